@@ -1,5 +1,5 @@
 # The wire format: flatc turns schema/mnn.fbs into headers at build time; nothing generated is committed. The object API
-# (structs that tests build models from) is in a second one for tests alone, and its functions are in a source of their own,
+# (structs that tests and libmnn_c_onnx build models from) is in a second one for them alone, and its functions are in a source of their own,
 # which mnn_c_wire_objects compiles once. Both headers have the same include guard: a source gets one of them.
 find_program(MNN_C_FLATC flatc REQUIRED)
 set(MNN_C_GENERATED_DIR ${CMAKE_CURRENT_BINARY_DIR}/generated)
@@ -32,8 +32,8 @@ add_custom_target(mnn_c_wire_header
 add_library(mnn_c_wire INTERFACE)
 add_dependencies(mnn_c_wire mnn_c_wire_header)
 target_include_directories(mnn_c_wire SYSTEM INTERFACE ${MNN_C_GENERATED_DIR})
-if(MNN_C_TESTS)
+if(MNN_C_TESTS OR MNN_C_ONNX OR MNN_C_TOOLS)
   add_library(mnn_c_wire_objects STATIC ${MNN_C_GENERATED_DIR}/mnn_objects_generated.cpp)
   target_link_libraries(mnn_c_wire_objects PUBLIC mnn_c_wire PRIVATE mnn_c_options)
-  target_compile_options(mnn_c_wire_objects PRIVATE -O1 -w)  # generated, and run by tests alone
+  target_compile_options(mnn_c_wire_objects PRIVATE -O1 -w)  # generated; it runs in tests, and once for a conversion
 endif()

@@ -1,0 +1,157 @@
+/*
+ * mnn_c_onnx.h - ONNX models become .mnn models: the whole public interface of libmnn_c_onnx.
+ *
+ *     mnn_onnx_result_t* result = NULL;
+ *     if (mnn_onnx_convert_file("net.onnx", NULL, &result) != MNN_OK ||
+ *         mnn_onnx_result_save(result, "net.mnn") != MNN_OK)
+ *         fprintf(stderr, "%s\n", mnn_onnx_last_error());
+ *     mnn_onnx_result_destroy(&result);
+ *
+ * libmnn_c_onnx is a library of its own beside libmnn_c, which it asks about shapes and constants. What it writes
+ * has operators of the .mnn format alone. Of mnn_c.h it takes the statuses. docs/convert.md lists the
+ * operators of ONNX that it reads, and the forms that it refuses.
+ *
+ * Errors     Functions return an mnn_status and write their results on MNN_OK only. mnn_onnx_last_error()
+ *            has a sentence. Every one of them can return MNN_ERROR_NULL_ARGUMENT (a pointer is NULL and its
+ *            comment does not allow it), MNN_ERROR_BAD_HANDLE (a result that was destroyed, or no result),
+ *            MNN_ERROR_VERSION_MISMATCH (a struct_size that no version has), MNN_ERROR_OUT_OF_MEMORY and
+ *            MNN_ERROR_INTERNAL (a defect of this library). Conversions call libmnn_c on the same thread, so
+ *            mnn_last_error() may have another sentence afterwards.
+ * Memory     A result owns its bytes and texts: they are valid until it is destroyed, and the caller frees
+ *            nothing else. The bytes of a model are not kept after the call that converts it.
+ * Threads    Any function may be called from any thread at any time. A result never changes.
+ * Structs    As in mnn_c.h: options are prepared by their _init function, which sets struct_size and makes every other
+ *            field zero; the caller sets struct_size of structs that are results.
+ */
+#ifndef MNN_C_ONNX_H
+#define MNN_C_ONNX_H
+
+#include "mnn_c.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mnn_onnx_result mnn_onnx_result_t;
+
+/* How the weights of a net are stored. Halves take half of the file; they are floats when the net runs. */
+enum { MNN_ONNX_WEIGHTS_FLOAT32 = 0, MNN_ONNX_WEIGHTS_FLOAT16 = 1, MNN_ONNX_WEIGHTS_INT8 = 2, MNN_ONNX_WEIGHTS_INT4 = 3 };
+
+/* The extents of an input. */
+typedef struct mnn_onnx_shape {
+    const char* input;   /* its name */
+    const int32_t* dims; /* -1: as the model says, which may be free */
+    size_t rank;
+} mnn_onnx_shape_t;
+
+/* The number that a named free extent gets ("batch", "sequence"), in every input that has it. */
+typedef struct mnn_onnx_extent {
+    const char* name;
+    int32_t extent; /* 0 or more */
+} mnn_onnx_extent_t;
+
+typedef struct mnn_onnx_options {
+    size_t struct_size;
+    int32_t weights; /* MNN_ONNX_WEIGHTS_* */
+    int32_t reserved;
+    /* Extents to fix. What is not fixed stays free where the model leaves it free. */
+    const mnn_onnx_shape_t* shapes;
+    size_t shape_count;
+    const mnn_onnx_extent_t* extents;
+    size_t extent_count;
+    /* The values that become the outputs of the net, by their names in the model: outputs or inner ones. None: the
+     * model's outputs. */
+    const char* const* outputs;
+    size_t output_count;
+    /* A folder for external data of a model in memory; NULL: such a model is refused. A model in a file has its own. */
+    const char* data_folder;
+} mnn_onnx_options_t;
+
+/* Prepares options: every field is zero. `size` is sizeof(mnn_onnx_options_t). Since 0.2. */
+MNN_C_API mnn_status mnn_onnx_options_init(mnn_onnx_options_t* options, size_t size);
+
+/* The sentence of the last error of this library on this thread, "" before the first one; valid until the next call
+ * of this library on this thread. Never NULL. Since 0.2. */
+MNN_C_API const char* mnn_onnx_last_error(void);
+
+/* Converts a model in a file, which must not change meanwhile. MNN_OK says that the model was read; operators that have
+ * no form are in the report of the result (mnn_onnx_result_problem()), all of them at once, and such a result has no
+ * bytes.
+ * path: in UTF-8. Weights in other files (external data) are read from the folder of the model. Paths that leave it
+ *   are refused, by .., as absolute ones, and through links.
+ * options: may be NULL (zeros); not kept.
+ * out: the result; the caller destroys it.
+ * Returns MNN_OK;
+ *   MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED  also of external data;
+ *   MNN_ERROR_BAD_FORMAT          the bytes are no ONNX model, a node or a tensor is not as ONNX defines it, or external
+ *                                 data lies outside of the folder;
+ *   MNN_ERROR_TRUNCATED           the model or its external data ends too early;
+ *   MNN_ERROR_CYCLE               a function calls itself, or a node reads what no node in front of it makes;
+ *   MNN_ERROR_OVERFLOW            a product of extents does not fit 64 bits, or an extent of an input 32 bits;
+ *   MNN_ERROR_BAD_RANGE           a negative extent;
+ *   MNN_ERROR_NOT_SUPPORTED       inputs or constants that the format cannot hold (text, sequences, sparse tensors, an
+ *                                 input without rank); external data without a folder; weights of int8 and int4;
+ *   MNN_ERROR_LIMIT_EXCEEDED      more than 1,048,576 nodes; bodies deeper in one another than 32; a net of more than
+ *                                 2,000 MiB;
+ *   MNN_ERROR_INVALID_VALUE       an option has a value that is not allowed, or does not fit the model's input;
+ *   MNN_ERROR_NOT_FOUND           an option names an input, an extent or an output that the model does not have.
+ * Since 0.2. */
+MNN_C_API mnn_status mnn_onnx_convert_file(const char* path, const mnn_onnx_options_t* options,
+                                           mnn_onnx_result_t** out);
+
+/* Converts a model in memory.
+ * data: the bytes of an .onnx file; need not be aligned; not kept.
+ * size: bytes at data.
+ * Otherwise as mnn_onnx_convert_file(). Since 0.2. */
+MNN_C_API mnn_status mnn_onnx_convert_memory(const void* data, size_t size, const mnn_onnx_options_t* options,
+                                             mnn_onnx_result_t** out);
+
+/* Destroys a result and sets the handle to NULL; NULL and a NULL handle do nothing. Since 0.2. */
+MNN_C_API mnn_status mnn_onnx_result_destroy(mnn_onnx_result_t** result);
+
+/* What became of a model. */
+typedef struct mnn_onnx_report {
+    size_t struct_size; /* sizeof(mnn_onnx_report_t), written by the caller */
+    int64_t nodes;      /* of the model; those of functions as often as they are called */
+    int64_t functions;  /* calls of functions, which became their nodes */
+    int64_t operators;  /* of the net */
+    int64_t folded;     /* operators whose results are constants: the net has these */
+    size_t problems;    /* nodes that have no form: the net has no bytes where there are any */
+    size_t notes;       /* what differs, or may */
+} mnn_onnx_report_t;
+
+/* Returns MNN_OK. Since 0.2. */
+MNN_C_API mnn_status mnn_onnx_result_report(const mnn_onnx_result_t* result, mnn_onnx_report_t* report);
+
+/* A node without a form. The texts belong to the result. */
+typedef struct mnn_onnx_problem {
+    size_t struct_size;  /* sizeof(mnn_onnx_problem_t), written by the caller */
+    const char* node;    /* its name, or that of its first output */
+    const char* domain;  /* "": ai.onnx */
+    const char* op_type; /* e.g. "Conv" */
+    const char* reason;  /* a sentence without its end */
+    int64_t opset;       /* of the domain, as the model imports it; 0: not at all */
+    int32_t status;      /* MNN_ERROR_NOT_SUPPORTED: there is no form; others: the node is wrong */
+    int32_t reserved;
+} mnn_onnx_problem_t;
+
+/* Returns MNN_OK; MNN_ERROR_BAD_INDEX (index is not below `problems` of the report). Since 0.2. */
+MNN_C_API mnn_status mnn_onnx_result_problem(const mnn_onnx_result_t* result, size_t index,
+                                             mnn_onnx_problem_t* problem);
+
+/* Returns MNN_OK; MNN_ERROR_BAD_INDEX (index is not below `notes` of the report). Since 0.2. */
+MNN_C_API mnn_status mnn_onnx_result_note(const mnn_onnx_result_t* result, size_t index, const char** note);
+
+/* The bytes of the .mnn model.
+ * Returns MNN_OK; MNN_ERROR_NOT_SUPPORTED (the report has problems; the sentence is the first one). Since 0.2. */
+MNN_C_API mnn_status mnn_onnx_result_data(const mnn_onnx_result_t* result, const void** data, size_t* size);
+
+/* Writes the .mnn model to a file: beside it at first, then in its place.
+ * Returns MNN_OK; MNN_ERROR_NOT_SUPPORTED as mnn_onnx_result_data(); MNN_ERROR_FILE_WRITE_FAILED. Since 0.2. */
+MNN_C_API mnn_status mnn_onnx_result_save(const mnn_onnx_result_t* result, const char* path);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,279 @@
+// The functions of mnn_c_onnx.h: arguments, handles, statuses and sentences.
+#include <mnn_c_onnx.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+
+#include "c_api/arguments.h"
+#include "convert.h"
+
+namespace mnnc::onnx {
+namespace {
+
+// A plain array: a thread-local with a destructor would keep the library mapped after dlclose.
+thread_local char lastError[1024];
+
+mnn_status failed(Status status, const char* sentence) {
+    std::snprintf(lastError, sizeof lastError, "%s", sentence);
+    return static_cast<mnn_status>(status);
+}
+
+template <typename Body>
+mnn_status guard(Body&& body) noexcept {
+    try {
+        body();
+        return MNN_OK;
+    } catch (const Error& error) {
+        return failed(error.status(), error.what());
+    } catch (const std::bad_alloc&) {
+        return failed(Status::OutOfMemory, "the host has no more memory");
+    } catch (const std::length_error&) {
+        return failed(Status::OutOfMemory, "the host has no more memory");
+    } catch (const std::exception& error) {
+        return failed(Status::Internal, error.what());
+    } catch (...) {
+        return failed(Status::Internal, "an unknown exception reached the C boundary");
+    }
+}
+
+// ---- Results ----
+
+// Handles are numbers, so that those of destroyed results are known as such.
+class Results {
+  public:
+    mnn_onnx_result_t* add(std::shared_ptr<const Converted> result) {
+        const std::lock_guard lock(mutex_);
+        results_[++last_] = std::move(result);
+        return reinterpret_cast<mnn_onnx_result_t*>(last_);
+    }
+    std::shared_ptr<const Converted> get(const mnn_onnx_result_t* handle) {
+        required(handle, "result");
+        const std::lock_guard lock(mutex_);
+        const auto found = results_.find(reinterpret_cast<uintptr_t>(handle));
+        if (found == results_.end())
+            fail(Status::BadHandle, "the handle is no result of this library, or it is destroyed");
+        return found->second;
+    }
+    void remove(const mnn_onnx_result_t* handle) {
+        std::shared_ptr<const Converted> last = get(handle);  // freed after the lock
+        const std::lock_guard lock(mutex_);
+        results_.erase(reinterpret_cast<uintptr_t>(handle));
+    }
+
+  private:
+    std::mutex mutex_;
+    std::map<uintptr_t, std::shared_ptr<const Converted>> results_;
+    uintptr_t last_ = 0;
+};
+
+Results& results() {
+    static Results all;
+    return all;
+}
+
+// ---- Arguments ----
+
+ImportOptions readOptions(const mnn_onnx_options_t* given, DataFolder* folder) {
+    ImportOptions options;
+    if (!given) return options;
+    const auto read = readStruct(*given, sizeof *given, "mnn_onnx_options_t");
+    if (read.weights < MNN_ONNX_WEIGHTS_FLOAT32 || read.weights > MNN_ONNX_WEIGHTS_INT4 || read.reserved)
+        fail(Status::InvalidValue, "weights is %d, reserved is %d", read.weights, read.reserved);
+    if (read.weights > MNN_ONNX_WEIGHTS_FLOAT16)
+        fail(Status::NotSupported, "weights of int8 and int4 are not written yet");
+    options.halfWeights = read.weights == MNN_ONNX_WEIGHTS_FLOAT16;
+    if (read.shape_count) required(read.shapes, "options.shapes");
+    for (size_t i = 0; i < read.shape_count; ++i) {
+        const mnn_onnx_shape_t& shape = read.shapes[i];
+        required(shape.input, "options.shapes.input");
+        if (shape.rank) required(shape.dims, "options.shapes.dims");
+        if (shape.rank > MNN_MAX_RANK)
+            fail(Status::InvalidValue, "the shape of '%s' has rank %zu", shape.input, shape.rank);
+        for (size_t k = 0; k < shape.rank; ++k)
+            if (shape.dims[k] < -1)
+                fail(Status::InvalidValue, "the shape of '%s' has an extent of %d", shape.input,
+                     shape.dims[k]);
+        options.shapes[shape.input].assign(shape.dims, shape.dims + shape.rank);
+    }
+    if (read.extent_count) required(read.extents, "options.extents");
+    for (size_t i = 0; i < read.extent_count; ++i) {
+        required(read.extents[i].name, "options.extents.name");
+        if (read.extents[i].extent < 0)
+            fail(Status::InvalidValue, "the extent '%s' is %d", read.extents[i].name, read.extents[i].extent);
+        options.extents[read.extents[i].name] = read.extents[i].extent;
+    }
+    if (read.output_count) required(read.outputs, "options.outputs");
+    for (size_t i = 0; i < read.output_count; ++i)
+        options.outputs.emplace_back(&required(read.outputs[i], "options.outputs"));
+    if (read.data_folder && folder) folder->path = read.data_folder;
+    return options;
+}
+
+class MappedFile {
+  public:
+    explicit MappedFile(const char* path) {
+        const int file = open(path, O_RDONLY | O_CLOEXEC);
+        if (file < 0)
+            fail(errno == ENOENT || errno == ENOTDIR ? Status::FileNotExist : Status::FileOpenFailed,
+                 "'%s' cannot be opened: %s", path, std::strerror(errno));
+        struct stat facts {};
+        const bool known = fstat(file, &facts) == 0;
+        if (!known || !S_ISREG(facts.st_mode)) {
+            close(file);
+            fail(Status::FileOpenFailed, "'%s' is no file", path);
+        }
+        size_ = static_cast<size_t>(facts.st_size);
+        if (size_) bytes_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+        close(file);
+        if (bytes_ == MAP_FAILED)
+            fail(Status::FileReadFailed, "'%s' cannot be mapped: %s", path, std::strerror(errno));
+    }
+    MappedFile(const MappedFile&) = delete;
+    MappedFile& operator=(const MappedFile&) = delete;
+    ~MappedFile() {
+        if (bytes_) munmap(bytes_, size_);
+    }
+    Bytes bytes() const { return {static_cast<const std::byte*>(bytes_), size_}; }
+
+  private:
+    void* bytes_ = nullptr;
+    size_t size_ = 0;
+};
+
+// ---- Files ----
+
+void save(const char* path, const void* data, size_t size) {
+    const std::string beside = std::string(path) + ".part";
+    std::FILE* file = std::fopen(beside.c_str(), "wb");
+    if (!file)
+        fail(Status::FileWriteFailed, "'%s' cannot be written: %s", beside.c_str(), std::strerror(errno));
+    const bool written = std::fwrite(data, 1, size, file) == size;
+    const bool closed = std::fclose(file) == 0;
+    if (written && closed && std::rename(beside.c_str(), path) == 0) return;
+    const int reason = errno;
+    std::remove(beside.c_str());
+    fail(Status::FileWriteFailed, "'%s' cannot be written: %s", path, std::strerror(reason));
+}
+
+const Converted& complete(const Converted& result) {
+    if (result.report.problems.empty()) return result;
+    const Problem& first = result.report.problems.front();
+    fail(Status::NotSupported, "the model has %zu nodes that have no form; the first is '%s' (%s): %s",
+         result.report.problems.size(), first.node.c_str(), first.type.c_str(), first.reason.c_str());
+}
+
+}  // namespace
+}  // namespace mnnc::onnx
+
+using namespace mnnc;
+using namespace mnnc::onnx;
+
+extern "C" {
+
+mnn_status mnn_onnx_options_init(mnn_onnx_options_t* options, size_t size) {
+    return guard(
+        [&] { initStruct(&required(options, "options"), size, sizeof *options, "mnn_onnx_options_t"); });
+}
+
+const char* mnn_onnx_last_error(void) {
+    return lastError;
+}
+
+mnn_status mnn_onnx_convert_file(const char* path, const mnn_onnx_options_t* options,
+                                 mnn_onnx_result_t** out) {
+    return guard([&] {
+        required(path, "path");
+        required(out, "out");
+        const ImportOptions read = readOptions(options, nullptr);
+        const MappedFile file(path);
+        const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+        *out = results().add(std::make_shared<Converted>(
+            convert(file.bytes(), read, {folder.empty() ? std::string(".") : folder.string()})));
+    });
+}
+
+mnn_status mnn_onnx_convert_memory(const void* data, size_t size, const mnn_onnx_options_t* options,
+                                   mnn_onnx_result_t** out) {
+    return guard([&] {
+        required(static_cast<const std::byte*>(data), "data");
+        required(out, "out");
+        DataFolder folder;
+        const ImportOptions read = readOptions(options, &folder);
+        *out = results().add(
+            std::make_shared<Converted>(convert({static_cast<const std::byte*>(data), size}, read, folder)));
+    });
+}
+
+mnn_status mnn_onnx_result_destroy(mnn_onnx_result_t** result) {
+    return guard([&] {
+        if (!result || !*result) return;
+        results().remove(*result);
+        *result = nullptr;
+    });
+}
+
+mnn_status mnn_onnx_result_report(const mnn_onnx_result_t* result, mnn_onnx_report_t* report) {
+    return guard([&] {
+        const auto converted = results().get(result);
+        checkStructSize(required(report, "report").struct_size, sizeof *report, "mnn_onnx_report_t");
+        const Report& from = converted->report;
+        writeStruct(report, {0, from.nodes, from.functions, from.operators, from.folded, from.problems.size(),
+                             from.notes.size()});
+    });
+}
+
+mnn_status mnn_onnx_result_problem(const mnn_onnx_result_t* result, size_t index,
+                                   mnn_onnx_problem_t* problem) {
+    return guard([&] {
+        const auto converted = results().get(result);
+        checkStructSize(required(problem, "problem").struct_size, sizeof *problem, "mnn_onnx_problem_t");
+        const std::vector<Problem>& problems = converted->report.problems;
+        if (index >= problems.size()) fail(Status::BadIndex, "problem %zu of %zu", index, problems.size());
+        const Problem& one = problems[index];
+        writeStruct(problem, {0, one.node.c_str(), one.domain.c_str(), one.type.c_str(), one.reason.c_str(),
+                              one.opset, one.status, 0});
+    });
+}
+
+mnn_status mnn_onnx_result_note(const mnn_onnx_result_t* result, size_t index, const char** note) {
+    return guard([&] {
+        const auto converted = results().get(result);
+        required(note, "note");
+        const std::vector<std::string>& notes = converted->report.notes;
+        if (index >= notes.size()) fail(Status::BadIndex, "note %zu of %zu", index, notes.size());
+        *note = notes[index].c_str();
+    });
+}
+
+mnn_status mnn_onnx_result_data(const mnn_onnx_result_t* result, const void** data, size_t* size) {
+    return guard([&] {
+        const auto converted = results().get(result);
+        required(data, "data");
+        required(size, "size");
+        const Converted& whole = complete(*converted);
+        *data = whole.net.data();
+        *size = whole.net.size();
+    });
+}
+
+mnn_status mnn_onnx_result_save(const mnn_onnx_result_t* result, const char* path) {
+    return guard([&] {
+        const auto converted = results().get(result);
+        required(path, "path");
+        const Converted& whole = complete(*converted);
+        save(path, whole.net.data(), whole.net.size());
+    });
+}
+
+}  // extern "C"

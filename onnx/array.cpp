@@ -1,0 +1,114 @@
+// See array.h.
+#include "array.h"
+
+#include <limits>
+
+#include "base/checked.h"
+
+namespace mnnc::onnx {
+
+int64_t elementCount(const Dims& dims, const std::string& what) {
+    int64_t count = 1;
+    for (const int64_t extent : dims) {
+        if (extent < 0)
+            fail(Status::BadRange, "%s has an extent of %lld", what.c_str(), static_cast<long long>(extent));
+        count = checkedMul(count, extent, what.c_str());
+    }
+    return count;
+}
+
+std::string dimsText(const Dims& dims) {
+    std::string text = "[";
+    for (size_t i = 0; i < dims.size(); ++i) text += (i ? ", " : "") + std::to_string(dims[i]);
+    return text + "]";
+}
+
+int64_t Array::count() const {
+    return elementCount(dims, "a constant");
+}
+
+int64_t Array::intAt(int64_t i) const {
+    const auto at = static_cast<size_t>(i);
+    switch (type) {
+        case DataType::DT_FLOAT:
+            return static_cast<int64_t>(floats.at(at));
+        case DataType::DT_INT32:
+            return ints.at(at);
+        case DataType::DT_INT8:
+            return static_cast<int8_t>(bytes.at(at));
+        default:
+            return bytes.at(at);
+    }
+}
+
+double Array::realAt(int64_t i) const {
+    return type == DataType::DT_FLOAT ? static_cast<double>(floats.at(static_cast<size_t>(i)))
+                                      : static_cast<double>(intAt(i));
+}
+
+std::vector<int64_t> Array::list() const {
+    std::vector<int64_t> result;
+    for (int64_t i = 0, n = count(); i < n; ++i) result.push_back(intAt(i));
+    return result;
+}
+
+ArrayPtr intArray(Dims dims, std::vector<int32_t> values) {
+    auto array = std::make_shared<Array>();
+    array->type = DataType::DT_INT32;
+    array->dims = std::move(dims);
+    array->ints = std::move(values);
+    return array;
+}
+
+ArrayPtr intList(const std::vector<int64_t>& values) {
+    std::vector<int32_t> narrow;
+    for (const int64_t value : values) {
+        if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max())
+            fail(Status::Overflow, "the number %lld does not fit into 32 bits",
+                 static_cast<long long>(value));
+        narrow.push_back(static_cast<int32_t>(value));
+    }
+    const auto count = static_cast<int64_t>(values.size());
+    return intArray({count}, std::move(narrow));
+}
+
+ArrayPtr intScalar(int64_t value) {
+    return intArray({}, intList({value})->ints);
+}
+
+ArrayPtr floatArray(Dims dims, std::vector<float> values) {
+    auto array = std::make_shared<Array>();
+    array->dims = std::move(dims);
+    array->floats = std::move(values);
+    return array;
+}
+
+ArrayPtr floatScalar(float value) {
+    return floatArray({}, {value});
+}
+
+DataType heldAs(Elem elem) {
+    switch (elem) {
+        case Elem::Float:
+        case Elem::Float16:
+        case Elem::Bfloat16:
+        case Elem::Double:
+            return DataType::DT_FLOAT;
+        case Elem::Int16:
+        case Elem::Uint16:
+        case Elem::Int32:
+        case Elem::Int64:
+        case Elem::Bool:
+        case Elem::Uint32:
+        case Elem::Uint64:
+            return DataType::DT_INT32;
+        case Elem::Uint8:
+            return DataType::DT_UINT8;
+        case Elem::Int8:
+            return DataType::DT_INT8;
+        default:
+            return DataType::DT_INVALID;
+    }
+}
+
+}  // namespace mnnc::onnx

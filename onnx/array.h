@@ -1,0 +1,54 @@
+// The contents of a tensor in the element types of the .mnn format: constants of the net, and values that shapes
+// decide.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mnn_objects_generated.h"
+#include "model.h"
+
+namespace mnnc::onnx {
+
+using Dims = std::vector<int64_t>;
+using wire::DataType;
+using wire::OpType;
+
+// The product of extents; throws Overflow, and BadRange for a negative one. `what` is for the sentence.
+int64_t elementCount(const Dims& dims, const std::string& what);
+std::string dimsText(const Dims& dims);
+
+struct Array {
+    DataType type = DataType::DT_FLOAT;  // DT_FLOAT, DT_INT32, DT_UINT8 or DT_INT8
+    Dims dims;
+    std::vector<float> floats;   // DT_FLOAT
+    std::vector<int32_t> ints;   // DT_INT32
+    std::vector<uint8_t> bytes;  // DT_UINT8, and DT_INT8 as two's complement
+    bool saturated = false;      // an integer beyond 32 bits was cut to the nearest one
+
+    int64_t count() const;
+    int64_t intAt(int64_t i) const;     // of any type
+    double realAt(int64_t i) const;     // of any type
+    std::vector<int64_t> list() const;  // all elements as integers
+};
+using ArrayPtr = std::shared_ptr<const Array>;
+
+ArrayPtr intArray(Dims dims, std::vector<int32_t> values);
+ArrayPtr intList(const std::vector<int64_t>& values);  // of rank 1; throws Overflow beyond 32 bits
+ArrayPtr intScalar(int64_t value);
+ArrayPtr floatArray(Dims dims, std::vector<float> values);
+ArrayPtr floatScalar(float value);
+
+// How the format holds an element type; DT_INVALID where it cannot.
+DataType heldAs(Elem elem);
+
+// Where external data lies: the folder of the model. Empty: there is none, and external data is refused.
+struct DataFolder {
+    std::string path;
+};
+// The values of a tensor of the file. Throws BadFormat, Truncated, Overflow, NotSupported, and what reading a file of
+// external data throws.
+ArrayPtr readTensor(const TensorData& tensor, const DataFolder& folder);
+
+}  // namespace mnnc::onnx

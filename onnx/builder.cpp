@@ -1,0 +1,365 @@
+// See builder.h.
+#include "builder.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace mnnc::onnx {
+namespace {
+
+// Contents of more elements are not followed unless they are constants.
+constexpr int64_t kMostFollowed = 4096;
+// A constant result of more elements is folded only where its inputs have at least a quarter of them.
+constexpr int64_t kMostGrown = 65536;
+
+bool moves(OpType type) {
+    switch (type) {
+        case OpType::Cast:
+        case OpType::Concat:
+        case OpType::Flatten:
+        case OpType::GatherV2:
+        case OpType::Identity:
+        case OpType::Pack:
+        case OpType::Permute:
+        case OpType::Reshape:
+        case OpType::Slice:
+        case OpType::Squeeze:
+        case OpType::StridedSlice:
+        case OpType::Unsqueeze:
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool isRandom(OpType type) {
+    return type == OpType::RandomUniform || type == OpType::RandomNormal;
+}
+
+}  // namespace
+
+int64_t Value::extent(size_t axis) const {
+    if (!fixed(axis))
+        fail(Status::NotSupported, "axis %zu of '%s' has a free extent, and this form needs a number there",
+             axis, name.c_str());
+    return dims[0][axis];
+}
+
+V Builder::newValue(const std::string& name) {
+    Value& value = values_.emplace_back();
+    value.name = name;
+    value.scope = scope_;
+    return &value;
+}
+
+V Builder::constant(ArrayPtr array, Elem elem, const std::string& name) {
+    V value = newValue(name);
+    value->type = array->type;
+    value->elem = elem;
+    value->dims = {array->dims, array->dims};
+    value->content = {array, array};
+    value->constant = true;
+    return value;
+}
+
+V Builder::number(double value, const Value& like) {
+    auto array = std::make_shared<Array>();
+    array->type = like.type;
+    if (like.type == DataType::DT_FLOAT)
+        array->floats = {static_cast<float>(value)};
+    else if (like.type == DataType::DT_INT32)
+        array->ints = {static_cast<int32_t>(value)};
+    else
+        array->bytes = {static_cast<uint8_t>(static_cast<int32_t>(value))};
+    return constant(array, like.elem);
+}
+
+V Builder::alias(V value, Elem elem) {
+    if (value->elem == elem) return value;
+    V other = newValue(value->name);
+    *other = *value;
+    other->elem = elem;
+    return other;
+}
+
+V Builder::failedValue(const std::string& name) {
+    V value = newValue(name);
+    value->failed = true;
+    return value;
+}
+
+V Builder::sequence(const std::string& name, std::vector<V> elements) {
+    V value = newValue(name);
+    value->isSequence = true;
+    value->elements = std::move(elements);
+    return value;
+}
+
+Scope& Builder::newScope(const std::string& name, Scope* outer) {
+    Scope& scope = scopes_.emplace_back();
+    scope.name = name;
+    scope.outer = outer;
+    return scope;
+}
+
+std::string Builder::freeName(const std::string& wished) {
+    std::string name = wished.empty() ? "tensor" : wished;
+    for (int i = 1; !scope_->taken.insert(name).second; ++i) name = wished + "/" + std::to_string(i);
+    return name;
+}
+
+V Builder::input(const std::string& name, Elem elem, const std::array<Dims, kProbes>& dims) {
+    V value = newValue(freeName(name));
+    value->elem = elem;
+    value->type = heldAs(elem);
+    value->dims = dims;
+    if (value->type == DataType::DT_INVALID)
+        fail(Status::NotSupported, "the input '%s' is of %s, for which the .mnn format has no tensor",
+             name.c_str(), elemName(elem));
+    Operator& added = scope_->operators.emplace_back();
+    added.op.type = OpType::Input;
+    added.op.name = value->name;
+    wire::InputT table;
+    table.dformat = wire::MNN_DATA_FORMAT::NCHW;
+    table.dtype = value->type;
+    for (size_t i = 0; i < dims[0].size(); ++i)
+        table.dims.push_back(dims[0][i] == dims[1][i] ? static_cast<int32_t>(dims[0][i]) : -1);
+    added.op.main.Set(std::move(table));
+    value->tensor = static_cast<int>(scope_->tensors.size());
+    scope_->tensors.push_back(value->name);
+    added.op.outputIndexes = {value->tensor};
+    return value;
+}
+
+V Builder::local(V value) {
+    if (value->constant || value->isSequence || value->scope == scope_) return value;
+    if (const auto found = scope_->standIns.find(value); found != scope_->standIns.end())
+        return found->second;
+    // A scope that lies between takes it in first.
+    Scope* here = scope_;
+    V outer = value;
+    if (here->outer && here->outer != value->scope) {
+        scope_ = here->outer;
+        outer = local(value);
+        scope_ = here;
+    }
+    V inner = input(outer->name, outer->elem, outer->dims);
+    inner->content = outer->content;
+    inner->tainted = outer->tainted;
+    scope_->captured.emplace_back(outer, inner);
+    scope_->standIns[value] = inner;
+    return inner;
+}
+
+int Builder::tensorOf(V value) {
+    if (value->failed) fail(Status::Internal, "a value that failed is used");
+    if (!value->constant) return local(value)->tensor;
+    if (value->tensor >= 0 && value->scope == scope_) return value->tensor;
+    if (const auto found = scope_->standIns.find(value); found != scope_->standIns.end())
+        return found->second->tensor;
+    if (value->array().saturated)
+        fail(Status::NotSupported,
+             "the constant '%s' has integers beyond 32 bits, which the .mnn format cannot hold",
+             value->name.c_str());
+    V written = value;
+    if (value->scope != scope_) {
+        written = newValue(value->name);
+        *written = *value;
+        written->scope = scope_;
+        scope_->standIns[value] = written;
+    }
+    written->name = freeName(value->name);
+    written->tensor = static_cast<int>(scope_->tensors.size());
+    scope_->tensors.push_back(written->name);
+    Operator& added = scope_->operators.emplace_back();
+    added.op.type = OpType::Const;
+    added.op.name = written->name;
+    added.op.outputIndexes = {written->tensor};
+    added.constant = written->content[0];
+    return written->tensor;
+}
+
+void Builder::giveNames(const std::vector<std::pair<V, std::string>>& names) {
+    std::unordered_map<std::string, size_t> at;
+    for (size_t i = 0; i < scope_->tensors.size(); ++i) at[scope_->tensors[i]] = i;
+    for (const auto& [value, name] : names) {
+        const auto tensor = static_cast<size_t>(value->tensor);
+        const auto other = at.find(name);
+        if (other != at.end() && other->second != tensor) {
+            scope_->tensors[other->second] = freeName(name);
+            at[scope_->tensors[other->second]] = other->second;
+        }
+        scope_->tensors[tensor] = name;
+        at[name] = tensor;
+        scope_->taken.insert(name);
+    }
+}
+
+V Builder::copy(V value) {
+    value = local(value);
+    V result = newValue(name_);
+    result->elem = value->elem;
+    result->type = value->type;
+    result->dims = value->dims;
+    result->content = value->content;
+    append(OpType::Identity, {}, {value}, {result});
+    return result;
+}
+
+std::array<Dims, kProbes> Builder::openDims(const std::vector<int64_t>& dims) {
+    std::array<Dims, kProbes> result{dims, dims};
+    for (size_t i = 0; i < dims.size(); ++i) {
+        if (dims[i] >= 0) continue;
+        result[0][i] = 5 + opened_ % 3;
+        result[1][i] = 11 + opened_ % 3;
+        probes = 2;
+        ++opened_;
+    }
+    return result;
+}
+
+Operand Builder::operand(const Value& value, size_t probe, bool all) const {
+    Operand operand{value.type, value.dims[probe], nullptr};
+    const ArrayPtr& content = value.content[probe];
+    if (content && (all || content->count() <= kMostFollowed)) operand.content = content;
+    return operand;
+}
+
+// Computes the operator where the contents of all inputs are known. Returns whether all outputs are constants.
+bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
+                   std::vector<V>& outputs) {
+    bool allConstant = true, allKnown = true, tainted = false;
+    int64_t elements = 0;
+    for (const V value : inputs) {
+        allConstant = allConstant && value->constant;
+        tainted = tainted || value->tainted || (!moves(type) && !value->constant);
+        for (int p = 0; p < probes; ++p)
+            allKnown = allKnown && value->content[p] &&
+                       (value->constant || value->content[p]->count() <= kMostFollowed);
+        elements += value->elementCount();
+    }
+    const int64_t most = allConstant ? std::max(kMostGrown, 4 * elements) : kMostFollowed;
+    const bool wanted = allKnown && !isRandom(type) && !inputs.empty();
+    for (int p = 0; p < (allConstant && wanted ? 1 : probes); ++p) {
+        std::vector<Operand> operands;
+        for (const V value : inputs) operands.push_back(operand(*value, static_cast<size_t>(p), wanted));
+        const std::vector<Result> results =
+            evaluator_(type, parameter.value, operands, outputs.size(), wanted ? most : -1);
+        for (size_t i = 0; i < outputs.size(); ++i) {
+            Value& value = *outputs[i];
+            const auto at = static_cast<size_t>(p);
+            value.type = results[i].type;
+            value.content[at] = results[i].content;
+            if (results[i].known || results[i].content) {
+                value.dims[at] = results[i].dims;
+                continue;
+            }
+            if (p > 0) continue;  // what is declared holds for both
+            std::array<Dims, kProbes> dims;
+            if (!declared || !declared(i, dims))
+                fail(Status::NotSupported,
+                     "the shape of an output depends on values that only a run has, and the file does not "
+                     "declare its rank");
+            value.dims = dims;
+        }
+    }
+    if (probes == 1 || (allConstant && wanted))
+        for (const V value : outputs) {
+            value->dims[1] = value->dims[0];
+            value->content[1] = value->content[0];
+        }
+    bool constant = wanted;
+    for (const V value : outputs) {
+        value->tainted = tainted && !allConstant && probes > 1;
+        const auto& [first, second] = value->content;
+        const bool same =
+            first && second &&
+            (first == second || (first->dims == second->dims && first->ints == second->ints &&
+                                 first->floats == second->floats && first->bytes == second->bytes));
+        value->constant = same && !value->tainted;
+        constant = constant && value->constant;
+    }
+    if (!constant)
+        for (const V value : outputs) value->constant = false;
+    return constant;
+}
+
+void Builder::append(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
+                     const std::vector<V>& outputs) {
+    std::vector<int32_t> ids;
+    for (const V value : inputs) ids.push_back(tensorOf(value));
+    Operator& added = scope_->operators.emplace_back();
+    added.op.type = type;
+    added.op.main = parameter.value;
+    added.op.inputIndexes = std::move(ids);
+    added.op.defaultDimentionFormat = wire::MNN_DATA_FORMAT::NCHW;
+    for (const V value : outputs) {
+        value->name = freeName(value->name);
+        value->tensor = static_cast<int>(scope_->tensors.size());
+        scope_->tensors.push_back(value->name);
+        added.op.outputIndexes.push_back(value->tensor);
+    }
+    added.op.name = name_;
+}
+
+std::vector<V> Builder::op(OpType type, const Parameter& parameter, std::vector<V> inputs, size_t outputs) {
+    for (V& value : inputs) value = local(value);
+    std::vector<V> results;
+    for (size_t i = 0; i < outputs; ++i) results.push_back(newValue(name_));
+    const bool folded = fold(type, parameter, inputs, results);
+    for (const V value : results) {
+        // Integers keep the type that ONNX gives them; what an operator changes its rule says.
+        const Elem like = inputs.empty() ? Elem::Float : inputs[0]->elem;
+        if (value->type == DataType::DT_FLOAT)
+            value->elem = heldAs(like) == DataType::DT_FLOAT ? like : Elem::Float;
+        else if (value->type == DataType::DT_INT32)
+            value->elem = heldAs(like) == DataType::DT_INT32 ? like : Elem::Int64;
+        else
+            value->elem = value->type == DataType::DT_UINT8 ? Elem::Uint8 : Elem::Int8;
+    }
+    if (folded)
+        ++folded_;
+    else
+        append(type, parameter, inputs, results);
+    return results;
+}
+
+V Builder::opLike(OpType type, const Parameter& parameter, std::vector<V> inputs, OpType askedType,
+                  const Parameter& asked, std::vector<V> askedInputs) {
+    for (V& value : inputs) value = local(value);
+    V result = newValue(name_);
+    for (int p = 0; p < probes; ++p) {
+        std::vector<Operand> operands;
+        for (const V value : askedInputs) {
+            Operand one = operand(*value, static_cast<size_t>(p), false);
+            if (value->isFloat()) one.content = nullptr;  // weights: their extents are enough
+            operands.push_back(std::move(one));
+        }
+        const std::vector<Result> results = evaluator_(askedType, asked.value, operands, 1, -1);
+        if (!results[0].known) fail(Status::NotSupported, "the shape of the output depends on values");
+        result->type = results[0].type;
+        result->dims[static_cast<size_t>(p)] = results[0].dims;
+    }
+    if (probes == 1) result->dims[1] = result->dims[0];
+    result->elem = inputs[0]->elem;
+    append(type, parameter, inputs, {result});
+    return result;
+}
+
+std::vector<V> Builder::given(OpType type, const Parameter& parameter, std::vector<V> inputs,
+                              const std::vector<Result>& first, const std::vector<Result>& second) {
+    for (V& value : inputs) value = local(value);
+    std::vector<V> results;
+    for (size_t i = 0; i < first.size(); ++i) {
+        V value = newValue(name_);
+        value->type = first[i].type;
+        value->elem = value->type == DataType::DT_FLOAT ? Elem::Float : Elem::Int64;
+        value->dims = {first[i].dims, second[i].dims};
+        results.push_back(value);
+    }
+    append(type, parameter, inputs, results);
+    return results;
+}
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,155 @@
+// The net that is being built: its tensors with what is known of them, and its operators. Constants are folded while
+// operators are added.
+//
+// Extents that a model leaves free are stood for by numbers. Where there are any, every tensor is looked at twice, with
+// two sets of numbers (probes): what is equal in both does not depend on them. Numbers that were only moved about
+// (the extents of a shape, taken apart and joined) may be folded where they are equal; once they went through arithmetic
+// they may be equal by chance, so such values count as tainted.
+#pragma once
+#include <array>
+#include <deque>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "evaluator.h"
+
+namespace mnnc::onnx {
+
+constexpr size_t kProbes = 2;
+
+struct Scope;
+
+struct Value {
+    std::string name;  // of its tensor, which may get another one where it is taken
+    Elem elem = Elem::Float;
+    DataType type = DataType::DT_FLOAT;
+    std::array<Dims, kProbes> dims;
+    std::array<ArrayPtr, kProbes> content;  // null: not known
+    bool constant = false;                  // the contents are the same in every run
+    bool tainted = false;
+    bool failed = false;           // no operator makes it: the report has the reason
+    std::vector<Value*> elements;  // of a sequence: its tensors
+    bool isSequence = false;
+    Scope* scope = nullptr;
+    int tensor = -1;  // in the scope; -1: a constant that no operator uses yet
+
+    size_t rank() const { return dims[0].size(); }
+    bool fixed(size_t axis) const { return dims[0].at(axis) == dims[1].at(axis); }
+    bool allFixed() const { return dims[0] == dims[1]; }
+    // The extent of an axis that is fixed; throws NotSupported for a free one.
+    int64_t extent(size_t axis) const;
+    const Array& array() const { return *content[0]; }
+    int64_t elementCount() const { return mnnc::onnx::elementCount(dims[0], name); }
+    bool isFloat() const { return type == DataType::DT_FLOAT; }
+};
+using V = Value*;
+
+struct Operator {
+    wire::OpT op;
+    ArrayPtr constant;  // of a Const, in place of its parameter
+};
+
+// A list of operators with tensors of its own: the net, or the body of a loop or of a branch.
+struct Scope {
+    std::string name;
+    Scope* outer = nullptr;
+    std::vector<std::string> tensors;
+    std::unordered_set<std::string> taken;
+    std::vector<Operator> operators;
+    std::vector<int> inputs;   // of a body
+    std::vector<int> outputs;  // of a body
+    // Of a body: values of outer scopes that it uses, with the formal inputs that stand for them.
+    std::vector<std::pair<V, V>> captured;
+    std::unordered_map<V, V> standIns;
+};
+
+struct Parameter {
+    wire::OpParameterUnion value;
+    Parameter() = default;
+    template <typename T>
+    Parameter(T table) {  // NOLINT: a table is a parameter
+        value.Set(std::move(table));
+    }
+};
+
+class Builder {
+  public:
+    explicit Builder(Evaluator& evaluator) : evaluator_(evaluator) { scope_ = &newScope("", nullptr); }
+
+    // ---- Values ----
+    V constant(ArrayPtr array, Elem elem, const std::string& name = "constant");
+    V ints(const std::vector<int64_t>& values) { return constant(intList(values), Elem::Int64); }
+    V scalar(int64_t value) { return constant(intScalar(value), Elem::Int64); }
+    V real(float value) { return constant(floatScalar(value), Elem::Float); }
+    // A number of the type of `like`, of rank 0.
+    V number(double value, const Value& like);
+    V input(const std::string& name, Elem elem, const std::array<Dims, kProbes>& dims);
+    // The same tensor as another element type, which the format holds alike.
+    V alias(V value, Elem elem);
+    V failedValue(const std::string& name);
+    V sequence(const std::string& name, std::vector<V> elements);
+
+    // ---- Operators ----
+    // Adds an operator, or folds it. The names of its outputs come from `name()`.
+    std::vector<V> op(OpType type, const Parameter& parameter, std::vector<V> inputs, size_t outputs);
+    V op(OpType type, const Parameter& parameter, std::vector<V> inputs) {
+        return op(type, parameter, std::move(inputs), 1)[0];
+    }
+    // Adds an operator whose outputs are those of another one, which is asked about in its place: one that has the
+    // weights as inputs.
+    V opLike(OpType type, const Parameter& parameter, std::vector<V> inputs, OpType askedType,
+             const Parameter& asked, std::vector<V> askedInputs);
+    // Adds an operator whose outputs have these extents and types, without asking.
+    std::vector<V> given(OpType type, const Parameter& parameter, std::vector<V> inputs,
+                         const std::vector<Result>& first, const std::vector<Result>& second);
+
+    // Extents of an output that only a run decides: stands for them with new numbers.
+    std::array<Dims, kProbes> openDims(const std::vector<int64_t>& dims);
+    // What to do where the extents of an output depend on contents: the declared shape of the node's output, or its
+    // rank. Empty: it is an error.
+    std::function<bool(size_t output, std::array<Dims, kProbes>& dims)> declared;
+
+    // Names of what is added next.
+    void setName(std::string name) { name_ = std::move(name); }
+    const std::string& name() const { return name_; }
+    // The opset-independent limits of folding.
+    int64_t foldedCount() const { return folded_; }
+
+    // ---- Scopes ----
+    Scope& scope() { return *scope_; }
+    Scope& newScope(const std::string& name, Scope* outer);
+    void enter(Scope& scope) { scope_ = &scope; }
+    // The tensor of a value in this scope: writes the Const of a constant, captures a value of an outer scope.
+    int tensorOf(V value);
+    // A value of an outer scope, as this one has it.
+    V local(V value);
+    std::string freeName(const std::string& wished);
+    // Gives tensors of this scope their final names; others that have such a name get another one.
+    void giveNames(const std::vector<std::pair<V, std::string>>& names);
+    // An Identity in front of a value, which is an operator in any case.
+    V copy(V value);
+    const std::deque<Scope>& scopes() const { return scopes_; }
+    std::deque<Scope>& scopes() { return scopes_; }
+
+    int probes = 1;  // 2 where the model has free extents
+
+  private:
+    V newValue(const std::string& name);
+    Operand operand(const Value& value, size_t probe, bool all) const;
+    bool fold(OpType type, const Parameter& parameter, const std::vector<V>& inputs, std::vector<V>& outputs);
+    void append(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
+                const std::vector<V>& outputs);
+
+    Evaluator& evaluator_;
+    std::deque<Value> values_;
+    std::deque<Scope> scopes_;
+    Scope* scope_;
+    std::string name_ = "op";
+    int64_t folded_ = 0;
+    int64_t opened_ = 0;
+};
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,76 @@
+// See call.h.
+#include "call.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "base/error.h"
+#include "importer.h"
+
+namespace mnnc::onnx {
+
+V Call::in(size_t i) const {
+    V value = maybe(i);
+    if (!value) fail(Status::BadFormat, "input %zu is missing", i);
+    return value;
+}
+
+const Attribute* Call::attribute(std::string_view name) const {
+    const Attribute* found = node.find(name);
+    return found && !found->reference.empty() ? importer.resolve(*found) : found;
+}
+
+int64_t Call::integer(std::string_view name, int64_t otherwise) const {
+    const Attribute* found = attribute(name);
+    return found ? found->i : otherwise;
+}
+
+float Call::real(std::string_view name, float otherwise) const {
+    const Attribute* found = attribute(name);
+    return found ? found->f : otherwise;
+}
+
+std::string Call::text(std::string_view name, std::string_view otherwise) const {
+    const Attribute* found = attribute(name);
+    return std::string(found ? found->s : otherwise);
+}
+
+std::optional<std::vector<int64_t>> Call::integers(std::string_view name) const {
+    const Attribute* found = attribute(name);
+    if (!found) return std::nullopt;
+    return found->ints;
+}
+
+std::vector<float> Call::reals(std::string_view name) const {
+    const Attribute* found = attribute(name);
+    return found ? found->floats : std::vector<float>();
+}
+
+std::vector<std::string> Call::texts(std::string_view name) const {
+    const Attribute* found = attribute(name);
+    return found ? std::vector<std::string>(found->strings.begin(), found->strings.end())
+                 : std::vector<std::string>();
+}
+
+ArrayPtr Call::tensor(std::string_view name) const {
+    const Attribute* found = attribute(name);
+    if (!found || !found->tensor) return nullptr;
+    return readTensor(*found->tensor, importer.folder());
+}
+
+const Array& Call::constant(size_t i) const {
+    V value = in(i);
+    if (!value->constant) refuse("input %zu ('%s') is no constant", i, value->name.c_str());
+    return value->array();
+}
+
+void refuse(const char* format, ...) {
+    char sentence[512];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    throw Error(Status::NotSupported, sentence);
+}
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,52 @@
+// See convert.h.
+#include "convert.h"
+
+#include <memory>
+
+#include "base/error.h"
+
+namespace mnnc::onnx {
+namespace {
+
+// Ways to stand for free extents; see Importer::run.
+constexpr int kStrategies = 4;
+
+void requireNames(const ModelFile& model, const ImportOptions& options) {
+    for (const auto& [name, dims] : options.shapes) {
+        bool found = false;
+        for (const ValueInfo& info : model.graph.inputs) found = found || info.name == name;
+        if (!found) fail(Status::NotFound, "the model has no input '%s'", name.c_str());
+    }
+    for (const auto& [name, extent] : options.extents) {
+        bool found = false;
+        for (const ValueInfo& info : model.graph.inputs)
+            for (const Extent& one : info.shape) found = found || (one.value < 0 && one.name == name);
+        if (!found) fail(Status::NotFound, "no input of the model has a free extent '%s'", name.c_str());
+    }
+}
+
+}  // namespace
+
+Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& folder) {
+    const ModelFile model = parseModel(bytes);
+    requireNames(model, options);
+    Evaluator evaluator;
+    std::unique_ptr<Importer> best;
+    for (int strategy = 0; strategy < kStrategies; ++strategy) {
+        auto importer = std::make_unique<Importer>(model, options, folder, evaluator);
+        const bool free = importer->run(strategy);
+        if (!best || importer->report().problems.size() < best->report().problems.size())
+            best = std::move(importer);
+        if (!free || best->report().problems.empty()) break;
+    }
+    Converted result;
+    result.report = std::move(best->report());
+    if (result.report.problems.empty()) {
+        WriteOptions write;
+        write.halfWeights = options.halfWeights;
+        result.net = writeNet(best->builder(), best->netOutputs(), write);
+    }
+    return result;
+}
+
+}  // namespace mnnc::onnx

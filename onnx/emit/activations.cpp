@@ -1,0 +1,168 @@
+// Activations of ONNX.
+#include "helpers.h"
+
+namespace mnnc::onnx {
+namespace {
+
+void emitRelu(Call& c) {
+    V x = c.in(0);
+    if (!x->isFloat()) {
+        c.out(binary(c, Binary::MAXIMUM, x, c.b.number(0, *x)));
+        return;
+    }
+    c.out(c.b.op(OpType::ReLU, wire::ReluT(), {x}));
+}
+
+void emitLeakyRelu(Call& c) {
+    wire::ReluT table;
+    table.slope = c.real("alpha", 0.01f);
+    c.out(c.b.op(OpType::ReLU, table, {c.in(0)}));
+}
+
+void emitPRelu(Call& c) {
+    V x = c.in(0), slope = c.in(1);
+    if (c.opset < 7 && slope->rank() == 1 && x->rank() > 2)
+        slope = unsqueeze(c, slope, allAxes(x->rank() - 1, 1));
+    if (slope->constant && x->isFloat() && slope->elementCount() == 1 && slope->rank() <= x->rank()) {
+        wire::ReluT table;
+        table.slope = slope->array().floats[0];
+        c.out(c.b.op(OpType::ReLU, table, {x}));
+        return;
+    }
+    // One slope for each channel.
+    const size_t rank = slope->rank();
+    if (slope->constant && x->isFloat() && x->rank() == 4 && x->fixed(1) &&
+        slope->elementCount() == x->dims[0][1] && rank >= 3 && rank <= 4 &&
+        slope->dims[0][rank - 3] == x->dims[0][1]) {
+        wire::PReluT table;
+        table.slopeCount = static_cast<int32_t>(slope->elementCount());
+        table.slope = slope->array().floats;
+        c.out(fromPacked(c, c.b.op(OpType::PReLU, table, {toPacked(c, x)})));
+        return;
+    }
+    V below = compare(c, Binary::LESS, x, c.b.number(0, *x));
+    c.out(select(c, below, binary(c, Binary::MUL, x, slope), x));
+}
+
+V elu(Call& c, V x, float alpha) {
+    wire::ELUT table;
+    table.alpha = alpha;
+    return c.b.op(OpType::ELU, table, {x});
+}
+
+void emitElu(Call& c) {
+    c.out(elu(c, c.in(0), c.real("alpha", 1)));
+}
+
+void emitCelu(Call& c) {
+    const float alpha = c.real("alpha", 1);
+    V x = c.in(0);
+    if (alpha == 1) {
+        c.out(elu(c, x, 1));
+        return;
+    }
+    V inner = elu(c, binary(c, Binary::REALDIV, x, c.b.real(alpha)), 1);
+    c.out(binary(c, Binary::MUL, inner, c.b.real(alpha)));
+}
+
+void emitSelu(Call& c) {
+    wire::SeluT table;
+    table.alpha = c.real("alpha", 1.67326319217681884765625f);
+    table.scale = c.real("gamma", 1.05070102214813232421875f);
+    c.out(c.b.op(OpType::Selu, table, {c.in(0)}));
+}
+
+void emitHardSigmoid(Call& c) {
+    V x = binary(c, Binary::MUL, c.in(0), c.b.real(c.real("alpha", 0.2f)));
+    c.out(clip(c, binary(c, Binary::ADD, x, c.b.real(c.real("beta", 0.5f))), 0, 1));
+}
+
+void emitHardSwish(Call& c) {
+    c.out(unary(c, Unary::HARDSWISH, c.in(0)));
+}
+
+void emitSoftplus(Call& c) {
+    c.out(unary(c, Unary::BNLL, c.in(0)));
+}
+
+void emitSoftsign(Call& c) {
+    V x = c.in(0);
+    V below = binary(c, Binary::ADD, unary(c, Unary::ABS, x), c.b.real(1));
+    c.out(binary(c, Binary::REALDIV, x, below));
+}
+
+void emitMish(Call& c) {
+    V x = c.in(0);
+    c.out(binary(c, Binary::MUL, x, unary(c, Unary::TANH, unary(c, Unary::BNLL, x))));
+}
+
+void emitThresholdedRelu(Call& c) {
+    V x = c.in(0);
+    V above = compare(c, Binary::GREATER, x, c.b.real(c.real("alpha", 1)));
+    c.out(select(c, above, x, c.b.real(0)));
+}
+
+void emitShrink(Call& c) {
+    V x = c.in(0);
+    const float bias = c.real("bias", 0), limit = c.real("lambd", 0.5f);
+    const Elem elem = x->elem;
+    if (!x->isFloat()) x = castTo(c, x, Elem::Float);
+    V low = compare(c, Binary::LESS, x, c.b.real(-limit)),
+      high = compare(c, Binary::GREATER, x, c.b.real(limit));
+    V above = select(c, high, binary(c, Binary::SUB, x, c.b.real(bias)), c.b.real(0));
+    V result = select(c, low, binary(c, Binary::ADD, x, c.b.real(bias)), above);
+    c.out(castTo(c, result, elem));
+}
+
+// x * (1 + tanh(...)) / 2. The code of the format for it is an approximation in the official runtime.
+V geluByTanh(Call& c, V x) {
+    V cube = binary(c, Binary::MUL, binary(c, Binary::MUL, x, x), x);
+    V inner = binary(c, Binary::ADD, x, binary(c, Binary::MUL, cube, c.b.real(0.044715f)));
+    V tanh = unary(c, Unary::TANH, binary(c, Binary::MUL, inner, c.b.real(0.7978845608028654f)));
+    V half = binary(c, Binary::MUL, x, c.b.real(0.5f));
+    return binary(c, Binary::MUL, half, binary(c, Binary::ADD, tanh, c.b.real(1)));
+}
+
+void emitGelu(Call& c) {
+    if (c.text("approximate", "none") == "tanh")
+        c.out(geluByTanh(c, c.in(0)));
+    else
+        c.out(unary(c, Unary::GELU_STANDARD, c.in(0)));
+}
+
+void emitSwish(Call& c) {
+    V x = c.in(0);
+    const float alpha = c.real("alpha", 1);
+    if (alpha == 1) {
+        c.out(unary(c, Unary::SILU, x));
+        return;
+    }
+    V gate = unary(c, Unary::SIGMOID, binary(c, Binary::MUL, x, c.b.real(alpha)));
+    c.out(binary(c, Binary::MUL, x, gate));
+}
+
+constexpr Entry kEntries[] = {
+    {"Celu", 12, kNewest, emitCelu, "ELU, or BinaryOp and ELU"},
+    {"Elu", 1, kNewest, emitElu, "ELU"},
+    {"Gelu", 20, kNewest, emitGelu, "UnaryOp; with tanh BinaryOp and UnaryOp"},
+    {"HardSigmoid", 1, kNewest, emitHardSigmoid, "BinaryOp, ReLU6"},
+    {"HardSwish", 14, kNewest, emitHardSwish, "UnaryOp"},
+    {"LeakyRelu", 1, kNewest, emitLeakyRelu, "ReLU"},
+    {"Mish", 18, kNewest, emitMish, "UnaryOp, BinaryOp"},
+    {"PRelu", 1, kNewest, emitPRelu, "ReLU, PReLU, or Select and BinaryOp"},
+    {"Relu", 1, kNewest, emitRelu, "ReLU; BinaryOp for integers"},
+    {"Selu", 1, kNewest, emitSelu, "Selu"},
+    {"Shrink", 9, kNewest, emitShrink, "Select, BinaryOp"},
+    {"Softplus", 1, kNewest, emitSoftplus, "UnaryOp"},
+    {"Softsign", 1, kNewest, emitSoftsign, "UnaryOp, BinaryOp"},
+    {"Swish", 24, kNewest, emitSwish, "UnaryOp, BinaryOp"},
+    {"ThresholdedRelu", 10, kNewest, emitThresholdedRelu, "Select, BinaryOp"},
+};
+
+}  // namespace
+
+Family activationFamily() {
+    return kEntries;
+}
+
+}  // namespace mnnc::onnx

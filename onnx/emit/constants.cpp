@@ -1,0 +1,187 @@
+// Operators that make tensors: constants, shapes, ranges, random numbers.
+#include <cmath>
+
+#include "../importer.h"
+#include "base/error.h"
+#include "helpers.h"
+
+namespace mnnc::onnx {
+namespace {
+
+void emitConstant(Call& c) {
+    if (const Attribute* value = c.attribute("value"); value && value->tensor) {
+        Elem elem = value->tensor->type;
+        if (elem == Elem::Uint4) elem = Elem::Uint8;
+        if (elem == Elem::Int4) elem = Elem::Int8;
+        c.out(c.b.constant(c.tensor("value"), elem, c.b.name()));
+    } else if (c.has("value_int")) {
+        const int64_t number = c.integer("value_int", 0);
+        c.out(c.b.constant(intScalar(number), Elem::Int64, c.b.name()));
+    } else if (c.has("value_float")) {
+        c.out(c.b.constant(floatScalar(c.real("value_float", 0)), Elem::Float, c.b.name()));
+    } else if (c.has("value_ints")) {
+        c.out(c.b.constant(intList(*c.integers("value_ints")), Elem::Int64, c.b.name()));
+    } else if (c.has("value_floats")) {
+        const std::vector<float> list = c.reals("value_floats");
+        c.out(c.b.constant(floatArray({static_cast<int64_t>(list.size())}, list), Elem::Float, c.b.name()));
+    } else {
+        refuse("it holds text or a sparse tensor");
+    }
+}
+
+void emitConstantOfShape(Call& c) {
+    ArrayPtr value = c.tensor("value");
+    Elem elem = Elem::Float;
+    if (value) {
+        elem = c.attribute("value")->tensor->type;
+        if (value->count() != 1) fail(Status::BadFormat, "a value of %s", dimsText(value->dims).c_str());
+    }
+    auto scalar = std::make_shared<Array>(value ? *value : *floatScalar(0));
+    scalar->dims.clear();
+    V shape = c.in(0);
+    if (shape->constant && shape->elementCount() == 0) {
+        c.out(c.b.constant(scalar, elem));
+        return;
+    }
+    c.out(c.b.alias(c.b.op(OpType::Fill, {}, {shape, c.b.constant(scalar, elem)}), elem));
+}
+
+void emitShape(Call& c) {
+    V x = c.in(0);
+    const auto rank = static_cast<int64_t>(x->rank());
+    int64_t start = c.integer("start", 0), end = c.integer("end", rank);
+    if (start < 0) start += rank;
+    if (end < 0) end += rank;
+    c.out(shapeOf(c, x, start, end));
+}
+
+void emitSize(Call& c) {
+    V x = c.in(0);
+    if (x->allFixed()) {
+        c.out(c.b.scalar(x->elementCount()));
+        return;
+    }
+    V result = c.b.op(OpType::Size, {}, {x});
+    for (size_t p = 0; p < kProbes; ++p) result->content[p] = intScalar(elementCount(x->dims[p], "a tensor"));
+    result->tainted = true;
+    c.out(c.b.alias(result, Elem::Int64));
+}
+
+void emitRange(Call& c) {
+    std::vector<V> inputs{c.in(0), c.in(1), c.in(2)};
+    for (V& value : inputs)
+        if (value->rank() > 0) value = reshape(c, value, {});
+    wire::RangeT table;
+    table.Tidx = inputs[0]->type;
+    const Elem elem = inputs[0]->elem;
+    c.out(c.b.alias(c.b.op(OpType::Range, table, inputs), elem));
+}
+
+void emitEyeLike(Call& c) {
+    V x = c.in(0);
+    const Elem elem = c.has("dtype") ? static_cast<Elem>(c.integer("dtype", 1)) : x->elem;
+    const int64_t k = c.integer("k", 0);
+    if (x->rank() != 2) refuse("its input has rank %zu", x->rank());
+    V typed =
+        castTo(c, x, elem == Elem::Bool || heldAs(elem) == DataType::DT_INT32 ? Elem::Int32 : Elem::Float);
+    V eye = c.b.op(OpType::EyeLike, {}, {typed, c.b.scalar(k)});
+    c.out(c.b.alias(castTo(c, eye, elem), elem));
+}
+
+template <OpType type>
+void emitRandom(Call& c) {
+    V shape = nullptr;
+    Elem elem = static_cast<Elem>(c.integer("dtype", 1));
+    if (c.node.inputs.empty()) {
+        shape = c.b.ints(c.integers("shape").value_or(std::vector<int64_t>()));
+    } else {
+        shape = shapeOf(c, c.in(0));
+        if (!c.has("dtype")) elem = c.in(0)->elem;
+    }
+    wire::RandomUniformT table;
+    const bool normal = type == OpType::RandomNormal;
+    table.low = normal ? c.real("mean", 0) : c.real("low", 0);
+    table.high = normal ? c.real("scale", 1) : c.real("high", 1);
+    table.seed = c.has("seed") ? 1 : 0;
+    table.type = DataType::DT_FLOAT;
+    c.importer.note("Random numbers are those of the .mnn format's operators, the same in every run.");
+    c.out(castTo(c, c.b.op(type, table, {shape}), elem));
+}
+
+void emitDropout(Call& c) {
+    V x = c.in(0);
+    V training = c.opset >= 12 ? c.maybe(2) : nullptr;
+    if (training) {
+        if (!training->constant) refuse("training_mode is fed");
+        V ratio = c.maybe(1);
+        const bool drops =
+            training->array().intAt(0) != 0 && (!ratio || !ratio->constant || ratio->array().realAt(0) != 0);
+        if (drops) refuse("training_mode");
+    }
+    if (c.opset < 7 && c.integer("is_test", 0) == 0) c.importer.note("Dropout is left out, as in inference.");
+    c.out(0, x);
+    if (c.wants(1)) {
+        V ones = c.b.op(OpType::Fill, {}, {shapeOf(c, x), c.b.constant(intScalar(1), Elem::Bool)});
+        c.out(1, c.b.alias(ones, Elem::Bool));
+    }
+}
+
+// Windows of signal processing: a * cos(i) and so on over `size` points.
+template <int terms>
+void emitWindow(Call& c, const float (&factors)[terms]) {
+    const int64_t size = c.constant(0).intAt(0);
+    if (size < 0 || size > 1 << 24) fail(Status::BadRange, "a size of %lld", static_cast<long long>(size));
+    const bool periodic = c.integer("periodic", 1) != 0;
+    const auto points = static_cast<double>(periodic ? size : size - 1);
+    std::vector<float> values;
+    for (int64_t i = 0; i < size; ++i) {
+        double sum = 0;
+        for (int k = 0; k < terms; ++k)
+            sum += static_cast<double>(factors[k]) *
+                   std::cos(2 * 3.14159265358979323846 * k * static_cast<double>(i) / points);
+        values.push_back(static_cast<float>(sum));
+    }
+    const Elem elem = static_cast<Elem>(c.integer("output_datatype", 1));
+    c.out(castTo(c, c.b.constant(floatArray({size}, values), Elem::Float), elem));
+}
+
+void emitHann(Call& c) {
+    emitWindow(c, {0.5f, -0.5f});
+}
+
+void emitHamming(Call& c) {
+    emitWindow(c, {25.0f / 46, -21.0f / 46});
+}
+
+void emitBlackman(Call& c) {
+    emitWindow(c, {0.42f, -0.5f, 0.08f});
+}
+
+constexpr Entry kEntries[] = {
+    {"BlackmanWindow", 17, kNewest, emitBlackman, "Const", "A size that is fed."},
+    {"Constant", 1, kNewest, emitConstant, "Const", "Text and sparse tensors."},
+    {"ConstantOfShape", 9, kNewest, emitConstantOfShape, "Fill"},
+    {"Dropout", 1, kNewest, emitDropout, "nothing; Fill for the mask", "Training."},
+    {"EyeLike", 9, kNewest, emitEyeLike, "EyeLike"},
+    {"HammingWindow", 17, kNewest, emitHamming, "Const", "A size that is fed."},
+    {"HannWindow", 17, kNewest, emitHann, "Const", "A size that is fed."},
+    {"RandomNormal", 1, kNewest, emitRandom<OpType::RandomNormal>, "RandomNormal",
+     "Other numbers than elsewhere."},
+    {"RandomNormalLike", 1, kNewest, emitRandom<OpType::RandomNormal>, "RandomNormal",
+     "Other numbers than elsewhere."},
+    {"RandomUniform", 1, kNewest, emitRandom<OpType::RandomUniform>, "RandomUniform",
+     "Other numbers than elsewhere."},
+    {"RandomUniformLike", 1, kNewest, emitRandom<OpType::RandomUniform>, "RandomUniform",
+     "Other numbers than elsewhere."},
+    {"Range", 11, kNewest, emitRange, "Range"},
+    {"Shape", 1, kNewest, emitShape, "Shape"},
+    {"Size", 1, kNewest, emitSize, "Size"},
+};
+
+}  // namespace
+
+Family constantFamily() {
+    return kEntries;
+}
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,244 @@
+// Convolutions and transposed ones, over one, two or three spatial axes.
+#include <algorithm>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "windows.h"
+
+namespace mnnc::onnx {
+namespace {
+
+struct Layer {
+    V x = nullptr, weight = nullptr, bias = nullptr;
+    Windows windows;
+    int64_t group = 1, in = 0, out = 0;  // channels
+    std::vector<int64_t> outPads;        // of transposed ones
+};
+
+int32_t narrow(int64_t value) {
+    return intList({value})->ints[0];
+}
+
+std::vector<int32_t> narrowAll(const std::vector<int64_t>& values) {
+    return intList(values)->ints;
+}
+
+// One and two axes: height and width.
+wire::Convolution2DT planeTable(const Layer& layer) {
+    wire::Convolution2DT table;
+    table.common = std::make_unique<wire::Convolution2DCommonT>();
+    wire::Convolution2DCommonT& common = *table.common;
+    const Windows& w = layer.windows;
+    common.kernelY = narrow(w.kernel[0]);
+    common.strideY = narrow(w.strides[0]);
+    common.dilateY = narrow(w.dilations[0]);
+    common.padY = narrow(w.begin[0]);
+    const bool plane = w.axes == 2;
+    common.kernelX = plane ? narrow(w.kernel[1]) : 1;
+    common.strideX = plane ? narrow(w.strides[1]) : 1;
+    common.dilateX = plane ? narrow(w.dilations[1]) : 1;
+    common.padX = plane ? narrow(w.begin[1]) : 0;
+    common.pads = {common.padY, common.padX, narrow(w.end[0]), plane ? narrow(w.end[1]) : 0};
+    common.padMode = wire::PadMode::CAFFE;
+    common.group = narrow(layer.group);
+    common.inputCount = narrow(layer.in);
+    common.outputCount = narrow(layer.out);
+    if (std::any_of(layer.outPads.begin(), layer.outPads.end(), [](int64_t p) { return p != 0; })) {
+        common.outPads = narrowAll(layer.outPads);
+        common.outPads.resize(2, 0);
+    }
+    return table;
+}
+
+wire::Convolution3DT volumeTable(const Layer& layer) {
+    wire::Convolution3DT table;
+    table.common = std::make_unique<wire::Convolution3DCommonT>();
+    wire::Convolution3DCommonT& common = *table.common;
+    const Windows& w = layer.windows;
+    common.kernels = narrowAll(w.kernel);
+    common.strides = narrowAll(w.strides);
+    common.dilates = narrowAll(w.dilations);
+    common.pads = narrowAll(w.begin);
+    for (const int32_t pad : narrowAll(w.end)) common.pads.push_back(pad);
+    common.padMode = wire::PadMode::CAFFE;
+    common.group = narrow(layer.group);
+    common.inputCount = narrow(layer.in);
+    common.outputCount = narrow(layer.out);
+    if (!layer.outPads.empty()) common.outPads = narrowAll(layer.outPads);
+    return table;
+}
+
+// What the table has of the weights.
+template <typename Table>
+void fillWeights(Table& table, const Layer& layer) {
+    table.weight = layer.weight->array().floats;
+    table.bias =
+        layer.bias ? layer.bias->array().floats : std::vector<float>(static_cast<size_t>(layer.out), 0.0f);
+}
+
+// The extents of the result, by the rules of ONNX, which need no look at the weights.
+std::vector<Result> resultOf(const Layer& layer, size_t probe, bool transposed) {
+    Result result;
+    result.known = true;
+    const Dims& in = layer.x->dims[probe];
+    const Windows& w = layer.windows;
+    result.dims = {in[0], layer.out};
+    for (size_t i = 0; i < w.axes; ++i) {
+        const int64_t pads = checkedAdd(w.begin[i], w.end[i], "padding");
+        result.dims.push_back(transposed ? checkedMul(in[i + 2] - 1, w.strides[i], "an extent") + w.reach(i) -
+                                               pads + (layer.outPads.empty() ? 0 : layer.outPads[i])
+                                         : w.outExtent(i, in[i + 2]));
+        if (result.dims.back() < 1)
+            fail(Status::ComputeSizeError,
+                 "spatial axis %zu has %lld elements, which are fewer than a window has", i,
+                 static_cast<long long>(in[i + 2]));
+    }
+    return {result};
+}
+
+V write(Call& c, Layer layer, bool transposed) {
+    const bool constant = layer.weight->constant && (!layer.bias || layer.bias->constant);
+    const bool depthwise = layer.group > 1 && layer.group == layer.in && layer.group == layer.out;
+    const std::vector<Result> first = resultOf(layer, 0, transposed), second = resultOf(layer, 1, transposed);
+    if (layer.windows.axes == 3) {
+        if (!constant) refuse("its weights are fed, and it has three spatial axes");
+        wire::Convolution3DT table = volumeTable(layer);
+        fillWeights(table, layer);
+        const OpType type = transposed ? OpType::ConvTranspose3D : OpType::Convolution3D;
+        return c.b.given(type, table, {layer.x}, first, second)[0];
+    }
+    const OpType type = transposed  ? depthwise ? OpType::DeconvolutionDepthwise : OpType::Deconvolution
+                        : depthwise ? OpType::ConvolutionDepthwise
+                                    : OpType::Convolution;
+    wire::Convolution2DT table = planeTable(layer);
+    if (constant) {
+        fillWeights(table, layer);
+        return c.b.given(type, table, {layer.x}, first, second)[0];
+    }
+    std::vector<V> inputs{layer.x, layer.weight};
+    if (layer.windows.axes == 1) inputs[1] = unsqueeze(c, layer.weight, {3});
+    if (layer.bias) inputs.push_back(layer.bias);
+    return c.b.given(type, table, inputs, first, second)[0];
+}
+
+// Groups of a layer whose weights are fed: a layer for each, because the format has no groups there.
+V writeGroups(Call& c, const Layer& layer, bool transposed) {
+    const bool constant = layer.weight->constant && (!layer.bias || layer.bias->constant);
+    const bool depthwise = layer.group == layer.in && layer.group == layer.out;
+    const bool volume = layer.windows.axes == 3;
+    if (layer.group == 1 || (constant && !(volume && transposed)) || (depthwise && !volume))
+        return write(c, layer, transposed);
+    std::vector<V> parts;
+    const int64_t in = layer.in / layer.group, out = layer.out / layer.group;
+    for (int64_t g = 0; g < layer.group; ++g) {
+        Layer part = layer;
+        part.group = 1;
+        part.in = in;
+        part.out = out;
+        part.x = sliceAxis(c, layer.x, 1, g * in, (g + 1) * in);
+        const int64_t rows = transposed ? in : out;
+        part.weight = sliceAxis(c, layer.weight, 0, g * rows, (g + 1) * rows);
+        if (layer.bias) part.bias = sliceAxis(c, layer.bias, 0, g * out, (g + 1) * out);
+        parts.push_back(write(c, part, transposed));
+    }
+    return concat(c, parts, 1);
+}
+
+Layer readLayer(Call& c) {
+    Layer layer;
+    layer.x = c.in(0);
+    layer.weight = c.in(1);
+    layer.bias = c.maybe(2);
+    layer.group = c.integer("group", 1);
+    const size_t rank = layer.x->rank();
+    if (!layer.x->isFloat()) refuse("its input is of integers");
+    if (layer.weight->rank() != rank)
+        fail(Status::BadFormat, "weights of rank %zu for an input of rank %zu", layer.weight->rank(), rank);
+    if (rank < 3 || rank > 5) refuse("it has %zu spatial axes; there are forms for 1, 2 and 3", rank - 2);
+    std::vector<int64_t> kernel;
+    for (size_t i = 2; i < rank; ++i) kernel.push_back(layer.weight->extent(i));
+    layer.windows = readWindows(c, *layer.x, kernel);
+    if (layer.windows.kernel != kernel)
+        fail(Status::BadFormat, "kernel_shape %s and weights of %s", dimsText(layer.windows.kernel).c_str(),
+             dimsText(layer.weight->dims[0]).c_str());
+    if (layer.group < 1) fail(Status::BadRange, "%lld groups", static_cast<long long>(layer.group));
+    return layer;
+}
+
+void requireChannels(const Layer& layer) {
+    for (const Dims& dims : layer.x->dims)
+        if (dims[1] != layer.in)
+            fail(Status::ComputeSizeError, "the input has %lld channels, the weights are for %lld",
+                 static_cast<long long>(dims[1]), static_cast<long long>(layer.in));
+    if (layer.in % layer.group != 0 || layer.out % layer.group != 0)
+        fail(Status::BadFormat, "%lld groups of %lld and %lld channels", static_cast<long long>(layer.group),
+             static_cast<long long>(layer.in), static_cast<long long>(layer.out));
+    if (layer.bias && (layer.bias->rank() != 1 || layer.bias->extent(0) != layer.out))
+        fail(Status::BadFormat, "a bias of %s for %lld channels", dimsText(layer.bias->dims[0]).c_str(),
+             static_cast<long long>(layer.out));
+}
+
+void emitConv(Call& c) {
+    Layer layer = readLayer(c);
+    layer.out = layer.weight->extent(0);
+    layer.in = checkedMul(layer.weight->extent(1), layer.group, "channels");
+    // A file may leave the number of channels open.
+    requireChannels(layer);
+    for (size_t i = 0; i < layer.windows.axes; ++i)
+        if (layer.windows.begin[i] < 0 || layer.windows.end[i] < 0) {
+            std::vector<int64_t> before(layer.x->rank(), 0), after(before);
+            for (size_t k = 0; k < layer.windows.axes; ++k) {
+                before[k + 2] = layer.windows.begin[k];
+                after[k + 2] = layer.windows.end[k];
+                layer.windows.begin[k] = layer.windows.end[k] = 0;
+            }
+            layer.x = padWith(c, layer.x, before, after, 0);
+        }
+    c.out(writeGroups(c, layer, false));
+}
+
+void emitConvTranspose(Call& c) {
+    Layer layer = readLayer(c);
+    layer.in = layer.weight->extent(0);
+    layer.out = checkedMul(layer.weight->extent(1), layer.group, "channels");
+    requireChannels(layer);
+    Windows& w = layer.windows;
+    layer.outPads = c.integers("output_padding").value_or(std::vector<int64_t>());
+    if (layer.outPads.empty()) layer.outPads.assign(w.axes, 0);
+    if (layer.outPads.size() != w.axes)
+        fail(Status::BadFormat, "output_padding has %zu numbers in place of %zu", layer.outPads.size(),
+             w.axes);
+    const std::string mode = c.text("auto_pad", "NOTSET");
+    std::optional<std::vector<int64_t>> wanted = c.integers("output_shape");
+    if (wanted && wanted->size() == w.axes + 2) wanted->erase(wanted->begin(), wanted->begin() + 2);
+    const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
+    if (wanted && wanted->size() != w.axes)
+        fail(Status::BadFormat, "output_shape has %zu numbers in place of %zu", wanted->size(), w.axes);
+    if (wanted || same)
+        for (size_t i = 0; i < w.axes; ++i) {
+            // total: what is cut away of both ends; with SAME it does not depend on the extent.
+            const int64_t total = wanted ? w.strides[i] * (layer.x->extent(i + 2) - 1) + layer.outPads[i] +
+                                               w.reach(i) - (*wanted)[i]
+                                         : w.reach(i) - w.strides[i] + layer.outPads[i];
+            const int64_t cut = std::max<int64_t>(total, 0);
+            w.begin[i] = mode == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
+            w.end[i] = cut - w.begin[i];
+            if (total < 0) layer.outPads[i] -= total;
+        }
+    c.out(writeGroups(c, layer, true));
+}
+
+constexpr Entry kEntries[] = {
+    {"Conv", 1, kNewest, emitConv, "Convolution, ConvolutionDepthwise, Convolution3D",
+     "Weights that are fed in three axes; SAME padding with a stride over a free extent."},
+    {"ConvTranspose", 1, kNewest, emitConvTranspose, "Deconvolution, DeconvolutionDepthwise, ConvTranspose3D",
+     "As Conv; output_shape over a free extent."},
+};
+
+}  // namespace
+
+Family convolutionFamily() {
+    return kEntries;
+}
+
+}  // namespace mnnc::onnx

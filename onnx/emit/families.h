@@ -1,0 +1,19 @@
+// The families of rules, one file each.
+#pragma once
+#include "../call.h"
+
+namespace mnnc::onnx {
+
+Family activationFamily();
+Family constantFamily();
+Family convolutionFamily();
+Family elementwiseFamily();
+Family poolingFamily();
+Family matmulFamily();
+Family normalisationFamily();
+Family reductionFamily();
+Family reshapeFamily();
+Family sliceFamily();
+Family indexFamily();
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,238 @@
+// See helpers.h.
+#include "helpers.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+
+namespace mnnc::onnx {
+
+V binary(Call& c, Binary code, V a, V b) {
+    wire::BinaryOpT table;
+    table.opType = code;
+    table.T = a->type;
+    return c.b.op(OpType::BinaryOp, table, {a, b});
+}
+
+V compare(Call& c, Binary code, V a, V b) {
+    return c.b.alias(binary(c, code, a, b), Elem::Bool);
+}
+
+V unary(Call& c, Unary code, V x) {
+    wire::UnaryOpT table;
+    table.opType = code;
+    table.T = x->type;
+    return c.b.op(OpType::UnaryOp, table, {x});
+}
+
+V select(Call& c, V condition, V yes, V no) {
+    V result = c.b.op(OpType::Select, {}, {condition, yes, no});
+    return c.b.alias(result, yes->elem);
+}
+
+V castTo(Call& c, V x, Elem to) {
+    const DataType type = heldAs(to);
+    if (type == DataType::DT_INVALID)
+        refuse("the result is of %s, for which the .mnn format has no tensor", elemName(to));
+    const bool normalises = to == Elem::Bool && x->elem != Elem::Bool;
+    V result = x;
+    if (type != x->type || normalises) {
+        wire::CastParamT table;
+        table.srcT = x->type;
+        table.dstT = to == Elem::Bool ? DataType::DT_BOOL : type;
+        result = c.b.op(OpType::Cast, table, {x});
+    }
+    // 16 bits are kept in 32.
+    const bool wider = x->elem != to && x->elem != Elem::Bool && x->elem != Elem::Uint8;
+    if (to == Elem::Uint16 && wider)
+        result = binary(c, Binary::BITWISE_AND, result, c.b.number(65535, *result));
+    if (to == Elem::Int16 && wider && x->elem != Elem::Int8) {
+        V sixteen = c.b.number(16, *result);
+        result = binary(c, Binary::RIGHTSHIFT, binary(c, Binary::LEFTSHIFT, result, sixteen), sixteen);
+    }
+    return c.b.alias(result, to);
+}
+
+V clip(Call& c, V x, float low, float high) {
+    wire::Relu6T table;
+    table.minValue = low;
+    table.maxValue = high;
+    return c.b.op(OpType::ReLU6, table, {x});
+}
+
+V reshape(Call& c, V x, const std::vector<int64_t>& dims) {
+    if (dims.empty()) return x->rank() == 0 ? x : squeeze(c, x, allAxes(x->rank()));
+    wire::ReshapeT table;
+    table.dimType = wire::MNN_DATA_FORMAT::NCHW;
+    table.dims = intList(dims)->ints;
+    return c.b.op(OpType::Reshape, table, {x});
+}
+
+V reshapeTo(Call& c, V x, V dims) {
+    if (dims->constant) return reshape(c, x, dims->array().list());
+    // One extent that is not known follows from the others.
+    const auto& [first, second] = dims->content;
+    if (first && second && !dims->tainted && first->dims == second->dims) {
+        std::vector<int64_t> list = first->list();
+        int64_t differing = 0;
+        bool plain = true;
+        for (size_t i = 0; i < list.size(); ++i) {
+            if (list[i] != second->intAt(static_cast<int64_t>(i))) {
+                list[i] = -1;
+                ++differing;
+            } else {
+                plain = plain && list[i] > 0;
+            }
+        }
+        if (differing == 1 && plain) return reshape(c, x, list);
+    }
+    wire::ReshapeT table;
+    table.dimType = wire::MNN_DATA_FORMAT::NCHW;
+    return c.b.op(OpType::Reshape, table, {x, dims});
+}
+
+V permute(Call& c, V x, const std::vector<int64_t>& order) {
+    bool same = true;
+    for (size_t i = 0; i < order.size(); ++i) same = same && order[i] == static_cast<int64_t>(i);
+    if (same) return x;
+    wire::PermuteT table;
+    table.dims = intList(order)->ints;
+    return c.b.op(OpType::Permute, table, {x});
+}
+
+V squeeze(Call& c, V x, const std::vector<int64_t>& axes) {
+    if (axes.empty()) return x;
+    wire::SqueezeParamT table;
+    table.squeezeDims = intList(axes)->ints;
+    return c.b.op(OpType::Squeeze, table, {x});
+}
+
+V unsqueeze(Call& c, V x, const std::vector<int64_t>& axes) {
+    if (axes.empty()) return x;
+    wire::SqueezeParamT table;
+    table.squeezeDims = intList(axes)->ints;
+    return c.b.op(OpType::Unsqueeze, table, {x});
+}
+
+V concat(Call& c, const std::vector<V>& parts, int64_t axis) {
+    if (parts.size() == 1) return parts[0];
+    wire::AxisT table;
+    table.axis = static_cast<int32_t>(axis);
+    return c.b.op(OpType::Concat, table, parts);
+}
+
+V sliceAxis(Call& c, V x, int64_t axis, int64_t begin, int64_t end, int64_t step) {
+    wire::StridedSliceParamT table;
+    table.fromType = 1;
+    table.T = x->type;
+    table.Index = DataType::DT_INT32;
+    return c.b.op(OpType::StridedSlice, table,
+                  {x, c.b.ints({begin}), c.b.ints({end}), c.b.ints({axis}), c.b.ints({step})});
+}
+
+V gatherAxis(Call& c, V x, V indices, int64_t axis) {
+    return c.b.op(OpType::GatherV2, {}, {x, indices, c.b.scalar(axis)});
+}
+
+V broadcastTo(Call& c, V x, V dims) {
+    return c.b.op(OpType::BroadcastTo, {}, {x, dims});
+}
+
+V reduce(Call& c, Reduction code, V x, const std::vector<int64_t>& axes, bool keep) {
+    if (axes.empty()) return x;
+    wire::ReductionParamT table;
+    table.operation = code;
+    table.dim = intList(axes)->ints;
+    table.keepDims = keep;
+    table.dType = x->type;
+    return c.b.op(OpType::Reduction, table, {x});
+}
+
+V padWith(Call& c, V x, const std::vector<int64_t>& before, const std::vector<int64_t>& after, double value) {
+    std::vector<int64_t> pairs;
+    bool none = true;
+    for (size_t i = 0; i < before.size(); ++i) {
+        pairs.push_back(before[i]);
+        pairs.push_back(after[i]);
+        none = none && before[i] == 0 && after[i] == 0;
+    }
+    if (none) return x;
+    wire::PadParamT table;
+    table.mode = wire::PadValueMode::CONSTANT;
+    return c.b.op(OpType::Padding, table, {x, c.b.ints(pairs), c.b.number(value, *x)});
+}
+
+V matmul(Call& c, V a, V b, bool transposeA, bool transposeB) {
+    wire::MatMulT table;
+    table.T = DataType::DT_FLOAT;
+    table.transposeA = transposeA;
+    table.transposeB = transposeB;
+    return c.b.op(OpType::MatMul, table, {a, b});
+}
+
+V reverse(Call& c, V x, int64_t axis) {
+    return c.b.op(OpType::Reverse, {}, {x, c.b.ints({axis})});
+}
+
+V toPacked(Call& c, V x) {
+    wire::TensorConvertInfoT table;
+    table.source = wire::MNN_DATA_FORMAT::NCHW;
+    table.dest = wire::MNN_DATA_FORMAT::NC4HW4;
+    return c.b.op(OpType::ConvertTensor, table, {x});
+}
+
+V fromPacked(Call& c, V x) {
+    wire::TensorConvertInfoT table;
+    table.source = wire::MNN_DATA_FORMAT::NC4HW4;
+    table.dest = wire::MNN_DATA_FORMAT::NCHW;
+    return c.b.op(OpType::ConvertTensor, table, {x});
+}
+
+V shapeOf(Call& c, V x, int64_t start, int64_t end) {
+    const auto rank = static_cast<int64_t>(x->rank());
+    start = std::clamp<int64_t>(start, 0, rank);
+    end = std::clamp(end, start, rank);
+    bool allFixed = true;
+    for (int64_t i = start; i < end; ++i) allFixed = allFixed && x->fixed(static_cast<size_t>(i));
+    if (allFixed) return c.b.ints({x->dims[0].begin() + start, x->dims[0].begin() + end});
+    wire::ShapeParamT table;
+    table.hasStart = start > 0;
+    table.start = static_cast<int32_t>(start);
+    table.hasEnd = end < rank;
+    table.end = static_cast<int32_t>(end);
+    V result = start > 0 || end < rank ? c.b.op(OpType::Shape, table, {x}) : c.b.op(OpType::Shape, {}, {x});
+    for (size_t p = 0; p < kProbes; ++p)
+        result->content[p] = intList({x->dims[p].begin() + start, x->dims[p].begin() + end});
+    result->tainted = false;
+    result->elem = Elem::Int64;
+    return result;
+}
+
+V extentOf(Call& c, V x, int64_t axis) {
+    V list = shapeOf(c, x, axis, axis + 1);
+    return list->constant ? c.b.scalar(list->array().intAt(0)) : squeeze(c, list, {0});
+}
+
+int64_t axisOf(int64_t axis, size_t rank) {
+    const auto r = static_cast<int64_t>(rank);
+    if (axis < -r || axis >= r)
+        fail(Status::BadRange, "axis %lld of a tensor of rank %zu", static_cast<long long>(axis), rank);
+    return axis < 0 ? axis + r : axis;
+}
+
+std::vector<int64_t> axesOf(std::vector<int64_t> axes, size_t rank) {
+    for (int64_t& axis : axes) axis = axisOf(axis, rank);
+    std::sort(axes.begin(), axes.end());
+    if (std::adjacent_find(axes.begin(), axes.end()) != axes.end())
+        fail(Status::BadRange, "an axis is listed twice");
+    return axes;
+}
+
+std::vector<int64_t> allAxes(size_t rank, size_t from) {
+    std::vector<int64_t> axes;
+    for (size_t i = from; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+    return axes;
+}
+
+}  // namespace mnnc::onnx

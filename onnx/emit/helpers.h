@@ -1,0 +1,48 @@
+// Operators of the format that many rules write.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "../call.h"
+
+namespace mnnc::onnx {
+
+using Binary = wire::BinaryOpOperation;
+using Unary = wire::UnaryOpOperation;
+using Reduction = wire::ReductionType;
+
+V binary(Call& c, Binary code, V a, V b);
+V compare(Call& c, Binary code, V a, V b);  // the result is a bool
+V unary(Call& c, Unary code, V x);
+V select(Call& c, V condition, V yes, V no);
+V castTo(Call& c, V x, Elem to);
+V clip(Call& c, V x, float low, float high);  // of floats
+
+V reshape(Call& c, V x, const std::vector<int64_t>& dims);
+V reshapeTo(Call& c, V x, V dims);  // dims: a list of integers
+V permute(Call& c, V x, const std::vector<int64_t>& order);
+V squeeze(Call& c, V x, const std::vector<int64_t>& axes);
+V unsqueeze(Call& c, V x, const std::vector<int64_t>& axes);
+V concat(Call& c, const std::vector<V>& parts, int64_t axis);
+// From `begin` (in [0, extent]) to `end`; kToEnd: to the end.
+constexpr int64_t kToEnd = int64_t{1} << 30;
+V sliceAxis(Call& c, V x, int64_t axis, int64_t begin, int64_t end, int64_t step = 1);
+V gatherAxis(Call& c, V x, V indices, int64_t axis);
+V broadcastTo(Call& c, V x, V dims);
+V reduce(Call& c, Reduction code, V x, const std::vector<int64_t>& axes, bool keep);
+V padWith(Call& c, V x, const std::vector<int64_t>& before, const std::vector<int64_t>& after, double value);
+V matmul(Call& c, V a, V b, bool transposeA = false, bool transposeB = false);
+V reverse(Call& c, V x, int64_t axis);
+V toPacked(Call& c, V x);    // NC4HW4, for operators that the official runtime runs in no other layout
+V fromPacked(Call& c, V x);  // back to NCHW
+
+// The extents of a tensor as a list of integers, and one of them as a scalar.
+V shapeOf(Call& c, V x, int64_t start = 0, int64_t end = kToEnd);
+V extentOf(Call& c, V x, int64_t axis);
+
+// An axis attribute, counted from the front. Throws BadRange.
+int64_t axisOf(int64_t axis, size_t rank);
+std::vector<int64_t> axesOf(std::vector<int64_t> axes, size_t rank);
+std::vector<int64_t> allAxes(size_t rank, size_t from = 0);
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,64 @@
+// Matrix products.
+#include "base/error.h"
+#include "helpers.h"
+
+namespace mnnc::onnx {
+namespace {
+
+void emitMatMul(Call& c) {
+    V a = c.in(0), b = c.in(1);
+    const Elem elem = a->elem;
+    if (!a->isFloat()) {
+        // Exact where sums stay below 2^24, as they do for codes of 8 bits and less than 256 of them.
+        a = castTo(c, a, Elem::Float);
+        b = castTo(c, b, Elem::Float);
+    }
+    V result = matmul(c, a, b);
+    // The format gives a product of two lists one element of rank 1.
+    if (a->rank() == 1 && b->rank() == 1 && result->rank() == 1) result = reshape(c, result, {});
+    c.out(castTo(c, result, elem));
+}
+
+void emitGemm(Call& c) {
+    V a = c.in(0), b = c.in(1), bias = c.maybe(2);
+    const float alpha = c.real("alpha", 1), beta = c.real("beta", 1);
+    const Elem elem = a->elem;
+    if (!a->isFloat()) {
+        a = castTo(c, a, Elem::Float);
+        b = castTo(c, b, Elem::Float);
+        if (bias) bias = castTo(c, bias, Elem::Float);
+    }
+    if (alpha != 1) b = binary(c, Binary::MUL, b, c.b.real(alpha));
+    V result = matmul(c, a, b, c.integer("transA", 0) != 0, c.integer("transB", 0) != 0);
+    if (bias && beta != 0) {
+        if (beta != 1) bias = binary(c, Binary::MUL, bias, c.b.real(beta));
+        result = binary(c, Binary::ADD, result, bias);
+    }
+    c.out(castTo(c, result, elem));
+}
+
+void emitMatMulInteger(Call& c) {
+    const auto centred = [&](size_t i, size_t zero, bool rows) {
+        V x = castTo(c, c.in(i), Elem::Float);
+        V point = c.maybe(zero);
+        if (!point) return x;
+        point = castTo(c, point, Elem::Float);
+        if (rows && point->rank() == 1 && point->extent(0) > 1) point = unsqueeze(c, point, {1});
+        return binary(c, Binary::SUB, x, point);
+    };
+    c.out(castTo(c, matmul(c, centred(0, 2, true), centred(1, 3, false)), Elem::Int32));
+}
+
+constexpr Entry kEntries[] = {
+    {"Gemm", 1, kNewest, emitGemm, "MatMul, BinaryOp"},
+    {"MatMul", 1, kNewest, emitMatMul, "MatMul", "Integers are multiplied as floats: exact below 2^24."},
+    {"MatMulInteger", 10, kNewest, emitMatMulInteger, "Cast, BinaryOp, MatMul", "Exact below 2^24."},
+};
+
+}  // namespace
+
+Family matmulFamily() {
+    return kEntries;
+}
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,245 @@
+// Normalisations and the softmax family.
+#include <cmath>
+
+#include "base/error.h"
+#include "helpers.h"
+
+namespace mnnc::onnx {
+namespace {
+
+// A list with one number for each channel, as it spreads over the other axes.
+V perChannel(Call& c, V list, size_t rank) {
+    return unsqueeze(c, list, allAxes(rank - 1, 1));
+}
+
+// (x - mean) / sqrt(variance + epsilon), over the last axes.
+V layerNorm(Call& c, V x, size_t axes, float epsilon, bool rms = false) {
+    wire::LayerNormT table;
+    for (size_t i = axes; i > 0; --i) table.axis.push_back(-static_cast<int32_t>(i));
+    table.epsilon = epsilon;
+    table.useRMSNorm = rms;
+    return c.b.op(OpType::LayerNorm, table, {x});
+}
+
+V affine(Call& c, V x, V scale, V bias) {
+    if (scale) x = binary(c, Binary::MUL, x, scale);
+    return bias ? binary(c, Binary::ADD, x, bias) : x;
+}
+
+void emitBatchNormalization(Call& c) {
+    V x = c.in(0), scale = c.in(1), bias = c.in(2), mean = c.in(3), variance = c.in(4);
+    if (c.integer("training_mode", 0) != 0) refuse("training_mode");
+    for (size_t i = 1; i < 5; ++i)
+        if (c.wants(i)) refuse("its output %zu belongs to training", i);
+    if (c.opset < 9 && c.integer("spatial", 1) == 0) refuse("spatial 0");
+    V deviation = unary(c, Unary::SQRT, binary(c, Binary::ADD, variance, c.b.real(c.real("epsilon", 1e-5f))));
+    V factor = binary(c, Binary::REALDIV, scale, deviation);
+    V shift = binary(c, Binary::SUB, bias, binary(c, Binary::MUL, mean, factor));
+    const size_t rank = x->rank();
+    if (factor->constant && shift->constant && rank == 4) {
+        wire::ScaleT table;
+        table.channels = static_cast<int32_t>(factor->elementCount());
+        table.scaleData = factor->array().floats;
+        table.biasData = shift->array().floats;
+        c.out(fromPacked(c, c.b.op(OpType::Scale, table, {toPacked(c, x)})));
+        return;
+    }
+    if (rank > 2) {
+        factor = perChannel(c, factor, rank);
+        shift = perChannel(c, shift, rank);
+    }
+    c.out(affine(c, x, factor, shift));
+}
+
+void emitInstanceNormalization(Call& c) {
+    V x = c.in(0);
+    const size_t rank = x->rank();
+    if (rank < 3) refuse("its input has rank %zu", rank);
+    V shape = shapeOf(c, x);
+    V flat = reshape(c, x, {0, 0, -1});
+    V normal = reshapeTo(c, layerNorm(c, flat, 1, c.real("epsilon", 1e-5f)), shape);
+    c.out(affine(c, normal, perChannel(c, c.in(1), rank), perChannel(c, c.in(2), rank)));
+}
+
+void emitGroupNormalization(Call& c) {
+    V x = c.in(0);
+    const size_t rank = x->rank();
+    const int64_t groups = c.integer("num_groups", 0);
+    if (groups < 1) fail(Status::BadRange, "num_groups is %lld", static_cast<long long>(groups));
+    const int64_t channels = x->extent(1);
+    if (channels % groups != 0)
+        fail(Status::BadFormat, "%lld channels in %lld groups", static_cast<long long>(channels),
+             static_cast<long long>(groups));
+    V shape = shapeOf(c, x);
+    V flat = reshape(c, x, {0, groups, -1});
+    V normal = reshapeTo(c, layerNorm(c, flat, 1, c.real("epsilon", 1e-5f)), shape);
+    V scale = c.in(1), bias = c.in(2);
+    if (c.opset < 21 && channels != groups) {
+        // One number for each group.
+        std::vector<int32_t> of;
+        for (int64_t i = 0; i < channels; ++i) of.push_back(static_cast<int32_t>(i / (channels / groups)));
+        V indices = c.b.constant(intArray({channels}, of), Elem::Int64);
+        scale = gatherAxis(c, scale, indices, 0);
+        bias = gatherAxis(c, bias, indices, 0);
+    }
+    c.out(affine(c, normal, perChannel(c, scale, rank), perChannel(c, bias, rank)));
+}
+
+void emitLayerNormalization(Call& c) {
+    V x = c.in(0), scale = c.in(1), bias = c.maybe(2);
+    const size_t rank = x->rank();
+    const int64_t axis = axisOf(c.integer("axis", -1), rank);
+    const size_t axes = rank - static_cast<size_t>(axis);
+    const float epsilon = c.real("epsilon", 1e-5f);
+    if (c.wants(1) || c.wants(2)) {
+        const std::vector<int64_t> over = allAxes(rank, static_cast<size_t>(axis));
+        V mean = reduce(c, Reduction::MEAN, x, over, true);
+        V centred = binary(c, Binary::SUB, x, mean);
+        V variance = reduce(c, Reduction::MEAN, unary(c, Unary::SQUARE, centred), over, true);
+        V inverse = unary(c, Unary::RECIPROCAL,
+                          unary(c, Unary::SQRT, binary(c, Binary::ADD, variance, c.b.real(epsilon))));
+        c.out(0, affine(c, binary(c, Binary::MUL, centred, inverse), scale, bias));
+        c.out(1, mean);
+        c.out(2, inverse);
+        return;
+    }
+    // Gamma and beta lie in the table where they are constants of the extents of the block.
+    bool inTable = scale->constant && (!bias || bias->constant) && scale->rank() == axes &&
+                   (!bias || bias->rank() == axes);
+    for (size_t i = 0; inTable && i < axes; ++i)
+        inTable = x->fixed(rank - axes + i) && scale->dims[0][i] == x->dims[0][rank - axes + i] &&
+                  (!bias || bias->dims[0][i] == scale->dims[0][i]);
+    if (!inTable) {
+        c.out(affine(c, layerNorm(c, x, axes, epsilon), scale, bias));
+        return;
+    }
+    wire::LayerNormT table;
+    for (size_t i = axes; i > 0; --i) table.axis.push_back(-static_cast<int32_t>(i));
+    table.epsilon = epsilon;
+    table.gamma = scale->array().floats;
+    table.beta = bias ? bias->array().floats : std::vector<float>(table.gamma.size(), 0.0f);
+    c.out(c.b.op(OpType::LayerNorm, table, {x}));
+}
+
+void emitRmsNormalization(Call& c) {
+    V x = c.in(0), scale = c.in(1);
+    const size_t rank = x->rank();
+    const size_t axes = rank - static_cast<size_t>(axisOf(c.integer("axis", -1), rank));
+    c.out(affine(c, layerNorm(c, x, axes, c.real("epsilon", 1e-5f), true), scale, nullptr));
+}
+
+void emitMeanVarianceNormalization(Call& c) {
+    V x = c.in(0);
+    const std::vector<int64_t> axes =
+        axesOf(c.integers("axes").value_or(std::vector<int64_t>{0, 2, 3}), x->rank());
+    V centred = binary(c, Binary::SUB, x, reduce(c, Reduction::MEAN, x, axes, true));
+    V variance = reduce(c, Reduction::MEAN, unary(c, Unary::SQUARE, centred), axes, true);
+    V deviation = binary(c, Binary::ADD, unary(c, Unary::SQRT, variance), c.b.real(1e-9f));
+    c.out(binary(c, Binary::REALDIV, centred, deviation));
+}
+
+void emitLrn(Call& c) {
+    V x = c.in(0);
+    const int64_t size = c.integer("size", 1);
+    if (x->rank() != 4) refuse("its input has rank %zu; the format has LRN of rank 4", x->rank());
+    if (size < 1) fail(Status::BadRange, "size is %lld", static_cast<long long>(size));
+    if (size % 2 == 0) {
+        // An even window has one channel more behind than in front, and the format has it in front.
+        V square = unary(c, Unary::SQUARE, x);
+        const int64_t channels = x->extent(1);
+        V padded = padWith(c, square, {0, (size - 1) / 2, 0, 0}, {0, size / 2, 0, 0}, 0);
+        V sum = nullptr;
+        for (int64_t k = 0; k < size; ++k) {
+            V part = sliceAxis(c, padded, 1, k, k + channels);
+            sum = sum ? binary(c, Binary::ADD, sum, part) : part;
+        }
+        const float alpha = c.real("alpha", 1e-4f) / static_cast<float>(size);
+        V base =
+            binary(c, Binary::ADD, binary(c, Binary::MUL, sum, c.b.real(alpha)), c.b.real(c.real("bias", 1)));
+        c.out(binary(c, Binary::REALDIV, x, binary(c, Binary::POW, base, c.b.real(c.real("beta", 0.75f)))));
+        return;
+    }
+    wire::LRNT table;
+    table.regionType = 0;
+    table.localSize = static_cast<int32_t>(size);
+    table.alpha = c.real("alpha", 1e-4f);
+    table.beta = c.real("beta", 0.75f);
+    table.bias = c.real("bias", 1);
+    c.out(fromPacked(c, c.b.op(OpType::LRN, table, {toPacked(c, x)})));
+}
+
+void emitLpNormalization(Call& c) {
+    V x = c.in(0);
+    const int64_t axis = axisOf(c.integer("axis", -1), x->rank()), p = c.integer("p", 2);
+    V norm = p == 1
+                 ? reduce(c, Reduction::SUM, unary(c, Unary::ABS, x), {axis}, true)
+                 : unary(c, Unary::SQRT, reduce(c, Reduction::SUM, unary(c, Unary::SQUARE, x), {axis}, true));
+    // A list of zeros stays one.
+    V zero = compare(c, Binary::EQUAL, norm, c.b.real(0));
+    c.out(binary(c, Binary::REALDIV, x, select(c, zero, c.b.real(1), norm)));
+}
+
+// ---- The softmax family ----
+
+V softmax(Call& c, V x, int64_t axis) {
+    wire::AxisT table;
+    table.axis = static_cast<int32_t>(axis);
+    return c.b.op(OpType::Softmax, table, {x});
+}
+
+V logSoftmax(Call& c, V x, int64_t axis) {
+    V shifted = binary(c, Binary::SUB, x, reduce(c, Reduction::MAXIMUM, x, {axis}, true));
+    V sum = reduce(c, Reduction::SUM, unary(c, Unary::EXP, shifted), {axis}, true);
+    return binary(c, Binary::SUB, shifted, unary(c, Unary::LOG, sum));
+}
+
+V hardmax(Call& c, V x, int64_t axis) {
+    wire::ArgMaxT table;
+    table.axis = static_cast<int32_t>(axis);
+    V best = c.b.op(OpType::ArgMax, table, {x});
+    wire::OneHotParamT hot;
+    hot.axis = static_cast<int32_t>(axis);
+    hot.dType = x->type;
+    V depth = extentOf(c, x, axis);
+    return c.b.op(OpType::OneHot, hot, {best, depth, c.b.real(1), c.b.real(0)});
+}
+
+// Before opset 13 the axes from `axis` on were one.
+template <V (*form)(Call&, V, int64_t)>
+void emitSoft(Call& c) {
+    V x = c.in(0);
+    const bool flattens = c.opset < 13;
+    const int64_t axis = axisOf(c.integer("axis", flattens ? 1 : -1), x->rank());
+    if (!flattens || axis + 1 == static_cast<int64_t>(x->rank())) {
+        c.out(form(c, x, axis));
+        return;
+    }
+    wire::FlattenT table;
+    table.axis = static_cast<int32_t>(axis);
+    V flat = c.b.op(OpType::Flatten, table, {x});
+    c.out(reshapeTo(c, form(c, flat, 1), shapeOf(c, x)));
+}
+
+constexpr Entry kEntries[] = {
+    {"BatchNormalization", 1, kNewest, emitBatchNormalization, "Scale, or BinaryOp", "Training."},
+    {"GroupNormalization", 18, kNewest, emitGroupNormalization, "Reshape, LayerNorm, BinaryOp",
+     "A free number of channels."},
+    {"Hardmax", 1, kNewest, emitSoft<hardmax>, "ArgMax, OneHot"},
+    {"InstanceNormalization", 1, kNewest, emitInstanceNormalization, "Reshape, LayerNorm, BinaryOp"},
+    {"LRN", 1, kNewest, emitLrn, "LRN, or BinaryOp over slices for an even size", "Other ranks than 4."},
+    {"LayerNormalization", 17, kNewest, emitLayerNormalization,
+     "LayerNorm; with BinaryOp where scale or bias are fed; Reduction and BinaryOp for mean and deviation"},
+    {"LogSoftmax", 1, kNewest, emitSoft<logSoftmax>, "Reduction, BinaryOp, UnaryOp"},
+    {"LpNormalization", 1, kNewest, emitLpNormalization, "Reduction, UnaryOp, BinaryOp, Select"},
+    {"MeanVarianceNormalization", 9, kNewest, emitMeanVarianceNormalization, "Reduction, UnaryOp, BinaryOp"},
+    {"RMSNormalization", 23, kNewest, emitRmsNormalization, "LayerNorm, BinaryOp"},
+    {"Softmax", 1, kNewest, emitSoft<softmax>, "Softmax; before opset 13 with Flatten and Reshape"},
+};
+
+}  // namespace
+
+Family normalisationFamily() {
+    return kEntries;
+}
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,285 @@
+// Poolings over windows and over whole maps.
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+#include "windows.h"
+
+namespace mnnc::onnx {
+namespace {
+
+int32_t narrow(int64_t value) {
+    return intList({value})->ints[0];
+}
+
+std::vector<int64_t> spatialAxes(const Value& x) {
+    if (x.rank() < 3) refuse("its input has rank %zu; there are no spatial axes", x.rank());
+    return allAxes(x.rank(), 2);
+}
+
+// ---- One operator of the format ----
+
+wire::PoolT planeTable(const Windows& w, bool average, bool countsPadding) {
+    wire::PoolT table;
+    const bool plane = w.axes == 2;
+    table.type = average ? wire::PoolType::AVEPOOL : wire::PoolType::MAXPOOL;
+    table.kernelY = narrow(w.kernel[0]);
+    table.kernelX = plane ? narrow(w.kernel[1]) : 1;
+    table.strideY = narrow(w.strides[0]);
+    table.strideX = plane ? narrow(w.strides[1]) : 1;
+    table.padY = narrow(w.begin[0]);
+    table.padX = plane ? narrow(w.begin[1]) : 0;
+    table.pads = {table.padY, table.padX, narrow(w.end[0]), plane ? narrow(w.end[1]) : 0};
+    table.padType = wire::PoolPadType::CAFFE;
+    table.ceilModel = w.ceil;
+    table.countType =
+        countsPadding ? wire::AvgPoolCountType::INCLUDE_PADDING : wire::AvgPoolCountType::EXCLUDE_PADDING;
+    table.dataType = DataType::DT_FLOAT;
+    return table;
+}
+
+std::vector<Result> resultOf(const Windows& w, const Value& x, size_t probe) {
+    Result result;
+    result.known = true;
+    result.dims = {x.dims[probe][0], x.dims[probe][1]};
+    for (size_t i = 0; i < w.axes; ++i) {
+        result.dims.push_back(w.outExtent(i, x.dims[probe][i + 2]));
+        if (result.dims.back() < 1)
+            fail(Status::ComputeSizeError,
+                 "spatial axis %zu has %lld elements, which are fewer than a window has", i,
+                 static_cast<long long>(x.dims[probe][i + 2]));
+    }
+    return {result};
+}
+
+// ---- By taps: any number of axes, dilations, asymmetric volumes ----
+
+// The maximum (or the sum) over a window of what `x` has at each tap. x is padded already.
+V overTaps(Call& c, V x, const Windows& w, const std::vector<std::vector<int64_t>>& outs, Binary code) {
+    // One axis after the other: a maximum and a sum are separable.
+    for (size_t i = 0; i < w.axes; ++i) {
+        V result = nullptr;
+        for (int64_t tap = 0; tap < w.kernel[i]; ++tap) {
+            const int64_t begin = tap * w.dilations[i];
+            const int64_t end = begin + (outs[0][i] - 1) * w.strides[i] + 1;
+            V part = sliceAxis(c, x, static_cast<int64_t>(i) + 2, begin, end, w.strides[i]);
+            result = result ? binary(c, code, result, part) : part;
+        }
+        x = result;
+    }
+    return x;
+}
+
+enum class Kind { Maximum, Sum, Average, AverageOfPadding };
+
+V byTaps(Call& c, V x, const Windows& w, Kind kind) {
+    const bool average = kind != Kind::Maximum, countsPadding = kind == Kind::AverageOfPadding;
+    constexpr int64_t kMostTaps = 4096;
+    int64_t taps = 0;
+    for (size_t i = 0; i < w.axes; ++i) taps += w.kernel[i];
+    if (taps > kMostTaps)
+        refuse("its windows have %lld taps and a form that needs an operator for each",
+               static_cast<long long>(taps));
+    std::vector<int64_t> outs, before{0, 0}, after{0, 0};
+    std::vector<float> ones;
+    for (size_t i = 0; i < w.axes; ++i) {
+        const int64_t in = x->extent(i + 2);
+        outs.push_back(w.outExtent(i, in));
+        if (outs.back() < 1) fail(Status::ComputeSizeError, "spatial axis %zu is smaller than a window", i);
+        const int64_t needed = (outs.back() - 1) * w.strides[i] + w.reach(i);
+        before.push_back(w.begin[i]);
+        after.push_back(std::max<int64_t>(needed - in - w.begin[i], 0));
+    }
+    const bool isFloat = x->isFloat();
+    const double nothing = average                         ? 0
+                           : isFloat                       ? -std::numeric_limits<double>::infinity()
+                           : x->type == DataType::DT_INT32 ? std::numeric_limits<int32_t>::min()
+                           : x->type == DataType::DT_INT8  ? -128
+                                                           : 0;
+    V result = overTaps(c, padWith(c, x, before, after, nothing), w, {outs},
+                        average ? Binary::ADD : Binary::MAXIMUM);
+    if (kind == Kind::Maximum || kind == Kind::Sum) return result;
+    // How many taps of each window count: the product of the counts of the axes.
+    std::vector<float> counts{1};
+    Dims dims{1, 1};
+    for (size_t i = 0; i < w.axes; ++i) {
+        const int64_t in = x->extent(i + 2);
+        std::vector<float> axis;
+        for (int64_t o = 0; o < outs[i]; ++o) {
+            int64_t count = 0;
+            for (int64_t tap = 0; tap < w.kernel[i]; ++tap) {
+                const int64_t at = o * w.strides[i] - w.begin[i] + tap * w.dilations[i];
+                count += countsPadding ? at < in + w.end[i] : at >= 0 && at < in;
+            }
+            axis.push_back(static_cast<float>(count));
+        }
+        std::vector<float> product;
+        for (const float a : counts)
+            for (const float b : axis) product.push_back(a * b);
+        counts = std::move(product);
+        dims.push_back(outs[i]);
+    }
+    for (float& count : counts) count = count > 0 ? count : 1;
+    return binary(c, Binary::REALDIV, result, c.b.constant(floatArray(dims, counts), Elem::Float));
+}
+
+// ---- The forms ----
+
+V pool(Call& c, V x, const Windows& w, bool average, bool countsPadding) {
+    bool negative = false;
+    for (size_t i = 0; i < w.axes; ++i) negative = negative || w.begin[i] < 0 || w.end[i] < 0;
+    if (negative) refuse("it has negative padding");
+    const bool covers = !w.padded() || !average;
+    if (x->isFloat() && !w.dilated() && w.axes <= 2) {
+        return c.b.given(OpType::Pooling, planeTable(w, average, countsPadding), {x}, resultOf(w, *x, 0),
+                         resultOf(w, *x, 1))[0];
+    }
+    if (x->isFloat() && !w.dilated() && w.axes == 3 && w.symmetric() && !w.ceil && covers) {
+        wire::Pool3DT table;
+        table.type = average ? wire::PoolType::AVEPOOL : wire::PoolType::MAXPOOL;
+        table.padType = wire::PoolPadType::CAFFE;
+        table.kernels = intList(w.kernel)->ints;
+        table.strides = intList(w.strides)->ints;
+        table.pads = intList(w.begin)->ints;
+        return fromPacked(c, c.b.op(OpType::Pooling3D, table, {toPacked(c, x)}));
+    }
+    return byTaps(c, x, w, !average ? Kind::Maximum : countsPadding ? Kind::AverageOfPadding : Kind::Average);
+}
+
+void emitAveragePool(Call& c) {
+    const Windows w = readWindows(c, *c.in(0), {});
+    c.out(pool(c, c.in(0), w, true, c.integer("count_include_pad", 0) != 0));
+}
+
+// The positions of the maxima. The format counts them in a plane; ONNX in the whole tensor.
+V positions(Call& c, V x, V inPlane, bool columnsFirst) {
+    const int64_t n = x->extent(0), channels = x->extent(1);
+    int64_t plane = 1;
+    for (size_t i = 2; i < x->rank(); ++i) plane *= x->extent(i);
+    if (columnsFirst && x->rank() == 4) {
+        V width = c.b.scalar(x->extent(3));
+        V row = binary(c, Binary::REALDIV, inPlane, width);
+        V column = binary(c, Binary::SUB, inPlane, binary(c, Binary::MUL, row, width));
+        inPlane = binary(c, Binary::ADD, binary(c, Binary::MUL, column, c.b.scalar(x->extent(2))), row);
+    }
+    std::vector<int32_t> first;
+    for (int64_t i = 0; i < n * channels; ++i) first.push_back(narrow(i * plane));
+    Dims dims{n, channels};
+    dims.resize(x->rank(), 1);
+    return binary(c, Binary::ADD, inPlane, c.b.constant(intArray(dims, first), Elem::Int64));
+}
+
+// Values and positions from the taps of a dilated or three-dimensional window: compared one after another.
+void maxByTaps(Call& c, V x, const Windows& w) {
+    std::vector<int64_t> outs, before{0, 0}, after{0, 0};
+    Dims plane{1, 1};
+    int64_t taps = 1, elements = 1;
+    for (size_t i = 0; i < w.axes; ++i) {
+        const int64_t in = x->extent(i + 2);
+        outs.push_back(w.outExtent(i, in));
+        const int64_t needed = (outs.back() - 1) * w.strides[i] + w.reach(i);
+        before.push_back(w.begin[i]);
+        after.push_back(std::max<int64_t>(needed - in - w.begin[i], 0));
+        plane.push_back(in);
+        taps *= w.kernel[i];
+        elements *= in;
+    }
+    if (taps > 512) refuse("the positions of maxima of windows of %lld taps", static_cast<long long>(taps));
+    std::vector<int32_t> numbers;
+    for (int64_t i = 0; i < elements; ++i) numbers.push_back(narrow(i));
+    V values = padWith(c, x, before, after, -std::numeric_limits<double>::infinity());
+    V places = padWith(c, c.b.constant(intArray(plane, numbers), Elem::Int64), before, after, 0);
+    V best = nullptr, where = nullptr;
+    for (int64_t tap = 0; tap < taps; ++tap) {
+        V value = values, place = places;
+        int64_t rest = tap;
+        for (size_t i = w.axes; i-- > 0;) {
+            const int64_t begin = rest % w.kernel[i] * w.dilations[i];
+            rest /= w.kernel[i];
+            const int64_t end = begin + (outs[i] - 1) * w.strides[i] + 1;
+            const int64_t axis = static_cast<int64_t>(i) + 2;
+            value = sliceAxis(c, value, axis, begin, end, w.strides[i]);
+            place = sliceAxis(c, place, axis, begin, end, w.strides[i]);
+        }
+        if (!best) {
+            best = value;
+            where = place;
+            continue;
+        }
+        V better = compare(c, Binary::GREATER, value, best);
+        where = select(c, better, place, where);
+        best = binary(c, Binary::MAXIMUM, best, value);
+    }
+    c.out(0, best);
+    where = broadcastTo(c, where, shapeOf(c, best));
+    c.out(1, positions(c, x, where, c.integer("storage_order", 0) != 0));
+}
+
+void emitMaxPool(Call& c) {
+    V x = c.in(0);
+    const Windows w = readWindows(c, *x, {});
+    if (!c.wants(1)) {
+        c.out(c.b.alias(pool(c, x, w, false, false), x->elem));
+        return;
+    }
+    if (!x->isFloat()) refuse("the positions of maxima of integers");
+    if (w.dilated() || w.axes > 2) {
+        maxByTaps(c, x, w);
+        return;
+    }
+    std::vector<Result> first = resultOf(w, *x, 0), second = resultOf(w, *x, 1);
+    first.push_back(first[0]);
+    second.push_back(second[0]);
+    first[1].type = second[1].type = DataType::DT_INT32;
+    const std::vector<V> both = c.b.given(OpType::Pooling, planeTable(w, false, false), {x}, first, second);
+    c.out(0, both[0]);
+    c.out(1, positions(c, x, both[1], c.integer("storage_order", 0) != 0));
+}
+
+void emitLpPool(Call& c) {
+    const Windows w = readWindows(c, *c.in(0), {});
+    const auto p = static_cast<float>(c.opset < 2 ? c.real("p", 2) : static_cast<float>(c.integer("p", 2)));
+    V x = unary(c, Unary::ABS, c.in(0));
+    x = p == 2 ? unary(c, Unary::SQUARE, x) : p == 1 ? x : binary(c, Binary::POW, x, c.b.real(p));
+    if (w.ceil || w.dilated() || w.padded() || w.axes > 2) {
+        x = byTaps(c, x, w, Kind::Sum);
+    } else {
+        // A mean times the number of taps is a sum.
+        float area = 1;
+        for (const int64_t k : w.kernel) area *= static_cast<float>(k);
+        x = binary(c, Binary::MUL, pool(c, x, w, true, true), c.b.real(area));
+    }
+    c.out(p == 2 ? unary(c, Unary::SQRT, x) : p == 1 ? x : binary(c, Binary::POW, x, c.b.real(1 / p)));
+}
+
+template <Reduction code>
+void emitGlobal(Call& c) {
+    c.out(reduce(c, code, c.in(0), spatialAxes(*c.in(0)), true));
+}
+
+void emitGlobalLpPool(Call& c) {
+    const auto p = static_cast<float>(c.opset < 2 ? c.real("p", 2) : static_cast<float>(c.integer("p", 2)));
+    V x = binary(c, Binary::POW, unary(c, Unary::ABS, c.in(0)), c.b.real(p));
+    c.out(binary(c, Binary::POW, reduce(c, Reduction::SUM, x, spatialAxes(*c.in(0)), true), c.b.real(1 / p)));
+}
+
+constexpr Entry kEntries[] = {
+    {"AveragePool", 1, kNewest, emitAveragePool, "Pooling, Pooling3D, or BinaryOp over slices",
+     "Dilated windows and those of other than one or two axes over free extents; SAME padding with a stride "
+     "over a free extent."},
+    {"GlobalAveragePool", 1, kNewest, emitGlobal<Reduction::MEAN>, "Reduction"},
+    {"GlobalLpPool", 1, kNewest, emitGlobalLpPool, "Reduction, BinaryOp, UnaryOp"},
+    {"GlobalMaxPool", 1, kNewest, emitGlobal<Reduction::MAXIMUM>, "Reduction"},
+    {"LpPool", 1, kNewest, emitLpPool, "Pooling, BinaryOp, UnaryOp",
+     "As AveragePool; padding over free extents."},
+    {"MaxPool", 1, kNewest, emitMaxPool, "Pooling, Pooling3D, or BinaryOp over slices",
+     "As AveragePool; positions of maxima over free extents."},
+};
+
+}  // namespace
+
+Family poolingFamily() {
+    return kEntries;
+}
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,155 @@
+// Reductions, and the positions of extrema.
+#include <limits>
+
+#include "base/error.h"
+#include "helpers.h"
+
+namespace mnnc::onnx {
+namespace {
+
+struct Over {
+    std::vector<int64_t> axes;
+    V fed = nullptr;  // axes that only a run has
+    bool keep = true;
+    bool nothing = false;  // no axes, and that means a copy
+};
+
+Over readAxes(Call& c, int fedSince) {
+    Over over;
+    const size_t rank = c.in(0)->rank();
+    over.keep = c.integer("keepdims", 1) != 0;
+    std::vector<int64_t> axes;
+    if (c.opset >= fedSince) {
+        if (V given = c.maybe(1)) {
+            if (given->constant)
+                axes = given->array().list();
+            else
+                over.fed = given;
+        }
+    } else {
+        axes = c.integers("axes").value_or(std::vector<int64_t>());
+    }
+    if (axes.empty() && !over.fed) {
+        over.nothing = c.integer("noop_with_empty_axes", 0) != 0;
+        over.axes = allAxes(rank);
+    } else {
+        over.axes = axesOf(axes, rank);
+    }
+    return over;
+}
+
+V reduceOver(Call& c, Reduction code, V x, const Over& over) {
+    if (over.nothing) return x;
+    if (!over.fed) return reduce(c, code, x, over.axes, over.keep);
+    wire::ReductionParamT table;
+    table.operation = code;
+    table.keepDims = over.keep;
+    table.dType = x->type;
+    return c.b.op(OpType::Reduction, table, {x, over.fed});
+}
+
+template <Reduction code>
+void emitReduce(Call& c) {
+    const Over over = readAxes(c, code == Reduction::SUM ? 13 : 18);
+    V x = c.in(0);
+    const Elem elem = x->elem;
+    if (over.nothing) {
+        c.out(x);
+        return;
+    }
+    if (x->type == DataType::DT_UINT8 || x->type == DataType::DT_INT8) x = castTo(c, x, Elem::Int32);
+    V result = reduceOver(c, code, x, over);
+    c.out(result->elem == elem || heldAs(elem) == DataType::DT_INT32 ? c.b.alias(result, elem)
+                                                                     : castTo(c, result, elem));
+}
+
+void emitReduceL1(Call& c) {
+    const Over over = readAxes(c, 18);
+    V x = c.in(0);
+    c.out(c.b.alias(reduceOver(c, Reduction::SUM, unary(c, Unary::ABS, x), over), x->elem));
+}
+
+V square(Call& c, V x) {
+    return x->isFloat() ? unary(c, Unary::SQUARE, x) : binary(c, Binary::MUL, x, x);
+}
+
+void emitReduceL2(Call& c) {
+    const Over over = readAxes(c, 18);
+    V x = c.in(0);
+    const Elem elem = x->elem;
+    V sum = reduceOver(c, Reduction::SUM, square(c, castTo(c, x, Elem::Float)), over);
+    c.out(castTo(c, unary(c, Unary::SQRT, sum), elem));
+}
+
+void emitReduceSumSquare(Call& c) {
+    const Over over = readAxes(c, 18);
+    V x = c.in(0);
+    c.out(c.b.alias(reduceOver(c, Reduction::SUM, square(c, x), over), x->elem));
+}
+
+void emitReduceLogSum(Call& c) {
+    const Over over = readAxes(c, 18);
+    c.out(unary(c, Unary::LOG, reduceOver(c, Reduction::SUM, c.in(0), over)));
+}
+
+void emitReduceLogSumExp(Call& c) {
+    Over over = readAxes(c, 18);
+    V x = castTo(c, c.in(0), Elem::Float);
+    if (over.nothing) {
+        c.out(x);
+        return;
+    }
+    Over kept = over;
+    kept.keep = true;
+    // The largest finite number in place of an infinite maximum keeps NaN away.
+    V most = reduceOver(c, Reduction::MAXIMUM, x, kept);
+    most = clip(c, most, -std::numeric_limits<float>::max(), std::numeric_limits<float>::max());
+    V sum = reduceOver(c, Reduction::SUM, unary(c, Unary::EXP, binary(c, Binary::SUB, x, most)), kept);
+    V result = binary(c, Binary::ADD, unary(c, Unary::LOG, sum), most);
+    if (!over.keep) {
+        if (over.fed) refuse("axes that are fed, without keepdims");
+        result = squeeze(c, result, over.axes);
+    }
+    c.out(result);
+}
+
+template <OpType type>
+void emitArg(Call& c) {
+    V x = c.in(0);
+    const int64_t axis = axisOf(c.integer("axis", 0), x->rank());
+    const bool last = c.integer("select_last_index", 0) != 0;
+    if (x->type == DataType::DT_UINT8 || x->type == DataType::DT_INT8) x = castTo(c, x, Elem::Int32);
+    wire::ArgMaxT table;
+    table.axis = static_cast<int32_t>(axis);
+    V result = c.b.op(type, table, {last ? reverse(c, x, axis) : x});
+    if (last) {
+        V end = binary(c, Binary::SUB, extentOf(c, x, axis), c.b.scalar(1));
+        result = binary(c, Binary::SUB, end, result);
+    }
+    if (c.integer("keepdims", 1) != 0) result = unsqueeze(c, result, {axis});
+    c.out(c.b.alias(result, Elem::Int64));
+}
+
+constexpr Entry kEntries[] = {
+    {"ArgMax", 1, kNewest, emitArg<OpType::ArgMax>, "ArgMax, Unsqueeze; Reverse for select_last_index"},
+    {"ArgMin", 1, kNewest, emitArg<OpType::ArgMin>, "ArgMin, Unsqueeze; Reverse for select_last_index"},
+    {"ReduceL1", 1, kNewest, emitReduceL1, "UnaryOp, Reduction"},
+    {"ReduceL2", 1, kNewest, emitReduceL2, "UnaryOp, Reduction"},
+    {"ReduceLogSum", 1, kNewest, emitReduceLogSum, "Reduction, UnaryOp"},
+    {"ReduceLogSumExp", 1, kNewest, emitReduceLogSumExp, "Reduction, BinaryOp, UnaryOp",
+     "Axes that are fed, without keepdims."},
+    {"ReduceMax", 1, kNewest, emitReduce<Reduction::MAXIMUM>, "Reduction"},
+    {"ReduceMean", 1, kNewest, emitReduce<Reduction::MEAN>, "Reduction"},
+    {"ReduceMin", 1, kNewest, emitReduce<Reduction::MINIMUM>, "Reduction"},
+    {"ReduceProd", 1, kNewest, emitReduce<Reduction::PROD>, "Reduction"},
+    {"ReduceSum", 1, kNewest, emitReduce<Reduction::SUM>, "Reduction"},
+    {"ReduceSumSquare", 1, kNewest, emitReduceSumSquare, "UnaryOp, Reduction"},
+};
+
+}  // namespace
+
+Family reductionFamily() {
+    return kEntries;
+}
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,167 @@
+// Operators that move elements or only name their axes anew.
+#include <algorithm>
+
+#include "base/error.h"
+#include "helpers.h"
+
+namespace mnnc::onnx {
+namespace {
+
+// Axes that are an attribute up to opset 12 and an input from 13 on. Null: only a run has them.
+std::optional<std::vector<int64_t>> axesIn(Call& c, V& fed) {
+    fed = nullptr;
+    if (c.opset < 13) return c.integers("axes");
+    V given = c.maybe(1);
+    if (!given) return std::nullopt;
+    if (given->constant) return given->array().list();
+    fed = given;
+    return std::nullopt;
+}
+
+void emitSqueeze(Call& c) {
+    V x = c.in(0), fed = nullptr;
+    std::optional<std::vector<int64_t>> axes = axesIn(c, fed);
+    if (fed) {
+        c.out(c.b.op(OpType::Squeeze, {}, {x, fed}));
+        return;
+    }
+    if (!axes) {
+        axes.emplace();
+        for (size_t i = 0; i < x->rank(); ++i)
+            if (x->fixed(i) && x->dims[0][i] == 1) axes->push_back(static_cast<int64_t>(i));
+    }
+    c.out(c.b.alias(squeeze(c, x, axesOf(*axes, x->rank())), x->elem));
+}
+
+void emitUnsqueeze(Call& c) {
+    V x = c.in(0), fed = nullptr;
+    const std::optional<std::vector<int64_t>> axes = axesIn(c, fed);
+    if (fed) {
+        c.out(c.b.op(OpType::Unsqueeze, {}, {x, fed}));
+        return;
+    }
+    if (!axes) fail(Status::BadFormat, "there are no axes");
+    c.out(c.b.alias(unsqueeze(c, x, axesOf(*axes, x->rank() + axes->size())), x->elem));
+}
+
+void emitReshape(Call& c) {
+    V x = c.in(0);
+    if (c.opset < 5) {
+        c.out(c.b.alias(reshape(c, x, c.integers("shape").value_or(std::vector<int64_t>())), x->elem));
+        return;
+    }
+    V dims = c.in(1);
+    if (c.integer("allowzero", 0) != 0 && dims->constant) {
+        const std::vector<int64_t> list = dims->array().list();
+        if (std::find(list.begin(), list.end(), 0) != list.end()) {
+            // Nothing lies in it, so it is a constant.
+            auto empty = std::make_shared<Array>();
+            empty->type = x->type;
+            empty->dims = list;
+            for (const int64_t extent : list)
+                if (extent < 0) fail(Status::BadFormat, "a shape with both -1 and 0");
+            c.out(c.b.constant(empty, x->elem));
+            return;
+        }
+    }
+    c.out(c.b.alias(reshapeTo(c, x, dims), x->elem));
+}
+
+void emitFlatten(Call& c) {
+    V x = c.in(0);
+    int64_t axis = c.integer("axis", 1);
+    if (axis < 0) axis += static_cast<int64_t>(x->rank());
+    if (axis < 0 || axis > static_cast<int64_t>(x->rank()))
+        fail(Status::BadRange, "axis %lld of a tensor of rank %zu", static_cast<long long>(axis), x->rank());
+    wire::FlattenT table;
+    table.axis = static_cast<int32_t>(axis);
+    c.out(c.b.op(OpType::Flatten, table, {x}));
+}
+
+void emitTranspose(Call& c) {
+    V x = c.in(0);
+    std::vector<int64_t> order = c.integers("perm").value_or(std::vector<int64_t>());
+    if (order.empty()) {
+        order = allAxes(x->rank());
+        std::reverse(order.begin(), order.end());
+    }
+    std::vector<int64_t> sorted = order;
+    std::sort(sorted.begin(), sorted.end());
+    if (sorted != allAxes(x->rank()))
+        fail(Status::BadFormat, "perm %s for a tensor of rank %zu", dimsText(order).c_str(), x->rank());
+    c.out(permute(c, x, order));
+}
+
+void emitConcat(Call& c) {
+    std::vector<V> parts;
+    for (size_t i = 0; i < c.inputs.size(); ++i) parts.push_back(c.in(i));
+    if (parts.empty()) fail(Status::BadFormat, "it has no inputs");
+    const int64_t axis = axisOf(c.integer("axis", c.opset < 4 ? 1 : 0), parts[0]->rank());
+    c.out(c.b.alias(concat(c, parts, axis), parts[0]->elem));
+}
+
+void emitExpand(Call& c) {
+    V x = c.in(0), dims = c.in(1);
+    if (dims->constant && dims->elementCount() <= static_cast<int64_t>(x->rank())) {
+        const std::vector<int64_t> list = dims->array().list();
+        if (std::all_of(list.begin(), list.end(), [](int64_t d) { return d == 1; })) {
+            c.out(x);
+            return;
+        }
+    }
+    c.out(c.b.alias(broadcastTo(c, x, dims), x->elem));
+}
+
+void emitTile(Call& c) {
+    V x = c.in(0), times = c.in(1);
+    if (c.opset < 6) {
+        std::vector<int64_t> list(x->rank(), 1);
+        list.at(static_cast<size_t>(axisOf(c.list(2).at(0), x->rank()))) = c.list(1).at(0);
+        times = c.b.ints(list);
+    }
+    c.out(c.b.alias(c.b.op(OpType::Tile, {}, {x, times}), x->elem));
+}
+
+void emitDepthToSpace(Call& c) {
+    wire::DepthSpaceParamT table;
+    table.blockSize = static_cast<int32_t>(c.integer("blocksize", 0));
+    table.mode = c.text("mode", "DCR") == "CRD" ? wire::DepthToSpaceMode::CRD : wire::DepthToSpaceMode::DCR;
+    c.out(c.b.op(OpType::DepthToSpace, table, {c.in(0)}));
+}
+
+void emitSpaceToDepth(Call& c) {
+    wire::DepthSpaceParamT table;
+    table.blockSize = static_cast<int32_t>(c.integer("blocksize", 0));
+    table.mode = c.text("mode", "DCR") == "CRD" ? wire::DepthToSpaceMode::CRD : wire::DepthToSpaceMode::DCR;
+    c.out(c.b.op(OpType::SpaceToDepth, table, {c.in(0)}));
+}
+
+void emitReverseSequence(Call& c) {
+    wire::ReverseSequenceParamT table;
+    table.batchDim = static_cast<int32_t>(c.integer("batch_axis", 1));
+    table.seqDim = static_cast<int32_t>(c.integer("time_axis", 0));
+    c.out(c.b.op(OpType::ReverseSequence, table, {c.in(0), c.in(1)}));
+}
+
+constexpr Entry kEntries[] = {
+    {"Concat", 1, kNewest, emitConcat, "Concat"},
+    {"DepthToSpace", 1, kNewest, emitDepthToSpace, "DepthToSpace"},
+    {"Expand", 8, kNewest, emitExpand, "BroadcastTo"},
+    {"Flatten", 1, kNewest, emitFlatten, "Flatten"},
+    {"Reshape", 1, kNewest, emitReshape, "Reshape",
+     "allowzero with a shape that is fed counts a 0 as a copy."},
+    {"ReverseSequence", 10, kNewest, emitReverseSequence, "ReverseSequence"},
+    {"SpaceToDepth", 1, kNewest, emitSpaceToDepth, "SpaceToDepth"},
+    {"Squeeze", 1, kNewest, emitSqueeze, "Squeeze"},
+    {"Tile", 1, kNewest, emitTile, "Tile"},
+    {"Transpose", 1, kNewest, emitTranspose, "Permute"},
+    {"Unsqueeze", 1, kNewest, emitUnsqueeze, "Unsqueeze"},
+};
+
+}  // namespace
+
+Family reshapeFamily() {
+    return kEntries;
+}
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,268 @@
+// Parts of tensors: slices, splits, padding.
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+#include "helpers.h"
+
+namespace mnnc::onnx {
+namespace {
+
+// Ends far behind the tensor mean its end; the format has 32 bits.
+std::vector<int64_t> clamped(std::vector<int64_t> list) {
+    for (int64_t& value : list) value = std::clamp(value, -kToEnd, kToEnd);
+    return list;
+}
+
+// Exact begins and ends where the extents are known; the official runtime wraps what lies in front of a tensor.
+void settle(const Value& x, const std::vector<int64_t>& axes, const std::vector<int64_t>& steps,
+            std::vector<int64_t>& begins, std::vector<int64_t>& ends) {
+    for (size_t k = 0; k < axes.size(); ++k) {
+        const auto axis = static_cast<size_t>(axes[k]);
+        if (!x.fixed(axis)) continue;
+        const int64_t extent = x.dims[0][axis];
+        int64_t begin = begins[k] < 0 ? begins[k] + extent : begins[k];
+        int64_t end = ends[k] < 0 ? ends[k] + extent : ends[k];
+        if (steps[k] > 0) {
+            begins[k] = std::clamp<int64_t>(begin, 0, extent);
+            ends[k] = std::clamp<int64_t>(end, begins[k], extent);
+        } else {
+            begins[k] = std::clamp<int64_t>(begin, -1, extent - 1);
+            end = std::clamp<int64_t>(end, -1, begins[k]);
+            // In front of the first element: a number that stays negative when the extent is added.
+            ends[k] = end < 0 ? -extent - 1 : end;
+            if (begins[k] < 0) begins[k] = -extent - 1;
+        }
+    }
+}
+
+void emitSlice(Call& c) {
+    V x = c.in(0);
+    wire::StridedSliceParamT table;
+    table.fromType = 1;
+    table.T = x->type;
+    table.Index = DataType::DT_INT32;
+    std::vector<int64_t> begins, ends, axes, steps;
+    bool constant = true;
+    if (c.opset < 10) {
+        begins = clamped(c.integers("starts").value_or(std::vector<int64_t>()));
+        ends = clamped(c.integers("ends").value_or(std::vector<int64_t>()));
+        axes = c.integers("axes").value_or(allAxes(begins.size()));
+        steps.assign(begins.size(), 1);
+    } else {
+        for (size_t i = 1; i < 5; ++i)
+            if (V value = c.maybe(i)) constant = constant && value->constant;
+        if (constant) {
+            begins = clamped(c.list(1));
+            ends = clamped(c.list(2));
+            axes = c.maybe(3) ? c.list(3) : allAxes(begins.size());
+            steps = c.maybe(4) ? clamped(c.list(4)) : std::vector<int64_t>(begins.size(), 1);
+        }
+    }
+    if (constant) {
+        if (ends.size() != begins.size() || axes.size() != begins.size() || steps.size() != begins.size())
+            fail(Status::BadFormat, "%zu begins, %zu ends, %zu axes and %zu steps", begins.size(),
+                 ends.size(), axes.size(), steps.size());
+        for (int64_t& axis : axes) axis = axisOf(axis, x->rank());
+        for (const int64_t step : steps)
+            if (step == 0) fail(Status::BadRange, "a step of 0");
+        settle(*x, axes, steps, begins, ends);
+        if (begins.empty()) {
+            c.out(x);
+            return;
+        }
+        c.out(c.b.alias(c.b.op(OpType::StridedSlice, table,
+                               {x, c.b.ints(begins), c.b.ints(ends), c.b.ints(axes), c.b.ints(steps)}),
+                        x->elem));
+        return;
+    }
+    // What is a constant may have numbers far outside, too.
+    const auto list = [&](size_t i) {
+        V value = c.in(i);
+        return value->constant ? c.b.ints(clamped(value->array().list())) : value;
+    };
+    std::vector<V> inputs{x, list(1), list(2)};
+    V fedAxes = c.maybe(3);
+    if (fedAxes && fedAxes->constant) {
+        std::vector<int64_t> plain = fedAxes->array().list();
+        for (int64_t& axis : plain) axis = axisOf(axis, x->rank());
+        fedAxes = c.b.ints(plain);
+    }
+    if (!fedAxes) fedAxes = c.b.ints(allAxes(static_cast<size_t>(c.in(1)->extent(0))));
+    inputs.push_back(fedAxes);
+    if (c.maybe(4)) inputs.push_back(list(4));
+    c.out(c.b.alias(c.b.op(OpType::StridedSlice, table, inputs), x->elem));
+}
+
+void emitSplit(Call& c) {
+    V x = c.in(0);
+    const int64_t axis = axisOf(c.integer("axis", 0), x->rank());
+    const size_t count = c.node.outputs.size();
+    std::optional<std::vector<int64_t>> sizes = c.opset < 13 ? c.integers("split") : std::nullopt;
+    V fed = nullptr;
+    if (c.opset == 1 && c.maybe(1)) fed = c.in(1);
+    if (c.opset >= 13 && c.maybe(1)) fed = c.in(1);
+    if (fed && fed->constant) {
+        sizes = fed->array().list();
+        fed = nullptr;
+    }
+    wire::SliceT table;
+    table.axis = static_cast<int32_t>(axis);
+    table.sourceType = wire::NetSource::TORCH;
+    std::vector<V> inputs{x};
+    if (fed) {
+        inputs.push_back(fed);
+    } else if (!sizes && x->fixed(static_cast<size_t>(axis))) {
+        const auto parts = static_cast<int64_t>(count);
+        const int64_t extent = x->extent(static_cast<size_t>(axis)), each = (extent + parts - 1) / parts;
+        sizes.emplace();
+        for (int64_t i = 0; i < parts; ++i) sizes->push_back(std::clamp<int64_t>(extent - i * each, 0, each));
+    }
+    if (sizes && sizes->size() != count)
+        fail(Status::BadFormat, "%zu sizes for %zu outputs", sizes->size(), count);
+    if (count == 1) {
+        c.out(x);
+        return;
+    }
+    if (sizes) {
+        int64_t sum = 0;
+        for (const int64_t size : *sizes) sum += size;
+        for (const Dims& dims : x->dims)
+            if (sum != dims[static_cast<size_t>(axis)])
+                fail(Status::ComputeSizeError, "its sizes %s are not the %lld elements of axis %lld together",
+                     dimsText(*sizes).c_str(), static_cast<long long>(dims[static_cast<size_t>(axis)]),
+                     static_cast<long long>(axis));
+        table.slicePoints = intList(*sizes)->ints;
+    }
+    const std::vector<V> parts = c.b.op(OpType::Slice, table, inputs, count);
+    for (size_t i = 0; i < count; ++i) c.out(i, c.b.alias(parts[i], x->elem));
+}
+
+// The elements in front of an axis are the last ones, and the other way round.
+V wrapAxis(Call& c, V x, int64_t axis, int64_t before, int64_t after) {
+    const int64_t extent = x->extent(static_cast<size_t>(axis));
+    if (before < 0 || after < 0) {
+        V cut = sliceAxis(c, x, axis, std::max<int64_t>(-before, 0), extent - std::max<int64_t>(-after, 0));
+        return wrapAxis(c, cut, axis, std::max<int64_t>(before, 0), std::max<int64_t>(after, 0));
+    }
+    if (before > extent || after > extent) {
+        if (extent == 0) refuse("it wraps an axis without elements");
+        std::vector<int32_t> order;
+        for (int64_t i = -before; i < extent + after; ++i)
+            order.push_back(static_cast<int32_t>(((i % extent) + extent) % extent));
+        const auto count = static_cast<int64_t>(order.size());
+        return gatherAxis(c, x, c.b.constant(intArray({count}, order), Elem::Int64), axis);
+    }
+    std::vector<V> parts;
+    if (before) parts.push_back(sliceAxis(c, x, axis, extent - before, extent));
+    parts.push_back(x);
+    if (after) parts.push_back(sliceAxis(c, x, axis, 0, after));
+    return concat(c, parts, axis);
+}
+
+void emitPad(Call& c) {
+    V x = c.in(0);
+    const Elem elem = x->elem;
+    const size_t rank = x->rank();
+    const std::string mode = c.text("mode", "constant");
+    std::vector<int64_t> pads, axes = allAxes(rank);
+    V fed = nullptr, value = nullptr;
+    if (c.opset < 11) {
+        pads = c.integers(c.opset < 2 ? "paddings" : "pads").value_or(std::vector<int64_t>());
+        value = c.b.number(static_cast<double>(c.real("value", 0)), *x);
+    } else {
+        if (c.maybe(3)) {
+            axes = c.list(3);
+            for (int64_t& axis : axes) axis = axisOf(axis, rank);
+        }
+        fed = c.in(1);
+        if (fed->constant) {
+            pads = fed->array().list();
+            fed = nullptr;
+        }
+        value = c.maybe(2);
+        if (!value) value = c.b.number(0, *x);
+        if (value->rank() > 0) value = reshape(c, value, {});
+    }
+    wire::PadParamT table;
+    table.mode = mode == "constant"  ? wire::PadValueMode::CONSTANT
+                 : mode == "reflect" ? wire::PadValueMode::REFLECT
+                                     : wire::PadValueMode::EDGE;
+    if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
+        refuse("mode '%s'", mode.c_str());
+    std::vector<V> inputs{x};
+    if (fed) {
+        if (mode == "wrap") refuse("mode wrap with pads that are fed");
+        // [before..., after...] becomes pairs, an axis after another.
+        V pairs = permute(c, reshape(c, fed, {2, static_cast<int64_t>(axes.size())}), {1, 0});
+        if (axes.size() != rank || axes != allAxes(rank)) {
+            std::vector<V> rows;
+            V none = c.b.constant(intArray({1, 2}, {0, 0}), Elem::Int64);
+            for (size_t i = 0; i < rank; ++i) {
+                const auto at = std::find(axes.begin(), axes.end(), static_cast<int64_t>(i));
+                rows.push_back(at == axes.end()
+                                   ? none
+                                   : sliceAxis(c, pairs, 0, at - axes.begin(), at - axes.begin() + 1));
+            }
+            pairs = concat(c, rows, 0);
+        }
+        inputs.push_back(reshape(c, pairs, {-1}));
+    } else {
+        if (pads.size() != 2 * axes.size())
+            fail(Status::BadFormat, "%zu pads for %zu axes", pads.size(), axes.size());
+        std::vector<int64_t> pairs(2 * rank, 0);
+        bool none = true;
+        for (size_t i = 0; i < axes.size(); ++i) {
+            pairs[static_cast<size_t>(2 * axes[i])] = pads[i];
+            pairs[static_cast<size_t>(2 * axes[i] + 1)] = pads[axes.size() + i];
+            none = none && pads[i] == 0 && pads[axes.size() + i] == 0;
+        }
+        if (none) {
+            c.out(x);
+            return;
+        }
+        if (mode == "wrap") {
+            for (size_t i = 0; i < rank; ++i)
+                if (pairs[2 * i] || pairs[2 * i + 1])
+                    x = wrapAxis(c, x, static_cast<int64_t>(i), pairs[2 * i], pairs[2 * i + 1]);
+            c.out(c.b.alias(x, elem));
+            return;
+        }
+        inputs.push_back(c.b.ints(pairs));
+    }
+    if (mode == "constant") inputs.push_back(value);
+    c.out(c.b.alias(c.b.op(OpType::Padding, table, inputs), elem));
+}
+
+void emitTrilu(Call& c) {
+    V x = c.in(0);
+    const size_t rank = x->rank();
+    if (rank < 2) refuse("its input has rank %zu", rank);
+    const bool upper = c.integer("upper", 1) != 0;
+    V k = c.maybe(1) ? reshape(c, c.in(1), {}) : c.b.scalar(0);
+    const auto numbers = [&](size_t axis) {
+        return c.b.op(OpType::Range, {},
+                      {c.b.scalar(0), extentOf(c, x, static_cast<int64_t>(axis)), c.b.scalar(1)});
+    };
+    V row = unsqueeze(c, numbers(rank - 2), {1}), column = numbers(rank - 1);
+    // Column - row >= k above the diagonal, <= k below it.
+    V distance = binary(c, Binary::SUB, column, row);
+    V inside = compare(c, upper ? Binary::GREATER_EQUAL : Binary::LESS_EQUAL, distance, k);
+    c.out(select(c, inside, x, c.b.number(0, *x)));
+}
+
+constexpr Entry kEntries[] = {
+    {"Pad", 1, kNewest, emitPad, "Padding; for wrap StridedSlice and Concat",
+     "Mode wrap over free extents; axes that are fed."},
+    {"Slice", 1, kNewest, emitSlice, "StridedSlice"},
+    {"Split", 1, kNewest, emitSplit, "Slice"},
+    {"Trilu", 14, kNewest, emitTrilu, "Select, with Range and BinaryOp where the extents are free"},
+};
+
+}  // namespace
+
+Family sliceFamily() {
+    return kEntries;
+}
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,80 @@
+// See windows.h.
+#include "windows.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace mnnc::onnx {
+namespace {
+
+constexpr int64_t kMost = int64_t{1} << 30;
+
+std::vector<int64_t> listOf(Call& c, const char* name, size_t count, int64_t otherwise, int64_t least) {
+    std::vector<int64_t> list = c.integers(name).value_or(std::vector<int64_t>());
+    if (list.empty()) list.assign(count, otherwise);
+    if (list.size() != count)
+        fail(Status::BadFormat, "%s has %zu numbers in place of %zu", name, list.size(), count);
+    for (const int64_t value : list)
+        if (value < least || value > kMost)
+            fail(Status::BadRange, "%s has the number %lld", name, static_cast<long long>(value));
+    return list;
+}
+
+}  // namespace
+
+bool Windows::dilated() const {
+    return std::any_of(dilations.begin(), dilations.end(), [](int64_t d) { return d != 1; });
+}
+
+bool Windows::padded() const {
+    return std::any_of(begin.begin(), begin.end(), [](int64_t p) { return p != 0; }) ||
+           std::any_of(end.begin(), end.end(), [](int64_t p) { return p != 0; });
+}
+
+int64_t Windows::outExtent(size_t i, int64_t in) const {
+    const int64_t room = in + begin[i] + end[i] - reach(i);
+    if (room < 0) return 0;
+    int64_t out = (ceil ? (room + strides[i] - 1) / strides[i] : room / strides[i]) + 1;
+    // A last window that would begin behind the map and its front padding is left out.
+    if (ceil && (out - 1) * strides[i] >= in + begin[i]) --out;
+    return out;
+}
+
+Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel) {
+    Windows w;
+    if (x.rank() < 3) refuse("its input has rank %zu; there are no spatial axes", x.rank());
+    w.axes = x.rank() - 2;
+    w.kernel =
+        c.has("kernel_shape") || kernel.empty() ? listOf(c, "kernel_shape", w.axes, 0, 1) : std::move(kernel);
+    if (w.kernel.size() != w.axes)
+        fail(Status::BadFormat, "windows of %zu axes for an input of rank %zu", w.kernel.size(), x.rank());
+    w.strides = listOf(c, "strides", w.axes, 1, 1);
+    w.dilations = listOf(c, "dilations", w.axes, 1, 1);
+    w.ceil = c.integer("ceil_mode", 0) != 0;
+    w.begin.assign(w.axes, 0);
+    w.end.assign(w.axes, 0);
+    const std::string mode = c.text("auto_pad", "NOTSET");
+    if (mode == "NOTSET" || mode.empty()) {
+        const std::vector<int64_t> pads = listOf(c, "pads", 2 * w.axes, 0, -kMost);
+        for (size_t i = 0; i < w.axes; ++i) {
+            w.begin[i] = pads[i];
+            w.end[i] = pads[w.axes + i];
+        }
+    } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
+        for (size_t i = 0; i < w.axes; ++i) {
+            // With a stride of 1 the padding does not depend on the extent.
+            const int64_t in = w.strides[i] == 1 ? kMost : x.extent(i + 2);
+            const int64_t out = (in + w.strides[i] - 1) / w.strides[i];
+            const int64_t total = std::max<int64_t>(0, (out - 1) * w.strides[i] + w.reach(i) - in);
+            w.begin[i] = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
+            w.end[i] = total - w.begin[i];
+        }
+        w.ceil = false;
+    } else if (mode != "VALID") {
+        fail(Status::BadFormat, "auto_pad '%s' is unknown", mode.c_str());
+    }
+    return w;
+}
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,28 @@
+// The attributes of convolutions and poolings: windows over the spatial axes, with the padding that `auto_pad` means.
+#pragma once
+#include <vector>
+
+#include "helpers.h"
+
+namespace mnnc::onnx {
+
+struct Windows {
+    size_t axes = 0;  // spatial ones
+    std::vector<int64_t> kernel, strides, dilations;
+    std::vector<int64_t> begin, end;  // padding
+    bool ceil = false;
+
+    // The extent that a window covers.
+    int64_t reach(size_t i) const { return (kernel[i] - 1) * dilations[i] + 1; }
+    bool dilated() const;
+    bool symmetric() const { return begin == end; }
+    bool padded() const;
+    // The extent of the result, as ONNX defines it.
+    int64_t outExtent(size_t i, int64_t in) const;
+};
+
+// kernel: from the weights, where the node need not have the attribute; empty: it must.
+// Throws NotSupported where auto_pad asks for extents that are free, BadRange for numbers that make no windows.
+Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel);
+
+}  // namespace mnnc::onnx

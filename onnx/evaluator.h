@@ -1,0 +1,41 @@
+// Asks the engine about single operators through its public functions: what extents and types its outputs have, and
+// what their contents are. So nothing that the engine knows is written a second time here.
+#pragma once
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "array.h"
+
+namespace mnnc::onnx {
+
+// One input of an operator that is asked about.
+struct Operand {
+    DataType type = DataType::DT_FLOAT;
+    Dims dims;
+    ArrayPtr content;  // null: not known
+};
+
+struct Result {
+    DataType type = DataType::DT_FLOAT;
+    bool known = false;  // the extents do not depend on contents that are not known
+    Dims dims;
+    ArrayPtr content;  // where it was asked for
+};
+
+class Evaluator {
+  public:
+    // What one operator makes of its inputs. `mostElements`: outputs of more elements get no content; below 0: no
+    // output gets one. Throws what the engine refuses, with its sentence.
+    std::vector<Result> operator()(OpType type, const wire::OpParameterUnion& parameter,
+                                   const std::vector<Operand>& inputs, size_t outputs, int64_t mostElements);
+
+  private:
+    std::unordered_map<std::string, std::vector<Result>> answers_;  // by the bytes of the question
+};
+
+// A constant as the parameter of a Const operator.
+wire::BlobT blobOf(const Array& array);
+
+}  // namespace mnnc::onnx

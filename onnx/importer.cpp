@@ -1,0 +1,400 @@
+// See importer.h.
+#include "importer.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/checked.h"
+
+namespace mnnc::onnx {
+namespace {
+
+// Calls of functions deeper than this are a circle of functions, or as good as one.
+constexpr size_t kDeepestCall = 64;
+constexpr int64_t kMostNodes = 1 << 20;
+
+std::string shown(std::string_view text) {
+    return std::string(text.substr(0, 200));
+}
+
+std::string nameOf(const Node& node) {
+    if (!node.name.empty()) return shown(node.name);
+    for (const std::string_view output : node.outputs)
+        if (!output.empty()) return shown(output);
+    return shown(node.type);
+}
+
+}  // namespace
+
+Importer::Importer(const ModelFile& model, const ImportOptions& options, DataFolder folder,
+                   Evaluator& evaluator)
+    : model_(model), options_(options), folder_(std::move(folder)), builder_(evaluator) {}
+
+void Importer::note(std::string text) {
+    if (std::find(report_.notes.begin(), report_.notes.end(), text) == report_.notes.end())
+        report_.notes.push_back(std::move(text));
+}
+
+void Importer::problem(const Node& node, const std::string& reason, int32_t status) {
+    report_.problems.push_back(
+        {nameOf(node), shown(node.domain), shown(node.type), reason, opsetOf(node.domain), status});
+}
+
+V Importer::find(std::string_view name) const {
+    for (const Frame* frame = frame_; frame; frame = frame->outer)
+        if (const auto found = frame->names.find(name); found != frame->names.end()) return found->second;
+    return nullptr;
+}
+
+int64_t Importer::opsetOf(std::string_view domain) const {
+    for (const Frame* frame = frame_; frame; frame = frame->outer) {
+        if (!frame->opsets) continue;
+        for (const Opset& opset : *frame->opsets)
+            if (opset.domain == domain) return opset.version;
+        break;
+    }
+    return domain.empty() ? 0 : 1;
+}
+
+const Attribute* Importer::resolve(const Attribute& attribute) const {
+    const Frame* frame = frame_;
+    while (frame && !frame->function) frame = frame->outer;
+    if (!frame) return nullptr;
+    const std::string_view name = attribute.reference;
+    if (const Attribute* given = frame->call->find(name)) {
+        if (given->reference.empty()) return given;
+        // The call lies in a function itself: its attribute is that one's.
+        const Frame* caller = frame->caller;
+        while (caller && !caller->function) caller = caller->outer;
+        for (const Attribute* at = given; caller && at;) {
+            const Attribute* next = caller->call->find(at->reference);
+            if (!next) {
+                for (const Attribute& one : caller->function->defaults)
+                    if (one.name == at->reference) return &one;
+                return nullptr;
+            }
+            if (next->reference.empty()) return next;
+            at = next;
+            caller = caller->caller;
+            while (caller && !caller->function) caller = caller->outer;
+        }
+        return nullptr;
+    }
+    for (const Attribute& one : frame->function->defaults)
+        if (one.name == name) return &one;
+    return nullptr;
+}
+
+// A batch is small, other extents are large enough for what nets do with them: halve them five times, cut windows out.
+std::array<int64_t, kProbes> Importer::standsFor(const Extent& extent, size_t axis, int strategy) {
+    if (extent.value >= 0) return {extent.value, extent.value};
+    if (const auto given = options_.extents.find(std::string(extent.name));
+        !extent.name.empty() && given != options_.extents.end())
+        return {given->second, given->second};
+    free_ = true;
+    const std::string key =
+        extent.name.empty() ? (axis == 0 ? "\1batch" : "\1other") : std::string(extent.name);
+    if (const auto known = extents_.find(key); known != extents_.end()) return known->second;
+    const auto order = static_cast<int64_t>(extents_.size());
+    std::array<int64_t, kProbes> numbers{96, 160};
+    if (strategy == 0 && axis == 0) numbers = {2, 3};
+    if (strategy == 1) numbers = {8, 12};
+    if (strategy == 2) numbers = {16 + 16 * order, 32 + 32 * order};
+    if (strategy == 3) numbers = {1, 2};
+    extents_[key] = numbers;
+    return numbers;
+}
+
+void Importer::readInitializers(const Graph& graph) {
+    for (const TensorData& tensor : graph.initializers) {
+        if (tensor.name.empty()) fail(Status::BadFormat, "an initializer has no name");
+        if (frame_->names.count(tensor.name))
+            fail(Status::BadFormat, "'%s' is defined twice", shown(tensor.name).c_str());
+        Elem elem = tensor.type;
+        if (elem == Elem::Uint4) elem = Elem::Uint8;
+        if (elem == Elem::Int4) elem = Elem::Int8;
+        if (heldAs(elem) == DataType::DT_INVALID || tensor.hasStrings) {
+            // What uses it says so.
+            frame_->names[tensor.name] = builder_.failedValue(shown(tensor.name));
+            Node node;
+            node.name = tensor.name;
+            node.type = "initializer";
+            problem(node,
+                    "it holds " + std::string(elemName(tensor.type)) +
+                        ", for which the .mnn format has no tensor",
+                    2);
+            continue;
+        }
+        frame_->names[tensor.name] = builder_.constant(readTensor(tensor, folder_), elem, shown(tensor.name));
+    }
+}
+
+void Importer::readInputs(const Graph& graph, int strategy) {
+    for (const ValueInfo& info : graph.inputs) {
+        // Before IR version 4 initializers were listed as inputs, too.
+        if (frame_->names.count(info.name)) continue;
+        const std::string name(info.name);
+        if (!info.isTensor)
+            fail(Status::NotSupported,
+                 "the input '%s' is a sequence, a map or an optional value: inputs of a net are tensors",
+                 shown(name).c_str());
+        std::array<Dims, kProbes> dims;
+        const auto given = options_.shapes.find(name);
+        if (given != options_.shapes.end()) {
+            if (info.hasShape && given->second.size() != info.shape.size())
+                fail(Status::InvalidValue, "the input '%s' has rank %zu, the given shape has rank %zu",
+                     shown(name).c_str(), info.shape.size(), given->second.size());
+            for (size_t i = 0; i < given->second.size(); ++i) {
+                Extent extent = info.hasShape ? info.shape[i] : Extent();
+                if (extent.value >= 0 && given->second[i] >= 0 && extent.value != given->second[i])
+                    fail(Status::InvalidValue, "axis %zu of the input '%s' has %lld elements, not %lld", i,
+                         shown(name).c_str(), static_cast<long long>(extent.value),
+                         static_cast<long long>(given->second[i]));
+                if (given->second[i] >= 0) extent.value = given->second[i];
+                const auto numbers = standsFor(extent, i, strategy);
+                for (size_t p = 0; p < kProbes; ++p) dims[p].push_back(numbers[p]);
+            }
+        } else {
+            if (!info.hasShape)
+                fail(Status::NotSupported, "the file does not say the rank of the input '%s': give its shape",
+                     shown(name).c_str());
+            if (info.shape.size() > 9)
+                fail(Status::NotSupported, "the input '%s' has rank %zu; the format has 9 axes at most",
+                     shown(name).c_str(), info.shape.size());
+            for (size_t i = 0; i < info.shape.size(); ++i) {
+                const auto numbers = standsFor(info.shape[i], i, strategy);
+                for (size_t p = 0; p < kProbes; ++p) dims[p].push_back(numbers[p]);
+            }
+        }
+        for (const Dims& one : dims) {
+            for (const int64_t extent : one)
+                if (extent > std::numeric_limits<int32_t>::max())
+                    fail(Status::Overflow, "the input '%s' has an extent of %lld", shown(name).c_str(),
+                         static_cast<long long>(extent));
+            elementCount(one, "the input '" + shown(name) + "'");
+        }
+        if (free_) builder_.probes = 2;
+        frame_->names[info.name] = builder_.input(name, info.type, dims);
+    }
+}
+
+void Importer::callFunction(const Function& function, const Node& node, const std::vector<V>& inputs) {
+    if (active_.size() >= kDeepestCall ||
+        std::find(active_.begin(), active_.end(), &function) != active_.end())
+        fail(Status::Cycle, "the function '%s' calls itself", shown(function.name).c_str());
+    active_.push_back(&function);
+    ++report_.functions;
+    Frame frame;
+    frame.opsets = &function.opsets;
+    frame.call = &node;
+    frame.function = &function;
+    frame.caller = frame_;
+    if (inputs.size() > function.inputs.size())
+        fail(Status::BadFormat, "the function '%s' has %zu inputs, and the node gives %zu",
+             shown(function.name).c_str(), function.inputs.size(), inputs.size());
+    for (size_t i = 0; i < function.inputs.size(); ++i)
+        frame.names[function.inputs[i]] = i < inputs.size() ? inputs[i] : nullptr;
+    Frame* before = frame_;
+    frame_ = &frame;
+    try {
+        readNodes(function.nodes);
+    } catch (...) {
+        frame_ = before;
+        throw;
+    }
+    std::vector<V> results;
+    for (const std::string_view name : function.outputs) {
+        const auto found = frame.names.find(name);
+        results.push_back(found == frame.names.end() ? nullptr : found->second);
+    }
+    frame_ = before;
+    active_.pop_back();
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+        if (node.outputs[i].empty()) continue;
+        V value = i < results.size() ? results[i] : nullptr;
+        frame_->names[node.outputs[i]] = value ? value : builder_.failedValue(shown(node.outputs[i]));
+    }
+}
+
+void Importer::callEntry(const Node& node, std::vector<V> inputs) {
+    const int64_t opset = opsetOf(node.domain);
+    bool named = false;
+    const Entry* entry = findEntry(node.domain, node.type, opset, named);
+    if (!entry && named) refuse("opset %lld of it is not known", static_cast<long long>(opset));
+    if (!entry) refuse("there is no form of it");
+    Call call{*this, builder_, node, opset, std::move(inputs), std::vector<V>(node.outputs.size())};
+    const Frame& frame = *frame_;
+    builder_.declared = [&](size_t output, std::array<Dims, kProbes>& dims) {
+        if (output >= node.outputs.size()) return false;
+        const auto found = frame.declared.find(node.outputs[output]);
+        if (found == frame.declared.end() || !found->second->hasShape) return false;
+        std::vector<int64_t> extents;
+        for (const Extent& extent : found->second->shape) extents.push_back(extent.value);
+        dims = builder_.openDims(extents);
+        return true;
+    };
+    entry->emit(call);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+        if (node.outputs[i].empty()) continue;
+        if (!call.outputs[i]) refuse("its output %zu has no form", i);
+        frame_->names[node.outputs[i]] = call.outputs[i];
+    }
+}
+
+void Importer::readNode(const Node& node) {
+    if (++report_.nodes > kMostNodes)
+        fail(Status::LimitExceeded,
+             "the model has more than %lld nodes, those of functions counted as often as they are called",
+             static_cast<long long>(kMostNodes));
+    std::vector<V> inputs;
+    bool failed = false;
+    for (const std::string_view name : node.inputs) {
+        V value = nullptr;
+        if (!name.empty()) {
+            bool known = false;
+            for (const Frame* frame = frame_; frame && !known; frame = frame->outer)
+                if (const auto found = frame->names.find(name); found != frame->names.end()) {
+                    known = true;
+                    value = found->second;
+                }
+            if (!known)
+                fail(Status::Cycle, "the node '%s' reads '%s', which no node in front of it makes",
+                     nameOf(node).c_str(), shown(name).c_str());
+        }
+        failed = failed || (value && value->failed);
+        inputs.push_back(value);
+    }
+    builder_.setName(nameOf(node));
+    for (const std::string_view output : node.outputs)
+        if (!output.empty()) {
+            builder_.setName(std::string(output));
+            break;
+        }
+    std::string reason;
+    int32_t status = 2;
+    const Function* function = nullptr;
+    for (const Function& one : model_.functions)
+        if (one.name == node.type && one.domain == node.domain && one.overload == node.overload)
+            function = &one;
+    if (function) {
+        callFunction(*function, node, inputs);
+        return;
+    }
+    if (failed) {
+        bool named = false;
+        if (!findEntry(node.domain, node.type, opsetOf(node.domain), named))
+            reason = named ? "this opset of it is not known" : "there is no form of it";
+    } else {
+        try {
+            callEntry(node, inputs);
+            return;
+        } catch (const Error& error) {
+            if (error.status() == Status::OutOfMemory || error.status() == Status::Cancelled ||
+                error.status() == Status::Cycle || error.status() == Status::LimitExceeded)
+                throw;
+            reason = error.message();
+            status = static_cast<int32_t>(error.status());
+        } catch (const std::out_of_range&) {
+            reason = "an axis, an attribute or a list of it is too short";
+            status = static_cast<int32_t>(Status::BadFormat);
+        }
+    }
+    if (!reason.empty()) problem(node, reason, status);
+    for (const std::string_view output : node.outputs)
+        if (!output.empty()) frame_->names[output] = builder_.failedValue(shown(output));
+}
+
+void Importer::readNodes(const std::vector<Node>& nodes) {
+    for (const Node& node : nodes) readNode(node);
+}
+
+std::vector<V> Importer::body(const Graph& graph, const std::vector<V>& inputs) {
+    if (++depth_ > 32) fail(Status::LimitExceeded, "bodies lie deeper in one another than 32");
+    Frame frame;
+    frame.outer = frame_;
+    for (const ValueInfo& info : graph.values) frame.declared[info.name] = &info;
+    for (const ValueInfo& info : graph.outputs) frame.declared[info.name] = &info;
+    Frame* before = frame_;
+    frame_ = &frame;
+    std::vector<V> results;
+    const auto restore = [&] {
+        frame_ = before;
+        --depth_;
+    };
+    try {
+        if (graph.inputs.size() < inputs.size())
+            fail(Status::BadFormat, "the body '%s' has %zu inputs, and %zu are needed",
+                 shown(graph.name).c_str(), graph.inputs.size(), inputs.size());
+        for (size_t i = 0; i < inputs.size(); ++i) frame.names[graph.inputs[i].name] = inputs[i];
+        readInitializers(graph);
+        readNodes(graph.nodes);
+        for (const ValueInfo& info : graph.outputs) {
+            V value = find(info.name);
+            if (!value)
+                fail(Status::BadFormat, "no node makes the output '%s' of a body", shown(info.name).c_str());
+            if (value->failed) refuse("a node of its body has no form");
+            results.push_back(value);
+        }
+    } catch (...) {
+        restore();
+        throw;
+    }
+    restore();
+    return results;
+}
+
+bool Importer::run(int strategy) {
+    Frame frame;
+    frame.opsets = &model_.opsets;
+    frame_ = &frame;
+    const Graph& graph = model_.graph;
+    for (const ValueInfo& info : graph.values) frame.declared[info.name] = &info;
+    for (const ValueInfo& info : graph.outputs) frame.declared[info.name] = &info;
+    if (graph.hasSparse) fail(Status::NotSupported, "the model has sparse initializers");
+    for (const Opset& opset : model_.opsets)
+        if (opset.domain.empty() && (opset.version < 1 || opset.version > kNewest))
+            note("The model's opset " + std::to_string(opset.version) + " is newer than " +
+                 std::to_string(kNewest) +
+                 ", for which this library was written: operators are read as that one has them.");
+    readInitializers(graph);
+    readInputs(graph, strategy);
+    readNodes(graph.nodes);
+    std::vector<std::string> outputs = options_.outputs;
+    if (outputs.empty())
+        for (const ValueInfo& info : graph.outputs) outputs.emplace_back(info.name);
+    if (outputs.empty()) fail(Status::BadFormat, "the model has no outputs");
+    std::set<V> named;
+    std::vector<std::pair<V, std::string>> renames;
+    for (const std::string& name : outputs) {
+        V value = find(name);
+        if (!value) fail(Status::NotFound, "the model has no value '%s'", shown(name).c_str());
+        if (value->failed) continue;
+        Node node;
+        node.name = name;
+        node.type = "output";
+        try {
+            if (value->isSequence) refuse("it is a sequence: outputs of a net are tensors");
+            builder_.setName(name);
+            bool own = !value->constant && value->scope == &builder_.scope() && value->tensor >= 0;
+            for (const Operator& one : builder_.scope().operators)
+                own = own && !(one.op.type == OpType::Input && one.op.outputIndexes[0] == value->tensor);
+            for (V other : named) own = own && other->tensor != value->tensor;
+            if (!own) {
+                V source = value;
+                value = builder_.copy(source);
+            }
+            named.insert(value);
+            renames.emplace_back(value, name);
+            netOutputs_.push_back(value);
+        } catch (const Error& error) {
+            problem(node, error.message(), static_cast<int32_t>(error.status()));
+        }
+    }
+    builder_.giveNames(renames);
+    report_.operators = static_cast<int64_t>(builder_.scope().operators.size());
+    report_.folded = builder_.foldedCount();
+    frame_ = nullptr;
+    return free_;
+}
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,87 @@
+// Goes through the nodes of a model, of its functions and of its bodies, and lets the table turn each into operators.
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "call.h"
+
+namespace mnnc::onnx {
+
+struct ImportOptions {
+    std::map<std::string, std::vector<int64_t>> shapes;  // of inputs; -1 keeps an extent free
+    std::map<std::string, int64_t> extents;              // of names of free extents
+    std::vector<std::string> outputs;                    // none: those of the model
+    bool halfWeights = false;
+};
+
+// What became of the model.
+struct Problem {
+    std::string node, domain, type, reason;
+    int64_t opset = 0;
+    int32_t status = 2;
+};
+struct Report {
+    std::vector<Problem> problems;
+    std::vector<std::string> notes;
+    int64_t nodes = 0, operators = 0, folded = 0, functions = 0;
+};
+
+class Importer {
+  public:
+    Importer(const ModelFile& model, const ImportOptions& options, DataFolder folder, Evaluator& evaluator);
+
+    // Which numbers stand for free extents. Returns whether there are such extents.
+    bool run(int strategy);
+    Report& report() { return report_; }
+    Builder& builder() { return builder_; }
+    const std::vector<V>& netOutputs() const { return netOutputs_; }
+
+    // For emit functions:
+    const DataFolder& folder() const { return folder_; }
+    const Attribute* resolve(const Attribute& attribute) const;
+    // The outputs of a body whose formal inputs are these values. In the scope that is entered.
+    std::vector<V> body(const Graph& graph, const std::vector<V>& inputs);
+    void note(std::string text);
+
+  private:
+    using Names = std::unordered_map<std::string_view, V>;
+
+    // Where names are looked up: a graph's own, then those around it (not in a function).
+    struct Frame {
+        Names names;
+        std::unordered_map<std::string_view, const ValueInfo*> declared;
+        const Frame* outer = nullptr;
+        const std::vector<Opset>* opsets = nullptr;
+        const Node* call = nullptr;  // of a function
+        const Function* function = nullptr;
+        const Frame* caller = nullptr;
+    };
+
+    V find(std::string_view name) const;
+    int64_t opsetOf(std::string_view domain) const;
+    void readInitializers(const Graph& graph);
+    void readInputs(const Graph& graph, int strategy);
+    void readNodes(const std::vector<Node>& nodes);
+    void readNode(const Node& node);
+    void callFunction(const Function& function, const Node& node, const std::vector<V>& inputs);
+    void callEntry(const Node& node, std::vector<V> inputs);
+    void problem(const Node& node, const std::string& reason, int32_t status);
+    std::array<int64_t, kProbes> standsFor(const Extent& extent, size_t axis, int strategy);
+
+    const ModelFile& model_;
+    const ImportOptions& options_;
+    DataFolder folder_;
+    Builder builder_;
+    Report report_;
+    Frame* frame_ = nullptr;
+    std::vector<const Function*> active_;
+    std::map<std::string, std::array<int64_t, kProbes>, std::less<>> extents_;
+    std::vector<V> netOutputs_;
+    bool free_ = false;
+    int depth_ = 0;
+};
+
+}  // namespace mnnc::onnx
