@@ -207,6 +207,12 @@ V Builder::copy(V value) {
     return result;
 }
 
+std::array<Dims, kProbes> Builder::openList(V count) {
+    auto& dims = lists_[count];
+    if (dims[0].empty()) dims = openDims({-1});
+    return dims;
+}
+
 std::array<Dims, kProbes> Builder::openDims(const std::vector<int64_t>& dims) {
     std::array<Dims, kProbes> result{dims, dims};
     for (size_t i = 0; i < dims.size(); ++i) {
@@ -255,12 +261,20 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
                 value.dims[at] = results[i].dims;
                 continue;
             }
+            // Not even the type is known then: it is that of the contents.
+            const size_t like = type == OpType::Fill ? 1 : type == OpType::OneHot ? 2 : 0;
+            value.type =
+                type == OpType::Shape || type == OpType::Size ? DataType::DT_INT32 : inputs.at(like)->type;
             if (p > 0) continue;  // what is declared holds for both
             std::array<Dims, kProbes> dims;
-            if (!declared || !declared(i, dims))
+            const bool has = !(open_ && openAlways_) && declared && declared(i, dims) &&
+                             (!open_ || (*open_)[0].size() == dims[0].size());
+            if (!has && !(open_ && i == 0))
                 fail(Status::NotSupported,
                      "the shape of an output depends on values that only a run has, and the file does not "
                      "declare its rank");
+            if (!has) dims = *open_;
+            probes = 2;
             value.dims = dims;
         }
     }
@@ -308,6 +322,7 @@ std::vector<V> Builder::op(OpType type, const Parameter& parameter, std::vector<
     std::vector<V> results;
     for (size_t i = 0; i < outputs; ++i) results.push_back(newValue(name_));
     const bool folded = fold(type, parameter, inputs, results);
+    open_.reset();
     for (const V value : results) {
         // Integers keep the type that ONNX gives them; what an operator changes its rule says.
         const Elem like = inputs.empty() ? Elem::Float : inputs[0]->elem;

@@ -9,6 +9,7 @@
 #include <array>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -108,9 +109,18 @@ class Builder {
 
     // Extents of an output that only a run decides: stands for them with new numbers.
     std::array<Dims, kProbes> openDims(const std::vector<int64_t>& dims);
+    // Those of a list with as many elements as this value says, the same each time.
+    std::array<Dims, kProbes> openList(V count);
     // What to do where the extents of an output depend on contents: the declared shape of the node's output, or its
     // rank. Empty: it is an error.
     std::function<bool(size_t output, std::array<Dims, kProbes>& dims)> declared;
+    // The same, from the rule that adds the next operator: its first output has these, unless the file declares a shape of
+    // that rank. `always`: in any case, because it is no output of the node.
+    void open(std::array<Dims, kProbes> dims, bool always = false) {
+        open_ = std::move(dims);
+        openAlways_ = always;
+    }
+    void openRank(size_t rank) { open(openDims(std::vector<int64_t>(rank, -1))); }
 
     // Names of what is added next.
     void setName(std::string name) { name_ = std::move(name); }
@@ -150,6 +160,9 @@ class Builder {
     std::string name_ = "op";
     int64_t folded_ = 0;
     int64_t opened_ = 0;
+    std::unordered_map<V, std::array<Dims, kProbes>> lists_;
+    std::optional<std::array<Dims, kProbes>> open_;
+    bool openAlways_ = false;
 };
 
 }  // namespace mnnc::onnx

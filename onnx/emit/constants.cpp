@@ -43,6 +43,7 @@ void emitConstantOfShape(Call& c) {
         c.out(c.b.constant(scalar, elem));
         return;
     }
+    if (!shape->constant) c.b.openRank(static_cast<size_t>(shape->extent(0)));
     c.out(c.b.alias(c.b.op(OpType::Fill, {}, {shape, c.b.constant(scalar, elem)}), elem));
 }
 
@@ -71,6 +72,7 @@ void emitRange(Call& c) {
     std::vector<V> inputs{c.in(0), c.in(1), c.in(2)};
     for (V& value : inputs)
         if (value->rank() > 0) value = reshape(c, value, {});
+    c.b.open(c.b.openDims({-1}));
     wire::RangeT table;
     table.Tidx = inputs[0]->type;
     const Elem elem = inputs[0]->elem;
@@ -126,23 +128,21 @@ void emitDropout(Call& c) {
     }
 }
 
-// Windows of signal processing: a * cos(i) and so on over `size` points.
+// Windows of signal processing: sums of factors[k] * cos(2 pi k i / points).
 template <int terms>
 void emitWindow(Call& c, const float (&factors)[terms]) {
-    const int64_t size = c.constant(0).intAt(0);
-    if (size < 0 || size > 1 << 24) fail(Status::BadRange, "a size of %lld", static_cast<long long>(size));
-    const bool periodic = c.integer("periodic", 1) != 0;
-    const auto points = static_cast<double>(periodic ? size : size - 1);
-    std::vector<float> values;
-    for (int64_t i = 0; i < size; ++i) {
-        double sum = 0;
-        for (int k = 0; k < terms; ++k)
-            sum += static_cast<double>(factors[k]) *
-                   std::cos(2 * 3.14159265358979323846 * k * static_cast<double>(i) / points);
-        values.push_back(static_cast<float>(sum));
+    V size = c.in(0);
+    if (size->rank() > 0) size = reshape(c, size, {});
+    V points = castTo(c, size, Elem::Float);
+    if (c.integer("periodic", 1) == 0) points = binary(c, Binary::SUB, points, c.b.real(1));
+    V angle = binary(c, Binary::REALDIV, castTo(c, rangeTo(c, size), Elem::Float), points);
+    V sum = nullptr;
+    for (int k = 1; k < terms; ++k) {
+        V turn = binary(c, Binary::MUL, angle, c.b.real(6.283185307179586f * static_cast<float>(k)));
+        V term = binary(c, Binary::MUL, unary(c, Unary::COS, turn), c.b.real(factors[k]));
+        sum = binary(c, Binary::ADD, sum ? sum : c.b.real(factors[0]), term);
     }
-    const Elem elem = static_cast<Elem>(c.integer("output_datatype", 1));
-    c.out(castTo(c, c.b.constant(floatArray({size}, values), Elem::Float), elem));
+    c.out(castTo(c, sum, static_cast<Elem>(c.integer("output_datatype", 1))));
 }
 
 void emitHann(Call& c) {
@@ -158,13 +158,15 @@ void emitBlackman(Call& c) {
 }
 
 constexpr Entry kEntries[] = {
-    {"BlackmanWindow", 17, kNewest, emitBlackman, "Const", "A size that is fed."},
+    {"BlackmanWindow", 17, kNewest, emitBlackman,
+     "Const; with Range, UnaryOp and BinaryOp where the size is fed"},
     {"Constant", 1, kNewest, emitConstant, "Const", "Text and sparse tensors."},
     {"ConstantOfShape", 9, kNewest, emitConstantOfShape, "Fill"},
     {"Dropout", 1, kNewest, emitDropout, "nothing; Fill for the mask", "Training."},
     {"EyeLike", 9, kNewest, emitEyeLike, "EyeLike"},
-    {"HammingWindow", 17, kNewest, emitHamming, "Const", "A size that is fed."},
-    {"HannWindow", 17, kNewest, emitHann, "Const", "A size that is fed."},
+    {"HammingWindow", 17, kNewest, emitHamming,
+     "Const; with Range, UnaryOp and BinaryOp where the size is fed"},
+    {"HannWindow", 17, kNewest, emitHann, "Const; with Range, UnaryOp and BinaryOp where the size is fed"},
     {"RandomNormal", 1, kNewest, emitRandom<OpType::RandomNormal>, "RandomNormal",
      "Other numbers than elsewhere."},
     {"RandomNormalLike", 1, kNewest, emitRandom<OpType::RandomNormal>, "RandomNormal",

@@ -52,14 +52,17 @@ void emitPow(Call& c) {
 
 void emitMod(Call& c) {
     V a = c.in(0), b = c.in(1);
+    // In files of ONNX the codes have the sign of the divisor (MOD) and of the dividend (FLOORMOD).
     const bool truncates = c.integer("fmod", 0) != 0;
     if (a->isFloat() && !truncates) {
-        V whole = unary(c, Unary::FLOOR, binary(c, Binary::REALDIV, a, b));
-        c.out(binary(c, Binary::SUB, a, binary(c, Binary::MUL, whole, b)));
+        // What is left of a division by infinity has to stay, so the divisor is added only where the signs differ.
+        V rest = binary(c, Binary::FLOORMOD, a, b);
+        V signs = binary(c, Binary::MUL, unary(c, Unary::SIGN, rest), unary(c, Unary::SIGN, b));
+        V differ = compare(c, Binary::LESS, signs, c.b.real(0));
+        c.out(select(c, differ, binary(c, Binary::ADD, rest, b), rest));
         return;
     }
-    // In files of ONNX the two codes have the sign of the divisor (MOD) and of the dividend (FLOORMOD) for integers.
-    const Binary code = truncates && !a->isFloat() ? Binary::FLOORMOD : Binary::MOD;
+    const Binary code = truncates ? Binary::FLOORMOD : Binary::MOD;
     c.out(c.b.alias(binary(c, code, a, b), a->elem));
 }
 
@@ -112,7 +115,8 @@ void emitBitShift(Call& c) {
 }
 
 void emitIsNan(Call& c) {
-    c.out(compare(c, Binary::NOTEQUAL, c.in(0), c.in(0)));
+    V same = compare(c, Binary::EQUAL, c.in(0), c.in(0));
+    c.out(compare(c, Binary::EQUAL, same, c.b.scalar(0)));
 }
 
 void emitIsInf(Call& c) {

@@ -5,6 +5,10 @@
 namespace mnnc::onnx {
 
 Family activationFamily();
+Family algebraFamily();
+Family attentionFamily();
+Family quantisationFamily();
+Family spatialFamily();
 Family constantFamily();
 Family convolutionFamily();
 Family elementwiseFamily();
@@ -15,5 +19,8 @@ Family reductionFamily();
 Family reshapeFamily();
 Family sliceFamily();
 Family indexFamily();
+Family lossFamily();
+Family recurrentFamily();
+Family resizeFamily();
 
 }  // namespace mnnc::onnx

@@ -89,6 +89,7 @@ V reshapeTo(Call& c, V x, V dims) {
     }
     wire::ReshapeT table;
     table.dimType = wire::MNN_DATA_FORMAT::NCHW;
+    c.b.openRank(static_cast<size_t>(dims->extent(0)));
     return c.b.op(OpType::Reshape, table, {x, dims});
 }
 
@@ -136,6 +137,8 @@ V gatherAxis(Call& c, V x, V indices, int64_t axis) {
 }
 
 V broadcastTo(Call& c, V x, V dims) {
+    if (!dims->constant && dims->rank() == 1 && dims->fixed(0))
+        c.b.openRank(std::max(x->rank(), static_cast<size_t>(dims->extent(0))));
     return c.b.op(OpType::BroadcastTo, {}, {x, dims});
 }
 
@@ -207,6 +210,13 @@ V shapeOf(Call& c, V x, int64_t start, int64_t end) {
     result->tainted = false;
     result->elem = Elem::Int64;
     return result;
+}
+
+V rangeTo(Call& c, V count) {
+    if (!count->content[0]) c.b.open(c.b.openList(count), true);
+    wire::RangeT table;
+    table.Tidx = DataType::DT_INT32;
+    return c.b.alias(c.b.op(OpType::Range, table, {c.b.scalar(0), count, c.b.scalar(1)}), Elem::Int64);
 }
 
 V extentOf(Call& c, V x, int64_t axis) {

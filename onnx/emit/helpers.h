@@ -39,6 +39,7 @@ V fromPacked(Call& c, V x);  // back to NCHW
 // The extents of a tensor as a list of integers, and one of them as a scalar.
 V shapeOf(Call& c, V x, int64_t start = 0, int64_t end = kToEnd);
 V extentOf(Call& c, V x, int64_t axis);
+V rangeTo(Call& c, V count);  // 0, 1, ... as integers; count: a scalar
 
 // An axis attribute, counted from the front. Throws BadRange.
 int64_t axisOf(int64_t axis, size_t rank);

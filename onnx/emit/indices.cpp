@@ -47,8 +47,7 @@ void emitGatherNd(Call& c) {
         std::vector<V> rows;
         V shape = concat(c, {shapeOf(c, indices, 0, static_cast<int64_t>(last)), c.b.ints({1})}, 0);
         for (size_t i = 0; i < batch; ++i) {
-            V numbers = c.b.op(OpType::Range, {},
-                               {c.b.scalar(0), extentOf(c, indices, static_cast<int64_t>(i)), c.b.scalar(1)});
+            V numbers = rangeTo(c, extentOf(c, indices, static_cast<int64_t>(i)));
             numbers = unsqueeze(c, numbers, allAxes(last - i + 1, 1));
             rows.push_back(broadcastTo(c, numbers, shape));
         }
@@ -106,6 +105,17 @@ void emitOneHot(Call& c) {
     if (!values->isFloat() && values->type != DataType::DT_INT32) values = castTo(c, values, Elem::Int32);
     V off = squeeze(c, sliceAxis(c, values, 0, 0, 1), {0}),
       on = squeeze(c, sliceAxis(c, values, 0, 1, 2), {0});
+    if (!depth->constant) {
+        std::vector<int64_t> dims = indices->dims[0];
+        dims.insert(dims.begin() + axis, -1);
+        std::array<Dims, kProbes> open = c.b.openDims(dims);
+        for (size_t p = 0; p < kProbes; ++p) {
+            const int64_t extent = open[p][static_cast<size_t>(axis)];
+            open[p] = indices->dims[p];
+            open[p].insert(open[p].begin() + axis, extent);
+        }
+        c.b.open(open);
+    }
     wire::OneHotParamT table;
     table.axis = static_cast<int32_t>(axis);
     table.dType = values->type;
@@ -123,7 +133,21 @@ void emitTopK(Call& c) {
     table.T = x->type;
     table.sorted = true;
     table.largest = c.integer("largest", 1) != 0;
-    const std::vector<V> both = c.b.op(OpType::TopKV2, table, {x, k, c.b.scalar(axis)}, 2);
+    std::vector<V> both;
+    if (k->constant) {
+        both = c.b.op(OpType::TopKV2, table, {x, k, c.b.scalar(axis)}, 2);
+    } else {
+        const std::array<Dims, kProbes> open = c.b.openDims({-1});
+        Result first, second;
+        first.type = x->type;
+        first.dims = x->dims[0];
+        second.dims = x->dims[1];
+        first.dims[static_cast<size_t>(axis)] = open[0][0];
+        second.dims[static_cast<size_t>(axis)] = open[1][0];
+        Result indices = first, others = second;
+        indices.type = DataType::DT_INT32;
+        both = c.b.given(OpType::TopKV2, table, {x, k, c.b.scalar(axis)}, {first, indices}, {second, others});
+    }
     c.out(0, castTo(c, c.b.alias(both[0], x->elem), elem));
     c.out(1, c.b.alias(both[1], Elem::Int64));
 }
@@ -166,9 +190,24 @@ void emitCumSum(Call& c) {
     c.out(c.b.alias(c.b.op(OpType::CumSum, table, {x, axis}), x->elem));
 }
 
+// Exchanges an axis that only a run knows with the last one; the same again takes it back.
+V exchangeWithLast(Call& c, V x, V axis) {
+    const auto rank = static_cast<int64_t>(x->rank());
+    V last = c.b.scalar(rank - 1), axes = c.b.ints(allAxes(x->rank()));
+    V front = select(c, compare(c, Binary::LESS, axis, c.b.scalar(0)),
+                     binary(c, Binary::ADD, axis, c.b.scalar(rank)), axis);
+    V order = select(c, compare(c, Binary::EQUAL, axes, last), front, axes);
+    order = select(c, compare(c, Binary::EQUAL, axes, front), last, order);
+    c.b.openRank(x->rank());
+    return c.b.op(OpType::Transpose, {}, {x, order});
+}
+
 void emitCumProd(Call& c) {
-    V x = c.in(0);
-    const int64_t axis = axisOf(c.list(1).at(0), x->rank());
+    V x = c.in(0), fed = c.in(1);
+    if (fed->rank() > 0) fed = reshape(c, fed, {});
+    const auto last = static_cast<int64_t>(x->rank()) - 1;
+    const int64_t axis = fed->constant ? axisOf(fed->array().intAt(0), x->rank()) : last;
+    if (!fed->constant) x = exchangeWithLast(c, x, fed);
     const bool backwards = c.integer("reverse", 0) != 0;
     if (backwards) x = reverse(c, x, axis);
     if (c.integer("exclusive", 0) != 0) {
@@ -180,7 +219,8 @@ void emitCumProd(Call& c) {
     wire::AxisT table;
     table.axis = static_cast<int32_t>(axis);
     V result = c.b.op(OpType::CumProd, table, {x});
-    c.out(backwards ? reverse(c, result, axis) : result);
+    if (backwards) result = reverse(c, result, axis);
+    c.out(fed->constant ? result : exchangeWithLast(c, result, fed));
 }
 
 void emitUnique(Call& c) {
@@ -213,7 +253,7 @@ void emitUnique(Call& c) {
 
 constexpr Entry kEntries[] = {
     {"Compress", 9, kNewest, emitCompress, "Where, GatherV2"},
-    {"CumProd", 26, kNewest, emitCumProd, "CumProd, with Reverse and Padding", "An axis that is fed."},
+    {"CumProd", 26, kNewest, emitCumProd, "CumProd, with Reverse, Padding and Transpose"},
     {"CumSum", 11, kNewest, emitCumSum, "CumSum"},
     {"Gather", 1, kNewest, emitGather, "GatherV2; with BinaryOp and Select where indices are fed"},
     {"GatherElements", 11, kNewest, emitGatherElements, "GatherElements"},

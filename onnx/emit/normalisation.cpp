@@ -28,9 +28,28 @@ V affine(Call& c, V x, V scale, V bias) {
 
 void emitBatchNormalization(Call& c) {
     V x = c.in(0), scale = c.in(1), bias = c.in(2), mean = c.in(3), variance = c.in(4);
-    if (c.integer("training_mode", 0) != 0) refuse("training_mode");
-    for (size_t i = 1; i < 5; ++i)
-        if (c.wants(i)) refuse("its output %zu belongs to training", i);
+    if (c.opset >= 14 && c.integer("training_mode", 0) != 0) {
+        // The mean and the variance of the batch, and what the running ones become.
+        std::vector<int64_t> axes = allAxes(x->rank());
+        axes.erase(axes.begin() + 1);
+        V own = reduce(c, Reduction::MEAN, x, axes, true);
+        V centred = binary(c, Binary::SUB, x, own);
+        V spread = reduce(c, Reduction::MEAN, unary(c, Unary::SQUARE, centred), axes, true);
+        own = squeeze(c, own, axes);
+        spread = squeeze(c, spread, axes);
+        const float momentum = c.real("momentum", 0.9f);
+        const auto running = [&](V before, V now) {
+            return binary(c, Binary::ADD, binary(c, Binary::MUL, before, c.b.real(momentum)),
+                          binary(c, Binary::MUL, now, c.b.real(1 - momentum)));
+        };
+        if (c.wants(1)) c.out(1, running(mean, own));
+        if (c.wants(2)) c.out(2, running(variance, spread));
+        mean = own;
+        variance = spread;
+    } else {
+        for (size_t i = 1; i < 5; ++i)
+            if (c.wants(i)) refuse("its output %zu belongs to training", i);
+    }
     if (c.opset < 9 && c.integer("spatial", 1) == 0) refuse("spatial 0");
     V deviation = unary(c, Unary::SQRT, binary(c, Binary::ADD, variance, c.b.real(c.real("epsilon", 1e-5f))));
     V factor = binary(c, Binary::REALDIV, scale, deviation);
@@ -221,7 +240,8 @@ void emitSoft(Call& c) {
 }
 
 constexpr Entry kEntries[] = {
-    {"BatchNormalization", 1, kNewest, emitBatchNormalization, "Scale, or BinaryOp", "Training."},
+    {"BatchNormalization", 1, kNewest, emitBatchNormalization,
+     "Scale, or BinaryOp; with Reduction in training_mode", "Training before opset 14."},
     {"GroupNormalization", 18, kNewest, emitGroupNormalization, "Reshape, LayerNorm, BinaryOp",
      "A free number of channels."},
     {"Hardmax", 1, kNewest, emitSoft<hardmax>, "ArgMax, OneHot"},

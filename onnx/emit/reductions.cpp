@@ -23,7 +23,7 @@ Over readAxes(Call& c, int fedSince) {
         if (V given = c.maybe(1)) {
             if (given->constant)
                 axes = given->array().list();
-            else
+            else if (given->rank() != 1 || !given->fixed(0) || given->dims[0][0] != 0)
                 over.fed = given;
         }
     } else {
@@ -45,6 +45,11 @@ V reduceOver(Call& c, Reduction code, V x, const Over& over) {
     table.operation = code;
     table.keepDims = over.keep;
     table.dType = x->type;
+    // Extents of 1 or the whole ones: both go together with x.
+    if (over.keep)
+        c.b.open({Dims(x->rank(), 1), x->dims[1]}, true);
+    else if (over.fed->rank() == 1)
+        c.b.openRank(x->rank() - static_cast<size_t>(over.fed->extent(0)));
     return c.b.op(OpType::Reduction, table, {x, over.fed});
 }
 
@@ -59,6 +64,11 @@ void emitReduce(Call& c) {
     }
     if (x->type == DataType::DT_UINT8 || x->type == DataType::DT_INT8) x = castTo(c, x, Elem::Int32);
     V result = reduceOver(c, code, x, over);
+    // What no elements give: false is the least of bools, true the greatest.
+    if (elem == Elem::Bool && code == Reduction::MAXIMUM)
+        result = binary(c, Binary::MAXIMUM, result, c.b.scalar(0));
+    if (elem == Elem::Bool && code == Reduction::MINIMUM)
+        result = binary(c, Binary::MINIMUM, result, c.b.scalar(1));
     c.out(result->elem == elem || heldAs(elem) == DataType::DT_INT32 ? c.b.alias(result, elem)
                                                                      : castTo(c, result, elem));
 }
@@ -107,8 +117,8 @@ void emitReduceLogSumExp(Call& c) {
     V sum = reduceOver(c, Reduction::SUM, unary(c, Unary::EXP, binary(c, Binary::SUB, x, most)), kept);
     V result = binary(c, Binary::ADD, unary(c, Unary::LOG, sum), most);
     if (!over.keep) {
-        if (over.fed) refuse("axes that are fed, without keepdims");
-        result = squeeze(c, result, over.axes);
+        // The sum over these axes of one element each leaves them out.
+        result = over.fed ? reduceOver(c, Reduction::SUM, result, over) : squeeze(c, result, over.axes);
     }
     c.out(result);
 }
@@ -136,8 +146,7 @@ constexpr Entry kEntries[] = {
     {"ReduceL1", 1, kNewest, emitReduceL1, "UnaryOp, Reduction"},
     {"ReduceL2", 1, kNewest, emitReduceL2, "UnaryOp, Reduction"},
     {"ReduceLogSum", 1, kNewest, emitReduceLogSum, "Reduction, UnaryOp"},
-    {"ReduceLogSumExp", 1, kNewest, emitReduceLogSumExp, "Reduction, BinaryOp, UnaryOp",
-     "Axes that are fed, without keepdims."},
+    {"ReduceLogSumExp", 1, kNewest, emitReduceLogSumExp, "Reduction, BinaryOp, UnaryOp"},
     {"ReduceMax", 1, kNewest, emitReduce<Reduction::MAXIMUM>, "Reduction"},
     {"ReduceMean", 1, kNewest, emitReduce<Reduction::MEAN>, "Reduction"},
     {"ReduceMin", 1, kNewest, emitReduce<Reduction::MINIMUM>, "Reduction"},

@@ -22,7 +22,8 @@ void emitSqueeze(Call& c) {
     V x = c.in(0), fed = nullptr;
     std::optional<std::vector<int64_t>> axes = axesIn(c, fed);
     if (fed) {
-        c.out(c.b.op(OpType::Squeeze, {}, {x, fed}));
+        c.b.openRank(x->rank() - static_cast<size_t>(fed->elementCount()));
+        c.out(c.b.alias(c.b.op(OpType::Squeeze, wire::SqueezeParamT(), {x, fed}), x->elem));
         return;
     }
     if (!axes) {
@@ -37,7 +38,8 @@ void emitUnsqueeze(Call& c) {
     V x = c.in(0), fed = nullptr;
     const std::optional<std::vector<int64_t>> axes = axesIn(c, fed);
     if (fed) {
-        c.out(c.b.op(OpType::Unsqueeze, {}, {x, fed}));
+        c.b.openRank(x->rank() + static_cast<size_t>(fed->elementCount()));
+        c.out(c.b.alias(c.b.op(OpType::Unsqueeze, wire::SqueezeParamT(), {x, fed}), x->elem));
         return;
     }
     if (!axes) fail(Status::BadFormat, "there are no axes");
@@ -119,6 +121,7 @@ void emitTile(Call& c) {
         list.at(static_cast<size_t>(axisOf(c.list(2).at(0), x->rank()))) = c.list(1).at(0);
         times = c.b.ints(list);
     }
+    if (!times->constant) c.b.openRank(x->rank());
     c.out(c.b.alias(c.b.op(OpType::Tile, {}, {x, times}), x->elem));
 }
 

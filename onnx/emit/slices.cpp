@@ -91,6 +91,7 @@ void emitSlice(Call& c) {
     if (!fedAxes) fedAxes = c.b.ints(allAxes(static_cast<size_t>(c.in(1)->extent(0))));
     inputs.push_back(fedAxes);
     if (c.maybe(4)) inputs.push_back(list(4));
+    c.b.openRank(x->rank());
     c.out(c.b.alias(c.b.op(OpType::StridedSlice, table, inputs), x->elem));
 }
 
@@ -195,7 +196,7 @@ void emitPad(Call& c) {
         if (mode == "wrap") refuse("mode wrap with pads that are fed");
         // [before..., after...] becomes pairs, an axis after another.
         V pairs = permute(c, reshape(c, fed, {2, static_cast<int64_t>(axes.size())}), {1, 0});
-        if (axes.size() != rank || axes != allAxes(rank)) {
+        if (axes != allAxes(rank)) {
             std::vector<V> rows;
             V none = c.b.constant(intArray({1, 2}, {0, 0}), Elem::Int64);
             for (size_t i = 0; i < rank; ++i) {
@@ -231,6 +232,7 @@ void emitPad(Call& c) {
         inputs.push_back(c.b.ints(pairs));
     }
     if (mode == "constant") inputs.push_back(value);
+    if (fed) c.b.openRank(rank);
     c.out(c.b.alias(c.b.op(OpType::Padding, table, inputs), elem));
 }
 
@@ -240,10 +242,7 @@ void emitTrilu(Call& c) {
     if (rank < 2) refuse("its input has rank %zu", rank);
     const bool upper = c.integer("upper", 1) != 0;
     V k = c.maybe(1) ? reshape(c, c.in(1), {}) : c.b.scalar(0);
-    const auto numbers = [&](size_t axis) {
-        return c.b.op(OpType::Range, {},
-                      {c.b.scalar(0), extentOf(c, x, static_cast<int64_t>(axis)), c.b.scalar(1)});
-    };
+    const auto numbers = [&](size_t axis) { return rangeTo(c, extentOf(c, x, static_cast<int64_t>(axis))); };
     V row = unsqueeze(c, numbers(rank - 2), {1}), column = numbers(rank - 1);
     // Column - row >= k above the diagonal, <= k below it.
     V distance = binary(c, Binary::SUB, column, row);

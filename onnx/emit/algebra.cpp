@@ -1,0 +1,258 @@
+// Einsum and transforms that are products with tables.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+
+#include "base/error.h"
+#include "helpers.h"
+
+namespace mnnc::onnx {
+namespace {
+
+// ---- Einsum ----
+
+struct Term {
+    V value = nullptr;
+    std::string labels;  // one for each axis; those of an ellipsis are control characters
+};
+
+// An ellipsis stands for the axes that the labels leave over, counted from the last one.
+std::string expand(const std::string& labels, size_t rank, size_t dots) {
+    std::string result;
+    for (size_t i = 0; i < labels.size(); ++i) {
+        if (labels[i] == '.') {
+            const size_t named = labels.size() - 3, count = rank - std::min(rank, named);
+            for (size_t k = 0; k < count; ++k) result += static_cast<char>(1 + dots - count + k);
+            i += 2;
+        } else {
+            result += labels[i];
+        }
+    }
+    return result;
+}
+
+// Only the elements of equal indices of a label that a term has twice.
+Term diagonal(Call& c, Term term) {
+    for (size_t i = 0; i < term.labels.size(); ++i) {
+        const size_t again = term.labels.find(term.labels[i], i + 1);
+        if (again == std::string::npos) continue;
+        // Elements outside are zeros, and a sum over one of both axes leaves the diagonal.
+        V rows = rangeTo(c, extentOf(c, term.value, static_cast<int64_t>(i)));
+        V columns = rangeTo(c, extentOf(c, term.value, static_cast<int64_t>(again)));
+        rows = unsqueeze(c, rows, allAxes(term.labels.size() - i, 1));
+        columns = unsqueeze(c, columns, allAxes(term.labels.size() - again, 1));
+        V same = compare(c, Binary::EQUAL, rows, columns);
+        term.value = select(c, same, term.value, c.b.number(0, *term.value));
+        term.value = reduce(c, Reduction::SUM, term.value, {static_cast<int64_t>(again)}, false);
+        term.labels.erase(again, 1);
+        return diagonal(c, term);
+    }
+    return term;
+}
+
+bool has(const std::string& labels, char label) {
+    return labels.find(label) != std::string::npos;
+}
+
+// Axes in the order of `labels`; those that the term lacks have one element.
+V arranged(Call& c, const Term& term, const std::string& labels) {
+    std::vector<int64_t> order, missing;
+    for (size_t i = 0; i < labels.size(); ++i) {
+        const size_t at = term.labels.find(labels[i]);
+        if (at == std::string::npos)
+            missing.push_back(static_cast<int64_t>(i));
+        else
+            order.push_back(static_cast<int64_t>(at));
+    }
+    return unsqueeze(c, permute(c, term.value, order), missing);
+}
+
+// The sum over labels that neither another term nor the result has.
+Term summed(Call& c, Term term, const std::string& kept) {
+    std::vector<int64_t> axes;
+    std::string labels;
+    for (size_t i = 0; i < term.labels.size(); ++i)
+        if (has(kept, term.labels[i]))
+            labels += term.labels[i];
+        else
+            axes.push_back(static_cast<int64_t>(i));
+    term.value = reduce(c, Reduction::SUM, term.value, axes, false);
+    term.labels = labels;
+    return term;
+}
+
+// Two terms become one by a product of matrices: labels of both that stay are batches, those that do not are summed up.
+Term multiply(Call& c, const Term& a, const Term& b, const std::string& kept) {
+    std::string batch, inner, left, right;
+    for (const char label : a.labels)
+        (has(b.labels, label) ? has(kept, label) ? batch : inner : left) += label;
+    for (const char label : b.labels)
+        if (!has(a.labels, label)) right += label;
+    Term result;
+    result.labels = batch + left + right;
+    if (inner.empty()) {
+        result.value = binary(c, Binary::MUL, arranged(c, a, result.labels), arranged(c, b, result.labels));
+        return result;
+    }
+    V x = arranged(c, a, batch + left + inner), y = arranged(c, b, batch + inner + right);
+    const auto n = static_cast<int64_t>(batch.size()), l = static_cast<int64_t>(left.size()),
+               k = static_cast<int64_t>(inner.size()), r = static_cast<int64_t>(right.size());
+    V leftShape = shapeOf(c, x, n, n + l), rightShape = shapeOf(c, y, n + k, n + k + r);
+    // Batches may be spread, so each side keeps its own.
+    const auto joined = [&](V value, int64_t first, int64_t second) {
+        std::vector<V> parts;
+        if (n > 0) parts.push_back(shapeOf(c, value, 0, n));
+        const auto product = [&](int64_t from, int64_t count) {
+            if (count == 0) return c.b.ints({1});
+            V list = shapeOf(c, value, from, from + count);
+            return count == 1 ? list : reduce(c, Reduction::PROD, list, {0}, true);
+        };
+        parts.push_back(product(n, first));
+        parts.push_back(product(n + first, second));
+        return reshapeTo(c, value, concat(c, parts, 0));
+    };
+    V product = matmul(c, joined(x, l, k), joined(y, k, r));
+    std::vector<V> shape;
+    if (n > 0) shape.push_back(shapeOf(c, product, 0, n));
+    if (l > 0) shape.push_back(leftShape);
+    if (r > 0) shape.push_back(rightShape);
+    result.value = shape.empty() ? reshape(c, product, {}) : reshapeTo(c, product, concat(c, shape, 0));
+    return result;
+}
+
+void emitEinsum(Call& c) {
+    std::string equation = c.text("equation", "");
+    equation.erase(std::remove(equation.begin(), equation.end(), ' '), equation.end());
+    const size_t arrow = equation.find("->");
+    std::string inputs = equation.substr(0, arrow);
+    std::vector<std::string> lists{""};
+    for (const char letter : inputs)
+        if (letter == ',')
+            lists.emplace_back();
+        else
+            lists.back() += letter;
+    if (lists.size() != c.inputs.size())
+        fail(Status::BadFormat, "'%s' for %zu inputs", equation.c_str(), c.inputs.size());
+    size_t dots = 0;
+    for (size_t i = 0; i < lists.size(); ++i)
+        if (has(lists[i], '.'))
+            dots = std::max(dots, c.in(i)->rank() + 3 - std::min(c.in(i)->rank() + 3, lists[i].size()));
+    std::vector<Term> terms;
+    const Elem elem = c.in(0)->elem;
+    for (size_t i = 0; i < lists.size(); ++i) {
+        Term term{castTo(c, c.in(i), Elem::Float), expand(lists[i], c.in(i)->rank(), dots)};
+        if (term.labels.size() != term.value->rank())
+            fail(Status::BadFormat, "'%s' for an input of rank %zu", lists[i].c_str(), term.value->rank());
+        terms.push_back(diagonal(c, term));
+    }
+    std::string out;
+    if (arrow != std::string::npos) {
+        out = expand(equation.substr(arrow + 2),
+                     dots + equation.size() - arrow - 2 - (has(equation.substr(arrow), '.') ? 3 : 0), dots);
+    } else {
+        // All labels that occur once, in their order; those of an ellipsis in front.
+        std::map<char, int> counts;
+        for (const std::string& list : lists)
+            for (const char letter : list)
+                if (letter != '.') ++counts[letter];
+        for (size_t k = 0; k < dots; ++k) out += static_cast<char>(1 + k);
+        for (const auto& [letter, count] : counts)
+            if (count == 1) out += letter;
+    }
+    Term result = terms[0];
+    for (size_t i = 0; i < terms.size(); ++i) {
+        std::string kept = out;
+        for (size_t k = i + 1; k < terms.size(); ++k) kept += terms[k].labels;
+        if (i == 0) {
+            result = summed(c, terms[0], kept);
+            continue;
+        }
+        Term next = summed(c, terms[i], kept + result.labels);
+        result = summed(c, multiply(c, result, next, kept), kept);
+    }
+    std::vector<int64_t> order;
+    for (const char label : out) {
+        const size_t at = result.labels.find(label);
+        if (at == std::string::npos)
+            fail(Status::BadFormat, "'%s' has a label in its result alone", equation.c_str());
+        order.push_back(static_cast<int64_t>(at));
+    }
+    c.out(castTo(c, permute(c, result.value, order), elem));
+}
+
+// ---- The discrete Fourier transform ----
+
+void emitDft(Call& c) {
+    V x = c.in(0), length = c.maybe(1);
+    const size_t rank = x->rank();
+    int64_t axis = c.opset < 20 ? c.integer("axis", 1) : c.maybe(2) ? c.list(2).at(0) : -2;
+    axis = axisOf(axis, rank);
+    const bool inverse = c.integer("inverse", 0) != 0, oneSided = c.integer("onesided", 0) != 0;
+    if (inverse && oneSided) refuse("inverse and onesided together");
+    const int64_t parts = x->extent(rank - 1);
+    if (parts != 1 && parts != 2)
+        fail(Status::BadFormat, "elements of %lld numbers", static_cast<long long>(parts));
+    const int64_t extent = x->extent(static_cast<size_t>(axis));
+    const int64_t n = length ? c.constant(1).intAt(0) : extent;
+    if (n < 1) fail(Status::BadRange, "a length of %lld", static_cast<long long>(n));
+    const int64_t bins = oneSided ? n / 2 + 1 : n, used = std::min(n, extent);
+    if (used * bins > int64_t{1} << 24) refuse("a length of %lld", static_cast<long long>(n));
+    if (used < extent) x = sliceAxis(c, x, axis, 0, used);
+    std::vector<float> cosines, sines;  // [used, bins]
+    for (int64_t i = 0; i < used; ++i)
+        for (int64_t k = 0; k < bins; ++k) {
+            const double angle =
+                2 * std::numbers::pi * static_cast<double>(i * k % n) / static_cast<double>(n);
+            const double factor = inverse ? 1 / static_cast<double>(n) : 1;
+            cosines.push_back(static_cast<float>(factor * std::cos(angle)));
+            sines.push_back(static_cast<float>((inverse ? factor : -factor) * std::sin(angle)));
+        }
+    V cosTable = c.b.constant(floatArray({used, bins}, cosines), Elem::Float);
+    V sinTable = c.b.constant(floatArray({used, bins}, sines), Elem::Float);
+    // The axis becomes the last one of each part.
+    const auto last = static_cast<int64_t>(rank) - 1;
+    std::vector<int64_t> order = allAxes(rank - 1);
+    std::swap(order[static_cast<size_t>(axis)], order.back());
+    const auto part = [&](int64_t k) {
+        return permute(c, squeeze(c, sliceAxis(c, x, last, k, k + 1), {last}), order);
+    };
+    V real = part(0), imaginary = parts == 2 ? part(1) : nullptr;
+    V resultReal = matmul(c, real, cosTable), resultImaginary = matmul(c, real, sinTable);
+    if (imaginary) {
+        resultReal = binary(c, Binary::SUB, resultReal, matmul(c, imaginary, sinTable));
+        resultImaginary = binary(c, Binary::ADD, resultImaginary, matmul(c, imaginary, cosTable));
+    }
+    const auto back = [&](V value) { return unsqueeze(c, permute(c, value, order), {last}); };
+    c.out(concat(c, {back(resultReal), back(resultImaginary)}, last));
+}
+
+void emitStft(Call& c) {
+    V signal = c.in(0), step = c.in(1), window = c.maybe(2);
+    if (step->rank() > 0) step = reshape(c, step, {});
+    if (!window) {
+        const int64_t length = c.constant(3).intAt(0);
+        window = c.b.op(OpType::Fill, {}, {c.b.ints({length}), c.b.real(1)});
+    }
+    wire::StftParamT table;
+    table.abs = c.integer("onesided", 1) != 0;
+    table.n_fft = static_cast<int32_t>(window->extent(0));
+    c.b.openRank(4);
+    c.out(c.b.op(OpType::Stft, table, {signal, step, window}));
+}
+
+constexpr Entry kEntries[] = {
+    {"DFT", 17, kNewest, emitDft, "MatMul, BinaryOp, Concat",
+     "A length or an axis that is fed, a free extent; inverse and onesided together; tables of more than "
+     "2^24 numbers."},
+    {"Einsum", 12, kNewest, emitEinsum, "MatMul, Permute, Reshape, Reduction, BinaryOp"},
+    {"STFT", 17, kNewest, emitStft, "Stft", "A frame_length that is fed, without a window."},
+};
+
+}  // namespace
+
+Family algebraFamily() {
+    return kEntries;
+}
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,263 @@
+// Attention and what belongs to it.
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "helpers.h"
+
+namespace mnnc::onnx {
+namespace {
+
+V add(Call& c, V a, V b) {
+    return binary(c, Binary::ADD, a, b);
+}
+V mul(Call& c, V a, V b) {
+    return binary(c, Binary::MUL, a, b);
+}
+
+// [batch, length, heads * depth] becomes [batch, heads, length, depth].
+V splitHeads(Call& c, V x, int64_t heads) {
+    if (x->rank() == 4) return x;
+    if (heads < 1) fail(Status::BadFormat, "an input of rank 3 without a number of heads");
+    return permute(c, reshape(c, x, {0, 0, heads, -1}), {0, 2, 1, 3});
+}
+
+V joinHeads(Call& c, V x) {
+    return reshape(c, permute(c, x, {0, 2, 1, 3}), {0, 0, -1});
+}
+
+// Each head of keys or values serves several heads of queries.
+V repeatHeads(Call& c, V x, int64_t times) {
+    if (times == 1) return x;
+    V wide = unsqueeze(c, x, {2});
+    V shape = concat(c, {c.b.ints({1, 1, times}), c.b.ints({1, 1})}, 0);
+    wide = broadcastTo(c, wide, shape);
+    V heads = binary(c, Binary::MUL, shapeOf(c, x, 1, 2), c.b.ints({times}));
+    return reshapeTo(c, wide, concat(c, {shapeOf(c, x, 0, 1), heads, shapeOf(c, x, 2, 4)}, 0));
+}
+
+V both(Call& c, V a, V b) {
+    return a ? c.b.alias(binary(c, Binary::BITWISE_AND, a, b), Elem::Bool) : b;
+}
+
+void emitAttention(Call& c) {
+    const bool flat = c.in(0)->rank() == 3;
+    V q = splitHeads(c, c.in(0), c.integer("q_num_heads", 0));
+    V k = splitHeads(c, c.in(1), c.integer("kv_num_heads", 0));
+    V v = splitHeads(c, c.in(2), c.integer("kv_num_heads", 0));
+    V mask = c.maybe(3), past = c.maybe(4), valid = c.maybe(6);
+    if (past) {
+        k = concat(c, {past, k}, 2);
+        v = concat(c, {c.in(5), v}, 2);
+    }
+    c.out(1, k);
+    c.out(2, v);
+    const int64_t heads = q->extent(1), kvHeads = k->extent(1);
+    if (kvHeads < 1 || heads % kvHeads != 0)
+        fail(Status::BadFormat, "%lld heads of queries and %lld of keys", static_cast<long long>(heads),
+             static_cast<long long>(kvHeads));
+    V keys = repeatHeads(c, k, heads / kvHeads), values = repeatHeads(c, v, heads / kvHeads);
+    const auto depth = static_cast<float>(q->extent(3));
+    const float scale = c.has("scale") ? c.real("scale", 1) : 1 / std::sqrt(depth);
+    V scores = matmul(c, q, keys, false, true);
+    scores = mul(c, scores, c.b.real(scale));
+    const int64_t shown = c.integer("qk_matmul_output_mode", 0);
+    const auto show = [&](int64_t mode) {
+        if (c.wants(3) && shown == mode) c.out(3, scores);
+    };
+    show(0);
+    const float cap = c.real("softcap", 0);
+    if (cap != 0) scores = mul(c, unary(c, Unary::TANH, mul(c, scores, c.b.real(1 / cap))), c.b.real(cap));
+    show(1);
+    // ---- Which keys a query sees ----
+    V allowed = nullptr, bias = nullptr;
+    const bool causal = c.integer("is_causal", 0) != 0;
+    const int64_t left = c.integer("left_window_size", -1), right = c.integer("right_window_size", -1);
+    V columns = nullptr;
+    if (causal || left >= 0 || right >= 0 || valid) columns = rangeTo(c, extentOf(c, keys, 2));
+    V perBatch = valid ? unsqueeze(c, valid, {1, 2, 3}) : nullptr;  // [batch, 1, 1, 1]
+    if (causal || left >= 0 || right >= 0) {
+        V rows = unsqueeze(c, rangeTo(c, extentOf(c, q, 2)), {1});
+        if (past)
+            rows = add(c, rows, extentOf(c, past, 2));
+        else if (valid)
+            rows = add(c, rows, binary(c, Binary::SUB, perBatch, extentOf(c, q, 2)));
+        if (causal) allowed = both(c, allowed, compare(c, Binary::LESS_EQUAL, columns, rows));
+        if (right >= 0)
+            allowed =
+                both(c, allowed, compare(c, Binary::LESS_EQUAL, columns, add(c, rows, c.b.scalar(right))));
+        if (left >= 0)
+            allowed =
+                both(c, allowed, compare(c, Binary::GREATER_EQUAL, add(c, columns, c.b.scalar(left)), rows));
+    }
+    if (valid) allowed = both(c, allowed, compare(c, Binary::LESS, columns, perBatch));
+    const float nothing = -std::numeric_limits<float>::infinity();
+    if (mask) {
+        const bool isBool = mask->elem == Elem::Bool;
+        const size_t last = mask->rank() - 1;
+        // A shorter mask hides the keys behind it.
+        if (mask->dims[0][last] != keys->dims[0][2] || mask->dims[1][last] != keys->dims[1][2]) {
+            V missing = binary(c, Binary::SUB, shapeOf(c, keys, 2, 3),
+                               shapeOf(c, mask, static_cast<int64_t>(last), static_cast<int64_t>(last) + 1));
+            if (missing->constant) {
+                std::vector<int64_t> before(mask->rank(), 0), after(before);
+                after[last] = missing->array().intAt(0);
+                if (mask->dims[0][last] != 1)
+                    mask = padWith(c, mask, before, after, isBool ? 0 : static_cast<double>(nothing));
+            }
+        }
+        if (isBool)
+            allowed = both(c, allowed, mask);
+        else
+            bias = mask;
+    }
+    if (bias) scores = add(c, scores, bias);
+    if (allowed) scores = select(c, allowed, scores, c.b.real(nothing));
+    show(2);
+    wire::AxisT axis;
+    axis.axis = 3;
+    V weights = c.b.op(OpType::Softmax, axis, {scores});
+    if (allowed || bias) {
+        // A query that sees no key gets zeros.
+        V seen = compare(c, Binary::GREATER, scores, c.b.real(nothing));
+        weights = select(c, seen, weights, c.b.real(0));
+    }
+    if (c.wants(3) && shown == 3) c.out(3, weights);
+    V result = matmul(c, weights, values);
+    c.out(0, flat ? joinHeads(c, result) : result);
+}
+
+// x: [batch, heads, length, depth]; cos, sin: [batch or 1, length, half].
+V rotate(Call& c, V x, V cos, V sin, int64_t width, bool interleaved) {
+    const int64_t depth = x->extent(3), half = width / 2;
+    cos = unsqueeze(c, cos, {1});
+    sin = unsqueeze(c, sin, {1});
+    V a = interleaved ? sliceAxis(c, x, 3, 0, width, 2) : sliceAxis(c, x, 3, 0, half);
+    V b = interleaved ? sliceAxis(c, x, 3, 1, width, 2) : sliceAxis(c, x, 3, half, width);
+    V real = binary(c, Binary::SUB, mul(c, cos, a), mul(c, sin, b));
+    V imaginary = add(c, mul(c, sin, a), mul(c, cos, b));
+    V turned = nullptr;
+    if (interleaved) {
+        V pairs = concat(c, {unsqueeze(c, real, {4}), unsqueeze(c, imaginary, {4})}, 4);
+        turned = reshape(c, pairs, {0, 0, 0, width});
+    } else {
+        turned = concat(c, {real, imaginary}, 3);
+    }
+    return width == depth ? turned : concat(c, {turned, sliceAxis(c, x, 3, width, depth)}, 3);
+}
+
+void rotary(Call& c, V cos, V sin, V places) {
+    const bool flat = c.in(0)->rank() == 3;
+    V x = splitHeads(c, c.in(0), c.integer("num_heads", 0));
+    int64_t width = c.integer("rotary_embedding_dim", 0);
+    if (width == 0) width = x->extent(3);
+    if (width < 0 || width % 2 != 0 || width > x->extent(3))
+        fail(Status::BadRange, "rotary_embedding_dim is %lld", static_cast<long long>(width));
+    if (places) {
+        cos = gatherAxis(c, cos, places, 0);
+        sin = gatherAxis(c, sin, places, 0);
+    }
+    if (cos->rank() != 3) fail(Status::BadFormat, "caches of rank %zu", cos->rank());
+    V result = rotate(c, x, cos, sin, width, c.integer("interleaved", 0) != 0);
+    c.out(flat ? joinHeads(c, result) : result);
+}
+
+void emitRotary(Call& c) {
+    rotary(c, c.in(1), c.in(2), c.maybe(3));
+}
+
+void emitContribRotary(Call& c) {
+    V places = c.in(1);
+    if (places->rank() == 1) {
+        // One offset for all tokens.
+        const int64_t axis = c.in(0)->rank() == 3 ? 1 : 2;
+        places = unsqueeze(c, add(c, rangeTo(c, extentOf(c, c.in(0), axis)), places), {0});
+    }
+    if (c.real("scale", 1) != 1) refuse("scale");
+    if (c.integer("is_packed_batching", 0) != 0) refuse("is_packed_batching");
+    rotary(c, c.in(2), c.in(3), places);
+}
+
+void emitTensorScatter(Call& c) {
+    V past = c.in(0), update = c.in(1), starts = c.maybe(2);
+    const int64_t axis = axisOf(c.integer("axis", -2), past->rank());
+    const auto rank = static_cast<int64_t>(past->rank());
+    V places = rangeTo(c, extentOf(c, update, axis));
+    places = unsqueeze(c, places, allAxes(static_cast<size_t>(rank - axis), 1));  // [length, 1...]
+    if (starts) {
+        places = add(c, places, unsqueeze(c, starts, allAxes(past->rank(), 1)));
+        if (c.text("mode", "linear") == "circular")
+            places = binary(c, Binary::MOD, places, extentOf(c, past, axis));
+    }
+    places = broadcastTo(c, places, shapeOf(c, update));
+    wire::BinaryOpT table;
+    table.opType = static_cast<Binary>(-1);
+    c.out(c.b.op(OpType::ScatterElements, table, {past, places, update, c.b.scalar(axis)}));
+}
+
+void emitSwiGlu(Call& c) {
+    V a = c.in(0);
+    const float alpha = c.real("alpha", 1);
+    V gate = alpha == 1 ? unary(c, Unary::SILU, a)
+                        : mul(c, a, unary(c, Unary::SIGMOID, mul(c, a, c.b.real(alpha))));
+    c.out(mul(c, gate, c.in(1)));
+}
+
+// The steps of the recurrence, one after another.
+void emitLinearAttention(Call& c) {
+    constexpr int64_t kMostSteps = 256;
+    const std::string rule = c.text("update_rule", "gated_delta");
+    const bool gated = rule == "gated" || rule == "gated_delta",
+               delta = rule == "delta" || rule == "gated_delta";
+    if (!gated && !delta && rule != "linear")
+        fail(Status::BadFormat, "the update rule '%s' is unknown", rule.c_str());
+    const int64_t heads = c.integer("q_num_heads", 0), kvHeads = c.integer("kv_num_heads", 0);
+    V q = splitHeads(c, c.in(0), heads), k = splitHeads(c, c.in(1), kvHeads),
+      v = splitHeads(c, c.in(2), kvHeads);
+    const int64_t steps = q->extent(2), depth = q->extent(3), width = v->extent(3);
+    if (kvHeads < 1 || heads % kvHeads != 0) fail(Status::BadFormat, "heads that do not divide");
+    if (steps > kMostSteps) refuse("more than %lld steps", static_cast<long long>(kMostSteps));
+    const float scale =
+        c.real("scale", 0) != 0 ? c.real("scale", 0) : 1 / std::sqrt(static_cast<float>(depth));
+    V decay = gated ? splitHeads(c, c.in(4), kvHeads) : nullptr;  // [batch, heads, steps, depth or 1]
+    V beta = delta ? c.in(5) : nullptr;
+    if (beta) beta = splitHeads(c, beta, beta->extent(2) == 1 ? 1 : kvHeads);
+    V state = c.maybe(3);
+    if (!state) {
+        V shape = concat(c, {shapeOf(c, q, 0, 1), c.b.ints({kvHeads, depth, width})}, 0);
+        state = c.b.op(OpType::Fill, {}, {shape, c.b.real(0)});
+    }
+    std::vector<V> outputs;
+    for (int64_t t = 0; t < steps; ++t) {
+        const auto at = [&](V x) { return sliceAxis(c, x, 2, t, t + 1); };  // [batch, heads, 1, n]
+        const auto column = [&](V x) { return permute(c, x, {0, 1, 3, 2}); };
+        V key = at(k), value = at(v);
+        if (gated) state = mul(c, state, unary(c, Unary::EXP, column(at(decay))));
+        if (delta) value = mul(c, binary(c, Binary::SUB, value, matmul(c, key, state)), at(beta));
+        state = add(c, state, mul(c, column(key), value));
+        outputs.push_back(matmul(c, at(q), repeatHeads(c, state, heads / kvHeads)));
+    }
+    V result = mul(c, concat(c, outputs, 2), c.b.real(scale));
+    c.out(0, joinHeads(c, result));
+    c.out(1, state);
+}
+
+constexpr Entry kEntries[] = {
+    {"Attention", 23, kNewest, emitAttention, "MatMul, Softmax, BinaryOp, Select",
+     "A free number of heads; a mask that is shorter than the keys over free extents."},
+    {"LinearAttention", 27, kNewest, emitLinearAttention, "MatMul and BinaryOp for each step",
+     "A free number of steps; more than 256."},
+    {"RotaryEmbedding", 23, kNewest, emitRotary, "StridedSlice, BinaryOp, Concat"},
+    {"RotaryEmbedding", 1, kNewest, emitContribRotary, "StridedSlice, BinaryOp, Concat",
+     "scale, is_packed_batching.", "com.microsoft"},
+    {"SwiGLU", 28, kNewest, emitSwiGlu, "UnaryOp, BinaryOp"},
+    {"TensorScatter", 24, kNewest, emitTensorScatter, "ScatterElements"},
+};
+
+}  // namespace
+
+Family attentionFamily() {
+    return kEntries;
+}
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,255 @@
+// Operators over pictures: sampling, regions, cropping, boxes.
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+#include "helpers.h"
+
+namespace mnnc::onnx {
+namespace {
+
+void emitGridSample(Call& c) {
+    V x = c.in(0);
+    const std::string mode = c.text("mode", c.opset < 20 ? "bilinear" : "linear");
+    const std::string padding = c.text("padding_mode", "zeros");
+    wire::GridSampleT table;
+    if (mode == "nearest")
+        table.mode = wire::SampleMode::NEAREST;
+    else if (mode != "bilinear" && mode != "linear")
+        refuse("mode %s", mode.c_str());
+    table.paddingMode = padding == "border"       ? wire::BorderMode::CLAMP
+                        : padding == "reflection" ? wire::BorderMode::REFLECTION
+                                                  : wire::BorderMode::ZEROS;
+    table.alignCorners = c.integer("align_corners", 0) != 0;
+    if (x->rank() < 4 || x->rank() > 5) refuse("its input has rank %zu", x->rank());
+    c.out(fromPacked(c, c.b.op(OpType::GridSample, table, {toPacked(c, x), c.in(1)})));
+}
+
+void emitAffineGrid(Call& c) {
+    V theta = c.in(0), size = c.in(1);
+    const bool corners = c.integer("align_corners", 0) != 0;
+    const int64_t axes = theta->extent(1);
+    if (axes != 2 && axes != 3) refuse("matrices of %lld rows", static_cast<long long>(axes));
+    // The positions of the centres of the pixels of an axis, from -1 to 1.
+    const auto positions = [&](int64_t axis) {
+        V count = squeeze(c, sliceAxis(c, size, 0, axis + 2, axis + 3), {0});
+        V steps = castTo(c, rangeTo(c, count), Elem::Float), n = castTo(c, count, Elem::Float);
+        V one = c.b.real(1), two = c.b.real(2);
+        if (corners) {
+            V last = binary(c, Binary::MAXIMUM, binary(c, Binary::SUB, n, one), one);
+            return binary(c, Binary::SUB,
+                          binary(c, Binary::REALDIV, binary(c, Binary::MUL, steps, two), last), one);
+        }
+        V odd = binary(c, Binary::ADD, binary(c, Binary::MUL, steps, two), one);
+        return binary(c, Binary::SUB, binary(c, Binary::REALDIV, odd, n), one);
+    };
+    V shape = concat(c, {sliceAxis(c, size, 0, 2, 2 + axes), c.b.ints({1})}, 0);
+    std::vector<V> parts;  // x, y(, z), 1
+    for (int64_t axis = axes - 1; axis >= 0; --axis) {
+        V list = unsqueeze(c, positions(axis), allAxes(static_cast<size_t>(axes - axis + 1), 1));
+        parts.push_back(broadcastTo(c, list, shape));
+    }
+    parts.push_back(broadcastTo(c, c.b.constant(floatArray({1}, {1}), Elem::Float), shape));
+    V all = reshape(c, concat(c, parts, axes), {1, -1, axes + 1});
+    V grid = matmul(c, all, theta, false, true);  // [N, points, axes]
+    V whole =
+        concat(c, {sliceAxis(c, size, 0, 0, 1), sliceAxis(c, size, 0, 2, 2 + axes), c.b.ints({axes})}, 0);
+    c.out(reshapeTo(c, grid, whole));
+}
+
+void emitRoiAlign(Call& c) {
+    wire::RoiParametersT table;
+    table.pooledHeight = static_cast<int32_t>(c.integer("output_height", 1));
+    table.pooledWidth = static_cast<int32_t>(c.integer("output_width", 1));
+    table.samplingRatio = static_cast<int32_t>(c.integer("sampling_ratio", 0));
+    table.spatialScale = c.real("spatial_scale", 1);
+    table.aligned = c.opset >= 16 && c.text("coordinate_transformation_mode", "half_pixel") == "half_pixel";
+    table.poolType = c.text("mode", "avg") == "max" ? wire::PoolType::MAXPOOL : wire::PoolType::AVEPOOL;
+    c.out(fromPacked(c, c.b.op(OpType::ROIAlign, table, {toPacked(c, c.in(0)), c.in(1), c.in(2)})));
+}
+
+void emitMaxRoiPool(Call& c) {
+    const std::vector<int64_t> shape = c.integers("pooled_shape").value_or(std::vector<int64_t>());
+    wire::RoiParametersT table;
+    table.pooledHeight = static_cast<int32_t>(shape.at(0));
+    table.pooledWidth = static_cast<int32_t>(shape.at(1));
+    table.spatialScale = c.real("spatial_scale", 1);
+    c.out(fromPacked(c, c.b.op(OpType::ROIPooling, table, {toPacked(c, c.in(0)), c.in(1)})));
+}
+
+void emitCenterCropPad(Call& c) {
+    V x = c.in(0), wanted = c.in(1);
+    std::vector<int64_t> axes = c.integers("axes").value_or(allAxes(x->rank()));
+    for (int64_t& axis : axes) axis = axisOf(axis, x->rank());
+    V none = c.b.ints({0}), two = c.b.ints({2});
+    std::vector<V> begins, ends, pads;
+    for (size_t i = 0; i < x->rank(); ++i) {
+        const auto at = std::find(axes.begin(), axes.end(), static_cast<int64_t>(i));
+        V in = shapeOf(c, x, static_cast<int64_t>(i), static_cast<int64_t>(i) + 1);
+        if (at == axes.end()) {
+            begins.push_back(none);
+            ends.push_back(in);
+            pads.insert(pads.end(), {none, none});
+            continue;
+        }
+        V out = sliceAxis(c, wanted, 0, at - axes.begin(), at - axes.begin() + 1);
+        V surplus = binary(c, Binary::MAXIMUM, binary(c, Binary::SUB, in, out), none);
+        V lack = binary(c, Binary::MAXIMUM, binary(c, Binary::SUB, out, in), none);
+        V begin = binary(c, Binary::REALDIV, surplus, two), before = binary(c, Binary::REALDIV, lack, two);
+        begins.push_back(begin);
+        ends.push_back(binary(c, Binary::ADD, begin, binary(c, Binary::MINIMUM, in, out)));
+        pads.insert(pads.end(), {before, binary(c, Binary::SUB, lack, before)});
+    }
+    wire::StridedSliceParamT slice;
+    slice.fromType = 1;
+    slice.T = x->type;
+    slice.Index = DataType::DT_INT32;
+    const Elem elem = x->elem;
+    c.b.openRank(x->rank());
+    x = c.b.op(OpType::StridedSlice, slice,
+               {x, concat(c, begins, 0), concat(c, ends, 0), c.b.ints(allAxes(x->rank()))});
+    wire::PadParamT pad;
+    c.b.openRank(x->rank());
+    c.out(c.b.alias(c.b.op(OpType::Padding, pad, {x, concat(c, pads, 0), c.b.number(0, *x)}), elem));
+}
+
+void emitCol2Im(Call& c) {
+    const std::vector<int64_t> block = c.list(2);
+    if (block.size() != 2) refuse("blocks of %zu axes", block.size());
+    const auto pair = [&](const char* name, int64_t otherwise) {
+        return c.integers(name).value_or(std::vector<int64_t>{otherwise, otherwise});
+    };
+    const std::vector<int64_t> strides = pair("strides", 1), dilations = pair("dilations", 1);
+    const std::vector<int64_t> pads = c.integers("pads").value_or(std::vector<int64_t>{0, 0, 0, 0});
+    wire::Convolution2DT table;
+    table.common = std::make_unique<wire::Convolution2DCommonT>();
+    table.common->kernelY = static_cast<int32_t>(block.at(0));
+    table.common->kernelX = static_cast<int32_t>(block.at(1));
+    table.common->strideY = static_cast<int32_t>(strides.at(0));
+    table.common->strideX = static_cast<int32_t>(strides.at(1));
+    table.common->dilateY = static_cast<int32_t>(dilations.at(0));
+    table.common->dilateX = static_cast<int32_t>(dilations.at(1));
+    table.common->padY = static_cast<int32_t>(pads.at(0));
+    table.common->padX = static_cast<int32_t>(pads.at(1));
+    table.common->pads = intList(pads)->ints;
+    c.b.openRank(4);
+    c.out(c.b.op(OpType::Col2Im, table, {c.in(0), c.in(1)}));
+}
+
+void emitMaxUnpool(Call& c) {
+    V x = c.in(0), places = c.in(1);
+    const size_t rank = x->rank();
+    const std::vector<int64_t> kernel = c.integers("kernel_shape").value_or(std::vector<int64_t>());
+    const std::vector<int64_t> strides =
+        c.integers("strides").value_or(std::vector<int64_t>(kernel.size(), 1));
+    const std::vector<int64_t> pads = c.integers("pads").value_or(std::vector<int64_t>(2 * kernel.size(), 0));
+    if (kernel.size() + 2 != rank)
+        fail(Status::BadFormat, "windows of %zu axes for an input of rank %zu", kernel.size(), rank);
+    std::vector<int64_t> plain{x->extent(0), x->extent(1)};
+    for (size_t i = 0; i < kernel.size(); ++i)
+        plain.push_back((x->extent(i + 2) - 1) * strides.at(i) + kernel[i] - pads.at(i) -
+                        pads.at(i + kernel.size()));
+    V shape = c.maybe(2) ? c.in(2) : c.b.ints(plain);
+    // The places count in the tensor that the windows alone give.
+    const int64_t total = elementCount(plain, "the result");
+    V flat = reshape(c, x, {-1}), rows = reshape(c, places, {-1, 1});
+    V zeros = c.b.op(OpType::Fill, {}, {c.b.ints({total}), c.b.real(0)});
+    V spread = c.b.op(OpType::ScatterNd, {}, {rows, flat, c.b.ints({total}), zeros});
+    V result = reshape(c, spread, plain);
+    if (c.maybe(2)) {
+        if (!shape->constant) {
+            V missing = binary(c, Binary::SUB, shape, c.b.ints(plain));
+            std::vector<V> pairs;
+            for (size_t i = 0; i < rank; ++i) {
+                pairs.push_back(c.b.ints({0}));
+                pairs.push_back(
+                    sliceAxis(c, missing, 0, static_cast<int64_t>(i), static_cast<int64_t>(i) + 1));
+            }
+            c.b.openRank(rank);
+            result = c.b.op(OpType::Padding, wire::PadParamT(), {result, concat(c, pairs, 0), c.b.real(0)});
+        } else {
+            std::vector<int64_t> before(rank, 0), after = shape->array().list();
+            for (size_t i = 0; i < rank; ++i) after.at(i) -= plain[i];
+            result = padWith(c, result, before, after, 0);
+        }
+    }
+    c.out(result);
+}
+
+void emitNonMaxSuppression(Call& c) {
+    V boxes = c.in(0), scores = c.in(1);
+    if (c.integer("center_point_box", 0) != 0) {
+        // [x, y, width, height] become corners.
+        V centre = sliceAxis(c, boxes, 2, 0, 2);
+        V half = binary(c, Binary::MUL, sliceAxis(c, boxes, 2, 2, 4), c.b.real(0.5f));
+        V low = binary(c, Binary::SUB, centre, half), high = binary(c, Binary::ADD, centre, half);
+        boxes = concat(c, {low, high}, 2);
+        V swapped = c.b.ints({1, 0, 3, 2});  // y first
+        boxes = gatherAxis(c, boxes, swapped, 2);
+    }
+    const auto scalar = [&](size_t i, V otherwise) {
+        V value = c.maybe(i);
+        return !value ? otherwise : value->rank() > 0 ? reshape(c, value, {}) : value;
+    };
+    V most = scalar(2, c.b.scalar(0));
+    V overlap = scalar(3, c.b.real(0));
+    V least = scalar(4, c.b.real(-std::numeric_limits<float>::max()));
+    const std::array<Dims, kProbes> dims = c.b.openDims({-1, 3});
+    Result first, second;
+    first.type = second.type = DataType::DT_INT32;
+    first.dims = dims[0];
+    second.dims = dims[1];
+    V rows = c.b.given(OpType::NonMaxSuppressionV2, {}, {boxes, scores, most, overlap, least}, {first},
+                       {second})[0];
+    c.out(c.b.alias(rows, Elem::Int64));
+}
+
+void emitCausalConv(Call& c) {
+    V x = c.in(0), weight = c.in(1), bias = c.maybe(2), past = c.maybe(3);
+    const int64_t taps = weight->extent(2), channels = weight->extent(0);
+    if (!past) {
+        x = padWith(c, x, {0, 0, taps - 1}, {0, 0, 0}, 0);
+    } else {
+        x = concat(c, {past, x}, 2);
+    }
+    V result = nullptr;
+    for (int64_t k = 0; k < taps; ++k) {
+        // Counted from the end, so that a free length does not matter.
+        V part = sliceAxis(c, x, 2, k, k + 1 == taps ? kToEnd : k + 1 - taps);
+        V factor = reshape(c, sliceAxis(c, weight, 2, k, k + 1), {channels, 1});
+        V term = binary(c, Binary::MUL, part, factor);
+        result = result ? binary(c, Binary::ADD, result, term) : term;
+    }
+    if (bias) result = binary(c, Binary::ADD, result, unsqueeze(c, bias, {1}));
+    if (c.text("activation", "none") != "none") result = unary(c, Unary::SILU, result);
+    c.out(0, result);
+    if (c.wants(1)) {
+        if (taps == 1) refuse("its state has no elements");
+        c.out(1, sliceAxis(c, x, 2, 1 - taps, kToEnd));
+    }
+}
+
+void emitDet(Call& c) {
+    c.out(c.b.op(OpType::Det, {}, {c.in(0)}));
+}
+
+constexpr Entry kEntries[] = {
+    {"AffineGrid", 20, kNewest, emitAffineGrid, "Range, BinaryOp, MatMul, Reshape"},
+    {"CausalConvWithState", 27, kNewest, emitCausalConv, "StridedSlice and BinaryOp for each tap"},
+    {"CenterCropPad", 18, kNewest, emitCenterCropPad, "StridedSlice, Padding"},
+    {"Col2Im", 18, kNewest, emitCol2Im, "Col2Im", "A block_shape that is fed; other than two axes."},
+    {"Det", 11, kNewest, emitDet, "Det"},
+    {"GridSample", 16, kNewest, emitGridSample, "GridSample", "Mode cubic."},
+    {"MaxRoiPool", 1, kNewest, emitMaxRoiPool, "ROIPooling"},
+    {"MaxUnpool", 9, kNewest, emitMaxUnpool, "ScatterNd, Reshape", "Free extents."},
+    {"NonMaxSuppression", 10, kNewest, emitNonMaxSuppression, "NonMaxSuppressionV2"},
+    {"RoiAlign", 10, kNewest, emitRoiAlign, "ROIAlign"},
+};
+
+}  // namespace
+
+Family spatialFamily() {
+    return kEntries;
+}
+
+}  // namespace mnnc::onnx
