@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+import onnx_file as onnx
+
 # Printed only on some machines, or by models that no call here has.
 ELSEWHERE = r"(\[\]\.devices\[\].*|skipped\[\].*|settings\.reasons\[\]|ops\.unsupported\.\*)"
 
@@ -67,6 +69,30 @@ def call(tool, *arguments, code=0):
     return json.loads(done.stdout)
 
 
+def write_onnx(folder):
+    """A model that becomes a net, and one with a node that has no form and numbers that are random."""
+    x, y = onnx.value("x", onnx.FLOAT, ["batch", 4]), onnx.value("y", onnx.FLOAT, ["batch", 4])
+    net, lacking = folder / "net.onnx", folder / "lacking.onnx"
+    net.write_bytes(onnx.model(onnx.graph([onnx.node("Relu", ["x"], ["y"])], [x], [y])))
+    nodes = [onnx.node("RandomNormalLike", ["x"], ["z"]), onnx.node("NoSuchOperator", ["z"], ["y"])]
+    lacking.write_bytes(onnx.model(onnx.graph(nodes, [x], [y])))
+    return net, lacking
+
+
+def check_convert(tool, folder):
+    net, lacking = write_onnx(folder)
+    report = call(tool, "convert", net, folder / "n.mnn", "--json")
+    assert (report["nodes"], report["operators"], report["problems"]) == (1, 2, []), report
+    info = call(tool, "info", folder / "n.mnn", "--json")
+    assert [one["shape"] for one in info["inputs"]] == [[-1, 4]], info["inputs"]
+    call(tool, "convert", net, folder / "n.mnn", "--extent", "batch=3", "--json")
+    info = call(tool, "info", folder / "n.mnn", "--json")
+    assert [one["shape"] for one in info["inputs"]] == [[3, 4]], info["inputs"]
+    report = call(tool, "convert", lacking, folder / "l.mnn", "--json", code=1)
+    assert [one["op_type"] for one in report["problems"]] == ["NoSuchOperator"], report
+    assert not (folder / "l.mnn").exists() and report["notes"], report
+
+
 def check_meaning(tool, model, case, folder):
     """Members say what happened."""
     bad = folder / "bad"
@@ -99,6 +125,7 @@ def main():
         picture.write_bytes(b"P5 8 8 255\n" + bytes(range(0, 256, 4)))
         run = ["run", model, "--input", picture]
         boxes = ["--boxes", "scores", "--columns=x2,y2,score,x1,y1,-,-,-,class,-"]  # its scores make a box
+        net, lacking = write_onnx(folder)
         calls = {
             "version": [["version"]],
             "info": [["info", model], ["info", model, "--shape", "image=1x2x3x4"]],
@@ -112,6 +139,7 @@ def main():
             "graph": [["graph", model]],
             "devices": [["devices"]],
             "calibrate": [["calibrate", "--isa", "portable"]],
+            "convert": [["convert", net, folder / "net.mnn"], ["convert", lacking, folder / "lacking.mnn"]],
         }
         if set(calls) != set(tables):
             sys.exit(f"the page has tables for {sorted(tables)}, the tool prints {sorted(calls)}")
@@ -126,6 +154,7 @@ def main():
             if missing:
                 sys.exit(f"mnn {command} --json: no call printed {missing}")
         check_meaning(tool, model, case, folder)
+        check_convert(tool, folder)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,7 @@ int runCommandLine(int argc, char** argv, uint64_t residentAtStart) {
         "  mnn bench net.mnn --threads 2 --json\n"
         "  mnn profile net.mnn --top 20\n"
         "  mnn graph net.mnn --output net.html\n"
+        "  mnn convert net.onnx net.mnn\n"
         "  mnn devices\n"
         "  mnn calibrate --output cpu.txt\n"
         "  mnn info net.mnn --backend " +
@@ -51,6 +52,7 @@ int runCommandLine(int argc, char** argv, uint64_t residentAtStart) {
     addVerify(app, exitCode);
     addBench(app, exitCode, residentAtStart);
     addCompare(app, exitCode);
+    addConvert(app, exitCode);
     addDevices(app, exitCode);
     addCalibrate(app, exitCode);
     addProfile(app, exitCode);

@@ -101,6 +101,16 @@ struct CalibrateOptions {
 };
 int calibrate(const CalibrateOptions& options);
 
+struct ConvertOptions {
+    std::string model, output;
+    std::vector<std::string> shapes;   // name=1x3x224x224
+    std::vector<std::string> extents;  // name=1
+    std::vector<std::string> keep;     // names of values
+    std::string weights = "fp32";
+    bool json = false;
+};
+int convert(const ConvertOptions& options);
+
 struct DevicesOptions {
     bool json = false;
 };

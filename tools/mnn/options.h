@@ -23,6 +23,7 @@ void addRun(CLI::App& app, int& exitCode);
 void addVerify(CLI::App& app, int& exitCode);
 void addBench(CLI::App& app, int& exitCode, uint64_t residentAtStart);
 void addCompare(CLI::App& app, int& exitCode);
+void addConvert(CLI::App& app, int& exitCode);
 void addDevices(CLI::App& app, int& exitCode);
 void addCalibrate(CLI::App& app, int& exitCode);
 void addProfile(CLI::App& app, int& exitCode);

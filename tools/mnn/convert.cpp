@@ -1,0 +1,137 @@
+// mnn convert: makes a .mnn model of an ONNX model, and says what became of it.
+#include <mnn_c_onnx.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+
+#include "commands.h"
+#include "common.h"
+#include "json.h"
+
+namespace tool {
+namespace {
+
+struct DestroyResult {
+    void operator()(mnn_onnx_result_t* handle) const { mnn_onnx_result_destroy(&handle); }
+};
+using Result = std::unique_ptr<mnn_onnx_result_t, DestroyResult>;
+
+void checkOnnx(mnn_status status) {
+    if (status != MNN_OK) throw ToolError(mnn_onnx_last_error());
+}
+
+// The options of the library, with what they point to.
+struct Settings {
+    mnn_onnx_options_t options{};
+    std::map<std::string, std::vector<int32_t>> dims;
+    std::vector<mnn_onnx_shape_t> shapes;
+    std::map<std::string, int32_t> extents;
+    std::vector<mnn_onnx_extent_t> extentList;
+    std::vector<const char*> outputs;
+};
+
+void readExtents(const ConvertOptions& given, Settings& to) {
+    for (const std::string& text : given.extents) {
+        const size_t equals = text.rfind('=');
+        char* end = nullptr;
+        const long value =
+            equals == std::string::npos ? -1 : std::strtol(text.c_str() + equals + 1, &end, 10);
+        if (value < 0 || value > INT32_MAX || *end || end == text.c_str() + equals + 1)
+            throw UsageError(text::format("--extent '{}' is not of the form name=number", text));
+        to.extents[text.substr(0, equals)] = static_cast<int32_t>(value);
+    }
+}
+
+Settings settingsOf(const ConvertOptions& given) {
+    Settings result;
+    checkOnnx(mnn_onnx_options_init(&result.options, sizeof result.options));
+    CommonFlags flags;
+    flags.shapes = given.shapes;
+    for (const auto& [name, dims] : flags.parsedShapes()) result.dims[name].assign(dims.begin(), dims.end());
+    readExtents(given, result);
+    return result;
+}
+
+// After the settings stay where they are.
+void point(const ConvertOptions& given, Settings& to) {
+    for (const auto& [name, dims] : to.dims) to.shapes.push_back({name.c_str(), dims.data(), dims.size()});
+    for (const auto& [name, extent] : to.extents) to.extentList.push_back({name.c_str(), extent});
+    for (const std::string& name : given.keep) to.outputs.push_back(name.c_str());
+    to.options.shapes = to.shapes.data();
+    to.options.shape_count = to.shapes.size();
+    to.options.extents = to.extentList.data();
+    to.options.extent_count = to.extentList.size();
+    to.options.outputs = to.outputs.data();
+    to.options.output_count = to.outputs.size();
+    to.options.weights = given.weights == "fp16" ? MNN_ONNX_WEIGHTS_FLOAT16 : MNN_ONNX_WEIGHTS_FLOAT32;
+}
+
+Json problemsOf(const Result& result, size_t count) {
+    Json list = Json::array();
+    for (size_t i = 0; i < count; i++) {
+        mnn_onnx_problem_t problem{};
+        problem.struct_size = sizeof problem;
+        checkOnnx(mnn_onnx_result_problem(result.get(), i, &problem));
+        list.push(Json::object({{"node", problem.node},
+                                {"domain", problem.domain},
+                                {"op_type", problem.op_type},
+                                {"opset", problem.opset},
+                                {"reason", problem.reason}}));
+    }
+    return list;
+}
+
+Json notesOf(const Result& result, size_t count) {
+    Json list = Json::array();
+    for (size_t i = 0; i < count; i++) {
+        const char* note = nullptr;
+        checkOnnx(mnn_onnx_result_note(result.get(), i, &note));
+        list.push(note);
+    }
+    return list;
+}
+
+void print(const Json& report, const std::string& output) {
+    for (const Json& problem : report.at("problems").items()) {
+        const std::string& domain = problem.at("domain").string();
+        text::print("no form   {} '{}', opset {}: {}\n",
+                    (domain.empty() ? "" : domain + ".") + problem.at("op_type").string(),
+                    problem.at("node").string(), problem.at("opset").integer(),
+                    problem.at("reason").string());
+    }
+    for (const Json& note : report.at("notes").items()) text::print("note      {}\n", note.string());
+    text::print("nodes     {}, {} of them calls of functions\n", report.at("nodes").integer(),
+                report.at("functions").integer());
+    text::print("operators {}, {} more became constants\n", report.at("operators").integer(),
+                report.at("folded").integer());
+    if (report.at("problems").items().empty()) text::print("written   {}\n", output);
+}
+
+}  // namespace
+
+int convert(const ConvertOptions& options) {
+    Settings settings = settingsOf(options);
+    point(options, settings);
+    mnn_onnx_result_t* handle = nullptr;
+    checkOnnx(mnn_onnx_convert_file(options.model.c_str(), &settings.options, &handle));
+    const Result result(handle);
+    mnn_onnx_report_t report{};
+    report.struct_size = sizeof report;
+    checkOnnx(mnn_onnx_result_report(handle, &report));
+    const Json json = Json::object({{"nodes", report.nodes},
+                                    {"functions", report.functions},
+                                    {"operators", report.operators},
+                                    {"folded", report.folded},
+                                    {"problems", problemsOf(result, report.problems)},
+                                    {"notes", notesOf(result, report.notes)}});
+    if (report.problems == 0) checkOnnx(mnn_onnx_result_save(handle, options.output.c_str()));
+    if (options.json)
+        text::print("{}\n", json.dump(2));
+    else
+        print(json, options.output);
+    return report.problems == 0 ? 0 : 1;
+}
+
+}  // namespace tool

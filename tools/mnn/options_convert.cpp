@@ -1,0 +1,39 @@
+// The options of mnn convert.
+#include "options.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "commands.h"
+
+namespace tool {
+
+void addConvert(CLI::App& app, int& exitCode) {
+    CLI::App* command = app.add_subcommand("convert", "Make a .mnn model of an ONNX model");
+    auto options = std::make_shared<ConvertOptions>();
+    command->add_option("NET", options->model, "The .onnx file")->required();
+    command->add_option("OUTPUT", options->output, "The .mnn file to write")->required();
+    command
+        ->add_option("--shape", options->shapes,
+                     "Shape of an input whose extents the model leaves free: name=1x3x224x224")
+        ->type_name("NAME=DIMS");
+    command->add_option("--extent", options->extents, "Number for a free extent that has a name: batch=1")
+        ->type_name("NAME=N");
+    command
+        ->add_option("--keep", options->keep,
+                     "A value that becomes an output; given once, only such values do (default: the "
+                     "outputs of the model)")
+        ->type_name("NAME");
+    command->add_option("--weights", options->weights, "How weights are stored")
+        ->check(CLI::IsMember({"fp32", "fp16"}))
+        ->capture_default_str();
+    addJsonTo(*command, options->json);
+    command->footer(
+        "Extents that the model leaves free stay free. Where nodes have no form, all of them are listed,\n"
+        "nothing is written, and the exit code is 1. docs/convert.md lists the operators.\n\n"
+        "Examples: mnn convert net.onnx net.mnn\n"
+        "          mnn convert net.onnx net.mnn --extent batch=1 --weights fp16");
+    command->callback([options, &exitCode] { exitCode = convert(*options); });
+}
+
+}  // namespace tool
