@@ -91,7 +91,7 @@ MNN_C_API const char* mnn_onnx_last_error(void);
  *   MNN_ERROR_BAD_RANGE           a negative extent;
  *   MNN_ERROR_NOT_SUPPORTED       inputs or constants that the format cannot hold (text, sequences, sparse tensors, an
  *                                 input without rank); external data without a folder; weights of int8 and int4;
- *   MNN_ERROR_LIMIT_EXCEEDED      more than 1,048,576 nodes; bodies deeper in one another than 32; a net of more than
+ *   MNN_ERROR_LIMIT_EXCEEDED      more than 262,144 nodes; bodies deeper in one another than 32; a net of more than
  *                                 2,000 MiB;
  *   MNN_ERROR_INVALID_VALUE       an option has a value that is not allowed, or does not fit the model's input;
  *   MNN_ERROR_NOT_FOUND           an option names an input, an extent or an output that the model does not have.

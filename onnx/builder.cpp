@@ -105,7 +105,9 @@ Scope& Builder::newScope(const std::string& name, Scope* outer) {
 
 std::string Builder::freeName(const std::string& wished) {
     std::string name = wished.empty() ? "tensor" : wished;
-    for (int i = 1; !scope_->taken.insert(name).second; ++i) name = wished + "/" + std::to_string(i);
+    // Numbers go on where they ended for this name.
+    for (int64_t& number = scope_->numbers[name]; !scope_->taken.insert(name).second;)
+        name = wished + "/" + std::to_string(++number);
     return name;
 }
 
@@ -144,7 +146,14 @@ V Builder::local(V value) {
         outer = local(value);
         scope_ = here;
     }
-    V inner = input(outer->name, outer->elem, outer->dims);
+    for (const auto& [other, inner] : scope_->captured)
+        if (other->tensor == outer->tensor && other->scope == outer->scope) {
+            V same = inner;
+            if (inner->elem != outer->elem) same = alias(inner, outer->elem);
+            scope_->standIns[value] = same;
+            return same;
+        }
+    V inner = input(scope_->name + "/" + outer->name, outer->elem, outer->dims);
     inner->content = outer->content;
     inner->tainted = outer->tainted;
     scope_->captured.emplace_back(outer, inner);
@@ -211,6 +220,12 @@ std::array<Dims, kProbes> Builder::openList(V count) {
     auto& dims = lists_[count];
     if (dims[0].empty()) dims = openDims({-1});
     return dims;
+}
+
+std::array<Dims, kProbes> Builder::openShape(V dims, size_t rank) {
+    auto& known = shapes_[{dims, rank}];
+    if (known[0].size() != rank) known = openDims(std::vector<int64_t>(rank, -1));
+    return known;
 }
 
 std::array<Dims, kProbes> Builder::openDims(const std::vector<int64_t>& dims) {

@@ -9,6 +9,7 @@
 #include <array>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -59,6 +60,7 @@ struct Scope {
     Scope* outer = nullptr;
     std::vector<std::string> tensors;
     std::unordered_set<std::string> taken;
+    std::unordered_map<std::string, int64_t> numbers;  // of names that were taken
     std::vector<Operator> operators;
     std::vector<int> inputs;   // of a body
     std::vector<int> outputs;  // of a body
@@ -111,6 +113,8 @@ class Builder {
     std::array<Dims, kProbes> openDims(const std::vector<int64_t>& dims);
     // Those of a list with as many elements as this value says, the same each time.
     std::array<Dims, kProbes> openList(V count);
+    // Extents of a tensor of this rank that these values say, the same each time.
+    std::array<Dims, kProbes> openShape(V dims, size_t rank);
     // What to do where the extents of an output depend on contents: the declared shape of the node's output, or its
     // rank. Empty: it is an error.
     std::function<bool(size_t output, std::array<Dims, kProbes>& dims)> declared;
@@ -132,6 +136,8 @@ class Builder {
     Scope& scope() { return *scope_; }
     Scope& newScope(const std::string& name, Scope* outer);
     void enter(Scope& scope) { scope_ = &scope; }
+    // A name that no scope has yet.
+    std::string scopeName(const std::string& wished) { return wished + "_" + std::to_string(scopes_.size()); }
     // The tensor of a value in this scope: writes the Const of a constant, captures a value of an outer scope.
     int tensorOf(V value);
     // A value of an outer scope, as this one has it.
@@ -161,6 +167,7 @@ class Builder {
     int64_t folded_ = 0;
     int64_t opened_ = 0;
     std::unordered_map<V, std::array<Dims, kProbes>> lists_;
+    std::map<std::pair<V, size_t>, std::array<Dims, kProbes>> shapes_;
     std::optional<std::array<Dims, kProbes>> open_;
     bool openAlways_ = false;
 };

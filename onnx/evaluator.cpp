@@ -14,7 +14,10 @@ namespace {
 constexpr size_t kRemembered = 4096;
 
 void check(mnn_status status) {
-    if (status != MNN_OK) throw Error(static_cast<Status>(status), mnn_last_error());
+    if (status == MNN_OK) return;
+    // A tensor that is too large is the node's fault, and no limit of the conversion.
+    if (status == MNN_ERROR_LIMIT_EXCEEDED) throw Error(Status::ComputeSizeError, mnn_last_error());
+    throw Error(static_cast<Status>(status), mnn_last_error());
 }
 
 struct Interpreter {

@@ -11,7 +11,7 @@ namespace {
 
 // Calls of functions deeper than this are a circle of functions, or as good as one.
 constexpr size_t kDeepestCall = 64;
-constexpr int64_t kMostNodes = 1 << 20;
+constexpr int64_t kMostNodes = 1 << 18;
 
 std::string shown(std::string_view text) {
     return std::string(text.substr(0, 200));
@@ -53,7 +53,7 @@ int64_t Importer::opsetOf(std::string_view domain) const {
             if (opset.domain == domain) return opset.version;
         break;
     }
-    return domain.empty() ? 0 : 1;
+    return 0;
 }
 
 const Attribute* Importer::resolve(const Attribute& attribute) const {
@@ -218,6 +218,7 @@ void Importer::callFunction(const Function& function, const Node& node, const st
 
 void Importer::callEntry(const Node& node, std::vector<V> inputs) {
     const int64_t opset = opsetOf(node.domain);
+    if (opset == 0) fail(Status::BadFormat, "the model imports no opset of its domain");
     bool named = false;
     const Entry* entry = findEntry(node.domain, node.type, opset, named);
     if (!entry && named) refuse("opset %lld of it is not known", static_cast<long long>(opset));

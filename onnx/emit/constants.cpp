@@ -43,7 +43,7 @@ void emitConstantOfShape(Call& c) {
         c.out(c.b.constant(scalar, elem));
         return;
     }
-    if (!shape->constant) c.b.openRank(static_cast<size_t>(shape->extent(0)));
+    if (!shape->constant) c.b.open(c.b.openShape(shape, static_cast<size_t>(shape->extent(0))));
     c.out(c.b.alias(c.b.op(OpType::Fill, {}, {shape, c.b.constant(scalar, elem)}), elem));
 }
 

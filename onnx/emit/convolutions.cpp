@@ -166,10 +166,10 @@ Layer readLayer(Call& c) {
 }
 
 void requireChannels(const Layer& layer) {
-    for (const Dims& dims : layer.x->dims)
-        if (dims[1] != layer.in)
-            fail(Status::ComputeSizeError, "the input has %lld channels, the weights are for %lld",
-                 static_cast<long long>(dims[1]), static_cast<long long>(layer.in));
+    // A file may leave the number of channels open: then it is that of the weights.
+    if (layer.x->fixed(1) && layer.x->dims[0][1] != layer.in)
+        fail(Status::ComputeSizeError, "the input has %lld channels, the weights are for %lld",
+             static_cast<long long>(layer.x->dims[0][1]), static_cast<long long>(layer.in));
     if (layer.in % layer.group != 0 || layer.out % layer.group != 0)
         fail(Status::BadFormat, "%lld groups of %lld and %lld channels", static_cast<long long>(layer.group),
              static_cast<long long>(layer.in), static_cast<long long>(layer.out));
@@ -182,7 +182,6 @@ void emitConv(Call& c) {
     Layer layer = readLayer(c);
     layer.out = layer.weight->extent(0);
     layer.in = checkedMul(layer.weight->extent(1), layer.group, "channels");
-    // A file may leave the number of channels open.
     requireChannels(layer);
     for (size_t i = 0; i < layer.windows.axes; ++i)
         if (layer.windows.begin[i] < 0 || layer.windows.end[i] < 0) {
@@ -228,11 +227,82 @@ void emitConvTranspose(Call& c) {
     c.out(writeGroups(c, layer, true));
 }
 
+// The convolution of other inputs with the attributes of the node.
+V convolve(Call& c, V x, V weight, V bias) {
+    Call inner{c.importer, c.b, c.node, c.opset, {x, weight, bias}, std::vector<V>(1)};
+    emitConv(inner);
+    return inner.outputs[0];
+}
+
+// Codes without their zero point, as floats. rows: one number for each output channel.
+V centred(Call& c, V x, V zero, bool rows) {
+    V y = castTo(c, x, Elem::Float);
+    if (!zero) return y;
+    V point = castTo(c, zero, Elem::Float);
+    if (point->rank() == 1 && point->elementCount() == 1) point = reshape(c, point, {});
+    if (rows && point->rank() == 1) point = unsqueeze(c, point, allAxes(x->rank(), 1));
+    return binary(c, Binary::SUB, y, point);
+}
+
+void emitConvInteger(Call& c) {
+    V result =
+        convolve(c, centred(c, c.in(0), c.maybe(2), false), centred(c, c.in(1), c.maybe(3), true), nullptr);
+    c.out(castTo(c, result, Elem::Int32));
+}
+
+void emitQLinearConv(Call& c) {
+    const auto scalar = [&](V value) {
+        return value->rank() == 1 && value->elementCount() == 1 ? reshape(c, value, {}) : value;
+    };
+    V inScale = scalar(c.in(1)), weightScale = scalar(c.in(4)), outScale = scalar(c.in(6)),
+      zero = scalar(c.in(7));
+    V both = binary(c, Binary::MUL, inScale, weightScale);
+    // Sums of products of codes, then the bias, which is in steps of both scales.
+    V sum = convolve(c, centred(c, c.in(0), c.in(2), false), centred(c, c.in(3), c.in(5), true),
+                     c.maybe(8) ? castTo(c, c.in(8), Elem::Float) : nullptr);
+    if (both->rank() == 1) both = unsqueeze(c, both, allAxes(sum->rank() - 1, 1));
+    V y = binary(c, Binary::REALDIV, binary(c, Binary::MUL, sum, both), outScale);
+    y = binary(c, Binary::ADD, unary(c, Unary::ROUND, y), castTo(c, zero, Elem::Float));
+    const bool isSigned = zero->elem == Elem::Int8;
+    c.out(castTo(c, clip(c, y, isSigned ? -128.0f : 0.0f, isSigned ? 127.0f : 255.0f), zero->elem));
+}
+
+void emitFusedConv(Call& c) {
+    V y = convolve(c, c.in(0), c.in(1), c.maybe(2));
+    if (V other = c.maybe(3)) y = binary(c, Binary::ADD, y, other);
+    const std::string activation = c.text("activation", "");
+    const std::vector<float> parameters = c.reals("activation_params");
+    if (activation == "Relu") {
+        y = c.b.op(OpType::ReLU, wire::ReluT(), {y});
+    } else if (activation == "LeakyRelu") {
+        wire::ReluT table;
+        table.slope = parameters.at(0);
+        y = c.b.op(OpType::ReLU, table, {y});
+    } else if (activation == "Clip") {
+        y = clip(c, y, parameters.at(0), parameters.at(1));
+    } else if (activation == "Sigmoid") {
+        y = unary(c, Unary::SIGMOID, y);
+    } else if (activation == "Tanh") {
+        y = unary(c, Unary::TANH, y);
+    } else if (activation == "HardSigmoid") {
+        y = binary(c, Binary::ADD, binary(c, Binary::MUL, y, c.b.real(parameters.at(0))),
+                   c.b.real(parameters.at(1)));
+        y = clip(c, y, 0, 1);
+    } else if (!activation.empty()) {
+        refuse("the activation %s", activation.c_str());
+    }
+    c.out(y);
+}
+
 constexpr Entry kEntries[] = {
     {"Conv", 1, kNewest, emitConv, "Convolution, ConvolutionDepthwise, Convolution3D",
      "Weights that are fed in three axes; SAME padding with a stride over a free extent."},
+    {"ConvInteger", 10, kNewest, emitConvInteger, "Cast, BinaryOp, Convolution", "Exact below 2^24."},
     {"ConvTranspose", 1, kNewest, emitConvTranspose, "Deconvolution, DeconvolutionDepthwise, ConvTranspose3D",
      "As Conv; output_shape over a free extent."},
+    {"FusedConv", 1, kNewest, emitFusedConv, "Convolution and its activation", "As Conv.", "com.microsoft"},
+    {"QLinearConv", 10, kNewest, emitQLinearConv, "Cast, BinaryOp, Convolution, UnaryOp, ReLU6",
+     "It computes with floats."},
 };
 
 }  // namespace

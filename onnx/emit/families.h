@@ -10,6 +10,8 @@ Family attentionFamily();
 Family quantisationFamily();
 Family spatialFamily();
 Family constantFamily();
+Family contribFamily();
+Family controlFamily();
 Family convolutionFamily();
 Family elementwiseFamily();
 Family poolingFamily();

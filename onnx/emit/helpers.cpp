@@ -138,7 +138,7 @@ V gatherAxis(Call& c, V x, V indices, int64_t axis) {
 
 V broadcastTo(Call& c, V x, V dims) {
     if (!dims->constant && dims->rank() == 1 && dims->fixed(0))
-        c.b.openRank(std::max(x->rank(), static_cast<size_t>(dims->extent(0))));
+        c.b.open(c.b.openShape(dims, std::max(x->rank(), static_cast<size_t>(dims->extent(0)))));
     return c.b.op(OpType::BroadcastTo, {}, {x, dims});
 }
 

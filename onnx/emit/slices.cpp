@@ -167,17 +167,21 @@ void emitPad(Call& c) {
     const size_t rank = x->rank();
     const std::string mode = c.text("mode", "constant");
     std::vector<int64_t> pads, axes = allAxes(rank);
-    V fed = nullptr, value = nullptr;
+    V fed = nullptr, value = nullptr, fedAxes = nullptr;
     if (c.opset < 11) {
         pads = c.integers(c.opset < 2 ? "paddings" : "pads").value_or(std::vector<int64_t>());
         value = c.b.number(static_cast<double>(c.real("value", 0)), *x);
     } else {
-        if (c.maybe(3)) {
+        if (c.maybe(3) && !c.in(3)->constant) {
+            fedAxes = c.in(3);
+            if (fedAxes->rank() != 1) fail(Status::BadFormat, "axes of rank %zu", fedAxes->rank());
+            axes.assign(static_cast<size_t>(fedAxes->extent(0)), 0);
+        } else if (c.maybe(3)) {
             axes = c.list(3);
             for (int64_t& axis : axes) axis = axisOf(axis, rank);
         }
         fed = c.in(1);
-        if (fed->constant) {
+        if (fed->constant && !fedAxes) {
             pads = fed->array().list();
             fed = nullptr;
         }
@@ -196,7 +200,12 @@ void emitPad(Call& c) {
         if (mode == "wrap") refuse("mode wrap with pads that are fed");
         // [before..., after...] becomes pairs, an axis after another.
         V pairs = permute(c, reshape(c, fed, {2, static_cast<int64_t>(axes.size())}), {1, 0});
-        if (axes != allAxes(rank)) {
+        if (fedAxes) {
+            const auto all = static_cast<int64_t>(rank);
+            V front = select(c, compare(c, Binary::LESS, fedAxes, c.b.scalar(0)),
+                             binary(c, Binary::ADD, fedAxes, c.b.scalar(all)), fedAxes);
+            pairs = c.b.op(OpType::ScatterNd, {}, {unsqueeze(c, front, {1}), pairs, c.b.ints({all, 2})});
+        } else if (axes != allAxes(rank)) {
             std::vector<V> rows;
             V none = c.b.constant(intArray({1, 2}, {0, 0}), Elem::Int64);
             for (size_t i = 0; i < rank; ++i) {
@@ -252,7 +261,7 @@ void emitTrilu(Call& c) {
 
 constexpr Entry kEntries[] = {
     {"Pad", 1, kNewest, emitPad, "Padding; for wrap StridedSlice and Concat",
-     "Mode wrap over free extents; axes that are fed."},
+     "Mode wrap over free extents, or with pads that are fed."},
     {"Slice", 1, kNewest, emitSlice, "StridedSlice"},
     {"Split", 1, kNewest, emitSplit, "Slice"},
     {"Trilu", 14, kNewest, emitTrilu, "Select, with Range and BinaryOp where the extents are free"},

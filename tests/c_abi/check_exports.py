@@ -98,6 +98,7 @@ def main():
     parser.add_argument("--go", type=pathlib.Path, help="folder of the package")
     parser.add_argument("--without-cxx-runtime", action="store_true", help="libstdc++ and libgcc are inside")
     parser.add_argument("--node", default="MNN_C_0", help="the version node of the library")
+    parser.add_argument("--needs", default="(?!)", metavar="NAME", help="a library of the project that this one may need")
     parser.add_argument("library")
     parser.add_argument("header")
     parser.add_argument("exports", nargs="?")
@@ -128,7 +129,7 @@ def main():
         problems.append("the library needs nothing: readelf's answer was not understood")
     runtime = C_RUNTIME if arguments.without_cxx_runtime else f"{C_RUNTIME}|{CXX_RUNTIME}"
     problems += [f"the library needs {name}" for name in libraries
-                 if not re.fullmatch(rf"({runtime})\.so(\.\d+)*", name)]
+                 if not re.fullmatch(rf"({runtime}|{arguments.needs})\.so(\.\d+)*", name)]
     for problem in problems:
         print(problem)
     if not problems:

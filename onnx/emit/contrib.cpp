@@ -1,0 +1,155 @@
+// Operators of com.microsoft that onnxruntime's own tools write.
+#include "base/error.h"
+#include "helpers.h"
+
+namespace mnnc::onnx {
+namespace {
+
+V add(Call& c, V a, V b) {
+    return binary(c, Binary::ADD, a, b);
+}
+
+V withBias(Call& c, size_t i) {
+    return c.maybe(i) ? add(c, c.in(0), c.in(i)) : c.in(0);
+}
+
+void emitGelu(Call& c) {
+    c.out(unary(c, Unary::GELU_STANDARD, c.in(0)));
+}
+
+void emitBiasGelu(Call& c) {
+    c.out(unary(c, Unary::GELU_STANDARD, withBias(c, 1)));
+}
+
+void emitFastGelu(Call& c) {
+    V x = withBias(c, 1);
+    V cube = binary(c, Binary::MUL, binary(c, Binary::MUL, x, x), x);
+    V inner = add(c, x, binary(c, Binary::MUL, cube, c.b.real(0.044715f)));
+    V tanh = unary(c, Unary::TANH, binary(c, Binary::MUL, inner, c.b.real(0.7978845608028654f)));
+    c.out(binary(c, Binary::MUL, binary(c, Binary::MUL, x, c.b.real(0.5f)), add(c, tanh, c.b.real(1))));
+}
+
+void emitQuickGelu(Call& c) {
+    V x = c.in(0);
+    V gate = unary(c, Unary::SIGMOID, binary(c, Binary::MUL, x, c.b.real(c.real("alpha", 1.702f))));
+    c.out(binary(c, Binary::MUL, x, gate));
+}
+
+// Over the last axes from `axis` on.
+V normalised(Call& c, V x, int64_t axis, V gamma, V beta, bool rms) {
+    wire::LayerNormT table;
+    for (int64_t i = static_cast<int64_t>(x->rank()) - axis; i > 0; --i)
+        table.axis.push_back(-static_cast<int32_t>(i));
+    table.epsilon = c.real("epsilon", 1e-5f);
+    table.useRMSNorm = rms;
+    const bool last = axis + 1 == static_cast<int64_t>(x->rank());
+    const bool inTable = last && gamma->constant && (!beta || beta->constant) && gamma->rank() == 1 &&
+                         x->fixed(x->rank() - 1) && gamma->dims[0][0] == x->dims[0].back();
+    if (inTable) {
+        table.gamma = gamma->array().floats;
+        table.beta = beta ? beta->array().floats : std::vector<float>(table.gamma.size(), 0.0f);
+        return c.b.op(OpType::LayerNorm, table, {x});
+    }
+    V y = binary(c, Binary::MUL, c.b.op(OpType::LayerNorm, table, {x}), gamma);
+    return beta ? add(c, y, beta) : y;
+}
+
+void requireNoStatistics(Call& c) {
+    for (size_t i = 1; i < 3; ++i)
+        if (c.wants(i)) refuse("its output %zu, which belongs to training", i);
+}
+
+void emitSkipLayerNorm(Call& c) {
+    requireNoStatistics(c);
+    V sum = add(c, c.in(0), c.in(1));
+    if (c.maybe(4)) sum = add(c, sum, c.in(4));
+    c.out(0, normalised(c, sum, static_cast<int64_t>(sum->rank()) - 1, c.in(2), c.maybe(3), false));
+    c.out(3, sum);
+}
+
+void emitSkipSimplifiedLayerNorm(Call& c) {
+    requireNoStatistics(c);
+    V sum = add(c, c.in(0), c.in(1));
+    if (c.maybe(3)) sum = add(c, sum, c.in(3));
+    c.out(0, normalised(c, sum, static_cast<int64_t>(sum->rank()) - 1, c.in(2), nullptr, true));
+    c.out(3, sum);
+}
+
+void emitSimplifiedLayerNorm(Call& c) {
+    if (c.wants(1)) refuse("its output 1, which belongs to training");
+    V x = c.in(0);
+    c.out(0, normalised(c, x, axisOf(c.integer("axis", -1), x->rank()), c.in(1), nullptr, true));
+}
+
+void emitFusedMatMul(Call& c) {
+    if (c.integer("transBatchA", 0) != 0 || c.integer("transBatchB", 0) != 0)
+        refuse("transBatchA and transBatchB");
+    const float alpha = c.real("alpha", 1);
+    V result = matmul(c, c.in(0), c.in(1), c.integer("transA", 0) != 0, c.integer("transB", 0) != 0);
+    c.out(alpha == 1 ? result : binary(c, Binary::MUL, result, c.b.real(alpha)));
+}
+
+// Weights of 4 or 8 bits, a scale for each block of a column: they become floats here.
+void emitMatMulNBits(Call& c) {
+    const int64_t rows = c.integer("K", 0), columns = c.integer("N", 0), bits = c.integer("bits", 4),
+                  block = c.integer("block_size", 0);
+    if (rows < 1 || columns < 1 || block < 1 || (bits != 4 && bits != 8))
+        refuse("K %lld, N %lld, %lld bits, blocks of %lld", static_cast<long long>(rows),
+               static_cast<long long>(columns), static_cast<long long>(bits), static_cast<long long>(block));
+    const Array &codes = c.constant(1), &scales = c.constant(2);
+    const Array* zeros = c.maybe(3) ? &c.constant(3) : nullptr;
+    if (c.maybe(4)) refuse("g_idx");
+    const int64_t blocks = (rows + block - 1) / block, bytes = block * bits / 8;
+    if (codes.count() != columns * blocks * bytes || scales.count() != columns * blocks)
+        fail(Status::BadFormat, "%lld codes and %lld scales", static_cast<long long>(codes.count()),
+             static_cast<long long>(scales.count()));
+    const bool floatZeros = zeros && zeros->type == DataType::DT_FLOAT;
+    const int64_t zeroBytes = (blocks * bits + 7) / 8;  // of a column
+    if (zeros && zeros->count() != (floatZeros ? columns * blocks : columns * zeroBytes))
+        fail(Status::BadFormat, "%lld zero points", static_cast<long long>(zeros->count()));
+    const auto code = [bits](const Array& from, int64_t start, int64_t i) {
+        if (bits == 8) return from.bytes[static_cast<size_t>(start + i)] + 0;
+        const uint8_t both = from.bytes[static_cast<size_t>(start + i / 2)];
+        return (i % 2 ? both >> 4 : both & 15) + 0;
+    };
+    std::vector<float> weights(static_cast<size_t>(columns * rows));
+    for (int64_t n = 0; n < columns; ++n)
+        for (int64_t b = 0; b < blocks; ++b) {
+            const int64_t at = n * blocks + b;
+            const auto scale = static_cast<float>(scales.realAt(at));
+            float zero = bits == 4 ? 8 : 128;
+            if (zeros)
+                zero = floatZeros ? zeros->floats[static_cast<size_t>(at)]
+                                  : static_cast<float>(code(*zeros, n * zeroBytes, b));
+            for (int64_t i = 0; i < block && b * block + i < rows; ++i)
+                weights[static_cast<size_t>(n * rows + b * block + i)] =
+                    (static_cast<float>(code(codes, at * bytes, i)) - zero) * scale;
+        }
+    V result = matmul(c, c.in(0), c.b.constant(floatArray({columns, rows}, std::move(weights)), Elem::Float),
+                      false, true);
+    c.out(c.maybe(5) ? add(c, result, c.in(5)) : result);
+}
+
+constexpr const char* kDomain = "com.microsoft";
+constexpr Entry kEntries[] = {
+    {"BiasGelu", 1, kNewest, emitBiasGelu, "BinaryOp, UnaryOp", "", kDomain},
+    {"FastGelu", 1, kNewest, emitFastGelu, "BinaryOp, UnaryOp", "", kDomain},
+    {"FusedMatMul", 1, kNewest, emitFusedMatMul, "MatMul, BinaryOp", "transBatchA, transBatchB.", kDomain},
+    {"Gelu", 1, kNewest, emitGelu, "UnaryOp", "", kDomain},
+    {"MatMulNBits", 1, kNewest, emitMatMulNBits, "MatMul",
+     "g_idx; weights that are fed. The weights become floats.", kDomain},
+    {"QuickGelu", 1, kNewest, emitQuickGelu, "BinaryOp, UnaryOp", "", kDomain},
+    // onnxruntime writes it into the domain of ONNX, which does not have it.
+    {"SimplifiedLayerNormalization", 1, kNewest, emitSimplifiedLayerNorm, "LayerNorm"},
+    {"SkipLayerNormalization", 1, kNewest, emitSkipLayerNorm, "BinaryOp, LayerNorm", "Training.", kDomain},
+    {"SkipSimplifiedLayerNormalization", 1, kNewest, emitSkipSimplifiedLayerNorm, "BinaryOp, LayerNorm",
+     "Training.", kDomain},
+};
+
+}  // namespace
+
+Family contribFamily() {
+    return kEntries;
+}
+
+}  // namespace mnnc::onnx

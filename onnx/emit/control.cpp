@@ -1,0 +1,438 @@
+// Control flow: branches and loops, whose bodies become subgraphs. Values from outside that a body uses become inputs of it.
+#include <algorithm>
+
+#include "../importer.h"
+#include "base/error.h"
+#include "helpers.h"
+
+namespace mnnc::onnx {
+namespace {
+
+// Goes back to the scope that was there.
+class Inside {
+  public:
+    Inside(Builder& b, const std::string& name)
+        : b_(b), outer_(b.scope()), scope_(b.newScope(name, &outer_)) {
+        b_.enter(scope_);
+    }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+    ~Inside() {
+        b_.enter(outer_);
+        if (!kept_) scope_.name.clear();  // it is not written
+    }
+    Scope& keep() {
+        kept_ = true;
+        return scope_;
+    }
+    Scope& scope() { return scope_; }
+
+  private:
+    Builder& b_;
+    Scope& outer_;
+    Scope& scope_;
+    bool kept_ = false;
+};
+
+const Graph& bodyOf(Call& c, const char* name) {
+    const Attribute* found = c.attribute(name);
+    if (!found || !found->graph) fail(Status::BadFormat, "the attribute %s is missing", name);
+    return *found->graph;
+}
+
+// The tensor of an output of a body, which is one of its own operators'.
+int outputOf(Call& c, V value) {
+    if (value->isSequence) refuse("its body gives a sequence");
+    return c.b.copy(value)->tensor;
+}
+
+Dims joined(const Dims& a, const Dims& b, const Dims& open) {
+    Dims result = a;
+    for (size_t i = 0; i < a.size(); ++i)
+        if (a[i] != b[i]) result[i] = open[i];
+    return result;
+}
+
+// ---- If ----
+
+struct Branch {
+    Scope* scope = nullptr;
+    std::vector<V> results;
+    std::vector<int> tensors;
+};
+
+Branch readBranch(Call& c, const char* name) {
+    const Graph& graph = bodyOf(c, name);
+    Inside inside(c.b, c.b.scopeName(name));
+    Branch branch;
+    branch.results = c.importer.body(graph, {});
+    if (branch.results.size() < c.node.outputs.size())
+        fail(Status::BadFormat, "%s gives %zu values in place of %zu", name, branch.results.size(),
+             c.node.outputs.size());
+    c.b.setName(inside.scope().name);
+    for (V value : branch.results) branch.tensors.push_back(outputOf(c, value));
+    branch.scope = &inside.keep();
+    branch.scope->outputs = branch.tensors;
+    for (const auto& [outer, inner] : branch.scope->captured) branch.scope->inputs.push_back(inner->tensor);
+    return branch;
+}
+
+std::unique_ptr<wire::StringVecT> names(std::vector<std::string> list) {
+    auto result = std::make_unique<wire::StringVecT>();
+    result->data = std::move(list);
+    return result;
+}
+
+void emitIf(Call& c) {
+    V condition = c.in(0);
+    const size_t count = c.node.outputs.size();
+    if (condition->constant) {
+        const bool chosen = condition->array().intAt(0) != 0;
+        const std::vector<V> results = c.importer.body(bodyOf(c, chosen ? "then_branch" : "else_branch"), {});
+        for (size_t i = 0; i < count && i < results.size(); ++i) c.out(i, results[i]);
+        return;
+    }
+    if (condition->rank() > 0) condition = reshape(c, condition, {});
+    const std::string name = c.b.name();
+    const Branch yes = readBranch(c, "then_branch"), no = readBranch(c, "else_branch");
+    c.b.setName(name);
+    wire::IfParamT table;
+    table.then_graph = yes.scope->name;
+    table.else_graph = no.scope->name;
+    std::vector<V> inputs{condition};
+    std::vector<std::vector<std::string>> aliases(1);
+    for (const Branch* branch : {&yes, &no})
+        for (const auto& [outer, inner] : branch->scope->captured) {
+            size_t at = 1;
+            while (at < inputs.size() && inputs[at]->tensor != outer->tensor) ++at;
+            if (at == inputs.size()) {
+                inputs.push_back(outer);
+                aliases.emplace_back();
+            }
+            aliases[at].push_back(inner->name);
+        }
+    for (std::vector<std::string>& list : aliases) table.aliases_inputs.push_back(names(std::move(list)));
+    std::array<std::vector<Result>, kProbes> results;
+    for (size_t i = 0; i < count; ++i) {
+        const Value &a = *yes.results[i], &b = *no.results[i];
+        if (a.rank() != b.rank()) refuse("its branches give tensors of rank %zu and %zu", a.rank(), b.rank());
+        if (a.type != b.type) refuse("its branches give tensors of different types");
+        const std::array<Dims, kProbes> open =
+            a.dims == b.dims ? a.dims : c.b.openDims(std::vector<int64_t>(a.rank(), -1));
+        for (size_t p = 0; p < kProbes; ++p) {
+            Result result;
+            result.type = a.type;
+            result.dims = joined(a.dims[p], b.dims[p], open[p]);
+            results[p].push_back(result);
+        }
+        table.aliases_outputs.push_back(names({yes.scope->tensors[static_cast<size_t>(yes.tensors[i])],
+                                               no.scope->tensors[static_cast<size_t>(no.tensors[i])]}));
+    }
+    const std::vector<V> outputs = c.b.given(OpType::If, table, inputs, results[0], results[1]);
+    for (size_t i = 0; i < count; ++i) c.out(i, c.b.alias(outputs[i], yes.results[i]->elem));
+}
+
+// ---- Loops ----
+
+// What a body makes of its formal inputs: a condition, the carried values, and a value of each round.
+struct Round {
+    V condition = nullptr;  // null: it goes on
+    std::vector<V> carried, scanned;
+};
+using MakeRound = std::function<Round(V iteration, V condition, const std::vector<V>& carried)>;
+
+struct LoopResult {
+    std::vector<V> finals, stacks;
+};
+
+LoopResult writeLoop(Call& c, V limit, V condition, std::vector<V> initial, const MakeRound& round) {
+    const std::string name = c.b.name();
+    const size_t count = initial.size();
+    std::vector<std::array<Dims, kProbes>> dims;
+    for (const V value : initial) {
+        if (value->isSequence) refuse("it carries a sequence");
+        dims.push_back(value->dims);
+    }
+    // Extents that change from round to round are free in the body; each attempt may find more of them.
+    for (int attempt = 0; attempt < 4; ++attempt) {
+        Inside inside(c.b, c.b.scopeName("body"));
+        V iteration = c.b.input("iteration", Elem::Int64, {});
+        V goesOn = c.b.input("condition", Elem::Bool, {});
+        std::vector<V> formal;
+        for (size_t i = 0; i < count; ++i)
+            formal.push_back(c.b.input("carried_" + std::to_string(i), initial[i]->elem, dims[i]));
+        Round made = round(iteration, goesOn, formal);
+        bool changed = false;
+        for (size_t i = 0; i < count; ++i) {
+            V value = made.carried.at(i);
+            if (value->isSequence) refuse("it carries a sequence");
+            if (value->rank() != dims[i][0].size())
+                refuse("a value that it carries has rank %zu before a round and rank %zu behind it",
+                       dims[i][0].size(), value->rank());
+            if (value->type != initial[i]->type) refuse("a value that it carries changes its type");
+            for (size_t axis = 0; axis < value->rank(); ++axis) {
+                if (value->dims[0][axis] == dims[i][0][axis] && value->dims[1][axis] == dims[i][1][axis])
+                    continue;
+                if (dims[i][0][axis] != dims[i][1][axis]) continue;  // free already
+                const auto open = c.b.openDims({-1});
+                dims[i][0][axis] = open[0][0];
+                dims[i][1][axis] = open[1][0];
+                changed = true;
+            }
+        }
+        if (changed) continue;
+        c.b.setName(inside.scope().name);
+        Scope& scope = inside.scope();
+        scope.inputs = {iteration->tensor, goesOn->tensor};
+        for (const V value : formal) scope.inputs.push_back(value->tensor);
+        scope.outputs = {outputOf(c, made.condition ? made.condition : goesOn)};
+        for (const V value : made.carried) scope.outputs.push_back(outputOf(c, value));
+        std::vector<int> scanned;
+        for (const V value : made.scanned) scanned.push_back(outputOf(c, value));
+        // Captured values go around unchanged.
+        std::vector<V> outer;
+        for (size_t i = 0; i < scope.captured.size(); ++i) {
+            outer.push_back(scope.captured[i].first);
+            scope.inputs.push_back(scope.captured[i].second->tensor);
+            scope.outputs.push_back(outputOf(c, scope.captured[i].second));
+        }
+        scope.outputs.insert(scope.outputs.end(), scanned.begin(), scanned.end());
+        inside.keep();
+        c.b.enter(*scope.outer);
+        c.b.setName(name);
+        wire::WhileParamT table;
+        table.body_graph = scope.name;
+        std::vector<V> inputs{limit, condition};
+        inputs.insert(inputs.end(), initial.begin(), initial.end());
+        inputs.insert(inputs.end(), outer.begin(), outer.end());
+        std::array<std::vector<Result>, kProbes> results;
+        const auto add = [&](const Value& like, const std::array<Dims, kProbes>& extents) {
+            for (size_t p = 0; p < kProbes; ++p) {
+                Result result;
+                result.type = like.type;
+                result.dims = extents[p];
+                results[p].push_back(result);
+            }
+        };
+        for (size_t i = 0; i < count; ++i) add(*initial[i], dims[i]);
+        for (const V value : outer) add(*value, value->dims);
+        const std::array<Dims, kProbes> rounds =
+            limit->constant && !made.condition
+                ? std::array<Dims, kProbes>{Dims{limit->array().intAt(0)}, Dims{limit->array().intAt(0)}}
+                : c.b.openDims({-1});
+        for (const V value : made.scanned) {
+            std::array<Dims, kProbes> stacked = value->dims;
+            for (size_t p = 0; p < kProbes; ++p) stacked[p].insert(stacked[p].begin(), rounds[p][0]);
+            add(*value, stacked);
+        }
+        const std::vector<V> outputs = c.b.given(OpType::While, table, inputs, results[0], results[1]);
+        LoopResult loop;
+        for (size_t i = 0; i < count; ++i) loop.finals.push_back(c.b.alias(outputs[i], initial[i]->elem));
+        for (size_t i = 0; i < made.scanned.size(); ++i)
+            loop.stacks.push_back(c.b.alias(outputs[count + outer.size() + i], made.scanned[i]->elem));
+        return loop;
+    }
+    refuse("the extents of what it carries do not settle");
+}
+
+void emitLoop(Call& c) {
+    const Graph& graph = bodyOf(c, "body");
+    V limit = c.maybe(0) ? c.in(0) : c.b.scalar(kToEnd);
+    V condition = c.maybe(1) ? c.in(1) : c.b.constant(intScalar(1), Elem::Bool);
+    if (limit->rank() > 0) limit = reshape(c, limit, {});
+    if (condition->rank() > 0) condition = reshape(c, condition, {});
+    if (limit->constant && limit->array().saturated) limit = c.b.scalar(kToEnd);
+    std::vector<V> initial;
+    for (size_t i = 2; i < c.inputs.size(); ++i) initial.push_back(c.in(i));
+    const size_t count = initial.size();
+    const bool always = !c.maybe(1) || (condition->constant && condition->array().intAt(0) != 0);
+    const LoopResult loop =
+        writeLoop(c, limit, condition, initial, [&](V iteration, V goesOn, const std::vector<V>& carried) {
+            std::vector<V> inputs{iteration, goesOn};
+            inputs.insert(inputs.end(), carried.begin(), carried.end());
+            std::vector<V> results = c.importer.body(graph, inputs);
+            if (results.size() < count + 1)
+                fail(Status::BadFormat, "its body gives %zu values", results.size());
+            Round round;
+            // A condition that is handed on, or always true, ends nothing.
+            const bool ends = !(always && (results[0] == goesOn || results[0]->tensor == goesOn->tensor ||
+                                           (results[0]->constant && results[0]->array().intAt(0) != 0)));
+            if (ends) round.condition = results[0]->rank() > 0 ? reshape(c, results[0], {}) : results[0];
+            round.carried.assign(results.begin() + 1,
+                                 results.begin() + 1 + static_cast<std::ptrdiff_t>(count));
+            round.scanned.assign(results.begin() + 1 + static_cast<std::ptrdiff_t>(count), results.end());
+            return round;
+        });
+    for (size_t i = 0; i < count; ++i) c.out(i, loop.finals[i]);
+    for (size_t i = 0; i < loop.stacks.size(); ++i) c.out(count + i, loop.stacks[i]);
+}
+
+void emitScan(Call& c) {
+    const Graph& graph = bodyOf(c, "body");
+    const int64_t given = c.integer("num_scan_inputs", 0);
+    if (given < 1 || given > static_cast<int64_t>(c.inputs.size()))
+        fail(Status::BadFormat, "num_scan_inputs is %lld", static_cast<long long>(given));
+    const auto scans = static_cast<size_t>(given), states = c.inputs.size() - scans;
+    const auto list = [&](const char* name, size_t count) {
+        std::vector<int64_t> values = c.integers(name).value_or(std::vector<int64_t>());
+        values.resize(count, 0);
+        return values;
+    };
+    const size_t results = c.node.outputs.size() - std::min(states, c.node.outputs.size());
+    std::vector<int64_t> inAxes = list("scan_input_axes", scans);
+    const std::vector<int64_t> inBackwards = list("scan_input_directions", scans);
+    const std::vector<int64_t> outAxes = list("scan_output_axes", results),
+                               outBackwards = list("scan_output_directions", results);
+    std::vector<V> initial;
+    for (size_t i = 0; i < states; ++i) initial.push_back(c.in(i));
+    for (size_t i = 0; i < scans; ++i) inAxes[i] = axisOf(inAxes[i], c.in(states + i)->rank());
+    V limit = extentOf(c, c.in(states), inAxes[0]);
+    V always = c.b.constant(intScalar(1), Elem::Bool);
+    const LoopResult loop =
+        writeLoop(c, limit, always, initial, [&](V iteration, V, const std::vector<V>& carried) {
+            std::vector<V> inputs = carried;
+            for (size_t i = 0; i < scans; ++i) {
+                V whole = c.in(states + i), at = iteration;
+                if (inBackwards[i] != 0)
+                    at = binary(c, Binary::SUB,
+                                binary(c, Binary::SUB, extentOf(c, whole, inAxes[i]), c.b.scalar(1)),
+                                iteration);
+                inputs.push_back(c.b.alias(gatherAxis(c, whole, at, inAxes[i]), whole->elem));
+            }
+            std::vector<V> made = c.importer.body(graph, inputs);
+            if (made.size() < states) fail(Status::BadFormat, "its body gives %zu values", made.size());
+            Round round;
+            round.carried.assign(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(states));
+            round.scanned.assign(made.begin() + static_cast<std::ptrdiff_t>(states), made.end());
+            return round;
+        });
+    for (size_t i = 0; i < states; ++i) c.out(i, loop.finals[i]);
+    for (size_t i = 0; i < loop.stacks.size() && i < results; ++i) {
+        V stack = loop.stacks[i];
+        if (outBackwards[i] != 0) stack = reverse(c, stack, 0);
+        const int64_t axis = axisOf(outAxes[i], stack->rank());
+        if (axis != 0) {
+            std::vector<int64_t> order;
+            for (int64_t k = 1; k < static_cast<int64_t>(stack->rank()); ++k) order.push_back(k);
+            order.insert(order.begin() + axis, 0);
+            stack = permute(c, stack, order);
+        }
+        c.out(states + i, stack);
+    }
+}
+
+// ---- Sequences whose length is known while converting ----
+
+const Value& sequenceIn(Call& c, size_t i) {
+    V value = c.in(i);
+    if (!value->isSequence) fail(Status::BadFormat, "input %zu is no sequence", i);
+    return *value;
+}
+
+size_t positionIn(Call& c, size_t i, size_t count, bool behind) {
+    int64_t at = c.constant(i).intAt(0);
+    const auto size = static_cast<int64_t>(count);
+    if (at < 0) at += size;
+    if (at < 0 || at > size || (at == size && !behind))
+        fail(Status::BadIndex, "position %lld of a sequence of %zu", static_cast<long long>(at), count);
+    return static_cast<size_t>(at);
+}
+
+void emitSequenceConstruct(Call& c) {
+    std::vector<V> elements;
+    for (size_t i = 0; i < c.inputs.size(); ++i) elements.push_back(c.in(i));
+    c.out(c.b.sequence(c.b.name(), elements));
+}
+
+void emitSequenceEmpty(Call& c) {
+    c.out(c.b.sequence(c.b.name(), {}));
+}
+
+void emitSequenceAt(Call& c) {
+    const Value& sequence = sequenceIn(c, 0);
+    c.out(sequence.elements[positionIn(c, 1, sequence.elements.size(), false)]);
+}
+
+void emitSequenceInsert(Call& c) {
+    std::vector<V> elements = sequenceIn(c, 0).elements;
+    const size_t at = c.maybe(2) ? positionIn(c, 2, elements.size(), true) : elements.size();
+    elements.insert(elements.begin() + static_cast<std::ptrdiff_t>(at), c.in(1));
+    c.out(c.b.sequence(c.b.name(), elements));
+}
+
+void emitSequenceErase(Call& c) {
+    std::vector<V> elements = sequenceIn(c, 0).elements;
+    if (elements.empty()) fail(Status::BadIndex, "the sequence is empty");
+    const size_t at = c.maybe(1) ? positionIn(c, 1, elements.size(), false) : elements.size() - 1;
+    elements.erase(elements.begin() + static_cast<std::ptrdiff_t>(at));
+    c.out(c.b.sequence(c.b.name(), elements));
+}
+
+void emitSequenceLength(Call& c) {
+    c.out(c.b.scalar(static_cast<int64_t>(sequenceIn(c, 0).elements.size())));
+}
+
+void emitConcatFromSequence(Call& c) {
+    std::vector<V> parts = sequenceIn(c, 0).elements;
+    if (parts.empty()) refuse("an empty sequence");
+    const bool stacks = c.integer("new_axis", 0) != 0;
+    const int64_t axis = axisOf(c.integer("axis", 0), parts[0]->rank() + (stacks ? 1 : 0));
+    if (stacks)
+        for (V& part : parts) part = unsqueeze(c, part, {axis});
+    c.out(concat(c, parts, axis));
+}
+
+void emitSplitToSequence(Call& c) {
+    V x = c.in(0);
+    const int64_t axis = axisOf(c.integer("axis", 0), x->rank()),
+                  extent = x->extent(static_cast<size_t>(axis));
+    std::vector<int64_t> sizes;
+    const bool each = !c.maybe(1);
+    if (each) {
+        sizes.assign(static_cast<size_t>(extent), 1);
+    } else if (c.in(1)->rank() == 0) {
+        const int64_t size = c.constant(1).intAt(0);
+        if (size < 1) fail(Status::BadRange, "pieces of %lld elements", static_cast<long long>(size));
+        for (int64_t at = 0; at < extent; at += size) sizes.push_back(std::min(size, extent - at));
+    } else {
+        sizes = c.list(1);
+    }
+    if (sizes.size() > 4096) refuse("%zu pieces", sizes.size());
+    std::vector<V> parts;
+    int64_t at = 0;
+    for (const int64_t size : sizes) {
+        if (size < 0 || size > extent - at)
+            fail(Status::BadRange, "a piece of %lld elements", static_cast<long long>(size));
+        V part = sliceAxis(c, x, axis, at, at + size);
+        parts.push_back(each && c.integer("keepdims", 1) == 0 ? squeeze(c, part, {axis}) : part);
+        at += size;
+    }
+    c.out(c.b.sequence(c.b.name(), parts));
+}
+
+constexpr Entry kEntries[] = {
+    {"ConcatFromSequence", 11, kNewest, emitConcatFromSequence, "Concat",
+     "Sequences out of loops and branches."},
+    {"If", 1, kNewest, emitIf, "If; the branch itself where the condition is a constant",
+     "Branches that give tensors of different ranks or types; sequences."},
+    {"Loop", 1, kNewest, emitLoop, "While", "Values that change their rank from round to round; sequences."},
+    {"Scan", 9, kNewest, emitScan, "While, GatherV2",
+     "Values that change their rank from round to round; opset 8."},
+    {"SequenceAt", 11, kNewest, emitSequenceAt, "nothing", "A position that is fed."},
+    {"SequenceConstruct", 11, kNewest, emitSequenceConstruct, "nothing",
+     "Sequences as inputs and outputs of the net."},
+    {"SequenceEmpty", 11, kNewest, emitSequenceEmpty, "nothing"},
+    {"SequenceErase", 11, kNewest, emitSequenceErase, "nothing", "A position that is fed."},
+    {"SequenceInsert", 11, kNewest, emitSequenceInsert, "nothing", "A position that is fed."},
+    {"SequenceLength", 11, kNewest, emitSequenceLength, "Const"},
+    {"SplitToSequence", 11, kNewest, emitSplitToSequence, "StridedSlice",
+     "Pieces that are fed, a free extent."},
+};
+
+}  // namespace
+
+Family controlFamily() {
+    return kEntries;
+}
+
+}  // namespace mnnc::onnx

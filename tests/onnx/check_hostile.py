@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Files that mean harm, or are wrong: each has to be an error with a sentence that says why, in little time and memory.
+
+    check_hostile.py MNN_TOOL
+"""
+import os
+import pathlib
+import resource
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tool"))
+import onnx_file as onnx  # noqa: E402
+
+MOST_BYTES = 3 << 30  # of address space
+X = onnx.value("x", onnx.FLOAT, [2, 3])
+Y = onnx.value("y", onnx.FLOAT, [2, 3])
+
+
+def net(nodes, initializers=(), inputs=(X,), outputs=(Y,), **more):
+    return onnx.model(onnx.graph(nodes, inputs, outputs, initializers), **more)
+
+
+def add(name):
+    return [onnx.node("Add", ["x", name], ["y"])]
+
+
+def cases(folder):
+    """name, bytes, words of the sentence."""
+    call = onnx.node("F", ["x"], ["y"], domain="own")
+    loop = onnx.function("F", "own", ["a"], ["b"], [onnx.node("F", ["a"], ["b"], domain="own")])
+    yield "a function that calls itself", net([call], functions=[loop], domains=["own"]), ["'F' calls itself"]
+    first = onnx.function("F", "own", ["a"], ["b"], [onnx.node("G", ["a"], ["b"], domain="own")])
+    second = onnx.function("G", "own", ["a"], ["b"], [onnx.node("F", ["a"], ["b"], domain="own")])
+    yield "functions that call each other", net([call], functions=[first, second], domains=["own"]), ["calls itself"]
+    doubling = [onnx.function(f"F{i}", "own", ["a"], ["b"], [onnx.node(f"F{i + 1}", ["a"], [f"b{k}"], domain="own") for k in range(2)] +
+                              [onnx.node("Add", ["b0", "b1"], ["b"])]) for i in range(40)]
+    doubling.append(onnx.function("F40", "own", ["a"], ["b"], [onnx.node("Relu", ["a"], ["b"])]))
+    yield "functions that double their nodes", net([onnx.node("F0", ["x"], ["y"], domain="own")], functions=doubling,
+                                                   domains=["own"]), ["more than 262144 nodes"]
+    (folder / "outside").mkdir()
+    (folder / "outside" / "data").write_bytes(bytes(24))
+    os.symlink(folder / "outside", folder / "inside" / "link")
+    for path in ("../outside/data", str(folder / "outside" / "data"), "link/data", "a/../../outside/data"):
+        data = onnx.tensor("w", [2, 3], onnx.FLOAT, external={"location": path, "offset": "0", "length": "24"})
+        yield f"external data at {path}", net(add("w"), [data]), ["outside of the model's folder"]
+    (folder / "inside" / "data").write_bytes(bytes(24))
+    for offset, words in (("8", "which has 24"), ("-1", "in place of a number"), (str(2 ** 63), "which has 24"), ("9" * 30, "in place")):
+        data = onnx.tensor("w", [2, 3], onnx.FLOAT, external={"location": "data", "offset": offset})
+        yield f"external data from {offset} on", net(add("w"), [data]), [words]
+    data = onnx.tensor("w", [2, 3], onnx.FLOAT, external={"location": "missing"})
+    yield "external data that is missing", net(add("w"), [data]), ["missing"]
+    yield "extents that overflow", net(add("w"), [onnx.tensor("w", [2 ** 40, 2 ** 40], onnx.FLOAT, b"")]), ["overflows"]
+    yield "a negative extent", net(add("w"), [onnx.tensor("w", [-3, 2], onnx.FLOAT, bytes(24))]), ["extent of -3"]
+    yield "a claim of 10 GB", net(add("w"), [onnx.tensor("w", [2_500_000_000], onnx.FLOAT, bytes(16))]), ["16 bytes", "10000000000"]
+    yield "a claim without data", net(add("w"), [onnx.tensor("w", [50_000, 50_000], onnx.FLOAT)]), ["0 values"]
+    wide = onnx.value("x", onnx.FLOAT, [2 ** 33])
+    yield "an input of 2^33 elements", net([onnx.node("Relu", ["x"], ["y"])], inputs=[wide]), ["8589934592"]
+    huge = onnx.value("x", onnx.FLOAT, [2 ** 31 - 1] * 4)
+    yield "an input whose size overflows", net([onnx.node("Relu", ["x"], ["y"])], inputs=[huge]), ["overflows"]
+    yield "a node that reads what nothing makes", net([onnx.node("Relu", ["z"], ["y"])]), ["'z', which no node"]
+    backwards = [onnx.node("Relu", ["a"], ["y"]), onnx.node("Relu", ["x"], ["a"])]
+    yield "nodes in the wrong order", net(backwards), ["'a', which no node"]
+    yield "an output that nothing makes", net([onnx.node("Relu", ["x"], ["a"])]), ["no value 'y'"]
+    deep = onnx.graph([], [], [])
+    for _ in range(80):
+        deep = onnx.graph([onnx.node("If", ["c"], ["y"], then_branch=deep, else_branch=onnx.graph([], [], []))], [], [])
+    yield "graphs in graphs", onnx.model(deep), ["deeper in one another than 64"]
+    yield "text in a constant", net(add("w"), [onnx.tensor("w", [1], 8)]), ["has no tensor"]
+    window = onnx.node("Conv", ["x", "w"], ["y"], strides=[2 ** 40, 1])
+    picture = onnx.value("x", onnx.FLOAT, [1, 1, 9, 9])
+    yield "a stride beyond 2^30", net([window], [onnx.floats("w", [1, 1, 1, 1], [1])], inputs=[picture]), ["strides has the number"]
+    big = [onnx.node("ConstantOfShape", ["s"], ["z"]), onnx.node("Add", ["x", "z"], ["y"])]
+    yield "a shape of 10^12 elements", net(big, [onnx.ints("s", [2], [10 ** 6, 10 ** 6])]), ["ConstantOfShape", "1000000x1000000"]
+    yield "no bytes", b"", ["empty"]
+    yield "a picture", b"\x89PNG\r\n\x1a\n" + bytes(64), [""]
+    yield "a size of 2^60", onnx.varint(7 << 3 | 2) + onnx.varint(2 ** 60) + bytes(8), ["are left"]
+    yield "a number without end", b"\x08" + b"\xff" * 20, ["more than 10 bytes"]
+    yield "two graphs", net([onnx.node("Relu", ["x"], ["y"])]) + onnx.field(7, onnx.graph([], [], [])), ["two graphs"]
+    loose = onnx.field(5, onnx.field(1, 2) + onnx.field(2, 1) + onnx.field(8, "w") + onnx.field(4, struct.pack("<3f", 1, 2, 3)[:-2]))
+    yield "floats of ten bytes", onnx.model(loose + onnx.graph([], [X], [Y])), ["10 bytes of floats"]
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+
+
+def main():
+    tool = sys.argv[1]
+    wrong, count = [], 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name).resolve()
+        (folder / "inside").mkdir()
+        for case, data, words in cases(folder):
+            count += 1
+            file = folder / "inside" / "net.onnx"
+            file.write_bytes(data)
+            out = folder / "net.mnn"
+            try:
+                done = subprocess.run([tool, "convert", file, out], capture_output=True, text=True, errors="replace", timeout=60,
+                                      preexec_fn=limited if len(sys.argv) < 3 else None)
+            except subprocess.TimeoutExpired:
+                wrong.append(f"{case}: more than 60 seconds")
+                continue
+            said = done.stdout + done.stderr
+            if done.returncode != 1 or out.exists():
+                wrong.append(f"{case}: exit code {done.returncode}, {said[:300]}")
+            wrong += [f"{case}: '{word}' is missing in: {said[:400]}" for word in words if word not in said]
+    if count < 30:
+        wrong.append(f"only {count} files were tried")
+    print(f"{count} files refused")
+    sys.exit("\n".join(wrong) or 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+"""Packs the node tests of the package onnx, and cases of our own whose truth is onnxruntime's, into corpus.xz.
+
+    pip install onnx==1.23.2 onnxruntime==1.32.0 && python3 pack_corpus.py
+
+Not run by tests: they need the packed file alone. Types that the format lacks are narrowed as it narrows them (64 bits to
+32, bool to int32, halves and doubles to floats); a case with others is left out, and so is one above 40,000 bytes.
+"""
+import pathlib
+import warnings
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+from onnx.backend.test.case.node import collect_testcases
+
+import corpus_files
+
+MOST_BYTES = 40_000
+NARROWED = {"int64": np.int32, "bool": np.int32, "float64": np.float32, "float16": np.float32, "uint32": np.int32,
+            "int16": np.int32, "uint16": np.int32, "uint64": np.int32}
+# What is random, and what onnx itself defines in another way than onnxruntime or with rounded results.
+LEFT_OUT = {"test_bernoulli", "test_bernoulli_double", "test_bernoulli_seed", "test_bernoulli_expanded",
+            "test_bernoulli_double_expanded", "test_bernoulli_seed_expanded",
+            "test_averagepool_2d_ceil_last_window_starts_on_pad",
+            "test_resize_downsample_scales_linear_align_corners", "test_resize_downsample_scales_cubic_align_corners"}
+
+
+def narrow(array):
+    array = np.asarray(array)
+    kind = NARROWED.get(str(array.dtype))
+    return array.astype(kind) if kind else array
+
+
+def packed(name, array):
+    array = narrow(array)
+    return [name, str(array.dtype), list(array.shape), np.ascontiguousarray(array).tobytes()]
+
+
+def case_of(name, model, inputs, outputs, tolerance=1e-4):
+    """inputs, outputs: lists of name and array; None where a type cannot be."""
+    sides = {"inputs": [packed(*one) for one in inputs], "outputs": [packed(*one) for one in outputs]}
+    if any(kind not in corpus_files.TYPES for side in sides.values() for _, kind, _, _ in side):
+        return None
+    halves = any(str(np.asarray(array).dtype) == "float16" for _, array in inputs + outputs)
+    data = model.SerializeToString()
+    if len(data) + sum(len(blob) for side in sides.values() for *_, blob in side) > MOST_BYTES:
+        return None
+    ops = sorted({(node.domain + "." if node.domain not in ("", "ai.onnx") else "") + node.op_type for node in model.graph.node})
+    return {"name": name, "ops": ops, "model": data, "tolerance": 2e-3 if halves else tolerance, **sides}
+
+
+def node_tests():
+    for test in collect_testcases(None):
+        if test.name in LEFT_OUT:
+            continue
+        try:
+            inputs, outputs = test.data_sets[0]
+            if len(inputs) != len(test.model.graph.input):
+                continue
+            names = [[one.name for one in side] for side in (test.model.graph.input, test.model.graph.output)]
+            case = case_of(test.name, test.model, list(zip(names[0], inputs)), list(zip(names[1], outputs)))
+        except (TypeError, ValueError, AttributeError):
+            continue  # sequences, optional values, types of other packages
+        if case:
+            yield case
+
+
+RANDOM = np.random.default_rng(0)
+
+
+def floats(*shape):
+    return RANDOM.standard_normal(shape).astype(np.float32)
+
+
+KINDS = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int64): TensorProto.INT64, np.dtype(np.int32): TensorProto.INT32,
+         np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int8): TensorProto.INT8, np.dtype(bool): TensorProto.BOOL}
+
+
+def own_case(name, nodes, feed, constants=None, outputs=("y",), opset=18, free=(), tolerance=1e-4):
+    """One of onnxruntime's truth. free: names of inputs whose extents have names in the model. tolerance: of codes, how many."""
+    shapes = {key: [f"{key}{i}" for i in range(array.ndim)] if key in free else array.shape for key, array in feed.items()}
+    inputs = [helper.make_tensor_value_info(key, KINDS[array.dtype], shapes[key]) for key, array in feed.items()]
+    initializers = [numpy_helper.from_array(value, key) for key, value in (constants or {}).items()]
+
+    def model(kinds):
+        results = [helper.make_tensor_value_info(out, kind, None) for out, kind in zip(outputs, kinds)]
+        graph = helper.make_graph(nodes, "g", inputs, results, initializers)
+        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)])
+        made.ir_version = 9
+        return made
+
+    made = model([TensorProto.UNDEFINED] * len(outputs))
+    for out in made.graph.output:
+        out.ClearField("type")
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    truth = session.run(list(outputs), feed)
+    made = model([KINDS[array.dtype] for array in truth])
+    case = case_of("own_" + name, made, list(feed.items()), list(zip(outputs, truth)), tolerance)
+    if not case:
+        raise ValueError(f"{name} cannot be packed")
+    return case
+
+
+def own_cases():
+    node = helper.make_node
+    x = floats(1, 2, 7, 7)
+    yield own_case("conv_same_lower", [node("Conv", ["x", "w"], ["y"], auto_pad="SAME_LOWER", strides=[2, 2])],
+                   {"x": floats(1, 2, 8, 8)}, {"w": floats(3, 2, 3, 3)})
+    yield own_case("conv_3d_relu", [node("Conv", ["x", "w"], ["c"]), node("Relu", ["c"], ["y"])],
+                   {"x": floats(1, 2, 5, 5, 5)}, {"w": floats(3, 2, 3, 3, 3)})
+    yield own_case("conv_1d_groups", [node("Conv", ["x", "w", "b"], ["y"], group=2, pads=[1, 2], dilations=[2])],
+                   {"x": floats(2, 4, 9)}, {"w": floats(6, 2, 3), "b": floats(6)})
+    yield own_case("conv_fed_groups", [node("Conv", ["x", "w"], ["y"], group=2)], {"x": x, "w": floats(4, 1, 3, 3)})
+    yield own_case("conv_depthwise", [node("Conv", ["x", "w", "b"], ["y"], group=2, pads=[1, 1, 1, 1])], {"x": x},
+                   {"w": floats(2, 1, 3, 3), "b": floats(2)})
+    yield own_case("conv_transpose_shape", [node("ConvTranspose", ["x", "w"], ["y"], strides=[2, 2], output_shape=[14, 14])],
+                   {"x": x}, {"w": floats(2, 3, 3, 3)})
+    yield own_case("conv_transpose_3d_groups", [node("ConvTranspose", ["x", "w", "b"], ["y"], group=2, strides=[2, 1, 2])],
+                   {"x": floats(1, 4, 3, 3, 3)}, {"w": floats(4, 2, 2, 3, 2), "b": floats(4)})
+    yield own_case("conv_transpose_groups", [node("ConvTranspose", ["x", "w", "b"], ["y"], group=2, strides=[2, 2],
+                                                  output_padding=[1, 0])],
+                   {"x": floats(1, 4, 3, 3)}, {"w": floats(4, 3, 3, 3), "b": floats(6)})
+    yield own_case("conv_free", [node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1], strides=[2, 2])], {"x": x},
+                   {"w": floats(3, 2, 3, 3)}, free=("x",))
+    for reverse in ("reverse", "bidirectional"):
+        several = 1 if reverse == "reverse" else 2
+        yield own_case(f"lstm_{reverse}", [node("LSTM", ["x", "W", "R", "B"], ["y", "h", "c"], hidden_size=4, direction=reverse)],
+                       {"x": floats(5, 2, 3)}, {"W": floats(several, 16, 3), "R": floats(several, 16, 4),
+                                                "B": floats(several, 32)}, ("y", "h", "c"))
+        for linear in (0, 1):
+            yield own_case(f"gru_{reverse}_{linear}",
+                           [node("GRU", ["x", "W", "R", "B"], ["y", "h"], hidden_size=4, direction=reverse,
+                                 linear_before_reset=linear)],
+                           {"x": floats(5, 2, 3)}, {"W": floats(several, 12, 3), "R": floats(several, 12, 4),
+                                                    "B": floats(several, 24)}, ("y", "h"))
+        yield own_case(f"rnn_{reverse}", [node("RNN", ["x", "W", "R", "B", "", "h0"], ["y", "h"], hidden_size=4, direction=reverse)],
+                       {"x": floats(5, 2, 3), "h0": floats(several, 2, 4)},
+                       {"W": floats(several, 4, 3), "R": floats(several, 4, 4), "B": floats(several, 8)}, ("y", "h"))
+    yield own_case("global_lp_pool", [node("GlobalLpPool", ["x"], ["y"], p=3)], {"x": x})
+    yield own_case("max_roi_pool", [node("MaxRoiPool", ["x", "r"], ["y"], pooled_shape=[2, 2], spatial_scale=0.5)],
+                   {"x": x, "r": np.array([[0, 1, 1, 9, 9], [0, 0, 2, 6, 12]], np.float32)})
+    yield own_case("upsample_linear", [node("Upsample", ["x", "s"], ["y"], mode="linear")], {"x": x},
+                   {"s": np.array([1, 1, 2, 2], np.float32)}, opset=9)
+    yield own_case("softmax_12", [node("Softmax", ["x"], ["y"], axis=1)], {"x": x}, opset=12)
+    yield own_case("pad_axes", [node("Pad", ["x", "p", "", "a"], ["y"])], {"x": floats(2, 3, 4)},
+                   {"p": np.array([1, 2], np.int64), "a": np.array([1], np.int64)})
+    yield own_case("slice_far_end", [node("Slice", ["x", "s", "e", "a", "t"], ["y"])], {"x": floats(4, 5)},
+                   {"s": np.array([-100, 4]), "e": np.array([2**62, -2**62]), "a": np.array([0, 1]), "t": np.array([1, -2])})
+    yield own_case("gather_negative_fed", [node("Gather", ["x", "i"], ["y"], axis=1)],
+                   {"x": floats(3, 5), "i": np.array([-1, 0, -5])})
+    yield own_case("resize_antialias", [node("Resize", ["x", "", "s"], ["y"], mode="linear", antialias=1)], {"x": x},
+                   {"s": np.array([1, 1, .5, .5], np.float32)})
+    yield own_case("resize_free", [node("Resize", ["x", "", "s"], ["y"], mode="linear")], {"x": x},
+                   {"s": np.array([1, 1, 2.5, 2.5], np.float32)}, free=("x",))
+    yield own_case("flatten_free", [node("Shape", ["x"], ["s"]), node("Gather", ["s", "i"], ["n"]), node("Unsqueeze", ["n", "i0"], ["u"]),
+                                    node("Concat", ["u", "m"], ["t"], axis=0), node("Reshape", ["x", "t"], ["y"])],
+                   {"x": floats(3, 2, 4)}, {"i": np.array(0), "i0": np.array([0]), "m": np.array([-1])}, free=("x",))
+    yield own_case("cast_to_bool", [node("Cast", ["x"], ["b"], to=9), node("Cast", ["b"], ["y"], to=1)],
+                   {"x": np.array([5, 0, -2], np.float32)})
+    yield own_case("output_is_input", [node("Relu", ["x"], ["h"]), node("Identity", ["x"], ["y"])], {"x": floats(3)}, outputs=("h", "y"))
+    yield own_case("output_twice", [node("Relu", ["x"], ["h"]), node("Identity", ["h"], ["y"])], {"x": floats(3)}, outputs=("h", "y"))
+    quantised = {"as": np.float32(.03), "az": np.uint8(128), "bs": np.float32(.02), "bz": np.uint8(120), "ys": np.float32(.05),
+                 "yz": np.uint8(110)}
+    codes = {"a": RANDOM.integers(0, 255, (3, 4)).astype(np.uint8), "b": RANDOM.integers(0, 255, (3, 4)).astype(np.uint8)}
+    for op in ("QLinearAdd", "QLinearMul"):
+        yield own_case(op.lower(), [node(op, ["a", "as", "az", "b", "bs", "bz", "ys", "yz"], ["y"], domain="com.microsoft")],
+                       codes, quantised, tolerance=1.0)
+    yield own_case("contrib_rotary", [node("RotaryEmbedding", ["x", "p", "c", "s"], ["y"], domain="com.microsoft")],
+                   {"x": floats(2, 3, 4, 6), "p": np.array([[0, 2, 1, 5], [3, 4, 1, 0]])}, {"c": floats(8, 3), "s": floats(8, 3)})
+    yield from more_cases(node, x)
+
+
+def more_cases(node, x):
+    def contrib(name, inputs, feed, constants=None, outputs=("y",), tolerance=1e-4, **attributes):
+        listed = [""] * (4 - len(outputs)) if len(outputs) == 2 else []
+        made = node(name, inputs, [outputs[0]] + listed + list(outputs[1:]), domain="com.microsoft", **attributes)
+        return own_case(name.lower(), [made], feed, constants, outputs, tolerance=tolerance)
+
+    yield own_case("matmul_rank_1", [node("MatMul", ["x", "w"], ["y"])], {"x": floats(4), "w": floats(4)})
+    yield own_case("mish", [node("Mish", ["x"], ["y"])], {"x": floats(3, 7) * 9})
+    yield own_case("celu", [node("Celu", ["x"], ["y"], alpha=0.5)], {"x": floats(3, 7)})
+    yield own_case("col2im", [node("Col2Im", ["x", "s", "b"], ["y"], pads=[1, 0, 1, 0], strides=[2, 1])], {"x": floats(2, 12, 6)},
+                   {"s": np.array([3, 4]), "b": np.array([2, 2])})
+    hidden = {"x": floats(2, 3, 8), "z": floats(2, 3, 8)}
+    gamma, beta, bias = floats(8), floats(8), floats(8)
+    yield contrib("Gelu", ["x"], {"x": floats(3, 5)})
+    yield contrib("QuickGelu", ["x"], {"x": floats(3, 5)})
+    yield contrib("BiasGelu", ["x", "b"], {"x": floats(3, 8)}, {"b": bias})
+    yield contrib("FastGelu", ["x", "b"], {"x": floats(3, 8)}, {"b": bias})
+    yield contrib("FusedMatMul", ["x", "w"], {"x": floats(2, 4, 3), "w": floats(4, 5)}, alpha=0.5, transA=1)
+    yield contrib("SkipLayerNormalization", ["x", "z", "g", "e", "b"], hidden, {"g": gamma, "e": beta, "b": bias}, ("y", "s"))
+    yield contrib("SkipSimplifiedLayerNormalization", ["x", "z", "g", "b"], hidden, {"g": gamma, "b": bias}, ("y", "s"))
+    yield own_case("simplifiedlayernormalization", [node("SimplifiedLayerNormalization", ["x", "g"], ["y"], axis=-1)],
+                   {"x": hidden["x"]}, {"g": gamma})
+    yield contrib("FusedConv", ["x", "w", "b"], {"x": x}, {"w": floats(3, 2, 3, 3), "b": floats(3)}, activation="LeakyRelu",
+                  activation_params=[0.1])
+    for bits in (4, 8):
+        packed_size = 32 * bits // 8
+        yield own_case(f"matmulnbits_{bits}",
+                       [node("MatMulNBits", ["x", "w", "s", "z"], ["y"], domain="com.microsoft", K=40, N=3, bits=bits, block_size=32)],
+                       {"x": floats(2, 40)}, {"w": RANDOM.integers(0, 255, (3, 2, packed_size)).astype(np.uint8),
+                                              "s": np.abs(floats(6)) * .1,
+                                              "z": RANDOM.integers(0, 255, 3 * (1 if bits == 4 else 2)).astype(np.uint8)})
+    yield own_case("dynamic_quantisation",
+                   [node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]), node("MatMulInteger", ["q", "w", "z"], ["m"]),
+                    node("Cast", ["m"], ["f"], to=1), node("Mul", ["f", "s"], ["y"])],
+                   {"x": floats(4, 6)}, {"w": RANDOM.integers(-127, 127, (6, 3)).astype(np.int8)})
+    pictures = RANDOM.integers(0, 255, (1, 2, 7, 7)).astype(np.uint8)
+    yield own_case("qlinearconv", [node("QLinearConv", ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz", "b"], ["y"])], {"x": pictures},
+                   {"xs": np.float32(.03), "xz": np.uint8(128), "w": RANDOM.integers(-127, 127, (3, 2, 3, 3)).astype(np.int8),
+                    "ws": np.array([.01, .02, .015], np.float32), "wz": np.zeros(3, np.int8), "ys": np.float32(.1), "yz": np.uint8(120),
+                    "b": RANDOM.integers(-999, 999, 3).astype(np.int32)}, tolerance=1.0)
+
+    # ---- Branches, loops, sequences ----
+    tensor = helper.make_tensor_value_info
+
+    def body(nodes, inputs, outputs, constants=None):
+        made = {key: tensor(key, kind, shape) for key, kind, shape in inputs}
+        results = [tensor(key, kind, shape) for key, kind, shape in outputs]
+        return helper.make_graph(nodes, "body", list(made.values()), results,
+                                 [numpy_helper.from_array(value, key) for key, value in (constants or {}).items()])
+
+    real, whole, true = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+    for chosen in (True, False):
+        yes = body([node("Add", ["x", "w"], ["t"])], [], [("t", real, None)], {"w": floats(3)})
+        no = body([node("Mul", ["x", "z"], ["u"]), node("Sub", ["u", "x"], ["e"])], [], [("e", real, None)])
+        yield own_case(f"if_{chosen}".lower(), [node("If", ["c"], ["y"], then_branch=yes, else_branch=no)],
+                       {"c": np.array(chosen), "x": floats(2, 3), "z": floats(2, 3)})
+    counting = body([node("Add", ["a", "w"], ["b"]), node("Mul", ["b", "x"], ["s"]), node("Identity", ["k"], ["m"])],
+                    [("i", whole, []), ("k", true, []), ("a", real, [2, 3])], [("m", true, []), ("b", real, [2, 3]), ("s", real, [2, 3])],
+                    {"w": floats(3)})
+    yield own_case("loop", [node("Loop", ["n", "", "x"], ["f", "y"], body=counting)], {"n": np.array(4), "x": floats(2, 3)},
+                   outputs=("f", "y"))
+    growing = body([node("Concat", ["a", "x"], ["b"], axis=0), node("Less", ["i", "n"], ["m"])],
+                   [("i", whole, []), ("k", true, []), ("a", real, None)], [("m", true, []), ("b", real, None)], {"n": np.array(2)})
+    yield own_case("loop_growing", [node("Loop", ["", "c", "x"], ["y"], body=growing)], {"c": np.array(True), "x": floats(1, 3)})
+    inner = body([node("Mul", ["a", "x"], ["t"])], [], [("t", real, None)])
+    other = body([node("Add", ["a", "x"], ["e"])], [], [("e", real, None)])
+    nested = body([node("Equal", ["i", "one"], ["q"]), node("If", ["q"], ["b"], then_branch=inner, else_branch=other),
+                   node("Identity", ["k"], ["m"])],
+                  [("i", whole, []), ("k", true, []), ("a", real, [3])], [("m", true, []), ("b", real, [3])], {"one": np.array(1)})
+    yield own_case("loop_with_branch", [node("Loop", ["n", "", "x"], ["y"], body=nested)], {"n": np.array(3), "x": floats(3)})
+    summing = body([node("Add", ["a", "e"], ["b"]), node("Mul", ["b", "w"], ["o"])],
+                   [("a", real, [2]), ("e", real, [2])], [("b", real, [2]), ("o", real, [2])], {"w": floats(2)})
+    yield own_case("scan_backwards", [node("Scan", ["a0", "x"], ["f", "y"], num_scan_inputs=1, body=summing, scan_input_axes=[1],
+                                           scan_input_directions=[1], scan_output_axes=[1], scan_output_directions=[1])],
+                   {"a0": floats(2), "x": floats(2, 5)}, outputs=("f", "y"))
+    zero, one = np.array(0), np.array(-1)
+    yield own_case("sequences", [node("SequenceConstruct", ["x", "z"], ["s"]), node("SequenceInsert", ["s", "x", "zero"], ["t"]),
+                                 node("SequenceErase", ["t", "one"], ["u"]), node("ConcatFromSequence", ["u"], ["y"], axis=1),
+                                 node("SequenceLength", ["u"], ["l"]), node("SequenceAt", ["t", "one"], ["v"]),
+                                 node("SplitToSequence", ["x", "two"], ["p"], axis=1), node("ConcatFromSequence", ["p"], ["r"], axis=0)],
+                   {"x": floats(2, 4), "z": floats(2, 4)}, {"zero": zero, "one": one, "two": np.array(2)}, ("y", "l", "v", "r"))
+    yield own_case("sequence_empty", [node("SequenceEmpty", [], ["s"]), node("SequenceInsert", ["s", "x"], ["t"]),
+                                      node("SequenceAt", ["t", "zero"], ["y"])], {"x": floats(2)}, {"zero": zero})
+    yield own_case("scatter", [node("Scatter", ["x", "i", "u"], ["y"], axis=1)],
+                   {"x": floats(3, 4), "i": np.array([[1, 0], [2, 3], [0, 2]]), "u": floats(3, 2)}, opset=10)
+
+
+def main():
+    warnings.filterwarnings("ignore")
+    onnxruntime.set_default_logger_severity(4)
+    cases = list(node_tests()) + list(own_cases())
+    path = pathlib.Path(__file__).parent / "corpus.xz"
+    corpus_files.pack(path, cases)
+    print(f"{len(cases)} cases, {path.stat().st_size} bytes, onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}")
+
+
+if __name__ == "__main__":
+    main()
