@@ -247,6 +247,47 @@ Operand Builder::operand(const Value& value, size_t probe, bool all) const {
     return operand;
 }
 
+size_t Builder::looseRank(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
+                          const Error& refused) const {
+    if (open_) return (*open_)[0].size();
+    size_t most = 0;
+    for (const V value : inputs) most = std::max(most, value->rank());
+    const size_t first = inputs.empty() ? 0 : inputs[0]->rank();
+    const wire::OpParameterUnion& table = parameter.value;
+    switch (type) {
+        case OpType::BinaryOp:
+        case OpType::MatMul:
+        case OpType::Select:
+            return most;
+        case OpType::Concat:
+        case OpType::LayerNorm:
+        case OpType::Padding:
+        case OpType::Permute:
+        case OpType::StridedSlice:
+        case OpType::UnaryOp:
+            return first;
+        case OpType::Flatten:
+            return 2;
+        case OpType::GatherV2:
+            return first + inputs.at(1)->rank() - 1;
+        case OpType::Reshape:
+            if (table.AsReshape() && inputs.size() == 1) return table.AsReshape()->dims.size();
+            break;
+        case OpType::Reduction:
+            if (table.AsReductionParam() && inputs.size() == 1)
+                return table.AsReductionParam()->keepDims ? first
+                                                          : first - table.AsReductionParam()->dim.size();
+            break;
+        case OpType::Squeeze:
+            if (table.AsSqueezeParam() && inputs.size() == 1)
+                return first - table.AsSqueezeParam()->squeezeDims.size();
+            break;
+        default:
+            break;
+    }
+    throw refused;
+}
+
 // Computes the operator where the contents of all inputs are known. Returns whether all outputs are constants.
 bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
                    std::vector<V>& outputs) {
@@ -265,8 +306,17 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
     for (int p = 0; p < (allConstant && wanted ? 1 : probes); ++p) {
         std::vector<Operand> operands;
         for (const V value : inputs) operands.push_back(operand(*value, static_cast<size_t>(p), wanted));
-        const std::vector<Result> results =
-            evaluator_(type, parameter.value, operands, outputs.size(), wanted ? most : -1);
+        std::vector<Result> results;
+        try {
+            results = evaluator_(type, parameter.value, operands, outputs.size(), wanted ? most : -1);
+        } catch (const Error& error) {
+            if (!lenient || allConstant || error.status() == Status::OutOfMemory) throw;
+            const size_t rank = looseRank(type, parameter, inputs, error);
+            if (p == 0) ++unchecked;
+            if (!open_) openRank(rank);
+            results.resize(outputs.size());
+            if (outputs.size() > 1) throw;
+        }
         for (size_t i = 0; i < outputs.size(); ++i) {
             Value& value = *outputs[i];
             const auto at = static_cast<size_t>(p);

@@ -16,6 +16,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/error.h"
 #include "evaluator.h"
 
 namespace mnnc::onnx {
@@ -151,10 +152,17 @@ class Builder {
     std::deque<Scope>& scopes() { return scopes_; }
 
     int probes = 1;  // 2 where the model has free extents
+    // Where an operator refuses the numbers that stand for free extents, its outputs have open extents: other numbers may
+    // do, as where a net collapses an axis that has to be 48.
+    bool lenient = false;
+    int64_t unchecked = 0;  // operators of which that is so
 
   private:
     V newValue(const std::string& name);
     Operand operand(const Value& value, size_t probe, bool all) const;
+    // The rank of the first output, from types and ranks alone; throws what `refused` says where it is not known.
+    size_t looseRank(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
+                     const Error& refused) const;
     bool fold(OpType type, const Parameter& parameter, const std::vector<V>& inputs, std::vector<V>& outputs);
     void append(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
                 const std::vector<V>& outputs);

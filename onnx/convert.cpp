@@ -9,7 +9,7 @@ namespace mnnc::onnx {
 namespace {
 
 // Ways to stand for free extents; see Importer::run.
-constexpr int kStrategies = 4;
+constexpr int kStrategies = kLenientStrategy + 1;
 
 void requireNames(const ModelFile& model, const ImportOptions& options) {
     for (const auto& [name, dims] : options.shapes) {

@@ -86,7 +86,8 @@ const Attribute* Importer::resolve(const Attribute& attribute) const {
 }
 
 // A batch is small, other extents are large enough for what nets do with them: halve them five times, cut windows out.
-std::array<int64_t, kProbes> Importer::standsFor(const Extent& extent, size_t axis, int strategy) {
+std::array<int64_t, kProbes> Importer::standsFor(const Extent& extent, size_t axis, size_t rank,
+                                                 int strategy) {
     if (extent.value >= 0) return {extent.value, extent.value};
     if (const auto given = options_.extents.find(std::string(extent.name));
         !extent.name.empty() && given != options_.extents.end())
@@ -101,6 +102,10 @@ std::array<int64_t, kProbes> Importer::standsFor(const Extent& extent, size_t ax
     if (strategy == 1) numbers = {8, 12};
     if (strategy == 2) numbers = {16 + 16 * order, 32 + 32 * order};
     if (strategy == 3) numbers = {1, 2};
+    if (strategy == 4)
+        numbers = rank < 4 ? std::array<int64_t, kProbes>{1536, 2048}
+                           : std::array<int64_t, kProbes>{32, 64};  // sounds
+    if ((strategy == 4 || strategy == kLenientStrategy) && axis == 0) numbers = {2, 3};
     extents_[key] = numbers;
     return numbers;
 }
@@ -151,7 +156,7 @@ void Importer::readInputs(const Graph& graph, int strategy) {
                          shown(name).c_str(), static_cast<long long>(extent.value),
                          static_cast<long long>(given->second[i]));
                 if (given->second[i] >= 0) extent.value = given->second[i];
-                const auto numbers = standsFor(extent, i, strategy);
+                const auto numbers = standsFor(extent, i, given->second.size(), strategy);
                 for (size_t p = 0; p < kProbes; ++p) dims[p].push_back(numbers[p]);
             }
         } else {
@@ -162,7 +167,7 @@ void Importer::readInputs(const Graph& graph, int strategy) {
                 fail(Status::NotSupported, "the input '%s' has rank %zu; the format has 9 axes at most",
                      shown(name).c_str(), info.shape.size());
             for (size_t i = 0; i < info.shape.size(); ++i) {
-                const auto numbers = standsFor(info.shape[i], i, strategy);
+                const auto numbers = standsFor(info.shape[i], i, info.shape.size(), strategy);
                 for (size_t p = 0; p < kProbes; ++p) dims[p].push_back(numbers[p]);
             }
         }
@@ -348,6 +353,7 @@ bool Importer::run(int strategy) {
     Frame frame;
     frame.opsets = &model_.opsets;
     frame_ = &frame;
+    builder_.lenient = strategy == kLenientStrategy;
     const Graph& graph = model_.graph;
     for (const ValueInfo& info : graph.values) frame.declared[info.name] = &info;
     for (const ValueInfo& info : graph.outputs) frame.declared[info.name] = &info;
@@ -392,6 +398,10 @@ bool Importer::run(int strategy) {
         }
     }
     builder_.giveNames(renames);
+    if (builder_.unchecked)
+        note(std::to_string(builder_.unchecked) +
+             " operators refuse the numbers that stood for free extents, so they fit other numbers alone, if "
+             "any.");
     report_.operators = static_cast<int64_t>(builder_.scope().operators.size());
     report_.folded = builder_.foldedCount();
     frame_ = nullptr;

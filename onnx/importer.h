@@ -29,6 +29,9 @@ struct Report {
     int64_t nodes = 0, operators = 0, folded = 0, functions = 0;
 };
 
+// The last of the ways to stand for free extents: operators that refuse the numbers are not checked.
+constexpr int kLenientStrategy = 5;
+
 class Importer {
   public:
     Importer(const ModelFile& model, const ImportOptions& options, DataFolder folder, Evaluator& evaluator);
@@ -69,7 +72,7 @@ class Importer {
     void callFunction(const Function& function, const Node& node, const std::vector<V>& inputs);
     void callEntry(const Node& node, std::vector<V> inputs);
     void problem(const Node& node, const std::string& reason, int32_t status);
-    std::array<int64_t, kProbes> standsFor(const Extent& extent, size_t axis, int strategy);
+    std::array<int64_t, kProbes> standsFor(const Extent& extent, size_t axis, size_t rank, int strategy);
 
     const ModelFile& model_;
     const ImportOptions& options_;

@@ -70,8 +70,7 @@ void emitSize(Call& c) {
 
 void emitRange(Call& c) {
     std::vector<V> inputs{c.in(0), c.in(1), c.in(2)};
-    for (V& value : inputs)
-        if (value->rank() > 0) value = reshape(c, value, {});
+    for (V& value : inputs) value = scalarOf(c, value);
     c.b.open(c.b.openDims({-1}));
     wire::RangeT table;
     table.Tidx = inputs[0]->type;
@@ -132,7 +131,7 @@ void emitDropout(Call& c) {
 template <int terms>
 void emitWindow(Call& c, const float (&factors)[terms]) {
     V size = c.in(0);
-    if (size->rank() > 0) size = reshape(c, size, {});
+    size = scalarOf(c, size);
     V points = castTo(c, size, Elem::Float);
     if (c.integer("periodic", 1) == 0) points = binary(c, Binary::SUB, points, c.b.real(1));
     V angle = binary(c, Binary::REALDIV, castTo(c, rangeTo(c, size), Elem::Float), points);

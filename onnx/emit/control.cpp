@@ -92,7 +92,7 @@ void emitIf(Call& c) {
         for (size_t i = 0; i < count && i < results.size(); ++i) c.out(i, results[i]);
         return;
     }
-    if (condition->rank() > 0) condition = reshape(c, condition, {});
+    condition = scalarOf(c, condition);
     const std::string name = c.b.name();
     const Branch yes = readBranch(c, "then_branch"), no = readBranch(c, "else_branch");
     c.b.setName(name);
@@ -239,8 +239,8 @@ void emitLoop(Call& c) {
     const Graph& graph = bodyOf(c, "body");
     V limit = c.maybe(0) ? c.in(0) : c.b.scalar(kToEnd);
     V condition = c.maybe(1) ? c.in(1) : c.b.constant(intScalar(1), Elem::Bool);
-    if (limit->rank() > 0) limit = reshape(c, limit, {});
-    if (condition->rank() > 0) condition = reshape(c, condition, {});
+    limit = scalarOf(c, limit);
+    condition = scalarOf(c, condition);
     if (limit->constant && limit->array().saturated) limit = c.b.scalar(kToEnd);
     std::vector<V> initial;
     for (size_t i = 2; i < c.inputs.size(); ++i) initial.push_back(c.in(i));
@@ -257,7 +257,7 @@ void emitLoop(Call& c) {
             // A condition that is handed on, or always true, ends nothing.
             const bool ends = !(always && (results[0] == goesOn || results[0]->tensor == goesOn->tensor ||
                                            (results[0]->constant && results[0]->array().intAt(0) != 0)));
-            if (ends) round.condition = results[0]->rank() > 0 ? reshape(c, results[0], {}) : results[0];
+            if (ends) round.condition = scalarOf(c, results[0]);
             round.carried.assign(results.begin() + 1,
                                  results.begin() + 1 + static_cast<std::ptrdiff_t>(count));
             round.scanned.assign(results.begin() + 1 + static_cast<std::ptrdiff_t>(count), results.end());

@@ -77,7 +77,7 @@ void fillWeights(Table& table, const Layer& layer) {
 }
 
 // The extents of the result, by the rules of ONNX, which need no look at the weights.
-std::vector<Result> resultOf(const Layer& layer, size_t probe, bool transposed) {
+std::vector<Result> resultOf(Call& c, const Layer& layer, size_t probe, bool transposed) {
     Result result;
     result.known = true;
     const Dims& in = layer.x->dims[probe];
@@ -88,6 +88,10 @@ std::vector<Result> resultOf(const Layer& layer, size_t probe, bool transposed) 
         result.dims.push_back(transposed ? checkedMul(in[i + 2] - 1, w.strides[i], "an extent") + w.reach(i) -
                                                pads + (layer.outPads.empty() ? 0 : layer.outPads[i])
                                          : w.outExtent(i, in[i + 2]));
+        if (result.dims.back() < 1 && c.b.lenient && !layer.x->fixed(i + 2)) {
+            result.dims.back() = 1 + static_cast<int64_t>(probe);
+            ++c.b.unchecked;
+        }
         if (result.dims.back() < 1)
             fail(Status::ComputeSizeError,
                  "spatial axis %zu has %lld elements, which are fewer than a window has", i,
@@ -99,7 +103,8 @@ std::vector<Result> resultOf(const Layer& layer, size_t probe, bool transposed) 
 V write(Call& c, Layer layer, bool transposed) {
     const bool constant = layer.weight->constant && (!layer.bias || layer.bias->constant);
     const bool depthwise = layer.group > 1 && layer.group == layer.in && layer.group == layer.out;
-    const std::vector<Result> first = resultOf(layer, 0, transposed), second = resultOf(layer, 1, transposed);
+    const std::vector<Result> first = resultOf(c, layer, 0, transposed),
+                              second = resultOf(c, layer, 1, transposed);
     if (layer.windows.axes == 3) {
         if (!constant) refuse("its weights are fed, and it has three spatial axes");
         wire::Convolution3DT table = volumeTable(layer);

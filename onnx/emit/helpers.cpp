@@ -61,6 +61,13 @@ V clip(Call& c, V x, float low, float high) {
     return c.b.op(OpType::ReLU6, table, {x});
 }
 
+V scalarOf(Call& c, V x) {
+    if (x->rank() == 0) return x;
+    if (x->rank() > 1) return squeeze(c, x, allAxes(x->rank()));
+    if (!x->fixed(0)) x = sliceAxis(c, x, 0, 0, 1);
+    return squeeze(c, x, {0});
+}
+
 V reshape(Call& c, V x, const std::vector<int64_t>& dims) {
     if (dims.empty()) return x->rank() == 0 ? x : squeeze(c, x, allAxes(x->rank()));
     wire::ReshapeT table;

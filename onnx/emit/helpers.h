@@ -17,6 +17,7 @@ V unary(Call& c, Unary code, V x);
 V select(Call& c, V condition, V yes, V no);
 V castTo(Call& c, V x, Elem to);
 V clip(Call& c, V x, float low, float high);  // of floats
+V scalarOf(Call& c, V x);                     // the first element of a list, or a scalar itself
 
 V reshape(Call& c, V x, const std::vector<int64_t>& dims);
 V reshapeTo(Call& c, V x, V dims);  // dims: a list of integers

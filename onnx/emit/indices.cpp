@@ -100,7 +100,7 @@ void emitOneHot(Call& c) {
     const int64_t axis = axisOf(c.integer("axis", -1), indices->rank() + 1);
     if (indices->type != DataType::DT_INT32) indices = castTo(c, indices, Elem::Int64);
     if (depth->type != DataType::DT_INT32) depth = castTo(c, depth, Elem::Int64);
-    if (depth->rank() > 0) depth = reshape(c, depth, {});
+    depth = scalarOf(c, depth);
     const Elem elem = values->elem;
     if (!values->isFloat() && values->type != DataType::DT_INT32) values = castTo(c, values, Elem::Int32);
     V off = squeeze(c, sliceAxis(c, values, 0, 0, 1), {0}),
@@ -126,7 +126,7 @@ void emitTopK(Call& c) {
     V x = c.in(0);
     const int64_t axis = axisOf(c.integer("axis", -1), x->rank());
     V k = c.opset < 10 ? c.b.scalar(c.integer("k", 1)) : c.in(1);
-    if (k->rank() > 0) k = reshape(c, k, {});
+    k = scalarOf(c, k);
     const Elem elem = x->elem;
     if (x->type == DataType::DT_UINT8 || x->type == DataType::DT_INT8) x = castTo(c, x, Elem::Int32);
     wire::TopKV2T table;
@@ -186,7 +186,7 @@ void emitCumSum(Call& c) {
     wire::CumSumT table;
     table.exclusive = c.integer("exclusive", 0) != 0;
     table.reverse = c.integer("reverse", 0) != 0;
-    if (axis->rank() > 0) axis = reshape(c, axis, {});
+    axis = scalarOf(c, axis);
     c.out(c.b.alias(c.b.op(OpType::CumSum, table, {x, axis}), x->elem));
 }
 
@@ -204,7 +204,7 @@ V exchangeWithLast(Call& c, V x, V axis) {
 
 void emitCumProd(Call& c) {
     V x = c.in(0), fed = c.in(1);
-    if (fed->rank() > 0) fed = reshape(c, fed, {});
+    fed = scalarOf(c, fed);
     const auto last = static_cast<int64_t>(x->rank()) - 1;
     const int64_t axis = fed->constant ? axisOf(fed->array().intAt(0), x->rank()) : last;
     if (!fed->constant) x = exchangeWithLast(c, x, fed);

@@ -38,12 +38,16 @@ wire::PoolT planeTable(const Windows& w, bool average, bool countsPadding) {
     return table;
 }
 
-std::vector<Result> resultOf(const Windows& w, const Value& x, size_t probe) {
+std::vector<Result> resultOf(Call& c, const Windows& w, const Value& x, size_t probe) {
     Result result;
     result.known = true;
     result.dims = {x.dims[probe][0], x.dims[probe][1]};
     for (size_t i = 0; i < w.axes; ++i) {
         result.dims.push_back(w.outExtent(i, x.dims[probe][i + 2]));
+        if (result.dims.back() < 1 && c.b.lenient && !x.fixed(i + 2)) {
+            result.dims.back() = 1 + static_cast<int64_t>(probe);
+            ++c.b.unchecked;
+        }
         if (result.dims.back() < 1)
             fail(Status::ComputeSizeError,
                  "spatial axis %zu has %lld elements, which are fewer than a window has", i,
@@ -131,8 +135,8 @@ V pool(Call& c, V x, const Windows& w, bool average, bool countsPadding) {
     if (negative) refuse("it has negative padding");
     const bool covers = !w.padded() || !average;
     if (x->isFloat() && !w.dilated() && w.axes <= 2) {
-        return c.b.given(OpType::Pooling, planeTable(w, average, countsPadding), {x}, resultOf(w, *x, 0),
-                         resultOf(w, *x, 1))[0];
+        return c.b.given(OpType::Pooling, planeTable(w, average, countsPadding), {x}, resultOf(c, w, *x, 0),
+                         resultOf(c, w, *x, 1))[0];
     }
     if (x->isFloat() && !w.dilated() && w.axes == 3 && w.symmetric() && !w.ceil && covers) {
         wire::Pool3DT table;
@@ -227,7 +231,7 @@ void emitMaxPool(Call& c) {
         maxByTaps(c, x, w);
         return;
     }
-    std::vector<Result> first = resultOf(w, *x, 0), second = resultOf(w, *x, 1);
+    std::vector<Result> first = resultOf(c, w, *x, 0), second = resultOf(c, w, *x, 1);
     first.push_back(first[0]);
     second.push_back(second[0]);
     first[1].type = second[1].type = DataType::DT_INT32;

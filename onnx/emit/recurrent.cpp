@@ -33,6 +33,7 @@ Layer readLayer(Call& c, int64_t gates, const std::vector<std::string>& activati
     layer.backwards = direction == "reverse";
     layer.batchFirst = c.integer("layout", 0) != 0;
     layer.hidden = layer.states->extent(2);
+    if (layer.x->rank() != 3) fail(Status::BadFormat, "an input of rank %zu", layer.x->rank());
     if (layer.weights->rank() != 3 || layer.weights->extent(0) != layer.directions ||
         layer.weights->extent(1) != gates * layer.hidden)
         fail(Status::BadFormat, "weights of %s for %lld units in %lld directions",
@@ -73,6 +74,21 @@ V sumOfBiases(Call& c, const Layer& layer, int64_t gates) {
                   sliceAxis(c, layer.bias, 1, width, 2 * width));
 }
 
+// All states, then `lasts` times those of the last step.
+std::vector<V> run(Call& c, const Layer& layer, OpType type, const Parameter& table,
+                   const std::vector<V>& inputs, size_t lasts) {
+    std::array<std::vector<Result>, kProbes> results;
+    for (size_t p = 0; p < kProbes; ++p) {
+        const Dims& x = layer.x->dims[p];
+        Result all, last;
+        all.dims = {x.at(0), layer.directions, x.at(1), layer.hidden};
+        last.dims = {layer.directions, x.at(1), layer.hidden};
+        results[p] = {all};
+        results[p].resize(1 + lasts, last);
+    }
+    return c.b.given(type, table, inputs, results[0], results[1]);
+}
+
 V zeroState(Call& c, const Layer& layer) {
     V shape =
         concat(c, {c.b.ints({layer.directions}), shapeOf(c, layer.x, 1, 2), c.b.ints({layer.hidden})}, 0);
@@ -106,7 +122,7 @@ void emitLstm(Call& c) {
     }
     wire::LSTMT table;
     table.outputCount = static_cast<int32_t>(layer.hidden);
-    const std::vector<V> results = c.b.op(OpType::LSTM, table, inputs, 3);
+    const std::vector<V> results = run(c, layer, OpType::LSTM, table, inputs, 2);
     finish(c, layer, results[0], results[1], results[2]);
 }
 
@@ -116,7 +132,7 @@ void emitRnn(Call& c) {
     if (layer.first) inputs.push_back(layer.first);
     wire::LSTMT table;
     table.outputCount = static_cast<int32_t>(layer.hidden);
-    const std::vector<V> results = c.b.op(OpType::RNN, table, inputs, 2);
+    const std::vector<V> results = run(c, layer, OpType::RNN, table, inputs, 1);
     finish(c, layer, results[0], results[1], nullptr);
 }
 
@@ -148,7 +164,7 @@ void emitGru(Call& c) {
         inputs.push_back(part(bias, 3 * hidden, 6 * hidden));
     }
     if (layer.first) inputs.push_back(layer.first);
-    const std::vector<V> results = c.b.op(OpType::RNNSequenceGRU, table, inputs, 2);
+    const std::vector<V> results = run(c, layer, OpType::RNNSequenceGRU, table, inputs, 1);
     finish(c, layer, results[0], results[1], nullptr);
 }
 

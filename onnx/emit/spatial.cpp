@@ -189,7 +189,7 @@ void emitNonMaxSuppression(Call& c) {
     }
     const auto scalar = [&](size_t i, V otherwise) {
         V value = c.maybe(i);
-        return !value ? otherwise : value->rank() > 0 ? reshape(c, value, {}) : value;
+        return value ? scalarOf(c, value) : otherwise;
     };
     V most = scalar(2, c.b.scalar(0));
     V overlap = scalar(3, c.b.real(0));
