@@ -10,6 +10,12 @@ if(TARGET mnn_c_image)
   install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/include/mnn_c_image.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 endif()
+if(TARGET mnn_c_onnx)
+  list(APPEND MNN_C_INSTALLED mnn_c_onnx)
+  set_target_properties(mnn_c_onnx PROPERTIES INSTALL_RPATH "$ORIGIN")  # libmnn_c lies beside it
+  install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/include/mnn_c_onnx.h
+    DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+endif()
 set(MNN_C_HAS_STATIC OFF)
 if(TARGET mnn_c_static)
   set(MNN_C_HAS_STATIC ON)
@@ -72,6 +78,9 @@ endif()
 if(MNN_C_HAS_STATIC)
   list(TRANSFORM MNN_C_PC_NAMES APPEND _static OUTPUT_VARIABLE MNN_C_PC_STATIC_NAMES)
   list(APPEND MNN_C_PC_NAMES ${MNN_C_PC_STATIC_NAMES})
+endif()
+if(TARGET mnn_c_onnx)  # there is no static form of it
+  list(APPEND MNN_C_PC_NAMES mnn_c_onnx)
 endif()
 foreach(name ${MNN_C_PC_NAMES})
   configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/${name}.pc.in ${MNN_C_PACKAGE_DIR}/${name}.pc @ONLY)

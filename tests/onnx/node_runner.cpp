@@ -2,6 +2,7 @@
 //
 //     mnn_c_onnx_node_runner corpus FILE      a line for each case: "ok NAME", "refused NAME REASON", "wrong NAME WHY"
 //     mnn_c_onnx_node_runner truncate FILE N  every beginning of N models has to be an error: "ok NAME LENGTHS" or "wrong ..."
+//     mnn_c_onnx_node_runner mutate FILE N    N changed models, which may be anything but a crash: "ok mutated REFUSED"
 //
 // The file is what unpack() of corpus_files.py makes: little-endian numbers of four bytes, texts and bytes with their length in
 // front.
@@ -228,6 +229,58 @@ void runTruncated(Reader& in, long most) {
     }
 }
 
+// Bytes of models are changed, cut out, doubled and exchanged. Nets that come out are loaded, too.
+void runMutated(Reader& in, long count) {
+    std::vector<std::string> models;
+    while (!in.done()) {
+        const Case one = readCase(in);
+        if (one.model.size() < 2000) models.push_back(one.model);
+    }
+    uint64_t state = 88172645463325252u;
+    const auto random = [&](size_t below) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        return static_cast<size_t>(state % below);
+    };
+    long refused = 0;
+    for (long i = 0; i < count; ++i) {
+        std::string model = models[random(models.size())];
+        std::printf("begin number_%ld\n", i);
+        std::fflush(stdout);
+        for (size_t k = random(4) + 1; k > 0 && !model.empty(); --k) {
+            const size_t at = random(model.size()), length = std::min(random(8) + 1, model.size() - at);
+            switch (random(5)) {
+                case 0:
+                    model[at] = static_cast<char>(model[at] ^ (1 << random(8)));
+                    break;
+                case 1:
+                    model[at] = static_cast<char>(random(256));
+                    break;
+                case 2:
+                    model.erase(at, length);
+                    break;
+                case 3:
+                    model.insert(at, model.substr(at, length));
+                    break;
+                default:
+                    std::swap(model[at], model[random(model.size())]);
+                    break;
+            }
+        }
+        std::string net;
+        if (!convert(model, net).empty()) {
+            ++refused;
+            continue;
+        }
+        mnn_interpreter_t* interpreter = nullptr;
+        check(mnn_interpreter_create_from_memory(net.data(), net.size(), nullptr, &interpreter),
+              "a net was written that does not load");
+        mnn_interpreter_destroy(&interpreter);
+    }
+    std::printf("ok mutated %ld\n", refused);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -237,6 +290,8 @@ int main(int argc, char** argv) {
         Reader in(std::string(std::istreambuf_iterator<char>(file), {}));
         if (std::string(argv[1]) == "truncate")
             runTruncated(in, argc > 3 ? std::strtol(argv[3], nullptr, 10) : 30);
+        else if (std::string(argv[1]) == "mutate")
+            runMutated(in, argc > 3 ? std::strtol(argv[3], nullptr, 10) : 1000);
         else
             runCorpus(in);
     } catch (const std::exception& error) {

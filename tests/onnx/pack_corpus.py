@@ -82,12 +82,13 @@ def own_case(name, nodes, feed, constants=None, outputs=("y",), opset=18, free=(
     """One of onnxruntime's truth. free: names of inputs whose extents have names in the model. tolerance: of codes, how many."""
     shapes = {key: [f"{key}{i}" for i in range(array.ndim)] if key in free else array.shape for key, array in feed.items()}
     inputs = [helper.make_tensor_value_info(key, KINDS[array.dtype], shapes[key]) for key, array in feed.items()]
+    others = [helper.make_opsetid(domain, 1) for domain in sorted({one.domain for one in nodes} - {""})]
     initializers = [numpy_helper.from_array(value, key) for key, value in (constants or {}).items()]
 
     def model(kinds):
         results = [helper.make_tensor_value_info(out, kind, None) for out, kind in zip(outputs, kinds)]
         graph = helper.make_graph(nodes, "g", inputs, results, initializers)
-        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)])
+        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), *others])
         made.ir_version = 9
         return made
 

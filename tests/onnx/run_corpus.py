@@ -4,6 +4,7 @@ right; every operator of the table has a case that is right.
 
     run_corpus.py RUNNER TABLE CORPUS REFUSED
     run_corpus.py --truncate COUNT RUNNER CORPUS
+    run_corpus.py --mutate COUNT RUNNER CORPUS
 """
 import json
 import pathlib
@@ -46,7 +47,19 @@ def truncate(count, runner, corpus):
     sys.exit("\n".join(wrong) or 0)
 
 
+def mutate(count, runner, corpus):
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "corpus"
+        corpus_files.unpack(corpus, file)
+        refused = int(run(runner, "mutate", file, count)["mutated"][1])
+    print(f"{refused} of {count} changed models were refused")
+    # Some changes only touch names or numbers.
+    sys.exit(None if int(count) // 4 < refused < int(count) else "changes have no effect, or nothing else")
+
+
 def main():
+    if sys.argv[1] == "--mutate":
+        mutate(*sys.argv[2:5])
     if sys.argv[1] == "--truncate":
         truncate(*sys.argv[2:5])
     runner, table, corpus, refused_list = sys.argv[1:5]
