@@ -89,6 +89,12 @@ V Builder::failedValue(const std::string& name) {
     return value;
 }
 
+V Builder::nothing(const std::string& name) {
+    V value = newValue(name);
+    value->isNothing = true;
+    return value;
+}
+
 V Builder::sequence(const std::string& name, std::vector<V> elements) {
     V value = newValue(name);
     value->isSequence = true;
@@ -135,7 +141,10 @@ V Builder::input(const std::string& name, Elem elem, const std::array<Dims, kPro
 }
 
 V Builder::local(V value) {
-    if (value->constant || value->isSequence || value->scope == scope_) return value;
+    if (value->isNothing || value->isSequence)
+        fail(Status::NotSupported, "'%s' is %s, and a tensor is needed", value->name.c_str(),
+             value->isSequence ? "a sequence" : "an optional value that is not there");
+    if (value->constant || value->scope == scope_) return value;
     if (const auto found = scope_->standIns.find(value); found != scope_->standIns.end())
         return found->second;
     // A scope that lies between takes it in first.

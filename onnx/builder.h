@@ -36,6 +36,7 @@ struct Value {
     bool failed = false;           // no operator makes it: the report has the reason
     std::vector<Value*> elements;  // of a sequence: its tensors
     bool isSequence = false;
+    bool isNothing = false;  // an optional value that is not there
     Scope* scope = nullptr;
     int tensor = -1;  // in the scope; -1: a constant that no operator uses yet
 
@@ -94,6 +95,7 @@ class Builder {
     // The same tensor as another element type, which the format holds alike.
     V alias(V value, Elem elem);
     V failedValue(const std::string& name);
+    V nothing(const std::string& name);
     V sequence(const std::string& name, std::vector<V> elements);
 
     // ---- Operators ----

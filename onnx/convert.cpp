@@ -1,6 +1,7 @@
 // See convert.h.
 #include "convert.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "base/error.h"
@@ -38,6 +39,8 @@ Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& f
         if (!best || importer->report().problems.size() < best->report().problems.size())
             best = std::move(importer);
         if (!free || best->report().problems.empty()) break;
+        // Extents that only contents open have one set of numbers: the last way is the only other one.
+        if (!best->hasFreeInputs()) strategy = std::max(strategy, kLenientStrategy - 1);
     }
     Converted result;
     result.report = std::move(best->report());

@@ -381,6 +381,7 @@ bool Importer::run(int strategy) {
         node.type = "output";
         try {
             if (value->isSequence) refuse("it is a sequence: outputs of a net are tensors");
+            if (value->isNothing) refuse("it is an optional value that is not there");
             builder_.setName(name);
             bool own = !value->constant && value->scope == &builder_.scope() && value->tensor >= 0;
             for (const Operator& one : builder_.scope().operators)
@@ -405,7 +406,7 @@ bool Importer::run(int strategy) {
     report_.operators = static_cast<int64_t>(builder_.scope().operators.size());
     report_.folded = builder_.foldedCount();
     frame_ = nullptr;
-    return free_;
+    return free_ || builder_.probes > 1;
 }
 
 }  // namespace mnnc::onnx

@@ -36,8 +36,10 @@ class Importer {
   public:
     Importer(const ModelFile& model, const ImportOptions& options, DataFolder folder, Evaluator& evaluator);
 
-    // Which numbers stand for free extents. Returns whether there are such extents.
+    // Which numbers stand for free extents. Returns whether there are such extents, of inputs or of values that depend on
+    // contents.
     bool run(int strategy);
+    bool hasFreeInputs() const { return free_; }
     Report& report() { return report_; }
     Builder& builder() { return builder_; }
     const std::vector<V>& netOutputs() const { return netOutputs_; }

@@ -178,9 +178,14 @@ void parseShape(Bytes bytes, ValueInfo& info) {
     }
 }
 
-void parseType(Bytes bytes, ValueInfo& info) {
+void parseType(Bytes bytes, ValueInfo& info, bool inside = false) {
     MessageReader in(bytes, "a TypeProto");
     while (in.next()) {
+        if (in.field() == 9 && !inside) {  // an optional value: what it holds when it is there
+            MessageReader optional(in.bytes(), "a TypeProto.Optional");
+            while (optional.next())
+                if (optional.field() == 1) parseType(optional.bytes(), info, true);
+        }
         if (in.field() != 1) continue;
         info.isTensor = true;
         MessageReader tensor(in.bytes(), "a TypeProto.Tensor");

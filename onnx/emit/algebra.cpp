@@ -183,13 +183,91 @@ void emitEinsum(Call& c) {
 
 // ---- The discrete Fourier transform ----
 
+// With tables that the net computes: along an axis that is fed, over free extents, and back from one side.
+void computedDft(Call& c) {
+    V x = c.in(0), length = c.maybe(1);
+    const size_t rank = x->rank();
+    const auto last = static_cast<int64_t>(rank) - 1;
+    const bool inverse = c.integer("inverse", 0) != 0, oneSided = c.integer("onesided", 0) != 0;
+    const int64_t parts = x->extent(rank - 1);
+    V axis = c.opset < 20 ? c.b.scalar(c.integer("axis", 1))
+             : c.maybe(2) ? scalarOf(c, c.in(2))
+                          : c.b.scalar(-2);
+    // Of the parts, which have an axis less.
+    axis = select(c, compare(c, Binary::LESS, axis, c.b.scalar(0)),
+                  binary(c, Binary::ADD, axis, c.b.scalar(static_cast<int64_t>(rank))), axis);
+    const auto part = [&](int64_t k) {
+        return exchangeWithLast(c, squeeze(c, sliceAxis(c, x, last, k, k + 1), {last}), axis);
+    };
+    V real = part(0), imaginary = parts == 2 ? part(1) : nullptr;
+    V given = extentOf(c, real, last - 1);  // numbers of the signal, or of a half of its transform
+    V one = c.b.scalar(1), two = c.b.scalar(2);
+    V n = length ? scalarOf(c, length) : given;
+    if (inverse && oneSided && !length) n = binary(c, Binary::MUL, binary(c, Binary::SUB, given, one), two);
+    V half = binary(c, Binary::ADD, binary(c, Binary::REALDIV, n, two), one);
+    // A shorter transform takes the first numbers, a longer one none behind them.
+    V wanted = inverse && oneSided ? half : n;
+    V used = length ? binary(c, Binary::MINIMUM, wanted, given) : given;
+    if (length) {
+        const auto cut = [&](V value) {
+            wire::StridedSliceParamT table;
+            table.fromType = 1;
+            table.Index = DataType::DT_INT32;
+            c.b.openRank(value->rank());
+            return c.b.op(
+                OpType::StridedSlice, table,
+                {value, c.b.ints({0}), unsqueeze(c, used, {0}), c.b.ints({last - 1}), c.b.ints({1})});
+        };
+        real = cut(real);
+        if (imaginary) imaginary = cut(imaginary);
+    }
+    V bins = oneSided && !inverse ? half : n;
+    V rows = unsqueeze(c, rangeTo(c, used), {1}), columns = rangeTo(c, bins);
+    V turns = binary(c, Binary::MOD, binary(c, Binary::MUL, rows, columns), n);
+    V count = castTo(c, n, Elem::Float);
+    V angle =
+        binary(c, Binary::REALDIV,
+               binary(c, Binary::MUL, castTo(c, turns, Elem::Float), c.b.real(6.283185307179586f)), count);
+    V cosines = unary(c, Unary::COS, angle), sines = unary(c, Unary::SIN, angle);
+    if (!inverse) sines = unary(c, Unary::NEG, sines);
+    V resultReal = matmul(c, real, cosines), resultImaginary = nullptr;
+    const auto back = [&](V value) { return unsqueeze(c, exchangeWithLast(c, value, axis), {last}); };
+    if (inverse && oneSided) {
+        // Numbers of the other half are those of this one, so they count twice but for the first and the middle.
+        V at = rangeTo(c, used);
+        V first = compare(c, Binary::EQUAL, at, c.b.scalar(0));
+        V middle = compare(c, Binary::EQUAL, binary(c, Binary::MUL, at, two), n);
+        V once = c.b.alias(binary(c, Binary::LOGICALOR, first, middle), Elem::Bool);
+        V weight = unsqueeze(c, select(c, once, c.b.real(1), c.b.real(2)), {1});
+        V sum = matmul(c, real, binary(c, Binary::MUL, cosines, weight));
+        if (imaginary)
+            sum = binary(c, Binary::SUB, sum, matmul(c, imaginary, binary(c, Binary::MUL, sines, weight)));
+        c.out(back(binary(c, Binary::REALDIV, sum, count)));
+        return;
+    }
+    resultImaginary = matmul(c, real, sines);
+    if (imaginary) {
+        resultReal = binary(c, Binary::SUB, resultReal, matmul(c, imaginary, sines));
+        resultImaginary = binary(c, Binary::ADD, resultImaginary, matmul(c, imaginary, cosines));
+    }
+    if (inverse) {
+        resultReal = binary(c, Binary::REALDIV, resultReal, count);
+        resultImaginary = binary(c, Binary::REALDIV, resultImaginary, count);
+    }
+    c.out(concat(c, {back(resultReal), back(resultImaginary)}, last));
+}
+
 void emitDft(Call& c) {
     V x = c.in(0), length = c.maybe(1);
     const size_t rank = x->rank();
+    const bool fed = (c.opset >= 20 && c.maybe(2) && !c.in(2)->constant) || (length && !length->constant);
+    if (fed || !x->allFixed() || (c.integer("inverse", 0) != 0 && c.integer("onesided", 0) != 0)) {
+        computedDft(c);
+        return;
+    }
     int64_t axis = c.opset < 20 ? c.integer("axis", 1) : c.maybe(2) ? c.list(2).at(0) : -2;
     axis = axisOf(axis, rank);
     const bool inverse = c.integer("inverse", 0) != 0, oneSided = c.integer("onesided", 0) != 0;
-    if (inverse && oneSided) refuse("inverse and onesided together");
     const int64_t parts = x->extent(rank - 1);
     if (parts != 1 && parts != 2)
         fail(Status::BadFormat, "elements of %lld numbers", static_cast<long long>(parts));
@@ -231,22 +309,23 @@ void emitStft(Call& c) {
     V signal = c.in(0), step = c.in(1), window = c.maybe(2);
     if (step->rank() > 0) step = reshape(c, step, {});
     if (!window) {
-        const int64_t length = c.constant(3).intAt(0);
-        window = c.b.op(OpType::Fill, {}, {c.b.ints({length}), c.b.real(1)});
+        V length = scalarOf(c, c.in(3));
+        c.b.open(c.b.openList(length));
+        window = c.b.op(OpType::Fill, {}, {unsqueeze(c, length, {0}), c.b.real(1)});
     }
     wire::StftParamT table;
     table.abs = c.integer("onesided", 1) != 0;
-    table.n_fft = static_cast<int32_t>(window->extent(0));
+    if (window->fixed(0)) table.n_fft = static_cast<int32_t>(window->extent(0));
     c.b.openRank(4);
     c.out(c.b.op(OpType::Stft, table, {signal, step, window}));
 }
 
 constexpr Entry kEntries[] = {
-    {"DFT", 17, kNewest, emitDft, "MatMul, BinaryOp, Concat",
-     "A length or an axis that is fed, a free extent; inverse and onesided together; tables of more than "
-     "2^24 numbers."},
+    {"DFT", 17, kNewest, emitDft,
+     "MatMul, BinaryOp, Concat; with Range and UnaryOp where an axis or a length is fed",
+     "Tables of more than 2^24 numbers."},
     {"Einsum", 12, kNewest, emitEinsum, "MatMul, Permute, Reshape, Reduction, BinaryOp"},
-    {"STFT", 17, kNewest, emitStft, "Stft", "A frame_length that is fed, without a window."},
+    {"STFT", 17, kNewest, emitStft, "Stft", ""},
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "../importer.h"
 #include "base/error.h"
 #include "helpers.h"
 
@@ -127,6 +128,28 @@ void emitAttention(Call& c) {
     c.out(0, flat ? joinHeads(c, result) : result);
 }
 
+// A modifier of scores or probabilities: a body of one tensor.
+V modified(Call& c, const char* name, V x) {
+    const Attribute* found = c.attribute(name);
+    if (!found || !found->graph) return x;
+    const std::vector<V> results = c.importer.body(*found->graph, {x});
+    if (results.size() != 1) fail(Status::BadFormat, "%s gives %zu values", name, results.size());
+    return results[0];
+}
+
+void emitFlexAttention(Call& c) {
+    V q = c.in(0), k = c.in(1), v = c.in(2);
+    const int64_t heads = q->extent(1), kvHeads = k->extent(1);
+    if (kvHeads < 1 || heads % kvHeads != 0) fail(Status::BadFormat, "heads that do not divide");
+    V keys = repeatHeads(c, k, heads / kvHeads), values = repeatHeads(c, v, heads / kvHeads);
+    const float scale = c.has("scale") ? c.real("scale", 1) : 1 / std::sqrt(static_cast<float>(q->extent(3)));
+    V scores = mul(c, matmul(c, q, keys, false, true), c.b.real(scale));
+    wire::AxisT axis;
+    axis.axis = 3;
+    V weights = c.b.op(OpType::Softmax, axis, {modified(c, "score_mod", scores)});
+    c.out(castTo(c, matmul(c, modified(c, "prob_mod", weights), values), q->elem));
+}
+
 // x: [batch, heads, length, depth]; cos, sin: [batch or 1, length, half].
 V rotate(Call& c, V x, V cos, V sin, int64_t width, bool interleaved) {
     const int64_t depth = x->extent(3), half = width / 2;
@@ -245,6 +268,9 @@ void emitLinearAttention(Call& c) {
 constexpr Entry kEntries[] = {
     {"Attention", 23, kNewest, emitAttention, "MatMul, Softmax, BinaryOp, Select",
      "A free number of heads; a mask that is shorter than the keys over free extents."},
+    {"FlexAttention", 1, kNewest, emitFlexAttention,
+     "MatMul, Softmax, BinaryOp and the bodies of its modifiers", "A free number of heads.",
+     "ai.onnx.preview"},
     {"LinearAttention", 27, kNewest, emitLinearAttention, "MatMul and BinaryOp for each step",
      "A free number of steps; more than 256."},
     {"RotaryEmbedding", 23, kNewest, emitRotary, "StridedSlice, BinaryOp, Concat"},

@@ -112,12 +112,22 @@ void emitRandom(Call& c) {
 void emitDropout(Call& c) {
     V x = c.in(0);
     V training = c.opset >= 12 ? c.maybe(2) : nullptr;
+    if (training && training->constant && training->array().intAt(0) == 0) training = nullptr;
     if (training) {
-        if (!training->constant) refuse("training_mode is fed");
-        V ratio = c.maybe(1);
-        const bool drops =
-            training->array().intAt(0) != 0 && (!ratio || !ratio->constant || ratio->array().realAt(0) != 0);
-        if (drops) refuse("training_mode");
+        // What is kept: where a random number is not below the ratio, or where it is no training.
+        V ratio = c.maybe(1) ? castTo(c, scalarOf(c, c.in(1)), Elem::Float) : c.b.real(0.5f);
+        wire::RandomUniformT random;
+        random.type = DataType::DT_FLOAT;
+        random.seed = c.has("seed") ? 1 : 0;
+        V numbers = c.b.op(OpType::RandomUniform, random, {shapeOf(c, x)});
+        V kept = compare(c, Binary::GREATER_EQUAL, numbers, ratio);
+        V always = compare(c, Binary::EQUAL, scalarOf(c, training), c.b.number(0, *training));
+        V mask = c.b.alias(binary(c, Binary::LOGICALOR, kept, always), Elem::Bool);
+        V scaled = binary(c, Binary::REALDIV, x, binary(c, Binary::SUB, c.b.real(1), ratio));
+        c.importer.note("Random numbers are those of the .mnn format's operators, the same in every run.");
+        c.out(0, select(c, always, x, select(c, mask, scaled, c.b.real(0))));
+        c.out(1, mask);
+        return;
     }
     if (c.opset < 7 && c.integer("is_test", 0) == 0) c.importer.note("Dropout is left out, as in inference.");
     c.out(0, x);
@@ -161,7 +171,9 @@ constexpr Entry kEntries[] = {
      "Const; with Range, UnaryOp and BinaryOp where the size is fed"},
     {"Constant", 1, kNewest, emitConstant, "Const", "Text and sparse tensors."},
     {"ConstantOfShape", 9, kNewest, emitConstantOfShape, "Fill"},
-    {"Dropout", 1, kNewest, emitDropout, "nothing; Fill for the mask", "Training."},
+    {"Dropout", 1, kNewest, emitDropout,
+     "nothing; Fill for the mask; in training RandomUniform, BinaryOp and Select",
+     "Other random numbers than elsewhere."},
     {"EyeLike", 9, kNewest, emitEyeLike, "EyeLike"},
     {"HammingWindow", 17, kNewest, emitHamming,
      "Const; with Range, UnaryOp and BinaryOp where the size is fed"},

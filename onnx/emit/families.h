@@ -14,6 +14,8 @@ Family contribFamily();
 Family controlFamily();
 Family convolutionFamily();
 Family elementwiseFamily();
+Family optionalFamily();
+Family trainingFamily();
 Family poolingFamily();
 Family matmulFamily();
 Family normalisationFamily();

@@ -231,6 +231,17 @@ V extentOf(Call& c, V x, int64_t axis) {
     return list->constant ? c.b.scalar(list->array().intAt(0)) : squeeze(c, list, {0});
 }
 
+V exchangeWithLast(Call& c, V x, V axis) {
+    const auto rank = static_cast<int64_t>(x->rank());
+    V last = c.b.scalar(rank - 1), axes = c.b.ints(allAxes(x->rank()));
+    V front = select(c, compare(c, Binary::LESS, axis, c.b.scalar(0)),
+                     binary(c, Binary::ADD, axis, c.b.scalar(rank)), axis);
+    V order = select(c, compare(c, Binary::EQUAL, axes, last), front, axes);
+    order = select(c, compare(c, Binary::EQUAL, axes, front), last, order);
+    c.b.openRank(x->rank());
+    return c.b.op(OpType::Transpose, {}, {x, order});
+}
+
 int64_t axisOf(int64_t axis, size_t rank) {
     const auto r = static_cast<int64_t>(rank);
     if (axis < -r || axis >= r)

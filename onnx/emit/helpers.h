@@ -42,6 +42,9 @@ V shapeOf(Call& c, V x, int64_t start = 0, int64_t end = kToEnd);
 V extentOf(Call& c, V x, int64_t axis);
 V rangeTo(Call& c, V count);  // 0, 1, ... as integers; count: a scalar
 
+// Exchanges an axis that only a run knows with the last one; the same again takes it back.
+V exchangeWithLast(Call& c, V x, V axis);
+
 // An axis attribute, counted from the front. Throws BadRange.
 int64_t axisOf(int64_t axis, size_t rank);
 std::vector<int64_t> axesOf(std::vector<int64_t> axes, size_t rank);

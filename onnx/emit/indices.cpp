@@ -95,6 +95,15 @@ void emitScatterNd(Call& c) {
     c.out(c.b.alias(c.b.op(OpType::ScatterNd, parameter, {indices, c.in(2), shapeOf(c, x), x}), x->elem));
 }
 
+// The last axis, by indices.
+void emitFeatureExtractor(Call& c) {
+    V x = c.in(0), indices = c.in(1);
+    if (indices->rank() > 1) indices = reshape(c, indices, {-1});
+    const int64_t axis = static_cast<int64_t>(x->rank()) - 1;
+    V result = gatherAxis(c, x, indices, axis);
+    c.out(x->rank() == 1 ? unsqueeze(c, result, {0}) : result);
+}
+
 void emitOneHot(Call& c) {
     V indices = c.in(0), depth = c.in(1), values = c.in(2);
     const int64_t axis = axisOf(c.integer("axis", -1), indices->rank() + 1);
@@ -190,18 +199,6 @@ void emitCumSum(Call& c) {
     c.out(c.b.alias(c.b.op(OpType::CumSum, table, {x, axis}), x->elem));
 }
 
-// Exchanges an axis that only a run knows with the last one; the same again takes it back.
-V exchangeWithLast(Call& c, V x, V axis) {
-    const auto rank = static_cast<int64_t>(x->rank());
-    V last = c.b.scalar(rank - 1), axes = c.b.ints(allAxes(x->rank()));
-    V front = select(c, compare(c, Binary::LESS, axis, c.b.scalar(0)),
-                     binary(c, Binary::ADD, axis, c.b.scalar(rank)), axis);
-    V order = select(c, compare(c, Binary::EQUAL, axes, last), front, axes);
-    order = select(c, compare(c, Binary::EQUAL, axes, front), last, order);
-    c.b.openRank(x->rank());
-    return c.b.op(OpType::Transpose, {}, {x, order});
-}
-
 void emitCumProd(Call& c) {
     V x = c.in(0), fed = c.in(1);
     fed = scalarOf(c, fed);
@@ -252,6 +249,7 @@ void emitUnique(Call& c) {
 }
 
 constexpr Entry kEntries[] = {
+    {"ArrayFeatureExtractor", 1, kNewest, emitFeatureExtractor, "GatherV2", "", "ai.onnx.ml"},
     {"Compress", 9, kNewest, emitCompress, "Where, GatherV2"},
     {"CumProd", 26, kNewest, emitCumProd, "CumProd, with Reverse, Padding and Transpose"},
     {"CumSum", 11, kNewest, emitCumSum, "CumSum"},

@@ -197,7 +197,7 @@ void emitPad(Call& c) {
         refuse("mode '%s'", mode.c_str());
     std::vector<V> inputs{x};
     if (fed) {
-        if (mode == "wrap") refuse("mode wrap with pads that are fed");
+        if (mode == "wrap" && fedAxes) refuse("mode wrap with axes that are fed");
         // [before..., after...] becomes pairs, an axis after another.
         V pairs = permute(c, reshape(c, fed, {2, static_cast<int64_t>(axes.size())}), {1, 0});
         if (fedAxes) {
@@ -215,6 +215,20 @@ void emitPad(Call& c) {
                                    : sliceAxis(c, pairs, 0, at - axes.begin(), at - axes.begin() + 1));
             }
             pairs = concat(c, rows, 0);
+        }
+        if (mode == "wrap") {
+            // Element i of the result is element i - before of the input, counted round.
+            for (size_t i = 0; i < rank; ++i) {
+                const auto axis = static_cast<int64_t>(i);
+                V row = sliceAxis(c, pairs, 0, axis, axis + 1), extent = extentOf(c, x, axis);
+                V before = squeeze(c, sliceAxis(c, row, 1, 0, 1), {0, 1});
+                V after = squeeze(c, sliceAxis(c, row, 1, 1, 2), {0, 1});
+                V count = binary(c, Binary::ADD, extent, binary(c, Binary::ADD, before, after));
+                V places = binary(c, Binary::MOD, binary(c, Binary::SUB, rangeTo(c, count), before), extent);
+                x = gatherAxis(c, x, places, axis);
+            }
+            c.out(c.b.alias(x, elem));
+            return;
         }
         inputs.push_back(reshape(c, pairs, {-1}));
     } else {
@@ -261,7 +275,7 @@ void emitTrilu(Call& c) {
 
 constexpr Entry kEntries[] = {
     {"Pad", 1, kNewest, emitPad, "Padding; for wrap StridedSlice and Concat",
-     "Mode wrap over free extents, or with pads that are fed."},
+     "Mode wrap with constant pads over free extents, or with axes that are fed."},
     {"Slice", 1, kNewest, emitSlice, "StridedSlice"},
     {"Split", 1, kNewest, emitSplit, "Slice"},
     {"Trilu", 14, kNewest, emitTrilu, "Select, with Range and BinaryOp where the extents are free"},

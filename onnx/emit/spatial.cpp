@@ -224,7 +224,13 @@ void emitCausalConv(Call& c) {
     if (c.text("activation", "none") != "none") result = unary(c, Unary::SILU, result);
     c.out(0, result);
     if (c.wants(1)) {
-        if (taps == 1) refuse("its state has no elements");
+        if (taps == 1) {
+            if (!c.in(0)->fixed(0)) refuse("a state without elements of a free batch");
+            auto empty = std::make_shared<Array>();
+            empty->dims = {c.in(0)->extent(0), channels, 0};
+            c.out(1, c.b.constant(empty, Elem::Float));
+            return;
+        }
         c.out(1, sliceAxis(c, x, 2, 1 - taps, kToEnd));
     }
 }
