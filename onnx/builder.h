@@ -152,6 +152,7 @@ class Builder {
     V copy(V value);
     const std::deque<Scope>& scopes() const { return scopes_; }
     std::deque<Scope>& scopes() { return scopes_; }
+    const std::deque<Value>& values() const { return values_; }
 
     int probes = 1;  // 2 where the model has free extents
     // Where an operator refuses the numbers that stand for free extents, its outputs have open extents: other numbers may

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "fold_channels.h"
 
 namespace mnnc::onnx {
 namespace {
@@ -45,6 +46,8 @@ Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& f
     Converted result;
     result.report = std::move(best->report());
     if (result.report.problems.empty()) {
+        foldChannels(best->builder(), best->netOutputs());
+        result.report.operators = static_cast<int64_t>(best->builder().scopes().front().operators.size());
         WriteOptions write;
         write.halfWeights = options.halfWeights;
         result.net = writeNet(best->builder(), best->netOutputs(), write);

@@ -187,6 +187,39 @@ static void problems_come_all_at_once(void** state) {
     mnn_onnx_result_destroy(&result);
 }
 
+static void channels_are_folded_into_convolutions(void** state) {
+    (void)state;
+    mnn_onnx_result_t* result = NULL;
+    mnn_onnx_report_t report = {.struct_size = sizeof report};
+    const void* data = NULL;
+    size_t size = 0;
+    mnn_interpreter_t* net = NULL;
+    mnn_session_t* session = NULL;
+    mnn_tensor_t *in = NULL, *out = NULL;
+    float values[16], results[32];
+    assert_ok(mnn_onnx_convert_memory(folded_model, sizeof folded_model, NULL, &result));
+    assert_ok(mnn_onnx_result_report(result, &report));
+    assert_int_equal(report.nodes, 3);
+    assert_ok(mnn_onnx_result_data(result, &data, &size));
+    assert_ok(mnn_interpreter_create_from_memory(data, size, NULL, &net));
+    assert_ok(mnn_interpreter_op_count(net, &size));
+    assert_int_equal(size, 2); /* Input and Convolution */
+    assert_ok(mnn_session_create(net, NULL, &session));
+    assert_ok(mnn_session_input(session, NULL, &in));
+    assert_ok(mnn_session_output(session, NULL, &out));
+    for (int i = 0; i < 16; i++) values[i] = (float)i;
+    assert_ok(mnn_tensor_write(in, values, sizeof values, MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_tensor_read(out, results, sizeof results, MNN_FORMAT_NCHW));
+    for (int i = 0; i < 16; i++) {
+        assert_float_equal(results[i], (2.0f * values[i] - 1) * 4 + 6 + 8, 1e-3f);
+        assert_float_equal(results[16 + i], (3.0f * values[i] - 2) / 2 * 5 + 7 + 9, 1e-3f);
+    }
+    mnn_session_destroy(&session);
+    mnn_interpreter_destroy(&net);
+    mnn_onnx_result_destroy(&result);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_have_a_net_and_a_report),
@@ -194,6 +227,7 @@ int main(void) {
         cmocka_unit_test(options_are_checked),
         cmocka_unit_test(results_know_their_handles),
         cmocka_unit_test(problems_come_all_at_once),
+        cmocka_unit_test(channels_are_folded_into_convolutions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
