@@ -93,6 +93,8 @@ MNN_C_API const char* mnn_onnx_last_error(void);
  *                                 input without rank); external data without a folder; weights of int8 and int4;
  *   MNN_ERROR_LIMIT_EXCEEDED      more than 262,144 nodes; bodies deeper in one another than 32; a net of more than
  *                                 2,000 MiB;
+ *   MNN_ERROR_BAD_PARAMETER and other codes of mnn_interpreter_create_from_memory(), which does not load the net:
+ *                                 numbers in attributes that are out of its range;
  *   MNN_ERROR_INVALID_VALUE       an option has a value that is not allowed, or does not fit the model's input;
  *   MNN_ERROR_NOT_FOUND           an option names an input, an extent or an output that the model does not have.
  * Since 0.2. */

@@ -51,6 +51,8 @@ Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& f
         WriteOptions write;
         write.halfWeights = options.halfWeights;
         result.net = writeNet(best->builder(), best->netOutputs(), write);
+        // Numbers that no rule looked at may be out of the engine's range.
+        requireLoads(result.net.data(), result.net.size());
     }
     return result;
 }

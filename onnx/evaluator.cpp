@@ -186,6 +186,15 @@ std::vector<Result> ask(const std::vector<uint8_t>& net, const std::vector<Opera
 
 }  // namespace
 
+void requireLoads(const uint8_t* net, size_t bytes) {
+    mnn_interpreter_options_t options;
+    check(mnn_interpreter_options_init(&options, sizeof options));
+    options.load_mode = MNN_LOAD_BORROW;
+    options.log_level = MNN_LOG_ERROR;
+    Interpreter interpreter;
+    check(mnn_interpreter_create_from_memory(net, bytes, &options, &interpreter.handle));
+}
+
 wire::BlobT blobOf(const Array& array) {
     wire::BlobT blob;
     for (const int64_t extent : array.dims) blob.dims.push_back(static_cast<int32_t>(extent));

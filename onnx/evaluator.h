@@ -35,6 +35,9 @@ class Evaluator {
     std::unordered_map<std::string, std::vector<Result>> answers_;  // by the bytes of the question
 };
 
+// Throws what the engine says where it does not load a net.
+void requireLoads(const uint8_t* net, size_t bytes);
+
 // A constant as the parameter of a Const operator.
 wire::BlobT blobOf(const Array& array);
 
