@@ -205,6 +205,7 @@ void Importer::callFunction(const Function& function, const Node& node, const st
         readNodes(function.nodes);
     } catch (...) {
         frame_ = before;
+        active_.pop_back();
         throw;
     }
     std::vector<V> results;
