@@ -17,15 +17,6 @@ using Floats = std::vector<float>;
 
 class IndexNet : public NetBuilder {
   public:
-    int ints(Ints dims) {
-        wire::InputT input;
-        input.dims = std::move(dims);
-        input.dtype = wire::DataType::DT_INT32;
-        input.dformat = wire::MNN_DATA_FORMAT::NCHW;
-        const int id = tensor();
-        net_.oplists.push_back(makeOp(wire::OpType::Input, "indices", {}, {id}, std::move(input)));
-        return id;
-    }
     int constant(Ints dims, Ints values) {
         const int id = tensor();
         net_.oplists.push_back(makeIntConst(id, std::move(dims), std::move(values)));

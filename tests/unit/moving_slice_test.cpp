@@ -14,15 +14,6 @@ constexpr int kRows = 6, kColumns = 5;
 
 class MovingNet : public NetBuilder {
   public:
-    int ints(std::vector<int32_t> dims) {
-        const int id = tensor();
-        wire::InputT input;
-        input.dims = std::move(dims);
-        input.dtype = wire::DataType::DT_INT32;
-        input.dformat = wire::MNN_DATA_FORMAT::NCHW;
-        net_.oplists.push_back(makeOp(wire::OpType::Input, "ints", {}, {id}, std::move(input)));
-        return id;
-    }
     int slice(int x, int begins, int sizes) {
         const int id = tensor();
         net_.oplists.push_back(

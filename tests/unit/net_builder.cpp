@@ -14,6 +14,16 @@ int NetBuilder::input(std::vector<int32_t> dims) {
     return id;
 }
 
+int NetBuilder::ints(std::vector<int32_t> dims) {
+    const int id = tensor();
+    wire::InputT input;
+    input.dims = std::move(dims);
+    input.dtype = wire::DataType::DT_INT32;
+    input.dformat = wire::MNN_DATA_FORMAT::NCHW;
+    net_.oplists.push_back(makeOp(wire::OpType::Input, "ints", {}, {id}, std::move(input)));
+    return id;
+}
+
 int NetBuilder::scalar(float value) {
     const int id = tensor();
     net_.oplists.push_back(makeConst(id, {}, {value}));

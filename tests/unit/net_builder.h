@@ -12,6 +12,7 @@ namespace mnnc::test {
 class NetBuilder {
   public:
     int input(std::vector<int32_t> dims);
+    int ints(std::vector<int32_t> dims);  // an input of int32
     int scalar(float value);
     int constant(std::vector<int32_t> dims);
     // Its weights are a tensor.

@@ -33,15 +33,6 @@ class LaterNet : public NetBuilder {
         params.aliases_outputs.push_back(names(results));
         return add(wire::OpType::If, std::move(inputs), std::move(params));
     }
-    int ints(std::vector<int32_t> dims) {
-        const int id = tensor();
-        wire::InputT input;
-        input.dims = std::move(dims);
-        input.dtype = wire::DataType::DT_INT32;
-        input.dformat = wire::MNN_DATA_FORMAT::NCHW;
-        net_.oplists.push_back(makeOp(wire::OpType::Input, "ints", {}, {id}, std::move(input)));
-        return id;
-    }
     int reshapeTo(int x, int dims) { return add(wire::OpType::Reshape, {x, dims}, wire::ReshapeT()); }
     int floats(int x) {
         wire::CastParamT params;
