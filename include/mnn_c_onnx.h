@@ -87,7 +87,7 @@ MNN_C_API const char* mnn_onnx_last_error(void);
  *                                 data lies outside of the folder;
  *   MNN_ERROR_TRUNCATED           the model or its external data ends too early;
  *   MNN_ERROR_CYCLE               a function calls itself, or a node reads what no node in front of it makes;
- *   MNN_ERROR_OVERFLOW            a product of extents does not fit 64 bits, or an extent of an input 32 bits;
+ *   MNN_ERROR_OVERFLOW            a product of extents does not fit 64 bits, or an extent 32 bits;
  *   MNN_ERROR_BAD_RANGE           a negative extent;
  *   MNN_ERROR_NOT_SUPPORTED       inputs or constants that the format cannot hold (text, sequences, sparse tensors, an
  *                                 input without rank); external data without a folder; weights of int8 and int4;

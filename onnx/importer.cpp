@@ -2,7 +2,6 @@
 #include "importer.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/checked.h"
 
@@ -171,13 +170,7 @@ void Importer::readInputs(const Graph& graph, int strategy) {
                 for (size_t p = 0; p < kProbes; ++p) dims[p].push_back(numbers[p]);
             }
         }
-        for (const Dims& one : dims) {
-            for (const int64_t extent : one)
-                if (extent > std::numeric_limits<int32_t>::max())
-                    fail(Status::Overflow, "the input '%s' has an extent of %lld", shown(name).c_str(),
-                         static_cast<long long>(extent));
-            elementCount(one, "the input '" + shown(name) + "'");
-        }
+        for (const Dims& one : dims) elementCount(one, "the input '" + shown(name) + "'");
         if (free_) builder_.probes = 2;
         frame_->names[info.name] = builder_.input(name, info.type, dims);
     }
