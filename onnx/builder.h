@@ -129,10 +129,10 @@ class Builder {
     }
     void openRank(size_t rank) { open(openDims(std::vector<int64_t>(rank, -1))); }
 
-    // Names of what is added next.
+    // The next operator and its outputs take this name.
     void setName(std::string name) { name_ = std::move(name); }
     const std::string& name() const { return name_; }
-    // The opset-independent limits of folding.
+    // How many operators became constants.
     int64_t foldedCount() const { return folded_; }
 
     // ---- Scopes ----

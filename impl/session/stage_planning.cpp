@@ -91,7 +91,7 @@ class Stage::Planning {
     std::unique_ptr<StagePlan> inferred() { return std::move(result_); }
 
   private:
-    // A tensor of the graph as this plan has it: those that it only reads are copies of what they are now.
+    // The plan's own tensor for one of the graph. A tensor that the plan only reads is a copy of the present one.
     Tensor* operand(int id) {
         if (Tensor* known = plan_.tensors.find(id + 1)) return known;
         for (const Tensor& input : request_.inputs)

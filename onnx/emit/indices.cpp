@@ -161,7 +161,7 @@ void emitTopK(Call& c) {
     c.out(1, c.b.alias(both[1], Elem::Int64));
 }
 
-// The places of what is not zero, a row for each.
+// Finds the elements that are not zero and gives their indices, one row for each element.
 V placesOf(Call& c, V x) {
     wire::ExtraT present;
     if (x->type != DataType::DT_INT32) x = compare(c, Binary::NOTEQUAL, x, c.b.number(0, *x));

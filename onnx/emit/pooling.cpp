@@ -58,7 +58,7 @@ std::vector<Result> resultOf(Call& c, const Windows& w, const Value& x, size_t p
 
 // ---- By taps: any number of axes, dilations, asymmetric volumes ----
 
-// The maximum (or the sum) over a window of what `x` has at each tap. x is padded already.
+// Combines the elements under each window of `x`, which is padded already, by a maximum or a sum.
 V overTaps(Call& c, V x, const Windows& w, const std::vector<std::vector<int64_t>>& outs, Binary code) {
     // One axis after the other: a maximum and a sum are separable.
     for (size_t i = 0; i < w.axes; ++i) {
