@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,10 +49,10 @@ class PreparedConv {
         execution_->prepare();
         scratch_ = AlignedBuffer(execution_->scratchBytes());
         frame_.place(kScratch, scratch_.data());
-        frame_.beginStep(kScratch);
-        backend_->onRunBegin();
+        lease_.emplace(*backend_->runPool());
+        frame_.usePool(lease_->pool());
+        frame_.beginStep(kScratch, nullptr);
     }
-    ~PreparedConv() { backend_->onRunEnd(); }
 
     void run() {
         execution_->run(frame_);
@@ -119,6 +120,7 @@ class PreparedConv {
     AlignedBuffer scratch_;
     Command command_;
     std::unique_ptr<Execution> execution_;
+    std::optional<RunLease> lease_;
 };
 
 void timeConvolution(benchmark::State& state, const ConvCase& shape, int threads, const std::string& isa) {

@@ -144,16 +144,6 @@ std::unique_ptr<Execution> CpuBackend::create(const Command& command, std::strin
     return findCpuOp(command.type)->create(*this, command, reason);
 }
 
-// The lease is taken for a whole run: workers wake once and spin between operators.
-void CpuBackend::onRunBegin() noexcept {
-    lease_ = &pool_->beginRun();
-}
-
-void CpuBackend::onRunEnd() noexcept {
-    if (lease_) lease_->endRun();
-    lease_ = nullptr;
-}
-
 StorageChoice storageFollow(const CpuBackend&, const Command& command) {
     StorageChoice choice;
     if (!command.inputs.empty()) choice.inputBlock = choice.outputBlock = command.inputs[0]->channelBlock;

@@ -35,12 +35,11 @@ class CpuBackend final : public Backend {
     int commonAlgorithm(std::span<const Command* const> commands) const override;
     StorageChoice chooseStorage(const Command& command) const override;
     std::unique_ptr<Execution> create(const Command& command, std::string& reason) override;
-    void onRunBegin() noexcept override;
-    void onRunEnd() noexcept override;
+    ThreadPool* runPool() const noexcept override { return pool_.get(); }
 
     const Kernels& kernels() const noexcept { return kernels_; }
-    // The threads to run on: those leased for the present run, outside of one the runtime's pool.
-    ThreadPool& pool() const noexcept { return lease_ ? *lease_ : *pool_; }
+    // The threads with which executions are prepared. A run has those of its frame.
+    ThreadPool& planningPool() const noexcept { return *pool_; }
     // Weights prepared once for all sessions, see WeightStore. inAll: what those of the model may come to, where known.
     PackedWeights weights(const WeightStore::Owner& owner, const std::string& variant, int64_t bytes,
                           const std::function<void(void*)>& fill, int64_t inAll = 0) const {
@@ -69,7 +68,6 @@ class CpuBackend final : public Backend {
     std::shared_ptr<ThreadPool> pool_;
     BackendConfig config_;
     WeightStore& weights_;
-    ThreadPool* lease_ = nullptr;
 };
 
 // One operator of the CPU backend. Families are listed in ops/table.cpp.

@@ -17,12 +17,12 @@ const Block& blockOf(const DevicePlace& place) {
 
 }  // namespace
 
-RecordedBatch::RecordedBatch(VulkanBackend& backend, std::vector<DeviceStep> steps, const Frame& frame)
+RecordedBatch::RecordedBatch(VulkanBackend& backend, std::span<const DeviceStep> steps, const Frame& frame)
     : backend_(backend), device_(backend.gpu()), frame_(frame) {
-    for (DeviceStep& step : steps) {
+    for (const DeviceStep& step : steps) {
         auto& one = static_cast<VulkanExecution&>(*step.execution);
         one.bindFrame(frame, step.scratch);
-        executions_.push_back(std::move(step.execution));
+        executions_.push_back(step.execution);
         if (one.hasHostPart()) hostParts_.push_back(&one);
     }
     divide();

@@ -15,7 +15,7 @@ class VulkanExecution;
 
 class RecordedBatch final : public Recording {
   public:
-    RecordedBatch(VulkanBackend& backend, std::vector<DeviceStep> steps, const Frame& frame);
+    RecordedBatch(VulkanBackend& backend, std::span<const DeviceStep> steps, const Frame& frame);
     void run() override;
     void recordAgain() override;
     void runTimed(std::span<double> ms) override;
@@ -58,7 +58,7 @@ class RecordedBatch final : public Recording {
     VulkanBackend& backend_;
     const std::shared_ptr<Device> device_;
     const Frame& frame_;
-    std::vector<std::unique_ptr<Execution>> executions_;  // hold weights and tables
+    std::vector<std::shared_ptr<Execution>> executions_;  // hold weights and tables
     std::vector<Range> ranges_;
     std::vector<VulkanExecution*> hostParts_, reporting_;
     DeviceBlockPtr reports_;  // of the executions that have one

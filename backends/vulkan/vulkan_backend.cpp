@@ -136,8 +136,8 @@ std::unique_ptr<BlockCopy> VulkanBackend::createCopy(const DeviceBlock& from, co
                                         bytes);
 }
 
-std::unique_ptr<Recording> VulkanBackend::record(std::vector<DeviceStep> steps, const Frame& frame) {
-    return std::make_unique<RecordedBatch>(*this, std::move(steps), frame);
+std::unique_ptr<Recording> VulkanBackend::record(std::span<const DeviceStep> steps, const Frame& frame) {
+    return std::make_unique<RecordedBatch>(*this, steps, frame);
 }
 
 const Pipeline& VulkanBackend::pipeline(const std::string& shader, const Tensor& like, uint32_t buffers,

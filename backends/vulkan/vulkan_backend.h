@@ -61,7 +61,7 @@ class VulkanBackend final : public DeviceBackend {
     std::unique_ptr<Execution> createUpload(const Tensor& host, const Tensor& staging,
                                             const Tensor& device) override;
     std::unique_ptr<Execution> createDownload(const Tensor& device, const Tensor& host) override;
-    std::unique_ptr<Recording> record(std::vector<DeviceStep> steps, const Frame& frame) override;
+    std::unique_ptr<Recording> record(std::span<const DeviceStep> steps, const Frame& frame) override;
     std::vector<uint8_t> cache() const override { return device_->pipelines().cache(); }
     size_t measurements() const override { return device_->tuning().size(); }
     size_t measurementsIn(const std::vector<uint8_t>& cache) const override;

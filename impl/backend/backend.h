@@ -9,6 +9,7 @@
 #include "backend/device_limits.h"
 #include "backend/execution.h"
 #include "backend/fusion.h"
+#include "backend/thread_pool.h"
 #include "backend/weight_store.h"
 #include "ops/command.h"
 
@@ -113,9 +114,8 @@ class Backend {
     virtual DeviceBackend* device() noexcept { return nullptr; }
     // What a later process may use again instead of preparing it; empty: nothing.
     virtual std::vector<uint8_t> cache() const { return {}; }
-    // Around every run of a session: lease and release of threads.
-    virtual void onRunBegin() noexcept {}
-    virtual void onRunEnd() noexcept {}
+    // The threads on which runs compute, leased for each whole run (RunLease); null: a device computes.
+    virtual ThreadPool* runPool() const noexcept { return nullptr; }
 };
 
 // What the backend wants, or everything row-major when one tensor of the command cannot be packed.

@@ -5,6 +5,7 @@
 // memory, and hands maximal runs of executions to record().
 #pragma once
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "backend/backend.h"
@@ -30,7 +31,7 @@ class BlockCopy {
 
 // An execution that is to be recorded, and the number of its scratch in the frame; 0: it needs none.
 struct DeviceStep {
-    std::unique_ptr<Execution> execution;
+    std::shared_ptr<Execution> execution;
     int scratch = 0;
 };
 
@@ -63,7 +64,7 @@ class DeviceBackend : public Backend {
     // A copy into a row-major host tensor that lies in a Download block.
     virtual std::unique_ptr<Execution> createDownload(const Tensor& device, const Tensor& host) = 0;
     // All of these, in order, over the memory of a frame, which has all of it and outlives the recording. Throws Error.
-    virtual std::unique_ptr<Recording> record(std::vector<DeviceStep> steps, const Frame& frame) = 0;
+    virtual std::unique_ptr<Recording> record(std::span<const DeviceStep> steps, const Frame& frame) = 0;
     // How many choices the device has measured or was given, all of which are part of Backend::cache(); and how many such
     // a cache holds.
     virtual size_t measurements() const { return 0; }

@@ -2,11 +2,18 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "backend/frame.h"
 
 namespace mnnc {
+
+// What an execution keeps from run to run, apart from tensors. Each frame has its own.
+class ExecutionState {
+  public:
+    virtual ~ExecutionState() = default;
+};
 
 class Execution {
   public:
@@ -22,6 +29,9 @@ class Execution {
     // Hot path: may not allocate or lock, nor throw but an Error about contents of tensors. It changes the execution in
     // nothing: what a run writes lies in the frame, which says where tensors and scratch are.
     virtual void run(const Frame& frame) const = 0;
+
+    // Called after prepare() for each frame that runs the execution (Frame::state). Null: it keeps nothing. Throws Error.
+    virtual std::unique_ptr<ExecutionState> makeState() const { return nullptr; }
 
     // Which of several ways prepare() chose, for people to read; empty when there is one only.
     virtual std::string algorithm() const { return {}; }

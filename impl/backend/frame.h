@@ -8,7 +8,9 @@
 
 namespace mnnc {
 
-class DeviceBlock;  // memory of a backend, see backend/device_backend.h
+class ExecutionState;  // see backend/execution.h
+class DeviceBlock;     // memory of a backend, see backend/device_backend.h
+class ThreadPool;
 
 // A place in memory of a device.
 struct DevicePlace {
@@ -46,8 +48,16 @@ class Frame {
     }
     void* data(int operand) const noexcept { return data_[static_cast<size_t>(operand)]; }
     const DevicePlace& device(int operand) const noexcept { return blocks_[static_cast<size_t>(operand)]; }
-    // The number of the scratch of the next step; 0: it has none.
-    void beginStep(int scratch) noexcept { scratch_ = scratch; }
+    // The threads on which the run computes.
+    ThreadPool& pool() const noexcept { return *pool_; }
+    void usePool(ThreadPool& pool) noexcept { pool_ = &pool; }
+    // What the execution of the step that runs keeps from run to run over this frame.
+    ExecutionState* state() const noexcept { return state_; }
+    // Before each step. scratch: its number; 0: it has none. state: null: it keeps nothing.
+    void beginStep(int scratch, ExecutionState* state) noexcept {
+        scratch_ = scratch;
+        state_ = state;
+    }
 
     // How many runs over this memory came before. An execution that reads large weights once goes through them from the
     // other end in every second run, because the cache still has what the run before read last.
@@ -60,6 +70,8 @@ class Frame {
     std::vector<void*> data_;  // by operand; the first is that of tensors without memory
     std::vector<DevicePlace> blocks_;
     int scratch_ = 0;
+    ExecutionState* state_ = nullptr;
+    ThreadPool* pool_ = nullptr;
     uint64_t number_ = 0;
 };
 

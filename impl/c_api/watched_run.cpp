@@ -18,10 +18,10 @@ class CallbackObserver final : public RunObserver {
         : session_(session), handle_(handle), options_(options) {}
     ~CallbackObserver() override { hide(); }
     bool before(const OpCall& call, const Frame& frame) override {
-        return !options_.before || ask(options_.before, call, call.inputs, frame) != MNN_OP_SKIP;
+        return !options_.before || ask(options_.before, call, call.inputs, frame, -1) != MNN_OP_SKIP;
     }
-    void after(const OpCall& call, const Frame& frame) override {
-        if (options_.after && ask(options_.after, call, call.outputs, frame) == MNN_OP_SKIP)
+    void after(const OpCall& call, const Frame& frame, double deviceMs) override {
+        if (options_.after && ask(options_.after, call, call.outputs, frame, deviceMs) == MNN_OP_SKIP)
             fail(Status::InvalidValue, "MNN_OP_SKIP came back from a callback after operator '%s'",
                  call.record.name.c_str());
     }
@@ -30,10 +30,10 @@ class CallbackObserver final : public RunObserver {
 
   private:
     int32_t ask(mnn_op_callback callback, const OpCall& call, const std::vector<Tensor*>& tensors,
-                const Frame& frame) {
+                const Frame& frame, double deviceMs) {
         show(tensors, frame);
         mnn_op_info_t info = describe(call.record, *session_.impl);
-        info.device_ms = call.deviceMs;
+        info.device_ms = deviceMs;
         session_.callbackThread.store(thisThread(), std::memory_order_relaxed);
         const int32_t answer = invoke(callback, info);
         hide();

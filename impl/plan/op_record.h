@@ -42,7 +42,6 @@ struct OpCall {
     OpRecord record;
     bool inserted = false;  // a copy or a change of storage that no operator of the model asked for
     std::vector<Tensor*> inputs, outputs;
-    double deviceMs = -1;  // of the last run that was asked for times of the device; below 0: not known
 };
 
 }  // namespace mnnc

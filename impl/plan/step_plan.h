@@ -54,7 +54,7 @@ struct StepPlan {
     std::vector<Tensor*> uploads, downloads;  // host tensors in memory that the device sees
     std::vector<StagedTensor> staged;         // the uploads of runs
     std::vector<Tensor*> constants;           // on the device, written once
-    std::vector<std::unique_ptr<Execution>> constantUploads;
+    std::vector<DeviceStep> constantUploads;
     std::vector<Placement> placements;  // of tensors and scratch, once memory is planned
     MemoryNeeds needs;
     std::vector<KnownOperand> known;  // constants that steps of the host read

@@ -172,7 +172,7 @@ void StorageConversions::copy(std::unique_ptr<Execution> execution, Tensor* from
     execution->prepare();
     if (once) {
         plan_.constants.push_back(to);
-        plan_.constantUploads.push_back(std::move(execution));
+        plan_.constantUploads.push_back({std::move(execution)});
         return;
     }
     Command command;

@@ -1,4 +1,4 @@
-// Describes the plan of a stage in terms of the graph's tensors.
+// Describes the program of a stage in terms of the graph's tensors.
 #include <unordered_map>
 
 #include "session/planned_graph.h"
@@ -10,7 +10,7 @@ void Stage::describe(PlannedGraph& graph) const {
     const size_t count = tensors_.count() - schedule_.furtherLike.size();
     std::unordered_map<int, int> others;
     const auto numberOf = [&](const Tensor* tensor) {
-        const int number = plan_->tensors.original(tensor->number);
+        const int number = (*program_)->tensors.original(tensor->number);
         if (number > 0 && static_cast<size_t>(number) <= count) return number - 1;
         const auto [found, added] = others.try_emplace(number, graph.lastOther - 1);
         if (added) --graph.lastOther;
@@ -21,7 +21,7 @@ void Stage::describe(PlannedGraph& graph) const {
         for (const Tensor* tensor : tensors) numbers.push_back(numberOf(tensor));
         return numbers;
     };
-    for (const PlannedStep& step : plan_->steps)
+    for (const ProgramStep& step : (*program_)->steps)
         for (const OpCall& call : step.calls)
             if (!call.inserted)
                 graph.calls.push_back({call.record, numbersOf(call.inputs), numbersOf(call.outputs)});

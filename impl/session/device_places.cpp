@@ -6,7 +6,7 @@ namespace mnnc {
 
 // Whether an execution of the host reads the tensor, or a view of it.
 bool Stage::hostReads(const Tensor& root) const noexcept {
-    for (const PlannedStep& step : plan_->steps) {
+    for (const ProgramStep& step : (*program_)->steps) {
         if (step.onDevice) continue;
         for (const OpCall& call : step.calls)
             for (Tensor* input : call.inputs)
@@ -17,19 +17,19 @@ bool Stage::hostReads(const Tensor& root) const noexcept {
 
 // Whether uploads of the tensor, or of views of it, go through memory of their own.
 bool Stage::readsThrough(const Tensor& root) const noexcept {
-    for (const StagedTensor& staged : plan_->staged)
+    for (const StagedTensor& staged : (*program_)->staged)
         if (rootOf(staged.host)->number == root.number) return true;
     return false;
 }
 
 void Stage::readThrough(const Tensor& root, DeviceBlock* block) noexcept {
-    for (const StagedTensor& staged : plan_->staged)
+    for (const StagedTensor& staged : (*program_)->staged)
         if (rootOf(staged.host)->number == root.number) place(*staged.staging, block);
 }
 
 // Whether the plan has the tensor in memory that the device and the host see.
 bool Stage::placedOnDevice(const Tensor& root) const noexcept {
-    for (const Placement& placement : plan_->placements)
+    for (const Placement& placement : (*program_)->placements)
         if (placement.operand == root.number && !placement.onHost) return true;
     return false;
 }
@@ -41,10 +41,10 @@ void Stage::place(const Tensor& tensor, DeviceBlock* block) noexcept {
         tensors_.frame.place(tensor.number, DevicePlace{block, 0});
         tensors_.frame.place(tensor.number, nullptr);
     } else {
-        for (const Placement& placement : plan_->placements)
+        for (const Placement& placement : (*program_)->placements)
             if (placement.operand == tensor.number) placement.bind(tensors_.frame, memory_.bases());
     }
-    bindViews(tensors_.frame, plan_->views);
+    bindViews(tensors_.frame, (*program_)->views);
 }
 
 bool Pipeline::deviceReads(size_t index) noexcept {

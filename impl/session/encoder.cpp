@@ -7,6 +7,7 @@
 #include "backend/fusion.h"
 #include "base/error.h"
 #include "ops/search_parts.h"
+#include "session/budgeted_buffer.h"
 #include "tensor/region_check.h"
 #include "tensor/stored_content.h"
 
@@ -166,7 +167,7 @@ void StageEncoder::emit(Command command) {
 }
 
 void* StageEncoder::allocateFolded(int64_t bytes) {
-    return folded_.emplace_back(context_).reserve(bytes, "a constant computed while planning");
+    return folded_.emplace_back(context_, bytes, "a constant computed while planning").data();
 }
 
 void StageEncoder::constant(Tensor* output, const void* bytes) {
@@ -251,7 +252,9 @@ void StageEncoder::runNow(const Command& command) {
         frame.place(output->number, const_cast<void*>(output->values));
     }
     frame.place(scratchNumber, scratch.reserve(execution->scratchBytes(), "scratch"));
-    frame.beginStep(scratchNumber);
+    frame.usePool(*context_.pool);
+    const std::unique_ptr<ExecutionState> state = execution->makeState();
+    frame.beginStep(scratchNumber, state.get());
     execution->run(frame);
     for (Tensor* output : command.outputs) output->hasConstantValue = true;
 }

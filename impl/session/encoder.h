@@ -6,8 +6,8 @@
 
 #include "ops/op_def.h"
 #include "schedule/schedule.h"
-#include "session/budgeted_buffer.h"
 #include "session/planning_frame.h"
+#include "session/shared_memory.h"
 
 namespace mnnc {
 
@@ -23,7 +23,7 @@ class StageEncoder final : public GeometryContext {
   public:
     // kind, stage, owner: of the temporary tensors.
     StageEncoder(SessionContext& context, PlanningFrame& planning, OperandNumbers::Kind kind, int stage,
-                 int owner, std::deque<Tensor>& temporaries, std::deque<BudgetedBuffer>& folded)
+                 int owner, std::deque<Tensor>& temporaries, std::deque<SharedMemory>& folded)
         : context_(context),
           planning_(planning),
           kind_(kind),
@@ -59,7 +59,7 @@ class StageEncoder final : public GeometryContext {
     const OperandNumbers::Kind kind_;
     const int stage_, owner_;
     std::deque<Tensor>& temporaries_;
-    std::deque<BudgetedBuffer>& folded_;
+    std::deque<SharedMemory>& folded_;
     std::vector<Command> emitted_;
 };
 

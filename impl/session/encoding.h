@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "plan/plan_tensors.h"
-#include "session/budgeted_buffer.h"
 #include "session/encoder.h"
+#include "session/shared_memory.h"
 #include "tensor/tensor.h"
 
 namespace mnnc {
@@ -49,7 +49,7 @@ class Encoding {
     ParamsPtr params_;
     std::vector<Input> inputs_;
     std::deque<Tensor> outputs_, temporaries_;
-    std::deque<BudgetedBuffer> folded_;
+    std::deque<SharedMemory> folded_;
     std::vector<EncodedCommand> commands_;  // over these tensors; inputs count by their numbers alone
 };
 

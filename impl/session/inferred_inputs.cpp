@@ -50,11 +50,11 @@ std::vector<std::optional<Tensor>> inferInputs(SessionContext& context, const st
 
 std::vector<std::optional<Tensor>> Pipeline::inferOutputs() {
     const std::vector<Tensor> inputs = wantedInputs();
-    const std::unique_ptr<StagePlan> plan = stages_[0]->inferShapes({nullptr, inputs});
+    const ProgramPtr program = stages_[0]->inferShapes({nullptr, inputs});
     std::vector<std::optional<Tensor>> result(outputCount());
     for (size_t i = 0; i < outputCount(); ++i) {
         if (!settled(outputId(i))) continue;
-        const Tensor* made = plan->tensors.find(outputId(i) + 1);
+        const Tensor* made = program->tensors.find(outputId(i) + 1);
         result[i] = made ? *made : output(i);
         result[i]->values = nullptr;
     }

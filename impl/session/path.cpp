@@ -1,6 +1,8 @@
 // Creates the backends of a path, plans and runs it.
 #include "session/path.h"
 
+#include <optional>
+
 #include "backend/shared_runtime.h"
 #include "session/memory_limit.h"
 #include "session/value.h"
@@ -67,30 +69,18 @@ Chosen chooseRuntime(const SessionConfig& config) {
          backupReason.c_str());
 }
 
-// The lease of a backend's threads for one scope.
-class BackendRun {
-  public:
-    explicit BackendRun(Backend* backend) : backend_(backend) {
-        if (backend_) backend_->onRunBegin();
-    }
-    ~BackendRun() {
-        if (backend_) backend_->onRunEnd();
-    }
-    BackendRun(const BackendRun&) = delete;
-    BackendRun& operator=(const BackendRun&) = delete;
-
-  private:
-    Backend* backend_;
-};
-
-// What a run or a resize under way looks at, for one scope.
+// What a run or a resize under way looks at, for one scope. Threads are leased for a whole call, so that workers wake once and
+// spin between operators; not beside a device, where they would spin while it works.
 class Call {
   public:
-    Call(SessionContext& context, RunObserver* observer, const Cancellation& cancel) : context_(context) {
+    Call(SessionContext& context, RunObserver* observer, const Cancellation& cancel)
+        : context_(context), pool_(*context.pool) {
+        if (!context_.device) context_.pool = &lease_.emplace(pool_).pool();
         context_.observer = observer;
         context_.cancel = cancel;
     }
     ~Call() {
+        context_.pool = &pool_;
         context_.observer = nullptr;
         context_.cancel = {};
     }
@@ -99,6 +89,8 @@ class Call {
 
   private:
     SessionContext& context_;
+    ThreadPool& pool_;
+    std::optional<RunLease> lease_;
 };
 
 }  // namespace
@@ -139,6 +131,7 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
     context_.net = interpreter_->net.get();
     context_.weights = interpreter_->weights.get();
     context_.cpu = cpu_.get();
+    context_.pool = cpu_->runPool();
     context_.hostBackend = hostBackend_.get();
     context_.recordsPlans = config.recordPlans;
     context_.measuresAlgorithms = config.measureAlgorithms;
@@ -183,14 +176,12 @@ void Path::receive(const Link& link) {
 }
 
 void Path::plan(const Cancellation& cancel) {
-    const BackendRun lease(leased());
     const ScopedFloatMode floatMode(floatMode_);
     const Call call(context_, nullptr, cancel);
     pipeline_->prepare();
 }
 
 void Path::run(RunObserver* observer, const Cancellation& cancel, PlanObserver* planObserver) {
-    const BackendRun lease(leased());
     const ScopedFloatMode floatMode(floatMode_);
     const Call call(context_, observer, cancel);
     if (!links_.empty()) {

@@ -97,8 +97,6 @@ class Path {
     void receive(const Link& link);
     uint64_t cacheKey() const;
     void takeCache(const std::vector<uint8_t>& marked);
-    // Threads are leased for a whole run; not beside a device, where they would spin while it works.
-    Backend* leased() const noexcept { return wanted_ ? nullptr : cpu_.get(); }
 
     std::shared_ptr<const Interpreter> interpreter_;
     const FloatMode floatMode_;  // of runs and plans

@@ -85,6 +85,7 @@ void Pipeline::loadConstants(const NetGraph& net) {
 }
 
 void Pipeline::run(PlanObserver* observer) {
+    tensors_.frame.usePool(*context_.pool);
     for (size_t i = 0; i < stages_.size(); ++i) {
         Stage& stage = *stages_[i];
         if (i > 0 && !stage.upToDate()) planLater(i, observer);

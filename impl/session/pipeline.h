@@ -131,7 +131,7 @@ class Pipeline {
     // A plan that is not in use.
     struct KeptPlan {
         std::vector<InputDescription> inputs;
-        std::vector<std::unique_ptr<StagePlan>> stages;
+        std::vector<std::unique_ptr<BoundProgram>> stages;
     };
     using KeptPlans = std::list<KeptPlan>;
     // A constant that operators write, and where its new value waits when that lies in the memory of another one.

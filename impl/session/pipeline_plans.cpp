@@ -96,7 +96,7 @@ void Pipeline::use(KeptPlan& kept) {
     } catch (...) {
         exchange(kept);
         exchangeMemory();
-        if (stages_[0]->plan()) bindOrLose();
+        if (stages_[0]->program()) bindOrLose();
         throw;
     }
     described_ = true;
@@ -143,7 +143,9 @@ void Pipeline::planFirst() {
             KeptPlan& plan = fresh.emplace_back();
             plan.inputs = wanted_;
             plan.stages.resize(stages_.size());
-            plan.stages[0] = stages_[0]->makePlan({stale_ ? nullptr : stages_[0]->plan(), inputs});
+            const BoundProgram* before = stages_[0]->program();
+            plan.stages[0] = std::make_unique<BoundProgram>(
+                context_, stages_[0]->plan({stale_ ? nullptr : before, inputs}), before);
             use(plan);  // `plan` is the one before now
             if (plan.stages[0] && context_.planCache > 1 && !stale_) kept_.splice(kept_.begin(), fresh);
             stale_ = false;
@@ -171,14 +173,14 @@ void Pipeline::planLater(size_t stage, PlanObserver* observer) {
     };
     for (;;) {
         try {
-            const StagePlan* before = planned.plan();
+            const BoundProgram* before = planned.program();
             if (!before && !kept_.empty()) before = kept_.front().stages[stage].get();
-            std::unique_ptr<StagePlan> plan = planned.makePlan({before});
-            plan = planned.exchange(std::move(plan));
+            auto program = std::make_unique<BoundProgram>(context_, planned.plan({before}), before);
+            program = planned.exchange(std::move(program));
             try {
                 planned.bind();
             } catch (...) {
-                planned.exchange(std::move(plan));
+                planned.exchange(std::move(program));
                 planned.invalidate();
                 throw;
             }
@@ -198,7 +200,7 @@ void Pipeline::trim() {
     if (context_.keepReplaced) return;
     ready_ = false;
     for (const auto& stage : stages_) stage->shrink();
-    if (!stages_[0]->plan()) return;
+    if (!stages_[0]->program()) return;
     for (size_t i = 0; i < inputIds_.size(); ++i) inputMemory_[i].shrink(input(i).storageBytes());
     bind();
 }

@@ -8,14 +8,12 @@
 namespace mnnc {
 
 void Stage::follow() noexcept {
-    if (!planned()) return;
-    bindViews(tensors_.frame, plan_->views);
-    for (PlanGuard& guard : plan_->guards) guard.data = tensors_.data(tensors_[guard.input.tensor]);
+    if (planned()) program_->follow(tensors_);
 }
 
 void* Stage::arenaPlace(int operand) noexcept {
     if (!planned()) return nullptr;
-    for (const Placement& placement : plan_->placements)
+    for (const Placement& placement : (*program_)->placements)
         if (placement.operand == operand && placement.onHost) return memory_.bases().host + placement.offset;
     return nullptr;
 }

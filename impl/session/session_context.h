@@ -19,6 +19,7 @@ struct SessionContext {
     const Net* net = nullptr;
     DeviceBackend* device = nullptr;           // the wanted backend when it has memory of its own, else null
     Backend* cpu = nullptr;                    // folds constants and takes what the device does not
+    ThreadPool* pool = nullptr;                // of the call under way
     const HostBackend* hostBackend = nullptr;  // takes what it supports in place of the CPU; may be null
     const WeightStore* weights = nullptr;
     HostMemoryPtr hostMemory;  // of all buffers; null: the library's own
@@ -50,7 +51,11 @@ struct SessionContext {
     bool keep(DeviceBlockPtr& block, int64_t bytes) noexcept {
         return block && keepIn(replacedBlocks_, std::move(block), bytes);
     }
+    void keep(const std::shared_ptr<const void>& program) noexcept {
+        if (keepReplaced) keepOne(replacedPrograms_, std::shared_ptr(program));
+    }
     void dropReplaced() noexcept {
+        replacedPrograms_.clear();
         replaced_.clear();
         replacedBlocks_.clear();
         count(-replacedBytes_);
@@ -75,18 +80,23 @@ struct SessionContext {
     // What cannot be kept stays where it is.
     template <typename Memory>
     bool keepIn(std::vector<Memory>& list, Memory&& memory, int64_t bytes) noexcept {
-        if (!keepReplaced) return false;
+        if (!keepReplaced || !keepOne(list, std::move(memory))) return false;
+        replacedBytes_ += bytes;
+        return true;
+    }
+    template <typename Memory>
+    static bool keepOne(std::vector<Memory>& list, Memory&& memory) noexcept {
         try {
             list.push_back(std::move(memory));
+            return true;
         } catch (const std::bad_alloc&) {
             return false;
         }
-        replacedBytes_ += bytes;
-        return true;
     }
 
     std::vector<AlignedBuffer> replaced_;
     std::vector<DeviceBlockPtr> replacedBlocks_;
+    std::vector<std::shared_ptr<const void>> replacedPrograms_;  // with constants that outputs may be
     int64_t replacedBytes_ = 0;
 };
 

@@ -1,16 +1,11 @@
-// Checks whether a stage's plan still holds, and runs its steps.
+// Takes programs into use, and runs their steps.
 #include "session/stage.h"
 
-#include <algorithm>
-#include <cstring>
 #include <map>
 
-#include "ops/search_parts.h"
+#include "base/error.h"
 #include "session/control_node.h"
 #include "session/run_observer.h"
-#include "session/value.h"
-#include "tensor/host_copy.h"
-#include "tensor/tensor_list.h"
 
 namespace mnnc {
 
@@ -53,99 +48,54 @@ Stage::Stage(SessionContext& context, GraphTensors& tensors, const GraphSchedule
 Stage::~Stage() = default;
 
 void Stage::invalidate() noexcept {
-    if (plan_) plan_->valid = false;
+    if (program_) program_->invalidate();
     for (const Item& item : items_)
         if (item.control) item.control->outdate();
 }
 
-std::unique_ptr<StagePlan> Stage::exchange(std::unique_ptr<StagePlan> plan) noexcept {
-    plan_.swap(plan);
+std::unique_ptr<BoundProgram> Stage::exchange(std::unique_ptr<BoundProgram> program) noexcept {
+    program_.swap(program);
     for (const Item& item : items_) {
         if (item.control) {
             item.control->outdate();
             continue;
         }
         for (const int id : item.op->node->outputs)
-            if (id >= 0) tensors_.setPlanned(id, plan_ ? plan_->tensors.find(id + 1) : nullptr);
+            if (id >= 0) tensors_.setPlanned(id, program_ ? (*program_)->tensors.find(id + 1) : nullptr);
     }
-    return plan;
+    return program;
 }
 
 void Stage::bind() {
-    if (!plan_) return;
-    plan_->bind(memory_, tensors_.frame);
-    for (PlanGuard& guard : plan_->guards) guard.data = tensors_.data(tensors_[guard.input.tensor]);
-    if (context_.recordsPlans) context_.planTexts[{schedule_.graph, index_}] = plan_->texts;
+    if (!program_) return;
+    program_->bind(memory_, tensors_);
+    if (context_.recordsPlans) context_.planTexts[{schedule_.graph, index_}] = (*program_)->texts;
 }
 
 void Stage::shrink() {
-    memory_.shrink(plan_ ? plan_->needs : MemoryNeeds());
-}
-
-bool Stage::upToDate() {
-    if (!planned()) return false;
-    bool moved = false, relocated = false;
-    for (PlanGuard& guard : plan_->guards) {
-        const Tensor& tensor = tensors_[guard.input.tensor];
-        if (!(tensor.shape == guard.shape) || tensor.type != guard.type || tensor.format != guard.format ||
-            !sameList(tensor.list, guard.list))
-            return false;
-        const void* data = tensors_.data(tensor);
-        relocated |= data != guard.data;
-        guard.data = data;
-        if (!guard.input.content || tensor.empty()) continue;
-        const void* now = data;
-        if (tensor.channelBlock != 1) {
-            copyToHost(tensor, data, guard.fresh.data(), rowMajor(tensor));
-            now = guard.fresh.data();
-        }
-        if (std::memcmp(now, guard.content.data(), static_cast<size_t>(guard.bytes)) == 0) continue;
-        if (!guard.input.onlyOffset) return false;
-        std::memcpy(guard.content.data(), now, static_cast<size_t>(guard.bytes));
-        moved = true;
-    }
-    if (relocated) bindViews(tensors_.frame, plan_->views);
-    if (!moved) return true;
-    plan_->valid = false;  // unless all shapes are as before
-    for (MovingSlice& moving : plan_->movingSlices)
-        if (!sameShapes(moving)) return false;
-    return plan_->valid = true;
-}
-
-bool Stage::sameShapes(MovingSlice& moving) const {
-    const Node& node = *moving.node;
-    if (findSearchParts(node.type) && !node.fixed.empty())
-        return false;  // its output has room for any number
-    node.def->shape({node, moving.inputs, moving.outputs});
-    const Tensor &now = *moving.outputs[0], &planned = *plan_->tensors.find(now.number);
-    return now.shape == planned.shape && sameList(now.list, planned.list);
+    memory_.shrink(program_ ? (*program_)->needs : MemoryNeeds());
 }
 
 void Stage::execute() {
-    for (PlannedStep& step : plan_->steps) {
+    const std::vector<ProgramStep>& steps = (*program_)->steps;
+    for (size_t i = 0; i < steps.size(); ++i) {
         context_.cancel.check();
-        if (step.control)
-            step.control->run();
+        if (steps[i].control >= 0)
+            items_[static_cast<size_t>(steps[i].control)].control->run();
         else if (context_.observer)
-            executeObserved(step);
+            executeObserved(i);
         else
-            run(step);
+            program_->run(i, tensors_.frame);
     }
 }
 
-void Stage::run(PlannedStep& step) {
-    if (!step.execution) return step.recording->run();
-    tensors_.frame.beginStep(step.scratch);
-    step.execution->run(tensors_.frame);
-}
-
 Recording* Stage::recording() const noexcept {
-    if (!plan_ || plan_->steps.size() != 1) return nullptr;
-    return plan_->steps[0].recording.get();
+    return program_ && (*program_)->steps.size() == 1 ? program_->recording(0) : nullptr;
 }
 
 // Commands that a device runs as one recording are reported together, and none of them can be left out.
-void Stage::executeObserved(PlannedStep& step) {
+void Stage::executeObserved(size_t number) {
+    const ProgramStep& step = (*program_)->steps[number];
     bool wanted = true;
     for (const OpCall& call : step.calls) {
         wanted &= context_.observer->before(call, tensors_.frame);
@@ -156,21 +106,19 @@ void Stage::executeObserved(PlannedStep& step) {
                  "with others: it cannot be left out there",
                  call.record.name.c_str(), call.record.backend);
     }
-    if (wanted && step.onDevice && context_.observer->wantsDeviceTimes())
-        executeTimed(step);
-    else if (wanted)
-        run(step);
-    for (const OpCall& call : step.calls) context_.observer->after(call, tensors_.frame);
-}
-
-void Stage::executeTimed(PlannedStep& step) {
-    std::vector<double> ms(step.calls.size(), -1.0);
-    step.recording->runTimed(ms);
-    for (size_t i = 0; i < ms.size(); ++i) step.calls[i].deviceMs = ms[i];
+    std::vector<double> deviceMs;
+    if (wanted && step.onDevice && context_.observer->wantsDeviceTimes()) {
+        deviceMs.assign(step.calls.size(), -1.0);
+        program_->recording(number)->runTimed(deviceMs);
+    } else if (wanted) {
+        program_->run(number, tensors_.frame);
+    }
+    for (size_t i = 0; i < step.calls.size(); ++i)
+        context_.observer->after(step.calls[i], tensors_.frame, deviceMs.empty() ? -1.0 : deviceMs[i]);
 }
 
 void Stage::appendRecords(std::vector<OpRecord>& records) const {
-    for (const PlannedStep& step : plan_->steps)
+    for (const ProgramStep& step : (*program_)->steps)
         for (const OpCall& call : step.calls)
             if (!call.inserted) records.push_back(call.record);
 }

@@ -1,4 +1,4 @@
-// Makes plans of a stage. What depends on nothing that has changed is taken over from a plan before: operators that became
+// Makes programs of a stage. What depends on nothing that has changed is taken over from the program before: operators that became
 // commands, and executions of commands.
 #include <deque>
 #include <set>
@@ -19,8 +19,7 @@ class Stage::Planning {
           context_(stage.context_),
           numbers_(stage.tensors_.planning.numbers),
           request_(request),
-          result_(std::make_unique<StagePlan>(context_, stage.inputs_)),
-          plan_(*result_) {}
+          before_(request.before ? request.before->program() : nullptr) {}
 
     // The shapes of all operators; encodings become commands.
     void encodeAll(CommandGraph& graph) {
@@ -28,33 +27,33 @@ class Stage::Planning {
         for (size_t i = 0; i < stage_.items_.size(); ++i) {
             const Item& item = stage_.items_[i];
             context_.cancel.check();
-            Encoding::Ptr& encoding = plan_.encodings.emplace_back();
+            Encoding::Ptr& encoding = program_.encodings.emplace_back();
             const Node& node = *item.op->node;
             const std::vector<Tensor*> inputs = inputsOf(node);
             if (item.control) {
-                controlOf_[graph.appendControl(node.type, node.name, inputs)] = item.control;
+                controlOf_[graph.appendControl(node.type, node.name, inputs)] = static_cast<int>(i);
                 readByControl_.insert(inputs.begin(), inputs.end());
                 continue;
             }
-            encoding = encode(item, inputs, request_.before ? request_.before->encodings[i] : nullptr);
-            encoding->addTensors(plan_.tensors);
+            encoding = encode(item, inputs, before_ ? before_->encodings[i] : nullptr);
+            encoding->addTensors(program_.tensors);
             if (item.op->folded)
                 for (const int id : node.outputs) makers_[id + 1] = encoding;
-            for (const EncodedCommand& command : encoding->commands(plan_.tensors))
+            for (const EncodedCommand& command : encoding->commands(program_.tensors))
                 graph.append(command.command, command.flops, command.refusal);
         }
     }
 
-    std::unique_ptr<StagePlan> make() {
+    ProgramPtr make() {
         CommandGraph graph([this](const Tensor* tensor) { return isLiveOut(tensor); });
         encodeAll(graph);
         PassObserver observer;
         if (context_.recordsPlans)
             observer = [this](const char* pass, const std::string& text) {
-                plan_.texts.push_back({pass, text});
+                program_.texts.push_back({pass, text});
             };
         const auto temporary = [this](const Tensor& like) {
-            return plan_.tensors.addLike(like, numbers_, stage_.index_);
+            return program_.tensors.addLike(like, numbers_, stage_.index_);
         };
         const std::vector<bool>& coordinates =
             context_.net->graphs[static_cast<size_t>(stage_.schedule_.graph)].coordinates;
@@ -66,7 +65,7 @@ class Stage::Planning {
 
         StepPlan steps(graph);
         StageEncoder constants(context_, stage_.tensors_.planning, OperandNumbers::Kind::Constant,
-                               stage_.index_, 0, plan_.temporaries, plan_.folded);
+                               stage_.index_, 0, program_.temporaries, program_.folded);
         StepContext context{*context_.cpu,
                             context_.device,
                             context_.cancel,
@@ -75,31 +74,31 @@ class Stage::Planning {
                             temporary,
                             [&](const Command& command) { constants.fold(command); },
                             numbers_,
-                            &plan_.tensors,
+                            &program_.tensors,
                             stage_.index_,
                             context_.recordsPlans,
                             context_.measuresAlgorithms};
-        context.before = request_.before ? &request_.before->executions : nullptr;
-        context.made = &plan_.executions;
+        context.before = before_ ? &before_->executions : nullptr;
+        context.made = &program_.executions;
         runPasses(steps, context, observer);
         take(std::move(steps));
         ++context_.stagePlans;
-        context_.counts.executions += plan_.executions.created();
+        context_.counts.executions += program_.executions.created();
         return std::move(result_);
     }
 
-    std::unique_ptr<StagePlan> inferred() { return std::move(result_); }
+    ProgramPtr inferred() { return std::move(result_); }
 
   private:
     // The plan's own tensor for one of the graph. A tensor that the plan only reads is a copy of the present one.
     Tensor* operand(int id) {
-        if (Tensor* known = plan_.tensors.find(id + 1)) return known;
+        if (Tensor* known = program_.tensors.find(id + 1)) return known;
         for (const Tensor& input : request_.inputs)
-            if (input.number == id + 1) return plan_.tensors.add(input);
+            if (input.number == id + 1) return program_.tensors.add(input);
         Tensor copy = stage_.tensors_[id];
         copy.aliasOf = nullptr;
         copy.aliasOffset = 0;
-        return plan_.tensors.add(std::move(copy));
+        return program_.tensors.add(std::move(copy));
     }
     std::vector<Tensor*> inputsOf(const Node& node) {
         std::vector<Tensor*> result;
@@ -122,40 +121,44 @@ class Stage::Planning {
     }
 
     void captureGuards() {
-        for (PlanGuard& guard : plan_.guards) {
-            const Tensor& tensor = stage_.tensors_[guard.input.tensor];
+        for (const StageInput& input : stage_.inputs_) {
+            ProgramGuard& guard = program_.guards.emplace_back(input);
+            const Tensor& tensor = stage_.tensors_[input.tensor];
             guard.shape = tensor.shape;
             guard.type = tensor.type;
             guard.format = tensor.format;
             guard.list = tensor.list;
             if (!guard.input.content) continue;
             guard.bytes = hostBytes(tensor, rowMajor(tensor));
-            copyToHost(tensor, stage_.tensors_.data(tensor),
-                       guard.content.reserve(guard.bytes, "values that a plan depends on"), rowMajor(tensor));
-            if (tensor.channelBlock != 1) guard.fresh.reserve(guard.bytes, "values that a plan depends on");
+            guard.isPacked = tensor.channelBlock != 1;
+            guard.content.emplace(context_, guard.bytes, "values that a plan depends on");
+            copyToHost(tensor, stage_.tensors_.data(tensor), guard.content->data(), rowMajor(tensor));
         }
     }
 
     // The inputs of an operator as its shape rule sees them: it knows the values on which the plan depends. Those are copies in
-    // `shown`; whether there are any.
-    bool showKnown(const Item& item, std::vector<Tensor*>& inputs, std::deque<Tensor>& shown) {
+    // `shown`. Returns for each input the guard that has its values, or -1; nothing where there are none.
+    std::vector<int> showKnown(const Item& item, std::vector<Tensor*>& inputs, std::deque<Tensor>& shown) {
+        std::vector<int> guards(inputs.size(), -1);
         size_t operand = 0;
         for (size_t k = 0; k < item.op->node->inputs.size() && k < 32; ++k) {
             const int id = item.op->node->inputs[k];
             if (id < 0) continue;
-            Tensor*& input = inputs[operand++];
-            if (!((item.op->content >> k) & 1u) || input->hasConstantValue) continue;
-            for (PlanGuard& guard : plan_.guards) {
+            const size_t at = operand++;
+            if (!((item.op->content >> k) & 1u) || inputs[at]->hasConstantValue) continue;
+            for (size_t g = 0; g < program_.guards.size(); ++g) {
+                const ProgramGuard& guard = program_.guards[g];
                 if (!guard.input.content || guard.input.tensor != id) continue;
-                Tensor& known = shown.emplace_back(*input);
+                Tensor& known = shown.emplace_back(*inputs[at]);
                 known.hasConstantValue = true;
                 known.channelBlock = 1;
-                known.values = guard.content.data();
-                input = &known;
+                known.values = guard.content->data();
+                inputs[at] = &known;
+                guards[at] = static_cast<int>(g);
                 break;
             }
         }
-        return !shown.empty();
+        return shown.empty() ? std::vector<int>() : guards;
     }
 
     // Constants that another stage computed may lie where others did before.
@@ -174,8 +177,9 @@ class Stage::Planning {
             return found == makers_.end() ? nullptr : found->second;
         };
         std::deque<Tensor> shown;
-        const bool knows = showKnown(item, inputs, shown);
-        if (before && !knows && !readsEarlierConstants(item) && before->fits(*item.op, inputs, makerOf))
+        const std::vector<int> guards = showKnown(item, inputs, shown);
+        if (before && guards.empty() && !readsEarlierConstants(item) &&
+            before->fits(*item.op, inputs, makerOf))
             return before;
         std::vector<Tensor> outputs;
         for (const int id : item.op->node->outputs)
@@ -183,22 +187,23 @@ class Stage::Planning {
         ++context_.counts.encoded;
         const auto encoding = std::make_shared<const Encoding>(context_, stage_.tensors_.planning, *item.op,
                                                                inputs, outputs, makerOf);
-        if (item.op->moving && knows) addMovingSlice(*item.op->node, inputs, outputs);
+        if (item.op->moving && !guards.empty()) addMovingSlice(*item.op->node, inputs, outputs, guards);
         return encoding;
     }
 
     void addMovingSlice(const Node& node, const std::vector<Tensor*>& inputs,
-                        const std::vector<Tensor>& outputs) {
-        MovingSlice& slice = plan_.movingSlices.emplace_back();
+                        const std::vector<Tensor>& outputs, const std::vector<int>& guards) {
+        MovingSlice& slice = program_.movingSlices.emplace_back();
         slice.node = &node;
-        for (const Tensor* input : inputs) slice.inputs.push_back(&slice.tensors.emplace_back(*input));
-        for (const Tensor& output : outputs) slice.outputs.push_back(&slice.tensors.emplace_back(output));
+        for (const Tensor* input : inputs) slice.inputs.push_back(*input);
+        slice.outputs = outputs;
+        slice.guards = guards;
     }
 
     void take(StepPlan&& steps) {
-        plan_.steps.reserve(steps.steps.size());
+        program_.steps.reserve(steps.steps.size());
         for (Step& step : steps.steps) {
-            PlannedStep& planned = plan_.steps.emplace_back();
+            ProgramStep& planned = program_.steps.emplace_back();
             if (!step.execution && step.toRecord.empty()) planned.control = controlOf_.find(step.id)->second;
             planned.execution = std::move(step.execution);
             planned.toRecord = std::move(step.toRecord);
@@ -206,32 +211,32 @@ class Stage::Planning {
             planned.scratch = step.scratch;
             planned.calls = std::move(step.calls);
         }
-        plan_.placements = std::move(steps.placements);
-        plan_.views = placedViews(steps.views);
-        plan_.staged = std::move(steps.staged);
-        plan_.known = std::move(steps.known);
-        plan_.constantUploads = std::move(steps.constantUploads);
-        plan_.needs = steps.needs;
-        plan_.operands = numbers_.end();
-        plan_.valid = true;
+        program_.placements = std::move(steps.placements);
+        program_.views = placedViews(steps.views);
+        program_.staged = std::move(steps.staged);
+        program_.known = std::move(steps.known);
+        program_.constantUploads = std::move(steps.constantUploads);
+        program_.needs = steps.needs;
+        program_.operands = numbers_.end();
     }
 
     Stage& stage_;
     SessionContext& context_;
     OperandNumbers& numbers_;
     const Request request_;
-    std::unique_ptr<StagePlan> result_;
-    StagePlan& plan_;
-    std::unordered_map<int, Encoding::Ptr> makers_;  // of folded tensors, by number
-    std::unordered_map<CommandGraph::Id, ControlNode*> controlOf_;
+    const ProgramPtr before_;
+    std::shared_ptr<Program> result_ = std::make_shared<Program>();
+    Program& program_ = *result_;
+    std::unordered_map<int, Encoding::Ptr> makers_;        // of folded tensors, by number
+    std::unordered_map<CommandGraph::Id, int> controlOf_;  // the number of the stage's operator
     std::set<const Tensor*> readByControl_;
 };
 
-std::unique_ptr<StagePlan> Stage::makePlan(const Request& request) {
+ProgramPtr Stage::plan(const Request& request) {
     return Planning(*this, request).make();
 }
 
-std::unique_ptr<StagePlan> Stage::inferShapes(const Request& request) {
+ProgramPtr Stage::inferShapes(const Request& request) {
     Planning planning(*this, request);
     CommandGraph graph([](const Tensor*) { return false; });
     planning.encodeAll(graph);

@@ -210,6 +210,7 @@ void OpRun::execute(Command& command) {
     std::deque<AlignedBuffer> buffers;
     const int scratchNumber = static_cast<int>(command.inputs.size() + command.outputs.size()) + 1;
     Frame frame(scratchNumber + 1);
+    frame.usePool(*pool);
     Command local = command;
     const auto store = [&](Tensor* t, int channelBlock) {
         Tensor& s = stored.emplace_back(*t);
@@ -240,7 +241,8 @@ void OpRun::execute(Command& command) {
     execution->prepare();
     AlignedBuffer scratch(execution->scratchBytes());
     frame.place(scratchNumber, scratch.data());
-    frame.beginStep(scratchNumber);
+    const std::unique_ptr<ExecutionState> state = execution->makeState();
+    frame.beginStep(scratchNumber, state.get());
     execution->run(frame);
     for (size_t i = 0; i < command.outputs.size(); ++i) {
         Tensor* t = command.outputs[i];

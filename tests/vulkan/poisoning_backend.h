@@ -40,8 +40,8 @@ class PoisoningBackend final : public DeviceBackend {
     std::unique_ptr<Execution> createDownload(const Tensor& device, const Tensor& host) override {
         return backend_.createDownload(device, host);
     }
-    std::unique_ptr<Recording> record(std::vector<DeviceStep> steps, const Frame& frame) override {
-        return backend_.record(std::move(steps), frame);
+    std::unique_ptr<Recording> record(std::span<const DeviceStep> steps, const Frame& frame) override {
+        return backend_.record(steps, frame);
     }
 
   private:

@@ -135,18 +135,18 @@ class Room {
 
     Outcome run() {
         Outcome outcome;
-        cpu_->onRunBegin();
+        const RunLease lease(*cpu_->runPool());
+        frame_.usePool(lease.pool());
         // The results of an earlier run must not matter.
         for (int round = 0; round < 2; ++round) {
             for (const Tensor* output : outputs_)
                 if (void* data = frame_.data<void>(*output); data && !output->aliasOf)
                     std::memset(data, 0xff, static_cast<size_t>(output->storageBytes()));
             for (size_t i = 0; i < steps_.size(); ++i) {
-                frame_.beginStep(steps_[i].scratch);
+                frame_.beginStep(steps_[i].scratch, nullptr);
                 recordings_[i] ? recordings_[i]->run() : steps_[i].execution->run(frame_);
             }
         }
-        cpu_->onRunEnd();
         for (const Tensor* output : outputs_) {
             const auto count = static_cast<size_t>(output->elements());
             outcome.floats.emplace_back(output->type == DataType::Float32 ? count : 0);
@@ -171,14 +171,9 @@ class Room {
         for (const KnownOperand& known : plan.known)
             frame_.place(known.operand, const_cast<void*>(known.values));
         bindViews(frame_, placedViews(plan.views));
-        if (!plan.constantUploads.empty()) {
-            std::vector<DeviceStep> uploads;
-            for (auto& upload : plan.constantUploads) uploads.push_back({std::move(upload)});
-            device_->record(std::move(uploads), frame_)->run();
-        }
+        if (!plan.constantUploads.empty()) device_->record(plan.constantUploads, frame_)->run();
         for (Step& step : plan.steps)
-            recordings_.push_back(step.toRecord.empty() ? nullptr
-                                                        : device_->record(std::move(step.toRecord), frame_));
+            recordings_.push_back(step.toRecord.empty() ? nullptr : device_->record(step.toRecord, frame_));
     }
 
     Tensor* describe(const Value& value) {
@@ -226,7 +221,7 @@ class Room {
     Frame frame_{kMostOperands + 1};
     std::deque<Tensor> tensors_, temporaries_;
     std::deque<AlignedBuffer> buffers_;
-    std::deque<BudgetedBuffer> folded_;
+    std::deque<SharedMemory> folded_;
     std::vector<Tensor*> outputs_;
     std::unique_ptr<StageMemory> memory_;
     std::unique_ptr<BudgetedBlock> constants_;

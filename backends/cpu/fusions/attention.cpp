@@ -24,8 +24,8 @@ class FusedAttention final : public Execution {
     }
 
     void prepare() override {
-        requestScratch(attentionScratchBytes(backend_.kernels(), form_.args, backend_.pool().threads(),
-                                             command_.name.c_str()));
+        requestScratch(attentionScratchBytes(backend_.kernels(), form_.args,
+                                             backend_.planningPool().threads(), command_.name.c_str()));
     }
 
     void run(const Frame& frame) const override {
@@ -37,7 +37,7 @@ class FusedAttention final : public Execution {
             data.steps[i] = frame.data<const void>(input(form_.steps[i]));
         data.out = frame.data<float>(*command_.outputs[0]);
         data.scratch = frame.scratch();
-        attention(backend_.kernels(), form_.args, data, backend_.pool());
+        attention(backend_.kernels(), form_.args, data, frame.pool());
     }
 
     std::string algorithm() const override { return gemmText(backend_, form_.args.type); }

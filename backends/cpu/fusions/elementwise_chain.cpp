@@ -89,7 +89,7 @@ class Chain final : public Execution {
             values.push_back(result);
         }
         blocks_ = blocks;
-        requestScratch(int64_t{backend_.pool().threads()} * blocks_ * kBlock * 4);
+        requestScratch(int64_t{backend_.planningPool().threads()} * blocks_ * kBlock * 4);
     }
 
     std::string algorithm() const override { return format("%zu operators", steps_.size()); }
@@ -106,7 +106,7 @@ class Chain final : public Execution {
 
     void run(const Frame& frame) const override {
         const int64_t n = storageElements(*command_.outputs[0]), count = ceilDiv(n, kBlock);
-        ThreadPool& pool = backend_.pool();
+        ThreadPool& pool = frame.pool();
         const int64_t worth = n * static_cast<int64_t>(steps_.size()) / kPieceElements;
         const int64_t most = std::min<int64_t>(count, 4 * pool.threads());
         const auto pieces = static_cast<int>(std::clamp<int64_t>(worth, 1, std::max<int64_t>(most, 1)));
@@ -231,7 +231,8 @@ std::unique_ptr<Execution> createOverCodes(CpuBackend& backend, const Command& c
     chain.prepare();
     AlignedBuffer memory(chain.scratchBytes());
     frame.place(blocks, memory.data());
-    frame.beginStep(blocks);
+    frame.usePool(backend.planningPool());
+    frame.beginStep(blocks, nullptr);
     chain.run(frame);
     return createInt8Table(backend, command, input, results);
 }

@@ -40,7 +40,7 @@ class PointwiseDepthwise final : public Execution, public AlgorithmChoice {
         depthwiseWeights_.prepare(backend_, depthwise_, plan_->depthwise(), windowOf(depthwise_));
         first_ = side(pointwise_, pointwiseWeights_);
         second_ = side(depthwise_, depthwiseWeights_);
-        requestScratch(plan_->scratchBytes(backend_.pool().threads()));
+        requestScratch(plan_->scratchBytes(backend_.planningPool().threads()));
     }
 
     std::string algorithm() const override {
@@ -53,14 +53,14 @@ class PointwiseDepthwise final : public Execution, public AlgorithmChoice {
         appendCandidates(backend_, pointwise_, pointwiseOptions(backend_, pointwise_), measured, out);
         ConvOptions options;
         options.groups = static_cast<int>(windowOf(depthwise_).groups);
-        options.threads = backend_.pool().threads();
+        options.threads = backend_.planningPool().threads();
         appendCandidates(backend_, depthwise_, options, measured, out);
         return out;
     }
 
     void run(const Frame& frame) const override {
         plan_->run(frame.data<const float>(*command_.inputs[0]), first_, second_,
-                   frame.data<float>(*command_.outputs[0]), frame.scratch(), backend_.pool());
+                   frame.data<float>(*command_.outputs[0]), frame.scratch(), frame.pool());
     }
 
   private:

@@ -67,7 +67,7 @@ class ResizedConvolution final : public Execution, public AlgorithmChoice {
             for (int64_t b = 0; b < ceilDiv(source->shape[1], backend_.kernels().lanes); ++b)
                 blocks_.push_back({input, resizer, b * blockFloats});
         }
-        requestScratch(plan_->scratchBytes(backend_.pool().threads()));
+        requestScratch(plan_->scratchBytes(backend_.planningPool().threads()));
     }
 
     std::string algorithm() const override {
@@ -83,7 +83,7 @@ class ResizedConvolution final : public Execution, public AlgorithmChoice {
     void run(const Frame& frame) const override {
         plan_->rowFed()->runRows(Rows(*this, frame), weights_.packed(),
                                  frame.data<float>(*command_.outputs[0]), post_, frame.scratch(),
-                                 backend_.pool());
+                                 frame.pool());
     }
 
   private:

@@ -23,7 +23,7 @@ class Activation final : public Execution {
     void run(const Frame& frame) const override {
         const float* x = frame.data<const float>(input_);
         float* y = frame.data<float>(output_);
-        forStorage(backend_.pool(), output_, [&](long begin, long end) {
+        forStorage(frame.pool(), output_, [&](long begin, long end) {
             kernel_.run(kernels_, x + begin, y + begin, static_cast<size_t>(end - begin));
         });
     }
@@ -53,7 +53,7 @@ class PReluChannels final : public Execution {
         const float* x = frame.data<const float>(input_);
         float* y = frame.data<float>(output_);
         forChannels(
-            backend_.pool(), output_,
+            frame.pool(), output_,
             [&](int64_t at, int64_t n, int64_t c) {
                 kernels_.leakyLanes(x + at, y + at, static_cast<size_t>(n), slopes_.data() + c);
             },

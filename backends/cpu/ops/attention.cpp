@@ -73,7 +73,8 @@ class Attention final : public CommandExecution {
                 return static_cast<int64_t>(step(0)) * batch + static_cast<int64_t>(step(1)) * head;
             });
         }
-        requestScratch(attentionScratchBytes(backend_.kernels(), args_, backend_.pool().threads(), name));
+        requestScratch(
+            attentionScratchBytes(backend_.kernels(), args_, backend_.planningPool().threads(), name));
     }
 
     void run(const Frame& frame) const override {
@@ -86,7 +87,7 @@ class Attention final : public CommandExecution {
         if (command().inputs.size() > 4) data.sinks = inData<float>(frame, 4);
         data.out = outData<float>(frame);
         data.scratch = frame.scratch();
-        attention(backend_.kernels(), args_, data, backend_.pool());
+        attention(backend_.kernels(), args_, data, frame.pool());
     }
 
     std::string algorithm() const override { return gemmText(backend_, args_.type); }

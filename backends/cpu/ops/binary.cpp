@@ -82,14 +82,14 @@ class Binary final : public Execution {
     void run(const Frame& frame) const override {
         if (output_.empty()) return;
         if (rows_ == 1 && lanes_ < 0) {
-            forStorage(backend_.pool(), output_, [&](long begin, long end) {
+            forStorage(frame.pool(), output_, [&](long begin, long end) {
                 row(frame.data<const char>(*inputs_[0]) + (mode_[0] == Operand::Each ? begin * bytes_[0] : 0),
                     frame.data<const char>(*inputs_[1]) + (mode_[1] == Operand::Each ? begin * bytes_[1] : 0),
                     frame.data<char>(output_) + begin * outBytes_, end - begin);
             });
             return;
         }
-        forRows(backend_.pool(), rows_, length_, [&](long begin, long end) {
+        forRows(frame.pool(), rows_, length_, [&](long begin, long end) {
             for (long r = begin; r < end; ++r) lanes_ < 0 ? plainRow(frame, r) : channelRow(frame, r);
         });
     }

@@ -24,7 +24,7 @@ class CosineExecution final : public CommandExecution {
         if (out().empty()) return;
         const auto& p = params<CosineParams>();
         const int64_t pieces = ceilDiv(p.inner, kTogether);
-        forRows(backend_.pool(), p.outer * pieces, p.extent * std::min(p.inner, kTogether),
+        forRows(frame.pool(), p.outer * pieces, p.extent * std::min(p.inner, kTogether),
                 [&](long begin, long end) {
                     for (long i = begin; i < end; ++i) cosines(frame, p, i / pieces, i % pieces * kTogether);
                 });

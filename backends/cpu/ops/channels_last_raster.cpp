@@ -68,7 +68,7 @@ class ChannelsLastRaster final : public Execution {
         (last_ ? packedToNhwc : nhwcToPacked)(backend_.kernels(), frame.data<const float>(input_),
                                               frame.data<float>(output_), static_cast<int>(map.batch()),
                                               static_cast<int>(map.shape[1]),
-                                              static_cast<size_t>(map.plane()), backend_.pool());
+                                              static_cast<size_t>(map.plane()), frame.pool());
     }
 
   private:

@@ -19,7 +19,7 @@ class Col2ImExecution final : public CommandExecution {
     void run(const Frame& frame) const override {
         if (out().empty()) return;
         const auto& p = params<Col2ImParams>();
-        forRows(backend_.pool(), p.planes, p.kernelY * p.kernelX * p.patchesY * p.patchesX,
+        forRows(frame.pool(), p.planes, p.kernelY * p.kernelX * p.patchesY * p.patchesX,
                 [&](long begin, long end) {
                     for (long plane = begin; plane < end; ++plane) sum(frame, p, plane);
                 });

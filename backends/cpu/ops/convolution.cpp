@@ -58,7 +58,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
 
     void run(const Frame& frame) const override {
         if (!plan_) return;
-        ThreadPool& pool = backend_.pool();
+        ThreadPool& pool = frame.pool();
         auto* memory = static_cast<char*>(frame.scratch());
         const void* packed = command_.operands() > 1 ? constant_.get() : stored_.packed();
         if (packAtRun_) {
@@ -108,10 +108,11 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
         own_ = AlignedBuffer();
         constant_ = nullptr;
         const auto pack = [&](void* buffer) {
-            if (weight.values) return plan_->packWeights(weight.known<float>(), buffer, backend_.pool());
+            if (weight.values)
+                return plan_->packWeights(weight.known<float>(), buffer, backend_.planningPool());
             FloatSource stored = weight.stored->floats();
             plan_->packWeights([&](size_t first, size_t count) { return stored.at(first, count); }, buffer,
-                               backend_.pool());
+                               backend_.planningPool());
         };
         if (weight.usage == Usage::Constant && (weight.values || weight.stored)) {
             constant_ =

@@ -53,7 +53,7 @@ class Convolution3dExecution final : public CommandExecution {
         post_ = volumePostOps(command());
         post_.bias = bias_.data();
         options_.groups = static_cast<int>(w_.groups);
-        options_.threads = backend_.pool().threads();
+        options_.threads = backend_.planningPool().threads();
         options_.transposed = p.transposed;
         options_.bf16 = backend_.config().precision == Precision::Low;
         options_.exact = backend_.config().precision == Precision::High;
@@ -89,7 +89,7 @@ class Convolution3dExecution final : public CommandExecution {
 
     void run(const Frame& frame) const override {
         if (phases_.empty()) return;
-        ThreadPool& pool = backend_.pool();
+        ThreadPool& pool = frame.pool();
         if (flat_) {
             const Phase& phase = phases_[0];
             phase.plan->runInTurn(frame.number(), inData<float>(frame, 0), phase.packed.get(),
@@ -122,9 +122,9 @@ class Convolution3dExecution final : public CommandExecution {
         for (const DepthTap& tap : phase.taps) variant += format("/%lld", static_cast<long long>(tap.k));
         const auto fill = [&](void* buffer) {
             const FloatView stored = p.weights(w_.weightCount, w_.oc, command().name.c_str());
-            if (flat_) return phase.plan->packWeights(stored.data(), buffer, backend_.pool());
+            if (flat_) return phase.plan->packWeights(stored.data(), buffer, backend_.planningPool());
             const std::vector<float> ordered = phaseWeights(phase, p, w_, stored.data());
-            phase.plan->packWeights(ordered.data(), buffer, backend_.pool());
+            phase.plan->packWeights(ordered.data(), buffer, backend_.planningPool());
         };
         phase.packed = backend_.weights(command().params, variant, phase.plan->packedWeightBytes(), fill,
                                         p.modelBytes());

@@ -8,16 +8,21 @@ namespace mnnc::cpu {
 
 namespace {
 
+struct HostState final : ExecutionState {
+    explicit HostState(std::unique_ptr<HostComputation> made) : computation(std::move(made)) {}
+    const std::unique_ptr<HostComputation> computation;
+};
+
 class HostExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
-    void prepare() override {
-        computation_ = params<HostNodeParams>().node->plan(command().inputs, command().outputs);
+    std::unique_ptr<ExecutionState> makeState() const override {
+        return std::make_unique<HostState>(
+            params<HostNodeParams>().node->plan(command().inputs, command().outputs));
     }
-    void run(const Frame& frame) const override { computation_->run(frame); }
-
-  private:
-    std::unique_ptr<HostComputation> computation_;
+    void run(const Frame& frame) const override {
+        static_cast<HostState*>(frame.state())->computation->run(frame);
+    }
 };
 
 constexpr CpuOp kCustom[] = {{OpType::Plugin, nullptr, makeExecution<HostExecution>}};

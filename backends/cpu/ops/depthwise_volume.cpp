@@ -60,7 +60,7 @@ class DepthwiseVolumeExecution final : public CommandExecution {
 
     void run(const Frame& frame) const override {
         if (!ready_) return;
-        ThreadPool& pool = backend_.pool();
+        ThreadPool& pool = frame.pool();
         const int64_t slices = w_.batch * blocks() * w_.out[0];
         const int few = static_cast<int>(std::min<int64_t>(slices, std::numeric_limits<int>::max() / 8));
         const int pieces = taskCount(few, plane_.oh, pool.threads());

@@ -62,7 +62,7 @@ class Dequantize final : public Execution {
         const Line l = line<T>(frame);
         const T* from = frame.data<const T>(*command_.inputs[0]);
         auto* to = frame.data<float>(*command_.outputs[0]);
-        forElements(backend_.pool(), command_.outputs[0]->elements(), [&](long begin, long end) {
+        forElements(frame.pool(), command_.outputs[0]->elements(), [&](long begin, long end) {
             for (long i = begin; i < end; ++i)
                 to[i] = (static_cast<float>(from[i]) + l.shift) * l.scale + l.offset;
         });
@@ -87,14 +87,14 @@ class DynamicQuant final : public Execution {
     void run(const Frame& frame) const override {
         const int64_t count = command_.inputs[0]->elements();
         const float* x = frame.data<const float>(*command_.inputs[0]);
-        const Range range = rangeOf(x, count);
+        const Range range = rangeOf(x, count, frame.pool());
         const float width = range.high - range.low;
         const float scale = width > 0 && std::isfinite(width) ? width / 255 : 1;
         const float zero = std::clamp(nearestEven(std::max(-range.low / scale, 0.0f)), 0.0f, 255.0f) - 128;
         *frame.data<float>(*command_.outputs[1]) = scale;
         *frame.data<float>(*command_.outputs[2]) = zero;
         auto* codes = frame.data<int8_t>(*command_.outputs[0]);
-        forElements(backend_.pool(), count, [&](long begin, long end) {
+        forElements(frame.pool(), count, [&](long begin, long end) {
             for (long i = begin; i < end; ++i) {
                 const float value = x[i] / scale;
                 const float inside = value > -512.0f ? (value < 512.0f ? value : 512.0f) : -512.0f;
@@ -109,11 +109,11 @@ class DynamicQuant final : public Execution {
         float low = 0, high = 0;
     };
 
-    Range rangeOf(const float* x, int64_t count) const {
+    Range rangeOf(const float* x, int64_t count, ThreadPool& pool) const {
         constexpr int kPieces = 32;
         Range parts[kPieces];
         const int pieces = static_cast<int>(std::clamp<int64_t>(count / kPieceElements, 1, kPieces));
-        parallelFor(backend_.pool(), pieces, [&](int i) {
+        parallelFor(pool, pieces, [&](int i) {
             Range part;
             for (int64_t k = count * i / pieces; k < count * (i + 1) / pieces; ++k) {
                 part.low = x[k] < part.low ? x[k] : part.low;

@@ -22,7 +22,7 @@ class Dilation2dExecution final : public CommandExecution {
         if (out().empty()) return;
         const auto& p = params<Dilation2dParams>();
         const Shape& shape = out().shape;
-        forRows(backend_.pool(), shape[0] * shape[1], shape[2] * shape[3] * p.kernelY * p.kernelX,
+        forRows(frame.pool(), shape[0] * shape[1], shape[2] * shape[3] * p.kernelY * p.kernelX,
                 [&](long begin, long end) {
                     for (long plane = begin; plane < end; ++plane) maximum(frame, p, plane);
                 });

@@ -64,13 +64,13 @@ class DynamicSlice : public CommandExecution {
         const Box box = place(frame, from);
         switch (elementBytes(out().type)) {
             case 4:
-                copyBox(inData<uint32_t>(frame, 0) + from, outData<uint32_t>(frame), box, backend_.pool());
+                copyBox(inData<uint32_t>(frame, 0) + from, outData<uint32_t>(frame), box, frame.pool());
                 break;
             case 2:
-                copyBox(inData<uint16_t>(frame, 0) + from, outData<uint16_t>(frame), box, backend_.pool());
+                copyBox(inData<uint16_t>(frame, 0) + from, outData<uint16_t>(frame), box, frame.pool());
                 break;
             default:
-                copyBox(inData<uint8_t>(frame, 0) + from, outData<uint8_t>(frame), box, backend_.pool());
+                copyBox(inData<uint8_t>(frame, 0) + from, outData<uint8_t>(frame), box, frame.pool());
         }
     }
 

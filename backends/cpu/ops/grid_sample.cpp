@@ -35,7 +35,7 @@ class GridSampleExecution final : public CommandExecution {
 
     void run(const Frame& frame) const override {
         if (out().empty()) return;
-        ThreadPool& pool = backend_.pool();
+        ThreadPool& pool = frame.pool();
         const int64_t pieces = ceilDiv(outPlane_, kGridOutputs), batch = in(0).shape[0];
         const int64_t wanted = ceilDiv(4 * pool.threads(), batch * pieces);
         const int64_t groups = pool.threads() == 1 ? 1 : std::clamp<int64_t>(wanted, 1, blocks_);

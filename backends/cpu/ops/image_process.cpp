@@ -31,7 +31,7 @@ class ImageProcessExecution final : public CommandExecution {
         if (out().empty()) return;
         const auto& p = params<ImageProcessParams>();
         const int64_t images = out().shape[0];
-        forRows(backend_.pool(), images * p.to.height, p.to.width * 16, [&](long begin, long end) {
+        forRows(frame.pool(), images * p.to.height, p.to.width * 16, [&](long begin, long end) {
             for (long i = begin; i < end; ++i) row(frame, p, i / p.to.height, i % p.to.height);
         });
     }

@@ -52,7 +52,7 @@ class Int8ConvExecution final : public Execution {
         padded_ = roundUp(w.oc, int64_t{kernels.lanes});
         prepareWeights(w);
         prepareSteps(w);
-        requestScratch(plan_->scratchBytes(backend_.pool().threads()));
+        requestScratch(plan_->scratchBytes(backend_.planningPool().threads()));
     }
 
     std::string algorithm() const override {
@@ -65,7 +65,7 @@ class Int8ConvExecution final : public Execution {
         const bool floats = out.type == DataType::Float32;
         plan_->run(frame.data<const int8_t>(*command_.inputs[0]), stored_.get(),
                    floats ? nullptr : frame.data<int8_t>(out), floats ? frame.data<float>(out) : nullptr,
-                   post_, frame.scratch(), backend_.pool());
+                   post_, frame.scratch(), frame.pool());
     }
 
   private:
@@ -99,7 +99,7 @@ class Int8ConvExecution final : public Execution {
             if (codes.blocksPerOutput != 1)
                 fail(Status::NotSupported, "op '%s': %lld scales per output channel", name,
                      static_cast<long long>(codes.blocksPerOutput));
-            plan_->packQuantized({codes.q, codes.scale, codes.min}, buffer, backend_.pool());
+            plan_->packQuantized({codes.q, codes.scale, codes.min}, buffer, backend_.planningPool());
             const Tail tail = tailOf(buffer);
             const auto each = static_cast<size_t>(w.weightCount / w.oc);
             for (size_t o = 0; o < static_cast<size_t>(padded_); ++o) {

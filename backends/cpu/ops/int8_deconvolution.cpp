@@ -66,7 +66,7 @@ class Int8Deconvolution final : public Execution {
         plan_ = makeInt8ConvPlan(backend_.kernels(), phaseShape(window_, phases_, channels_), {});
         prepareWeights();
         preparePost();
-        planScratch_ = roundUp(plan_->scratchBytes(backend_.pool().threads()), 64);
+        planScratch_ = roundUp(plan_->scratchBytes(backend_.planningPool().threads()), 64);
         const int64_t plane = checkedMul(phases_.y.length(), phases_.x.length(), "scratch");
         requestScratch(checkedAdd(
             planScratch_, checkedMul(checkedMul(plane, channels_, "scratch"), window_.batch, "scratch"),
@@ -81,9 +81,9 @@ class Int8Deconvolution final : public Execution {
         if (!plan_) return;
         auto* results = static_cast<int8_t*>(frame.scratch()) + planScratch_;
         plan_->run(frame.data<const int8_t>(*command_.inputs[0]), stored_.get(), results, nullptr, post_,
-                   frame.scratch(), backend_.pool());
+                   frame.scratch(), frame.pool());
         const int64_t rows = window_.batch * (eachPhase_ / backend_.kernels().lanes) * window_.oh;
-        parallelRanges(backend_.pool(), static_cast<long>(rows), 4 * backend_.pool().threads(),
+        parallelRanges(frame.pool(), static_cast<long>(rows), 4 * frame.pool().threads(),
                        [&](long begin, long end) {
                            for (long row = begin; row < end; ++row) {
                                switch (backend_.kernels().lanes) {
@@ -130,7 +130,7 @@ class Int8Deconvolution final : public Execution {
                     tail.scale[c] = 1;
                     if (c % eachPhase_ < w.oc) makeCodes(weights, c, codes.data() + c * each, tail);
                 }
-                plan_->packQuantized({codes, {}, {}}, buffer, backend_.pool());
+                plan_->packQuantized({codes, {}, {}}, buffer, backend_.planningPool());
             },
             params_.modelBytes());
     }

@@ -34,7 +34,7 @@ class Int8BinaryExecution final : public CommandExecution {
     }
 
     void run(const Frame& frame) const override {
-        forStorage(backend_.pool(), out(), [&](long begin, long end) {
+        forStorage(frame.pool(), out(), [&](long begin, long end) {
             backend_.kernels().int8->binary(inData<int8_t>(frame, 0) + begin,
                                             inData<int8_t>(frame, 1) + begin, outData<int8_t>(frame) + begin,
                                             static_cast<size_t>(end - begin), args_);
@@ -75,7 +75,7 @@ class Int8ByChannel final : public CommandExecution {
         const int64_t channels = y.shape[1], plane = y.plane(), lanes = backend_.kernels().lanes;
         const bool packed = y.channelBlock > 1;
         const int64_t rows = packed ? ceilDiv(channels, lanes) : channels;
-        forRows(backend_.pool(), y.batch() * rows, plane * (packed ? lanes : 1), [&](long begin, long end) {
+        forRows(frame.pool(), y.batch() * rows, plane * (packed ? lanes : 1), [&](long begin, long end) {
             for (long i = begin; i < end; ++i)
                 packed ? packedRow(frame, i / rows, i % rows, i) : plainRow(frame, i / rows, i % rows, i);
         });

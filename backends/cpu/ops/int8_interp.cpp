@@ -38,11 +38,10 @@ class Int8Interp final : public Execution {
         auto* dst = frame.data<int8_t>(*command_.outputs[0]);
         const int64_t rows = resizer_.rows(), length = resizer_.rowFloats();
         const bool byPixels = sharedByPixels(rows * length / kernels_.lanes, command_.inputs[0]->shape.at(1));
-        forPlaneRows(
-            backend_.pool(), blocks_, rows, byPixels, [&](int64_t block, int64_t begin, int64_t end) {
-                for (int64_t y = begin; y < end; ++y)
-                    makeRow(src + block * resizer_.sourceFloats(), y, dst + (block * rows + y) * length);
-            });
+        forPlaneRows(frame.pool(), blocks_, rows, byPixels, [&](int64_t block, int64_t begin, int64_t end) {
+            for (int64_t y = begin; y < end; ++y)
+                makeRow(src + block * resizer_.sourceFloats(), y, dst + (block * rows + y) * length);
+        });
     }
 
     std::string algorithm() const override { return linear_ ? "int8 linear" : "int8 nearest"; }

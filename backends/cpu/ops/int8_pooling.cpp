@@ -38,21 +38,20 @@ class Int8Pooling final : public Execution {
 
     void run(const Frame& frame) const override {
         const bool byPixels = sharedByPixels(outPlane_, command_.inputs[0]->shape.at(1));
-        forPlaneRows(backend_.pool(), blocks_, rows_, byPixels,
-                     [&](int64_t block, int64_t begin, int64_t end) {
-                         for (int64_t y = begin; y < end; ++y) {
-                             switch (backend_.channelBlock()) {
-                                 case 16:
-                                     row<16>(frame, block, y);
-                                     break;
-                                 case 8:
-                                     row<8>(frame, block, y);
-                                     break;
-                                 default:
-                                     row<4>(frame, block, y);
-                             }
-                         }
-                     });
+        forPlaneRows(frame.pool(), blocks_, rows_, byPixels, [&](int64_t block, int64_t begin, int64_t end) {
+            for (int64_t y = begin; y < end; ++y) {
+                switch (backend_.channelBlock()) {
+                    case 16:
+                        row<16>(frame, block, y);
+                        break;
+                    case 8:
+                        row<8>(frame, block, y);
+                        break;
+                    default:
+                        row<4>(frame, block, y);
+                }
+            }
+        });
     }
 
     std::string algorithm() const override { return "int8"; }

@@ -24,7 +24,7 @@ class Int8Table final : public CommandExecution {
     }
 
     void run(const Frame& frame) const override {
-        ThreadPool& pool = backend_.pool();
+        ThreadPool& pool = frame.pool();
         const int64_t count = out().storageElements();
         const auto pieces = static_cast<int>(std::clamp<int64_t>(count / kPiece, 1, 4 * pool.threads()));
         parallelRanges(pool, static_cast<long>(count), pieces, [&](long begin, long end) {

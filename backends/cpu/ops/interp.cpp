@@ -25,12 +25,10 @@ class InterpExecution final : public Execution {
         const int64_t rows = resizer_.rows(), length = resizer_.rowFloats();
         const bool byPixels =
             sharedByPixels(rows * length / backend_.kernels().lanes, command_.inputs[0]->shape.at(1));
-        forPlaneRows(backend_.pool(), blocks_, rows, byPixels,
-                     [&](int64_t block, int64_t begin, int64_t end) {
-                         for (int64_t y = begin; y < end; ++y)
-                             resizer_.makeRow(src + block * resizer_.sourceFloats(), y,
-                                              dst + (block * rows + y) * length);
-                     });
+        forPlaneRows(frame.pool(), blocks_, rows, byPixels, [&](int64_t block, int64_t begin, int64_t end) {
+            for (int64_t y = begin; y < end; ++y)
+                resizer_.makeRow(src + block * resizer_.sourceFloats(), y, dst + (block * rows + y) * length);
+        });
     }
 
   private:

@@ -29,7 +29,7 @@ class LayerNorm final : public Execution {
         const float* beta = params_.beta.empty() ? nullptr : params_.beta.data();
         const int64_t length = blocks_.length, inner = blocks_.inner;
         if (inner == 1) {
-            forRows(backend_.pool(), blocks_.outer, length * 2, [&](long begin, long end) {
+            forRows(frame.pool(), blocks_.outer, length * 2, [&](long begin, long end) {
                 for (long r = begin; r < end; ++r)
                     kernels_.norm(x + r * length, y + r * length, static_cast<size_t>(length), gamma, beta,
                                   params_.epsilon, params_.rms);
@@ -37,7 +37,7 @@ class LayerNorm final : public Execution {
             return;
         }
         const int64_t width = static_cast<int64_t>(kMaxColumns), groups = ceilDiv(inner, width);
-        forRows(backend_.pool(), blocks_.outer * groups, length * std::min(inner, width),
+        forRows(frame.pool(), blocks_.outer * groups, length * std::min(inner, width),
                 [&](long begin, long end) {
                     for (long i = begin; i < end; ++i) {
                         const int64_t column = i % groups * width, at = i / groups * length * inner + column;

@@ -35,7 +35,7 @@ class LstmBlock final : public CommandExecution {
 
     void run(const Frame& frame) const override {
         const auto& p = params<LstmBlockParams>();
-        ThreadPool& pool = backend_.pool();
+        ThreadPool& pool = frame.pool();
         input_.pack(backend_, command(), frame, frame.scratch());
         own_.pack(backend_, command(), frame, frame.scratch());
         float* sums = reinterpret_cast<float*>(static_cast<char*>(frame.scratch()) + sums_);

@@ -77,7 +77,7 @@ class MatMul final : public Execution {
         if (single_) {
             const size_t packed = gemmPackedBytes(kernels, args_.type, args_.N, args_.K);
             packedBytes_ = roundUp(static_cast<int64_t>(packed), 64);
-            const int threads = backend_.pool().threads();
+            const int threads = backend_.planningPool().threads();
             constant_ = nullptr;
             // Constants of the model, that is: what was folded may differ with the shapes.
             if (b_.usage == Usage::Constant && (b_.values || b_.stored) && command_.params) {
@@ -123,9 +123,9 @@ class MatMul final : public Execution {
             args.c = c;
             args.post = post;
             args.scratch = frame.scratch();
-            return batchedGemm(kernels, args, backend_.pool());
+            return batchedGemm(kernels, args, frame.pool());
         }
-        if (!constant_) packB(bData(frame), frame.scratch());
+        if (!constant_) packB(bData(frame), frame.scratch(), frame.pool());
         GemmArgs gemmArgs = singleArgs();
         gemmArgs.a = frame.data<const float>(a_) + aStart_;
         gemmArgs.packedB = constant_ ? constant_.get() : frame.scratch();
@@ -133,7 +133,7 @@ class MatMul final : public Execution {
         gemmArgs.post = post;
         gemmArgs.scratch = static_cast<char*>(frame.scratch()) + packedBytes_;
         gemmArgs.backwards = constant_ && gemmArgs.M == 1 && frame.isOdd();
-        gemm(kernels, gemmArgs, backend_.pool());
+        gemm(kernels, gemmArgs, frame.pool());
     }
 
     std::string algorithm() const override { return gemmText(backend_, args_.type); }
@@ -143,22 +143,22 @@ class MatMul final : public Execution {
         args_.aOffsets = aOffsets_.data();
         args_.bOffsets = bOffsets_.data();
         requestScratch(static_cast<int64_t>(
-            batchedGemmScratchBytes(backend_.kernels(), args_, backend_.pool().threads())));
+            batchedGemmScratchBytes(backend_.kernels(), args_, backend_.planningPool().threads())));
     }
 
-    void packB(const float* b, void* packed) const {
+    void packB(const float* b, void* packed, ThreadPool& pool) const {
         gemmPackB(backend_.kernels(), args_.type, args_.N, args_.K, b + bStart_, args_.ldb, args_.transB,
-                  packed, backend_.pool());
+                  packed, pool);
     }
 
     void packConstantB(void* packed) const {
-        if (b_.values) return packB(b_.known<float>(), packed);
+        if (b_.values) return packB(b_.known<float>(), packed, backend_.planningPool());
         FloatSource stored = b_.stored->floats();
         const auto start = static_cast<size_t>(bStart_);
         gemmPackB(
             backend_.kernels(), args_.type, args_.N, args_.K,
             [&](size_t first, size_t count) { return stored.at(start + first, count); }, args_.ldb,
-            args_.transB, packed, backend_.pool());
+            args_.transB, packed, backend_.planningPool());
     }
 
     // B where it is a constant that is not in memory, as long as the result lives; else null.
@@ -220,9 +220,10 @@ class InnerProduct final : public Execution {
             std::string("inner_product ") + gemmText(backend_, args_.type) + " " + kernels.isa;
         packed_ = backend_.weights(command_.params, variant, static_cast<int64_t>(bytes), [&](void* buffer) {
             gemmPackB(kernels, args_.type, params_.outputs, params_.inputs, params_.weight.data(), args_.lda,
-                      true, buffer, backend_.pool());
+                      true, buffer, backend_.planningPool());
         });
-        requestScratch(static_cast<int64_t>(gemmScratchBytes(kernels, args_, backend_.pool().threads())));
+        requestScratch(
+            static_cast<int64_t>(gemmScratchBytes(kernels, args_, backend_.planningPool().threads())));
     }
 
     void run(const Frame& frame) const override {
@@ -232,7 +233,7 @@ class InnerProduct final : public Execution {
         args.packedB = packed_.get();
         args.c = frame.data<float>(output_);
         args.scratch = frame.scratch();
-        gemm(backend_.kernels(), args, backend_.pool());
+        gemm(backend_.kernels(), args, frame.pool());
     }
 
     std::string algorithm() const override { return gemmText(backend_, args_.type); }

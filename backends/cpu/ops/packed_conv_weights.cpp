@@ -12,7 +12,7 @@ namespace mnnc::cpu {
 ConvOptions convOptions(const CpuBackend& backend, const Command& command, const ConvWindow& w) {
     ConvOptions options;
     options.groups = static_cast<int>(w.groups);  // convWindow has checked the range
-    options.threads = backend.pool().threads();
+    options.threads = backend.planningPool().threads();
     options.transposed = isDeconvolution(command.type);
     options.srcNchw = command.inputs[0]->channelBlock == 1;
     options.bf16 = backend.config().precision == Precision::Low;
@@ -38,7 +38,7 @@ void appendCandidates(const CpuBackend& backend, const Command& convolution, con
         out.push_back({one.name, one.cycles, one.chosen});
     if (!measured) return;
     const std::vector<double> times =
-        measureConvCandidates(backend.kernels(), shape, options, backend.pool());
+        measureConvCandidates(backend.kernels(), shape, options, backend.planningPool());
     const double least = *std::min_element(times.begin(), times.end());
     for (size_t i = 0; i < times.size(); ++i) {
         out[first + i].ms = times[i];
@@ -67,7 +67,8 @@ void PackedConvWeights::prepare(const CpuBackend& backend, const Command& comman
     const auto fill = [&](void* buffer) {
         if (const QuantizedWeightPacker* packer = plan.quantizedPacker()) {
             const QuantizedWeights stored = params.quantizedWeights(w.weightCount, w.oc, name);
-            return packer->packQuantized({stored.q, stored.scale, stored.min}, buffer, backend.pool());
+            return packer->packQuantized({stored.q, stored.scale, stored.min}, buffer,
+                                         backend.planningPool());
         }
         FloatSource weights = params.weightSource(w.weightCount, w.oc, name);
         plan.packWeights(
@@ -75,7 +76,7 @@ void PackedConvWeights::prepare(const CpuBackend& backend, const Command& comman
                 if (params.model) params.model->readingWeights(static_cast<int64_t>(count * sizeof(float)));
                 return weights.at(first, count);
             },
-            buffer, backend.pool());
+            buffer, backend.planningPool());
     };
     packed_ = backend.weights(command.params, weightVariant(backend, plan, w.groups),
                               plan.packedWeightBytes(), fill, params.modelBytes());

@@ -56,7 +56,8 @@ class PackedMatrix {
                        part.transposed ? "t" : "n", part.ld);
             constant_ = backend.weightsOf(command, part.input, variant, roundUp(size, 64), [&](void* buffer) {
                 const auto loaded = tensor.values ? nullptr : tensor.stored->load();
-                packInto(backend, static_cast<const float*>(loaded ? loaded.get() : tensor.values), buffer);
+                packInto(backend, static_cast<const float*>(loaded ? loaded.get() : tensor.values), buffer,
+                         backend.planningPool());
             });
         } else {
             place_ = scratch.bytes(size);
@@ -65,7 +66,8 @@ class PackedMatrix {
     // At the beginning of a run.
     void pack(const CpuBackend& backend, const Command& command, const Frame& frame, void* scratch) const {
         if (!constant_)
-            packInto(backend, frame.data<const float>(*command.inputs[part_.input]), at(scratch, place_));
+            packInto(backend, frame.data<const float>(*command.inputs[part_.input]), at(scratch, place_),
+                     frame.pool());
     }
     // C = A B + bias + residual, where the latter two are not null; the residual lies like C and may be C. number: of the
     // product in all runs; every second one of a single row goes backwards, see GemmArgs.
@@ -90,9 +92,9 @@ class PackedMatrix {
     }
 
   private:
-    void packInto(const CpuBackend& backend, const float* values, void* packed) const {
+    void packInto(const CpuBackend& backend, const float* values, void* packed, ThreadPool& pool) const {
         gemmPackB(backend.kernels(), type_, part_.N, part_.K, values + part_.offset, part_.ld,
-                  part_.transposed, packed, backend.pool());
+                  part_.transposed, packed, pool);
     }
     static void* at(void* scratch, int64_t place) { return static_cast<char*>(scratch) + place; }
 

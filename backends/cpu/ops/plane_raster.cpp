@@ -72,7 +72,7 @@ class PlaneRaster final : public Execution {
         if (output_.storageBytes() < kThreadedBytes)
             for (int i = 0; i < total; ++i) body(i);
         else
-            parallelFor(backend_.pool(), total, body);
+            parallelFor(frame.pool(), total, body);
     }
 
   private:

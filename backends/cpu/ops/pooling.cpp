@@ -38,10 +38,9 @@ class PoolExecution final : public Execution {
 
     void run(const Frame& frame) const override {
         const bool byPixels = sharedByPixels(outPlane_, command_.inputs[0]->shape.at(1));
-        forPlaneRows(backend_.pool(), blocks_, rows_, byPixels,
-                     [&](int64_t block, int64_t begin, int64_t end) {
-                         for (int64_t row = begin; row < end; ++row) runRow(frame, block, row);
-                     });
+        forPlaneRows(frame.pool(), blocks_, rows_, byPixels, [&](int64_t block, int64_t begin, int64_t end) {
+            for (int64_t row = begin; row < end; ++row) runRow(frame, block, row);
+        });
     }
 
   private:

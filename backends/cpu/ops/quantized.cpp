@@ -45,7 +45,7 @@ class QuantCast final : public Execution {
     }
 
     void run(const Frame& frame) const override {
-        ThreadPool& pool = backend_.pool();
+        ThreadPool& pool = frame.pool();
         const int64_t lanes = kernels_.lanes;
         if (!each_) {
             const int64_t count = out_.storageElements(), blocks = ceilDiv(count, lanes);
@@ -134,7 +134,7 @@ class EltwiseInt8 final : public Execution {
     void run(const Frame& frame) const override {
         const Tensor& out = *command_.outputs[0];
         const int64_t channels = out.shape[1], plane = out.plane();
-        forRows(backend_.pool(), out.batch() * channels, plane, [&](long begin, long end) {
+        forRows(frame.pool(), out.batch() * channels, plane, [&](long begin, long end) {
             for (long row = begin; row < end; ++row) {
                 const auto scale = [&](int i) {
                     const auto& all = params_.scale[i];

@@ -162,8 +162,7 @@ class PlainRaster final : public Execution {
             if (ordered || small)
                 body(0, count);
             else
-                parallelRanges(backend_.pool(), static_cast<long>(count), 4 * backend_.pool().threads(),
-                               body);
+                parallelRanges(frame.pool(), static_cast<long>(count), 4 * frame.pool().threads(), body);
         };
         if constexpr (sizeof(T) == 4)
             if (!ordered && transposes(region)) {

@@ -74,7 +74,7 @@ class Recurrent final : public CommandExecution {
     void run(const Frame& frame) const override {
         Progress progress[2];
         for (int d = 0; d < directions_; ++d) progress[d] = begin(frame, d);
-        ThreadPool& pool = backend_.pool();
+        ThreadPool& pool = frame.pool();
         // Two directions that are too small to be shared are one task each.
         const double work = 1.0 * batch_ * columns_ * hidden_;
         const bool apart =

@@ -118,26 +118,25 @@ class Reduction final : public Execution {
 
     void runFloats(const Frame& frame) const {
         eachStep(frame, [&](const Step& step, const void* x, void* y, Reduce operation, bool) {
-            runFloat(step, static_cast<const float*>(x), static_cast<float*>(y), operation);
+            runFloat(step, static_cast<const float*>(x), static_cast<float*>(y), operation, frame.pool());
         });
     }
 
-    void runFloat(const Step& s, const float* x, float* y, Reduce operation) const {
+    void runFloat(const Step& s, const float* x, float* y, Reduce operation, ThreadPool& pool) const {
         if (s.inner == 1) {
-            forRows(backend_.pool(), s.outer, s.length, [&](long begin, long end) {
+            forRows(pool, s.outer, s.length, [&](long begin, long end) {
                 for (long r = begin; r < end; ++r) y[r] = rowFloat(x + r * s.length, s.length, operation);
             });
             return;
         }
         const int64_t groups = ceilDiv(s.inner, kColumns);
-        forRows(backend_.pool(), s.outer * groups, s.length * std::min(s.inner, kColumns),
-                [&](long begin, long end) {
-                    for (long i = begin; i < end; ++i) {
-                        const int64_t outer = i / groups, column = i % groups * kColumns;
-                        columnsFloat(s, x + outer * s.length * s.inner + column, y + outer * s.inner + column,
-                                     std::min(kColumns, s.inner - column), operation);
-                    }
-                });
+        forRows(pool, s.outer * groups, s.length * std::min(s.inner, kColumns), [&](long begin, long end) {
+            for (long i = begin; i < end; ++i) {
+                const int64_t outer = i / groups, column = i % groups * kColumns;
+                columnsFloat(s, x + outer * s.length * s.inner + column, y + outer * s.inner + column,
+                             std::min(kColumns, s.inner - column), operation);
+            }
+        });
     }
 
     UnaryFn mapOf(Reduce operation) const {
@@ -237,7 +236,7 @@ class Reduction final : public Execution {
             // A mean is divided once.
             if (operation == Reduce::Mean && !last) operation = Reduce::Sum;
             const DataType from = x == frame.data<const void>(input_) ? input_.type : DataType::Int32;
-            reduceIntegers(backend_.pool(), step, {x, from}, {y, last ? output_.type : DataType::Int32},
+            reduceIntegers(frame.pool(), step, {x, from}, {y, last ? output_.type : DataType::Int32},
                            operation, reduced_);
         });
     }

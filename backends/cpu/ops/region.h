@@ -31,7 +31,7 @@ class RegionExecution : public CommandExecution {
         if (out().empty()) return;
         const int64_t regions = out().shape[0];
         for (int64_t r = 0; r < regions; ++r) checkPicture(frame, r);
-        ThreadPool& pool = backend_.pool();
+        ThreadPool& pool = frame.pool();
         parallelRanges(pool, static_cast<long>(regions * rows_), 4 * pool.threads(),
                        [&](long begin, long end) {
                            for (long i = begin; i < end; ++i) makeRow(frame, i / rows_, i % rows_);

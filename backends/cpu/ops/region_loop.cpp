@@ -54,9 +54,10 @@ class RegionLoop final : public CommandExecution {
                 checkedMul(e, h, name) > INT_MAX)
                 fail(Status::LimitExceeded, "op '%s' (While): a product of %lld x %lld x %lld", name,
                      static_cast<long long>(e), static_cast<long long>(l), static_cast<long long>(h));
-            bytes = std::max(bytes, packedBytes(c) + roundUp(4 * e * h, 64) +
-                                        static_cast<int64_t>(gemmScratchBytes(backend_.kernels(), product(c),
-                                                                              backend_.pool().threads())));
+            bytes =
+                std::max(bytes, packedBytes(c) + roundUp(4 * e * h, 64) +
+                                    static_cast<int64_t>(gemmScratchBytes(
+                                        backend_.kernels(), product(c), backend_.planningPool().threads())));
         }
         requestScratch(bytes);
     }
@@ -251,12 +252,12 @@ class RegionLoop final : public CommandExecution {
         if (c.operands.size() > 3) args.post.bias = operand(frame, c, 3, round, h);
         char* memory = static_cast<char*>(frame.scratch());
         gemmPackB(backend_.kernels(), GemmType::Float, args.N, args.K, b,
-                  static_cast<size_t>(c.transposeB ? args.K : args.N), c.transposeB, memory, backend_.pool());
+                  static_cast<size_t>(c.transposeB ? args.K : args.N), c.transposeB, memory, frame.pool());
         args.packedB = memory;
         memory += packedBytes(c);
         args.c = reinterpret_cast<float*>(memory);
         args.scratch = memory + roundUp(4 * e * h, 64);
-        gemm(backend_.kernels(), args, backend_.pool());
+        gemm(backend_.kernels(), args, frame.pool());
         const int64_t to = base(frame, c.operands[0], round), *stride = c.operands[0].view.stride;
         for (int64_t i = 0; i < e; ++i) scatter(frame, c, to + i * stride[0], stride[2], h, args.c + i * h);
     }

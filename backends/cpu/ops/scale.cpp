@@ -33,7 +33,7 @@ class Scale final : public Execution {
         const float* x = frame.data<const float>(input_);
         float* y = frame.data<float>(output_);
         forChannels(
-            backend_.pool(), output_,
+            frame.pool(), output_,
             [&](int64_t at, int64_t n, int64_t c) {
                 inChunks(frame, at, n, [&](int64_t from, size_t count) {
                     kernels_.affineLanes(x + from, y + from, count, scale_.data() + c, bias_.data() + c);
@@ -92,11 +92,11 @@ class InstanceNorm final : public Execution {
         const int64_t channels = static_cast<int64_t>(params_.scale.size()), batch = input_.shape[0];
         const int64_t plane = input_.elements() / (batch * channels);
         if (channelAxis(input_) == 1)
-            forRows(backend_.pool(), batch * channels, plane * 4, [&](long begin, long end) {
+            forRows(frame.pool(), batch * channels, plane * 4, [&](long begin, long end) {
                 for (long r = begin; r < end; ++r) channelRow(frame, r, plane);
             });
         else
-            forRows(backend_.pool(), batch, plane * channels * 4, [&](long begin, long end) {
+            forRows(frame.pool(), batch, plane * channels * 4, [&](long begin, long end) {
                 for (long n = begin; n < end; ++n) channelsLast(frame, n, plane, channels);
             });
     }

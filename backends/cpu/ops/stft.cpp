@@ -36,7 +36,8 @@ class Stft final : public CommandExecution {
                 backend_.weights(command().params, variant("windowed"), packedBytes_, [&](void* packed) {
                     std::vector<float> matrix(static_cast<size_t>(rows) * static_cast<size_t>(columns_));
                     fillTransform(matrix.data());
-                    scaleAndPack(in(2).known<float>(), matrix.data(), matrix.data(), packed);
+                    scaleAndPack(in(2).known<float>(), matrix.data(), matrix.data(), packed,
+                                 backend_.planningPool());
                 });
             requestScratch(0);
             return;
@@ -51,7 +52,7 @@ class Stft final : public CommandExecution {
         if (!packed_)
             scaleAndPack(inData<float>(frame, 2), static_cast<const float*>(basis_.get()),
                          reinterpret_cast<float*>(static_cast<char*>(frame.scratch()) + packedBytes_),
-                         frame.scratch());
+                         frame.scratch(), frame.pool());
         GemmArgs args;
         args.M = static_cast<int>(frames_);
         args.N = columns_;
@@ -63,7 +64,7 @@ class Stft final : public CommandExecution {
         for (int64_t b = 0; b < out().shape[0]; ++b) {
             args.a = inData<float>(frame, 0) + b * length;
             args.c = outData<float>(frame) + b * frames_ * columns_;
-            gemm(backend_.kernels(), args, backend_.pool());
+            gemm(backend_.kernels(), args, frame.pool());
         }
     }
 
@@ -91,7 +92,8 @@ class Stft final : public CommandExecution {
                 }
     }
 
-    void scaleAndPack(const float* window, const float* transform, float* scaled, void* packed) const {
+    void scaleAndPack(const float* window, const float* transform, float* scaled, void* packed,
+                      ThreadPool& pool) const {
         const int rows = window_ * parts_;
         for (int row = 0; row < rows; ++row) {
             const float factor = window[row / parts_];
@@ -99,7 +101,7 @@ class Stft final : public CommandExecution {
             for (int64_t i = from; i < from + columns_; ++i) scaled[i] = transform[i] * factor;
         }
         gemmPackB(backend_.kernels(), GemmType::Float, columns_, rows, scaled, static_cast<size_t>(columns_),
-                  false, packed, backend_.pool());
+                  false, packed, pool);
     }
 
     const CpuBackend& backend_;

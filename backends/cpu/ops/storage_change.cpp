@@ -23,7 +23,7 @@ class StorageChange final : public Execution {
         (packs ? nchwToPacked : packedToNchw)(backend_.kernels(), frame.data<float>(input_),
                                               frame.data<float>(output_), static_cast<int>(packed.batch()),
                                               static_cast<int>(packed.shape.at(1)),
-                                              static_cast<size_t>(packed.plane()), backend_.pool());
+                                              static_cast<size_t>(packed.plane()), frame.pool());
     }
 
   private:
@@ -61,7 +61,7 @@ class ByteStorageChange final : public Execution {
         const int64_t channels = packed.shape.at(1), plane = packed.plane(),
                       channelBlock = packed.channelBlock;
         const int64_t blocks = ceilDiv(channels, channelBlock);
-        parallelFor(backend_.pool(), static_cast<int>(packed.batch() * blocks), [&](int i) {
+        parallelFor(frame.pool(), static_cast<int>(packed.batch() * blocks), [&](int i) {
             const int64_t n = i / blocks, first = i % blocks * channelBlock,
                           lanes = std::min(channelBlock, channels - first);
             const int64_t rows = (n * channels + first) * plane, block = i * plane * channelBlock;

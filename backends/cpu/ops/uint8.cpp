@@ -22,7 +22,7 @@ class CodeExecution : public CommandExecution {
         : CommandExecution(command), backend_(backend) {}
 
   protected:
-    ThreadPool& pool() const { return backend_.pool(); }
+    ThreadPool& pool() const { return backend_.planningPool(); }
 
   private:
     CpuBackend& backend_;
@@ -42,7 +42,7 @@ class CodePool final : public CodeExecution {
 
     void run(const Frame& frame) const override {
         const int64_t planes = out().shape[0] * out().shape[1], taps = int64_t{y_.kernel} * x_.kernel;
-        forRows(pool(), planes * y_.out, x_.out * taps, [&](long begin, long end) {
+        forRows(frame.pool(), planes * y_.out, x_.out * taps, [&](long begin, long end) {
             for (long row = begin; row < end; ++row)
                 for (int64_t x = 0; x < x_.out; ++x)
                     outData<uint8_t>(frame)[row * x_.out + x] =
@@ -80,7 +80,7 @@ class CodeAdd final : public CodeExecution {
             return int64_t{p.factor[i].times(int32_t{code - p.zero[i]} * (1 << kCodeAddBits))};
         };
         const auto *a = inData<uint8_t>(frame, 0), *b = inData<uint8_t>(frame, 1);
-        forElements(pool(), out().elements(), [&](long begin, long end) {
+        forElements(frame.pool(), out().elements(), [&](long begin, long end) {
             for (long i = begin; i < end; ++i) {
                 const auto sum = static_cast<int32_t>(scaled(0, a[i]) + scaled(1, b[i]));
                 outData<uint8_t>(frame)[i] = clampCode(p.range, int64_t{p.factorOut.times(sum)} + p.zeroOut);
@@ -95,7 +95,7 @@ class CodeTable final : public CodeExecution {
 
     void run(const Frame& frame) const override {
         const auto& results = params<CodeTableParams>().results;
-        forElements(pool(), out().elements(), [&](long begin, long end) {
+        forElements(frame.pool(), out().elements(), [&](long begin, long end) {
             for (long i = begin; i < end; ++i)
                 outData<uint8_t>(frame)[i] = results[inData<uint8_t>(frame, 0)[i]];
         });
@@ -112,7 +112,7 @@ class CodeSoftmax final : public CodeExecution {
         const int axis = in(0).format == Format::NC4HW4 && shape.rank() > 1 ? 1 : shape.rank() - 1;
         const int64_t length = shape[axis], inner = shape.elements(axis + 1, shape.rank());
         const auto& powers = params<CodeSoftmaxParams>().powers;
-        forRows(pool(), out().elements() / length, length, [&](long begin, long end) {
+        forRows(frame.pool(), out().elements() / length, length, [&](long begin, long end) {
             for (long row = begin; row < end; ++row) {
                 const int64_t at = row / inner * length * inner + row % inner;
                 const uint8_t* x = inData<uint8_t>(frame, 0) + at;

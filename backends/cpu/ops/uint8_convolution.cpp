@@ -53,7 +53,7 @@ class CodeConv final : public CommandExecution {
         outBlocks_ = ceilDiv(w.oc + 1, lanes);
         plan_ = makeInt8ConvPlan(backend_.kernels(), shape, {});
         prepareWeights();
-        planScratch_ = roundUp(plan_->scratchBytes(backend_.pool().threads()), 64);
+        planScratch_ = roundUp(plan_->scratchBytes(backend_.planningPool().threads()), 64);
         const auto bytesOf = [&](int64_t blocks, int64_t plane, int64_t each) {
             const int64_t all = checkedMul(checkedMul(w.batch, blocks, "scratch"), lanes * each, "scratch");
             return roundUp(checkedMul(all, plane, "scratch"), 64);
@@ -68,7 +68,7 @@ class CodeConv final : public CommandExecution {
         auto* memory = static_cast<char*>(frame.scratch());
         auto* packed = reinterpret_cast<int8_t*>(memory + planScratch_);
         auto* sums = reinterpret_cast<int32_t*>(memory + planScratch_ + packedBytes_);
-        ThreadPool& pool = backend_.pool();
+        ThreadPool& pool = frame.pool();
         const ConvWindow& w = window_;
         const int64_t lanes = backend_.kernels().lanes;
         forRows(pool, w.batch * inBlocks_, w.ih * w.iw * lanes, [&](long begin, long end) {
@@ -111,7 +111,7 @@ class CodeConv final : public CommandExecution {
                     for (int64_t tap = 0; tap < taps; ++tap)
                         codes[static_cast<size_t>((o * w.ic + c) * taps + tap)] =
                             static_cast<int8_t>(codeAt(o, c, tap));
-            plan_->packQuantized({codes, {}, {}}, buffer, backend_.pool());
+            plan_->packQuantized({codes, {}, {}}, buffer, backend_.planningPool());
         };
         stored_ = backend_.weights(command().params, "uint8/" + plan_->weightVariant(),
                                    plan_->packedWeightBytes(), fill);
@@ -168,7 +168,7 @@ class CodeDepthwise final : public CommandExecution {
 
     void run(const Frame& frame) const override {
         const ConvWindow& w = window_;
-        forRows(backend_.pool(), w.batch * w.oc, w.oh * w.ow * w.kh * w.kw, [&](long begin, long end) {
+        forRows(frame.pool(), w.batch * w.oc, w.oh * w.ow * w.kh * w.kw, [&](long begin, long end) {
             for (long i = begin; i < end; ++i)
                 for (int64_t y = 0; y < w.oh; ++y)
                     for (int64_t x = 0; x < w.ow; x += kRun) makeRun(frame, i / w.oc, i % w.oc, y, x);

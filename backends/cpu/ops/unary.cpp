@@ -17,7 +17,7 @@ class UnaryFloat final : public Execution {
     void run(const Frame& frame) const override {
         const float* x = frame.data<const float>(input_);
         float* y = frame.data<float>(output_);
-        forStorage(backend_.pool(), output_, [&](long begin, long end) {
+        forStorage(frame.pool(), output_, [&](long begin, long end) {
             fn_(x + begin, y + begin, static_cast<size_t>(end - begin));
         });
     }
@@ -38,7 +38,7 @@ class UnaryInteger final : public Execution {
 
     void run(const Frame& frame) const override {
         const auto bytes = static_cast<int64_t>(elementBytes(output_.type));
-        forStorage(backend_.pool(), output_, [&](long begin, long end) {
+        forStorage(frame.pool(), output_, [&](long begin, long end) {
             fn_(frame.data<const char>(input_) + begin * bytes, frame.data<char>(output_) + begin * bytes,
                 static_cast<size_t>(end - begin));
         });

@@ -1,0 +1,142 @@
+// Gives a program its memory in a session, and checks whether it still holds there.
+#include "session/bound_program.h"
+
+#include <cstring>
+#include <unordered_map>
+
+#include "ops/search_parts.h"
+#include "plan/fences.h"
+#include "session/value.h"
+#include "tensor/host_copy.h"
+#include "tensor/tensor_list.h"
+
+namespace mnnc {
+
+BoundProgram::BoundProgram(SessionContext& context, ProgramPtr program, const BoundProgram* before)
+    : context_(context),
+      program_(std::move(program)),
+      states_(program_->steps.size()),
+      recordings_(program_->steps.size()),
+      constants_(context, DeviceUse::Compute) {
+    constexpr const char* kWhat = "values that a plan depends on";
+    for (const ProgramGuard& of : program_->guards) {
+        Guard& guard = guards_.emplace_back(context);
+        if (!of.input.content) continue;
+        if (of.isPacked) guard.fresh.reserve(of.bytes, kWhat);
+        if (!of.input.onlyOffset) continue;
+        std::memcpy(guard.moved.reserve(of.bytes, kWhat), of.content->data(), static_cast<size_t>(of.bytes));
+    }
+    for (const MovingSlice& slice : program_->movingSlices) addSlice(slice);
+    std::unordered_map<const Execution*, std::shared_ptr<ExecutionState>> known;
+    for (size_t i = 0; before && i < before->states_.size(); ++i)
+        if (before->states_[i]) known.emplace(before->program_->steps[i].execution.get(), before->states_[i]);
+    for (size_t i = 0; i < states_.size(); ++i) {
+        const Execution* execution = program_->steps[i].execution.get();
+        if (!execution) continue;
+        const auto found = known.find(execution);
+        states_[i] = found != known.end() ? found->second : execution->makeState();
+    }
+}
+
+BoundProgram::~BoundProgram() {
+    context_.keep(program_);
+}
+
+void BoundProgram::addSlice(const MovingSlice& slice) {
+    Slice& own = slices_.emplace_back();
+    own.node = slice.node;
+    for (size_t i = 0; i < slice.inputs.size(); ++i) {
+        Tensor& input = own.tensors.emplace_back(slice.inputs[i]);
+        if (slice.guards[i] >= 0) {
+            const auto of = static_cast<size_t>(slice.guards[i]);
+            input.values = program_->guards[of].input.onlyOffset ? guards_[of].moved.data()
+                                                                 : program_->guards[of].content->data();
+        }
+        own.inputs.push_back(&input);
+    }
+    for (const Tensor& output : slice.outputs) own.outputs.push_back(&own.tensors.emplace_back(output));
+}
+
+void BoundProgram::bind(StageMemory& memory, GraphTensors& tensors) {
+    Frame& frame = tensors.frame;
+    MemoryBases bases = memory.reserve(program_->needs);
+    const int64_t constantBytes = program_->needs.of(MemoryBlock::Constants);
+    if (constantBytes > 0)
+        bases.blocks[static_cast<size_t>(MemoryBlock::Constants)] =
+            constants_.reserve(constantBytes, "constants on the device");
+    frame.grow(program_->operands);
+    for (const Placement& placement : program_->placements) placement.bind(frame, bases);
+    for (const KnownOperand& known : program_->known)
+        frame.place(known.operand, const_cast<void*>(known.values));
+    fenceArena(program_->placements, bases, program_->needs.host);
+    follow(tensors);
+    const auto now = memory.generations();
+    if (!context_.device || (recorded_ && now == recordedFor_)) return;
+    record(*context_.device, frame);
+    recorded_ = true;
+    recordedFor_ = now;
+}
+
+void BoundProgram::follow(GraphTensors& tensors) noexcept {
+    bindViews(tensors.frame, program_->views);
+    for (size_t i = 0; i < guards_.size(); ++i)
+        guards_[i].data = tensors.data(tensors[program_->guards[i].input.tensor]);
+}
+
+// Constants go to the device when the program is bound for the first time.
+void BoundProgram::record(DeviceBackend& device, const Frame& frame) {
+    if (!recorded_ && !program_->constantUploads.empty())
+        device.record(program_->constantUploads, frame)->run();
+    for (size_t i = 0; i < recordings_.size(); ++i) {
+        const std::vector<DeviceStep>& steps = program_->steps[i].toRecord;
+        if (recordings_[i])
+            recordings_[i]->recordAgain();
+        else if (!steps.empty())
+            recordings_[i] = device.record(steps, frame);
+    }
+}
+
+bool BoundProgram::upToDate(GraphTensors& tensors) {
+    if (!valid_) return false;
+    bool moved = false, relocated = false;
+    for (size_t i = 0; i < guards_.size(); ++i) {
+        const ProgramGuard& planned = program_->guards[i];
+        Guard& guard = guards_[i];
+        const Tensor& tensor = tensors[planned.input.tensor];
+        if (!(tensor.shape == planned.shape) || tensor.type != planned.type ||
+            tensor.format != planned.format || !sameList(tensor.list, planned.list))
+            return false;
+        const void* data = tensors.data(tensor);
+        relocated |= data != guard.data;
+        if (!planned.input.content || tensor.empty()) continue;
+        const void* now = data;
+        if (tensor.channelBlock != 1) {
+            copyToHost(tensor, data, guard.fresh.data(), rowMajor(tensor));
+            now = guard.fresh.data();
+        }
+        const auto bytes = static_cast<size_t>(planned.bytes);
+        if (!planned.input.onlyOffset) {
+            if (std::memcmp(now, planned.content->data(), bytes) != 0) return false;
+        } else if (std::memcmp(now, guard.moved.data(), bytes) != 0) {
+            std::memcpy(guard.moved.data(), now, bytes);
+            moved = true;
+        }
+    }
+    if (relocated) follow(tensors);
+    if (!moved) return true;
+    valid_ = false;  // unless all shapes are as before
+    for (Slice& slice : slices_)
+        if (!sameShapes(slice)) return false;
+    return valid_ = true;
+}
+
+bool BoundProgram::sameShapes(Slice& slice) const {
+    const Node& node = *slice.node;
+    if (findSearchParts(node.type) && !node.fixed.empty())
+        return false;  // its output has room for any number
+    node.def->shape({node, slice.inputs, slice.outputs});
+    const Tensor &now = *slice.outputs[0], &planned = *program_->tensors.find(now.number);
+    return now.shape == planned.shape && sameList(now.list, planned.list);
+}
+
+}  // namespace mnnc

@@ -1,0 +1,81 @@
+// A program in a session: what the session has for running it, which is its alone. A stage has several over time; the one in use
+// has its operands' places in the frame.
+#pragma once
+#include <array>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "backend/recording.h"
+#include "session/budgeted_buffer.h"
+#include "session/graph_tensors.h"
+#include "session/program.h"
+#include "session/stage_memory.h"
+
+namespace mnnc {
+
+class BoundProgram {
+  public:
+    // before: whose states of executions go on where this one has the same executions; may be null. Throws what an execution
+    // throws that makes its state.
+    BoundProgram(SessionContext& context, ProgramPtr program, const BoundProgram* before);
+    ~BoundProgram();
+    BoundProgram(const BoundProgram&) = delete;
+    BoundProgram& operator=(const BoundProgram&) = delete;
+
+    const Program* operator->() const noexcept { return program_.get(); }
+    const ProgramPtr& program() const noexcept { return program_; }
+    // Whether what it was made for is as it was.
+    bool valid() const noexcept { return valid_; }
+    void invalidate() noexcept { valid_ = false; }
+
+    // Enters the places of all tensors and scratch in the memory, which grows to what the program needs. Throws what a device
+    // throws.
+    void bind(StageMemory& memory, GraphTensors& tensors);
+    // Tensors that it reads have other memory: views of them follow.
+    void follow(GraphTensors& tensors) noexcept;
+    // Whether what the program depends on is as it was when it was made. Does not allocate. Throws what a shape rule throws
+    // about values that moved.
+    bool upToDate(GraphTensors& tensors);
+
+    // Runs a step that is no control flow.
+    void run(size_t step, Frame& frame) {
+        if (recordings_[step]) return recordings_[step]->run();
+        const ProgramStep& planned = program_->steps[step];
+        frame.beginStep(planned.scratch, states_[step].get());
+        planned.execution->run(frame);
+    }
+    // Null where the device has none.
+    Recording* recording(size_t step) const noexcept { return recordings_[step].get(); }
+    // Of constants on the device.
+    int64_t constantBytes() const noexcept { return constants_.size(); }
+
+  private:
+    struct Guard {
+        explicit Guard(SessionContext& context) : moved(context), fresh(context) {}
+        const void* data = nullptr;   // where views of it are
+        BudgetedBuffer moved, fresh;  // values that may move; a row-major copy of the present ones
+    };
+    // A moving slice with values of this session.
+    struct Slice {
+        const Node* node = nullptr;
+        std::deque<Tensor> tensors = {};
+        std::vector<Tensor*> inputs = {}, outputs = {};
+    };
+    void addSlice(const MovingSlice& slice);
+    bool sameShapes(Slice& slice) const;
+    void record(DeviceBackend& device, const Frame& frame);
+
+    SessionContext& context_;
+    const ProgramPtr program_;
+    bool valid_ = true;
+    std::deque<Guard> guards_;
+    std::deque<Slice> slices_;
+    std::vector<std::shared_ptr<ExecutionState>> states_;  // by step
+    std::vector<std::unique_ptr<Recording>> recordings_;   // by step
+    bool recorded_ = false;
+    std::array<uint64_t, kMemoryBlocks> recordedFor_ = {};  // generations of the device's memory
+    BudgetedBlock constants_;                               // on the device
+};
+
+}  // namespace mnnc
