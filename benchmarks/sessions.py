@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What several sessions of one net cost: memory of each further one, and the throughput of two at a time.
+"""What several sessions of one net cost: time and memory of each further one, and the throughput of two at a time.
 
     python3 benchmarks/sessions.py --library build/release/libmnn_c.so MODELS
 
-Memory: resident set after the first session's run, its growth with each further one, and what a session reports as
-its arena (what it has for itself; weights are shared). Throughput: two sessions of one interpreter, one thread
-each, pinned to two CPUs, against one alone; interleaved bursts, the median of the paired ratios with p10 and p90.
+Creation: milliseconds of the first session, model included, and of each further one, which shares its plan. Memory:
+resident set after the first session's run, its growth with each further one, and what a session reports as its arena
+(what it has for itself; weights are shared). Throughput: two sessions of one interpreter, one thread each, pinned to
+two CPUs, against one alone; interleaved bursts, the median of the paired ratios with p10 and p90.
 """
 
 import argparse
@@ -23,9 +24,11 @@ from harness.worker import status_kib
 MIB = 1024.0
 
 
-def session(options, net, shared=None):
+def session(options, net, times, shared=None):
     engine = ours.Engine(options)
+    begin = time.perf_counter()
     engine.load(net, shared)
+    times.append(1000 * (time.perf_counter() - begin))
     engine.set_inputs()
     engine.run()
     return engine
@@ -78,20 +81,21 @@ def main():
     if args.sessions < 2 or len(os.sched_getaffinity(0)) < 2:
         parser.error("two sessions and two CPUs are needed")
     options = SimpleNamespace(library=args.library, threads=1, precision="normal", isa=None)
-    print("net                 1 session MiB  each further  its arena   2 at a time / 1 [p10 p90]")
+    print("net                 created ms  each further  1 session MiB  each further  its arena   2 at a time / 1 [p10 p90]")
     for net in nets.find(args.folders):
         if args.models and net.name not in args.models.split(","):
             continue
         net.load_tensors()
         ours.Engine(options)  # the library itself does not count
         base = status_kib("VmRSS")
-        engines = [session(options, net)]
+        times = []
+        engines = [session(options, net, times)]
         first = status_kib("VmRSS")
-        engines += [session(options, net, engines[0]) for _ in range(args.sessions - 1)]
+        engines += [session(options, net, times, engines[0]) for _ in range(args.sessions - 1)]
         each = (status_kib("VmRSS") - first) / (args.sessions - 1)
         middle, low, high = throughput(engines, args.rounds)
         print(
-            f"{net.name:20s}{(first - base) / MIB:13.1f}{each / MIB:14.1f}{arena_mib(engines[0]):11.1f}"
+            f"{net.name:20s}{times[0]:10.1f}{statistics.median(times[1:]):14.2f}{(first - base) / MIB:15.1f}{each / MIB:14.1f}{arena_mib(engines[0]):11.1f}"
             f"{middle:15.2f} [{low:.2f} {high:.2f}]",
             flush=True,
         )

@@ -1308,6 +1308,10 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
 /* Prepares a model for running. When the model declares all extents of its inputs the session is ready to
  * run (an open first extent, the batch, counts as 1); otherwise, and with defer_planning,
  * mnn_session_resize_input() and mnn_session_resize() have to follow.
+ * Sessions of one interpreter on the CPU whose configurations are equal but for `cancel`, `max_memory_bytes`,
+ * `max_loop_iterations`, `plan_cache` and `defer_planning` share the plans of the shapes that they have in common: a
+ * further one is made in a fraction of the time and holds only arena_bytes of mnn_session_memory(), its inputs and its outputs.
+ * A session that wrote constants of the model has plans of its own.
  * interpreter: need not outlive the session.
  * config: may be NULL (defaults); not kept.
  * out: the new session; the caller destroys it.
@@ -1326,7 +1330,8 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  *   MNN_ERROR_BAD_STATE           mnn_interpreter_release_model() was called;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.
  * Use: always; any number of sessions of one interpreter may be created at once.
- * Cost: reads and prepares the weights unless another session of the interpreter did, starts threads.
+ * Cost: reads and prepares the weights unless another session of the interpreter did, and plans unless it shares a plan;
+ *   starts threads.
  * Since 0.1. */
 MNN_C_API mnn_status mnn_session_create(mnn_interpreter_t* interpreter, const mnn_schedule_config_t* config,
                                         mnn_session_t** out);
@@ -1781,7 +1786,8 @@ MNN_C_API mnn_status mnn_session_report(const mnn_session_t* session, const char
 typedef struct mnn_memory_info {
     size_t struct_size;    /* sizeof(mnn_memory_info_t), written by the caller */
     uint64_t arena_bytes;  /* planned memory for tensors between operators, which this session alone uses */
-    uint64_t weight_bytes; /* prepared weights and constants, shared with the interpreter's other sessions */
+    uint64_t weight_bytes; /* prepared weights, constants of the model and of plans, shared with the interpreter's other
+                              sessions */
     uint64_t total_bytes;  /* the present sum of arena, weights, inputs, outputs and buffers of operators */
     uint64_t peak_bytes;   /* the largest value that total_bytes has had since the session was created, at any
                               moment: it never falls. Weights that other sessions of the interpreter prepare count

@@ -53,6 +53,8 @@ struct BackendConfig {
     DeviceLimits deviceLimits;
     Power power = Power::Normal;                  // of workers that the session makes for itself
     std::shared_ptr<const SharedRuntime> shared;  // null: the session makes what it needs
+
+    bool operator==(const BackendConfig&) const = default;
 };
 
 // What a backend does where its configuration asks for more than it has. The texts are constant.

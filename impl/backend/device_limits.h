@@ -13,6 +13,8 @@ struct DeviceLimits {
     bool noSubgroups = false;
     bool stageWeights = false;  // copied from staging memory although the host could write them
     std::string refuse;         // commands with this text in their names run on the CPU
+
+    bool operator==(const DeviceLimits&) const = default;
 };
 
 }  // namespace mnnc

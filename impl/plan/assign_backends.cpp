@@ -42,7 +42,8 @@ class Assignment {
         std::string deviceReason, reason;
         if (context_.device && !isHostShape(command) && assignTo(*context_.device, id, deviceReason, ""))
             return;
-        if (assignTo(context_.cpu, id, reason, deviceReason.empty() ? plan_.graph.refusal(id) : deviceReason))
+        if (assignTo(*context_.cpu, id, reason,
+                     deviceReason.empty() ? plan_.graph.refusal(id) : deviceReason))
             return;
         fail(Status::NoExecution,
              "operator %s of node '%s' with inputs (%s) and outputs (%s) has no execution: %s",
@@ -116,10 +117,7 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
             return false;
         }
     }
-    if (fresh && !device) {
-        execution = std::move(fresh);
-        context_.noteNew(command, execution);
-    }
+    if (fresh && !device) execution = context_.keep(command, std::move(fresh));
     const Execution& runs = device ? *fresh : *execution;
     OpCall call;
     call.record = {command.name, typeName(command),     nameOf(backend, command), runs.algorithm(),

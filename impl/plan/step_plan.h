@@ -62,8 +62,8 @@ struct StepPlan {
 
 // What the passes over steps get from a session.
 struct StepContext {
-    Backend& cpu;           // takes what the device does not
-    DeviceBackend* device;  // the wanted backend when it has memory of its own, else null
+    const std::shared_ptr<Backend>& cpu;  // takes what the device does not; executions keep it
+    DeviceBackend* device;                // the wanted backend when it has memory of its own, else null
     const Cancellation& cancel;
     // Whether something after this stage reads a tensor.
     std::function<bool(const Tensor*)> isReadLater;
@@ -87,7 +87,7 @@ struct StepContext {
             if (isFromOutside(tensor)) return true;
         return false;
     }
-    Backend& backendOf(bool onDevice) const { return onDevice ? *device : cpu; }
+    Backend& backendOf(bool onDevice) const { return onDevice ? *device : *cpu; }
     // The execution that ran this command over the same operands in the plan before, which is noted for this plan; or null.
     std::shared_ptr<Execution> takeOver(const Command& command, bool onDevice) const {
         const MadeExecutions::Made* found = before && !onDevice ? before->find(command) : nullptr;
@@ -95,8 +95,14 @@ struct StepContext {
         made->add(*found);
         return found->execution;
     }
-    void noteNew(const Command& command, const std::shared_ptr<Execution>& execution) const {
+    // A new execution of the host, which is noted for this plan. It keeps its backend, since it may run in other sessions and
+    // for longer than the one that planned it.
+    std::shared_ptr<Execution> keep(const Command& command, std::unique_ptr<Execution> fresh) const {
+        // Deletes it where there is no memory for the count of references.
+        std::shared_ptr<Execution> execution(fresh.release(),
+                                             [backend = cpu](Execution* own) { delete own; });
         if (made) made->addNew(command, *tensors, execution);
+        return execution;
     }
 };
 

@@ -130,10 +130,7 @@ void StorageConversions::changeStorage(Tensor* from, Tensor* to) {
                  reason.c_str());
         made->prepare();
     }
-    if (made && !from->onDevice) {
-        execution = std::move(made);
-        context_.noteNew(command, execution);
-    }
+    if (made && !from->onDevice) execution = context_.keep(command, std::move(made));
     insert(std::move(execution), std::move(made), std::move(command));
 }
 

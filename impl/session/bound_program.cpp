@@ -103,9 +103,7 @@ bool BoundProgram::upToDate(GraphTensors& tensors) {
         const ProgramGuard& planned = program_->guards[i];
         Guard& guard = guards_[i];
         const Tensor& tensor = tensors[planned.input.tensor];
-        if (!(tensor.shape == planned.shape) || tensor.type != planned.type ||
-            tensor.format != planned.format || !sameList(tensor.list, planned.list))
-            return false;
+        if (!planned.sameKind(tensor)) return false;
         const void* data = tensors.data(tensor);
         relocated |= data != guard.data;
         if (!planned.input.content || tensor.empty()) continue;

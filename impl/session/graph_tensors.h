@@ -14,9 +14,9 @@ namespace mnnc {
 
 class GraphTensors {
   public:
-    GraphTensors(const NetGraph& net, const GraphSchedule& schedule)
-        : planning(net.source->tensorNames.size() + schedule.furtherLike.size()),
-          frame(planning.numbers.end()),
+    GraphTensors(const NetGraph& net, const GraphSchedule& schedule, OperandNumbers& numbers)
+        : planning{numbers},
+          frame(numbers.end()),
           net_(net),
           schedule_(schedule),
           own_(net.source->tensorNames.size() + schedule.furtherLike.size()),

@@ -7,12 +7,14 @@
 #include "backend/weight_store.h"
 #include "base/log.h"
 #include "ops/custom.h"
+#include "session/shared_programs.h"
 
 namespace mnnc {
 
 struct Interpreter {
     std::shared_ptr<const Net> net;
     std::shared_ptr<WeightStore> weights = std::make_shared<WeightStore>();
+    std::shared_ptr<ProgramStore> programs = std::make_shared<ProgramStore>();
     std::shared_ptr<LogSink> log;
 
     Interpreter(ModelBytes bytes, const ModelOptions& options);

@@ -69,6 +69,11 @@ Chosen chooseRuntime(const SessionConfig& config) {
          backupReason.c_str());
 }
 
+// A backend that keeps its runtime: executions may outlive the session.
+std::shared_ptr<Backend> withRuntime(std::unique_ptr<Backend> backend, std::shared_ptr<Runtime> runtime) {
+    return {backend.release(), [runtime = std::move(runtime)](Backend* own) { delete own; }};
+}
+
 // What a run or a resize under way looks at, for one scope. Threads are leased for a whole call, so that workers wake once and
 // spin between operators; not beside a device, where they would spin while it works.
 class Call {
@@ -110,16 +115,17 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
     BackendConfig backendConfig = config.backend;
     backendConfig.maxMemoryBytes = context_.maxMemoryBytes;
     if (backendConfig.shared) context_.hostMemory = backendConfig.shared->memory;
-    cpu_ = runtime_->createBackend(backendConfig, *interpreter_->weights);
-    context_.device = cpu_->device();
+    std::unique_ptr<Backend> cpu = runtime_->createBackend(backendConfig, *interpreter_->weights);
+    context_.device = cpu->device();
     if (context_.device) {
-        wanted_ = std::move(cpu_);
+        wanted_ = std::move(cpu);
         std::string reason;
         cpuRuntime_ = tryRuntime(ForwardType::Cpu, nullptr, backendConfig, reason);
         if (!cpuRuntime_) fail(Status::BackendMissing, "there is no CPU backend: %s", reason.c_str());
-        cpu_ = cpuRuntime_->createBackend(backendConfig, *interpreter_->weights);
+        cpu = cpuRuntime_->createBackend(backendConfig, *interpreter_->weights);
     }
-    settings_ = cpu_->settings();
+    context_.cpu = withRuntime(std::move(cpu), cpuRuntime_);
+    settings_ = context_.cpu->settings();
     if (wanted_) {
         // Operators on the CPU have its threads and kernels.
         EffectiveSettings device = wanted_->settings();
@@ -130,11 +136,14 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
     if (wanted_) takeCache(config.cache);
     context_.net = interpreter_->net.get();
     context_.weights = interpreter_->weights.get();
-    context_.cpu = cpu_.get();
-    context_.pool = cpu_->runPool();
+    context_.pool = context_.cpu->runPool();
     context_.hostBackend = hostBackend_.get();
     context_.recordsPlans = config.recordPlans;
     context_.measuresAlgorithms = config.measureAlgorithms;
+    context_.settings = {config.backend,        hostBackend_,       settings_.threads,
+                         config.keepSubnormals, config.recordPlans, config.measureAlgorithms};
+    context_.settings.backend.maxMemoryBytes = INT64_MAX;
+    if (!wanted_) context_.programs = interpreter_->programs.get();
     if (config.planCache > 0) context_.planCache = static_cast<size_t>(config.planCache);
     context_.maxLoopIterations = config.maxLoopIterations > 0 ? config.maxLoopIterations : 1'000'000;
 }

@@ -107,7 +107,6 @@ class Path {
     HostBackendPtr hostBackend_;                     // null: none of the host's own
     std::shared_ptr<Runtime> runtime_, cpuRuntime_;  // the same when the CPU is wanted
     std::unique_ptr<Backend> wanted_;                // a device, or null
-    std::unique_ptr<Backend> cpu_;
     SessionContext context_;
     std::unique_ptr<Pipeline> pipeline_;
     std::vector<Link> links_;

@@ -8,11 +8,24 @@
 
 namespace mnnc {
 
+namespace {
+
+std::shared_ptr<SharedPrograms> sharedPrograms(SessionContext& context, GraphCut cut,
+                                               const GraphSchedule& schedule) {
+    const size_t tensors = context.net->graphs[static_cast<size_t>(cut.graph)].source->tensorNames.size() +
+                           schedule.furtherLike.size();
+    return context.programs ? context.programs->find(context.settings, cut, tensors)
+                            : std::make_shared<SharedPrograms>(context.settings, std::move(cut), tensors);
+}
+
+}  // namespace
+
 Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& inputs,
                    const std::vector<int>& outputs, bool updates)
     : context_(context),
       schedule_(scheduleGraph(*context.net, graph, inputs, outputs, {!context.hostBackend, updates})),
-      tensors_(context.net->graphs[static_cast<size_t>(graph)], schedule_),
+      shared_(sharedPrograms(context, {graph, inputs, outputs, updates}, schedule_)),
+      tensors_(context.net->graphs[static_cast<size_t>(graph)], schedule_, shared_->numbers),
       inputIds_(inputs) {
     const NetGraph& net = context.net->graphs[static_cast<size_t>(graph)];
     for (const int id : schedule_.outputs) tensors_.own(id);  // they have names before a plan
@@ -79,8 +92,7 @@ void Pipeline::loadConstants(const NetGraph& net) {
         Tensor& tensor = tensors_.own(node.outputs[0]);
         tensor.stored = constant;
         if (!read[static_cast<size_t>(node.outputs[0])]) continue;
-        constants_.push_back(constant->load());
-        tensor.values = constants_.back().get();
+        tensor.values = shared_->content(tensor.number, *constant);
     }
 }
 

@@ -13,6 +13,7 @@
 #include "schedule/schedule.h"
 #include "session/budgeted_buffer.h"
 #include "session/session_context.h"
+#include "session/shared_programs.h"
 #include "session/stage.h"
 
 namespace mnnc {
@@ -145,6 +146,10 @@ class Pipeline {
     void checkVariable(const CarriedVariable& variable) const;
     void checkVariables() const;
     void keepVariables();
+    // Whether programs of other sessions are as good as its own: none of its constants has other values than the model's.
+    bool shares() const noexcept { return context_.programs && ownConstants_.size() == variables_.size(); }
+    // One of another session, or a new one.
+    ProgramPtr programOf(size_t stage, Stage::Request request);
     void planFirst();
     void planLater(size_t stage, PlanObserver* observer);
     // The inputs as they are to be.
@@ -162,9 +167,9 @@ class Pipeline {
 
     SessionContext& context_;
     GraphSchedule schedule_;
+    const std::shared_ptr<SharedPrograms> shared_;
     GraphTensors tensors_;
-    std::vector<std::shared_ptr<const void>> constants_;  // read from the file for this pipeline
-    std::map<int, BudgetedBuffer> ownConstants_;          // by tensor id
+    std::map<int, BudgetedBuffer> ownConstants_;  // by tensor id
     std::map<size_t, std::unique_ptr<Node>>
         renewedNodes_;  // by position in the schedule: those that read own constants
     std::vector<CarriedVariable> variables_;

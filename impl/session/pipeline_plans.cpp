@@ -133,6 +133,14 @@ bool Pipeline::makeRoom() noexcept {
     return true;
 }
 
+ProgramPtr Pipeline::programOf(size_t stage, Stage::Request request) {
+    Stage& made = *stages_[stage];
+    if (!shares()) return made.plan(request);
+    const auto fits = [&](const Program& program) { return made.fits(program, request); };
+    if (ProgramPtr program = shared_->find(stage, fits)) return program;
+    return shared_->add(stage, made.plan(request), fits);
+}
+
 void Pipeline::planFirst() {
     // The plan in use becomes a kept one. At most two are alive in addition to those that stay.
     while (!kept_.empty() && kept_.size() + 2 > std::max<size_t>(context_.planCache, 2)) kept_.pop_back();
@@ -145,7 +153,7 @@ void Pipeline::planFirst() {
             plan.stages.resize(stages_.size());
             const BoundProgram* before = stages_[0]->program();
             plan.stages[0] = std::make_unique<BoundProgram>(
-                context_, stages_[0]->plan({stale_ ? nullptr : before, inputs}), before);
+                context_, programOf(0, {stale_ ? nullptr : before, inputs}), before);
             use(plan);  // `plan` is the one before now
             if (plan.stages[0] && context_.planCache > 1 && !stale_) kept_.splice(kept_.begin(), fresh);
             stale_ = false;
@@ -166,6 +174,8 @@ void Pipeline::zeroInputs(const std::vector<InputDescription>& before) {
 
 void Pipeline::planLater(size_t stage, PlanObserver* observer) {
     Stage& planned = *stages_[stage];
+    std::vector<ProgramPtr> earlier;
+    for (size_t i = 0; i < stage; ++i) earlier.push_back(stages_[i]->program()->program());
     const auto tell = [&]() {
         stagesRun_ = stage;
         if (observer) observer->planned();
@@ -175,7 +185,8 @@ void Pipeline::planLater(size_t stage, PlanObserver* observer) {
         try {
             const BoundProgram* before = planned.program();
             if (!before && !kept_.empty()) before = kept_.front().stages[stage].get();
-            auto program = std::make_unique<BoundProgram>(context_, planned.plan({before}), before);
+            auto program =
+                std::make_unique<BoundProgram>(context_, programOf(stage, {before, {}, earlier}), before);
             program = planned.exchange(std::move(program));
             try {
                 planned.bind();

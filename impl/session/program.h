@@ -14,6 +14,7 @@
 #include "session/encoding.h"
 #include "session/plan_texts.h"
 #include "session/shared_memory.h"
+#include "tensor/tensor_list.h"
 
 namespace mnnc {
 
@@ -34,6 +35,11 @@ struct ProgramGuard {
     std::shared_ptr<const TensorList> list;
     int64_t bytes = 0;                    // of the content
     std::optional<SharedMemory> content;  // row-major
+
+    bool sameKind(const Tensor& tensor) const noexcept {
+        return tensor.shape == shape && tensor.type == type && tensor.format == format &&
+               sameList(tensor.list, list);
+    }
 };
 
 // A slice that moves with values of a run: its operands as its shape rule sees them, with which runs check whether the shapes stay.
@@ -54,6 +60,10 @@ struct ProgramStep {
 };
 
 struct Program {
+    // What it was made for: the inputs of the graph where it is that of the first stage, and the programs of the stages before,
+    // whose constants it reads.
+    std::vector<Tensor> inputs;
+    std::vector<std::shared_ptr<const Program>> earlier;
     PlanTensors tensors;
     std::deque<ProgramGuard> guards;
     std::vector<MovingSlice> movingSlices;

@@ -8,21 +8,24 @@
 #include "backend/device_backend.h"
 #include "base/aligned.h"
 #include "base/cancellation.h"
-#include "ops/custom.h"
+#include "session/plan_settings.h"
 #include "session/plan_texts.h"
 
 namespace mnnc {
 
+class ProgramStore;
 class RunObserver;
 
 struct SessionContext {
     const Net* net = nullptr;
     DeviceBackend* device = nullptr;           // the wanted backend when it has memory of its own, else null
-    Backend* cpu = nullptr;                    // folds constants and takes what the device does not
+    std::shared_ptr<Backend> cpu;              // folds constants and takes what the device does not
     ThreadPool* pool = nullptr;                // of the call under way
     const HostBackend* hostBackend = nullptr;  // takes what it supports in place of the CPU; may be null
     const WeightStore* weights = nullptr;
-    HostMemoryPtr hostMemory;  // of all buffers; null: the library's own
+    ProgramStore* programs = nullptr;  // null: the session shares none
+    PlanSettings settings;             // by which sessions find each other's programs
+    HostMemoryPtr hostMemory;          // of all buffers; null: the library's own
     int64_t maxMemoryBytes = 0;
     int64_t maxLoopIterations = 0;
     size_t planCache = 2;             // plans of a pipeline, the one in use included

@@ -27,6 +27,7 @@ class Stage {
     struct Request {
         const BoundProgram* before = nullptr;  // null: everything is made anew
         std::span<const Tensor> inputs = {};   // of the graph, where they are to be others than they are now
+        std::span<const ProgramPtr> earlier = {};  // of the stages before
     };
 
     Stage(SessionContext& context, GraphTensors& tensors, const GraphSchedule& schedule, int index,
@@ -39,6 +40,8 @@ class Stage {
     bool upToDate() { return planned() && program_->upToDate(tensors_); }
     // The program in use; null: there is none yet.
     const BoundProgram* program() const noexcept { return program_.get(); }
+    // Whether a program that another session made is what plan() would make.
+    bool fits(const Program& program, const Request& request) const;
     // Makes a program, which changes nothing of the one in use and of its memory.
     ProgramPtr plan(const Request& request);
     // What operators make of the inputs, without steps.

@@ -1,5 +1,7 @@
 // Makes programs of a stage. What depends on nothing that has changed is taken over from the program before: operators that became
 // commands, and executions of commands.
+#include <algorithm>
+#include <cstring>
 #include <deque>
 #include <set>
 #include <unordered_map>
@@ -9,6 +11,7 @@
 #include "session/stage.h"
 #include "session/value.h"
 #include "tensor/host_copy.h"
+#include "tensor/tensor_list.h"
 
 namespace mnnc {
 
@@ -19,7 +22,10 @@ class Stage::Planning {
           context_(stage.context_),
           numbers_(stage.tensors_.planning.numbers),
           request_(request),
-          before_(request.before ? request.before->program() : nullptr) {}
+          before_(request.before ? request.before->program() : nullptr) {
+        program_.inputs.assign(request.inputs.begin(), request.inputs.end());
+        program_.earlier.assign(request.earlier.begin(), request.earlier.end());
+    }
 
     // The shapes of all operators; encodings become commands.
     void encodeAll(CommandGraph& graph) {
@@ -66,7 +72,7 @@ class Stage::Planning {
         StepPlan steps(graph);
         StageEncoder constants(context_, stage_.tensors_.planning, OperandNumbers::Kind::Constant,
                                stage_.index_, 0, program_.temporaries, program_.folded);
-        StepContext context{*context_.cpu,
+        StepContext context{context_.cpu,
                             context_.device,
                             context_.cancel,
                             [this](const Tensor* tensor) { return isReadLater(tensor); },
@@ -231,6 +237,29 @@ class Stage::Planning {
     std::unordered_map<CommandGraph::Id, int> controlOf_;  // the number of the stage's operator
     std::set<const Tensor*> readByControl_;
 };
+
+// Values that only moved a slice before are compared like all others.
+bool Stage::fits(const Program& program, const Request& request) const {
+    const auto sameInput = [](const Tensor& a, const Tensor& b) {
+        return a.shape == b.shape && a.type == b.type && a.format == b.format && sameList(a.list, b.list) &&
+               a.quant.sameStep(b.quant) && a.quant.min == b.quant.min && a.quant.max == b.quant.max;
+    };
+    if (!std::equal(program.inputs.begin(), program.inputs.end(), request.inputs.begin(),
+                    request.inputs.end(), sameInput) ||
+        !std::equal(program.earlier.begin(), program.earlier.end(), request.earlier.begin(),
+                    request.earlier.end()))
+        return false;
+    std::vector<char> values;
+    return std::all_of(program.guards.begin(), program.guards.end(), [&](const ProgramGuard& guard) {
+        const Tensor& tensor = tensors_[guard.input.tensor];
+        if (!guard.sameKind(tensor)) return false;
+        if (!guard.input.content || tensor.empty()) return true;
+        values.resize(static_cast<size_t>(guard.bytes));
+        copyToHost(tensor, tensors_.data(tensor), values.data(), rowMajor(tensor));
+        return guard.isPacked == (tensor.channelBlock != 1) &&
+               std::memcmp(values.data(), guard.content->data(), values.size()) == 0;
+    });
+}
 
 ProgramPtr Stage::plan(const Request& request) {
     return Planning(*this, request).make();

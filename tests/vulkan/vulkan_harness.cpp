@@ -85,7 +85,7 @@ class Room {
             device_ = std::make_unique<PoisoningBackend>(vulkan);
             half_ = vulkan.half();
         }
-        context_.cpu = cpu_.get();
+        context_.cpu = cpu_;
         context_.device = device_.get();
         context_.weights = &weights_;
         context_.maxMemoryBytes = kMemory;
@@ -121,7 +121,7 @@ class Room {
             return tensor->hasConstantValue || tensor->usage == Usage::Input;
         };
         runPasses(plan,
-                  {*cpu_, device_.get(), never, isOutput, isFromOutside, temporary, fold, planning_.numbers,
+                  {cpu_, device_.get(), never, isOutput, isFromOutside, temporary, fold, planning_.numbers,
                    nullptr, 0, false, false},
                   nullptr);
         bind(plan);
@@ -212,12 +212,14 @@ class Room {
 
     WeightStore weights_;
     std::shared_ptr<Runtime> cpuRuntime_, runtime_;
-    std::unique_ptr<Backend> cpu_, inner_;
+    std::shared_ptr<Backend> cpu_;
+    std::unique_ptr<Backend> inner_;
     std::unique_ptr<PoisoningBackend> device_;
     bool half_ = false;
     SessionContext context_;
     static constexpr size_t kMostOperands = 64;  // of a case
-    PlanningFrame planning_{kMostOperands};
+    OperandNumbers numbers_{kMostOperands + 1};
+    PlanningFrame planning_{numbers_};
     Frame frame_{kMostOperands + 1};
     std::deque<Tensor> tensors_, temporaries_;
     std::deque<AlignedBuffer> buffers_;

@@ -1,0 +1,95 @@
+// What the pipelines of equal sessions share: those of one graph, with the same inputs and outputs, whose sessions have the same
+// settings and one interpreter. The programs that some of them have in use, the numbers of operands, constants read from the file.
+#pragma once
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "session/plan_settings.h"
+#include "session/program.h"
+#include "tensor/stored_content.h"
+
+namespace mnnc {
+
+// The cut of a graph that a pipeline runs. updates: with all operators that write constants.
+struct GraphCut {
+    int graph = 0;
+    std::vector<int> inputs, outputs;
+    bool updates = false;
+
+    bool operator==(const GraphCut&) const = default;
+};
+
+class SharedPrograms {
+  public:
+    // tensors: of the graph, whose numbers are their ids plus 1.
+    SharedPrograms(PlanSettings of, GraphCut from, size_t tensors)
+        : settings(std::move(of)), cut(std::move(from)), numbers(static_cast<int>(tensors) + 1) {}
+
+    const PlanSettings settings;
+    const GraphCut cut;
+    OperandNumbers numbers;
+
+    // A program of a stage that fits; null: none is in use. fits: a function of a program that says so.
+    template <typename Fits>
+    ProgramPtr find(size_t stage, Fits&& fits) {
+        const std::lock_guard lock(mutex_);
+        return findLocked(stage, fits);
+    }
+    // The program, which fits, for others to find; or one that another session has added meanwhile.
+    template <typename Fits>
+    ProgramPtr add(size_t stage, ProgramPtr program, Fits&& fits) {
+        const std::lock_guard lock(mutex_);
+        if (ProgramPtr other = findLocked(stage, fits)) return other;
+        programs_[stage].push_back(program);
+        return program;
+    }
+
+    // The content of a constant, read once, which is there as long as this.
+    const void* content(int operand, const StoredContent& stored) {
+        const std::lock_guard lock(mutex_);
+        std::shared_ptr<const void>& content = contents_[operand];
+        if (!content) content = stored.load();
+        return content.get();
+    }
+
+  private:
+    template <typename Fits>
+    ProgramPtr findLocked(size_t stage, Fits&& fits) {
+        std::list<std::weak_ptr<const Program>>& programs = programs_[stage];
+        for (auto at = programs.begin(); at != programs.end();) {
+            ProgramPtr program = at->lock();
+            if (program && fits(*program)) return program;
+            at = program ? std::next(at) : programs.erase(at);
+        }
+        return nullptr;
+    }
+
+    std::mutex mutex_;
+    std::map<size_t, std::list<std::weak_ptr<const Program>>> programs_;
+    std::map<int, std::shared_ptr<const void>> contents_;
+};
+
+// Those of an interpreter, as long as a pipeline has them.
+class ProgramStore {
+  public:
+    std::shared_ptr<SharedPrograms> find(const PlanSettings& settings, const GraphCut& cut, size_t tensors) {
+        const std::lock_guard lock(mutex_);
+        for (auto at = programs_.begin(); at != programs_.end();) {
+            std::shared_ptr<SharedPrograms> programs = at->lock();
+            if (programs && programs->cut == cut && programs->settings == settings) return programs;
+            at = programs ? std::next(at) : programs_.erase(at);
+        }
+        auto programs = std::make_shared<SharedPrograms>(settings, cut, tensors);
+        programs_.push_back(programs);
+        return programs;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::list<std::weak_ptr<SharedPrograms>> programs_;
+};
+
+}  // namespace mnnc
