@@ -496,9 +496,9 @@ MNN_C_API mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* opt
  *   MNN_ERROR_FILE_OPEN_FAILED    the file is a directory or not readable;
  *   MNN_ERROR_FILE_READ_FAILED    reading or mapping failed;
  *   MNN_ERROR_FILE_CHANGED        the file changed while it was loaded;
- *   MNN_ERROR_BAD_FORMAT          the file is no model, or has no list of operators or an operator without
- *                                 outputs, or one that reads a tensor that no operator makes, or one whose several
- *                                 writers all stand behind it;
+ *   MNN_ERROR_BAD_FORMAT          the file is no model (of an ONNX model the sentence says what makes one of it), or
+ *                                 has no list of operators or an operator without outputs, or one that reads a tensor
+ *                                 that no operator makes, or one whose several writers all stand behind it;
  *   MNN_ERROR_TRUNCATED           the model or the weight file ends too early;
  *   MNN_ERROR_BAD_INDEX           an operator names a tensor or a subgraph that is not there;
  *   MNN_ERROR_BAD_PARAMETER       an operator's parameter table is incomplete or of another kind;

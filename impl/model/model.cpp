@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/op_type.h"
 #include "model/operator_order.h"
+#include "model/other_formats.h"
 #include "model/structure.h"
 #include "model/verify.h"
 #include "model/wire_access.h"
@@ -113,7 +114,16 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
                      options.allowExternalPathInOps, options.access) {
     options.cancel.check();
     // A file that is no model is read as a whole: the verifier then says why.
-    if (bytes_.size() <= kMaxModelBytes && fetchStructure(bytes_) != Structure::Sound) bytes_.fetchAll();
+    if (bytes_.size() <= kMaxModelBytes && fetchStructure(bytes_) != Structure::Sound) {
+        const size_t head = std::min(bytes_.size(), kOnnxHead);
+        bytes_.fetch(0, head);
+        if (isOnnx(bytes_.data(), head))
+            fail(
+                Status::BadFormat,
+                "this is an ONNX model: `mnn convert NET.onnx NET.mnn` makes a .mnn model of it, and so does "
+                "mnn_onnx_convert_file() of libmnn_c_onnx");
+        bytes_.fetchAll();
+    }
     bytes_.requireUnchanged();
     net_ = verifyModel(bytes_.data(), bytes_.size());
     options.cancel.check();

@@ -52,6 +52,35 @@ static void options_init(void** state) {
     assert_fails(mnn_interpreter_options_init(NULL, sizeof zero), MNN_ERROR_NULL_ARGUMENT);
 }
 
+/* ONNX models are another format: the sentence names what makes a model of them. */
+static void onnx_models_are_recognised(void** state) {
+    (void)state;
+    /* IR version 9, producer "tests", a graph of 4 bytes; without the version; with a graph that is a number; cut. */
+    const unsigned char onnx[] = {8, 9, 18, 5, 't', 'e', 's', 't', 's', 58, 4, 18, 2, 'g', 'g'};
+    const unsigned char other[] = {18, 5, 't', 'e', 's', 't', 's', 58, 4, 18, 2, 'g', 'g', 0, 0};
+    const unsigned char number[] = {8, 9, 18, 5, 't', 'e', 's', 't', 's', 56, 4, 0, 0, 0, 0};
+    mnn_interpreter_t* net = NULL;
+    assert_fails(mnn_interpreter_create_from_memory(onnx, sizeof onnx, NULL, &net), MNN_ERROR_BAD_FORMAT);
+    assert_non_null(strstr(mnn_last_error(), "mnn convert"));
+    assert_non_null(strstr(mnn_last_error(), "mnn_onnx_convert_file()"));
+    assert_fails(mnn_interpreter_create_from_memory(other, sizeof other, NULL, &net), MNN_ERROR_BAD_FORMAT);
+    assert_null(strstr(mnn_last_error(), "ONNX"));
+    assert_fails(mnn_interpreter_create_from_memory(number, sizeof number, NULL, &net), MNN_ERROR_BAD_FORMAT);
+    assert_null(strstr(mnn_last_error(), "ONNX"));
+    assert_fails(mnn_interpreter_create_from_memory(onnx, 9, NULL, &net), MNN_ERROR_BAD_FORMAT);
+    assert_null(strstr(mnn_last_error(), "ONNX"));
+
+    char path[] = "mnn_c_onnx_XXXXXX";
+    const int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    assert_int_equal(write(descriptor, onnx, sizeof onnx), (ssize_t)sizeof onnx);
+    assert_int_equal(close(descriptor), 0);
+    assert_fails(mnn_interpreter_create_from_file(path, NULL, &net), MNN_ERROR_BAD_FORMAT);
+    assert_non_null(strstr(mnn_last_error(), "ONNX"));
+    assert_int_equal(unlink(path), 0);
+    assert_null(net);
+}
+
 static void load_from_file(void** state) {
     (void)state;
     const int32_t modes[] = {MNN_LOAD_DEFAULT, MNN_LOAD_MAPPED, MNN_LOAD_CHUNKED};
@@ -259,6 +288,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_init),
         cmocka_unit_test(load_from_file),
+        cmocka_unit_test(onnx_models_are_recognised),
         cmocka_unit_test(chunked_file_may_change),
         cmocka_unit_test(mapped_file_may_be_unlinked),
         cmocka_unit_test(load_from_memory),
