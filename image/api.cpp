@@ -3,8 +3,8 @@
 
 #include <cstdio>
 #include <cstring>
-#include <new>
 
+#include "base/boundary.h"
 #include "c_api/arguments.h"
 #include "convert.h"
 #include "files.h"
@@ -17,25 +17,13 @@ namespace {
 // A plain array: a thread-local with a destructor would keep the library mapped after dlclose.
 thread_local char lastError[1024];
 
-mnn_status failed(Status status, const char* sentence) {
+void keepSentence(const char* sentence) noexcept {
     std::snprintf(lastError, sizeof lastError, "%s", sentence);
-    return static_cast<mnn_status>(status);
 }
 
 template <typename Body>
 mnn_status guard(Body&& body) noexcept {
-    try {
-        body();
-        return MNN_OK;
-    } catch (const Error& error) {
-        return failed(error.status(), error.what());
-    } catch (const std::bad_alloc&) {
-        return failed(Status::OutOfMemory, "the host has no more memory");
-    } catch (const std::exception& error) {
-        return failed(Status::Internal, error.what());
-    } catch (...) {
-        return failed(Status::Internal, "an unknown exception reached the C boundary");
-    }
+    return static_cast<mnn_status>(statusOf(keepSentence, body));
 }
 
 std::span<const uint8_t> fileBytes(const void* file, size_t bytes) {

@@ -3,10 +3,8 @@
 #pragma once
 #include <cstddef>
 #include <cstring>
-#include <exception>
-#include <new>
 
-#include "base/error.h"
+#include "base/boundary.h"
 #include "c_api/arguments.h"
 #include "c_api/handles.h"
 
@@ -19,22 +17,7 @@ void setLastError(const char* message) noexcept;
 
 template <typename Body>
 mnn_status guard(Body&& body) noexcept {
-    try {
-        body();
-        return MNN_OK;
-    } catch (const Error& error) {
-        setLastError(error.what());
-        return static_cast<mnn_status>(error.status());
-    } catch (const std::bad_alloc&) {
-        setLastError("the host has no more memory");
-        return MNN_ERROR_OUT_OF_MEMORY;
-    } catch (const std::exception& error) {
-        setLastError(error.what());
-        return MNN_ERROR_INTERNAL;
-    } catch (...) {
-        setLastError("an unknown exception reached the C boundary");
-        return MNN_ERROR_INTERNAL;
-    }
+    return static_cast<mnn_status>(statusOf(setLastError, body));
 }
 
 // The same for the extents of a shape. `rank` is its out-pointer.
