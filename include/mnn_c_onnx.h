@@ -34,7 +34,10 @@ extern "C" {
 
 typedef struct mnn_onnx_result mnn_onnx_result_t;
 
-/* How the weights of a net are stored. Halves take half of the file; they are floats when the net runs. */
+/* How the weights of a net are stored. All of them are floats when the net runs, unless a session is made with
+ * MNN_MEMORY_LOW, which keeps codes. Halves take half of the file. Codes have a scale and a smallest value for each row
+ * of a convolution or of a matrix product, or for each block of a row: such products become convolutions of 1x1, which
+ * hold codes in the format. */
 enum { MNN_ONNX_WEIGHTS_FLOAT32 = 0, MNN_ONNX_WEIGHTS_FLOAT16 = 1, MNN_ONNX_WEIGHTS_INT8 = 2, MNN_ONNX_WEIGHTS_INT4 = 3 };
 
 /* The extents of an input. */
@@ -50,10 +53,16 @@ typedef struct mnn_onnx_extent {
     int32_t extent; /* 0 or more */
 } mnn_onnx_extent_t;
 
+/* Called on the thread of the conversion, after each node. `done` of `total` nodes are read; the total grows where nodes
+ * are read once more, with other numbers for free extents. It must not throw, nor call functions of this library.
+ * Returns 0 to go on; another number ends the conversion with MNN_ERROR_CALLBACK_STOP. */
+typedef int32_t (*mnn_onnx_progress)(void* user_data, uint64_t done, uint64_t total);
+
 typedef struct mnn_onnx_options {
     size_t struct_size;
-    int32_t weights; /* MNN_ONNX_WEIGHTS_* */
-    int32_t reserved;
+    int32_t weights;      /* MNN_ONNX_WEIGHTS_* */
+    int32_t weight_block; /* of int8 and int4: how many weights of a row share a scale, a multiple of 16; 0: the row. Rows
+                             that it does not divide have one scale */
     /* Extents to fix. What is not fixed stays free where the model leaves it free. */
     const mnn_onnx_shape_t* shapes;
     size_t shape_count;
@@ -65,6 +74,14 @@ typedef struct mnn_onnx_options {
     size_t output_count;
     /* A folder for external data of a model in memory; NULL: such a model is refused. A model in a file has its own. */
     const char* data_folder;
+    int32_t follow_links;   /* 1: a link in the folder may lead to external data that lies elsewhere */
+    int32_t weights_beside; /* 1: large arrays lie in a file of their own; 0: where the net has more than 1,900 MiB */
+    /* The most bytes that constants may take while they are read and computed; 0: 1 GiB, and 8 times the bytes of the
+     * model and of its external data. */
+    uint64_t max_memory_bytes;
+    mnn_cancel_t* cancel; /* ends the conversion; may be NULL */
+    mnn_onnx_progress progress; /* may be NULL */
+    void* progress_user_data;
 } mnn_onnx_options_t;
 
 /* Prepares options: every field is zero. `size` is sizeof(mnn_onnx_options_t). Since 0.2. */
@@ -78,7 +95,7 @@ MNN_C_API const char* mnn_onnx_last_error(void);
  * no form are in the report of the result (mnn_onnx_result_problem()), all of them at once, and such a result has no
  * bytes.
  * path: in UTF-8. Weights in other files (external data) are read from the folder of the model. Paths that leave it
- *   are refused, by .., as absolute ones, and through links.
+ *   are refused, by .., as absolute ones, and through links (which follow_links allows).
  * options: may be NULL (zeros); not kept.
  * out: the result; the caller destroys it.
  * Returns MNN_OK;
@@ -90,9 +107,11 @@ MNN_C_API const char* mnn_onnx_last_error(void);
  *   MNN_ERROR_OVERFLOW            a product of extents does not fit 64 bits, or an extent 32 bits;
  *   MNN_ERROR_BAD_RANGE           a negative extent;
  *   MNN_ERROR_NOT_SUPPORTED       inputs or constants that the format cannot hold (text, sequences, sparse tensors, an
- *                                 input without rank); external data without a folder; weights of int8 and int4;
- *   MNN_ERROR_LIMIT_EXCEEDED      more than 262,144 nodes; bodies deeper in one another than 32; a net of more than
- *                                 2,000 MiB;
+ *                                 input without rank); external data without a folder;
+ *   MNN_ERROR_LIMIT_EXCEEDED      more than 262,144 nodes; bodies deeper in one another than 32; constants of more bytes
+ *                                 than max_memory_bytes; a net of more than 2,000 MiB without its large arrays;
+ *   MNN_ERROR_CANCELLED           cancel was triggered;
+ *   MNN_ERROR_CALLBACK_STOP       progress asked to stop;
  *   MNN_ERROR_BAD_PARAMETER and other codes of mnn_interpreter_create_from_memory(), which does not load the net:
  *                                 numbers in attributes that are out of its range;
  *   MNN_ERROR_INVALID_VALUE       an option has a value that is not allowed, or does not fit the model's input;
@@ -148,7 +167,13 @@ MNN_C_API mnn_status mnn_onnx_result_note(const mnn_onnx_result_t* result, size_
  * Returns MNN_OK; MNN_ERROR_NOT_SUPPORTED (the report has problems; the sentence is the first one). Since 0.2. */
 MNN_C_API mnn_status mnn_onnx_result_data(const mnn_onnx_result_t* result, const void** data, size_t* size);
 
-/* Writes the .mnn model to a file: beside it at first, then in its place.
+/* The bytes of the large arrays where they lie beside the model, for external_weight_data of
+ * mnn_interpreter_options_t. data is NULL and size is 0 where the model has them itself.
+ * Returns MNN_OK; MNN_ERROR_NOT_SUPPORTED as mnn_onnx_result_data(). Since 0.2. */
+MNN_C_API mnn_status mnn_onnx_result_weights(const mnn_onnx_result_t* result, const void** data, size_t* size);
+
+/* Writes the .mnn model to a file: beside it at first, then in its place. Large arrays that lie beside the model are
+ * written to the path with ".weight" behind it, where mnn_interpreter_create_from_file() finds them.
  * Returns MNN_OK; MNN_ERROR_NOT_SUPPORTED as mnn_onnx_result_data(); MNN_ERROR_FILE_WRITE_FAILED. Since 0.2. */
 MNN_C_API mnn_status mnn_onnx_result_save(const mnn_onnx_result_t* result, const char* path);
 

@@ -13,8 +13,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <new>
 
+#include "base/boundary.h"
 #include "c_api/arguments.h"
 #include "convert.h"
 
@@ -24,27 +24,13 @@ namespace {
 // A plain array: a thread-local with a destructor would keep the library mapped after dlclose.
 thread_local char lastError[1024];
 
-mnn_status failed(Status status, const char* sentence) {
+void keepSentence(const char* sentence) noexcept {
     std::snprintf(lastError, sizeof lastError, "%s", sentence);
-    return static_cast<mnn_status>(status);
 }
 
 template <typename Body>
 mnn_status guard(Body&& body) noexcept {
-    try {
-        body();
-        return MNN_OK;
-    } catch (const Error& error) {
-        return failed(error.status(), error.what());
-    } catch (const std::bad_alloc&) {
-        return failed(Status::OutOfMemory, "the host has no more memory");
-    } catch (const std::length_error&) {
-        return failed(Status::OutOfMemory, "the host has no more memory");
-    } catch (const std::exception& error) {
-        return failed(Status::Internal, error.what());
-    } catch (...) {
-        return failed(Status::Internal, "an unknown exception reached the C boundary");
-    }
+    return static_cast<mnn_status>(statusOf(keepSentence, body));
 }
 
 // ---- Results ----
@@ -84,15 +70,35 @@ Results& results() {
 
 // ---- Arguments ----
 
-ImportOptions readOptions(const mnn_onnx_options_t* given, DataFolder* folder) {
+void readWriting(const mnn_onnx_options_t& read, WriteOptions& to) {
+    if (read.weights < MNN_ONNX_WEIGHTS_FLOAT32 || read.weights > MNN_ONNX_WEIGHTS_INT4)
+        fail(Status::InvalidValue, "weights is %d", read.weights);
+    to.weights = static_cast<Weights>(read.weights);
+    const bool coded = read.weights >= MNN_ONNX_WEIGHTS_INT8;
+    if (read.weight_block < 0 || read.weight_block % 16 || (read.weight_block && !coded))
+        fail(Status::InvalidValue, "weight_block is %d: it is a multiple of 16, for weights of int8 and int4",
+             read.weight_block);
+    to.block = static_cast<size_t>(read.weight_block);
+    if (read.weights_beside != 0 && read.weights_beside != 1)
+        fail(Status::InvalidValue, "weights_beside is %d", read.weights_beside);
+    to.beside = read.weights_beside != 0;
+}
+
+// folder: of a model in a file; the options may name one for a model in memory.
+ImportOptions readOptions(const mnn_onnx_options_t* given, DataFolder& folder) {
     ImportOptions options;
     if (!given) return options;
     const auto read = readStruct(*given, sizeof *given, "mnn_onnx_options_t");
-    if (read.weights < MNN_ONNX_WEIGHTS_FLOAT32 || read.weights > MNN_ONNX_WEIGHTS_INT4 || read.reserved)
-        fail(Status::InvalidValue, "weights is %d, reserved is %d", read.weights, read.reserved);
-    if (read.weights > MNN_ONNX_WEIGHTS_FLOAT16)
-        fail(Status::NotSupported, "weights of int8 and int4 are not written yet");
-    options.halfWeights = read.weights == MNN_ONNX_WEIGHTS_FLOAT16;
+    readWriting(read, options.write);
+    options.mostBytes = read.max_memory_bytes;
+    options.cancel = read.cancel;
+    if (read.progress)
+        options.progress = [call = read.progress, user = read.progress_user_data](uint64_t done,
+                                                                                  uint64_t total) {
+            if (call(user, done, total) != 0)
+                fail(Status::CallbackStop, "progress asked to stop after %llu nodes",
+                     static_cast<unsigned long long>(done));
+        };
     if (read.shape_count) required(read.shapes, "options.shapes");
     for (size_t i = 0; i < read.shape_count; ++i) {
         const mnn_onnx_shape_t& shape = read.shapes[i];
@@ -116,7 +122,10 @@ ImportOptions readOptions(const mnn_onnx_options_t* given, DataFolder* folder) {
     if (read.output_count) required(read.outputs, "options.outputs");
     for (size_t i = 0; i < read.output_count; ++i)
         options.outputs.emplace_back(&required(read.outputs[i], "options.outputs"));
-    if (read.data_folder && folder) folder->path = read.data_folder;
+    if (read.follow_links != 0 && read.follow_links != 1)
+        fail(Status::InvalidValue, "follow_links is %d", read.follow_links);
+    folder.followLinks = read.follow_links != 0;
+    if (read.data_folder && folder.path.empty()) folder.path = read.data_folder;
     return options;
 }
 
@@ -195,11 +204,12 @@ mnn_status mnn_onnx_convert_file(const char* path, const mnn_onnx_options_t* opt
     return guard([&] {
         required(path, "path");
         required(out, "out");
-        const ImportOptions read = readOptions(options, nullptr);
+        DataFolder folder;
+        folder.path = std::filesystem::path(path).parent_path().string();
+        if (folder.path.empty()) folder.path = ".";
+        const ImportOptions read = readOptions(options, folder);
         const MappedFile file(path);
-        const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-        *out = results().add(std::make_shared<Converted>(
-            convert(file.bytes(), read, {folder.empty() ? std::string(".") : folder.string()})));
+        *out = results().add(std::make_shared<Converted>(convert(file.bytes(), read, folder)));
     });
 }
 
@@ -209,7 +219,7 @@ mnn_status mnn_onnx_convert_memory(const void* data, size_t size, const mnn_onnx
         required(static_cast<const std::byte*>(data), "data");
         required(out, "out");
         DataFolder folder;
-        const ImportOptions read = readOptions(options, &folder);
+        const ImportOptions read = readOptions(options, folder);
         *out = results().add(
             std::make_shared<Converted>(convert({static_cast<const std::byte*>(data), size}, read, folder)));
     });
@@ -262,8 +272,19 @@ mnn_status mnn_onnx_result_data(const mnn_onnx_result_t* result, const void** da
         required(data, "data");
         required(size, "size");
         const Converted& whole = complete(*converted);
-        *data = whole.net.data();
-        *size = whole.net.size();
+        *data = whole.net.net.data();
+        *size = whole.net.net.size();
+    });
+}
+
+mnn_status mnn_onnx_result_weights(const mnn_onnx_result_t* result, const void** data, size_t* size) {
+    return guard([&] {
+        const auto converted = results().get(result);
+        required(data, "data");
+        required(size, "size");
+        const Converted& whole = complete(*converted);
+        *data = whole.net.weights.empty() ? nullptr : whole.net.weights.data();
+        *size = whole.net.weights.size();
     });
 }
 
@@ -272,7 +293,9 @@ mnn_status mnn_onnx_result_save(const mnn_onnx_result_t* result, const char* pat
         const auto converted = results().get(result);
         required(path, "path");
         const Converted& whole = complete(*converted);
-        save(path, whole.net.data(), whole.net.size());
+        if (!whole.net.weights.empty())
+            save((std::string(path) + ".weight").c_str(), whole.net.weights.data(), whole.net.weights.size());
+        save(path, whole.net.net.data(), whole.net.net.size());
     });
 }
 

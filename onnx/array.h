@@ -28,6 +28,7 @@ struct Array {
     bool saturated = false;      // an integer beyond 32 bits was cut to the nearest one
 
     int64_t count() const;
+    uint64_t byteSize() const { return floats.size() * 4 + ints.size() * 4 + bytes.size(); }
     int64_t intAt(int64_t i) const;     // of any type
     double realAt(int64_t i) const;     // of any type
     std::vector<int64_t> list() const;  // all elements as integers
@@ -46,6 +47,7 @@ DataType heldAs(Elem elem);
 // Where external data lies: the folder of the model. Empty: there is none, and external data is refused.
 struct DataFolder {
     std::string path;
+    bool followLinks = false;  // a link in the folder may lead out of it
 };
 // The values of a tensor of the file. Throws BadFormat, Truncated, Overflow, NotSupported, and what reading a file of
 // external data throws.

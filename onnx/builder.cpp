@@ -331,6 +331,7 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
             const auto at = static_cast<size_t>(p);
             value.type = results[i].type;
             value.content[at] = results[i].content;
+            if (results[i].content) budget_.take(results[i].content->byteSize());
             if (results[i].known || results[i].content) {
                 value.dims[at] = results[i].dims;
                 continue;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "budget.h"
 #include "evaluator.h"
 
 namespace mnnc::onnx {
@@ -82,7 +83,9 @@ struct Parameter {
 
 class Builder {
   public:
-    explicit Builder(Evaluator& evaluator) : evaluator_(evaluator) { scope_ = &newScope("", nullptr); }
+    Builder(Evaluator& evaluator, Budget& budget) : evaluator_(evaluator), budget_(budget) {
+        scope_ = &newScope("", nullptr);
+    }
 
     // ---- Values ----
     V constant(ArrayPtr array, Elem elem, const std::string& name = "constant");
@@ -171,6 +174,7 @@ class Builder {
                 const std::vector<V>& outputs);
 
     Evaluator& evaluator_;
+    Budget& budget_;
     std::deque<Value> values_;
     std::deque<Scope> scopes_;
     Scope* scope_;

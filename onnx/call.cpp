@@ -55,7 +55,7 @@ std::vector<std::string> Call::texts(std::string_view name) const {
 ArrayPtr Call::tensor(std::string_view name) const {
     const Attribute* found = attribute(name);
     if (!found || !found->tensor) return nullptr;
-    return readTensor(*found->tensor, importer.folder());
+    return importer.tensor(*found->tensor);
 }
 
 const Array& Call::constant(size_t i) const {

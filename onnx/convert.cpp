@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 
 #include "base/error.h"
 #include "fold_channels.h"
@@ -32,10 +33,11 @@ void requireNames(const ModelFile& model, const ImportOptions& options) {
 Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& folder) {
     const ModelFile model = parseModel(bytes);
     requireNames(model, options);
-    Evaluator evaluator;
+    Reading reading{
+        model, options, folder, Evaluator(options.cancel), Budget(options.mostBytes, bytes.size()), {}};
     std::unique_ptr<Importer> best;
     for (int strategy = 0; strategy < kStrategies; ++strategy) {
-        auto importer = std::make_unique<Importer>(model, options, folder, evaluator);
+        auto importer = std::make_unique<Importer>(reading);
         const bool free = importer->run(strategy);
         if (!best || importer->report().problems.size() < best->report().problems.size())
             best = std::move(importer);
@@ -48,11 +50,9 @@ Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& f
     if (result.report.problems.empty()) {
         foldChannels(best->builder(), best->netOutputs());
         result.report.operators = static_cast<int64_t>(best->builder().scopes().front().operators.size());
-        WriteOptions write;
-        write.halfWeights = options.halfWeights;
-        result.net = writeNet(best->builder(), best->netOutputs(), write);
+        result.net = writeNet(best->builder(), best->netOutputs(), options.write, result.report.notes);
         // Numbers that no rule looked at may be out of the engine's range.
-        requireLoads(result.net.data(), result.net.size());
+        requireLoads(result.net.bytes(), std::as_bytes(std::span(result.net.weights)), options.cancel);
     }
     return result;
 }

@@ -7,7 +7,7 @@ namespace mnnc::onnx {
 
 struct Converted {
     Report report;
-    flatbuffers::DetachedBuffer net;  // empty where the report has problems
+    WrittenNet net;  // empty where the report has problems
 };
 
 Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& folder);

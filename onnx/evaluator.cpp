@@ -133,17 +133,19 @@ ArrayPtr read(mnn_tensor_t* tensor, DataType type, const Dims& dims, int64_t cou
 }
 
 std::vector<Result> ask(const std::vector<uint8_t>& net, const std::vector<Operand>& inputs, size_t outputs,
-                        int64_t mostElements) {
+                        int64_t mostElements, mnn_cancel_t* cancel) {
     std::vector<Result> results(outputs);
     mnn_interpreter_options_t options;
     check(mnn_interpreter_options_init(&options, sizeof options));
     options.load_mode = MNN_LOAD_BORROW;
     options.log_level = MNN_LOG_ERROR;
+    options.cancel = cancel;
     Interpreter interpreter;
     check(mnn_interpreter_create_from_memory(net.data(), net.size(), &options, &interpreter.handle));
     mnn_schedule_config_t config;
     check(mnn_schedule_config_init(&config, sizeof config));
     config.threads = 1;
+    config.cancel = cancel;
     Session session;
     check(mnn_session_create(interpreter.handle, &config, &session.handle));
     resizeEmptyInputs(session.handle, inputs);
@@ -186,13 +188,19 @@ std::vector<Result> ask(const std::vector<uint8_t>& net, const std::vector<Opera
 
 }  // namespace
 
-void requireLoads(const uint8_t* net, size_t bytes) {
+void requireLoads(Bytes net, Bytes weights, mnn_cancel_t* cancel) {
     mnn_interpreter_options_t options;
     check(mnn_interpreter_options_init(&options, sizeof options));
     options.load_mode = MNN_LOAD_BORROW;
     options.log_level = MNN_LOG_ERROR;
+    options.cancel = cancel;
+    if (!weights.empty()) {
+        options.external_weight_data = weights.data();
+        options.external_weight_size = weights.size();
+        options.external_weight_mode = MNN_LOAD_BORROW;
+    }
     Interpreter interpreter;
-    check(mnn_interpreter_create_from_memory(net, bytes, &options, &interpreter.handle));
+    check(mnn_interpreter_create_from_memory(net.data(), net.size(), &options, &interpreter.handle));
 }
 
 wire::BlobT blobOf(const Array& array) {
@@ -221,7 +229,7 @@ std::vector<Result> Evaluator::operator()(OpType type, const wire::OpParameterUn
         key += mostElements < 0 ? 'n' : 'y';
         if (const auto found = answers_.find(key); found != answers_.end()) return found->second;
     }
-    std::vector<Result> results = ask(net, inputs, outputs, mostElements);
+    std::vector<Result> results = ask(net, inputs, outputs, mostElements, cancel_);
     if (!key.empty()) answers_.emplace(std::move(key), results);
     return results;
 }

@@ -1,6 +1,8 @@
 // Asks the engine about single operators through its public functions: what extents and types its outputs have, and
 // what their contents are. So nothing that the engine knows is written a second time here.
 #pragma once
+#include <mnn_c.h>
+
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -26,17 +28,21 @@ struct Result {
 
 class Evaluator {
   public:
+    // cancel: ends questions; may be null.
+    explicit Evaluator(mnn_cancel_t* cancel) : cancel_(cancel) {}
+
     // What one operator makes of its inputs. `mostElements`: outputs of more elements get no content; below 0: no
     // output gets one. Throws what the engine refuses, with its sentence.
     std::vector<Result> operator()(OpType type, const wire::OpParameterUnion& parameter,
                                    const std::vector<Operand>& inputs, size_t outputs, int64_t mostElements);
 
   private:
+    mnn_cancel_t* cancel_;
     std::unordered_map<std::string, std::vector<Result>> answers_;  // by the bytes of the question
 };
 
 // Throws what the engine says where it does not load a net.
-void requireLoads(const uint8_t* net, size_t bytes);
+void requireLoads(Bytes net, Bytes weights, mnn_cancel_t* cancel);
 
 // A constant as the parameter of a Const operator.
 wire::BlobT blobOf(const Array& array);

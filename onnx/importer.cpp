@@ -25,9 +25,21 @@ std::string nameOf(const Node& node) {
 
 }  // namespace
 
-Importer::Importer(const ModelFile& model, const ImportOptions& options, DataFolder folder,
-                   Evaluator& evaluator)
-    : model_(model), options_(options), folder_(std::move(folder)), builder_(evaluator) {}
+ArrayPtr Reading::tensor(const TensorData& from) {
+    ArrayPtr& known = tensors[&from];
+    if (!known) {
+        known = readTensor(from, folder);
+        if (from.external) budget.foundExternal(known->byteSize());
+        budget.take(known->byteSize());
+    }
+    return known;
+}
+
+Importer::Importer(Reading& reading)
+    : reading_(reading),
+      model_(reading.model),
+      options_(reading.options),
+      builder_(reading.evaluator, reading.budget) {}
 
 void Importer::note(std::string text) {
     if (std::find(report_.notes.begin(), report_.notes.end(), text) == report_.notes.end())
@@ -129,7 +141,7 @@ void Importer::readInitializers(const Graph& graph) {
                     2);
             continue;
         }
-        frame_->names[tensor.name] = builder_.constant(readTensor(tensor, folder_), elem, shown(tensor.name));
+        frame_->names[tensor.name] = builder_.constant(reading_.tensor(tensor), elem, shown(tensor.name));
     }
 }
 
@@ -246,6 +258,8 @@ void Importer::readNode(const Node& node) {
         fail(Status::LimitExceeded,
              "the model has more than %lld nodes, those of functions counted as often as they are called",
              static_cast<long long>(kMostNodes));
+    reading_.total = std::max(reading_.total, ++reading_.done);
+    if (options_.progress) options_.progress(reading_.done, reading_.total);
     std::vector<V> inputs;
     bool failed = false;
     for (const std::string_view name : node.inputs) {
@@ -290,7 +304,8 @@ void Importer::readNode(const Node& node) {
             return;
         } catch (const Error& error) {
             if (error.status() == Status::OutOfMemory || error.status() == Status::Cancelled ||
-                error.status() == Status::Cycle || error.status() == Status::LimitExceeded)
+                error.status() == Status::CallbackStop || error.status() == Status::Cycle ||
+                error.status() == Status::LimitExceeded)
                 throw;
             reason = error.message();
             status = static_cast<int32_t>(error.status());
@@ -351,6 +366,7 @@ bool Importer::run(int strategy) {
     const Graph& graph = model_.graph;
     for (const ValueInfo& info : graph.values) frame.declared[info.name] = &info;
     for (const ValueInfo& info : graph.outputs) frame.declared[info.name] = &info;
+    reading_.total = reading_.done + graph.nodes.size();
     if (graph.hasSparse) fail(Status::NotSupported, "the model has sparse initializers");
     for (const Opset& opset : model_.opsets)
         if (opset.domain.empty() && (opset.version < 1 || opset.version > kNewest))

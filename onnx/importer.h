@@ -1,12 +1,15 @@
 // Goes through the nodes of a model, of its functions and of its bodies, and lets the table turn each into operators.
 #pragma once
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "budget.h"
 #include "call.h"
+#include "net_writer.h"
 
 namespace mnnc::onnx {
 
@@ -14,7 +17,25 @@ struct ImportOptions {
     std::map<std::string, std::vector<int64_t>> shapes;  // of inputs; -1 keeps an extent free
     std::map<std::string, int64_t> extents;              // of names of free extents
     std::vector<std::string> outputs;                    // none: those of the model
-    bool halfWeights = false;
+    WriteOptions write;
+    uint64_t mostBytes = 0;  // of constants; 0: as many as the bytes of the model allow
+    mnn_cancel_t* cancel = nullptr;
+    std::function<void(uint64_t done, uint64_t total)> progress;  // throws where it ends the conversion
+};
+
+// What all ways to read a model share.
+struct Reading {
+    const ModelFile& model;
+    const ImportOptions& options;
+    DataFolder folder;
+    Evaluator evaluator;
+    Budget budget;
+    std::unordered_map<const TensorData*, ArrayPtr> tensors;  // that were read
+    uint64_t done = 0;                                        // nodes
+    uint64_t total = 0;
+
+    // The contents of a tensor of the file.
+    ArrayPtr tensor(const TensorData& from);
 };
 
 // What became of the model.
@@ -34,7 +55,7 @@ constexpr int kLenientStrategy = 5;
 
 class Importer {
   public:
-    Importer(const ModelFile& model, const ImportOptions& options, DataFolder folder, Evaluator& evaluator);
+    explicit Importer(Reading& reading);
 
     // Which numbers stand for free extents. Returns whether there are such extents, of inputs or of values that depend on
     // contents.
@@ -45,7 +66,8 @@ class Importer {
     const std::vector<V>& netOutputs() const { return netOutputs_; }
 
     // For emit functions:
-    const DataFolder& folder() const { return folder_; }
+    ArrayPtr tensor(const TensorData& from) { return reading_.tensor(from); }
+    const WriteOptions& writing() const { return options_.write; }
     const Attribute* resolve(const Attribute& attribute) const;
     // The outputs of a body whose formal inputs are these values. In the scope that is entered.
     std::vector<V> body(const Graph& graph, const std::vector<V>& inputs);
@@ -76,9 +98,9 @@ class Importer {
     void problem(const Node& node, const std::string& reason, int32_t status);
     std::array<int64_t, kProbes> standsFor(const Extent& extent, size_t axis, size_t rank, int strategy);
 
+    Reading& reading_;
     const ModelFile& model_;
     const ImportOptions& options_;
-    DataFolder folder_;
     Builder builder_;
     Report report_;
     Frame* frame_ = nullptr;

@@ -2,10 +2,11 @@
 #include "net_writer.h"
 
 #include <algorithm>
-#include <cmath>
+#include <span>
 
 #include "base/error.h"
 #include "base/half.h"
+#include "weight_codes.h"
 
 namespace mnnc::onnx {
 namespace {
@@ -14,24 +15,64 @@ using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
 constexpr size_t kMostBytes = size_t{2000} << 20;
+// With more bytes of arrays than this they lie beside the net.
+constexpr size_t kMostInside = size_t{1900} << 20;
 // Constants of fewer elements stay floats.
 constexpr size_t kFewElements = 64;
+// Weights of fewer elements do not become codes: their scales would outweigh what is saved.
+constexpr size_t kFewCodes = 1024;
+// Arrays of fewer bytes stay in the net.
+constexpr size_t kFewBytes = 4096;
 
 uint16_t halfOf(float value) {
     return floatToHalf(std::clamp(value, -65504.0f, 65504.0f));
 }
 
-Offset<wire::Blob> writeBlob(FlatBufferBuilder& to, const Array& array, bool half) {
+class Writer {
+  public:
+    Writer(Builder& builder, const WriteOptions& options, std::vector<std::string>& notes)
+        : builder_(builder), options_(options), notes_(notes), beside_(options.beside), to_(1 << 16) {}
+
+    WrittenNet write(const std::vector<V>& outputs);
+
+  private:
+    Offset<wire::Blob> writeBlob(const Array& array);
+    std::vector<Offset<wire::Op>> writeOperators(Scope& scope, const std::vector<int>& outputs);
+    void storeWeights(wire::OpT& op);
+    void moveBeside(wire::Convolution2DT& table);
+    template <typename T>
+    int64_t beside(const std::vector<T>& array) {
+        const auto* bytes = reinterpret_cast<const uint8_t*>(array.data());
+        weights_.insert(weights_.end(), bytes, bytes + array.size() * sizeof(T));
+        return static_cast<int64_t>(array.size() * sizeof(T));
+    }
+
+    Builder& builder_;
+    const WriteOptions& options_;
+    std::vector<std::string>& notes_;
+    bool beside_;
+    FlatBufferBuilder to_;
+    std::vector<uint8_t> weights_;
+    size_t wholeRows_ = 0;  // layers whose rows the block does not divide
+};
+
+Offset<wire::Blob> Writer::writeBlob(const Array& array) {
     std::vector<int32_t> dims;
     for (const int64_t extent : array.dims) dims.push_back(static_cast<int32_t>(extent));
-    const auto shape = to.CreateVector(dims);
+    const auto shape = to_.CreateVector(dims);
     Offset<flatbuffers::Vector<float>> floats;
     Offset<flatbuffers::Vector<int32_t>> ints;
     Offset<flatbuffers::Vector<uint8_t>> bytes;
     Offset<flatbuffers::Vector<int8_t>> signedBytes;
+    Offset<flatbuffers::Vector<int64_t>> external;
     DataType type = array.type;
-    half = half && array.floats.size() >= kFewElements;
-    if (half) {
+    // Beside the net, the format has no halves.
+    const bool apart = beside_ && array.byteSize() >= kFewBytes;
+    if (apart) {
+        const auto at = static_cast<int64_t>(weights_.size());
+        const int64_t size = beside(array.floats) + beside(array.ints) + beside(array.bytes);
+        external = to_.CreateVector(std::vector<int64_t>{at, size});
+    } else if (options_.weights != Weights::Float && array.floats.size() >= kFewElements) {
         type = DataType::DT_HALF;
         std::vector<uint8_t> halves;
         halves.reserve(array.floats.size() * 2);
@@ -40,19 +81,19 @@ Offset<wire::Blob> writeBlob(FlatBufferBuilder& to, const Array& array, bool hal
             halves.push_back(static_cast<uint8_t>(bits));
             halves.push_back(static_cast<uint8_t>(bits >> 8));
         }
-        bytes = to.CreateVector(halves);
+        bytes = to_.CreateVector(halves);
     } else if (type == DataType::DT_FLOAT) {
-        floats = to.CreateVector(array.floats);
+        floats = to_.CreateVector(array.floats);
     } else if (type == DataType::DT_INT32) {
-        ints = to.CreateVector(array.ints);
+        ints = to_.CreateVector(array.ints);
     } else if (type == DataType::DT_UINT8) {
-        bytes = to.CreateVector(array.bytes);
+        bytes = to_.CreateVector(array.bytes);
     } else {
         signedBytes =
-            to.CreateVector(reinterpret_cast<const int8_t*>(array.bytes.data()), array.bytes.size());
+            to_.CreateVector(reinterpret_cast<const int8_t*>(array.bytes.data()), array.bytes.size());
     }
-    return wire::CreateBlob(to, shape, wire::MNN_DATA_FORMAT::NCHW, type, bytes, signedBytes, ints, 0,
-                            floats);
+    return wire::CreateBlob(to_, shape, wire::MNN_DATA_FORMAT::NCHW, type, bytes, signedBytes, ints, 0,
+                            floats, 0, external);
 }
 
 // Which operators some output needs. Inputs stay in any case.
@@ -72,34 +113,73 @@ std::vector<bool> needed(const Scope& scope, const std::vector<int>& outputs) {
 }
 
 // Weights of convolutions as halves: a stream of quanParameter.
-void halveWeights(wire::OpT& op) {
-    wire::Convolution2DT* table = op.main.AsConvolution2D();
-    if (!table || table->weight.size() < kFewElements) return;
+void halveWeights(wire::Convolution2DT& table) {
     auto halves = std::make_unique<wire::IDSTQuanT>();
     halves->type = 3;
-    halves->buffer.reserve(table->weight.size() * 2);
-    for (const float value : table->weight) {
+    halves->buffer.reserve(table.weight.size() * 2);
+    for (const float value : table.weight) {
         const uint16_t bits = halfOf(value);
         halves->buffer.push_back(static_cast<int8_t>(bits & 0xff));
         halves->buffer.push_back(static_cast<int8_t>(bits >> 8));
     }
-    halves->weightSize = static_cast<uint32_t>(table->weight.size());
-    table->weight.clear();
-    table->quanParameter = std::move(halves);
+    halves->weightSize = static_cast<uint32_t>(table.weight.size());
+    table.weight.clear();
+    table.quanParameter = std::move(halves);
 }
 
-std::vector<Offset<wire::Op>> writeOperators(FlatBufferBuilder& to, Scope& scope,
-                                             const std::vector<int>& outputs, bool half) {
+// How the options want the weights of a convolution. Codes that a model has itself stay as they are.
+void Writer::storeWeights(wire::OpT& op) {
+    wire::Convolution2DT* table = op.main.AsConvolution2D();
+    if (!table || !table->common) return;
+    // Transposed layers hold a column for each output channel, so their rows share no scale.
+    const bool coded = options_.weights == Weights::Int8 || options_.weights == Weights::Int4;
+    const bool rows = op.type == OpType::Convolution || op.type == OpType::ConvolutionDepthwise;
+    const size_t count = table->weight.size();
+    if (coded && rows && count >= kFewCodes && table->common->outputCount > 0) {
+        const auto channels = static_cast<size_t>(table->common->outputCount);
+        const size_t kernel =
+            static_cast<size_t>(table->common->kernelX) * static_cast<size_t>(table->common->kernelY);
+        const size_t inputs = count / channels / std::max<size_t>(kernel, 1);
+        const bool blocks = options_.block && inputs % options_.block == 0;
+        wholeRows_ += options_.block && !blocks ? 1 : 0;
+        table->quanParameter =
+            tableOf(encode(table->weight, blocks ? channels * (inputs / options_.block) : channels,
+                           options_.weights == Weights::Int8 ? 8 : 4));
+        table->weight.clear();
+    } else if (options_.weights != Weights::Float && count >= kFewElements) {
+        halveWeights(*table);
+    }
+    if (beside_) moveBeside(*table);
+}
+
+void Writer::moveBeside(wire::Convolution2DT& table) {
+    const auto at = static_cast<int64_t>(weights_.size());
+    if (wire::IDSTQuanT* codes = table.quanParameter.get()) {
+        if (codes->buffer.size() < kFewBytes) return;
+        const int64_t bytes = beside(codes->buffer), scales = beside(codes->alpha), bias = beside(table.bias);
+        table.external = {at, bytes, scales, bias, 0};
+        codes->buffer.clear();
+        codes->alpha.clear();
+    } else {
+        if (table.weight.size() * 4 < kFewBytes) return;
+        const int64_t bytes = beside(table.weight), bias = beside(table.bias);
+        table.external = {at, bytes, bias};
+        table.weight.clear();
+    }
+    table.bias.clear();
+}
+
+std::vector<Offset<wire::Op>> Writer::writeOperators(Scope& scope, const std::vector<int>& outputs) {
     std::vector<Offset<wire::Op>> result;
     const std::vector<bool> kept = needed(scope, outputs);
     for (size_t i = 0; i < scope.operators.size(); ++i) {
         if (!kept[i]) continue;
         Operator& one = scope.operators[i];
         if (one.constant) {
-            const auto blob = writeBlob(to, *one.constant, half);
-            const auto name = to.CreateString(one.op.name);
-            const auto ids = to.CreateVector(one.op.outputIndexes);
-            wire::OpBuilder op(to);
+            const auto blob = writeBlob(*one.constant);
+            const auto name = to_.CreateString(one.op.name);
+            const auto ids = to_.CreateVector(one.op.outputIndexes);
+            wire::OpBuilder op(to_);
             op.add_main_type(wire::OpParameter::Blob);
             op.add_main(blob.Union());
             op.add_name(name);
@@ -108,49 +188,65 @@ std::vector<Offset<wire::Op>> writeOperators(FlatBufferBuilder& to, Scope& scope
             op.add_defaultDimentionFormat(wire::MNN_DATA_FORMAT::NCHW);
             result.push_back(op.Finish());
         } else {
-            if (half) halveWeights(one.op);
-            result.push_back(wire::CreateOp(to, &one.op));
+            storeWeights(one.op);
+            result.push_back(wire::CreateOp(to_, &one.op));
+            one.op.main.Reset();  // its weights are written
         }
-        if (to.GetSize() > kMostBytes)
-            fail(Status::LimitExceeded,
-                 "the net has more than %zu bytes; weights in a file of their own are not written yet",
+        if (to_.GetSize() > kMostBytes)
+            fail(Status::LimitExceeded, "the net has more than %zu bytes without its large arrays",
                  kMostBytes);
     }
     return result;
 }
 
-}  // namespace
+// The bytes of the arrays, as floats, or as the options want those of convolutions.
+size_t arrayBytes(const Builder& builder, const WriteOptions& options) {
+    const size_t bits = options.weights == Weights::Float  ? 32
+                        : options.weights == Weights::Half ? 16
+                        : options.weights == Weights::Int8 ? 8
+                                                           : 4;
+    size_t sum = 0;
+    for (const Scope& scope : builder.scopes())
+        for (const Operator& one : scope.operators) {
+            if (one.constant) {
+                sum += one.constant->byteSize() / (options.weights == Weights::Float ? 1 : 2);
+            } else if (const wire::Convolution2DT* table = one.op.main.AsConvolution2D()) {
+                sum += table->weight.size() * bits / 8;
+                if (table->quanParameter) sum += table->quanParameter->buffer.size();
+            }
+        }
+    return sum;
+}
 
-flatbuffers::DetachedBuffer writeNet(Builder& builder, const std::vector<V>& outputs,
-                                     const WriteOptions& options) {
-    FlatBufferBuilder to(1 << 16);
-    Scope& net = builder.scopes().front();
+WrittenNet Writer::write(const std::vector<V>& outputs) {
+    beside_ = beside_ || arrayBytes(builder_, options_) > kMostInside;
+    Scope& net = builder_.scopes().front();
     std::vector<int> ids;
     std::vector<Offset<flatbuffers::String>> outputNames, tensorNames;
     for (const V value : outputs) ids.push_back(value->tensor);
     std::vector<Offset<wire::SubGraphProto>> bodies;
-    for (size_t i = 1; i < builder.scopes().size(); ++i) {
-        Scope& scope = builder.scopes()[i];
+    for (size_t i = 1; i < builder_.scopes().size(); ++i) {
+        Scope& scope = builder_.scopes()[i];
         if (scope.name.empty()) continue;
-        const auto nodes = to.CreateVector(writeOperators(to, scope, scope.outputs, options.halfWeights));
-        const auto name = to.CreateString(scope.name);
-        const auto inputs = to.CreateVector(scope.inputs);
-        const auto results = to.CreateVector(scope.outputs);
-        const auto tensors = to.CreateVectorOfStrings(scope.tensors);
-        bodies.push_back(wire::CreateSubGraphProto(to, name, inputs, results, tensors, nodes));
+        const auto nodes = to_.CreateVector(writeOperators(scope, scope.outputs));
+        const auto name = to_.CreateString(scope.name);
+        const auto inputs = to_.CreateVector(scope.inputs);
+        const auto results = to_.CreateVector(scope.outputs);
+        const auto tensors = to_.CreateVectorOfStrings(scope.tensors);
+        bodies.push_back(wire::CreateSubGraphProto(to_, name, inputs, results, tensors, nodes));
     }
-    const auto operators = to.CreateVector(writeOperators(to, net, ids, options.halfWeights));
-    for (const int id : ids) outputNames.push_back(to.CreateString(net.tensors[static_cast<size_t>(id)]));
-    for (const std::string& name : net.tensors) tensorNames.push_back(to.CreateString(name));
-    const auto outputVector = to.CreateVector(outputNames);
-    const auto tensorVector = to.CreateVector(tensorNames);
-    const auto bodyVector = to.CreateVector(bodies);
-    const auto version = to.CreateString("3.6.1");
-    wire::ExtraInfoBuilder extra(to);
+    const auto operators = to_.CreateVector(writeOperators(net, ids));
+    for (const int id : ids) outputNames.push_back(to_.CreateString(net.tensors[static_cast<size_t>(id)]));
+    for (const std::string& name : net.tensors) tensorNames.push_back(to_.CreateString(name));
+    const auto outputVector = to_.CreateVector(outputNames);
+    const auto tensorVector = to_.CreateVector(tensorNames);
+    const auto bodyVector = to_.CreateVector(bodies);
+    const auto version = to_.CreateString("3.6.1");
+    wire::ExtraInfoBuilder extra(to_);
     extra.add_version(version);
     const auto extraInfo = extra.Finish();
-    const auto bizCode = to.CreateString("onnx");
-    wire::NetBuilder result(to);
+    const auto bizCode = to_.CreateString("onnx");
+    wire::NetBuilder result(to_);
     result.add_bizCode(bizCode);
     result.add_extraInfo(extraInfo);
     result.add_oplists(operators);
@@ -158,8 +254,21 @@ flatbuffers::DetachedBuffer writeNet(Builder& builder, const std::vector<V>& out
     result.add_sourceType(wire::NetSource::ONNX);
     result.add_tensorName(tensorVector);
     if (!bodies.empty()) result.add_subgraphs(bodyVector);
-    to.Finish(result.Finish());
-    return to.Release();
+    to_.Finish(result.Finish());
+    if (wholeRows_)
+        notes_.push_back(std::to_string(wholeRows_) +
+                         " layers have one scale for each row, because blocks of " +
+                         std::to_string(options_.block) + " do not divide their rows.");
+    if (!weights_.empty())
+        notes_.push_back(std::to_string(weights_.size()) + " bytes of weights lie beside the net.");
+    return {to_.Release(), std::move(weights_)};
+}
+
+}  // namespace
+
+WrittenNet writeNet(Builder& builder, const std::vector<V>& outputs, const WriteOptions& options,
+                    std::vector<std::string>& notes) {
+    return Writer(builder, options, notes).write(outputs);
 }
 
 }  // namespace mnnc::onnx

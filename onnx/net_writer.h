@@ -1,19 +1,31 @@
 // Writes the net that a builder holds as the bytes of a .mnn file.
 #pragma once
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "builder.h"
 
 namespace mnnc::onnx {
 
+enum class Weights { Float, Half, Int8, Int4 };
+
 struct WriteOptions {
-    bool halfWeights = false;  // constants and weights of floats are stored as halves
-    std::vector<std::pair<std::string, std::string>> metadata;
+    Weights weights = Weights::Float;
+    size_t block = 0;     // of codes: how many of a row share a scale; 0: the row
+    bool beside = false;  // large arrays lie in a file of their own, also where the net could have them
 };
 
-// Throws LimitExceeded where the net has more than 2 GiB.
-flatbuffers::DetachedBuffer writeNet(Builder& builder, const std::vector<V>& outputs,
-                                     const WriteOptions& options);
+struct WrittenNet {
+    flatbuffers::DetachedBuffer net;
+    std::vector<uint8_t> weights;  // of the file beside it; empty: there is none
+
+    Bytes bytes() const { return std::as_bytes(std::span(net.data(), net.size())); }
+};
+
+// notes: gets what a user should know of the weights. Throws LimitExceeded where the net has more than 2,000 MiB without
+// its large arrays.
+WrittenNet writeNet(Builder& builder, const std::vector<V>& outputs, const WriteOptions& options,
+                    std::vector<std::string>& notes);
 
 }  // namespace mnnc::onnx

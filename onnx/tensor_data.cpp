@@ -121,10 +121,10 @@ std::vector<std::byte> externalBytes(const TensorData& tensor, const DataFolder&
     const std::filesystem::path base = std::filesystem::weakly_canonical(folder.path);
     const std::filesystem::path whole = std::filesystem::weakly_canonical(base / relative);
     const auto [end, unused] = std::mismatch(base.begin(), base.end(), whole.begin(), whole.end());
-    leaves = leaves || end != base.end();
-    if (leaves)
-        fail(Status::BadFormat, "%s names the file '%s', which lies outside of the model's folder",
-             name.c_str(), location.c_str());
+    const bool byLink = !leaves && end != base.end();
+    if (leaves || (byLink && !folder.followLinks))
+        fail(Status::BadFormat, "%s names the file '%s', which lies outside of the model's folder%s",
+             name.c_str(), location.c_str(), byLink ? ", behind a link (follow_links allows that)" : "");
     const File file(whole.c_str());
     if (tensor.length && *tensor.length != bytes)
         fail(Status::BadFormat, "%s has %llu external bytes; its shape and type need %zu", name.c_str(),

@@ -5,7 +5,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -121,9 +123,22 @@ static void options_are_checked(void** state) {
     options.weights = 9;
     assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
                  MNN_ERROR_INVALID_VALUE, "9");
-    options.weights = MNN_ONNX_WEIGHTS_INT4;
+    options.weights = MNN_ONNX_WEIGHTS_FLOAT16;
+    options.weight_block = 32;
     assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
-                 MNN_ERROR_NOT_SUPPORTED, "int4");
+                 MNN_ERROR_INVALID_VALUE, "weight_block is 32");
+    options.weights = MNN_ONNX_WEIGHTS_INT4;
+    options.weight_block = 24;
+    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
+                 MNN_ERROR_INVALID_VALUE, "weight_block is 24");
+    options = defaults();
+    options.weights_beside = 2;
+    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
+                 MNN_ERROR_INVALID_VALUE, "weights_beside is 2");
+    options = defaults();
+    options.follow_links = -1;
+    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
+                 MNN_ERROR_INVALID_VALUE, "follow_links is -1");
     options = defaults();
     options.struct_size = 4;
     assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
@@ -220,6 +235,190 @@ static void channels_are_folded_into_convolutions(void** state) {
     mnn_onnx_result_destroy(&result);
 }
 
+/* The product of ones with the matrix of matrix_model. */
+static void products(mnn_interpreter_t* net, float sums[32]) {
+    mnn_session_t* session = NULL;
+    mnn_tensor_t *in = NULL, *out = NULL;
+    const int32_t dims[] = {1, 64};
+    float ones[64];
+    for (int i = 0; i < 64; i++) ones[i] = 1;
+    mnn_schedule_config_t config;
+    assert_ok(mnn_schedule_config_init(&config, sizeof config));
+    config.defer_planning = 1;
+    assert_ok(mnn_session_create(net, &config, &session));
+    assert_ok(mnn_session_input(session, NULL, &in));
+    assert_ok(mnn_session_resize_input(session, in, dims, 2));
+    assert_ok(mnn_session_resize(session));
+    assert_ok(mnn_session_output(session, NULL, &out));
+    assert_ok(mnn_tensor_write(in, ones, sizeof ones, MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_tensor_read(out, sums, 32 * sizeof(float), MNN_FORMAT_NCHW));
+    mnn_session_destroy(&session);
+}
+
+static float element(int i) {
+    return (float)((i * 37) % 101 - 50) / 64;
+}
+
+static void assert_products(mnn_interpreter_t* net, float step) {
+    float sums[32];
+    products(net, sums);
+    for (int n = 0; n < 32; n++) {
+        float wanted = 0;
+        for (int k = 0; k < 64; k++) wanted += element(k * 32 + n);
+        assert_float_equal(sums[n], wanted, 64 * step + 1e-4f);
+    }
+}
+
+static void weights_have_the_wanted_form(void** state) {
+    (void)state;
+    /* Of int4 a step is 100/64/15: half of it is the most that a weight differs. */
+    const struct {
+        int32_t weights, block;
+        size_t most_bytes;
+        float step;
+    } forms[] = {{MNN_ONNX_WEIGHTS_FLOAT32, 0, 9200, 0},
+                 {MNN_ONNX_WEIGHTS_FLOAT16, 0, 5100, 1e-3f},
+                 {MNN_ONNX_WEIGHTS_INT8, 0, 3700, 0.5f / 255 * 1.6f},
+                 {MNN_ONNX_WEIGHTS_INT8, 16, 4500, 0.5f / 255 * 1.6f},
+                 {MNN_ONNX_WEIGHTS_INT4, 0, 2400, 0.5f / 15 * 1.6f},
+                 {MNN_ONNX_WEIGHTS_INT4, 32, 2700, 0.5f / 15 * 1.6f}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        for (int32_t beside = 0; beside < 2; beside++) {
+            mnn_onnx_options_t options = defaults();
+            options.weights = forms[i].weights;
+            options.weight_block = forms[i].block;
+            options.weights_beside = beside;
+            mnn_onnx_result_t* result = NULL;
+            assert_ok(mnn_onnx_convert_memory(matrix_model, sizeof matrix_model, &options, &result));
+            const void *data = NULL, *weights = NULL;
+            size_t size = 0, weight_size = 0;
+            assert_ok(mnn_onnx_result_data(result, &data, &size));
+            assert_ok(mnn_onnx_result_weights(result, &weights, &weight_size));
+            /* Codes of 4 bits are few enough to stay inside. */
+            assert_int_equal(weight_size > 0, beside && forms[i].weights != MNN_ONNX_WEIGHTS_INT4 &&
+                                                  forms[i].weights != MNN_ONNX_WEIGHTS_INT8);
+            assert_int_equal(weights != NULL, weight_size > 0);
+            if (!beside && size > forms[i].most_bytes) fail_msg("form %zu has %zu bytes", i, size);
+            if (weight_size) assert_true(size < 2000);
+            mnn_interpreter_options_t loading;
+            assert_ok(mnn_interpreter_options_init(&loading, sizeof loading));
+            loading.external_weight_data = weights;
+            loading.external_weight_size = weight_size;
+            mnn_interpreter_t* net = NULL;
+            assert_ok(mnn_interpreter_create_from_memory(data, size, &loading, &net));
+            assert_products(net, forms[i].step);
+            mnn_interpreter_destroy(&net);
+            mnn_onnx_result_destroy(&result);
+        }
+}
+
+static void weights_beside_are_saved_and_found(void** state) {
+    (void)state;
+    mnn_onnx_options_t options = defaults();
+    options.weights_beside = 1;
+    mnn_onnx_result_t* result = NULL;
+    assert_ok(mnn_onnx_convert_memory(matrix_model, sizeof matrix_model, &options, &result));
+    assert_ok(mnn_onnx_result_save(result, "onnx_test_beside.mnn"));
+    mnn_onnx_result_destroy(&result);
+    mnn_interpreter_t* net = NULL;
+    assert_ok(mnn_interpreter_create_from_file("onnx_test_beside.mnn", NULL, &net));
+    assert_products(net, 0);
+    mnn_interpreter_destroy(&net);
+    assert_int_equal(remove("onnx_test_beside.mnn.weight"), 0);
+    assert_int_equal(remove("onnx_test_beside.mnn"), 0);
+}
+
+/* Caches of hubs have links in place of files. */
+static void links_are_followed_where_it_is_asked_for(void** state) {
+    (void)state;
+    char folder[] = "onnx_test_XXXXXX", model[64], data[64], link[64];
+    float matrix[64 * 32];
+    for (int i = 0; i < 64 * 32; i++) matrix[i] = element(i);
+    assert_non_null(mkdtemp(folder));
+    snprintf(model, sizeof model, "%s/net.onnx", folder);
+    snprintf(data, sizeof data, "%s.blob", folder);
+    snprintf(link, sizeof link, "%s/data", folder);
+    FILE* file = fopen(data, "wb");
+    assert_int_equal(fwrite(matrix, 1, sizeof matrix, file), sizeof matrix);
+    assert_int_equal(fclose(file), 0);
+    file = fopen(model, "wb");
+    assert_int_equal(fwrite(apart_model, 1, sizeof apart_model, file), sizeof apart_model);
+    assert_int_equal(fclose(file), 0);
+    char target[80];
+    snprintf(target, sizeof target, "../%s", data);
+    assert_int_equal(symlink(target, link), 0);
+    mnn_onnx_result_t* result = NULL;
+    mnn_onnx_options_t options = defaults();
+    assert_fails(mnn_onnx_convert_file(model, &options, &result), MNN_ERROR_BAD_FORMAT, "follow_links");
+    options.follow_links = 1;
+    assert_ok(mnn_onnx_convert_file(model, &options, &result));
+    const void* bytes = NULL;
+    size_t size = 0;
+    assert_ok(mnn_onnx_result_data(result, &bytes, &size));
+    mnn_interpreter_t* net = NULL;
+    assert_ok(mnn_interpreter_create_from_memory(bytes, size, NULL, &net));
+    assert_products(net, 0);
+    mnn_interpreter_destroy(&net);
+    mnn_onnx_result_destroy(&result);
+    /* The same in memory, whose folder is an option. */
+    options.data_folder = folder;
+    assert_ok(mnn_onnx_convert_memory(apart_model, sizeof apart_model, &options, &result));
+    mnn_onnx_result_destroy(&result);
+    assert_int_equal(unlink(link) + unlink(model) + unlink(data) + rmdir(folder), 0);
+}
+
+static void memory_is_bounded(void** state) {
+    (void)state;
+    mnn_onnx_result_t* result = NULL;
+    mnn_onnx_options_t options = defaults();
+    options.max_memory_bytes = 65536 + 64;
+    assert_ok(mnn_onnx_convert_memory(grown_model, sizeof grown_model, &options, &result));
+    mnn_onnx_result_destroy(&result);
+    options.max_memory_bytes = 65000;
+    assert_fails(mnn_onnx_convert_memory(grown_model, sizeof grown_model, &options, &result),
+                 MNN_ERROR_LIMIT_EXCEEDED, "65000 bytes");
+    assert_null(result);
+}
+
+struct watched {
+    uint64_t calls, done, total, stop_at;
+};
+
+static int32_t watch(void* user_data, uint64_t done, uint64_t total) {
+    struct watched* watched = user_data;
+    watched->calls++;
+    watched->done = done;
+    watched->total = total;
+    return watched->calls == watched->stop_at;
+}
+
+static void conversions_can_be_watched_and_ended(void** state) {
+    (void)state;
+    mnn_onnx_result_t* result = NULL;
+    struct watched watched = {0};
+    mnn_onnx_options_t options = defaults();
+    options.progress = watch;
+    options.progress_user_data = &watched;
+    assert_ok(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result));
+    mnn_onnx_result_destroy(&result);
+    assert_int_equal(watched.calls, 2);
+    assert_int_equal(watched.done, 2);
+    assert_int_equal(watched.total, 2);
+    watched = (struct watched){.stop_at = 2};
+    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
+                 MNN_ERROR_CALLBACK_STOP, "after 2 nodes");
+    options = defaults();
+    assert_ok(mnn_cancel_create(&options.cancel));
+    assert_ok(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result));
+    mnn_onnx_result_destroy(&result);
+    assert_ok(mnn_cancel_trigger(options.cancel));
+    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
+                 MNN_ERROR_CANCELLED, "cancel");
+    assert_null(result);
+    assert_ok(mnn_cancel_destroy(&options.cancel));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_have_a_net_and_a_report),
@@ -228,6 +427,11 @@ int main(void) {
         cmocka_unit_test(results_know_their_handles),
         cmocka_unit_test(problems_come_all_at_once),
         cmocka_unit_test(channels_are_folded_into_convolutions),
+        cmocka_unit_test(weights_have_the_wanted_form),
+        cmocka_unit_test(weights_beside_are_saved_and_found),
+        cmocka_unit_test(links_are_followed_where_it_is_asked_for),
+        cmocka_unit_test(memory_is_bounded),
+        cmocka_unit_test(conversions_can_be_watched_and_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,20 @@ def main():
               onnx.node("Add", ["c", "d"], ["y"])]
     numbers = [onnx.floats("w", [2, 1, 1, 1], [2, 3]), onnx.floats("s", [2], [4, 5]), onnx.floats("b", [2], [6, 7]),
                onnx.floats("m", [2], [1, 2]), onnx.floats("v", [2], [1, 4]), onnx.floats("d", [2, 1, 1], [8, 9])]
+    # x [n, 64] times a matrix of 64 x 32, and the same matrix in a file of its own.
+    rows, columns = onnx.value("x", onnx.FLOAT, ["n", 64]), onnx.value("y", onnx.FLOAT, ["n", 32])
+    product = [onnx.node("MatMul", ["x", "w"], ["y"])]
+    matrix = [((i * 37) % 101 - 50) / 64 for i in range(64 * 32)]
+    apart = onnx.tensor("w", [64, 32], onnx.FLOAT, external={"location": "data", "offset": "0"})
+    # 64 KiB out of a model of 200 bytes.
+    grown = [onnx.node("ConstantOfShape", ["s"], ["z"]), onnx.node("Add", ["z", "x"], ["y"])]
+    one = onnx.value("x", onnx.FLOAT, [1])
     lines = ["/* Made by write_header.py. */"]
+    for name, nodes, x_, y_, constants in (("matrix_model", product, rows, columns, [onnx.floats("w", [64, 32], matrix)]),
+                                           ("apart_model", product, rows, columns, [apart]),
+                                           ("grown_model", grown, one, columns, [onnx.ints("s", [1], [16384])])):
+        data = onnx.model(onnx.graph(nodes, [x_], [y_], constants))
+        lines.append(f"static const unsigned char {name}[] = {{{', '.join(map(str, data))}}};")
     for name, nodes in models.items():
         data = onnx.model(onnx.graph(nodes, [x], [y]))
         lines.append(f"static const unsigned char {name}[] = {{{', '.join(map(str, data))}}};")

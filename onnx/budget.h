@@ -1,0 +1,39 @@
+// The bytes that constants may take while a model is converted: a small file can ask for any number of them.
+#pragma once
+#include <cstdint>
+
+#include "base/error.h"
+
+namespace mnnc::onnx {
+
+class Budget {
+  public:
+    // given: by the caller; 0: what the bytes of the model allow.
+    Budget(uint64_t given, uint64_t modelBytes)
+        : most_(given ? given : kFree + kTimes * modelBytes), grows_(given == 0) {}
+
+    // External data belongs to the model, too.
+    void foundExternal(uint64_t bytes) {
+        if (grows_) most_ += kTimes * bytes;
+    }
+    // Throws LimitExceeded.
+    void take(uint64_t bytes) {
+        taken_ += bytes;
+        if (taken_ > most_)
+            fail(Status::LimitExceeded,
+                 "constants take more than %llu bytes while the model is converted: max_memory_bytes allows "
+                 "no "
+                 "more",
+                 static_cast<unsigned long long>(most_));
+    }
+    // What was taken was given back.
+    void reset() { taken_ = 0; }
+    uint64_t left() const { return most_ - taken_; }
+
+  private:
+    static constexpr uint64_t kFree = uint64_t{1} << 30, kTimes = 8;
+    uint64_t most_, taken_ = 0;
+    bool grows_;
+};
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,79 @@
+// See linear.h.
+#include "linear.h"
+
+#include "../importer.h"
+#include "base/error.h"
+
+namespace mnnc::onnx {
+namespace {
+
+// Its leading axes are those of x: what is free of them comes from the shape of x.
+V withLeading(Call& c, V y, V x, int64_t columns) {
+    const size_t rank = x->rank();
+    std::vector<int64_t> dims;
+    size_t open = 0;
+    for (size_t i = 0; i + 1 < rank; ++i) {
+        dims.push_back(x->fixed(i) ? x->dims[0][i] : -1);
+        open += x->fixed(i) ? 0 : 1;
+    }
+    dims.push_back(columns);
+    if (open <= 1) return reshape(c, y, dims);
+    V shape = concat(
+        c, {shapeOf(c, x, 0, static_cast<int64_t>(rank) - 1), c.b.constant(intList({columns}), Elem::Int64)},
+        0);
+    return reshapeTo(c, y, shape);
+}
+
+V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t columns, const Array* bias) {
+    if (x->rank() == 0) refuse("a product of a number and a matrix");
+    const int64_t rows = x->extent(x->rank() - 1);
+    table.common = std::make_unique<wire::Convolution2DCommonT>();
+    wire::Convolution2DCommonT& common = *table.common;
+    common.kernelX = common.kernelY = common.strideX = common.strideY = common.dilateX = common.dilateY = 1;
+    common.group = 1;
+    common.padMode = wire::PadMode::CAFFE;
+    common.inputCount = static_cast<int32_t>(rows);
+    common.outputCount = static_cast<int32_t>(columns);
+    table.bias = bias ? bias->floats : std::vector<float>(static_cast<size_t>(columns), 0.0f);
+    V flat = reshape(c, x, {-1, rows, 1, 1});
+    std::vector<Result> results[kProbes];
+    for (size_t p = 0; p < kProbes; ++p) {
+        Result result;
+        result.known = true;
+        result.dims = {flat->dims[p][0], columns, 1, 1};
+        results[p] = {result};
+    }
+    V y = c.b.given(OpType::Convolution, Parameter(std::move(table)), {flat}, results[0], results[1])[0];
+    return withLeading(c, y, x, columns);
+}
+
+}  // namespace
+
+bool wantsCodes(Call& c, V weight) {
+    const Weights wanted = c.importer.writing().weights;
+    return (wanted == Weights::Int8 || wanted == Weights::Int4) && weight->constant && weight->isFloat() &&
+           weight->rank() == 2 && weight->elementCount() >= kFewestCodes;
+}
+
+V linear(Call& c, V x, std::vector<float> weights, int64_t columns, const Array* bias) {
+    wire::Convolution2DT table;
+    table.weight = std::move(weights);
+    return convolved(c, x, table, columns, bias);
+}
+
+V linear(Call& c, V x, const WeightCodes& codes, int64_t columns, const Array* bias) {
+    wire::Convolution2DT table;
+    table.quanParameter = tableOf(codes);
+    return convolved(c, x, table, columns, bias);
+}
+
+std::vector<float> rowsOf(const Array& matrix, bool transposed) {
+    if (!transposed) return matrix.floats;
+    const auto k = static_cast<size_t>(matrix.dims.at(0)), n = static_cast<size_t>(matrix.dims.at(1));
+    std::vector<float> rows(matrix.floats.size());
+    for (size_t i = 0; i < k; ++i)
+        for (size_t j = 0; j < n; ++j) rows[j * k + i] = matrix.floats[i * n + j];
+    return rows;
+}
+
+}  // namespace mnnc::onnx

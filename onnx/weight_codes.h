@@ -1,0 +1,30 @@
+// Weights of convolutions as codes of 8 and 4 bits, in the format's stream of codes.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "mnn_objects_generated.h"
+
+namespace mnnc::onnx {
+
+// Codes [rows, columns] with a scale and a smallest value for each row: weight = (code - smallest code) * scale + low,
+// or code * scale where there are no lows. A row is that of an output channel, or a block of it.
+struct WeightCodes {
+    int bits = 8;
+    size_t rows = 0, columns = 0;
+    std::vector<int8_t> codes;
+    std::vector<float> scales;
+    std::vector<float> lows;
+
+    int smallest() const { return -(1 << (bits - 1)); }
+};
+
+// The nearest codes of weights, with the range that each row has.
+WeightCodes encode(std::span<const float> weights, size_t rows, int bits);
+
+// The table that a convolution has of them.
+std::unique_ptr<wire::IDSTQuanT> tableOf(const WeightCodes& codes);
+
+}  // namespace mnnc::onnx
