@@ -88,9 +88,25 @@ def check_convert(tool, folder):
     call(tool, "convert", net, folder / "n.mnn", "--extent", "batch=3", "--json")
     info = call(tool, "info", folder / "n.mnn", "--json")
     assert [one["shape"] for one in info["inputs"]] == [[3, 4]], info["inputs"]
+    for weights in (["fp16"], ["int8"], ["int4", "--block", "32"], ["fp32", "--weights-beside", "--follow-links", "--max-memory", "64"]):
+        call(tool, "convert", net, folder / "n.mnn", "--json", "--weights", *weights)
+    check_onnx_models(tool, net, folder)
     report = call(tool, "convert", lacking, folder / "l.mnn", "--json", code=1)
     assert [one["op_type"] for one in report["problems"]] == ["NoSuchOperator"], report
     assert not (folder / "l.mnn").exists() and report["notes"], report
+
+
+def check_onnx_models(tool, net, folder):
+    """Every command takes an ONNX model in place of a .mnn model."""
+    shape = ["--shape", "x=2x4"]
+    (folder / "x.csv").write_text("1,-2,3,-4\n-5,6,-7,8\n")
+    ran = call(tool, "run", net, "--input", folder / "x.csv", *shape, "--json")
+    assert ran["outputs"]["y"]["values"] == [1, 0, 3, 0, 0, 6, 0, 8], ran
+    assert call(tool, "info", net, "--json")["inputs"][0]["shape"] == [-1, 4]
+    assert call(tool, "compare", net, "--backends", "cpu,cpu", *shape, "--json")["agrees"]
+    assert call(tool, "profile", net, *shape, "--json")
+    assert call(tool, "bench", net, "--seconds", "0", *shape, "--json")
+    assert call(tool, "graph", net, "--json")["net"]
 
 
 def check_meaning(tool, model, case, folder):

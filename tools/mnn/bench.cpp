@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "common.h"
 #include "json.h"
+#include "open_model.h"
 #include "process_memory.h"
 #include "progress.h"
 #include "session_settings.h"

@@ -107,6 +107,9 @@ struct ConvertOptions {
     std::vector<std::string> extents;  // name=1
     std::vector<std::string> keep;     // names of values
     std::string weights = "fp32";
+    int32_t block = 0;
+    bool weightsBeside = false, followLinks = false;
+    uint64_t maxMemory = 0;  // MiB; 0: the library's choice
     bool json = false;
 };
 int convert(const ConvertOptions& options);

@@ -66,17 +66,6 @@ void check(mnn_status status) {
     throw ToolError(text);
 }
 
-Interpreter openModel(const std::string& path) {
-    mnn_interpreter_t* handle = nullptr;
-    if (path == kStandardStream) {
-        const std::string bytes = readInput(path);
-        check(mnn_interpreter_create_from_memory(bytes.data(), bytes.size(), nullptr, &handle));
-    } else {
-        check(mnn_interpreter_create_from_file(path.c_str(), nullptr, &handle));
-    }
-    return Interpreter(handle);
-}
-
 namespace {
 
 // A runtime with the costs of a file; none without such a file. Sessions keep what they need of it.

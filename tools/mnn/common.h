@@ -30,8 +30,6 @@ using Session = std::unique_ptr<mnn_session_t, DestroySession>;
 // Throws ToolError with the library's sentence unless the status is MNN_OK.
 void check(mnn_status status);
 
-// "-" is standard input. Weights in a file beside the model are found for a path only.
-Interpreter openModel(const std::string& path);
 // `saved`: names of tensors to offer as outputs beside the model's.
 Session createSession(const Interpreter& interpreter, const CommonFlags& flags,
                       const std::vector<std::string>& saved = {});

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "common.h"
 #include "json.h"
+#include "open_model.h"
 #include "progress.h"
 #include "text.h"
 

@@ -1,26 +1,19 @@
 // mnn convert: makes a .mnn model of an ONNX model, and says what became of it.
 #include <mnn_c_onnx.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
-#include <memory>
 
 #include "commands.h"
 #include "common.h"
 #include "json.h"
+#include "onnx_model.h"
+#include "progress.h"
 
 namespace tool {
 namespace {
-
-struct DestroyResult {
-    void operator()(mnn_onnx_result_t* handle) const { mnn_onnx_result_destroy(&handle); }
-};
-using Result = std::unique_ptr<mnn_onnx_result_t, DestroyResult>;
-
-void checkOnnx(mnn_status status) {
-    if (status != MNN_OK) throw ToolError(mnn_onnx_last_error());
-}
 
 // The options of the library, with what they point to.
 struct Settings {
@@ -65,10 +58,29 @@ void point(const ConvertOptions& given, Settings& to) {
     to.options.extent_count = to.extentList.size();
     to.options.outputs = to.outputs.data();
     to.options.output_count = to.outputs.size();
-    to.options.weights = given.weights == "fp16" ? MNN_ONNX_WEIGHTS_FLOAT16 : MNN_ONNX_WEIGHTS_FLOAT32;
+    const std::map<std::string, int32_t> weights{{"fp32", MNN_ONNX_WEIGHTS_FLOAT32},
+                                                 {"fp16", MNN_ONNX_WEIGHTS_FLOAT16},
+                                                 {"int8", MNN_ONNX_WEIGHTS_INT8},
+                                                 {"int4", MNN_ONNX_WEIGHTS_INT4}};
+    to.options.weights = weights.at(given.weights);
+    to.options.weight_block = given.block;
+    to.options.weights_beside = given.weightsBeside ? 1 : 0;
+    to.options.follow_links = given.followLinks ? 1 : 0;
+    to.options.max_memory_bytes = given.maxMemory << 20;
 }
 
-Json problemsOf(const Result& result, size_t count) {
+// How many nodes are read, for the line of progress.
+struct Watched {
+    std::atomic<uint64_t> done{0}, total{0};
+};
+
+int32_t watch(void* watched, uint64_t done, uint64_t total) {
+    static_cast<Watched*>(watched)->done = done;
+    static_cast<Watched*>(watched)->total = total;
+    return 0;
+}
+
+Json problemsOf(const OnnxResult& result, size_t count) {
     Json list = Json::array();
     for (size_t i = 0; i < count; i++) {
         mnn_onnx_problem_t problem{};
@@ -83,7 +95,7 @@ Json problemsOf(const Result& result, size_t count) {
     return list;
 }
 
-Json notesOf(const Result& result, size_t count) {
+Json notesOf(const OnnxResult& result, size_t count) {
     Json list = Json::array();
     for (size_t i = 0; i < count; i++) {
         const char* note = nullptr;
@@ -114,19 +126,26 @@ void print(const Json& report, const std::string& output) {
 int convert(const ConvertOptions& options) {
     Settings settings = settingsOf(options);
     point(options, settings);
-    mnn_onnx_result_t* handle = nullptr;
-    checkOnnx(mnn_onnx_convert_file(options.model.c_str(), &settings.options, &handle));
-    const Result result(handle);
-    mnn_onnx_report_t report{};
-    report.struct_size = sizeof report;
-    checkOnnx(mnn_onnx_result_report(handle, &report));
+    OnnxResult result;
+    {
+        Watched watched;
+        Progress progress("converts " + options.model, 0, Progress::Drawn::ByThread);
+        progress.showPart([&watched] {
+            return watched.total ? static_cast<double>(watched.done) / static_cast<double>(watched.total)
+                                 : -1.0;
+        });
+        settings.options.progress = watch;
+        settings.options.progress_user_data = &watched;
+        result = convertFile(options.model, settings.options);
+    }
+    const mnn_onnx_report_t report = reportOf(result);
     const Json json = Json::object({{"nodes", report.nodes},
                                     {"functions", report.functions},
                                     {"operators", report.operators},
                                     {"folded", report.folded},
                                     {"problems", problemsOf(result, report.problems)},
                                     {"notes", notesOf(result, report.notes)}});
-    if (report.problems == 0) checkOnnx(mnn_onnx_result_save(handle, options.output.c_str()));
+    if (report.problems == 0) checkOnnx(mnn_onnx_result_save(result.get(), options.output.c_str()));
     if (options.json)
         text::print("{}\n", json.dump(2));
     else

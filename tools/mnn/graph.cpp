@@ -8,6 +8,7 @@
 #include "graph_page.h"
 #include "loading.h"
 #include "net_graph.h"
+#include "open_model.h"
 #include "output_file.h"
 #include "pages.h"
 

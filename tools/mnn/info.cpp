@@ -8,6 +8,7 @@
 #include "common.h"
 #include "json.h"
 #include "loading.h"
+#include "open_model.h"
 #include "session_settings.h"
 #include "text.h"
 

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <system_error>
 
+#include "open_model.h"
+
 namespace tool {
 namespace {
 

@@ -25,14 +25,30 @@ void addConvert(CLI::App& app, int& exitCode) {
                      "outputs of the model)")
         ->type_name("NAME");
     command->add_option("--weights", options->weights, "How weights are stored")
-        ->check(CLI::IsMember({"fp32", "fp16"}))
+        ->check(CLI::IsMember({"fp32", "fp16", "int8", "int4"}))
         ->capture_default_str();
+    command
+        ->add_option(
+            "--block", options->block,
+            "With int8 and int4: how many weights of a row share a scale, a multiple of 16 (default: the "
+            "row)")
+        ->type_name("N");
+    command->add_flag("--weights-beside", options->weightsBeside,
+                      "Write large arrays into OUTPUT.weight (nets above 1,900 MiB do in any case)");
+    command->add_flag("--follow-links", options->followLinks,
+                      "External data may lie behind a link that leaves the folder of the model");
+    command
+        ->add_option("--max-memory", options->maxMemory,
+                     "The most MiB that constants may take (default: 1,024, and 8 times the model)")
+        ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
+        ->type_name("MIB");
     addJsonTo(*command, options->json);
     command->footer(
         "Extents that the model leaves free stay free. Where nodes have no form, all of them are listed,\n"
         "nothing is written, and the exit code is 1. docs/convert.md lists the operators.\n\n"
         "Examples: mnn convert net.onnx net.mnn\n"
-        "          mnn convert net.onnx net.mnn --extent batch=1 --weights fp16");
+        "          mnn convert net.onnx net.mnn --extent batch=1 --weights fp16\n"
+        "          mnn convert net.onnx net.mnn --weights int4 --block 32");
     command->callback([options, &exitCode] { exitCode = convert(*options); });
 }
 

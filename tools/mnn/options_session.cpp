@@ -112,7 +112,8 @@ void addRunsTo(CLI::App& command, int& runs, uint64_t& seed) {
 }
 
 void addModelTo(CLI::App& command, std::string& model) {
-    command.add_option("MODEL", model, "The .mnn file; '-' is standard input")->required();
+    command.add_option("MODEL", model, "The .mnn file, or an .onnx file; '-' is standard input, a .mnn file")
+        ->required();
 }
 
 CLI::Option* addJsonTo(CLI::App& command, bool& json) {

@@ -6,6 +6,7 @@
 #include "common.h"
 #include "inputs.h"
 #include "loading.h"
+#include "open_model.h"
 #include "output_file.h"
 #include "picture_runs.h"
 #include "progress.h"

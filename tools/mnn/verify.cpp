@@ -6,6 +6,7 @@
 #include "common.h"
 #include "compare_outputs.h"
 #include "json.h"
+#include "open_model.h"
 #include "progress.h"
 #include "text.h"
 

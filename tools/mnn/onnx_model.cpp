@@ -1,0 +1,89 @@
+// See onnx_model.h.
+#include "onnx_model.h"
+
+#include <cctype>
+#include <utility>
+
+#include "text.h"
+
+namespace tool {
+namespace {
+
+// The result of a conversion, for the interpreter that borrows its bytes and its weights.
+using Shared = std::shared_ptr<const OnnxResult>;
+
+void letGo(void* shared) {
+    delete static_cast<Shared*>(shared);
+}
+
+// Of each node that has no form, a line.
+std::string problemsOf(const OnnxResult& result, size_t count) {
+    std::string lines;
+    for (size_t i = 0; i < count; i++) {
+        mnn_onnx_problem_t problem{};
+        problem.struct_size = sizeof problem;
+        checkOnnx(mnn_onnx_result_problem(result.get(), i, &problem));
+        lines += text::format("\n  {} '{}', opset {}: {}", problem.op_type, problem.node, problem.opset,
+                              problem.reason);
+    }
+    return lines;
+}
+
+}  // namespace
+
+void checkOnnx(mnn_status status) {
+    if (status != MNN_OK)
+        throw ToolError(text::format("{} ({})", mnn_onnx_last_error(), mnn_status_name(status)));
+}
+
+bool isOnnxFile(const std::string& path) {
+    const std::string ending = ".onnx";
+    if (path.size() < ending.size()) return false;
+    for (size_t i = 0; i < ending.size(); i++)
+        if (std::tolower(static_cast<unsigned char>(path[path.size() - ending.size() + i])) != ending[i])
+            return false;
+    return true;
+}
+
+mnn_onnx_report_t reportOf(const OnnxResult& result) {
+    mnn_onnx_report_t report{};
+    report.struct_size = sizeof report;
+    checkOnnx(mnn_onnx_result_report(result.get(), &report));
+    return report;
+}
+
+OnnxResult convertFile(const std::string& path, const mnn_onnx_options_t& options) {
+    mnn_onnx_result_t* handle = nullptr;
+    checkOnnx(mnn_onnx_convert_file(path.c_str(), &options, &handle));
+    return OnnxResult(handle);
+}
+
+Interpreter openOnnx(const std::string& path) {
+    mnn_onnx_options_t wanted;
+    checkOnnx(mnn_onnx_options_init(&wanted, sizeof wanted));
+    const Shared result = std::make_shared<const OnnxResult>(convertFile(path, wanted));
+    if (const size_t problems = reportOf(*result).problems)
+        throw ToolError(text::format("'{}' has {} nodes that have no form in a .mnn model:{}", path, problems,
+                                     problemsOf(*result, problems)));
+    const void *net = nullptr, *weights = nullptr;
+    size_t size = 0, weightSize = 0;
+    checkOnnx(mnn_onnx_result_data(result->get(), &net, &size));
+    checkOnnx(mnn_onnx_result_weights(result->get(), &weights, &weightSize));
+    mnn_interpreter_options_t options;
+    check(mnn_interpreter_options_init(&options, sizeof options));
+    options.load_mode = MNN_LOAD_BORROW;
+    options.bytes_finalizer = letGo;
+    options.bytes_user_data = new Shared(result);
+    if (weights) {
+        options.external_weight_data = weights;
+        options.external_weight_size = weightSize;
+        options.external_weight_mode = MNN_LOAD_BORROW;
+        options.external_weight_finalizer = letGo;
+        options.external_weight_user_data = new Shared(result);
+    }
+    mnn_interpreter_t* handle = nullptr;
+    check(mnn_interpreter_create_from_memory(net, size, &options, &handle));
+    return Interpreter(handle);
+}
+
+}  // namespace tool

@@ -1,0 +1,31 @@
+// ONNX models: every command takes them where it takes a .mnn model.
+#pragma once
+#include <mnn_c_onnx.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common.h"
+
+namespace tool {
+
+struct DestroyOnnxResult {
+    void operator()(mnn_onnx_result_t* handle) const { mnn_onnx_result_destroy(&handle); }
+};
+using OnnxResult = std::unique_ptr<mnn_onnx_result_t, DestroyOnnxResult>;
+
+// Throws ToolError with the sentence of libmnn_c_onnx unless the status is MNN_OK.
+void checkOnnx(mnn_status status);
+
+// By the ending of its name.
+bool isOnnxFile(const std::string& path);
+
+mnn_onnx_report_t reportOf(const OnnxResult& result);
+// Throws ToolError, also for what a callback of the options throws.
+OnnxResult convertFile(const std::string& path, const mnn_onnx_options_t& options);
+
+// Converts a model in memory. Throws ToolError, which lists the nodes that have no form.
+Interpreter openOnnx(const std::string& path);
+
+}  // namespace tool

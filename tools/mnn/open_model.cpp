@@ -1,0 +1,22 @@
+// See open_model.h.
+#include "open_model.h"
+
+#include "input_file.h"
+#include "onnx_model.h"
+#include "output_file.h"
+
+namespace tool {
+
+Interpreter openModel(const std::string& path) {
+    if (isOnnxFile(path)) return openOnnx(path);
+    mnn_interpreter_t* handle = nullptr;
+    if (path == kStandardStream) {
+        const std::string bytes = readInput(path);
+        check(mnn_interpreter_create_from_memory(bytes.data(), bytes.size(), nullptr, &handle));
+    } else {
+        check(mnn_interpreter_create_from_file(path.c_str(), nullptr, &handle));
+    }
+    return Interpreter(handle);
+}
+
+}  // namespace tool
