@@ -24,7 +24,7 @@ import sysconfig
 import tempfile
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-NAME, IMAGE = "libmnn_c.so.0", "libmnn_c_image.so.0"
+NAME, IMAGE, ONNX = "libmnn_c.so.0", "libmnn_c_image.so.0", "libmnn_c_onnx.so.0"
 # Libraries that each manylinux system has, of those that this project links.
 SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so\.\d+|ld-linux.*")
 
@@ -92,7 +92,7 @@ def copy_binaries(prefix, package, notices):
     (package / "lib").mkdir()
     (package / "bin").mkdir()
     copied = []
-    for name in (NAME, IMAGE):
+    for name in (NAME, IMAGE, ONNX):
         libraries = [path for path in prefix.glob("lib*/**/" + name)]
         if not libraries:
             sys.exit(f"build_wheel.py: no {name} below {prefix}; install the library there first")
@@ -105,7 +105,7 @@ def copy_binaries(prefix, package, notices):
     inside = package / "bin" / "mnn"
     shutil.copy(tool, inside)
     for name, path in needed(tool).items():
-        if name in (NAME, IMAGE):
+        if name in (NAME, IMAGE, ONNX):
             continue
         if path is None or not os.path.exists(path):
             sys.exit(f"build_wheel.py: the tool needs {name}, which the loader does not find")

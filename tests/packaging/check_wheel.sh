@@ -49,6 +49,15 @@ echo "$scores"
 TIMEFORMAT='the program alone %R s'
 time env/bin/python classify.py >/dev/null
 env/bin/mnn --version
+# An ONNX model: x [n, 4] -> Relu -> y, as bytes.
+PYTHONPATH=$root/tests/tool env/bin/python - <<'END'
+import onnx_file as o
+x, y = o.value("x", o.FLOAT, ["n", 4]), o.value("y", o.FLOAT, ["n", 4])
+open("net.onnx", "wb").write(o.model(o.graph([o.node("Relu", ["x"], ["y"])], [x], [y])))
+import mnn_c
+assert mnn_c.Interpreter("net.onnx").session()([[1, -2, 3, -4]]).tolist() == [[1, 0, 3, 0]]
+END
+env/bin/mnn convert net.onnx net.mnn
 
 # The sdist has no library: it takes the one that MNN_C_LIBRARY names.
 "$python" -m venv "$work/sdist/env"

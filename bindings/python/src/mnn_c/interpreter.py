@@ -71,6 +71,14 @@ class ModelInput:
         return dtype_of(self.type)
 
 
+def _converted(path: str, cancel: Optional[CancelToken]) -> Tuple[bytes, Optional[bytes]]:
+    """The .mnn model of an ONNX file, and its weights where they lie beside it."""
+    from . import onnx  # opens libmnn_c_onnx, which other models do not need
+
+    made = onnx.convert(path, cancel=cancel)
+    return made.data, made.weights or None
+
+
 class Interpreter(Closable):
     """A model, from a file or from bytes. Sessions of it stay usable when it is closed.
 
@@ -89,11 +97,23 @@ class Interpreter(Closable):
         log_level: LogLevel = LogLevel.DEFAULT,
         cancel: Optional[CancelToken] = None,
     ) -> None:
-        """source: the path of a .mnn file, or the bytes of one. external_weights: the path of their file, their bytes,
+        """source: the path of a .mnn file, or the bytes of one; an .onnx file is converted first (mnn_c.onnx). external_weights: the path of their file, their bytes,
         which are kept, or a WeightReader; None: the file beside the model. log is called with a level and a line for each message,
         on the thread that the message is about."""
         options = _calls.prepared(_abi.InterpreterOptions, C.mnn_interpreter_options_init)
         options.load_mode, options.log_level = load_mode, log_level
+        given_weights = external_weights
+        self.path: Optional[str] = None
+        self._converted_weights: Optional[bytes] = None
+        if not isinstance(source, (bytes, bytearray, memoryview)):
+            self.path = os.path.abspath(os.fspath(source))
+            if self.path.lower().endswith(".onnx"):
+                if external_weights is not None:
+                    raise ValueError("external_weights belong to .mnn models; an ONNX model names its files itself")
+                source, self._converted_weights = _converted(self.path, cancel)
+                external_weights = self._converted_weights
+                if load_mode not in (Load.DEFAULT, Load.BORROW):
+                    load_mode = options.load_mode = Load.DEFAULT
         # Numbers of objects that the library lets go, in any case where it reads the options.
         numbers = [weights.give(options, external_weights)]
         number = 0
@@ -102,7 +122,6 @@ class Interpreter(Closable):
             options.log_callback, options.log_finalizer = _registry.log, _registry.finalizer
             options.log_user_data = number
         out = c_void_p()
-        self.path: Optional[str] = None
         if isinstance(source, (bytes, bytearray, memoryview)):
             memory = weights.borrow(source)
             address, size = memory.ctypes.data, memory.size
@@ -117,8 +136,7 @@ class Interpreter(Closable):
                 return status
 
         else:
-            self.path = os.path.abspath(os.fspath(source))
-            path = encode(self.path, "path")
+            path = encode(os.path.abspath(os.fspath(source)), "path")
 
             def create(token: int) -> int:
                 options.cancel = token
@@ -136,7 +154,7 @@ class Interpreter(Closable):
         self._operators: List[Tuple[str, Operator]] = []
         self._options: Dict[str, Any] = {
             "load_mode": load_mode,
-            "external_weights": weights.kept(external_weights),
+            "external_weights": weights.kept(given_weights),
             "log": log,
             "log_level": log_level,
         }
@@ -287,6 +305,8 @@ class Interpreter(Closable):
             options["load_mode"] = Load.DEFAULT
             if options["external_weights"] is None and self.path and os.path.exists(self.path + ".weight"):
                 options["external_weights"] = self.path + ".weight"
+            if options["external_weights"] is None:
+                options["external_weights"] = self._converted_weights
         return _restore, (source, options, self._operators, self.pickle_by)
 
     def __repr__(self) -> str:
