@@ -6,9 +6,11 @@ set(MNN_C_CXX_RUNTIME ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(FILTER MNN_C_CXX_RUNTIME INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+)$")
 list(REMOVE_DUPLICATES MNN_C_CXX_RUNTIME)
 
-# TARGET becomes libNAME.a in the build folder, of the objects of the static library CORE.
+# TARGET becomes libNAME.a in the build folder, of the objects of the static library CORE, and of others that it links.
 function(mnn_c_one_object_library target name core)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}_$<CONFIG>.o)
+  set(archives ${core} ${ARGN})
+  list(TRANSFORM archives REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
   separate_arguments(flags NATIVE_COMMAND "${CMAKE_CXX_FLAGS}")
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     list(APPEND flags -flinker-output=nolto-rel)  # where the objects are made for link-time optimization
@@ -16,9 +18,9 @@ function(mnn_c_one_object_library target name core)
   add_custom_command(
     OUTPUT ${object}
     COMMAND ${CMAKE_CXX_COMPILER} ${flags} -r -nostdlib -Wl,--force-group-allocation
-            -Wl,--whole-archive $<TARGET_FILE:${core}> -o ${object}
+            -Wl,--whole-archive ${files} -o ${object}
     COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=mnn_* ${object}
-    DEPENDS ${core}
+    DEPENDS ${archives}
     COMMENT "One object of the whole of lib${name}"
     VERBATIM)
   add_library(${target} STATIC ${object})

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The binary interface of mnn_c.h against tests/abi/baseline.abi, with libabigail.
+"""The binary interfaces of mnn_c.h and mnn_c_onnx.h against tests/abi/baseline*.abi, with libabigail.
 
-    abi.py check  --cc C --source DIR --work DIR    nothing differs from the baseline
-    abi.py prove  --cc C --source DIR --work DIR    deliberate changes of the header are reported
-    abi.py update --cc C --source DIR --work DIR    writes the baseline
+    abi.py check  --cc C --source DIR --work DIR    nothing differs from the baselines
+    abi.py prove  --cc C --source DIR --work DIR    deliberate changes of the headers are reported
+    abi.py update --cc C --source DIR --work DIR    writes the baselines
 
 The interface is compared as the header declares it: each function gets an empty body, and the
 header is compiled with -g into a library of its own, which takes a second (so all its types are public, and none has
@@ -22,7 +22,7 @@ import sys
 
 SKIPPED = 77
 # The effect of a change of the header on its users, how to make the change, and the name that abidiff must report.
-CHANGES = [
+CHANGES = {"mnn_c": [
     ("a field gets another type", r"int32_t threads;", "int64_t threads;", "threads"),
     ("a field comes in between", r"(uint64_t weight_bytes;)", r"uint64_t early; \1", "early"),
     ("a field is gone", r"uint32_t vendor_id;", "", "vendor_id"),
@@ -33,14 +33,27 @@ CHANGES = [
      "mnn_log_callback"),
     ("a function is gone", r"MNN_C_API mnn_status mnn_tensor_unmap\([^;]*;", "", "mnn_tensor_unmap"),
     ("a constant gets another value", r"MNN_ERROR_BUSY = 109", "MNN_ERROR_BUSY = 209", "MNN_ERROR_BUSY"),
-]
-HARMLESS = [
+], "mnn_c_onnx": [
+    ("a field gets another type", r"int32_t weight_block;", "int64_t weight_block;", "weight_block"),
+    ("a field comes in between", r"(const char\* data_folder;)", r"uint64_t early; \1", "early"),
+    ("an argument gets another type", r"(mnn_onnx_result_note\(const mnn_onnx_result_t\* result, )size_t", r"\1int32_t",
+     "mnn_onnx_result_note"),
+    ("a callback gets another argument", r"(\(\*mnn_onnx_progress\)\(void\* user_data, )uint64_t", r"\1int32_t",
+     "mnn_onnx_progress"),
+    ("a function is gone", r"MNN_C_API mnn_status mnn_onnx_result_save\([^;]*;", "", "mnn_onnx_result_save"),
+    ("a constant gets another value", r"MNN_ONNX_WEIGHTS_INT4 = 3", "MNN_ONNX_WEIGHTS_INT4 = 4", "MNN_ONNX_WEIGHTS_INT4"),
+]}
+HARMLESS = {"mnn_c": [
     ("a comment", r"/\* ---- Status", "/* ---- The status"),
     ("the name of an argument", r"mnn_status_name\(mnn_status status\)", "mnn_status_name(mnn_status code)"),
-]
+], "mnn_c_onnx": [
+    ("a comment", r"/\* The extents of an input", "/* Extents of an input"),
+]}
+# Of each library: its baseline, and the version script that it is linked with.
+LIBRARIES = {"mnn_c": ("baseline.abi", "cmake/mnn_c.map"), "mnn_c_onnx": ("baseline_onnx.abi", "onnx/mnn_c_onnx.map")}
 
 
-def with_bodies(header):
+def with_bodies(header, prefix):
     """The header as a C source in which every function is defined."""
     text = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
     text, functions = re.subn(r"^(MNN_C_API\b[^;{]*);", r"\1 { __builtin_trap(); }", text, flags=re.M)
@@ -49,8 +62,8 @@ def with_bodies(header):
     if not functions or not enums:
         sys.exit("abi.py: no functions or no enums were found in the header")
     return text + "".join(
-        f"MNN_C_API void mnn_constants_{name}(enum constants_{name} value);\n"
-        f"void mnn_constants_{name}(enum constants_{name} value) {{ (void)value; }}\n" for name in enums)
+        f"MNN_C_API void {prefix}_constants_{name}(enum constants_{name} value);\n"
+        f"void {prefix}_constants_{name}(enum constants_{name} value) {{ (void)value; }}\n" for name in enums)
 
 
 def run(*command):
@@ -58,18 +71,20 @@ def run(*command):
 
 
 class Interface:
-    def __init__(self, arguments):
-        self.cc, self.source, self.work = arguments.cc, arguments.source, arguments.work
-        self.header = (self.source / "include/mnn_c.h").read_text(encoding="utf-8")
-        self.baseline = self.source / "tests/abi/baseline.abi"
+    def __init__(self, arguments, name):
+        self.cc, self.source, self.work = arguments.cc, arguments.source, arguments.work / name
+        self.name = name
+        self.header = (self.source / "include" / f"{name}.h").read_text(encoding="utf-8")
+        baseline, self.script = LIBRARIES[name]
+        self.baseline = self.source / "tests/abi" / baseline
         self.work.mkdir(parents=True, exist_ok=True)
 
     def library(self, header, name):
         source, library = self.work / f"{name}.c", self.work / f"{name}.so"
-        source.write_text(with_bodies(header), encoding="utf-8")
-        done = run(self.cc, "-std=c11", "-g", "-O0", "-fPIC", "-shared", "-Wl,-soname,libmnn_c.so.0",
-                   f"-ffile-prefix-map={self.work}=.", f"-Wl,--version-script={self.source / 'cmake/mnn_c.map'}",
-                   source, "-o", library)
+        source.write_text(with_bodies(header, self.name.replace("_c", "")), encoding="utf-8")
+        done = run(self.cc, "-std=c11", "-g", "-O0", "-fPIC", "-shared", f"-Wl,-soname,lib{self.name}.so.0",
+                   f"-ffile-prefix-map={self.work}=.", f"-ffile-prefix-map={self.source}=.",
+                   f"-Wl,--version-script={self.source / self.script}", "-I", self.source / "include", source, "-o", library)
         if done.returncode:
             sys.exit(f"abi.py: the {name} does not compile:\n{done.stdout}")
         return library
@@ -87,13 +102,13 @@ class Interface:
         status, report = self.difference(self.header, "interface")
         if status:
             print(report)
-            print("The binary interface differs from tests/abi/baseline.abi. If that is wanted: is it compatible (new\n"
+            print("The binary interface differs from tests/abi/baseline*.abi. If that is wanted: is it compatible (new\n"
                   "functions, new fields at the end)? Then tests/abi/update_baseline.sh. If not, users break.")
         return 1 if status else 0
 
     def prove(self):
         failed = 0
-        for what, pattern, replacement, name in CHANGES:
+        for what, pattern, replacement, name in CHANGES[self.name]:
             changed, count = re.subn(pattern, replacement, self.header, count=1)
             if not count:
                 sys.exit(f"abi.py: the change '{what}' finds nothing to change in the header")
@@ -103,7 +118,7 @@ class Interface:
             failed += not reported
             if not reported:
                 print(report)
-        for what, pattern, replacement in HARMLESS:
+        for what, pattern, replacement in HARMLESS[self.name]:
             changed, count = re.subn(pattern, replacement, self.header, count=1)
             if not count:
                 sys.exit(f"abi.py: the change '{what}' finds nothing to change in the header")
@@ -133,7 +148,7 @@ def main():
     if platform.machine() != "x86_64":
         print(f"skipped: the baseline is of x86_64, this is {platform.machine()}")
         return SKIPPED
-    return getattr(Interface(arguments), arguments.command)()
+    return max(getattr(Interface(arguments, name), arguments.command)() for name in LIBRARIES)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 
 Each WAY below is a test; `install` and `pack` come before the others. The program is examples/c/classify_digits.c, which
 classifies the held-out images of the demo model; that of libmnn_c_image is consumer/picture.c, which takes values of a
-picture. Exit status: 0 passed, 1 failed, 77 something is missing here.
+picture, that of libmnn_c_onnx consumer/convert.c, which runs an ONNX model. Exit status: 0 passed, 1 failed, 77 something is missing here.
 """
 import argparse
 import os
@@ -19,7 +19,10 @@ import tarfile
 SKIPPED = 77
 # Maps a library to its program and a part of the output of that program.
 PROGRAMS = {"mnn_c": ("examples/c/classify_digits.c", "held-out images right"),
-            "mnn_c_image": ("tests/packaging/consumer/picture.c", "the values are right")}
+            "mnn_c_image": ("tests/packaging/consumer/picture.c", "the values are right"),
+            "mnn_c_onnx": ("tests/packaging/consumer/convert.c", "the net is right")}
+# What a library needs of the others.
+REQUIRED = {"mnn_c": [], "mnn_c_image": [], "mnn_c_onnx": ["libmnn_c.so.0"]}
 HEADER, PC, CONFIG = "mnn_c.h", "mnn_c.pc", "mnn_c-config.cmake"
 
 
@@ -119,7 +122,7 @@ class Consumers:
         for library in PROGRAMS:
             program = self.compile(prefix, folder, library)
             libraries = needed(program)
-            expect(libraries == [f"lib{library}.so.0", "libc.so.6"], f"{program} needs {libraries}")
+            expect(libraries == [f"lib{library}.so.0", *REQUIRED[library], "libc.so.6"], f"{program} needs {libraries}")
             self.try_program(program, library, find(prefix, f"lib{library}.so.0").parent)
 
     def check_texts(self, prefix):
@@ -134,7 +137,7 @@ class Consumers:
     def install(self):
         run(self.cmake, "--install", self.build, "--prefix", fresh(self.prefix))
         self.check_texts(self.prefix)
-        for library, listing in (("mnn_c", "c_abi"), ("mnn_c_image", "image")):
+        for library, listing in (("mnn_c", "c_abi"), ("mnn_c_image", "image"), ("mnn_c_onnx", "onnx")):
             archive = find(self.prefix, f"lib{library}.a")
             symbols = run("nm", "--defined-only", "--extern-only", "--format=just-symbols", archive).split()
             names = {symbol for symbol in symbols if not symbol.endswith(":") and not symbol.endswith(".o")}
