@@ -7,7 +7,7 @@ set -eu
 cd "$(dirname "$0")"
 cargo=${CARGO:-cargo}
 command -v "$cargo" >/dev/null || { echo "check.sh: no '$cargo'"; exit 77; }
-pkg-config --exists mnn_c mnn_c_image || { echo "check.sh: pkg-config does not find mnn_c and mnn_c_image"; exit 77; }
+pkg-config --exists mnn_c mnn_c_image mnn_c_onnx || { echo "check.sh: pkg-config does not find mnn_c, mnn_c_image and mnn_c_onnx"; exit 77; }
 "$cargo" --version
 
 # Crates come first, by themselves: everything after this works without a network.
@@ -30,13 +30,13 @@ else
 fi
 
 run test --quiet --workspace --locked --offline
-run test --quiet --workspace --features ndarray,image --locked --offline
-RUSTDOCFLAGS="-D warnings" run doc --quiet --workspace --features ndarray,image --no-deps --locked --offline
+run test --quiet --workspace --features ndarray,image,onnx --locked --offline
+RUSTDOCFLAGS="-D warnings" run doc --quiet --workspace --features ndarray,image,onnx --no-deps --locked --offline
 # Today's format and lints, where they are installed.
 if [ "$minor" -ge 68 ]; then
     if "$cargo" fmt --version >/dev/null 2>&1; then run fmt --check; fi
     if "$cargo" clippy --version >/dev/null 2>&1; then
-        run clippy --quiet --workspace --all-targets --features ndarray,image --locked --offline -- -D warnings
+        run clippy --quiet --workspace --all-targets --features ndarray,image,onnx --locked --offline -- -D warnings
     fi
 fi
 run run --quiet --locked --offline --example classify_digits | tail -n 1

@@ -22,7 +22,7 @@ cp -r Cargo.toml Cargo.lock README.md mnn-c mnn-c-sys "$crates"
 rm -r "$crates"/*/tests  # they need files of the repository
 sources=$crates/mnn-c-sys/libmnn_c
 mkdir "$sources"
-cp -r "$root"/{CMakeLists.txt,LICENSE,THIRD-PARTY,backends,cmake,glsl,image,impl,include,schema} "$sources"
+cp -r "$root"/{CMakeLists.txt,LICENSE,THIRD-PARTY,backends,cmake,glsl,image,impl,include,onnx,schema} "$sources"
 cp "$root/THIRD-PARTY" "$crates/mnn-c"
 cp "$root/THIRD-PARTY" "$crates/mnn-c-sys"
 quoted() { printf '%s' "$1" | sed 's/[\\"]/\\\\&/g; s/[&|]/\\&/g'; }

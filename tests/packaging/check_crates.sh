@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Packs the crates, and builds the program of their README and one for pictures against the packages alone: with the
+# Packs the crates, and builds the program of their README, one for pictures and one for ONNX models against the packages alone: with the
 # libraries that pkg-config finds, with those of MNN_C_PREFIX, and with the feature `vendored`, which compiles them again,
-# without and with that for pictures.
+# without and with those for pictures and ONNX models.
 #     tests/packaging/check_crates.sh PREFIX [WORK]     PREFIX: where the library is installed
 # Every cargo of CARGOS builds: by default the one of the PATH and the distribution's. MNN_C_CMAKE_ARGS are for `vendored`.
 # Exit code 77: something that this needs is not on the machine.
@@ -44,10 +44,14 @@ edition = "2021"
 mnn-c = { path = "$safe" }
 [features]
 image = ["mnn-c/image"]
+onnx = ["mnn-c/onnx"]
 vendored = ["mnn-c/vendored"]
 [[example]]
 name = "picture"
 required-features = ["image"]
+[[example]]
+name = "convert"
+required-features = ["onnx"]
 [patch.crates-io]
 mnn-c-sys = { path = "$sys" }
 [workspace]
@@ -61,6 +65,13 @@ fn main() -> mnn_c::Result<()> {
     let values: Vec<f32> = Conversion::new(PixelFormat::Gray, 2, 1).scale([0.5; 4]).convert(&photo.view())?;
     println!("{values:?}");
     Ok(())
+}
+RUST
+cat >"$work/program/examples/convert.rs" <<'RUST'
+fn main() {
+    // A version, and nothing else.
+    let error = mnn_c::onnx::Conversion::new().convert_bytes(&[8, 9]).unwrap_err();
+    println!("{:?}", error.kind());
 }
 RUST
 cd "$work/program"
@@ -83,6 +94,11 @@ picture() {
     printed=$(LD_LIBRARY_PATH=$1 "$CARGO_TARGET_DIR/debug/examples/picture")
     [ "$printed" = '[3.5, 127.5]' ] || { echo "the program for pictures printed: $printed"; exit 1; }
 }
+convert() {
+    local printed
+    printed=$(LD_LIBRARY_PATH=$1 "$CARGO_TARGET_DIR/debug/examples/convert")
+    [ "$printed" = Truncated ] || { echo "the program for ONNX models printed: $printed"; exit 1; }
+}
 for cargo in ${CARGOS:-$(printf '%s\n' "$(command -v cargo)" /usr/bin/cargo | sort -u)}; do
     command -v "$cargo" >/dev/null || continue
     rm -f Cargo.lock
@@ -92,23 +108,29 @@ for cargo in ${CARGOS:-$(printf '%s\n' "$(command -v cargo)" /usr/bin/cargo | so
     "$cargo" --version
     PKG_CONFIG_PATH=$libraries/pkgconfig "$cargo" build --quiet --offline
     run "$libraries"
-    if ldd "$CARGO_TARGET_DIR/debug/quickstart" | grep libmnn_c_image; then exit 1; fi
+    if ldd "$CARGO_TARGET_DIR/debug/quickstart" | grep -E "libmnn_c_(image|onnx)"; then exit 1; fi
     PKG_CONFIG_PATH=$libraries/pkgconfig "$cargo" build --quiet --offline --features image --example picture
     picture "$libraries"
+    PKG_CONFIG_PATH=$libraries/pkgconfig "$cargo" build --quiet --offline --features onnx --example convert
+    convert "$libraries"
     PKG_CONFIG=false MNN_C_PREFIX=$prefix "$cargo" build --quiet --offline
     run "$libraries"
     PKG_CONFIG=false MNN_C_PREFIX=$prefix "$cargo" build --quiet --offline --features image --example picture
     picture "$libraries"
+    PKG_CONFIG=false MNN_C_PREFIX=$prefix "$cargo" build --quiet --offline --features onnx --example convert
+    convert "$libraries"
     if PKG_CONFIG=false "$cargo" build --quiet --offline 2>"$work/failure.log"; then
         echo "a build without a library succeeded"
         exit 1
     fi
     grep -q 'MNN_C_PREFIX' "$work/failure.log"
-    PKG_CONFIG=false DOCS_RS=1 "$cargo" doc --quiet --offline --features vendored,image
+    PKG_CONFIG=false DOCS_RS=1 "$cargo" doc --quiet --offline --features vendored,image,onnx
     PKG_CONFIG=false "$cargo" build --quiet --offline --features vendored
     run ""
     PKG_CONFIG=false "$cargo" build --quiet --offline --features vendored,image --example picture
     picture ""
-    if ldd "$CARGO_TARGET_DIR"/debug/{quickstart,examples/picture} | grep libmnn_c; then exit 1; fi
+    PKG_CONFIG=false "$cargo" build --quiet --offline --features vendored,onnx --example convert
+    convert ""
+    if ldd "$CARGO_TARGET_DIR"/debug/{quickstart,examples/picture,examples/convert} | grep libmnn_c; then exit 1; fi
 done
 echo "the packages of the crates build and run"

@@ -1,11 +1,12 @@
-//! Finds libmnn_c, or compiles it with the feature `vendored`; with the feature `image` libmnn_c_image, too. README.md lists the variables that it looks at.
+//! Finds libmnn_c, or compiles it with the feature `vendored`; with the features `image` and `onnx` libmnn_c_image and
+//! libmnn_c_onnx, too. README.md lists the variables that it looks at.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{exit, Command};
 
 /// What the libraries are made of, in its repository and in the package of this crate.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "CMakeLists.txt",
     "backends",
     "cmake",
@@ -13,6 +14,7 @@ const SOURCES: [&str; 8] = [
     "image",
     "impl",
     "include",
+    "onnx",
     "schema",
 ];
 
@@ -32,13 +34,21 @@ fn main() {
     println!("cargo:rustc-env=MNN_C_INCLUDE={}", include.join(":"));
 }
 
-/// The libraries to link.
-fn libraries() -> &'static [&'static str] {
-    if env::var_os("CARGO_FEATURE_IMAGE").is_some() {
-        &["mnn_c", "mnn_c_image"]
-    } else {
-        &["mnn_c"]
+fn feature(name: &str) -> bool {
+    env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
+}
+
+/// The libraries to link: what needs another one stands before it.
+fn libraries() -> Vec<&'static str> {
+    let mut names = Vec::new();
+    if feature("ONNX") {
+        names.push("mnn_c_onnx");
     }
+    names.push("mnn_c");
+    if feature("IMAGE") {
+        names.push("mnn_c_image");
+    }
+    names
 }
 
 /// A variable of the environment whose changes run this script again.
@@ -123,10 +133,10 @@ fn compile(source: &Path) -> PathBuf {
         "-DMNN_C_TESTS=OFF",
         "-DMNN_C_INSTALL=OFF",
     ]);
-    configure.arg(format!(
-        "-DMNN_C_IMAGE={}",
-        if libraries().len() > 1 { "ON" } else { "OFF" }
-    ));
+    for name in ["IMAGE", "ONNX"] {
+        let wanted = if feature(name) { "ON" } else { "OFF" };
+        configure.arg(format!("-DMNN_C_{name}={wanted}"));
+    }
     if let Some(arguments) = variable("MNN_C_CMAKE_ARGS") {
         configure.args(arguments.split_whitespace());
     }

@@ -35,7 +35,7 @@
 //! An [`Error`] converts into a `std::io::Error` of the nearest kind.
 //!
 //! The feature `ndarray` adds `Tensor::read_array` and `TensorMut::write_array`, the feature `image` the module `image`:
-//! pictures as inputs. The feature `vendored` compiles libmnn_c
+//! pictures as inputs, the feature `onnx` the module `onnx`: ONNX models. The feature `vendored` compiles libmnn_c
 //! with CMake and links it in; without it the library is found through pkg-config.
 
 #![deny(missing_docs)]
@@ -61,6 +61,8 @@ mod library;
 mod log;
 mod map;
 mod node;
+#[cfg(feature = "onnx")]
+pub mod onnx;
 mod operator;
 mod options;
 mod panics;
