@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")"
 go=${GO:-go}
 command -v "$go" >/dev/null || { echo "check.sh: no '$go'"; exit 77; }
-pkg-config --exists mnn_c mnn_c_image || { echo "check.sh: pkg-config does not find mnn_c and mnn_c_image"; exit 77; }
+pkg-config --exists mnn_c mnn_c_image mnn_c_onnx || { echo "check.sh: pkg-config does not find mnn_c, mnn_c_image and mnn_c_onnx"; exit 77; }
 export GOTOOLCHAIN=local GOPROXY=off
 export CGO_CFLAGS="-O2 -g -Wall -Wextra -Wno-unused-parameter -Werror"
 "$go" version

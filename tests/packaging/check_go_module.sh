@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the Go module under another path, runs its examples, and builds its demo and the examples for pictures with the
+# Writes the Go module under another path, runs its examples, and builds its demo and the examples for pictures and ONNX models with the
 # static libraries.
 #     tests/packaging/check_go_module.sh PREFIX [WORK]     PREFIX: where the library is installed
 # Every go of GOS builds: by default the one of the PATH and, where Debian has it, 1.19.
@@ -23,8 +23,10 @@ for go in ${GOS:-go $(ls /usr/lib/go-1.19/bin/go 2>/dev/null)}; do
     LD_LIBRARY_PATH=$libraries "$go" test -count=1 ./...
     "$go" build -tags mnn_c_static -o "$work/classify_digits" ./examples/classify_digits
     "$go" test -tags mnn_c_static -c -o "$work/pictures" ./mnnimage
-    if ldd "$work/classify_digits" "$work/pictures" | grep libmnn_c; then exit 1; fi
+    "$go" test -tags mnn_c_static -c -o "$work/conversions" ./mnnonnx
+    if ldd "$work/classify_digits" "$work/pictures" "$work/conversions" | grep libmnn_c; then exit 1; fi
     "$work/pictures"
+    "$work/conversions"
     "$work/classify_digits" "$root/examples/digits" | tail -n 1
 done
 echo "the Go module works under another path"

@@ -1,0 +1,19 @@
+// Package mnnonnx makes .mnn models of ONNX models. It is the Go side of libmnn_c_onnx.
+//
+//	net, err := mnnonnx.NewInterpreter(ctx, "net.onnx", nil) // in memory, with the defaults
+//	...
+//	made, err := mnnonnx.Convert(ctx, "net.onnx", &mnnonnx.Options{
+//		Output:  "net.mnn",
+//		Extents: map[string]int{"batch": 1},
+//		Weights: mnnonnx.Int8,
+//	})
+//
+// Where nodes have no form, the error is a *[ProblemsError], whose report lists all of them. Other errors are
+// *[mnn.Error]. docs/convert.md of the library lists the operators. All functions may be called from any goroutine at any
+// time.
+//
+// # Linking
+//
+// Programs that import this package need libmnn_c_onnx beside libmnn_c. pkg-config finds it as mnn_c_onnx, or, with the
+// build tag mnn_c_static, the static one (mnn_c_onnx_static), which then need not be there when the program runs.
+package mnnonnx

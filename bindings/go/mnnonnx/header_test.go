@@ -1,0 +1,80 @@
+package mnnonnx
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// constants maps every number of the header to the constant of this package.
+var constants = map[string]int64{
+	"MNN_ONNX_WEIGHTS_FLOAT32": int64(Float32),
+	"MNN_ONNX_WEIGHTS_FLOAT16": int64(Float16),
+	"MNN_ONNX_WEIGHTS_INT8":    int64(Int8),
+	"MNN_ONNX_WEIGHTS_INT4":    int64(Int4),
+}
+
+// header returns the text of the installed header without comments.
+func header(t *testing.T) string {
+	t.Helper()
+	folder, err := exec.Command("pkg-config", "--variable=includedir", "mnn_c_onnx").Output()
+	if err != nil {
+		t.Skipf("needs pkg-config with mnn_c_onnx: %v", err)
+	}
+	text, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(folder)), "mnn_c_onnx.h"))
+	must(t, err)
+	return regexp.MustCompile(`(?s)/\*.*?\*/`).ReplaceAllString(string(text), "")
+}
+
+// Every number of the header has a constant here, with its value.
+func TestConstantsAreThoseOfTheHeader(t *testing.T) {
+	found := map[string]bool{}
+	for _, match := range regexp.MustCompile(`\b(MNN_ONNX_\w+) = (\d+)`).FindAllStringSubmatch(header(t), -1) {
+		name := match[1]
+		found[name] = true
+		if got, ok := constants[name]; !ok {
+			t.Errorf("%s has no constant here", name)
+		} else if fmt.Sprint(got) != match[2] {
+			t.Errorf("%s is %s in the header, %d here", name, match[2], got)
+		}
+	}
+	for name := range constants {
+		if !found[name] {
+			t.Errorf("%s is not in the header", name)
+		}
+	}
+}
+
+// Every function of the header is called by this package, and every shim.
+func TestTheWholeInterfaceIsUsed(t *testing.T) {
+	names := regexp.MustCompile(`MNN_C_API [^;]*?\b(mnn_onnx_\w+)\(`).FindAllStringSubmatch(header(t), -1)
+	if len(names) < 11 {
+		t.Fatalf("only %d functions in the header", len(names))
+	}
+	shims, err := os.ReadFile("shims.h")
+	must(t, err)
+	files, err := filepath.Glob("*.go")
+	must(t, err)
+	goText := ""
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		must(t, err)
+		if !strings.HasSuffix(file, "_test.go") {
+			goText += string(text)
+		}
+	}
+	for _, match := range names {
+		if !regexp.MustCompile(`\b` + match[1] + `\(`).Match(shims) {
+			t.Errorf("%s is not called", match[1])
+		}
+	}
+	for _, shim := range regexp.MustCompile(`\bgo_mnn_\w+`).FindAllString(string(shims), -1) {
+		if !strings.Contains(goText, "C."+shim+"(") {
+			t.Errorf("%s is not called", shim)
+		}
+	}
+}
