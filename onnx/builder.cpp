@@ -102,6 +102,24 @@ V Builder::sequence(const std::string& name, std::vector<V> elements) {
     return value;
 }
 
+V Builder::codesOf(V real, Elem elem) {
+    V value = newValue(name_);
+    value->elem = elem;
+    value->type = heldAs(elem);
+    value->dims = real->dims;
+    value->scope = real->scope;
+    value->real = real;
+    return value;
+}
+
+Operator* Builder::maker(V value) {
+    if (value->constant || value->scope != scope_ || value->tensor < 0) return nullptr;
+    for (size_t i = scope_->operators.size(); i-- > 0;)
+        for (const int id : scope_->operators[i].op.outputIndexes)
+            if (id == value->tensor) return &scope_->operators[i];
+    return nullptr;
+}
+
 Scope& Builder::newScope(const std::string& name, Scope* outer) {
     Scope& scope = scopes_.emplace_back();
     scope.name = name;
@@ -115,6 +133,12 @@ std::string Builder::freeName(const std::string& wished) {
     for (int64_t& number = scope_->numbers[name]; !scope_->taken.insert(name).second;)
         name = wished + "/" + std::to_string(++number);
     return name;
+}
+
+void Builder::addTensor(V value) {
+    value->tensor = static_cast<int>(scope_->tensors.size());
+    scope_->tensors.push_back(value->name);
+    scope_->values.push_back(value);
 }
 
 V Builder::input(const std::string& name, Elem elem, const std::array<Dims, kProbes>& dims) {
@@ -134,8 +158,7 @@ V Builder::input(const std::string& name, Elem elem, const std::array<Dims, kPro
     for (size_t i = 0; i < dims[0].size(); ++i)
         table.dims.push_back(dims[0][i] == dims[1][i] ? static_cast<int32_t>(dims[0][i]) : -1);
     added.op.main.Set(std::move(table));
-    value->tensor = static_cast<int>(scope_->tensors.size());
-    scope_->tensors.push_back(value->name);
+    addTensor(value);
     added.op.outputIndexes = {value->tensor};
     return value;
 }
@@ -144,6 +167,8 @@ V Builder::local(V value) {
     if (value->isNothing || value->isSequence)
         fail(Status::NotSupported, "'%s' is %s, and a tensor is needed", value->name.c_str(),
              value->isSequence ? "a sequence" : "an optional value that is not there");
+    if (value->real)
+        fail(Status::Internal, "the codes '%s' are used, and nothing made them", value->name.c_str());
     if (value->constant || value->scope == scope_) return value;
     if (const auto found = scope_->standIns.find(value); found != scope_->standIns.end())
         return found->second;
@@ -188,8 +213,7 @@ int Builder::tensorOf(V value) {
         scope_->standIns[value] = written;
     }
     written->name = freeName(value->name);
-    written->tensor = static_cast<int>(scope_->tensors.size());
-    scope_->tensors.push_back(written->name);
+    addTensor(written);
     Operator& added = scope_->operators.emplace_back();
     added.op.type = OpType::Const;
     added.op.name = written->name;
@@ -385,8 +409,7 @@ void Builder::append(OpType type, const Parameter& parameter, const std::vector<
     added.op.defaultDimentionFormat = wire::MNN_DATA_FORMAT::NCHW;
     for (const V value : outputs) {
         value->name = freeName(value->name);
-        value->tensor = static_cast<int>(scope_->tensors.size());
-        scope_->tensors.push_back(value->name);
+        addTensor(value);
         added.op.outputIndexes.push_back(value->tensor);
     }
     added.op.name = name_;

@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -25,6 +26,26 @@ namespace mnnc::onnx {
 constexpr size_t kProbes = 2;
 
 struct Scope;
+struct Value;
+using V = Value*;
+
+// How codes of 8 bits stand for real numbers: (code - zero) * scale. Codes of uint8 count less 128.
+struct Steps {
+    float scale = 0, zero = 0;
+    bool operator==(const Steps&) const = default;
+};
+
+// The codes of a constant: (code - zero) * scale, with a scale and a zero point for each position of an axis, or one for all.
+struct ConstantCodes {
+    ArrayPtr codes;
+    std::vector<float> scales, zeros;
+    size_t axis = 0;
+    bool isUnsigned = false;
+
+    int codeAt(size_t i) const {
+        return isUnsigned ? codes->bytes[i] - 128 : static_cast<int8_t>(codes->bytes[i]);
+    }
+};
 
 struct Value {
     std::string name;  // of its tensor, which may get another one where it is taken
@@ -38,6 +59,15 @@ struct Value {
     std::vector<Value*> elements;  // of a sequence: its tensors
     bool isSequence = false;
     bool isNothing = false;  // an optional value that is not there
+    // Of floats: what the net says of keeping them as codes.
+    std::optional<Steps> steps;
+    bool ownSteps = false;  // they must differ from those of the operator's inputs
+    V inFront = nullptr;    // of what only has other extents: the values that an operator made
+    // Of codes that no operator makes, unless something asks for them: the values that they stand for.
+    V real = nullptr;
+    V made = nullptr;  // and the codes, where an operator made them
+    // Of floats that are constants: the codes that they were in the file.
+    std::shared_ptr<const ConstantCodes> codes;
     Scope* scope = nullptr;
     int tensor = -1;  // in the scope; -1: a constant that no operator uses yet
 
@@ -50,7 +80,6 @@ struct Value {
     int64_t elementCount() const { return mnnc::onnx::elementCount(dims[0], name); }
     bool isFloat() const { return type == DataType::DT_FLOAT; }
 };
-using V = Value*;
 
 struct Operator {
     wire::OpT op;
@@ -62,6 +91,7 @@ struct Scope {
     std::string name;
     Scope* outer = nullptr;
     std::vector<std::string> tensors;
+    std::vector<V> values;  // of the tensors
     std::unordered_set<std::string> taken;
     std::unordered_map<std::string, int64_t> numbers;  // of names that were taken
     std::vector<Operator> operators;
@@ -100,6 +130,10 @@ class Builder {
     V failedValue(const std::string& name);
     V nothing(const std::string& name);
     V sequence(const std::string& name, std::vector<V> elements);
+    // Codes of values, which have steps.
+    V codesOf(V real, Elem elem);
+    // The operator of this scope that makes a value; null: none does.
+    Operator* maker(V value);
 
     // ---- Operators ----
     // Adds an operator, or folds it. The names of its outputs come from `name()`.
@@ -164,6 +198,7 @@ class Builder {
     int64_t unchecked = 0;  // operators of which that is so
 
   private:
+    void addTensor(V value);
     V newValue(const std::string& name);
     Operand operand(const Value& value, size_t probe, bool all) const;
     // The rank of the first output, from types and ranks alone; throws what `refused` says where it is not known.

@@ -5,11 +5,16 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "emit/codes.h"
 #include "importer.h"
 
 namespace mnnc::onnx {
 
-V Call::in(size_t i) const {
+V Call::maybe(size_t i) {
+    return i < inputs.size() && inputs[i] ? madeCodes(*this, inputs[i]) : nullptr;
+}
+
+V Call::in(size_t i) {
     V value = maybe(i);
     if (!value) fail(Status::BadFormat, "input %zu is missing", i);
     return value;
@@ -58,7 +63,7 @@ ArrayPtr Call::tensor(std::string_view name) const {
     return importer.tensor(*found->tensor);
 }
 
-const Array& Call::constant(size_t i) const {
+const Array& Call::constant(size_t i) {
     V value = in(i);
     if (!value->constant) refuse("input %zu ('%s') is no constant", i, value->name.c_str());
     return value->array();

@@ -22,8 +22,10 @@ struct Call {
     std::vector<V> outputs;  // null: not made
 
     // The value of an input; throws BadFormat where it is absent.
-    V in(size_t i) const;
-    V maybe(size_t i) const { return i < inputs.size() ? inputs[i] : nullptr; }
+    V in(size_t i);
+    V maybe(size_t i);
+    // The same, which may be codes that no operator made: for rules that know such values.
+    V raw(size_t i) const { return i < inputs.size() ? inputs[i] : nullptr; }
     bool wants(size_t i) const { return i < node.outputs.size() && !node.outputs[i].empty(); }
     void out(size_t i, V value) {
         if (i < outputs.size()) outputs[i] = value;
@@ -42,8 +44,8 @@ struct Call {
     ArrayPtr tensor(std::string_view name) const;
 
     // The contents of an input that must be a constant; throws NotSupported where it is fed.
-    const Array& constant(size_t i) const;
-    std::vector<int64_t> list(size_t i) const { return constant(i).list(); }
+    const Array& constant(size_t i);
+    std::vector<int64_t> list(size_t i) { return constant(i).list(); }
 };
 
 using Emit = void (*)(Call& call);

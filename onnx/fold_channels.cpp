@@ -1,4 +1,4 @@
-// See fold_channels.h. Convolution [-> ConvertTensor] -> Scale [-> ConvertTensor], as BatchNormalization is written, and
+// See fold_channels.h. Convolution -> ReLU or ReLU6, Convolution [-> ConvertTensor] -> Scale [-> ConvertTensor], as BatchNormalization is written, and
 // Convolution -> BinaryOp with a constant that has a number for each channel.
 #include "fold_channels.h"
 
@@ -34,12 +34,34 @@ class Folding {
             const OpType type = scope_.operators[i].op.type;
             if (type == OpType::Scale) foldScale(i);
             if (type == OpType::BinaryOp) foldBinary(i);
+            if (type == OpType::ReLU || type == OpType::ReLU6) foldActivation(i);
         }
         size_t i = 0;
         std::erase_if(scope_.operators, [&](const Operator&) { return removed_[i++]; });
     }
 
   private:
+    // A convolution, whatever its weights are, cuts its results itself.
+    void foldActivation(size_t i) {
+        const wire::OpT& cut = scope_.operators[i].op;
+        const int tensor = cut.inputIndexes[0], maker = makers_[at(tensor)];
+        if (maker < 0 || uses_[at(tensor)] != 1) return;
+        wire::OpT& made = op(maker);
+        if (made.type != OpType::Convolution && made.type != OpType::ConvolutionDepthwise) return;
+        wire::Convolution2DT* table = made.main.AsConvolution2D();
+        if (!table || !table->common || made.inputIndexes.size() != 1 || table->common->relu6) return;
+        const wire::ReluT* slope = cut.main.AsRelu();
+        const wire::Relu6T* range = cut.main.AsRelu6();
+        if (slope && slope->slope == 0)
+            table->common->relu = true;
+        else if (range && range->minValue == 0 && range->maxValue == 6 && !table->common->relu)
+            table->common->relu6 = true;
+        else
+            return;
+        take(made, cut.outputIndexes[0], maker);
+        removed_[i] = true;
+    }
+
     static size_t at(int id) { return static_cast<size_t>(id); }
     wire::OpT& op(int i) { return scope_.operators[at(i)].op; }
 
@@ -50,8 +72,9 @@ class Folding {
         wire::OpT& made = op(maker);
         if (made.type != OpType::Convolution && made.type != OpType::ConvolutionDepthwise) return nullptr;
         const wire::Convolution2DT* table = made.main.AsConvolution2D();
-        const bool plain = table && table->common && made.inputIndexes.size() == 1 &&
-                           !table->weight.empty() && table->common->outputCount > 0 &&
+        const bool plain = table && table->common && made.inputIndexes.size() == 1 && !table->common->relu &&
+                           !table->common->relu6 && !table->weight.empty() &&
+                           table->common->outputCount > 0 &&
                            table->bias.size() == static_cast<size_t>(table->common->outputCount);
         return plain ? &made : nullptr;
     }

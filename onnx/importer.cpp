@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "emit/codes.h"
 
 namespace mnnc::onnx {
 namespace {
@@ -204,6 +205,7 @@ void Importer::callFunction(const Function& function, const Node& node, const st
              shown(function.name).c_str(), function.inputs.size(), inputs.size());
     for (size_t i = 0; i < function.inputs.size(); ++i)
         frame.names[function.inputs[i]] = i < inputs.size() ? inputs[i] : nullptr;
+    frame.readElsewhere.insert(function.outputs.begin(), function.outputs.end());
     Frame* before = frame_;
     frame_ = &frame;
     try {
@@ -245,7 +247,18 @@ void Importer::callEntry(const Node& node, std::vector<V> inputs) {
         dims = builder_.openDims(extents);
         return true;
     };
+    const int64_t coded = coded_;
+    const std::optional<std::vector<V>> moved = movedCodes(node, call.inputs);
+    const std::vector<V> given = call.inputs;
+    if (moved) call.inputs = *moved;
     entry->emit(call);
+    if (moved)
+        for (V& output : call.outputs) {
+            if (!output) continue;
+            if (!output->steps) output->steps = given[0]->real->steps;
+            output = builder_.codesOf(output, given[0]->elem);
+        }
+    noteFloats(node, given, coded);
     for (size_t i = 0; i < node.outputs.size(); ++i) {
         if (node.outputs[i].empty()) continue;
         if (!call.outputs[i]) refuse("its output %zu has no form", i);
@@ -319,7 +332,43 @@ void Importer::readNode(const Node& node) {
         if (!output.empty()) frame_->names[output] = builder_.failedValue(shown(output));
 }
 
+bool Importer::readElsewhere(std::string_view name) const {
+    return frame_ && frame_->readElsewhere.count(name) != 0;
+}
+
+// Bodies read values of the graphs around them, too. A value that two nodes quantise by different constants is read elsewhere.
+void Importer::noteReaders(const std::vector<Node>& nodes, bool inBody) {
+    std::unordered_map<std::string_view, const Node*> quantisers;
+    for (const Node& node : nodes) {
+        const bool quantises = !inBody && node.type == "QuantizeLinear" && node.domain.empty();
+        for (size_t i = 0; i < node.inputs.size(); ++i) {
+            const std::string_view name = node.inputs[i];
+            if (quantises && i == 0) {
+                const Node*& first = quantisers[name];
+                const bool same = !first || std::equal(node.inputs.begin() + 1, node.inputs.end(),
+                                                       first->inputs.begin() + 1, first->inputs.end());
+                if (!same) frame_->readElsewhere.insert(name);
+                first = &node;
+            } else {
+                frame_->readElsewhere.insert(name);
+            }
+        }
+        for (const Attribute& attribute : node.attributes)
+            if (attribute.graph) noteReaders(attribute.graph->nodes, true);
+    }
+}
+
+void Importer::noteFloats(const Node& node, const std::vector<V>& inputs, int64_t codedBefore) {
+    static const std::set<std::string_view> kLayers{"Conv",  "ConvTranspose", "Gemm",         "MatMul",
+                                                    "QGemm", "QLinearConv",   "QLinearMatMul"};
+    if (coded_ != codedBefore || !kLayers.count(node.type)) return;
+    bool any = false;
+    for (const V value : inputs) any = any || (value && (value->real || value->steps || value->codes));
+    if (any) ++floats_[std::string(node.type)];
+}
+
 void Importer::readNodes(const std::vector<Node>& nodes) {
+    noteReaders(nodes, false);
     for (const Node& node : nodes) readNode(node);
 }
 
@@ -328,7 +377,10 @@ std::vector<V> Importer::body(const Graph& graph, const std::vector<V>& inputs) 
     Frame frame;
     frame.outer = frame_;
     for (const ValueInfo& info : graph.values) frame.declared[info.name] = &info;
-    for (const ValueInfo& info : graph.outputs) frame.declared[info.name] = &info;
+    for (const ValueInfo& info : graph.outputs) {
+        frame.declared[info.name] = &info;
+        frame.readElsewhere.insert(info.name);
+    }
     Frame* before = frame_;
     frame_ = &frame;
     std::vector<V> results;
@@ -348,7 +400,7 @@ std::vector<V> Importer::body(const Graph& graph, const std::vector<V>& inputs) 
             if (!value)
                 fail(Status::BadFormat, "no node makes the output '%s' of a body", shown(info.name).c_str());
             if (value->failed) refuse("a node of its body has no form");
-            results.push_back(value);
+            results.push_back(madeValue(value));
         }
     } catch (...) {
         restore();
@@ -358,6 +410,14 @@ std::vector<V> Importer::body(const Graph& graph, const std::vector<V>& inputs) 
     return results;
 }
 
+// Codes that nothing made yet.
+V Importer::madeValue(V value) {
+    if (!value->real) return value;
+    static const Node none;
+    Call call{*this, builder_, none, kNewest, {}, {}};
+    return madeCodes(call, value);
+}
+
 bool Importer::run(int strategy) {
     Frame frame;
     frame.opsets = &model_.opsets;
@@ -365,7 +425,11 @@ bool Importer::run(int strategy) {
     builder_.lenient = strategy == kLenientStrategy;
     const Graph& graph = model_.graph;
     for (const ValueInfo& info : graph.values) frame.declared[info.name] = &info;
-    for (const ValueInfo& info : graph.outputs) frame.declared[info.name] = &info;
+    for (const ValueInfo& info : graph.outputs) {
+        frame.declared[info.name] = &info;
+        frame.readElsewhere.insert(info.name);
+    }
+    for (const std::string& name : options_.outputs) frame.readElsewhere.insert(name);
     reading_.total = reading_.done + graph.nodes.size();
     if (graph.hasSparse) fail(Status::NotSupported, "the model has sparse initializers");
     for (const Opset& opset : model_.opsets)
@@ -390,6 +454,7 @@ bool Importer::run(int strategy) {
         node.name = name;
         node.type = "output";
         try {
+            value = madeValue(value);
             if (value->isSequence) refuse("it is a sequence: outputs of a net are tensors");
             if (value->isNothing) refuse("it is an optional value that is not there");
             builder_.setName(name);
@@ -409,6 +474,16 @@ bool Importer::run(int strategy) {
         }
     }
     builder_.giveNames(renames);
+    if (coded_)
+        note(std::to_string(coded_) +
+             " layers have the codes of the model as weights, and compute with codes where their inputs and "
+             "outputs "
+             "are quantised.");
+    for (const auto& [type, count] : floats_)
+        note(std::to_string(count) + " " + type +
+             " nodes over quantised values compute with floats, because their weights are fed, or have no "
+             "form of "
+             "codes.");
     if (builder_.unchecked)
         note(std::to_string(builder_.unchecked) +
              " operators refuse the numbers that stood for free extents, so they fit other numbers alone, if "

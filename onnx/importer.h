@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "budget.h"
@@ -69,9 +70,14 @@ class Importer {
     ArrayPtr tensor(const TensorData& from) { return reading_.tensor(from); }
     const WriteOptions& writing() const { return options_.write; }
     const Attribute* resolve(const Attribute& attribute) const;
+    V madeValue(V value);
     // The outputs of a body whose formal inputs are these values. In the scope that is entered.
     std::vector<V> body(const Graph& graph, const std::vector<V>& inputs);
     void note(std::string text);
+    // Whether a node reads a value that does not quantise it, or the graph gives it out.
+    bool readElsewhere(std::string_view name) const;
+    // A layer whose weights were codes in the file has them.
+    void countCoded() { ++coded_; }
 
   private:
     using Names = std::unordered_map<std::string_view, V>;
@@ -85,6 +91,7 @@ class Importer {
         const Node* call = nullptr;  // of a function
         const Function* function = nullptr;
         const Frame* caller = nullptr;
+        std::unordered_set<std::string_view> readElsewhere;
     };
 
     V find(std::string_view name) const;
@@ -92,6 +99,8 @@ class Importer {
     void readInitializers(const Graph& graph);
     void readInputs(const Graph& graph, int strategy);
     void readNodes(const std::vector<Node>& nodes);
+    void noteReaders(const std::vector<Node>& nodes, bool inBody);
+    void noteFloats(const Node& node, const std::vector<V>& inputs, int64_t codedBefore);
     void readNode(const Node& node);
     void callFunction(const Function& function, const Node& node, const std::vector<V>& inputs);
     void callEntry(const Node& node, std::vector<V> inputs);
@@ -109,6 +118,9 @@ class Importer {
     std::vector<V> netOutputs_;
     bool free_ = false;
     int depth_ = 0;
+    int64_t coded_ = 0;
+    std::map<std::string, int64_t>
+        floats_;  // by operator: nodes over quantised values that compute with floats
 };
 
 }  // namespace mnnc::onnx

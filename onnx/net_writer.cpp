@@ -2,6 +2,8 @@
 #include "net_writer.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <span>
 
 #include "base/error.h"
@@ -40,6 +42,7 @@ class Writer {
     std::vector<Offset<wire::Op>> writeOperators(Scope& scope, const std::vector<int>& outputs);
     void storeWeights(wire::OpT& op);
     void moveBeside(wire::Convolution2DT& table);
+    Offset<flatbuffers::Vector<Offset<wire::TensorDescribe>>> describe(const Scope& scope);
     template <typename T>
     int64_t beside(const std::vector<T>& array) {
         const auto* bytes = reinterpret_cast<const uint8_t*>(array.data());
@@ -218,6 +221,26 @@ size_t arrayBytes(const Builder& builder, const WriteOptions& options) {
     return sum;
 }
 
+// By which steps tensors may be kept as codes.
+Offset<flatbuffers::Vector<Offset<wire::TensorDescribe>>> Writer::describe(const Scope& scope) {
+    std::map<int, Steps> known;
+    for (const Value& value : builder_.values())
+        if (value.scope == &scope && value.tensor >= 0 && value.steps && !value.constant)
+            known[value.tensor] = {
+                value.ownSteps ? std::nextafter(value.steps->scale, 1e30f) : value.steps->scale,
+                value.steps->zero};
+    std::vector<Offset<wire::TensorDescribe>> all;
+    for (const auto& [tensor, steps] : known) {
+        const auto info =
+            wire::CreateTensorQuantInfo(to_, steps.scale, steps.zero, -128, 127, DataType::DT_INT8);
+        wire::TensorDescribeBuilder one(to_);
+        one.add_index(tensor);
+        one.add_quantInfo(info);
+        all.push_back(one.Finish());
+    }
+    return all.empty() ? 0 : to_.CreateVector(all);
+}
+
 WrittenNet Writer::write(const std::vector<V>& outputs) {
     beside_ = beside_ || arrayBytes(builder_, options_) > kMostInside;
     Scope& net = builder_.scopes().front();
@@ -233,7 +256,8 @@ WrittenNet Writer::write(const std::vector<V>& outputs) {
         const auto inputs = to_.CreateVector(scope.inputs);
         const auto results = to_.CreateVector(scope.outputs);
         const auto tensors = to_.CreateVectorOfStrings(scope.tensors);
-        bodies.push_back(wire::CreateSubGraphProto(to_, name, inputs, results, tensors, nodes));
+        bodies.push_back(
+            wire::CreateSubGraphProto(to_, name, inputs, results, tensors, nodes, describe(scope)));
     }
     const auto operators = to_.CreateVector(writeOperators(net, ids));
     for (const int id : ids) outputNames.push_back(to_.CreateString(net.tensors[static_cast<size_t>(id)]));
@@ -246,7 +270,9 @@ WrittenNet Writer::write(const std::vector<V>& outputs) {
     extra.add_version(version);
     const auto extraInfo = extra.Finish();
     const auto bizCode = to_.CreateString("onnx");
+    const auto described = describe(net);
     wire::NetBuilder result(to_);
+    if (described.o) result.add_extraTensorDescribe(described);
     result.add_bizCode(bizCode);
     result.add_extraInfo(extraInfo);
     result.add_oplists(operators);

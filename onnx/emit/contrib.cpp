@@ -1,6 +1,7 @@
 // Operators of com.microsoft that onnxruntime's own tools write.
+#include "../importer.h"
 #include "base/error.h"
-#include "helpers.h"
+#include "linear.h"
 
 namespace mnnc::onnx {
 namespace {
@@ -89,7 +90,7 @@ void emitFusedMatMul(Call& c) {
     c.out(alpha == 1 ? result : binary(c, Binary::MUL, result, c.b.real(alpha)));
 }
 
-// Weights of 4 or 8 bits, a scale for each block of a column: they become floats here.
+// Weights of 4 or 8 bits, a scale for each block of a column, which stay codes.
 void emitMatMulNBits(Call& c) {
     const int64_t rows = c.integer("K", 0), columns = c.integer("N", 0), bits = c.integer("bits", 4),
                   block = c.integer("block_size", 0);
@@ -112,22 +113,46 @@ void emitMatMulNBits(Call& c) {
         const uint8_t both = from.bytes[static_cast<size_t>(start + i / 2)];
         return (i % 2 ? both >> 4 : both & 15) + 0;
     };
-    std::vector<float> weights(static_cast<size_t>(columns * rows));
-    for (int64_t n = 0; n < columns; ++n)
-        for (int64_t b = 0; b < blocks; ++b) {
-            const int64_t at = n * blocks + b;
+    const auto zeroOf = [&](int64_t n, int64_t b) {
+        if (!zeros) return bits == 4 ? 8.0f : 128.0f;
+        return floatZeros ? zeros->floats[static_cast<size_t>(n * blocks + b)]
+                          : static_cast<float>(code(*zeros, n * zeroBytes, b));
+    };
+    const Array* bias =
+        c.maybe(5) && c.in(5)->constant && c.in(5)->elementCount() == columns ? &c.constant(5) : nullptr;
+    V result = nullptr;
+    if (rows % block == 0 && c.in(0)->rank() > 1) {
+        // A row of codes for each block of a column.
+        WeightCodes kept;
+        kept.bits = static_cast<int>(bits);
+        kept.rows = static_cast<size_t>(columns * blocks);
+        kept.columns = static_cast<size_t>(block);
+        kept.codes.resize(static_cast<size_t>(columns * rows));
+        for (int64_t at = 0; at < columns * blocks; ++at) {
             const auto scale = static_cast<float>(scales.realAt(at));
-            float zero = bits == 4 ? 8 : 128;
-            if (zeros)
-                zero = floatZeros ? zeros->floats[static_cast<size_t>(at)]
-                                  : static_cast<float>(code(*zeros, n * zeroBytes, b));
-            for (int64_t i = 0; i < block && b * block + i < rows; ++i)
-                weights[static_cast<size_t>(n * rows + b * block + i)] =
-                    (static_cast<float>(code(codes, at * bytes, i)) - zero) * scale;
+            kept.scales.push_back(scale);
+            if (zeros) kept.lows.push_back(-zeroOf(at / blocks, at % blocks) * scale);
+            for (int64_t i = 0; i < block; ++i)
+                kept.codes[static_cast<size_t>(at * block + i)] =
+                    static_cast<int8_t>(code(codes, at * bytes, i) + kept.smallest());
         }
-    V result = matmul(c, c.in(0), c.b.constant(floatArray({columns, rows}, std::move(weights)), Elem::Float),
-                      false, true);
-    c.out(c.maybe(5) ? add(c, result, c.in(5)) : result);
+        c.importer.countCoded();
+        result = linear(c, c.in(0), kept, columns, bias);
+    } else {
+        std::vector<float> weights(static_cast<size_t>(columns * rows));
+        for (int64_t n = 0; n < columns; ++n)
+            for (int64_t b = 0; b < blocks; ++b)
+                for (int64_t i = 0; i < block && b * block + i < rows; ++i)
+                    weights[static_cast<size_t>(n * rows + b * block + i)] =
+                        (static_cast<float>(code(codes, (n * blocks + b) * bytes, i)) - zeroOf(n, b)) *
+                        static_cast<float>(scales.realAt(n * blocks + b));
+        result =
+            matmul(c, c.in(0), c.b.constant(floatArray({columns, rows}, std::move(weights)), Elem::Float),
+                   false, true);
+        bias = nullptr;
+        c.importer.note("The weights of MatMulNBits became floats where blocks do not divide K.");
+    }
+    c.out(c.maybe(5) && !bias ? add(c, result, c.in(5)) : result);
 }
 
 constexpr const char* kDomain = "com.microsoft";
@@ -136,8 +161,8 @@ constexpr Entry kEntries[] = {
     {"FastGelu", 1, kNewest, emitFastGelu, "BinaryOp, UnaryOp", "", kDomain},
     {"FusedMatMul", 1, kNewest, emitFusedMatMul, "MatMul, BinaryOp", "transBatchA, transBatchB.", kDomain},
     {"Gelu", 1, kNewest, emitGelu, "UnaryOp", "", kDomain},
-    {"MatMulNBits", 1, kNewest, emitMatMulNBits, "MatMul",
-     "g_idx; weights that are fed. The weights become floats.", kDomain},
+    {"MatMulNBits", 1, kNewest, emitMatMulNBits, "Convolution, or MatMul",
+     "g_idx; weights that are fed. The weights become floats where K is no multiple of the block.", kDomain},
     {"QuickGelu", 1, kNewest, emitQuickGelu, "BinaryOp, UnaryOp", "", kDomain},
     // onnxruntime writes it into the domain of ONNX, which does not have it.
     {"SimplifiedLayerNormalization", 1, kNewest, emitSimplifiedLayerNorm, "LayerNorm"},

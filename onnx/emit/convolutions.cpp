@@ -1,8 +1,10 @@
 // Convolutions and transposed ones, over one, two or three spatial axes.
 #include <algorithm>
 
+#include "../importer.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "codes.h"
 #include "windows.h"
 
 namespace mnnc::onnx {
@@ -76,6 +78,17 @@ void fillWeights(Table& table, const Layer& layer) {
         layer.bias ? layer.bias->array().floats : std::vector<float>(static_cast<size_t>(layer.out), 0.0f);
 }
 
+// Weights that were codes in the file stay so.
+void takeCodes(Call& c, wire::Convolution2DT& table, const Layer& layer) {
+    const std::optional<WeightCodes> codes = rowCodes(*layer.weight, 0);
+    // Sums of codes over single channels leave the zero points of weights out.
+    const bool depthwise = layer.group > 1 && layer.group == layer.in && layer.group == layer.out;
+    if (!codes || (depthwise && !codes->lows.empty())) return;
+    table.quanParameter = tableOf(*codes);
+    table.weight.clear();
+    c.importer.countCoded();
+}
+
 // The extents of the result, by the rules of ONNX, which need no look at the weights.
 std::vector<Result> resultOf(Call& c, const Layer& layer, size_t probe, bool transposed) {
     Result result;
@@ -118,6 +131,7 @@ V write(Call& c, Layer layer, bool transposed) {
     wire::Convolution2DT table = planeTable(layer);
     if (constant) {
         fillWeights(table, layer);
+        if (!transposed) takeCodes(c, table, layer);
         return c.b.given(type, table, {layer.x}, first, second)[0];
     }
     std::vector<V> inputs{layer.x, layer.weight};
@@ -256,20 +270,16 @@ void emitConvInteger(Call& c) {
 }
 
 void emitQLinearConv(Call& c) {
-    const auto scalar = [&](V value) {
-        return value->rank() == 1 && value->elementCount() == 1 ? reshape(c, value, {}) : value;
-    };
-    V inScale = scalar(c.in(1)), weightScale = scalar(c.in(4)), outScale = scalar(c.in(6)),
-      zero = scalar(c.in(7));
-    V both = binary(c, Binary::MUL, inScale, weightScale);
-    // Sums of products of codes, then the bias, which is in steps of both scales.
-    V sum = convolve(c, centred(c, c.in(0), c.in(2), false), centred(c, c.in(3), c.in(5), true),
-                     c.maybe(8) ? castTo(c, c.in(8), Elem::Float) : nullptr);
-    if (both->rank() == 1) both = unsqueeze(c, both, allAxes(sum->rank() - 1, 1));
-    V y = binary(c, Binary::REALDIV, binary(c, Binary::MUL, sum, both), outScale);
-    y = binary(c, Binary::ADD, unary(c, Unary::ROUND, y), castTo(c, zero, Elem::Float));
-    const bool isSigned = zero->elem == Elem::Int8;
-    c.out(castTo(c, clip(c, y, isSigned ? -128.0f : 0.0f, isSigned ? 127.0f : 255.0f), zero->elem));
+    V x = c.raw(0), w = c.raw(3), weightScale = castTo(c, c.in(4), Elem::Float);
+    if (!x || !w) fail(Status::BadFormat, "the codes of an input are missing");
+    V bias = c.maybe(8);
+    if (bias) {
+        // In steps of both scales.
+        V both = binary(c, Binary::MUL, castTo(c, c.in(1), Elem::Float), weightScale);
+        bias = binary(c, Binary::MUL, castTo(c, bias, Elem::Float), both);
+    }
+    V y = convolve(c, realOf(c, x, c.in(1), c.maybe(2), 1), realOf(c, w, weightScale, c.maybe(5), 0), bias);
+    c.out(quantised(c, y, castTo(c, c.in(6), Elem::Float), c.in(7), c.in(7)->elem, false));
 }
 
 void emitFusedConv(Call& c) {
@@ -306,8 +316,8 @@ constexpr Entry kEntries[] = {
     {"ConvTranspose", 1, kNewest, emitConvTranspose, "Deconvolution, DeconvolutionDepthwise, ConvTranspose3D",
      "As Conv; output_shape over a free extent."},
     {"FusedConv", 1, kNewest, emitFusedConv, "Convolution and its activation", "As Conv.", "com.microsoft"},
-    {"QLinearConv", 10, kNewest, emitQLinearConv, "Cast, BinaryOp, Convolution, UnaryOp, ReLU6",
-     "It computes with floats."},
+    {"QLinearConv", 10, kNewest, emitQLinearConv, "Convolution, ConvolutionDepthwise",
+     "With three spatial axes it computes with floats."},
 };
 
 }  // namespace

@@ -24,9 +24,11 @@ V withLeading(Call& c, V y, V x, int64_t columns) {
     return reshapeTo(c, y, shape);
 }
 
-V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t columns, const Array* bias) {
+V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t rows, int64_t columns, const Array* bias) {
     if (x->rank() == 0) refuse("a product of a number and a matrix");
-    const int64_t rows = x->extent(x->rank() - 1);
+    if (x->fixed(x->rank() - 1) && x->dims[0].back() != rows)
+        fail(Status::ComputeSizeError, "a product of %s and a matrix of %lld rows",
+             dimsText(x->dims[0]).c_str(), static_cast<long long>(rows));
     table.common = std::make_unique<wire::Convolution2DCommonT>();
     wire::Convolution2DCommonT& common = *table.common;
     common.kernelX = common.kernelY = common.strideX = common.strideY = common.dilateX = common.dilateY = 1;
@@ -36,6 +38,7 @@ V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t columns, const Ar
     common.outputCount = static_cast<int32_t>(columns);
     table.bias = bias ? bias->floats : std::vector<float>(static_cast<size_t>(columns), 0.0f);
     V flat = reshape(c, x, {-1, rows, 1, 1});
+    flat->steps = x->steps;
     std::vector<Result> results[kProbes];
     for (size_t p = 0; p < kProbes; ++p) {
         Result result;
@@ -44,7 +47,9 @@ V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t columns, const Ar
         results[p] = {result};
     }
     V y = c.b.given(OpType::Convolution, Parameter(std::move(table)), {flat}, results[0], results[1])[0];
-    return withLeading(c, y, x, columns);
+    V result = withLeading(c, y, x, columns);
+    result->inFront = y;
+    return result;
 }
 
 }  // namespace
@@ -57,14 +62,47 @@ bool wantsCodes(Call& c, V weight) {
 
 V linear(Call& c, V x, std::vector<float> weights, int64_t columns, const Array* bias) {
     wire::Convolution2DT table;
+    const auto rows = static_cast<int64_t>(weights.size()) / columns;
     table.weight = std::move(weights);
-    return convolved(c, x, table, columns, bias);
+    return convolved(c, x, table, rows, columns, bias);
 }
 
 V linear(Call& c, V x, const WeightCodes& codes, int64_t columns, const Array* bias) {
     wire::Convolution2DT table;
     table.quanParameter = tableOf(codes);
-    return convolved(c, x, table, columns, bias);
+    return convolved(c, x, table, static_cast<int64_t>(codes.codes.size()) / columns, columns, bias);
+}
+
+V product(Call& c, V a, V b) {
+    if (a->rank() > 1 && b->rank() == 2 && b->constant) {
+        if (const std::optional<WeightCodes> codes = rowCodes(*b, 1)) {
+            c.importer.countCoded();
+            return linear(c, a, *codes, b->dims[0][1], nullptr);
+        }
+        if (wantsCodes(c, b)) return linear(c, a, rowsOf(b->array(), true), b->dims[0][1], nullptr);
+    }
+    return matmul(c, a, b);
+}
+
+V gemm(Call& c, V a, V b, V bias, float alpha, float beta, bool transA, bool transB) {
+    if (!transA && alpha == 1 && (!bias || beta == 1) && b->constant && b->rank() == 2) {
+        const int64_t columns = b->dims[0][transB ? 0 : 1];
+        const bool inside = bias && bias->constant && bias->isFloat() && bias->elementCount() == columns;
+        const Array* numbers = inside ? &bias->array() : nullptr;
+        V result = nullptr;
+        if (const std::optional<WeightCodes> codes = rowCodes(*b, transB ? 0 : 1)) {
+            c.importer.countCoded();
+            result = linear(c, a, *codes, columns, numbers);
+        } else if (wantsCodes(c, b)) {
+            result = linear(c, a, rowsOf(b->array(), !transB), columns, numbers);
+        }
+        if (result) return bias && !inside ? binary(c, Binary::ADD, result, bias) : result;
+    }
+    if (alpha != 1) b = binary(c, Binary::MUL, b, c.b.real(alpha));
+    V result = matmul(c, a, b, transA, transB);
+    if (!bias || beta == 0) return result;
+    if (beta != 1) bias = binary(c, Binary::MUL, bias, c.b.real(beta));
+    return binary(c, Binary::ADD, result, bias);
 }
 
 std::vector<float> rowsOf(const Array& matrix, bool transposed) {

@@ -13,9 +13,7 @@ void emitMatMul(Call& c) {
         a = castTo(c, a, Elem::Float);
         b = castTo(c, b, Elem::Float);
     }
-    V result = wantsCodes(c, b) && a->rank() > 1
-                   ? linear(c, a, rowsOf(b->array(), true), b->dims[0][1], nullptr)
-                   : matmul(c, a, b);
+    V result = product(c, a, b);
     // The format gives a product of two lists one element of rank 1.
     if (a->rank() == 1 && b->rank() == 1 && result->rank() == 1) result = reshape(c, result, {});
     c.out(castTo(c, result, elem));
@@ -30,20 +28,7 @@ void emitGemm(Call& c) {
         b = castTo(c, b, Elem::Float);
         if (bias) bias = castTo(c, bias, Elem::Float);
     }
-    const bool transA = c.integer("transA", 0) != 0, transB = c.integer("transB", 0) != 0;
-    if (wantsCodes(c, b) && !transA && alpha == 1 && (!bias || beta == 1)) {
-        const int64_t columns = b->dims[0][transB ? 0 : 1];
-        const bool inside = bias && bias->constant && bias->elementCount() == columns;
-        V result = linear(c, a, rowsOf(b->array(), !transB), columns, inside ? &bias->array() : nullptr);
-        c.out(castTo(c, bias && !inside ? binary(c, Binary::ADD, result, bias) : result, elem));
-        return;
-    }
-    if (alpha != 1) b = binary(c, Binary::MUL, b, c.b.real(alpha));
-    V result = matmul(c, a, b, transA, transB);
-    if (bias && beta != 0) {
-        if (beta != 1) bias = binary(c, Binary::MUL, bias, c.b.real(beta));
-        result = binary(c, Binary::ADD, result, bias);
-    }
+    V result = gemm(c, a, b, bias, alpha, beta, c.integer("transA", 0) != 0, c.integer("transB", 0) != 0);
     c.out(castTo(c, result, elem));
 }
 

@@ -1,58 +1,10 @@
-// Quantised tensors: codes with a scale and a zero point. Everything here computes with floats.
+// Quantised tensors: codes with a scale and a zero point (codes.h).
+#include "../importer.h"
 #include "base/error.h"
-#include "helpers.h"
+#include "linear.h"
 
 namespace mnnc::onnx {
 namespace {
-
-// A scale or a zero point, as it spreads over x: one for all, one for each position of an axis, or one for each block of
-// an axis.
-V spread(Call& c, V value, const Value& x, int64_t axis, int64_t block) {
-    if (value->rank() == 0 || (value->rank() == 1 && value->fixed(0) && value->dims[0][0] == 1))
-        return value->rank() == 0 ? value : reshape(c, value, {});
-    if (block == 0) {
-        if (value->rank() != 1) refuse("a scale of rank %zu", value->rank());
-        return unsqueeze(c, value, allAxes(x.rank() - static_cast<size_t>(axis), 1));
-    }
-    // Each number is repeated for the elements of its block; a last block may be shorter.
-    const int64_t extent = x.extent(static_cast<size_t>(axis));
-    std::vector<int32_t> of;
-    for (int64_t i = 0; i < extent; ++i) of.push_back(static_cast<int32_t>(i / block));
-    return gatherAxis(c, value, c.b.constant(intArray({extent}, of), Elem::Int64), axis);
-}
-
-struct Codes {
-    double low = 0, high = 255;
-};
-Codes codesOf(Elem elem) {
-    switch (elem) {
-        case Elem::Uint8:
-            return {0, 255};
-        case Elem::Int8:
-            return {-128, 127};
-        case Elem::Uint16:
-            return {0, 65535};
-        case Elem::Int16:
-            return {-32768, 32767};
-        default:
-            refuse("codes of %s", elemName(elem));
-    }
-}
-
-// round(x / scale) + zero, cut to the codes of the type.
-V quantise(Call& c, V x, V scale, V zero, Elem to) {
-    const Codes codes = codesOf(to);
-    V y = unary(c, Unary::ROUND, binary(c, Binary::REALDIV, x, scale));
-    if (zero) y = binary(c, Binary::ADD, y, castTo(c, zero, Elem::Float));
-    y = clip(c, y, static_cast<float>(codes.low), static_cast<float>(codes.high));
-    return castTo(c, y, to);
-}
-
-V dequantise(Call& c, V x, V scale, V zero) {
-    V y = castTo(c, x, Elem::Float);
-    if (zero) y = binary(c, Binary::SUB, y, castTo(c, zero, Elem::Float));
-    return binary(c, Binary::MUL, y, scale);
-}
 
 int64_t axisFor(Call& c, const Value& x) {
     return x.rank() == 0 ? 0
@@ -64,13 +16,24 @@ void emitQuantize(Call& c) {
     const int64_t axis = axisFor(c, *x), block = c.integer("block_size", 0);
     Elem to = zero ? zero->elem : static_cast<Elem>(c.integer("output_dtype", 2));
     if (to == Elem::Undefined) to = Elem::Uint8;
+    if (stepsOf(scale, zero, to) && block == 0) {
+        c.out(quantised(c, x, scale, zero, to, c.importer.readElsewhere(c.node.inputs[0])));
+        return;
+    }
     c.out(quantise(c, x, spread(c, scale, *x, axis, block), zero ? spread(c, zero, *x, axis, block) : nullptr,
                    to));
 }
 
 void emitDequantize(Call& c) {
-    V x = c.in(0), scale = castTo(c, c.in(1), Elem::Float), zero = c.maybe(2);
-    const int64_t axis = axisFor(c, *x), block = c.integer("block_size", 0);
+    V x = c.raw(0), zero = c.maybe(2);
+    const int64_t block = c.integer("block_size", 0);
+    if (x && block == 0) {
+        c.out(realOf(c, x, c.in(1), zero, axisFor(c, *x)));
+        return;
+    }
+    x = c.in(0);
+    V scale = castTo(c, c.in(1), Elem::Float);
+    const int64_t axis = axisFor(c, *x);
     c.out(dequantise(c, x, spread(c, scale, *x, axis, block),
                      zero ? spread(c, zero, *x, axis, block) : nullptr));
 }
@@ -92,42 +55,137 @@ void emitDynamicQuantize(Call& c) {
     c.out(2, codes);
 }
 
-// One number, or one for each row (of A) or column (of B).
-V operand(Call& c, size_t value, size_t scale, size_t zero, bool rows) {
-    V x = c.in(value), s = castTo(c, c.in(scale), Elem::Float), z = c.maybe(zero);
-    const auto shaped = [&](V number) {
-        if (number->rank() == 1 && number->fixed(0) && number->dims[0][0] == 1) return reshape(c, number, {});
-        return rows && number->rank() == 1 ? unsqueeze(c, number, {1}) : number;
-    };
-    return dequantise(c, x, shaped(s), z ? shaped(z) : nullptr);
+V required(Call& c, size_t i) {
+    V value = c.raw(i);
+    if (!value) fail(Status::BadFormat, "input %zu is missing", i);
+    return value;
+}
+
+// Values of codes: inputs `at` (the codes), and the two behind it. rows: numbers that are not one are those of rows.
+V valuesOf(Call& c, size_t at, bool rows) {
+    V codes = required(c, at);
+    const auto last = static_cast<int64_t>(codes->rank()) - 1;
+    return realOf(c, codes, c.in(at + 1), c.maybe(at + 2),
+                  rows ? std::max<int64_t>(last - 1, 0) : std::max<int64_t>(last, 0));
+}
+
+// Codes of the result, with the scale of input `at` and the zero point behind it.
+void outAs(Call& c, V result, size_t at, Elem otherwise) {
+    V zero = c.maybe(at + 1);
+    c.out(quantised(c, result, castTo(c, c.in(at), Elem::Float), zero, zero ? zero->elem : otherwise, false));
 }
 
 void emitQLinearMatMul(Call& c) {
-    V result = matmul(c, operand(c, 0, 1, 2, true), operand(c, 3, 4, 5, false));
-    V scale = castTo(c, c.in(6), Elem::Float), zero = c.in(7);
-    if (scale->rank() == 1 && scale->extent(0) == 1) scale = reshape(c, scale, {});
-    if (zero->rank() == 1 && zero->extent(0) == 1) zero = reshape(c, zero, {});
-    c.out(quantise(c, result, scale, zero, zero->elem));
+    V a = valuesOf(c, 0, true), b = valuesOf(c, 3, false);
+    outAs(c, product(c, a, b), 6, c.raw(0)->elem);
+}
+
+// A Gemm whose inputs are codes: A, its scale and zero point, B, its own, the bias in steps of both scales, the result's.
+void emitQGemm(Call& c) {
+    const bool transA = c.integer("transA", 0) != 0, transB = c.integer("transB", 0) != 0;
+    V a = valuesOf(c, 0, true), codes = required(c, 3), scale = castTo(c, c.in(4), Elem::Float),
+      bias = c.maybe(6);
+    V b = realOf(c, codes, scale, c.maybe(5), transB ? 0 : 1);
+    const float alpha = c.real("alpha", 1);
+    if (bias) {
+        V both = binary(c, Binary::MUL, castTo(c, c.in(1), Elem::Float), scale);
+        bias = binary(c, Binary::MUL, castTo(c, bias, Elem::Float), both);
+    }
+    V y = gemm(c, a, b, bias, alpha, 1, transA, transB);
+    if (!c.raw(7))
+        c.out(y);
+    else
+        outAs(c, y, 7, c.raw(0)->elem);
 }
 
 template <Binary code>
 void emitQLinearBinary(Call& c) {
-    V result = binary(c, code, operand(c, 0, 1, 2, false), operand(c, 3, 4, 5, false));
-    V zero = c.maybe(7);
-    c.out(quantise(c, result, castTo(c, c.in(6), Elem::Float), zero, zero ? zero->elem : c.in(0)->elem));
+    outAs(c, binary(c, code, valuesOf(c, 0, false), valuesOf(c, 3, false)), 6, c.raw(0)->elem);
 }
 
+// One operator over values, whose result has the scale of input 3.
+template <V (*compute)(Call& c, V x)>
+void emitQLinearUnary(Call& c) {
+    outAs(c, compute(c, valuesOf(c, 0, false)), 3, c.raw(0)->elem);
+}
+
+V sigmoidOf(Call& c, V x) {
+    return unary(c, Unary::SIGMOID, x);
+}
+
+V leakyOf(Call& c, V x) {
+    wire::ReluT table;
+    table.slope = c.real("alpha", 0.01f);
+    return c.b.op(OpType::ReLU, table, {x});
+}
+
+V softmaxOf(Call& c, V x) {
+    if (c.integer("opset", 13) < 13 &&
+        axisOf(c.integer("axis", -1), x->rank()) + 1 != static_cast<int64_t>(x->rank()))
+        refuse("Softmax of before opset 13 over several axes");
+    wire::AxisT table;
+    table.axis = static_cast<int32_t>(axisOf(c.integer("axis", -1), x->rank()));
+    return c.b.op(OpType::Softmax, table, {x});
+}
+
+// By the rule of AveragePool, whose attributes it has.
+V windowAverageOf(Call& c, V x) {
+    if (c.integer("channels_last", 0) != 0) refuse("channels_last");
+    bool named = false;
+    Call inner{c.importer, c.b, c.node, kNewest, {x}, std::vector<V>(1)};
+    findEntry("", "AveragePool", kNewest, named)->emit(inner);
+    return inner.outputs[0];
+}
+
+V averageOf(Call& c, V x) {
+    if (c.integer("channels_last", 0) != 0) refuse("channels_last");
+    return reduce(c, Reduction::MEAN, x, allAxes(x->rank(), 2), true);
+}
+
+// The scale and the zero point of the result, then three inputs for each part.
+void emitQLinearConcat(Call& c) {
+    std::vector<V> parts;
+    for (size_t i = 2; i + 2 < c.inputs.size() + 0; i += 3) parts.push_back(valuesOf(c, i, false));
+    if (parts.empty() || parts.size() * 3 + 2 != c.inputs.size())
+        fail(Status::BadFormat, "%zu inputs, of which three belong to each part", c.inputs.size());
+    const int64_t axis = axisOf(c.integer("axis", 0), parts[0]->rank());
+    V zero = c.in(1);
+    c.out(quantised(c, concat(c, parts, axis), castTo(c, c.in(0), Elem::Float), zero, zero->elem, false));
+}
+
+// Rows of x are quantised when the net runs, which here keeps them floats.
+void emitDynamicQuantizeMatMul(Call& c) {
+    V b = required(c, 1);
+    const auto last = static_cast<int64_t>(b->rank()) - 1;
+    V y = product(c, c.in(0), realOf(c, b, c.in(2), c.maybe(3), std::max<int64_t>(last, 0)));
+    c.importer.note("DynamicQuantizeMatMul computes with floats, which no run quantises.");
+    c.out(c.maybe(4) ? binary(c, Binary::ADD, y, c.in(4)) : y);
+}
+
+constexpr const char* kOther = "com.microsoft";
+constexpr const char* kValues = "nothing, where the engine keeps the values as codes; Cast, BinaryOp";
 constexpr Entry kEntries[] = {
-    {"DequantizeLinear", 10, kNewest, emitDequantize, "Cast, BinaryOp",
+    {"DequantizeLinear", 10, kNewest, emitDequantize, kValues,
      "Floats of 8 bits and less; codes of 4 bits that are fed."},
     {"DynamicQuantizeLinear", 11, kNewest, emitDynamicQuantize, "Reduction, BinaryOp, UnaryOp, ReLU6, Cast"},
-    {"QLinearAdd", 1, kNewest, emitQLinearBinary<Binary::ADD>, "Cast, BinaryOp, UnaryOp, ReLU6", "",
-     "com.microsoft"},
-    {"QLinearMatMul", 10, kNewest, emitQLinearMatMul, "Cast, BinaryOp, MatMul, UnaryOp, ReLU6",
-     "It computes with floats."},
-    {"QLinearMul", 1, kNewest, emitQLinearBinary<Binary::MUL>, "Cast, BinaryOp, UnaryOp, ReLU6", "",
-     "com.microsoft"},
-    {"QuantizeLinear", 10, kNewest, emitQuantize, "BinaryOp, UnaryOp, ReLU6, Cast",
+    {"DynamicQuantizeMatMul", 1, kNewest, emitDynamicQuantizeMatMul, "Convolution",
+     "It computes with floats.", kOther},
+    {"QGemm", 1, kNewest, emitQGemm, "Convolution, or MatMul", "", kOther},
+    {"QLinearAdd", 1, kNewest, emitQLinearBinary<Binary::ADD>, "BinaryOp", "", kOther},
+    {"QLinearAveragePool", 1, kNewest, emitQLinearUnary<windowAverageOf>, "As AveragePool.", "channels_last.",
+     kOther},
+    {"QLinearConcat", 1, kNewest, emitQLinearConcat, "Concat", "", kOther},
+    {"QLinearGlobalAveragePool", 1, kNewest, emitQLinearUnary<averageOf>, "Reduction", "channels_last.",
+     kOther},
+    {"QLinearLeakyRelu", 1, kNewest, emitQLinearUnary<leakyOf>, "ReLU", "", kOther},
+    {"QLinearMatMul", 10, kNewest, emitQLinearMatMul, "Convolution, or MatMul",
+     "With two operands that are fed it computes with floats."},
+    {"QLinearMul", 1, kNewest, emitQLinearBinary<Binary::MUL>, "BinaryOp", "", kOther},
+    {"QLinearSigmoid", 1, kNewest, emitQLinearUnary<sigmoidOf>, "UnaryOp", "", kOther},
+    {"QLinearSoftmax", 1, kNewest, emitQLinearUnary<softmaxOf>, "Softmax",
+     "Several axes, as before opset 13.", kOther},
+    {"QuantizeLinear", 10, kNewest, emitQuantize,
+     "nothing, where the engine keeps the values as codes; BinaryOp, UnaryOp, ReLU6, Cast",
      "Floats of 8 bits and less; codes of 4 bits."},
 };
 

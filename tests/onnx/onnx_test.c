@@ -368,6 +368,45 @@ static void links_are_followed_where_it_is_asked_for(void** state) {
     assert_int_equal(unlink(link) + unlink(model) + unlink(data) + rmdir(folder), 0);
 }
 
+/* The session computes with codes, and the report says that. */
+static void quantised_layers_compute_with_codes(void** state) {
+    (void)state;
+    mnn_onnx_result_t* result = NULL;
+    const void* data = NULL;
+    const char* note = NULL;
+    size_t size = 0, count = 0, coded = 0;
+    mnn_interpreter_t* net = NULL;
+    mnn_session_t* session = NULL;
+    mnn_tensor_t *in = NULL, *out = NULL;
+    const float values[] = {0.6f, -3, 7.2f, 200};
+    float got[8];
+    assert_ok(mnn_onnx_convert_memory(coded_model, sizeof coded_model, NULL, &result));
+    assert_ok(mnn_onnx_result_note(result, 0, &note));
+    assert_non_null(strstr(note, "1 layers have the codes"));
+    assert_ok(mnn_onnx_result_data(result, &data, &size));
+    assert_ok(mnn_interpreter_create_from_memory(data, size, NULL, &net));
+    assert_ok(mnn_session_create(net, NULL, &session));
+    assert_ok(mnn_session_op_count(session, &count));
+    for (size_t i = 0; i < count; i++) {
+        mnn_op_info_t op = {.struct_size = sizeof op};
+        assert_ok(mnn_session_op_info(session, i, &op));
+        coded += strcmp(op.type_name, "ConvInt8") == 0 || strcmp(op.type_name, "Pooling") == 0;
+        if (strcmp(op.type_name, "Convolution") == 0) fail_msg("a convolution of floats");
+    }
+    assert_int_equal(coded, 2);
+    assert_ok(mnn_session_input(session, NULL, &in));
+    assert_ok(mnn_session_output(session, NULL, &out));
+    assert_ok(mnn_tensor_write(in, values, sizeof values, MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_run(session));
+    assert_ok(mnn_tensor_read(out, got, sizeof got, MNN_FORMAT_NCHW));
+    /* Codes of x: round(x / 0.5) + 2, cut to 127: 3, -4, 16, 127, that are 0.5, -3, 7, 62.5. */
+    const float wanted[] = {0.5f, -2, 5, 47, -1, 7.5f, -17.5f, -65};
+    for (int i = 0; i < 8; i++) assert_float_equal(got[i], wanted[i], 0.5f);
+    mnn_session_destroy(&session);
+    mnn_interpreter_destroy(&net);
+    mnn_onnx_result_destroy(&result);
+}
+
 static void memory_is_bounded(void** state) {
     (void)state;
     mnn_onnx_result_t* result = NULL;
@@ -430,6 +469,7 @@ int main(void) {
         cmocka_unit_test(weights_have_the_wanted_form),
         cmocka_unit_test(weights_beside_are_saved_and_found),
         cmocka_unit_test(links_are_followed_where_it_is_asked_for),
+        cmocka_unit_test(quantised_layers_compute_with_codes),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(conversions_can_be_watched_and_ended),
     };

@@ -264,10 +264,96 @@ def more_cases(node, x):
                    {"x": floats(3, 4), "i": np.array([[1, 0], [2, 3], [0, 2]]), "u": floats(3, 2)}, opset=10)
 
 
+def codes(kind, *shape):
+    low, high = (0, 256) if kind == np.uint8 else (-128, 128)
+    return RANDOM.integers(low, high, shape).astype(kind)
+
+
+def quantised_cases():
+    """Nets of codes: outputs are codes, at most one away from onnxruntime's."""
+    node = helper.make_node
+    real, u8, i8 = np.float32, np.uint8, np.int8
+
+    def pair(name, scale, zero, constants):
+        """Quantises `name` and takes it back, as name + "d"."""
+        constants[name + "s"], constants[name + "z"] = real(scale), zero
+        return [node("QuantizeLinear", [name, name + "s", name + "z"], [name + "q"]),
+                node("DequantizeLinear", [name + "q", name + "s", name + "z"], [name + "d"])]
+
+    def weights(constants, name, shape, axis, kind=i8, zero=0):
+        """Codes of weights, with a scale for each position of an axis, taken back as name + "d"."""
+        count = shape[axis]
+        constants[name] = codes(kind, *shape)
+        constants[name + "s"] = (np.abs(floats(count)) * .01 + .005).astype(real)
+        constants[name + "z"] = np.full(count, zero, kind)
+        return [node("DequantizeLinear", [name, name + "s", name + "z"], [name + "d"], axis=axis)]
+
+    for name, kind, zero, weight_kind, weight_zero in (("int8", i8, i8(-7), i8, 0), ("uint8", u8, u8(131), i8, 0),
+                                                       ("relu", u8, u8(0), i8, 0), ("asymmetric", u8, u8(120), u8, 125)):
+        for depthwise in (False, True):
+            if depthwise and weight_zero:
+                continue  # computes with floats, which are nearer to the values than one code
+            c = {"b": codes(i8, 4).astype(np.int32) * 9, "bs": np.full(4, .0004, real), "bz": np.zeros(4, np.int32)}
+            nodes = pair("x", .02, kind(100), c) + weights(c, "w", (4, 1 if depthwise else 4, 3, 3), 0, weight_kind, weight_zero)
+            nodes += [node("DequantizeLinear", ["b", "bs", "bz"], ["bd"], axis=0),
+                      node("Conv", ["xd", "wd", "bd"], ["y"], pads=[1] * 4, strides=[2, 2], group=4 if depthwise else 1)]
+            nodes += pair("y", .05, zero, c)
+            yield own_case(f"qdq_conv_{name}{'_depthwise' if depthwise else ''}", nodes, {"x": floats(2, 4, 7, 7)}, c, ("yq",),
+                           free=("x",), tolerance=1.0)
+    c = {}
+    nodes = pair("x", .02, u8(128), c) + weights(c, "w", (12, 5), 1) + [node("MatMul", ["xd", "wd"], ["m"])]
+    nodes += pair("m", .03, u8(120), c) + [node("Relu", ["md"], ["r"])] + pair("r", .02, u8(0), c)
+    yield own_case("qdq_matmul", nodes, {"x": floats(2, 3, 12)}, c, ("rq",), free=("x",), tolerance=1.0)
+    c = {"b": floats(6)}
+    nodes = pair("x", .02, i8(3), c) + weights(c, "w", (6, 8), 0) + [node("Gemm", ["xd", "wd", "b"], ["y"], transB=1)]
+    yield own_case("qdq_gemm", nodes + pair("y", .03, i8(-3), c), {"x": floats(3, 8)}, c, ("yq",), free=("x",), tolerance=1.0)
+    # A value that a layer reads as codes and an addition as it is; and one that is quantised in two ways.
+    c = {}
+    nodes = [node("Relu", ["x"], ["a"])] + pair("a", .1, u8(0), c) + weights(c, "w", (4, 4, 1, 1), 0)
+    nodes += [node("Conv", ["ad", "wd"], ["h"]), node("Add", ["h", "a"], ["y"])]
+    yield own_case("qdq_read_elsewhere", nodes, {"x": floats(1, 4, 5, 5) * 3}, c, tolerance=1e-2)
+    c = {"t": real(.3), "tz": u8(9)}
+    nodes = pair("x", .02, u8(128), c) + [node("QuantizeLinear", ["x", "t", "tz"], ["y"]), node("Mul", ["xd", "xd"], ["m"])]
+    yield own_case("qdq_two_steps", nodes + pair("m", .05, u8(0), c), {"x": floats(3, 5)}, c, ("y", "mq"), tolerance=1.0)
+    # Codes that are moved, joined and pooled, between two layers of codes.
+    c = {"w": codes(i8, 4, 4, 1, 1), "ws": real(.01), "wz": i8(0), "s": np.array([1, 4, -1])}
+    layer = ["xs", "xz", "w", "ws", "wz"]
+    nodes = [pair("x", .02, u8(120), c)[0], node("QLinearConv", ["xq", *layer, "xs", "xz"], ["a"]),
+             node("MaxPool", ["a"], ["p"], kernel_shape=[2, 2], strides=[2, 2]), node("Concat", ["p", "p"], ["k"], axis=2),
+             node("Transpose", ["k"], ["t"], perm=[0, 1, 3, 2]), node("QLinearConv", ["t", *layer, "xs", "xz"], ["e"]),
+             node("Reshape", ["e", "s"], ["y"])]
+    yield own_case("moved_codes", nodes, {"x": floats(1, 4, 6, 6)}, c, tolerance=1.0)
+    contrib = {"domain": "com.microsoft"}
+    c = {"w": codes(i8, 8, 5), "ws": np.abs(floats(5)) * .01, "wz": np.zeros(5, i8), "b": codes(i8, 5).astype(np.int32) * 20,
+         "ys": real(.04), "yz": u8(99), "xs": real(.02), "xz": u8(120)}
+    yield own_case("qgemm", [node("QGemm", ["x", "xs", "xz", "w", "ws", "wz", "b", "ys", "yz"], ["y"], **contrib)], {"x": codes(u8, 3, 8)}, c,
+                   tolerance=1.0)
+    c = {"xs": real(.03), "xz": u8(120), "ys": real(.02), "yz": u8(60), "zs": real(.05), "zz": u8(130)}
+    yield own_case("qlinearconcat", [node("QLinearConcat", ["ys", "yz", "x", "xs", "xz", "z", "zs", "zz"], ["y"], axis=1, **contrib)],
+                   {"x": codes(u8, 2, 3, 4), "z": codes(u8, 2, 2, 4)}, c, tolerance=1.0)
+    unary = ["x", "xs", "xz", "ys", "yz"]
+    shares = {"xs": real(.03), "xz": u8(120), "ys": real(1 / 256), "yz": u8(0)}
+    for op, feed, constants, attributes in (
+            ("QLinearSigmoid", codes(u8, 3, 7), shares, {}), ("QLinearLeakyRelu", codes(u8, 3, 7), c, {"alpha": .2}),
+            ("QLinearGlobalAveragePool", codes(u8, 2, 3, 4, 5), c, {"channels_last": 0}),
+            ("QLinearAveragePool", codes(u8, 2, 3, 4, 5), c, {"kernel_shape": [2, 3], "pads": [0, 1, 1, 0]}),
+            ("QLinearSoftmax", codes(u8, 2, 3, 9), shares, {"axis": -1, "opset": 13})):
+        yield own_case(op.lower(), [node(op, unary, ["y"], **contrib, **attributes)], {"x": feed},
+                       {key: constants[key] for key in unary[1:]}, tolerance=1.0)
+    c = {"w": codes(i8, 32, 6), "ws": np.abs(floats(6)) * .01, "wz": np.zeros(6, i8), "b": floats(6)}
+    yield own_case("dynamicquantizematmul", [node("DynamicQuantizeMatMul", ["x", "w", "ws", "wz", "b"], ["y"], **contrib)],
+                   {"x": floats(2, 3, 32)}, c, free=("x",), tolerance=2e-2)
+    for bits in (4, 8):
+        yield own_case(f"matmulnbits_{bits}_whole",
+                       [node("MatMulNBits", ["x", "w", "s", "z", "", "b"], ["y"], **contrib, K=64, N=3, bits=bits, block_size=32)],
+                       {"x": floats(2, 3, 64)}, {"w": codes(u8, 3, 2, 32 * bits // 8), "s": np.abs(floats(6)) * .1,
+                                                 "z": codes(u8, 3 * (1 if bits == 4 else 2)), "b": floats(3)}, free=("x",))
+
+
 def main():
     warnings.filterwarnings("ignore")
     onnxruntime.set_default_logger_severity(4)
-    cases = list(node_tests()) + list(own_cases())
+    cases = list(node_tests()) + list(own_cases()) + list(quantised_cases())
     path = pathlib.Path(__file__).parent / "corpus.xz"
     corpus_files.pack(path, cases)
     print(f"{len(cases)} cases, {path.stat().st_size} bytes, onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}")

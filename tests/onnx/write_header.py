@@ -30,7 +30,19 @@ def main():
     # 64 KiB out of a model of 200 bytes.
     grown = [onnx.node("ConstantOfShape", ["s"], ["z"]), onnx.node("Add", ["z", "x"], ["y"])]
     one = onnx.value("x", onnx.FLOAT, [1])
+    # A convolution between values that are quantised and taken back: (x - 1) / 2 as codes, weights of codes 3 and -5.
+    small = onnx.value("x", onnx.FLOAT, [1, 1, 2, 2])
+    pair = ["s", "z"]
+    coded = [onnx.node("QuantizeLinear", ["x", *pair], ["xq"]), onnx.node("DequantizeLinear", ["xq", *pair], ["xd"]),
+             onnx.node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], axis=0), onnx.node("Conv", ["xd", "wd"], ["c"]),
+             onnx.node("QuantizeLinear", ["c", *pair], ["cq"]), onnx.node("DequantizeLinear", ["cq", *pair], ["cd"]),
+             onnx.node("MaxPool", ["cd"], ["p"], kernel_shape=[1, 1]), onnx.node("QuantizeLinear", ["p", *pair], ["pq"]),
+             onnx.node("DequantizeLinear", ["pq", *pair], ["y"])]
+    steps = [onnx.floats("s", [], [0.5]), onnx.tensor("z", [], onnx.INT8, b"\x02"), onnx.floats("ws", [2], [0.25, 0.5]),
+             onnx.tensor("wz", [2], onnx.INT8, b"\0\0"), onnx.tensor("w", [2, 1, 1, 1], onnx.INT8, b"\x03\xfb")]
     lines = ["/* Made by write_header.py. */"]
+    data = onnx.model(onnx.graph(coded, [small], [onnx.value("y", onnx.FLOAT, [1, 2, 2, 2])], steps))
+    lines.append(f"static const unsigned char coded_model[] = {{{', '.join(map(str, data))}}};")
     for name, nodes, x_, y_, constants in (("matrix_model", product, rows, columns, [onnx.floats("w", [64, 32], matrix)]),
                                            ("apart_model", product, rows, columns, [apart]),
                                            ("grown_model", grown, one, columns, [onnx.ints("s", [1], [16384])])):

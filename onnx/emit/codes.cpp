@@ -1,0 +1,258 @@
+// See codes.h.
+#include "codes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/error.h"
+
+namespace mnnc::onnx {
+namespace {
+
+struct Range {
+    double low = 0, high = 255;
+};
+Range rangeOf(Elem elem) {
+    switch (elem) {
+        case Elem::Uint8:
+            return {0, 255};
+        case Elem::Int8:
+            return {-128, 127};
+        case Elem::Uint16:
+            return {0, 65535};
+        case Elem::Int16:
+            return {-32768, 32767};
+        default:
+            refuse("codes of %s", elemName(elem));
+    }
+}
+
+bool hasEightBits(Elem elem) {
+    return elem == Elem::Uint8 || elem == Elem::Int8;
+}
+
+V oneNumber(Call& c, V value) {
+    return value && value->rank() == 1 && value->fixed(0) && value->dims[0][0] == 1 ? reshape(c, value, {})
+                                                                                    : value;
+}
+
+// Whether values cannot be below 0, as far as the operators that make them say.
+bool isNeverNegative(Call& c, V x, int depth = 0) {
+    if (x->steps && x->steps->zero == -128) return true;
+    const Operator* maker = depth < 8 ? c.b.maker(x) : nullptr;
+    if (!maker) return false;
+    const wire::OpT& op = maker->op;
+    const auto inputsAre = [&](size_t count) {
+        for (size_t i = 0; i < count; ++i)
+            if (!isNeverNegative(c, c.b.scope().values[static_cast<size_t>(op.inputIndexes[i])], depth + 1))
+                return false;
+        return true;
+    };
+    switch (op.type) {
+        case OpType::Softmax:
+            return true;
+        case OpType::ReLU:
+            return op.main.AsRelu() && op.main.AsRelu()->slope == 0;
+        case OpType::ReLU6:
+            return op.main.AsRelu6() && op.main.AsRelu6()->minValue >= 0;
+        case OpType::UnaryOp:
+            return op.main.AsUnaryOp() && op.main.AsUnaryOp()->opType == Unary::SIGMOID;
+        case OpType::Reduction:
+        case OpType::Pooling:
+        case OpType::ConvertTensor:
+        case OpType::Flatten:
+        case OpType::GatherV2:
+        case OpType::Identity:
+        case OpType::Permute:
+        case OpType::Reshape:
+        case OpType::Slice:
+        case OpType::Squeeze:
+        case OpType::StridedSlice:
+        case OpType::Unsqueeze:
+            return inputsAre(1);
+        case OpType::Concat:
+            return inputsAre(op.inputIndexes.size());
+        default:
+            return false;
+    }
+}
+
+// Values below the smallest code are cut: models leave activations away that quantising makes needless.
+V cut(Call& c, V x, const Steps& steps, bool readElsewhere) {
+    if (steps.zero != -128) return x;
+    Operator* maker = c.b.maker(x->inFront ? x->inFront : x);
+    if (isNeverNegative(c, x)) return x;
+    if (maker) {
+        const OpType type = maker->op.type;
+        wire::Convolution2DT* table = maker->op.main.AsConvolution2D();
+        const bool dense = type == OpType::Convolution || type == OpType::ConvolutionDepthwise;
+        if (!readElsewhere && dense && table && table->common && maker->op.inputIndexes.size() == 1) {
+            // 6 is the largest value where a model had Relu6 there.
+            const bool six = std::abs(steps.scale * 255 - 6) < 1e-2f;
+            table->common->relu = !six;
+            table->common->relu6 = six;
+            return x;
+        }
+    }
+    return c.b.op(OpType::ReLU, wire::ReluT(), {x});
+}
+
+}  // namespace
+
+V spread(Call& c, V value, const Value& x, int64_t axis, int64_t block) {
+    if (value->rank() == 0 || (value->rank() == 1 && value->fixed(0) && value->dims[0][0] == 1))
+        return value->rank() == 0 ? value : reshape(c, value, {});
+    if (block == 0) {
+        if (value->rank() != 1) refuse("a scale of rank %zu", value->rank());
+        return unsqueeze(c, value, allAxes(x.rank() - static_cast<size_t>(axis), 1));
+    }
+    // Each number is repeated for the elements of its block; a last block may be shorter.
+    const int64_t extent = x.extent(static_cast<size_t>(axis));
+    std::vector<int32_t> of;
+    for (int64_t i = 0; i < extent; ++i) of.push_back(static_cast<int32_t>(i / block));
+    return gatherAxis(c, value, c.b.constant(intArray({extent}, of), Elem::Int64), axis);
+}
+
+V quantise(Call& c, V x, V scale, V zero, Elem to) {
+    const Range range = rangeOf(to);
+    V y = unary(c, Unary::ROUND, binary(c, Binary::REALDIV, x, scale));
+    if (zero) y = binary(c, Binary::ADD, y, castTo(c, zero, Elem::Float));
+    y = clip(c, y, static_cast<float>(range.low), static_cast<float>(range.high));
+    return castTo(c, y, to);
+}
+
+V dequantise(Call& c, V x, V scale, V zero) {
+    V y = castTo(c, x, Elem::Float);
+    if (zero) y = binary(c, Binary::SUB, y, castTo(c, zero, Elem::Float));
+    return binary(c, Binary::MUL, y, scale);
+}
+
+V madeCodes(Call& c, V value) {
+    if (!value->real) return value;
+    if (value->made && value->made->scope == &c.b.scope()) return value->made;
+    const Steps& steps = *value->real->steps;
+    const float shift = value->elem == Elem::Uint8 ? 128.0f : 0.0f;
+    V made = quantise(c, value->real, c.b.real(steps.scale),
+                      steps.zero + shift != 0 ? c.b.real(steps.zero + shift) : nullptr, value->elem);
+    value->made = made;
+    return made;
+}
+
+std::optional<Steps> stepsOf(V scale, V zero, Elem elem) {
+    if (!hasEightBits(elem) || !scale->constant || scale->elementCount() != 1 || (zero && !zero->constant) ||
+        (zero && zero->elementCount() != 1))
+        return std::nullopt;
+    Steps steps;
+    steps.scale = static_cast<float>(scale->array().realAt(0));
+    if (zero && zero->type == DataType::DT_INT8)
+        steps.zero = static_cast<int8_t>(zero->array().bytes[0]);
+    else if (zero)
+        steps.zero = static_cast<float>(zero->array().realAt(0));
+    if (elem == Elem::Uint8) steps.zero -= 128;
+    if (!std::isfinite(steps.scale) || steps.scale <= 0 || steps.zero < -128 || steps.zero > 127)
+        return std::nullopt;
+    return steps;
+}
+
+V withSteps(Call& c, V x, const Steps& steps, bool readElsewhere) {
+    if (x->steps && *x->steps == steps) return x;
+    V result = cut(c, x, steps, readElsewhere);
+    if (result == x && (readElsewhere || x->steps)) result = c.b.copy(x);
+    result->steps = steps;
+    // The engine rounds averages of codes down, as the official runtime does, where both sides have the same steps.
+    const Operator* maker = c.b.maker(result);
+    result->ownSteps = maker && maker->op.type == OpType::Pooling && maker->op.main.AsPool() &&
+                       maker->op.main.AsPool()->type == wire::PoolType::AVEPOOL;
+    if (result->inFront) result->inFront->steps = steps;
+    return result;
+}
+
+V quantised(Call& c, V x, V scale, V zero, Elem to, bool readElsewhere) {
+    scale = oneNumber(c, scale);
+    zero = oneNumber(c, zero);
+    const std::optional<Steps> steps = stepsOf(scale, zero, to);
+    if (!steps || x->constant || !x->isFloat()) return quantise(c, x, scale, zero, to);
+    return c.b.codesOf(withSteps(c, c.b.local(x), *steps, readElsewhere), to);
+}
+
+V realOf(Call& c, V codes, V scale, V zero, int64_t axis) {
+    scale = oneNumber(c, castTo(c, scale, Elem::Float));
+    zero = oneNumber(c, zero);
+    const std::optional<Steps> steps = stepsOf(scale, zero, codes->elem);
+    if (codes->real && steps && *steps == *codes->real->steps) return codes->real;
+    V made = madeCodes(c, codes);
+    V result = dequantise(c, made, spread(c, scale, *made, axis, 0),
+                          zero ? spread(c, zero, *made, axis, 0) : nullptr);
+    if (!result->constant) {
+        if (steps) result->steps = steps;
+        return result;
+    }
+    const bool along = scale->rank() == 1;
+    if (!hasEightBits(codes->elem) || !scale->constant || (zero && !zero->constant)) return result;
+    auto kept = std::make_shared<ConstantCodes>();
+    kept->codes = made->content[0];
+    kept->isUnsigned = codes->elem == Elem::Uint8;
+    kept->axis = static_cast<size_t>(axis);
+    const auto count = static_cast<size_t>(along ? scale->elementCount() : 1);
+    for (size_t i = 0; i < count; ++i) {
+        kept->scales.push_back(static_cast<float>(scale->array().realAt(static_cast<int64_t>(i))));
+        float point = kept->isUnsigned ? -128.0f : 0.0f;
+        if (zero) {
+            const size_t at = zero->elementCount() > 1 ? i : 0;
+            point += zero->type == DataType::DT_INT8
+                         ? static_cast<float>(static_cast<int8_t>(zero->array().bytes.at(at)))
+                         : static_cast<float>(zero->array().realAt(static_cast<int64_t>(at)));
+        }
+        kept->zeros.push_back(point);
+    }
+    result->codes = kept;
+    return result;
+}
+
+std::optional<WeightCodes> rowCodes(const Value& weight, size_t axis) {
+    if (!weight.constant || !weight.codes || weight.rank() < 2) return std::nullopt;
+    const ConstantCodes& from = *weight.codes;
+    const bool along = from.scales.size() > 1;
+    if (along && from.axis != axis) return std::nullopt;
+    if (from.codes->count() != weight.array().count()) return std::nullopt;
+    WeightCodes result;
+    result.rows = static_cast<size_t>(weight.dims[0][axis]);
+    if (result.rows == 0 || (along && from.scales.size() != result.rows)) return std::nullopt;
+    const size_t count = from.codes->bytes.size();
+    result.columns = count / result.rows;
+    result.codes.resize(count);
+    const bool first = axis == 0;
+    for (size_t i = 0; i < count; ++i) {
+        const size_t to = first ? i : i % result.rows * result.columns + i / result.rows;
+        result.codes[to] = static_cast<int8_t>(from.codeAt(i));
+    }
+    const bool centred =
+        std::all_of(from.zeros.begin(), from.zeros.end(), [](float zero) { return zero == 0; });
+    for (size_t r = 0; r < result.rows; ++r) {
+        const float scale = from.scales[along ? r : 0], zero = from.zeros[along ? r : 0];
+        result.scales.push_back(scale);
+        if (!centred) result.lows.push_back((static_cast<float>(result.smallest()) - zero) * scale);
+    }
+    return result;
+}
+
+std::optional<std::vector<V>> movedCodes(const Node& node, const std::vector<V>& inputs) {
+    static const std::set<std::string_view> kMoving{
+        "Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "Identity",  "MaxPool",  "Reshape",
+        "Slice",  "SpaceToDepth", "Split",  "Squeeze", "Tile",   "Transpose", "Unsqueeze"};
+    if (!node.domain.empty() || !kMoving.count(node.type) || inputs.empty() || !inputs[0] || !inputs[0]->real)
+        return std::nullopt;
+    if (node.type == "MaxPool" && node.outputs.size() > 1) return std::nullopt;
+    const size_t data = node.type == "Concat" ? inputs.size() : 1;
+    std::vector<V> values = inputs;
+    for (size_t i = 0; i < data; ++i) {
+        if (!inputs[i] || !inputs[i]->real || inputs[i]->elem != inputs[0]->elem ||
+            !(inputs[i]->real->steps == inputs[0]->real->steps))
+            return std::nullopt;
+        values[i] = inputs[i]->real;
+    }
+    return values;
+}
+
+}  // namespace mnnc::onnx
