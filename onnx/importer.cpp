@@ -238,6 +238,12 @@ void Importer::callEntry(const Node& node, std::vector<V> inputs) {
     if (!entry) refuse("there is no form of it");
     Call call{*this, builder_, node, opset, std::move(inputs), std::vector<V>(node.outputs.size())};
     const Frame& frame = *frame_;
+    // Of the node around this one, which goes on when this one is done.
+    struct Kept {
+        Builder& builder;
+        decltype(Builder::declared) before;
+        ~Kept() { builder.declared = std::move(before); }
+    } const kept{builder_, std::move(builder_.declared)};
     builder_.declared = [&](size_t output, std::array<Dims, kProbes>& dims) {
         if (output >= node.outputs.size()) return false;
         const auto found = frame.declared.find(node.outputs[output]);

@@ -11,12 +11,12 @@ std::span<const Entry> allEntries() {
     static const std::vector<Entry> all = [] {
         std::vector<Entry> entries;
         for (const Family family :
-             {optionalFamily(), trainingFamily(),      activationFamily(),  contribFamily(),
-              controlFamily(),  algebraFamily(),       attentionFamily(),   quantisationFamily(),
-              spatialFamily(),  constantFamily(),      convolutionFamily(), elementwiseFamily(),
-              indexFamily(),    lossFamily(),          recurrentFamily(),   resizeFamily(),
-              matmulFamily(),   normalisationFamily(), poolingFamily(),     reductionFamily(),
-              reshapeFamily(),  sliceFamily()})
+             {optionalFamily(),     trainingFamily(), activationFamily(),    contribFamily(),
+              controlFamily(),      algebraFamily(),  attentionFamily(),     contribAttentionFamily(),
+              quantisationFamily(), spatialFamily(),  constantFamily(),      convolutionFamily(),
+              elementwiseFamily(),  indexFamily(),    lossFamily(),          recurrentFamily(),
+              resizeFamily(),       matmulFamily(),   normalisationFamily(), poolingFamily(),
+              reductionFamily(),    reshapeFamily(),  sliceFamily()})
             entries.insert(entries.end(), family.begin(), family.end());
         return entries;
     }();

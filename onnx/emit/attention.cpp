@@ -1,10 +1,11 @@
 // Attention and what belongs to it.
+#include "attention.h"
+
 #include <cmath>
 #include <limits>
 
 #include "../importer.h"
 #include "base/error.h"
-#include "helpers.h"
 
 namespace mnnc::onnx {
 namespace {
@@ -16,7 +17,8 @@ V mul(Call& c, V a, V b) {
     return binary(c, Binary::MUL, a, b);
 }
 
-// [batch, length, heads * depth] becomes [batch, heads, length, depth].
+}  // namespace
+
 V splitHeads(Call& c, V x, int64_t heads) {
     if (x->rank() == 4) return x;
     if (heads < 1) fail(Status::BadFormat, "an input of rank 3 without a number of heads");
@@ -27,7 +29,6 @@ V joinHeads(Call& c, V x) {
     return reshape(c, permute(c, x, {0, 2, 1, 3}), {0, 0, -1});
 }
 
-// Each head of keys or values serves several heads of queries.
 V repeatHeads(Call& c, V x, int64_t times) {
     if (times == 1) return x;
     V wide = unsqueeze(c, x, {2});
@@ -40,6 +41,42 @@ V repeatHeads(Call& c, V x, int64_t times) {
 V both(Call& c, V a, V b) {
     return a ? c.b.alias(binary(c, Binary::BITWISE_AND, a, b), Elem::Bool) : b;
 }
+
+V rotate(Call& c, V x, V cos, V sin, int64_t width, bool interleaved) {
+    const int64_t depth = x->extent(3), half = width / 2;
+    cos = unsqueeze(c, cos, {1});
+    sin = unsqueeze(c, sin, {1});
+    V a = interleaved ? sliceAxis(c, x, 3, 0, width, 2) : sliceAxis(c, x, 3, 0, half);
+    V b = interleaved ? sliceAxis(c, x, 3, 1, width, 2) : sliceAxis(c, x, 3, half, width);
+    V real = binary(c, Binary::SUB, mul(c, cos, a), mul(c, sin, b));
+    V imaginary = add(c, mul(c, sin, a), mul(c, cos, b));
+    V turned = nullptr;
+    if (interleaved) {
+        V pairs = concat(c, {unsqueeze(c, real, {4}), unsqueeze(c, imaginary, {4})}, 4);
+        turned = reshape(c, pairs, {0, 0, 0, width});
+    } else {
+        turned = concat(c, {real, imaginary}, 3);
+    }
+    return width == depth ? turned : concat(c, {turned, sliceAxis(c, x, 3, width, depth)}, 3);
+}
+
+V attend(Call& c, V q, V k, V v, const Scores& scores) {
+    const int64_t heads = q->extent(1), kvHeads = k->extent(1);
+    if (kvHeads < 1 || heads % kvHeads != 0)
+        fail(Status::BadFormat, "%lld heads of queries and %lld of keys", static_cast<long long>(heads),
+             static_cast<long long>(kvHeads));
+    V keys = repeatHeads(c, k, heads / kvHeads), values = repeatHeads(c, v, heads / kvHeads);
+    V x = mul(c, matmul(c, q, keys, false, true), c.b.real(scores.scale));
+    if (scores.cap != 0)
+        x = mul(c, unary(c, Unary::TANH, mul(c, x, c.b.real(1 / scores.cap))), c.b.real(scores.cap));
+    if (scores.bias) x = add(c, x, scores.bias);
+    if (scores.allowed) x = select(c, scores.allowed, x, c.b.real(-std::numeric_limits<float>::infinity()));
+    wire::AxisT axis;
+    axis.axis = 3;
+    return matmul(c, c.b.op(OpType::Softmax, axis, {x}), values);
+}
+
+namespace {
 
 void emitAttention(Call& c) {
     const bool flat = c.in(0)->rank() == 3;
@@ -148,25 +185,6 @@ void emitFlexAttention(Call& c) {
     axis.axis = 3;
     V weights = c.b.op(OpType::Softmax, axis, {modified(c, "score_mod", scores)});
     c.out(castTo(c, matmul(c, modified(c, "prob_mod", weights), values), q->elem));
-}
-
-// x: [batch, heads, length, depth]; cos, sin: [batch or 1, length, half].
-V rotate(Call& c, V x, V cos, V sin, int64_t width, bool interleaved) {
-    const int64_t depth = x->extent(3), half = width / 2;
-    cos = unsqueeze(c, cos, {1});
-    sin = unsqueeze(c, sin, {1});
-    V a = interleaved ? sliceAxis(c, x, 3, 0, width, 2) : sliceAxis(c, x, 3, 0, half);
-    V b = interleaved ? sliceAxis(c, x, 3, 1, width, 2) : sliceAxis(c, x, 3, half, width);
-    V real = binary(c, Binary::SUB, mul(c, cos, a), mul(c, sin, b));
-    V imaginary = add(c, mul(c, sin, a), mul(c, cos, b));
-    V turned = nullptr;
-    if (interleaved) {
-        V pairs = concat(c, {unsqueeze(c, real, {4}), unsqueeze(c, imaginary, {4})}, 4);
-        turned = reshape(c, pairs, {0, 0, 0, width});
-    } else {
-        turned = concat(c, {real, imaginary}, 3);
-    }
-    return width == depth ? turned : concat(c, {turned, sliceAxis(c, x, 3, width, depth)}, 3);
 }
 
 void rotary(Call& c, V cos, V sin, V places) {

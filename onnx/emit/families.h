@@ -10,6 +10,7 @@ Family attentionFamily();
 Family quantisationFamily();
 Family spatialFamily();
 Family constantFamily();
+Family contribAttentionFamily();
 Family contribFamily();
 Family controlFamily();
 Family convolutionFamily();

@@ -46,11 +46,6 @@ Layer readLayer(Call& c, int64_t gates, const std::vector<std::string>& activati
     if (c.has("clip")) refuse("clip");
     if (c.integer("input_forget", 0) != 0) refuse("input_forget");
     if (layer.batchFirst) layer.x = permute(c, layer.x, {1, 0, 2});
-    if (V lengths = c.maybe(4)) {
-        if (!lengths->constant) refuse("sequence_lens that are fed");
-        for (const int64_t length : lengths->array().list())
-            if (length != layer.x->extent(0)) refuse("sequence_lens below the length of the input");
-    }
     const auto state = [&](size_t i) {
         V value = c.maybe(i);
         return value && layer.batchFirst ? permute(c, value, {1, 0, 2}) : value;
@@ -107,13 +102,125 @@ void finish(Call& c, const Layer& layer, V all, V last, V cell) {
     if (cell) c.out(2, cell);
 }
 
+// Whether some sequences of the batch end before the last step.
+bool hasLengths(Call& c) {
+    V lengths = c.maybe(4);
+    if (!lengths) return false;
+    const size_t time = c.integer("layout", 0) != 0 ? 1 : 0;
+    if (!lengths->constant || c.in(0)->rank() != 3 || !c.in(0)->fixed(time)) return true;
+    for (const int64_t length : lengths->array().list())
+        if (length != c.in(0)->extent(time)) return true;
+    return false;
+}
+
+// The same node without lengths, forward, over [time, batch, inputs], once for each direction. What lies behind the end of a
+// sequence is 0, and its last state is that of its last step.
+void withLengths(Call& c, Emit emit) {
+    if (c.wants(2)) refuse("its output 2 with sequence_lens");
+    const std::string direction = c.text("direction", "forward");
+    const bool batchFirst = c.integer("layout", 0) != 0;
+    const auto timeFirst = [&](size_t i) {
+        V value = c.maybe(i);
+        return value && batchFirst ? permute(c, value, {1, 0, 2}) : value;
+    };
+    V x = timeFirst(0), lengths = c.in(4);
+    Node plain = c.node;
+    std::erase_if(plain.attributes,
+                  [](const Attribute& one) { return one.name == "direction" || one.name == "layout"; });
+    plain.outputs.resize(1);
+    const auto turned = [&](V value, int32_t batch) {
+        wire::ReverseSequenceParamT table;
+        table.batchDim = batch;
+        table.seqDim = 0;
+        std::vector<Result> first(1), second(1);
+        first[0].dims = value->dims[0];
+        second[0].dims = value->dims[1];
+        return c.b.given(OpType::ReverseSequence, table, {value, lengths}, first, second)[0];
+    };
+    // [time, batch], of bools: the steps that a sequence has, and its last one.
+    V steps = unsqueeze(c, rangeTo(c, extentOf(c, x, 0)), {1});
+    V inside = unsqueeze(c, compare(c, Binary::LESS, steps, lengths), {1, 3});
+    V last = compare(c, Binary::EQUAL, binary(c, Binary::ADD, steps, c.b.scalar(1)), lengths);
+    last = unsqueeze(c, last, {1, 3});
+    std::vector<V> alls, lasts;
+    const int64_t directions = direction == "bidirectional" ? 2 : 1;
+    for (int64_t d = 0; d < directions; ++d) {
+        const bool backwards = direction == "reverse" || d == 1;
+        Call inner{c.importer, c.b, plain, c.opset, {backwards ? turned(x, 1) : x}, std::vector<V>(3)};
+        for (size_t i = 1; i < c.inputs.size(); ++i) {
+            V value = i == 5 || i == 6 ? timeFirst(i) : c.maybe(i);
+            if (i == 4) value = nullptr;
+            if (value && directions > 1) value = sliceAxis(c, value, 0, d, d + 1);
+            inner.inputs.push_back(value);
+        }
+        emit(inner);
+        V all = inner.outputs[0];  // [time, 1, batch, hidden]
+        lasts.push_back(reduce(c, Reduction::SUM, select(c, last, all, c.b.real(0)), {0}, false));
+        all = select(c, inside, all, c.b.real(0));
+        alls.push_back(backwards ? turned(all, 2) : all);
+    }
+    V all = concat(c, alls, 1), end = concat(c, lasts, 0);
+    c.out(0, batchFirst ? permute(c, all, {2, 0, 1, 3}) : all);
+    c.out(1, batchFirst ? permute(c, end, {1, 0, 2}) : end);
+}
+
+// One step after another, each with its cell.
+void unrolled(Call& c, const Layer& layer, V peepholes) {
+    constexpr int64_t kMostSteps = 256;
+    const int64_t steps = layer.x->extent(0), hidden = layer.hidden;
+    if (steps > kMostSteps) refuse("peepholes over more than %lld steps", static_cast<long long>(kMostSteps));
+    V bias = sumOfBiases(c, layer, 4);
+    std::vector<V> alls, lasts, cells;
+    for (int64_t d = 0; d < layer.directions; ++d) {
+        const bool backwards = d == 1;
+        const auto of = [&](V from) { return squeeze(c, sliceAxis(c, from, 0, d, d + 1), {0}); };
+        // ONNX has the gates i, o, f, c, the cell i, c, f, o.
+        const auto ordered = [&](V from) {
+            std::vector<V> gates;
+            for (const int64_t gate : {0, 3, 2, 1})
+                gates.push_back(sliceAxis(c, from, 0, gate * hidden, (gate + 1) * hidden));
+            return concat(c, gates, 0);
+        };
+        V weights = concat(
+            c,
+            {permute(c, ordered(of(layer.weights)), {1, 0}), permute(c, ordered(of(layer.states)), {1, 0})},
+            0);
+        V gates = ordered(of(bias)), look = of(peepholes);
+        const auto peephole = [&](int64_t gate) {
+            return sliceAxis(c, look, 0, gate * hidden, (gate + 1) * hidden);
+        };
+        V state = of(layer.first ? layer.first : zeroState(c, layer));
+        V cell = of(layer.firstCell ? layer.firstCell : zeroState(c, layer));
+        std::vector<V> all(static_cast<size_t>(steps));
+        wire::LSTMBlockCellT table;
+        table.cell_clip = 0;
+        table.forget_bias = 0;
+        table.use_peephole = true;
+        for (int64_t t = 0; t < steps; ++t) {
+            const int64_t at = backwards ? steps - 1 - t : t;
+            V now = squeeze(c, sliceAxis(c, layer.x, 0, at, at + 1), {0});
+            const std::vector<V> made =
+                c.b.op(OpType::LSTMBlockCell, table,
+                       {now, cell, state, weights, peephole(0), peephole(2), peephole(1), gates}, 7);
+            cell = made[1];
+            state = made[6];
+            all[static_cast<size_t>(at)] = unsqueeze(c, state, {0, 1});
+        }
+        alls.push_back(concat(c, all, 0));
+        lasts.push_back(unsqueeze(c, state, {0}));
+        cells.push_back(unsqueeze(c, cell, {0}));
+    }
+    finish(c, layer, concat(c, alls, 1), concat(c, lasts, 0), concat(c, cells, 0));
+}
+
 void emitLstm(Call& c) {
+    if (hasLengths(c)) return withLengths(c, emitLstm);
     Layer layer = readLayer(c, 4, {"sigmoid", "tanh", "tanh"});
     if (V peepholes = c.maybe(7)) {
         bool none = peepholes->constant;
         for (int64_t i = 0; none && i < peepholes->elementCount(); ++i)
             none = peepholes->array().realAt(i) == 0;
-        if (!none) refuse("peepholes");
+        if (!none) return unrolled(c, layer, peepholes);
     }
     std::vector<V> inputs{layer.x, layer.weights, layer.states, sumOfBiases(c, layer, 4)};
     if (layer.first || layer.firstCell) {
@@ -127,6 +234,7 @@ void emitLstm(Call& c) {
 }
 
 void emitRnn(Call& c) {
+    if (hasLengths(c)) return withLengths(c, emitRnn);
     Layer layer = readLayer(c, 1, {"tanh"});
     std::vector<V> inputs{layer.x, layer.weights, layer.states, sumOfBiases(c, layer, 1)};
     if (layer.first) inputs.push_back(layer.first);
@@ -137,6 +245,7 @@ void emitRnn(Call& c) {
 }
 
 void emitGru(Call& c) {
+    if (hasLengths(c)) return withLengths(c, emitGru);
     Layer layer = readLayer(c, 3, {"sigmoid", "tanh"});
     const int64_t hidden = layer.hidden;
     wire::RNNParamT table;
@@ -169,12 +278,18 @@ void emitGru(Call& c) {
 }
 
 constexpr Entry kEntries[] = {
-    {"GRU", 7, kNewest, emitGru, "RNNSequenceGRU, with Reverse for direction reverse",
-     "sequence_lens, clip, other activations than Sigmoid and Tanh."},
-    {"LSTM", 7, kNewest, emitLstm, "LSTM, with Reverse for direction reverse",
-     "sequence_lens, peepholes, clip, input_forget, other activations than Sigmoid, Tanh, Tanh."},
-    {"RNN", 7, kNewest, emitRnn, "RNN, with Reverse for direction reverse",
-     "sequence_lens, clip, other activations than Tanh."},
+    {"GRU", 7, kNewest, emitGru,
+     "RNNSequenceGRU, with Reverse for direction reverse, ReverseSequence and Select for sequence_lens",
+     "clip, other activations than Sigmoid and Tanh."},
+    {"LSTM", 7, kNewest, emitLstm,
+     "LSTM, with Reverse for direction reverse, ReverseSequence and Select for sequence_lens; LSTMBlockCell "
+     "for each step with peepholes",
+     "The last cells (output 2) with sequence_lens; peepholes over a free number of steps and more than 256; "
+     "clip, "
+     "input_forget, other activations than Sigmoid, Tanh, Tanh."},
+    {"RNN", 7, kNewest, emitRnn,
+     "RNN, with Reverse for direction reverse, ReverseSequence and Select for sequence_lens",
+     "clip, other activations than Tanh."},
 };
 
 }  // namespace

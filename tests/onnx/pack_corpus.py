@@ -80,21 +80,21 @@ KINDS = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int64): TensorProt
          np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int8): TensorProto.INT8, np.dtype(bool): TensorProto.BOOL}
 
 
-def own_case(name, nodes, feed, constants=None, outputs=("y",), opset=18, free=(), tolerance=1e-4):
-    """One of onnxruntime's truth. free: names of inputs whose extents have names in the model. tolerance: of codes, how many."""
+def own_case(name, nodes, feed, constants=None, outputs=("y",), opset=18, free=(), tolerance=1e-4, same=None):
+    """One of onnxruntime's truth. same: nodes that mean the same, where it does not run these. free: names of inputs whose extents have names in the model. tolerance: of codes, how many."""
     shapes = {key: [f"{key}{i}" for i in range(array.ndim)] if key in free else array.shape for key, array in feed.items()}
     inputs = [helper.make_tensor_value_info(key, KINDS[array.dtype], shapes[key]) for key, array in feed.items()]
     others = [helper.make_opsetid(domain, 1) for domain in sorted({one.domain for one in nodes} - {""})]
     initializers = [numpy_helper.from_array(value, key) for key, value in (constants or {}).items()]
 
-    def model(kinds):
+    def model(kinds, nodes=nodes):
         results = [helper.make_tensor_value_info(out, kind, None) for out, kind in zip(outputs, kinds)]
         graph = helper.make_graph(nodes, "g", inputs, results, initializers)
         made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset), *others])
         made.ir_version = 9
         return made
 
-    made = model([TensorProto.UNDEFINED] * len(outputs))
+    made = model([TensorProto.UNDEFINED] * len(outputs), same or nodes)
     for out in made.graph.output:
         out.ClearField("type")
     session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
@@ -350,10 +350,73 @@ def quantised_cases():
                                                  "z": codes(u8, 3 * (1 if bits == 4 else 2)), "b": floats(3)}, free=("x",))
 
 
+def attention_cases():
+    contrib = {"domain": "com.microsoft"}
+
+    def case(name, op, inputs, feed, constants=None, outputs=("y",), **attributes):
+        return own_case(name, [helper.make_node(op, inputs, list(outputs), **contrib, **attributes)], feed, constants, outputs)
+
+    x, seen = floats(2, 5, 8), np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], np.int32)
+    weights = {"w": floats(8, 24) * .5, "b": floats(24)}
+    yield case("attention_mask", "Attention", ["x", "w", "b", "m"], {"x": x, "m": seen}, weights, num_heads=2)
+    yield case("attention_causal_past", "Attention", ["x", "w", "b", "", "p"], {"x": x, "p": floats(2, 2, 2, 3, 4)}, weights, ("y", "n"),
+               num_heads=2, unidirectional=1)
+    yield case("attention_sizes_bias", "Attention", ["x", "w", "b", "", "", "a"], {"x": x, "a": floats(2, 2, 5, 5)},
+               {"w": floats(8, 28) * .5, "b": floats(28)}, num_heads=2, qkv_hidden_sizes=[8, 8, 12], scale=.3)
+    q, k, v = floats(2, 3, 8), floats(2, 5, 8), floats(2, 5, 8)
+    yield case("multihead_bias_mask", "MultiHeadAttention", ["q", "k", "v", "b", "m", "a"],
+               {"q": q, "k": k, "v": v, "m": seen, "a": floats(1, 2, 3, 5)}, {"b": floats(24)}, num_heads=2)
+    apart = [node for i, name in enumerate("abc") for node in (
+        helper.make_node("Gather", ["q", f"i{i}"], [name + "4"], axis=3), helper.make_node("Reshape", [name + "4", "r"], [name]))]
+    numbers = {"i0": np.array(0), "i1": np.array(1), "i2": np.array(2), "r": np.array([0, 0, 8])}
+    yield own_case("multihead_packed", [helper.make_node("MultiHeadAttention", ["q"], ["y"], num_heads=2, **contrib)],
+                   {"q": floats(2, 4, 2, 3, 4)}, numbers,
+                   same=apart + [helper.make_node("MultiHeadAttention", ["a", "b", "c"], ["y"], num_heads=2, **contrib)])
+    apart = [node for i, name in enumerate("ab") for node in (
+        helper.make_node("Gather", ["k", f"i{i}"], [name + "4"], axis=3), helper.make_node("Reshape", [name + "4", "r"], [name]))]
+    yield own_case("multihead_packed_keys", [helper.make_node("MultiHeadAttention", ["q", "k"], ["y"], num_heads=2, **contrib)],
+                   {"q": q, "k": floats(2, 5, 2, 2, 4)}, numbers,
+                   same=apart + [helper.make_node("MultiHeadAttention", ["q", "a", "b"], ["y"], num_heads=2, **contrib)])
+    yield case("multihead_past", "MultiHeadAttention", ["q", "k", "v", "", "", "", "pk", "pv"],
+               {"q": q, "k": floats(2, 3, 8), "v": floats(2, 3, 8), "pk": floats(2, 2, 4, 4), "pv": floats(2, 2, 4, 4)},
+               outputs=("y", "nk", "nv"), num_heads=2, unidirectional=1)
+
+    def group(name, inputs, feed, past, **attributes):
+        length = feed["q"].shape[1] + past
+        ends = {"s": np.full(2, length - 1, np.int32), "t": np.array(length, np.int32)}
+        return case(f"group_{name}", "GroupQueryAttention", inputs, feed, {**ends, "cos": floats(16, 8), "sin": floats(16, 8)},
+                    ("y", "nk", "nv"), num_heads=4, kv_num_heads=2, **attributes)
+
+    feed = {"q": floats(2, 5, 64), "k": floats(2, 5, 32), "v": floats(2, 5, 32)}
+    plain = ["q", "k", "v", "", "", "s", "t"]
+    yield group("plain", plain, feed, 0)
+    yield group("window_cap", plain, feed, 0, local_window_size=2, softcap=1.5)
+    yield group("rotary", plain + ["cos", "sin"], feed, 0, do_rotary=1)
+    yield group("packed_interleaved", ["q", "", "", "", "", "s", "t", "cos", "sin"], {"q": floats(2, 5, 128)}, 0, do_rotary=1,
+                rotary_interleaved=1)
+    one = {"q": floats(2, 1, 64), "k": floats(2, 1, 32), "v": floats(2, 1, 32), "pk": floats(2, 2, 6, 16), "pv": floats(2, 2, 6, 16)}
+    yield group("past", ["q", "k", "v", "pk", "pv", "s", "t", "cos", "sin"], one, 6, do_rotary=1)
+
+
+def recurrent_cases():
+    lengths = {"x": floats(5, 3, 4), "n": np.array([5, 2, 3], np.int32)}
+    for op, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
+        for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+            constants = {"W": floats(count, gates * 3, 4), "R": floats(count, gates * 3, 3), "B": floats(count, gates * 6)}
+            layer = helper.make_node(op, ["x", "W", "R", "B", "n"], ["y", "h"], hidden_size=3, direction=direction)
+            yield own_case(f"{op.lower()}_lengths_{direction}", [layer], lengths, constants, ("y", "h"))
+    for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+        constants = {"W": floats(count, 12, 4), "R": floats(count, 12, 3), "B": floats(count, 24), "P": floats(count, 9)}
+        layer = helper.make_node("LSTM", ["x", "W", "R", "B", "", "h0", "c0", "P"], ["y", "h", "c"], hidden_size=3, direction=direction)
+        yield own_case(f"lstm_peepholes_{direction}", [layer],
+                       {"x": floats(5, 2, 4), "h0": floats(count, 2, 3), "c0": floats(count, 2, 3)}, constants, ("y", "h", "c"))
+
+
 def main():
     warnings.filterwarnings("ignore")
     onnxruntime.set_default_logger_severity(4)
-    cases = list(node_tests()) + list(own_cases()) + list(quantised_cases())
+    cases = list(node_tests()) + list(own_cases()) + list(quantised_cases()) + list(attention_cases()) + \
+        list(recurrent_cases())
     path = pathlib.Path(__file__).parent / "corpus.xz"
     corpus_files.pack(path, cases)
     print(f"{len(cases)} cases, {path.stat().st_size} bytes, onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}")

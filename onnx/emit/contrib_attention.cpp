@@ -1,0 +1,196 @@
+// Attention of com.microsoft, as onnxruntime's tools and exporters of language models write it.
+#include <algorithm>
+#include <cmath>
+
+#include "../importer.h"
+#include "attention.h"
+#include "base/error.h"
+#include "linear.h"
+
+namespace mnnc::onnx {
+namespace {
+
+void refuseInputs(Call& c, std::initializer_list<size_t> indices) {
+    for (const size_t i : indices)
+        if (c.maybe(i)) refuse("its input %zu", i);
+}
+
+float scaleOf(Call& c, V q) {
+    const float given = c.real("scale", 0);
+    return given != 0 ? given : 1 / std::sqrt(static_cast<float>(q->extent(3)));
+}
+
+// A mask with 1 for keys that are seen: [batch, keys], [batch, queries, keys] or [batch, 1, queries, keys]. What is not seen
+// gets the filter value added.
+V biasOf(Call& c, V mask, V bias) {
+    if (!mask) return bias;
+    if (mask->rank() == 2)
+        mask = unsqueeze(c, mask, {1, 2});
+    else if (mask->rank() == 3)
+        mask = unsqueeze(c, mask, {1});
+    else if (mask->rank() != 4)
+        refuse("a mask of rank %zu, which is lengths or offsets", mask->rank());
+    V hidden = select(c, compare(c, Binary::NOTEQUAL, mask, c.b.number(0, *mask)), c.b.real(0),
+                      c.b.real(c.real("mask_filter_value", -10000)));
+    return bias ? binary(c, Binary::ADD, bias, hidden) : hidden;
+}
+
+// The columns of a query's row and of those before it; the last query sees all keys.
+V causal(Call& c, V q, V k, int64_t window = -1) {
+    V columns = rangeTo(c, extentOf(c, k, 2));
+    V rows = unsqueeze(c, rangeTo(c, extentOf(c, q, 2)), {1});
+    rows = binary(c, Binary::ADD, rows, binary(c, Binary::SUB, extentOf(c, k, 2), extentOf(c, q, 2)));
+    V allowed = compare(c, Binary::LESS_EQUAL, columns, rows);
+    if (window < 0) return allowed;
+    return both(c, allowed,
+                compare(c, Binary::GREATER, binary(c, Binary::ADD, columns, c.b.scalar(window)), rows));
+}
+
+V part(Call& c, V packed, int64_t begin, int64_t end) {
+    return sliceAxis(c, packed, 2, begin, end);
+}
+
+void emitAttention(Call& c) {
+    refuseInputs(c, {6});
+    if (c.integer("do_rotary", 0) != 0) refuse("do_rotary");
+    const int64_t heads = c.integer("num_heads", 0);
+    V weights = c.in(1), bias = c.maybe(2);
+    if (weights->rank() != 2) fail(Status::BadFormat, "weights of rank %zu", weights->rank());
+    V packed = product(c, c.in(0), weights);
+    if (bias) packed = binary(c, Binary::ADD, packed, bias);
+    const std::vector<int64_t> sizes = c.integers("qkv_hidden_sizes").value_or(std::vector<int64_t>());
+    const int64_t third = weights->extent(1) / 3;
+    const int64_t width = sizes.size() == 3 ? sizes[0] : third,
+                  keyWidth = sizes.size() == 3 ? sizes[1] : third;
+    const int64_t valueWidth = sizes.size() == 3 ? sizes[2] : third;
+    V q = splitHeads(c, part(c, packed, 0, width), heads);
+    V k = splitHeads(c, part(c, packed, width, width + keyWidth), heads);
+    V v = splitHeads(c, part(c, packed, width + keyWidth, width + keyWidth + valueWidth), heads);
+    if (V past = c.maybe(4)) {  // [2, batch, heads, length, depth]
+        k = concat(c, {squeeze(c, sliceAxis(c, past, 0, 0, 1), {0}), k}, 2);
+        v = concat(c, {squeeze(c, sliceAxis(c, past, 0, 1, 2), {0}), v}, 2);
+    }
+    if (c.wants(1)) c.out(1, concat(c, {unsqueeze(c, k, {0}), unsqueeze(c, v, {0})}, 0));
+    Scores scores;
+    scores.scale = scaleOf(c, q);
+    scores.bias = biasOf(c, c.maybe(3), c.maybe(5));
+    if (c.integer("unidirectional", 0) != 0) scores.allowed = causal(c, q, k);
+    c.out(0, joinHeads(c, attend(c, q, k, v, scores)));
+}
+
+// [batch, length, heads, n, depth]: n tensors in one.
+V unpacked(Call& c, V x, int64_t index) {
+    return permute(c, squeeze(c, sliceAxis(c, x, 3, index, index + 1), {3}), {0, 2, 1, 3});
+}
+
+void emitMultiHeadAttention(Call& c) {
+    refuseInputs(c, {8, 9});
+    if (c.wants(3)) refuse("its output 3");
+    const int64_t heads = c.integer("num_heads", 0);
+    V query = c.in(0), key = c.maybe(1), value = c.maybe(2), bias = c.maybe(3), q = nullptr, k = nullptr,
+      v = nullptr;
+    if (query->rank() == 5) {
+        if (bias) refuse("a bias of packed inputs");
+        q = unpacked(c, query, 0);
+        k = unpacked(c, query, 1);
+        v = unpacked(c, query, 2);
+    } else {
+        if (!key) fail(Status::BadFormat, "no keys");
+        const int64_t width = query->extent(2);
+        const auto biased = [&](V x, int64_t begin, int64_t end) {
+            if (!bias || x->rank() != 3) return x;
+            return binary(c, Binary::ADD, x, sliceAxis(c, bias, 0, begin, end));
+        };
+        q = splitHeads(c, biased(query, 0, width), heads);
+        if (key->rank() == 5) {
+            if (bias) refuse("a bias of packed inputs");
+            k = unpacked(c, key, 0);
+            v = unpacked(c, key, 1);
+        } else {
+            if (!value) fail(Status::BadFormat, "no values");
+            k = splitHeads(c, biased(key, width, 2 * width), heads);
+            v = splitHeads(c, biased(value, 2 * width, kToEnd), heads);
+        }
+    }
+    if (V past = c.maybe(6)) {
+        k = concat(c, {past, k}, 2);
+        v = concat(c, {c.in(7), v}, 2);
+    }
+    c.out(1, k);
+    c.out(2, v);
+    Scores scores;
+    scores.scale = scaleOf(c, q);
+    scores.bias = biasOf(c, c.maybe(4), c.maybe(5));
+    if (c.integer("unidirectional", 0) != 0) scores.allowed = causal(c, q, k);
+    c.out(0, joinHeads(c, attend(c, q, k, v, scores)));
+}
+
+// Sequences of a batch have the same length: seqlens_k is not looked at, and new keys lie behind the past ones.
+void emitGroupQueryAttention(Call& c) {
+    refuseInputs(c, {11, 12, 13, 14, 15, 16});
+    if (c.wants(3)) refuse("its output 3");
+    if (c.integer("smooth_softmax", 0) > 0) refuse("smooth_softmax");
+    const int64_t heads = c.integer("num_heads", 0), kvHeads = c.integer("kv_num_heads", 0);
+    V q = c.in(0), k = c.maybe(1), v = c.maybe(2);
+    if (heads < 1 || kvHeads < 1) fail(Status::BadFormat, "no number of heads");
+    if (!k) {
+        const int64_t depth = q->extent(2) / (heads + 2 * kvHeads);
+        V packed = q;
+        q = part(c, packed, 0, heads * depth);
+        k = part(c, packed, heads * depth, (heads + kvHeads) * depth);
+        v = part(c, packed, (heads + kvHeads) * depth, (heads + 2 * kvHeads) * depth);
+    }
+    q = splitHeads(c, q, heads);
+    k = splitHeads(c, k, kvHeads);
+    v = splitHeads(c, v ? v : c.in(2), kvHeads);
+    V past = c.maybe(3);
+    if (c.integer("do_rotary", 0) != 0) {
+        V places = c.maybe(9);
+        if (!places) {
+            V at = rangeTo(c, extentOf(c, q, 2));
+            if (past) at = binary(c, Binary::ADD, at, extentOf(c, past, 2));
+            places = unsqueeze(c, at, {0});
+        }
+        V cos = gatherAxis(c, c.in(7), places, 0), sin = gatherAxis(c, c.in(8), places, 0);
+        const int64_t width = 2 * c.in(7)->extent(1);
+        const bool interleaved = c.integer("rotary_interleaved", 0) != 0;
+        q = rotate(c, q, cos, sin, width, interleaved);
+        k = rotate(c, k, cos, sin, width, interleaved);
+    }
+    if (past) {
+        k = concat(c, {past, k}, 2);
+        v = concat(c, {c.in(4), v}, 2);
+    }
+    c.importer.note("GroupQueryAttention takes all sequences of a batch for equally long.");
+    c.out(1, k);
+    c.out(2, v);
+    Scores scores;
+    scores.scale = scaleOf(c, q);
+    scores.cap = c.real("softcap", 0);
+    scores.bias = c.maybe(10);
+    scores.allowed = causal(c, q, k, c.integer("local_window_size", -1));
+    c.out(0, joinHeads(c, attend(c, q, k, v, scores)));
+}
+
+constexpr const char* kDomain = "com.microsoft";
+constexpr const char* kWritten = "MatMul, Softmax, BinaryOp, Select";
+constexpr Entry kEntries[] = {
+    {"Attention", 1, kNewest, emitAttention, kWritten,
+     "A free number of heads; masks of rank 1; do_rotary; a past buffer that is longer than the past.",
+     kDomain},
+    {"GroupQueryAttention", 1, kNewest, emitGroupQueryAttention, kWritten,
+     "Sequences of several lengths (seqlens_k counts as equal); quantised caches; head_sink; smooth_softmax; "
+     "norms of queries "
+     "and keys.",
+     kDomain},
+    {"MultiHeadAttention", 1, kNewest, emitMultiHeadAttention, kWritten,
+     "A free number of heads; masks of rank 1; a past buffer that is longer than the past.", kDomain},
+};
+
+}  // namespace
+
+Family contribAttentionFamily() {
+    return kEntries;
+}
+
+}  // namespace mnnc::onnx
