@@ -257,8 +257,15 @@ std::array<Dims, kProbes> Builder::openList(V count) {
 
 std::array<Dims, kProbes> Builder::openShape(V dims, size_t rank) {
     auto& known = shapes_[{dims, rank}];
-    if (known[0].size() != rank) known = openDims(std::vector<int64_t>(rank, -1));
+    if (known[0].size() != rank) known = openDims(freeAxes(rank));
     return known;
+}
+
+std::vector<int64_t> Builder::freeAxes(size_t rank) {
+    if (rank > MNN_MAX_RANK)
+        fail(Status::NotSupported, "a tensor has %lld axes; the format has 0 to %d",
+             static_cast<long long>(rank), static_cast<int>(MNN_MAX_RANK));
+    return std::vector<int64_t>(rank, -1);
 }
 
 std::array<Dims, kProbes> Builder::openDims(const std::vector<int64_t>& dims) {

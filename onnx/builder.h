@@ -164,7 +164,7 @@ class Builder {
         open_ = std::move(dims);
         openAlways_ = always;
     }
-    void openRank(size_t rank) { open(openDims(std::vector<int64_t>(rank, -1))); }
+    void openRank(size_t rank) { open(openDims(freeAxes(rank))); }
 
     // The next operator and its outputs take this name.
     void setName(std::string name) { name_ = std::move(name); }
@@ -198,6 +198,8 @@ class Builder {
     int64_t unchecked = 0;  // operators of which that is so
 
   private:
+    // So many axes that are free. Throws NotSupported for more than the format has.
+    static std::vector<int64_t> freeAxes(size_t rank);
     void addTensor(V value);
     V newValue(const std::string& name);
     Operand operand(const Value& value, size_t probe, bool all) const;

@@ -1,5 +1,6 @@
 // Public functions whose requests for memory fail: what a call of each needs, and the calls.
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,11 @@ struct Scene {
     const mnn_node_t* node = nullptr;  // of an own operator
     Own own;
     OwnBackend backend;
-    Bytes model, weights;  // files
-    Bytes memory;          // of the caller: lent or filled
-    Bytes result;          // what the call gave, the same each time
-    std::string file;      // which the library writes
+    Bytes model, weights;        // files
+    Bytes memory;                // of the caller: lent or filled
+    Bytes result;                // what the call gave, the same each time
+    std::string file;            // which the library writes
+    std::shared_ptr<void> kept;  // of another library
 
     Scene() = default;
     Scene(const Scene&) = delete;
@@ -50,6 +52,7 @@ std::vector<Function> creationFunctions();
 std::vector<Function> sessionFunctions();
 std::vector<Function> tensorFunctions();
 std::vector<Function> imageFunctions();
+std::vector<Function> onnxFunctions();
 
 // ---- Preparations ---------------------------------------------------------------------------------------------------
 

@@ -21,6 +21,9 @@
 #ifdef MNN_C_IMAGE_EXPORTS_FILE
 #include "mnn_c_image.h"
 #endif
+#ifdef MNN_C_ONNX_EXPORTS_FILE
+#include "mnn_c_onnx.h"
+#endif
 
 namespace {
 
@@ -37,6 +40,9 @@ int wrong = 0;
 const char* sentenceOf([[maybe_unused]] const Function& function) {
 #ifdef MNN_C_IMAGE_EXPORTS_FILE
     if (std::strncmp(function.name, "mnn_image_", 10) == 0) return mnn_image_last_error();
+#endif
+#ifdef MNN_C_ONNX_EXPORTS_FILE
+    if (std::strncmp(function.name, "mnn_onnx_", 9) == 0) return mnn_onnx_last_error();
 #endif
     return mnn_last_error();
 }
@@ -147,6 +153,9 @@ void compareWithExports(const std::vector<Function>& table) {
 #ifdef MNN_C_IMAGE_EXPORTS_FILE
     files.emplace_back(MNN_C_IMAGE_EXPORTS_FILE);
 #endif
+#ifdef MNN_C_ONNX_EXPORTS_FILE
+    files.emplace_back(MNN_C_ONNX_EXPORTS_FILE);
+#endif
     for (const std::string& file : files) {
         std::ifstream lines(file);
         size_t found = 0;
@@ -212,6 +221,9 @@ int main(int argc, char** argv) {
         add(libraryFunctions());
 #ifdef MNN_C_IMAGE_EXPORTS_FILE
         add(imageFunctions());
+#endif
+#ifdef MNN_C_ONNX_EXPORTS_FILE
+        add(onnxFunctions());
 #endif
         compareWithExports(table);
     }

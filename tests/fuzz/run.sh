@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fuzzes one target: tests/fuzz/run.sh TARGET EXECUTIONS [libFuzzer's options...]
-#   targets: model weights cache npy json zip image
+#   targets: model weights cache npy json zip image onnx
 # Environment: BUILD (build/fuzz), CORPUS (build/fuzz/corpus-TARGET, which grows), ARTIFACTS (build/fuzz/finds-TARGET:
 # inputs that crash, leak or take long). Builds the target when it is not there. Exit code 0: nothing was found.
 set -eu
@@ -36,6 +36,7 @@ memory=160
 case $target in
     model | weights | zip) most=65536 ;;
     image) most=8192 memory=520 ;;
+    onnx) most=8192 ;;
     npy) most=8192 ;;
     *) most=4096 ;;
 esac
