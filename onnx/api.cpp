@@ -154,6 +154,14 @@ class MappedFile {
         if (bytes_) munmap(bytes_, size_);
     }
     Bytes bytes() const { return {static_cast<const std::byte*>(bytes_), size_}; }
+    // The pages of a part may leave memory: a later read gets them back from the file.
+    static void forget(Bytes part) {
+        constexpr uintptr_t kPage = 4096, kLarge = 1 << 20;
+        if (part.size() < kLarge) return;
+        const auto begin = (reinterpret_cast<uintptr_t>(part.data()) + kPage - 1) / kPage * kPage;
+        const auto end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / kPage * kPage;
+        if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+    }
 
   private:
     void* bytes_ = nullptr;
@@ -207,8 +215,9 @@ mnn_status mnn_onnx_convert_file(const char* path, const mnn_onnx_options_t* opt
         DataFolder folder;
         folder.path = std::filesystem::path(path).parent_path().string();
         if (folder.path.empty()) folder.path = ".";
-        const ImportOptions read = readOptions(options, folder);
+        ImportOptions read = readOptions(options, folder);
         const MappedFile file(path);
+        read.write.forget = MappedFile::forget;
         *out = results().add(std::make_shared<Converted>(convert(file.bytes(), read, folder)));
     });
 }

@@ -1,6 +1,7 @@
 // See array.h.
 #include "array.h"
 
+#include <cstring>
 #include <limits>
 
 #include "base/checked.h"
@@ -35,7 +36,7 @@ int64_t Array::intAt(int64_t i) const {
     const auto at = static_cast<size_t>(i);
     switch (type) {
         case DataType::DT_FLOAT:
-            return static_cast<int64_t>(floats.at(at));
+            return static_cast<int64_t>(realAt(i));
         case DataType::DT_INT32:
             return ints.at(at);
         case DataType::DT_INT8:
@@ -45,7 +46,19 @@ int64_t Array::intAt(int64_t i) const {
     }
 }
 
+std::vector<float> Array::allFloats() const {
+    if (lent.empty()) return floats;
+    std::vector<float> all(floatCount());
+    std::memcpy(all.data(), lent.data(), lent.size());
+    return all;
+}
+
 double Array::realAt(int64_t i) const {
+    if (!lent.empty() && i >= 0 && static_cast<size_t>(i) < floatCount()) {
+        float value = 0;
+        std::memcpy(&value, lent.data() + static_cast<size_t>(i) * sizeof value, sizeof value);
+        return static_cast<double>(value);
+    }
     return type == DataType::DT_FLOAT ? static_cast<double>(floats.at(static_cast<size_t>(i)))
                                       : static_cast<double>(intAt(i));
 }

@@ -22,16 +22,19 @@ std::string dimsText(const Dims& dims);
 struct Array {
     DataType type = DataType::DT_FLOAT;  // DT_FLOAT, DT_INT32, DT_UINT8 or DT_INT8
     Dims dims;
-    std::vector<float> floats;   // DT_FLOAT
+    std::vector<float> floats;   // DT_FLOAT, of its own
+    Bytes lent;                  // or large ones, which lie in the model's bytes, at any address
     std::vector<int32_t> ints;   // DT_INT32
     std::vector<uint8_t> bytes;  // DT_UINT8, and DT_INT8 as two's complement
     bool saturated = false;      // an integer beyond 32 bits was cut to the nearest one
 
     int64_t count() const;
-    uint64_t byteSize() const { return floats.size() * 4 + ints.size() * 4 + bytes.size(); }
-    int64_t intAt(int64_t i) const;     // of any type
-    double realAt(int64_t i) const;     // of any type
-    std::vector<int64_t> list() const;  // all elements as integers
+    uint64_t byteSize() const { return floatCount() * 4 + ints.size() * 4 + bytes.size(); }
+    size_t floatCount() const { return lent.empty() ? floats.size() : lent.size() / sizeof(float); }
+    std::vector<float> allFloats() const;  // a copy
+    int64_t intAt(int64_t i) const;        // of any type
+    double realAt(int64_t i) const;        // of any type
+    std::vector<int64_t> list() const;     // all elements as integers
 };
 using ArrayPtr = std::shared_ptr<const Array>;
 

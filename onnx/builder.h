@@ -169,6 +169,13 @@ class Builder {
     // The next operator and its outputs take this name.
     void setName(std::string name) { name_ = std::move(name); }
     const std::string& name() const { return name_; }
+    // Gives back what is known of contents, but for those that operators have.
+    void forgetContents() {
+        for (Value& value : values_) {
+            value.content = {};
+            value.codes = nullptr;
+        }
+    }
     // How many operators became constants.
     int64_t foldedCount() const { return folded_; }
 

@@ -50,6 +50,9 @@ Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& f
     if (result.report.problems.empty()) {
         foldChannels(best->builder(), best->netOutputs());
         result.report.operators = static_cast<int64_t>(best->builder().scopes().front().operators.size());
+        // What the operators have of constants is given back as it is written.
+        reading.tensors.clear();
+        best->builder().forgetContents();
         result.net = writeNet(best->builder(), best->netOutputs(), options.write, result.report.notes);
         // Numbers that no rule looked at may be out of the engine's range.
         requireLoads(result.net.bytes(), std::as_bytes(std::span(result.net.weights)), options.cancel);

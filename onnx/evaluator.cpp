@@ -10,6 +10,8 @@
 namespace mnnc::onnx {
 namespace {
 
+// What an operator over constants may take: results that are too large to keep are computed all the same.
+constexpr uint64_t kMostBytes = uint64_t{1} << 30, kTimes = 16;
 // A question of at most this many bytes is remembered.
 constexpr size_t kRemembered = 4096;
 
@@ -146,6 +148,7 @@ std::vector<Result> ask(const std::vector<uint8_t>& net, const std::vector<Opera
     check(mnn_schedule_config_init(&config, sizeof config));
     config.threads = 1;
     config.cancel = cancel;
+    if (mostElements >= 0) config.max_memory_bytes = kMostBytes + kTimes * net.size();
     Session session;
     check(mnn_session_create(interpreter.handle, &config, &session.handle));
     resizeEmptyInputs(session.handle, inputs);
@@ -209,7 +212,7 @@ wire::BlobT blobOf(const Array& array) {
     blob.dataFormat = wire::MNN_DATA_FORMAT::NCHW;
     blob.dataType = array.type;
     if (array.type == DataType::DT_FLOAT)
-        blob.float32s = array.floats;
+        blob.float32s = array.allFloats();
     else if (array.type == DataType::DT_INT32)
         blob.int32s = array.ints;
     else if (array.type == DataType::DT_UINT8)

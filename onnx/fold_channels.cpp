@@ -124,7 +124,7 @@ class Folding {
             const Array& array = *scope_.operators[at(constant)].constant;
             const size_t channels = made->main.AsConvolution2D()->bias.size(), rank = ranks_[at(tensor)];
             // [channels, 1...], perhaps behind ones, and no axis more than the result has.
-            bool fits = array.type == DataType::DT_FLOAT && array.floats.size() == channels && rank >= 3 &&
+            bool fits = array.type == DataType::DT_FLOAT && array.floatCount() == channels && rank >= 3 &&
                         array.dims.size() <= rank && array.dims.size() + 1 >= rank;
             for (size_t axis = 0; fits && axis < array.dims.size(); ++axis) {
                 const bool isChannel = axis + rank == array.dims.size() + 1;
@@ -132,9 +132,9 @@ class Folding {
             }
             if (!fits) continue;
             if (table->opType == wire::BinaryOpOperation::ADD)
-                apply(*made, std::vector<float>(channels, 1.0f), array.floats);
+                apply(*made, std::vector<float>(channels, 1.0f), array.allFloats());
             else
-                apply(*made, array.floats, std::vector<float>(channels, 0.0f));
+                apply(*made, array.allFloats(), std::vector<float>(channels, 0.0f));
             take(*made, binary.outputIndexes[0], makers_[at(tensor)]);
             removed_[i] = true;
             return;

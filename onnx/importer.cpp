@@ -32,6 +32,7 @@ ArrayPtr Reading::tensor(const TensorData& from) {
         known = readTensor(from, folder);
         if (from.external) budget.foundExternal(known->byteSize());
         budget.take(known->byteSize());
+        if (from.raw && known->lent.empty() && options.write.forget) options.write.forget(*from.raw);
     }
     return known;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <span>
 
@@ -30,10 +31,42 @@ uint16_t halfOf(float value) {
     return floatToHalf(std::clamp(value, -65504.0f, 65504.0f));
 }
 
+// The bytes of the arrays, as floats, or as the options want those of convolutions.
+size_t arrayBytes(const Builder& builder, const WriteOptions& options) {
+    const size_t bits = options.weights == Weights::Float  ? 32
+                        : options.weights == Weights::Half ? 16
+                        : options.weights == Weights::Int8 ? 8
+                                                           : 4;
+    size_t sum = 0;
+    for (const Scope& scope : builder.scopes())
+        for (const Operator& one : scope.operators) {
+            if (one.constant) {
+                sum += one.constant->byteSize() / (options.weights == Weights::Float ? 1 : 2);
+            } else if (const wire::Convolution2DT* table = one.op.main.AsConvolution2D()) {
+                sum += table->weight.size() * bits / 8;
+                if (table->quanParameter) sum += table->quanParameter->buffer.size();
+            }
+        }
+    return sum;
+}
+
+// A buffer that grows is copied, and twice as large. The net is written from its end on, which has to be aligned.
+size_t roomFor(size_t arrays) {
+    constexpr size_t kAligned = 64;
+    return std::min(arrays + arrays / 16 + (1 << 16), kMostBytes) / kAligned * kAligned;
+}
+
 class Writer {
   public:
     Writer(Builder& builder, const WriteOptions& options, std::vector<std::string>& notes)
-        : builder_(builder), options_(options), notes_(notes), beside_(options.beside), to_(1 << 16) {}
+        : builder_(builder),
+          options_(options),
+          notes_(notes),
+          arrays_(arrayBytes(builder, options)),
+          beside_(options.beside || arrays_ > kMostInside),
+          to_(roomFor(beside_ ? 0 : arrays_)) {
+        if (beside_) weights_.reserve(arrays_);
+    }
 
     WrittenNet write(const std::vector<V>& outputs);
 
@@ -43,16 +76,18 @@ class Writer {
     void storeWeights(wire::OpT& op);
     void moveBeside(wire::Convolution2DT& table);
     Offset<flatbuffers::Vector<Offset<wire::TensorDescribe>>> describe(const Scope& scope);
-    template <typename T>
-    int64_t beside(const std::vector<T>& array) {
+    template <typename Values>
+    int64_t beside(const Values& array) {
         const auto* bytes = reinterpret_cast<const uint8_t*>(array.data());
-        weights_.insert(weights_.end(), bytes, bytes + array.size() * sizeof(T));
-        return static_cast<int64_t>(array.size() * sizeof(T));
+        const size_t size = array.size() * sizeof *array.data();
+        if (size) weights_.insert(weights_.end(), bytes, bytes + size);
+        return static_cast<int64_t>(size);
     }
 
     Builder& builder_;
     const WriteOptions& options_;
     std::vector<std::string>& notes_;
+    const size_t arrays_;  // their bytes
     bool beside_;
     FlatBufferBuilder to_;
     std::vector<uint8_t> weights_;
@@ -73,20 +108,27 @@ Offset<wire::Blob> Writer::writeBlob(const Array& array) {
     const bool apart = beside_ && array.byteSize() >= kFewBytes;
     if (apart) {
         const auto at = static_cast<int64_t>(weights_.size());
-        const int64_t size = beside(array.floats) + beside(array.ints) + beside(array.bytes);
+        const int64_t size =
+            beside(array.floats) + beside(array.lent) + beside(array.ints) + beside(array.bytes);
         external = to_.CreateVector(std::vector<int64_t>{at, size});
-    } else if (options_.weights != Weights::Float && array.floats.size() >= kFewElements) {
+    } else if (options_.weights != Weights::Float && array.floatCount() >= kFewElements) {
         type = DataType::DT_HALF;
         std::vector<uint8_t> halves;
-        halves.reserve(array.floats.size() * 2);
-        for (const float value : array.floats) {
+        halves.reserve(array.floatCount() * 2);
+        for (const float value : array.allFloats()) {
             const uint16_t bits = halfOf(value);
             halves.push_back(static_cast<uint8_t>(bits));
             halves.push_back(static_cast<uint8_t>(bits >> 8));
         }
         bytes = to_.CreateVector(halves);
     } else if (type == DataType::DT_FLOAT) {
-        floats = to_.CreateVector(array.floats);
+        if (array.lent.empty()) {
+            floats = to_.CreateVector(array.floats);
+        } else {
+            uint8_t* place = nullptr;
+            floats = to_.CreateUninitializedVector(array.floatCount(), sizeof(float), &place);
+            std::memcpy(place, array.lent.data(), array.lent.size());
+        }
     } else if (type == DataType::DT_INT32) {
         ints = to_.CreateVector(array.ints);
     } else if (type == DataType::DT_UINT8) {
@@ -190,6 +232,8 @@ std::vector<Offset<wire::Op>> Writer::writeOperators(Scope& scope, const std::ve
             op.add_type(OpType::Const);
             op.add_defaultDimentionFormat(wire::MNN_DATA_FORMAT::NCHW);
             result.push_back(op.Finish());
+            if (options_.forget && !one.constant->lent.empty()) options_.forget(one.constant->lent);
+            one.constant = nullptr;  // it is written
         } else {
             storeWeights(one.op);
             result.push_back(wire::CreateOp(to_, &one.op));
@@ -200,25 +244,6 @@ std::vector<Offset<wire::Op>> Writer::writeOperators(Scope& scope, const std::ve
                  kMostBytes);
     }
     return result;
-}
-
-// The bytes of the arrays, as floats, or as the options want those of convolutions.
-size_t arrayBytes(const Builder& builder, const WriteOptions& options) {
-    const size_t bits = options.weights == Weights::Float  ? 32
-                        : options.weights == Weights::Half ? 16
-                        : options.weights == Weights::Int8 ? 8
-                                                           : 4;
-    size_t sum = 0;
-    for (const Scope& scope : builder.scopes())
-        for (const Operator& one : scope.operators) {
-            if (one.constant) {
-                sum += one.constant->byteSize() / (options.weights == Weights::Float ? 1 : 2);
-            } else if (const wire::Convolution2DT* table = one.op.main.AsConvolution2D()) {
-                sum += table->weight.size() * bits / 8;
-                if (table->quanParameter) sum += table->quanParameter->buffer.size();
-            }
-        }
-    return sum;
 }
 
 // By which steps tensors may be kept as codes.
@@ -242,7 +267,6 @@ Offset<flatbuffers::Vector<Offset<wire::TensorDescribe>>> Writer::describe(const
 }
 
 WrittenNet Writer::write(const std::vector<V>& outputs) {
-    beside_ = beside_ || arrayBytes(builder_, options_) > kMostInside;
     Scope& net = builder_.scopes().front();
     std::vector<int> ids;
     std::vector<Offset<flatbuffers::String>> outputNames, tensorNames;
@@ -280,7 +304,9 @@ WrittenNet Writer::write(const std::vector<V>& outputs) {
     result.add_sourceType(wire::NetSource::ONNX);
     result.add_tensorName(tensorVector);
     if (!bodies.empty()) result.add_subgraphs(bodyVector);
-    to_.Finish(result.Finish());
+    const auto root = result.Finish();
+    to_.TrackMinAlign(sizeof(uint64_t));  // loading copies bytes that lie otherwise
+    to_.Finish(root);
     if (wholeRows_)
         notes_.push_back(std::to_string(wholeRows_) +
                          " layers have one scale for each row, because blocks of " +

@@ -1,6 +1,7 @@
 // Writes the net that a builder holds as the bytes of a .mnn file.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,8 @@ enum class Weights { Float, Half, Int8, Int4 };
 
 struct WriteOptions {
     Weights weights = Weights::Float;
-    size_t block = 0;     // of codes: how many of a row share a scale; 0: the row
+    size_t block = 0;                   // of codes: how many of a row share a scale; 0: the row
+    std::function<void(Bytes)> forget;  // told of large parts of the model that are not read again
     bool beside = false;  // large arrays lie in a file of their own, also where the net could have them
 };
 

@@ -104,6 +104,9 @@ void put(Array& to, size_t at, Elem elem, uint64_t bits) {
     }
 }
 
+// Floats of the model's own bytes are not copied from here on.
+constexpr size_t kLarge = 1 << 16;
+
 std::string named(const TensorData& tensor) {
     return "the tensor '" + std::string(tensor.name) + "'";
 }
@@ -197,6 +200,10 @@ ArrayPtr readTensor(const TensorData& tensor, const DataFolder& folder) {
                            : isDouble ? tensor.doubles.size()
                                       : tensor.ints.size();
         if (has != (isFloat || isDouble ? n : codes)) tooShort(tensor, count, has);
+    }
+    if (isFloat && tensor.raw && raw.size() >= kLarge) {
+        result->lent = raw;
+        return result;
     }
     if (result->type == DataType::DT_FLOAT)
         result->floats.resize(n);

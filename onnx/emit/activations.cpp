@@ -25,7 +25,7 @@ void emitPRelu(Call& c) {
         slope = unsqueeze(c, slope, allAxes(x->rank() - 1, 1));
     if (slope->constant && x->isFloat() && slope->elementCount() == 1 && slope->rank() <= x->rank()) {
         wire::ReluT table;
-        table.slope = slope->array().floats[0];
+        table.slope = static_cast<float>(slope->array().realAt(0));
         c.out(c.b.op(OpType::ReLU, table, {x}));
         return;
     }
@@ -36,7 +36,7 @@ void emitPRelu(Call& c) {
         slope->dims[0][rank - 3] == x->dims[0][1]) {
         wire::PReluT table;
         table.slopeCount = static_cast<int32_t>(slope->elementCount());
-        table.slope = slope->array().floats;
+        table.slope = slope->array().allFloats();
         c.out(fromPacked(c, c.b.op(OpType::PReLU, table, {toPacked(c, x)})));
         return;
     }

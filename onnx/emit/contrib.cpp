@@ -47,8 +47,8 @@ V normalised(Call& c, V x, int64_t axis, V gamma, V beta, bool rms) {
     const bool inTable = last && gamma->constant && (!beta || beta->constant) && gamma->rank() == 1 &&
                          x->fixed(x->rank() - 1) && gamma->dims[0][0] == x->dims[0].back();
     if (inTable) {
-        table.gamma = gamma->array().floats;
-        table.beta = beta ? beta->array().floats : std::vector<float>(table.gamma.size(), 0.0f);
+        table.gamma = gamma->array().allFloats();
+        table.beta = beta ? beta->array().allFloats() : std::vector<float>(table.gamma.size(), 0.0f);
         return c.b.op(OpType::LayerNorm, table, {x});
     }
     V y = binary(c, Binary::MUL, c.b.op(OpType::LayerNorm, table, {x}), gamma);
@@ -115,7 +115,7 @@ void emitMatMulNBits(Call& c) {
     };
     const auto zeroOf = [&](int64_t n, int64_t b) {
         if (!zeros) return bits == 4 ? 8.0f : 128.0f;
-        return floatZeros ? zeros->floats[static_cast<size_t>(n * blocks + b)]
+        return floatZeros ? static_cast<float>(zeros->realAt(n * blocks + b))
                           : static_cast<float>(code(*zeros, n * zeroBytes, b));
     };
     const Array* bias =

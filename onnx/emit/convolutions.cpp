@@ -73,9 +73,9 @@ wire::Convolution3DT volumeTable(const Layer& layer) {
 // What the table has of the weights.
 template <typename Table>
 void fillWeights(Table& table, const Layer& layer) {
-    table.weight = layer.weight->array().floats;
-    table.bias =
-        layer.bias ? layer.bias->array().floats : std::vector<float>(static_cast<size_t>(layer.out), 0.0f);
+    table.weight = layer.weight->array().allFloats();
+    table.bias = layer.bias ? layer.bias->array().allFloats()
+                            : std::vector<float>(static_cast<size_t>(layer.out), 0.0f);
 }
 
 // Weights that were codes in the file stay so.

@@ -166,7 +166,8 @@ void emitClip(Call& c) {
     const bool plain = x->isFloat() && (!low || low->constant) && (!high || high->constant);
     if (plain) {
         const float most = std::numeric_limits<float>::max();
-        c.out(clip(c, x, low ? low->array().floats.at(0) : -most, high ? high->array().floats.at(0) : most));
+        c.out(clip(c, x, low ? static_cast<float>(low->array().realAt(0)) : -most,
+                   high ? static_cast<float>(high->array().realAt(0)) : most));
         return;
     }
     const Elem elem = x->elem;

@@ -36,7 +36,7 @@ V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t rows, int64_t col
     common.padMode = wire::PadMode::CAFFE;
     common.inputCount = static_cast<int32_t>(rows);
     common.outputCount = static_cast<int32_t>(columns);
-    table.bias = bias ? bias->floats : std::vector<float>(static_cast<size_t>(columns), 0.0f);
+    table.bias = bias ? bias->allFloats() : std::vector<float>(static_cast<size_t>(columns), 0.0f);
     V flat = reshape(c, x, {-1, rows, 1, 1});
     flat->steps = x->steps;
     std::vector<Result> results[kProbes];
@@ -106,11 +106,12 @@ V gemm(Call& c, V a, V b, V bias, float alpha, float beta, bool transA, bool tra
 }
 
 std::vector<float> rowsOf(const Array& matrix, bool transposed) {
-    if (!transposed) return matrix.floats;
+    std::vector<float> given = matrix.allFloats();
+    if (!transposed) return given;
     const auto k = static_cast<size_t>(matrix.dims.at(0)), n = static_cast<size_t>(matrix.dims.at(1));
-    std::vector<float> rows(matrix.floats.size());
+    std::vector<float> rows(given.size());
     for (size_t i = 0; i < k; ++i)
-        for (size_t j = 0; j < n; ++j) rows[j * k + i] = matrix.floats[i * n + j];
+        for (size_t j = 0; j < n; ++j) rows[j * k + i] = given[i * n + j];
     return rows;
 }
 

@@ -58,8 +58,8 @@ void emitBatchNormalization(Call& c) {
     if (factor->constant && shift->constant && rank == 4) {
         wire::ScaleT table;
         table.channels = static_cast<int32_t>(factor->elementCount());
-        table.scaleData = factor->array().floats;
-        table.biasData = shift->array().floats;
+        table.scaleData = factor->array().allFloats();
+        table.biasData = shift->array().allFloats();
         c.out(fromPacked(c, c.b.op(OpType::Scale, table, {toPacked(c, x)})));
         return;
     }
@@ -135,8 +135,8 @@ void emitLayerNormalization(Call& c) {
     wire::LayerNormT table;
     for (size_t i = axes; i > 0; --i) table.axis.push_back(-static_cast<int32_t>(i));
     table.epsilon = epsilon;
-    table.gamma = scale->array().floats;
-    table.beta = bias ? bias->array().floats : std::vector<float>(table.gamma.size(), 0.0f);
+    table.gamma = scale->array().allFloats();
+    table.beta = bias ? bias->array().allFloats() : std::vector<float>(table.gamma.size(), 0.0f);
     c.out(c.b.op(OpType::LayerNorm, table, {x}));
 }
 
