@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "fold_channels.h"
+#include "fold_patterns.h"
 
 namespace mnnc::onnx {
 namespace {
@@ -48,6 +49,7 @@ Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& f
     Converted result;
     result.report = std::move(best->report());
     if (result.report.problems.empty()) {
+        foldPatterns(best->builder(), best->netOutputs());
         foldChannels(best->builder(), best->netOutputs());
         result.report.operators = static_cast<int64_t>(best->builder().scopes().front().operators.size());
         // What the operators have of constants is given back as it is written.

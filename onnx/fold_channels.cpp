@@ -72,9 +72,9 @@ class Folding {
         wire::OpT& made = op(maker);
         if (made.type != OpType::Convolution && made.type != OpType::ConvolutionDepthwise) return nullptr;
         const wire::Convolution2DT* table = made.main.AsConvolution2D();
-        const bool plain = table && table->common && made.inputIndexes.size() == 1 && !table->common->relu &&
-                           !table->common->relu6 && !table->weight.empty() &&
-                           table->common->outputCount > 0 &&
+        const bool plain = table && !scope_.values[at(tensor)]->steps && table->common &&
+                           made.inputIndexes.size() == 1 && !table->common->relu && !table->common->relu6 &&
+                           !table->weight.empty() && table->common->outputCount > 0 &&
                            table->bias.size() == static_cast<size_t>(table->common->outputCount);
         return plain ? &made : nullptr;
     }
@@ -110,6 +110,38 @@ class Folding {
         removed_[at(into)] = removed_[i] = removed_[at(out)] = true;
     }
 
+    // The product of a layer, [M, N, 1, 1], behind its Reshape to [..., N]; null: it is none.
+    wire::OpT* layer(int tensor) {
+        const int reshape = makers_[at(tensor)];
+        if (reshape < 0 || uses_[at(tensor)] != 1 || op(reshape).type != OpType::Reshape) return nullptr;
+        const int product = op(reshape).inputIndexes[0];
+        const Value* value = scope_.values[at(product)];
+        wire::OpT* made = convolution(product);
+        if (!made || value->rank() != 4 || value->steps || !value->fixed(2) || !value->fixed(3) ||
+            value->dims[0][2] != 1 || value->dims[0][3] != 1)
+            return nullptr;
+        return made;
+    }
+
+    // A number for each column of a layer.
+    bool foldBias(size_t i, int tensor, int other) {
+        wire::OpT* made = layer(tensor);
+        const int constant = makers_[at(other)];
+        if (!made || constant < 0 || !scope_.operators[at(constant)].constant) return false;
+        const Array& array = *scope_.operators[at(constant)].constant;
+        const size_t channels = made->main.AsConvolution2D()->bias.size(), rank = ranks_[at(tensor)];
+        const Value* value = scope_.values[at(tensor)];
+        bool fits = array.type == DataType::DT_FLOAT && array.floatCount() == channels && rank >= 2 &&
+                    array.dims.size() <= rank && !array.dims.empty() &&
+                    array.dims.back() == static_cast<int64_t>(channels) && value->fixed(rank - 1) &&
+                    value->dims[0][rank - 1] == static_cast<int64_t>(channels) && !value->steps;
+        if (!fits) return false;
+        apply(*made, std::vector<float>(channels, 1.0f), array.allFloats());
+        take(op(makers_[at(tensor)]), scope_.operators[i].op.outputIndexes[0], makers_[at(tensor)]);
+        removed_[i] = true;
+        return true;
+    }
+
     void foldBinary(size_t i) {
         const wire::OpT& binary = scope_.operators[i].op;
         const wire::BinaryOpT* table = binary.main.AsBinaryOp();
@@ -118,6 +150,7 @@ class Folding {
             return;
         for (size_t side = 0; side < 2; ++side) {
             const int tensor = binary.inputIndexes[side], other = binary.inputIndexes[1 - side];
+            if (table->opType == wire::BinaryOpOperation::ADD && foldBias(i, tensor, other)) return;
             wire::OpT* made = convolution(tensor);
             const int constant = makers_[at(other)];
             if (!made || constant < 0 || !scope_.operators[at(constant)].constant) continue;

@@ -52,13 +52,12 @@ V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t rows, int64_t col
     return result;
 }
 
-}  // namespace
-
-bool wantsCodes(Call& c, V weight) {
-    const Weights wanted = c.importer.writing().weights;
-    return (wanted == Weights::Int8 || wanted == Weights::Int4) && weight->constant && weight->isFloat() &&
-           weight->rank() == 2 && weight->elementCount() >= kFewestCodes;
+bool isLayer(V weight) {
+    return weight->constant && weight->isFloat() && weight->rank() == 2 &&
+           weight->elementCount() >= kFewestWeights;
 }
+
+}  // namespace
 
 V linear(Call& c, V x, std::vector<float> weights, int64_t columns, const Array* bias) {
     wire::Convolution2DT table;
@@ -79,7 +78,7 @@ V product(Call& c, V a, V b) {
             c.importer.countCoded();
             return linear(c, a, *codes, b->dims[0][1], nullptr);
         }
-        if (wantsCodes(c, b)) return linear(c, a, rowsOf(b->array(), true), b->dims[0][1], nullptr);
+        if (isLayer(b)) return linear(c, a, rowsOf(b->array(), true), b->dims[0][1], nullptr);
     }
     return matmul(c, a, b);
 }
@@ -93,7 +92,7 @@ V gemm(Call& c, V a, V b, V bias, float alpha, float beta, bool transA, bool tra
         if (const std::optional<WeightCodes> codes = rowCodes(*b, transB ? 0 : 1)) {
             c.importer.countCoded();
             result = linear(c, a, *codes, columns, numbers);
-        } else if (wantsCodes(c, b)) {
+        } else if (isLayer(b)) {
             result = linear(c, a, rowsOf(b->array(), !transB), columns, numbers);
         }
         if (result) return bias && !inside ? binary(c, Binary::ADD, result, bias) : result;

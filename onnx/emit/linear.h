@@ -1,20 +1,18 @@
-// Products with constant matrices as convolutions of 1x1, which hold weights as codes in the format.
+// Products with constant matrices as convolutions of 1x1, which hold weights as codes in the format, and for which engines
+// have their best kernels.
 #pragma once
 #include "codes.h"
 
 namespace mnnc::onnx {
 
 // Products with constant matrices of fewer numbers stay products.
-constexpr int64_t kFewestCodes = 1024;
-
-// Whether the product with a constant is to be a convolution, because the options want codes.
-bool wantsCodes(Call& c, V weight);
+constexpr int64_t kFewestWeights = 1024;
 
 // x [..., K] times weights [N, K], and a bias of N numbers, or none: [..., N].
 V linear(Call& c, V x, std::vector<float> weights, int64_t columns, const Array* bias);
 V linear(Call& c, V x, const WeightCodes& codes, int64_t columns, const Array* bias);
 
-// a times b, and alpha * a * b + beta * bias: as convolutions where b has codes or is to get them.
+// a times b, and alpha * a * b + beta * bias: as convolutions where b is a constant matrix.
 V product(Call& c, V a, V b);
 V gemm(Call& c, V a, V b, V bias, float alpha, float beta, bool transA, bool transB);
 

@@ -256,9 +256,21 @@ void emitLpPool(Call& c) {
     c.out(p == 2 ? unary(c, Unary::SQRT, x) : p == 1 ? x : binary(c, Binary::POW, x, c.b.real(1 / p)));
 }
 
+// Over two axes the engine has a kernel for it.
 template <Reduction code>
 void emitGlobal(Call& c) {
-    c.out(reduce(c, code, c.in(0), spatialAxes(*c.in(0)), true));
+    V x = c.in(0);
+    if (x->rank() != 4 || !x->isFloat()) {
+        c.out(reduce(c, code, x, spatialAxes(*x), true));
+        return;
+    }
+    wire::PoolT table;
+    table.isGlobal = true;
+    table.type = code == Reduction::MEAN ? wire::PoolType::AVEPOOL : wire::PoolType::MAXPOOL;
+    table.padType = wire::PoolPadType::CAFFE;
+    table.kernelX = table.kernelY = table.strideX = table.strideY = 1;
+    table.dataType = DataType::DT_FLOAT;
+    c.out(c.b.op(OpType::Pooling, table, {x}));
 }
 
 void emitGlobalLpPool(Call& c) {
@@ -271,9 +283,9 @@ constexpr Entry kEntries[] = {
     {"AveragePool", 1, kNewest, emitAveragePool, "Pooling, Pooling3D, or BinaryOp over slices",
      "Dilated windows and those of other than one or two axes over free extents; SAME padding with a stride "
      "over a free extent."},
-    {"GlobalAveragePool", 1, kNewest, emitGlobal<Reduction::MEAN>, "Reduction"},
+    {"GlobalAveragePool", 1, kNewest, emitGlobal<Reduction::MEAN>, "Pooling, or Reduction"},
     {"GlobalLpPool", 1, kNewest, emitGlobalLpPool, "Reduction, BinaryOp, UnaryOp"},
-    {"GlobalMaxPool", 1, kNewest, emitGlobal<Reduction::MAXIMUM>, "Reduction"},
+    {"GlobalMaxPool", 1, kNewest, emitGlobal<Reduction::MAXIMUM>, "Pooling, or Reduction"},
     {"LpPool", 1, kNewest, emitLpPool, "Pooling, BinaryOp, UnaryOp",
      "As AveragePool; padding over free extents."},
     {"MaxPool", 1, kNewest, emitMaxPool, "Pooling, Pooling3D, or BinaryOp over slices",

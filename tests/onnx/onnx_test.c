@@ -1,6 +1,7 @@
 /* mnn_c_onnx.h: options, results, handles, and what they refuse. */
 #include <mnn_c_onnx.h>
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -368,6 +369,40 @@ static void links_are_followed_where_it_is_asked_for(void** state) {
     assert_int_equal(unlink(link) + unlink(model) + unlink(data) + rmdir(folder), 0);
 }
 
+static void chains_become_single_operators(void** state) {
+    (void)state;
+    mnn_onnx_result_t* result = NULL;
+    const void* data = NULL;
+    size_t size = 0, count = 0;
+    mnn_interpreter_t* net = NULL;
+    float got[32], values[32], mean = 0, square = 0;
+    /* The product is the official form of it: a convolution of 1x1 between two Reshapes. */
+    const char* types[] = {"Input", "Reshape", "Convolution", "Reshape", "UnaryOp", "LayerNorm"};
+    assert_ok(mnn_onnx_convert_memory(chain_model, sizeof chain_model, NULL, &result));
+    assert_ok(mnn_onnx_result_data(result, &data, &size));
+    assert_ok(mnn_interpreter_create_from_memory(data, size, NULL, &net));
+    assert_ok(mnn_interpreter_op_count(net, &count));
+    for (size_t i = 0; i < count; i++) {
+        const char* type = NULL;
+        assert_ok(mnn_interpreter_op_type(net, i, &type));
+        if (i >= 6 || strcmp(type, types[i]) != 0) fail_msg("operator %zu is %s", i, type);
+    }
+    assert_int_equal(count, 6);
+    products(net, got);
+    for (int n = 0; n < 32; n++) {
+        float sum = (float)n / 8;
+        for (int k = 0; k < 64; k++) sum += element(k * 32 + n);
+        values[n] = 0.5f * sum * (1 + erff(sum / sqrtf(2)));
+        mean += values[n] / 32;
+    }
+    for (int n = 0; n < 32; n++) square += (values[n] - mean) * (values[n] - mean) / 32;
+    for (int n = 0; n < 32; n++)
+        assert_float_equal(got[n], (values[n] - mean) / sqrtf(square + 1e-5f) * (float)n / 8 + (float)n / 8,
+                           1e-3f);
+    mnn_interpreter_destroy(&net);
+    mnn_onnx_result_destroy(&result);
+}
+
 /* The session computes with codes, and the report says that. */
 static void quantised_layers_compute_with_codes(void** state) {
     (void)state;
@@ -469,6 +504,7 @@ int main(void) {
         cmocka_unit_test(weights_have_the_wanted_form),
         cmocka_unit_test(weights_beside_are_saved_and_found),
         cmocka_unit_test(links_are_followed_where_it_is_asked_for),
+        cmocka_unit_test(chains_become_single_operators),
         cmocka_unit_test(quantised_layers_compute_with_codes),
         cmocka_unit_test(memory_is_bounded),
         cmocka_unit_test(conversions_can_be_watched_and_ended),

@@ -398,6 +398,36 @@ def attention_cases():
     yield group("past", ["q", "k", "v", "pk", "pv", "s", "t", "cos", "sin"], one, 6, do_rotary=1)
 
 
+def chain_cases():
+    """What exporters write in place of one operator, in several orders."""
+    node = helper.make_node
+    real = np.float32
+    numbers = {"root": real(2 ** .5), "less": real(.5 ** .5), "one": real(1), "half": real(.5), "two": real(2), "eps": real(1e-5)}
+    for name, nodes in (
+            ("half_last", [node("Div", ["x", "root"], ["d"]), node("Erf", ["d"], ["e"]), node("Add", ["e", "one"], ["o"]),
+                           node("Mul", ["x", "o"], ["p"]), node("Mul", ["p", "half"], ["y"])]),
+            ("half_of_sum", [node("Mul", ["less", "x"], ["d"]), node("Erf", ["d"], ["e"]), node("Add", ["one", "e"], ["o"]),
+                             node("Mul", ["half", "o"], ["p"]), node("Mul", ["p", "x"], ["y"])]),
+            ("half_first", [node("Div", ["x", "root"], ["d"]), node("Erf", ["d"], ["e"]), node("Add", ["e", "one"], ["o"]),
+                            node("Mul", ["x", "half"], ["p"]), node("Mul", ["p", "o"], ["y"])]),
+            ("not_one", [node("Div", ["x", "root"], ["d"]), node("Erf", ["d"], ["e"]), node("Add", ["e", "two"], ["o"]),
+                         node("Mul", ["x", "o"], ["p"]), node("Mul", ["p", "half"], ["y"])])):
+        yield own_case(f"gelu_{name}", nodes, {"x": floats(3, 7)}, numbers, free=("x",))
+    scale = {"g": floats(6), "b": floats(6), **numbers}
+    mean = node("ReduceMean", ["x"], ["m"], axes=[-1])
+    centre = node("Sub", ["x", "m"], ["c"])
+    rest = [node("ReduceMean", ["q"], ["v"], axes=[-1]), node("Add", ["v", "eps"], ["a"]), node("Sqrt", ["a"], ["r"])]
+    for name, nodes in (
+            ("power", [mean, centre, node("Pow", ["c", "two"], ["q"]), *rest, node("Div", ["c", "r"], ["n"]), node("Mul", ["n", "g"], ["s"]),
+                       node("Add", ["s", "b"], ["y"])]),
+            ("product", [mean, centre, node("Mul", ["c", "c"], ["q"]), *rest, node("Sub", ["x", "m"], ["z"]), node("Div", ["z", "r"], ["n"]),
+                         node("Mul", ["g", "n"], ["y"])]),
+            ("plain", [mean, centre, node("Mul", ["c", "c"], ["q"]), *rest, node("Div", ["c", "r"], ["y"])]),
+            ("other_axis", [node("ReduceMean", ["x"], ["m"], axes=[1]), centre, node("Mul", ["c", "c"], ["q"]), *rest,
+                            node("Div", ["c", "r"], ["y"])])):
+        yield own_case(f"layer_norm_{name}", nodes, {"x": floats(2, 5, 6)}, scale, opset=17)
+
+
 def recurrent_cases():
     lengths = {"x": floats(5, 3, 4), "n": np.array([5, 2, 3], np.int32)}
     for op, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
@@ -416,7 +446,7 @@ def main():
     warnings.filterwarnings("ignore")
     onnxruntime.set_default_logger_severity(4)
     cases = list(node_tests()) + list(own_cases()) + list(quantised_cases()) + list(attention_cases()) + \
-        list(recurrent_cases())
+        list(recurrent_cases()) + list(chain_cases())
     path = pathlib.Path(__file__).parent / "corpus.xz"
     corpus_files.pack(path, cases)
     print(f"{len(cases)} cases, {path.stat().st_size} bytes, onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}")

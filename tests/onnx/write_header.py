@@ -40,7 +40,18 @@ def main():
              onnx.node("DequantizeLinear", ["pq", *pair], ["y"])]
     steps = [onnx.floats("s", [], [0.5]), onnx.tensor("z", [], onnx.INT8, b"\x02"), onnx.floats("ws", [2], [0.25, 0.5]),
              onnx.tensor("wz", [2], onnx.INT8, b"\0\0"), onnx.tensor("w", [2, 1, 1, 1], onnx.INT8, b"\x03\xfb")]
+    # A product and its bias, a GELU and a normalisation, as exporters write them: three operators.
+    chain = [onnx.node("MatMul", ["x", "w"], ["m"]), onnx.node("Add", ["b", "m"], ["f"]), onnx.node("Div", ["f", "root"], ["d"]),
+             onnx.node("Erf", ["d"], ["e"]), onnx.node("Add", ["e", "one"], ["o"]), onnx.node("Mul", ["f", "o"], ["p"]),
+             onnx.node("Mul", ["p", "half"], ["g"]), onnx.node("ReduceMean", ["g"], ["u"], axes=[-1]), onnx.node("Sub", ["g", "u"], ["c"]),
+             onnx.node("Pow", ["c", "two"], ["q"]), onnx.node("ReduceMean", ["q"], ["v"], axes=[-1]), onnx.node("Add", ["v", "eps"], ["a"]),
+             onnx.node("Sqrt", ["a"], ["r"]), onnx.node("Div", ["c", "r"], ["n"]), onnx.node("Mul", ["n", "b"], ["s"]),
+             onnx.node("Add", ["s", "b"], ["y"])]
+    scalars = [onnx.floats(name, [], [value]) for name, value in (("root", 2 ** .5), ("one", 1), ("half", .5), ("two", 2), ("eps", 1e-5))]
+    scalars += [onnx.floats("w", [64, 32], matrix), onnx.floats("b", [32], [i / 8 for i in range(32)])]
     lines = ["/* Made by write_header.py. */"]
+    data = onnx.model(onnx.graph(chain, [rows], [columns], scalars), opset=17)
+    lines.append(f"static const unsigned char chain_model[] = {{{', '.join(map(str, data))}}};")
     data = onnx.model(onnx.graph(coded, [small], [onnx.value("y", onnx.FLOAT, [1, 2, 2, 2])], steps))
     lines.append(f"static const unsigned char coded_model[] = {{{', '.join(map(str, data))}}};")
     for name, nodes, x_, y_, constants in (("matrix_model", product, rows, columns, [onnx.floats("w", [64, 32], matrix)]),

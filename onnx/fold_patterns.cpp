@@ -1,0 +1,227 @@
+// See fold_patterns.h. Each pattern is found from its rarest operator on: the square root of a normalisation, the error function
+// of a GELU.
+#include "fold_patterns.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mnnc::onnx {
+namespace {
+
+using Binary = wire::BinaryOpOperation;
+using Unary = wire::UnaryOpOperation;
+
+class Patterns {
+  public:
+    Patterns(Scope& scope, const std::vector<int>& outputs)
+        : scope_(scope),
+          makers_(scope.tensors.size(), -1),
+          uses_(scope.tensors.size(), 0),
+          readers_(scope.tensors.size()),
+          removed_(scope.operators.size()) {
+        for (const int id : outputs) ++uses_[at(id)];
+        for (size_t i = 0; i < scope.operators.size(); ++i) {
+            for (const int id : op(i).outputIndexes) makers_[at(id)] = static_cast<int>(i);
+            for (const int id : op(i).inputIndexes)
+                if (id >= 0) {
+                    ++uses_[at(id)];
+                    readers_[at(id)].push_back(i);
+                }
+        }
+    }
+
+    void run() {
+        for (size_t i = 0; i < scope_.operators.size(); ++i) {
+            const wire::UnaryOpT* table = op(i).main.AsUnaryOp();
+            if (op(i).type != OpType::UnaryOp || !table) continue;
+            if (table->opType == Unary::SQRT) foldNorm(i);
+            if (table->opType == Unary::ERF) foldGelu(i);
+        }
+        size_t i = 0;
+        std::erase_if(scope_.operators, [&](const Operator&) { return removed_[i++]; });
+    }
+
+  private:
+    static size_t at(int id) { return static_cast<size_t>(id); }
+    wire::OpT& op(size_t i) { return scope_.operators[i].op; }
+    int result(size_t i) { return op(i).outputIndexes[0]; }
+
+    // The operator that makes a tensor, where it is a binary one of this kind; -1: it is not.
+    int binaryMaker(int tensor, Binary code) {
+        const int maker = makers_[at(tensor)];
+        return maker >= 0 && isBinary(at(maker), code) ? maker : -1;
+    }
+    bool isBinary(size_t i, Binary code) {
+        const wire::BinaryOpT* table = op(i).main.AsBinaryOp();
+        return op(i).type == OpType::BinaryOp && table && table->opType == code &&
+               op(i).inputIndexes.size() == 2;
+    }
+    // The only reader of a tensor, where it is a binary operator of this kind.
+    int reader(int tensor, Binary code) {
+        return uses_[at(tensor)] == 1 && readers_[at(tensor)].size() == 1 &&
+                       isBinary(readers_[at(tensor)][0], code)
+                   ? static_cast<int>(readers_[at(tensor)][0])
+                   : -1;
+    }
+    const Array* constant(int tensor) {
+        const int maker = makers_[at(tensor)];
+        return maker >= 0 && scope_.operators[at(maker)].constant ? scope_.operators[at(maker)].constant.get()
+                                                                  : nullptr;
+    }
+    // The number that an operand is; not a number where it is none.
+    float number(int tensor) {
+        const Array* array = constant(tensor);
+        return array && array->type == DataType::DT_FLOAT && array->count() == 1
+                   ? static_cast<float>(array->realAt(0))
+                   : NAN;
+    }
+    // The operand beside one whose number lies near `wanted`; -1: there is none.
+    int besideNumber(size_t i, float wanted, bool anyOrder = true) {
+        const std::vector<int32_t>& in = op(i).inputIndexes;
+        if (std::abs(number(in[1]) - wanted) < 1e-3f) return in[0];
+        return anyOrder && std::abs(number(in[0]) - wanted) < 1e-3f ? in[1] : -1;
+    }
+    // What an operator takes the mean of over its last axis, which stays; -1: it does not.
+    int meanOf(int tensor) {
+        const int maker = makers_[at(tensor)];
+        if (maker < 0 || op(at(maker)).type != OpType::Reduction || op(at(maker)).inputIndexes.size() != 1)
+            return -1;
+        const wire::ReductionParamT* table = op(at(maker)).main.AsReductionParam();
+        const int from = op(at(maker)).inputIndexes[0];
+        const auto rank = static_cast<int32_t>(scope_.values[at(from)]->rank());
+        const bool last = table && table->operation == wire::ReductionType::MEAN && table->keepDims &&
+                          table->dim.size() == 1 && (table->dim[0] == -1 || table->dim[0] == rank - 1);
+        return last ? from : -1;
+    }
+
+    // ((x - mean) / sqrt(mean((x - mean)^2) + epsilon)) * gamma + beta
+    void foldNorm(size_t root) {
+        const int sum = binaryMaker(op(root).inputIndexes[0], Binary::ADD);
+        if (sum < 0 || uses_[at(result(root))] != 1) return;
+        int variance = op(at(sum)).inputIndexes[0];
+        float epsilon = number(op(at(sum)).inputIndexes[1]);
+        if (std::isnan(epsilon)) {
+            variance = op(at(sum)).inputIndexes[1];
+            epsilon = number(op(at(sum)).inputIndexes[0]);
+        }
+        if (!(epsilon >= 0 && epsilon < 1)) return;
+        const int square = meanOf(variance);
+        if (square < 0) return;
+        int centred = -1;
+        if (const int power = binaryMaker(square, Binary::POW); power >= 0)
+            centred = besideNumber(at(power), 2, false);
+        else if (const int product = binaryMaker(square, Binary::MUL);
+                 product >= 0 && op(at(product)).inputIndexes[0] == op(at(product)).inputIndexes[1])
+            centred = op(at(product)).inputIndexes[0];
+        const int difference = centred < 0 ? -1 : binaryMaker(centred, Binary::SUB);
+        if (difference < 0) return;
+        const int x = op(at(difference)).inputIndexes[0];
+        const int divided = reader(result(root), Binary::REALDIV);
+        if (meanOf(op(at(difference)).inputIndexes[1]) != x || divided < 0 ||
+            op(at(divided)).inputIndexes[1] != result(root))
+            return;
+        // Some models subtract once more.
+        const int again = binaryMaker(op(at(divided)).inputIndexes[0], Binary::SUB);
+        if (again < 0 || op(at(again)).inputIndexes[0] != x || meanOf(op(at(again)).inputIndexes[1]) != x)
+            return;
+        writeNorm(x, at(divided), epsilon);
+    }
+
+    void writeNorm(int x, size_t end, float epsilon) {
+        const Value& value = *scope_.values[at(x)];
+        if (!value.fixed(value.rank() - 1)) return;
+        const auto width = static_cast<size_t>(value.dims[0].back());
+        // A list of a number for each element of the last axis.
+        const auto factors = [&](size_t i) -> const Array* {
+            for (const int id : op(i).inputIndexes) {
+                const Array* array = constant(id);
+                if (array && array->type == DataType::DT_FLOAT && array->floatCount() == width &&
+                    !array->dims.empty() && array->dims.back() == static_cast<int64_t>(width) &&
+                    array->dims.size() <= value.rank())
+                    return array;
+            }
+            return nullptr;
+        };
+        wire::LayerNormT table;
+        table.axis = {-1};
+        table.epsilon = epsilon;
+        std::vector<size_t> gone;
+        const int scale = reader(result(end), Binary::MUL);
+        const Array* gamma = scale < 0 ? nullptr : factors(at(scale));
+        if (gamma) {
+            table.gamma = gamma->allFloats();
+            table.beta.assign(width, 0.0f);
+            gone.push_back(end);
+            end = at(scale);
+            const int shift = reader(result(end), Binary::ADD);
+            if (const Array* beta = shift < 0 ? nullptr : factors(at(shift))) {
+                table.beta = beta->allFloats();
+                gone.push_back(end);
+                end = at(shift);
+            }
+        }
+        for (const size_t i : gone) removed_[i] = true;
+        op(end).type = OpType::LayerNorm;
+        op(end).main.Set(std::move(table));
+        op(end).inputIndexes = {x};
+    }
+
+    // 0.5 * x * (1 + erf(x / sqrt(2))), in any order.
+    void foldGelu(size_t error) {
+        const int inner = op(error).inputIndexes[0];
+        const float root = std::sqrt(2.0f);
+        int x = -1;
+        if (const int divided = binaryMaker(inner, Binary::REALDIV); divided >= 0)
+            x = besideNumber(at(divided), root, false);
+        else if (const int scaled = binaryMaker(inner, Binary::MUL); scaled >= 0)
+            x = besideNumber(at(scaled), 1 / root);
+        const int one = x < 0 ? -1 : reader(result(error), Binary::ADD);
+        if (one < 0 || besideNumber(at(one), 1) != result(error)) return;
+        // Two products, of which one is with a half: with x, with the sum, or with what both give.
+        const int first = reader(result(at(one)), Binary::MUL);
+        if (first < 0) return;
+        const int second = reader(result(at(first)), Binary::MUL);
+        const auto other = [&](size_t i, int operand) {
+            const std::vector<int32_t>& in = op(i).inputIndexes;
+            return in[0] == operand ? in[1] : in[0];
+        };
+        const int beside = other(at(first), result(at(one)));
+        size_t end = at(first);
+        if (beside == x && second >= 0 && besideNumber(at(second), 0.5f) == result(at(first))) {
+            end = at(second);
+        } else if (besideNumber(at(first), 0.5f) == result(at(one)) && second >= 0 &&
+                   other(at(second), result(at(first))) == x) {
+            end = at(second);
+        } else {
+            const int half = binaryMaker(beside, Binary::MUL);
+            if (half < 0 || besideNumber(at(half), 0.5f) != x) return;
+        }
+        wire::UnaryOpT table;
+        table.opType = Unary::GELU_STANDARD;
+        table.T = DataType::DT_FLOAT;
+        if (end != at(first)) removed_[at(first)] = true;
+        op(end).type = OpType::UnaryOp;
+        op(end).main.Set(std::move(table));
+        op(end).inputIndexes = {x};
+    }
+
+    Scope& scope_;
+    std::vector<int> makers_;                   // of tensors: the operator
+    std::vector<int> uses_;                     // of tensors: by operators, and as outputs
+    std::vector<std::vector<size_t>> readers_;  // of tensors
+    std::vector<bool> removed_;
+};
+
+}  // namespace
+
+void foldPatterns(Builder& builder, const std::vector<V>& outputs) {
+    std::vector<int> ids;
+    for (const V value : outputs) ids.push_back(value->tensor);
+    bool first = true;
+    for (Scope& scope : builder.scopes()) {
+        if (first || !scope.name.empty()) Patterns(scope, first ? ids : scope.outputs).run();
+        first = false;
+    }
+}
+
+}  // namespace mnnc::onnx

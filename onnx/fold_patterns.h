@@ -1,0 +1,9 @@
+// Chains of operators that exporters write for one: layer normalisation, and GELU.
+#pragma once
+#include "builder.h"
+
+namespace mnnc::onnx {
+
+void foldPatterns(Builder& builder, const std::vector<V>& outputs);
+
+}  // namespace mnnc::onnx
