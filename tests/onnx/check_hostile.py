@@ -75,6 +75,8 @@ def cases(folder):
     yield "a stride beyond 2^30", net([window], [onnx.floats("w", [1, 1, 1, 1], [1])], inputs=[picture]), ["strides has the number"]
     big = [onnx.node("ConstantOfShape", ["s"], ["z"]), onnx.node("Add", ["x", "z"], ["y"])]
     yield "a shape of 10^12 elements", net(big, [onnx.ints("s", [2], [10 ** 6, 10 ** 6])]), ["ConstantOfShape", "1000000x1000000"]
+    most = net([onnx.node("ConstantOfShape", ["s"], ["z"]), onnx.node("Add", ["z", "x"], ["y"])], [onnx.ints("s", [1], [2 ** 31 - 1])])
+    yield "a constant of 2^31 elements", most, ["max_memory_bytes"]
     yield "no bytes", b"", ["empty"]
     yield "a picture", b"\x89PNG\r\n\x1a\n" + bytes(64), [""]
     yield "a size of 2^60", onnx.varint(7 << 3 | 2) + onnx.varint(2 ** 60) + bytes(8), ["are left"]
