@@ -46,6 +46,20 @@ int64_t Value::extent(size_t axis) const {
     return dims[0][axis];
 }
 
+void Operator::fillWeights() {
+    if (!weights) return;
+    wire::Convolution2DT& table = *op.main.AsConvolution2D();
+    table.weight = weights->allFloats();
+    if (transposed) {
+        const std::vector<float> given = std::move(table.weight);
+        const auto k = static_cast<size_t>(weights->dims.at(0)), n = static_cast<size_t>(weights->dims.at(1));
+        table.weight.resize(given.size());
+        for (size_t i = 0; i < k; ++i)
+            for (size_t j = 0; j < n; ++j) table.weight[j * k + i] = given[i * n + j];
+    }
+    weights = nullptr;
+}
+
 V Builder::newValue(const std::string& name) {
     Value& value = values_.emplace_back();
     value.name = name;

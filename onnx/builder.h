@@ -84,6 +84,11 @@ struct Value {
 struct Operator {
     wire::OpT op;
     ArrayPtr constant;  // of a Const, in place of its parameter
+    // Of a convolution: its weights, which its table gets when something changes them, or when it is written.
+    ArrayPtr weights;
+    bool transposed = false;  // [inputs, outputs]
+
+    void fillWeights();
 };
 
 // A list of operators with tensors of its own: the net, or the body of a loop or of a branch.
@@ -132,6 +137,11 @@ class Builder {
     V sequence(const std::string& name, std::vector<V> elements);
     // Codes of values, which have steps.
     V codesOf(V real, Elem elem);
+    // The weights of the convolution that was added last.
+    void setWeights(ArrayPtr weights, bool transposed) {
+        scope_->operators.back().weights = std::move(weights);
+        scope_->operators.back().transposed = transposed;
+    }
     // The operator of this scope that makes a value; null: none does.
     Operator* maker(V value);
 

@@ -1,5 +1,6 @@
-// See fold_channels.h. Convolution -> ReLU or ReLU6, Convolution [-> ConvertTensor] -> Scale [-> ConvertTensor], as BatchNormalization is written, and
-// Convolution -> BinaryOp with a constant that has a number for each channel.
+// See fold_channels.h. Convolution -> ReLU or ReLU6; Convolution [-> ConvertTensor] -> Scale [-> ConvertTensor], as
+// BatchNormalization is written; Convolution -> BinaryOp with a constant that has a number for each channel; a product and
+// its Reshape -> BinaryOp with a number for each column.
 #include "fold_channels.h"
 
 #include <algorithm>
@@ -66,21 +67,28 @@ class Folding {
     wire::OpT& op(int i) { return scope_.operators[at(i)].op; }
 
     // The convolution with constant weights that makes a tensor which nothing else reads; null: none.
-    wire::OpT* convolution(int tensor) {
+    Operator* convolution(int tensor) {
         const int maker = makers_[at(tensor)];
         if (maker < 0 || uses_[at(tensor)] != 1) return nullptr;
         wire::OpT& made = op(maker);
         if (made.type != OpType::Convolution && made.type != OpType::ConvolutionDepthwise) return nullptr;
         const wire::Convolution2DT* table = made.main.AsConvolution2D();
+        Operator& whole = scope_.operators[at(maker)];
         const bool plain = table && !scope_.values[at(tensor)]->steps && table->common &&
                            made.inputIndexes.size() == 1 && !table->common->relu && !table->common->relu6 &&
-                           !table->weight.empty() && table->common->outputCount > 0 &&
+                           (!table->weight.empty() || whole.weights) && table->common->outputCount > 0 &&
                            table->bias.size() == static_cast<size_t>(table->common->outputCount);
-        return plain ? &made : nullptr;
+        return plain ? &whole : nullptr;
     }
 
-    static void apply(wire::OpT& made, const std::vector<float>& factor, const std::vector<float>& shift) {
-        wire::Convolution2DT& table = *made.main.AsConvolution2D();
+    static void shift(Operator& made, const std::vector<float>& values) {
+        std::vector<float>& bias = made.op.main.AsConvolution2D()->bias;
+        for (size_t o = 0; o < bias.size(); ++o) bias[o] += values[o];
+    }
+
+    static void apply(Operator& made, const std::vector<float>& factor, const std::vector<float>& shift) {
+        made.fillWeights();
+        wire::Convolution2DT& table = *made.op.main.AsConvolution2D();
         const size_t channels = table.bias.size(), each = table.weight.size() / channels;
         for (size_t o = 0; o < channels; ++o) {
             for (size_t k = 0; k < each; ++k) table.weight[o * each + k] *= factor[o];
@@ -100,23 +108,23 @@ class Folding {
         const int into = makers_[at(packed)], out = reader_[at(result)];
         if (!table || into < 0 || out < 0 || uses_[at(packed)] != 1 || uses_[at(result)] != 1) return;
         if (op(into).type != OpType::ConvertTensor || op(out).type != OpType::ConvertTensor) return;
-        wire::OpT* made = convolution(op(into).inputIndexes[0]);
-        if (!made || table->scaleData.size() != made->main.AsConvolution2D()->bias.size() ||
+        Operator* made = convolution(op(into).inputIndexes[0]);
+        if (!made || table->scaleData.size() != made->op.main.AsConvolution2D()->bias.size() ||
             table->biasData.size() != table->scaleData.size())
             return;
         apply(*made, table->scaleData, table->biasData);
         const int maker = makers_[at(op(into).inputIndexes[0])];
-        take(*made, op(out).outputIndexes[0], maker);
+        take(made->op, op(out).outputIndexes[0], maker);
         removed_[at(into)] = removed_[i] = removed_[at(out)] = true;
     }
 
     // The product of a layer, [M, N, 1, 1], behind its Reshape to [..., N]; null: it is none.
-    wire::OpT* layer(int tensor) {
+    Operator* layer(int tensor) {
         const int reshape = makers_[at(tensor)];
         if (reshape < 0 || uses_[at(tensor)] != 1 || op(reshape).type != OpType::Reshape) return nullptr;
         const int product = op(reshape).inputIndexes[0];
         const Value* value = scope_.values[at(product)];
-        wire::OpT* made = convolution(product);
+        Operator* made = convolution(product);
         if (!made || value->rank() != 4 || value->steps || !value->fixed(2) || !value->fixed(3) ||
             value->dims[0][2] != 1 || value->dims[0][3] != 1)
             return nullptr;
@@ -125,18 +133,18 @@ class Folding {
 
     // A number for each column of a layer.
     bool foldBias(size_t i, int tensor, int other) {
-        wire::OpT* made = layer(tensor);
+        Operator* made = layer(tensor);
         const int constant = makers_[at(other)];
         if (!made || constant < 0 || !scope_.operators[at(constant)].constant) return false;
         const Array& array = *scope_.operators[at(constant)].constant;
-        const size_t channels = made->main.AsConvolution2D()->bias.size(), rank = ranks_[at(tensor)];
+        const size_t channels = made->op.main.AsConvolution2D()->bias.size(), rank = ranks_[at(tensor)];
         const Value* value = scope_.values[at(tensor)];
         bool fits = array.type == DataType::DT_FLOAT && array.floatCount() == channels && rank >= 2 &&
                     array.dims.size() <= rank && !array.dims.empty() &&
                     array.dims.back() == static_cast<int64_t>(channels) && value->fixed(rank - 1) &&
                     value->dims[0][rank - 1] == static_cast<int64_t>(channels) && !value->steps;
         if (!fits) return false;
-        apply(*made, std::vector<float>(channels, 1.0f), array.allFloats());
+        shift(*made, array.allFloats());
         take(op(makers_[at(tensor)]), scope_.operators[i].op.outputIndexes[0], makers_[at(tensor)]);
         removed_[i] = true;
         return true;
@@ -151,11 +159,11 @@ class Folding {
         for (size_t side = 0; side < 2; ++side) {
             const int tensor = binary.inputIndexes[side], other = binary.inputIndexes[1 - side];
             if (table->opType == wire::BinaryOpOperation::ADD && foldBias(i, tensor, other)) return;
-            wire::OpT* made = convolution(tensor);
+            Operator* made = convolution(tensor);
             const int constant = makers_[at(other)];
             if (!made || constant < 0 || !scope_.operators[at(constant)].constant) continue;
             const Array& array = *scope_.operators[at(constant)].constant;
-            const size_t channels = made->main.AsConvolution2D()->bias.size(), rank = ranks_[at(tensor)];
+            const size_t channels = made->op.main.AsConvolution2D()->bias.size(), rank = ranks_[at(tensor)];
             // [channels, 1...], perhaps behind ones, and no axis more than the result has.
             bool fits = array.type == DataType::DT_FLOAT && array.floatCount() == channels && rank >= 3 &&
                         array.dims.size() <= rank && array.dims.size() + 1 >= rank;
@@ -165,10 +173,10 @@ class Folding {
             }
             if (!fits) continue;
             if (table->opType == wire::BinaryOpOperation::ADD)
-                apply(*made, std::vector<float>(channels, 1.0f), array.allFloats());
+                shift(*made, array.allFloats());
             else
                 apply(*made, array.allFloats(), std::vector<float>(channels, 0.0f));
-            take(*made, binary.outputIndexes[0], makers_[at(tensor)]);
+            take(made->op, binary.outputIndexes[0], makers_[at(tensor)]);
             removed_[i] = true;
             return;
         }

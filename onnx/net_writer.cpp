@@ -43,7 +43,7 @@ size_t arrayBytes(const Builder& builder, const WriteOptions& options) {
             if (one.constant) {
                 sum += one.constant->byteSize() / (options.weights == Weights::Float ? 1 : 2);
             } else if (const wire::Convolution2DT* table = one.op.main.AsConvolution2D()) {
-                sum += table->weight.size() * bits / 8;
+                sum += (table->weight.size() + (one.weights ? one.weights->floatCount() : 0)) * bits / 8;
                 if (table->quanParameter) sum += table->quanParameter->buffer.size();
             }
         }
@@ -235,6 +235,9 @@ std::vector<Offset<wire::Op>> Writer::writeOperators(Scope& scope, const std::ve
             if (options_.forget && !one.constant->lent.empty()) options_.forget(one.constant->lent);
             one.constant = nullptr;  // it is written
         } else {
+            const ArrayPtr weights = one.weights;
+            one.fillWeights();
+            if (options_.forget && weights && !weights->lent.empty()) options_.forget(weights->lent);
             storeWeights(one.op);
             result.push_back(wire::CreateOp(to_, &one.op));
             one.op.main.Reset();  // its weights are written

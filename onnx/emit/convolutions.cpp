@@ -70,12 +70,16 @@ wire::Convolution3DT volumeTable(const Layer& layer) {
     return table;
 }
 
+std::vector<float> biasOf(const Layer& layer) {
+    return layer.bias ? layer.bias->array().allFloats()
+                      : std::vector<float>(static_cast<size_t>(layer.out), 0.0f);
+}
+
 // What the table has of the weights.
 template <typename Table>
 void fillWeights(Table& table, const Layer& layer) {
     table.weight = layer.weight->array().allFloats();
-    table.bias = layer.bias ? layer.bias->array().allFloats()
-                            : std::vector<float>(static_cast<size_t>(layer.out), 0.0f);
+    table.bias = biasOf(layer);
 }
 
 // Weights that were codes in the file stay so.
@@ -85,7 +89,6 @@ void takeCodes(Call& c, wire::Convolution2DT& table, const Layer& layer) {
     const bool depthwise = layer.group > 1 && layer.group == layer.in && layer.group == layer.out;
     if (!codes || (depthwise && !codes->lows.empty())) return;
     table.quanParameter = tableOf(*codes);
-    table.weight.clear();
     c.importer.countCoded();
 }
 
@@ -129,10 +132,16 @@ V write(Call& c, Layer layer, bool transposed) {
                         : depthwise ? OpType::ConvolutionDepthwise
                                     : OpType::Convolution;
     wire::Convolution2DT table = planeTable(layer);
-    if (constant) {
+    if (constant && transposed) {
         fillWeights(table, layer);
-        if (!transposed) takeCodes(c, table, layer);
         return c.b.given(type, table, {layer.x}, first, second)[0];
+    }
+    if (constant) {
+        table.bias = biasOf(layer);
+        takeCodes(c, table, layer);
+        V y = c.b.given(type, table, {layer.x}, first, second)[0];
+        if (!table.quanParameter) c.b.setWeights(layer.weight->content[0], false);
+        return y;
     }
     std::vector<V> inputs{layer.x, layer.weight};
     if (layer.windows.axes == 1) inputs[1] = unsqueeze(c, layer.weight, {3});

@@ -24,7 +24,8 @@ V withLeading(Call& c, V y, V x, int64_t columns) {
     return reshapeTo(c, y, shape);
 }
 
-V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t rows, int64_t columns, const Array* bias) {
+V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t rows, int64_t columns, const Array* bias,
+            const ArrayPtr& weights = nullptr, bool transposed = false) {
     if (x->rank() == 0) refuse("a product of a number and a matrix");
     if (x->fixed(x->rank() - 1) && x->dims[0].back() != rows)
         fail(Status::ComputeSizeError, "a product of %s and a matrix of %lld rows",
@@ -47,6 +48,7 @@ V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t rows, int64_t col
         results[p] = {result};
     }
     V y = c.b.given(OpType::Convolution, Parameter(std::move(table)), {flat}, results[0], results[1])[0];
+    if (weights) c.b.setWeights(weights, transposed);
     V result = withLeading(c, y, x, columns);
     result->inFront = y;
     return result;
@@ -59,11 +61,10 @@ bool isLayer(V weight) {
 
 }  // namespace
 
-V linear(Call& c, V x, std::vector<float> weights, int64_t columns, const Array* bias) {
+V linear(Call& c, V x, const ArrayPtr& weights, bool transposed, const Array* bias) {
     wire::Convolution2DT table;
-    const auto rows = static_cast<int64_t>(weights.size()) / columns;
-    table.weight = std::move(weights);
-    return convolved(c, x, table, rows, columns, bias);
+    const int64_t rows = weights->dims.at(transposed ? 0 : 1), columns = weights->dims.at(transposed ? 1 : 0);
+    return convolved(c, x, table, rows, columns, bias, weights, transposed);
 }
 
 V linear(Call& c, V x, const WeightCodes& codes, int64_t columns, const Array* bias) {
@@ -78,7 +79,7 @@ V product(Call& c, V a, V b) {
             c.importer.countCoded();
             return linear(c, a, *codes, b->dims[0][1], nullptr);
         }
-        if (isLayer(b)) return linear(c, a, rowsOf(b->array(), true), b->dims[0][1], nullptr);
+        if (isLayer(b)) return linear(c, a, b->content[0], true, nullptr);
     }
     return matmul(c, a, b);
 }
@@ -93,7 +94,7 @@ V gemm(Call& c, V a, V b, V bias, float alpha, float beta, bool transA, bool tra
             c.importer.countCoded();
             result = linear(c, a, *codes, columns, numbers);
         } else if (isLayer(b)) {
-            result = linear(c, a, rowsOf(b->array(), !transB), columns, numbers);
+            result = linear(c, a, b->content[0], !transB, numbers);
         }
         if (result) return bias && !inside ? binary(c, Binary::ADD, result, bias) : result;
     }
@@ -102,16 +103,6 @@ V gemm(Call& c, V a, V b, V bias, float alpha, float beta, bool transA, bool tra
     if (!bias || beta == 0) return result;
     if (beta != 1) bias = binary(c, Binary::MUL, bias, c.b.real(beta));
     return binary(c, Binary::ADD, result, bias);
-}
-
-std::vector<float> rowsOf(const Array& matrix, bool transposed) {
-    std::vector<float> given = matrix.allFloats();
-    if (!transposed) return given;
-    const auto k = static_cast<size_t>(matrix.dims.at(0)), n = static_cast<size_t>(matrix.dims.at(1));
-    std::vector<float> rows(given.size());
-    for (size_t i = 0; i < k; ++i)
-        for (size_t j = 0; j < n; ++j) rows[j * k + i] = given[i * n + j];
-    return rows;
 }
 
 }  // namespace mnnc::onnx

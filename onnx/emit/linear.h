@@ -9,14 +9,12 @@ namespace mnnc::onnx {
 constexpr int64_t kFewestWeights = 1024;
 
 // x [..., K] times weights [N, K], and a bias of N numbers, or none: [..., N].
-V linear(Call& c, V x, std::vector<float> weights, int64_t columns, const Array* bias);
+// transposed: [K, N].
+V linear(Call& c, V x, const ArrayPtr& weights, bool transposed, const Array* bias);
 V linear(Call& c, V x, const WeightCodes& codes, int64_t columns, const Array* bias);
 
 // a times b, and alpha * a * b + beta * bias: as convolutions where b is a constant matrix.
 V product(Call& c, V a, V b);
 V gemm(Call& c, V a, V b, V bias, float alpha, float beta, bool transA, bool transB);
-
-// The numbers of a constant matrix as [N, K]: transposed where it is [K, N].
-std::vector<float> rowsOf(const Array& matrix, bool transposed);
 
 }  // namespace mnnc::onnx
