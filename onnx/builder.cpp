@@ -54,8 +54,11 @@ void Operator::fillWeights() {
         const std::vector<float> given = std::move(table.weight);
         const auto k = static_cast<size_t>(weights->dims.at(0)), n = static_cast<size_t>(weights->dims.at(1));
         table.weight.resize(given.size());
-        for (size_t i = 0; i < k; ++i)
-            for (size_t j = 0; j < n; ++j) table.weight[j * k + i] = given[i * n + j];
+        constexpr size_t kTogether = 16;  // a line of the cache
+        for (size_t first = 0; first < n; first += kTogether)
+            for (size_t i = 0; i < k; ++i)
+                for (size_t j = first; j < std::min(first + kTogether, n); ++j)
+                    table.weight[j * k + i] = given[i * n + j];
     }
     weights = nullptr;
 }
