@@ -206,6 +206,8 @@ void Importer::callFunction(const Function& function, const Node& node, const st
              shown(function.name).c_str(), function.inputs.size(), inputs.size());
     for (size_t i = 0; i < function.inputs.size(); ++i)
         frame.names[function.inputs[i]] = i < inputs.size() ? inputs[i] : nullptr;
+    // What reads its inputs outside is not known here.
+    frame.readElsewhere.insert(function.inputs.begin(), function.inputs.end());
     frame.readElsewhere.insert(function.outputs.begin(), function.outputs.end());
     Frame* before = frame_;
     frame_ = &frame;
