@@ -114,7 +114,7 @@ class Conversions(Test):
 
     def test_weights_beside(self):
         made = onnx.convert(NET, self.folder / "net.mnn", weights_beside=True)
-        self.assertEqual(len(made.weights), 4 * (64 * 32))
+        self.assertEqual(len(made.weights), 4 * (64 * 32 + 32))  # with the bias of the layer
         self.assertEqual((self.folder / "net.mnn.weight").read_bytes(), made.weights)
         np.testing.assert_allclose(self.run_net(self.folder / "net.mnn"), WANTED, atol=1e-5)
         np.testing.assert_allclose(self.run_net(made.data, external_weights=made.weights), WANTED, atol=1e-5)
