@@ -74,15 +74,15 @@ class PreparedConv {
         return params;
     }
 
-    Tensor* add(const Shape& shape) {
-        Tensor& tensor = tensors_.emplace_back();
+    Operand* add(const Shape& shape) {
+        Operand& tensor = tensors_.emplace_back();
         tensor.shape = shape;
         tensor.number = static_cast<int>(tensors_.size());
         return &tensor;
     }
 
-    Tensor* constant(const Shape& shape) {
-        Tensor* tensor = add(shape);
+    Operand* constant(const Shape& shape) {
+        Operand* tensor = add(shape);
         tensor->values = allocate(*tensor);
         tensor->usage = Usage::Constant;
         tensor->hasConstantValue = true;
@@ -90,7 +90,7 @@ class PreparedConv {
     }
 
     // Moderate values: neither zeros, which some machines multiply faster, nor denormals, which are slower.
-    void* allocate(const Tensor& tensor) {
+    void* allocate(const Operand& tensor) {
         AlignedBuffer& memory = memory_.emplace_back(tensor.storageBytes());
         for (int64_t i = 0; i < tensor.storageElements(); ++i)
             memory.as<float>()[i] = std::sin(static_cast<float>(i % 1009 + 1));
@@ -100,7 +100,7 @@ class PreparedConv {
 
     // As in a net: packed, except for an image.
     void store() {
-        Tensor& input = *command_.inputs[0];
+        Operand& input = *command_.inputs[0];
         if (input.shape.at(1) > 3) input.channelBlock = backend_->chooseStorage(command_).inputBlock;
         const StorageChoice choice = feasibleStorage(*backend_, command_);
         input.channelBlock = choice.wantsRowMajor(0) ? 1 : choice.inputBlock;
@@ -114,7 +114,7 @@ class PreparedConv {
     WeightStore weights_;
     std::shared_ptr<Runtime> runtime_;
     std::unique_ptr<Backend> backend_;
-    std::deque<Tensor> tensors_;
+    std::deque<Operand> tensors_;
     Frame frame_{kScratch + 1};
     std::deque<AlignedBuffer> memory_;
     AlignedBuffer scratch_;

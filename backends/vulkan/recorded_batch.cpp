@@ -33,7 +33,7 @@ RecordedBatch::RecordedBatch(VulkanBackend& backend, std::span<const DeviceStep>
 void RecordedBatch::divide() {
     const size_t most = backend_.batched() ? kBatch : 1;
     for (size_t i = 0; i < executions_.size(); ++i) {
-        const Tensor* movable = static_cast<VulkanExecution&>(*executions_[i]).movable();
+        const Operand* movable = static_cast<VulkanExecution&>(*executions_[i]).movable();
         if (movable || ranges_.empty() || ranges_.back().movable || i - ranges_.back().begin == most)
             ranges_.push_back({i, i, movable});
         ++ranges_.back().end;

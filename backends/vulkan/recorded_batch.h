@@ -28,7 +28,7 @@ class RecordedBatch final : public Recording {
     // itself.
     struct Range {
         size_t begin, end;
-        const Tensor* movable = nullptr;
+        const Operand* movable = nullptr;
     };
     // How such a range was recorded.
     struct Moved {

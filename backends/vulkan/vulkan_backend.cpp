@@ -72,14 +72,14 @@ bool VulkanBackend::supports(const Command& command, std::string& reason) const 
         reason = "the Vulkan backend has no kernel for it";
         return false;
     }
-    for (const std::vector<Tensor*>* side : {&command.inputs, &command.outputs})
-        for (const Tensor* tensor : *side) {
+    for (const std::vector<Operand*>* side : {&command.inputs, &command.outputs})
+        for (const Operand* tensor : *side) {
             if (tensor->type != DataType::Float32 && tensor->type != DataType::Int32) {
                 reason = format("the Vulkan backend has no %s tensors", dataTypeName(tensor->type));
                 return false;
             }
             // Either storage must fit a binding and 32-bit indexes.
-            Tensor largest = *tensor;
+            Operand largest = *tensor;
             largest.channelBlock = canPack(largest) ? kChannelBlock : 1;
             if (largest.storageElements() > INT32_MAX ||
                 roundUp(largest.storageBytes(), 16) > limits_.storageRange) {
@@ -111,7 +111,7 @@ std::unique_ptr<Execution> VulkanBackend::create(const Command& command, std::st
     return findVulkanOp(command.type)->create(*this, command);
 }
 
-int64_t VulkanBackend::storageBytes(const Tensor& tensor) const {
+int64_t VulkanBackend::storageBytes(const Operand& tensor) const {
     const int64_t width = half(tensor) ? 2 : 4;
     // Kernels of two-byte elements may touch whole words.
     return roundUp(checkedMul(tensor.storageElements(), width, "tensor bytes"), 16);
@@ -140,7 +140,7 @@ std::unique_ptr<Recording> VulkanBackend::record(std::span<const DeviceStep> ste
     return std::make_unique<RecordedBatch>(*this, steps, frame);
 }
 
-const Pipeline& VulkanBackend::pipeline(const std::string& shader, const Tensor& like, uint32_t buffers,
+const Pipeline& VulkanBackend::pipeline(const std::string& shader, const Operand& like, uint32_t buffers,
                                         uint32_t localSize, std::vector<uint32_t> constants) {
     const char* suffix = like.type == DataType::Int32 ? "_i32" : half(like) ? "_f16" : "";
     return exactPipeline(shader + suffix, buffers, localSize, std::move(constants));

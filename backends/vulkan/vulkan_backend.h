@@ -50,7 +50,7 @@ class VulkanBackend final : public DeviceBackend {
     StorageChoice chooseStorage(const Command& command) const override;
     std::unique_ptr<Execution> create(const Command& command, std::string& reason) override;
 
-    int64_t storageBytes(const Tensor& tensor) const override;
+    int64_t storageBytes(const Operand& tensor) const override;
     int64_t alignment() const noexcept override { return device_->memory().alignment(); }
     DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) override;
     DeviceBlockPtr share(const SharedBuffer& buffer, int64_t bytes) override;
@@ -58,9 +58,9 @@ class VulkanBackend final : public DeviceBackend {
                           SharedBuffer::Kind kind) const override;
     std::unique_ptr<BlockCopy> createCopy(const DeviceBlock& from, const DeviceBlock& to,
                                           int64_t bytes) override;
-    std::unique_ptr<Execution> createUpload(const Tensor& host, const Tensor& staging,
-                                            const Tensor& device) override;
-    std::unique_ptr<Execution> createDownload(const Tensor& device, const Tensor& host) override;
+    std::unique_ptr<Execution> createUpload(const Operand& host, const Operand& staging,
+                                            const Operand& device) override;
+    std::unique_ptr<Execution> createDownload(const Operand& device, const Operand& host) override;
     std::unique_ptr<Recording> record(std::span<const DeviceStep> steps, const Frame& frame) override;
     std::vector<uint8_t> cache() const override { return device_->pipelines().cache(); }
     size_t measurements() const override { return device_->tuning().size(); }
@@ -71,7 +71,7 @@ class VulkanBackend final : public DeviceBackend {
     const BackendConfig& config() const noexcept { return config_; }
     bool half() const noexcept { return half_; }  // float tensors that are not wide are stored as fp16
     // Whether this tensor's elements are.
-    bool half(const Tensor& tensor) const noexcept {
+    bool half(const Operand& tensor) const noexcept {
         return half_ && tensor.onDevice && tensor.type == DataType::Float32 && !tensor.wide;
     }
     bool batched() const noexcept { return config_.recordBatch; }
@@ -90,7 +90,7 @@ class VulkanBackend final : public DeviceBackend {
     // A pipeline for elements of the given tensor: "_f16" or "_i32" is appended to the shader's name where they are
     // stored so. constants: the kernel's own, from constant id 1. The local size is lowered to what
     // the device takes.
-    const Pipeline& pipeline(const std::string& shader, const Tensor& like, uint32_t buffers,
+    const Pipeline& pipeline(const std::string& shader, const Operand& like, uint32_t buffers,
                              uint32_t localSize, std::vector<uint32_t> constants = {});
     // The same for operators whose tensors of floats are never wide.
     const Pipeline& pipeline(const std::string& shader, DataType type, uint32_t buffers, uint32_t localSize,
@@ -125,7 +125,7 @@ class VulkanBackend final : public DeviceBackend {
 // The extents of a channel-packed tensor as kernels see them: [n][c/4][plane][4].
 struct Packed {
     int64_t n, c, blocks, plane;
-    explicit Packed(const Tensor& tensor)
+    explicit Packed(const Operand& tensor)
         : n(tensor.batch()),
           c(tensor.shape.at(1)),
           blocks(ceilDiv(c, kChannelBlock)),

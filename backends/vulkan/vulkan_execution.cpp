@@ -3,7 +3,7 @@
 
 namespace mnnc::vulkan {
 
-Binding VulkanExecution::bind(const Tensor& tensor, bool write) const {
+Binding VulkanExecution::bind(const Operand& tensor, bool write) const {
     const DevicePlace& place = frame_->device(tensor);
     if (!place.block) fail(Status::Internal, "tensor '%s' has no memory on the device", tensor.name.c_str());
     const auto& block = static_cast<const Block&>(*place.block);

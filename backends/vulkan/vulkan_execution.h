@@ -24,7 +24,7 @@ class VulkanExecution : public Execution {
     virtual void beforeSubmit() {}
     virtual bool hasHostPart() const { return false; }
     // The tensor of the host that it reads or writes, whose memory may become another after it was recorded; null: none.
-    virtual const Tensor* movable() const { return nullptr; }
+    virtual const Operand* movable() const { return nullptr; }
     // Bytes of host-visible memory that the device writes for the host to read after the run; bound before encode().
     virtual int64_t reportBytes() const { return 0; }
     void bindReport(const Block& block, int64_t offset) noexcept {
@@ -41,8 +41,8 @@ class VulkanExecution : public Execution {
     const Frame& frame() const noexcept { return *frame_; }
 
     // The whole storage of a tensor of the device, or of a host tensor that the device sees.
-    Binding reads(const Tensor& tensor) const { return bind(tensor, false); }
-    Binding writes(const Tensor& tensor) const { return bind(tensor, true); }
+    Binding reads(const Operand& tensor) const { return bind(tensor, false); }
+    Binding writes(const Operand& tensor) const { return bind(tensor, true); }
     Binding reads(const Block& block) const { return bindBlock(block, 0, block.bytes(), false); }
     // `bytes` of the scratch from `offset`, a multiple of the backend's alignment().
     Binding scratch(int64_t offset, int64_t bytes, bool write) const;
@@ -52,7 +52,7 @@ class VulkanExecution : public Execution {
     }
 
   private:
-    Binding bind(const Tensor& tensor, bool write) const;
+    Binding bind(const Operand& tensor, bool write) const;
     static Binding bindBlock(const Block& block, int64_t offset, int64_t bytes, bool write) {
         return {block.buffer(), block.offset() + offset, bytes, write};
     }

@@ -5,11 +5,11 @@ namespace mnnc {
 
 StorageChoice feasibleStorage(const Backend& backend, const Command& command) {
     const StorageChoice choice = backend.chooseStorage(command);
-    const auto packs = [&](const Tensor& tensor) {
+    const auto packs = [&](const Operand& tensor) {
         return backend.packsInt8() ? canPackOnHost(tensor) : canPack(tensor);
     };
     if (choice.outputBlock > 1)
-        for (const Tensor* output : command.outputs)
+        for (const Operand* output : command.outputs)
             if (!packs(*output)) return {};
     if (choice.inputBlock > 1)
         for (size_t i = 0; i < command.inputs.size(); ++i)

@@ -108,7 +108,7 @@ class Backend {
     virtual int commonAlgorithm(std::span<const Command* const>) const { return 0; }
     // The storage this backend wants for a command whose inputs are stored as their `channelBlock` says now.
     virtual StorageChoice chooseStorage(const Command& command) const = 0;
-    // Whether floats have 16 bits in this backend's memory, but for tensors that are marked (Tensor::wide).
+    // Whether floats have 16 bits in this backend's memory, but for tensors that are marked (Storage::wide).
     virtual bool narrowsFloats() const noexcept { return false; }
     // An execution, or null with a sentence in `reason` when this backend does not take the command.
     virtual std::unique_ptr<Execution> create(const Command& command, std::string& reason) = 0;

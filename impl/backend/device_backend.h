@@ -44,7 +44,7 @@ enum class DeviceUse : uint8_t {
 class DeviceBackend : public Backend {
   public:
     // Bytes of a tensor's storage on the device, whose elements may be narrower than the host's.
-    virtual int64_t storageBytes(const Tensor& tensor) const = 0;
+    virtual int64_t storageBytes(const Operand& tensor) const = 0;
     virtual int64_t alignment() const noexcept = 0;  // of offsets in a block
     // Throws OutOfMemory.
     virtual DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) = 0;
@@ -59,10 +59,10 @@ class DeviceBackend : public Backend {
     virtual std::unique_ptr<BlockCopy> createCopy(const DeviceBlock& from, const DeviceBlock& to,
                                                   int64_t bytes) = 0;
     // A copy from a row-major host tensor through `staging` (host-visible memory of the host's layout).
-    virtual std::unique_ptr<Execution> createUpload(const Tensor& host, const Tensor& staging,
-                                                    const Tensor& device) = 0;
+    virtual std::unique_ptr<Execution> createUpload(const Operand& host, const Operand& staging,
+                                                    const Operand& device) = 0;
     // A copy into a row-major host tensor that lies in a Download block.
-    virtual std::unique_ptr<Execution> createDownload(const Tensor& device, const Tensor& host) = 0;
+    virtual std::unique_ptr<Execution> createDownload(const Operand& device, const Operand& host) = 0;
     // All of these, in order, over the memory of a frame, which has all of it and outlives the recording. Throws Error.
     virtual std::unique_ptr<Recording> record(std::span<const DeviceStep> steps, const Frame& frame) = 0;
     // How many choices the device has measured or was given, all of which are part of Backend::cache(); and how many such

@@ -9,7 +9,7 @@ namespace mnnc {
 
 FusedBody::FusedBody(const Command& fused) {
     const auto& params = fused.paramsAs<FusedParams>();
-    std::vector<Tensor*> values = fused.inputs;
+    std::vector<Operand*> values = fused.inputs;
     steps_.reserve(params.steps.size());
     for (size_t s = 0, made = 0; s < params.steps.size(); ++s) {
         const FusedStep& from = params.steps[s];
@@ -23,7 +23,7 @@ FusedBody::FusedBody(const Command& fused) {
         if (made < params.results.size() && params.results[made] == s) {
             values.push_back(fused.outputs[made++]);
         } else {
-            Tensor& inner = inner_.emplace_back();
+            Operand& inner = inner_.emplace_back();
             inner.name = from.name;
             inner.shape = from.shape;
             inner.type = from.dataType;

@@ -66,7 +66,7 @@ class FusedBody {
     const std::vector<Command>& steps() const noexcept { return steps_; }
 
   private:
-    std::deque<Tensor> inner_;
+    std::deque<Operand> inner_;
     std::vector<Command> steps_;
 };
 

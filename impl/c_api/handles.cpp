@@ -162,7 +162,7 @@ TensorUse::TensorUse(const HandleEntry& entry, Access access, const char* call)
       index_(entry.index),
       session_(entry.payload, access, call, "tensor") {}
 
-const Tensor* TensorUse::observed() const {
+const Operand* TensorUse::observed() const {
     if (!isObserved_) return nullptr;
     // Shown to one thread alone: its callback is over when the tensor is not there any more.
     if (session_->callbackThread.load(std::memory_order_relaxed) != thisThread() ||
@@ -171,15 +171,15 @@ const Tensor* TensorUse::observed() const {
     return session_->observed[index_];
 }
 
-const Tensor& TensorUse::storage() const {
-    if (const Tensor* shown = observed()) return *shown;
+const Operand& TensorUse::storage() const {
+    if (const Operand* shown = observed()) return *shown;
     Session& session = *session_->impl;
     if (isConstant_) return session.constant(tensor().constant);
     return isInput_ ? session.input(index_) : session.output(index_);
 }
 
 const void* TensorUse::data() const {
-    if (const Tensor* shown = observed())
+    if (const Operand* shown = observed())
         return shown->values ? shown->values : session_->observedFrame->data<void>(*shown);
     Session& session = *session_->impl;
     if (isConstant_) return session.constantData(tensor().constant);

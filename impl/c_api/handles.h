@@ -122,7 +122,7 @@ struct SessionObject {
     std::atomic<const void*> aloneThread{nullptr};  // of the call that has the session alone
     // The thread whose callback of a run is running: it may read the session.
     std::atomic<const void*> callbackThread{nullptr};
-    std::vector<const Tensor*> observed;  // what that callback is shown, and where it lies
+    std::vector<const Operand*> observed;  // what that callback is shown, and where it lies
     const Frame* observedFrame = nullptr;
     const std::unique_ptr<Submission> submission;
     std::unique_ptr<RunQueue> ownQueue;  // null before the first submitted run
@@ -206,11 +206,11 @@ class TensorUse {
     bool isConstant() const noexcept { return isConstant_; }
     size_t index() const noexcept { return index_; }
     // The tensor that a callback of a run is given; null for an input or output of the session.
-    const Tensor* observed() const;
+    const Operand* observed() const;
     // For an input, an output or a constant of the session.
     SessionTensor& tensor() const;
     // The engine's tensor. Of an output before a plan it says nothing but the name.
-    const Tensor& storage() const;
+    const Operand& storage() const;
     // Where its elements lie on the host; null: nowhere there.
     const void* data() const;
     // MNN_TYPE_* of the elements that the caller sees, which are half where those of the engine's tensor are float.

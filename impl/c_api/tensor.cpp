@@ -12,13 +12,13 @@ using namespace mnnc;
 
 namespace {
 
-const Tensor& storageOf(const TensorUse& handle) {
+const Operand& storageOf(const TensorUse& handle) {
     return handle.storage();
 }
 
 const Shape& shapeOf(const TensorUse& handle) {
     const Session& session = *handle.session().impl;
-    if (const Tensor* observed = handle.observed()) return observed->shape;
+    if (const Operand* observed = handle.observed()) return observed->shape;
     if (handle.isConstant()) return handle.storage().shape;
     if (handle.isInput()) return session.inputShape(handle.index());
     if (!session.outputsShaped())
@@ -29,8 +29,8 @@ const Shape& shapeOf(const TensorUse& handle) {
 }
 
 // The tensor as a caller sees it: all extents must be known.
-Tensor described(const TensorUse& handle) {
-    Tensor tensor = storageOf(handle);
+Operand described(const TensorUse& handle) {
+    Operand tensor = storageOf(handle);
     tensor.shape = shapeOf(handle);
     if (std::any_of(tensor.shape.begin(), tensor.shape.end(), [](int64_t extent) { return extent < 0; }))
         fail(Status::BadState, "input '%s' still has the open shape %s", tensor.name.c_str(),
@@ -45,7 +45,7 @@ void requireResized(const TensorUse& handle) {
 
 // The bytes of a host buffer with elements of `type`, and their number.
 struct HostBuffer {
-    HostBuffer(const Tensor& tensor, int32_t wanted, Format order)
+    HostBuffer(const Operand& tensor, int32_t wanted, Format order)
         : type(wanted), own(publicType(tensor.type)) {
         const size_t element = hostElementBytes(type);
         count = static_cast<size_t>(hostBytes(tensor, order)) / hostElementBytes(own);
@@ -55,7 +55,7 @@ struct HostBuffer {
     size_t count, bytes;
 };
 
-void store(const Tensor& target, void* memory, const void* data, const HostBuffer& buffer, Format from) {
+void store(const Operand& target, void* memory, const void* data, const HostBuffer& buffer, Format from) {
     if (buffer.type == buffer.own) return copyFromHost(target, memory, data, from);
     if (target.channelBlock == 1 && from == rowMajor(target))
         return convertElements(data, buffer.type, memory, buffer.own, buffer.count, target.name.c_str());
@@ -66,13 +66,13 @@ void store(const Tensor& target, void* memory, const void* data, const HostBuffe
 
 // A tensor that can be read: its elements lie in memory of the session, or in a copy.
 struct Readable {
-    Tensor tensor;
+    Operand tensor;
     const void* data = nullptr;
     std::shared_ptr<const void> copy;  // null: there is none
 };
 
 void load(const Readable& source, void* data, const HostBuffer& buffer, Format to) {
-    const Tensor& tensor = source.tensor;
+    const Operand& tensor = source.tensor;
     if (buffer.type == buffer.own) return copyToHost(tensor, source.data, data, to);
     if (tensor.channelBlock == 1 && to == rowMajor(tensor))
         return convertElements(source.data, buffer.own, data, buffer.type, buffer.count, tensor.name.c_str());
@@ -82,7 +82,7 @@ void load(const Readable& source, void* data, const HostBuffer& buffer, Format t
 }
 
 // Row-major values from memory that is bound to the tensor and copied at a run.
-Readable fromBinding(const Tensor& tensor, const Binding& binding) {
+Readable fromBinding(const Operand& tensor, const Binding& binding) {
     Readable result{tensor, nullptr, nullptr};
     result.tensor.channelBlock = 1;
     const auto memory = std::make_shared<AlignedBuffer>(result.tensor.storageBytes());
@@ -100,7 +100,7 @@ bool inBuffer(const TensorUse& handle, const Bindings& bindings) {
 
 // The tensor, whose values are there.
 Readable readable(const TensorUse& handle) {
-    const Tensor& tensor = storageOf(handle);
+    const Operand& tensor = storageOf(handle);
     const void* data = handle.data();
     const Bindings* bindings = handle.session().impl->bindings();
     if (handle.observed() || handle.isConstant()) {
@@ -138,7 +138,7 @@ void write(mnn_tensor_t* tensor, const void* data, size_t bytes, const int32_t* 
            const char* call) {
     const TensorUse handle(tensor, Access::Alone, call);
     const Format from = readFormat(format);
-    const Tensor& known = storageOf(handle);
+    const Operand& known = storageOf(handle);
     if (!handle.isInput() && !handle.isConstant())
         fail(Status::BadState, "tensor '%s' is an output and cannot be written", known.name.c_str());
     requireResized(handle);
@@ -180,7 +180,7 @@ mnn_status mnn_tensor_name(const mnn_tensor_t* tensor, const char** name) {
     return guard([&] {
         required(name, "name");
         const TensorUse handle(tensor, Access::Always, "mnn_tensor_name");
-        const Tensor* observed = handle.observed();
+        const Operand* observed = handle.observed();
         *name = (observed ? observed->name : handle.tensor().name).c_str();
     });
 }
@@ -292,7 +292,7 @@ mnn_status mnn_tensor_unmap(mnn_tensor_t* tensor) {
             fail(Status::BadState, "tensor '%s' was resized while it was mapped: what was written is lost",
                  storageOf(handle).name.c_str());
         if (!(mapping.access & MNN_MAP_WRITE) || mapping.copy.empty()) return;
-        const Tensor& target = session.input(handle.index());
+        const Operand& target = session.input(handle.index());
         store(target, session.inputData(handle.index()), mapping.copy.data(),
               HostBuffer(target, handle.type(), rowMajor(target)), rowMajor(target));
     });

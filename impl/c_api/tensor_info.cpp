@@ -29,7 +29,7 @@ mnn_status mnn_tensor_info(const mnn_tensor_t* tensor, mnn_tensor_properties_t* 
         int32_t type = 0;
         need(mnn_tensor_type(tensor, &type));
         const Session& session = *handle.session().impl;
-        const Tensor& storage = handle.storage();
+        const Operand& storage = handle.storage();
         mnn_tensor_properties_t result{};
         result.kind = handle.observed()     ? MNN_TENSOR_SHOWN
                       : handle.isConstant() ? MNN_TENSOR_CONSTANT

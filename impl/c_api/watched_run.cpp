@@ -29,7 +29,7 @@ class CallbackObserver final : public RunObserver {
     bool wantsDeviceTimes() const noexcept override { return options_.device_times != 0; }
 
   private:
-    int32_t ask(mnn_op_callback callback, const OpCall& call, const std::vector<Tensor*>& tensors,
+    int32_t ask(mnn_op_callback callback, const OpCall& call, const std::vector<Operand*>& tensors,
                 const Frame& frame, double deviceMs) {
         show(tensors, frame);
         mnn_op_info_t info = describe(call.record, *session_.impl);
@@ -52,7 +52,7 @@ class CallbackObserver final : public RunObserver {
         return callback(options_.user_data, &info, handles_.data(), handles_.size());
     }
     // Handles that mean the tensors while the callback runs.
-    void show(const std::vector<Tensor*>& tensors, const Frame& frame) {
+    void show(const std::vector<Operand*>& tensors, const Frame& frame) {
         session_.observed.assign(tensors.begin(), tensors.end());
         session_.observedFrame = &frame;
         handles_.reserve(tensors.size());

@@ -68,7 +68,7 @@ void geometryRelu(const OpContext& context) {
     context.geometry.constant(zero, &value);
     auto params = std::make_shared<BinaryParams>();
     params->code = 9;  // MAXIMUM
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.type = OpType::BinaryOp;
     command.params = std::move(params);
     command.inputs.push_back(zero);

@@ -93,7 +93,7 @@ void emitBinary(const OpContext& context, int code, bool relu, Tensor* a, Tensor
     auto params = std::make_shared<BinaryParams>();
     params->code = code;
     params->relu = relu;
-    Command command;
+    ValueCommand command;
     command.type = OpType::BinaryOp;
     command.name = context.node.name;
     command.params = std::move(params);

@@ -12,7 +12,7 @@ namespace mnnc {
 void emitCast(const OpContext& context, Tensor* input, Tensor* output) {
     auto params = std::make_shared<CastParams>();
     params->type = output->type;
-    Command command;
+    ValueCommand command;
     command.type = OpType::Cast;
     command.name = context.node.name;
     command.params = std::move(params);
@@ -55,7 +55,7 @@ void geometryCast(const OpContext& context) {
         input = wide;
     }
     if (input->type == output->type && !params.toBool && !params.toHalf) return copyGeometry(context);
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.inputs = {input};
     context.geometry.emit(std::move(command));
 }

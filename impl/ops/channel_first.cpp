@@ -72,7 +72,7 @@ void finishOutput(const OpContext& context, Tensor* output, Tensor* channelFirst
                             context.node.name + "/channel_last");
 }
 
-void emitChannelFirst(const OpContext& context, Command command) {
+void emitChannelFirst(const OpContext& context, ValueCommand command) {
     const std::vector<Tensor*> outputs = command.outputs;
     command.inputs[0] = channelFirstInput(context, command.inputs[0]);
     for (Tensor*& output : command.outputs) output = channelFirstOutput(context, output);

@@ -23,6 +23,6 @@ Tensor* channelFirstOutput(const OpContext& context, Tensor* output);
 void finishOutput(const OpContext& context, Tensor* output, Tensor* channelFirst);
 
 // Emits `command` with input 0 and all outputs channel-first.
-void emitChannelFirst(const OpContext& context, Command command);
+void emitChannelFirst(const OpContext& context, ValueCommand command);
 
 }  // namespace mnnc

@@ -34,7 +34,7 @@ void shapeSpatialProduct(const ShapeContext& context) {
 void geometrySpatialProduct(const OpContext& context) {
     auto params = std::make_shared<BinaryParams>();
     params->code = kBinaryMul;
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.type = OpType::BinaryOp;
     command.params = std::move(params);
     context.geometry.emit(std::move(command));
@@ -60,7 +60,7 @@ void geometryCosine(const OpContext& context) {
     params->outer = split.outer;
     params->extent = split.axis;
     params->inner = split.inner;
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.params = std::move(params);
     command.inputs.resize(2);
     context.geometry.emit(std::move(command));

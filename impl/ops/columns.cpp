@@ -165,7 +165,7 @@ void geometryCol2Im(const OpContext& context) {
     params->strideY = wire.axis[0].stride, params->strideX = wire.axis[1].stride;
     params->dilateY = wire.axis[0].dilate, params->dilateX = wire.axis[1].dilate;
     params->padTop = rows.begin, params->padLeft = columns.begin;
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.params = std::move(params);
     command.inputs.resize(1);
     context.geometry.emit(std::move(command));

@@ -199,7 +199,7 @@ Tensor* asFloat(const OpContext& context) {
     auto params = std::make_shared<QuantCastParams>();
     params->scale = {quant.scale};
     params->zero = {quant.zero};
-    Command command;
+    ValueCommand command;
     command.type = OpType::Int8ToFloat;
     command.name = context.node.name + "/values";
     command.params = std::move(params);
@@ -211,7 +211,7 @@ Tensor* asFloat(const OpContext& context) {
 
 // The command loses the output-shape input: from here on the output's extents say it.
 void convolutionGeometry(const OpContext& context) {
-    Command command = context.command();
+    ValueCommand command = context.command();
     const ConvParams& params = context.node.paramsAs<ConvParams>();
     if (params.hasOutputShape) command.inputs.pop_back();
     if (readsCodes(context)) command.inputs[0] = asFloat(context);

@@ -143,7 +143,7 @@ void convolution3dShape(const ShapeContext& context) {
 }
 
 void convolution3dGeometry(const OpContext& context) {
-    Command command = context.command();
+    ValueCommand command = context.command();
     Tensor* const x = context.inputs[0];
     if (!context.node.paramsAs<Conv3dParams>().depthTaps.empty() && x->format == Format::NHWC) {
         command.inputs[0] = context.geometry.temporary(x->shape, x->type, Format::NC4HW4);

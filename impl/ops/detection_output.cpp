@@ -180,7 +180,7 @@ void shapeDetectionOutput(const ShapeContext& context) {
 }
 
 void geometryDetectionOutput(const OpContext& context) {
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.params = std::make_shared<DetectionOutputParams>(formOf(context));
     context.geometry.emit(std::move(command));
 }

@@ -47,7 +47,7 @@ void geometryDilation2d(const OpContext& context) {
         params->padTop = std::max<int64_t>(params->padTop, 0);
         params->padLeft = std::max<int64_t>(params->padLeft, 0);
     }
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.params = std::move(params);
     emitChannelFirst(context, std::move(command));
 }

@@ -197,7 +197,7 @@ void geometryOneHot(const OpContext& context) {
     params->depth = split.axis;
     params->inner = split.inner;
     params->fromEnd = own.fromEnd;
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.params = std::move(params);
     command.inputs.erase(command.inputs.begin() + 1);
     if (Tensor* indices = command.inputs[0]; indices->type != DataType::Int32) {

@@ -69,7 +69,7 @@ void geometryGather(const OpContext& context) {
     params->inner = split.inner;
     params->count = count;
     params->indicesChecked = checked;
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.type = OpType::GatherV2;
     command.params = std::move(params);
     command.inputs.resize(2);
@@ -121,7 +121,7 @@ void geometryGatherNd(const OpContext& context) {
         params->bounds.batchStep = data.elements(batch, batch + depth);
     }
     params->indicesChecked = params->bounds.checkKnown(context, 1);
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.params = std::move(params);
     context.geometry.emit(std::move(command));
 }
@@ -145,7 +145,7 @@ void geometryGatherElements(const OpContext& context) {
     auto params = std::make_shared<ElementsParams>();
     params->axis = elementsAxis(context);
     params->indicesChecked = IndexBounds::ofAxis(context.in(0).shape[params->axis]).checkKnown(context, 1);
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.params = std::move(params);
     command.inputs.resize(2);
     context.geometry.emit(std::move(command));

@@ -55,7 +55,7 @@ void geometryPoolGrad(const OpContext& context) {
     params->planes = x[0] * x[1];
     params->rows = w.axis[1];
     params->columns = w.axis[2];
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.params = std::move(params);
     for (Tensor*& input : command.inputs) input = channelFirstInput(context, input);
     command.outputs[0] = channelFirstOutput(context, context.outputs[0]);
@@ -162,7 +162,7 @@ void geometryFilterGradient(const OpContext& context) {
     params->transposeB = true;
     Tensor* const product = context.geometry.temporary(
         Shape{w.groups, w.oc / w.groups, w.ic / w.groups * w.kh * w.kw}, DataType::Float32, Format::NCHW);
-    Command command;
+    ValueCommand command;
     command.type = OpType::BatchMatMul;
     command.name = context.node.name;
     command.params = std::move(params);

@@ -52,7 +52,7 @@ void geometryHistogram(const OpContext& context) {
         params->first = params->channel;
         params->step = x[x.rank() - 1];
     }
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.params = std::move(params);
     context.geometry.emit(std::move(command));
 }

@@ -109,7 +109,7 @@ void geometryImageProcess(const OpContext& context) {
     auto params = std::make_shared<ImageProcessParams>(context.node.paramsAs<ImageProcessParams>());
     params->from = layoutOf(context.in(0), context.name());
     params->to = layoutOf(context.out(0), context.name());
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.params = std::move(params);
     context.geometry.emit(std::move(command));
 }

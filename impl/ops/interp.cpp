@@ -228,7 +228,7 @@ void interpShape(const ShapeContext& context) {
 
 void emitInterp(const OpContext& context, Tensor* output, Tensor* input,
                 const std::shared_ptr<InterpCommand>& plan) {
-    Command command;
+    ValueCommand command;
     command.type = OpType::Interp;
     command.name = context.node.name;
     command.params = plan;

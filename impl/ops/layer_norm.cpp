@@ -129,7 +129,7 @@ void lowerApart(const OpContext& context, const LayerNormParams& params, const s
     Tensor* before = context.geometry.temporary(moved, input.type, Format::NCHW);
     Tensor* after = context.geometry.temporary(moved, input.type, Format::NCHW);
     move(context.inputs[0], before, there);
-    Command norm = context.command();
+    ValueCommand norm = context.command();
     auto tail = std::make_shared<LayerNormParams>(params);
     tail->axes.clear();
     for (size_t i = axes.size(); i > 0; --i) tail->axes.push_back(-static_cast<int>(i));
@@ -142,7 +142,7 @@ void lowerApart(const OpContext& context, const LayerNormParams& params, const s
 
 // Two inputs: s = x + r, y = norm(s).
 void lowerLayerNorm(const OpContext& context) {
-    Command norm = context.command();
+    ValueCommand norm = context.command();
     const auto& params = context.node.paramsAs<LayerNormParams>();
     if (!params.overChannel && !params.axes.empty() && context.outputs.size() == 1) {
         const std::vector<int> axes = normAxes(params, context.in(0).shape.rank(), context.name());
@@ -150,7 +150,7 @@ void lowerLayerNorm(const OpContext& context) {
     }
     if (context.outputs.size() == 2) {
         auto add = std::make_shared<BinaryParams>();
-        Command sum;
+        ValueCommand sum;
         sum.type = OpType::BinaryOp;
         sum.name = context.node.name;
         sum.params = std::move(add);

@@ -113,7 +113,7 @@ void shapeLoopedLayer(const ShapeContext& context) {
 
 void geometryLoopedLayer(const OpContext& context) {
     const LoopedLayer& layer = layerOf(context);
-    Command command = context.command();
+    ValueCommand command = context.command();
     if (isGru(context))
         command.inputs = {sequence(context), weights(context, layer.inputs), bias(context, *layer.inputs),
                           weights(context, layer.states), bias(context, *layer.states)};

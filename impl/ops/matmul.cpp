@@ -129,7 +129,7 @@ void shapeInnerProduct(const ShapeContext& context) {
 
 // As a product of matrices.
 void lowerInnerProduct(const OpContext& context) {
-    Command command = context.command();
+    ValueCommand command = context.command();
     if (context.in(0).shape.rank() == 2) return context.geometry.emit(std::move(command));
     const auto& params = context.node.paramsAs<InnerProductParams>();
     Tensor* output = context.outputs[0];

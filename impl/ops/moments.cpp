@@ -65,7 +65,7 @@ void emitMean(const OpContext& context, Tensor* from, Tensor* to, bool keepDims,
     params->operation = Reduce::Mean;
     params->axes = axesOf(context);
     params->keepDims = keepDims;
-    Command command;
+    ValueCommand command;
     command.type = OpType::Reduction;
     command.name = context.node.name + part;
     command.params = std::move(params);
@@ -77,7 +77,7 @@ void emitMean(const OpContext& context, Tensor* from, Tensor* to, bool keepDims,
 Tensor* emitBinary(const OpContext& context, int code, Tensor* a, Tensor* b, const char* part) {
     auto params = std::make_shared<BinaryParams>();
     params->code = code;
-    Command command;
+    ValueCommand command;
     command.type = OpType::BinaryOp;
     command.name = context.node.name + part;
     command.params = std::move(params);

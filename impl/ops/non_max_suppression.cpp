@@ -92,8 +92,8 @@ Shape countsShape(const NmsParams& form) {
     return form.batched ? Shape{form.batch, form.classes} : Shape{1};
 }
 
-Command searchCommand(const OpContext& context, Tensor* kept, Tensor* counts) {
-    Command command = context.command();
+ValueCommand searchCommand(const OpContext& context, Tensor* kept, Tensor* counts) {
+    ValueCommand command = context.command();
     command.params = std::make_shared<NmsParams>(nmsForm(context));
     command.outputs = {kept, counts};
     return command;
@@ -147,7 +147,7 @@ void geometryNms(const OpContext& context) {
         context.geometry.temporary(Shape{form.batch * form.classes * form.most}, DataType::Int32, format);
     Tensor* counts = context.geometry.temporary(countsShape(form), DataType::Int32, format);
     context.geometry.emit(searchCommand(context, kept, counts));
-    Command rows = context.command();
+    ValueCommand rows = context.command();
     rows.inputs = {kept, counts};
     context.geometry.emit(std::move(rows));
 }

@@ -55,7 +55,7 @@ std::span<const float> ShapeContext::floats(int i) const {
 
 void GeometryContext::raster(Tensor* output, std::vector<Tensor*> inputs, std::vector<Region> regions,
                              std::string name) {
-    Command command;
+    ValueCommand command;
     command.type = OpType::Raster;
     command.name = std::move(name);
     command.inputs = std::move(inputs);
@@ -70,8 +70,8 @@ void GeometryContext::copyLinear(Tensor* output, Tensor* input, std::string name
     raster(output, {input}, {whole}, std::move(name));
 }
 
-Command OpContext::command() const {
-    Command result;
+ValueCommand OpContext::command() const {
+    ValueCommand result;
     result.type = node.type;
     result.name = node.name;
     result.params = node.params;

@@ -93,7 +93,7 @@ class GeometryContext {
   public:
     virtual ~GeometryContext() = default;
     virtual Tensor* temporary(const Shape& shape, DataType type, Format format) = 0;
-    virtual void emit(Command command) = 0;
+    virtual void emit(ValueCommand command) = 0;
     // Gives `output` (already shaped) its content now, copied from `bytes`: Shape, Rank, Size and other
     // results that follow from shapes alone.
     virtual void constant(Tensor* output, const void* bytes) = 0;
@@ -110,7 +110,7 @@ class GeometryContext {
 struct OpContext : ShapeContext {
     GeometryContext& geometry;
     // The op itself as one command over these tensors.
-    Command command() const;
+    ValueCommand command() const;
 };
 
 // What output number `output` of a node was before the node runs, as a tensor.

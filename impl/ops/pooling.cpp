@@ -192,10 +192,10 @@ void poolingShape(const ShapeContext& context) {
     if (context.outputs.size() > 1) context.set(1, out, DataType::Int32, x.format);
 }
 
-Command castCommand(const OpContext& context, Tensor* from, Tensor* to) {
+ValueCommand castCommand(const OpContext& context, Tensor* from, Tensor* to) {
     auto params = std::make_shared<CastParams>();
     params->type = to->type;
-    Command command;
+    ValueCommand command;
     command.type = OpType::Cast;
     command.name = context.node.name;
     command.params = std::move(params);
@@ -210,7 +210,7 @@ void poolingGeometry(const OpContext& context) {
     Tensor* const y = context.outputs[0];
     const bool asFloats =
         x->type == DataType::UInt8 || (x->type == DataType::Int8 && context.outputs.size() > 1);
-    Command command = context.command();
+    ValueCommand command = context.command();
     if (!asFloats) return emitChannelFirst(context, std::move(command));
     command.inputs[0] = context.geometry.temporary(x->shape, DataType::Float32, x->format);
     command.outputs[0] = context.geometry.temporary(y->shape, DataType::Float32, y->format);

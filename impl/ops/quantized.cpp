@@ -106,7 +106,7 @@ void eltwiseInt8Shape(const ShapeContext& context) {
 }
 
 void eltwiseInt8Geometry(const OpContext& context) {
-    Command command = context.command();
+    ValueCommand command = context.command();
     for (Tensor*& input : command.inputs) input = channelFirstInput(context, input);
     Tensor* result = channelFirstOutput(context, context.outputs[0]);
     command.outputs = {result};

@@ -209,7 +209,7 @@ void geometryRecurrent(const OpContext& context) {
     Tensor* sequence = context.geometry.temporary({steps, batch, inputs}, DataType::Float32, Format::NCHW);
     Tensor* states = context.geometry.temporary({steps, 1, batch, hidden}, DataType::Float32, Format::NCHW);
     exchange(context, context.inputs[0], sequence, batch, steps, inputs);
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.inputs = {sequence, modelConstant(context, {1, rows, inputs}, params.inputWeights),
                       modelConstant(context, {1, rows, hidden}, params.recurrentWeights),
                       modelConstant(context, {1, rows}, params.bias)};

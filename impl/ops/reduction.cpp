@@ -66,7 +66,7 @@ void lowerReduction(const OpContext& context) {
     if (resolved->axes.empty() && params->operation != Reduce::Any && params->operation != Reduce::All &&
         params->operation != Reduce::AbsSum && params->operation != Reduce::SquareSum)
         return context.geometry.copyLinear(context.outputs[0], context.inputs[0], context.node.name);
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.params = std::move(resolved);
     command.inputs.resize(1);
     context.geometry.emit(std::move(command));

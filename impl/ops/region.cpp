@@ -130,7 +130,7 @@ void shapeCropAndResize(const ShapeContext& context) {
 }
 
 void geometryRegions(const OpContext& context) {
-    Command command = context.command();
+    ValueCommand command = context.command();
     if (command.type == OpType::CropAndResize) command.inputs.resize(3);
     emitChannelFirst(context, std::move(command));
 }

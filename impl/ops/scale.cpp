@@ -91,7 +91,7 @@ void shapeInstanceNorm(const ShapeContext& context) {
 }
 
 void toScale(const OpContext& context) {
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.type = OpType::Scale;
     command.inputs.resize(1);
     context.geometry.emit(std::move(command));

@@ -49,7 +49,7 @@ void geometryScan(const OpContext& context) {
     params->inner = split.inner;
     params->exclusive = context.node.paramsAs<WireScan>().exclusive;
     params->reverse = context.node.paramsAs<WireScan>().reverse;
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.params = std::move(params);
     command.inputs.resize(1);
     context.geometry.emit(std::move(command));

@@ -94,7 +94,7 @@ void geometryScatterNd(const OpContext& context) {
         params->stride[j] = strides[static_cast<size_t>(j)];
     }
     params->bounds.checkKnown(context, 0);
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.params = std::move(params);
     command.inputs.erase(command.inputs.begin() + 2);
     context.geometry.emit(std::move(command));
@@ -123,7 +123,7 @@ void geometryScatterElements(const OpContext& context) {
     params->axis = scatterAxis(context);
     IndexBounds::ofAxis(context.in(0).shape[params->axis]).checkKnown(context, 1);
     params->reduction = context.node.paramsAs<ReductionParams>().reduction;
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.params = std::move(params);
     command.inputs.resize(3);
     context.geometry.emit(std::move(command));

@@ -93,7 +93,7 @@ void shapeArg(const ShapeContext& context) {
 void geometryArg(const OpContext& context) {
     const auto* params = &context.node.paramsAs<ArgParams>();
     const Shape& shape = context.in(0).shape;
-    Command command = context.command();
+    ValueCommand command = context.command();
     if (topList(context)) {
         auto list = std::make_shared<TopListParams>();
         if (wholeImages(context)) {
@@ -157,7 +157,7 @@ void geometryTopK(const OpContext& context) {
     params->extent = split.axis;
     params->inner = split.inner;
     params->largest = context.node.paramsAs<TopKParams>().largest;
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.params = std::move(params);
     command.inputs.resize(1);
     context.geometry.emit(std::move(command));

@@ -61,7 +61,7 @@ void geometrySegment(const OpContext& context) {
         if (params->runs.empty() || params->runs.back().segment != id) params->runs.push_back({id, 0});
         ++params->runs.back().rows;
     }
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.params = std::move(params);
     command.inputs.resize(1);
     context.geometry.emit(std::move(command));

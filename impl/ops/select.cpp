@@ -25,7 +25,7 @@ void shapeSelect(const ShapeContext& context) {
 void geometrySelect(const OpContext& context) {
     const Shape& out = context.out(0).shape;
     const Strides dst = rowMajorStrides(out);
-    Command command = context.command();
+    ValueCommand command = context.command();
     for (size_t operand = 0; operand < 3; ++operand) {
         Tensor* input = context.inputs[operand];
         const int64_t count = input->elements();

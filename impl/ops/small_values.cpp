@@ -34,7 +34,7 @@ void SmallValues::compute(const Node& node, const std::vector<Tensor*>& inputs,
     else
         emit(context.command());
     const bool done = std::all_of(emitted_.begin(), emitted_.end(),
-                                  [this](const Command& command) { return run(command); });
+                                  [this](const ValueCommand& command) { return run(command); });
     if (done) return;
     for (Tensor* output : outputs) {
         output->values = nullptr;
@@ -59,7 +59,7 @@ Tensor* SmallValues::temporary(const Shape& shape, DataType type, Format format)
     return &tensor;
 }
 
-void SmallValues::emit(Command command) {
+void SmallValues::emit(ValueCommand command) {
     emitted_.push_back(std::move(command));
 }
 
@@ -70,7 +70,7 @@ void SmallValues::constant(Tensor* output, const void* bytes) {
     output->hasConstantValue = true;
 }
 
-bool SmallValues::run(const Command& command) {
+bool SmallValues::run(const ValueCommand& command) {
     if (command.outputs.size() != 1 || !isSmall(*command.outputs[0])) return false;
     for (Tensor* input : command.inputs)
         if (!isSmall(*input) || !load(*input)) return false;
@@ -79,7 +79,7 @@ bool SmallValues::run(const Command& command) {
 }
 
 // Sums, differences and products of tensors of the same shape, or with a single number.
-bool SmallValues::combine(const Command& command) {
+bool SmallValues::combine(const ValueCommand& command) {
     const auto* params = command.paramsIf<BinaryParams>();
     if (!params || params->relu || params->mean || command.inputs.size() != 2) return false;
     Tensor& output = *command.outputs[0];
@@ -101,7 +101,7 @@ bool SmallValues::combine(const Command& command) {
     return true;
 }
 
-bool SmallValues::move(const Command& command) {
+bool SmallValues::move(const ValueCommand& command) {
     Tensor& output = *command.outputs[0];
     std::vector<int32_t>& values = contents_.emplace_back(static_cast<size_t>(output.elements()));
     for (const Region& region : command.regions) {

@@ -18,15 +18,15 @@ class SmallValues final : public GeometryContext {
     bool load(Tensor& tensor);
 
     Tensor* temporary(const Shape& shape, DataType type, Format format) override;
-    void emit(Command command) override;
+    void emit(ValueCommand command) override;
     void constant(Tensor* output, const void* bytes) override;
 
   private:
-    bool run(const Command& command);
-    bool move(const Command& command);
-    bool combine(const Command& command);
+    bool run(const ValueCommand& command);
+    bool move(const ValueCommand& command);
+    bool combine(const ValueCommand& command);
 
-    std::vector<Command> emitted_;
+    std::vector<ValueCommand> emitted_;
     std::deque<Tensor> temporaries_;
     std::deque<std::vector<int32_t>> contents_;
     std::vector<std::shared_ptr<const void>> loaded_;

@@ -32,7 +32,7 @@ void shapeSplitGelu(const ShapeContext& context) {
 
 void emit(const OpContext& context, OpType type, ParamsPtr params, std::vector<Tensor*> inputs,
           Tensor* output) {
-    Command command;
+    ValueCommand command;
     command.type = type;
     command.name = context.node.name;
     command.params = std::move(params);

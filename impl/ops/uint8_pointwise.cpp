@@ -103,7 +103,7 @@ Tensor* repeated(const OpContext& context, Tensor* operand) {
 }
 
 void geometryAdd(const OpContext& context) {
-    Command command = context.command();
+    ValueCommand command = context.command();
     for (Tensor*& operand : command.inputs) operand = repeated(context, operand);
     context.geometry.emit(std::move(command));
 }
@@ -133,7 +133,7 @@ void lowerLogistic(const OpContext& context) {
     if (context.in(0).type != DataType::Float32) return context.geometry.emit(context.command());
     auto params = std::make_shared<UnaryParams>();
     params->code = kUnarySigmoid;
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.type = OpType::UnaryOp;
     command.params = std::move(params);
     context.geometry.emit(std::move(command));

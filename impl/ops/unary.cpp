@@ -47,7 +47,7 @@ ParamsPtr parseFixed(const wire::Op&, const ParseContext& context) {
 }
 
 void toUnary(const OpContext& context) {
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.type = OpType::UnaryOp;
     context.geometry.emit(std::move(command));
 }

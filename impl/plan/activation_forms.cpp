@@ -18,7 +18,7 @@ bool isNear(float a, float b) {
 
 // y = factor x + term
 struct Linear {
-    Tensor* x = nullptr;
+    Operand* x = nullptr;
     float factor = 1, term = 0;
 };
 
@@ -27,8 +27,8 @@ std::optional<Linear> linearForm(const Command& command) {
     const BinaryParams* params = floatBinary(command);
     if (!params || params->relu) return {};
     for (const size_t at : {size_t{1}, size_t{0}}) {
-        const Tensor& number = *command.inputs[at];
-        Tensor* x = command.inputs[1 - at];
+        const Operand& number = *command.inputs[at];
+        Operand* x = command.inputs[1 - at];
         if (!number.hasConstantValue || number.channelBlock != 1 || number.elements() != 1 ||
             !(x->shape == command.outputs[0]->shape))
             continue;
@@ -60,7 +60,7 @@ const BinaryParams* floatBinary(const Command& command) {
     return &command.paramsAs<BinaryParams>();
 }
 
-bool isProduct(const Command& command, const Tensor* a, const Tensor* b) {
+bool isProduct(const Command& command, const Operand* a, const Operand* b) {
     const BinaryParams* params = floatBinary(command);
     if (!params || params->code != kBinaryMul || params->relu) return false;
     const auto& inputs = command.inputs;
@@ -74,7 +74,7 @@ HardActivation hardActivation(const CommandGraph& graph, CommandGraph::Id first)
     for (CommandGraph::Id at = first; at != CommandGraph::kNone && form.steps.size() < kMaxSteps;
          at = graph.onlyConsumer(at)) {
         const Command& command = graph.command(at);
-        const Tensor* before = form.steps.empty() ? nullptr : graph.command(form.steps.back()).outputs[0];
+        const Operand* before = form.steps.empty() ? nullptr : graph.command(form.steps.back()).outputs[0];
         const std::optional<Linear> step = linearForm(command);
         if (step && (!before || step->x == before)) {
             if (!before) form.x = step->x;

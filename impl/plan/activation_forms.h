@@ -11,11 +11,11 @@ namespace mnnc {
 const BinaryParams* floatBinary(const Command& command);
 
 // Whether a command multiplies tensors a and b, and does nothing else.
-bool isProduct(const Command& command, const Tensor* a, const Tensor* b);
+bool isProduct(const Command& command, const Operand* a, const Operand* b);
 
 // clip(x / 6 + 1 / 2, 0, 1), optionally times x, however the factors are spread over its commands.
 struct HardActivation {
-    Tensor* x = nullptr;
+    Operand* x = nullptr;
     bool timesX = false;
     // Its commands in order; the last one makes the result. Empty: there is no such form.
     std::vector<CommandGraph::Id> steps;
@@ -25,7 +25,7 @@ HardActivation hardActivation(const CommandGraph& graph, CommandGraph::Id first)
 
 // Commands that compute one function of x; the last one makes the result. No steps: there is no such form.
 struct UnaryForm {
-    Tensor* x = nullptr;
+    Operand* x = nullptr;
     std::vector<CommandGraph::Id> steps;
 };
 // x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) around a command that computes this tanh. gelu_form.cpp.

@@ -4,12 +4,12 @@
 #include "backend/algorithm_choice.h"
 #include "backend/fusion.h"
 #include "base/error.h"
-#include "ops/coordinates.h"
 #include "ops/custom.h"
 #include "plan/operand_text.h"
 #include "plan/passes.h"
 #include "plan/raster_views.h"
 #include "plan/storage_conversions.h"
+#include "plan/wide_operands.h"
 
 namespace mnnc {
 
@@ -17,7 +17,7 @@ namespace {
 
 // Small integer tensors only: arithmetic on shapes, not on data.
 bool isHostShape(const Command& command) {
-    auto small = [](const Tensor* tensor) {
+    auto small = [](const Operand* tensor) {
         return tensor->type == DataType::Int32 && tensor->elements() <= 64;
     };
     return std::all_of(command.inputs.begin(), command.inputs.end(), small) &&
@@ -66,11 +66,11 @@ Command Assignment::withStorage(Backend& backend, const Command& original) {
     const bool device = context_.device == &backend;
     Command command = original;
     // A backend of the host chooses by what the host has.
-    for (Tensor*& input : command.inputs)
+    for (Operand*& input : command.inputs)
         if (!device && input->onDevice) input = conversions_.convert(input, {1, false});
     // A residual may be of another shape: its elements are the output's.
     if (command.epilogue.residual && !(command.inputs.back()->shape == command.outputs[0]->shape)) {
-        Tensor*& residual = command.inputs.back();
+        Operand*& residual = command.inputs.back();
         residual = conversions_.view(conversions_.convert(residual, {1, device}), *command.outputs[0], 1);
     }
     const StorageChoice choice = feasibleStorage(backend, command);
@@ -80,7 +80,7 @@ Command Assignment::withStorage(Backend& backend, const Command& original) {
         command.inputs[i] = conversions_.convert(
             command.inputs[i], {choice.wantsRowMajor(i) ? 1 : choice.inputBlock, device, keeps});
     }
-    for (Tensor*& output : command.outputs) {
+    for (Operand*& output : command.outputs) {
         output->aliasOf = nullptr;
         const Storage wanted{choice.outputBlock, device, output->wide};
         if (device && plan_.graph.isLiveOut(output)) {
@@ -127,11 +127,11 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
             call.record.candidates = choice->candidates(context_.measuresCandidates);
     call.inputs = command.inputs;
     call.outputs = command.outputs;
-    const std::vector<Tensor*> made = command.outputs;
+    const std::vector<Operand*> made = command.outputs;
     plan_.steps.push_back(
         {id, std::move(execution), std::move(command), device, {std::move(call)}, std::move(fresh)});
     for (size_t i = 0; i < made.size(); ++i) {
-        Tensor* output = original.outputs[i];
+        Operand* output = original.outputs[i];
         if (made[i] == output || output->empty()) continue;
         conversions_.remember(output, {made[i]->channelBlock, true, made[i]->wide}, made[i]);
         conversions_.download(made[i], output);

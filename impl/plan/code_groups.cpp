@@ -51,9 +51,9 @@ class GroupFinder {
         limits.inputs = limits.outputs = limits.least = 1;
         limits.literals = true;
         for (FusionMatch& match : findElementwiseChains(graph_, limits)) {
-            const std::vector<Tensor*> inputs = fusedInputs(graph_, match.members);
+            const std::vector<Operand*> inputs = fusedInputs(graph_, match.members);
             const auto tensors = std::count_if(inputs.begin(), inputs.end(),
-                                               [](const Tensor* tensor) { return !isKnownNumber(*tensor); });
+                                               [](const Operand* tensor) { return !isKnownNumber(*tensor); });
             if (tensors != 1 || (match.members.size() == 1 && query_.computesCodes(match.members[0])))
                 continue;
             Command fused = fusedCommand(graph_, *pattern, match);
@@ -79,7 +79,7 @@ class GroupFinder {
         return backend_.canQuantize(command);
     }
 
-    bool isMadeAsCodes(const Tensor* tensor) const {
+    bool isMadeAsCodes(const Operand* tensor) const {
         if (!query_.quantOf(tensor)) return false;
         if (query_.isMadeOfCodes(tensor)) return true;
         const Id producer = graph_.producer(tensor);
@@ -87,13 +87,13 @@ class GroupFinder {
                (query_.computesCodes(producer) || groupOf_.count(producer) > 0);
     }
 
-    bool readsCodes(Id consumer, const Tensor* tensor) const {
+    bool readsCodes(Id consumer, const Operand* tensor) const {
         if (query_.computesCodes(consumer)) return true;
         return groupOf_.count(consumer) > 0 && floatOperand(graph_.command(consumer)) != tensor;
     }
 
     bool stays(const CodeGroup& group) const {
-        const Tensor* result = graph_.command(group.members.back()).outputs[0];
+        const Operand* result = graph_.command(group.members.back()).outputs[0];
         if (result->type != DataType::Float32 || !query_.quantOf(result) || graph_.isLiveOut(result))
             return false;
         const std::vector<Id>& consumers = graph_.consumers(result);
@@ -101,8 +101,8 @@ class GroupFinder {
             !std::all_of(consumers.begin(), consumers.end(), [&](Id id) { return readsCodes(id, result); }))
             return false;
         const Command& command = group.isChain() ? group.fused : graph_.command(group.members[0]);
-        const Tensor* other = group.isChain() ? nullptr : floatOperand(command);
-        return std::all_of(command.inputs.begin(), command.inputs.end(), [&](const Tensor* input) {
+        const Operand* other = group.isChain() ? nullptr : floatOperand(command);
+        return std::all_of(command.inputs.begin(), command.inputs.end(), [&](const Operand* input) {
             return input == other || (group.isChain() && isKnownNumber(*input)) || isMadeAsCodes(input);
         });
     }
@@ -121,10 +121,10 @@ std::vector<CodeGroup> findCodeGroups(const CommandGraph& graph, const Backend& 
     return GroupFinder(graph, backend, query).run();
 }
 
-Tensor* floatOperand(const Command& command) {
+Operand* floatOperand(const Command& command) {
     if (command.type != OpType::BinaryOp || command.inputs.size() != 2) return nullptr;
     const Shape& whole = command.outputs[0]->shape;
-    for (Tensor* input : command.inputs)
+    for (Operand* input : command.inputs)
         if (!(input->shape == whole)) return input;
     return nullptr;
 }

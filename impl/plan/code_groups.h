@@ -18,9 +18,9 @@ struct CodeGroup {
 
 // What is known already.
 struct CodeQuery {
-    std::function<const TensorQuant*(const Tensor*)> quantOf;  // null: no scale, or several producers
-    std::function<bool(CommandGraph::Id)> computesCodes;       // like the reference
-    std::function<bool(const Tensor*)> isMadeOfCodes;          // by the net itself
+    std::function<const TensorQuant*(const Operand*)> quantOf;  // null: no scale, or several producers
+    std::function<bool(CommandGraph::Id)> computesCodes;        // like the reference
+    std::function<bool(const Operand*)> isMadeOfCodes;          // by the net itself
 };
 
 // Those whose operands are made as codes and whose readers take nothing but codes: between casts they would round at
@@ -29,7 +29,7 @@ std::vector<CodeGroup> findCodeGroups(const CommandGraph& graph, const Backend& 
                                       const CodeQuery& query);
 
 // The operand of a sum or product with one value for each channel that stays float; null: there is none.
-Tensor* floatOperand(const Command& command);
+Operand* floatOperand(const Command& command);
 // Whether the codes of the result are codes of the operands, so that all have to be of one scale.
 bool movesCodes(const Command& command);
 

@@ -22,7 +22,7 @@ bool permutes(const Region& region) {
 
 // Whether a Raster writes every element of its output once, from tensors of its type that do not change.
 bool isComplete(const CommandGraph& graph, const Command& raster) {
-    const Tensor& output = *raster.outputs[0];
+    const Operand& output = *raster.outputs[0];
     if (output.empty() || graph.producerCount(&output) != 1 || graph.isLiveOut(&output)) return false;
     int64_t written = 0;
     for (const Region& region : raster.regions) {
@@ -31,7 +31,7 @@ bool isComplete(const CommandGraph& graph, const Command& raster) {
     }
     return written == output.elements() &&
            std::all_of(raster.inputs.begin(), raster.inputs.end(),
-                       [&](const Tensor* input) {
+                       [&](const Operand* input) {
                            return input->type == output.type && graph.producerCount(input) <= 1;
                        }) &&
            !regionsOverlap(raster.regions, output.elements());
@@ -55,19 +55,19 @@ bool isProfitable(const Command& outer, const Command& inner) {
 
 // `outer` with the sources of `inner` in place of its result; nothing where regions cannot say it.
 std::optional<Command> compose(const Command& outer, const Command& inner) {
-    const Tensor* between = inner.outputs[0];
+    const Operand* between = inner.outputs[0];
     const size_t most = std::max(kMaxRegions, outer.regions.size());
     Command composed = outer;
     composed.regions.clear();
     composed.inputs.clear();
-    const auto indexOf = [&](Tensor* tensor) {  // in the new list, which names each tensor once
+    const auto indexOf = [&](Operand* tensor) {  // in the new list, which names each tensor once
         const auto at = std::find(composed.inputs.begin(), composed.inputs.end(), tensor);
         const auto index = static_cast<int>(at - composed.inputs.begin());
         if (at == composed.inputs.end()) composed.inputs.push_back(tensor);
         return index;
     };
     for (const Region& region : outer.regions) {
-        Tensor* source = outer.inputs[static_cast<size_t>(region.input)];
+        Operand* source = outer.inputs[static_cast<size_t>(region.input)];
         const bool through = source == between;
         std::vector<Region> parts{region};
         if (through) {

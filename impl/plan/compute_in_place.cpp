@@ -14,8 +14,8 @@ namespace {
 bool canRunInPlace(const Step& step, size_t output, size_t input) {
     const uint32_t allowed = step.execution->inPlaceInputs(output);
     const auto may = [&](size_t i) { return i < 32 && ((allowed >> i) & 1u); };
-    const Tensor& to = *step.command.outputs[output];
-    const std::vector<Tensor*>& inputs = step.command.inputs;
+    const Operand& to = *step.command.outputs[output];
+    const std::vector<Operand*>& inputs = step.command.inputs;
     const StorageLocation from = storageLocation(inputs[input]);
     if (!may(input) || inputs[input]->type != to.type || inputs[input]->channelBlock != to.channelBlock ||
         from.root->storageBytes() != to.storageBytes())
@@ -33,32 +33,32 @@ bool canRunInPlace(const Step& step, size_t output, size_t input) {
 // the input has no later consumer.
 void computeInPlace(StepPlan& plan, const StepContext& context) {
     const int end = static_cast<int>(plan.steps.size());
-    std::unordered_map<const Tensor*, int> lastUse;  // of tensors in the arena
+    std::unordered_map<const Operand*, int> lastUse;  // of tensors in the arena
     for (int i = 0; i < end; ++i) {
         const Step& step = plan.steps[static_cast<size_t>(i)];
         if (step.execution && !step.onDevice)
-            for (Tensor* output : step.command.outputs) {
-                const Tensor* root = rootOf(output);
+            for (Operand* output : step.command.outputs) {
+                const Operand* root = rootOf(output);
                 if (!root->onDevice && !context.liesOutside(root)) lastUse[root] = i;
             }
-        for (Tensor* input : step.command.inputs)
+        for (Operand* input : step.command.inputs)
             if (const auto use = lastUse.find(rootOf(input)); use != lastUse.end()) use->second = i;
     }
     for (auto& [root, last] : lastUse)
         if (context.isReadLater(root)) last = end;
-    for (Tensor* view : plan.views)
+    for (Operand* view : plan.views)
         if (const auto use = lastUse.find(rootOf(view)); use != lastUse.end() && context.isReadLater(view))
             use->second = end;
 
     for (int i = 0; i < end; ++i) {
         const Step& step = plan.steps[static_cast<size_t>(i)];
         if (!step.execution || step.onDevice) continue;
-        std::set<const Tensor*> taken;
+        std::set<const Operand*> taken;
         for (size_t out = 0; out < step.command.outputs.size(); ++out) {
-            Tensor* output = step.command.outputs[out];
+            Operand* output = step.command.outputs[out];
             if (output->aliasOf || lastUse.count(output) == 0) continue;
             for (size_t in = 0; in < step.command.inputs.size(); ++in) {
-                Tensor* root = rootOf(step.command.inputs[in]);
+                Operand* root = rootOf(step.command.inputs[in]);
                 const auto use = lastUse.find(root);
                 if (use == lastUse.end() || use->second != i || taken.count(root) > 0 ||
                     !canRunInPlace(step, out, in))

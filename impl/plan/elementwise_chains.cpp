@@ -19,7 +19,7 @@ constexpr size_t kMaxConsumers = 32;  // of a result that is used inside
 constexpr size_t kMaxDistance = 16;
 
 // Whether two tensors have the same elements in the same order, however they will be stored.
-bool sameElements(const Tensor& a, const Tensor& b) {
+bool sameElements(const Operand& a, const Operand& b) {
     return a.shape == b.shape && (a.format == Format::NHWC) == (b.format == Format::NHWC);
 }
 
@@ -38,7 +38,7 @@ class ChainFinder {
     }
 
   private:
-    Tensor* result(Id id) const { return graph_.command(id).outputs[0]; }
+    Operand* result(Id id) const { return graph_.command(id).outputs[0]; }
     bool runsBefore(Id a, Id b) const { return graph_.runsBefore(a, b); }
     static bool hasOperandCount(const Command& command) {
         switch (command.type) {
@@ -65,7 +65,7 @@ class ChainFinder {
             graph_.producer(result(id)) != id || (limits_.accepts && !limits_.accepts(command)))
             return false;
         bool whole = false;
-        for (const Tensor* input : command.inputs) {
+        for (const Operand* input : command.inputs) {
             if (input->type != DataType::Float32) return false;
             if (sameElements(*input, *result(id)))
                 whole = true;
@@ -84,7 +84,7 @@ class ChainFinder {
     void extendChains(Id id) {
         std::vector<Id> members = {id};
         std::set<size_t> joined;
-        for (const Tensor* input : graph_.command(id).inputs) {
+        for (const Operand* input : graph_.command(id).inputs) {
             const Id producer = graph_.producer(input);
             const auto found = chainOf_.find(producer);
             if (found == chainOf_.end() || !sameElements(*input, *result(id))) continue;
@@ -120,7 +120,7 @@ class ChainFinder {
             outputs += readOutside;
         }
         size_t tensors = 0, counted = 0;
-        for (const Tensor* input : fusedInputs(graph_, members)) {
+        for (const Operand* input : fusedInputs(graph_, members)) {
             tensors += input->elements() != 1;
             counted += !limits_.literals || !isKnownNumber(*input);
         }

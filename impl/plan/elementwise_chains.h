@@ -18,7 +18,7 @@ struct ChainLimits {
 };
 
 // A single number whose value is known while planning.
-inline bool isKnownNumber(const Tensor& tensor) {
+inline bool isKnownNumber(const Operand& tensor) {
     return tensor.elements() == 1 && tensor.hasConstantValue && tensor.values && !tensor.onDevice;
 }
 

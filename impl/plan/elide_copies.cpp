@@ -10,8 +10,8 @@ namespace mnnc {
 
 namespace {
 
-bool concatInto(StepPlan& plan, const Command& command, const std::set<const Tensor*>& planned) {
-    Tensor* output = command.outputs[0];
+bool concatInto(StepPlan& plan, const Command& command, const std::set<const Operand*>& planned) {
+    Operand* output = command.outputs[0];
     if (planned.count(output) == 0 || command.regions.empty()) return false;
     struct Part {
         int64_t to, bytes;
@@ -19,7 +19,7 @@ bool concatInto(StepPlan& plan, const Command& command, const std::set<const Ten
     };
     std::vector<Part> parts;
     for (const Region& region : command.regions) {
-        Tensor* input = command.inputs[static_cast<size_t>(region.input)];
+        Operand* input = command.inputs[static_cast<size_t>(region.input)];
         const int64_t to = subrangeOffset(*output, *input, region);
         const StorageLocation from = storageLocation(input);
         if (to < 0 || planned.count(from.root) == 0 || from.root == rootOf(output)) return false;
@@ -39,7 +39,7 @@ bool concatInto(StepPlan& plan, const Command& command, const std::set<const Ten
             runs.push_back(part);
     }
     if (end != output->storageBytes()) return false;
-    std::set<const Tensor*> roots;
+    std::set<const Operand*> roots;
     const bool apart =
         std::all_of(runs.begin(), runs.end(), [&](const Part& run) {  // no storage is chosen for them yet
             return run.from.offset == 0 && run.from.root->storageBytes() == run.bytes &&
@@ -65,9 +65,9 @@ bool concatInto(StepPlan& plan, const Command& command, const std::set<const Ten
 // A Raster that puts whole tensors side by side (a concatenation) costs nothing where their producers can write into
 // its output. Visits Rasters in reverse, so that nested concatenations are merged into the outermost one.
 void elideCopies(StepPlan& plan, const StepContext& context) {
-    std::set<const Tensor*> planned;
+    std::set<const Operand*> planned;
     for (const Step& step : plan.steps)
-        for (const Tensor* output : step.command.outputs)
+        for (const Operand* output : step.command.outputs)
             if (step.execution && !step.onDevice && !output->empty() && !context.liesOutside(output))
                 planned.insert(output);
     std::vector<bool> joined(plan.steps.size());

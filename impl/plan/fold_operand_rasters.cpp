@@ -19,10 +19,10 @@ bool copiesFloats(const Command& command) {
 void foldInto(CommandGraph& graph, const Backend& backend, Id product, size_t k) {
     Command wanted = graph.command(product);
     if (wanted.views.empty())
-        for (const Tensor* input : wanted.inputs) wanted.views.push_back(OperandView::of(input->shape));
+        for (const Operand* input : wanted.inputs) wanted.views.push_back(OperandView::of(input->shape));
     std::vector<Id> passed;
     for (;;) {
-        Tensor* operand = wanted.inputs[k];
+        Operand* operand = wanted.inputs[k];
         const Id id = graph.exclusiveProducer(operand, passed.empty() ? product : passed.back());
         if (id == CommandGraph::kNone || !copiesFloats(graph.command(id))) return;
         const Command& raster = graph.command(id);

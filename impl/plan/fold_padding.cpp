@@ -29,7 +29,7 @@ bool isSame(const Region& a, const Region& b) {
 // How many zeros a Raster puts around each plane; nothing where it does something else.
 std::optional<Border> borderOf(const Command& raster) {
     if (raster.type != OpType::Raster || raster.inputs.size() != 1 || raster.regions.size() != 1) return {};
-    const Tensor &from = *raster.inputs[0], &to = *raster.outputs[0];
+    const Operand &from = *raster.inputs[0], &to = *raster.outputs[0];
     const Shape &in = from.shape, &out = to.shape;
     if (in.rank() != 4 || out.rank() != 4 || in[0] != out[0] || in[1] != out[1] ||
         from.format == Format::NHWC || to.format == Format::NHWC || from.type != to.type || from.empty() ||
@@ -85,7 +85,7 @@ std::shared_ptr<PoolParams> withBorder(const Command& pooling, const Border& bor
 
 void fold(CommandGraph& graph, Id pooling) {
     std::vector<Id> passed;
-    Tensor* operand = graph.command(pooling).inputs[0];
+    Operand* operand = graph.command(pooling).inputs[0];
     for (;;) {
         const Id id = graph.exclusiveProducer(operand, passed.empty() ? pooling : passed.back());
         if (id == CommandGraph::kNone || graph.isControl(id)) return;

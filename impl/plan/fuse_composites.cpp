@@ -28,14 +28,14 @@ Command fusedCommand(const CommandGraph& graph, const FusionPattern& pattern, co
 
     const auto isMember = [&](Id id) { return contains(match.members, id); };
     fused.inputs = fusedInputs(graph, match.members);
-    std::unordered_map<const Tensor*, size_t> values;
-    for (const Tensor* input : fused.inputs) values.emplace(input, values.size());
+    std::unordered_map<const Operand*, size_t> values;
+    for (const Operand* input : fused.inputs) values.emplace(input, values.size());
     for (const Id member : match.members) {
         const Command& command = graph.command(member);
-        Tensor* result = command.outputs[0];
+        Operand* result = command.outputs[0];
         FusedStep step{command.type, command.name,  command.params, command.epilogue, command.regions,
                        {},           result->shape, result->type,   result->format};
-        for (const Tensor* input : command.inputs) step.operands.push_back(values.at(input));
+        for (const Operand* input : command.inputs) step.operands.push_back(values.at(input));
         const std::vector<Id>& consumers = graph.consumers(result);
         if (member == last || !std::all_of(consumers.begin(), consumers.end(), isMember)) {
             fused.outputs.push_back(result);
@@ -55,10 +55,10 @@ void replaceMembers(CommandGraph& graph, const std::vector<Id>& members, Command
     graph.replace(last, std::move(fused));
 }
 
-std::vector<Tensor*> fusedInputs(const CommandGraph& graph, const std::vector<Id>& members) {
-    std::vector<Tensor*> inputs;
+std::vector<Operand*> fusedInputs(const CommandGraph& graph, const std::vector<Id>& members) {
+    std::vector<Operand*> inputs;
     for (const Id member : members)
-        for (Tensor* input : graph.command(member).inputs) {
+        for (Operand* input : graph.command(member).inputs) {
             const Id producer = graph.producer(input);
             const bool inside = producer != CommandGraph::kNone && contains(members, producer);
             if (!inside && std::find(inputs.begin(), inputs.end(), input) == inputs.end())

@@ -60,7 +60,7 @@ class PostOpFusion {
 
   private:
     const Command& command() const { return graph_.command(id_); }
-    Tensor* result() const { return command().outputs[0]; }
+    Operand* result() const { return command().outputs[0]; }
 
     bool fuseHardSigmoid() {
         const Id after = graph_.onlyConsumer(id_);
@@ -76,8 +76,8 @@ class PostOpFusion {
     }
 
     // The other operand of a sum, where it can be a residual of this command: `term` is what the sum reads of it.
-    Tensor* residualOf(const Command& sum, const Tensor* term) const {
-        Tensor* other = sum.inputs[sum.inputs[0] == term ? 1 : 0];
+    Operand* residualOf(const Command& sum, const Operand* term) const {
+        Operand* other = sum.inputs[sum.inputs[0] == term ? 1 : 0];
         const bool fits = other != term && other->shape == term->shape && other->format == term->format &&
                           other->type == DataType::Float32 && isWrittenBefore(other);
         return fits ? other : nullptr;
@@ -86,7 +86,7 @@ class PostOpFusion {
     // A sum behind a change of shape is taken before it: the residual is read in its own shape. Only where both
     // shapes are the same bytes however they are stored, else the residual would have to be copied.
     bool fuseReshapedAdd() {
-        const Tensor& made = *result();
+        const Operand& made = *result();
         const Id first = graph_.onlyConsumer(id_);
         if (first == CommandGraph::kNone || !isReshape(graph_.command(first)) || command().epilogue.any() ||
             made.format == Format::NHWC || made.shape.rank() < 2 || made.plane() != 1 ||
@@ -98,7 +98,7 @@ class PostOpFusion {
         const BinaryParams* params = floatBinary(sum);
         if (!params || params->code != kBinaryAdd) return false;
         Command reshape = graph_.command(copy);
-        Tensor* other = residualOf(sum, reshape.outputs[0]);
+        Operand* other = residualOf(sum, reshape.outputs[0]);
         if (!other || !(sum.outputs[0]->shape == other->shape)) return false;
         Command wanted = command();
         wanted.epilogue.residual = true;
@@ -176,7 +176,7 @@ class PostOpFusion {
         }
         const BinaryParams* sum = floatBinary(follower);
         if (!sum || sum->code != kBinaryAdd || epilogue.any()) return false;
-        Tensor* other = residualOf(follower, result());
+        Operand* other = residualOf(follower, result());
         if (!other) return false;
         epilogue.residual = true;
         if (sum->relu) epilogue.lo = 0;
@@ -185,7 +185,7 @@ class PostOpFusion {
     }
 
     // Not by a command of the graph that comes later.
-    bool isWrittenBefore(const Tensor* tensor) const {
+    bool isWrittenBefore(const Operand* tensor) const {
         const Id producer = graph_.producer(tensor);
         return producer == CommandGraph::kNone ? graph_.producerCount(tensor) == 0
                                                : graph_.runsBefore(producer, id_);

@@ -8,7 +8,7 @@
 namespace mnnc {
 
 // The tensors that the members read and none of them writes, each once, in the order in which they are read first.
-std::vector<Tensor*> fusedInputs(const CommandGraph& graph, const std::vector<CommandGraph::Id>& members);
+std::vector<Operand*> fusedInputs(const CommandGraph& graph, const std::vector<CommandGraph::Id>& members);
 // The command that computes what the members do.
 Command fusedCommand(const CommandGraph& graph, const FusionPattern& pattern, const FusionMatch& match);
 // Puts it, or one like it, in the place of the last member.

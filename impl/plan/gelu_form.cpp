@@ -50,17 +50,17 @@ class GeluFinder {
 
   private:
     // x is the one tensor that several commands read.
-    bool isLeaf(const Tensor* tensor) const {
+    bool isLeaf(const Operand* tensor) const {
         return graph_.consumers(tensor).size() > 1 || graph_.isLiveOut(tensor);
     }
-    static std::optional<Polynomial> number(const Tensor& tensor) {
+    static std::optional<Polynomial> number(const Operand& tensor) {
         if (!tensor.hasConstantValue || !tensor.values || tensor.channelBlock != 1 ||
             tensor.elements() != 1 || tensor.type != DataType::Float32)
             return {};
         return Polynomial{*tensor.known<float>()};
     }
 
-    std::optional<Polynomial> polynomialOf(Tensor* tensor, int depth) {
+    std::optional<Polynomial> polynomialOf(Operand* tensor, int depth) {
         if (const auto known = number(*tensor)) return known;
         const Id id = graph_.producer(tensor);
         if (isLeaf(tensor)) {
@@ -96,7 +96,7 @@ class GeluFinder {
     bool follow(Id tanh) {
         double a = 0, b = 1;
         bool timesX = false;
-        Tensor* value = graph_.command(tanh).outputs[0];
+        Operand* value = graph_.command(tanh).outputs[0];
         for (int i = 0; i < kMaxDepth; ++i) {
             const Id next = graph_.onlyConsumer(value);
             const BinaryParams* params = next == CommandGraph::kNone || graph_.isControl(next)
@@ -104,7 +104,7 @@ class GeluFinder {
                                              : floatBinary(graph_.command(next));
             if (!params || params->relu) return false;
             const Command& command = graph_.command(next);
-            Tensor* other = command.inputs[command.inputs[0] == value ? 1 : 0];
+            Operand* other = command.inputs[command.inputs[0] == value ? 1 : 0];
             const std::optional<Polynomial> factor = polynomialOf(other, kMaxDepth);
             if (!factor || (*factor)[2] != 0 || (*factor)[3] != 0) return false;
             const double term = (*factor)[0], slope = (*factor)[1];
@@ -125,7 +125,7 @@ class GeluFinder {
     }
 
     const CommandGraph& graph_;
-    Tensor* x_ = nullptr;
+    Operand* x_ = nullptr;
     std::vector<Id> steps_;
 };
 

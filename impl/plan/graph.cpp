@@ -14,7 +14,7 @@ CommandGraph::Id CommandGraph::append(Command command, double flops, std::string
     return add({std::move(command), flops, std::move(refusal)}, order_.size());
 }
 
-CommandGraph::Id CommandGraph::appendControl(OpType type, std::string name, std::vector<Tensor*> reads) {
+CommandGraph::Id CommandGraph::appendControl(OpType type, std::string name, std::vector<Operand*> reads) {
     Node node;
     node.command.type = type;
     node.command.name = std::move(name);
@@ -48,17 +48,17 @@ std::vector<CommandGraph::Id> CommandGraph::ids() const {
     return result;
 }
 
-const CommandGraph::Uses& CommandGraph::usesOf(const Tensor* tensor) const {
+const CommandGraph::Uses& CommandGraph::usesOf(const Operand* tensor) const {
     const auto found = uses_.find(tensor);
     return found == uses_.end() ? unused_ : found->second;
 }
 
-CommandGraph::Id CommandGraph::producer(const Tensor* tensor) const {
+CommandGraph::Id CommandGraph::producer(const Operand* tensor) const {
     const Uses& uses = usesOf(tensor);
     return uses.producers.size() == 1 ? uses.producers[0] : kNone;
 }
 
-CommandGraph::Id CommandGraph::onlyConsumer(const Tensor* tensor) const {
+CommandGraph::Id CommandGraph::onlyConsumer(const Operand* tensor) const {
     const Uses& uses = usesOf(tensor);
     if (uses.producers.size() != 1 || uses.operands != 1 ||
         !runsBefore(uses.producers[0], uses.consumers[0]) || isLiveOut(tensor))
@@ -68,8 +68,8 @@ CommandGraph::Id CommandGraph::onlyConsumer(const Tensor* tensor) const {
 
 void CommandGraph::connect(Id id) {
     const Command& command = nodes_[id].command;
-    for (const Tensor* output : command.outputs) uses_[output].producers.push_back(id);
-    for (const Tensor* input : command.inputs) {
+    for (const Operand* output : command.outputs) uses_[output].producers.push_back(id);
+    for (const Operand* input : command.inputs) {
         Uses& uses = uses_[input];
         ++uses.operands;
         const auto at = std::lower_bound(uses.consumers.begin(), uses.consumers.end(), id,
@@ -80,11 +80,11 @@ void CommandGraph::connect(Id id) {
 
 void CommandGraph::disconnect(Id id) {
     const Command& command = nodes_[id].command;
-    for (const Tensor* output : command.outputs) {
+    for (const Operand* output : command.outputs) {
         std::vector<Id>& producers = uses_.at(output).producers;
         producers.erase(std::find(producers.begin(), producers.end(), id));
     }
-    for (const Tensor* input : command.inputs) {
+    for (const Operand* input : command.inputs) {
         Uses& uses = uses_.at(input);
         --uses.operands;
         std::erase(uses.consumers, id);
@@ -104,13 +104,13 @@ void CommandGraph::erase(Id id, Id mergedInto) {
 }
 
 void CommandGraph::verify() const {
-    std::unordered_map<const Tensor*, Uses> expected;
-    std::unordered_set<const Tensor*> written;
+    std::unordered_map<const Operand*, Uses> expected;
+    std::unordered_set<const Operand*> written;
     for (const Id id : ids()) {
         const Command& command = this->command(id);
         if (order_[position(id)] != id)
             fail(Status::Internal, "plan: command '%s' is not where the order has it", command.name.c_str());
-        for (const Tensor* input : command.inputs) {
+        for (const Operand* input : command.inputs) {
             Uses& uses = expected[input];
             ++uses.operands;
             if (uses.consumers.empty() || uses.consumers.back() != id) uses.consumers.push_back(id);
@@ -118,7 +118,7 @@ void CommandGraph::verify() const {
                 fail(Status::Internal, "plan: command '%s' reads tensor '%s' before command '%s' writes it",
                      command.name.c_str(), input->name.c_str(), this->command(producer(input)).name.c_str());
         }
-        for (const Tensor* output : command.outputs) {
+        for (const Operand* output : command.outputs) {
             expected[output].producers.push_back(id);
             written.insert(output);
         }

@@ -20,11 +20,11 @@ class CommandGraph {
     static constexpr Id kNone = SIZE_MAX;
 
     // `isLiveOut`: whether something other than the commands of this graph reads a tensor afterwards.
-    explicit CommandGraph(std::function<bool(const Tensor*)> isLiveOut) : isLiveOut_(std::move(isLiveOut)) {}
+    explicit CommandGraph(std::function<bool(const Operand*)> isLiveOut) : isLiveOut_(std::move(isLiveOut)) {}
 
     Id append(Command command, double flops, std::string refusal = {});
     // A place in the order where a control flow operator runs; no pass changes it.
-    Id appendControl(OpType type, std::string name, std::vector<Tensor*> reads);
+    Id appendControl(OpType type, std::string name, std::vector<Operand*> reads);
 
     const Command& command(Id id) const { return nodes_[id].command; }
     double flops(Id id) const { return nodes_[id].flops; }
@@ -39,20 +39,20 @@ class CommandGraph {
     bool runsBefore(Id a, Id b) const { return position(a) < position(b); }
 
     // The one command that writes the tensor; kNone: there is none, or there are several.
-    Id producer(const Tensor* tensor) const;
-    size_t producerCount(const Tensor* tensor) const { return usesOf(tensor).producers.size(); }
+    Id producer(const Operand* tensor) const;
+    size_t producerCount(const Operand* tensor) const { return usesOf(tensor).producers.size(); }
     // The commands that read the tensor, each once, in execution order.
-    const std::vector<Id>& consumers(const Tensor* tensor) const { return usesOf(tensor).consumers; }
-    bool isLiveOut(const Tensor* tensor) const { return isLiveOut_(tensor); }
+    const std::vector<Id>& consumers(const Operand* tensor) const { return usesOf(tensor).consumers; }
+    bool isLiveOut(const Operand* tensor) const { return isLiveOut_(tensor); }
     // The later command that is the only reader of the tensor, by one operand. kNone where there is no such command,
     // where the tensor is live-out or has not exactly one producer.
-    Id onlyConsumer(const Tensor* tensor) const;
+    Id onlyConsumer(const Operand* tensor) const;
     // The same for the result of a command, which must have one.
     Id onlyConsumer(Id id) const {
         return command(id).outputs.size() == 1 ? onlyConsumer(command(id).outputs[0]) : kNone;
     }
     // The earlier command that makes the tensor, where `reader` is the only consumer; else kNone.
-    Id exclusiveProducer(const Tensor* tensor, Id reader) const {
+    Id exclusiveProducer(const Operand* tensor, Id reader) const {
         return onlyConsumer(tensor) == reader ? producer(tensor) : kNone;
     }
 
@@ -81,15 +81,15 @@ class CommandGraph {
         size_t operands = 0;  // that read it: a consumer may read it twice
     };
 
-    const Uses& usesOf(const Tensor* tensor) const;
+    const Uses& usesOf(const Operand* tensor) const;
     Id add(Node node, size_t position);
     void connect(Id id);
     void disconnect(Id id);
 
-    std::function<bool(const Tensor*)> isLiveOut_;
+    std::function<bool(const Operand*)> isLiveOut_;
     std::deque<Node> nodes_;  // [Id]
     std::vector<Id> order_;   // [position], erased ones included
-    std::unordered_map<const Tensor*, Uses> uses_;
+    std::unordered_map<const Operand*, Uses> uses_;
     const Uses unused_;
 };
 

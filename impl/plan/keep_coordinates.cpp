@@ -2,25 +2,25 @@
 // followed from the operators that read them back through movement and arithmetic, and forward from those that make them.
 #include <algorithm>
 
-#include "ops/coordinates.h"
 #include "plan/passes.h"
+#include "plan/wide_operands.h"
 
 namespace mnnc {
 
 namespace {
 
 void markOutputs(const Command& command) {
-    for (Tensor* output : command.outputs) output->wide = output->type == DataType::Float32;
+    for (Operand* output : command.outputs) output->wide = output->type == DataType::Float32;
 }
 
 // Whether all floats that the command reads are coordinates or constants, and one of them is no constant.
 bool readsOnlyCoordinates(const Command& command) {
-    const auto isOther = [](const Tensor* input) {
+    const auto isOther = [](const Operand* input) {
         return input->type == DataType::Float32 && !input->wide && !input->hasConstantValue;
     };
     return std::none_of(command.inputs.begin(), command.inputs.end(), isOther) &&
            std::any_of(command.inputs.begin(), command.inputs.end(),
-                       [](const Tensor* input) { return input->type == DataType::Float32 && input->wide; });
+                       [](const Operand* input) { return input->type == DataType::Float32 && input->wide; });
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ void keepCoordinates(CommandGraph& graph, const PlanContext& context) {
     if (!context.backend.narrowsFloats()) return;
     const std::vector<CommandGraph::Id> ids = graph.ids();
     for (const CommandGraph::Id id : ids)
-        for (Tensor* output : graph.command(id).outputs)
+        for (Operand* output : graph.command(id).outputs)
             output->wide = context.isCoordinate && graph.isLiveOut(output) && context.isCoordinate(output) &&
                            coordinateRule(graph.command(id)).carries;
     for (auto id = ids.rbegin(); id != ids.rend(); ++id) {

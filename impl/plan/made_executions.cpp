@@ -61,16 +61,16 @@ bool same(const TensorQuant& a, const TensorQuant& b) {
 }
 
 // Whether an execution that has looked at one of them may run over the other.
-bool same(const Tensor& a, const Tensor& b) {
+bool same(const Operand& a, const Operand& b) {
     return a.number == b.number && a.shape == b.shape && a.type == b.type && a.format == b.format &&
            a.usage == b.usage && a.channelBlock == b.channelBlock && a.onDevice == b.onDevice &&
            a.hasConstantValue == b.hasConstantValue && a.values == b.values && a.stored == b.stored &&
            a.content == b.content && same(a.quant, b.quant) && sameList(a.list, b.list);
 }
 
-bool same(const std::vector<Tensor*>& a, const std::vector<Tensor*>& b) {
+bool same(const std::vector<Operand*>& a, const std::vector<Operand*>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const Tensor* x, const Tensor* y) { return same(*x, *y); });
+                      [](const Operand* x, const Operand* y) { return same(*x, *y); });
 }
 
 bool same(const Command& a, const Command& b) {
@@ -86,8 +86,8 @@ void MadeExecutions::addNew(const Command& command, const PlanTensors& tensors,
     ++created_;
     if (command.outputs.empty()) return;
     Made made{command, {}, std::move(execution)};
-    for (const std::vector<Tensor*>* side : {&command.inputs, &command.outputs})
-        for (const Tensor* tensor : *side) made.operands.push_back(tensors.keep(tensor->number));
+    for (const std::vector<Operand*>* side : {&command.inputs, &command.outputs})
+        for (const Operand* tensor : *side) made.operands.push_back(tensors.keep(tensor->number));
     made_.emplace(command.outputs[0]->number, std::move(made));
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/algorithm_choice.h"
-#include "tensor/tensor.h"
+#include "tensor/operand.h"
 
 namespace mnnc {
 
@@ -41,7 +41,7 @@ inline void repeatWork(std::vector<OpRecord>& records, size_t begin, int64_t tim
 struct OpCall {
     OpRecord record;
     bool inserted = false;  // a copy or a change of storage that no operator of the model asked for
-    std::vector<Tensor*> inputs, outputs;
+    std::vector<Operand*> inputs, outputs;
 };
 
 }  // namespace mnnc

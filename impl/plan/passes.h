@@ -14,9 +14,9 @@ namespace mnnc {
 struct PlanContext {
     const Backend& backend;
     // A new tensor with the shape, type and format of `like`, which lives as long as the plan.
-    std::function<Tensor*(const Tensor& like)> temporary;
+    std::function<Operand*(const Operand& like)> temporary;
     // Whether a later stage, a branch or a loop reads a tensor as coordinates (NetGraph::coordinates). Null: none does.
-    std::function<bool(const Tensor*)> isCoordinate = nullptr;
+    std::function<bool(const Operand*)> isCoordinate = nullptr;
 };
 
 // One of the two functions is there.

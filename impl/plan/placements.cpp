@@ -12,9 +12,9 @@ void Placement::bind(Frame& frame, const MemoryBases& bases) const noexcept {
     if (hostSeesIt) frame.place(operand, static_cast<char*>(memory->host()) + offset);
 }
 
-std::vector<PlacedView> placedViews(std::span<Tensor* const> views) {
+std::vector<PlacedView> placedViews(std::span<Operand* const> views) {
     std::vector<PlacedView> placed;
-    for (Tensor* view : views) {
+    for (Operand* view : views) {
         const StorageLocation place = storageLocation(view);
         placed.push_back({view->number, place.root->number, place.offset, place.root->values});
     }

@@ -7,7 +7,7 @@
 
 #include "backend/device_backend.h"
 #include "backend/frame.h"
-#include "tensor/tensor.h"
+#include "tensor/operand.h"
 
 namespace mnnc {
 
@@ -51,7 +51,7 @@ struct PlacedView {
     const void* values;  // of a constant root; else null
 };
 
-std::vector<PlacedView> placedViews(std::span<Tensor* const> views);
+std::vector<PlacedView> placedViews(std::span<Operand* const> views);
 void bindViews(Frame& frame, std::span<const PlacedView> views) noexcept;
 
 }  // namespace mnnc

@@ -17,9 +17,9 @@ namespace {
 // One of the two memories that are planned from lifetimes.
 struct Arena {
     std::vector<MemoryRequest> requests;
-    std::vector<int> operands;           // [request]
-    std::vector<const Tensor*> tensors;  // [request], null for scratch
-    void add(int64_t bytes, int step, int operand, const Tensor* tensor) {
+    std::vector<int> operands;            // [request]
+    std::vector<const Operand*> tensors;  // [request], null for scratch
+    void add(int64_t bytes, int step, int operand, const Operand* tensor) {
         requests.push_back({bytes, step, step, 0});
         operands.push_back(operand);
         tensors.push_back(tensor);
@@ -27,13 +27,13 @@ struct Arena {
 };
 
 // Memory that lives as long as the plan, one range per tensor.
-void placeFixed(StepPlan& plan, const std::vector<Tensor*>& tensors, MemoryBlock kind,
+void placeFixed(StepPlan& plan, const std::vector<Operand*>& tensors, MemoryBlock kind,
                 const StepContext& context) {
     if (tensors.empty()) return;
     const int64_t alignment = std::max<int64_t>(64, context.device->alignment());
     constexpr const char* kWhat = "memory that a device and its host see";
     int64_t bytes = 0;
-    for (const Tensor* tensor : tensors) {
+    for (const Operand* tensor : tensors) {
         const int64_t size =
             tensor->onDevice ? context.device->storageBytes(*tensor) : tensor->storageBytes();
         plan.placements.push_back({tensor->number, size, false, !tensor->onDevice, kind, bytes});
@@ -49,11 +49,11 @@ class Lifetimes {
         for (const Placement& placement : plan.placements) placed_.insert(placement.operand);
         for (int i = 0; i < end(); ++i) collect(plan.steps[static_cast<size_t>(i)], i);
         for (int i = 0; i < end(); ++i)
-            for (Tensor* input : plan.steps[static_cast<size_t>(i)].command.inputs) extend(input, i);
+            for (Operand* input : plan.steps[static_cast<size_t>(i)].command.inputs) extend(input, i);
         for (const Arena& arena : arenas_)
-            for (const Tensor* tensor : arena.tensors)
+            for (const Operand* tensor : arena.tensors)
                 if (tensor && context.isReadLater(tensor)) extend(tensor, end());
-        for (Tensor* view : plan.views)
+        for (Operand* view : plan.views)
             if (context.isReadLater(view)) extend(view, end());
     }
 
@@ -82,8 +82,8 @@ class Lifetimes {
         const Execution* execution = step.runs();
         if (!execution) return;
         Arena& arena = arenas_[step.onDevice];
-        for (Tensor* output : step.command.outputs) {
-            const Tensor* root = rootOf(output);
+        for (Operand* output : step.command.outputs) {
+            const Operand* root = rootOf(output);
             if (root->empty() || placed_.count(root->number) > 0 || context_.liesOutside(root)) continue;
             if (!requestOf_.emplace(root, arena.requests.size()).second) continue;
             arena.add(root->onDevice ? context_.device->storageBytes(*root) : root->storageBytes(), number,
@@ -96,8 +96,8 @@ class Lifetimes {
     }
 
     // The tensor is read in this step.
-    void extend(const Tensor* tensor, int step) {
-        const Tensor* root = rootOf(tensor);
+    void extend(const Operand* tensor, int step) {
+        const Operand* root = rootOf(tensor);
         const auto found = requestOf_.find(root);
         if (found == requestOf_.end()) return;
         int& last = arenas_[root->onDevice].requests[found->second].lastStep;
@@ -108,7 +108,7 @@ class Lifetimes {
     const StepContext& context_;
     Arena arenas_[2];       // host, device
     std::set<int> placed_;  // operands that have memory already
-    std::unordered_map<const Tensor*, size_t> requestOf_;
+    std::unordered_map<const Operand*, size_t> requestOf_;
 };
 
 // In a damaged graph an input may be made by an operator as well.
@@ -117,9 +117,9 @@ void checkOperands(const StepPlan& plan, const StepContext& context) {
     for (const Placement& placement : plan.placements) placed.insert(placement.operand);
     for (const Step& step : plan.steps) {
         if (!step.runs()) continue;
-        for (const std::vector<Tensor*>* side : {&step.command.inputs, &step.command.outputs})
-            for (const Tensor* tensor : *side) {
-                const Tensor* root = rootOf(tensor);
+        for (const std::vector<Operand*>* side : {&step.command.inputs, &step.command.outputs})
+            for (const Operand* tensor : *side) {
+                const Operand* root = rootOf(tensor);
                 if (!tensor->empty() && !tensor->stored && placed.count(root->number) == 0 &&
                     !context.liesOutside(tensor))
                     fail(Status::BadFormat,
@@ -133,7 +133,7 @@ void checkOperands(const StepPlan& plan, const StepContext& context) {
 void collectKnown(StepPlan& plan) {
     for (const Step& step : plan.steps) {
         if (step.onDevice) continue;
-        for (const Tensor* input : step.command.inputs)
+        for (const Operand* input : step.command.inputs)
             if (input->values) plan.known.push_back({input->number, input->values});
     }
 }

@@ -5,25 +5,25 @@
 #include <unordered_map>
 
 #include "plan/operand_numbers.h"
-#include "tensor/tensor.h"
+#include "tensor/operand.h"
 
 namespace mnnc {
 
 class PlanTensors {
   public:
-    using Shared = std::shared_ptr<Tensor>;
+    using Shared = std::shared_ptr<Operand>;
 
     // A tensor by its number. Where the plan has one of that number (a damaged graph makes some twice), that becomes it.
-    Tensor* add(Tensor tensor) {
+    Operand* add(Operand tensor) {
         Shared& shared = tensors_[tensor.number];
         if (shared)
             *shared = std::move(tensor);
         else
-            shared = std::make_shared<Tensor>(std::move(tensor));
+            shared = std::make_shared<Operand>(std::move(tensor));
         return shared.get();
     }
     // Null: there is none of that number.
-    Tensor* find(int number) const noexcept {
+    Operand* find(int number) const noexcept {
         const auto found = tensors_.find(number);
         return found == tensors_.end() ? nullptr : found->second.get();
     }
@@ -31,8 +31,8 @@ class PlanTensors {
     Shared keep(int number) const { return tensors_.at(number); }
 
     // The n-th tensor that passes make like another one of the plan, without contents.
-    Tensor* addLike(const Tensor& like, OperandNumbers& numbers, int stage) {
-        Tensor tensor;
+    Operand* addLike(const Operand& like, OperandNumbers& numbers, int stage) {
+        Operand tensor;
         tensor.name = like.name;
         tensor.shape = like.shape;
         tensor.type = like.type;

@@ -10,7 +10,7 @@ constexpr int kRounds = 3;  // of propagation, as the reference does it
 // Values pass these unchanged, or nearly.
 bool carriesScale(const Command& command) {
     if (command.outputs.size() != 1 || command.inputs.empty()) return false;
-    for (const Tensor* input : command.inputs)
+    for (const Operand* input : command.inputs)
         if (input != command.inputs[0]) return false;
     switch (command.type) {
         case OpType::Raster:
@@ -30,12 +30,12 @@ bool carriesScale(const Command& command) {
 
 void QuantStates::note(const CommandGraph& graph, const Ids& ids) {
     for (const CommandGraph::Id id : ids) {
-        for (const Tensor* input : graph.command(id).inputs) note(graph, input);
-        for (const Tensor* output : graph.command(id).outputs) note(graph, output);
+        for (const Operand* input : graph.command(id).inputs) note(graph, input);
+        for (const Operand* output : graph.command(id).outputs) note(graph, output);
     }
 }
 
-void QuantStates::note(const CommandGraph& graph, const Tensor* tensor) {
+void QuantStates::note(const CommandGraph& graph, const Operand* tensor) {
     const auto [found, fresh] = states_.try_emplace(tensor);
     if (!fresh) return;
     found->second.hasOneProducer = graph.producerCount(tensor) <= 1;
@@ -44,7 +44,7 @@ void QuantStates::note(const CommandGraph& graph, const Tensor* tensor) {
     any_ |= tensor->quant.known();
 }
 
-bool QuantStates::pass(const Tensor* from, const Tensor* to) {
+bool QuantStates::pass(const Operand* from, const Operand* to) {
     const QuantState& source = states_[from];
     QuantState& target = states_[to];
     if (!source.quant.known() || target.quant.known() || to->type != DataType::Float32) return false;
@@ -71,7 +71,7 @@ void QuantStates::propagate(const CommandGraph& graph, const Ids& ids) {
 void QuantStates::followOrigins(const Command& raster) {
     if (raster.inputs.empty()) return;
     TensorQuant origin = states_[raster.inputs[0]].origin;
-    for (const Tensor* input : raster.inputs)
+    for (const Operand* input : raster.inputs)
         if (!states_[input].origin.sameStep(origin)) origin = {};
     states_[raster.outputs[0]].origin = origin;
 }

@@ -13,7 +13,7 @@ struct QuantState {
     TensorQuant origin;
     bool hasOneProducer = true;  // or none
     bool inFloat = true;         // its own memory holds its values
-    Tensor* int8 = nullptr;      // and this one the same as int8
+    Operand* int8 = nullptr;     // and this one the same as int8
 };
 
 class QuantStates {
@@ -27,18 +27,18 @@ class QuantStates {
     void propagate(const CommandGraph& graph, const Ids& ids);
     void followOrigins(const Command& raster);
 
-    QuantState& operator[](const Tensor* tensor) { return states_[tensor]; }
+    QuantState& operator[](const Operand* tensor) { return states_[tensor]; }
     // Whether the tensor may be kept as codes.
-    bool isKnown(const Tensor* tensor) {
+    bool isKnown(const Operand* tensor) {
         const QuantState& state = states_[tensor];
         return state.quant.known() && state.hasOneProducer;
     }
 
   private:
-    void note(const CommandGraph& graph, const Tensor* tensor);
-    bool pass(const Tensor* from, const Tensor* to);
+    void note(const CommandGraph& graph, const Operand* tensor);
+    bool pass(const Operand* from, const Operand* to);
 
-    std::unordered_map<const Tensor*, QuantState> states_;
+    std::unordered_map<const Operand*, QuantState> states_;
     bool any_ = false;
 };
 

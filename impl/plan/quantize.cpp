@@ -53,7 +53,7 @@ class Quantization {
     bool takesInt8(const Command& command) {
         if (command.outputs.size() != 1 || command.inputs.empty() || !states_.isKnown(command.outputs[0]))
             return false;
-        for (const Tensor* input : command.inputs)
+        for (const Operand* input : command.inputs)
             if (!states_.isKnown(input)) return false;
         const TensorQuant& out = states_[command.outputs[0]].quant;
         switch (command.type) {
@@ -61,7 +61,7 @@ class Quantization {
             case OpType::ConvolutionDepthwise:
                 break;
             case OpType::BinaryOp:
-                for (const Tensor* input : command.inputs)
+                for (const Operand* input : command.inputs)
                     if (!(input->shape == command.outputs[0]->shape)) return false;
                 break;
             case OpType::Raster:  // several in a row are one to the reference
@@ -71,7 +71,7 @@ class Quantization {
             case OpType::Pooling3D:
             case OpType::ReLU:
             case OpType::ReLU6:
-                for (const Tensor* input : command.inputs)
+                for (const Operand* input : command.inputs)
                     if (!states_[input].quant.sameStep(out)) return false;
                 break;
             default:
@@ -97,11 +97,11 @@ class Quantization {
     // The commands that compute over codes although the reference's do not, or do with other roundings.
     void findGroups() {
         CodeQuery query;
-        query.quantOf = [&](const Tensor* tensor) {
+        query.quantOf = [&](const Operand* tensor) {
             return states_.isKnown(tensor) ? &states_[tensor].quant : nullptr;
         };
         query.computesCodes = [&](Id id) { return computesCodes_.count(id) > 0; };
-        query.isMadeOfCodes = [&](const Tensor* tensor) { return states_[tensor].int8 != nullptr; };
+        query.isMadeOfCodes = [&](const Operand* tensor) { return states_[tensor].int8 != nullptr; };
         groups_ = findCodeGroups(graph_, context_.backend, query);
         for (CodeGroup& group : groups_) {
             for (const Id id : group.members) {
@@ -124,14 +124,14 @@ class Quantization {
     void passScaleBack(Id id) {
         const Command& command = graph_.command(id);
         if (!movesCodes(command)) return;
-        for (const Tensor* input : command.inputs) {
+        for (const Operand* input : command.inputs) {
             const Id producer = graph_.producer(input);
             if (groupOf_.count(producer) > 0 && graph_.consumers(input).size() == 1)
                 states_[input].quant = states_[command.outputs[0]].quant;
         }
     }
 
-    Tensor* int8Of(Tensor* tensor) {
+    Operand* int8Of(Operand* tensor) {
         QuantState& state = states_[tensor];
         if (!state.int8) {
             state.int8 = context_.temporary(*tensor);
@@ -144,7 +144,7 @@ class Quantization {
     // The values of codes that the net has itself need no conversion back.
     void takeCodes(const Command& command) {
         if (command.type != OpType::Int8ToFloat || command.outputs.size() != 1) return;
-        Tensor *codes = command.inputs[0], *values = command.outputs[0];
+        Operand *codes = command.inputs[0], *values = command.outputs[0];
         if (codes->type == DataType::Int8 && codes->quant.known() && states_.isKnown(values) &&
             codes->quant.sameStep(states_[values].quant) && means(command, codes->quant))
             states_[values].int8 = codes;
@@ -160,13 +160,13 @@ class Quantization {
     void dropUnreadValues(Id id) {
         if (!graph_.contains(id) || graph_.command(id).type != OpType::Int8ToFloat) return;
         const Command& command = graph_.command(id);
-        const Tensor *codes = command.inputs[0], *values = command.outputs[0];
+        const Operand *codes = command.inputs[0], *values = command.outputs[0];
         if (graph_.isLiveOut(values) || !graph_.consumers(values).empty()) return;
         for (const Id reader : graph_.consumers(codes))
             if (reader != id) return graph_.erase(id, reader);
     }
 
-    static Command conversion(OpType type, Tensor* from, Tensor* to) {
+    static Command conversion(OpType type, Operand* from, Operand* to) {
         Command command;
         command.type = type;
         command.name = from->name + (type == OpType::FloatToInt8 ? "_to_int8" : "_to_float");
@@ -174,23 +174,23 @@ class Quantization {
         command.outputs = {to};
         return command;
     }
-    void convertBefore(Id id, OpType type, Tensor* from, Tensor* to) {
+    void convertBefore(Id id, OpType type, Operand* from, Operand* to) {
         graph_.insertBefore(id, conversion(type, from, to), static_cast<double>(to->elements()));
     }
 
     // The codes of a tensor, converted before the command where they are missing.
-    Tensor* codesBefore(Id id, Tensor* input) {
+    Operand* codesBefore(Id id, Operand* input) {
         const bool missing = !states_[input].int8;
-        Tensor* int8 = int8Of(input);
+        Operand* int8 = int8Of(input);
         if (missing) convertBefore(id, OpType::FloatToInt8, input, int8);
         return int8;
     }
 
     // The same by another scale.
-    Tensor* codesBefore(Id id, Tensor* input, const TensorQuant& quant) {
-        Tensor* codes = codesBefore(id, input);
+    Operand* codesBefore(Id id, Operand* input, const TensorQuant& quant) {
+        Operand* codes = codesBefore(id, input);
         if (codes->quant.sameStep(quant)) return codes;
-        Tensor* rescaled = context_.temporary(*codes);
+        Operand* rescaled = context_.temporary(*codes);
         rescaled->quant = quant;
         auto everything = std::make_shared<ClipParams>();
         everything->lo = -std::numeric_limits<float>::infinity();
@@ -208,10 +208,10 @@ class Quantization {
     void enterCodes(const CodeGroup& group) {
         const Id id = group.members.back();
         Command command = group.isChain() ? group.fused : graph_.command(id);
-        Tensor* output = command.outputs[0];
-        Tensor* result = int8Of(output);
-        Tensor* other = group.isChain() ? nullptr : floatOperand(command);
-        for (Tensor*& input : command.inputs) {
+        Operand* output = command.outputs[0];
+        Operand* result = int8Of(output);
+        Operand* other = group.isChain() ? nullptr : floatOperand(command);
+        for (Operand*& input : command.inputs) {
             if (input == other)
                 valuesBefore(id, input);
             else if (movesCodes(command))
@@ -236,10 +236,10 @@ class Quantization {
 
     void enterInt8(Id id) {
         Command command = graph_.command(id);
-        for (Tensor*& input : command.inputs) input = codesBefore(id, input);
+        for (Operand*& input : command.inputs) input = codesBefore(id, input);
         roundAverage(command);
-        Tensor* output = command.outputs[0];
-        Tensor* int8 = int8Of(output);
+        Operand* output = command.outputs[0];
+        Operand* int8 = int8Of(output);
         command.outputs[0] = int8;
         states_[output].inFloat = false;
         if (command.type == OpType::Convolution) command.type = OpType::ConvInt8;
@@ -252,7 +252,7 @@ class Quantization {
         }
     }
 
-    void valuesBefore(Id id, Tensor* input) {
+    void valuesBefore(Id id, Operand* input) {
         QuantState& state = states_[input];
         if (state.inFloat) return;
         convertBefore(id, OpType::Int8ToFloat, state.int8, input);
@@ -260,8 +260,8 @@ class Quantization {
     }
 
     void enterFloat(Id id) {
-        const std::vector<Tensor*> inputs = graph_.command(id).inputs;
-        for (Tensor* input : inputs) valuesBefore(id, input);
+        const std::vector<Operand*> inputs = graph_.command(id).inputs;
+        for (Operand* input : inputs) valuesBefore(id, input);
     }
 
     CommandGraph& graph_;

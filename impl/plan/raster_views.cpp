@@ -11,8 +11,8 @@ namespace {
 // A Raster that copies everything in order costs nothing: the output becomes another view of the input.
 bool viewWhole(StepPlan& plan, StorageConversions& conversions, const Command& command) {
     if (command.type != OpType::Raster || command.inputs.size() != 1) return false;
-    Tensor* input = command.inputs[0];
-    Tensor* output = command.outputs[0];
+    Operand* input = command.inputs[0];
+    Operand* output = command.outputs[0];
     if (elementBytes(input->type) != elementBytes(output->type) || input->elements() != output->elements() ||
         !isIdentity(command.regions, output->elements()))
         return false;
@@ -36,8 +36,8 @@ bool viewRange(StepPlan& plan, StorageConversions& conversions, const StepContex
     if (context.device || command.type != OpType::Raster || command.inputs.size() != 1 ||
         command.regions.size() != 1)
         return false;
-    Tensor* input = command.inputs[0];
-    Tensor* output = command.outputs[0];
+    Operand* input = command.inputs[0];
+    Operand* output = command.outputs[0];
     // What is read after the stage stays as it is when the caller fills the input again.
     if (plan.graph.isLiveOut(output) && context.liesOutside(input)) return false;
     if (input->channelBlock > 1 && packsToItself(*input, input->channelBlock) &&
@@ -62,7 +62,7 @@ bool becomesView(StepPlan& plan, StorageConversions& conversions, const StepCont
     return viewWhole(plan, conversions, command) || viewRange(plan, conversions, context, command);
 }
 
-int64_t subrangeOffset(const Tensor& whole, const Tensor& part, const Region& region) {
+int64_t subrangeOffset(const Operand& whole, const Operand& part, const Region& region) {
     constexpr int64_t kAlignment = 64;
     const int64_t offset = region.dst.offset, elements = part.elements();
     if (part.type != whole.type || part.channelBlock != whole.channelBlock || !isLinear(region, elements) ||

@@ -11,6 +11,6 @@ bool becomesView(StepPlan& plan, StorageConversions& conversions, const StepCont
 
 // The byte of `whole` at which a region from `part` to `whole` puts all of the part, as it is stored; -1 where it does
 // not. With source and destination exchanged: the byte at which the part is a range of the whole.
-int64_t subrangeOffset(const Tensor& whole, const Tensor& part, const Region& region);
+int64_t subrangeOffset(const Operand& whole, const Operand& part, const Region& region);
 
 }  // namespace mnnc

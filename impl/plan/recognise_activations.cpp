@@ -10,7 +10,7 @@ namespace {
 using Id = CommandGraph::Id;
 
 // The last of `steps` becomes y = f(x) and takes over the work of the others.
-void becomeUnary(CommandGraph& graph, const std::vector<Id>& steps, Tensor* x, int code) {
+void becomeUnary(CommandGraph& graph, const std::vector<Id>& steps, Operand* x, int code) {
     auto params = std::make_shared<UnaryParams>();
     params->code = code;
     const Id last = steps.back();
@@ -40,7 +40,7 @@ void recogniseActivations(CommandGraph& graph, const PlanContext&) {
         if (!graph.contains(id) || graph.isControl(id) || !isUnary(graph.command(id), kUnarySigmoid))
             continue;
         const Id multiply = graph.onlyConsumer(id);
-        Tensor* x = graph.command(id).inputs[0];
+        Operand* x = graph.command(id).inputs[0];
         if (multiply != CommandGraph::kNone &&
             isProduct(graph.command(multiply), x, graph.command(id).outputs[0]))
             becomeUnary(graph, {id, multiply}, x, kUnarySilu);

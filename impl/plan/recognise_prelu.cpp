@@ -16,15 +16,15 @@ namespace {
 using Id = CommandGraph::Id;
 using Slopes = std::optional<std::vector<float>>;
 
-bool isNumber(const Tensor& tensor, float value) {
+bool isNumber(const Operand& tensor, float value) {
     return isKnownNumber(tensor) && tensor.type == DataType::Float32 && tensor.channelBlock == 1 &&
            *tensor.known<float>() == value;
 }
 
 // Whether a Raster makes a tensor of the same shape as x, in which each channel of x has one element of the Raster's input,
 // which is a constant with as many elements, or everything the only one.
-bool broadcastsChannels(const Command& raster, const Tensor& x) {
-    const Tensor &from = *raster.inputs[0], &to = *raster.outputs[0];
+bool broadcastsChannels(const Command& raster, const Operand& x) {
+    const Operand &from = *raster.inputs[0], &to = *raster.outputs[0];
     const int axis = channelAxis(x);
     if (raster.inputs.size() != 1 || raster.regions.size() != 1 || axis < 0 || !(to.shape == x.shape))
         return false;
@@ -57,7 +57,7 @@ class PReluFinder {
         for (const size_t side : {size_t{1}, size_t{0}}) {
             steps_.clear();
             Command command = graph_.command(product);
-            Tensor *factor = command.inputs[side], *x = command.inputs[1 - side];
+            Operand *factor = command.inputs[side], *x = command.inputs[1 - side];
             if (!(x->shape == command.outputs[0]->shape) || graph_.onlyConsumer(factor) != product) continue;
             Slopes slopes = slopesOf(factor, x);
             if (!slopes) continue;
@@ -69,7 +69,7 @@ class PReluFinder {
             command.inputs = {x};
             graph_.replace(product, std::move(command));
             for (const Id step : steps_) {
-                const Tensor* result = graph_.command(step).outputs[0];
+                const Operand* result = graph_.command(step).outputs[0];
                 if (graph_.consumers(result).empty() && !graph_.isLiveOut(result))
                     graph_.erase(step, product);
             }
@@ -79,7 +79,7 @@ class PReluFinder {
 
   private:
     // The command that makes a tensor of the same values and shape, behind Rasters that only copy; kNone: there is none.
-    Id origin(Tensor*& tensor) {
+    Id origin(Operand*& tensor) {
         for (Id id = graph_.producer(tensor); id != CommandGraph::kNone; id = graph_.producer(tensor)) {
             if (graph_.isControl(id)) break;
             steps_.push_back(id);
@@ -87,7 +87,7 @@ class PReluFinder {
             if (command.type != OpType::Raster || command.inputs.size() != 1 ||
                 !isIdentity(command.regions, tensor->elements()))
                 return id;
-            Tensor* source = command.inputs[0];
+            Operand* source = command.inputs[0];
             if (!(source->shape == tensor->shape) || source->type != tensor->type ||
                 (source->format == Format::NHWC) != (tensor->format == Format::NHWC))
                 return id;
@@ -97,10 +97,10 @@ class PReluFinder {
     }
 
     // The slopes where `factor` is x < 0 ? slope : 1, or x > 0 ? 1 : slope.
-    Slopes slopesOf(Tensor* factor, Tensor* x) {
+    Slopes slopesOf(Operand* factor, Operand* x) {
         const Id choice = origin(factor);
         if (choice == CommandGraph::kNone || graph_.command(choice).type != OpType::Select) return {};
-        const std::vector<Tensor*> operands = graph_.command(choice).inputs;
+        const std::vector<Operand*> operands = graph_.command(choice).inputs;
         if (operands.size() != 3) return {};
         for (const bool negative : {true, false}) {
             const size_t slope = negative ? 1 : 2;
@@ -113,7 +113,7 @@ class PReluFinder {
     }
 
     // Whether a condition is that x is negative, or that it is positive; either may take 0 along.
-    bool compares(Tensor* condition, Tensor* x, bool negative) {
+    bool compares(Operand* condition, Operand* x, bool negative) {
         const Id comparison = origin(condition);
         if (comparison == CommandGraph::kNone || graph_.command(comparison).type != OpType::BinaryOp)
             return false;
@@ -125,15 +125,15 @@ class PReluFinder {
             return false;
         return sourceOf(command.inputs[0]) == sourceOf(x);
     }
-    const Tensor* sourceOf(Tensor* tensor) {
+    const Operand* sourceOf(Operand* tensor) {
         const std::vector<Id> steps = steps_;  // what makes x stays
         origin(tensor);
         steps_ = steps;
         return tensor;
     }
 
-    Slopes valuesOf(Tensor* slopes, const Tensor& x) {
-        const Tensor* constant = slopes;
+    Slopes valuesOf(Operand* slopes, const Operand& x) {
+        const Operand* constant = slopes;
         const Id id = graph_.producer(slopes);
         if (id != CommandGraph::kNone) {
             const Command& raster = graph_.command(id);

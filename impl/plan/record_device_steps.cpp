@@ -19,13 +19,13 @@ void recordDeviceSteps(StepPlan& plan, const StepContext& context) {
         }
         std::vector<DeviceStep> run;
         std::vector<OpCall> calls;
-        std::set<const Tensor*> downloaded;
+        std::set<const Operand*> downloaded;
         for (; i < plan.steps.size() && plan.steps[i].onDevice; ++i) {
             const Command& command = plan.steps[i].command;
             if (std::any_of(command.inputs.begin(), command.inputs.end(),
-                            [&](Tensor* input) { return downloaded.count(rootOf(input)) > 0; }))
+                            [&](Operand* input) { return downloaded.count(rootOf(input)) > 0; }))
                 break;
-            for (const Tensor* output : command.outputs)
+            for (const Operand* output : command.outputs)
                 if (!output->onDevice) downloaded.insert(output);
             run.push_back({std::move(plan.steps[i].unrecorded), plan.steps[i].scratch});
             std::move(plan.steps[i].calls.begin(), plan.steps[i].calls.end(), std::back_inserter(calls));

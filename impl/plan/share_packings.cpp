@@ -6,7 +6,7 @@
 namespace mnnc {
 
 void sharePackings(CommandGraph& graph, const PlanContext& context) {
-    std::map<const Tensor*, std::vector<CommandGraph::Id>> readers;
+    std::map<const Operand*, std::vector<CommandGraph::Id>> readers;
     for (const CommandGraph::Id id : graph.ids()) {
         if (graph.isControl(id)) continue;
         const Command& command = graph.command(id);

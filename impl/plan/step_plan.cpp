@@ -21,7 +21,7 @@ ArenaOffsets offsetsOf(const StepPlan& plan) {
 }
 
 // An operand with its storage: blocks of channels, on the device, a view, its place in the arena.
-std::string storedText(const Tensor& tensor, const ArenaOffsets& offsets) {
+std::string storedText(const Operand& tensor, const ArenaOffsets& offsets) {
     std::string text = operandText(tensor);
     if (tensor.channelBlock > 1) text += format(" in blocks of %d channels", tensor.channelBlock);
     if (tensor.onDevice) text += " on the device";
@@ -33,8 +33,8 @@ std::string storedText(const Tensor& tensor, const ArenaOffsets& offsets) {
     return text;
 }
 
-std::string listText(const std::vector<Tensor*>& tensors, const ArenaOffsets& offsets) {
-    return joined(tensors, [&](const Tensor& tensor) { return storedText(tensor, offsets); });
+std::string listText(const std::vector<Operand*>& tensors, const ArenaOffsets& offsets) {
+    return joined(tensors, [&](const Operand& tensor) { return storedText(tensor, offsets); });
 }
 
 }  // namespace

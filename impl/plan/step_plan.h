@@ -34,7 +34,7 @@ struct Step {
 
 // A tensor of the host that a device reads in each run, by way of memory that both see.
 struct StagedTensor {
-    Tensor *host, *staging;
+    Operand *host, *staging;
 };
 
 // An operand whose elements are a constant.
@@ -50,10 +50,10 @@ struct StepPlan {
 
     const CommandGraph& graph;
     std::vector<Step> steps;
-    std::vector<Tensor*> views;               // tensors with aliasOf
-    std::vector<Tensor*> uploads, downloads;  // host tensors in memory that the device sees
-    std::vector<StagedTensor> staged;         // the uploads of runs
-    std::vector<Tensor*> constants;           // on the device, written once
+    std::vector<Operand*> views;               // tensors with aliasOf
+    std::vector<Operand*> uploads, downloads;  // host tensors in memory that the device sees
+    std::vector<StagedTensor> staged;          // the uploads of runs
+    std::vector<Operand*> constants;           // on the device, written once
     std::vector<DeviceStep> constantUploads;
     std::vector<Placement> placements;  // of tensors and scratch, once memory is planned
     MemoryNeeds needs;
@@ -66,11 +66,11 @@ struct StepContext {
     DeviceBackend* device;                // the wanted backend when it has memory of its own, else null
     const Cancellation& cancel;
     // Whether something after this stage reads a tensor.
-    std::function<bool(const Tensor*)> isReadLater;
+    std::function<bool(const Operand*)> isReadLater;
     // Whether something else than this plan makes a tensor: it is an input, a constant, of an earlier stage or control flow.
-    std::function<bool(const Tensor*)> isFromOutside;
+    std::function<bool(const Operand*)> isFromOutside;
     // A new tensor with the name, shape, type and format of `like`, which lives as long as the plan.
-    std::function<Tensor*(const Tensor& like)> temporary;
+    std::function<Operand*(const Operand& like)> temporary;
     // Computes a command now, whose inputs are constants.
     std::function<void(const Command&)> fold;
     OperandNumbers& numbers;
@@ -82,7 +82,7 @@ struct StepContext {
     const MadeExecutions* before = nullptr;
     MadeExecutions* made = nullptr;
     // Whether the memory of a tensor is not for this plan to give.
-    bool liesOutside(const Tensor* tensor) const {
+    bool liesOutside(const Operand* tensor) const {
         for (; tensor; tensor = tensor->aliasOf)
             if (isFromOutside(tensor)) return true;
         return false;

@@ -10,12 +10,12 @@ namespace mnnc {
 
 namespace {
 
-Storage storageOf(const Tensor& tensor) {
+Storage storageOf(const Operand& tensor) {
     return {tensor.channelBlock, tensor.onDevice, tensor.onDevice && tensor.wide};
 }
 
 // The earliest tensor of the same bytes, channels and storage.
-Tensor* canonical(Tensor* tensor) {
+Operand* canonical(Operand* tensor) {
     while (tensor->aliasOf && storageOf(*tensor->aliasOf) == storageOf(*tensor) &&
            tensor->aliasOf->type == tensor->type && sameChannels(*tensor, *tensor->aliasOf))
         tensor = tensor->aliasOf;
@@ -24,18 +24,16 @@ Tensor* canonical(Tensor* tensor) {
 
 }  // namespace
 
-Tensor* StorageConversions::describe(const Tensor& of, Storage storage) {
-    Tensor* result = context_.temporary(of);
-    result->channelBlock = storage.channelBlock;
-    result->onDevice = storage.onDevice;
-    result->wide = storage.wide;
+Operand* StorageConversions::describe(const Operand& of, Storage storage) {
+    Operand* result = context_.temporary(of);
+    static_cast<Storage&>(*result) = storage;
     result->quant = of.quant;
     result->list = of.list;
     return result;
 }
 
-Tensor* StorageConversions::view(Tensor* of, const Tensor& like, int channelBlock) {
-    Tensor* made = describe(like, {channelBlock, of->onDevice, of->onDevice && of->wide});
+Operand* StorageConversions::view(Operand* of, const Operand& like, int channelBlock) {
+    Operand* made = describe(like, {channelBlock, of->onDevice, of->onDevice && of->wide});
     made->aliasOf = of;
     made->values = of->values;
     made->hasConstantValue = of->hasConstantValue;
@@ -43,14 +41,14 @@ Tensor* StorageConversions::view(Tensor* of, const Tensor& like, int channelBloc
     return made;
 }
 
-Tensor* StorageConversions::findConverted(Tensor* source, Storage storage) const {
+Operand* StorageConversions::findConverted(Operand* source, Storage storage) const {
     if (storageOf(*source) == storage) return source;
     const auto found = converted_.find({source, storage});
     return found == converted_.end() ? nullptr : found->second;
 }
 
 // wide: with all bits that the host has.
-Tensor* StorageConversions::findOnDevice(Tensor* source, bool wide) const {
+Operand* StorageConversions::findOnDevice(Operand* source, bool wide) const {
     if (source->onDevice) return source;
     // What came from the device has no more bits than it had there.
     if (std::find(plan_.downloads.begin(), plan_.downloads.end(), source) != plan_.downloads.end())
@@ -62,29 +60,29 @@ Tensor* StorageConversions::findOnDevice(Tensor* source, bool wide) const {
 }
 
 // What the device has of the bytes that a host tensor shares with others, as this tensor sees them.
-Tensor* StorageConversions::viewOnDevice(Tensor* tensor, bool wide) {
-    for (Tensor* other = tensor->aliasOf; other; other = other->aliasOf) {
+Operand* StorageConversions::viewOnDevice(Operand* tensor, bool wide) {
+    for (Operand* other = tensor->aliasOf; other; other = other->aliasOf) {
         // On a device the type decides the width of an element.
         if ((other->type == DataType::Float32) != (tensor->type == DataType::Float32)) return nullptr;
-        if (Tensor* there = findOnDevice(other, wide))
+        if (Operand* there = findOnDevice(other, wide))
             return view(convert(there, {1, true, there->wide}), *tensor, 1);
     }
     return nullptr;
 }
 
-Tensor* StorageConversions::convert(Tensor* tensor, Storage wanted) {
+Operand* StorageConversions::convert(Operand* tensor, Storage wanted) {
     if (tensor->empty()) return tensor;
     if (!(wanted.onDevice ? canPack(*tensor) : canPackOnHost(*tensor))) wanted.channelBlock = 1;
     if (!wanted.onDevice || tensor->type != DataType::Float32) wanted.wide = false;
     if (storageOf(*tensor) == wanted) return tensor;
-    Tensor* source = canonical(tensor);
+    Operand* source = canonical(tensor);
     // Views of other ranks share their conversions.
-    const auto shaped = [&](Tensor* made) {
+    const auto shaped = [&](Operand* made) {
         return made->shape == tensor->shape ? made : view(made, *tensor, made->channelBlock);
     };
-    if (Tensor* made = findConverted(source, wanted)) return shaped(made);
+    if (Operand* made = findConverted(source, wanted)) return shaped(made);
 
-    Tensor* result = nullptr;
+    Operand* result = nullptr;
     if (wanted.onDevice == tensor->onDevice) {
         if (storageOf(*tensor).wide == wanted.wide &&
             packsToItself(*tensor, std::max(wanted.channelBlock, tensor->channelBlock)))
@@ -92,7 +90,7 @@ Tensor* StorageConversions::convert(Tensor* tensor, Storage wanted) {
         else
             changeStorage(tensor, result = describe(*tensor, wanted));
     } else if (wanted.onDevice) {
-        Tensor* there = findOnDevice(source, wanted.wide);
+        Operand* there = findOnDevice(source, wanted.wide);
         if (!there) there = viewOnDevice(source, wanted.wide);
         if (there) {
             result = convert(there, wanted);
@@ -110,7 +108,7 @@ Tensor* StorageConversions::convert(Tensor* tensor, Storage wanted) {
 }
 
 // Two storages of one place.
-void StorageConversions::changeStorage(Tensor* from, Tensor* to) {
+void StorageConversions::changeStorage(Operand* from, Operand* to) {
     Command command;
     command.name = from->name + "_storage";
     command.inputs = {from};
@@ -153,19 +151,19 @@ void StorageConversions::insert(std::shared_ptr<Execution> execution, std::uniqu
                            std::move(unrecorded)});
 }
 
-void StorageConversions::upload(Tensor* from, Tensor* to) {
-    Tensor* staging = describe(*from, {1, false});
+void StorageConversions::upload(Operand* from, Operand* to) {
+    Operand* staging = describe(*from, {1, false});
     plan_.uploads.push_back(staging);
     if (!from->hasConstantValue) plan_.staged.push_back({from, staging});
     copy(context_.device->createUpload(*from, *staging, *to), from, to, from->hasConstantValue);
 }
 
-void StorageConversions::download(Tensor* from, Tensor* to) {
+void StorageConversions::download(Operand* from, Operand* to) {
     plan_.downloads.push_back(to);
     copy(context_.device->createDownload(*from, *to), from, to, false);
 }
 
-void StorageConversions::copy(std::unique_ptr<Execution> execution, Tensor* from, Tensor* to, bool once) {
+void StorageConversions::copy(std::unique_ptr<Execution> execution, Operand* from, Operand* to, bool once) {
     execution->prepare();
     if (once) {
         plan_.constants.push_back(to);

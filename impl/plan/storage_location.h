@@ -1,47 +1,47 @@
 // Where a tensor's bytes are while a stage is planned: tensors may be views of others.
 #pragma once
-#include "tensor/tensor.h"
+#include "tensor/operand.h"
 
 namespace mnnc {
 
-inline bool sameChannels(const Tensor& a, const Tensor& b) {
+inline bool sameChannels(const Operand& a, const Operand& b) {
     return a.shape.rank() >= 2 && b.shape.rank() >= 2 && a.format != Format::NHWC &&
            b.format != Format::NHWC && a.shape[0] == b.shape[0] && a.shape[1] == b.shape[1] &&
            a.plane() == b.plane();
 }
 
 // One pixel and whole blocks: packed and row-major are the same bytes.
-inline bool packsToItself(const Tensor& tensor, int channelBlock) {
+inline bool packsToItself(const Operand& tensor, int channelBlock) {
     return tensor.plane() == 1 && tensor.shape[1] % channelBlock == 0;
 }
 
 // Where a tensor's bytes are planned: in a tensor that has storage of its own.
 struct StorageLocation {
-    Tensor* root;
+    Operand* root;
     int64_t offset;  // bytes
 };
 
-inline StorageLocation storageLocation(Tensor* tensor) {
+inline StorageLocation storageLocation(Operand* tensor) {
     int64_t offset = 0;
     for (; tensor->aliasOf; tensor = tensor->aliasOf) offset += tensor->aliasOffset;
     return {tensor, offset};
 }
 
 struct ConstStorageLocation {
-    const Tensor* root;
+    const Operand* root;
     int64_t offset;  // bytes
 };
 
-inline ConstStorageLocation storageLocation(const Tensor* tensor) {
+inline ConstStorageLocation storageLocation(const Operand* tensor) {
     int64_t offset = 0;
     for (; tensor->aliasOf; tensor = tensor->aliasOf) offset += tensor->aliasOffset;
     return {tensor, offset};
 }
 
-inline Tensor* rootOf(Tensor* tensor) {
+inline Operand* rootOf(Operand* tensor) {
     return storageLocation(tensor).root;
 }
-inline const Tensor* rootOf(const Tensor* tensor) {
+inline const Operand* rootOf(const Operand* tensor) {
     while (tensor->aliasOf) tensor = tensor->aliasOf;
     return tensor;
 }

@@ -33,7 +33,7 @@ bool floatsToHalves(const float* from, uint8_t* to, int64_t count) {
 }
 
 // Whether the tensor can be in the caller's memory just as it is.
-bool suits(const Binding& binding, const Tensor& tensor) {
+bool suits(const Binding& binding, const Operand& tensor) {
     return binding.data && !binding.outdated && !binding.half && sameLayout(tensor, binding.format) &&
            alignedFor(binding.data, tensor.type);
 }
@@ -71,7 +71,7 @@ void Binding::replace(const Binding& wanted) noexcept {
     refused = false;
 }
 
-int64_t Binding::bytesOf(const Tensor& tensor, Format order) const {
+int64_t Binding::bytesOf(const Operand& tensor, Format order) const {
     const int64_t all = hostBytes(tensor, order);
     return half ? all / 2 : all;
 }
@@ -94,7 +94,7 @@ Bindings::Bindings(const Ports& ports, SessionContext& context, const HalfTensor
 }
 
 // Memory for the floats of a half tensor in the caller's layout; null where that is the tensor's own.
-float* Bindings::floatsFor(std::vector<BudgetedBuffer>& buffers, size_t index, const Tensor& tensor,
+float* Bindings::floatsFor(std::vector<BudgetedBuffer>& buffers, size_t index, const Operand& tensor,
                            Format format) {
     if (sameLayout(tensor, format)) return nullptr;
     return static_cast<float*>(
@@ -102,7 +102,7 @@ float* Bindings::floatsFor(std::vector<BudgetedBuffer>& buffers, size_t index, c
 }
 
 void Bindings::bindInput(size_t index, const void* data, int64_t bytes, Format format) {
-    const Tensor& tensor = ports_.input(index);
+    const Operand& tensor = ports_.input(index);
     Binding wanted;
     // No pass and no execution writes to an input.
     wanted.data = static_cast<uint8_t*>(const_cast<void*>(data));
@@ -125,7 +125,7 @@ void Bindings::bindInput(size_t index, const void* data, int64_t bytes, Format f
 }
 
 void Bindings::bindOutput(size_t index, void* data, int64_t bytes, Format format) {
-    const Tensor& tensor = ports_.output(index);
+    const Operand& tensor = ports_.output(index);
     Binding wanted;
     wanted.data = static_cast<uint8_t*>(data);
     wanted.bytes = bytes;
@@ -167,14 +167,14 @@ bool Bindings::fits(size_t output) const {
 }
 
 // By an output before this one.
-bool Bindings::takenByOther(const Tensor& root, size_t output) const noexcept {
+bool Bindings::takenByOther(const Operand& root, size_t output) const noexcept {
     for (size_t i = 0; i < output; ++i)
         if (outputs_[i].inPlace && ports_.outputStorage(i).root == &root) return true;
     return false;
 }
 
 // What outputs held of the last run is not at their new place.
-void Bindings::loseOutputsOf(const Tensor& root) noexcept {
+void Bindings::loseOutputsOf(const Operand& root) noexcept {
     for (size_t i = 0; i < outputs_.size(); ++i)
         if (ports_.outputStorage(i).root == &root) lost_[i] = 1;
 }
@@ -182,7 +182,7 @@ void Bindings::loseOutputsOf(const Tensor& root) noexcept {
 void Bindings::placeInput(size_t index) {
     placeInBuffer(index);
     Binding& binding = inputs_[index];
-    const Tensor& tensor = ports_.input(index);
+    const Operand& tensor = ports_.input(index);
     binding.inPlace = ports_.inputData(index) && suits(binding, tensor);
     if (ports_.placeInput(index, binding.inPlace ? binding.data : nullptr)) loseOutputsOf(tensor);
 }
@@ -195,7 +195,7 @@ void Bindings::placeOutputs() {
 void Bindings::placeOutput(size_t index) {
     placeOutBuffer(index);
     Binding& binding = outputs_[index];
-    const Tensor* root = ports_.movableRoot(index);
+    const Operand* root = ports_.movableRoot(index);
     binding.inPlace = false;
     if (!root || takenByOther(*root, index)) return;
     binding.inPlace = suits(binding, ports_.output(index)) && fits(index);
@@ -226,7 +226,7 @@ void Bindings::resized() {
 }
 
 void Bindings::requireCurrent() const {
-    const auto require = [](const Binding& binding, const Tensor& tensor, const char* what) {
+    const auto require = [](const Binding& binding, const Operand& tensor, const char* what) {
         if (binding.outdated)
             fail(
                 Status::BadState,
@@ -247,7 +247,7 @@ void Bindings::beforeRun() {
 }
 
 void Bindings::copyIn(size_t index) {
-    const Tensor& tensor = ports_.input(index);
+    const Operand& tensor = ports_.input(index);
     void* data = ports_.inputData(index);
     const Binding& binding = inputs_[index];
     if (!binding.half) return copyFromHost(tensor, data, binding.data, binding.format);
@@ -258,7 +258,7 @@ void Bindings::copyIn(size_t index) {
 }
 
 void Bindings::copyOut(size_t index) {
-    const Tensor& tensor = ports_.output(index);
+    const Operand& tensor = ports_.output(index);
     const void* data = ports_.outputData(index);
     Binding& binding = outputs_[index];
     if (!binding.half) return copyToHost(tensor, data, binding.data, binding.format);
@@ -270,7 +270,7 @@ void Bindings::copyOut(size_t index) {
 }
 
 void Bindings::refuse(size_t index) const {
-    const Tensor& tensor = ports_.output(index);
+    const Operand& tensor = ports_.output(index);
     fail(Status::InputDataError,
          "output '%s' has a value that the halves of its bound memory cannot hold; it can be read as floats",
          tensor.name.c_str());
@@ -293,7 +293,7 @@ void Bindings::afterRun() {
     }
     if (tooLarge == outputs_.size() && refused < outputs_.size()) refuse(refused);
     if (tooLarge == outputs_.size()) return;
-    const Tensor& tensor = ports_.output(tooLarge);
+    const Operand& tensor = ports_.output(tooLarge);
     fail(Status::BufferTooSmall, "output '%s' has shape %s and takes %lld bytes, %lld are bound",
          tensor.name.c_str(), tensor.shape.text().c_str(),
          static_cast<long long>(outputs_[tooLarge].bytesOf(tensor, outputs_[tooLarge].format)),

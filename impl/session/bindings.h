@@ -29,7 +29,7 @@ struct Binding {
 
     bool bound() const noexcept { return data || direct; }
     // The bytes of the tensor as its caller has it.
-    int64_t bytesOf(const Tensor& tensor, Format order) const;
+    int64_t bytesOf(const Operand& tensor, Format order) const;
     // Becomes another binding of the tensor, which still lies where it did.
     void replace(const Binding& wanted) noexcept;
     bool active() const noexcept { return bound() && !outdated; }
@@ -94,13 +94,14 @@ class Bindings final : public PlanObserver {
     bool madeByDevice(size_t output) const;
     void requireApart(const DeviceBinding& wanted, const std::string& name, const Buffers& others,
                       size_t except) const;
-    void loseOutputsOf(const Tensor& root) noexcept;
-    bool takenByOther(const Tensor& root, size_t output) const noexcept;
+    void loseOutputsOf(const Operand& root) noexcept;
+    bool takenByOther(const Operand& root, size_t output) const noexcept;
     bool fits(size_t output) const;
     void copyIn(size_t input);
     void copyOut(size_t output);
     [[noreturn]] void refuse(size_t output) const;
-    float* floatsFor(std::vector<BudgetedBuffer>& buffers, size_t index, const Tensor& tensor, Format format);
+    float* floatsFor(std::vector<BudgetedBuffer>& buffers, size_t index, const Operand& tensor,
+                     Format format);
 
     const Ports& ports_;
     std::vector<Binding> inputs_, outputs_;

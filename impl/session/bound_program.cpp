@@ -102,7 +102,7 @@ bool BoundProgram::upToDate(GraphTensors& tensors) {
     for (size_t i = 0; i < guards_.size(); ++i) {
         const ProgramGuard& planned = program_->guards[i];
         Guard& guard = guards_[i];
-        const Tensor& tensor = tensors[planned.input.tensor];
+        const Operand& tensor = tensors[planned.input.tensor];
         if (!planned.sameKind(tensor)) return false;
         const void* data = tensors.data(tensor);
         relocated |= data != guard.data;

@@ -17,7 +17,7 @@ void Bindings::requireApart(const DeviceBinding& wanted, const std::string& name
 }
 
 void Bindings::bindInput(size_t index, SessionContext& context, const SharedBuffer& buffer) {
-    const Tensor& tensor = ports_.input(index);
+    const Operand& tensor = ports_.input(index);
     Binding wanted;
     wanted.format = rowMajor(tensor);
     wanted.needed = wanted.bytes = inputs_[index].bytesOf(tensor, wanted.format);
@@ -32,7 +32,7 @@ void Bindings::bindInput(size_t index, SessionContext& context, const SharedBuff
 }
 
 void Bindings::bindOutput(size_t index, SessionContext& context, const SharedBuffer& buffer) {
-    const Tensor& tensor = ports_.output(index);
+    const Operand& tensor = ports_.output(index);
     Binding wanted;
     wanted.format = rowMajor(tensor);
     if (ports_.outputSettled(index)) wanted.needed = outputs_[index].bytesOf(tensor, wanted.format);
@@ -52,7 +52,7 @@ void Bindings::bindOutput(size_t index, SessionContext& context, const SharedBuf
 // Whether the device makes the output, and no other output is the same values.
 bool Bindings::madeByDevice(size_t index) const {
     if (outputs_[index].half || !ports_.deviceMakes(index)) return false;
-    const Tensor* root = ports_.outputStorage(index).root;
+    const Operand* root = ports_.outputStorage(index).root;
     for (size_t i = 0; i < outputs_.size(); ++i)
         if (i != index && ports_.outputStorage(i).root == root) return false;
     return true;

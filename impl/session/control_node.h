@@ -43,10 +43,10 @@ class ControlNode {
     size_t inputCount() const noexcept { return inputs_.size(); }
     size_t outputCount() const noexcept { return outputs_.size(); }
     Located input(size_t index) const {
-        const Tensor& tensor = tensors_[inputs_[index]];
+        const Operand& tensor = tensors_[inputs_[index]];
         return {tensor, tensors_.data(tensor)};
     }
-    Tensor& output(size_t index) { return tensors_.own(outputs_[index]); }
+    Operand& output(size_t index) { return tensors_.own(outputs_[index]); }
     // The output lies in this memory.
     void place(size_t index, BudgetedBuffer& memory) {
         tensors_.frame.place(output(index).number, memory.data());

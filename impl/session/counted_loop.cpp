@@ -12,7 +12,7 @@ namespace mnnc {
 namespace {
 
 int64_t tripLimit(const Located& limit, const char* name) {
-    const Tensor& tensor = limit.tensor;
+    const Operand& tensor = limit.tensor;
     if (tensor.type != DataType::Int32 || tensor.empty())
         fail(Status::BadType,
              "op '%s' (While): the trip limit must be an int32 element, it is %s of shape %s", name,
@@ -50,7 +50,7 @@ CountedLoop::CountedLoop(SessionContext& context, GraphTensors& tensors, const N
 // Whether the body is planned for what it gets now.
 bool CountedLoop::fits() {
     for (size_t i = 0; i < carried_; ++i) {
-        const Tensor &planned = body_->pipeline().input(i + 2), &now = values_[i].tensor;
+        const Operand &planned = body_->pipeline().input(i + 2), &now = values_[i].tensor;
         if (!(planned.shape == now.shape) || planned.type != now.type || planned.format != now.format ||
             !sameList(planned.list, now.list))
             return false;
@@ -85,13 +85,13 @@ Subgraph& CountedLoop::startIteration(int64_t iteration) {
 
 // How many iterations every run of this plan has; -1 where values of the run decide, or where iterations differ.
 int64_t CountedLoop::knownTrips() const {
-    const Tensor &limit = input(0).tensor, &condition = input(1).tensor;
+    const Operand &limit = input(0).tensor, &condition = input(1).tensor;
     if (!conditionKnown(limit) || limit.type != DataType::Int32 || !conditionKnown(condition)) return -1;
     const int64_t trips = std::max<int64_t>(tripLimit(input(0), name_.c_str()), 0);
     if (trips == 0 || !conditionHolds(input(1), name_.c_str())) return 0;
     if (varying_ || !body_->pipeline().singleStage()) return -1;
     if (trips == 1) return 1;
-    const Tensor& next = body_->pipeline().output(0);
+    const Operand& next = body_->pipeline().output(0);
     if (body_->passesThrough(1, 0)) return trips;
     if (!conditionKnown(next)) return -1;
     return conditionHolds(body_->output(0), name_.c_str()) ? trips : 1;
@@ -100,10 +100,10 @@ int64_t CountedLoop::knownTrips() const {
 void CountedLoop::appendScans(const Subgraph& body, int64_t iteration, int64_t limit) {
     for (size_t i = carried_; i < outputCount(); ++i) {
         const Located result = body.output(i + 1);
-        const Tensor& part = result.tensor;
+        const Operand& part = result.tensor;
         if (part.list)
             fail(Status::NotSupported, "op '%s' (While): scan output %zu is a sequence", name_.c_str(), i);
-        Tensor& stack = output(i);
+        Operand& stack = output(i);
         Shape shape = part.shape;
         shape.insert(0, 0);
         const int64_t bytes = hostBytes(part, rowMajor(part));
@@ -163,7 +163,7 @@ void CountedLoop::execute() {
     if (iteration == 0)
         for (size_t i = carried_; i < outputCount(); ++i) {
             // Without an iteration the shape of a part is unknown: an empty vector.
-            Tensor none;
+            Operand none;
             none.name = output(i).name;
             none.number = output(i).number;
             none.shape = Shape{0};

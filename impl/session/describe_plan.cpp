@@ -9,16 +9,16 @@ namespace mnnc {
 void Stage::describe(PlannedGraph& graph) const {
     const size_t count = tensors_.count() - schedule_.furtherLike.size();
     std::unordered_map<int, int> others;
-    const auto numberOf = [&](const Tensor* tensor) {
+    const auto numberOf = [&](const Operand* tensor) {
         const int number = (*program_)->tensors.original(tensor->number);
         if (number > 0 && static_cast<size_t>(number) <= count) return number - 1;
         const auto [found, added] = others.try_emplace(number, graph.lastOther - 1);
         if (added) --graph.lastOther;
         return found->second;
     };
-    const auto numbersOf = [&](const std::vector<Tensor*>& tensors) {
+    const auto numbersOf = [&](const std::vector<Operand*>& tensors) {
         std::vector<int> numbers;
-        for (const Tensor* tensor : tensors) numbers.push_back(numberOf(tensor));
+        for (const Operand* tensor : tensors) numbers.push_back(numberOf(tensor));
         return numbers;
     };
     for (const ProgramStep& step : (*program_)->steps)
@@ -27,7 +27,7 @@ void Stage::describe(PlannedGraph& graph) const {
                 graph.calls.push_back({call.record, numbersOf(call.inputs), numbersOf(call.outputs)});
     const auto add = [&](int id) {
         if (id < 0 || static_cast<size_t>(id) >= count) return;
-        const Tensor& tensor = tensors_[id];
+        const Operand& tensor = tensors_[id];
         graph.tensors[id] = {tensor.shape, tensor.type, tensor.hasConstantValue};
     };
     for (const Item& item : items_) {

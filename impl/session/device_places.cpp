@@ -5,37 +5,37 @@
 namespace mnnc {
 
 // Whether an execution of the host reads the tensor, or a view of it.
-bool Stage::hostReads(const Tensor& root) const noexcept {
+bool Stage::hostReads(const Operand& root) const noexcept {
     for (const ProgramStep& step : (*program_)->steps) {
         if (step.onDevice) continue;
         for (const OpCall& call : step.calls)
-            for (Tensor* input : call.inputs)
+            for (Operand* input : call.inputs)
                 if (rootOf(input)->number == root.number) return true;
     }
     return false;
 }
 
 // Whether uploads of the tensor, or of views of it, go through memory of their own.
-bool Stage::readsThrough(const Tensor& root) const noexcept {
+bool Stage::readsThrough(const Operand& root) const noexcept {
     for (const StagedTensor& staged : (*program_)->staged)
         if (rootOf(staged.host)->number == root.number) return true;
     return false;
 }
 
-void Stage::readThrough(const Tensor& root, DeviceBlock* block) noexcept {
+void Stage::readThrough(const Operand& root, DeviceBlock* block) noexcept {
     for (const StagedTensor& staged : (*program_)->staged)
         if (rootOf(staged.host)->number == root.number) place(*staged.staging, block);
 }
 
 // Whether the plan has the tensor in memory that the device and the host see.
-bool Stage::placedOnDevice(const Tensor& root) const noexcept {
+bool Stage::placedOnDevice(const Operand& root) const noexcept {
     for (const Placement& placement : (*program_)->placements)
         if (placement.operand == root.number && !placement.onHost) return true;
     return false;
 }
 
 // null: where the plan has it, and the host sees it.
-void Stage::place(const Tensor& tensor, DeviceBlock* block) noexcept {
+void Stage::place(const Operand& tensor, DeviceBlock* block) noexcept {
     if (!block && tensors_.frame.data<void>(tensor)) return;
     if (block) {
         tensors_.frame.place(tensor.number, DevicePlace{block, 0});
@@ -49,7 +49,7 @@ void Stage::place(const Tensor& tensor, DeviceBlock* block) noexcept {
 
 bool Pipeline::deviceReads(size_t index) noexcept {
     if (!singleStage() || !stages_[0]->planned()) return false;
-    const Tensor& tensor = input(index);
+    const Operand& tensor = input(index);
     for (size_t i = 0; i < outputCount(); ++i)
         if (rootOf(&tensors_[outputId(i)])->number == tensor.number) return false;
     return context_.device && tensor.usage == Usage::Input && !tensor.aliasOf && !tensor.empty() &&
@@ -59,7 +59,7 @@ bool Pipeline::deviceReads(size_t index) noexcept {
 bool Pipeline::deviceMakes(size_t index) noexcept {
     if (!singleStage() || !stages_[0]->planned()) return false;
     const auto [root, offset] = outputStorage(index);
-    const Tensor& tensor = output(index);
+    const Operand& tensor = output(index);
     return context_.device && root && offset == 0 && tensors_.frame.device(*root).block && !root->onDevice &&
            root->channelBlock == 1 && tensor.channelBlock == 1 &&
            root->storageBytes() == tensor.storageBytes() && stages_[0]->placedOnDevice(*root) &&
@@ -72,7 +72,7 @@ void Pipeline::readFrom(size_t index, DeviceBlock* block) noexcept {
 
 void Pipeline::makeIn(size_t index, DeviceBlock* block) noexcept {
     if (!context_.device || !stages_[0]->planned()) return;
-    const Tensor* root = outputStorage(index).root;
+    const Operand* root = outputStorage(index).root;
     if (root && stages_[0]->placedOnDevice(*root)) stages_[0]->place(*root, block);
 }
 

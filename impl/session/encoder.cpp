@@ -36,7 +36,7 @@ void StageEncoder::checkOutputs(const Node& node, const std::vector<Tensor*>& ou
             if (extent > INT32_MAX)
                 fail(Status::Overflow, "op '%s': an output of shape %s has an extent above 2^31 - 1",
                      node.name.c_str(), shape.c_str());
-        if (output->elements() > INT32_MAX || output->storageBytes() > context_.maxMemoryBytes)
+        if (output->elements() > INT32_MAX || output->bytes() > context_.maxMemoryBytes)
             fail(Status::LimitExceeded,
                  "op '%s': an output of shape %s exceeds max_memory_bytes (%lld) or 2^31 - 1 elements",
                  node.name.c_str(), shape.c_str(), static_cast<long long>(context_.maxMemoryBytes));
@@ -74,12 +74,8 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
                      input->name.c_str(), input->shape.text().c_str());
     for (Tensor* output : outputs) {
         output->values = nullptr;
-        output->channelBlock = 1;
-        output->aliasOf = nullptr;
-        output->aliasOffset = 0;
         output->list = nullptr;
         output->hasConstantValue = false;
-        output->onDevice = false;
     }
     const ShapeContext shapes{node, inputs, outputs};
     (node.def->shape ? node.def->shape : copyShapes)(shapes);
@@ -106,13 +102,13 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
             fillRoom(*this, outputs[i], made[i], node.name);
     }
     if (op.folded) {
-        const std::vector<Command> now = std::move(emitted_);
-        for (const Command& command : now) fold(command);
+        const std::vector<ValueCommand> now = std::move(emitted_);
+        for (const ValueCommand& command : now) fold(command);
         for (Tensor* output : outputs) output->hasConstantValue = true;
         return;
     }
     double flops = -1;
-    for (Command& command : emitted_) {
+    for (ValueCommand& command : emitted_) {
         if (flops < 0) {
             flops = 0;
             if (node.def->flops)
@@ -139,7 +135,7 @@ bool StageEncoder::emitForHost(const ScheduledOp& op, const OpContext& context, 
         context_.hostBackend->take(*op.node, describeNode(*context_.net->model, *op.node, *op.source),
                                    context.inputs, context.outputs, refusal);
     if (!params->node) return false;
-    Command command = context.command();
+    ValueCommand command = context.command();
     command.type = OpType::Plugin;
     command.params = params;
     emit(std::move(command));
@@ -155,7 +151,7 @@ Tensor* StageEncoder::temporary(const Shape& shape, DataType type, Format format
     return &tensor;
 }
 
-void StageEncoder::emit(Command command) {
+void StageEncoder::emit(ValueCommand command) {
     // A constant that geometry left in the file (ops/looped_layer.h) comes into memory where executions do not load it.
     const uint32_t own = context_.wanted().loadsInputs(command.type);
     for (size_t k = 0; k < command.inputs.size(); ++k) {
@@ -171,11 +167,23 @@ void* StageEncoder::allocateFolded(int64_t bytes) {
 }
 
 void StageEncoder::constant(Tensor* output, const void* bytes) {
-    const int64_t size = output->storageBytes();
+    const int64_t size = output->bytes();
     void* values = allocateFolded(size);
     if (size > 0) std::memcpy(values, bytes, static_cast<size_t>(size));
     output->values = values;
     output->hasConstantValue = true;
+}
+
+// Over operands of its own, which give their values back.
+void StageEncoder::fold(const ValueCommand& command) {
+    const auto stored = [&](const Tensor* tensor) { return &operands_.emplace_back(*tensor); };
+    const Command now = mapOperands<Operand>(command, stored);
+    fold(now);
+    for (size_t i = 0; i < now.outputs.size(); ++i) {
+        command.outputs[i]->values = now.outputs[i]->values;
+        command.outputs[i]->hasConstantValue = true;
+    }
+    operands_.clear();
 }
 
 void StageEncoder::fold(const Command& command) {
@@ -198,26 +206,28 @@ void StageEncoder::fold(const Command& command) {
     for (size_t i = 0; i < packed.inputs.size(); ++i)
         if (!choice.wantsRowMajor(i) && choice.inputBlock > 1)
             packed.inputs[i] = repack(command.inputs[i], choice.inputBlock);
-    for (Tensor*& output : packed.outputs) {
-        const TensorQuant quant = output->quant;
-        output = temporary(output->shape, output->type, output->format);
-        output->channelBlock = choice.outputBlock;
-        output->quant = quant;
-    }
+    for (Operand*& output : packed.outputs)
+        output = operand(output->shape, output->type, output->format, choice.outputBlock, output->quant);
     runNow(packed);
     for (size_t i = 0; i < packed.outputs.size(); ++i) changeStorage(packed.outputs[i], command.outputs[i]);
 }
 
-Tensor* StageEncoder::repack(Tensor* tensor, int channelBlock) {
+Operand* StageEncoder::operand(const Shape& shape, DataType type, Format format, int channelBlock,
+                               const TensorQuant& quant) {
+    Operand& made = operands_.emplace_back(*temporary(shape, type, format));
+    made.channelBlock = channelBlock;
+    made.quant = quant;
+    return &made;
+}
+
+Operand* StageEncoder::repack(Operand* tensor, int channelBlock) {
     if (tensor->channelBlock == channelBlock) return tensor;
-    Tensor* result = temporary(tensor->shape, tensor->type, tensor->format);
-    result->channelBlock = channelBlock;
-    result->quant = tensor->quant;
+    Operand* result = operand(tensor->shape, tensor->type, tensor->format, channelBlock, tensor->quant);
     changeStorage(tensor, result);
     return result;
 }
 
-void StageEncoder::changeStorage(Tensor* from, Tensor* to) {
+void StageEncoder::changeStorage(Operand* from, Operand* to) {
     Command command;
     command.name = from->name + "_storage";
     command.inputs = {from};
@@ -246,8 +256,8 @@ void StageEncoder::runNow(const Command& command) {
     const int scratchNumber = planning_.numbers.of(OperandNumbers::Kind::Scratch, -1, 0, 0);
     Frame& frame = planning_.known;
     frame.grow(planning_.numbers.end());
-    for (const Tensor* input : command.inputs) frame.place(input->number, const_cast<void*>(input->values));
-    for (Tensor* output : command.outputs) {
+    for (const Operand* input : command.inputs) frame.place(input->number, const_cast<void*>(input->values));
+    for (Operand* output : command.outputs) {
         if (!output->values) output->values = allocateFolded(output->storageBytes());
         frame.place(output->number, const_cast<void*>(output->values));
     }
@@ -256,7 +266,7 @@ void StageEncoder::runNow(const Command& command) {
     const std::unique_ptr<ExecutionState> state = execution->makeState();
     frame.beginStep(scratchNumber, state.get());
     execution->run(frame);
-    for (Tensor* output : command.outputs) output->hasConstantValue = true;
+    for (Operand* output : command.outputs) output->hasConstantValue = true;
 }
 
 }  // namespace mnnc

@@ -12,11 +12,10 @@
 namespace mnnc {
 
 struct EncodedCommand {
-    Command command;
+    ValueCommand command;
     double flops = 0;
     std::string
         refusal;  // why the host's backend does not compute it; empty: there is none, or it was not asked
-    std::vector<int> operands = {};  // the numbers of its inputs and outputs
 };
 
 class StageEncoder final : public GeometryContext {
@@ -37,18 +36,21 @@ class StageEncoder final : public GeometryContext {
     void encode(const ScheduledOp& op, std::vector<Tensor*> inputs, std::vector<Tensor*> outputs,
                 std::vector<EncodedCommand>& commands);
 
-    // Runs commands now; all inputs must have data.
+    // Runs a command now, whose inputs are known; its outputs become so.
     void fold(const Command& command);
 
     Tensor* temporary(const Shape& shape, DataType type, Format format) override;
-    void emit(Command command) override;
+    void emit(ValueCommand command) override;
     void constant(Tensor* output, const void* bytes) override;
 
   private:
     // The command of the host's backend where it takes the operator; else none, with the reason if it was asked.
     bool emitForHost(const ScheduledOp& op, const OpContext& context, std::string& refusal);
-    Tensor* repack(Tensor* tensor, int channelBlock);
-    void changeStorage(Tensor* from, Tensor* to);
+    void fold(const ValueCommand& command);
+    Operand* operand(const Shape& shape, DataType type, Format format, int channelBlock,
+                     const TensorQuant& quant);
+    Operand* repack(Operand* tensor, int channelBlock);
+    void changeStorage(Operand* from, Operand* to);
     void runNow(const Command& command);
     void checkOutputs(const Node& node, const std::vector<Tensor*>& outputs) const;
     std::vector<Tensor*> computedOutputs(const Node& node, const std::vector<Tensor*>& outputs);
@@ -60,7 +62,8 @@ class StageEncoder final : public GeometryContext {
     const int stage_, owner_;
     std::deque<Tensor>& temporaries_;
     std::deque<SharedMemory>& folded_;
-    std::vector<Command> emitted_;
+    std::vector<ValueCommand> emitted_;
+    std::deque<Operand> operands_;  // of commands that run now
 };
 
 }  // namespace mnnc

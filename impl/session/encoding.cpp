@@ -34,10 +34,12 @@ Encoding::Encoding(SessionContext& context, PlanningFrame& planning, const Sched
     StageEncoder(context, planning, OperandNumbers::Kind::Operator, op.stage, op.number, temporaries_,
                  folded_)
         .encode(op, inputs, made, commands_);
-    // The inputs belong to a plan, which may be gone before this: commands() finds those of another plan by their numbers.
-    for (EncodedCommand& encoded : commands_)
-        for (std::vector<Tensor*>* side : {&encoded.command.inputs, &encoded.command.outputs})
-            for (Tensor* tensor : *side) encoded.operands.push_back(tensor->number);
+    // The inputs belong to a program, which may be gone before this.
+    for (const EncodedCommand& encoded : commands_) {
+        std::vector<int>& numbers = operands_.emplace_back();
+        for (const std::vector<Tensor*>* side : {&encoded.command.inputs, &encoded.command.outputs})
+            for (const Tensor* tensor : *side) numbers.push_back(tensor->number);
+    }
 }
 
 bool Encoding::fits(const ScheduledOp& op, const std::vector<Tensor*>& inputs, const Makers& makerOf) const {
@@ -48,18 +50,18 @@ bool Encoding::fits(const ScheduledOp& op, const std::vector<Tensor*>& inputs, c
 }
 
 void Encoding::addTensors(PlanTensors& tensors) const {
-    for (const Tensor& output : outputs_) tensors.add(output);
-    for (const Tensor& temporary : temporaries_) tensors.add(temporary);
+    for (const Tensor& output : outputs_) tensors.add(Operand(output));
+    for (const Tensor& temporary : temporaries_) tensors.add(Operand(temporary));
 }
 
-std::vector<EncodedCommand> Encoding::commands(const PlanTensors& tensors) const {
-    std::vector<EncodedCommand> result = commands_;
-    for (EncodedCommand& encoded : result) {
-        auto operand = encoded.operands.begin();
-        for (std::vector<Tensor*>* side : {&encoded.command.inputs, &encoded.command.outputs})
-            for (Tensor*& tensor : *side) tensor = tensors.find(*operand++);
+void Encoding::appendTo(CommandGraph& graph, const PlanTensors& tensors) const {
+    for (size_t i = 0; i < commands_.size(); ++i) {
+        const EncodedCommand& encoded = commands_[i];
+        auto number = operands_[i].begin();
+        graph.append(
+            mapOperands<Operand>(encoded.command, [&](const Tensor*) { return tensors.find(*number++); }),
+            encoded.flops, encoded.refusal);
     }
-    return result;
 }
 
 }  // namespace mnnc

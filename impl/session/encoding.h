@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "plan/graph.h"
 #include "plan/plan_tensors.h"
 #include "session/encoder.h"
 #include "session/shared_memory.h"
@@ -29,8 +30,8 @@ class Encoding {
     bool fits(const ScheduledOp& op, const std::vector<Tensor*>& inputs, const Makers& makerOf) const;
     // Adds the outputs and the temporary tensors to those of a plan, which has the inputs.
     void addTensors(PlanTensors& tensors) const;
-    // The commands over the tensors of such a plan.
-    std::vector<EncodedCommand> commands(const PlanTensors& tensors) const;
+    // Appends the commands over the operands of such a program.
+    void appendTo(CommandGraph& graph, const PlanTensors& tensors) const;
 
   private:
     struct Input {
@@ -50,7 +51,8 @@ class Encoding {
     std::vector<Input> inputs_;
     std::deque<Tensor> outputs_, temporaries_;
     std::deque<SharedMemory> folded_;
-    std::vector<EncodedCommand> commands_;  // over these tensors; inputs count by their numbers alone
+    std::vector<EncodedCommand> commands_;    // whose tensors count by their numbers alone
+    std::vector<std::vector<int>> operands_;  // of each command: inputs, then outputs
 };
 
 }  // namespace mnnc

@@ -8,7 +8,7 @@
 #include "ops/net.h"
 #include "schedule/schedule.h"
 #include "session/planning_frame.h"
-#include "tensor/tensor.h"
+#include "tensor/operand.h"
 
 namespace mnnc {
 
@@ -26,25 +26,25 @@ class GraphTensors {
 
     size_t count() const noexcept { return own_.size(); }
     // A tensor that nothing has made says nothing, but for the name of one that own() was asked for.
-    const Tensor& operator[](int id) const noexcept {
+    const Operand& operator[](int id) const noexcept {
         const auto i = static_cast<size_t>(id);
         return planned_[i] ? *planned_[i] : own_[i] ? *own_[i] : none_;
     }
     // Where the elements lie on the host; null: they lie nowhere there now.
-    const void* data(const Tensor& tensor) const noexcept {
+    const void* data(const Operand& tensor) const noexcept {
         return tensor.values ? tensor.values : frame.data<void>(tensor);
     }
     // A plan that comes into use makes the tensor so; null: none does.
-    void setPlanned(int id, const Tensor* tensor) noexcept { planned_[static_cast<size_t>(id)] = tensor; }
+    void setPlanned(int id, const Operand* tensor) noexcept { planned_[static_cast<size_t>(id)] = tensor; }
     // The tensor as the pipeline has it, for all but those that operators make.
-    Tensor& own(int id) {
-        std::unique_ptr<Tensor>& tensor = own_[static_cast<size_t>(id)];
-        if (!tensor) tensor = std::make_unique<Tensor>(blank(id));
+    Operand& own(int id) {
+        std::unique_ptr<Operand>& tensor = own_[static_cast<size_t>(id)];
+        if (!tensor) tensor = std::make_unique<Operand>(blank(id));
         return *tensor;
     }
     // The same; of a tensor that operators make its name and what the model says.
-    Tensor declared(int id) const {
-        const std::unique_ptr<Tensor>& tensor = own_[static_cast<size_t>(id)];
+    Operand declared(int id) const {
+        const std::unique_ptr<Operand>& tensor = own_[static_cast<size_t>(id)];
         return tensor ? *tensor : blank(id);
     }
     // Whether a number is that of a tensor of the graph.
@@ -56,8 +56,8 @@ class GraphTensors {
     Frame frame;
 
   private:
-    Tensor blank(int id) const {
-        Tensor tensor;
+    Operand blank(int id) const {
+        Operand tensor;
         tensor.number = id + 1;
         const std::vector<std::string>& names = net_.source->tensorNames;
         auto of = static_cast<size_t>(id);
@@ -73,14 +73,14 @@ class GraphTensors {
 
     const NetGraph& net_;
     const GraphSchedule& schedule_;
-    std::vector<std::unique_ptr<Tensor>> own_;  // by id
-    std::vector<const Tensor*> planned_;
-    const Tensor none_;
+    std::vector<std::unique_ptr<Operand>> own_;  // by id
+    std::vector<const Operand*> planned_;
+    const Operand none_;
 };
 
 // A tensor, and where its elements lie on the host.
 struct Located {
-    const Tensor& tensor;
+    const Operand& tensor;
     const void* data;
 };
 

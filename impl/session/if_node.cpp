@@ -48,7 +48,7 @@ void IfNode::execute() {
 }
 
 void IfNode::appendBodies(std::vector<OpRecord>& records) const {
-    const Tensor& condition = input(0).tensor;
+    const Operand& condition = input(0).tensor;
     const bool known = conditionKnown(condition);
     for (const Branch* branch : {&then_, &else_}) {
         const size_t begin = records.size();

@@ -7,7 +7,7 @@ namespace mnnc {
 
 namespace {
 
-std::vector<std::optional<Tensor>> infer(SessionContext& context, const std::vector<int>& ids) {
+std::vector<std::optional<Operand>> infer(SessionContext& context, const std::vector<int>& ids) {
     const Graph& graph = *context.net->graphs[0].source;
     Pipeline before(context, 0, std::vector<int>(graph.inputs.begin(), graph.inputs.end()), ids);
     for (size_t i = 0; i < before.inputCount(); ++i) {
@@ -29,7 +29,7 @@ Shape defaultShape(Shape declared) {
     return declared;
 }
 
-std::vector<std::optional<Tensor>> inferInputs(SessionContext& context, const std::vector<int>& ids) {
+std::vector<std::optional<Operand>> inferInputs(SessionContext& context, const std::vector<int>& ids) {
     if (ids.empty()) return {};
     try {
         return infer(context, ids);
@@ -37,7 +37,7 @@ std::vector<std::optional<Tensor>> inferInputs(SessionContext& context, const st
         if (!isUnknownShape(error)) throw;
     }
     // One of them is unknown: the others may be known.
-    std::vector<std::optional<Tensor>> result(ids.size());
+    std::vector<std::optional<Operand>> result(ids.size());
     for (size_t i = 0; i < ids.size() && ids.size() > 1; ++i) {
         try {
             result[i] = infer(context, {ids[i]}).front();
@@ -48,13 +48,13 @@ std::vector<std::optional<Tensor>> inferInputs(SessionContext& context, const st
     return result;
 }
 
-std::vector<std::optional<Tensor>> Pipeline::inferOutputs() {
+std::vector<std::optional<Operand>> Pipeline::inferOutputs() {
     const std::vector<Tensor> inputs = wantedInputs();
     const ProgramPtr program = stages_[0]->inferShapes({nullptr, inputs});
-    std::vector<std::optional<Tensor>> result(outputCount());
+    std::vector<std::optional<Operand>> result(outputCount());
     for (size_t i = 0; i < outputCount(); ++i) {
         if (!settled(outputId(i))) continue;
-        const Tensor* made = program->tensors.find(outputId(i) + 1);
+        const Operand* made = program->tensors.find(outputId(i) + 1);
         result[i] = made ? *made : output(i);
         result[i]->values = nullptr;
     }

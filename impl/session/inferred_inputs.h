@@ -12,6 +12,6 @@ Shape defaultShape(Shape declared);
 
 // What the net makes of tensors of the main graph for the shapes that the model declares for its inputs, without contents;
 // none where that is not known before a run, or where an operator before them cannot run here.
-std::vector<std::optional<Tensor>> inferInputs(SessionContext& context, const std::vector<int>& ids);
+std::vector<std::optional<Operand>> inferInputs(SessionContext& context, const std::vector<int>& ids);
 
 }  // namespace mnnc

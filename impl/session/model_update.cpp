@@ -15,7 +15,7 @@ namespace mnnc {
 
 namespace {
 
-std::shared_ptr<const ConstParams> written(const ConstParams& old, const Tensor& value, const void* data) {
+std::shared_ptr<const ConstParams> written(const ConstParams& old, const Operand& value, const void* data) {
     auto params = std::make_shared<ConstParams>();
     params->shape = old.shape;
     params->type = old.type;

@@ -167,7 +167,7 @@ bool Path::fedAsPlanned() const noexcept {
 
 void Path::describeLinks() {
     for (const Link& link : links_) {
-        const Tensor& source = link.from->tensor(link.tensor);
+        const Operand& source = link.from->tensor(link.tensor);
         // The model's, or what an operator makes of the model's: the same for all shapes.
         if (source.quant.known()) pipeline_->input(link.input).quant = source.quant;
         pipeline_->describeInput(link.input, source.shape, source.type, source.format, source.list);
@@ -176,7 +176,7 @@ void Path::describeLinks() {
 
 // An input is only read: it may be where the earlier path has it.
 void Path::receive(const Link& link) {
-    const Tensor& source = link.from->tensor(link.tensor);
+    const Operand& source = link.from->tensor(link.tensor);
     const void* data = link.from->data(source);
     const bool same = sameLayout(source, rowMajor(source));
     // No pass and no execution writes to an input.

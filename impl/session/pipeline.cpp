@@ -33,7 +33,7 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
         if (isConstantNode(node)) {
             if (!node.params) continue;  // not needed, or scheduling would have refused it
             const auto* constant = &node.paramsAs<ConstParams>();
-            Tensor& tensor = tensors_.own(node.outputs[0]);
+            Operand& tensor = tensors_.own(node.outputs[0]);
             tensor.shape = constant->shape;
             tensor.type = constant->type;
             tensor.format = constant->format;
@@ -43,7 +43,7 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
             tensor.values = constant->data;
         } else if (node.type == OpType::Input && node.params) {
             const auto* input = &node.paramsAs<InputParams>();
-            Tensor& tensor = tensors_.own(node.outputs[0]);
+            Operand& tensor = tensors_.own(node.outputs[0]);
             tensor.shape = input->shape;
             tensor.type = input->type;
             tensor.format = input->format;
@@ -52,7 +52,7 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
     for (const int id : inputIds_) {
         tensors_.own(id).usage = Usage::Input;
         inputMemory_.emplace_back(context);
-        const Tensor& tensor = tensors_.own(id);
+        const Operand& tensor = tensors_.own(id);
         wanted_.push_back({tensor.shape, tensor.type, tensor.format, tensor.list});
     }
     std::vector<std::vector<Stage::Item>> items(static_cast<size_t>(schedule_.stages));
@@ -89,7 +89,7 @@ void Pipeline::loadConstants(const NetGraph& net) {
         if (!isConstantNode(node) || !node.params) continue;
         const auto* constant = &node.paramsAs<ConstParams>();
         if (!constant->leftInFile()) continue;
-        Tensor& tensor = tensors_.own(node.outputs[0]);
+        Operand& tensor = tensors_.own(node.outputs[0]);
         tensor.stored = constant;
         if (!read[static_cast<size_t>(node.outputs[0])]) continue;
         tensor.values = shared_->content(tensor.number, *constant);

@@ -50,11 +50,11 @@ class Pipeline {
 
     size_t inputCount() const noexcept { return inputIds_.size(); }
     // Of the plan in use, or as the model has it before the first plan.
-    Tensor& input(size_t index) { return tensors_.own(inputIds_[index]); }
+    Operand& input(size_t index) { return tensors_.own(inputIds_[index]); }
     size_t outputCount() const noexcept { return schedule_.outputs.size(); }
-    const Tensor& output(size_t index) const noexcept { return tensors_[schedule_.outputs[index]]; }
+    const Operand& output(size_t index) const noexcept { return tensors_[schedule_.outputs[index]]; }
     // Where the elements of a tensor of the graph lie on the host; null: they lie nowhere there now.
-    const void* data(const Tensor& tensor) const noexcept { return tensors_.data(tensor); }
+    const void* data(const Operand& tensor) const noexcept { return tensors_.data(tensor); }
     void* inputData(size_t index) const noexcept { return tensors_.frame.data(inputIds_[index] + 1); }
     const Frame& frame() const noexcept { return tensors_.frame; }
     int outputId(size_t index) const noexcept { return schedule_.outputs[index]; }
@@ -67,7 +67,7 @@ class Pipeline {
     const InputDescription& described(size_t index) const noexcept { return wanted_[index]; }
     // What operators make of the described inputs, without a plan: each output without contents, or none where only a run
     // knows. Throws what shape rules throw.
-    std::vector<std::optional<Tensor>> inferOutputs();
+    std::vector<std::optional<Operand>> inferOutputs();
     // Makes or finds the plan of the first stage for the described inputs, input memory included. Inputs that are no longer
     // what they were are zeros then; the others keep their contents. Later stages are planned by run(). When it fails
     // the plan before is as it was. It has its memory and runs, unless memory that had to grow for the new one was lacking.
@@ -89,11 +89,11 @@ class Pipeline {
     // Where the output lies; nowhere while its stage is not planned, and for results of control flow.
     ConstStorageLocation outputStorage(size_t index) const noexcept;
     // The tensor whose memory is that of the output, when it can be elsewhere on the host; else null.
-    const Tensor* movableRoot(size_t index) const;
+    const Operand* movableRoot(size_t index) const;
     // Gives an input, or the root of an output (movableRoot), other memory of the host, and views of it with it; null: that of the
     // session. Until the next plan. Whether it was elsewhere before. An output takes along what the run under way has made of it.
     bool placeInput(size_t index, void* data) noexcept;
-    bool placeOutput(const Tensor& root, void* data) noexcept;
+    bool placeOutput(const Operand& root, void* data) noexcept;
 
     // Whether a device alone reads an input, or makes an output, in the plan that stands, so that it can do so in any
     // buffer.
@@ -117,7 +117,7 @@ class Pipeline {
     bool reads(int id) const;
     // All those, by id.
     void markRead(std::vector<bool>& read) const;
-    const Tensor& tensor(int id) const noexcept { return tensors_[id]; }
+    const Operand& tensor(int id) const noexcept { return tensors_[id]; }
     // The memory of a constant in this pipeline alone, which has its values at first; the plan does not follow what is written.
     void* ownConstant(int id);
     // The constants in such memory.
@@ -155,7 +155,7 @@ class Pipeline {
     // The inputs as they are to be.
     std::vector<Tensor> wantedInputs() const;
     bool isMade(int id) const noexcept;
-    bool relocate(const Tensor& root, void* to) noexcept;
+    bool relocate(const Operand& root, void* to) noexcept;
     void exchange(KeptPlan& kept) noexcept;
     // Takes a plan into use and gives it memory; where that fails, the one before is in use again.
     void use(KeptPlan& kept);

@@ -26,7 +26,7 @@ void Pipeline::markRead(std::vector<bool>& read) const {
 
 void* Pipeline::ownConstant(int id) {
     if (const auto own = ownConstants_.find(id); own != ownConstants_.end()) return own->second.data();
-    Tensor& tensor = tensors_.own(id);
+    Operand& tensor = tensors_.own(id);
     const int64_t bytes = tensor.storageBytes();
     std::shared_ptr<const void> stored;
     if (bytes > 0 && !tensor.values) stored = tensor.stored->load();

@@ -58,7 +58,7 @@ std::vector<Tensor> Pipeline::wantedInputs() const {
         input.type = wanted_[i].type;
         input.format = wanted_[i].format;
         input.list = wanted_[i].list;
-        input.storageBytes();  // refuses what does not fit
+        input.bytes();  // refuses what does not fit
     }
     return inputs;
 }
@@ -81,7 +81,7 @@ void Pipeline::use(KeptPlan& kept) {
     std::vector<BudgetedBuffer> grown;  // what was in the present memory stays while this may fail
     for (size_t i = 0; i < inputs.size(); ++i) {
         grown.emplace_back(context_);
-        const int64_t bytes = inputs[i].storageBytes();
+        const int64_t bytes = inputs[i].bytes();
         if (bytes > inputMemory_[i].size() || !inputMemory_[i].data()) grown[i].reserve(bytes, "an input");
     }
     const auto exchangeMemory = [&]() noexcept {

@@ -14,7 +14,7 @@ namespace mnnc {
 void Pipeline::makeVariables() {
     for (const Variable& variable : schedule_.variables) {
         void* memory = ownConstant(variable.constant);
-        Tensor& constant = tensors_.own(variable.constant);
+        Operand& constant = tensors_.own(variable.constant);
         constant.usage = Usage::Input;
         constant.hasConstantValue = false;
         constant.values = nullptr;
@@ -29,7 +29,7 @@ bool Pipeline::isVariable(int id) const noexcept {
 }
 
 void Pipeline::checkVariable(const CarriedVariable& variable) const {
-    const Tensor &constant = tensors_[variable.constant], &value = tensors_[variable.value];
+    const Operand &constant = tensors_[variable.constant], &value = tensors_[variable.value];
     if (value.shape == constant.shape && value.type == constant.type && !value.list) return;
     fail(Status::ComputeSizeError, "constant '%s' is %s of shape %s, an operator writes %s of shape %s to it",
          constant.name.c_str(), dataTypeName(constant.type), constant.shape.text().c_str(),
@@ -47,7 +47,7 @@ void Pipeline::keepVariables() {
     const auto isOther = [&](const CarriedVariable& variable) {
         const auto* value = static_cast<const char*>(data(tensors_[variable.value]));
         return std::any_of(variables_.begin(), variables_.end(), [&](const CarriedVariable& other) {
-            const Tensor& constant = tensors_[other.constant];
+            const Operand& constant = tensors_[other.constant];
             const auto* memory = static_cast<const char*>(data(constant));
             return &other != &variable && !std::less<>()(value, memory) &&
                    std::less<>()(value, memory + constant.storageBytes());
@@ -55,13 +55,13 @@ void Pipeline::keepVariables() {
     };
     for (CarriedVariable& variable : variables_) {
         checkVariable(variable);
-        const Tensor &constant = tensors_[variable.constant], &value = tensors_[variable.value];
+        const Operand &constant = tensors_[variable.constant], &value = tensors_[variable.value];
         if (constant.empty() || !isOther(variable)) continue;
         void* waiting = variable.waiting.reserve(constant.storageBytes(), "a value of a variable");
         copyToHost(value, data(value), waiting, rowMajor(constant));
     }
     for (CarriedVariable& variable : variables_) {
-        const Tensor &constant = tensors_[variable.constant], &value = tensors_[variable.value];
+        const Operand &constant = tensors_[variable.constant], &value = tensors_[variable.value];
         void* to = tensors_.frame.data<void>(constant);
         if (constant.empty() || data(value) == to) continue;
         if (isOther(variable))

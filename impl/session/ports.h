@@ -17,8 +17,8 @@ class Ports {
     std::vector<Port> inputs, outputs;
     bool onePath = true;  // the session has no other
 
-    Tensor& input(size_t index) const noexcept { return inputs[index].pipeline->input(inputs[index].index); }
-    const Tensor& output(size_t index) const noexcept {
+    Operand& input(size_t index) const noexcept { return inputs[index].pipeline->input(inputs[index].index); }
+    const Operand& output(size_t index) const noexcept {
         return outputs[index].pipeline->output(outputs[index].index);
     }
     // See Pipeline.
@@ -35,17 +35,17 @@ class Ports {
     bool placeInput(size_t index, void* data) const noexcept {
         return inputs[index].pipeline->placeInput(inputs[index].index, data);
     }
-    bool placeOutput(size_t index, const Tensor& root, void* data) const noexcept {
+    bool placeOutput(size_t index, const Operand& root, void* data) const noexcept {
         return outputs[index].pipeline->placeOutput(root, data);
     }
-    DevicePlace deviceOf(size_t output, const Tensor& tensor) const noexcept {
+    DevicePlace deviceOf(size_t output, const Operand& tensor) const noexcept {
         return outputs[output].pipeline->frame().device(tensor);
     }
     bool outputSettled(size_t index) const noexcept { return outputs[index].settled; }
     ConstStorageLocation outputStorage(size_t index) const noexcept {
         return outputs[index].pipeline->outputStorage(outputs[index].index);
     }
-    const Tensor* movableRoot(size_t index) const {
+    const Operand* movableRoot(size_t index) const {
         return outputs[index].pipeline->movableRoot(outputs[index].index);
     }
     bool deviceReads(size_t index) const noexcept {

@@ -36,7 +36,7 @@ struct ProgramGuard {
     int64_t bytes = 0;                    // of the content
     std::optional<SharedMemory> content;  // row-major
 
-    bool sameKind(const Tensor& tensor) const noexcept {
+    bool sameKind(const Operand& tensor) const noexcept {
         return tensor.shape == shape && tensor.type == type && tensor.format == format &&
                sameList(tensor.list, list);
     }

@@ -22,7 +22,7 @@ bool Stage::makes(int tensor) const noexcept {
     return madeHere_[static_cast<size_t>(tensor)];
 }
 
-bool Pipeline::relocate(const Tensor& root, void* to) noexcept {
+bool Pipeline::relocate(const Operand& root, void* to) noexcept {
     if (tensors_.frame.data(root.number) == to) return false;
     tensors_.frame.place(root.number, to);
     for (const auto& stage : stages_) stage->follow();
@@ -33,7 +33,7 @@ bool Pipeline::placeInput(size_t index, void* data) noexcept {
     return relocate(input(index), data ? data : inputMemory(index));
 }
 
-bool Pipeline::placeOutput(const Tensor& root, void* data) noexcept {
+bool Pipeline::placeOutput(const Operand& root, void* data) noexcept {
     for (size_t i = 0; i < stages_.size(); ++i) {
         void* home = stages_[i]->arenaPlace(root.number);
         if (!home) continue;
@@ -61,7 +61,7 @@ ConstStorageLocation Pipeline::outputStorage(size_t index) const noexcept {
     ConstStorageLocation place = storageLocation(&tensors_[outputId(index)]);
     // What a stage reads of an earlier one may be a view there.
     while (tensors_.isOfGraph(place.root->number)) {
-        const Tensor& made = tensors_[place.root->number - 1];
+        const Operand& made = tensors_[place.root->number - 1];
         if (&made == place.root) break;
         const ConstStorageLocation there = storageLocation(&made);
         place = {there.root, place.offset + there.offset};
@@ -71,13 +71,13 @@ ConstStorageLocation Pipeline::outputStorage(size_t index) const noexcept {
 }
 
 // Whether its bytes lie as in a row-major tensor, as those of blocks do that are whole and have one pixel.
-static bool isRowMajor(const Tensor& tensor) {
+static bool isRowMajor(const Operand& tensor) {
     return tensor.channelBlock == 1 || packsToItself(tensor, tensor.channelBlock);
 }
 
-const Tensor* Pipeline::movableRoot(size_t index) const {
+const Operand* Pipeline::movableRoot(size_t index) const {
     const auto [root, offset] = outputStorage(index);
-    const Tensor& tensor = output(index);
+    const Operand& tensor = output(index);
     if (!root || !data(tensor) || offset != 0 || tensor.hasConstantValue || root->hasConstantValue ||
         root->usage != Usage::Normal || root->onDevice || tensors_.frame.device(*root).block ||
         !isRowMajor(*root) || !isRowMajor(tensor) || root->storageBytes() != tensor.storageBytes())

@@ -82,7 +82,7 @@ void Session::resizeInput(size_t index, const Shape& shape) {
 }
 
 void Session::describeInput(size_t index) {
-    const Tensor& tensor = input(index);
+    const Operand& tensor = input(index);
     const Port& port = ports_.inputs[index];
     port.pipeline->describeInput(port.index, wantedShapes_[index], tensor.type, tensor.format, tensor.list);
 }
@@ -277,7 +277,7 @@ void Session::renewConstants() {
         Pipeline& pipeline = path.pipeline();
         for (const int id : changedConstants_) {
             if (&path == &paths_[0] || !pipeline.reads(id)) continue;
-            const Tensor& written = constant(id);
+            const Operand& written = constant(id);
             void* own = pipeline.ownConstant(id);
             if (!written.empty())
                 std::memcpy(own, constantData(id), static_cast<size_t>(written.storageBytes()));

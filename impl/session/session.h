@@ -28,8 +28,8 @@ class Session {
 
     size_t inputCount() const noexcept { return ports_.inputs.size(); }
     size_t outputCount() const noexcept { return ports_.outputs.size(); }
-    Tensor& input(size_t index) noexcept { return ports_.input(index); }
-    const Tensor& output(size_t index) const noexcept { return ports_.output(index); }
+    Operand& input(size_t index) noexcept { return ports_.input(index); }
+    const Operand& output(size_t index) const noexcept { return ports_.output(index); }
     // Where their elements lie on the host; null: nowhere there.
     void* inputData(size_t index) const noexcept { return ports_.inputData(index); }
     const void* outputData(size_t index) const noexcept { return ports_.outputData(index); }
@@ -86,7 +86,7 @@ class Session {
 
     // Constants of the main graph, by the ids of their tensors. They keep their shapes. What is written into an own one
     // holds from the next resize() on, which constantWritten() asks for.
-    const Tensor& constant(int id) const noexcept { return paths_[0].pipeline().tensor(id); }
+    const Operand& constant(int id) const noexcept { return paths_[0].pipeline().tensor(id); }
     const void* constantData(int id) const noexcept { return paths_[0].pipeline().data(constant(id)); }
     void* ownConstant(int id) { return paths_[0].pipeline().ownConstant(id); }
     void constantWritten(int id);

@@ -34,7 +34,7 @@ void Session::bindOutput(size_t index, const SharedBuffer& buffer) {
 }
 
 SharedBuffer Session::inputBuffer(size_t index, SharedBuffer::Kind kind) {
-    const Tensor& tensor = input(index);
+    const Operand& tensor = input(index);
     deviceOf(contextOf(ports_.inputs[index]), tensor.name);
     const DeviceBinding* bound = bindings_ ? bindings_->inputBuffer(index) : nullptr;
     if (bound && !bindings_->input(index).outdated)
@@ -45,7 +45,7 @@ SharedBuffer Session::inputBuffer(size_t index, SharedBuffer::Kind kind) {
 }
 
 SharedBuffer Session::outputBuffer(size_t index, SharedBuffer::Kind kind) {
-    const Tensor& tensor = output(index);
+    const Operand& tensor = output(index);
     DeviceBackend& device = deviceOf(contextOf(ports_.outputs[index]), tensor.name);
     if (needsResize()) fail(Status::BadState, "the session has to be resized first");
     const DeviceBinding* bound = bindings_ ? bindings_->outputBuffer(index) : nullptr;

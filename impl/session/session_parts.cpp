@@ -44,11 +44,11 @@ void Session::describeInputs(const NetParts& parts) {
     std::vector<int> cut;
     for (const auto& [part, id] : parts.inputs)
         if (!declared[static_cast<size_t>(id)]) cut.push_back(id);
-    const std::vector<std::optional<Tensor>> inferred = inferInputs(paths_[0].context(), cut);
+    const std::vector<std::optional<Operand>> inferred = inferInputs(paths_[0].context(), cut);
     auto next = inferred.begin();
     for (size_t i = 0; i < parts.inputs.size(); ++i) {
         const auto id = static_cast<size_t>(parts.inputs[i].tensor);
-        Tensor& tensor = input(i);
+        Operand& tensor = input(i);
         Shape shape = defaultShape(tensor.shape);
         if (!declared[id]) {
             if (*next) {

@@ -61,11 +61,11 @@ class Stage {
     // An operand of the graph has other memory: views of it follow.
     void follow() noexcept;
     // For inputs and outputs in buffers of a device (device_places.cpp).
-    bool hostReads(const Tensor& root) const noexcept;
-    bool readsThrough(const Tensor& root) const noexcept;
-    void readThrough(const Tensor& root, DeviceBlock* block) noexcept;
-    bool placedOnDevice(const Tensor& root) const noexcept;
-    void place(const Tensor& tensor, DeviceBlock* block) noexcept;
+    bool hostReads(const Operand& root) const noexcept;
+    bool readsThrough(const Operand& root) const noexcept;
+    void readThrough(const Operand& root, DeviceBlock* block) noexcept;
+    bool placedOnDevice(const Operand& root) const noexcept;
+    void place(const Operand& tensor, DeviceBlock* block) noexcept;
     // Whether an operator makes this tensor of the graph, and not control flow.
     bool makes(int tensor) const noexcept;
 

@@ -35,35 +35,35 @@ class Stage::Planning {
             context_.cancel.check();
             Encoding::Ptr& encoding = program_.encodings.emplace_back();
             const Node& node = *item.op->node;
-            const std::vector<Tensor*> inputs = inputsOf(node);
+            const std::vector<Operand*> inputs = inputsOf(node);
             if (item.control) {
                 controlOf_[graph.appendControl(node.type, node.name, inputs)] = static_cast<int>(i);
                 readByControl_.insert(inputs.begin(), inputs.end());
                 continue;
             }
-            encoding = encode(item, inputs, before_ ? before_->encodings[i] : nullptr);
+            encoding =
+                encode(item, {inputs.begin(), inputs.end()}, before_ ? before_->encodings[i] : nullptr);
             encoding->addTensors(program_.tensors);
             if (item.op->folded)
                 for (const int id : node.outputs) makers_[id + 1] = encoding;
-            for (const EncodedCommand& command : encoding->commands(program_.tensors))
-                graph.append(command.command, command.flops, command.refusal);
+            encoding->appendTo(graph, program_.tensors);
         }
     }
 
     ProgramPtr make() {
-        CommandGraph graph([this](const Tensor* tensor) { return isLiveOut(tensor); });
+        CommandGraph graph([this](const Operand* tensor) { return isLiveOut(tensor); });
         encodeAll(graph);
         PassObserver observer;
         if (context_.recordsPlans)
             observer = [this](const char* pass, const std::string& text) {
                 program_.texts.push_back({pass, text});
             };
-        const auto temporary = [this](const Tensor& like) {
+        const auto temporary = [this](const Operand& like) {
             return program_.tensors.addLike(like, numbers_, stage_.index_);
         };
         const std::vector<bool>& coordinates =
             context_.net->graphs[static_cast<size_t>(stage_.schedule_.graph)].coordinates;
-        const auto isCoordinate = [&](const Tensor* tensor) {
+        const auto isCoordinate = [&](const Operand* tensor) {
             const auto id = static_cast<size_t>(tensor->number) - 1;
             return isLiveOut(tensor) && id < coordinates.size() && coordinates[id];
         };
@@ -75,8 +75,8 @@ class Stage::Planning {
         StepContext context{context_.cpu,
                             context_.device,
                             context_.cancel,
-                            [this](const Tensor* tensor) { return isReadLater(tensor); },
-                            [this](const Tensor* tensor) { return isFromOutside(tensor); },
+                            [this](const Operand* tensor) { return isReadLater(tensor); },
+                            [this](const Operand* tensor) { return isFromOutside(tensor); },
                             temporary,
                             [&](const Command& command) { constants.fold(command); },
                             numbers_,
@@ -97,30 +97,30 @@ class Stage::Planning {
 
   private:
     // The plan's own tensor for one of the graph. A tensor that the plan only reads is a copy of the present one.
-    Tensor* operand(int id) {
-        if (Tensor* known = program_.tensors.find(id + 1)) return known;
+    Operand* operand(int id) {
+        if (Operand* known = program_.tensors.find(id + 1)) return known;
         for (const Tensor& input : request_.inputs)
-            if (input.number == id + 1) return program_.tensors.add(input);
-        Tensor copy = stage_.tensors_[id];
+            if (input.number == id + 1) return program_.tensors.add(Operand(input));
+        Operand copy = stage_.tensors_[id];
         copy.aliasOf = nullptr;
         copy.aliasOffset = 0;
         return program_.tensors.add(std::move(copy));
     }
-    std::vector<Tensor*> inputsOf(const Node& node) {
-        std::vector<Tensor*> result;
+    std::vector<Operand*> inputsOf(const Node& node) {
+        std::vector<Operand*> result;
         for (const int id : node.inputs)
             if (id >= 0) result.push_back(operand(id));
         return result;
     }
 
-    bool isReadLater(const Tensor* tensor) const {
+    bool isReadLater(const Operand* tensor) const {
         return stage_.tensors_.isOfGraph(tensor->number) &&
                stage_.schedule_.lastStage[static_cast<size_t>(tensor->number) - 1] > stage_.index_;
     }
-    bool isLiveOut(const Tensor* tensor) const {
+    bool isLiveOut(const Operand* tensor) const {
         return isReadLater(tensor) || readByControl_.count(tensor) > 0;
     }
-    bool isFromOutside(const Tensor* tensor) const {
+    bool isFromOutside(const Operand* tensor) const {
         if (tensor->hasConstantValue || tensor->usage == Usage::Input) return true;
         return stage_.tensors_.isOfGraph(tensor->number) &&
                !stage_.madeHere_[static_cast<size_t>(tensor->number) - 1];
@@ -129,7 +129,7 @@ class Stage::Planning {
     void captureGuards() {
         for (const StageInput& input : stage_.inputs_) {
             ProgramGuard& guard = program_.guards.emplace_back(input);
-            const Tensor& tensor = stage_.tensors_[input.tensor];
+            const Operand& tensor = stage_.tensors_[input.tensor];
             guard.shape = tensor.shape;
             guard.type = tensor.type;
             guard.format = tensor.format;
@@ -157,7 +157,6 @@ class Stage::Planning {
                 if (!guard.input.content || guard.input.tensor != id) continue;
                 Tensor& known = shown.emplace_back(*inputs[at]);
                 known.hasConstantValue = true;
-                known.channelBlock = 1;
                 known.values = guard.content->data();
                 inputs[at] = &known;
                 guards[at] = static_cast<int>(g);
@@ -235,7 +234,7 @@ class Stage::Planning {
     Program& program_ = *result_;
     std::unordered_map<int, Encoding::Ptr> makers_;        // of folded tensors, by number
     std::unordered_map<CommandGraph::Id, int> controlOf_;  // the number of the stage's operator
-    std::set<const Tensor*> readByControl_;
+    std::set<const Operand*> readByControl_;
 };
 
 // Values that only moved a slice before are compared like all others.
@@ -251,7 +250,7 @@ bool Stage::fits(const Program& program, const Request& request) const {
         return false;
     std::vector<char> values;
     return std::all_of(program.guards.begin(), program.guards.end(), [&](const ProgramGuard& guard) {
-        const Tensor& tensor = tensors_[guard.input.tensor];
+        const Operand& tensor = tensors_[guard.input.tensor];
         if (!guard.sameKind(tensor)) return false;
         if (!guard.input.content || tensor.empty()) return true;
         values.resize(static_cast<size_t>(guard.bytes));
@@ -267,7 +266,7 @@ ProgramPtr Stage::plan(const Request& request) {
 
 ProgramPtr Stage::inferShapes(const Request& request) {
     Planning planning(*this, request);
-    CommandGraph graph([](const Tensor*) { return false; });
+    CommandGraph graph([](const Operand*) { return false; });
     planning.encodeAll(graph);
     return planning.inferred();
 }

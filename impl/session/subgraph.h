@@ -25,14 +25,14 @@ class Subgraph {
 
     // Inputs in two steps, because a plan is needed before there is memory: describe all, prepare(), then
     // fill.
-    void describe(size_t input, const Tensor& like) {
+    void describe(size_t input, const Operand& like) {
         pipeline_->describeInput(input, like.shape, like.type, like.format, like.list);
     }
     void fill(size_t input, const Located& from) {
         copyToHost(from.tensor, from.data, pipeline_->inputData(input), rowMajor(from.tensor));
     }
     Located output(size_t index) const {
-        const Tensor& tensor = pipeline_->output(index);
+        const Operand& tensor = pipeline_->output(index);
         return {tensor, pipeline_->data(tensor)};
     }
 

@@ -3,16 +3,16 @@
 #include "session/budgeted_buffer.h"
 #include "session/graph_tensors.h"
 #include "tensor/host_copy.h"
-#include "tensor/tensor.h"
+#include "tensor/operand.h"
 
 namespace mnnc {
 
-inline Format rowMajor(const Tensor& tensor) {
+inline Format rowMajor(const Operand& tensor) {
     return tensor.format == Format::NHWC ? Format::NHWC : Format::NCHW;
 }
 
 // Copies shape, type, format and content of `from` into `to`, whose row-major memory is `memory`.
-inline void assignValue(Tensor& to, BudgetedBuffer& memory, const Located& from) {
+inline void assignValue(Operand& to, BudgetedBuffer& memory, const Located& from) {
     to.shape = from.tensor.shape;
     to.type = from.tensor.type;
     to.format = from.tensor.format;
@@ -33,14 +33,14 @@ inline bool conditionHolds(const Located& condition, const char* name) {
 }
 
 // Whether a condition has its value before a run, the same in all runs of this plan.
-inline bool conditionKnown(const Tensor& tensor) {
+inline bool conditionKnown(const Operand& tensor) {
     return tensor.hasConstantValue && !tensor.empty() &&
            (tensor.type == DataType::Int32 || tensor.type == DataType::Float32);
 }
 
 struct Value {
     explicit Value(SessionContext& context) : memory(context) {}
-    Tensor tensor;
+    Operand tensor;
     BudgetedBuffer memory;
     void assign(const Located& from) { assignValue(tensor, memory, from); }
     Located located() { return {tensor, memory.data()}; }

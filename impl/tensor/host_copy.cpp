@@ -53,12 +53,12 @@ Strides publicPacked(const Extents& e) {
     return {e.plane * 4, 1, 4, e.batch * e.plane * 4, 4};
 }
 
-Strides storageOf(const Tensor& tensor, const Extents& e) {
+Strides storageOf(const Operand& tensor, const Extents& e) {
     if (tensor.channelBlock > 1) return packed(e, tensor.channelBlock);
     return tensor.format == Format::NHWC ? channelLast(e) : channelFirst(e);
 }
 
-Strides layoutOf(const Tensor& tensor, Format layout, const Extents& e) {
+Strides layoutOf(const Operand& tensor, Format layout, const Extents& e) {
     if (tensor.shape.rank() < 3) return channelFirst(e);  // no channel axis of its own
     if (layout == Format::NC4HW4) return publicPacked(e);
     return layout == Format::NHWC ? channelLast(e) : channelFirst(e);
@@ -129,7 +129,7 @@ int64_t hostBytes(const Tensor& tensor, Format layout) {
     return checkedMul(count, static_cast<int64_t>(elementBytes(tensor.type)), "host size");
 }
 
-bool sameLayout(const Tensor& tensor, Format layout) {
+bool sameLayout(const Operand& tensor, Format layout) {
     const bool rows = tensor.shape.rank() < 3;
     // Whole blocks of channels without places are row-major.
     if (tensor.channelBlock != 1)
@@ -139,7 +139,7 @@ bool sameLayout(const Tensor& tensor, Format layout) {
     return layout != Format::NC4HW4 && (layout == Format::NHWC) == (tensor.format == Format::NHWC);
 }
 
-void copyToHost(const Tensor& tensor, const void* data, void* buffer, Format layout) {
+void copyToHost(const Operand& tensor, const void* data, void* buffer, Format layout) {
     if (tensor.empty()) return;
     const int64_t bytes = hostBytes(tensor, layout);
     if (sameLayout(tensor, layout)) {
@@ -151,7 +151,7 @@ void copyToHost(const Tensor& tensor, const void* data, void* buffer, Format lay
     moveAny(tensor.type, e, data, storageOf(tensor, e), buffer, layoutOf(tensor, layout, e));
 }
 
-void copyFromHost(const Tensor& tensor, void* data, const void* buffer, Format layout) {
+void copyFromHost(const Operand& tensor, void* data, const void* buffer, Format layout) {
     if (tensor.empty()) return;
     if (sameLayout(tensor, layout)) {
         std::memcpy(data, buffer, static_cast<size_t>(hostBytes(tensor, layout)));

@@ -1,9 +1,4 @@
-// A tensor of a plan: what it is, and how its elements are stored. Where they lie is known to a frame (backend/frame.h).
-//
-// Storage is separate from meaning. `channelBlock` == 1: row-major over the extents, in the order of `format`.
-// `channelBlock` == P > 1: channel-packed [N][ceil(C/P)][plane][P] with C = extent 1 of an NCHW or NC4HW4 tensor and
-// plane = all extents behind it (1 when the rank is 2); batch outermost; lanes beyond C hold unspecified values and
-// must never influence a result.
+// A tensor: a value of a net, and nothing of how a program stores it (tensor/operand.h).
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -37,11 +32,6 @@ struct Tensor {
     DataType type = DataType::Float32;
     Format format = Format::NCHW;
     Usage usage = Usage::Normal;
-    int channelBlock = 1;
-    // A device that stores floats in 16 bits keeps 32 of these, which are coordinates (ops/coordinates.h).
-    bool wide = false;
-    // On a device: storage, element width included, is the device backend's affair.
-    bool onDevice = false;
     // The entry of a frame's table that says where the elements lie (plan/operand_numbers.h); 0: the tensor has no memory.
     int number = 0;
     // The elements of a constant, row-major, in memory that is there as long as the tensor. Null for empty tensors, and for a
@@ -51,13 +41,8 @@ struct Tensor {
     // Of a constant of the model as all its sessions see it: the same for the same content while it is held.
     // Null where a session has written the content or computed it.
     std::shared_ptr<const void> content;
-    // The elements are final while shapes are being computed: a loaded constant or a folded result. Such tensors always have
-    // channelBlock 1.
+    // The elements are final while shapes are being computed: a loaded constant or a folded result. They are row-major.
     bool hasConstantValue = false;
-    // The tensor in whose storage this one lies (the same bytes with another shape or meaning, or a part of them),
-    // and how many bytes from its beginning; set while planning.
-    Tensor* aliasOf = nullptr;
-    int64_t aliasOffset = 0;
     // Of an int8 tensor what its values mean; of a float tensor what the model gives for keeping it in int8.
     TensorQuant quant;
     // The shapes of the elements where this is a sequence, which lie here one after another (tensor/tensor_list.h);
@@ -77,16 +62,9 @@ struct Tensor {
     // Elements behind one channel of a packed tensor.
     int64_t plane() const { return shape.elements(2, shape.rank() < 2 ? 2 : shape.rank()); }
 
-    // Elements of the storage, pad lanes included.
-    int64_t storageElements() const {
-        return channelBlock == 1
-                   ? elements()
-                   : checkedMul(checkedMul(batch(), roundUp(shape.at(1), channelBlock), "packed size"),
-                                plane(), "packed size");
-    }
-    // Bytes of the storage in host memory.
-    int64_t storageBytes() const {
-        return checkedMul(storageElements(), static_cast<int64_t>(elementBytes(type)), "tensor bytes");
+    // Bytes of the elements, row-major.
+    int64_t bytes() const {
+        return checkedMul(elements(), static_cast<int64_t>(elementBytes(type)), "tensor bytes");
     }
 
     // The elements of a constant.

@@ -12,7 +12,7 @@ namespace {
 
 using Id = CommandGraph::Id;
 
-Command makeCommand(const char* name, std::vector<Tensor*> inputs, std::vector<Tensor*> outputs) {
+Command makeCommand(const char* name, std::vector<Operand*> inputs, std::vector<Operand*> outputs) {
     Command command;
     command.name = name;
     command.inputs = std::move(inputs);
@@ -22,14 +22,14 @@ Command makeCommand(const char* name, std::vector<Tensor*> inputs, std::vector<T
 
 class CommandGraphTest : public ::testing::Test {
   protected:
-    Tensor* tensor() { return &tensors_.emplace_back(); }
-    std::deque<Tensor> tensors_;
-    std::set<const Tensor*> liveOut_;
-    CommandGraph graph_{[this](const Tensor* tensor) { return liveOut_.count(tensor) > 0; }};
+    Operand* tensor() { return &tensors_.emplace_back(); }
+    std::deque<Operand> tensors_;
+    std::set<const Operand*> liveOut_;
+    CommandGraph graph_{[this](const Operand* tensor) { return liveOut_.count(tensor) > 0; }};
 };
 
 TEST_F(CommandGraphTest, ProducersAndConsumers) {
-    Tensor *x = tensor(), *a = tensor(), *b = tensor(), *c = tensor();
+    Operand *x = tensor(), *a = tensor(), *b = tensor(), *c = tensor();
     const Id first = graph_.append(makeCommand("first", {x}, {a}), 1);
     const Id second = graph_.append(makeCommand("second", {a}, {b}), 2);
     const Id third = graph_.append(makeCommand("third", {a, b}, {c}), 4);
@@ -47,7 +47,7 @@ TEST_F(CommandGraphTest, ProducersAndConsumers) {
 }
 
 TEST_F(CommandGraphTest, ATensorThatIsReadTwiceHasNoOnlyConsumer) {
-    Tensor *x = tensor(), *a = tensor(), *b = tensor();
+    Operand *x = tensor(), *a = tensor(), *b = tensor();
     const Id first = graph_.append(makeCommand("first", {x}, {a}), 0);
     const Id square = graph_.append(makeCommand("square", {a, a}, {b}), 0);
     EXPECT_EQ(graph_.consumers(a), std::vector<Id>{square});
@@ -55,7 +55,7 @@ TEST_F(CommandGraphTest, ATensorThatIsReadTwiceHasNoOnlyConsumer) {
 }
 
 TEST_F(CommandGraphTest, TwoProducersAreNone) {
-    Tensor *x = tensor(), *a = tensor(), *b = tensor();
+    Operand *x = tensor(), *a = tensor(), *b = tensor();
     graph_.append(makeCommand("first", {x}, {a}), 0);
     graph_.append(makeCommand("again", {x}, {a}), 0);
     graph_.append(makeCommand("reader", {a}, {b}), 0);
@@ -65,7 +65,7 @@ TEST_F(CommandGraphTest, TwoProducersAreNone) {
 }
 
 TEST_F(CommandGraphTest, AMergedCommandGivesItsWork) {
-    Tensor *x = tensor(), *a = tensor(), *b = tensor();
+    Operand *x = tensor(), *a = tensor(), *b = tensor();
     const Id first = graph_.append(makeCommand("first", {x}, {a}), 3);
     const Id second = graph_.append(makeCommand("second", {a}, {b}), 4);
     graph_.erase(first, second);
@@ -79,7 +79,7 @@ TEST_F(CommandGraphTest, AMergedCommandGivesItsWork) {
 }
 
 TEST_F(CommandGraphTest, InsertedCommandsStandWhereTheyWerePut) {
-    Tensor *x = tensor(), *a = tensor(), *b = tensor(), *c = tensor(), *d = tensor();
+    Operand *x = tensor(), *a = tensor(), *b = tensor(), *c = tensor(), *d = tensor();
     const Id last = graph_.append(makeCommand("last", {c}, {d}), 0);
     const Id first = graph_.insertBefore(last, makeCommand("first", {x}, {a}), 0);
     const Id third = graph_.insertBefore(last, makeCommand("third", {b}, {c}), 0);
@@ -90,7 +90,7 @@ TEST_F(CommandGraphTest, InsertedCommandsStandWhereTheyWerePut) {
 }
 
 TEST_F(CommandGraphTest, VerifyFindsWhatIsReadTooEarly) {
-    Tensor *x = tensor(), *a = tensor(), *b = tensor();
+    Operand *x = tensor(), *a = tensor(), *b = tensor();
     graph_.append(makeCommand("reader", {a}, {b}), 0);
     graph_.append(makeCommand("writer", {x}, {a}), 0);
     try {
@@ -104,11 +104,11 @@ TEST_F(CommandGraphTest, VerifyFindsWhatIsReadTooEarly) {
 // After each change the uses are those that a new graph of the same commands has.
 TEST_F(CommandGraphTest, RandomChanges) {
     std::mt19937 random(7);
-    std::vector<Tensor*> made = {tensor()};
+    std::vector<Operand*> made = {tensor()};
     const auto anyOf = [&](const auto& list) { return list[random() % list.size()]; };
     for (int step = 0; step < 400; ++step) {
         const std::vector<Id> ids = graph_.ids();
-        const auto wanted = [&](Tensor* output) {
+        const auto wanted = [&](Operand* output) {
             return makeCommand("made", {made[0], anyOf(made)}, {output});
         };
         switch (ids.empty() ? 0 : random() % 4) {
@@ -125,10 +125,10 @@ TEST_F(CommandGraphTest, RandomChanges) {
             default:
                 graph_.replace(anyOf(ids), wanted(tensor()));
         }
-        CommandGraph fresh([](const Tensor*) { return false; });
+        CommandGraph fresh([](const Operand*) { return false; });
         std::unordered_map<Id, Id> renamed;
         for (const Id id : graph_.ids()) renamed[fresh.append(graph_.command(id), 0)] = id;
-        for (const Tensor& tensor : tensors_) {
+        for (const Operand& tensor : tensors_) {
             std::vector<Id> consumers;
             for (const Id id : fresh.consumers(&tensor)) consumers.push_back(renamed.at(id));
             ASSERT_EQ(graph_.consumers(&tensor), consumers);

@@ -177,12 +177,12 @@ TEST(Elementwise, BinaryOperandsAndTails) {
             std::vector<int32_t> less(n);
             for (size_t i = 0; i < n; ++i)
                 a[i] = static_cast<float>(i) - 10, b[i] = static_cast<float>(i * 7 % 11) - 5;
-            table.byCode[1](a.data(), Operand::Each, b.data(), Operand::Each, y.data(), n);
+            table.byCode[1](a.data(), Elements::Each, b.data(), Elements::Each, y.data(), n);
             for (size_t i = 0; i < n; ++i) EXPECT_EQ(y[i], a[i] - b[i]);
             EXPECT_EQ(y[n], 99);
-            table.byCode[1](b.data(), Operand::Lanes, a.data(), Operand::Each, y.data(), n);
+            table.byCode[1](b.data(), Elements::Lanes, a.data(), Elements::Each, y.data(), n);
             for (size_t i = 0; i < n; ++i) EXPECT_EQ(y[i], b[i % lanes] - a[i]);
-            table.byCode[12](a.data(), Operand::Each, b.data(), Operand::One, less.data(), n);
+            table.byCode[12](a.data(), Elements::Each, b.data(), Elements::One, less.data(), n);
             for (size_t i = 0; i < n; ++i) EXPECT_EQ(less[i], a[i] < b[0] ? 1 : 0);
         }
     }
@@ -200,15 +200,15 @@ TEST(Elementwise, IntegerSignRules) {
                        {7, {-2, 2, 2, -2, 0, INT32_MIN}}};
     for (const auto& c : cases) {
         int32_t y[6];
-        binaryScalarInt(DataType::Int32, c.code)(a, Operand::Each, b, Operand::Each, y, 6, 4);
+        binaryScalarInt(DataType::Int32, c.code)(a, Elements::Each, b, Elements::Each, y, 6, 4);
         for (int i = 0; i < 6; ++i) EXPECT_EQ(y[i], c.want[i]) << c.code << " " << i;
     }
     const float fa[] = {-7, -7, 7, 7}, fb[] = {3, -3, 3, -3};
     float y[4];
-    binaryScalarFloat(17)(fa, Operand::Each, fb, Operand::Each, y, 4, 4);
+    binaryScalarFloat(17)(fa, Elements::Each, fb, Elements::Each, y, 4, 4);
     EXPECT_EQ(y[0], 2);
     EXPECT_EQ(y[3], -2);
-    binaryScalarFloat(19)(fa, Operand::Each, fb, Operand::Each, y, 4, 4);
+    binaryScalarFloat(19)(fa, Elements::Each, fb, Elements::Each, y, 4, 4);
     EXPECT_EQ(y[0], -1);
     EXPECT_EQ(y[3], 1);
 }

@@ -12,7 +12,7 @@ namespace {
 constexpr FusionPattern kPattern = {"Example", nullptr, nullptr, nullptr};
 
 TEST(FusedCommand, StepsReadInputsAndEarlierResults) {
-    Tensor a, b, sum, result;
+    Operand a, b, sum, result;
     a.name = "a";
     auto params = std::make_shared<FusedParams>();
     params->pattern = &kPattern;
@@ -32,17 +32,17 @@ TEST(FusedCommand, StepsReadInputsAndEarlierResults) {
     const FusedBody body(fused);
     const std::vector<Command>& steps = body.steps();
     ASSERT_EQ(steps.size(), 3u);
-    EXPECT_EQ(steps[0].inputs, (std::vector<Tensor*>{&b}));
-    const Tensor* inner = steps[0].outputs[0];
+    EXPECT_EQ(steps[0].inputs, (std::vector<Operand*>{&b}));
+    const Operand* inner = steps[0].outputs[0];
     EXPECT_TRUE(inner != &a && inner != &b && inner != &sum && inner != &result);
     EXPECT_TRUE(inner->shape == (Shape{2, 3}));
     EXPECT_EQ(inner->type, DataType::Int32);
     EXPECT_EQ(inner->format, Format::NHWC);
     EXPECT_EQ(inner->number, 0);
-    EXPECT_EQ(steps[1].inputs, (std::vector<Tensor*>{&a, steps[0].outputs[0]}));
-    EXPECT_EQ(steps[1].outputs, (std::vector<Tensor*>{&sum}));
-    EXPECT_EQ(steps[2].inputs, (std::vector<Tensor*>{&sum, &sum}));
-    EXPECT_EQ(steps[2].outputs, (std::vector<Tensor*>{&result}));
+    EXPECT_EQ(steps[1].inputs, (std::vector<Operand*>{&a, steps[0].outputs[0]}));
+    EXPECT_EQ(steps[1].outputs, (std::vector<Operand*>{&sum}));
+    EXPECT_EQ(steps[2].inputs, (std::vector<Operand*>{&sum, &sum}));
+    EXPECT_EQ(steps[2].outputs, (std::vector<Operand*>{&result}));
     EXPECT_EQ(steps[2].name, "third");
     EXPECT_STREQ(typeName(fused), "Example");
     EXPECT_STREQ(typeName(steps[0]), "UnaryOp");

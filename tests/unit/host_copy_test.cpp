@@ -26,7 +26,7 @@ int64_t offsetIn(Format layout, const Place& p) {
                                   : (p.n * p.channels + p.c) * p.plane + p.s;
 }
 
-int64_t offsetIn(const Tensor& tensor, const Place& p) {
+int64_t offsetIn(const Operand& tensor, const Place& p) {
     if (tensor.channelBlock > 1) return blocked(p, tensor.channelBlock, false);
     return offsetIn(tensor.format, p);
 }
@@ -43,7 +43,7 @@ class HostCopy : public testing::TestWithParam<DataType> {
         SCOPED_TRACE(testing::Message()
                      << batch << " x " << channels << " x " << h << " x " << w << ", block " << block
                      << ", format " << int(format) << ", layout " << int(layout));
-        Tensor tensor;
+        Operand tensor;
         tensor.type = GetParam();
         tensor.format = format;
         tensor.channelBlock = static_cast<int>(block);
@@ -94,7 +94,7 @@ TEST_P(HostCopy, EachStorageAndLayout) {
 }
 
 TEST(HostCopy, RowsOfWholeBlocksOfChannelsAreRowMajor) {
-    Tensor tensor;
+    Operand tensor;
     tensor.format = Format::NCHW;
     tensor.channelBlock = 16;
     tensor.shape = {3, 48, 1, 1};

@@ -51,7 +51,7 @@ class MovingSlice : public ::testing::Test {
         session_->run();
     }
     void expect(int row, int column, int rows, int columns) {
-        const Tensor& output = session_->output(0);
+        const Operand& output = session_->output(0);
         ASSERT_EQ(output.shape, (Shape{rows, columns}));
         std::vector<float> got(static_cast<size_t>(output.elements()));
         copyToHost(output, session_->outputData(0), got.data(), Format::NCHW);
@@ -127,7 +127,7 @@ class MovingStridedSlice : public ::testing::Test {
     }
     // Rows and columns of the input; -1: zeros.
     void expect(const std::vector<int>& rows, const std::vector<int>& columns) {
-        const Tensor& output = session_->output(0);
+        const Operand& output = session_->output(0);
         ASSERT_EQ(output.elements(), static_cast<int64_t>(rows.size() * columns.size()));
         std::vector<float> got(rows.size() * columns.size()), wanted;
         copyToHost(output, session_->outputData(0), got.data(), Format::NCHW);

@@ -43,7 +43,7 @@ void fromPacked(const Tensor& t, const float* packed, float* plain, int channelB
 }
 
 void copyElements(const Tensor& t, void* to, const void* from) {
-    if (t.elements() > 0) std::memcpy(to, from, static_cast<size_t>(t.storageBytes()));
+    if (t.elements() > 0) std::memcpy(to, from, static_cast<size_t>(t.bytes()));
 }
 
 int64_t position(const View& side, int64_t i, int64_t j, int64_t k) {
@@ -115,7 +115,7 @@ std::vector<Value> OpRun::operator()(const std::vector<Value>& inputs, int outpu
     for (const Tensor* t : out) empty = empty && t->empty();
     if (!empty && node_.def->geometry) node_.def->geometry(context);
     if (!empty && !node_.def->geometry) emit(context.command());
-    for (Command& command : commands_) execute(command);
+    for (ValueCommand& command : commands_) execute(command);
     std::vector<Value> result;
     for (const Tensor* t : out) {
         Value v{t->shape, {}, t->format, {}};
@@ -157,7 +157,7 @@ Tensor* OpRun::make(const Shape& shape, DataType type, Format format) {
 }
 
 void* OpRun::allocate(const Tensor& t) {
-    memory_.emplace_back(t.storageBytes());
+    memory_.emplace_back(t.bytes());
     frame_.place(t.number, memory_.back().data());
     return memory_.back().data();
 }
@@ -173,14 +173,14 @@ void OpRun::constant(Tensor* output, const void* bytes) {
     output->values = values;
 }
 
-void OpRun::emit(Command command) {
+void OpRun::emit(ValueCommand command) {
     commands_.push_back(std::move(command));
 }
 
 // Raster, element by element.
-void OpRun::copyRegions(const Command& command) {
+void OpRun::copyRegions(const ValueCommand& command) {
     const Tensor& out = *command.outputs[0];
-    if (out.elements() > 0) std::memset(data<void>(out), 0, static_cast<size_t>(out.storageBytes()));
+    if (out.elements() > 0) std::memset(data<void>(out), 0, static_cast<size_t>(out.bytes()));
     for (const Region& r : command.regions)
         for (int64_t i = 0; i < r.size[0]; ++i)
             for (int64_t j = 0; j < r.size[1]; ++j)
@@ -193,7 +193,7 @@ void OpRun::copyRegions(const Command& command) {
                 }
 }
 
-void OpRun::execute(Command& command) {
+void OpRun::execute(ValueCommand& command) {
     for (Tensor* t : command.outputs) allocate(*t);
     if (command.type == OpType::Raster) return copyRegions(command);
     const cpu::CpuOp* op = cpu::findCpuOp(command.type);
@@ -204,16 +204,19 @@ void OpRun::execute(Command& command) {
     std::shared_ptr<ThreadPool> pool = std::make_shared<InlinePool>();
     if (threads_ > 1) pool = std::make_shared<ForkJoinPool>(threads_);
     cpu::CpuBackend backend(kernels_, pool, config, weights);
-    const StorageChoice choice = op->storage ? op->storage(backend, command) : StorageChoice{};
+    std::deque<Operand> operands;
+    const Command unstored =
+        mapOperands<Operand>(command, [&](const Tensor* tensor) { return &operands.emplace_back(*tensor); });
+    const StorageChoice choice = op->storage ? op->storage(backend, unstored) : StorageChoice{};
     // Copies of the tensors in the storage the execution asks for.
-    std::deque<Tensor> stored;
+    std::deque<Operand> stored;
     std::deque<AlignedBuffer> buffers;
     const int scratchNumber = static_cast<int>(command.inputs.size() + command.outputs.size()) + 1;
     Frame frame(scratchNumber + 1);
     frame.usePool(*pool);
-    Command local = command;
-    const auto store = [&](Tensor* t, int channelBlock) {
-        Tensor& s = stored.emplace_back(*t);
+    Command local = unstored;
+    const auto store = [&](const Tensor* t, int channelBlock) {
+        Operand& s = stored.emplace_back(*t);
         s.channelBlock = channelBlock;
         s.hasConstantValue = s.hasConstantValue && channelBlock == 1;
         buffers.emplace_back(s.storageBytes());
@@ -225,7 +228,7 @@ void OpRun::execute(Command& command) {
     for (size_t i = 0; i < command.inputs.size(); ++i) {
         Tensor* t = command.inputs[i];
         const int channelBlock = (choice.rowMajorInputs >> i & 1) ? 1 : choice.inputBlock;
-        Tensor* s = local.inputs[i] = store(t, channelBlock);
+        Operand* s = local.inputs[i] = store(t, channelBlock);
         if (channelBlock == 1)
             copyElements(*t, frame.data<void>(*s), data<void>(*t));
         else {

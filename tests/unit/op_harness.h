@@ -72,11 +72,11 @@ class OpRun : GeometryContext {
     T* data(const Tensor& t) const {
         return frame_.data<T>(t);
     }
-    void copyRegions(const Command& command);
-    void execute(Command& command);
+    void copyRegions(const ValueCommand& command);
+    void execute(ValueCommand& command);
     Tensor* temporary(const Shape& shape, DataType type, Format format) override;
     void constant(Tensor* output, const void* bytes) override;
-    void emit(Command command) override;
+    void emit(ValueCommand command) override;
 
     const Kernels& kernels_;
     int threads_;
@@ -87,7 +87,7 @@ class OpRun : GeometryContext {
     std::deque<Tensor> tensors_;
     Frame frame_;
     std::deque<AlignedBuffer> memory_;
-    std::vector<Command> commands_;
+    std::vector<ValueCommand> commands_;
 };
 
 // The first output of an operator with the parameters of a file's table; its integers; its shape as a text.

@@ -26,7 +26,7 @@ class Watched {
     Session& session() { return session_; }
 
     void write(size_t input, std::mt19937& random) {
-        Tensor& tensor = session_.input(input);
+        Operand& tensor = session_.input(input);
         for (size_t i = 0; i < contents_[input].size(); i += 4) {
             const float real = static_cast<float>(random() % 21) / 8 - 1;
             const auto whole = static_cast<int32_t>(random() % 4);
@@ -69,7 +69,7 @@ class Watched {
     }
 
   private:
-    static Bytes read(const Tensor& tensor, const void* data) {
+    static Bytes read(const Operand& tensor, const void* data) {
         Bytes bytes(static_cast<size_t>(hostBytes(tensor, rowMajor(tensor))));
         if (!bytes.empty()) copyToHost(tensor, data, bytes.data(), rowMajor(tensor));
         return bytes;

@@ -26,12 +26,12 @@ inline RewrittenRun runRewritten(const std::shared_ptr<const Interpreter>& inter
     SessionConfig config;
     config.part.saveTensors = std::move(saveTensors);
     Session session(interpreter, config);
-    Tensor& input = session.input(0);
+    Operand& input = session.input(0);
     std::vector<float> values(static_cast<size_t>(input.elements()));
     for (size_t i = 0; i < values.size(); ++i) values[i] = std::cos(static_cast<float>(i) * 0.37f);
     copyFromHost(input, session.inputData(0), values.data(), Format::NCHW);
     session.run();
-    const Tensor& output = session.output(0);
+    const Operand& output = session.output(0);
     RewrittenRun result;
     result.values.resize(static_cast<size_t>(output.elements()));
     copyToHost(output, session.outputData(0), result.values.data(), Format::NCHW);

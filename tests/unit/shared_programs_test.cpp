@@ -19,7 +19,7 @@ using Outputs = std::vector<std::vector<uint8_t>>;
 void write(Session& session, uint32_t seed) {
     std::mt19937 random(seed);
     for (size_t i = 0; i < session.inputCount(); ++i) {
-        Tensor& tensor = session.input(i);
+        Operand& tensor = session.input(i);
         std::vector<float> reals(static_cast<size_t>(tensor.elements()));
         std::vector<int32_t> wholes(reals.size());
         for (size_t k = 0; k < reals.size(); ++k) {
@@ -37,7 +37,7 @@ Outputs run(Session& session, uint32_t seed) {
     session.run();
     Outputs outputs;
     for (size_t i = 0; i < session.outputCount(); ++i) {
-        const Tensor& output = session.output(i);
+        const Operand& output = session.output(i);
         outputs.emplace_back(static_cast<size_t>(hostBytes(output, rowMajor(output))));
         copyToHost(output, session.outputData(i), outputs.back().data(), rowMajor(output));
     }

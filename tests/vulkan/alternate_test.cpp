@@ -61,7 +61,7 @@ Result run(const wire::NetT& net, ForwardType type, bool batch) {
         copyFromHost(session.input(0), session.inputData(0), values.data(), Format::NCHW);
         session.run();
         for (size_t i = 0; i < session.outputCount(); ++i) {
-            const Tensor& output = session.output(i);
+            const Operand& output = session.output(i);
             result.outputs.emplace_back(static_cast<size_t>(output.elements()));
             copyToHost(output, session.outputData(i), result.outputs.back().data(), Format::NCHW);
         }

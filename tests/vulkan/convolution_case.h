@@ -70,7 +70,7 @@ inline OpCase makeCase(const Conv& conv) {
         params->bytes = builder.Release();
         params->table = flatbuffers::GetRoot<wire::Convolution2D>(params->bytes.data());
     }
-    Tensor weightTensor;
+    Operand weightTensor;
     weightTensor.shape = shape;
     const int64_t given[2] = {conv.givenHeight, conv.givenWidth};
     const ConvWindow w = convWindow(conv.type, *params, conv.input, conv.tensors ? &weightTensor : nullptr,

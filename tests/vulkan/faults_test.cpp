@@ -37,7 +37,7 @@ std::vector<int64_t> liveObjects() {
 
 std::vector<float> scores(Session& session) {
     for (size_t k = 0; k < session.inputCount(); ++k) {
-        Tensor& input = session.input(k);
+        Operand& input = session.input(k);
         std::vector<float> values(static_cast<size_t>(input.elements()));
         for (size_t i = 0; i < values.size(); ++i)
             values[i] = static_cast<float>((i * 7 + 3) % 11) / 8 - 0.25f;
@@ -46,7 +46,7 @@ std::vector<float> scores(Session& session) {
     session.run();
     std::vector<float> result;
     for (size_t k = 0; k < session.outputCount(); ++k) {
-        const Tensor& output = session.output(k);
+        const Operand& output = session.output(k);
         const size_t at = result.size();
         result.resize(at + static_cast<size_t>(output.elements()));
         copyToHost(output, session.outputData(k), result.data() + at, Format::NCHW);

@@ -10,7 +10,7 @@ namespace {
 // Uploads a packed tensor with NaN in its pad lanes: they travel as channels like the others.
 class PoisonedUpload final : public VulkanExecution {
   public:
-    PoisonedUpload(VulkanBackend& backend, const Tensor& host, const Tensor& device)
+    PoisonedUpload(VulkanBackend& backend, const Operand& host, const Operand& device)
         : VulkanExecution(backend), host_(host), device_(device) {}
 
     void prepare() override {
@@ -40,8 +40,8 @@ class PoisonedUpload final : public VulkanExecution {
     }
 
   private:
-    const Tensor& host_;
-    const Tensor& device_;
+    const Operand& host_;
+    const Operand& device_;
     const Pipeline* pipeline_ = nullptr;
     DeviceBlockPtr staging_;
 };
@@ -54,8 +54,8 @@ DeviceBlockPtr PoisoningBackend::allocate(int64_t bytes, DeviceUse use) {
     return block;
 }
 
-std::unique_ptr<Execution> PoisoningBackend::createUpload(const Tensor& host, const Tensor& staging,
-                                                          const Tensor& device) {
+std::unique_ptr<Execution> PoisoningBackend::createUpload(const Operand& host, const Operand& staging,
+                                                          const Operand& device) {
     if (device.channelBlock == 1) return backend_.createUpload(host, staging, device);
     return std::make_unique<PoisonedUpload>(backend_, host, device);
 }

@@ -21,7 +21,7 @@ class PoisoningBackend final : public DeviceBackend {
         return backend_.create(command, reason);
     }
     DeviceBackend* device() noexcept override { return this; }
-    int64_t storageBytes(const Tensor& tensor) const override { return backend_.storageBytes(tensor); }
+    int64_t storageBytes(const Operand& tensor) const override { return backend_.storageBytes(tensor); }
     int64_t alignment() const noexcept override { return backend_.alignment(); }
     DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) override;
     DeviceBlockPtr share(const SharedBuffer& buffer, int64_t bytes) override {
@@ -35,9 +35,9 @@ class PoisoningBackend final : public DeviceBackend {
                                           int64_t bytes) override {
         return backend_.createCopy(from, to, bytes);
     }
-    std::unique_ptr<Execution> createUpload(const Tensor& host, const Tensor& staging,
-                                            const Tensor& device) override;
-    std::unique_ptr<Execution> createDownload(const Tensor& device, const Tensor& host) override {
+    std::unique_ptr<Execution> createUpload(const Operand& host, const Operand& staging,
+                                            const Operand& device) override;
+    std::unique_ptr<Execution> createDownload(const Operand& device, const Operand& host) override {
         return backend_.createDownload(device, host);
     }
     std::unique_ptr<Recording> record(std::span<const DeviceStep> steps, const Frame& frame) override {

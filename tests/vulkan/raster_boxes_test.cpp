@@ -70,8 +70,8 @@ void concat(int64_t batch, std::initializer_list<int64_t> channels, const Shape&
     check(shapes, shaped(total), regions);
 }
 
-Tensor shaped(const Shape& shape) {
-    Tensor tensor;
+Operand shaped(const Shape& shape) {
+    Operand tensor;
     tensor.shape = shape;
     return tensor;
 }
@@ -135,7 +135,7 @@ TEST(RasterBoxes, OtherShapesOfTheSameElements) {
 }
 
 TEST(RasterBoxes, RegionsOfQuadsAreRecognised) {
-    const Tensor a = shaped({2, 8, 5, 6}), b = shaped({2, 12, 5, 6});
+    const Operand a = shaped({2, 8, 5, 6}), b = shaped({2, 12, 5, 6});
     const Region part = region(0, 0, 120, {{2, 240, 360}, {240, 1, 1}});
     const auto box = quadBox(part, a, b);
     ASSERT_TRUE(box);
@@ -147,12 +147,12 @@ TEST(RasterBoxes, RegionsOfQuadsAreRecognised) {
     EXPECT_FALSE(quadBox(region(0, 1, 0, {{240, 1, 1}}), a, a));
     EXPECT_FALSE(channelBox(region(0, 1, 0, {{240, 1, 1}}), a, a));
     // A crop moves quads, yet no whole channels.
-    const Tensor small = shaped({2, 8, 3, 2});
+    const Operand small = shaped({2, 8, 3, 2});
     const Region crop = region(0, 7, 0, {{16, 30, 6}, {3, 6, 2}, {2, 1, 1}});
     EXPECT_TRUE(quadBox(crop, a, small));
     EXPECT_FALSE(channelBox(crop, a, small));
     // The last channels of a batch, fewer than four, count as a quad.
-    const Tensor ragged = shaped({2, 6, 30}), longer = shaped({2, 10, 30});
+    const Operand ragged = shaped({2, 6, 30}), longer = shaped({2, 10, 30});
     EXPECT_TRUE(quadBox(region(0, 0, 120, {{2, 180, 300}, {180, 1, 1}}), ragged, longer));
     EXPECT_FALSE(quadBox(region(0, 0, 0, {{2, 180, 300}, {180, 1, 1}}), ragged, longer));
 }

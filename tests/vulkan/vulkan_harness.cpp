@@ -26,7 +26,7 @@ namespace {
 
 constexpr int64_t kMemory = int64_t{8} << 30;
 
-Format rowMajor(const Tensor& tensor) {
+Format rowMajor(const Operand& tensor) {
     return tensor.format == Format::NHWC ? Format::NHWC : Format::NCHW;
 }
 
@@ -105,19 +105,19 @@ class Room {
         }
         StageEncoder encoder(context_, planning_, OperandNumbers::Kind::Constant, 0, 0, temporaries_,
                              folded_);
-        const auto isOutput = [this](const Tensor* tensor) {
+        const auto isOutput = [this](const Operand* tensor) {
             return std::find(outputs_.begin(), outputs_.end(), tensor) != outputs_.end();
         };
         CommandGraph graph(isOutput);
         graph.append(std::move(command), 0);
-        const auto temporary = [&](const Tensor& like) {
-            return encoder.temporary(like.shape, like.type, like.format);
+        const auto temporary = [&](const Operand& like) {
+            return &made_.emplace_back(*encoder.temporary(like.shape, like.type, like.format));
         };
         keepCoordinates(graph, {context_.wanted(), temporary});
         StepPlan plan(graph);
         const auto fold = [&](const Command& constant) { encoder.fold(constant); };
         const Cancellation never;
-        const auto isFromOutside = [&](const Tensor* tensor) {
+        const auto isFromOutside = [&](const Operand* tensor) {
             return tensor->hasConstantValue || tensor->usage == Usage::Input;
         };
         runPasses(plan,
@@ -139,7 +139,7 @@ class Room {
         frame_.usePool(lease.pool());
         // The results of an earlier run must not matter.
         for (int round = 0; round < 2; ++round) {
-            for (const Tensor* output : outputs_)
+            for (const Operand* output : outputs_)
                 if (void* data = frame_.data<void>(*output); data && !output->aliasOf)
                     std::memset(data, 0xff, static_cast<size_t>(output->storageBytes()));
             for (size_t i = 0; i < steps_.size(); ++i) {
@@ -147,7 +147,7 @@ class Room {
                 recordings_[i] ? recordings_[i]->run() : steps_[i].execution->run(frame_);
             }
         }
-        for (const Tensor* output : outputs_) {
+        for (const Operand* output : outputs_) {
             const auto count = static_cast<size_t>(output->elements());
             outcome.floats.emplace_back(output->type == DataType::Float32 ? count : 0);
             outcome.ints.emplace_back(output->type == DataType::Float32 ? 0 : count);
@@ -176,9 +176,9 @@ class Room {
             recordings_.push_back(step.toRecord.empty() ? nullptr : device_->record(step.toRecord, frame_));
     }
 
-    Tensor* describe(const Value& value) {
+    Operand* describe(const Value& value) {
         tensors_.emplace_back();
-        Tensor& tensor = tensors_.back();
+        Operand& tensor = tensors_.back();
         tensor.number = static_cast<int>(tensors_.size());
         tensor.name = "tensor" + std::to_string(tensors_.size());
         tensor.shape = value.shape;
@@ -187,8 +187,8 @@ class Room {
         return &tensor;
     }
 
-    Tensor* input(const Value& value) {
-        Tensor* tensor = describe(value);
+    Operand* input(const Value& value) {
+        Operand* tensor = describe(value);
         tensor->usage = value.constant ? Usage::Constant : Usage::Input;
         tensor->hasConstantValue = value.constant;
         if (value.packed) {
@@ -221,10 +221,11 @@ class Room {
     OperandNumbers numbers_{kMostOperands + 1};
     PlanningFrame planning_{numbers_};
     Frame frame_{kMostOperands + 1};
-    std::deque<Tensor> tensors_, temporaries_;
+    std::deque<Operand> tensors_, made_;
+    std::deque<Tensor> temporaries_;
     std::deque<AlignedBuffer> buffers_;
     std::deque<SharedMemory> folded_;
-    std::vector<Tensor*> outputs_;
+    std::vector<Operand*> outputs_;
     std::unique_ptr<StageMemory> memory_;
     std::unique_ptr<BudgetedBlock> constants_;
     std::vector<Step> steps_;

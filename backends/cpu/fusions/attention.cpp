@@ -43,7 +43,7 @@ class FusedAttention final : public Execution {
     std::string algorithm() const override { return gemmText(backend_, form_.args.type); }
 
   private:
-    const Tensor& input(int number) const { return *command_.inputs[static_cast<size_t>(number)]; }
+    const Operand& input(int number) const { return *command_.inputs[static_cast<size_t>(number)]; }
 
     CpuBackend& backend_;
     const Command command_;

@@ -82,7 +82,7 @@ class Reader {
                 operand = *std::move(source);
             } else if (factor && maker.type == OpType::BinaryOp) {
                 const size_t value = isKnownNumber(*maker.inputs[0]) ? 1 : 0;
-                const Tensor* source = maker.inputs[value];
+                const Operand* source = maker.inputs[value];
                 const std::optional<float> by = knownFactor(maker, source);
                 if (!by || source->elements() != operand.tensor->elements()) break;
                 *factor *= *by;
@@ -143,7 +143,7 @@ class Reader {
             moves.push_back(id);
         if (!isPart(id) || !isProduct(command(id))) return false;
         const Command& product = command(id);
-        const Tensor* made = command(moves.empty() ? softmax : moves.back()).outputs[0];
+        const Operand* made = command(moves.empty() ? softmax : moves.back()).outputs[0];
         const bool isLeft = product.inputs[0] == made;
         HeadMatrices left, right;
         Shape batch;
@@ -189,12 +189,12 @@ class Reader {
         found.members = std::move(members_);
         std::sort(found.members.begin(), found.members.end(),
                   [&](Id a, Id b) { return graph_.runsBefore(a, b); });
-        const std::vector<Tensor*> inputs = fusedInputs(graph_, found.members);
+        const std::vector<Operand*> inputs = fusedInputs(graph_, found.members);
         // They may not be written again before the last member runs.
         if (std::any_of(inputs.begin(), inputs.end(),
-                        [&](const Tensor* input) { return graph_.producerCount(input) > 1; }))
+                        [&](const Operand* input) { return graph_.producerCount(input) > 1; }))
             return {};
-        const auto number = [&](const Tensor* tensor) {
+        const auto number = [&](const Operand* tensor) {
             return static_cast<int>(std::find(inputs.begin(), inputs.end(), tensor) - inputs.begin());
         };
         AttentionForm& form = found.form;
@@ -202,7 +202,7 @@ class Reader {
         form.k = number(k_);
         form.v = number(v_);
         args_.steps = std::move(scores_.steps());
-        for (const Tensor* operand : scores_.operands()) form.steps.push_back(number(operand));
+        for (const Operand* operand : scores_.operands()) form.steps.push_back(number(operand));
         form.args = std::move(args_);
         form.args.share = sharedHeads(form.args);
         return found;
@@ -226,7 +226,7 @@ class Reader {
     const std::function<bool(Id)>& mayTake_;
     std::vector<Id> members_;
     AttentionArgs args_;
-    const Tensor *q_ = nullptr, *k_ = nullptr, *v_ = nullptr;
+    const Operand *q_ = nullptr, *k_ = nullptr, *v_ = nullptr;
     ScoreReader scores_;
 };
 

@@ -19,18 +19,18 @@ namespace {
 constexpr size_t kMostMembers = 64;  // before commands that make masks are followed no further
 }  // namespace
 
-std::optional<float> knownFactor(const Command& command, const Tensor* value) {
+std::optional<float> knownFactor(const Command& command, const Operand* value) {
     if (command.type != OpType::BinaryOp) return {};
     const auto& params = command.paramsAs<BinaryParams>();
     const bool first = command.inputs[0] == value;
-    const Tensor& other = *command.inputs[first ? 1 : 0];
+    const Operand& other = *command.inputs[first ? 1 : 0];
     const bool divides = params.code == kBinaryRealDiv && first;
     if (params.relu || &other == value || !isKnownNumber(other) || (!divides && params.code != kBinaryMul))
         return {};
     return divides ? 1 / *other.known<float>() : *other.known<float>();
 }
 
-bool ScoreReader::begin(const Tensor* product, int64_t rows, int64_t columns, const Command& softmax) {
+bool ScoreReader::begin(const Operand* product, int64_t rows, int64_t columns, const Command& softmax) {
     value_ = product;
     rows_ = rows;
     columns_ = columns;
@@ -51,7 +51,7 @@ bool ScoreReader::isOverKeys(const Command& softmax) const {
 
 bool ScoreReader::take(Id id) {
     const Command& step = graph_.command(id);
-    const Tensor* made = step.outputs[0];
+    const Operand* made = step.outputs[0];
     if (step.type == OpType::Raster) {
         axes_ = ScoreAxes::of(made->shape, rows_, columns_);
         if (!axes_ || step.inputs.size() != 1 || !isIdentity(step.regions, made->elements())) return false;
@@ -71,7 +71,7 @@ bool ScoreReader::takeBinary(Id id) {
         return true;
     }
     const auto& params = binary.paramsAs<BinaryParams>();
-    const Tensor* other = binary.inputs[binary.inputs[0] == value_ ? 1 : 0];
+    const Operand* other = binary.inputs[binary.inputs[0] == value_ ? 1 : 0];
     if (params.relu || other == value_ || other->type != DataType::Float32) return false;
     if (params.code == kBinaryAdd) return addMask(Kind::Add, other, id, *axes_);
     return params.code == kBinaryMul && addMask(Kind::Multiply, other, id, *axes_) &&
@@ -81,7 +81,7 @@ bool ScoreReader::takeBinary(Id id) {
 bool ScoreReader::takeSelect(Id id) {
     const Command& select = graph_.command(id);
     const size_t kept = select.inputs[1] == value_ ? 1 : 2;
-    const Tensor &condition = *select.inputs[0], &dropped = *select.inputs[3 - kept];
+    const Operand &condition = *select.inputs[0], &dropped = *select.inputs[3 - kept];
     if (&dropped == value_ || condition.type != DataType::Int32 || !isKnownNumber(dropped) ||
         !addMask(Kind::Keep, &condition, id, *axes_))
         return false;
@@ -91,7 +91,7 @@ bool ScoreReader::takeSelect(Id id) {
 }
 
 // A step with this operand, which only `reader` reads where the commands that make it are members.
-bool ScoreReader::addMask(Kind kind, const Tensor* operand, Id reader, const ScoreAxes& axes) {
+bool ScoreReader::addMask(Kind kind, const Operand* operand, Id reader, const ScoreAxes& axes) {
     const Id id = graph_.exclusiveProducer(operand, reader);
     if (id != CommandGraph::kNone && mayTake_(id) && members_.size() < kMostMembers) {
         const size_t members = members_.size(), steps = steps_.size();
@@ -109,10 +109,10 @@ bool ScoreReader::addMask(Kind kind, const Tensor* operand, Id reader, const Sco
 // The same, of the operand that this command makes.
 bool ScoreReader::addMaskThrough(Kind kind, Id id, const ScoreAxes& axes) {
     const Command& maker = graph_.command(id);
-    const Tensor& made = *maker.outputs[0];
+    const Operand& made = *maker.outputs[0];
     if (maker.type == OpType::BinaryOp && kind == Kind::Add) {
         // A sum of smaller ones, which is as large as the scores.
-        const auto isSmaller = [&](const Tensor* part) {
+        const auto isSmaller = [&](const Operand* part) {
             return part->type == DataType::Float32 && part->elements() < made.elements();
         };
         return maker.paramsAs<BinaryParams>().code == kBinaryAdd && !maker.paramsAs<BinaryParams>().relu &&
@@ -121,7 +121,7 @@ bool ScoreReader::addMaskThrough(Kind kind, Id id, const ScoreAxes& axes) {
     }
     if (maker.type != OpType::Raster || maker.inputs.size() != 1 || maker.inputs[0]->type != made.type)
         return false;
-    const Tensor* source = maker.inputs[0];
+    const Operand* source = maker.inputs[0];
     if (made.shape == axes.shape && isIdentity(maker.regions, made.elements()) &&
         source->elements() == made.elements()) {
         const std::optional<ScoreAxes> before = ScoreAxes::of(source->shape, rows_, columns_);
@@ -133,7 +133,7 @@ bool ScoreReader::addMaskThrough(Kind kind, Id id, const ScoreAxes& axes) {
     return view && addStep(kind, source, *view, axes);
 }
 
-bool ScoreReader::addStep(Kind kind, const Tensor* operand, const OperandView& view, const ScoreAxes& axes) {
+bool ScoreReader::addStep(Kind kind, const Operand* operand, const OperandView& view, const ScoreAxes& axes) {
     if (steps_.size() == kMaxAttentionSteps) return false;
     AttentionStep step;
     step.kind = kind;

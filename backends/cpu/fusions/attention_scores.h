@@ -11,7 +11,7 @@
 namespace mnnc::cpu {
 
 // The factor of a product with, or a quotient by, a number that is known while planning.
-std::optional<float> knownFactor(const Command& command, const Tensor* value);
+std::optional<float> knownFactor(const Command& command, const Operand* value);
 
 class ScoreReader {
   public:
@@ -23,7 +23,7 @@ class ScoreReader {
 
     // Begins with the product of matrices that have so many rows and columns, whose `softmax` says whether the rows belong to
     // keys. False where it is over anything else.
-    bool begin(const Tensor* product, int64_t rows, int64_t columns, const Command& softmax);
+    bool begin(const Operand* product, int64_t rows, int64_t columns, const Command& softmax);
     bool keysAreRows() const { return keysAreRows_; }
     void multiply(float factor) { pending_ *= factor; }
     // Takes the next command, which reads the present scores; false where the kernel has no such step.
@@ -32,25 +32,25 @@ class ScoreReader {
     bool isOverKeys(const Command& softmax) const;
 
     std::vector<AttentionStep>& steps() { return steps_; }
-    const std::vector<const Tensor*>& operands() const { return operands_; }  // of the steps
+    const std::vector<const Operand*>& operands() const { return operands_; }  // of the steps
     float pending() const { return pending_; }  // the scale behind the last step
 
   private:
     bool takeBinary(Id id);
     bool takeSelect(Id id);
-    bool addMask(AttentionStep::Kind kind, const Tensor* operand, Id reader, const ScoreAxes& axes);
+    bool addMask(AttentionStep::Kind kind, const Operand* operand, Id reader, const ScoreAxes& axes);
     bool addMaskThrough(AttentionStep::Kind kind, Id id, const ScoreAxes& axes);
-    bool addStep(AttentionStep::Kind kind, const Tensor* operand, const OperandView& view,
+    bool addStep(AttentionStep::Kind kind, const Operand* operand, const OperandView& view,
                  const ScoreAxes& axes);
 
     const CommandGraph& graph_;
     const std::function<bool(Id)>& mayTake_;
     std::vector<Id>& members_;
     std::vector<AttentionStep> steps_;
-    std::vector<const Tensor*> operands_;
+    std::vector<const Operand*> operands_;
     float pending_ = 1;
     // The present scores.
-    const Tensor* value_ = nullptr;
+    const Operand* value_ = nullptr;
     std::optional<ScoreAxes> axes_;
     int64_t rows_ = 0, columns_ = 0;
     bool keysAreRows_ = false;

@@ -60,11 +60,11 @@ class Chain final : public Execution {
 
     // Where every value lies; results that only the chain reads share a few blocks.
     void prepare() override {
-        const Tensor& shape = *command_.outputs[0];
+        const Operand& shape = *command_.outputs[0];
         std::vector<Value> values;
         for (size_t i = 0; i < command_.inputs.size(); ++i) {
             const bool whole = command_.inputs[i]->shape == shape.shape;
-            values.push_back({Place::Input, static_cast<int>(i), whole ? Operand::Each : Operand::One});
+            values.push_back({Place::Input, static_cast<int>(i), whole ? Elements::Each : Elements::One});
         }
         std::vector<int> freed;
         int blocks = 0;
@@ -76,7 +76,7 @@ class Chain final : public Execution {
                 if (values[operands[k]].place == Place::Block && lastRead_[operands[k]] == s &&
                     (k == 0 || operands[k] != operands[0]))
                     freed.push_back(values[operands[k]].index);
-            Value result{Place::Output, static_cast<int>(made), Operand::Each};
+            Value result{Place::Output, static_cast<int>(made), Elements::Each};
             if (made < params_.results.size() && params_.results[made] == s) {
                 ++made;
             } else {
@@ -113,7 +113,7 @@ class Chain final : public Execution {
         const auto memory = [&](int slot) {
             return static_cast<float*>(frame.scratch()) + int64_t{slot} * blocks_ * kBlock;
         };
-        const Tensor& map = *command_.outputs[0];
+        const Operand& map = *command_.outputs[0];
         if (storageByPixels(map)) {
             const int64_t plane = map.plane() * map.channelBlock;
             const PlaneCut cut(n / plane, map.plane(), true, pool.threads());
@@ -136,7 +136,7 @@ class Chain final : public Execution {
     struct Value {
         Place place = Place::Input;
         int index = 0;
-        Operand mode = Operand::Each;
+        Elements mode = Elements::Each;
     };
     struct Step {
         OpType type = OpType::UnaryOp;
@@ -153,7 +153,7 @@ class Chain final : public Execution {
         if (value.place == Place::Block) return blocks + value.index * kBlock;
         auto* data =
             frame.data<float>(*(value.place == Place::Input ? command_.inputs : command_.outputs)[index]);
-        return value.mode == Operand::Each ? data + begin : data;
+        return value.mode == Elements::Each ? data + begin : data;
     }
 
     void runRange(const Frame& frame, int64_t begin, int64_t end, float* blocks) const {
@@ -194,11 +194,12 @@ class Chain final : public Execution {
 // Over codes the chain is a function of one input, and runs once, over the 256 values of a code. The kernels are those
 // that every CPU has, so that every instruction set gives the same table.
 std::unique_ptr<Execution> createOverCodes(CpuBackend& backend, const Command& command, std::string& reason) {
-    const auto isCodes = [](const Tensor* tensor) { return tensor->type == DataType::Int8; };
+    const auto isCodes = [](const Operand* tensor) { return tensor->type == DataType::Int8; };
     const auto codes = std::find_if(command.inputs.begin(), command.inputs.end(), isCodes);
-    const bool numbers = std::all_of(command.inputs.begin(), command.inputs.end(), [&](const Tensor* tensor) {
-        return tensor == *codes || (!isCodes(tensor) && isKnownNumber(*tensor));
-    });
+    const bool numbers =
+        std::all_of(command.inputs.begin(), command.inputs.end(), [&](const Operand* tensor) {
+            return tensor == *codes || (!isCodes(tensor) && isKnownNumber(*tensor));
+        });
     if (codes == command.inputs.end() || command.outputs.size() != 1 || !isCodes(command.outputs[0]) ||
         !numbers) {
         reason = format("op '%s': codes and other operands than known numbers", command.name.c_str());
@@ -210,8 +211,8 @@ std::unique_ptr<Execution> createOverCodes(CpuBackend& backend, const Command& c
     // Its operands in a frame of its own.
     Command floats = command;
     const int count = static_cast<int>(command.inputs.size()), result = count + 1, blocks = count + 2;
-    std::vector<Tensor> inputs(command.inputs.size());
-    Tensor y;
+    std::vector<Operand> inputs(command.inputs.size());
+    Operand y;
     Frame frame(blocks + 1);
     for (size_t i = 0; i < inputs.size(); ++i) {
         if (i == input)
@@ -243,7 +244,7 @@ std::vector<FusionMatch> match(const CommandGraph& graph, const Backend&) {
 
 // Packed where a tensor that is read is packed: single numbers stay as they are.
 StorageChoice storage(const Backend& backend, const Command& command) {
-    const Tensor& output = *command.outputs[0];
+    const Operand& output = *command.outputs[0];
     StorageChoice choice;
     bool packed = false;
     for (size_t i = 0; i < command.inputs.size(); ++i) {

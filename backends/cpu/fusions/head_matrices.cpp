@@ -53,7 +53,7 @@ std::vector<AttentionRun> runsOf(const std::vector<int64_t>& places) {
 
 }  // namespace
 
-HeadMatrices HeadMatrices::of(const Tensor* tensor, const OperandView& view, const Shape& own,
+HeadMatrices HeadMatrices::of(const Operand* tensor, const OperandView& view, const Shape& own,
                               const Shape& batch) {
     HeadMatrices result;
     result.tensor = tensor;
@@ -76,7 +76,7 @@ HeadMatrices HeadMatrices::transposed() const {
 namespace {
 
 std::optional<HeadMatrices> through(const HeadMatrices& from, const RegionSeries& series, int64_t elements,
-                                    const Tensor* tensor) {
+                                    const Operand* tensor) {
     HeadMatrices result = from;
     result.tensor = tensor;
     OperandView matrix;

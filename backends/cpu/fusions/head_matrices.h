@@ -12,12 +12,12 @@
 namespace mnnc::cpu {
 
 struct HeadMatrices {
-    const Tensor* tensor = nullptr;
+    const Operand* tensor = nullptr;
     int64_t rows = 0, columns = 0, rowStep = 0, columnStep = 0;
     std::vector<int64_t> starts;  // of each head
 
     // The last two axes of an operand, whose batch has the extents `own` and is broadcast to `batch`.
-    static HeadMatrices of(const Tensor* tensor, const OperandView& view, const Shape& own,
+    static HeadMatrices of(const Operand* tensor, const OperandView& view, const Shape& own,
                            const Shape& batch);
     HeadMatrices transposed() const;
     // The same elements in the tensor that the Raster reads; its result is the present one. Nothing where no steps say it.

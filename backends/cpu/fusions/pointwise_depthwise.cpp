@@ -82,7 +82,7 @@ class PointwiseDepthwise final : public Execution, public AlgorithmChoice {
 // The plan for both, where fusing them pays.
 std::shared_ptr<Plan> fusedPlan(const CpuBackend& backend, const Command& pointwise,
                                 const Command& depthwise) {
-    const Tensor &from = *pointwise.inputs[0], &between = *depthwise.inputs[0], &to = *depthwise.outputs[0];
+    const Operand &from = *pointwise.inputs[0], &between = *depthwise.inputs[0], &to = *depthwise.outputs[0];
     if (between.empty() || to.empty() || !canPack(from) || !canPack(between) || !canPack(to)) return nullptr;
     if (between.elements() / between.shape[0] <
         backend.kernels().costs->cache.minFusedMap / int64_t{sizeof(float)})

@@ -54,7 +54,7 @@ class ResizedConvolution final : public Execution, public AlgorithmChoice {
         rowFloats_ = shape[3] * backend_.kernels().lanes;
         blocks_.clear();
         resizers_.clear();
-        for (const Tensor* source : channelSources()) {
+        for (const Operand* source : channelSources()) {
             const Command* resize = resizeOf(source);
             int64_t blockFloats = shape[2] * rowFloats_;
             int resizer = -1;
@@ -63,7 +63,7 @@ class ResizedConvolution final : public Execution, public AlgorithmChoice {
                 resizers_.emplace_back().plan(backend_.kernels(), *resize);
                 blockFloats = resizers_.back().sourceFloats();
             }
-            const Tensor* input = resize ? resize->inputs[0] : source;
+            const Operand* input = resize ? resize->inputs[0] : source;
             for (int64_t b = 0; b < ceilDiv(source->shape[1], backend_.kernels().lanes); ++b)
                 blocks_.push_back({input, resizer, b * blockFloats});
         }
@@ -89,7 +89,7 @@ class ResizedConvolution final : public Execution, public AlgorithmChoice {
   private:
     // A block of the convolution's channels.
     struct Block {
-        const Tensor* input;
+        const Operand* input;
         int resizer;     // -1: none
         int64_t offset;  // in the input
     };
@@ -108,16 +108,16 @@ class ResizedConvolution final : public Execution, public AlgorithmChoice {
     };
 
     // The tensors that lie side by side along the convolution's channels.
-    std::vector<const Tensor*> channelSources() const {
+    std::vector<const Operand*> channelSources() const {
         const Command& before = body_.steps()[body_.steps().size() - 2];
         if (before.type != OpType::Raster) return {before.outputs[0]};
-        std::vector<const Tensor*> sources;
+        std::vector<const Operand*> sources;
         for (const Region& region : regionsInOrder(before))
             sources.push_back(before.inputs[static_cast<size_t>(region.input)]);
         return sources;
     }
 
-    const Command* resizeOf(const Tensor* tensor) const {
+    const Command* resizeOf(const Operand* tensor) const {
         for (const Command& step : body_.steps())
             if (step.type == OpType::Interp && step.outputs[0] == tensor) return &step;
         return nullptr;
@@ -155,8 +155,8 @@ struct Sources {
 };
 
 // Fails where a source cannot be packed, or is written more than once: it is read later than before.
-bool addSource(const CommandGraph& graph, const Tensor& source, Id reader, Sources& sources) {
-    const Tensor* input = &source;
+bool addSource(const CommandGraph& graph, const Operand& source, Id reader, Sources& sources) {
+    const Operand* input = &source;
     const Id resize = graph.exclusiveProducer(input, reader);
     if (resize != CommandGraph::kNone && isResize(graph.command(resize))) {
         // A Raster may read one resized map in several regions.
@@ -169,13 +169,13 @@ bool addSource(const CommandGraph& graph, const Tensor& source, Id reader, Sourc
 }
 
 // Tensors that a Raster puts side by side along the channels of `input`.
-bool addConcatenated(const CommandGraph& graph, const Tensor& input, Id raster, int channelBlock,
+bool addConcatenated(const CommandGraph& graph, const Operand& input, Id raster, int channelBlock,
                      Sources& sources) {
     const Command& command = graph.command(raster);
     if (command.type != OpType::Raster || input.shape[0] != 1) return false;
     int64_t end = 0, channels = 0;
     for (const Region& region : regionsInOrder(command)) {
-        const Tensor& from = *command.inputs[static_cast<size_t>(region.input)];
+        const Operand& from = *command.inputs[static_cast<size_t>(region.input)];
         const Shape& shape = from.shape;
         if (region.dst.offset != end || !isLinear(region, from.elements()) || shape.rank() != 4 ||
             shape[0] != 1 || shape[2] != input.shape[2] || shape[3] != input.shape[3] ||
@@ -191,7 +191,7 @@ bool addConcatenated(const CommandGraph& graph, const Tensor& input, Id raster, 
 // The group that ends with this convolution; no members where there is none that pays.
 FusionMatch matchConvolution(const CommandGraph& graph, const CpuBackend& backend, Id id) {
     const Command& convolution = graph.command(id);
-    const Tensor &input = *convolution.inputs[0], &output = *convolution.outputs[0];
+    const Operand &input = *convolution.inputs[0], &output = *convolution.outputs[0];
     const Id producer = graph.exclusiveProducer(&input, id);
     if (producer == CommandGraph::kNone || input.shape.rank() != 4 || input.empty() || output.empty() ||
         !canPack(input) || !canPack(output))

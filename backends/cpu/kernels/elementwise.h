@@ -36,20 +36,20 @@ struct UnaryKernels {
 
 // How an operand of a binary row is read: one value per element, one value for all, or one repeating vector.
 // At least one of the two operands is Each.
-enum class Operand : int { Each = 0, One = 1, Lanes = 2 };
+enum class Elements : int { Each = 0, One = 1, Lanes = 2 };
 
 // The element types are those of the code and the kernel: comparisons give int32.
-using BinaryFn = void (*)(const void* a, Operand aMode, const void* b, Operand bMode, void* y, size_t n);
+using BinaryFn = void (*)(const void* a, Elements aMode, const void* b, Elements bMode, void* y, size_t n);
 
 struct BinaryKernels {
     BinaryFn byCode[kBinaryCodes];  // null: not a vector kernel, see binaryScalarFloat
     void (*reluFloat)(float* y, size_t n);
 };
 
-// Null where the code has no meaning for the type. `lanes` of Operand::Lanes is given apart: these are
+// Null where the code has no meaning for the type. `lanes` of Elements::Lanes is given apart: these are
 // compiled once.
-using BinaryScalarFn = void (*)(const void* a, Operand aMode, const void* b, Operand bMode, void* y, size_t n,
-                                size_t lanes);
+using BinaryScalarFn = void (*)(const void* a, Elements aMode, const void* b, Elements bMode, void* y,
+                                size_t n, size_t lanes);
 BinaryScalarFn binaryScalarFloat(int code) noexcept;
 BinaryScalarFn binaryScalarInt(DataType type, int code) noexcept;  // comparisons give int32
 BinaryScalarFn powerOfIntByFloat() noexcept;                       // int32 to the power of float32, as int32

@@ -33,17 +33,17 @@ HWY_INLINE void loop(const A& a, const B& b, float* y, size_t n) {
     if (i < n) storeSome(F::run(a.some(i, n - i), b.some(i, n - i)), y + i, n - i);
 }
 
-HWY_INLINE Fixed fixed(const float* p, Operand mode) {
-    return {mode == Operand::One ? k(*p) : hn::LoadU(D(), p)};
+HWY_INLINE Fixed fixed(const float* p, Elements mode) {
+    return {mode == Elements::One ? k(*p) : hn::LoadU(D(), p)};
 }
 
 template <class F>
-void binary(const void* a, Operand aMode, const void* b, Operand bMode, void* y, size_t n) {
+void binary(const void* a, Elements aMode, const void* b, Elements bMode, void* y, size_t n) {
     const float* fa = static_cast<const float*>(a);
     const float* fb = static_cast<const float*>(b);
     float* fy = static_cast<float*>(y);
-    if (aMode != Operand::Each) return loop<F>(fixed(fa, aMode), Each{fb}, fy, n);
-    if (bMode != Operand::Each) return loop<F>(Each{fa}, fixed(fb, bMode), fy, n);
+    if (aMode != Elements::Each) return loop<F>(fixed(fa, aMode), Each{fb}, fy, n);
+    if (bMode != Elements::Each) return loop<F>(Each{fa}, fixed(fb, bMode), fy, n);
     loop<F>(Each{fa}, Each{fb}, fy, n);
 }
 

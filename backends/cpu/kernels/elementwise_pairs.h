@@ -5,17 +5,18 @@
 namespace mnnc {
 
 template <class A, class B, class R, R (*F)(A, B)>
-void pairScalar(const void* a, Operand aMode, const void* b, Operand bMode, void* y, size_t n, size_t lanes) {
+void pairScalar(const void* a, Elements aMode, const void* b, Elements bMode, void* y, size_t n,
+                size_t lanes) {
     const A* ta = static_cast<const A*>(a);
     const B* tb = static_cast<const B*>(b);
     R* ty = static_cast<R*>(y);
-    if (aMode == Operand::Each && bMode == Operand::Each) {
+    if (aMode == Elements::Each && bMode == Elements::Each) {
         for (size_t i = 0; i < n; ++i) ty[i] = F(ta[i], tb[i]);
-    } else if (aMode == Operand::Each) {
-        const size_t mask = bMode == Operand::Lanes ? lanes - 1 : 0;
+    } else if (aMode == Elements::Each) {
+        const size_t mask = bMode == Elements::Lanes ? lanes - 1 : 0;
         for (size_t i = 0; i < n; ++i) ty[i] = F(ta[i], tb[i & mask]);
     } else {
-        const size_t mask = aMode == Operand::Lanes ? lanes - 1 : 0;
+        const size_t mask = aMode == Elements::Lanes ? lanes - 1 : 0;
         for (size_t i = 0; i < n; ++i) ty[i] = F(ta[i & mask], tb[i]);
     }
 }

@@ -107,10 +107,10 @@ template <float (*F)(float, float)>
 constexpr BinaryScalarFn floatFn = pairScalar<float, float, float, F>;
 
 // x^p for the exponents nets use; others by libm.
-void powFloat(const void* a, Operand aMode, const void* b, Operand bMode, void* y, size_t n, size_t lanes) {
+void powFloat(const void* a, Elements aMode, const void* b, Elements bMode, void* y, size_t n, size_t lanes) {
     const float* x = static_cast<const float*>(a);
     float* out = static_cast<float*>(y);
-    if (bMode == Operand::One && aMode == Operand::Each) {
+    if (bMode == Elements::One && aMode == Elements::Each) {
         const float p = *static_cast<const float*>(b);
         if (p == 2.0f) {
             for (size_t i = 0; i < n; ++i) out[i] = x[i] * x[i];

@@ -227,7 +227,7 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
                 k_.pack->rowsToBlock(out + outStride_ * (c - c0) + size_t(row - row0) * width_, outStride_,
                                      lanes, static_cast<size_t>(s_.ow), to);
                 if (post.residual)
-                    binaryKernels(k_.id).byCode[0](to, Operand::Each, post.residual + at, Operand::Each, to,
+                    binaryKernels(k_.id).byCode[0](to, Elements::Each, post.residual + at, Elements::Each, to,
                                                    line);
                 if (finish) unaryKernels(k_.id).activate(to, line, post.act, post.lo, post.hi);
             }

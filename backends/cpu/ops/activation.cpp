@@ -34,8 +34,8 @@ class Activation final : public Execution {
     const CpuBackend& backend_;
     const UnaryKernels& kernels_;
     const ActivationKernel kernel_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
 };
 
 class PReluChannels final : public Execution {
@@ -70,8 +70,8 @@ class PReluChannels final : public Execution {
   private:
     const CpuBackend& backend_;
     const UnaryKernels& kernels_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     std::vector<float> slopes_;  // padded to whole vectors of any width
 };
 

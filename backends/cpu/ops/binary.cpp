@@ -28,13 +28,13 @@ bool perChannel(const Shape& small, const Shape& big) {
 }
 
 StorageChoice storageBinary(const CpuBackend& backend, const Command& command) {
-    const Tensor& a = *command.inputs[0];
-    const Tensor& b = *command.inputs[1];
-    const Tensor& out = *command.outputs[0];
+    const Operand& a = *command.inputs[0];
+    const Operand& b = *command.inputs[1];
+    const Operand& out = *command.outputs[0];
     const int channelBlock = backend.channelBlock();
     StorageChoice packed{.inputBlock = channelBlock, .outputBlock = channelBlock};
     // Of one storage are tensors of four bytes, and int8 ones with scales.
-    const auto plain = [](const Tensor& tensor) {
+    const auto plain = [](const Operand& tensor) {
         return elementBytes(tensor.type) != 4 && !tensor.quant.known();
     };
     if (plain(a) || plain(b) || plain(out)) return {};
@@ -44,8 +44,8 @@ StorageChoice storageBinary(const CpuBackend& backend, const Command& command) {
     if (a.shape == b.shape)
         return a.format == Format::NHWC || b.format == Format::NHWC ? StorageChoice{} : packed;
     const int bigIndex = a.channelBlock > 1 && a.shape == out.shape ? 0 : 1;
-    const Tensor& big = bigIndex == 0 ? a : b;
-    const Tensor& small = bigIndex == 0 ? b : a;
+    const Operand& big = bigIndex == 0 ? a : b;
+    const Operand& small = bigIndex == 0 ? b : a;
     if (big.channelBlock == 1 || !(big.shape == out.shape)) return {};
     if (small.elements() != 1 && !perChannel(small.shape, big.shape)) return {};
     // A small operand that is packed already, by the same axis, stays so.
@@ -72,7 +72,7 @@ class Binary final : public Execution {
         rows_ = 1;
         dims_ = 0;
         lanes_ = -1;
-        mode_[0] = mode_[1] = Operand::Each;
+        mode_[0] = mode_[1] = Elements::Each;
         if (output_.channelBlock > 1)
             planPacked();
         else
@@ -83,8 +83,10 @@ class Binary final : public Execution {
         if (output_.empty()) return;
         if (rows_ == 1 && lanes_ < 0) {
             forStorage(frame.pool(), output_, [&](long begin, long end) {
-                row(frame.data<const char>(*inputs_[0]) + (mode_[0] == Operand::Each ? begin * bytes_[0] : 0),
-                    frame.data<const char>(*inputs_[1]) + (mode_[1] == Operand::Each ? begin * bytes_[1] : 0),
+                row(frame.data<const char>(*inputs_[0]) +
+                        (mode_[0] == Elements::Each ? begin * bytes_[0] : 0),
+                    frame.data<const char>(*inputs_[1]) +
+                        (mode_[1] == Elements::Each ? begin * bytes_[1] : 0),
                     frame.data<char>(output_) + begin * outBytes_, end - begin);
             });
             return;
@@ -102,7 +104,7 @@ class Binary final : public Execution {
     }
 
   private:
-    static int64_t widthOf(const Tensor* tensor) { return static_cast<int64_t>(elementBytes(tensor->type)); }
+    static int64_t widthOf(const Operand* tensor) { return static_cast<int64_t>(elementBytes(tensor->type)); }
 
     void planPacked() {
         length_ = storageElements(output_);
@@ -114,16 +116,16 @@ class Binary final : public Execution {
         }
         const int small =
             inputs_[0]->shape == output_.shape && inputs_[0]->channelBlock == output_.channelBlock ? 1 : 0;
-        const Tensor& operand = *inputs_[small];
+        const Operand& operand = *inputs_[small];
         if (operand.elements() == 1) {
-            mode_[small] = Operand::One;
+            mode_[small] = Elements::One;
             return;
         }
         if (!perChannel(operand.shape, output_.shape) || output_.channelBlock > kMaxLanes)
             fail(Status::Internal, "op '%s': %s cannot be combined with packed %s", name_.c_str(),
                  operand.shape.text().c_str(), output_.shape.text().c_str());
         lanes_ = small;
-        mode_[small] = Operand::Lanes;
+        mode_[small] = Elements::Lanes;
         blocks_ = ceilDiv(output_.shape[1], int64_t{output_.channelBlock});
         rows_ = output_.batch() * blocks_;
         length_ = output_.plane() * output_.channelBlock;
@@ -154,7 +156,7 @@ class Binary final : public Execution {
         length_ = count > 0 ? axes[count - 1].size : 1;
         int64_t stride[2] = {1, 1};
         for (int i = 0; i < 2 && count > 0; ++i) {
-            if (!axes[count - 1].used[i]) mode_[i] = Operand::One;
+            if (!axes[count - 1].used[i]) mode_[i] = Elements::One;
             if (axes[count - 1].used[i]) stride[i] = length_;
         }
         dims_ = std::max(count - 1, 0);
@@ -182,7 +184,7 @@ class Binary final : public Execution {
     }
 
     void channelRow(const Frame& frame, int64_t r) const {
-        const Tensor& operand = *inputs_[lanes_];
+        const Operand& operand = *inputs_[lanes_];
         const int64_t channelBlock = output_.channelBlock, block = r % blocks_,
                       n = perBatch_ ? r / blocks_ : 0;
         alignas(64) float values[kMaxLanes] = {};
@@ -206,8 +208,8 @@ class Binary final : public Execution {
         for (int64_t i = 0; i < n; i += kReluChunk) {
             const size_t count = static_cast<size_t>(std::min(kReluChunk, n - i));
             char* to = y + i * outBytes_;
-            call(mode_[0] == Operand::Each ? a + i * bytes_[0] : a,
-                 mode_[1] == Operand::Each ? b + i * bytes_[1] : b, to, count);
+            call(mode_[0] == Elements::Each ? a + i * bytes_[0] : a,
+                 mode_[1] == Elements::Each ? b + i * bytes_[1] : b, to, count);
             switch (output_.type) {
                 case DataType::Float32:
                     binaryKernels(backend_.kernels().id).reluFloat(reinterpret_cast<float*>(to), count);
@@ -241,15 +243,15 @@ class Binary final : public Execution {
     }
 
     const CpuBackend& backend_;
-    const Tensor* inputs_[2];
-    const Tensor& output_;
+    const Operand* inputs_[2];
+    const Operand& output_;
     const int64_t bytes_[2], outBytes_;  // of an element
     const BinaryFn vector_;
     const BinaryScalarFn scalar_;
     const bool relu_;
     const std::string name_;
 
-    Operand mode_[2] = {Operand::Each, Operand::Each};
+    Elements mode_[2] = {Elements::Each, Elements::Each};
     int64_t rows_ = 1, length_ = 0;
     int dims_ = 0;  // axes outside the row
     int64_t sizes_[kMaxRank] = {}, strides_[2][kMaxRank] = {};
@@ -261,7 +263,7 @@ class Binary final : public Execution {
 std::unique_ptr<Execution> createBinary(CpuBackend& backend, const Command& command, std::string& reason) {
     const auto* params = &command.paramsAs<BinaryParams>();
     const DataType type = command.inputs[0]->type, other = command.inputs[1]->type;
-    const auto scaled = [](const Tensor* tensor) {
+    const auto scaled = [](const Operand* tensor) {
         return tensor->type == DataType::Int8 && tensor->quant.known();
     };
     if (scaled(command.inputs[0]) || scaled(command.inputs[1]) || scaled(command.outputs[0]))

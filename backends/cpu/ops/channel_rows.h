@@ -11,7 +11,7 @@ namespace mnnc::cpu {
 //   each(offset, count):     `count` floats, one per channel from 0;
 //   row(offset, count, c):   `count` floats of channel c.
 template <typename Lanes, typename Each, typename Row>
-void forChannels(ThreadPool& pool, const Tensor& tensor, Lanes&& lanes, Each&& each, Row&& row) {
+void forChannels(ThreadPool& pool, const Operand& tensor, Lanes&& lanes, Each&& each, Row&& row) {
     if (tensor.empty()) return;
     const int axis = channelAxis(tensor);
     const int rank = tensor.shape.rank();

@@ -33,8 +33,8 @@ std::vector<Axis> axesOf(const Region& region) {
 }
 
 // Whether the command copies all of a map [batch][channels][plane] from, or to (`last` false), [batch][plane][channels].
-bool isTransposition(const Command& command, const Tensor& map, bool last) {
-    const Tensor &input = *command.inputs[0], &output = *command.outputs[0];
+bool isTransposition(const Command& command, const Operand& map, bool last) {
+    const Operand &input = *command.inputs[0], &output = *command.outputs[0];
     if (map.shape.rank() < 3 || map.format == Format::NHWC || !canPackOnHost(map) ||
         elementBytes(input.type) != 4 || elementBytes(output.type) != 4 ||
         input.elements() != output.elements())
@@ -64,7 +64,7 @@ class ChannelsLastRaster final : public Execution {
         : backend_(backend), input_(*command.inputs[0]), output_(*command.outputs[0]), last_(last) {}
 
     void run(const Frame& frame) const override {
-        const Tensor& map = last_ ? input_ : output_;
+        const Operand& map = last_ ? input_ : output_;
         (last_ ? packedToNhwc : nhwcToPacked)(backend_.kernels(), frame.data<const float>(input_),
                                               frame.data<float>(output_), static_cast<int>(map.batch()),
                                               static_cast<int>(map.shape[1]),
@@ -73,8 +73,8 @@ class ChannelsLastRaster final : public Execution {
 
   private:
     const CpuBackend& backend_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     const bool last_;
 };
 
@@ -98,7 +98,7 @@ StorageChoice channelsLastStorage(const CpuBackend& backend, const Command& comm
 
 std::unique_ptr<Execution> createChannelsLastRaster(CpuBackend& backend, const Command& command) {
     if (!oneRegion(command)) return nullptr;
-    const Tensor &input = *command.inputs[0], &output = *command.outputs[0];
+    const Operand &input = *command.inputs[0], &output = *command.outputs[0];
     const bool last = input.channelBlock > 1 && output.channelBlock == 1;
     if (!last && !(input.channelBlock == 1 && output.channelBlock > 1)) return nullptr;
     if (!isTransposition(command, last ? input : output, last)) return nullptr;

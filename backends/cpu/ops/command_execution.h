@@ -14,8 +14,8 @@ class CommandExecution : public Execution {
 
   protected:
     const Command& command() const noexcept { return command_; }
-    const Tensor& in(size_t i) const noexcept { return *command_.inputs[i]; }
-    const Tensor& out(size_t i = 0) const noexcept { return *command_.outputs[i]; }
+    const Operand& in(size_t i) const noexcept { return *command_.inputs[i]; }
+    const Operand& out(size_t i = 0) const noexcept { return *command_.outputs[i]; }
     template <typename T>
     const T* inData(const Frame& frame, size_t i) const noexcept {
         return frame.data<const T>(*command_.inputs[i]);

@@ -104,7 +104,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
 
     // Returns the scratch a run needs.
     int64_t prepareTensorWeights(int64_t planBytes, int64_t groups) {
-        const Tensor& weight = *command_.inputs[1];
+        const Operand& weight = *command_.inputs[1];
         own_ = AlignedBuffer();
         constant_ = nullptr;
         const auto pack = [&](void* buffer) {
@@ -158,7 +158,7 @@ StorageChoice convolutionStorage(const CpuBackend& backend, const Command& comma
     choice.inputBlock = choice.outputBlock = backend.channelBlock();
     choice.rowMajorInputs = ~1u;
     if (command.epilogue.residual) choice.rowMajorInputs &= ~(1u << command.operands());
-    const Tensor& x = *command.inputs[0];
+    const Operand& x = *command.inputs[0];
     if (writesRowMajor(backend, command)) {
         choice.outputBlock = 1;
         choice.rowMajorInputs = ~1u;

@@ -211,7 +211,7 @@ class Convolution3dExecution final : public CommandExecution {
 StorageChoice convolution3dStorage(const CpuBackend& backend, const Command& command) {
     StorageChoice choice = storagePacked(backend, command);
     if (isDepthwiseVolume(command)) return choice;
-    const Tensor& x = *command.inputs[0];
+    const Operand& x = *command.inputs[0];
     if (x.channelBlock == 1 && !x.empty()) {
         const auto& p = command.paramsAs<Conv3dParams>();
         if (!isFlatVolume(p, conv3dWindow(p, x.shape, command.name.c_str()))) choice.inputBlock = 1;

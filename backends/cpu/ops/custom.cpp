@@ -17,8 +17,9 @@ class HostExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
     std::unique_ptr<ExecutionState> makeState() const override {
-        return std::make_unique<HostState>(
-            params<HostNodeParams>().node->plan(command().inputs, command().outputs));
+        const std::vector<Tensor*> inputs(command().inputs.begin(), command().inputs.end()),
+            outputs(command().outputs.begin(), command().outputs.end());
+        return std::make_unique<HostState>(params<HostNodeParams>().node->plan(inputs, outputs));
     }
     void run(const Frame& frame) const override {
         static_cast<HostState*>(frame.state())->computation->run(frame);

@@ -120,7 +120,7 @@ class DepthwiseVolumeExecution final : public CommandExecution {
 
 bool isDepthwiseVolume(const Command& command) {
     const auto& p = command.paramsAs<Conv3dParams>();
-    const Tensor& x = *command.inputs[0];
+    const Operand& x = *command.inputs[0];
     if (p.transposed || p.group < 2 || x.empty()) return false;
     const Conv3dWindow w = conv3dWindow(p, x.shape, command.name.c_str());
     return w.groups == w.ic && w.groups == w.oc;

@@ -8,7 +8,7 @@ namespace mnnc::cpu {
 bool quantizesConvolution(const Command& command);
 
 // What an int8 tensor's values mean; a plain one means what it holds.
-inline TensorQuant quantOf(const Tensor& tensor) {
+inline TensorQuant quantOf(const Operand& tensor) {
     return tensor.quant.known() ? tensor.quant : TensorQuant{1, 0, -128, 127};
 }
 

@@ -61,7 +61,7 @@ class Int8ConvExecution final : public Execution {
 
     void run(const Frame& frame) const override {
         if (!plan_) return;
-        Tensor& out = *command_.outputs[0];
+        Operand& out = *command_.outputs[0];
         const bool floats = out.type == DataType::Float32;
         plan_->run(frame.data<const int8_t>(*command_.inputs[0]), stored_.get(),
                    floats ? nullptr : frame.data<int8_t>(out), floats ? frame.data<float>(out) : nullptr,
@@ -115,7 +115,7 @@ class Int8ConvExecution final : public Execution {
     }
 
     Steps steps() const {
-        const Tensor &in = *command_.inputs[0], &out = *command_.outputs[0];
+        const Operand &in = *command_.inputs[0], &out = *command_.outputs[0];
         const ConvInt8Info& info = params_.int8;
         Steps s;
         if (in.quant.known() && (out.quant.known() || info.floatOutput)) {
@@ -225,7 +225,7 @@ std::string objection(const Command& command) {
     if (!params || command.operands() != 1 || !params->parts.empty())
         return "its weights are not of this operator";
     if (!params->int8.codes) return "its weights are not int8 codes with one scale per output channel";
-    const Tensor &in = *command.inputs[0], &out = *command.outputs[0];
+    const Operand &in = *command.inputs[0], &out = *command.outputs[0];
     if (in.format == Format::NHWC || out.format == Format::NHWC || in.shape.rank() < 2)
         return "its channels do not come first";
     if (in.empty() || out.empty()) return "";
@@ -248,7 +248,7 @@ bool takesEpilogue(const Command& command) {
 StorageChoice int8ConvolutionStorage(const CpuBackend& backend, const Command& command) {
     StorageChoice choice;
     choice.inputBlock = choice.outputBlock = backend.channelBlock();
-    const Tensor& x = *command.inputs[0];
+    const Operand& x = *command.inputs[0];
     if (x.channelBlock == 1 && !isDepthwise(command.type) && !x.empty() && !command.outputs[0]->empty()) {
         const ConvWindow w = windowOf(command);
         if (w.groups == 1 && w.ic <= 4) choice.inputBlock = 1;

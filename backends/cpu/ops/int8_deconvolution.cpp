@@ -227,7 +227,7 @@ class Int8Deconvolution final : public Execution {
 
 bool quantizesDeconvolution(const Command& command) {
     const auto* params = command.paramsIf<ConvParams>();
-    const Tensor &in = *command.inputs[0], &out = *command.outputs[0];
+    const Operand &in = *command.inputs[0], &out = *command.outputs[0];
     const Epilogue& e = command.epilogue;
     if (!params || command.type != OpType::Deconvolution || command.operands() != 1 ||
         !params->parts.empty() || params->int8.floatOutput || params->dilateX != 1 || params->dilateY != 1 ||

@@ -71,7 +71,7 @@ class Int8ByChannel final : public CommandExecution {
     }
 
     void run(const Frame& frame) const override {
-        const Tensor& y = out();
+        const Operand& y = out();
         const int64_t channels = y.shape[1], plane = y.plane(), lanes = backend_.kernels().lanes;
         const bool packed = y.channelBlock > 1;
         const int64_t rows = packed ? ceilDiv(channels, lanes) : channels;
@@ -89,7 +89,7 @@ class Int8ByChannel final : public CommandExecution {
 
     float valueAt(const Frame& frame, int64_t n, int64_t channel) const {
         if (slopes_) return (*slopes_)[static_cast<size_t>(channel)];
-        const Tensor& small = in(1 - codes_);
+        const Operand& small = in(1 - codes_);
         const int64_t channels = out().shape[1], block = small.channelBlock,
                       stored = block > 1 ? roundUp(channels, block) : channels;
         const bool each = small.elements() > channels;  // of every picture, its own
@@ -174,7 +174,7 @@ std::unique_ptr<Execution> createInt8Activation(CpuBackend& backend, const Comma
 
 bool quantizesActivation(const Command& command) {
     if (const auto* prelu = command.paramsIf<PReluParams>()) {
-        const Tensor& y = *command.outputs[0];
+        const Operand& y = *command.outputs[0];
         return y.format != Format::NHWC && y.shape.rank() >= 2 &&
                prelu->slopes.size() == static_cast<size_t>(y.shape[1]);
     }
@@ -201,12 +201,12 @@ std::unique_ptr<Execution> createInt8Binary(CpuBackend& backend, const Command& 
 
 bool quantizesBinary(const Command& command) {
     const auto* params = &command.paramsAs<BinaryParams>();
-    const Tensor& out = *command.outputs[0];
+    const Operand& out = *command.outputs[0];
     if (command.operands() != 2 || params->code < kBinaryAdd || params->code > kBinaryMul) return false;
     const bool equal = std::all_of(command.inputs.begin(), command.inputs.end(),
-                                   [&](const Tensor* input) { return input->shape == out.shape; });
+                                   [&](const Operand* input) { return input->shape == out.shape; });
     const bool alike = std::all_of(command.inputs.begin(), command.inputs.end(),
-                                   [&](const Tensor* input) { return input->format == out.format; });
+                                   [&](const Operand* input) { return input->format == out.format; });
     return alike && (equal || (params->code != kBinarySub && out.format != Format::NHWC &&
                                channelOperand(command) >= 0));
 }

@@ -18,7 +18,7 @@ class Int8Interp final : public Execution {
 
     void prepare() override {
         resizer_.plan(backend_.kernels(), command_);
-        const Tensor& x = *command_.inputs[0];
+        const Operand& x = *command_.inputs[0];
         blocks_ = checkedMul(x.batch(), ceilDiv(x.shape.at(1), int64_t{kernels_.lanes}), "channel blocks");
         linear_ = command_.paramsAs<InterpCommand>().type == ResizeType::Linear;
         const TensorQuant from = quantOf(x), to = quantOf(*command_.outputs[0]);
@@ -91,7 +91,7 @@ class Int8Interp final : public Execution {
 // Nearest neighbours only where both sides have one scale; the pass sees to that where it can.
 bool quantizesInterp(const Command& command) {
     const auto* params = command.paramsIf<InterpCommand>();
-    const Tensor& out = *command.outputs[0];
+    const Operand& out = *command.outputs[0];
     return params && command.inputs.size() == 1 && params->type != ResizeType::Cubic &&
            out.format != Format::NHWC && out.shape.rank() >= 2 && out.shape.rank() <= 5;
 }
@@ -99,7 +99,7 @@ bool quantizesInterp(const Command& command) {
 std::unique_ptr<Execution> createInt8Interp(CpuBackend& backend, const Command& command,
                                             std::string& reason) {
     const auto* params = command.paramsIf<InterpCommand>();
-    const Tensor &in = *command.inputs[0], &out = *command.outputs[0];
+    const Operand &in = *command.inputs[0], &out = *command.outputs[0];
     const bool scales = (params && params->type == ResizeType::Linear) || quantOf(in).sameStep(quantOf(out));
     if (!quantizesInterp(command) || !scales || out.type != DataType::Int8) {
         reason = format("%s: such a resizing of int8 is not implemented", command.name.c_str());

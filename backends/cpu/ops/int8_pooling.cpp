@@ -19,7 +19,7 @@ class Int8Pooling final : public Execution {
 
     void prepare() override {
         const auto& params = command_.paramsAs<PoolParams>();
-        const Tensor& x = *command_.inputs[0];
+        const Operand& x = *command_.inputs[0];
         average_ = params.average;
         nearest_ = params.nearestCodes;
         countsPadding_ = params.countsCodes;

@@ -14,7 +14,7 @@ class InterpExecution final : public Execution {
 
     void prepare() override {
         resizer_.plan(backend_.kernels(), command_);
-        const Tensor& x = *command_.inputs[0];
+        const Operand& x = *command_.inputs[0];
         blocks_ = checkedMul(x.batch(), ceilDiv(x.shape.at(1), int64_t{backend_.kernels().lanes}),
                              "channel blocks");
     }

@@ -56,8 +56,8 @@ class LayerNorm final : public Execution {
     const CpuBackend& backend_;
     const RowKernels& kernels_;
     const Command command_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     const LayerNormParams& params_;
     NormBlocks blocks_;
 };

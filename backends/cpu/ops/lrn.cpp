@@ -71,8 +71,8 @@ class Lrn final : public Execution {
 
     const CpuBackend& backend_;
     const Command command_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     const LrnParams& params_;
 };
 

@@ -185,9 +185,9 @@ class MatMul final : public Execution {
 
     const CpuBackend& backend_;
     const Command command_;
-    const Tensor& a_;
-    const Tensor& b_;
-    const Tensor& output_;
+    const Operand& a_;
+    const Operand& b_;
+    const Operand& output_;
     BatchedGemmArgs args_;    // of a single product too
     PackedWeights constant_;  // B, where it never changes
     std::shared_ptr<const float>
@@ -241,15 +241,15 @@ class InnerProduct final : public Execution {
   private:
     const CpuBackend& backend_;
     const Command command_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     const InnerProductParams& params_;
     PackedWeights packed_;
     GemmArgs args_;
 };
 
 std::unique_ptr<Execution> createMatMul(CpuBackend& backend, const Command& command, std::string& reason) {
-    for (const Tensor* input : command.inputs)
+    for (const Operand* input : command.inputs)
         if (input->type != DataType::Float32) {
             reason = format("%s needs float32, an input is %s", opTypeName(command.type),
                             dataTypeName(input->type));

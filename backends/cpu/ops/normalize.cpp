@@ -53,8 +53,8 @@ class Normalize final : public Execution {
   private:
     const CpuBackend& backend_;
     const Command command_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     const NormalizeParams& params_;
 };
 

@@ -48,7 +48,7 @@ class PackedMatrix {
                                   "scratch"),
                        64, "scratch"));
         const auto size = static_cast<int64_t>(gemmPackedBytes(backend.kernels(), type_, part.N, part.K));
-        const Tensor& tensor = *command.inputs[part.input];
+        const Operand& tensor = *command.inputs[part.input];
         if (tensor.usage == Usage::Constant && (tensor.values || tensor.stored) && command.params) {
             const std::string variant =
                 format("recurrent.%s.%s.%zu.%lld.%dx%d.%s%zu", gemmText(backend, type_).c_str(),

@@ -116,7 +116,7 @@ class PlaneRaster final : public Execution {
     }
 
     Source locate(int input, int64_t planeIndex, int64_t plane) const {
-        const Tensor& tensor = *inputs_[static_cast<size_t>(input)];
+        const Operand& tensor = *inputs_[static_cast<size_t>(input)];
         const int64_t channels = tensor.shape.at(1), channelBlock = tensor.channelBlock;
         const int64_t n = planeIndex / channels, c = planeIndex % channels;
         return {input, static_cast<int>(c % channelBlock),
@@ -180,8 +180,8 @@ class PlaneRaster final : public Execution {
     }
 
     const CpuBackend& backend_;
-    std::vector<Tensor*> inputs_;
-    const Tensor& output_;
+    std::vector<Operand*> inputs_;
+    const Operand& output_;
     const T zero_ = static_cast<T>(sizeof(T) == 1 ? fillByte(output_) : 0);
     std::vector<Part> parts_;
     std::vector<Block> blocks_;
@@ -190,12 +190,12 @@ class PlaneRaster final : public Execution {
 }  // namespace
 
 bool movesPlanes(const Command& command) {
-    const Tensor& output = *command.outputs[0];
+    const Operand& output = *command.outputs[0];
     const bool moves = output.type == DataType::Float32 || output.type == DataType::Int8;
     if (output.shape.rank() < 2 || output.format == Format::NHWC || !moves) return false;
     const int64_t plane = output.plane();
     if (plane == 0 || output.elements() / plane > kMaxPlanes) return false;
-    for (const Tensor* input : command.inputs)
+    for (const Operand* input : command.inputs)
         if (input->shape.rank() < 2 || input->format == Format::NHWC || input->type != output.type ||
             input->plane() != plane)
             return false;

@@ -23,7 +23,7 @@ class PoolExecution final : public Execution {
 
     void prepare() override {
         const PoolParams& params = command_.paramsAs<PoolParams>();
-        const Tensor& x = *command_.inputs[0];
+        const Operand& x = *command_.inputs[0];
         average_ = params.average;
         window_ = poolWindow(params, x.shape, command_.name.c_str());
         for (int i = 0; i < 3; ++i) tables_[i] = AxisTable(window_.axis[i], average_);

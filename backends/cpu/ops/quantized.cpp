@@ -119,8 +119,8 @@ class QuantCast final : public Execution {
     CpuBackend& backend_;
     const Int8Kernels& kernels_;
     const bool toInt8_;
-    const Tensor& in_;
-    const Tensor& out_;
+    const Operand& in_;
+    const Operand& out_;
     std::vector<float> scale_, zero_;
     float lo_ = -128, hi_ = 127;
     bool each_ = false;
@@ -132,7 +132,7 @@ class EltwiseInt8 final : public Execution {
         : backend_(backend), command_(command), params_(command.paramsAs<EltwiseInt8Params>()) {}
 
     void run(const Frame& frame) const override {
-        const Tensor& out = *command_.outputs[0];
+        const Operand& out = *command_.outputs[0];
         const int64_t channels = out.shape[1], plane = out.plane();
         forRows(frame.pool(), out.batch() * channels, plane, [&](long begin, long end) {
             for (long row = begin; row < end; ++row) {
@@ -163,7 +163,7 @@ std::unique_ptr<Execution> createEltwiseInt8(CpuBackend& backend, const Command&
 }
 
 std::unique_ptr<Execution> createQuantCast(CpuBackend& backend, const Command& command, std::string& reason) {
-    const Tensor& int8 = command.type == OpType::FloatToInt8 ? *command.outputs[0] : *command.inputs[0];
+    const Operand& int8 = command.type == OpType::FloatToInt8 ? *command.outputs[0] : *command.inputs[0];
     if (!command.params && !int8.quant.known()) {
         reason = format("op '%s' has no table, and the model gives no scale for tensor '%s'",
                         command.name.c_str(), int8.name.c_str());

@@ -47,7 +47,7 @@ class PlainRaster final : public Execution {
             std::memset(frame.data<void>(output_), fillByte(output_),
                         static_cast<size_t>(output_.storageBytes()));
         for (const Region& region : regions_) {
-            const Tensor& input = *inputs_[static_cast<size_t>(region.input)];
+            const Operand& input = *inputs_[static_cast<size_t>(region.input)];
             if (region.count() == 0) continue;  // perhaps of an empty source
             switch (elementBytes(output_.type)) {
                 case 4:
@@ -152,7 +152,7 @@ class PlainRaster final : public Execution {
     }
 
     template <typename T>
-    void copy(const Frame& frame, const Region& region, const Tensor& input) const {
+    void copy(const Frame& frame, const Region& region, const Operand& input) const {
         const T* src = frame.data<T>(input) + region.src.offset;
         T* dst = frame.data<T>(output_) + region.dst.offset;
         const bool ordered =
@@ -200,8 +200,8 @@ class PlainRaster final : public Execution {
     }
 
     const CpuBackend& backend_;
-    std::vector<Tensor*> inputs_;
-    const Tensor& output_;
+    std::vector<Operand*> inputs_;
+    const Operand& output_;
     std::vector<Region> regions_;
     bool fill_ = false;
 };
@@ -215,19 +215,19 @@ StorageChoice rasterStorage(const CpuBackend& backend, const Command& command) {
     StorageChoice choice;
     const bool packed =
         !command.inputs.empty() && std::all_of(command.inputs.begin(), command.inputs.end(),
-                                               [](const Tensor* input) { return input->channelBlock > 1; });
+                                               [](const Operand* input) { return input->channelBlock > 1; });
     if (!packed || !movesPlanes(command)) return channelsLastStorage(backend, command);
     choice.inputBlock = choice.outputBlock = backend.channelBlock();
     return choice;
 }
 
 std::unique_ptr<Execution> createRaster(CpuBackend& backend, const Command& command, std::string&) {
-    const Tensor& output = *command.outputs[0];
+    const Operand& output = *command.outputs[0];
     for (const Region& region : command.regions) {
         if (region.input < 0 || region.input >= static_cast<int>(command.inputs.size()))
             fail(Status::BadIndex, "op '%s': a region reads input %d of %zu", command.name.c_str(),
                  region.input, command.inputs.size());
-        const Tensor& input = *command.inputs[static_cast<size_t>(region.input)];
+        const Operand& input = *command.inputs[static_cast<size_t>(region.input)];
         checkRegion(region, input.elements(), output.elements(), command.name.c_str());
         if (region.count() == 0) continue;
         if (elementBytes(input.type) != elementBytes(output.type))

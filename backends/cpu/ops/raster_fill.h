@@ -1,11 +1,11 @@
 // What a Raster leaves where no region writes.
 #pragma once
-#include "tensor/tensor.h"
+#include "tensor/operand.h"
 
 namespace mnnc::cpu {
 
 // Each byte of that: zero, of a quantised tensor its code.
-inline uint8_t fillByte(const Tensor& tensor) {
+inline uint8_t fillByte(const Operand& tensor) {
     return tensor.type == DataType::Int8 && tensor.quant.known()
                ? static_cast<uint8_t>(static_cast<int8_t>(tensor.quant.zero))
                : uint8_t{0};

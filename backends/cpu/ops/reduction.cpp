@@ -244,8 +244,8 @@ class Reduction final : public Execution {
     const CpuBackend& backend_;
     const RowKernels& kernels_;
     const UnaryKernels& unary_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     const std::vector<int> axes_;
     const Reduce operation_;
     std::vector<Step> steps_;
@@ -253,7 +253,7 @@ class Reduction final : public Execution {
 };
 
 StorageChoice storageReduction(const CpuBackend& backend, const Command& command) {
-    const Tensor& input = *command.inputs[0];
+    const Operand& input = *command.inputs[0];
     const auto& axes = command.paramsAs<ReductionParams>().axes;
     const int rank = input.shape.rank();
     if (input.channelBlock == 1 || input.type != DataType::Float32 || rank < 3 ||

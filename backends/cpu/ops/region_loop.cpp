@@ -64,11 +64,11 @@ class RegionLoop final : public CommandExecution {
 
     void run(const Frame& frame) const override {
         const auto& p = params<LoopParams>();
-        for (const Tensor* output : command().outputs)
+        for (const Operand* output : command().outputs)
             if (!output->empty())
                 std::memset(frame.data<void>(*output), 0, static_cast<size_t>(output->storageBytes()));
         for (const LoopCommand& c : p.before) {
-            const Tensor& output = tensor(c.operands[0]);
+            const Operand& output = tensor(c.operands[0]);
             if (c.kind != LoopCommand::Kind::Zero)
                 walk(frame, c, 0);
             else if (!output.empty())
@@ -84,8 +84,8 @@ class RegionLoop final : public CommandExecution {
     }
 
   private:
-    const Tensor& tensor(const LoopOperand& operand) const { return tensor(operand.slot); }
-    const Tensor& tensor(int slot) const {
+    const Operand& tensor(const LoopOperand& operand) const { return tensor(operand.slot); }
+    const Operand& tensor(int slot) const {
         const auto at = static_cast<size_t>(slot), inputs = command().inputs.size();
         return at < inputs ? in(at) : out(at - inputs);
     }
@@ -111,18 +111,18 @@ class RegionLoop final : public CommandExecution {
     void compute(int code, DataType type, const float* a, const float* b, float* y, int64_t n) const {
         const auto count = static_cast<size_t>(n);
         if (type != DataType::Float32)
-            binaryScalarInt(DataType::Int32, code)(a, Operand::Each, b, Operand::Each, y, count, 1);
+            binaryScalarInt(DataType::Int32, code)(a, Elements::Each, b, Elements::Each, y, count, 1);
         else if (binary_.byCode[code])
-            binary_.byCode[code](a, Operand::Each, b, Operand::Each, y, count);
+            binary_.byCode[code](a, Elements::Each, b, Elements::Each, y, count);
         else
-            binaryScalarFloat(code)(a, Operand::Each, b, Operand::Each, y, count, 1);
+            binaryScalarFloat(code)(a, Elements::Each, b, Elements::Each, y, count, 1);
     }
 
     // Where the box of an operand begins in a round.
     int64_t base(const Frame& frame, const LoopOperand& operand, int64_t round) const {
         int64_t unit = round;
         if (operand.unitSlot >= 0) {
-            const Tensor& units = tensor(operand.unitSlot);
+            const Operand& units = tensor(operand.unitSlot);
             if (round >= units.elements())
                 fail(Status::InputDataError, "op '%s' (While): round %lld reads an index of %lld",
                      command().name.c_str(), static_cast<long long>(round),
@@ -135,7 +135,7 @@ class RegionLoop final : public CommandExecution {
     // Elements at, at + stride ...; as they lie where that is possible, else in `row`.
     const float* gather(const Frame& frame, const LoopOperand& operand, int64_t at, int64_t stride, int64_t n,
                         Row& row) const {
-        const Tensor& from = tensor(operand);
+        const Operand& from = tensor(operand);
         if (elementBytes(from.type) == 1) return gatherBytes(frame, from, at, stride, n, row);
         const auto* data = frame.data<const float>(from);
         const int64_t size = from.elements();
@@ -144,7 +144,7 @@ class RegionLoop final : public CommandExecution {
         return row;
     }
     // Integers of 8 bits, as integers of 32 bits in the places of floats.
-    static const float* gatherBytes(const Frame& frame, const Tensor& from, int64_t at, int64_t stride,
+    static const float* gatherBytes(const Frame& frame, const Operand& from, int64_t at, int64_t stride,
                                     int64_t n, Row& row) {
         for (int64_t i = 0; i < n; ++i, at += stride) {
             const int32_t value = at >= 0 && at < from.elements() ? byteAt(frame, from, at) : 0;
@@ -152,13 +152,13 @@ class RegionLoop final : public CommandExecution {
         }
         return row;
     }
-    static int32_t byteAt(const Frame& frame, const Tensor& tensor, int64_t at) {
+    static int32_t byteAt(const Frame& frame, const Operand& tensor, int64_t at) {
         return tensor.type == DataType::Int8 ? frame.data<const int8_t>(tensor)[at]
                                              : frame.data<const uint8_t>(tensor)[at];
     }
     void scatterBytes(const Frame& frame, const LoopCommand& c, int64_t at, int64_t stride, int64_t n,
                       const float* values) const {
-        const Tensor& to = tensor(c.operands[0]);
+        const Operand& to = tensor(c.operands[0]);
         for (int64_t i = 0; i < n; ++i, at += stride) {
             if (at < 0 || at >= to.elements()) continue;
             int32_t value = 0;
@@ -176,7 +176,7 @@ class RegionLoop final : public CommandExecution {
     }
     void scatter(const Frame& frame, const LoopCommand& c, int64_t at, int64_t stride, int64_t n,
                  const float* values) const {
-        const Tensor& to = tensor(c.operands[0]);
+        const Operand& to = tensor(c.operands[0]);
         if (elementBytes(to.type) == 1) return scatterBytes(frame, c, at, stride, n, values);
         auto* data = frame.data<float>(to);
         const int64_t size = to.elements();
@@ -235,7 +235,7 @@ class RegionLoop final : public CommandExecution {
     }
     const float* operand(const Frame& frame, const LoopCommand& c, size_t v, int64_t round,
                          int64_t count) const {
-        const Tensor& from = tensor(c.operands[v]);
+        const Operand& from = tensor(c.operands[v]);
         const int64_t at = base(frame, c.operands[v], round);
         if (at < 0 || at + count > from.elements())
             fail(Status::InputDataError, "op '%s' (While): an operand of a product at %lld of %lld elements",

@@ -70,8 +70,8 @@ class Scale final : public Execution {
 
     const CpuBackend& backend_;
     const UnaryKernels& kernels_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     const Epilogue epilogue_;
     std::vector<float> scale_, bias_;
 };
@@ -150,8 +150,8 @@ class InstanceNorm final : public Execution {
     const UnaryKernels& unary_;
     const RowKernels& rows_;
     const Command command_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     const InstanceNormParams& params_;
 };
 

@@ -35,7 +35,7 @@ T combined(T a, T b, Scatter reduction) noexcept {
 }
 
 template <typename T>
-void combine(const Frame& frame, const Tensor& out, int64_t to, const Tensor& updates, int64_t from,
+void combine(const Frame& frame, const Operand& out, int64_t to, const Operand& updates, int64_t from,
              int64_t count, Scatter reduction) noexcept {
     T* y = frame.data<T>(out) + to;
     const T* x = frame.data<const T>(updates) + from;
@@ -47,7 +47,7 @@ class ScatterBase : public CommandExecution {
     using CommandExecution::CommandExecution;
 
   protected:
-    void start(const Frame& frame, const Tensor* data) const noexcept {
+    void start(const Frame& frame, const Operand* data) const noexcept {
         const auto bytes = static_cast<size_t>(out().elements()) * elementBytes(out().type);
         if (bytes == 0) return;  // there may be no memory
         if (!data)
@@ -56,7 +56,7 @@ class ScatterBase : public CommandExecution {
             std::memcpy(outData<void>(frame), from, bytes);
     }
     // Elements `to`.. of the output get (or are combined with) elements `from`.. of the updates.
-    void apply(const Frame& frame, const Tensor& updates, int64_t from, int64_t to, int64_t count,
+    void apply(const Frame& frame, const Operand& updates, int64_t from, int64_t to, int64_t count,
                Scatter reduction) const noexcept {
         const auto width = static_cast<int64_t>(elementBytes(out().type));
         if (reduction == Scatter::Replace) {

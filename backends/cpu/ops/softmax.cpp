@@ -59,8 +59,8 @@ class Softmax final : public Execution {
   private:
     const CpuBackend& backend_;
     const RowKernels& kernels_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     const int axis_;
     int64_t outer_ = 1, length_ = 1, inner_ = 1;
 };

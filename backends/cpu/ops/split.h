@@ -4,7 +4,7 @@
 
 #include "backend/thread_pool.h"
 #include "backends/cpu/kernels/plane_cut.h"
-#include "tensor/tensor.h"
+#include "tensor/operand.h"
 
 namespace mnnc::cpu {
 
@@ -24,19 +24,19 @@ void forElements(ThreadPool& pool, int64_t elements, Body&& body) {
 }
 
 // Elements of the storage of a tensor, pad lanes included.
-inline int64_t storageElements(const Tensor& tensor) {
+inline int64_t storageElements(const Operand& tensor) {
     return tensor.storageBytes() / static_cast<int64_t>(elementBytes(tensor.type));
 }
 
 // Whether threads share a packed map by its pixels: it is worth several, and they find it in their caches so.
-inline bool storageByPixels(const Tensor& tensor) {
+inline bool storageByPixels(const Operand& tensor) {
     return tensor.channelBlock > 1 && storageElements(tensor) >= 2 * kPieceElements &&
            sharedByPixels(tensor.plane(), tensor.shape.at(1));
 }
 
 // body(begin, end) over the elements of the storage of a tensor.
 template <typename Body>
-void forStorage(ThreadPool& pool, const Tensor& tensor, Body&& body) {
+void forStorage(ThreadPool& pool, const Operand& tensor, Body&& body) {
     const int64_t elements = storageElements(tensor);
     if (!storageByPixels(tensor)) return forElements(pool, elements, body);
     const int64_t plane = tensor.plane(), block = tensor.channelBlock;

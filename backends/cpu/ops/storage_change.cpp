@@ -19,7 +19,7 @@ class StorageChange final : public Execution {
 
     void run(const Frame& frame) const override {
         const bool packs = input_.channelBlock == 1;
-        const Tensor& packed = packs ? output_ : input_;
+        const Operand& packed = packs ? output_ : input_;
         (packs ? nchwToPacked : packedToNchw)(backend_.kernels(), frame.data<float>(input_),
                                               frame.data<float>(output_), static_cast<int>(packed.batch()),
                                               static_cast<int>(packed.shape.at(1)),
@@ -28,8 +28,8 @@ class StorageChange final : public Execution {
 
   private:
     const CpuBackend& backend_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
 };
 
 constexpr int64_t kSquare = 8;
@@ -57,7 +57,7 @@ class ByteStorageChange final : public Execution {
 
     void run(const Frame& frame) const override {
         const bool toPacked = input_.channelBlock == 1;
-        const Tensor& packed = toPacked ? output_ : input_;
+        const Operand& packed = toPacked ? output_ : input_;
         const int64_t channels = packed.shape.at(1), plane = packed.plane(),
                       channelBlock = packed.channelBlock;
         const int64_t blocks = ceilDiv(channels, channelBlock);
@@ -96,8 +96,8 @@ class ByteStorageChange final : public Execution {
   private:
     static constexpr int64_t kRun = 256;
     const CpuBackend& backend_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ class ElementAccess : public CommandExecution {
     }
 
   protected:
-    const Tensor& flow() const { return *command().inputs.back(); }
+    const Operand& flow() const { return *command().inputs.back(); }
     int64_t index(const Frame& frame) const {
         const int64_t index = *inData<int32_t>(frame, 1);
         return index < 0 && command().type == OpType::TensorArrayRead ? index + list_->size() : index;

@@ -26,8 +26,8 @@ class UnaryFloat final : public Execution {
 
   private:
     const CpuBackend& backend_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     const UnaryFn fn_;
 };
 
@@ -48,8 +48,8 @@ class UnaryInteger final : public Execution {
 
   private:
     const CpuBackend& backend_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     const UnaryIntegerFn fn_;
 };
 

@@ -55,7 +55,7 @@ std::vector<float> phaseWeights(const DepthPhase& phase, const Conv3dParams& p, 
     return ordered;
 }
 
-VolumeSlices::VolumeSlices(const Tensor& volume, const float* data, const Kernels& kernels)
+VolumeSlices::VolumeSlices(const Operand& volume, const float* data, const Kernels& kernels)
     : kernels_(kernels),
       lanes_(kernels.lanes),
       data_(data),

@@ -5,7 +5,7 @@
 
 #include "backends/cpu/kernels/kernels.h"
 #include "ops/convolution3d.h"
-#include "tensor/tensor.h"
+#include "tensor/operand.h"
 
 namespace mnnc::cpu {
 
@@ -30,7 +30,7 @@ std::vector<float> phaseWeights(const DepthPhase& phase, const Conv3dParams& par
 class VolumeSlices {
   public:
     // data: where its elements lie.
-    VolumeSlices(const Tensor& volume, const float* data, const Kernels& kernels);
+    VolumeSlices(const Operand& volume, const float* data, const Kernels& kernels);
 
     // Where pixel 0 of a channel lies at a depth; null where there is none.
     const float* channelAt(int64_t n, int64_t channel, int64_t depth) const;

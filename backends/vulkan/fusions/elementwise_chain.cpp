@@ -73,7 +73,7 @@ class ElementwiseChain final : public VulkanExecution {
                 numbers_.push_back(addLiteral(*known[i]));
                 continue;
             }
-            const Tensor& input = *command_.inputs[i];
+            const Operand& input = *command_.inputs[i];
             if (!(input.shape == command_.outputs[0]->shape)) singles_ |= 1u << tensors_.size();
             numbers_.push_back(kMaxLiterals + static_cast<uint32_t>(tensors_.size()));
             tensors_.push_back(&input);
@@ -103,8 +103,8 @@ class ElementwiseChain final : public VulkanExecution {
 
     const Command command_;
     const FusedParams& params_;
-    std::vector<const Tensor*> tensors_;  // that are bound
-    std::vector<uint32_t> numbers_;       // of the inputs and the steps, as operands of the kernel
+    std::vector<const Operand*> tensors_;  // that are bound
+    std::vector<uint32_t> numbers_;        // of the inputs and the steps, as operands of the kernel
     std::vector<uint32_t> steps_;
     std::vector<float> literals_;
     uint32_t singles_ = 0, unaryCodes_[2] = {0, 0}, binaryCodes_ = 0;
@@ -114,7 +114,7 @@ class ElementwiseChain final : public VulkanExecution {
 // For each input of the fused command its value, where that is known now.
 std::shared_ptr<void> literalsOf(const CommandGraph& graph, const std::vector<CommandGraph::Id>& members) {
     auto literals = std::make_shared<Literals>();
-    for (const Tensor* input : fusedInputs(graph, members))
+    for (const Operand* input : fusedInputs(graph, members))
         literals->push_back(isKnownNumber(*input) ? std::optional<float>(*input->known<float>())
                                                   : std::nullopt);
     // The kernel reads at least one tensor.
@@ -143,7 +143,7 @@ std::vector<FusionMatch> match(const CommandGraph& graph, const Backend& backend
 
 // Packed where a tensor that is read is packed: single numbers stay as they are.
 StorageChoice storage(const Backend&, const Command& command) {
-    const Tensor& output = *command.outputs[0];
+    const Operand& output = *command.outputs[0];
     StorageChoice choice;
     bool packed = false;
     for (size_t i = 0; i < command.inputs.size(); ++i) {

@@ -78,9 +78,9 @@ Plan planPlain(const Command& command) {
 
 Plan planPacked(const Command& command) {
     Plan plan;
-    const Tensor& output = *command.outputs[0];
+    const Operand& output = *command.outputs[0];
     for (size_t i = 0; i < 2; ++i) {
-        const Tensor& operand = *command.inputs[i];
+        const Operand& operand = *command.inputs[i];
         if (operand.shape == output.shape && operand.channelBlock == output.channelBlock) continue;
         plan.mode[i] = operand.elements() == 1    ? Mode::One
                        : operand.channelBlock > 1 ? Mode::LanesPacked
@@ -94,7 +94,7 @@ class Binary final : public VulkanExecution {
     Binary(VulkanBackend& backend, const Command& command) : VulkanExecution(backend), command_(command) {}
 
     void prepare() override {
-        const Tensor& output = *command_.outputs[0];
+        const Operand& output = *command_.outputs[0];
         const auto& params = command_.paramsAs<BinaryParams>();
         plan_ = output.channelBlock > 1 ? planPacked(command_) : planPlain(command_);
         pipeline_ = &backend().pipeline(
@@ -105,7 +105,7 @@ class Binary final : public VulkanExecution {
     }
 
     void encode(Recorder& recorder) override {
-        const Tensor& output = *command_.outputs[0];
+        const Operand& output = *command_.outputs[0];
         const int64_t width = plan_.quads ? 4 : 1;
         const int64_t count = ceilDiv(output.storageElements(), width);
         Push push;
@@ -161,15 +161,15 @@ bool supportsBinary(const VulkanBackend&, const Command& command, std::string& r
 
 // Packed where an operand is packed already and the other can be read beside it.
 StorageChoice storageBinary(const VulkanBackend&, const Command& command) {
-    const Tensor& a = *command.inputs[0];
-    const Tensor& b = *command.inputs[1];
-    const Tensor& output = *command.outputs[0];
+    const Operand& a = *command.inputs[0];
+    const Operand& b = *command.inputs[1];
+    const Operand& output = *command.outputs[0];
     StorageChoice packed{.inputBlock = kChannelBlock, .outputBlock = kChannelBlock};
     if ((a.channelBlock == 1 && b.channelBlock == 1) || !canPack(output)) return {};
     if (a.shape == b.shape) return canPack(a) && canPack(b) ? packed : StorageChoice{};
     const size_t bigIndex = a.channelBlock > 1 && a.shape == output.shape ? 0 : 1;
-    const Tensor& big = *command.inputs[bigIndex];
-    const Tensor& small = *command.inputs[1 - bigIndex];
+    const Operand& big = *command.inputs[bigIndex];
+    const Operand& small = *command.inputs[1 - bigIndex];
     if (big.channelBlock == 1 || !(big.shape == output.shape)) return {};
     if (small.elements() != 1 && !perChannel(small.shape, big.shape)) return {};
     // A small operand that is packed already, by the same axis, stays so.

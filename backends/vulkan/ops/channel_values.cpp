@@ -11,7 +11,7 @@ enum class Lanes : uint32_t { Packed = 0, Same = 1, Adjacent = 2, Each = 3 };
 }  // namespace
 
 void ChannelValues::prepare() {
-    const Tensor& output = *command_.outputs[0];
+    const Operand& output = *command_.outputs[0];
     const int axis = channelAxis(output);
     channels_ = output.shape[axis];
     inner_ = output.shape.elements(axis + 1, output.shape.rank());
@@ -33,7 +33,7 @@ void ChannelValues::prepare() {
 }
 
 void ChannelValues::encode(Recorder& recorder) {
-    const Tensor& output = *command_.outputs[0];
+    const Operand& output = *command_.outputs[0];
     const int64_t quads = ceilDiv(output.storageElements(), 4);
     recorder.dispatch(*pipeline_, {{reads(*command_.inputs[0]), reads(*values_), writes(output)}},
                       Push().u(quads).u(channels_).u(inner_).f(postOps_.lo).f(postOps_.hi),

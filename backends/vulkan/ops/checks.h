@@ -10,14 +10,14 @@ namespace mnnc::vulkan {
 // There is no memory to bind for an empty tensor.
 inline bool noEmptyInput(const Command& command, std::string& reason) {
     const bool none = std::none_of(command.inputs.begin(), command.inputs.end(),
-                                   [](const Tensor* input) { return input->empty(); });
+                                   [](const Operand* input) { return input->empty(); });
     if (!none) reason = "the Vulkan kernel takes no empty inputs";
     return none;
 }
 
 // Input 0 and output 0 are float32 and no input is empty.
 inline bool supportsFloat(const VulkanBackend&, const Command& command, std::string& reason) {
-    for (const Tensor* tensor : {command.inputs[0], command.outputs[0]})
+    for (const Operand* tensor : {command.inputs[0], command.outputs[0]})
         if (tensor->type != DataType::Float32) {
             reason = format("the Vulkan kernel takes float32 tensors, not %s", dataTypeName(tensor->type));
             return false;

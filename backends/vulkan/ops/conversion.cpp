@@ -12,11 +12,11 @@ constexpr uint32_t kLocal = 64;
 // From the host: its bytes pass through staging memory.
 class Upload final : public Conversion {
   public:
-    Upload(VulkanBackend& backend, const Tensor& host, const Tensor& staging, const Tensor& device)
+    Upload(VulkanBackend& backend, const Operand& host, const Operand& staging, const Operand& device)
         : Conversion(backend, host, device), staging_(staging) {}
     bool hasHostPart() const override { return true; }
-    const Tensor* movable() const override {
-        const Tensor* root = &from_;
+    const Operand* movable() const override {
+        const Operand* root = &from_;
         while (root->aliasOf) root = root->aliasOf;
         return root->usage == Usage::Input ? &staging_ : nullptr;
     }
@@ -28,8 +28,8 @@ class Upload final : public Conversion {
     }
 
   private:
-    const Tensor& source() const override { return staging_; }
-    const Tensor& staging_;
+    const Operand& source() const override { return staging_; }
+    const Operand& staging_;
 };
 
 }  // namespace
@@ -74,12 +74,12 @@ void Conversion::encode(Recorder& recorder) {
                       ceilDiv(quads, pipeline_->localSize));
 }
 
-std::unique_ptr<Execution> VulkanBackend::createUpload(const Tensor& host, const Tensor& staging,
-                                                       const Tensor& device) {
+std::unique_ptr<Execution> VulkanBackend::createUpload(const Operand& host, const Operand& staging,
+                                                       const Operand& device) {
     return std::make_unique<Upload>(*this, host, staging, device);
 }
 
-std::unique_ptr<Execution> VulkanBackend::createDownload(const Tensor& device, const Tensor& host) {
+std::unique_ptr<Execution> VulkanBackend::createDownload(const Operand& device, const Operand& host) {
     return std::make_unique<Conversion>(*this, device, host);
 }
 

@@ -6,20 +6,20 @@ namespace mnnc::vulkan {
 
 class Conversion : public VulkanExecution {
   public:
-    Conversion(VulkanBackend& backend, const Tensor& from, const Tensor& to)
+    Conversion(VulkanBackend& backend, const Operand& from, const Operand& to)
         : VulkanExecution(backend), from_(from), to_(to) {}
 
     void prepare() override;
     void encode(Recorder& recorder) override;
-    const Tensor* movable() const override { return to_.onDevice ? nullptr : &to_; }
+    const Operand* movable() const override { return to_.onDevice ? nullptr : &to_; }
 
   protected:
-    virtual const Tensor& source() const { return from_; }
-    const Tensor& from_;
-    const Tensor& to_;
+    virtual const Operand& source() const { return from_; }
+    const Operand& from_;
+    const Operand& to_;
 
   private:
-    const Tensor& packed() const { return to_.channelBlock > 1 ? to_ : from_; }
+    const Operand& packed() const { return to_.channelBlock > 1 ? to_ : from_; }
     bool alike() const;
     bool hasRest() const;
 

@@ -47,7 +47,7 @@ bool supportsConvolution(const VulkanBackend& backend, const Command& command, s
         reason = "it has no parameters";
         return false;
     }
-    for (const Tensor* tensor : command.inputs) {
+    for (const Operand* tensor : command.inputs) {
         if (tensor->type != DataType::Float32 || tensor->empty()) {
             reason = "the Vulkan kernels take float tensors that are not empty";
             return false;

@@ -61,8 +61,8 @@ class ConvExecution : public VulkanExecution {
 
     const Command command_;
     const ConvGeometry c_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
 };
 
 std::unique_ptr<Execution> makeConvGemm(VulkanBackend& backend, const Command& command);

@@ -11,7 +11,7 @@ namespace mnnc::vulkan {
 class ElementwiseQuads final : public VulkanExecution {
   public:
     // like: its elements choose the shader's variant.
-    ElementwiseQuads(VulkanBackend& backend, const Command& command, std::string shader, const Tensor& like,
+    ElementwiseQuads(VulkanBackend& backend, const Command& command, std::string shader, const Operand& like,
                      std::vector<uint32_t> constants, float a = 0, float b = 0)
         : VulkanExecution(backend),
           input_(*command.inputs[0]),
@@ -31,10 +31,10 @@ class ElementwiseQuads final : public VulkanExecution {
     }
 
   private:
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     const std::string shader_;
-    const Tensor& like_;
+    const Operand& like_;
     const std::vector<uint32_t> constants_;
     const float a_, b_;
     const Pipeline* pipeline_ = nullptr;

@@ -16,7 +16,7 @@ class Range final : public VulkanExecution {
     void prepare() override { pipeline_ = &backend().exactPipeline("fill_range_i32", 3, kLocal); }
 
     void encode(Recorder& recorder) override {
-        const Tensor& output = *command_.outputs[0];
+        const Operand& output = *command_.outputs[0];
         recorder.dispatch(*pipeline_,
                           {{reads(*command_.inputs[0]), reads(*command_.inputs[2]), writes(output)}},
                           Push().u(output.elements()), ceilDiv(output.elements(), pipeline_->localSize));

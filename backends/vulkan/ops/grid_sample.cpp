@@ -39,8 +39,8 @@ class GridSample final : public VulkanExecution {
 
   private:
     const Command command_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     const Pipeline* pipeline_ = nullptr;
 };
 

@@ -59,7 +59,7 @@ class GroupNorm final : public VulkanExecution {
 
     const Command command_;
     const GroupNormParams& params_;
-    const Tensor& input_;
+    const Operand& input_;
     Rows rows_;
     int64_t plane_ = 1, groupChannels_ = 1;
     VulkanBackend::WeightsPtr values_;
@@ -67,7 +67,7 @@ class GroupNorm final : public VulkanExecution {
 };
 
 StorageChoice groupNormStorage(const VulkanBackend& backend, const Command& command) {
-    const Tensor& input = *command.inputs[0];
+    const Operand& input = *command.inputs[0];
     const int64_t groupChannels = input.shape[1] / command.paramsAs<GroupNormParams>().groups;
     if (input.channelBlock == 1 || groupChannels % kChannelBlock != 0) return {};
     return storagePacked(backend, command);

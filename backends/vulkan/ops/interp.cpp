@@ -57,15 +57,15 @@ class Interp final : public VulkanExecution {
   private:
     const Command command_;
     const InterpCommand& params_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     int64_t in_[3] = {1, 1, 1}, out_[3] = {1, 1, 1}, start_[3] = {0, 0, 0};
     VulkanBackend::WeightsPtr table_;
     const Pipeline* pipeline_ = nullptr;
 };
 
 bool supportsInterp(const VulkanBackend&, const Command& command, std::string& reason) {
-    const Tensor &input = *command.inputs[0], &output = *command.outputs[0];
+    const Operand &input = *command.inputs[0], &output = *command.outputs[0];
     if (!command.params || input.type != DataType::Float32) {
         reason = "the Vulkan kernel resizes float tensors only";
         return false;

@@ -18,7 +18,7 @@ class RowNorm : public VulkanExecution {
     RowNorm(VulkanBackend& backend, const Command& command) : VulkanExecution(backend), command_(command) {}
 
     void encode(Recorder& recorder) override {
-        const Tensor& input = *command_.inputs[0];
+        const Operand& input = *command_.inputs[0];
         recorder.dispatch(*pipeline_,
                           {{reads(input), values_ ? reads(*values_) : reads(input), writes(output())}},
                           rows_.push().f(epsilon_).u(count_).u(ceilDiv(count_, 4)), rows_.groups(*pipeline_));
@@ -26,7 +26,7 @@ class RowNorm : public VulkanExecution {
 
   protected:
     static constexpr int64_t kSharedBytes = 16;  // per invocation
-    const Tensor& output() const { return *command_.outputs[0]; }
+    const Operand& output() const { return *command_.outputs[0]; }
 
     void prepareRows(const Rows& rows, Affine affine, bool rms, float epsilon,
                      const std::vector<float>& gamma, const std::vector<float>& beta) {
@@ -74,7 +74,7 @@ class InstanceNorm final : public RowNorm {
     using RowNorm::RowNorm;
     void prepare() override {
         const auto& params = command_.paramsAs<InstanceNormParams>();
-        const Tensor& tensor = output();
+        const Operand& tensor = output();
         const auto channels = static_cast<int64_t>(params.scale.size());
         const int64_t batch = tensor.shape[0], plane = tensor.elements() / (batch * channels);
         const Rows rows = tensor.channelBlock > 1 ? Rows(backend(), Packed(tensor), kSharedBytes)

@@ -68,7 +68,7 @@ class InnerProduct final : public VulkanExecution {
 };
 
 bool supportsFloats(const Command& command, std::string& reason) {
-    for (const Tensor* input : command.inputs)
+    for (const Operand* input : command.inputs)
         if (input->type != DataType::Float32 || input->empty()) {
             reason = "the Vulkan kernel multiplies matrices of floats that are not empty";
             return false;

@@ -74,7 +74,7 @@ class NmsSearch final : public VulkanExecution {
     int64_t keptBytes() const { return command_.outputs[0]->elements() * 4; }
     int64_t endsOffset() const { return roundUp(keptBytes(), backend().alignment()); }
     // The input with a limit, or null where there is none.
-    const Tensor* limit(size_t i) const {
+    const Operand* limit(size_t i) const {
         return command_.inputs.size() > i && !command_.inputs[i]->empty() ? command_.inputs[i] : nullptr;
     }
 

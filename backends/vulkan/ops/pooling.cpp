@@ -60,8 +60,8 @@ class Pooling final : public VulkanExecution {
 
     const Command command_;
     const PoolParams& params_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     PoolWindow window_;
     bool global_ = false;
     float count_ = 1;
@@ -69,7 +69,7 @@ class Pooling final : public VulkanExecution {
 };
 
 bool supportsPooling(const VulkanBackend&, const Command& command, std::string& reason) {
-    const Tensor& input = *command.inputs[0];
+    const Operand& input = *command.inputs[0];
     if (!command.params || input.type != DataType::Float32) {
         reason = "the Vulkan kernel pools float tensors only";
         return false;

@@ -19,7 +19,7 @@ constexpr size_t kSources = 4;  // buffers of one raster dispatch
 
 struct Extents {
     int64_t channels = 1, plane = 1;
-    explicit Extents(const Tensor& tensor) {
+    explicit Extents(const Operand& tensor) {
         if (tensor.channelBlock == 1) return;
         channels = tensor.shape.at(1);
         plane = tensor.plane();
@@ -29,14 +29,14 @@ struct Extents {
 constexpr size_t kMaxRegions = 1 << 16;
 constexpr size_t kMaxPasses = 64;
 
-const Tensor& sourceOf(const Command& command, const Region& region) {
+const Operand& sourceOf(const Command& command, const Region& region) {
     return *command.inputs[static_cast<size_t>(region.input)];
 }
 
 bool allPacked(const Command& command) {
     return !command.inputs.empty() && canPack(*command.outputs[0]) &&
            std::all_of(command.inputs.begin(), command.inputs.end(),
-                       [](const Tensor* input) { return input->channelBlock > 1; });
+                       [](const Operand* input) { return input->channelBlock > 1; });
 }
 
 // Whether all regions move whole channel quads of tensors that are packed.
@@ -114,14 +114,14 @@ class RasterVulkan final : public VulkanExecution {
     struct Pass {
         Form form;
         std::vector<Copy> copies;
-        std::vector<const Tensor*> sources;
+        std::vector<const Operand*> sources;
         std::shared_ptr<const Block> table;
         int64_t groups = 0;
         const Pipeline* pipeline = nullptr;
     };
 
     void add(const Region& region, bool quads) {
-        const Tensor& source = sourceOf(command_, region);
+        const Operand& source = sourceOf(command_, region);
         Copy copy;
         copy.region = &region;
         copy.count = region.count();
@@ -145,7 +145,7 @@ class RasterVulkan final : public VulkanExecution {
     }
 
     // Regions that overlap have to follow one another; others are free to gather.
-    Pass& passFor(Form form, const Tensor& source) {
+    Pass& passFor(Form form, const Operand& source) {
         for (Pass& pass : passes_) {
             if (overlaps_) break;
             if (pass.form != form) continue;
@@ -160,7 +160,7 @@ class RasterVulkan final : public VulkanExecution {
     }
 
     void describeStored(const Region& region, std::vector<uint32_t>& words) const {
-        const Tensor& source = sourceOf(command_, region);
+        const Operand& source = sourceOf(command_, region);
         const Extents e(source);
         for (const int64_t word : {static_cast<int64_t>(source.channelBlock), e.channels, e.plane,
                                    region.src.offset, region.dst.offset})
@@ -180,7 +180,7 @@ class RasterVulkan final : public VulkanExecution {
     }
 
     const Command command_;
-    const Tensor& output_;
+    const Operand& output_;
     std::vector<Pass> passes_;
     bool fill_ = false, overlaps_ = false;
     const Pipeline* zero_ = nullptr;
@@ -195,12 +195,12 @@ bool changesStorage(const Command& command) {
 }
 
 bool supportsRaster(const VulkanBackend& backend, const Command& command, std::string& reason) {
-    const Tensor& output = *command.outputs[0];
+    const Operand& output = *command.outputs[0];
     for (const Region& region : command.regions) {
         if (region.input < 0 || region.input >= static_cast<int>(command.inputs.size()))
             fail(Status::BadIndex, "op '%s': a region reads input %d of %zu", command.name.c_str(),
                  region.input, command.inputs.size());
-        const Tensor& input = sourceOf(command, region);
+        const Operand& input = sourceOf(command, region);
         checkRegion(region, input.elements(), output.elements(), command.name.c_str());
         if (region.count() == 0) continue;
         if (!writesOnce(region)) {

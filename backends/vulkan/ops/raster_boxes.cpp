@@ -32,7 +32,7 @@ void sortForWrites(std::vector<CopyAxis>& axes) {
 // A side of a region in channels: their number, elements of each, and where the region starts.
 struct Side {
     int64_t channels, plane, start, pixel;
-    Side(const Tensor& tensor, int64_t offset)
+    Side(const Operand& tensor, int64_t offset)
         : channels(tensor.shape.at(1)), plane(tensor.plane()), start(offset / plane), pixel(offset % plane) {}
 };
 
@@ -42,8 +42,8 @@ struct ChannelView {
     std::vector<CopyAxis> channels;  // strides in channels
     std::vector<CopyAxis> pixels;
 
-    static std::optional<ChannelView> of(const Region& region, const Tensor& source,
-                                         const Tensor& destination) {
+    static std::optional<ChannelView> of(const Region& region, const Operand& source,
+                                         const Operand& destination) {
         ChannelView view{Side(source, region.src.offset), Side(destination, region.dst.offset), {}, {}};
         std::vector<CopyAxis> axes = elementBox(region).axes;
         for (const CopyAxis& axis : axes)
@@ -136,7 +136,7 @@ std::optional<CopyBox> inQuads(const CopyBox& elements) {
     return box;
 }
 
-std::optional<CopyBox> quadBox(const Region& region, const Tensor& source, const Tensor& destination) {
+std::optional<CopyBox> quadBox(const Region& region, const Operand& source, const Operand& destination) {
     std::optional<ChannelView> view = ChannelView::of(region, source, destination);
     if (!view) return std::nullopt;
     const Side &src = view->src, &dst = view->dst;
@@ -177,7 +177,7 @@ std::optional<CopyBox> quadBox(const Region& region, const Tensor& source, const
     return box;
 }
 
-std::optional<CopyBox> channelBox(const Region& region, const Tensor& source, const Tensor& destination) {
+std::optional<CopyBox> channelBox(const Region& region, const Operand& source, const Operand& destination) {
     std::optional<ChannelView> view = ChannelView::of(region, source, destination);
     if (!view || view->src.plane != view->dst.plane || view->src.pixel != 0 || view->dst.pixel != 0)
         return std::nullopt;

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "tensor/operand.h"
 #include "tensor/region.h"
-#include "tensor/tensor.h"
 
 namespace mnnc::vulkan {
 
@@ -26,9 +26,9 @@ CopyBox elementBox(const Region& region);
 // The same copy in quads, where every row starts at one and has whole ones.
 std::optional<CopyBox> inQuads(const CopyBox& elements);
 // Between tensors packed by 4, where the region moves whole channel quads.
-std::optional<CopyBox> quadBox(const Region& region, const Tensor& source, const Tensor& destination);
+std::optional<CopyBox> quadBox(const Region& region, const Operand& source, const Operand& destination);
 
 // Whole channels: offsets and strides count channels over all batches.
-std::optional<CopyBox> channelBox(const Region& region, const Tensor& source, const Tensor& destination);
+std::optional<CopyBox> channelBox(const Region& region, const Operand& source, const Operand& destination);
 
 }  // namespace mnnc::vulkan

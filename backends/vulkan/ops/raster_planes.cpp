@@ -31,7 +31,7 @@ void forEachChannel(const CopyBox& box, const std::function<void(int64_t src, in
 }
 
 // The offset of a channel's first element in a packed tensor.
-uint32_t planeOffset(const Tensor& tensor, int64_t channel) {
+uint32_t planeOffset(const Operand& tensor, int64_t channel) {
     const Packed p(tensor);
     const int64_t n = channel / p.c, c = channel % p.c;
     return static_cast<uint32_t>(((n * p.blocks + c / kChannelBlock) * p.plane) * kChannelBlock +
@@ -41,14 +41,14 @@ uint32_t planeOffset(const Tensor& tensor, int64_t channel) {
 }  // namespace
 
 bool movesPlanes(const Command& command) {
-    const Tensor& output = *command.outputs[0];
+    const Operand& output = *command.outputs[0];
     if (!canPack(output) || command.inputs.size() > PlaneRaster::kSources ||
         output.batch() * output.shape.at(1) > kMaxPlanes)
         return false;
     int64_t planes = 0;
     for (const Region& region : command.regions) {
         if (region.count() == 0) continue;
-        const Tensor& input = *command.inputs[static_cast<size_t>(region.input)];
+        const Operand& input = *command.inputs[static_cast<size_t>(region.input)];
         if (!canPack(input)) return false;
         const auto box = channelBox(region, input, output);
         if (!box || (planes += box->count()) > kMaxPlanes) return false;
@@ -64,7 +64,7 @@ void PlaneRaster::prepare() {
     std::vector<Source> sources(static_cast<size_t>(out.n * out.blocks * kChannelBlock));
     for (const Region& region : command_.regions) {
         if (region.count() == 0) continue;
-        const Tensor& input = *command_.inputs[static_cast<size_t>(region.input)];
+        const Operand& input = *command_.inputs[static_cast<size_t>(region.input)];
         forEachChannel(*channelBox(region, input, output_), [&](int64_t src, int64_t dst) {
             const int64_t at = dst / out.c * out.blocks * kChannelBlock + dst % out.c;
             sources[static_cast<size_t>(at)] = {static_cast<uint32_t>(region.input), planeOffset(input, src)};
@@ -94,7 +94,7 @@ void PlaneRaster::encode(Recorder& recorder) {
     const int64_t quads = output_.storageElements() / kChannelBlock;
     std::vector<Binding> bindings{writes(output_), reads(*table_)};
     // An input without elements has no memory, and no region reads it.
-    const auto usable = [](const Tensor* input) { return !input->empty(); };
+    const auto usable = [](const Operand* input) { return !input->empty(); };
     const auto any = std::find_if(command_.inputs.begin(), command_.inputs.end(), usable);
     for (size_t i = 0; i < kSources; ++i) {
         const bool given = i < command_.inputs.size() && usable(command_.inputs[i]);

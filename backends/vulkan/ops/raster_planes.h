@@ -18,7 +18,7 @@ class PlaneRaster final : public VulkanExecution {
 
   private:
     const Command command_;
-    const Tensor& output_;
+    const Operand& output_;
     VulkanBackend::WeightsPtr table_;
     const Pipeline* pipeline_ = nullptr;
 };

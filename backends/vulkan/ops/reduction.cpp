@@ -50,7 +50,7 @@ class Reduction final : public VulkanExecution {
         const Pipeline* pipeline = nullptr;
         int64_t offset = 0, bytes = 0;  // of its result in the scratch, four bytes an element
     };
-    const Tensor& input() const { return *command_.inputs[0]; }
+    const Operand& input() const { return *command_.inputs[0]; }
 
     void planPlain() {
         // Alternating runs of kept and reduced axes.
@@ -113,7 +113,7 @@ bool supportsReduction(const VulkanBackend&, const Command& command, std::string
 
 // Packed when exactly the plane is reduced.
 StorageChoice storageReduction(const VulkanBackend&, const Command& command) {
-    const Tensor& input = *command.inputs[0];
+    const Operand& input = *command.inputs[0];
     const auto& axes = command.paramsAs<ReductionParams>().axes;
     const int rank = input.shape.rank();
     if (input.channelBlock == 1 || rank < 3 || static_cast<int>(axes.size()) != rank - 2 || axes[0] != 2)

@@ -68,13 +68,13 @@ class RoiAlign final : public VulkanExecution {
 
   private:
     // The tensor that says in which picture a region is.
-    const Tensor& pictures() const { return *command_.inputs[indexed_ ? 2 : 1]; }
+    const Operand& pictures() const { return *command_.inputs[indexed_ ? 2 : 1]; }
     int64_t checkGroups() const { return ceilDiv(output_.shape[0], kChunk); }
 
     const Command command_;
     const RoiParams& params_;
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     const bool indexed_;
     const Pipeline* pipeline_ = nullptr;
     const Pipeline* check_ = nullptr;
@@ -83,7 +83,7 @@ class RoiAlign final : public VulkanExecution {
 bool supportsRoiAlign(const VulkanBackend& backend, const Command& command, std::string& reason) {
     if (!supportsFloat(backend, command, reason)) return false;
     const auto& p = command.paramsAs<RoiParams>();
-    const Tensor& input = *command.inputs[0];
+    const Operand& input = *command.inputs[0];
     // A single invocation should not sum for so long that the driver takes the device for lost.
     constexpr int kMostSamples = 64;
     constexpr int64_t kMostPixels = 1 << 18;

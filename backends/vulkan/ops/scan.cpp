@@ -32,7 +32,7 @@ class Loop final : public VulkanExecution {
 
     void encode(Recorder& recorder) override {
         std::vector<Binding> bindings;
-        for (const Tensor* input : command_.inputs) bindings.push_back(reads(*input));
+        for (const Operand* input : command_.inputs) bindings.push_back(reads(*input));
         bindings.push_back(writes(*command_.outputs[0]));
         recorder.dispatch(*pipeline_, bindings, kernel_.push,
                           ceilDiv(kernel_.invocations, pipeline_->localSize));
@@ -50,7 +50,7 @@ bool refuse(std::string& reason, const char* sentence) {
 }
 
 bool anyEmpty(const Command& command) {
-    for (const Tensor* input : command.inputs)
+    for (const Operand* input : command.inputs)
         if (input->empty()) return true;
     return false;
 }

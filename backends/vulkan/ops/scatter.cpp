@@ -53,7 +53,7 @@ class ScatterReplace final : public VulkanExecution {
 
     const Command command_;
     const ScatterPlan plan_;
-    const Tensor& output_;
+    const Operand& output_;
     const int64_t places_;  // elements of the output over those of a row of updates
     IndexCheck check_;
     const Pipeline *clear_ = nullptr, *last_ = nullptr, *write_ = nullptr;
@@ -61,7 +61,7 @@ class ScatterReplace final : public VulkanExecution {
 
 bool supportsScatter(const VulkanBackend& backend, const Command& command, std::string& reason) {
     const ScatterPlan plan(command);
-    const Tensor& output = *command.outputs[0];
+    const Operand& output = *command.outputs[0];
     if (output.empty() || plan.indices->empty() || plan.updates->empty() || plan.depth == 0 ||
         plan.updates->type != output.type || (plan.data && plan.data->type != output.type)) {
         reason = "the Vulkan kernel takes data and updates of one type, and indices, that are not empty";

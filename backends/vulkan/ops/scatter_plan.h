@@ -11,7 +11,7 @@ namespace mnnc::vulkan {
 struct ScatterPlan {
     explicit ScatterPlan(const Command& command);
 
-    const Tensor *indices, *updates, *data;  // data: null where the output starts as zeros
+    const Operand *indices, *updates, *data;  // data: null where the output starts as zeros
     IndexBounds bounds;
     int64_t rows = 0, slice = 1;
     int depth = 1, axis = -1;  // axis: of ScatterElements

@@ -77,7 +77,7 @@ class ScatterReduction final : public VulkanExecution {
 
     const Command command_;
     const ScatterPlan plan_;
-    const Tensor& output_;
+    const Operand& output_;
     const int64_t capacity_, block_;
     IndexCheck check_;
     const Pipeline *keys_ = nullptr, *sort_ = nullptr, *swap_ = nullptr;

@@ -19,7 +19,7 @@ class Select final : public VulkanExecution {
     }
 
     void encode(Recorder& recorder) override {
-        const Tensor& output = *command_.outputs[0];
+        const Operand& output = *command_.outputs[0];
         const int64_t quads = ceilDiv(output.storageElements(), 4);
         recorder.dispatch(*pipeline_,
                           {{reads(*command_.inputs[0]), reads(*command_.inputs[1]),
@@ -33,12 +33,12 @@ class Select final : public VulkanExecution {
 };
 
 bool supportsSelect(const VulkanBackend&, const Command& command, std::string& reason) {
-    const Tensor& output = *command.outputs[0];
+    const Operand& output = *command.outputs[0];
     if (command.inputs[1]->type != output.type || command.inputs[2]->type != output.type) {
         reason = "the Vulkan kernel selects between values of one type";
         return false;
     }
-    for (const Tensor* input : command.inputs)
+    for (const Operand* input : command.inputs)
         if (input->elements() != 1 && input->elements() != output.elements()) {
             reason = "the Vulkan kernel takes operands of one element or of the output's size";
             return false;
@@ -48,11 +48,11 @@ bool supportsSelect(const VulkanBackend&, const Command& command, std::string& r
 
 // Packed when what is selected is and everything has the output's shape or one element.
 StorageChoice storageSelect(const VulkanBackend&, const Command& command) {
-    const Tensor& output = *command.outputs[0];
+    const Operand& output = *command.outputs[0];
     StorageChoice choice{.inputBlock = kChannelBlock, .outputBlock = kChannelBlock};
     bool packed = false;
     for (size_t i = 0; i < 3; ++i) {
-        const Tensor& input = *command.inputs[i];
+        const Operand& input = *command.inputs[i];
         if (input.elements() == 1)
             choice.rowMajorInputs |= 1u << i;
         else if (!(input.shape == output.shape) || !canPack(input))

@@ -33,8 +33,8 @@ class Softmax final : public VulkanExecution {
     }
 
   private:
-    const Tensor& input_;
-    const Tensor& output_;
+    const Operand& input_;
+    const Operand& output_;
     const int axis_;
     Rows rows_;
     const Pipeline* pipeline_ = nullptr;

@@ -1,0 +1,26 @@
+// Which operands of commands hold coordinates (ops/coordinates.h).
+#pragma once
+#include "ops/command.h"
+#include "ops/coordinates.h"
+
+namespace mnnc {
+
+// The rule of an operator for a command, whose types and shapes are known.
+CoordinateRule coordinateRule(const Command& command);
+
+// Which operands of a command have 32 bits on a device that narrows floats.
+class WideOperands {
+  public:
+    explicit WideOperands(const Command& command);
+    // The command carries coordinates and computes with 32 bits, which all its operands of floats have: an output is marked,
+    // or one of the inputs where no output is of floats (a comparison).
+    bool all() const noexcept { return all_; }
+    bool input(size_t i) const;
+
+  private:
+    const Command& command_;
+    const CoordinateRule rule_;
+    const bool all_;
+};
+
+}  // namespace mnnc

@@ -1,0 +1,30 @@
+// An operand of a program: a value, and how the program stores it. Where it lies is known to a frame (backend/frame.h).
+#pragma once
+#include "tensor/storage.h"
+#include "tensor/tensor.h"
+
+namespace mnnc {
+
+struct Operand final : Tensor, Storage {
+    Operand() = default;
+    explicit Operand(Tensor value) : Tensor(std::move(value)) {}
+
+    // The operand in whose memory this one lies (the same bytes with another shape or meaning, or a part of them), and how many
+    // bytes from its beginning.
+    Operand* aliasOf = nullptr;
+    int64_t aliasOffset = 0;
+
+    // Elements of the storage, pad lanes included.
+    int64_t storageElements() const {
+        return channelBlock == 1
+                   ? elements()
+                   : checkedMul(checkedMul(batch(), roundUp(shape.at(1), channelBlock), "packed size"),
+                                plane(), "packed size");
+    }
+    // Bytes of the storage in host memory.
+    int64_t storageBytes() const {
+        return checkedMul(storageElements(), static_cast<int64_t>(elementBytes(type)), "tensor bytes");
+    }
+};
+
+}  // namespace mnnc
