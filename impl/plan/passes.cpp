@@ -1,6 +1,8 @@
 // The table of passes in the order in which they run.
 #include "plan/passes.h"
 
+#include "base/verifies.h"
+
 namespace mnnc {
 
 namespace {
@@ -22,13 +24,6 @@ constexpr Pass kPasses[] = {
     {"plan-memory", nullptr, planMemory},
     {"record-device-steps", nullptr, recordDeviceSteps},
 };
-
-// Builds with assertions and those with a sanitizer.
-#if !defined(NDEBUG) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kVerifies = true;
-#else
-constexpr bool kVerifies = false;
-#endif
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 #include <unordered_map>
+#include <utility>
 
 #include "plan/operand_numbers.h"
 #include "tensor/operand.h"
@@ -26,6 +27,11 @@ class PlanTensors {
     Operand* find(int number) const noexcept {
         const auto found = tensors_.find(number);
         return found == tensors_.end() ? nullptr : found->second.get();
+    }
+    // each(operand) for all operands, in any order.
+    template <typename Each>
+    void forEach(Each&& each) const {
+        for (const auto& [number, operand] : tensors_) each(std::as_const(*operand));
     }
     // Keeps a tensor of the plan for longer than the plan.
     Shared keep(int number) const { return tensors_.at(number); }

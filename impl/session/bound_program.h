@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "backend/recording.h"
+#include "base/error.h"
+#include "base/verifies.h"
 #include "session/budgeted_buffer.h"
 #include "session/graph_tensors.h"
 #include "session/program.h"
@@ -45,6 +47,11 @@ class BoundProgram {
         frame.beginStep(planned.scratch, states_[step].get());
         planned.execution->run(frame);
     }
+    // In builds that check themselves: throws where a run has changed the program, which others may run.
+    void verify() const {
+        if (kVerifies && program_->checksum() != checksum_)
+            fail(Status::Internal, "a run has changed its program");
+    }
     // Null where the device has none.
     Recording* recording(size_t step) const noexcept { return recordings_[step].get(); }
     // Of constants on the device.
@@ -68,6 +75,7 @@ class BoundProgram {
 
     SessionContext& context_;
     const ProgramPtr program_;
+    const uint64_t checksum_ = kVerifies ? program_->checksum() : 0;
     bool valid_ = true;
     std::deque<Guard> guards_;
     std::deque<Slice> slices_;

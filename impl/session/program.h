@@ -80,6 +80,9 @@ struct Program {
     MemoryNeeds needs;
     int operands = 0;  // one more than the highest number of an operand
     std::vector<PassText> texts;
+
+    // Of all that runs read of it: what has changed since is an error of the library.
+    uint64_t checksum() const noexcept;
 };
 using ProgramPtr = std::shared_ptr<const Program>;
 

@@ -87,6 +87,7 @@ void Stage::execute() {
         else
             program_->run(i, tensors_.frame);
     }
+    program_->verify();
 }
 
 Recording* Stage::recording() const noexcept {

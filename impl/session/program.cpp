@@ -1,0 +1,58 @@
+// The checksum of a program.
+#include "session/program.h"
+
+#include <bit>
+
+namespace mnnc {
+
+namespace {
+
+// FNV-1a over words (Fowler, Noll, Vo), with constants for 64 bits.
+class Checksum {
+  public:
+    template <typename... Words>
+    void add(Words... words) noexcept {
+        ((value_ = (value_ ^ word(words)) * 0x100000001b3u), ...);
+    }
+    uint64_t value() const noexcept { return value_; }
+
+  private:
+    static uint64_t word(const void* pointer) noexcept { return reinterpret_cast<uintptr_t>(pointer); }
+    static uint64_t word(float number) noexcept { return std::bit_cast<uint32_t>(number); }
+    template <typename T>
+    static uint64_t word(T number) noexcept {
+        return static_cast<uint64_t>(number);
+    }
+
+    uint64_t value_ = 0xcbf29ce484222325u;
+};
+
+uint64_t checksumOf(const Operand& operand) noexcept {
+    Checksum sum;
+    sum.add(operand.number, operand.type, operand.format, operand.usage, operand.hasConstantValue,
+            operand.values, operand.channelBlock, operand.onDevice, operand.wide,
+            static_cast<const void*>(operand.aliasOf), operand.aliasOffset, operand.quant.scale,
+            operand.quant.zero, static_cast<const void*>(operand.list.get()));
+    for (const int64_t extent : operand.shape) sum.add(extent);
+    return sum.value();
+}
+
+}  // namespace
+
+uint64_t Program::checksum() const noexcept {
+    Checksum sum;
+    uint64_t operandSum = 0;
+    tensors.forEach([&](const Operand& operand) { operandSum += checksumOf(operand); });
+    sum.add(operandSum, operands, needs.host);
+    for (const ProgramStep& step : steps)
+        sum.add(static_cast<const void*>(step.execution.get()), step.toRecord.size(), step.control,
+                step.onDevice, step.scratch, step.calls.size());
+    for (const Placement& placement : placements)
+        sum.add(placement.operand, placement.bytes, placement.onHost, placement.hostSeesIt, placement.block,
+                placement.offset);
+    for (const PlacedView& view : views) sum.add(view.operand, view.root, view.offset, view.values);
+    for (const KnownOperand& operand : known) sum.add(operand.operand, operand.values);
+    return sum.value();
+}
+
+}  // namespace mnnc
