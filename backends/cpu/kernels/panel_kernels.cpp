@@ -55,6 +55,24 @@ HWY_INLINE void accumulateFour(D d, V (&acc)[R][NB], const float* const (&q)[(R 
 }
 #endif
 
+// With 16 registers a tile of 12 sums leaves 4, and GCC reads weights from memory again for each row, or keeps sums on the
+// stack. An instruction that it cannot take apart, and weights that it cannot read again, leave it no choice: see
+// benchmarks/inner_loops.py, which counts what a loop costs.
+#if HWY_TARGET == HWY_AVX2 && (HWY_COMPILER_GCC || HWY_COMPILER_CLANG)
+HWY_INLINE void keepLoaded(V& v) {
+    asm("" : "+x"(v.raw));
+}
+HWY_INLINE V multiplyAdd(V x, V b, V sum) {
+    asm("vfmadd231ps %2, %1, %0" : "+x"(sum.raw) : "x"(x.raw), "x"(b.raw));
+    return sum;
+}
+#else
+HWY_INLINE void keepLoaded(V&) {}
+HWY_INLINE V multiplyAdd(V x, V b, V sum) {
+    return hn::MulAdd(x, b, sum);
+}
+#endif
+
 template <int R, int NB, int L>
 HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s,
                            const float* w, const float* ahead) {
@@ -69,12 +87,15 @@ HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2)
 #endif
         V b[NB];
         HWY_UNROLL(4)
-        for (int n = 0; n < NB; ++n) b[n] = hn::LoadU(d, w + (l * NB + n) * P);
+        for (int n = 0; n < NB; ++n) {
+            b[n] = hn::LoadU(d, w + (l * NB + n) * P);
+            if constexpr (R > 1) keepLoaded(b[n]);
+        }
         HWY_UNROLL(32)
         for (int r = 0; r < R; ++r) {
             const V x = hn::Set(d, q[r / 3][(r % 3) * s + l]);
             HWY_UNROLL(4)
-            for (int n = 0; n < NB; ++n) acc[r][n] = hn::MulAdd(x, b[n], acc[r][n]);
+            for (int n = 0; n < NB; ++n) acc[r][n] = multiplyAdd(x, b[n], acc[r][n]);
         }
     }
 }
