@@ -35,6 +35,7 @@ tests=(
     dpkg-dev            # packages: computes what a .deb depends on
     file                # packages: looks for what dpkg-dev has to read
     groff-base          # the manual page
+    llvm                # kernels: llvm-mca says what their inner loops take on other processors
     g++-aarch64-linux-gnu # the Arm build: compiler
     qemu-user           # the Arm build: runs what it made
     googletest          # the Arm build: the test library's source
