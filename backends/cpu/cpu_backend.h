@@ -36,10 +36,11 @@ class CpuBackend final : public Backend {
     StorageChoice chooseStorage(const Command& command) const override;
     std::unique_ptr<Execution> create(const Command& command, std::string& reason) override;
     ThreadPool* runPool() const noexcept override { return pool_.get(); }
+    void prepareOn(ThreadPool* pool) noexcept override { leased_ = pool; }
 
     const Kernels& kernels() const noexcept { return kernels_; }
     // The threads with which executions are prepared. A run has those of its frame.
-    ThreadPool& planningPool() const noexcept { return *pool_; }
+    ThreadPool& planningPool() const noexcept { return leased_ ? *leased_ : *pool_; }
     // Weights prepared once for all sessions, see WeightStore. inAll: what those of the model may come to, where known.
     PackedWeights weights(const WeightStore::Owner& owner, const std::string& variant, int64_t bytes,
                           const std::function<void(void*)>& fill, int64_t inAll = 0) const {
@@ -68,6 +69,7 @@ class CpuBackend final : public Backend {
     std::shared_ptr<ThreadPool> pool_;
     BackendConfig config_;
     WeightStore& weights_;
+    ThreadPool* leased_ = nullptr;  // of the call of the session under way
 };
 
 // One operator of the CPU backend. Families are listed in ops/table.cpp.

@@ -118,6 +118,8 @@ class Backend {
     virtual std::vector<uint8_t> cache() const { return {}; }
     // The threads on which runs compute, leased for each whole run (RunLease); null: a device computes.
     virtual ThreadPool* runPool() const noexcept { return nullptr; }
+    // Executions are prepared on these threads, which are leased already; null: on those of the backend.
+    virtual void prepareOn(ThreadPool*) noexcept {}
 };
 
 // What the backend wants, or everything row-major when one tensor of the command cannot be packed.

@@ -80,11 +80,15 @@ class Call {
   public:
     Call(SessionContext& context, RunObserver* observer, const Cancellation& cancel)
         : context_(context), pool_(*context.pool) {
-        if (!context_.device) context_.pool = &lease_.emplace(pool_).pool();
+        if (!context_.device) {
+            context_.pool = &lease_.emplace(pool_).pool();
+            context_.cpu->prepareOn(context_.pool);
+        }
         context_.observer = observer;
         context_.cancel = cancel;
     }
     ~Call() {
+        context_.cpu->prepareOn(nullptr);
         context_.pool = &pool_;
         context_.observer = nullptr;
         context_.cancel = {};
