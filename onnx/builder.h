@@ -62,7 +62,7 @@ struct Value {
     // Of floats: what the net says of keeping them as codes.
     std::optional<Steps> steps;
     bool ownSteps = false;  // they must differ from those of the operator's inputs
-    V inFront = nullptr;    // of what only has other extents: the values that an operator made
+    V inFront = nullptr;    // where this one only has other extents: the value that an operator made
     // Of codes that no operator makes, unless something asks for them: the values that they stand for.
     V real = nullptr;
     V made = nullptr;  // and the codes, where an operator made them

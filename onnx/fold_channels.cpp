@@ -42,7 +42,7 @@ class Folding {
     }
 
   private:
-    // A convolution, whatever its weights are, cuts its results itself.
+    // A convolution can cut off what lies outside of a range itself: the activation behind it becomes its parameter.
     void foldActivation(size_t i) {
         const wire::OpT& cut = scope_.operators[i].op;
         const int tensor = cut.inputIndexes[0], maker = makers_[at(tensor)];
