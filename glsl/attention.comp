@@ -1,35 +1,59 @@
-// variants: f32 f16
+// variants: f32 f16 many_f32 many_f16
 // softmax(scale q k^T + mask) v. A work group of 64 invocations makes 32 queries of a head, and of the values as many
 // columns as fit its registers. It walks the keys 32 at a time with a running maximum and sum for each query (Milakov
 // and Gimelshein, "Online normalizer calculation for softmax", arXiv 1805.02867): no matrix of all scores exists.
 //
-// Row-major: queries [batch][queries][heads][depth], keys and values [batch][keys][keyHeads][depth or valueDepth].
+// Every head has its own place in each operand. Between the products the scores go through steps: each multiplies them by its
+// scale, then by the operand's element, or adds that, or keeps those that an integer chooses.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"
 
 layout(constant_id = 1) const uint kQuads = 1;      // of columns per invocation, of 8 that share a query
-layout(constant_id = 2) const uint kMask = 0;       // 0: none, 1: is added to the scores, 2: says which scores count
-layout(constant_id = 3) const bool kSinks = false;  // a score without a value for each head
-layout(constant_id = 4) const bool kWhole = false;  // rows of values are whole quads
+layout(constant_id = 2) const uint kSteps = 0;
+layout(constant_id = 3) const uint kKinds = 0;  // four bits for each step: 0 multiply, 1 add, 2 keep; 4: keep zeros
+layout(constant_id = 4) const bool kSinks = false;  // a score without a value for each head
+layout(constant_id = 5) const bool kWhole = false;  // rows of values are whole quads
+layout(constant_id = 6) const bool kQueriesTransposed = false;  // neighbours belong to neighbouring queries
+layout(constant_id = 7) const bool kKeysTransposed = false;
 
-PUSH(uint queries; uint keys; uint heads; uint keyHeads; uint depth; uint valueDepth; uint queryBlocks;
+PUSH(uint queries; uint keys; uint depth; uint valueDepth; uint queryBlocks;
      uint slices;  // of the columns
-     float scale; uint maskBatch; uint maskHead; uint maskRow; uint maskColumn;);
+     uint headWords; uint stepsAt; float scale;
+     uint queryRow; uint queryColumn; uint keyRow; uint keyColumn; uint valueRow; uint valueColumn; uint outRow;
+     uint outColumn;);
 layout(binding = 0) readonly buffer Queries { ELEM queries[]; };
 layout(binding = 1) readonly buffer Keys { ELEM keys[]; };
 layout(binding = 2) readonly buffer Values { ELEM values[]; };
 layout(binding = 2) readonly buffer ValueQuads { ELEM4 valueQuads[]; };
 layout(binding = 3) writeonly buffer Destination { ELEM destination[]; };
-layout(binding = 4) readonly buffer Mask { ELEM mask[]; };
-layout(binding = 4) readonly buffer Keep { int keep[]; };
+// For each head its places in queries, keys, values, results, sinks and the steps' operands; then kStepWords for each step; then
+// the columns of those whose places are no multiples of a step.
+layout(binding = 4) readonly buffer Table { uint table[]; };
 layout(binding = 5) readonly buffer Sinks { ELEM sinks[]; };
+#define STEP(i)                                                      \
+    layout(binding = 6 + i) readonly buffer Mask##i { ELEM mask##i[]; }; \
+    layout(binding = 6 + i) readonly buffer Keep##i { int keep##i[]; };
+STEP(0)
+STEP(1)
+#ifdef MANY
+STEP(2)
+STEP(3)
+STEP(4)
+STEP(5)
+STEP(6)
+STEP(7)
+const uint kMaxSteps = 8;
+#else
+const uint kMaxSteps = 2;
+#endif
 
 const uint kTile = 32;    // queries, and keys
 const uint kChunk = 16;   // of the depth
 const uint kPitch = 33, kChunkPitch = 17;  // odd: columns lie in different banks
 const float kLowest = -3.40282347e38;
+const uint kStepWords = 5, kFirstStep = 5;
 
 shared float scores[kTile * kPitch];
 shared float queryChunk[kTile * kChunkPitch];
@@ -46,8 +70,64 @@ vec4 valueQuad(uint row, uint column) {
     if (kWhole) return vec4(valueQuads[(row + column) / 4]);
     vec4 v = vec4(0);
     for (uint lane = 0; lane < 4; ++lane)
-        if (column + lane < push.valueDepth) v[lane] = float(values[row + column + lane]);
+        if (column + lane < push.valueDepth) v[lane] = float(values[row + (column + lane) * push.valueColumn]);
     return v;
+}
+
+// An element of a step's operand, and whether it is not 0 as an integer.
+#define READ(i) \
+    case i:     \
+        return float(mask##i[at]);
+float maskAt(uint step, uint at) {
+    switch (step) {
+        READ(1)
+#ifdef MANY
+        READ(2)
+        READ(3)
+        READ(4)
+        READ(5)
+        READ(6)
+        READ(7)
+#endif
+    }
+    return float(mask0[at]);
+}
+#undef READ
+#define READ(i) \
+    case i:     \
+        return keep##i[at] != 0;
+bool keepAt(uint step, uint at) {
+    switch (step) {
+        READ(1)
+#ifdef MANY
+        READ(2)
+        READ(3)
+        READ(4)
+        READ(5)
+        READ(6)
+        READ(7)
+#endif
+    }
+    return keep0[at] != 0;
+}
+
+float stepped(float score, uint head, uint query, uint key) {
+    [[unroll]] for (uint i = 0; i < kMaxSteps; ++i) {
+        if (i >= kSteps) break;
+        const uint own = push.stepsAt + i * kStepWords;
+        const uint columns = table[own + 2];
+        const uint column = columns == 0 ? key * table[own + 1] : table[columns + key];
+        const uint at = table[head + kFirstStep + i] + query * table[own] + column;
+        score *= uintBitsToFloat(table[own + 3]);
+        const uint kind = kKinds >> 4 * i & 15;
+        if (kind == 0)
+            score *= maskAt(i, at);
+        else if (kind == 1)
+            score += maskAt(i, at);
+        else if (keepAt(i, at) == (kind >= 4))
+            score = uintBitsToFloat(table[own + 4]);
+    }
+    return score * push.scale;
 }
 
 void main() {
@@ -57,13 +137,14 @@ void main() {
     rest /= push.slices;
     const uint firstQuery = rest % push.queryBlocks * kTile;
     rest /= push.queryBlocks;
-    const uint head = rest % push.heads, batch = rest / push.heads;
-    const uint keyHead = head / (push.heads / push.keyHeads);
+    const uint head = rest * push.headWords;  // in the table
+    const uint queriesAt = table[head], keysAt = table[head + 1], valuesAt = table[head + 2];
+    const uint destinationAt = table[head + 3];
     const uint lane = gl_LocalInvocationID.x, tx = lane % 8, ty = lane / 8;
     const uint firstColumn = slice * kQuads * 32 + tx * 4;  // then every 32
 
     if (lane < kTile) {
-        top[lane] = kSinks ? max(float(sinks[head]), kLowest) : kLowest;
+        top[lane] = kSinks ? max(float(sinks[table[head + 4]]), kLowest) : kLowest;
         sum[lane] = kSinks ? 1.0 : 0.0;
     }
     vec4 total[4 * kQuads];
@@ -75,17 +156,22 @@ void main() {
         for (uint chunk = 0; chunk < push.depth; chunk += kChunk) {
             barrier();
             for (uint i = lane; i < kTile * kChunk; i += 64) {
-                const uint row = i / kChunk, d = chunk + i % kChunk;
-                const uint query = firstQuery + row, key = firstKey + row;
-                const uint to = row * kChunkPitch + i % kChunk;
-                queryChunk[to] = 0.0;
-                keyChunk[to] = 0.0;
-                if (d < push.depth && query < push.queries)
-                    queryChunk[to] =
-                        float(queries[((batch * push.queries + query) * push.heads + head) * push.depth + d]);
-                if (d < push.depth && key < push.keys)
-                    keyChunk[to] =
-                        float(keys[((batch * push.keys + key) * push.keyHeads + keyHead) * push.depth + d]);
+                const uint row = kQueriesTransposed ? i % kTile : i / kChunk;
+                const uint column = kQueriesTransposed ? i / kTile : i % kChunk;
+                const uint query = firstQuery + row, d = chunk + column;
+                queryChunk[row * kChunkPitch + column] =
+                    d < push.depth && query < push.queries
+                        ? float(queries[queriesAt + query * push.queryRow + d * push.queryColumn])
+                        : 0.0;
+            }
+            for (uint i = lane; i < kTile * kChunk; i += 64) {
+                const uint row = kKeysTransposed ? i % kTile : i / kChunk;
+                const uint column = kKeysTransposed ? i / kTile : i % kChunk;
+                const uint key = firstKey + row, d = chunk + column;
+                keyChunk[row * kChunkPitch + column] =
+                    d < push.depth && key < push.keys
+                        ? float(keys[keysAt + key * push.keyRow + d * push.keyColumn])
+                        : 0.0;
             }
             barrier();
             for (uint d = 0; d < kChunk; ++d) {
@@ -98,15 +184,8 @@ void main() {
             [[unroll]] for (uint j = 0; j < 4; ++j) {
                 const uint row = ty * 4 + i, column = tx + 8 * j;
                 const uint query = firstQuery + row, key = firstKey + column;
-                float score = push.scale * product[i][j];
-                if (kMask != 0 && query < push.queries && key < push.keys) {
-                    const uint at = batch * push.maskBatch + head * push.maskHead + query * push.maskRow +
-                                    key * push.maskColumn;
-                    if (kMask == 1)
-                        score += float(mask[at]);
-                    else if (keep[at] == 0)
-                        score = kLowest;
-                }
+                const bool isThere = query < push.queries && key < push.keys;
+                const float score = isThere ? stepped(product[i][j], head, query, key) : 0.0;
                 scores[row * kPitch + column] = score;
             }
         }
@@ -131,7 +210,7 @@ void main() {
             [[unroll]] for (uint q = 0; q < kQuads; ++q) total[i * kQuads + q] *= kept[ty * 4 + i];
         }
         for (uint j = 0; j < count; ++j) {
-            const uint row = ((batch * push.keys + firstKey + j) * push.keyHeads + keyHead) * push.valueDepth;
+            const uint row = valuesAt + (firstKey + j) * push.valueRow;
             vec4 v[kQuads];
             [[unroll]] for (uint q = 0; q < kQuads; ++q)
                 v[q] = firstColumn + 32 * q < push.valueDepth ? valueQuad(row, firstColumn + 32 * q) : vec4(0);
@@ -145,14 +224,15 @@ void main() {
     [[unroll]] for (uint i = 0; i < 4; ++i) {
         const uint query = firstQuery + ty * 4 + i;
         if (query >= push.queries) continue;
-        const uint row = ((batch * push.queries + query) * push.heads + head) * push.valueDepth;
+        const uint row = destinationAt + query * push.outRow;
         // The largest score adds 1: a smaller sum is a query without a finite score, whose result is 0 as in Softmax.
         const bool none = sum[ty * 4 + i] < 0.5;
         [[unroll]] for (uint q = 0; q < kQuads; ++q) {
             const uint column = firstColumn + 32 * q;
             const vec4 y = none ? vec4(0) : total[i * kQuads + q] / sum[ty * 4 + i];
             for (uint c = 0; c < 4; ++c)
-                if (column + c < push.valueDepth) destination[row + column + c] = ELEM(y[c]);
+                if (column + c < push.valueDepth)
+                    destination[row + (column + c) * push.outColumn] = ELEM(y[c]);
         }
     }
 }

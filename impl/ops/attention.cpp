@@ -3,7 +3,9 @@
 // self-attention without a mask.
 #include "ops/attention.h"
 
+#include <climits>
 #include <cmath>
+#include <utility>
 
 #include "base/checked.h"
 #include "model/wire_access.h"
@@ -24,6 +26,75 @@ AttentionSizes attentionSizes(const Shape& query, const Shape& key, const Shape&
         fail(Status::ComputeSizeError, "op '%s': queries %s, keys %s and values %s do not fit together", what,
              query.text().c_str(), key.text().c_str(), value.text().c_str());
     return sizes;
+}
+
+namespace {
+
+// place(batch, head) of all heads.
+template <typename Place>
+std::vector<size_t> placesOf(const AttentionSizes& sizes, const Place& place) {
+    std::vector<size_t> places;
+    for (int64_t batch = 0; batch < sizes.batch; ++batch)
+        for (int64_t head = 0; head < sizes.heads; ++head)
+            places.push_back(static_cast<size_t>(place(batch, head)));
+    return places;
+}
+
+// An operand that has `heads` of the heads lies in memory as [batch][row][head][depth].
+AttentionOperand operandOf(const AttentionSizes& sizes, int64_t rows, int64_t heads, int64_t depth) {
+    AttentionOperand operand;
+    operand.rowStep = static_cast<size_t>(heads * depth);
+    operand.heads = placesOf(sizes, [&](int64_t batch, int64_t head) {
+        return (batch * rows * heads + head / (sizes.heads / heads)) * depth;
+    });
+    return operand;
+}
+
+// The mask is broadcast to the scores [batch][head][query][key].
+AttentionStep maskStep(const AttentionSizes& sizes, const Tensor& mask) {
+    const auto stepOf = [&](int axis) -> int64_t {
+        const int own = axis - (4 - mask.shape.rank());
+        return own < 0 || mask.shape[own] == 1 ? 0 : mask.shape.elements(own + 1, mask.shape.rank());
+    };
+    AttentionStep step;
+    step.kind = mask.type == DataType::Int32 ? AttentionStep::Kind::Keep : AttentionStep::Kind::Add;
+    step.operand.rowStep = static_cast<size_t>(stepOf(2));
+    step.columnStep = static_cast<size_t>(stepOf(3));
+    step.operand.heads =
+        placesOf(sizes, [&](int64_t batch, int64_t head) { return stepOf(0) * batch + stepOf(1) * head; });
+    return step;
+}
+
+}  // namespace
+
+std::shared_ptr<const AttentionForm> attentionForm(const AttentionParams& params, const AttentionSizes& sizes,
+                                                   const Tensor* mask, const Tensor* sinks,
+                                                   const char* what) {
+    const auto extent = [&](int64_t value) {
+        if (value > INT_MAX) fail(Status::Overflow, "op '%s': an extent of %lld", what, asLong(value));
+        return static_cast<int>(value);
+    };
+    const auto form = std::make_shared<AttentionForm>();
+    form->heads = extent(checkedMul(sizes.batch, sizes.heads, what));
+    form->share = extent(sizes.heads / sizes.keyHeads);
+    form->queries = extent(sizes.queries);
+    form->keys = extent(sizes.keys);
+    form->depth = extent(sizes.depth);
+    form->valueDepth = extent(sizes.valueDepth);
+    form->scale = params.scale != 0 || sizes.depth == 0
+                      ? params.scale
+                      : static_cast<float>(1 / std::sqrt(static_cast<double>(sizes.depth)));
+    form->q = operandOf(sizes, sizes.queries, sizes.heads, sizes.depth);
+    form->k = operandOf(sizes, sizes.keys, sizes.keyHeads, sizes.depth);
+    form->v = operandOf(sizes, sizes.keys, sizes.keyHeads, sizes.valueDepth);
+    form->out = operandOf(sizes, sizes.queries, sizes.heads, sizes.valueDepth);
+    if (mask) {
+        form->steps.push_back(maskStep(sizes, *mask));
+        form->steps[0].scale = std::exchange(form->scale, 1.0f);
+    }
+    form->hasSinks = sinks != nullptr;
+    if (sinks) form->sinks.heads = placesOf(sizes, [](int64_t, int64_t head) { return head; });
+    return form;
 }
 
 namespace {
@@ -92,6 +163,17 @@ void shapeAttention(const ShapeContext& context) {
     context.out(0).shape.elements();
 }
 
+void emitAttention(const OpContext& context) {
+    const Tensor* mask = context.inputCount() > 3 ? &context.in(3) : nullptr;
+    const Tensor* sinks = context.inputCount() > 4 ? &context.in(4) : nullptr;
+    ValueCommand command = context.command();
+    command.params = attentionForm(
+        context.node.paramsAs<AttentionParams>(),
+        attentionSizes(context.in(0).shape, context.in(1).shape, context.in(2).shape, context.name()), mask,
+        sinks, context.name());
+    context.geometry.emit(std::move(command));
+}
+
 double attentionFlops(const ShapeContext& context) {
     const AttentionSizes sizes =
         attentionSizes(context.in(0).shape, context.in(1).shape, context.in(2).shape, context.name());
@@ -107,6 +189,7 @@ OpFamily attentionOps() {
         {.type = OpType::Attention,
          .parse = parseAttention,
          .shape = shapeAttention,
+         .geometry = emitAttention,
          .flops = attentionFlops},
     };
     return kOps;

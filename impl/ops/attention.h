@@ -1,5 +1,8 @@
-// Parameters of Attention, and the extents of the attention that it computes.
+// The operator Attention: its parameters, its extents, and the command that it becomes.
 #pragma once
+#include <memory>
+
+#include "ops/attention_layout.h"
 #include "ops/params.h"
 #include "tensor/shape.h"
 #include "tensor/tensor.h"
@@ -18,5 +21,9 @@ struct AttentionSizes {
 };
 // Throws ComputeSizeError naming `what` when the operands do not fit.
 AttentionSizes attentionSizes(const Shape& query, const Shape& key, const Shape& value, const char* what);
+
+// The parameters of its command. `mask`, `sinks`: null where there are none. Throws Error naming `what`.
+std::shared_ptr<const AttentionForm> attentionForm(const AttentionParams& params, const AttentionSizes& sizes,
+                                                   const Tensor* mask, const Tensor* sinks, const char* what);
 
 }  // namespace mnnc

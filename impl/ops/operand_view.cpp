@@ -20,4 +20,21 @@ std::optional<OperandView> OperandView::through(const Region& region, int64_t el
     return RegionSeries::of(std::span<const Region>(&region, 1))->through(*this, elements);
 }
 
+std::vector<size_t> matrixOffsets(const OperandView& view, const Shape& own, const Shape& batch) {
+    std::vector<size_t> offsets;
+    const int64_t count = batch.elements();
+    offsets.reserve(static_cast<size_t>(count));
+    const int shift = batch.rank() - own.rank();
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t rest = i, offset = 0;
+        for (int axis = batch.rank() - 1; axis >= shift; --axis) {
+            const int64_t position = rest % batch[axis];
+            rest /= batch[axis];
+            if (own[axis - shift] != 1) offset += position * view.stride[static_cast<size_t>(axis - shift)];
+        }
+        offsets.push_back(static_cast<size_t>(offset));
+    }
+    return offsets;
+}
+
 }  // namespace mnnc

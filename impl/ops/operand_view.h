@@ -1,8 +1,10 @@
 // How a command reads an operand that a Raster would have copied: straight from the Raster's source.
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "tensor/region.h"
 #include "tensor/shape.h"
@@ -21,5 +23,9 @@ struct OperandView {
     // strides cannot say it.
     std::optional<OperandView> through(const Region& region, int64_t elements) const;
 };
+
+// The offset of the operand of each product of the broadcast batch, where the last two axes are matrices; `own`: the operand's
+// batch extents.
+std::vector<size_t> matrixOffsets(const OperandView& view, const Shape& own, const Shape& batch);
 
 }  // namespace mnnc

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backend/fusion.h"
+#include "ops/attention_layout.h"
 #include "ops/unary.h"
 #include "tensor/tensor_list.h"
 
@@ -52,6 +53,8 @@ bool same(const ParamsPtr& a, const ParamsPtr& b) {
     if (x && y)
         return x->pattern == y->pattern && !x->prepared && !y->prepared && x->results == y->results &&
                same(x->steps, y->steps);
+    const auto *p = paramsIf<AttentionForm>(a.get()), *q = paramsIf<AttentionForm>(b.get());
+    if (p && q) return static_cast<const AttentionLayout&>(*p) == *q;
     const auto *u = paramsIf<UnaryParams>(a.get()), *v = paramsIf<UnaryParams>(b.get());
     return u && v && u->code == v->code;
 }

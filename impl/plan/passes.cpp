@@ -15,6 +15,7 @@ constexpr Pass kPasses[] = {
     {"recognise-activations", recogniseActivations},
     {"fold-operand-rasters", foldOperandRasters},
     {"fuse-post-ops", fusePostOps},
+    {"recognise-attention", recogniseAttention},
     {"fuse-composites", fuseComposites},
     {"keep-coordinates", keepCoordinates},
     {"share-packings", sharePackings},

@@ -50,6 +50,8 @@ void recogniseActivations(CommandGraph& graph, const PlanContext& context);
 void foldOperandRasters(CommandGraph& graph, const PlanContext& context);
 // Additions and activations behind a command become its epilogue, where the backend computes them there.
 void fusePostOps(CommandGraph& graph, const PlanContext& context);
+// Attention that was written with single operators becomes one command, where the backend computes it.
+void recogniseAttention(CommandGraph& graph, const PlanContext& context);
 // Groups of commands that the backend computes at once (Backend::patterns) become one command each.
 void fuseComposites(CommandGraph& graph, const PlanContext& context);
 // Tensors that hold coordinates are marked, so that a device which stores floats in 16 bits keeps all of theirs.

@@ -171,12 +171,12 @@ TEST(Passes, FuseCompositesPointwiseDepthwise) {
     EXPECT_EQ(change.of("PointwiseDepthwise"), (Counts{0, 1}));
 }
 
-TEST(Passes, FuseCompositesAttention) {
+TEST(Passes, RecogniseAttention) {
     NetBuilder s;
     const int scores = s.matmul(s.input({2, 5, 4}), s.input({2, 7, 4}), false, true);
     const int y =
         s.matmul(s.softmax(s.binary(BinaryCode::MUL, scores, s.scalar(0.5f)), 2), s.input({2, 7, 3}));
-    const Change change = changeOf("fuse-composites", s.finish({s.permute(y, {1, 0, 2})}));
+    const Change change = changeOf("recognise-attention", s.finish({s.permute(y, {1, 0, 2})}));
     EXPECT_EQ(change.of("MatMul"), (Counts{2, 0}));
     EXPECT_EQ(change.of("BinaryOp"), (Counts{1, 0}));
     EXPECT_EQ(change.of("Softmax"), (Counts{1, 0}));

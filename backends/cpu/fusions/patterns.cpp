@@ -5,7 +5,6 @@ namespace mnnc::cpu {
 
 std::span<const FusionPattern* const> fusionPatterns() noexcept {
     static constexpr const FusionPattern* kPatterns[] = {
-        &kAttention,
         &kPointwiseDepthwise,
         &kResizedConvolution,
         &kElementwiseChain,

@@ -5,7 +5,7 @@
 
 namespace mnnc::cpu {
 
-extern const FusionPattern kAttention, kPointwiseDepthwise, kResizedConvolution, kElementwiseChain;
+extern const FusionPattern kPointwiseDepthwise, kResizedConvolution, kElementwiseChain;
 
 std::span<const FusionPattern* const> fusionPatterns() noexcept;
 

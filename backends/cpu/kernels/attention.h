@@ -7,57 +7,16 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <vector>
 
 #include "backend/thread_pool.h"
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/kernels/kernels.h"
+#include "ops/attention_layout.h"
 
 namespace mnnc {
 
-// Where an operand of every head lies in its tensor; those of all entries of the batch are counted one after another. Steps
-// are in elements.
-struct AttentionOperand {
-    std::vector<size_t>
-        heads;  // where the operand of each head begins; none: all of them at the tensor's beginning
-    size_t rowStep = 0;         // from one row, whose elements are neighbours, to the next
-    size_t at(int head) const { return heads.empty() ? 0 : heads[static_cast<size_t>(head)]; }
-};
-
-// Elements of a mask's row for neighbouring keys, from this one to that of the next run: element `place` for all of them, or
-// (step 1) the elements from there on.
-struct AttentionRun {
-    int32_t key = 0, place = 0, step = 0;
-};
-
-// What happens to scaled scores between the products. Rows of an operand belong to queries, columns to keys.
-struct AttentionStep {
-    enum class Kind {
-        Multiply,  // by a number for each head; without an operand: by `scale` alone
-        Add,
-        Keep,  // those where an int32 is not 0; where it is, or the other way round, scores become `dropped`
-    } kind = Kind::Multiply;
-    float scale = 1;  // of the scores before
-    AttentionOperand operand;
-    size_t columnStep = 1;           // 0 or 1
-    std::vector<AttentionRun> runs;  // instead of the step, with one more behind all keys
-    float dropped = std::numeric_limits<float>::lowest();
-    bool keepsZeros = false;
-};
-
-constexpr size_t kMaxAttentionSteps = 8;
-
-struct AttentionArgs {
+struct AttentionArgs : AttentionLayout {
     GemmType type = GemmType::Float;  // of the products' operands
-    int heads = 0, share = 1;         // `share` neighbouring heads have the same keys and values
-    int queries = 0, keys = 0, depth = 0, valueDepth = 0;
-    float scale = 1;  // of the scores before their softmax, after all steps
-    AttentionOperand q, k, v, out;
-    // Rows are a value of all queries, or keys, and not the values of one of them.
-    bool queriesTransposed = false, keysTransposed = false, valuesTransposed = false, outTransposed = false;
-    std::vector<AttentionStep> steps;  // kMaxAttentionSteps at most
-    AttentionOperand sinks;            // a score without a value for each head
 };
 
 // The memory of one run.

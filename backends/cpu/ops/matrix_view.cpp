@@ -18,21 +18,4 @@ std::optional<Matrix> matrixOf(const OperandView& view, bool transposed) {
     return {};
 }
 
-std::vector<size_t> matrixOffsets(const OperandView& view, const Shape& own, const Shape& batch) {
-    std::vector<size_t> offsets;
-    const int64_t count = batch.elements();
-    offsets.reserve(static_cast<size_t>(count));
-    const int shift = batch.rank() - own.rank();
-    for (int64_t i = 0; i < count; ++i) {
-        int64_t rest = i, offset = 0;
-        for (int axis = batch.rank() - 1; axis >= shift; --axis) {
-            const int64_t position = rest % batch[axis];
-            rest /= batch[axis];
-            if (own[axis - shift] != 1) offset += position * view.stride[static_cast<size_t>(axis - shift)];
-        }
-        offsets.push_back(static_cast<size_t>(offset));
-    }
-    return offsets;
-}
-
 }  // namespace mnnc::cpu

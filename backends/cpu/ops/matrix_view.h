@@ -2,7 +2,6 @@
 #pragma once
 #include <cstddef>
 #include <optional>
-#include <vector>
 
 #include "ops/operand_view.h"
 
@@ -16,8 +15,5 @@ struct Matrix {
 
 // The last two axes of an operand as a matrix; nothing where neither of them is contiguous.
 std::optional<Matrix> matrixOf(const OperandView& view, bool transposed);
-
-// The offset of the operand of each product of the broadcast batch; `own`: the operand's batch extents.
-std::vector<size_t> matrixOffsets(const OperandView& view, const Shape& own, const Shape& batch);
 
 }  // namespace mnnc::cpu

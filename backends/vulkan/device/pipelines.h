@@ -15,7 +15,7 @@ namespace mnnc::vulkan {
 
 class Device;
 
-constexpr uint32_t kMaxBuffers = 12;
+constexpr uint32_t kMaxBuffers = 14;
 constexpr uint32_t kMaxPushBytes = 128;
 
 struct Pipeline {

@@ -1,8 +1,7 @@
-// Attention without a cache, row-major: one dispatch, whose work groups walk over the keys.
-#include "ops/attention.h"
+// Attention, row-major: one dispatch, whose work groups walk over the keys. A table has where the matrices of each head begin.
+#include "ops/attention_layout.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "backends/vulkan/ops/checks.h"
 #include "backends/vulkan/ops/families.h"
@@ -15,68 +14,105 @@ namespace {
 // As attention.comp has them.
 constexpr uint32_t kLocal = 64;
 constexpr int64_t kTile = 32, kMaxQuads = 4;
-constexpr uint32_t kBuffers = 6;
 constexpr int64_t kSharedBytes = 4 * (kTile * 33 + 2 * kTile * 17 + 3 * kTile);
+constexpr uint32_t kFixedBuffers = 6, kFewSteps = 2;
+constexpr uint32_t kStepWords = 5;  // row step, column step, the table of columns, scale, dropped
 
-AttentionSizes sizesOf(const Command& command) {
-    return attentionSizes(command.inputs[0]->shape, command.inputs[1]->shape, command.inputs[2]->shape,
-                          command.name.c_str());
+uint32_t stepBuffers(const AttentionForm& form) {
+    return form.steps.size() <= kFewSteps ? kFewSteps : kMaxAttentionSteps;
 }
 
 class Attention final : public VulkanExecution {
   public:
     Attention(VulkanBackend& backend, const Command& command)
-        : VulkanExecution(backend), command_(command), sizes_(sizesOf(command_)) {}
+        : VulkanExecution(backend), command_(command), form_(command_.paramsAs<AttentionForm>()) {}
 
     void prepare() override {
-        quads_ = std::min(kMaxQuads, ceilDiv(sizes_.valueDepth, 32));
-        const size_t inputs = command_.inputs.size();
-        const uint32_t mask = inputs < 4 ? 0 : command_.inputs[3]->type == DataType::Float32 ? 1 : 2;
+        makeTable();
+        quads_ = std::min(kMaxQuads, ceilDiv(form_.valueDepth, 32));
+        uint32_t kinds = 0;
+        for (size_t i = 0; i < form_.steps.size(); ++i) {
+            const AttentionStep& step = form_.steps[i];
+            kinds |= (static_cast<uint32_t>(step.kind) | uint32_t{step.keepsZeros} << 2) << 4 * i;
+        }
+        const bool isMany = stepBuffers(form_) > kFewSteps;
         pipeline_ = &backend().pipeline(
-            "attention", DataType::Float32, kBuffers, kLocal,
-            {static_cast<uint32_t>(quads_), mask, inputs > 4, sizes_.valueDepth % 4 == 0});
+            isMany ? "attention_many" : "attention", DataType::Float32, kFixedBuffers + stepBuffers(form_),
+            kLocal,
+            {static_cast<uint32_t>(quads_), static_cast<uint32_t>(form_.steps.size()), kinds, form_.hasSinks,
+             hasWholeQuads(), form_.queriesTransposed, form_.keysTransposed});
     }
 
     void encode(Recorder& recorder) override {
-        const AttentionSizes& s = sizes_;
-        const float given = command_.paramsAs<AttentionParams>().scale;
-        const auto scale =
-            given != 0 ? given : static_cast<float>(1 / std::sqrt(static_cast<double>(s.depth)));
-        const int64_t blocks = ceilDiv(s.queries, kTile), slices = ceilDiv(s.valueDepth, quads_ * 32);
+        const int64_t blocks = ceilDiv(form_.queries, kTile), slices = ceilDiv(form_.valueDepth, quads_ * 32);
         Push push;
-        push.u(s.queries).u(s.keys).u(s.heads).u(s.keyHeads).u(s.depth).u(s.valueDepth).u(blocks).u(slices);
-        push.f(scale);
-        for (int axis = 0; axis < 4; ++axis) push.u(maskStep(axis));
-        // Every binding needs a buffer: another operand stands in for a mask or sinks that are absent.
-        const auto optional = [&](size_t i) {
-            return reads(*command_.inputs[i < command_.inputs.size() ? i : 0]);
+        push.u(form_.queries).u(form_.keys).u(form_.depth).u(form_.valueDepth).u(blocks).u(slices);
+        push.u(headWords()).u(stepsAt_).f(form_.scale);
+        const auto steps = [&](const AttentionOperand& operand, bool isTransposed) {
+            const auto step = static_cast<int64_t>(operand.rowStep);
+            push.u(isTransposed ? 1 : step).u(isTransposed ? step : 1);
         };
-        recorder.dispatch(
-            *pipeline_,
-            {{reads(*command_.inputs[0]), reads(*command_.inputs[1]), reads(*command_.inputs[2]),
-              writes(*command_.outputs[0]), optional(3), optional(4)}},
-            push, s.batch * s.heads * blocks * slices);
+        steps(form_.q, form_.queriesTransposed);
+        steps(form_.k, form_.keysTransposed);
+        steps(form_.v, form_.valuesTransposed);
+        steps(form_.out, form_.outTransposed);
+        // Every binding needs a buffer: another operand stands in for what is absent.
+        const auto input = [&](size_t i, bool isThere) { return reads(*command_.inputs[isThere ? i : 0]); };
+        std::vector<Binding> bindings = {input(0, true), input(1, true),
+                                         input(2, true), writes(*command_.outputs[0]),
+                                         reads(*table_), input(form_.sinksInput(), form_.hasSinks)};
+        for (size_t i = 0; i < stepBuffers(form_); ++i)
+            bindings.push_back(input(form_.firstStep() + i, i < form_.steps.size()));
+        recorder.dispatch(*pipeline_, bindings, push, form_.heads * blocks * slices);
     }
 
   private:
-    // From one element to the next of the mask along axis `axis` of the scores [batch][head][query][key].
-    int64_t maskStep(int axis) const {
-        if (command_.inputs.size() < 4) return 0;
-        const Shape& mask = command_.inputs[3]->shape;
-        const int own = axis - (4 - mask.rank());
-        return own < 0 || mask[own] == 1 ? 0 : mask.elements(own + 1, mask.rank());
+    // For each head: where its queries, keys, values, results and sink are, then its place in each step's operand.
+    int64_t headWords() const { return 5 + static_cast<int64_t>(form_.steps.size()); }
+
+    void makeTable() {
+        std::vector<uint32_t> words;
+        const auto add = [&](size_t word) { words.push_back(static_cast<uint32_t>(word)); };
+        for (int head = 0; head < form_.heads; ++head) {
+            for (const AttentionOperand* operand : {&form_.q, &form_.k, &form_.v, &form_.out, &form_.sinks})
+                add(operand->at(head));
+            for (const AttentionStep& step : form_.steps) add(step.operand.at(head));
+        }
+        stepsAt_ = static_cast<int64_t>(words.size());
+        size_t columnsAt = words.size() + form_.steps.size() * kStepWords;
+        for (const AttentionStep& step : form_.steps) {
+            add(step.operand.rowStep);
+            add(step.columnStep);
+            add(step.runs.empty() ? 0 : columnsAt);
+            words.push_back(floatWord(step.scale));
+            words.push_back(floatWord(step.dropped));
+            if (!step.runs.empty()) columnsAt += static_cast<size_t>(form_.keys);
+        }
+        for (const AttentionStep& step : form_.steps)
+            for (size_t i = 0; i + 1 < step.runs.size(); ++i)
+                for (int32_t key = step.runs[i].key; key < step.runs[i + 1].key; ++key)
+                    words.push_back(static_cast<uint32_t>(step.runs[i].place +
+                                                          (key - step.runs[i].key) * step.runs[i].step));
+        table_ = backend().table(words);
+    }
+
+    bool hasWholeQuads() const {
+        const auto isWhole = [](size_t place) { return place % 4 == 0; };
+        return form_.valueDepth % 4 == 0 && !form_.valuesTransposed && isWhole(form_.v.rowStep) &&
+               std::all_of(form_.v.heads.begin(), form_.v.heads.end(), isWhole);
     }
 
     const Command command_;
-    const AttentionSizes sizes_;
-    int64_t quads_ = 1;
+    const AttentionForm& form_;
+    VulkanBackend::WeightsPtr table_;
+    int64_t quads_ = 1, stepsAt_ = 0;
     const Pipeline* pipeline_ = nullptr;
 };
 
 bool supportsAttention(const VulkanBackend& backend, const Command& command, std::string& reason) {
     const Limits& limits = backend.limits();
-    if (limits.storageBuffers < kBuffers || limits.groupInvocations < kLocal ||
-        limits.sharedMemory < kSharedBytes) {
+    if (limits.storageBuffers < kFixedBuffers + stepBuffers(command.paramsAs<AttentionForm>()) ||
+        limits.groupInvocations < kLocal || limits.sharedMemory < kSharedBytes) {
         reason = "the device has too few buffers, invocations or bytes of shared memory for the kernel";
         return false;
     }

@@ -5,20 +5,19 @@
 #include <optional>
 #include <vector>
 
-#include "backends/cpu/kernels/attention.h"
+#include "ops/attention_layout.h"
 #include "ops/command.h"
 #include "ops/operand_view.h"
 
-namespace mnnc::cpu {
+namespace mnnc {
 
 struct HeadMatrices {
-    const Operand* tensor = nullptr;
+    Operand* tensor = nullptr;
     int64_t rows = 0, columns = 0, rowStep = 0, columnStep = 0;
     std::vector<int64_t> starts;  // of each head
 
     // The last two axes of an operand, whose batch has the extents `own` and is broadcast to `batch`.
-    static HeadMatrices of(const Operand* tensor, const OperandView& view, const Shape& own,
-                           const Shape& batch);
+    static HeadMatrices of(Operand* tensor, const OperandView& view, const Shape& own, const Shape& batch);
     HeadMatrices transposed() const;
     // The same elements in the tensor that the Raster reads; its result is the present one. Nothing where no steps say it.
     std::optional<HeadMatrices> readThrough(const Command& raster) const;
@@ -26,7 +25,7 @@ struct HeadMatrices {
     std::optional<HeadMatrices> writtenThrough(const Command& raster) const;
     // Whether they are all of a tensor, one behind the other.
     bool fillTensor() const;
-    // As an operand of the kernel, or the transposition of one; false where rows nor columns are neighbours.
+    // As an operand of attention, or the transposition of one; false where rows nor columns are neighbours.
     bool place(AttentionOperand& operand, bool& isTransposed) const {
         isTransposed = columnStep != 1 && columns != 1;
         if ((isTransposed && rowStep != 1 && rows != 1) || rowStep < 0 || columnStep < 0) return false;
@@ -44,8 +43,8 @@ struct ScoreAxes {
     // Nothing where axes belong to two of them.
     static std::optional<ScoreAxes> of(const Shape& shape, int64_t rowCount, int64_t columnCount);
     // The places of a step's operand that is broadcast to the scores; `keysAreRows`: rows do not belong to queries. False
-    // where the kernel cannot reach them.
+    // where steps do not reach them.
     bool place(AttentionStep& step, const OperandView& operand, bool keysAreRows) const;
 };
 
-}  // namespace mnnc::cpu
+}  // namespace mnnc

@@ -1,5 +1,5 @@
 // Reads commands over scores: factors, sums with masks, conditions, reshapes.
-#include "backends/cpu/fusions/attention_scores.h"
+#include "plan/attention_scores.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include "plan/elementwise_chains.h"
 #include "tensor/region_check.h"
 
-namespace mnnc::cpu {
+namespace mnnc {
 
 using Kind = AttentionStep::Kind;
 
@@ -71,7 +71,7 @@ bool ScoreReader::takeBinary(Id id) {
         return true;
     }
     const auto& params = binary.paramsAs<BinaryParams>();
-    const Operand* other = binary.inputs[binary.inputs[0] == value_ ? 1 : 0];
+    Operand* other = binary.inputs[binary.inputs[0] == value_ ? 1 : 0];
     if (params.relu || other == value_ || other->type != DataType::Float32) return false;
     if (params.code == kBinaryAdd) return addMask(Kind::Add, other, id, *axes_);
     return params.code == kBinaryMul && addMask(Kind::Multiply, other, id, *axes_) &&
@@ -81,7 +81,8 @@ bool ScoreReader::takeBinary(Id id) {
 bool ScoreReader::takeSelect(Id id) {
     const Command& select = graph_.command(id);
     const size_t kept = select.inputs[1] == value_ ? 1 : 2;
-    const Operand &condition = *select.inputs[0], &dropped = *select.inputs[3 - kept];
+    Operand& condition = *select.inputs[0];
+    const Operand& dropped = *select.inputs[3 - kept];
     if (&dropped == value_ || condition.type != DataType::Int32 || !isKnownNumber(dropped) ||
         !addMask(Kind::Keep, &condition, id, *axes_))
         return false;
@@ -91,7 +92,7 @@ bool ScoreReader::takeSelect(Id id) {
 }
 
 // A step with this operand, which only `reader` reads where the commands that make it are members.
-bool ScoreReader::addMask(Kind kind, const Operand* operand, Id reader, const ScoreAxes& axes) {
+bool ScoreReader::addMask(Kind kind, Operand* operand, Id reader, const ScoreAxes& axes) {
     const Id id = graph_.exclusiveProducer(operand, reader);
     if (id != CommandGraph::kNone && mayTake_(id) && members_.size() < kMostMembers) {
         const size_t members = members_.size(), steps = steps_.size();
@@ -121,7 +122,7 @@ bool ScoreReader::addMaskThrough(Kind kind, Id id, const ScoreAxes& axes) {
     }
     if (maker.type != OpType::Raster || maker.inputs.size() != 1 || maker.inputs[0]->type != made.type)
         return false;
-    const Operand* source = maker.inputs[0];
+    Operand* source = maker.inputs[0];
     if (made.shape == axes.shape && isIdentity(maker.regions, made.elements()) &&
         source->elements() == made.elements()) {
         const std::optional<ScoreAxes> before = ScoreAxes::of(source->shape, rows_, columns_);
@@ -133,7 +134,7 @@ bool ScoreReader::addMaskThrough(Kind kind, Id id, const ScoreAxes& axes) {
     return view && addStep(kind, source, *view, axes);
 }
 
-bool ScoreReader::addStep(Kind kind, const Operand* operand, const OperandView& view, const ScoreAxes& axes) {
+bool ScoreReader::addStep(Kind kind, Operand* operand, const OperandView& view, const ScoreAxes& axes) {
     if (steps_.size() == kMaxAttentionSteps) return false;
     AttentionStep step;
     step.kind = kind;
@@ -144,4 +145,4 @@ bool ScoreReader::addStep(Kind kind, const Operand* operand, const OperandView& 
     return true;
 }
 
-}  // namespace mnnc::cpu
+}  // namespace mnnc

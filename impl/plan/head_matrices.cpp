@@ -1,14 +1,13 @@
 // Places of matrices through Rasters, and of masks over scores whose axes are split.
-#include "backends/cpu/fusions/head_matrices.h"
+#include "plan/head_matrices.h"
 
 #include <algorithm>
 #include <climits>
 #include <utility>
 
-#include "backends/cpu/ops/matrix_view.h"
 #include "ops/region_series.h"
 
-namespace mnnc::cpu {
+namespace mnnc {
 namespace {
 
 // Queries, or keys, whose places in a mask are looked at one by one.
@@ -53,7 +52,7 @@ std::vector<AttentionRun> runsOf(const std::vector<int64_t>& places) {
 
 }  // namespace
 
-HeadMatrices HeadMatrices::of(const Operand* tensor, const OperandView& view, const Shape& own,
+HeadMatrices HeadMatrices::of(Operand* tensor, const OperandView& view, const Shape& own,
                               const Shape& batch) {
     HeadMatrices result;
     result.tensor = tensor;
@@ -76,7 +75,7 @@ HeadMatrices HeadMatrices::transposed() const {
 namespace {
 
 std::optional<HeadMatrices> through(const HeadMatrices& from, const RegionSeries& series, int64_t elements,
-                                    const Operand* tensor) {
+                                    Operand* tensor) {
     HeadMatrices result = from;
     result.tensor = tensor;
     OperandView matrix;
@@ -161,4 +160,4 @@ bool ScoreAxes::place(AttentionStep& step, const OperandView& operand, bool keys
     return true;
 }
 
-}  // namespace mnnc::cpu
+}  // namespace mnnc

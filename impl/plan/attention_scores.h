@@ -1,14 +1,14 @@
-// What a net does to the scores of attention before their softmax, as steps of the kernel.
+// Reads what a net does to the scores of attention before their softmax, as steps of the command.
 #pragma once
 #include <functional>
 #include <optional>
 #include <vector>
 
-#include "backends/cpu/fusions/head_matrices.h"
-#include "backends/cpu/kernels/attention.h"
+#include "ops/attention_layout.h"
 #include "plan/graph.h"
+#include "plan/head_matrices.h"
 
-namespace mnnc::cpu {
+namespace mnnc {
 
 // The factor of a product with, or a quotient by, a number that is known while planning.
 std::optional<float> knownFactor(const Command& command, const Operand* value);
@@ -26,28 +26,27 @@ class ScoreReader {
     bool begin(const Operand* product, int64_t rows, int64_t columns, const Command& softmax);
     bool keysAreRows() const { return keysAreRows_; }
     void multiply(float factor) { pending_ *= factor; }
-    // Takes the next command, which reads the present scores; false where the kernel has no such step.
+    // Takes the next command, which reads the present scores; false where attention has no such step.
     bool take(Id id);
     // Whether a Softmax over the present scores is one over all keys of each query.
     bool isOverKeys(const Command& softmax) const;
 
     std::vector<AttentionStep>& steps() { return steps_; }
-    const std::vector<const Operand*>& operands() const { return operands_; }  // of the steps
-    float pending() const { return pending_; }  // the scale behind the last step
+    const std::vector<Operand*>& operands() const { return operands_; }  // of the steps
+    float pending() const { return pending_; }                           // the scale behind the last step
 
   private:
     bool takeBinary(Id id);
     bool takeSelect(Id id);
-    bool addMask(AttentionStep::Kind kind, const Operand* operand, Id reader, const ScoreAxes& axes);
+    bool addMask(AttentionStep::Kind kind, Operand* operand, Id reader, const ScoreAxes& axes);
     bool addMaskThrough(AttentionStep::Kind kind, Id id, const ScoreAxes& axes);
-    bool addStep(AttentionStep::Kind kind, const Operand* operand, const OperandView& view,
-                 const ScoreAxes& axes);
+    bool addStep(AttentionStep::Kind kind, Operand* operand, const OperandView& view, const ScoreAxes& axes);
 
     const CommandGraph& graph_;
     const std::function<bool(Id)>& mayTake_;
     std::vector<Id>& members_;
     std::vector<AttentionStep> steps_;
-    std::vector<const Operand*> operands_;
+    std::vector<Operand*> operands_;
     float pending_ = 1;
     // The present scores.
     const Operand* value_ = nullptr;
@@ -56,4 +55,4 @@ class ScoreReader {
     bool keysAreRows_ = false;
 };
 
-}  // namespace mnnc::cpu
+}  // namespace mnnc

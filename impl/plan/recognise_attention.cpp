@@ -1,25 +1,28 @@
-// Walks from the product of queries and keys to the result, and notes what each command does to the scores.
-#include "backends/cpu/fusions/attention_form.h"
-
+// The pass recognise-attention: the operators with which nets write softmax(scale q k^T + mask) v become one command, which never
+// has a matrix of all scores. The heads of queries, keys, values and results stay where they lie.
 #include <algorithm>
 #include <climits>
 #include <cmath>
+#include <optional>
+#include <unordered_set>
 #include <utility>
 
-#include "backends/cpu/fusions/attention_scores.h"
-#include "backends/cpu/fusions/head_matrices.h"
+#include "ops/attention_layout.h"
 #include "ops/matmul.h"
+#include "plan/attention_scores.h"
 #include "plan/elementwise_chains.h"
 #include "plan/fused_command.h"
+#include "plan/head_matrices.h"
+#include "plan/passes.h"
 
-namespace mnnc::cpu {
+namespace mnnc {
 namespace {
 
 using Id = CommandGraph::Id;
 
 // Heads of all batches whose places are compared one by one.
 constexpr int64_t kMostHeads = 1 << 16;
-// The kernel sums a score at once. Longer sums over channels of few keys (attention between channels) are faster as products
+// Backends sum a score at once. Longer sums over channels of few keys (attention between channels) are faster as products
 // that block them, and have few scores.
 constexpr int kLongSum = 512;
 
@@ -28,8 +31,19 @@ bool isProduct(const Command& command) {
            command.inputs.size() == 2;
 }
 
+struct FoundAttention {
+    std::vector<Id> members;  // in the order in which they run
+    Command command;          // in place of them
+};
+
+// Walks from the product of queries and keys to the result: factors, sums with masks and Selects, each of which reads the
+// result of the one before, Softmax over the keys, the product with the values. Scores and the result may be the transposition
+// of what the command computes, with keys in rows. Among the members are Rasters that the operands can be read through and the
+// result written through, and factors of queries and keys. Nothing where the net computes something else, or steps do not
+// reach an operand.
 class Reader {
   public:
+    // `mayTake`: whether a command may be a member.
     Reader(const CommandGraph& graph, const std::function<bool(Id)>& mayTake)
         : graph_(graph), mayTake_(mayTake), scores_(graph, mayTake, members_) {}
 
@@ -42,8 +56,8 @@ class Reader {
         for (const Id id : between)
             if (!scores_.take(id)) return {};
         members_.push_back(softmax);
-        args_.scale = scores_.pending();
-        if (!readValues(softmax) || !std::isfinite(args_.scale)) return {};
+        form_->scale = scores_.pending();
+        if (!readValues(softmax) || !std::isfinite(form_->scale)) return {};
         return finish();
     }
 
@@ -82,7 +96,7 @@ class Reader {
                 operand = *std::move(source);
             } else if (factor && maker.type == OpType::BinaryOp) {
                 const size_t value = isKnownNumber(*maker.inputs[0]) ? 1 : 0;
-                const Operand* source = maker.inputs[value];
+                Operand* source = maker.inputs[value];
                 const std::optional<float> by = knownFactor(maker, source);
                 if (!by || source->elements() != operand.tensor->elements()) break;
                 *factor *= *by;
@@ -126,14 +140,14 @@ class Reader {
         q = follow(std::move(q), id, &factor);
         k = follow(std::move(k), id, &factor);
         scores_.multiply(factor);
-        args_.heads = static_cast<int>(batch.elements());
-        args_.queries = static_cast<int>(q.rows);
-        args_.keys = static_cast<int>(k.rows);
-        args_.depth = static_cast<int>(q.columns);
+        form_->heads = static_cast<int>(batch.elements());
+        form_->queries = static_cast<int>(q.rows);
+        form_->keys = static_cast<int>(k.rows);
+        form_->depth = static_cast<int>(q.columns);
         q_ = q.tensor;
         k_ = k.tensor;
-        if (args_.depth > kLongSum && args_.depth > args_.keys) return false;
-        return q.place(args_.q, args_.queriesTransposed) && k.place(args_.k, args_.keysTransposed);
+        if (form_->depth > kLongSum && form_->depth > form_->keys) return false;
+        return q.place(form_->q, form_->queriesTransposed) && k.place(form_->k, form_->keysTransposed);
     }
 
     bool readValues(Id softmax) {
@@ -159,13 +173,13 @@ class Reader {
         }
         members_.push_back(id);
         const bool isWhole = scores_.keysAreRows() ? weights.transposed().fillTensor() : weights.fillTensor();
-        if (!isWhole || weights.rows != args_.queries || weights.columns != args_.keys ||
-            static_cast<int>(weights.starts.size()) != args_.heads)
+        if (!isWhole || weights.rows != form_->queries || weights.columns != form_->keys ||
+            static_cast<int>(weights.starts.size()) != form_->heads)
             return false;
         values = follow(std::move(values), id, nullptr);
-        args_.valueDepth = static_cast<int>(values.columns);
+        form_->valueDepth = static_cast<int>(values.columns);
         v_ = values.tensor;
-        if (!values.place(args_.v, args_.valuesTransposed)) return false;
+        if (!values.place(form_->v, form_->valuesTransposed)) return false;
         const OperandView result = OperandView::of(product.outputs[0]->shape);
         HeadMatrices out = HeadMatrices::of(product.outputs[0], result, batch, batch);
         return placeResult(isLeft ? out : out.transposed(), id);
@@ -181,35 +195,30 @@ class Reader {
             out = *moved;
             members_.push_back(id);
         }
-        return out.place(args_.out, args_.outTransposed);
+        return out.place(form_->out, form_->outTransposed);
     }
 
     std::optional<FoundAttention> finish() {
+        std::sort(members_.begin(), members_.end(), [&](Id a, Id b) { return graph_.runsBefore(a, b); });
+        form_->steps = std::move(scores_.steps());
+        form_->share = sharedHeads(*form_);
+        const Command& last = command(members_.back());
         FoundAttention found;
+        found.command.type = OpType::Attention;
+        found.command.name = last.name;
+        found.command.inputs = {q_, k_, v_};
+        for (Operand* operand : scores_.operands()) found.command.inputs.push_back(operand);
+        found.command.outputs = last.outputs;
+        found.command.params = std::move(form_);
+        // The inputs may not be written again before the last member runs.
+        for (const Operand* input : found.command.inputs)
+            if (graph_.producerCount(input) > 1) return {};
         found.members = std::move(members_);
-        std::sort(found.members.begin(), found.members.end(),
-                  [&](Id a, Id b) { return graph_.runsBefore(a, b); });
-        const std::vector<Operand*> inputs = fusedInputs(graph_, found.members);
-        // They may not be written again before the last member runs.
-        if (std::any_of(inputs.begin(), inputs.end(),
-                        [&](const Operand* input) { return graph_.producerCount(input) > 1; }))
-            return {};
-        const auto number = [&](const Operand* tensor) {
-            return static_cast<int>(std::find(inputs.begin(), inputs.end(), tensor) - inputs.begin());
-        };
-        AttentionForm& form = found.form;
-        form.q = number(q_);
-        form.k = number(k_);
-        form.v = number(v_);
-        args_.steps = std::move(scores_.steps());
-        for (const Operand* operand : scores_.operands()) form.steps.push_back(number(operand));
-        form.args = std::move(args_);
-        form.args.share = sharedHeads(form.args);
         return found;
     }
 
     // How many neighbouring heads have the same keys and values, everywhere.
-    static int sharedHeads(const AttentionArgs& args) {
+    static int sharedHeads(const AttentionLayout& args) {
         const auto isSame = [&](size_t a, size_t b) {
             return args.k.heads[a] == args.k.heads[b] && args.v.heads[a] == args.v.heads[b];
         };
@@ -225,16 +234,29 @@ class Reader {
     const CommandGraph& graph_;
     const std::function<bool(Id)>& mayTake_;
     std::vector<Id> members_;
-    AttentionArgs args_;
-    const Operand *q_ = nullptr, *k_ = nullptr, *v_ = nullptr;
+    std::shared_ptr<AttentionForm> form_ = std::make_shared<AttentionForm>();
+    Operand *q_ = nullptr, *k_ = nullptr, *v_ = nullptr;
     ScoreReader scores_;
 };
 
 }  // namespace
 
-std::optional<FoundAttention> findAttention(const CommandGraph& graph, Id product,
-                                            const std::function<bool(Id)>& mayTake) {
-    return Reader(graph, mayTake).read(product);
+void recogniseAttention(CommandGraph& graph, const PlanContext& context) {
+    std::unordered_set<Id> taken;
+    // As far as it can be seen of the command itself.
+    const std::function<bool(Id)> mayTake = [&](Id id) {
+        if (graph.isControl(id) || taken.contains(id)) return false;
+        const Command& command = graph.command(id);
+        return command.outputs.size() == 1 && !command.epilogue.any();
+    };
+    for (const Id id : graph.ids()) {
+        if (!graph.contains(id)) continue;
+        std::optional<FoundAttention> found = Reader(graph, mayTake).read(id);
+        std::string reason;
+        if (!found || !context.backend.supports(found->command, reason)) continue;
+        taken.insert(found->members.begin(), found->members.end());
+        replaceMembers(graph, found->members, std::move(found->command));
+    }
 }
 
-}  // namespace mnnc::cpu
+}  // namespace mnnc
