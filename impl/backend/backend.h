@@ -9,6 +9,7 @@
 #include "backend/device_limits.h"
 #include "backend/execution.h"
 #include "backend/fusion.h"
+#include "backend/storage_choice.h"
 #include "backend/thread_pool.h"
 #include "backend/weight_store.h"
 #include "ops/command.h"
@@ -69,16 +70,6 @@ struct EffectiveSettings {
     GpuTuning tuning = GpuTuning::None;
 };
 
-// How a command wants its tensors stored. Storage is chosen by the producer; the pipeline inserts a
-// conversion where a consumer wants something else.
-struct StorageChoice {
-    int inputBlock = 1;           // of every input not in rowMajorInputs
-    int outputBlock = 1;          // of every output
-    uint32_t rowMajorInputs = 0;  // bit i: input i is wanted (or accepted) row-major, in spite of inputBlock
-
-    bool wantsRowMajor(size_t input) const noexcept { return input < 32 && ((rowMajorInputs >> input) & 1u); }
-};
-
 class DeviceBackend;
 
 class Backend {
@@ -103,8 +94,8 @@ class Backend {
     // Bit i: executions of commands of this kind load a large constant input i themselves (Tensor::stored), because
     // they prepare it once and do not read it afterwards.
     virtual uint32_t loadsInputs(OpType) const noexcept { return 0; }
-    // With which algorithm it computes all of these convolutions, whose weights are the same constant, because one packing
-    // of them is then enough; the number is the backend's. 0: each has its own best one.
+    // With which algorithm it computes all of these convolutions over packed channels, whose weights are the same constant, because
+    // one packing of them is then enough; the number is the backend's. 0: each has its own best one.
     virtual int commonAlgorithm(std::span<const Command* const>) const { return 0; }
     // The storage this backend wants for a command whose inputs are stored as their `channelBlock` says now.
     virtual StorageChoice chooseStorage(const Command& command) const = 0;

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "backend/execution.h"
+#include "backend/storage_choice.h"
 #include "ops/command.h"
 
 namespace mnnc {
 
 class Backend;
 class CommandGraph;
-struct StorageChoice;
 
 // A group of commands of one result each, by their ids, each once, in execution order. The fused command runs at the place of the last one.
 struct FusionMatch {
@@ -24,7 +24,7 @@ struct FusionMatch {
 
 struct FusionPattern {
     const char* name;  // the type name of the fused commands
-    // The groups in the graph that are worth fusing. No command is in two of them. Only the last member has results
+    // The groups in the graph that are worth fusing, whose storage is planned (CommandGraph::storage). No command is in two of them. Only the last member has results
     // that are live-out, every consumer of another member's results is a member or runs after the last one, and no
     // tensor that a member reads is written between that member and the last.
     std::vector<FusionMatch> (*match)(const CommandGraph& graph, const Backend& backend);

@@ -1,28 +1,19 @@
-// The pass assign-backends: which backend runs each command, in which storage, and the conversions that follow from it.
+// The pass assign-backends: executions of commands, and the conversions that follow from the planned storage.
 #include <algorithm>
 
 #include "backend/algorithm_choice.h"
 #include "backend/fusion.h"
 #include "base/error.h"
 #include "ops/custom.h"
+#include "plan/device_choice.h"
 #include "plan/operand_text.h"
 #include "plan/passes.h"
-#include "plan/raster_views.h"
 #include "plan/storage_conversions.h"
 #include "plan/wide_operands.h"
 
 namespace mnnc {
 
 namespace {
-
-// Small integer tensors only: arithmetic on shapes, not on data.
-bool isHostShape(const Command& command) {
-    auto small = [](const Operand* tensor) {
-        return tensor->type == DataType::Int32 && tensor->elements() <= 64;
-    };
-    return std::all_of(command.inputs.begin(), command.inputs.end(), small) &&
-           std::all_of(command.outputs.begin(), command.outputs.end(), small);
-}
 
 // Who computes the command: where the host's backend took it, the CPU's calls that.
 const char* nameOf(const Backend& backend, const Command& command) {
@@ -38,11 +29,13 @@ class Assignment {
 
     void add(CommandGraph::Id id) {
         const Command& command = plan_.graph.command(id);
-        if (becomesView(plan_, conversions_, context_, command)) return;
+        if (plan_.graph.storage(id).isView) return addView(command, plan_.graph.storage(id));
         std::string deviceReason, reason;
-        if (context_.device && !isHostShape(command) && assignTo(*context_.device, id, deviceReason, ""))
+        if (context_.device && deviceTakes(*context_.device, command, deviceReason) &&
+            assignTo(*context_.device, id, deviceReason, ""))
             return;
-        if (assignTo(*context_.cpu, id, reason,
+        if (context_.cpu->supports(command, reason) &&
+            assignTo(*context_.cpu, id, reason,
                      deviceReason.empty() ? plan_.graph.refusal(id) : deviceReason))
             return;
         fail(Status::NoExecution,
@@ -53,17 +46,29 @@ class Assignment {
     }
 
   private:
+    void addView(const Command& command, const PlannedStorage& planned);
     bool assignTo(Backend& backend, CommandGraph::Id id, std::string& reason, const std::string& whyNot);
-    Command withStorage(Backend& backend, const Command& original);
+    Command withStorage(Backend& backend, CommandGraph::Id id);
 
     StepPlan& plan_;
     const StepContext& context_;
     StorageConversions conversions_;
 };
 
-// The command with its operands in the storage that the backend chooses.
-Command Assignment::withStorage(Backend& backend, const Command& original) {
+void Assignment::addView(const Command& command, const PlannedStorage& planned) {
+    Operand *input = command.inputs[0], *output = command.outputs[0];
+    input = conversions_.convert(input, {planned.viewed.channelBlock, planned.viewed.onDevice, input->wide});
+    static_cast<Storage&>(*output) = *input;
+    output->aliasOf = input;
+    output->aliasOffset = planned.viewOffset;
+    plan_.views.push_back(output);
+}
+
+// The command with its operands in the planned storage; in what the CPU chooses where a device was to run it.
+Command Assignment::withStorage(Backend& backend, CommandGraph::Id id) {
     const bool device = context_.device == &backend;
+    const Command& original = plan_.graph.command(id);
+    const PlannedStorage& planned = plan_.graph.storage(id);
     Command command = original;
     // A backend of the host chooses by what the host has.
     for (Operand*& input : command.inputs)
@@ -73,12 +78,12 @@ Command Assignment::withStorage(Backend& backend, const Command& original) {
         Operand*& residual = command.inputs.back();
         residual = conversions_.view(conversions_.convert(residual, {1, device}), *command.outputs[0], 1);
     }
-    const StorageChoice choice = feasibleStorage(backend, command);
+    const StorageChoice choice =
+        planned.onDevice == device ? planned.choice : feasibleStorage(backend, command);
     const WideOperands wide(original);
     for (size_t i = 0; i < command.inputs.size(); ++i) {
         const bool keeps = backend.narrowsFloats() && wide.input(i);
-        command.inputs[i] = conversions_.convert(
-            command.inputs[i], {choice.wantsRowMajor(i) ? 1 : choice.inputBlock, device, keeps});
+        command.inputs[i] = conversions_.convert(command.inputs[i], {choice.blockOf(i), device, keeps});
     }
     for (Operand*& output : command.outputs) {
         output->aliasOf = nullptr;
@@ -100,8 +105,7 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
                           const std::string& whyNot) {
     const bool device = context_.device == &backend;
     const Command& original = plan_.graph.command(id);
-    if (!backend.supports(original, reason)) return false;
-    Command command = withStorage(backend, original);
+    Command command = withStorage(backend, id);
     std::shared_ptr<Execution> execution = context_.takeOver(command, device);
     std::unique_ptr<Execution> fresh;
     if (!execution) {

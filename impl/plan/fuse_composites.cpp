@@ -68,9 +68,14 @@ std::vector<Operand*> fusedInputs(const CommandGraph& graph, const std::vector<I
 }
 
 void fuseComposites(CommandGraph& graph, const PlanContext& context) {
+    bool anyFused = false;
     for (const FusionPattern* pattern : context.backend.patterns())
-        for (const FusionMatch& match : pattern->match(graph, context.backend))
+        for (const FusionMatch& match : pattern->match(graph, context.backend)) {
             replaceMembers(graph, match.members, fusedCommand(graph, *pattern, match));
+            anyFused = true;
+        }
+    // Fused commands choose, too, and what reads their results follows them.
+    if (anyFused) assignStorage(graph, context);
 }
 
 }  // namespace mnnc

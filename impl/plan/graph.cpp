@@ -143,6 +143,7 @@ std::string CommandGraph::text() const {
         if (!command.outputs.empty()) text += " -> " + joined(command.outputs, operandText);
         if (!command.regions.empty()) text += format(", %zu regions", command.regions.size());
         if (!command.views.empty()) text += ", operands read through rasters";
+        if (storage(id).isView) text += ", a view";
         if (command.algorithm != 0) text += ", algorithm shared with others";
         if (flops(id) > 0) text += format(", %.3g FLOP", flops(id));
         text += "\n";

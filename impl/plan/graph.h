@@ -9,9 +9,20 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backend/storage_choice.h"
 #include "ops/command.h"
 
 namespace mnnc {
+
+// Where a command runs and how its operands are stored (the pass assign-storage).
+struct PlannedStorage {
+    bool onDevice = false;
+    StorageChoice choice;
+    // A Raster that costs nothing: its output lies in its input, which is stored as `viewed`, from this byte on.
+    bool isView = false;
+    Storage viewed;
+    int64_t viewOffset = 0;
+};
 
 class CommandGraph {
   public:
@@ -30,6 +41,10 @@ class CommandGraph {
     double flops(Id id) const { return nodes_[id].flops; }
     // Why the host's backend does not compute it; empty: there is none, or it was not asked.
     const std::string& refusal(Id id) const { return nodes_[id].refusal; }
+    // Valid behind assign-storage, as are the storages of operands. A command that replaced others since then has none of its own
+    // until the pass has run again.
+    const PlannedStorage& storage(Id id) const { return nodes_[id].storage; }
+    void setStorage(Id id, const PlannedStorage& storage) { nodes_[id].storage = storage; }
     bool isControl(Id id) const { return nodes_[id].control; }
     bool contains(Id id) const { return !nodes_[id].erased; }
     // The commands in execution order, as they are now.
@@ -73,6 +88,7 @@ class CommandGraph {
         Command command;
         double flops = 0;
         std::string refusal = {};
+        PlannedStorage storage = {};
         size_t position = 0;
         bool control = false, erased = false;
     };

@@ -16,6 +16,7 @@ constexpr Pass kPasses[] = {
     {"fold-operand-rasters", foldOperandRasters},
     {"fuse-post-ops", fusePostOps},
     {"recognise-attention", recogniseAttention},
+    {"assign-storage", assignStorage},
     {"fuse-composites", fuseComposites},
     {"keep-coordinates", keepCoordinates},
     {"share-packings", sharePackings},

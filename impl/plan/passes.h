@@ -12,11 +12,17 @@
 namespace mnnc {
 
 struct PlanContext {
-    const Backend& backend;
+    const Backend& backend;  // the wanted one
+    const Backend& cpu;      // takes what that does not; the same where the CPU is wanted
     // A new tensor with the shape, type and format of `like`, which lives as long as the plan.
     std::function<Operand*(const Operand& like)> temporary;
     // Whether a later stage, a branch or a loop reads a tensor as coordinates (NetGraph::coordinates). Null: none does.
     std::function<bool(const Operand*)> isCoordinate = nullptr;
+    // Whether something else than this plan makes a tensor (StepContext::isFromOutside). Null: nothing does.
+    std::function<bool(const Operand*)> isFromOutside = nullptr;
+
+    // The wanted backend where it has memory of its own, else null.
+    const Backend* device() const noexcept { return &backend == &cpu ? nullptr : &backend; }
 };
 
 // One of the two functions is there.
@@ -52,6 +58,9 @@ void foldOperandRasters(CommandGraph& graph, const PlanContext& context);
 void fusePostOps(CommandGraph& graph, const PlanContext& context);
 // Attention that was written with single operators becomes one command, where the backend computes it.
 void recogniseAttention(CommandGraph& graph, const PlanContext& context);
+// Decides which backend is to run each command and how operands are stored. It inserts nothing: a conversion follows where the
+// consumer's choice is not the storage of an operand.
+void assignStorage(CommandGraph& graph, const PlanContext& context);
 // Groups of commands that the backend computes at once (Backend::patterns) become one command each.
 void fuseComposites(CommandGraph& graph, const PlanContext& context);
 // Tensors that hold coordinates are marked, so that a device which stores floats in 16 bits keeps all of theirs.
@@ -60,8 +69,8 @@ void keepCoordinates(CommandGraph& graph, const PlanContext& context);
 // the best algorithm for each.
 void sharePackings(CommandGraph& graph, const PlanContext& context);
 
-// Commands become steps: decides which backend runs each command and how its operands are stored, makes the executions,
-// and inserts conversions and copies. Whether a backend takes a command is known only when it has made the execution.
+// Commands become steps: makes their executions over operands in the planned storage, and inserts conversions and copies. What a
+// device turns out to refuse while its execution is made goes to the CPU.
 void assignBackends(StepPlan& plan, const StepContext& context);
 // Concatenations disappear where the producers of their parts can write into the result.
 void elideCopies(StepPlan& plan, const StepContext& context);

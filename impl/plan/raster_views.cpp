@@ -9,57 +9,44 @@ namespace mnnc {
 namespace {
 
 // A Raster that copies everything in order costs nothing: the output becomes another view of the input.
-bool viewWhole(StepPlan& plan, StorageConversions& conversions, const Command& command) {
-    if (command.type != OpType::Raster || command.inputs.size() != 1) return false;
-    Operand* input = command.inputs[0];
-    Operand* output = command.outputs[0];
-    if (elementBytes(input->type) != elementBytes(output->type) || input->elements() != output->elements() ||
-        !isIdentity(command.regions, output->elements()))
-        return false;
+std::optional<RasterView> wholeView(const Command& command, const ViewRules& rules) {
+    const Operand &input = *command.inputs[0], &output = *command.outputs[0];
+    if (elementBytes(input.type) != elementBytes(output.type) || input.elements() != output.elements() ||
+        !isIdentity(command.regions, output.elements()))
+        return {};
     // On a device the type decides the width of an element.
-    if (input->onDevice && (input->type == DataType::Float32) != (output->type == DataType::Float32))
-        return false;
-    const bool toHost = input->onDevice && plan.graph.isLiveOut(output);
-    if (toHost || (input->channelBlock > 1 && !sameChannels(*input, *output)))
-        input = conversions.convert(input, {1, input->onDevice && !toHost, input->wide});
-    output->channelBlock = input->channelBlock;
-    output->onDevice = input->onDevice;
-    output->wide = input->wide;
-    output->aliasOf = input;
-    plan.views.push_back(output);
-    return true;
+    if (input.onDevice && (input.type == DataType::Float32) != (output.type == DataType::Float32)) return {};
+    RasterView view{input, 0};
+    const bool toHost = input.onDevice && rules.isLiveOut(&output);
+    if (toHost) view.input.onDevice = false;
+    if (toHost || (input.channelBlock > 1 && !sameChannels(input, output))) view.input.channelBlock = 1;
+    return view;
 }
 
 // A contiguous slice becomes a view. On the host only: on a device each view would need an upload of its own.
-bool viewRange(StepPlan& plan, StorageConversions& conversions, const StepContext& context,
-               const Command& command) {
-    if (context.device || command.type != OpType::Raster || command.inputs.size() != 1 ||
-        command.regions.size() != 1)
-        return false;
-    Operand* input = command.inputs[0];
-    Operand* output = command.outputs[0];
+std::optional<RasterView> rangeView(const Command& command, const ViewRules& rules) {
+    if (rules.hasDevice || command.regions.size() != 1) return {};
+    Operand input = *command.inputs[0], output = *command.outputs[0];
     // What is read after the stage stays as it is when the caller fills the input again.
-    if (plan.graph.isLiveOut(output) && context.liesOutside(input)) return false;
-    if (input->channelBlock > 1 && packsToItself(*input, input->channelBlock) &&
-        !(canPackOnHost(*output) && packsToItself(*output, input->channelBlock)))
-        input = conversions.convert(input, {1, false});
-    if (input->channelBlock > 1 && !canPackOnHost(*output)) return false;
+    if (rules.isLiveOut(command.outputs[0]) && rules.liesOutside(command.inputs[0])) return {};
+    if (input.channelBlock > 1 && packsToItself(input, input.channelBlock) &&
+        !(canPackOnHost(output) && packsToItself(output, input.channelBlock)))
+        static_cast<Storage&>(input) = {1, false};
+    if (input.channelBlock > 1 && !canPackOnHost(output)) return {};
     Region reversed = command.regions[0];
     std::swap(reversed.src, reversed.dst);
-    output->channelBlock = input->channelBlock;
-    const int64_t offset = subrangeOffset(*input, *output, reversed);
-    if (offset < 0) return false;
-    output->aliasOf = input;
-    output->aliasOffset = offset;
-    plan.views.push_back(output);
-    return true;
+    output.channelBlock = input.channelBlock;
+    const int64_t offset = subrangeOffset(input, output, reversed);
+    if (offset < 0) return {};
+    return RasterView{input, offset};
 }
 
 }  // namespace
 
-bool becomesView(StepPlan& plan, StorageConversions& conversions, const StepContext& context,
-                 const Command& command) {
-    return viewWhole(plan, conversions, command) || viewRange(plan, conversions, context, command);
+std::optional<RasterView> rasterView(const Command& command, const ViewRules& rules) {
+    if (command.type != OpType::Raster || command.inputs.size() != 1) return {};
+    const std::optional<RasterView> whole = wholeView(command, rules);
+    return whole ? whole : rangeView(command, rules);
 }
 
 int64_t subrangeOffset(const Operand& whole, const Operand& part, const Region& region) {

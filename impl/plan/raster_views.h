@@ -1,13 +1,28 @@
 // Rasters without work: their output is a view of their input.
 #pragma once
-#include "plan/step_plan.h"
-#include "plan/storage_conversions.h"
+#include <functional>
+#include <optional>
+
+#include "ops/command.h"
 
 namespace mnnc {
 
-// Makes the output of a Raster a view where that is possible; false: the Raster needs a step.
-bool becomesView(StepPlan& plan, StorageConversions& conversions, const StepContext& context,
-                 const Command& command);
+// The output lies in the input, stored like this, from this byte on.
+struct RasterView {
+    Storage input;
+    int64_t offset;
+};
+
+// What decides beside the command.
+struct ViewRules {
+    bool hasDevice;
+    std::function<bool(const Operand*)> isLiveOut;
+    // Whether the memory of a tensor is not for this plan to give.
+    std::function<bool(const Operand*)> liesOutside;
+};
+
+// Nothing: the Raster needs a step.
+std::optional<RasterView> rasterView(const Command& command, const ViewRules& rules);
 
 // The byte of `whole` at which a region from `part` to `whole` puts all of the part, as it is stored; -1 where it does
 // not. With source and destination exchanged: the byte at which the part is a range of the whole.

@@ -1,4 +1,4 @@
-// The pass share-packings.
+// The pass share-packings, for convolutions that read packed channels.
 #include <map>
 
 #include "plan/passes.h"
@@ -10,7 +10,8 @@ void sharePackings(CommandGraph& graph, const PlanContext& context) {
     for (const CommandGraph::Id id : graph.ids()) {
         if (graph.isControl(id)) continue;
         const Command& command = graph.command(id);
-        if (command.type == OpType::Convolution && command.operands() > 1 && command.inputs[1]->content)
+        if (command.type == OpType::Convolution && command.operands() > 1 && command.inputs[1]->content &&
+            graph.storage(id).choice.blockOf(0) > 1)
             readers[command.inputs[1]].push_back(id);
     }
     for (const auto& [weights, ids] : readers) {

@@ -20,11 +20,9 @@ ArenaOffsets offsetsOf(const StepPlan& plan) {
     return offsets;
 }
 
-// An operand with its storage: blocks of channels, on the device, a view, its place in the arena.
+// An operand with its storage: a view of another one, its place in the arena.
 std::string storedText(const Operand& tensor, const ArenaOffsets& offsets) {
     std::string text = operandText(tensor);
-    if (tensor.channelBlock > 1) text += format(" in blocks of %d channels", tensor.channelBlock);
-    if (tensor.onDevice) text += " on the device";
     if (tensor.aliasOf)
         text += format(" in '%s' from byte %lld", tensor.aliasOf->name.c_str(),
                        static_cast<long long>(tensor.aliasOffset));

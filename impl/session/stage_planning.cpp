@@ -67,7 +67,9 @@ class Stage::Planning {
             const auto id = static_cast<size_t>(tensor->number) - 1;
             return isLiveOut(tensor) && id < coordinates.size() && coordinates[id];
         };
-        runPasses(graph, {context_.wanted(), temporary, isCoordinate}, observer);
+        const auto isFromOutside = [this](const Operand* tensor) { return this->isFromOutside(tensor); };
+        runPasses(graph, {context_.wanted(), *context_.cpu, temporary, isCoordinate, isFromOutside},
+                  observer);
 
         StepPlan steps(graph);
         StageEncoder constants(context_, stage_.tensors_.planning, OperandNumbers::Kind::Constant,
@@ -76,7 +78,7 @@ class Stage::Planning {
                             context_.device,
                             context_.cancel,
                             [this](const Operand* tensor) { return isReadLater(tensor); },
-                            [this](const Operand* tensor) { return isFromOutside(tensor); },
+                            isFromOutside,
                             temporary,
                             [&](const Command& command) { constants.fold(command); },
                             numbers_,

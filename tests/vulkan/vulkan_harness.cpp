@@ -113,13 +113,15 @@ class Room {
         const auto temporary = [&](const Operand& like) {
             return &made_.emplace_back(*encoder.temporary(like.shape, like.type, like.format));
         };
-        keepCoordinates(graph, {context_.wanted(), temporary});
-        StepPlan plan(graph);
-        const auto fold = [&](const Command& constant) { encoder.fold(constant); };
-        const Cancellation never;
         const auto isFromOutside = [&](const Operand* tensor) {
             return tensor->hasConstantValue || tensor->usage == Usage::Input;
         };
+        const PlanContext passes{context_.wanted(), *cpu_, temporary, nullptr, isFromOutside};
+        keepCoordinates(graph, passes);
+        assignStorage(graph, passes);
+        StepPlan plan(graph);
+        const auto fold = [&](const Command& constant) { encoder.fold(constant); };
+        const Cancellation never;
         runPasses(plan,
                   {cpu_, device_.get(), never, isOutput, isFromOutside, temporary, fold, planning_.numbers,
                    nullptr, 0, false, false},

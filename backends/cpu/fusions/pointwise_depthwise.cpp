@@ -13,18 +13,13 @@ namespace {
 
 using Plan = PointwiseDepthwisePlan;
 
-// The fused command reads packed channels, however the producer of its input stores them.
-ConvOptions pointwiseOptions(const CpuBackend& backend, const Command& pointwise) {
-    ConvOptions options = convOptions(backend, pointwise, windowOf(pointwise));
-    options.srcNchw = false;
-    return options;
-}
-
 std::shared_ptr<Plan> planOf(const CpuBackend& backend, const Command& pointwise, const Command& depthwise) {
     const ConvWindow p = windowOf(pointwise), d = windowOf(depthwise);
     if (d.groups != d.ic) return nullptr;
-    return Plan::make(backend.kernels(), planShape(p, pointwise.paramsAs<ConvParams>()),
-                      pointwiseOptions(backend, pointwise), planShape(d, depthwise.paramsAs<ConvParams>()));
+    ConvOptions options = convOptions(backend, pointwise, p);
+    options.srcNchw = false;  // match() has looked
+    return Plan::make(backend.kernels(), planShape(p, pointwise.paramsAs<ConvParams>()), options,
+                      planShape(d, depthwise.paramsAs<ConvParams>()));
 }
 
 class PointwiseDepthwise final : public Execution, public AlgorithmChoice {
@@ -50,7 +45,8 @@ class PointwiseDepthwise final : public Execution, public AlgorithmChoice {
 
     std::vector<AlgorithmCandidate> candidates(bool measured) const override {
         std::vector<AlgorithmCandidate> out;
-        appendCandidates(backend_, pointwise_, pointwiseOptions(backend_, pointwise_), measured, out);
+        appendCandidates(backend_, pointwise_, convOptions(backend_, pointwise_, windowOf(pointwise_)),
+                         measured, out);
         ConvOptions options;
         options.groups = static_cast<int>(windowOf(depthwise_).groups);
         options.threads = backend_.planningPool().threads();
@@ -99,6 +95,8 @@ std::vector<FusionMatch> match(const CommandGraph& graph, const Backend& backend
         if (first == CommandGraph::kNone) continue;
         const Command& pointwise = graph.command(first);
         if (pointwise.type != OpType::Convolution || !hasOneFloatOperand(pointwise)) continue;
+        // Alone it reads few channels as they lie; fused it would need them packed.
+        if (graph.storage(first).choice.blockOf(0) == 1) continue;
         if (graph.producerCount(pointwise.inputs[0]) > 1) continue;  // it will be read later than before
         if (auto plan = fusedPlan(cpuBackend(backend), pointwise, depthwise))
             matches.push_back({{first, id}, std::move(plan)});

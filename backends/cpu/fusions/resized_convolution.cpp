@@ -16,7 +16,7 @@ namespace {
 
 using Id = CommandGraph::Id;
 
-// The fused command reads packed channels, however the producers of its inputs store them.
+// The rows come as packed channels.
 ConvOptions optionsOf(const CpuBackend& backend, const Command& convolution) {
     ConvOptions options = convOptions(backend, convolution, windowOf(convolution));
     options.srcNchw = false;
@@ -193,8 +193,8 @@ FusionMatch matchConvolution(const CommandGraph& graph, const CpuBackend& backen
     const Command& convolution = graph.command(id);
     const Operand &input = *convolution.inputs[0], &output = *convolution.outputs[0];
     const Id producer = graph.exclusiveProducer(&input, id);
-    if (producer == CommandGraph::kNone || input.shape.rank() != 4 || input.empty() || output.empty() ||
-        !canPack(input) || !canPack(output))
+    if (producer == CommandGraph::kNone || graph.storage(id).choice.blockOf(0) == 1 ||
+        input.shape.rank() != 4 || input.empty() || output.empty() || !canPack(input) || !canPack(output))
         return {};
     Sources sources;
     if (isResize(graph.command(producer))) {

@@ -28,7 +28,7 @@ struct Way {
     }
 };
 
-// Nothing where one of them is read in the caller's layout or can not be computed so.
+// Nothing where one of them cannot be computed so. All of them read packed channels.
 std::optional<Way> wayOf(const CpuBackend& backend, std::span<const Command* const> commands,
                          ConvAlgorithm algorithm) {
     const Kernels& k = backend.kernels();
@@ -40,8 +40,7 @@ std::optional<Way> wayOf(const CpuBackend& backend, std::span<const Command* con
         Command asked = *command;
         asked.algorithm = static_cast<int>(algorithm);
         ConvOptions options = convOptions(backend, asked, w);
-        if (convReadsNchw(shape, options)) return {};
-        options.srcNchw = false;  // storage is chosen later
+        options.srcNchw = false;
         for (const ConvCandidate& each : convCandidates(k, shape, options))
             if (each.chosen) way.cycles += each.cycles;
         const auto plan = makeConvPlan(k, shape, options);

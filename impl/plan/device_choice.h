@@ -1,0 +1,24 @@
+// Which commands go to the device.
+#pragma once
+#include <algorithm>
+#include <string>
+
+#include "backend/backend.h"
+
+namespace mnnc {
+
+// Small integer tensors only: arithmetic on shapes, not on data, which stays on the host.
+inline bool isHostShape(const Command& command) {
+    const auto isSmall = [](const Operand* tensor) {
+        return tensor->type == DataType::Int32 && tensor->elements() <= 64;
+    };
+    return std::all_of(command.inputs.begin(), command.inputs.end(), isSmall) &&
+           std::all_of(command.outputs.begin(), command.outputs.end(), isSmall);
+}
+
+// Whether the device is to run the command; if its backend refuses it, `reason` gets a sentence.
+inline bool deviceTakes(const Backend& device, const Command& command, std::string& reason) {
+    return !isHostShape(command) && device.supports(command, reason);
+}
+
+}  // namespace mnnc
