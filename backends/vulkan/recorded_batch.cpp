@@ -15,25 +15,28 @@ const Block& blockOf(const DevicePlace& place) {
     return static_cast<const Block&>(*place.block);
 }
 
+const VulkanExecution& executionOf(const DeviceStep& step) {
+    return static_cast<const VulkanExecution&>(*step.execution);
+}
+
 }  // namespace
 
 RecordedBatch::RecordedBatch(VulkanBackend& backend, std::span<const DeviceStep> steps, const Frame& frame)
     : backend_(backend), device_(backend.gpu()), frame_(frame) {
     for (const DeviceStep& step : steps) {
-        auto& one = static_cast<VulkanExecution&>(*step.execution);
-        one.bindFrame(frame, step.scratch);
-        executions_.push_back(step.execution);
+        steps_.push_back(step);
+        const auto& one = executionOf(step);
         if (one.hasHostPart()) hostParts_.push_back(&one);
     }
     divide();
-    bindReports();
+    makeReports();
     commands_ = encode(nullptr);
 }
 
 void RecordedBatch::divide() {
     const size_t most = backend_.batched() ? kBatch : 1;
-    for (size_t i = 0; i < executions_.size(); ++i) {
-        const Operand* movable = static_cast<VulkanExecution&>(*executions_[i]).movable();
+    for (size_t i = 0; i < steps_.size(); ++i) {
+        const Operand* movable = executionOf(steps_[i]).movable();
         if (movable || ranges_.empty() || ranges_.back().movable || i - ranges_.back().begin == most)
             ranges_.push_back({i, i, movable});
         ++ranges_.back().end;
@@ -48,14 +51,14 @@ void RecordedBatch::recordAgain() {
 
 std::unique_ptr<RecordedBatch::Commands> RecordedBatch::encode(const Timestamps* timestamps) {
     auto commands = std::make_unique<Commands>(backend_, ranges_.size(), timestamps);
-    std::optional<Recorder> recorder;  // one for neighbours, across whose borders it looks for hazards
+    std::optional<FrameRecorder> recorder;  // one for neighbours, across whose borders it looks for hazards
     for (size_t i = 0; i < ranges_.size(); ++i) {
         if (ranges_[i].movable) {
             recorder.reset();
             commands->moved.push_back(encodeAlone(i, commands->buffers[i], timestamps));
             continue;
         }
-        if (!recorder) recorder.emplace(*device_, commands->sets, backend_.limits().groupCount);
+        if (!recorder) recorder.emplace(backend_, commands->sets, frame_);
         encode(ranges_[i], commands->buffers[i], *recorder, timestamps);
     }
     return commands;
@@ -65,19 +68,19 @@ RecordedBatch::Moved RecordedBatch::encodeAlone(size_t range, VkCommandBuffer bu
                                                 const Timestamps* timestamps) {
     const DevicePlace& place = frame_.device(*ranges_[range].movable);
     Moved moved{range, std::make_unique<DescriptorSets>(device_), blockOf(place).serial(), place.offset};
-    Recorder recorder(*device_, *moved.sets, backend_.limits().groupCount);
+    FrameRecorder recorder(backend_, *moved.sets, frame_);
     encode(ranges_[range], buffer, recorder, timestamps);
     return moved;
 }
 
-void RecordedBatch::encode(const Range& range, VkCommandBuffer buffer, Recorder& recorder,
+void RecordedBatch::encode(const Range& range, VkCommandBuffer buffer, FrameRecorder& recorder,
                            const Timestamps* timestamps) {
     recorder.begin(buffer);
     if (timestamps && range.begin == 0) {
         timestamps->reset(buffer);
         timestamps->write(buffer, 0);
     }
-    const bool last = range.end == executions_.size();
+    const bool last = range.end == steps_.size();
     // The host may use the memory, too, and its own queue.
     const bool shared =
         range.movable && (device_->ofHost() || blockOf(frame_.device(*range.movable)).shared());
@@ -86,7 +89,8 @@ void RecordedBatch::encode(const Range& range, VkCommandBuffer buffer, Recorder&
     else if (range.movable && range.begin > 0)
         recorder.separate();
     for (size_t i = range.begin; i < range.end; ++i) {
-        static_cast<VulkanExecution&>(*executions_[i]).encode(recorder);
+        recorder.beginStep(steps_[i].scratch, reportOf(i));
+        executionOf(steps_[i]).encode(recorder);
         if (!timestamps) continue;
         recorder.separate();
         timestamps->write(buffer, static_cast<uint32_t>(i + 1));
@@ -106,20 +110,22 @@ void RecordedBatch::follow(Commands& commands) {
     }
 }
 
-void RecordedBatch::bindReports() {
+void RecordedBatch::makeReports() {
     int64_t bytes = 0;
-    std::vector<int64_t> offsets;
-    for (const auto& execution : executions_) {
-        auto& one = static_cast<VulkanExecution&>(*execution);
-        if (one.reportBytes() == 0) continue;
-        reporting_.push_back(&one);
-        offsets.push_back(bytes);
-        bytes = checkedAdd(bytes, roundUp(one.reportBytes(), backend_.alignment()), "reports of a run");
+    for (size_t i = 0; i < steps_.size(); ++i) {
+        const int64_t own = executionOf(steps_[i]).reportBytes();
+        if (own == 0) continue;
+        reporting_.push_back({i, bytes, own});
+        bytes = checkedAdd(bytes, roundUp(own, backend_.alignment()), "reports of a run");
     }
-    if (reporting_.empty()) return;
-    reports_ = backend_.allocate(bytes, DeviceUse::Download);
-    for (size_t i = 0; i < reporting_.size(); ++i)
-        reporting_[i]->bindReport(static_cast<const Block&>(*reports_), offsets[i]);
+    if (!reporting_.empty()) reports_ = backend_.allocate(bytes, DeviceUse::Download);
+}
+
+Binding RecordedBatch::reportOf(size_t step) const {
+    for (const Report& report : reporting_)
+        if (report.step == step)
+            return bindBlock(static_cast<const Block&>(*reports_), report.offset, report.bytes, true);
+    return {};
 }
 
 void RecordedBatch::run() {
@@ -130,7 +136,7 @@ void RecordedBatch::run() {
 void RecordedBatch::runTimed(std::span<double> ms) {
     if (!Timestamps::supported(*device_)) return run();
     if (!timestamps_)
-        timestamps_ = std::make_unique<Timestamps>(device_, static_cast<uint32_t>(executions_.size() + 1));
+        timestamps_ = std::make_unique<Timestamps>(device_, static_cast<uint32_t>(steps_.size() + 1));
     if (!timed_) timed_ = encode(timestamps_.get());
     submit(*timed_);
     wait(*timed_, -1);
@@ -148,13 +154,16 @@ bool RecordedBatch::end(int64_t nanoseconds) {
 void RecordedBatch::submit(Commands& commands) {
     device_->requireUsable();  // before the host's part writes into memory of another process
     follow(commands);
-    for (VulkanExecution* execution : hostParts_) execution->beforeSubmit();
+    for (const VulkanExecution* execution : hostParts_) execution->beforeSubmit(frame_);
     commands.buffers.submit();
 }
 
 bool RecordedBatch::wait(const Commands& commands, int64_t nanoseconds) {
     if (!commands.buffers.wait(nanoseconds)) return false;
-    for (const VulkanExecution* execution : reporting_) execution->afterRun();
+    for (const Report& report : reporting_) {
+        const auto* memory = static_cast<const char*>(reports_->host()) + report.offset;
+        executionOf(steps_[report.step]).afterRun(reinterpret_cast<const uint32_t*>(memory));
+    }
     return true;
 }
 

@@ -11,6 +11,7 @@
 
 namespace mnnc::vulkan {
 
+class FrameRecorder;
 class VulkanExecution;
 
 class RecordedBatch final : public Recording {
@@ -46,10 +47,17 @@ class RecordedBatch final : public Recording {
         const Timestamps* const
             timestamps;  // written before the first execution and behind each one, which then run one after another
     };
+    // Where a step puts what the host reads after a run, in `reports_`.
+    struct Report {
+        size_t step;
+        int64_t offset, bytes;
+    };
     void divide();
-    void bindReports();
+    void makeReports();
+    Binding reportOf(size_t step) const;
     std::unique_ptr<Commands> encode(const Timestamps* timestamps);
-    void encode(const Range& range, VkCommandBuffer buffer, Recorder& recorder, const Timestamps* timestamps);
+    void encode(const Range& range, VkCommandBuffer buffer, FrameRecorder& recorder,
+                const Timestamps* timestamps);
     Moved encodeAlone(size_t range, VkCommandBuffer buffer, const Timestamps* timestamps);
     void follow(Commands& commands);
     void submit(Commands& commands);
@@ -58,9 +66,10 @@ class RecordedBatch final : public Recording {
     VulkanBackend& backend_;
     const std::shared_ptr<Device> device_;
     const Frame& frame_;
-    std::vector<std::shared_ptr<Execution>> executions_;  // hold weights and tables
+    std::vector<DeviceStep> steps_;  // hold weights and tables
     std::vector<Range> ranges_;
-    std::vector<VulkanExecution*> hostParts_, reporting_;
+    std::vector<const VulkanExecution*> hostParts_;
+    std::vector<Report> reporting_;
     DeviceBlockPtr reports_;  // of the executions that have one
     std::unique_ptr<Commands> commands_;
     std::unique_ptr<Timestamps> timestamps_;  // null until times are asked for

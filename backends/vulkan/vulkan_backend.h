@@ -50,6 +50,7 @@ class VulkanBackend final : public DeviceBackend {
     StorageChoice chooseStorage(const Command& command) const override;
     std::unique_ptr<Execution> create(const Command& command, std::string& reason) override;
 
+    const void* identity() const noexcept override { return device_.get(); }
     int64_t storageBytes(const Operand& tensor) const override;
     int64_t alignment() const noexcept override { return device_->memory().alignment(); }
     DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) override;

@@ -3,8 +3,8 @@
 
 namespace mnnc::vulkan {
 
-Binding VulkanExecution::bind(const Operand& tensor, bool write) const {
-    const DevicePlace& place = frame_->device(tensor);
+Binding FrameRecorder::bind(const Operand& tensor, bool write) const {
+    const DevicePlace& place = frame_.device(tensor);
     if (!place.block) fail(Status::Internal, "tensor '%s' has no memory on the device", tensor.name.c_str());
     const auto& block = static_cast<const Block&>(*place.block);
     // Behind a tensor of the host may lie what is not the library's.
@@ -12,8 +12,8 @@ Binding VulkanExecution::bind(const Operand& tensor, bool write) const {
     return bindBlock(block, place.offset, bytes, write);
 }
 
-Binding VulkanExecution::scratch(int64_t offset, int64_t bytes, bool write) const {
-    const DevicePlace& place = frame_->device(scratch_);
+Binding FrameRecorder::scratch(int64_t offset, int64_t bytes, bool write) const {
+    const DevicePlace& place = frame_.device(scratch_);
     return bindBlock(static_cast<const Block&>(*place.block), place.offset + offset, bytes, write);
 }
 

@@ -10,57 +10,62 @@
 
 namespace mnnc::vulkan {
 
-class VulkanExecution : public Execution {
-  public:
-    explicit VulkanExecution(VulkanBackend& backend) : backend_(backend) {}
-    // The frame whose memory the recording uses, and the number of the scratch in it.
-    void bindFrame(const Frame& frame, int scratch) noexcept {
-        frame_ = &frame;
-        scratch_ = scratch;
-    }
-    // The frame has all memory. Records; never submits.
-    virtual void encode(Recorder& recorder) = 0;
-    // The host's part of a run, before the device starts: may not allocate or throw.
-    virtual void beforeSubmit() {}
-    virtual bool hasHostPart() const { return false; }
-    // The tensor of the host that it reads or writes, whose memory may become another after it was recorded; null: none.
-    virtual const Operand* movable() const { return nullptr; }
-    // Bytes of host-visible memory that the device writes for the host to read after the run; bound before encode().
-    virtual int64_t reportBytes() const { return 0; }
-    void bindReport(const Block& block, int64_t offset) noexcept {
-        report_ = &block;
-        reportOffset_ = offset;
-    }
-    // The host's part of a run with a report, once the device is done: may not allocate, nor throw but an Error about
-    // contents of tensors.
-    virtual void afterRun() const {}
-    void run(const Frame&) const final {}  // the RecordedBatch runs all of them
+inline Binding bindBlock(const Block& block, int64_t offset, int64_t bytes, bool write) {
+    return {block.buffer(), block.offset() + offset, bytes, write};
+}
 
-  protected:
-    VulkanBackend& backend() const noexcept { return backend_; }
-    const Frame& frame() const noexcept { return *frame_; }
+// Records executions over the memory of a frame.
+class FrameRecorder final : public Recorder {
+  public:
+    FrameRecorder(const VulkanBackend& backend, DescriptorSets& sets, const Frame& frame)
+        : Recorder(*backend.gpu(), sets, backend.limits().groupCount), backend_(backend), frame_(frame) {}
+
+    // The next execution: the number of its scratch in the frame, and where its report goes, if it has one.
+    void beginStep(int scratch, const Binding& report) noexcept {
+        scratch_ = scratch;
+        report_ = report;
+    }
 
     // The whole storage of a tensor of the device, or of a host tensor that the device sees.
     Binding reads(const Operand& tensor) const { return bind(tensor, false); }
     Binding writes(const Operand& tensor) const { return bind(tensor, true); }
-    Binding reads(const Block& block) const { return bindBlock(block, 0, block.bytes(), false); }
+    static Binding reads(const Block& block) { return bindBlock(block, 0, block.bytes(), false); }
     // `bytes` of the scratch from `offset`, a multiple of the backend's alignment().
     Binding scratch(int64_t offset, int64_t bytes, bool write) const;
-    Binding writesReport() const { return bindBlock(*report_, reportOffset_, reportBytes(), true); }
-    const uint32_t* report() const {
-        return reinterpret_cast<const uint32_t*>(static_cast<const char*>(report_->host()) + reportOffset_);
-    }
+    const Binding& writesReport() const noexcept { return report_; }
 
   private:
     Binding bind(const Operand& tensor, bool write) const;
-    static Binding bindBlock(const Block& block, int64_t offset, int64_t bytes, bool write) {
-        return {block.buffer(), block.offset() + offset, bytes, write};
-    }
-    VulkanBackend& backend_;
-    const Frame* frame_ = nullptr;
+
+    const VulkanBackend& backend_;
+    const Frame& frame_;
     int scratch_ = 0;
-    const Block* report_ = nullptr;
-    int64_t reportOffset_ = 0;
+    Binding report_;
+};
+
+// Recordings of several frames may be made of one execution, which changes nothing in it.
+class VulkanExecution : public Execution {
+  public:
+    explicit VulkanExecution(VulkanBackend& backend) : backend_(backend) {}
+    // The frame has all memory. Records; never submits.
+    virtual void encode(FrameRecorder& recorder) const = 0;
+    // The host's part of a run over a frame, before the device starts: may not allocate or throw.
+    virtual void beforeSubmit(const Frame&) const {}
+    virtual bool hasHostPart() const { return false; }
+    // The tensor of the host that it reads or writes, whose memory may become another after it was recorded; null: none.
+    virtual const Operand* movable() const { return nullptr; }
+    // Bytes of host-visible memory that the device writes for the host to read after the run.
+    virtual int64_t reportBytes() const { return 0; }
+    // The host's part of a run with a report, once the device is done: may not allocate, nor throw but an Error about
+    // contents of tensors.
+    virtual void afterRun(const uint32_t* report) const { static_cast<void>(report); }
+    void run(const Frame&) const final {}  // the RecordedBatch runs all of them
+
+  protected:
+    VulkanBackend& backend() const noexcept { return backend_; }
+
+  private:
+    VulkanBackend& backend_;
 };
 
 // Words of push constants: uint32_t, int32_t or float each.

@@ -43,6 +43,8 @@ enum class DeviceUse : uint8_t {
 
 class DeviceBackend : public Backend {
   public:
+    // What it computes on. Executions of one backend may be recorded by another with the same identity and configuration.
+    virtual const void* identity() const noexcept = 0;
     // Bytes of a tensor's storage on the device, whose elements may be narrower than the host's.
     virtual int64_t storageBytes(const Operand& tensor) const = 0;
     virtual int64_t alignment() const noexcept = 0;  // of offsets in a block

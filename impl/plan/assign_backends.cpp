@@ -66,7 +66,7 @@ void Assignment::addView(const Command& command, const PlannedStorage& planned) 
 
 // The command with its operands in the planned storage; in what the CPU chooses where a device was to run it.
 Command Assignment::withStorage(Backend& backend, CommandGraph::Id id) {
-    const bool device = context_.device == &backend;
+    const bool device = context_.device.get() == &backend;
     const Command& original = plan_.graph.command(id);
     const PlannedStorage& planned = plan_.graph.storage(id);
     Command command = original;
@@ -103,7 +103,7 @@ Command Assignment::withStorage(Backend& backend, CommandGraph::Id id) {
 // Appends the command's step on this backend, or says why not.
 bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& reason,
                           const std::string& whyNot) {
-    const bool device = context_.device == &backend;
+    const bool device = context_.device.get() == &backend;
     const Command& original = plan_.graph.command(id);
     Command command = withStorage(backend, id);
     std::shared_ptr<Execution> execution = context_.takeOver(command, device);

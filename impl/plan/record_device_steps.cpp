@@ -27,7 +27,7 @@ void recordDeviceSteps(StepPlan& plan, const StepContext& context) {
                 break;
             for (const Operand* output : command.outputs)
                 if (!output->onDevice) downloaded.insert(output);
-            run.push_back({std::move(plan.steps[i].unrecorded), plan.steps[i].scratch});
+            run.push_back({context.shared(std::move(plan.steps[i].unrecorded), true), plan.steps[i].scratch});
             std::move(plan.steps[i].calls.begin(), plan.steps[i].calls.end(), std::back_inserter(calls));
         }
         Step& step = grouped.emplace_back();

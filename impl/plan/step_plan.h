@@ -62,8 +62,10 @@ struct StepPlan {
 
 // What the passes over steps get from a session.
 struct StepContext {
-    const std::shared_ptr<Backend>& cpu;  // takes what the device does not; executions keep it
-    DeviceBackend* device;                // the wanted backend when it has memory of its own, else null
+    // Executions keep their backends.
+    const std::shared_ptr<Backend>& cpu;  // takes what the device does not
+    const std::shared_ptr<DeviceBackend>&
+        device;  // the wanted backend when it has memory of its own, else null
     const Cancellation& cancel;
     // Whether something after this stage reads a tensor.
     std::function<bool(const Operand*)> isReadLater;
@@ -87,7 +89,14 @@ struct StepContext {
             if (isFromOutside(tensor)) return true;
         return false;
     }
-    Backend& backendOf(bool onDevice) const { return onDevice ? *device : *cpu; }
+    Backend& backendOf(bool onDevice) const { return onDevice ? static_cast<Backend&>(*device) : *cpu; }
+    // An execution that may run in other sessions, and for longer than the one that planned it: it keeps its backend.
+    std::shared_ptr<Execution> shared(std::unique_ptr<Execution> fresh, bool onDevice) const {
+        std::shared_ptr<const void> backend = cpu;
+        if (onDevice) backend = device;
+        // Deletes it where there is no memory for the count of references.
+        return {fresh.release(), [backend = std::move(backend)](Execution* own) { delete own; }};
+    }
     // The execution that ran this command over the same operands in the plan before, which is noted for this plan; or null.
     std::shared_ptr<Execution> takeOver(const Command& command, bool onDevice) const {
         const MadeExecutions::Made* found = before && !onDevice ? before->find(command) : nullptr;
@@ -95,12 +104,9 @@ struct StepContext {
         made->add(*found);
         return found->execution;
     }
-    // A new execution of the host, which is noted for this plan. It keeps its backend, since it may run in other sessions and
-    // for longer than the one that planned it.
+    // A new execution of the host, which is noted for this plan.
     std::shared_ptr<Execution> keep(const Command& command, std::unique_ptr<Execution> fresh) const {
-        // Deletes it where there is no memory for the count of references.
-        std::shared_ptr<Execution> execution(fresh.release(),
-                                             [backend = cpu](Execution* own) { delete own; });
+        std::shared_ptr<Execution> execution = shared(std::move(fresh), false);
         if (made) made->addNew(command, *tensors, execution);
         return execution;
     }

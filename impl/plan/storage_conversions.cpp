@@ -167,7 +167,7 @@ void StorageConversions::copy(std::unique_ptr<Execution> execution, Operand* fro
     execution->prepare();
     if (once) {
         plan_.constants.push_back(to);
-        plan_.constantUploads.push_back({std::move(execution)});
+        plan_.constantUploads.push_back({context_.shared(std::move(execution), true)});
         return;
     }
     Command command;

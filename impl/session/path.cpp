@@ -120,9 +120,8 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
     backendConfig.maxMemoryBytes = context_.maxMemoryBytes;
     if (backendConfig.shared) context_.hostMemory = backendConfig.shared->memory;
     std::unique_ptr<Backend> cpu = runtime_->createBackend(backendConfig, *interpreter_->weights);
-    context_.device = cpu->device();
-    if (context_.device) {
-        wanted_ = std::move(cpu);
+    if (DeviceBackend* device = cpu->device()) {
+        context_.device = {withRuntime(std::move(cpu), runtime_), device};
         std::string reason;
         cpuRuntime_ = tryRuntime(ForwardType::Cpu, nullptr, backendConfig, reason);
         if (!cpuRuntime_) fail(Status::BackendMissing, "there is no CPU backend: %s", reason.c_str());
@@ -130,24 +129,29 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
     }
     context_.cpu = withRuntime(std::move(cpu), cpuRuntime_);
     settings_ = context_.cpu->settings();
-    if (wanted_) {
+    if (context_.device) {
         // Operators on the CPU have its threads and kernels.
-        EffectiveSettings device = wanted_->settings();
+        EffectiveSettings device = context_.device->settings();
         device.threads = settings_.threads;
         device.isa = settings_.isa;
         settings_ = std::move(device);
     }
-    if (wanted_) takeCache(config.cache);
+    if (context_.device) takeCache(config.cache);
     context_.net = interpreter_->net.get();
     context_.weights = interpreter_->weights.get();
     context_.pool = context_.cpu->runPool();
     context_.hostBackend = hostBackend_.get();
     context_.recordsPlans = config.recordPlans;
     context_.measuresAlgorithms = config.measureAlgorithms;
-    context_.settings = {config.backend,        hostBackend_,       settings_.threads,
-                         config.keepSubnormals, config.recordPlans, config.measureAlgorithms};
+    context_.settings = {config.backend,
+                         hostBackend_,
+                         settings_.threads,
+                         config.keepSubnormals,
+                         config.recordPlans,
+                         config.measureAlgorithms,
+                         context_.device ? context_.device->identity() : nullptr};
     context_.settings.backend.maxMemoryBytes = INT64_MAX;
-    if (!wanted_) context_.programs = interpreter_->programs.get();
+    context_.programs = interpreter_->programs.get();
     if (config.planCache > 0) context_.planCache = static_cast<size_t>(config.planCache);
     context_.maxLoopIterations = config.maxLoopIterations > 0 ? config.maxLoopIterations : 1'000'000;
 }
@@ -233,7 +237,7 @@ void Path::takeCache(const std::vector<uint8_t>& marked) {
 }
 
 std::vector<uint8_t> Path::cache() const {
-    return wanted_ ? cacheForModel(wanted_->cache(), cacheKey()) : std::vector<uint8_t>();
+    return context_.device ? cacheForModel(context_.device->cache(), cacheKey()) : std::vector<uint8_t>();
 }
 
 }  // namespace mnnc

@@ -80,11 +80,11 @@ class Path {
     CacheVerdict cacheVerdict() const noexcept { return cacheVerdict_; }
     // Whether a path that measures finds more measured on its device than the cache holds that was last read or written.
     bool measuredMore() const {
-        return settings_.tuning != GpuTuning::None && wanted_ &&
+        return settings_.tuning != GpuTuning::None && context_.device &&
                context_.device->measurements() > savedMeasurements_;
     }
     void measurementsSaved() {
-        if (wanted_) savedMeasurements_ = context_.device->measurements();
+        if (context_.device) savedMeasurements_ = context_.device->measurements();
     }
 
   private:
@@ -106,7 +106,6 @@ class Path {
     std::string fallbackReason_;
     HostBackendPtr hostBackend_;                     // null: none of the host's own
     std::shared_ptr<Runtime> runtime_, cpuRuntime_;  // the same when the CPU is wanted
-    std::unique_ptr<Backend> wanted_;                // a device, or null
     SessionContext context_;
     std::unique_ptr<Pipeline> pipeline_;
     std::vector<Link> links_;

@@ -12,6 +12,7 @@ struct PlanSettings {
     std::shared_ptr<const HostBackend> hostBackend;
     int threads = 1;  // which there are; the configuration says how many are wanted
     bool keepsSubnormals = false, recordsPlans = false, measuresAlgorithms = false;
+    const void* device = nullptr;  // DeviceBackend::identity(); null: the host computes
 
     bool operator==(const PlanSettings&) const = default;
 };

@@ -18,7 +18,7 @@ class RunObserver;
 
 struct SessionContext {
     const Net* net = nullptr;
-    DeviceBackend* device = nullptr;           // the wanted backend when it has memory of its own, else null
+    std::shared_ptr<DeviceBackend> device;     // the wanted backend when it has memory of its own, else null
     std::shared_ptr<Backend> cpu;              // folds constants and takes what the device does not
     ThreadPool* pool = nullptr;                // of the call under way
     const HostBackend* hostBackend = nullptr;  // takes what it supports in place of the CPU; may be null
@@ -37,7 +37,7 @@ struct SessionContext {
     } counts;
     bool recordsPlans = false, measuresAlgorithms = false;
     PlanTexts planTexts;  // where recordsPlans
-    const Backend& wanted() const noexcept { return device ? *device : *cpu; }
+    const Backend& wanted() const noexcept { return device ? static_cast<const Backend&>(*device) : *cpu; }
     // How many plans of stages were made, and how often memory of the device was taken for them.
     std::atomic<uint64_t> stagePlans{0}, deviceAllocations{0};
     // Arenas, inputs, folded constants and control-flow buffers of all pipelines of this path.

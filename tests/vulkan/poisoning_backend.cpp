@@ -20,10 +20,10 @@ class PoisonedUpload final : public VulkanExecution {
         staging_ = backend().allocate(device_.storageElements() * 4, DeviceUse::Upload);
     }
     bool hasHostPart() const override { return true; }
-    void beforeSubmit() override {
+    void beforeSubmit(const Frame& frame) const override {
         const Packed p(device_);
         auto* to = static_cast<char*>(staging_->host());
-        const auto* from = static_cast<const char*>(host_.values ? host_.values : frame().data<void>(host_));
+        const auto* from = static_cast<const char*>(host_.values ? host_.values : frame.data<void>(host_));
         const auto real = static_cast<size_t>(p.c * p.plane * 4);
         const auto all = static_cast<size_t>(p.blocks * kChannelBlock * p.plane * 4);
         for (int64_t n = 0; n < p.n; ++n, to += all, from += real) {
@@ -31,12 +31,12 @@ class PoisonedUpload final : public VulkanExecution {
             std::memset(to + real, 0xff, all - real);
         }
     }
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         const Packed p(device_);
         const int64_t total = device_.storageElements();
-        recorder.dispatch(*pipeline_, {{reads(static_cast<const Block&>(*staging_)), writes(device_)}},
-                          Push().u(total).u(p.blocks * kChannelBlock).u(p.plane),
-                          ceilDiv(total, pipeline_->localSize));
+        recorder.dispatch(
+            *pipeline_, {{recorder.reads(static_cast<const Block&>(*staging_)), recorder.writes(device_)}},
+            Push().u(total).u(p.blocks * kChannelBlock).u(p.plane), ceilDiv(total, pipeline_->localSize));
     }
 
   private:

@@ -21,6 +21,7 @@ class PoisoningBackend final : public DeviceBackend {
         return backend_.create(command, reason);
     }
     DeviceBackend* device() noexcept override { return this; }
+    const void* identity() const noexcept override { return backend_.identity(); }
     int64_t storageBytes(const Operand& tensor) const override { return backend_.storageBytes(tensor); }
     int64_t alignment() const noexcept override { return backend_.alignment(); }
     DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) override;

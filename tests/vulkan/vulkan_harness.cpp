@@ -82,11 +82,11 @@ class Room {
             ValidationGuard::keep(runtime_);
             inner_ = runtime_->createBackend(config, weights_);
             auto& vulkan = dynamic_cast<VulkanBackend&>(*inner_);
-            device_ = std::make_unique<PoisoningBackend>(vulkan);
+            device_ = std::make_shared<PoisoningBackend>(vulkan);
             half_ = vulkan.half();
         }
         context_.cpu = cpu_;
-        context_.device = device_.get();
+        context_.device = device_;
         context_.weights = &weights_;
         context_.maxMemoryBytes = kMemory;
         memory_ = std::make_unique<StageMemory>(context_);
@@ -123,7 +123,7 @@ class Room {
         const auto fold = [&](const Command& constant) { encoder.fold(constant); };
         const Cancellation never;
         runPasses(plan,
-                  {cpu_, device_.get(), never, isOutput, isFromOutside, temporary, fold, planning_.numbers,
+                  {cpu_, context_.device, never, isOutput, isFromOutside, temporary, fold, planning_.numbers,
                    nullptr, 0, false, false},
                   nullptr);
         bind(plan);
@@ -216,7 +216,7 @@ class Room {
     std::shared_ptr<Runtime> cpuRuntime_, runtime_;
     std::shared_ptr<Backend> cpu_;
     std::unique_ptr<Backend> inner_;
-    std::unique_ptr<PoisoningBackend> device_;
+    std::shared_ptr<PoisoningBackend> device_;
     bool half_ = false;
     SessionContext context_;
     static constexpr size_t kMostOperands = 64;  // of a case

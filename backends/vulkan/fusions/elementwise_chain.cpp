@@ -43,13 +43,13 @@ class ElementwiseChain final : public VulkanExecution {
         pipeline_ = &backend().pipeline("elementwise_chain", *command_.outputs[0], kBuffers, 64, constants);
     }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         // Every binding of the kernel needs a buffer: those without one of their own repeat another.
         std::vector<Binding> bindings;
         for (size_t k = 0; k < kMaxInputs; ++k)
-            bindings.push_back(reads(*tensors_[k < tensors_.size() ? k : 0]));
+            bindings.push_back(recorder.reads(*tensors_[k < tensors_.size() ? k : 0]));
         for (size_t k = 0; k < kMaxOutputs; ++k)
-            bindings.push_back(writes(*command_.outputs[k < command_.outputs.size() ? k : 0]));
+            bindings.push_back(recorder.writes(*command_.outputs[k < command_.outputs.size() ? k : 0]));
         const int64_t quads = ceilDiv(command_.outputs[0]->storageElements(), kChannelBlock);
         Push push;
         push.u(quads);

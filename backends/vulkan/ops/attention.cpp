@@ -43,7 +43,7 @@ class Attention final : public VulkanExecution {
              hasWholeQuads(), form_.queriesTransposed, form_.keysTransposed});
     }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         const int64_t blocks = ceilDiv(form_.queries, kTile), slices = ceilDiv(form_.valueDepth, quads_ * 32);
         Push push;
         push.u(form_.queries).u(form_.keys).u(form_.depth).u(form_.valueDepth).u(blocks).u(slices);
@@ -57,10 +57,12 @@ class Attention final : public VulkanExecution {
         steps(form_.v, form_.valuesTransposed);
         steps(form_.out, form_.outTransposed);
         // Every binding needs a buffer: another operand stands in for what is absent.
-        const auto input = [&](size_t i, bool isThere) { return reads(*command_.inputs[isThere ? i : 0]); };
-        std::vector<Binding> bindings = {input(0, true), input(1, true),
-                                         input(2, true), writes(*command_.outputs[0]),
-                                         reads(*table_), input(form_.sinksInput(), form_.hasSinks)};
+        const auto input = [&](size_t i, bool isThere) {
+            return recorder.reads(*command_.inputs[isThere ? i : 0]);
+        };
+        std::vector<Binding> bindings = {input(0, true),          input(1, true),
+                                         input(2, true),          recorder.writes(*command_.outputs[0]),
+                                         recorder.reads(*table_), input(form_.sinksInput(), form_.hasSinks)};
         for (size_t i = 0; i < stepBuffers(form_); ++i)
             bindings.push_back(input(form_.firstStep() + i, i < form_.steps.size()));
         recorder.dispatch(*pipeline_, bindings, push, form_.heads * blocks * slices);

@@ -104,7 +104,7 @@ class Binary final : public VulkanExecution {
              static_cast<uint32_t>(plan_.sizes.size())});
     }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         const Operand& output = *command_.outputs[0];
         const int64_t width = plan_.quads ? 4 : 1;
         const int64_t count = ceilDiv(output.storageElements(), width);
@@ -117,8 +117,9 @@ class Binary final : public VulkanExecution {
         for (const std::vector<int64_t>* values : {&plan_.sizes, &plan_.strides[0], &plan_.strides[1]})
             for (size_t i = 0; i < kOuterAxes; ++i) push.u(i < values->size() ? (*values)[i] : 1);
         recorder.dispatch(*pipeline_,
-                          {{reads(*command_.inputs[0]), reads(*command_.inputs[1]), writes(output)}}, push,
-                          ceilDiv(count, pipeline_->localSize));
+                          {{recorder.reads(*command_.inputs[0]), recorder.reads(*command_.inputs[1]),
+                            recorder.writes(output)}},
+                          push, ceilDiv(count, pipeline_->localSize));
     }
 
   private:

@@ -32,12 +32,14 @@ void ChannelValues::prepare() {
         true);
 }
 
-void ChannelValues::encode(Recorder& recorder) {
+void ChannelValues::encode(FrameRecorder& recorder) const {
     const Operand& output = *command_.outputs[0];
     const int64_t quads = ceilDiv(output.storageElements(), 4);
-    recorder.dispatch(*pipeline_, {{reads(*command_.inputs[0]), reads(*values_), writes(output)}},
-                      Push().u(quads).u(channels_).u(inner_).f(postOps_.lo).f(postOps_.hi),
-                      ceilDiv(quads, pipeline_->localSize));
+    recorder.dispatch(
+        *pipeline_,
+        {{recorder.reads(*command_.inputs[0]), recorder.reads(*values_), recorder.writes(output)}},
+        Push().u(quads).u(channels_).u(inner_).f(postOps_.lo).f(postOps_.hi),
+        ceilDiv(quads, pipeline_->localSize));
 }
 
 }  // namespace mnnc::vulkan

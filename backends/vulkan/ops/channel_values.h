@@ -21,7 +21,7 @@ class ChannelValues final : public VulkanExecution {
           second_(second) {}
 
     void prepare() override;
-    void encode(Recorder& recorder) override;
+    void encode(FrameRecorder& recorder) const override;
 
   private:
     const Command command_;

@@ -38,7 +38,7 @@ class ConvDepthwise final : public ConvExecution {
                                      word(rows_), sharesRows_, c_.postOps.code});
     }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         const ConvWindow& w = c_.w;
         const int64_t strips = ceilDiv(w.oh, rows_);
         const int64_t total = w.batch * c_.outBlocks * strips * w.ow;
@@ -51,7 +51,8 @@ class ConvDepthwise final : public ConvExecution {
         else
             push.u(c_.strideX).u(w.padTop).u(w.padLeft).u(c_.dilateX);
         recorder.dispatch(*pipeline_,
-                          withResidual({reads(input_), reads(*weights_), reads(*bias_), writes(output_)}),
+                          withResidual(recorder, {recorder.reads(input_), recorder.reads(*weights_),
+                                                  recorder.reads(*bias_), recorder.writes(output_)}),
                           push.f(c_.postOps.lo).f(c_.postOps.hi), ceilDiv(total, pipeline_->localSize));
     }
 

@@ -24,37 +24,39 @@ class ConvDirect final : public ConvExecution {
         pipeline_ = &outputPipeline("conv_direct", 4, 64, {c_.transposed, hasBias, c_.postOps.code});
     }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         const ConvWindow& w = c_.w;
         const int64_t total = w.batch * c_.outBlocks * w.oh * w.ow;
         // Without a bias something has to be bound in its place.
-        const Binding weights = weights_ ? reads(*weights_) : reads(*command_.inputs[1]);
-        const Binding bias = bias_                     ? reads(*bias_)
-                             : command_.operands() > 2 ? reads(*command_.inputs[2])
+        const Binding weights = weights_ ? recorder.reads(*weights_) : recorder.reads(*command_.inputs[1]);
+        const Binding bias = bias_                     ? recorder.reads(*bias_)
+                             : command_.operands() > 2 ? recorder.reads(*command_.inputs[2])
                                                        : weights;
-        recorder.dispatch(*pipeline_, withResidual({reads(input_), weights, bias, writes(output_)}),
-                          Push()
-                              .u(total)
-                              .u(c_.outBlocks)
-                              .u(c_.inBlocks)
-                              .u(w.oc)
-                              .u(c_.groupIn)
-                              .u(c_.groupOut)
-                              .u(w.kh)
-                              .u(w.kw)
-                              .u(w.ih)
-                              .u(w.iw)
-                              .u(w.oh)
-                              .u(w.ow)
-                              .u(c_.strideY)
-                              .u(c_.strideX)
-                              .u(w.padTop)
-                              .u(w.padLeft)
-                              .u(c_.dilateY)
-                              .u(c_.dilateX)
-                              .f(c_.postOps.lo)
-                              .f(c_.postOps.hi),
-                          ceilDiv(total, pipeline_->localSize));
+        recorder.dispatch(
+            *pipeline_,
+            withResidual(recorder, {recorder.reads(input_), weights, bias, recorder.writes(output_)}),
+            Push()
+                .u(total)
+                .u(c_.outBlocks)
+                .u(c_.inBlocks)
+                .u(w.oc)
+                .u(c_.groupIn)
+                .u(c_.groupOut)
+                .u(w.kh)
+                .u(w.kw)
+                .u(w.ih)
+                .u(w.iw)
+                .u(w.oh)
+                .u(w.ow)
+                .u(c_.strideY)
+                .u(c_.strideX)
+                .u(w.padTop)
+                .u(w.padLeft)
+                .u(c_.dilateY)
+                .u(c_.dilateX)
+                .f(c_.postOps.lo)
+                .f(c_.postOps.hi),
+            ceilDiv(total, pipeline_->localSize));
     }
 
   private:

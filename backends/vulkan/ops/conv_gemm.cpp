@@ -73,13 +73,13 @@ class ConvGemm final : public ConvExecution {
                    : text + format(" in %lld slices", static_cast<long long>(made_.plan.slices));
     }
 
-    void encode(Recorder& recorder) override {
-        Operands operands{reads(input_), writes(output_), {}, {}, {}};
+    void encode(FrameRecorder& recorder) const override {
+        Operands operands{recorder.reads(input_), recorder.writes(output_), {}, {}, {}};
         if (made_.combine) {
-            operands.partialWritten = scratch(0, partialBytes(made_.plan), true);
-            operands.partialRead = scratch(0, partialBytes(made_.plan), false);
+            operands.partialWritten = recorder.scratch(0, partialBytes(made_.plan), true);
+            operands.partialRead = recorder.scratch(0, partialBytes(made_.plan), false);
         }
-        if (c_.postOps.residual) operands.residual = reads(*command_.inputs.back());
+        if (c_.postOps.residual) operands.residual = recorder.reads(*command_.inputs.back());
         encode(recorder, made_, operands);
     }
 
@@ -152,14 +152,16 @@ class ConvGemm final : public ConvExecution {
                                   .u(w.padLeft)
                                   .f(c_.postOps.lo)
                                   .f(c_.postOps.hi);
-            const std::vector<Binding> bindings = {operands.input, reads(*slice.block), reads(*bias_),
+            const std::vector<Binding> bindings = {operands.input, FrameRecorder::reads(*slice.block),
+                                                   FrameRecorder::reads(*bias_),
                                                    made.combine ? operands.partialWritten : operands.output};
             recorder.dispatch(*made.product, made.combine ? bindings : withResidual(bindings), push,
                               quadTiles * pixelTiles * w.groups * plan.slices * phases());
         }
         if (!made.combine) return;
         recorder.dispatch(
-            *made.combine, withResidual({operands.partialRead, reads(*bias_), operands.output}),
+            *made.combine,
+            withResidual({operands.partialRead, FrameRecorder::reads(*bias_), operands.output}),
             Push().u(quads).u(plan.slices).u(c_.outBlocks).u(w.oh * w.ow).f(c_.postOps.lo).f(c_.postOps.hi),
             ceilDiv(quads, made.combine->localSize));
     }

@@ -31,23 +31,23 @@ class ConvVector final : public ConvExecution {
         pipeline_ = &outputPipeline(weights_.shader("conv_vector"), 4, threads, std::move(constants));
     }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         for (const ConvGemmWeights::Slice& slice : weightSlices_) {
             const int64_t quadTiles = ceilDiv(slice.quads, kQuadThreads);
-            recorder.dispatch(
-                *pipeline_,
-                withResidual({reads(input_), reads(*slice.block), reads(*bias_), writes(output_)}),
-                Push()
-                    .u(quadTiles)
-                    .u(pixelCount())
-                    .u(c_.w.oh * c_.w.ow)
-                    .u(c_.inBlocks)
-                    .u(c_.outBlocks)
-                    .u(slice.quads)
-                    .u(slice.first)
-                    .f(c_.postOps.lo)
-                    .f(c_.postOps.hi),
-                quadTiles * ceilDiv(pixelCount(), pixels_));
+            recorder.dispatch(*pipeline_,
+                              withResidual(recorder, {recorder.reads(input_), recorder.reads(*slice.block),
+                                                      recorder.reads(*bias_), recorder.writes(output_)}),
+                              Push()
+                                  .u(quadTiles)
+                                  .u(pixelCount())
+                                  .u(c_.w.oh * c_.w.ow)
+                                  .u(c_.inBlocks)
+                                  .u(c_.outBlocks)
+                                  .u(slice.quads)
+                                  .u(slice.first)
+                                  .f(c_.postOps.lo)
+                                  .f(c_.postOps.hi),
+                              quadTiles * ceilDiv(pixelCount(), pixels_));
         }
     }
 

@@ -20,10 +20,10 @@ class Upload final : public Conversion {
         while (root->aliasOf) root = root->aliasOf;
         return root->usage == Usage::Input ? &staging_ : nullptr;
     }
-    void beforeSubmit() override {
-        void* staging = frame().data<void>(staging_);
+    void beforeSubmit(const Frame& frame) const override {
+        void* staging = frame.data<void>(staging_);
         if (!staging) return;  // the device has the values already
-        const void* from = from_.values ? from_.values : frame().data<const void>(from_);
+        const void* from = from_.values ? from_.values : frame.data<const void>(from_);
         std::memcpy(staging, from, static_cast<size_t>(from_.storageBytes()));
     }
 
@@ -60,7 +60,7 @@ void Conversion::prepare() {
         pipeline_ = &backend().pipeline("conversion", to_, 2, kLocal, packs);
 }
 
-void Conversion::encode(Recorder& recorder) {
+void Conversion::encode(FrameRecorder& recorder) const {
     Push push;
     const int64_t quads = ceilDiv(packed().storageElements(), kChannelBlock);
     push.u(quads);
@@ -70,7 +70,7 @@ void Conversion::encode(Recorder& recorder) {
         push.u(1).u(1);
     else
         push.u(packed().shape.at(1)).u(packed().plane());
-    recorder.dispatch(*pipeline_, {{reads(source()), writes(to_)}}, push,
+    recorder.dispatch(*pipeline_, {{recorder.reads(source()), recorder.writes(to_)}}, push,
                       ceilDiv(quads, pipeline_->localSize));
 }
 

@@ -10,7 +10,7 @@ class Conversion : public VulkanExecution {
         : VulkanExecution(backend), from_(from), to_(to) {}
 
     void prepare() override;
-    void encode(Recorder& recorder) override;
+    void encode(FrameRecorder& recorder) const override;
     const Operand* movable() const override { return to_.onDevice ? nullptr : &to_; }
 
   protected:

@@ -147,8 +147,9 @@ const Pipeline& ConvExecution::outputPipeline(const std::string& shader, uint32_
                               buffers + c_.postOps.residual, localSize, std::move(constants));
 }
 
-std::vector<Binding> ConvExecution::withResidual(std::vector<Binding> bindings) const {
-    if (c_.postOps.residual) bindings.push_back(reads(*command_.inputs.back()));
+std::vector<Binding> ConvExecution::withResidual(const FrameRecorder& recorder,
+                                                 std::vector<Binding> bindings) const {
+    if (c_.postOps.residual) bindings.push_back(recorder.reads(*command_.inputs.back()));
     return bindings;
 }
 

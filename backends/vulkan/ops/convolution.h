@@ -57,7 +57,7 @@ class ConvExecution : public VulkanExecution {
     const Pipeline& outputPipeline(const std::string& shader, uint32_t buffers, uint32_t localSize,
                                    std::vector<uint32_t> constants) const;
     // Its buffers.
-    std::vector<Binding> withResidual(std::vector<Binding> bindings) const;
+    std::vector<Binding> withResidual(const FrameRecorder& recorder, std::vector<Binding> bindings) const;
 
     const Command command_;
     const ConvGeometry c_;

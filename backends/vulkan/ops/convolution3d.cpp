@@ -92,7 +92,7 @@ class Convolution3d final : public VulkanExecution {
                                         4, kLocal, constants);
     }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         const Packed in(*command_.inputs[0]), out(*command_.outputs[0]);
         const int64_t total = out.n * out.blocks * strip_;
         Push push;
@@ -104,10 +104,10 @@ class Convolution3d final : public VulkanExecution {
         for (const int64_t value : g_.w.begin) push.u(value);
         for (const int value : params_.dilate) push.u(value);
         push.f(postOps_.lo).f(postOps_.hi);
-        recorder.dispatch(
-            *pipeline_,
-            {{reads(*command_.inputs[0]), reads(*weights_), reads(*bias_), writes(*command_.outputs[0])}},
-            push, ceilDiv(total, pipeline_->localSize));
+        recorder.dispatch(*pipeline_,
+                          {{recorder.reads(*command_.inputs[0]), recorder.reads(*weights_),
+                            recorder.reads(*bias_), recorder.writes(*command_.outputs[0])}},
+                          push, ceilDiv(total, pipeline_->localSize));
     }
 
   private:

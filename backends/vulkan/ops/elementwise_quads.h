@@ -24,10 +24,10 @@ class ElementwiseQuads final : public VulkanExecution {
 
     void prepare() override { pipeline_ = &backend().pipeline(shader_, like_, 2, 64, constants_); }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         const int64_t quads = ceilDiv(output_.storageElements(), 4);
-        recorder.dispatch(*pipeline_, {{reads(input_), writes(output_)}}, Push().u(quads).f(a_).f(b_),
-                          ceilDiv(quads, pipeline_->localSize));
+        recorder.dispatch(*pipeline_, {{recorder.reads(input_), recorder.writes(output_)}},
+                          Push().u(quads).f(a_).f(b_), ceilDiv(quads, pipeline_->localSize));
     }
 
   private:

@@ -15,10 +15,11 @@ class Range final : public VulkanExecution {
 
     void prepare() override { pipeline_ = &backend().exactPipeline("fill_range_i32", 3, kLocal); }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         const Operand& output = *command_.outputs[0];
         recorder.dispatch(*pipeline_,
-                          {{reads(*command_.inputs[0]), reads(*command_.inputs[2]), writes(output)}},
+                          {{recorder.reads(*command_.inputs[0]), recorder.reads(*command_.inputs[2]),
+                            recorder.writes(output)}},
                           Push().u(output.elements()), ceilDiv(output.elements(), pipeline_->localSize));
     }
 

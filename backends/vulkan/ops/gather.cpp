@@ -19,15 +19,16 @@ class GatherBase : public VulkanExecution {
     GatherBase(VulkanBackend& backend, const Command& command)
         : VulkanExecution(backend), command_(command) {}
 
-    void encode(Recorder& recorder) override {
-        recorder.dispatch(
-            *pipeline_,
-            {{reads(*command_.inputs[0]), reads(*command_.inputs[1]), writes(*command_.outputs[0])}}, push_,
-            ceilDiv(total_, pipeline_->localSize));
-        if (check_.planned()) check_.encode(recorder, reads(*command_.inputs[1]), writesReport());
+    void encode(FrameRecorder& recorder) const override {
+        recorder.dispatch(*pipeline_,
+                          {{recorder.reads(*command_.inputs[0]), recorder.reads(*command_.inputs[1]),
+                            recorder.writes(*command_.outputs[0])}},
+                          push_, ceilDiv(total_, pipeline_->localSize));
+        if (check_.planned())
+            check_.encode(recorder, recorder.reads(*command_.inputs[1]), recorder.writesReport());
     }
     int64_t reportBytes() const override { return check_.reportBytes(); }
-    void afterRun() const override { check_.read(command_.name, report()); }
+    void afterRun(const uint32_t* report) const override { check_.read(command_.name, report); }
 
   protected:
     void choose(const char* shader, uint32_t constant, int64_t total) {

@@ -26,15 +26,17 @@ class GridSample final : public VulkanExecution {
                                         {axes, p.nearest, static_cast<uint32_t>(p.padding), p.alignCorners});
     }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         const Packed in(input_), out(output_);
         const Shape& shape = input_.shape;
         const int64_t quads = out.n * out.blocks * out.plane;
         Push push;
         push.u(quads).u(out.plane).u(out.blocks).u(in.plane);
         for (int i = 1; i <= 3; ++i) push.u(i <= shape.rank() - 2 ? shape[shape.rank() - i] : 1);
-        recorder.dispatch(*pipeline_, {{reads(input_), reads(*command_.inputs[1]), writes(output_)}}, push,
-                          ceilDiv(quads, pipeline_->localSize));
+        recorder.dispatch(
+            *pipeline_,
+            {{recorder.reads(input_), recorder.reads(*command_.inputs[1]), recorder.writes(output_)}}, push,
+            ceilDiv(quads, pipeline_->localSize));
     }
 
   private:

@@ -43,14 +43,15 @@ class Interp final : public VulkanExecution {
         pipeline_ = &backend().pipeline("interp", output_, 3, kLocal, counts);
     }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         const int64_t quads = output_.storageElements() / kChannelBlock;
         Push push;
         push.u(quads);
         for (const int64_t extent : out_) push.u(extent);
         for (const int64_t extent : in_) push.u(extent);
         push.u(start_[1]).u(start_[2]);
-        recorder.dispatch(*pipeline_, {{reads(input_), writes(output_), reads(*table_)}}, push,
+        recorder.dispatch(*pipeline_,
+                          {{recorder.reads(input_), recorder.writes(output_), recorder.reads(*table_)}}, push,
                           ceilDiv(quads, pipeline_->localSize));
     }
 

@@ -17,10 +17,11 @@ class RowNorm : public VulkanExecution {
   public:
     RowNorm(VulkanBackend& backend, const Command& command) : VulkanExecution(backend), command_(command) {}
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         const Operand& input = *command_.inputs[0];
         recorder.dispatch(*pipeline_,
-                          {{reads(input), values_ ? reads(*values_) : reads(input), writes(output())}},
+                          {{recorder.reads(input), values_ ? recorder.reads(*values_) : recorder.reads(input),
+                            recorder.writes(output())}},
                           rows_.push().f(epsilon_).u(count_).u(ceilDiv(count_, 4)), rows_.groups(*pipeline_));
     }
 

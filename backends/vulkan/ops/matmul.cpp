@@ -18,10 +18,11 @@ class MatMul final : public VulkanExecution {
         product_ = std::make_unique<MatrixProduct>(backend(), problem);
     }
 
-    void encode(Recorder& recorder) override {
-        const Binding a = reads(*command_.inputs[0]);
-        product_->encode(recorder, a, reads(*command_.inputs[1]), writes(*command_.outputs[0]),
-                         hasBias() ? reads(*command_.inputs[2]) : a);
+    void encode(FrameRecorder& recorder) const override {
+        const Binding a = recorder.reads(*command_.inputs[0]);
+        product_->encode(recorder, a, recorder.reads(*command_.inputs[1]),
+                         recorder.writes(*command_.outputs[0]),
+                         hasBias() ? recorder.reads(*command_.inputs[2]) : a);
     }
 
   private:
@@ -55,9 +56,9 @@ class InnerProduct final : public VulkanExecution {
                                       });
     }
 
-    void encode(Recorder& recorder) override {
-        product_->encode(recorder, reads(*command_.inputs[0]), reads(*weights_), writes(*command_.outputs[0]),
-                         reads(bias_ ? *bias_ : *weights_));
+    void encode(FrameRecorder& recorder) const override {
+        product_->encode(recorder, recorder.reads(*command_.inputs[0]), recorder.reads(*weights_),
+                         recorder.writes(*command_.outputs[0]), recorder.reads(bias_ ? *bias_ : *weights_));
     }
 
   private:

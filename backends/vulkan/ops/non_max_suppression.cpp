@@ -53,20 +53,21 @@ class NmsSearch final : public VulkanExecution {
         requestScratch(endsOffset() + groups() * 8);
     }
 
-    void encode(Recorder& recorder) override {
-        const Binding boxes = reads(*command_.inputs[0]);
-        const auto limitOr = [&](size_t i) { return limit(i) ? reads(*limit(i)) : boxes; };
+    void encode(FrameRecorder& recorder) const override {
+        const Binding boxes = recorder.reads(*command_.inputs[0]);
+        const auto limitOr = [&](size_t i) { return limit(i) ? recorder.reads(*limit(i)) : boxes; };
         for (int64_t begin = 0; begin < params_.boxes; begin += cut_.length)
             recorder.dispatch(
                 *search_,
-                {{boxes, reads(*command_.inputs[1]), limitOr(3), limitOr(4), scratch(0, keptBytes(), true),
-                  writes(*command_.outputs[1]), scratch(endsOffset(), groups() * 8, true)}},
+                {{boxes, recorder.reads(*command_.inputs[1]), limitOr(3), limitOr(4),
+                  recorder.scratch(0, keptBytes(), true), recorder.writes(*command_.outputs[1]),
+                  recorder.scratch(endsOffset(), groups() * 8, true)}},
                 Push().u(params_.boxes).u(params_.classes).u(params_.most).u(cut_.length).u(begin == 0),
                 groups());
-        recorder.dispatch(
-            *list_,
-            {{scratch(0, keptBytes(), false), reads(*command_.outputs[1]), writes(*command_.outputs[0])}},
-            Push().u(params_.most), groups());
+        recorder.dispatch(*list_,
+                          {{recorder.scratch(0, keptBytes(), false), recorder.reads(*command_.outputs[1]),
+                            recorder.writes(*command_.outputs[0])}},
+                          Push().u(params_.most), groups());
     }
 
   private:

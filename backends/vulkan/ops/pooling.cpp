@@ -38,10 +38,10 @@ class Pooling final : public VulkanExecution {
                                             {params_.average});
     }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         const int64_t quads = output_.storageElements() / kChannelBlock;
         if (global_)
-            return recorder.dispatch(*pipeline_, {{reads(input_), writes(output_)}},
+            return recorder.dispatch(*pipeline_, {{recorder.reads(input_), recorder.writes(output_)}},
                                      Push().u(input_.plane()).f(count_), quads);
         uint32_t counted = 0;
         for (int i = 0; i < 3; ++i) counted |= static_cast<uint32_t>(window_.axis[i].countsPadding) << i;
@@ -50,8 +50,8 @@ class Pooling final : public VulkanExecution {
         for (const int PoolAxis::*field : {&PoolAxis::in, &PoolAxis::out, &PoolAxis::kernel,
                                            &PoolAxis::stride, &PoolAxis::begin, &PoolAxis::end})
             for (const PoolAxis& axis : window_.axis) push.u(axis.*field);
-        std::vector<Binding> bindings{reads(input_), writes(output_)};
-        if (indexed()) bindings.push_back(writes(*command_.outputs[1]));
+        std::vector<Binding> bindings{recorder.reads(input_), recorder.writes(output_)};
+        if (indexed()) bindings.push_back(recorder.writes(*command_.outputs[1]));
         recorder.dispatch(*pipeline_, bindings, push, ceilDiv(quads, pipeline_->localSize));
     }
 

@@ -84,17 +84,17 @@ class RasterVulkan final : public VulkanExecution {
         }
     }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         if (fill_) {
             const int64_t total = output_.storageElements();
-            recorder.dispatch(*zero_, {{writes(output_)}}, Push().u(total).f(0),
+            recorder.dispatch(*zero_, {{recorder.writes(output_)}}, Push().u(total).f(0),
                               ceilDiv(total, zero_->localSize));
         }
         const Extents e(output_);
         for (const Pass& pass : passes_) {
-            std::vector<Binding> bindings{writes(output_), reads(*pass.table)};
+            std::vector<Binding> bindings{recorder.writes(output_), recorder.reads(*pass.table)};
             for (size_t i = 0; i < kSources; ++i)
-                bindings.push_back(reads(*pass.sources[i < pass.sources.size() ? i : 0]));
+                bindings.push_back(recorder.reads(*pass.sources[i < pass.sources.size() ? i : 0]));
             Push push;
             push.u(static_cast<int64_t>(pass.copies.size()));
             if (pass.form == Form::Stored) push.u(e.channels).u(e.plane);

@@ -90,18 +90,18 @@ void PlaneRaster::prepare() {
     pipeline_ = &backend().pipeline("raster_planes", output_, 2 + kSources, kLocal);
 }
 
-void PlaneRaster::encode(Recorder& recorder) {
+void PlaneRaster::encode(FrameRecorder& recorder) const {
     const int64_t quads = output_.storageElements() / kChannelBlock;
-    std::vector<Binding> bindings{writes(output_), reads(*table_)};
+    std::vector<Binding> bindings{recorder.writes(output_), recorder.reads(*table_)};
     // An input without elements has no memory, and no region reads it.
     const auto usable = [](const Operand* input) { return !input->empty(); };
     const auto any = std::find_if(command_.inputs.begin(), command_.inputs.end(), usable);
     for (size_t i = 0; i < kSources; ++i) {
         const bool given = i < command_.inputs.size() && usable(command_.inputs[i]);
         if (given || any != command_.inputs.end())
-            bindings.push_back(reads(given ? *command_.inputs[i] : **any));
+            bindings.push_back(recorder.reads(given ? *command_.inputs[i] : **any));
         else
-            bindings.push_back(reads(*table_));
+            bindings.push_back(recorder.reads(*table_));
     }
     recorder.dispatch(*pipeline_, bindings, Push().u(quads).u(output_.plane()),
                       ceilDiv(quads, pipeline_->localSize));

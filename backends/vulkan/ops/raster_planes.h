@@ -14,7 +14,7 @@ class PlaneRaster final : public VulkanExecution {
         : VulkanExecution(backend), command_(command), output_(*command.outputs[0]) {}
 
     void prepare() override;
-    void encode(Recorder& recorder) override;
+    void encode(FrameRecorder& recorder) const override;
 
   private:
     const Command command_;

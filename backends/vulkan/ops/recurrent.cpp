@@ -86,16 +86,17 @@ class Recurrent final : public VulkanExecution {
         planScratch();
     }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         encodeWeights(recorder);
         const bool given = command_.inputs.size() > s_.firstState;
-        const Binding anything = reads(*command_.inputs[0]);
-        recorder.dispatch(
-            *first_,
-            {{given ? reads(*command_.inputs[s_.firstState]) : anything,
-              given && s_.lstm ? reads(*command_.inputs[s_.firstState + 1]) : anything, part(states_, true)}},
-            Push().u(s_.area), ceilDiv(s_.area, first_->localSize));
-        inputs_->encode(recorder, anything, part(weights_, false), part(sums_, true), anything);
+        const Binding anything = recorder.reads(*command_.inputs[0]);
+        recorder.dispatch(*first_,
+                          {{given ? recorder.reads(*command_.inputs[s_.firstState]) : anything,
+                            given && s_.lstm ? recorder.reads(*command_.inputs[s_.firstState + 1]) : anything,
+                            bind(recorder, states_, true)}},
+                          Push().u(s_.area), ceilDiv(s_.area, first_->localSize));
+        inputs_->encode(recorder, anything, bind(recorder, weights_, false), bind(recorder, sums_, true),
+                        anything);
         for (int64_t k = 0; k < s_.steps; ++k) {
             if (gates_) encodeStep(recorder, *gates_, k);
             encodeStep(recorder, *step_, k);
@@ -109,7 +110,9 @@ class Recurrent final : public VulkanExecution {
         int64_t offset = 0, bytes = 0;
     };
 
-    Binding part(const Part& part, bool write) const { return scratch(part.offset, part.bytes, write); }
+    static Binding bind(const FrameRecorder& recorder, const Part& part, bool write) {
+        return recorder.scratch(part.offset, part.bytes, write);
+    }
 
     void planInputs() {
         MatrixProblem problem;
@@ -136,18 +139,18 @@ class Recurrent final : public VulkanExecution {
         requestScratch(bytes);
     }
 
-    void encodeWeights(Recorder& recorder) const {
-        const auto in = [&](size_t i) { return reads(*command_.inputs[i]); };
+    void encodeWeights(FrameRecorder& recorder) const {
+        const auto in = [&](size_t i) { return recorder.reads(*command_.inputs[i]); };
         const auto pack = [&](size_t from, size_t candidate, int64_t rows, int64_t first, int64_t split,
                               int64_t directions) {
             const int64_t total = directions * rows * s_.hidden;
-            recorder.dispatch(*pack_, {{in(from), in(candidate), part(weights_, true)}},
+            recorder.dispatch(*pack_, {{in(from), in(candidate), bind(recorder, weights_, true)}},
                               Push().u(total).u(s_.hidden).u(rows).u(first * s_.hidden).u(s_.depth).u(split),
                               ceilDiv(total, pack_->localSize));
         };
         const auto bias = [&](size_t gates, size_t candidate, size_t own, int64_t first, int64_t directions) {
             const int64_t total = directions * s_.hidden;
-            recorder.dispatch(*bias_, {{in(gates), in(candidate), in(own), part(biases_, true)}},
+            recorder.dispatch(*bias_, {{in(gates), in(candidate), in(own), bind(recorder, biases_, true)}},
                               Push().u(total).u(s_.hidden).u(first * s_.hidden),
                               ceilDiv(total, bias_->localSize));
         };
@@ -170,29 +173,31 @@ class Recurrent final : public VulkanExecution {
         }
     }
 
-    void encodeStep(Recorder& recorder, const Pipeline& pipeline, int64_t k) const {
+    void encodeStep(FrameRecorder& recorder, const Pipeline& pipeline, int64_t k) const {
         const int64_t rowTiles = ceilDiv(s_.batch, int64_t{rows_});
         const int64_t unitTiles = ceilDiv(s_.hidden, int64_t{kUnits});
-        const Binding sums = part(sums_, false);
+        const Binding sums = bind(recorder, sums_, false);
         const bool all = s_.allOutput >= 0 && &pipeline != gates_;
-        recorder.dispatch(pipeline,
-                          {{part(weights_, false), sums, part(biases_, false), part(states_, true),
-                            all ? writes(*command_.outputs[0]) : sums}},
-                          Push()
-                              .u(s_.batch)
-                              .u(s_.hidden)
-                              .u(s_.inputs)
-                              .u(s_.steps)
-                              .u(s_.directions)
-                              .u(k)
-                              .u(rowTiles)
-                              .u(unitTiles),
-                          rowTiles * unitTiles * s_.directions);
+        recorder.dispatch(
+            pipeline,
+            {{bind(recorder, weights_, false), sums, bind(recorder, biases_, false),
+              bind(recorder, states_, true), all ? recorder.writes(*command_.outputs[0]) : sums}},
+            Push()
+                .u(s_.batch)
+                .u(s_.hidden)
+                .u(s_.inputs)
+                .u(s_.steps)
+                .u(s_.directions)
+                .u(k)
+                .u(rowTiles)
+                .u(unitTiles),
+            rowTiles * unitTiles * s_.directions);
     }
 
     // The area of the states that an output gets.
-    void encodeLast(Recorder& recorder, size_t output, int64_t area) const {
-        recorder.dispatch(*last_, {{part(states_, false), writes(*command_.outputs[output])}},
+    void encodeLast(FrameRecorder& recorder, size_t output, int64_t area) const {
+        recorder.dispatch(*last_,
+                          {{bind(recorder, states_, false), recorder.writes(*command_.outputs[output])}},
                           Push().u(s_.area).u(area * s_.area), ceilDiv(s_.area, last_->localSize));
     }
 

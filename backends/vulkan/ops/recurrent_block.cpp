@@ -33,15 +33,15 @@ class LstmBlock final : public VulkanExecution {
         requestScratch(sumBytes());
     }
 
-    void encode(Recorder& recorder) override {
-        const auto in = [&](size_t i) { return reads(*command_.inputs[i]); };
+    void encode(FrameRecorder& recorder) const override {
+        const auto in = [&](size_t i) { return recorder.reads(*command_.inputs[i]); };
         const int64_t unitTiles = ceilDiv(hidden_, int64_t{kUnits});
-        recorder.dispatch(*sums_, {{in(0), in(2), in(3), in(7), scratch(0, sumBytes(), true)}},
+        recorder.dispatch(*sums_, {{in(0), in(2), in(3), in(7), recorder.scratch(0, sumBytes(), true)}},
                           Push().u(inputs_).u(hidden_).u(unitTiles), batch_ * unitTiles);
-        std::vector<Binding> bindings{scratch(0, sumBytes(), false), in(1)};
+        std::vector<Binding> bindings{recorder.scratch(0, sumBytes(), false), in(1)};
         for (const size_t i : {4, 5, 6}) bindings.push_back(in(params_.peephole ? i : 1));
         for (size_t k = 0; k < kResults; ++k)
-            bindings.push_back(writes(*command_.outputs[k < command_.outputs.size() ? k : 0]));
+            bindings.push_back(recorder.writes(*command_.outputs[k < command_.outputs.size() ? k : 0]));
         recorder.dispatch(*gates_, bindings,
                           Push().u(batch_ * hidden_).u(hidden_).f(params_.forgetBias).f(params_.cellClip),
                           ceilDiv(batch_ * hidden_, gates_->localSize));

@@ -32,13 +32,14 @@ class Reduction final : public VulkanExecution {
         requestScratch(scratchBytes_);
     }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         for (size_t i = 0; i < steps_.size(); ++i) {
             const Step& step = steps_[i];
-            const Binding source =
-                i == 0 ? reads(input()) : scratch(steps_[i - 1].offset, steps_[i - 1].bytes, false);
-            const Binding target = i + 1 == steps_.size() ? writes(*command_.outputs[0])
-                                                          : scratch(step.offset, step.bytes, true);
+            const Binding source = i == 0
+                                       ? recorder.reads(input())
+                                       : recorder.scratch(steps_[i - 1].offset, steps_[i - 1].bytes, false);
+            const Binding target = i + 1 == steps_.size() ? recorder.writes(*command_.outputs[0])
+                                                          : recorder.scratch(step.offset, step.bytes, true);
             recorder.dispatch(*step.pipeline, {{source, target}}, step.rows.push(),
                               step.rows.groups(*step.pipeline));
         }

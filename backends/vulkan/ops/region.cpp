@@ -29,12 +29,13 @@ class RoiAlign final : public VulkanExecution {
         check_ = &backend().pipeline("region_check", pictures(), 2, kLocal);
     }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         const Packed out(output_);
         const Shape& in = input_.shape;
         const int64_t quads = out.n * out.blocks * out.plane;
         recorder.dispatch(*pipeline_,
-                          {{reads(input_), reads(*command_.inputs[1]), reads(pictures()), writes(output_)}},
+                          {{recorder.reads(input_), recorder.reads(*command_.inputs[1]),
+                            recorder.reads(pictures()), recorder.writes(output_)}},
                           Push()
                               .u(quads)
                               .u(params_.height)
@@ -46,17 +47,17 @@ class RoiAlign final : public VulkanExecution {
                               .u(params_.samples)
                               .f(params_.scale),
                           ceilDiv(quads, pipeline_->localSize));
-        recorder.dispatch(*check_, {{reads(pictures()), writesReport()}},
+        recorder.dispatch(*check_, {{recorder.reads(pictures()), recorder.writesReport()}},
                           Push().u(out.n).u(kChunk).u(indexed_ ? 1 : 5).u(in[0]), checkGroups());
     }
 
     int64_t reportBytes() const override { return checkGroups() * 8; }
 
-    void afterRun() const override {
+    void afterRun(const uint32_t* report) const override {
         for (int64_t group = 0; group < checkGroups(); ++group) {
-            const uint32_t region = report()[2 * group];
+            const uint32_t region = report[2 * group];
             if (region == UINT32_MAX) continue;
-            const uint32_t bits = report()[2 * group + 1];
+            const uint32_t bits = report[2 * group + 1];
             float number;
             __builtin_memcpy(&number, &bits, sizeof number);
             fail(Status::InputDataError, "op '%s': region %u is in picture %g of a batch of %lld",

@@ -30,10 +30,10 @@ class Loop final : public VulkanExecution {
                                 static_cast<uint32_t>(command_.inputs.size()) + 1, kLocal, kernel_.constants);
     }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         std::vector<Binding> bindings;
-        for (const Operand* input : command_.inputs) bindings.push_back(reads(*input));
-        bindings.push_back(writes(*command_.outputs[0]));
+        for (const Operand* input : command_.inputs) bindings.push_back(recorder.reads(*input));
+        bindings.push_back(recorder.writes(*command_.outputs[0]));
         recorder.dispatch(*pipeline_, bindings, kernel_.push,
                           ceilDiv(kernel_.invocations, pipeline_->localSize));
     }

@@ -30,23 +30,23 @@ class ScatterReplace final : public VulkanExecution {
         requestScratch(scratchSize());
     }
 
-    void encode(Recorder& recorder) override {
-        const Binding indices = reads(*plan_.indices);
-        recorder.dispatch(*clear_, {{scratch(0, scratchSize(), true)}}, Push().u(places_),
+    void encode(FrameRecorder& recorder) const override {
+        const Binding indices = recorder.reads(*plan_.indices);
+        recorder.dispatch(*clear_, {{recorder.scratch(0, scratchSize(), true)}}, Push().u(places_),
                           ceilDiv(places_, clear_->localSize));
-        recorder.dispatch(*last_, {{indices, scratch(0, scratchSize(), true)}}, plan_.placePush(),
+        recorder.dispatch(*last_, {{indices, recorder.scratch(0, scratchSize(), true)}}, plan_.placePush(),
                           ceilDiv(plan_.rows, last_->localSize));
-        const Binding updates = reads(*plan_.updates);
+        const Binding updates = recorder.reads(*plan_.updates);
         recorder.dispatch(*write_,
-                          {{scratch(0, scratchSize(), false), updates,
-                            plan_.data ? reads(*plan_.data) : updates, writes(output_)}},
+                          {{recorder.scratch(0, scratchSize(), false), updates,
+                            plan_.data ? recorder.reads(*plan_.data) : updates, recorder.writes(output_)}},
                           Push().u(output_.elements()).u(plan_.slice),
                           ceilDiv(output_.elements(), write_->localSize));
-        check_.encode(recorder, indices, writesReport());
+        check_.encode(recorder, indices, recorder.writesReport());
     }
 
     int64_t reportBytes() const override { return check_.reportBytes(); }
-    void afterRun() const override { check_.read(command_.name, report()); }
+    void afterRun(const uint32_t* report) const override { check_.read(command_.name, report); }
 
   private:
     int64_t scratchSize() const { return roundUp(places_ * kWordBytes, 16); }

@@ -41,37 +41,40 @@ class ScatterReduction final : public VulkanExecution {
         requestScratch(listBytes());
     }
 
-    void encode(Recorder& recorder) override {
-        const Binding indices = reads(*plan_.indices), updates = reads(*plan_.updates);
-        const Binding data = plan_.data ? reads(*plan_.data) : updates;
+    void encode(FrameRecorder& recorder) const override {
+        const Binding indices = recorder.reads(*plan_.indices), updates = recorder.reads(*plan_.updates);
+        const Binding data = plan_.data ? recorder.reads(*plan_.data) : updates;
         const int64_t elements = output_.elements();
-        recorder.dispatch(*start_, {{data, writes(output_)}}, Push().u(elements),
+        recorder.dispatch(*start_, {{data, recorder.writes(output_)}}, Push().u(elements),
                           ceilDiv(elements, start_->localSize));
-        recorder.dispatch(*keys_, {{indices, list(true)}}, plan_.placePush().u(capacity_),
+        recorder.dispatch(*keys_, {{indices, list(recorder, true)}}, plan_.placePush().u(capacity_),
                           ceilDiv(capacity_, keys_->localSize));
         encodeSort(recorder);
-        recorder.dispatch(*combine_, {{list(false), updates, data, writes(output_)}},
+        recorder.dispatch(*combine_, {{list(recorder, false), updates, data, recorder.writes(output_)}},
                           Push().u(plan_.rows).u(plan_.slice).u(elements / plan_.slice),
                           ceilDiv(plan_.rows * plan_.slice, combine_->localSize));
-        check_.encode(recorder, indices, writesReport());
+        check_.encode(recorder, indices, recorder.writesReport());
     }
 
     int64_t reportBytes() const override { return check_.reportBytes(); }
-    void afterRun() const override { check_.read(command_.name, report()); }
+    void afterRun(const uint32_t* report) const override { check_.read(command_.name, report); }
 
   private:
     int64_t listBytes() const { return roundUp(capacity_ * kEntryBytes, 16); }
-    Binding list(bool write) const { return scratch(0, listBytes(), write); }
+    Binding list(const FrameRecorder& recorder, bool write) const {
+        return recorder.scratch(0, listBytes(), write);
+    }
 
     // A bitonic sort: blocks first, then runs of twice the length until one is left.
-    void encodeSort(Recorder& recorder) const {
+    void encodeSort(FrameRecorder& recorder) const {
         const int64_t blocks = capacity_ / block_;
-        recorder.dispatch(*sort_, {{list(true)}}, Push().u(2).u(block_), blocks);
+        recorder.dispatch(*sort_, {{list(recorder, true)}}, Push().u(2).u(block_), blocks);
         for (int64_t size = 2 * block_; size <= capacity_; size *= 2) {
             for (int64_t distance = size / 2; distance >= block_; distance /= 2)
-                recorder.dispatch(*swap_, {{list(true)}}, Push().u(capacity_ / 2).u(size).u(distance),
+                recorder.dispatch(*swap_, {{list(recorder, true)}},
+                                  Push().u(capacity_ / 2).u(size).u(distance),
                                   ceilDiv(capacity_ / 2, swap_->localSize));
-            recorder.dispatch(*sort_, {{list(true)}}, Push().u(size).u(size), blocks);
+            recorder.dispatch(*sort_, {{list(recorder, true)}}, Push().u(size).u(size), blocks);
         }
     }
 

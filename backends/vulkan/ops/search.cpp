@@ -27,8 +27,9 @@ class Arg final : public VulkanExecution {
                                         std::move(constants));
     }
 
-    void encode(Recorder& recorder) override {
-        recorder.dispatch(*pipeline_, {{reads(*command_.inputs[0]), writes(*command_.outputs[0])}},
+    void encode(FrameRecorder& recorder) const override {
+        recorder.dispatch(*pipeline_,
+                          {{recorder.reads(*command_.inputs[0]), recorder.writes(*command_.outputs[0])}},
                           rows_.push(), rows_.groups(*pipeline_));
     }
 
@@ -72,16 +73,17 @@ class TopK final : public VulkanExecution {
     void prepare() override {
         const auto capacity = static_cast<uint32_t>(listCapacity(command_));
         const uint32_t local = params_.extent <= 64 ? 64 : 256;
-        pipeline_ = &backend().pipeline("search_top", *command_.inputs[0], 3, local,
-                                        {capacity, params_.largest});
+        pipeline_ =
+            &backend().pipeline("search_top", *command_.inputs[0], 3, local, {capacity, params_.largest});
     }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         const int64_t rows = params_.outer * params_.inner;
-        recorder.dispatch(
-            *pipeline_,
-            {{reads(*command_.inputs[0]), writes(*command_.outputs[0]), writes(*command_.outputs[1])}},
-            Push().u(params_.extent).u(params_.inner).u(command_.outputs[0]->elements() / rows), rows);
+        recorder.dispatch(*pipeline_,
+                          {{recorder.reads(*command_.inputs[0]), recorder.writes(*command_.outputs[0]),
+                            recorder.writes(*command_.outputs[1])}},
+                          Push().u(params_.extent).u(params_.inner).u(command_.outputs[0]->elements() / rows),
+                          rows);
     }
 
   private:

@@ -18,12 +18,12 @@ class Select final : public VulkanExecution {
             &backend().pipeline("select", *command_.outputs[0], 4, 64, {one(0), half, one(1), one(2)});
     }
 
-    void encode(Recorder& recorder) override {
+    void encode(FrameRecorder& recorder) const override {
         const Operand& output = *command_.outputs[0];
         const int64_t quads = ceilDiv(output.storageElements(), 4);
         recorder.dispatch(*pipeline_,
-                          {{reads(*command_.inputs[0]), reads(*command_.inputs[1]),
-                            reads(*command_.inputs[2]), writes(output)}},
+                          {{recorder.reads(*command_.inputs[0]), recorder.reads(*command_.inputs[1]),
+                            recorder.reads(*command_.inputs[2]), recorder.writes(output)}},
                           Push().u(quads), ceilDiv(quads, pipeline_->localSize));
     }
 

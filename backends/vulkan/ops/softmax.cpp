@@ -27,8 +27,8 @@ class Softmax final : public VulkanExecution {
         pipeline_ = &backend().pipeline("softmax", output_.type, 2, rows_.localSize, rows_.constants());
     }
 
-    void encode(Recorder& recorder) override {
-        recorder.dispatch(*pipeline_, {{reads(input_), writes(output_)}}, rows_.push(),
+    void encode(FrameRecorder& recorder) const override {
+        recorder.dispatch(*pipeline_, {{recorder.reads(input_), recorder.writes(output_)}}, rows_.push(),
                           rows_.groups(*pipeline_));
     }
 
