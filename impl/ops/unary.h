@@ -6,6 +6,9 @@ namespace mnnc {
 
 // Numbers of UnaryOp.opType that other code than the operator's own asks for.
 enum UnaryCode : int {
+    kUnarySquare = 4,
+    kUnarySqrt = 5,
+    kUnaryRsqrt = 6,
     kUnarySigmoid = 29,
     kUnaryTanh = 30,
     kUnaryHardSwish = 31,

@@ -13,6 +13,7 @@ constexpr Pass kPasses[] = {
     {"compose-rasters", composeRasters},
     {"fold-padding", foldPadding},
     {"recognise-activations", recogniseActivations},
+    {"recognise-norms", recogniseNorms},
     {"fold-operand-rasters", foldOperandRasters},
     {"fuse-post-ops", fusePostOps},
     {"recognise-attention", recogniseAttention},

@@ -52,6 +52,8 @@ void composeRasters(CommandGraph& graph, const PlanContext& context);
 void foldPadding(CommandGraph& graph, const PlanContext& context);
 // Activations that were written as arithmetic (hard-swish, SiLU) become one unary command.
 void recogniseActivations(CommandGraph& graph, const PlanContext& context);
+// Layer normalisation that was written with single operators becomes one command, where the backend computes it.
+void recogniseNorms(CommandGraph& graph, const PlanContext& context);
 // Matrix products read their operands where the Rasters before them would have copied them from.
 void foldOperandRasters(CommandGraph& graph, const PlanContext& context);
 // Additions and activations behind a command become its epilogue, where the backend computes them there.

@@ -111,7 +111,6 @@ void CountedLoop::appendScans(const Subgraph& body, int64_t iteration, int64_t l
             stack.shape = shape;
             stack.type = part.type;
             stack.format = part.format;
-            stack.channelBlock = 1;
             // Room for a likely number of iterations at once; grown below when the limit is only nominal.
             memory_[i].reserve(
                 bytes *

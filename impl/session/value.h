@@ -17,7 +17,6 @@ inline void assignValue(Operand& to, BudgetedBuffer& memory, const Located& from
     to.type = from.tensor.type;
     to.format = from.tensor.format;
     to.list = from.tensor.list;
-    to.channelBlock = 1;
     copyToHost(from.tensor, from.data, memory.reserve(to.storageBytes(), "a value of a branch or loop"),
                rowMajor(from.tensor));
 }

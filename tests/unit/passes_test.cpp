@@ -70,6 +70,28 @@ TEST(Passes, RecogniseActivations) {
     EXPECT_EQ(change.of("UnaryOp"), (Counts{0, 1}));
 }
 
+TEST(Passes, RecogniseNorms) {
+    class Net : public NetBuilder {
+      public:
+        int mean(int x) {
+            wire::ReductionParamT table;
+            table.operation = wire::ReductionType::MEAN;
+            table.dim = {-1};
+            table.keepDims = true;
+            return add(wire::OpType::Reduction, {x}, std::move(table));
+        }
+    } s;
+    const int x = s.input({3, 5, 8});
+    const int d = s.binary(BinaryCode::SUB, x, s.mean(x));
+    const int sum = s.binary(BinaryCode::ADD, s.mean(s.unary(UnaryCode::SQUARE, d)), s.scalar(1e-5f));
+    const int y = s.binary(BinaryCode::REALDIV, d, s.unary(UnaryCode::SQRT, sum));
+    const Change change =
+        changeOf("recognise-norms", s.finish({s.binary(BinaryCode::MUL, y, s.constant({8}))}));
+    EXPECT_EQ(change.of("Reduction"), (Counts{2, 0}));
+    EXPECT_EQ(change.of("BinaryOp"), (Counts{4, 0}));
+    EXPECT_EQ(change.of("LayerNorm"), (Counts{0, 1}));
+}
+
 TEST(Passes, SharePackings) {
     NetBuilder s;
     const int weights = s.constant({64, 64, 3, 3});
