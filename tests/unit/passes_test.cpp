@@ -228,7 +228,7 @@ TEST(Passes, RecogniseAttention) {
 
 TEST(Passes, FuseCompositesResizedConvolution) {
     NetBuilder s;
-    const int up = s.resize(s.input({1, 48, 40, 40}), 2, 80, 80);
+    const int up = s.resize(s.input({1, 48, 48, 48}), 2, 96, 96);
     const Change change = changeOf("fuse-composites", s.finish({s.conv(up, 48, 20, 3)}));
     EXPECT_EQ(change.of("Interp"), (Counts{1, 0}));
     EXPECT_EQ(change.of("Convolution"), (Counts{1, 0}));

@@ -123,7 +123,8 @@ TEST(ResizedConvolution, PlansThatReadWholeImagesAreMarked) {
 
 // In nets: which pairs are fused, and that the numbers are those of the separate operators.
 
-constexpr int kSmall = 40, kSide = 2 * kSmall;
+// The resized map is larger than any core's CacheBudget::minFusedMap.
+constexpr int kSmall = 48, kSide = 2 * kSmall;
 
 enum class Net { Plain, Concat, TwoResized, Misaligned, ReadTwice, Small, Pointwise };
 
