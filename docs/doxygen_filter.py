@@ -21,15 +21,6 @@ HANDLES = {
     "mnn_tensor_t": "tensor",
     "mnn_cancel_t": "cancellation token",
 }
-# What the header leaves without a comment of its own.
-BARE = {
-    "typedef int32_t mnn_status;": "MNN_OK or MNN_ERROR_*.",
-    "typedef struct mnn_interpreter mnn_interpreter_t;": "A model. Opaque.",
-    "typedef struct mnn_session mnn_session_t;": "A model prepared for one configuration and shapes. Opaque.",
-    "typedef struct mnn_tensor mnn_tensor_t;": "An input or an output of a session. Opaque.",
-    "typedef struct mnn_cancel mnn_cancel_t;": "A cancellation token. Opaque.",
-    "typedef struct mnn_runtime mnn_runtime_t;": "What sessions share: threads, memory, a device. Opaque.",
-}
 PARTS = {"Returns ": "@return ", "Use:": "@par Use\n", "Cost:": "@par Cost\n", "Since ": "@since "}
 
 
@@ -127,10 +118,6 @@ def filtered(text):
                   lambda match: framed(block(plain(match.group(0)), match.group(1)), match.group(0).count("\n") + 1),
                   body, flags=re.M | re.S)
     body = re.sub(r"^/\* ---- (.*?) -+ \*/$", group, body, flags=re.M)
-    for declaration, words in BARE.items():
-        body = body.replace(declaration, f"/** {escaped(words)} */ {declaration}")
-    body = re.sub(r"(?<!\*/\n)^(typedef struct (\w+) \{)", r"/** Fields of \2. */ \1", body, flags=re.M)
-    body = re.sub(r"(?<!\*/\n)^(enum \{\s*(MNN_[A-Z]+))", r"/** Constants \2_... */ \1", body, flags=re.M)
     return (f"/** @mainpage\n@verbatim\n{manual}\n@endverbatim */\n"
             f"/** @file\n@brief The whole public interface of libmnn_c. */\n"
             f"/** @cond */{guards}{opening}/** @endcond */{body}/** @}} */\n"

@@ -93,10 +93,11 @@ extern "C" {
 
 /* ---- Status -------------------------------------------------------------------------------------------- */
 
-typedef int32_t mnn_status;
+typedef int32_t mnn_status; /* MNN_OK or one of MNN_ERROR_* */
 
+/* What a call returns. */
 enum {
-    MNN_OK = 0,
+    MNN_OK = 0,                      /* success */
     MNN_ERROR_OUT_OF_MEMORY = 1,     /* the host has no more memory */
     MNN_ERROR_NOT_SUPPORTED = 2,     /* an operator, an element type or a case of an operator is not
                                         implemented */
@@ -117,7 +118,7 @@ enum {
     MNN_ERROR_BAD_FORMAT = 106,      /* the bytes are not a well-formed model */
     MNN_ERROR_BAD_INDEX = 107,       /* an index, of the caller or inside the model, is too large */
     MNN_ERROR_TRUNCATED = 108,       /* the model or its weight file ends too early */
-    MNN_ERROR_BUSY = 109,            /* another call is using the session; see Threads above */
+    MNN_ERROR_BUSY = 109,            /* another call is using the session */
     MNN_ERROR_BACKEND_MISSING = 110, /* the wanted backend is not built in or has no device */
     /* 111 and 112 are not used. */
     MNN_ERROR_VERSION_MISMATCH = 113, /* a struct size or version that this library does not know */
@@ -250,11 +251,11 @@ enum {
 /* The version of the library that this header belongs to; mnn_version_numbers() is that of the library that runs. */
 enum { MNN_C_VERSION_MAJOR = 0, MNN_C_VERSION_MINOR = 1, MNN_C_VERSION_PATCH = 0 };
 
-typedef struct mnn_interpreter mnn_interpreter_t;
-typedef struct mnn_session mnn_session_t;
-typedef struct mnn_tensor mnn_tensor_t;
-typedef struct mnn_cancel mnn_cancel_t;
-typedef struct mnn_runtime mnn_runtime_t;
+typedef struct mnn_interpreter mnn_interpreter_t; /* a model */
+typedef struct mnn_session mnn_session_t;         /* a model prepared for one configuration and shapes */
+typedef struct mnn_tensor mnn_tensor_t;           /* an input or an output of a session */
+typedef struct mnn_cancel mnn_cancel_t;           /* a cancellation token */
+typedef struct mnn_runtime mnn_runtime_t;         /* what sessions share: threads, memory, a device */
 
 /* ---- Library ------------------------------------------------------------------------------------------- */
 
@@ -440,10 +441,10 @@ typedef void (*mnn_finalizer)(void* user_data);
  * gives is checked each time like the contents of a file. It must not use the interpreter or sessions of it. */
 typedef mnn_status (*mnn_weight_reader)(void* user_data, uint64_t offset, void* destination, size_t bytes);
 
-/* The finalizers of bytes and external weights are called once in any case but MNN_ERROR_VERSION_MISMATCH of the call
- * that is given them: when the interpreter and all its sessions are destroyed, on the thread that destroys the last of
- * them; earlier with mnn_interpreter_release_model(); or before the call returns, when it fails or does not keep what it
- * was given (it copies bytes that are not aligned). */
+/* How a model is loaded. The finalizers of bytes and external weights are called once in any case but
+ * MNN_ERROR_VERSION_MISMATCH of the call that is given them: when the interpreter and all its sessions are destroyed, on
+ * the thread that destroys the last of them; earlier with mnn_interpreter_release_model(); or before the call returns,
+ * when it fails or does not keep what it was given (it copies bytes that are not aligned). */
 typedef struct mnn_interpreter_options {
     size_t struct_size;               /* sizeof(mnn_interpreter_options_t), written by the init function */
     int32_t load_mode;                /* MNN_LOAD_* */
@@ -597,6 +598,7 @@ enum {
     MNN_USAGE_STATIC = 2 /* inference with the shapes in the file, which cannot change */
 };
 
+/* What a model says about itself. */
 typedef struct mnn_model_properties {
     size_t struct_size;      /* sizeof(mnn_model_properties_t), written by the caller */
     int32_t source;          /* MNN_SOURCE_*; a number of a newer format as the file has it */
@@ -1049,8 +1051,9 @@ typedef struct mnn_vulkan_objects {
  * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH (see Structs). Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_vulkan_objects_init(mnn_vulkan_objects_t* objects, size_t struct_size);
 
-/* Every user_data is handed to the callbacks beside it. Every finalizer, which may be NULL, is called once with its
- * user_data when the runtime and the last session of it are destroyed, and not when the creation fails. */
+/* How a runtime is made. Every user_data is handed to the callbacks beside it. Every finalizer, which may be NULL, is
+ * called once with its user_data when the runtime and the last session of it are destroyed, and not when the creation
+ * fails. */
 typedef struct mnn_runtime_config {
     size_t struct_size; /* sizeof(mnn_runtime_config_t), written by the init function */
 
@@ -1209,6 +1212,7 @@ MNN_C_API mnn_status mnn_runtime_add_backend(mnn_runtime_t* runtime, const mnn_b
  *   what the host's reader of external weights returned;
  *   MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER  a GPU or its driver failed. */
 
+/* Where and how a session, or a path of one, runs. */
 typedef struct mnn_schedule_config {
     size_t struct_size;              /* sizeof(mnn_schedule_config_t), written by the init function */
     int32_t forward_type;            /* MNN_FORWARD_*, or of a backend that was added to `runtime`: the wanted
@@ -1440,6 +1444,7 @@ MNN_C_API mnn_status mnn_session_needs_resize(const mnn_session_t* session, bool
  * Use: alone. Cost: may prepare weights and allocate. Since 0.1. */
 MNN_C_API mnn_status mnn_session_resize(mnn_session_t* session);
 
+/* How to resize. */
 typedef struct mnn_resize_options {
     size_t struct_size;   /* sizeof(mnn_resize_options_t), written by the init function */
     mnn_cancel_t* cancel; /* ends the resize; may be NULL */
@@ -1553,6 +1558,7 @@ MNN_C_API mnn_status mnn_session_bind_output(mnn_session_t* session, mnn_tensor_
  * run that the library's thread computes commands behind mnn_session_submit() are not ordered: mnn_session_wait() is
  * waited for first. For what copies through the host all waits are over before the call. */
 
+/* How a buffer of a device is named. */
 enum {
     /* A VkBuffer of the session's VkDevice, which is the host's: the session has a runtime with mnn_vulkan_objects_t. */
     MNN_BUFFER_VULKAN = 1,
@@ -1563,6 +1569,7 @@ enum {
     MNN_BUFFER_OPAQUE_FD = 2
 };
 
+/* A buffer of a device. */
 typedef struct mnn_device_buffer {
     size_t struct_size; /* sizeof(mnn_device_buffer_t), written by the init function */
     int32_t kind;       /* MNN_BUFFER_* */
@@ -1643,6 +1650,7 @@ MNN_C_API mnn_status mnn_session_bind_output_buffer(mnn_session_t* session, mnn_
 MNN_C_API mnn_status mnn_session_forward_type(const mnn_session_t* session, int32_t* forward_type,
                                               const char** reason);
 
+/* How a session, or a path of one, is set up. */
 typedef struct mnn_session_properties {
     size_t struct_size;          /* sizeof(mnn_session_properties_t), written by the caller */
     int32_t forward_type;        /* MNN_FORWARD_* of the backend that runs the session */
@@ -1678,6 +1686,7 @@ MNN_C_API mnn_status mnn_session_info(const mnn_session_t* session, mnn_session_
 MNN_C_API mnn_status mnn_session_path_info(const mnn_session_t* session, size_t path,
                                            mnn_session_properties_t* info);
 
+/* What a session has done since its creation. */
 typedef struct mnn_statistics {
     size_t struct_size;    /* sizeof(mnn_statistics_t), written by the caller */
     uint64_t runs;         /* runs that succeeded */
@@ -1783,6 +1792,7 @@ MNN_C_API mnn_status mnn_session_cache_accepted(const mnn_session_t* session, bo
 MNN_C_API mnn_status mnn_session_report(const mnn_session_t* session, const char* what, char* buffer,
                                         size_t capacity, size_t* needed);
 
+/* The memory that a session holds. */
 typedef struct mnn_memory_info {
     size_t struct_size;    /* sizeof(mnn_memory_info_t), written by the caller */
     uint64_t arena_bytes;  /* planned memory for tensors between operators, which this session alone uses */
@@ -1810,6 +1820,7 @@ MNN_C_API mnn_status mnn_session_memory(const mnn_session_t* session, mnn_memory
  * Returns MNN_OK; MNN_ERROR_BAD_STATE while a resize is needed. Use: reads. Since 0.1. */
 MNN_C_API mnn_status mnn_session_flops(const mnn_session_t* session, double* flops, bool* complete);
 
+/* An operator that a session executes. */
 typedef struct mnn_op_info {
     size_t struct_size;       /* sizeof(mnn_op_info_t), written by the caller */
     const char* name;         /* "" when it has none; valid until the session's next resize or run */
@@ -1871,6 +1882,7 @@ typedef int32_t (*mnn_op_callback)(void* user_data, const mnn_op_info_t* op,
  * change the session, run it, wait for it or destroy it return MNN_ERROR_BUSY. */
 typedef void (*mnn_run_callback)(void* user_data, mnn_status status);
 
+/* How to run. */
 typedef struct mnn_run_options {
     size_t struct_size;     /* sizeof(mnn_run_options_t), written by the init function */
     mnn_cancel_t* cancel;   /* ends the run; may be NULL */
@@ -1977,6 +1989,7 @@ enum {
     MNN_TENSOR_SHOWN = 3 /* by a callback of a run */
 };
 
+/* Where a tensor lies, and how. */
 typedef struct mnn_tensor_properties {
     size_t struct_size; /* sizeof(mnn_tensor_properties_t), written by the caller */
     int32_t kind;       /* MNN_TENSOR_* */

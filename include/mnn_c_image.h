@@ -55,11 +55,11 @@ enum {
 
 /* A picture in memory of the caller. Functions that take it as a source do not write its pixels. */
 typedef struct mnn_image {
-    size_t struct_size;
-    int32_t format; /* MNN_IMAGE_* */
-    int32_t width;  /* 1 to MNN_IMAGE_MAX_EXTENT */
-    int32_t height; /* 1 to MNN_IMAGE_MAX_EXTENT */
-    int32_t reserved;
+    size_t struct_size; /* sizeof(mnn_image_t), written by the init function */
+    int32_t format;     /* MNN_IMAGE_* */
+    int32_t width;      /* 1 to MNN_IMAGE_MAX_EXTENT */
+    int32_t height;     /* 1 to MNN_IMAGE_MAX_EXTENT */
+    int32_t reserved;   /* 0 */
     /* Bytes from one row to the next; 0: rows follow each other at once. Rows of the colour of NV21 and NV12 have as
      * many, rounded up to an even number, those of I420 half of that. */
     size_t stride;
@@ -135,8 +135,9 @@ enum { MNN_IMAGE_NEAREST = 0, MNN_IMAGE_BILINEAR = 1, MNN_IMAGE_BICUBIC = 2 };
  * are not repeated (MNN_ERROR_NOT_SUPPORTED). */
 enum { MNN_IMAGE_CLAMP = 0, MNN_IMAGE_ZERO = 1, MNN_IMAGE_REPEAT = 2 };
 
+/* How values are taken from a picture. */
 typedef struct mnn_image_options {
-    size_t struct_size;
+    size_t struct_size; /* sizeof(mnn_image_options_t), written by the init function */
     int32_t filter;     /* MNN_IMAGE_NEAREST, ... */
     int32_t wrap;       /* MNN_IMAGE_CLAMP, ... */
     int32_t padding;    /* of MNN_IMAGE_ZERO: 0 to 255 */
@@ -147,28 +148,30 @@ typedef struct mnn_image_options {
      * W x H with equal centres. */
     float matrix[6];
     /* A value of the result is (value - mean) * scale, in float; channels are those of the result. For results of bytes
-     * neither counts. has_scale 0: the scale is 1. */
+     * neither counts. */
     float mean[4];
-    float scale[4];
-    int32_t has_scale;
-    int32_t reserved;
+    float scale[4];    /* see mean */
+    int32_t has_scale; /* 0: the scale is 1 */
+    int32_t reserved;  /* 0 */
 } mnn_image_options_t;
 
 /* The values that a picture becomes, in memory of the caller. */
 typedef struct mnn_image_values {
-    size_t struct_size;
-    int32_t format; /* MNN_IMAGE_RGBA, RGB, BGR, GRAY or BGRA: the channels */
-    int32_t width;  /* 1 to MNN_IMAGE_MAX_EXTENT */
-    int32_t height; /* 1 to MNN_IMAGE_MAX_EXTENT */
-    int32_t type;   /* MNN_TYPE_FLOAT32 or MNN_TYPE_UINT8; 0: MNN_TYPE_FLOAT32 */
-    int32_t layout; /* MNN_FORMAT_NCHW (the default) or MNN_FORMAT_NHWC */
-    int32_t reserved;
-    void* data;
-    size_t bytes; /* of the memory at `data`: at least width * height * channels * (4 or 1) */
+    size_t struct_size; /* sizeof(mnn_image_values_t), written by the init function */
+    int32_t format;     /* MNN_IMAGE_RGBA, RGB, BGR, GRAY or BGRA: the channels */
+    int32_t width;      /* 1 to MNN_IMAGE_MAX_EXTENT */
+    int32_t height;     /* 1 to MNN_IMAGE_MAX_EXTENT */
+    int32_t type;       /* MNN_TYPE_FLOAT32 or MNN_TYPE_UINT8; 0: MNN_TYPE_FLOAT32 */
+    int32_t layout;     /* MNN_FORMAT_NCHW (the default) or MNN_FORMAT_NHWC */
+    int32_t reserved;   /* 0 */
+    void* data;         /* where the values go */
+    size_t bytes;       /* of the memory at `data`: at least width * height * channels * (4 or 1) */
 } mnn_image_values_t;
 
-/* Prepare the structs. `size` is their sizeof. Since 0.2. */
+/* Prepares options: the defaults. `size` is sizeof(mnn_image_options_t). Since 0.2. */
 MNN_C_API mnn_status mnn_image_options_init(mnn_image_options_t* options, size_t size);
+
+/* Prepares the description of values: floats, without memory. `size` is sizeof(mnn_image_values_t). Since 0.2. */
 MNN_C_API mnn_status mnn_image_values_init(mnn_image_values_t* values, size_t size);
 
 /* Samples a picture at the places of the result's pixels, converts its colours and writes the values.

@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-typedef struct mnn_onnx_result mnn_onnx_result_t;
+typedef struct mnn_onnx_result mnn_onnx_result_t; /* what a model became */
 
 /* How the weights of a net are stored. All of them are floats when the net runs, unless a session is made with
  * MNN_MEMORY_LOW, which keeps codes. Halves take half of the file. Codes have a scale and a smallest value for each row
@@ -44,13 +44,13 @@ enum { MNN_ONNX_WEIGHTS_FLOAT32 = 0, MNN_ONNX_WEIGHTS_FLOAT16 = 1, MNN_ONNX_WEIG
 typedef struct mnn_onnx_shape {
     const char* input;   /* its name */
     const int32_t* dims; /* -1: as the model says, which may be free */
-    size_t rank;
+    size_t rank;         /* entries at dims */
 } mnn_onnx_shape_t;
 
 /* The number that a named free extent gets ("batch", "sequence"), in every input that has it. */
 typedef struct mnn_onnx_extent {
-    const char* name;
-    int32_t extent; /* 0 or more */
+    const char* name; /* the model's name of the extent */
+    int32_t extent;   /* 0 or more */
 } mnn_onnx_extent_t;
 
 /* Called on the thread of the conversion, after each node. `done` of `total` nodes are read; the total grows where nodes
@@ -58,20 +58,21 @@ typedef struct mnn_onnx_extent {
  * Returns 0 to go on; another number ends the conversion with MNN_ERROR_CALLBACK_STOP. */
 typedef int32_t (*mnn_onnx_progress)(void* user_data, uint64_t done, uint64_t total);
 
+/* How a model is converted. */
 typedef struct mnn_onnx_options {
-    size_t struct_size;
+    size_t struct_size;   /* sizeof(mnn_onnx_options_t), written by the init function */
     int32_t weights;      /* MNN_ONNX_WEIGHTS_* */
     int32_t weight_block; /* of int8 and int4: how many weights of a row share a scale, a multiple of 16; 0: the row. Rows
                              that it does not divide have one scale */
     /* Extents to fix. What is not fixed stays free where the model leaves it free. */
     const mnn_onnx_shape_t* shapes;
-    size_t shape_count;
-    const mnn_onnx_extent_t* extents;
-    size_t extent_count;
+    size_t shape_count;               /* entries at shapes */
+    const mnn_onnx_extent_t* extents; /* named extents to fix */
+    size_t extent_count;              /* entries at extents */
     /* The values that become the outputs of the net, by their names in the model: outputs or inner ones. None: the
      * model's outputs. */
     const char* const* outputs;
-    size_t output_count;
+    size_t output_count; /* names at outputs */
     /* A folder for external data of a model in memory; NULL: such a model is refused. A model in a file has its own. */
     const char* data_folder;
     int32_t follow_links;   /* 1: a link in the folder may lead to external data that lies elsewhere */
@@ -79,9 +80,9 @@ typedef struct mnn_onnx_options {
     /* The most bytes that constants may take while they are read and computed; 0: 1 GiB, and 8 times the bytes of the
      * model and of its external data. */
     uint64_t max_memory_bytes;
-    mnn_cancel_t* cancel; /* ends the conversion; may be NULL */
+    mnn_cancel_t* cancel;       /* ends the conversion; may be NULL */
     mnn_onnx_progress progress; /* may be NULL */
-    void* progress_user_data;
+    void* progress_user_data;   /* handed to progress */
 } mnn_onnx_options_t;
 
 /* Prepares options: every field is zero. `size` is sizeof(mnn_onnx_options_t). Since 0.2. */
@@ -153,7 +154,7 @@ typedef struct mnn_onnx_problem {
     const char* reason;  /* a sentence without its end */
     int64_t opset;       /* of the domain, as the model imports it; 0: not at all */
     int32_t status;      /* MNN_ERROR_NOT_SUPPORTED: there is no form; others: the node is wrong */
-    int32_t reserved;
+    int32_t reserved;    /* 0 */
 } mnn_onnx_problem_t;
 
 /* Returns MNN_OK; MNN_ERROR_BAD_INDEX (index is not below `problems` of the report). Since 0.2. */
