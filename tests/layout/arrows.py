@@ -163,7 +163,7 @@ def main():
     graphs = {
         "files": (library, 1500), "folders": (between_folders(library), 40), "shaders": (includes(root, ["glsl"], {".comp", ".glsl"}), 100),
         "files of tests": (others, 300), "modules of mnn-c": (rust_modules(root / "bindings/rust/mnn-c/src"), 60),
-        "modules of mnn-c-sys": (rust_modules(root / "bindings/rust/mnn-c-sys/src"), 10),
+        "modules of mnn-c-sys": (rust_modules(root / "bindings/rust/mnn-c-sys/src"), 4),
     }
     for folder in sorted({path.parent for path in files_of(root, ["bindings", "tests", "benchmarks", "docs", "tools"], {".py"})}):
         graphs[str(folder.relative_to(root))] = (python_modules(folder), 0)

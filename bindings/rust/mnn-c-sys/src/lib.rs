@@ -11,26 +11,24 @@
 #![deny(missing_docs)]
 #![allow(non_camel_case_types)]
 
-mod config;
+// Generated: bindings/generate.py sets their lines.
+#[rustfmt::skip]
 mod constants;
+#[rustfmt::skip]
 mod functions;
 #[cfg(feature = "image")]
+#[rustfmt::skip]
 mod image;
 #[cfg(feature = "onnx")]
+#[rustfmt::skip]
 mod onnx;
-mod operators;
-mod properties;
-mod runs;
+#[rustfmt::skip]
 mod types;
 
-pub use config::*;
 pub use constants::*;
 pub use functions::*;
 #[cfg(feature = "image")]
 pub use image::*;
 #[cfg(feature = "onnx")]
 pub use onnx::*;
-pub use operators::*;
-pub use properties::*;
-pub use runs::*;
 pub use types::*;

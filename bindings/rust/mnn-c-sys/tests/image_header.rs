@@ -1,10 +1,8 @@
 //! The declarations of the feature `image` against the installed mnn_c_image.h.
 #![cfg(feature = "image")]
 
-#[macro_use]
 mod support;
 
-use mnn_c_sys::*;
 use support::*;
 
 const SOURCE: &str = include_str!("../src/image.rs");
@@ -30,11 +28,7 @@ fn constants_are_those_of_the_header() {
 
 #[test]
 fn layouts_are_those_of_the_header() {
-    let mut found = Names::new();
-    layout!(found, mnn_image_t: struct_size format width height reserved stride pixels bytes);
-    layout!(found, mnn_image_options_t: struct_size filter wrap padding has_matrix matrix mean scale has_scale reserved);
-    layout!(found, mnn_image_values_t: struct_size format width height r#type layout reserved data bytes);
     if let Some(header) = declarations(&["mnn_c.h"], HEADER) {
-        compare(found, layouts_of(HEADER, &header), 29);
+        compare(layouts::mnn_c_image(), layouts_of(HEADER, &header), 29);
     }
 }

@@ -1,10 +1,8 @@
 //! The declarations of the feature `onnx` against the installed mnn_c_onnx.h.
 #![cfg(feature = "onnx")]
 
-#[macro_use]
 mod support;
 
-use mnn_c_sys::*;
 use support::*;
 
 const SOURCE: &str = include_str!("../src/onnx.rs");
@@ -31,14 +29,7 @@ fn constants_are_those_of_the_header() {
 
 #[test]
 fn layouts_are_those_of_the_header() {
-    let mut found = Names::new();
-    layout!(found, mnn_onnx_shape_t: input dims rank);
-    layout!(found, mnn_onnx_extent_t: name extent);
-    layout!(found, mnn_onnx_options_t: struct_size weights weight_block shapes shape_count extents extent_count outputs
-        output_count data_folder follow_links weights_beside max_memory_bytes cancel progress progress_user_data);
-    layout!(found, mnn_onnx_report_t: struct_size nodes functions operators folded problems notes);
-    layout!(found, mnn_onnx_problem_t: struct_size node domain op_type reason opset status reserved);
     if let Some(header) = declarations(&["mnn_c.h"], HEADER) {
-        compare(found, layouts_of(HEADER, &header), 41);
+        compare(layouts::mnn_c_onnx(), layouts_of(HEADER, &header), 41);
     }
 }

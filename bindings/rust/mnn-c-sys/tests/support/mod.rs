@@ -2,7 +2,27 @@
 
 #![allow(dead_code, unused_imports)] // each test uses a part of it
 
+/// Adds offsets and sizes of a struct of Rust.
+macro_rules! layout {
+    ($result:ident, $name:ident: $($field:ident)*) => {
+        $result.insert(stringify!($name).to_string(), (0, std::mem::size_of::<$name>()));
+        let place = std::mem::MaybeUninit::<$name>::uninit();
+        let start = place.as_ptr();
+        $(
+            // SAFETY: the place is there, only its addresses are asked for.
+            let field = unsafe { std::ptr::addr_of!((*start).$field) };
+            $result.insert(
+                // A keyword of Rust is a name in C.
+                concat!(stringify!($name), ".", stringify!($field)).replace("r#", ""),
+                (field as usize - start as usize, $crate::support::size_of_target(field)),
+            );
+        )*
+    };
+}
+
 mod compiler;
+#[rustfmt::skip]
+pub mod layouts;
 
 pub use compiler::{constants_of, declarations, layouts_of, macro_names};
 
@@ -161,22 +181,4 @@ pub fn constant_names(header: &str) -> Vec<String> {
 
 pub fn size_of_target<T>(_: *const T) -> usize {
     std::mem::size_of::<T>()
-}
-
-/// Adds offsets and sizes of a struct of Rust.
-macro_rules! layout {
-    ($result:ident, $name:ident: $($field:ident)*) => {
-        $result.insert(stringify!($name).to_string(), (0, std::mem::size_of::<$name>()));
-        let place = std::mem::MaybeUninit::<$name>::uninit();
-        let start = place.as_ptr();
-        $(
-            // SAFETY: the place is there, only its addresses are asked for.
-            let field = unsafe { std::ptr::addr_of!((*start).$field) };
-            $result.insert(
-                // A keyword of Rust is a name in C.
-                concat!(stringify!($name), ".", stringify!($field)).replace("r#", ""),
-                (field as usize - start as usize, $crate::support::size_of_target(field)),
-            );
-        )*
-    };
 }
