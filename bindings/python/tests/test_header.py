@@ -73,7 +73,7 @@ class Header(unittest.TestCase):
             self.assertEqual(FUNCTIONS[name], (ctypes_of(result), wanted), name)
 
     def test_every_export_is_called(self):
-        exports = set((REPOSITORY / "tests" / "c_abi" / "exports.txt").read_text().split()) - {"MNN_C_0"}
+        exports = set(re.findall(r"^mnn_\w+$", (REPOSITORY / "tests" / "c_abi" / "exports.txt").read_text(), re.M))
         self.assertEqual(exports, set(FUNCTIONS))
         text = "".join(p.read_text() for p in (FOLDER / "src" / "mnn_c").glob("*.py") if p.name != "_functions.py")
         called = set(re.findall(r"\bC\.(mnn_\w+)", text))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Callable, Optional, Sequence
 
 from . import _abi
+from ._failure import keep
 from .enums import Op
-from .errors import keep
 from .info import OpInfo, value_of
 from .tensor import Tensor
 

@@ -7,7 +7,7 @@ from ctypes import byref, c_char_p, c_double, c_int32, c_size_t, c_uint64, c_voi
 from typing import Any, Callable, List, Optional, Sequence, Tuple, Type, TypeVar
 
 from ._abi import MAX_RANK
-from .errors import check
+from ._failure import check
 
 Struct = TypeVar("Struct", bound=ctypes.Structure)
 

@@ -6,10 +6,11 @@ from ctypes import byref, c_int32
 from typing import Any, Dict, List, Mapping, Tuple
 
 from . import _abi, _calls
+from ._failure import check
 from ._handles import Closable
+from ._known import known
 from ._library import C
-from .enums import Forward, known
-from .errors import check
+from .enums import Forward
 from .info import MemoryInfo, OpInfo, SessionInfo, Statistics, value_of
 from .tables import Table, html_table
 from .tensor import Tensor

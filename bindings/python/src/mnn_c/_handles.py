@@ -7,7 +7,8 @@ import threading
 from ctypes import byref, c_void_p
 from typing import Any, Callable, Optional, Type, TypeVar
 
-from .errors import BadHandleError, check
+from ._failure import check
+from .errors import BadHandleError
 
 Self = TypeVar("Self", bound="Closable")
 _closing = threading.Lock()

@@ -13,9 +13,10 @@ import signal
 import threading
 from typing import Callable, List, Optional
 
+from ._failure import kept, take
 from ._library import C
 from .cancel import CancelToken
-from .errors import CancelledError, kept, take
+from .errors import CancelledError
 
 _CANCELLED = CancelledError.status
 _get_ident = threading.get_ident

@@ -1,11 +1,12 @@
-"""Finds and opens libmnn_c: that of MNN_C_LIBRARY, else the one inside of the package, else the system's."""
+"""Finds and opens libmnn_c and the libraries beside it: that of an environment variable, else the one inside of the package,
+else the system's."""
 
 from __future__ import annotations
 
 import ctypes
 import os
 import pathlib
-from typing import Any, List
+from typing import Any, Dict, List, Tuple
 
 from ._functions import FUNCTIONS
 
@@ -13,7 +14,7 @@ NAME = "libmnn_c.so.0"
 
 
 def candidates() -> List[str]:
-    """Where the library is looked for, in this order."""
+    """Where libmnn_c is looked for, in this order."""
     chosen = os.environ.get("MNN_C_LIBRARY")
     if chosen:
         return [chosen]
@@ -21,26 +22,34 @@ def candidates() -> List[str]:
     return [str(inside)] if inside.exists() else [NAME]
 
 
-def load() -> Any:
-    """Opens the library and declares its functions."""
-    path = candidates()[0]
+def load(path: str, variable: str, functions: Dict[str, Tuple[Any, List[Any]]]) -> Any:
+    """Opens a library and declares its functions."""
+    name = pathlib.Path(path).name.partition(".")[0]
     try:
         library = ctypes.CDLL(path)
     except OSError as error:
         raise ImportError(
-            f"libmnn_c cannot be opened as '{path}': {error}. Install a wheel that contains it, put it where the"
-            " system finds libraries, or name its file in the environment variable MNN_C_LIBRARY"
+            f"{name} cannot be opened as '{path}': {error}. Install a wheel that contains it, put it where the"
+            f" system finds libraries, or name its file in the environment variable {variable}"
         ) from error
-    missing = [name for name in FUNCTIONS if not hasattr(library, name)]
+    missing = [function for function in functions if not hasattr(library, function)]
     if missing:
         raise ImportError(
             f"'{path}' is another version than this package was made for: it lacks {', '.join(missing[:5])}"
         )
-    for name, (result, arguments) in FUNCTIONS.items():
-        function = getattr(library, name)
-        function.restype = result
-        function.argtypes = arguments
+    for function, (result, arguments) in functions.items():
+        declared = getattr(library, function)
+        declared.restype = result
+        declared.argtypes = arguments
     return library
 
 
-C: Any = load()
+def load_beside(part: str, functions: Dict[str, Tuple[Any, List[Any]]]) -> Any:
+    """Opens libmnn_c_image or libmnn_c_onnx: that of its variable, else the one beside libmnn_c, else the system's."""
+    variable, name = f"MNN_C_{part.upper()}_LIBRARY", f"libmnn_c_{part}.so.0"
+    beside = pathlib.Path(candidates()[0]).parent / name
+    chosen = os.environ.get(variable) or (str(beside) if beside.exists() else name)
+    return load(chosen, variable, functions)
+
+
+C: Any = load(candidates()[0], "MNN_C_LIBRARY", FUNCTIONS)

@@ -8,8 +8,9 @@ from typing import Any, Dict
 
 from ._abi import Finalizer, LogCallback
 from ._calls import decode
-from .enums import LogLevel, known
-from .errors import keep
+from ._failure import keep
+from ._known import known
+from .enums import LogLevel
 
 _objects: Dict[int, Any] = {}
 _numbers = itertools.count(1)

@@ -12,8 +12,8 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from . import errors as _errors
 from . import _columns
+from . import errors as _errors
 from ._processes import Model, ProcessModel, process_model
 from .config import SessionConfig
 from .dtypes import Array

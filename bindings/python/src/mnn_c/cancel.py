@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 
 from . import _calls
+from ._failure import check
 from ._handles import Closable
 from ._library import C
-from .errors import check
 
 
 class CancelToken(Closable):

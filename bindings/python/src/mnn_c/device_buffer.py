@@ -6,9 +6,10 @@ from ctypes import byref, sizeof
 from dataclasses import dataclass
 
 from . import _abi, _calls
+from ._failure import check
+from ._known import known
 from ._library import C
-from .enums import BufferKind, known
-from .errors import check
+from .enums import BufferKind
 
 
 @dataclass

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import List, Optional, Tuple
 
 from . import _abi, _calls, _interrupt
+from ._failure import check
+from ._known import known
 from ._library import C
 from .cancel import CancelToken
-from .enums import Forward, known
-from .errors import BackendMissingError, check
+from .enums import Forward
+from .errors import BackendMissingError
 from .info import value_of
 from .tables import Table
 

@@ -13,7 +13,6 @@ long as the pixels of a row follow one another. This module opens libmnn_c_image
 from __future__ import annotations
 
 import ctypes
-import enum
 import os
 from dataclasses import dataclass
 from typing import Any, Optional, Sequence, Tuple, Union
@@ -22,8 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _image_abi
+from ._failure import error_of
+from ._image_abi import Filter, PixelFormat, Wrap
+from ._library import load_beside
 from .enums import ElementType, Format
-from .errors import BY_STATUS, Error
+from .errors import Error
 
 __all__ = [
     "Filter", "ImageInfo", "PixelFormat", "Wrap", "convert", "decode", "encode_png", "info", "read", "resize",
@@ -33,41 +35,7 @@ __all__ = [
 Pixels = npt.NDArray[np.uint8]
 Factors = Union[float, Sequence[float]]
 
-_I: Any = _image_abi.load()
-
-
-class PixelFormat(enum.IntEnum):
-    """The order of the bytes of a pixel; YUV pictures have a plane of brightness and, behind it, planes of colour."""
-
-    RGBA = 0
-    RGB = 1
-    BGR = 2
-    GRAY = 3
-    BGRA = 4
-    NV21 = 11
-    NV12 = 12
-    I420 = 13
-
-    @property
-    def channels(self) -> int:
-        """The values of a pixel; 0 for YUV formats."""
-        return {0: 4, 1: 3, 2: 3, 3: 1, 4: 4}.get(self, 0)
-
-
-class Filter(enum.IntEnum):
-    """How a value between pixels is made."""
-
-    NEAREST = 0
-    BILINEAR = 1
-    BICUBIC = 2
-
-
-class Wrap(enum.IntEnum):
-    """What lies outside of a picture: the nearest pixel, the padding, or the picture again."""
-
-    CLAMP = 0
-    ZERO = 1
-    REPEAT = 2
+_I: Any = load_beside("image", _image_abi.FUNCTIONS)
 
 
 @dataclass(frozen=True)
@@ -81,9 +49,7 @@ class ImageInfo:
 
 def _check(status: int) -> None:
     if status:
-        sentence = _I.mnn_image_last_error().decode("utf-8", "replace")
-        kind = BY_STATUS.get(status)
-        raise Error(sentence, status) if kind is None else kind(sentence)
+        raise error_of(status, _I.mnn_image_last_error())
 
 
 def _described(format: int, width: int, height: int) -> _image_abi.Image:

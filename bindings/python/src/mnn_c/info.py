@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Dict, Optional
 
 from ._calls import decode, decode_optional
-from .enums import ElementType, Format, Forward, GpuMode, Memory, Precision, Source, TensorKind, Usage, known
+from ._known import known
+from .enums import ElementType, Format, Forward, GpuMode, Memory, Precision, Source, TensorKind, Usage
 
 
 @dataclass(frozen=True)

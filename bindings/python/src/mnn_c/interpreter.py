@@ -11,13 +11,14 @@ import numpy as np
 
 from . import _abi, _calls, _interrupt, _registry, weights
 from ._calls import encode
+from ._failure import check
 from ._handles import Closable
+from ._known import known
 from ._library import C
 from .cancel import CancelToken
 from .config import SessionConfig
 from .dtypes import dtype_of
-from .enums import ElementType, Format, Load, LogLevel, known
-from .errors import check
+from .enums import ElementType, Format, Load, LogLevel
 from .info import ModelInfo, ModelOp, value_of
 from .operators import Operator, register
 from .runtime import LogHandler

@@ -12,7 +12,6 @@ the operators.
 from __future__ import annotations
 
 import ctypes
-import enum
 import os
 from ctypes import byref, c_char_p, c_size_t, c_void_p
 from dataclasses import dataclass
@@ -20,26 +19,20 @@ from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple, Unio
 
 from . import _interrupt, _onnx_abi
 from ._calls import decode, encode
+from ._failure import error_of, keep, take
+from ._library import load_beside
+from ._onnx_abi import Weights
 from .cancel import CancelToken
-from .errors import BY_STATUS, Error, NotSupportedError, keep, take
+from .errors import NotSupportedError
 
 __all__ = ["ConversionError", "Converted", "Problem", "Report", "Weights", "convert"]
 
-_O: Any = _onnx_abi.load()
+_O: Any = load_beside("onnx", _onnx_abi.FUNCTIONS)
 
 Path = Union[str, "os.PathLike[str]"]
 Bytes = Union[bytes, bytearray, memoryview]
 # Called with the numbers of nodes that are read, and that are to be read.
 Progress = Callable[[int, int], Any]
-
-
-class Weights(enum.IntEnum):
-    """How the weights of a net are stored."""
-
-    FLOAT32 = 0
-    FLOAT16 = 1
-    INT8 = 2
-    INT4 = 3
 
 
 @dataclass(frozen=True)
@@ -86,9 +79,7 @@ def _check(status: int) -> None:
         raised = take()
         if raised is not None:
             raise raised
-        sentence = _O.mnn_onnx_last_error().decode("utf-8", "replace")
-        kind = BY_STATUS.get(status)
-        raise Error(sentence, status) if kind is None else kind(sentence)
+        raise error_of(status, _O.mnn_onnx_last_error())
 
 
 def _options(

@@ -11,10 +11,12 @@ import numpy as np
 
 from . import _abi, _calls, _registry
 from ._calls import decode, encode
+from ._failure import check, keep
+from ._known import known
 from ._library import C
 from .dtypes import Array, dtype_of, type_of
-from .enums import ElementType, Format, known
-from .errors import BadTypeError, CallbackStopError, ComputeSizeError, Error, InputDataError, check, keep
+from .enums import ElementType, Format
+from .errors import BadTypeError, CallbackStopError, ComputeSizeError, Error, InputDataError
 
 
 @dataclass(frozen=True)

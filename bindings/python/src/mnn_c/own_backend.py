@@ -8,9 +8,10 @@ from typing import Any, List, Union
 
 from . import _abi, _calls, _registry
 from ._calls import encode
+from ._failure import check, keep
 from ._library import C
 from .dtypes import Array
-from .errors import CallbackStopError, Error, NotSupportedError, check, keep
+from .errors import CallbackStopError, Error, NotSupportedError
 from .operators import HostTensor, Node, _callback, _compute, _node, _Registered, _release, _tensor
 
 

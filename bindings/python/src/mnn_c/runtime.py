@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Callable, Optional, Sequence
 
 from . import _abi, _calls, _registry
+from ._failure import check
 from ._handles import Closable
+from ._known import known
 from ._library import C
-from .enums import Forward, LogLevel, Power, known
-from .errors import check
+from .enums import Forward, LogLevel, Power
 from .own_backend import HostBackend, add
 
 LogHandler = Callable[[LogLevel, str], None]

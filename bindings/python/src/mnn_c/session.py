@@ -12,13 +12,14 @@ import numpy as np
 from . import _abi, _callbacks, _calls, _interrupt
 from ._callbacks import OpCallback
 from ._description import Described
+from ._failure import check
 from ._library import C
 from .cancel import CancelToken
 from .config import SessionConfig, native
 from .device_buffer import DeviceBuffer
 from .dtypes import Array, address, dtype_of, elements, own_order, type_of
 from .enums import Format
-from .errors import NotFoundError, check
+from .errors import NotFoundError
 from .submitted import Pending
 from .tensor import Tensor
 

@@ -7,10 +7,11 @@ from ctypes import byref
 from typing import TYPE_CHECKING, Any, Dict, Generator, Iterable, List, Optional
 
 from . import _abi, _calls, _interrupt
+from ._failure import check, failure, take
 from ._library import C
 from .cancel import CancelToken
 from .dtypes import Array
-from .errors import BadStateError, CancelledError, WaitTimeoutError, check, failure, take
+from .errors import BadStateError, CancelledError, WaitTimeoutError
 
 if TYPE_CHECKING:
     from .session import Session

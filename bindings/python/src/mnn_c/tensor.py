@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Optional, Tuple
 import numpy as np
 
 from . import _abi, _calls
+from ._failure import check
+from ._known import known
 from ._library import C
 from .device_buffer import DeviceBuffer, device_buffer_of
 from .dtypes import Array, address, dtype_of, elements, own_order, shape_in, type_of
-from .enums import BufferKind, ElementType, Format, known
-from .errors import BadStateError, check
+from .enums import BufferKind, ElementType, Format
+from .errors import BadStateError
 from .info import TensorInfo, value_of
 
 if TYPE_CHECKING:

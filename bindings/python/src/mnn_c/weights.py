@@ -11,8 +11,9 @@ import numpy as np
 
 from . import _abi, _registry
 from ._calls import encode
+from ._failure import keep
 from .enums import Load
-from .errors import FileReadFailedError, keep
+from .errors import FileReadFailedError
 
 
 @dataclass(frozen=True)
