@@ -89,7 +89,7 @@ func (b *Buffer[T]) Free() error {
 // StatusBadState until the tensor is bound anew or released. A bound input cannot be written (StatusBadState).
 func BindInput[T Element](tensor *Tensor, buffer *Buffer[T], format Format) error {
 	return bind("BindInput", tensor, buffer, format,
-		func(session C.mnn_go_session, tensor C.mnn_go_tensor, data unsafe.Pointer, bytes C.size_t) C.mnn_go_result {
+		func(session C.mnn_go_session, tensor C.mnn_go_tensor, data *C.uint8_t, bytes C.size_t) C.mnn_go_result {
 			return C.go_mnn_session_bind_input(session, tensor, data, bytes, C.int32_t(format))
 		})
 }
@@ -99,13 +99,13 @@ func BindInput[T Element](tensor *Tensor, buffer *Buffer[T], format Format) erro
 // output. The output has no values then before the next run.
 func BindOutput[T Element](tensor *Tensor, buffer *Buffer[T], format Format) error {
 	return bind("BindOutput", tensor, buffer, format,
-		func(session C.mnn_go_session, tensor C.mnn_go_tensor, data unsafe.Pointer, bytes C.size_t) C.mnn_go_result {
+		func(session C.mnn_go_session, tensor C.mnn_go_tensor, data *C.uint8_t, bytes C.size_t) C.mnn_go_result {
 			return C.go_mnn_session_bind_output(session, tensor, data, bytes, C.int32_t(format))
 		})
 }
 
 func bind[T Element](op string, tensor *Tensor, buffer *Buffer[T], format Format,
-	call func(C.mnn_go_session, C.mnn_go_tensor, unsafe.Pointer, C.size_t) C.mnn_go_result) error {
+	call func(C.mnn_go_session, C.mnn_go_tensor, *C.uint8_t, C.size_t) C.mnn_go_result) error {
 	if tensor == nil {
 		return closedError(op, "tensor")
 	}
@@ -133,7 +133,7 @@ func bind[T Element](op string, tensor *Tensor, buffer *Buffer[T], format Format
 		}
 	}
 	bytes := C.size_t(len(bytesOf(buffer.Data())))
-	if err := check(op, call(session.handle, tensor.handle, start, bytes)); err != nil {
+	if err := check(op, call(session.handle, tensor.handle, (*C.uint8_t)(start), bytes)); err != nil {
 		memory.count(-1)
 		return err
 	}

@@ -11,26 +11,6 @@ import (
 	"libmnn-c.example/mnn"
 )
 
-// A Filter says how a value between pixels is made. YUV pictures are always sampled by the nearest pixel.
-type Filter int32
-
-// The filters.
-const (
-	Nearest  Filter = 0
-	Bilinear Filter = 1
-	Bicubic  Filter = 2 // Catmull and Rom's filter over 4 x 4 pixels
-)
-
-// A Wrap says what lies outside of a picture.
-type Wrap int32
-
-// The wraps.
-const (
-	Clamp  Wrap = 0 // the nearest pixel
-	Zero   Wrap = 1 // Options.Padding
-	Repeat Wrap = 2 // the picture again; not of YUV formats
-)
-
 // A Value is the type of the values that a picture becomes.
 type Value interface{ float32 | uint8 }
 

@@ -13,22 +13,6 @@ import (
 	"libmnn-c.example/mnn"
 )
 
-// A PixelFormat is the order of the bytes of a pixel. The YUV formats, which [Convert] alone reads, have a plane of
-// brightness, a byte for each pixel, and behind it a quarter as many pairs of colour; odd sizes are rounded up for these.
-type PixelFormat int32
-
-// Numbers of the official runtime.
-const (
-	RGBA PixelFormat = 0
-	RGB  PixelFormat = 1
-	BGR  PixelFormat = 2
-	Gray PixelFormat = 3
-	BGRA PixelFormat = 4
-	NV21 PixelFormat = 11 // YUV: V and U after one another
-	NV12 PixelFormat = 12 // YUV: U and V after one another
-	I420 PixelFormat = 13 // YUV: a plane of U, then one of V
-)
-
 // Channels returns the values of a pixel; 0 for YUV formats and unknown ones.
 func (f PixelFormat) Channels() int {
 	switch f {
@@ -63,13 +47,6 @@ func (f PixelFormat) String() string {
 	}
 	return fmt.Sprintf("pixel format %d", int32(f))
 }
-
-const (
-	// MaxExtent is the largest width and height of a picture.
-	MaxExtent = 65535
-	// MaxPixels is the most pixels of a picture in a file, and of one that is resized.
-	MaxPixels = 67108864
-)
 
 // An Image is a picture in a slice.
 type Image struct {

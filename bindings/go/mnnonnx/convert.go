@@ -16,17 +16,6 @@ import (
 	"libmnn-c.example/mnn"
 )
 
-// Weights say how the weights of a net are stored.
-type Weights int32
-
-// Floats of 32 bits, halves, and codes of 8 and of 4 bits.
-const (
-	Float32 Weights = 0
-	Float16 Weights = 1
-	Int8    Weights = 2
-	Int4    Weights = 3
-)
-
 // Options say how a model is converted. The zero value keeps free extents free, and weights floats of 32 bits.
 type Options struct {
 	Output string // the .mnn file to write; "": none
@@ -276,8 +265,9 @@ func convert(ctx context.Context, op string, path *C.char, data []byte, options 
 		}
 		return nil, err
 	}
-	defer func() { _ = check(op, C.go_mnn_onnx_result_destroy(made.handle)) }()
-	return read(op, made.handle, options.Output, &c)
+	result := C.mnn_go_onnx_result(made.handle)
+	defer func() { _ = check(op, C.go_mnn_onnx_result_destroy(result)) }()
+	return read(op, result, options.Output, &c)
 }
 
 // tokenOf makes a token that ctx triggers; 0 where it never ends.
@@ -303,7 +293,7 @@ func tokenOf(ctx context.Context, op string) (C.uintptr_t, func(), error) {
 	}, nil
 }
 
-func read(op string, handle C.uintptr_t, output string, c *memory) (*Result, error) {
+func read(op string, handle C.mnn_go_onnx_result, output string, c *memory) (*Result, error) {
 	report, err := readReport(op, handle)
 	if err != nil {
 		return nil, err
@@ -322,12 +312,12 @@ func read(op string, handle C.uintptr_t, output string, c *memory) (*Result, err
 	}
 	result := &Result{Report: report}
 	data := C.go_mnn_onnx_result_data(handle)
-	if err := check(op, data); err != nil {
+	if err := check(op, data.result); err != nil {
 		return nil, err
 	}
 	result.Data = append([]byte{}, unsafe.Slice((*byte)(data.data), int(data.size))...)
 	weights := C.go_mnn_onnx_result_weights(handle)
-	if err := check(op, weights); err != nil {
+	if err := check(op, weights.result); err != nil {
 		return nil, err
 	}
 	if weights.size > 0 {
@@ -336,20 +326,22 @@ func read(op string, handle C.uintptr_t, output string, c *memory) (*Result, err
 	return result, nil
 }
 
-func readReport(op string, handle C.uintptr_t) (Report, error) {
-	var found C.mnn_onnx_report_t
-	if err := check(op, C.go_mnn_onnx_result_report(handle, &found)); err != nil {
+func readReport(op string, handle C.mnn_go_onnx_result) (Report, error) {
+	answer := C.go_mnn_onnx_result_report(handle)
+	if err := check(op, answer.result); err != nil {
 		return Report{}, err
 	}
+	found := &answer.info
 	report := Report{
 		Nodes: int64(found.nodes), Functions: int64(found.functions), Operators: int64(found.operators),
 		Folded: int64(found.folded),
 	}
 	for i := C.size_t(0); i < found.problems; i++ {
-		var one C.mnn_onnx_problem_t
-		if err := check(op, C.go_mnn_onnx_result_problem(handle, i, &one)); err != nil {
+		problem := C.go_mnn_onnx_result_problem(handle, i)
+		if err := check(op, problem.result); err != nil {
 			return Report{}, err
 		}
+		one := &problem.info
 		report.Problems = append(report.Problems, Problem{
 			Node: C.GoString(one.node), Domain: C.GoString(one.domain), OpType: C.GoString(one.op_type),
 			Opset: int64(one.opset), Reason: C.GoString(one.reason), Status: mnn.Status(one.status),
@@ -360,7 +352,7 @@ func readReport(op string, handle C.uintptr_t) (Report, error) {
 		if err := check(op, note); err != nil {
 			return Report{}, err
 		}
-		report.Notes = append(report.Notes, C.GoString((*C.char)(note.data)))
+		report.Notes = append(report.Notes, C.GoString(note.text))
 	}
 	return report, nil
 }
