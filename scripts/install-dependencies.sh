@@ -24,6 +24,7 @@ tests=(
     libcmocka-dev       # tests in C
     python3             # test drivers
     python3-numpy       # the Python binding
+    python3-pycparser   # reads the headers: bindings/generate.py
     mesa-vulkan-drivers # a Vulkan device on machines without a GPU
     vulkan-validationlayers # checks every Vulkan call
     libsqlite3-dev      # example: the extension of SQLite

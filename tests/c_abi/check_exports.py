@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Compares what libmnn_c.so exports with its header, the committed list and the bindings, and looks at what it needs.
+"""Compares what libmnn_c.so exports with its header and the committed list, and looks at what it needs.
 
-    check_exports.py [--rust FILE|DIR] [--go DIR] [--without-cxx-runtime] [--node NAME] libmnn_c.so mnn_c.h [exports.txt]
+    check_exports.py [--without-cxx-runtime] [--node NAME] libmnn_c.so mnn_c.h [exports.txt]
 
 The library defines exactly the header's functions, all at one version node (MNN_C_0, or NAME), and needs no library beyond the
-C and C++ runtime (--without-cxx-runtime: beyond the C runtime). The Rust source FILE declares exactly these functions,
-the Go package in DIR uses each of them; what is not there is passed over. Differences are printed; the exit
+C and C++ runtime (--without-cxx-runtime: beyond the C runtime). Differences are printed; the exit
 status is 1 then.
 """
 import argparse
@@ -17,10 +16,6 @@ import sys
 
 C_RUNTIME = r"libc|libm|ld-linux[-\w]*"
 CXX_RUNTIME = r"libstdc\+\+|libgcc_s"
-# Go copies the sentence of an error (its goroutines change threads) and tensors (a slice would outlive its tensor). It
-# runs and resizes with options, and gives each call a token of its own, which is never reset.
-GO_LEAVES_OUT = {"mnn_last_error", "mnn_tensor_map", "mnn_tensor_unmap", "mnn_session_run", "mnn_session_resize",
-                 "mnn_cancel_reset"}
 
 
 def output(*command):
@@ -47,7 +42,7 @@ def exported(library, wanted):
 
 
 def code(path):
-    """A source in C, Rust or Go without its comments."""
+    """A source without its comments."""
     return re.sub(r"/\*.*?\*/|//[^\n]*", "", pathlib.Path(path).read_text(encoding="utf-8"), flags=re.S)
 
 
@@ -67,22 +62,6 @@ def listed(path, node):
     return set(names) - {node}, problems
 
 
-def declared_in_rust(path):
-    """Of a file, or of all in a folder."""
-    sources = sorted(path.glob("*.rs")) if path.is_dir() else [path]
-    return {name for each in sources for name in re.findall(r"\bpub (?:unsafe )?fn (mnn_\w+)\s*\(", code(each))}
-
-
-def used_in_go(folder):
-    """The interface's names, without the binding's own (mnn_go_...): in Go as C.name, in its C sources all."""
-    names = set()
-    for pattern, name in (("*.go", r"\bC\.(mnn_\w+)"), ("*.[ch]", r"\b(mnn_\w+)")):
-        for path in folder.glob(pattern):
-            if not path.name.endswith("_test.go"):
-                names.update(re.findall(name, code(path)))
-    return {name for name in names if not name.startswith("mnn_go_")}
-
-
 def needed(library):
     return re.findall(r"\(NEEDED\)[^\[]*\[([^\]]+)\]", output("readelf", "-d", "-W", library))
 
@@ -94,8 +73,6 @@ def compare(problems, one, one_name, other, other_name):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--rust", type=pathlib.Path, help="the source with the declarations")
-    parser.add_argument("--go", type=pathlib.Path, help="folder of the package")
     parser.add_argument("--without-cxx-runtime", action="store_true", help="libstdc++ and libgcc are inside")
     parser.add_argument("--node", default="MNN_C_0", help="the version node of the library")
     parser.add_argument("--needs", default="(?!)", metavar="NAME", help="a library of the project that this one may need")
@@ -114,16 +91,6 @@ def main():
         names, more = listed(arguments.exports, arguments.node)
         problems += more
         compare(problems, functions, "the header", names, "the list")
-    seen = []
-    if arguments.rust and arguments.rust.exists():
-        compare(problems, functions, "the header", declared_in_rust(arguments.rust), "the Rust crate")
-        seen.append("Rust")
-    if arguments.go and arguments.go.is_dir():
-        others = set(re.findall(r"\bmnn_\w+", code(arguments.header))) | {pathlib.Path(arguments.header).stem}
-        names = used_in_go(arguments.go)
-        wanted = functions - GO_LEAVES_OUT
-        compare(problems, wanted, "the header", (names & wanted) | (names - functions - others), "the Go package")
-        seen.append("Go")
     libraries = needed(arguments.library)
     if not libraries:
         problems.append("the library needs nothing: readelf's answer was not understood")
@@ -133,7 +100,7 @@ def main():
     for problem in problems:
         print(problem)
     if not problems:
-        print(f"{len(symbols)} functions at {arguments.node}; needs {', '.join(libraries)}; bindings: {', '.join(seen) or '-'}")
+        print(f"{len(symbols)} functions at {arguments.node}; needs {', '.join(libraries)}")
     return 1 if problems else 0
 
 

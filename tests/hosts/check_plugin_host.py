@@ -2,10 +2,10 @@
 """Calls the example plugin host and looks at exit codes and words.
 
     check_plugin_host.py PLUGIN_HOST LIBRARY DIGITS_FOLDER VERSION BACKEND
-    check_plugin_host.py PLUGIN_HOST DIGITS_FOLDER OTHER_VERSION WITHOUT_FUNCTIONS PLUGIN_H EXPORTS_TXT
+    check_plugin_host.py PLUGIN_HOST DIGITS_FOLDER OTHER_VERSION WITHOUT_FUNCTIONS
 
 With a library: two rounds on a backend (exit status 77 when it has no device). Without: libraries that it has to
-refuse, and its table compared with the list of exports.
+refuse.
 """
 import re
 import subprocess
@@ -43,21 +43,11 @@ def check_refusals(host, folder, other, bare):
     call(host, bare, folder, code=1, pattern="plugin_host: '.*' has no mnn_[a-z_]+\n")
 
 
-def check_table(header, exports):
-    table = {"mnn_" + name for name in re.findall(r"\bX\((\w+)\)", open(header, encoding="utf-8").read())}
-    wanted = {line.strip() for line in open(exports, encoding="utf-8") if line.startswith("mnn_")}
-    if not wanted:
-        failures.append(f"{exports} names no function")
-    failures.extend(f"{name} is missing in {header}" for name in sorted(wanted - table))
-    failures.extend(f"{name} in {header} is no function of the library" for name in sorted(table - wanted))
-
-
 def main(arguments):
     if len(arguments) == 5:
         check_runs(*arguments)
-    elif len(arguments) == 6:
-        check_refusals(*arguments[:4])
-        check_table(*arguments[4:])
+    elif len(arguments) == 4:
+        check_refusals(*arguments)
     else:
         print(__doc__.strip(), file=sys.stderr)
         return 2

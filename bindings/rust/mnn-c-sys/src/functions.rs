@@ -715,10 +715,10 @@ extern "C" {
     /// Prepares a model for running. When the model declares all extents of its inputs the session is ready to
     /// run (an open first extent, the batch, counts as 1); otherwise, and with `defer_planning`,
     /// `mnn_session_resize_input()` and `mnn_session_resize()` have to follow.
-    /// Sessions of one interpreter on the CPU whose configurations are equal but for `cancel`, `max_memory_bytes`,
-    /// `max_loop_iterations`, `plan_cache` and `defer_planning` share the plans of the shapes that they have in common: a
-    /// further one is made in a fraction of the time and holds only `arena_bytes` of `mnn_session_memory()`, its inputs and its outputs.
-    /// A session that wrote constants of the model has plans of its own.
+    /// Sessions of one interpreter whose configurations are equal but for `cancel`, `max_memory_bytes`, `max_loop_iterations`,
+    /// `plan_cache` and `defer_planning`, on the CPU or on the same GPU, share the plans of the shapes that they have in common: a
+    /// further one is made in a fraction of the time and holds only `arena_bytes` of `mnn_session_memory()`, its inputs and its outputs;
+    /// on a GPU it records its own commands, too. A session that wrote constants of the model has plans of its own.
     ///
     /// - `interpreter`: need not outlive the session.
     /// - `config`: may be NULL (defaults); not kept.
