@@ -35,8 +35,8 @@ def session(options, net, times, shared=None):
 
 
 def arena_mib(engine):
-    info = ours.structs.MemoryInfo(ctypes.sizeof(ours.structs.MemoryInfo))
-    engine.check(engine.lib.mnn_session_memory(engine.session, ctypes.byref(info)))
+    info = ours.structs.Statistics(ctypes.sizeof(ours.structs.Statistics))
+    engine.check(engine.lib.mnn_session_statistics(engine.session, ctypes.byref(info)))
     return info.arena_bytes / MIB / MIB
 
 

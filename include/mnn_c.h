@@ -627,50 +627,20 @@ MNN_C_API mnn_status mnn_interpreter_metadata(const mnn_interpreter_t* interpret
  * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_input_count(const mnn_interpreter_t* interpreter, size_t* count);
 
-/* The name of an input.
- * index: below mnn_interpreter_input_count(); the order of the file, the same as in a session.
- * name: out, a string of the interpreter.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
-MNN_C_API mnn_status mnn_interpreter_input_name(const mnn_interpreter_t* interpreter, size_t index,
-                                                const char** name);
-
-/* The shape that the model declares for an input.
- * index: below mnn_interpreter_input_count().
- * dims: out, a buffer of `capacity` extents (see Buffers) in the order of the input's format; -1 where the
- *   model leaves an extent open. MNN_MAX_RANK extents always suffice.
- * rank: out, the needed size: the number of dimensions, 0 for a scalar.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX; MNN_ERROR_BUFFER_TOO_SMALL. Use: always. Since 0.1. */
-MNN_C_API mnn_status mnn_interpreter_input_shape(const mnn_interpreter_t* interpreter, size_t index,
-                                                 int32_t* dims, size_t capacity, size_t* rank);
-
-/* The element type that an input has in a session; mnn_interpreter_input_info() also gives the one that the file has.
- * index: below mnn_interpreter_input_count().
- * type: out, MNN_TYPE_*.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
-MNN_C_API mnn_status mnn_interpreter_input_type(const mnn_interpreter_t* interpreter, size_t index,
-                                                int32_t* type);
-
-/* The dimension format that the model declares for an input.
- * index: below mnn_interpreter_input_count().
- * format: out, MNN_FORMAT_*.
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
-MNN_C_API mnn_status mnn_interpreter_input_format(const mnn_interpreter_t* interpreter, size_t index,
-                                                  int32_t* format);
-
 /* What a model says of an input or an output before a session exists. */
 typedef struct mnn_declaration {
     size_t struct_size;    /* sizeof(mnn_declaration_t), written by the caller */
     const char* name;      /* a string of the interpreter */
     int32_t declared_type; /* MNN_TYPE_* as the file has it, also MNN_TYPE_INT64, MNN_TYPE_BOOL and
                                    MNN_TYPE_DOUBLE; 0: the file does not say */
-    int32_t type;          /* MNN_TYPE_* that mnn_tensor_type() gives in a session; 0: only a session knows */
+    int32_t type;          /* MNN_TYPE_* of the tensor in a session; 0: only a session knows */
     int32_t format;        /* MNN_FORMAT_*; -1: only a session knows */
     int32_t rank;          /* entries of dims that count; -1: only a session knows */
     int32_t dims[MNN_MAX_RANK]; /* extents in the order of the format; -1: open */
 } mnn_declaration_t;
 
 /* Describes an input as the model declares it.
- * index: below mnn_interpreter_input_count().
+ * index: below mnn_interpreter_input_count(); the order of the file, the same as in a session.
  * info: in and out; the caller sets info->struct_size, and no field behind that size is written.
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first
  *   version.
@@ -906,11 +876,10 @@ typedef struct mnn_operator_call {
     void* state;                            /* what `prepare` stored here; NULL before */
     char* message;       /* a failing callback may write a sentence here, in UTF-8, zero-terminated */
     size_t message_size; /* bytes that fit there */
-    const mnn_host_tensor_t* const*
-        weights;         /* in `prepare` of an own backend: what a convolution or inner product
-                                                has beside its inputs, as floats; else NULL. First the weights:
-                                                [outputs, inputs of a group, window], of a deconvolution
-                                                [inputs, outputs of a group, window]; then the bias, [outputs] */
+    /* In `prepare` of an own backend: what a convolution or inner product has beside its inputs, as floats; else NULL.
+     * First the weights: [outputs, inputs of a group, window], of a deconvolution [inputs, outputs of a group, window];
+     * then the bias, [outputs]. */
+    const mnn_host_tensor_t* const*weights;
     size_t weight_count; /* entries at weights */
 } mnn_operator_call_t;
 
@@ -1245,9 +1214,9 @@ typedef struct mnn_schedule_config {
     int32_t record_plan;  /* 1: keeps what mnn_session_report() prints of the plan, which takes time and
                              memory; 2: also measures, whenever an operator is planned, each algorithm that it could
                              take, which takes up to a second and the memory of all of them. Since 0.2: 2 */
-    int32_t
-        keep_subnormals; /* 0: subnormal numbers (below 1.2e-38) count as zero while the session computes on the
-                                CPU, which is much faster where they are many; 1: they are kept */
+    /* 0: subnormal numbers (below 1.2e-38) count as zero while the session computes on the CPU, which is much faster
+     * where they are many; 1: they are kept. */
+    int32_t keep_subnormals;
     int32_t defer_planning; /* 1: no plan is made at creation, so that the shapes that the model declares need
                                not be usable, and mnn_session_resize() has to follow; 0: creation plans */
     int32_t plan_cache;     /* how many plans for different shapes are kept, the one in use included, 1 to 64;
@@ -1258,9 +1227,9 @@ typedef struct mnn_schedule_config {
                                      before them run only where something else needs them; NULL: the model's
                                      inputs alone. See Parts of models */
     size_t input_count;        /* names at inputs */
-    const char* const*
-        operators;         /* names of the only operators to run, then without inputs and outputs; NULL:
-                                     those that the outputs need. See Parts of models */
+    /* Names of the only operators to run, then without inputs and outputs; NULL: those that the outputs need. See Parts
+     * of models. */
+    const char* const*operators;
     size_t operator_count; /* names at operators */
     int32_t tuning_operators; /* the most operators that the session measures, in all its plans, where gpu_mode
                                  asks for MNN_GPU_TUNING_*; equal ones count once. The others take what the
@@ -1314,8 +1283,8 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  * mnn_session_resize_input() and mnn_session_resize() have to follow.
  * Sessions of one interpreter whose configurations are equal but for `cancel`, `max_memory_bytes`, `max_loop_iterations`,
  * `plan_cache` and `defer_planning`, on the CPU or on the same GPU, share the plans of the shapes that they have in common: a
- * further one is made in a fraction of the time and holds only arena_bytes of mnn_session_memory(), its inputs and its outputs;
- * on a GPU it records its own commands, too. A session that wrote constants of the model has plans of its own.
+ * further one is made in a fraction of the time and holds only arena_bytes of mnn_session_statistics(), its inputs and its
+ * outputs; on a GPU it records its own commands, too. A session that wrote constants of the model has plans of its own.
  * interpreter: need not outlive the session.
  * config: may be NULL (defaults); not kept.
  * out: the new session; the caller destroys it.
@@ -1347,8 +1316,8 @@ MNN_C_API mnn_status mnn_session_create(mnn_interpreter_t* interpreter, const mn
  *
  * max_memory_bytes, plan_cache, runtime and keep_subnormals hold for each path. The session waits for a resize when
  * one of them has defer_planning = 1. `cancel` is one token, in any of them, and ends the whole creation.
- * mnn_session_forward_type() and mnn_session_info() are about the first path, mnn_session_path_info() about each. The
- * cache is that of the first path on a GPU.
+ * mnn_session_info() is about the first path, mnn_session_path_info() about each. The cache is that of the first path on
+ * a GPU.
  * interpreter: need not outlive the session.
  * configs: [count], one beside the other with the struct_size of the first; not kept.
  * count: how many paths, 1 to MNN_MAX_PATHS.
@@ -1419,13 +1388,6 @@ MNN_C_API mnn_status mnn_session_output_at(const mnn_session_t* session, size_t 
  * Use: alone. Cost: none until mnn_session_resize(). Since 0.1. */
 MNN_C_API mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor_t* input,
                                               const int32_t* dims, size_t rank);
-
-/* mnn_session_resize_input() of an input of four dimensions by their meaning: the order of the shape follows from the
- * input's format.
- * batch, channel, height, width: the extents, each 0 or more.
- * Returns what mnn_session_resize_input() returns. Use: alone. Since 0.2. */
-MNN_C_API mnn_status mnn_session_resize_input_nchw(mnn_session_t* session, mnn_tensor_t* input, int32_t batch,
-                                                   int32_t channel, int32_t height, int32_t width);
 
 /* Whether the session is not planned for the shapes of its inputs, so that mnn_session_resize() must come
  * before a run.
@@ -1543,7 +1505,7 @@ MNN_C_API mnn_status mnn_session_bind_output(mnn_session_t* session, mnn_tensor_
 /* Buffers of a device
  *
  * An input or an output of a Vulkan session can lie in a VkBuffer that commands of the host write or read, so that nothing
- * passes through the host. Its elements are those of the tensor's type (mnn_tensor_type()), row-major in the order of
+ * passes through the host. Its elements are those of the tensor's type (mnn_tensor_info()), row-major in the order of
  * its format (NHWC for MNN_FORMAT_NHWC, NCHW for the others), mnn_tensor_byte_size() bytes from the offset on. The run
  * reads and writes them there, with the copy to or from its own layout that it makes in any case. Where an operator on
  * the CPU reads an input or makes an output, and for control flow, shapes that depend on contents, sessions of several
@@ -1573,19 +1535,18 @@ enum {
 typedef struct mnn_device_buffer {
     size_t struct_size; /* sizeof(mnn_device_buffer_t), written by the init function */
     int32_t kind;       /* MNN_BUFFER_* */
-    int32_t
-        allocate; /* 1: the session makes a buffer of that kind, in the device's own memory, and the other fields
-                           are not read; 0: they describe one of the host */
-    uint64_t
-        buffer; /* MNN_BUFFER_VULKAN: the VkBuffer, as a number. It can be a storage buffer and source and
-                           destination of transfers, has memory, and belongs to the session's queue family or is shared
-                           with it */
-    uint64_t
-        offset; /* of the first element, in bytes: in the VkBuffer or, for MNN_BUFFER_OPAQUE_FD, in the memory.
-                           A multiple of minStorageBufferOffsetAlignment and of 4 */
-    uint64_t
-        bytes; /* from there on that may be used: at least mnn_tensor_byte_size(). No byte behind that size is
-                           read or written */
+    /* 1: the session makes a buffer of that kind, in the device's own memory, and the other fields are not read; 0:
+     * they describe one of the host. */
+    int32_t allocate;
+    /* MNN_BUFFER_VULKAN: the VkBuffer, as a number. It can be a storage buffer and source and destination of transfers,
+     * has memory, and belongs to the session's queue family or is shared with it. */
+    uint64_t buffer;
+    /* Where the first element lies, in bytes: in the VkBuffer or, for MNN_BUFFER_OPAQUE_FD, in the memory. A multiple of
+     * minStorageBufferOffsetAlignment and of 4. */
+    uint64_t offset;
+    /* How many bytes from the offset on may be used: at least mnn_tensor_byte_size(). No byte behind that size is read or
+     * written. */
+    uint64_t bytes;
     uint64_t memory_bytes; /* MNN_BUFFER_OPAQUE_FD: the allocationSize of the memory */
     uint32_t memory_type;  /* MNN_BUFFER_OPAQUE_FD: the memoryTypeIndex that it was allocated with */
     int32_t fd;            /* MNN_BUFFER_OPAQUE_FD: it stays the caller's, who may close it after the call */
@@ -1642,21 +1603,13 @@ MNN_C_API mnn_status mnn_session_bind_input_buffer(mnn_session_t* session, mnn_t
 MNN_C_API mnn_status mnn_session_bind_output_buffer(mnn_session_t* session, mnn_tensor_t* tensor,
                                                     const mnn_device_buffer_t* buffer);
 
-/* Where the session runs.
- * forward_type: out, MNN_FORWARD_* of the backend that runs it.
- * reason: out, may be NULL; a string of the session that says why the wanted backend does not run it (with
- *   MNN_FORWARD_AUTO: why no earlier backend does), or NULL when the wanted backend runs it.
- * Returns MNN_OK. Use: always. Since 0.1. */
-MNN_C_API mnn_status mnn_session_forward_type(const mnn_session_t* session, int32_t* forward_type,
-                                              const char** reason);
-
 /* How a session, or a path of one, is set up. */
 typedef struct mnn_session_properties {
     size_t struct_size;          /* sizeof(mnn_session_properties_t), written by the caller */
     int32_t forward_type;        /* MNN_FORWARD_* of the backend that runs the session */
     int32_t wanted_forward_type; /* of the configuration, like the other wanted_ fields */
-    const char* reason;     /* why the wanted backend does not run it, as mnn_session_forward_type() says;
-                                     NULL: it does. All strings here are the session's */
+    const char* reason;     /* why the wanted backend does not run it (with MNN_FORWARD_AUTO: why no
+                                     earlier backend does); NULL: it does. All strings here are the session's */
     const char* device;     /* the name of its GPU; NULL on the CPU */
     const char* cpu_isa;    /* the instruction set of its operators on the CPU, e.g. "avx512" */
     int32_t threads;        /* that a run can have: fewer than wanted where the system refused to make them */
@@ -1686,7 +1639,7 @@ MNN_C_API mnn_status mnn_session_info(const mnn_session_t* session, mnn_session_
 MNN_C_API mnn_status mnn_session_path_info(const mnn_session_t* session, size_t path,
                                            mnn_session_properties_t* info);
 
-/* What a session has done since its creation. */
+/* What a session has done since its creation, and the memory that it holds. */
 typedef struct mnn_statistics {
     size_t struct_size;    /* sizeof(mnn_statistics_t), written by the caller */
     uint64_t runs;         /* runs that succeeded */
@@ -1701,13 +1654,22 @@ typedef struct mnn_statistics {
     uint64_t stage_plans;   /* plans of stages. Where it grows from run to run, shapes that depend on contents
                                     make runs plan */
     uint64_t device_allocations; /* how often memory of a GPU was taken for tensors */
-    uint64_t memory_bytes;       /* total_bytes of mnn_session_memory() */
-    uint64_t peak_memory_bytes;  /* its peak_bytes */
+    uint64_t memory_bytes;       /* that the session holds, without the model's own bytes: the present sum of
+                                    arena, weights, inputs, outputs and buffers of operators */
+    uint64_t peak_memory_bytes;  /* the largest value that memory_bytes has had since the session was created,
+                                    at any moment: it never falls. Weights that other sessions of the
+                                    interpreter prepare count here as they do there, and old memory beside the
+                                    new one that takes its place, where both were held */
+    uint64_t arena_bytes;        /* planned memory for tensors between operators, which this session alone
+                                    uses */
+    uint64_t weight_bytes;       /* prepared weights, constants of the model and of plans, shared with the
+                                    interpreter's other sessions */
     int32_t cache_read;          /* 1: the session used a cache of compiled pipelines that it was offered */
     int32_t cache_written;       /* 1: its creation or a resize wrote the cache file */
 } mnn_statistics_t;
 
-/* What a session has done since its creation, which was measured anyhow: a run reads the clock twice.
+/* What a session has done since its creation, which was measured anyhow, and the memory that it holds: a run reads the
+ * clock twice.
  * statistics: in and out; the caller sets statistics->struct_size, and no field behind that size is written.
  * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
  * Use: always; beside a run the fields may belong to different moments. Since 0.2. */
@@ -1792,26 +1754,6 @@ MNN_C_API mnn_status mnn_session_cache_accepted(const mnn_session_t* session, bo
 MNN_C_API mnn_status mnn_session_report(const mnn_session_t* session, const char* what, char* buffer,
                                         size_t capacity, size_t* needed);
 
-/* The memory that a session holds. */
-typedef struct mnn_memory_info {
-    size_t struct_size;    /* sizeof(mnn_memory_info_t), written by the caller */
-    uint64_t arena_bytes;  /* planned memory for tensors between operators, which this session alone uses */
-    uint64_t weight_bytes; /* prepared weights, constants of the model and of plans, shared with the interpreter's other
-                              sessions */
-    uint64_t total_bytes;  /* the present sum of arena, weights, inputs, outputs and buffers of operators */
-    uint64_t peak_bytes;   /* the largest value that total_bytes has had since the session was created, at any
-                              moment: it never falls. Weights that other sessions of the interpreter prepare count
-                              here as they do there, and old memory beside the new one that takes its place, where
-                              both were held */
-} mnn_memory_info_t;
-
-/* The memory that a session holds, in bytes, without the model's own bytes.
- * memory: in and out; the caller sets memory->struct_size, and no field behind that size is written.
- * Returns MNN_OK; MNN_ERROR_BAD_STATE while a resize is needed; MNN_ERROR_VERSION_MISMATCH when struct_size
- *   is smaller than that of the first version.
- * Use: always. Since 0.1. */
-MNN_C_API mnn_status mnn_session_memory(const mnn_session_t* session, mnn_memory_info_t* memory);
-
 /* The work of one run in floating point operations (a multiply-add is two). Operators in a loop count as
  * often as it runs them, those in a branch that is not taken do not count.
  * flops: out.
@@ -1889,9 +1831,9 @@ typedef struct mnn_run_options {
     mnn_op_callback before; /* called before each operator, also in bodies of control flow; may be NULL */
     mnn_op_callback after;  /* called after each operator; may be NULL */
     void* user_data;        /* handed to all of them */
-    int32_t
-        device_times; /* 1: the GPU runs its operators one after another and measures each, for device_ms of
-                               the callbacks; 0: it overlaps them where it can. Since 0.2 */
+    /* 1: the GPU runs its operators one after another and measures each, for device_ms of the callbacks; 0: it overlaps
+     * them where it can. Since 0.2. */
+    int32_t device_times;
     mnn_run_callback done; /* called once when the run has ended; may be NULL. Since 0.2 */
 } mnn_run_options_t;
 
@@ -1964,17 +1906,6 @@ MNN_C_API mnn_status mnn_tensor_name(const mnn_tensor_t* tensor, const char** na
 MNN_C_API mnn_status mnn_tensor_shape(const mnn_tensor_t* tensor, int32_t* dims, size_t capacity,
                                       size_t* rank);
 
-/* The element type of a tensor.
- * type: out, MNN_TYPE_*.
- * Returns MNN_OK; MNN_ERROR_BAD_STATE as for mnn_tensor_shape(). Use: reads. Since 0.1. */
-MNN_C_API mnn_status mnn_tensor_type(const mnn_tensor_t* tensor, int32_t* type);
-
-/* The dimension format of a tensor: MNN_FORMAT_NHWC when its shape is in NHWC order, else MNN_FORMAT_NCHW or
- * MNN_FORMAT_NC4HW4, whose shapes are in NCHW order.
- * format: out.
- * Returns MNN_OK; MNN_ERROR_BAD_STATE as for mnn_tensor_shape(). Use: reads. Since 0.1. */
-MNN_C_API mnn_status mnn_tensor_format(const mnn_tensor_t* tensor, int32_t* format);
-
 /* The extents of a tensor of four dimensions by their meaning.
  * nchw: out, 4 numbers: batch, channel, height and width; -1 for an open extent.
  * Returns MNN_OK; MNN_ERROR_BAD_STATE when the tensor has another rank, and as for mnn_tensor_shape(). Use: reads.
@@ -1993,15 +1924,16 @@ enum {
 typedef struct mnn_tensor_properties {
     size_t struct_size; /* sizeof(mnn_tensor_properties_t), written by the caller */
     int32_t kind;       /* MNN_TENSOR_* */
-    int32_t
-        forward_type; /* MNN_FORWARD_* of the backend in whose memory its elements lie. Inputs and outputs lie in
-                              the host's memory, that of MNN_FORWARD_CPU, unless they are bound to buffers of a device
-                              that runs use directly */
-    int32_t type;     /* MNN_TYPE_* */
-    int32_t format; /* MNN_FORMAT_* */
-    int32_t
-        channel_block; /* how many channels lie together; 1: the elements are row-major in the order of the format,
-                              and mnn_tensor_map() gives them in place */
+    /* MNN_FORWARD_* of the backend in whose memory its elements lie. Inputs and outputs lie in the host's memory, that
+     * of MNN_FORWARD_CPU, unless they are bound to buffers of a device that runs use directly. */
+    int32_t forward_type;
+    int32_t type; /* MNN_TYPE_* */
+    /* MNN_FORMAT_NHWC when its shape is in NHWC order, else MNN_FORMAT_NCHW or MNN_FORMAT_NC4HW4, whose shapes are in NCHW
+     * order. */
+    int32_t format;
+    /* How many channels lie together; 1: the elements are row-major in the order of the format, and mnn_tensor_map()
+     * gives them in place. */
+    int32_t channel_block;
     int32_t used;      /* 0: an input on which no output of the session depends */
 } mnn_tensor_properties_t;
 

@@ -128,9 +128,11 @@ ArrayPtr read(mnn_tensor_t* tensor, DataType type, const Dims& dims, int64_t cou
         array->bytes.resize(n);
         to = array->bytes.data();
     }
-    int32_t format = 0;
-    check(mnn_tensor_format(tensor, &format));
-    check(mnn_tensor_read(tensor, to, bytes, format == MNN_FORMAT_NHWC ? MNN_FORMAT_NHWC : MNN_FORMAT_NCHW));
+    mnn_tensor_properties_t info{};
+    info.struct_size = sizeof info;
+    check(mnn_tensor_info(tensor, &info));
+    check(mnn_tensor_read(tensor, to, bytes,
+                          info.format == MNN_FORMAT_NHWC ? MNN_FORMAT_NHWC : MNN_FORMAT_NCHW));
     return array;
 }
 
@@ -162,8 +164,9 @@ std::vector<Result> ask(const std::vector<uint8_t>& net, const std::vector<Opera
             const mnn_status status = mnn_tensor_shape(tensor, nullptr, 0, &rank);
             result.known = status == MNN_OK;
             all = all && result.known;
-            int32_t type = 0;
-            if (mnn_tensor_type(tensor, &type) == MNN_OK) result.type = typeOf(type);
+            mnn_tensor_properties_t info{};
+            info.struct_size = sizeof info;
+            if (mnn_tensor_info(tensor, &info) == MNN_OK) result.type = typeOf(info.type);
             if (!result.known) continue;
             std::vector<int32_t> dims(rank);
             check(mnn_tensor_shape(tensor, dims.data(), rank, &rank));

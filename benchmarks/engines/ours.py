@@ -92,9 +92,10 @@ class Engine:
 
     def results(self):
         for tensor, array in self.outputs:
-            dims, rank, kind = (ctypes.c_int32 * structs.MAX_RANK)(), ctypes.c_size_t(), ctypes.c_int32()
+            dims, rank = (ctypes.c_int32 * structs.MAX_RANK)(), ctypes.c_size_t()
+            info = structs.TensorProperties(ctypes.sizeof(structs.TensorProperties))
             self.check(self.lib.mnn_tensor_shape(tensor, dims, ctypes.c_size_t(structs.MAX_RANK), ctypes.byref(rank)))
-            self.check(self.lib.mnn_tensor_type(tensor, ctypes.byref(kind)))
-            if tuple(dims[: rank.value]) != array.shape or TYPES.get(kind.value) != array.dtype:
+            self.check(self.lib.mnn_tensor_info(tensor, ctypes.byref(info)))
+            if tuple(dims[: rank.value]) != array.shape or TYPES.get(info.type) != array.dtype:
                 raise RuntimeError(f"an output is {list(dims[:rank.value])}, expected {list(array.shape)}")
         return [array for _, array in self.outputs]

@@ -147,8 +147,8 @@ func bind[T Element](op string, tensor *Tensor, buffer *Buffer[T], format Format
 
 // checkKnownType is checkType where the type is known: that of an output may be after a run only.
 func (t *Tensor) checkKnownType(op string, wanted ElementType) error {
-	result := C.go_mnn_tensor_type(t.handle)
-	if err := check(op, result); err == nil {
+	tensor := C.go_mnn_tensor_info(t.handle)
+	if err := check(op, tensor.result); err == nil {
 		return t.checkType(op, wanted)
 	}
 	return nil

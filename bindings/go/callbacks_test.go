@@ -90,7 +90,7 @@ func TestCallbacksMayAskButNotChange(t *testing.T) {
 		calls++
 		_, err := session.Ops()
 		must(t, err)
-		_, err = session.Memory()
+		_, err = session.Statistics()
 		must(t, err)
 		_, err = input.Shape()
 		must(t, err)
@@ -105,10 +105,10 @@ func TestCallbacksMayAskButNotChange(t *testing.T) {
 		_, err = session.Cache()
 		must(t, err)
 		mustBe(t, net.UpdateCacheFile(session), StatusBadState) // no file is named
-		forward, reason, err := session.ForwardType()
+		setup, err := session.Properties()
 		must(t, err)
-		if forward != ForwardCPU || reason != "" {
-			t.Errorf("runs on %d, %q", forward, reason)
+		if setup.ForwardType != ForwardCPU || setup.Reason != "" {
+			t.Errorf("runs on %+v", setup)
 		}
 		mustBe(t, session.Close(), StatusBusy)
 		for _, tensor := range tensors {

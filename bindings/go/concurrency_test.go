@@ -88,7 +88,7 @@ func TestOneSessionOnManyGoroutines(t *testing.T) {
 				_, err = session.Ops()
 			case 2:
 				err = session.RunWithCallbacks(context.Background(), goOn, func(OpInfo, []*Tensor) OpAction {
-					_, err := session.Memory()
+					_, err := session.Statistics()
 					if err != nil {
 						t.Error(err)
 					}

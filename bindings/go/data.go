@@ -115,11 +115,11 @@ func ReadAs[T HostElement](tensor *Tensor, format Format) ([]T, error) {
 	if err := check(op, size); err != nil {
 		return nil, err
 	}
-	kind := C.go_mnn_tensor_type(tensor.handle)
-	if err := check(op, kind); err != nil {
+	kind := C.go_mnn_tensor_info(tensor.handle)
+	if err := check(op, kind.result); err != nil {
 		return nil, err
 	}
-	data := make([]T, int(size.number)/ElementType(kind.number).size())
+	data := make([]T, int(size.number)/ElementType(kind.info._type).size())
 	bytes := bytesOf(data)
 	result := C.go_mnn_tensor_read_as(tensor.handle, start(bytes), C.size_t(len(bytes)),
 		C.int32_t(elementType[T]()), C.int32_t(format))
@@ -160,11 +160,11 @@ func (t *Tensor) checkType(op string, wanted ElementType) error {
 	if wanted == anyType {
 		return nil
 	}
-	result := C.go_mnn_tensor_type(t.handle)
-	if err := check(op, result); err != nil {
+	tensor := C.go_mnn_tensor_info(t.handle)
+	if err := check(op, tensor.result); err != nil {
 		return err
 	}
-	if has := ElementType(result.number); has != wanted {
+	if has := ElementType(tensor.info._type); has != wanted {
 		return failf(op, StatusBadType, "the tensor's elements are %s, the slice's are %s", has, wanted)
 	}
 	return nil

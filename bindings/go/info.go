@@ -1,4 +1,4 @@
-// Descriptions of a session: caches, reports, memory, work and operators.
+// Descriptions of a session: caches, reports, work and operators.
 
 package mnn
 
@@ -73,53 +73,12 @@ func report(op, what string, write func(name, buffer *C.char, capacity C.size_t)
 	return string(data[:int(result.number)-1]), nil
 }
 
-// ForwardType returns where the session runs, and why the wanted backend was not taken (with ForwardAuto: why none
-// before the one that was); "" when it was.
-func (s *Session) ForwardType() (forward ForwardType, reason string, err error) {
-	const op = "Session.ForwardType"
-	mine, err := s.enter(op)
-	if err != nil {
-		return 0, "", err
-	}
-	defer s.leave(mine)
-	result := C.go_mnn_session_forward_type(s.handle)
-	return ForwardType(result.number), C.GoString(result.text), check(op, result)
-}
-
 // CacheAccepted reports whether the session used the cache that it was offered.
 func (s *Session) CacheAccepted() (bool, error) {
 	result, err := s.ask("Session.CacheAccepted", func(handle C.mnn_go_session) C.mnn_go_result {
 		return C.go_mnn_session_cache_accepted(handle)
 	})
 	return result.number != 0, err
-}
-
-// MemoryInfo is what a session holds, in bytes, without the model's own bytes.
-type MemoryInfo struct {
-	ArenaBytes  uint64 // planned memory for what flows between operators: of this session alone
-	WeightBytes uint64 // prepared weights and constants: shared with the interpreter's other sessions
-	TotalBytes  uint64 // arena, weights, inputs, outputs and buffers of the operators now
-	PeakBytes   uint64 // the largest TotalBytes so far
-}
-
-// Memory returns how much memory the session holds.
-func (s *Session) Memory() (MemoryInfo, error) {
-	const op = "Session.Memory"
-	mine, err := s.enter(op)
-	if err != nil {
-		return MemoryInfo{}, err
-	}
-	defer s.leave(mine)
-	memory := C.go_mnn_session_memory(s.handle)
-	if err := check(op, memory.result); err != nil {
-		return MemoryInfo{}, err
-	}
-	return MemoryInfo{
-		ArenaBytes:  uint64(memory.info.arena_bytes),
-		WeightBytes: uint64(memory.info.weight_bytes),
-		TotalBytes:  uint64(memory.info.total_bytes),
-		PeakBytes:   uint64(memory.info.peak_bytes),
-	}, nil
 }
 
 // FLOPs returns the floating point operations of one run (a multiply-add is two). It is not complete when

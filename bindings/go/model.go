@@ -55,26 +55,12 @@ func (m *Interpreter) Inputs() ([]ModelInput, error) {
 	}
 	inputs := make([]ModelInput, int(count.number))
 	for i := range inputs {
-		index := C.size_t(i)
-		name := C.go_mnn_interpreter_input_name(m.handle, index)
-		if err := check(op, name); err != nil {
+		input := C.go_mnn_interpreter_input_info(m.handle, C.size_t(i))
+		if err := check(op, input.result); err != nil {
 			return nil, err
 		}
-		shape := C.go_mnn_interpreter_input_shape(m.handle, index)
-		if err := check(op, shape.result); err != nil {
-			return nil, err
-		}
-		element := C.go_mnn_interpreter_input_type(m.handle, index)
-		if err := check(op, element); err != nil {
-			return nil, err
-		}
-		format := C.go_mnn_interpreter_input_format(m.handle, index)
-		if err := check(op, format); err != nil {
-			return nil, err
-		}
-		inputs[i] = ModelInput{
-			C.GoString(name.text), shapeOf(shape), ElementType(element.number), Format(format.number),
-		}
+		declared := declarationOf(&input.info)
+		inputs[i] = ModelInput{declared.Name, declared.Shape, declared.Type, declared.Format}
 	}
 	return inputs, nil
 }

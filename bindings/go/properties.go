@@ -191,7 +191,7 @@ func sessionProperties(op string, session C.mnn_go_session_properties) (SessionP
 	}, nil
 }
 
-// Statistics is what a session has done since its creation.
+// Statistics is what a session has done since its creation, and the memory that it holds without the model's own bytes.
 type Statistics struct {
 	Runs, FailedRuns        uint64        // runs that succeeded, and that began and failed
 	LastRun, TotalRun       time.Duration // of runs that succeeded, callbacks included
@@ -199,8 +199,10 @@ type Statistics struct {
 	LastPlan, TotalPlan     time.Duration
 	StagePlans              uint64 // where it grows from run to run, shapes that depend on contents make runs plan
 	DeviceAllocations       uint64 // how often memory of a GPU was taken for tensors
-	MemoryBytes             uint64 // MemoryInfo.TotalBytes
-	PeakMemoryBytes         uint64 // MemoryInfo.PeakBytes
+	MemoryBytes             uint64 // that it holds now: arena, weights, inputs, outputs and buffers of the operators
+	PeakMemoryBytes         uint64 // the largest MemoryBytes so far
+	ArenaBytes              uint64 // planned memory for what flows between operators: of this session alone
+	WeightBytes             uint64 // prepared weights and constants: shared with the interpreter's other sessions
 	CacheRead, CacheWritten bool   // whether it used a cache of pipelines, and whether its creation or a resize wrote the file
 }
 
@@ -230,6 +232,8 @@ func (s *Session) Statistics() (Statistics, error) {
 		DeviceAllocations: uint64(info.device_allocations),
 		MemoryBytes:       uint64(info.memory_bytes),
 		PeakMemoryBytes:   uint64(info.peak_memory_bytes),
+		ArenaBytes:        uint64(info.arena_bytes),
+		WeightBytes:       uint64(info.weight_bytes),
 		CacheRead:         info.cache_read != 0,
 		CacheWritten:      info.cache_written != 0,
 	}, nil
@@ -247,7 +251,10 @@ type TensorProperties struct {
 
 // Properties returns where the tensor lies, and how. StatusBadState as of Shape.
 func (t *Tensor) Properties() (TensorProperties, error) {
-	const op = "Tensor.Properties"
+	return t.properties("Tensor.Properties")
+}
+
+func (t *Tensor) properties(op string) (TensorProperties, error) {
 	mine, err := t.enter(op)
 	if err != nil {
 		return TensorProperties{}, err
@@ -282,29 +289,6 @@ func (t *Tensor) NCHW() ([4]int, error) {
 	var extents [4]int
 	copy(extents[:], shapeOf(shape))
 	return extents, nil
-}
-
-// ResizeInputNCHW is ResizeInput of an input of four dimensions by their meaning, in the order of its format.
-func (s *Session) ResizeInputNCHW(input *Tensor, batch, channel, height, width int) error {
-	const op = "Session.ResizeInputNCHW"
-	if input == nil {
-		return failf(op, StatusNullArgument, "the input is nil")
-	}
-	if input.session != s || input.shown != nil {
-		return failf(op, StatusBadHandle, "the tensor is not an input of this session")
-	}
-	var dims [4]C.int32_t
-	for i, extent := range [4]int{batch, channel, height, width} {
-		if int(int32(extent)) != extent {
-			return failf(op, StatusBadRange, "extent %d is %d", i, extent)
-		}
-		dims[i] = C.int32_t(extent)
-	}
-	if err := s.lock(context.Background(), op); err != nil {
-		return err
-	}
-	defer s.leave(true)
-	return check(op, C.go_mnn_session_resize_input_nchw(s.handle, input.handle, dims[0], dims[1], dims[2], dims[3]))
 }
 
 // Print returns the tensor as text: a line about it, then its elements in brackets. edge: how many positions to show at

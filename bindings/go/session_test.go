@@ -52,8 +52,6 @@ func TestResize(t *testing.T) {
 	mustBe(t, err, StatusBadState)
 	_, err = session.Ops()
 	mustBe(t, err, StatusBadState)
-	_, err = session.Memory()
-	mustBe(t, err, StatusBadState)
 	_, _, err = session.FLOPs()
 	mustBe(t, err, StatusBadState)
 	must(t, session.Resize(ctx))
@@ -89,13 +87,13 @@ func TestPlansAreDeferredKeptAndGivenUp(t *testing.T) {
 		must(t, session.ResizeInput(input, []int{batch, 1, 8, 8}))
 		must(t, session.Resize(ctx))
 	}
-	large, err := session.Memory()
+	large, err := session.Statistics()
 	must(t, err)
 	must(t, session.Trim())
-	small, err := session.Memory()
+	small, err := session.Statistics()
 	must(t, err)
-	if small.TotalBytes >= large.TotalBytes {
-		t.Errorf("%d bytes after a trim, %d before", small.TotalBytes, large.TotalBytes)
+	if small.MemoryBytes >= large.MemoryBytes {
+		t.Errorf("%d bytes after a trim, %d before", small.MemoryBytes, large.MemoryBytes)
 	}
 	must(t, session.Run(ctx))
 	_, err = model.NewSession(ctx, &SessionConfig{PlanCache: 65})
@@ -132,9 +130,9 @@ func TestShapesThatAreRefused(t *testing.T) {
 func TestSessionTells(t *testing.T) {
 	session := digitsSession(t)
 	mustScore(t, session, pixels(pixelCount, 1))
-	memory, err := session.Memory()
+	memory, err := session.Statistics()
 	must(t, err)
-	if memory.WeightBytes == 0 || memory.TotalBytes < memory.WeightBytes || memory.PeakBytes < memory.TotalBytes {
+	if memory.WeightBytes == 0 || memory.MemoryBytes < memory.WeightBytes || memory.PeakMemoryBytes < memory.MemoryBytes {
 		t.Errorf("%+v", memory)
 	}
 	flops, complete, err := session.FLOPs()
@@ -255,16 +253,16 @@ func TestConfigsThatAreRefused(t *testing.T) {
 }
 
 func TestWhereItRuns(t *testing.T) {
-	forward, reason, err := digitsSession(t).ForwardType()
+	setup, err := digitsSession(t).Properties()
 	must(t, err)
-	if forward != ForwardCPU || reason != "" {
-		t.Errorf("runs on %d, %q", forward, reason)
+	if setup.ForwardType != ForwardCPU || setup.Reason != "" {
+		t.Errorf("runs on %+v", setup)
 	}
 	missing := &SessionConfig{ForwardType: ForwardVulkan, Device: "no GPU has this name", AllowFallback: true}
-	forward, reason, err = newTestSession(t, openDigits(t), missing).ForwardType()
+	setup, err = newTestSession(t, openDigits(t), missing).Properties()
 	must(t, err)
-	if forward != ForwardCPU || reason == "" {
-		t.Errorf("runs on %d, %q", forward, reason)
+	if setup.ForwardType != ForwardCPU || setup.Reason == "" {
+		t.Errorf("runs on %+v", setup)
 	}
 }
 

@@ -166,35 +166,6 @@ static inline mnn_go_result go_mnn_interpreter_input_count(mnn_go_model interpre
     return answer;
 }
 
-static inline mnn_go_result go_mnn_interpreter_input_name(mnn_go_model interpreter, size_t index) {
-    const char* name = NULL;
-    mnn_go_result answer = mnn_go_finish(mnn_interpreter_input_name((mnn_interpreter_t*)interpreter, index, &name));
-    answer.text = name;
-    return answer;
-}
-
-static inline mnn_go_shape go_mnn_interpreter_input_shape(mnn_go_model interpreter, size_t index) {
-    mnn_go_shape shape = {.dims = {0}};
-    size_t rank = 0;
-    shape.result = mnn_go_finish(mnn_interpreter_input_shape((mnn_interpreter_t*)interpreter, index, shape.dims, MNN_MAX_RANK, &rank));
-    shape.result.number = rank;
-    return shape;
-}
-
-static inline mnn_go_result go_mnn_interpreter_input_type(mnn_go_model interpreter, size_t index) {
-    int32_t type = 0;
-    mnn_go_result answer = mnn_go_finish(mnn_interpreter_input_type((mnn_interpreter_t*)interpreter, index, &type));
-    answer.number = (uint64_t)type;
-    return answer;
-}
-
-static inline mnn_go_result go_mnn_interpreter_input_format(mnn_go_model interpreter, size_t index) {
-    int32_t format = 0;
-    mnn_go_result answer = mnn_go_finish(mnn_interpreter_input_format((mnn_interpreter_t*)interpreter, index, &format));
-    answer.number = (uint64_t)format;
-    return answer;
-}
-
 typedef struct mnn_go_declaration {
     mnn_go_result result;
     mnn_declaration_t info;
@@ -373,10 +344,6 @@ static inline mnn_go_result go_mnn_session_resize_input(mnn_go_session session, 
     return mnn_go_finish(mnn_session_resize_input((mnn_session_t*)session, (mnn_tensor_t*)input, dims, rank));
 }
 
-static inline mnn_go_result go_mnn_session_resize_input_nchw(mnn_go_session session, mnn_go_tensor input, int32_t batch, int32_t channel, int32_t height, int32_t width) {
-    return mnn_go_finish(mnn_session_resize_input_nchw((mnn_session_t*)session, (mnn_tensor_t*)input, batch, channel, height, width));
-}
-
 static inline mnn_go_result go_mnn_session_needs_resize(mnn_go_session session) {
     bool needed = false;
     mnn_go_result answer = mnn_go_finish(mnn_session_needs_resize((mnn_session_t*)session, &needed));
@@ -406,15 +373,6 @@ static inline mnn_go_result go_mnn_session_bind_input_buffer(mnn_go_session sess
 
 static inline mnn_go_result go_mnn_session_bind_output_buffer(mnn_go_session session, mnn_go_tensor tensor, const mnn_device_buffer_t* buffer) {
     return mnn_go_finish(mnn_session_bind_output_buffer((mnn_session_t*)session, (mnn_tensor_t*)tensor, buffer));
-}
-
-static inline mnn_go_result go_mnn_session_forward_type(mnn_go_session session) {
-    int32_t forward_type = 0;
-    const char* reason = NULL;
-    mnn_go_result answer = mnn_go_finish(mnn_session_forward_type((mnn_session_t*)session, &forward_type, &reason));
-    answer.number = (uint64_t)forward_type;
-    answer.text = reason;
-    return answer;
 }
 
 typedef struct mnn_go_session_properties {
@@ -487,17 +445,6 @@ static inline mnn_go_result go_mnn_session_report(mnn_go_session session, const 
     return answer;
 }
 
-typedef struct mnn_go_memory_info {
-    mnn_go_result result;
-    mnn_memory_info_t info;
-} mnn_go_memory_info;
-
-static inline mnn_go_memory_info go_mnn_session_memory(mnn_go_session session) {
-    mnn_go_memory_info filled = {.info.struct_size = sizeof filled.info};
-    filled.result = mnn_go_finish(mnn_session_memory((mnn_session_t*)session, &filled.info));
-    return filled;
-}
-
 static inline mnn_go_result go_mnn_session_flops(mnn_go_session session) {
     double flops = 0;
     bool complete = false;
@@ -542,20 +489,6 @@ static inline mnn_go_shape go_mnn_tensor_shape(mnn_go_tensor tensor) {
     shape.result = mnn_go_finish(mnn_tensor_shape((mnn_tensor_t*)tensor, shape.dims, MNN_MAX_RANK, &rank));
     shape.result.number = rank;
     return shape;
-}
-
-static inline mnn_go_result go_mnn_tensor_type(mnn_go_tensor tensor) {
-    int32_t type = 0;
-    mnn_go_result answer = mnn_go_finish(mnn_tensor_type((mnn_tensor_t*)tensor, &type));
-    answer.number = (uint64_t)type;
-    return answer;
-}
-
-static inline mnn_go_result go_mnn_tensor_format(mnn_go_tensor tensor) {
-    int32_t format = 0;
-    mnn_go_result answer = mnn_go_finish(mnn_tensor_format((mnn_tensor_t*)tensor, &format));
-    answer.number = (uint64_t)format;
-    return answer;
 }
 
 typedef struct mnn_go_tensor_properties {

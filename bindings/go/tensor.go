@@ -68,19 +68,15 @@ func (t *Tensor) Shape() ([]int, error) {
 
 // Type returns the element type. StatusBadState as of Shape.
 func (t *Tensor) Type() (ElementType, error) {
-	result, err := t.ask("Tensor.Type", func(handle C.mnn_go_tensor) C.mnn_go_result {
-		return C.go_mnn_tensor_type(handle)
-	})
-	return ElementType(result.number), err
+	properties, err := t.properties("Tensor.Type")
+	return properties.Type, err
 }
 
 // Format returns NHWC when the shape is in NHWC order, else NCHW or NC4HW4, whose shapes are in NCHW order.
 // StatusBadState as of Shape.
 func (t *Tensor) Format() (Format, error) {
-	result, err := t.ask("Tensor.Format", func(handle C.mnn_go_tensor) C.mnn_go_result {
-		return C.go_mnn_tensor_format(handle)
-	})
-	return Format(result.number), err
+	properties, err := t.properties("Tensor.Format")
+	return properties.Format, err
 }
 
 // ElementCount returns the product of the extents. StatusBadState as of Shape, and when an extent is open.

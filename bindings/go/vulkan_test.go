@@ -50,10 +50,10 @@ func TestVulkanRuns(t *testing.T) {
 	want := mustScore(t, digitsSession(t), image)
 	session := newTestSession(t, openDigits(t), config)
 	mustBeNear(t, mustScore(t, session, image), want)
-	forward, reason, err := session.ForwardType()
+	setup, err := session.Properties()
 	must(t, err)
-	if forward != ForwardVulkan || reason != "" {
-		t.Errorf("runs on %d, %q", forward, reason)
+	if setup.ForwardType != ForwardVulkan || setup.Reason != "" {
+		t.Errorf("runs on %+v", setup)
 	}
 	ops, err := session.Ops()
 	must(t, err)

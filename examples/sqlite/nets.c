@@ -57,9 +57,12 @@ static bool prepare(mnn_interpreter_t* model, const char* path, net_t* net, fail
     size_t inputs = 0;
     if (!succeeded(mnn_interpreter_input_count(model, &inputs), failure)) return false;
     if (inputs != 1) return fail(failure, "'%s' has %zu inputs, only models of one can be run", path, inputs);
-    return succeeded(mnn_interpreter_input_shape(model, 0, net->dims, MNN_MAX_RANK, &net->rank), failure) &&
-           succeeded(mnn_interpreter_input_type(model, 0, &net->type), failure) &&
-           succeeded(mnn_session_create(model, NULL, &net->session), failure) &&
+    mnn_declaration_t input = {.struct_size = sizeof input};
+    if (!succeeded(mnn_interpreter_input_info(model, 0, &input), failure)) return false;
+    memcpy(net->dims, input.dims, sizeof net->dims);
+    net->rank = (size_t)input.rank;
+    net->type = input.type;
+    return succeeded(mnn_session_create(model, NULL, &net->session), failure) &&
            succeeded(mnn_session_input(net->session, NULL, &net->input), failure) &&
            succeeded(mnn_tensor_name(net->input, &net->input_name), failure);
 }

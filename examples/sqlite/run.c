@@ -73,18 +73,21 @@ static bool fit(const net_t* net, size_t bytes, int32_t* dims, failure_t* failur
                 unit, bytes);
 }
 
-/* The order that the tensor's shape is in. */
-static bool own_order(const mnn_tensor_t* tensor, int32_t* format, failure_t* failure) {
-    if (!succeeded(mnn_tensor_format(tensor, format), failure)) return false;
-    if (*format != MNN_FORMAT_NHWC) *format = MNN_FORMAT_NCHW;
+/* The type of a tensor's elements, and the order that its shape is in. */
+static bool describe_tensor(const mnn_tensor_t* tensor, int32_t* type, int32_t* format, failure_t* failure) {
+    mnn_tensor_properties_t info = {.struct_size = sizeof info};
+    if (!succeeded(mnn_tensor_info(tensor, &info), failure)) return false;
+    *type = info.type;
+    *format = info.format == MNN_FORMAT_NHWC ? MNN_FORMAT_NHWC : MNN_FORMAT_NCHW;
     return true;
 }
 
 static bool feed_and_run(net_t* net, const void* blob, size_t bytes, const int32_t* dims,
                          failure_t* failure) {
-    int32_t format = 0;
+    int32_t type = 0, format = 0;
     return succeeded(mnn_session_resize_input(net->session, net->input, dims, net->rank), failure) &&
-           succeeded(mnn_session_resize(net->session), failure) && own_order(net->input, &format, failure) &&
+           succeeded(mnn_session_resize(net->session), failure) &&
+           describe_tensor(net->input, &type, &format, failure) &&
            succeeded(mnn_tensor_write(net->input, blob, bytes, format), failure) &&
            succeeded(mnn_session_run(net->session), failure);
 }
@@ -95,7 +98,7 @@ static bool fetch(const net_t* net, const int32_t* dims, const char* name, resul
     int32_t format = 0, shape[MNN_MAX_RANK];
     size_t rank = 0;
     if (!succeeded(mnn_session_output(net->session, name, &output), failure) ||
-        !succeeded(mnn_tensor_type(output, &result->type), failure) || !own_order(output, &format, failure) ||
+        !describe_tensor(output, &result->type, &format, failure) ||
         !succeeded(mnn_tensor_shape(output, shape, MNN_MAX_RANK, &rank), failure) ||
         !succeeded(mnn_tensor_element_count(output, &result->elements), failure) ||
         !succeeded(mnn_tensor_byte_size(output, format, &result->bytes), failure))

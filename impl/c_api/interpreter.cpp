@@ -12,16 +12,6 @@ const Graph& mainGraph(const InterpreterObject& interpreter) {
     return interpreter.impl->model().mainGraph();
 }
 
-int32_t inputId(const InterpreterObject& interpreter, size_t index) {
-    const Graph& graph = mainGraph(interpreter);
-    checkIndex(index, graph.inputs.size(), "input");
-    return graph.inputs[index];
-}
-
-Declaration inputDeclaration(const InterpreterObject& interpreter, size_t index) {
-    return declaredInput(*interpreter.impl->net, inputId(interpreter, index));
-}
-
 const Node& nodeAt(const InterpreterObject& interpreter, size_t index) {
     checkIndex(index, interpreter.ops.size(), "operator");
     const auto [graph, node] = interpreter.ops[index];
@@ -63,39 +53,6 @@ mnn_status mnn_interpreter_biz_code(const mnn_interpreter_t* interpreter, const 
 
 mnn_status mnn_interpreter_input_count(const mnn_interpreter_t* interpreter, size_t* count) {
     return guard([&] { required(count, "count") = mainGraph(*InterpreterUse(interpreter)).inputs.size(); });
-}
-
-mnn_status mnn_interpreter_input_name(const mnn_interpreter_t* interpreter, size_t index, const char** name) {
-    return guard([&] {
-        required(name, "name");
-        const InterpreterUse net(interpreter);
-        *name = mainGraph(*net).tensorNames[static_cast<size_t>(inputId(*net, index))].c_str();
-    });
-}
-
-mnn_status mnn_interpreter_input_shape(const mnn_interpreter_t* interpreter, size_t index, int32_t* dims,
-                                       size_t capacity, size_t* rank) {
-    return guard([&] {
-        const InterpreterUse net(interpreter);
-        fillShape(dims, capacity, rank, inputDeclaration(*net, index).shape, "the input's shape");
-    });
-}
-
-mnn_status mnn_interpreter_input_type(const mnn_interpreter_t* interpreter, size_t index, int32_t* type) {
-    return guard([&] {
-        required(type, "type");
-        const InterpreterUse net(interpreter);
-        const DataType inside = inputDeclaration(*net, index).type;
-        const bool half = DeclaredTypes(*net->impl->net).shownAsHalf(inputId(*net, index));
-        *type = half ? MNN_TYPE_FLOAT16 : publicType(inside);
-    });
-}
-
-mnn_status mnn_interpreter_input_format(const mnn_interpreter_t* interpreter, size_t index, int32_t* format) {
-    return guard([&] {
-        required(format, "format") =
-            static_cast<int32_t>(inputDeclaration(*InterpreterUse(interpreter), index).format);
-    });
 }
 
 mnn_status mnn_interpreter_output_count(const mnn_interpreter_t* interpreter, size_t* count) {

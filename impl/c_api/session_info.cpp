@@ -1,4 +1,4 @@
-// What can be asked of a session: its backend, memory, operators and their cost.
+// What can be asked of a session: its operators and their cost.
 #include "c_api/session_info.h"
 
 #include <cstring>
@@ -32,32 +32,6 @@ void requireResized(const SessionObject& session) {
 }
 
 }  // namespace
-
-mnn_status mnn_session_forward_type(const mnn_session_t* session, int32_t* forward_type,
-                                    const char** reason) {
-    return guard([&] {
-        required(forward_type, "forward_type");
-        const SessionUse handle(session, Access::Always, "mnn_session_forward_type");
-        const std::string& why = handle->impl->fallbackReason();
-        *forward_type = static_cast<int32_t>(handle->impl->forwardType());
-        if (reason) *reason = why.empty() ? nullptr : why.c_str();
-    });
-}
-
-mnn_status mnn_session_memory(const mnn_session_t* session, mnn_memory_info_t* memory) {
-    return guard([&] {
-        checkStructSize(required(memory, "memory").struct_size, sizeof(mnn_memory_info_t), "memory");
-        const SessionUse handle(session, Access::Always, "mnn_session_memory");
-        requireResized(*handle);
-        const Session::Memory now = handle->impl->memory();
-        mnn_memory_info_t result{};
-        result.arena_bytes = static_cast<uint64_t>(now.arena);
-        result.weight_bytes = static_cast<uint64_t>(now.weights);
-        result.total_bytes = static_cast<uint64_t>(now.total);
-        result.peak_bytes = static_cast<uint64_t>(now.peak);
-        writeStruct(memory, result);
-    });
-}
 
 mnn_status mnn_session_flops(const mnn_session_t* session, double* flops, bool* complete) {
     return guard([&] {

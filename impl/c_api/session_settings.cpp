@@ -77,6 +77,8 @@ mnn_status mnn_session_statistics(const mnn_session_t* session, mnn_statistics_t
         result.device_allocations = made.deviceAllocations();
         result.memory_bytes = static_cast<uint64_t>(memory.total);
         result.peak_memory_bytes = static_cast<uint64_t>(memory.peak);
+        result.arena_bytes = static_cast<uint64_t>(memory.arena);
+        result.weight_bytes = static_cast<uint64_t>(memory.weights);
         result.cache_read = made.cacheAccepted() ? 1 : 0;
         result.cache_written = handle->cacheWritten ? 1 : 0;
         writeStruct(statistics, result);

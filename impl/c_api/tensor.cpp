@@ -192,24 +192,6 @@ mnn_status mnn_tensor_shape(const mnn_tensor_t* tensor, int32_t* dims, size_t ca
     });
 }
 
-mnn_status mnn_tensor_type(const mnn_tensor_t* tensor, int32_t* type) {
-    return guard([&] {
-        required(type, "type");
-        const TensorUse handle(tensor, Access::Read, "mnn_tensor_type");
-        shapeOf(handle);
-        *type = handle.type();
-    });
-}
-
-mnn_status mnn_tensor_format(const mnn_tensor_t* tensor, int32_t* format) {
-    return guard([&] {
-        required(format, "format");
-        const TensorUse handle(tensor, Access::Read, "mnn_tensor_format");
-        shapeOf(handle);
-        *format = static_cast<int32_t>(storageOf(handle).format);
-    });
-}
-
 mnn_status mnn_tensor_element_count(const mnn_tensor_t* tensor, size_t* count) {
     return guard([&] {
         required(count, "count");

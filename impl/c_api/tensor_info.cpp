@@ -1,4 +1,4 @@
-// mnn_tensor_info(), mnn_tensor_nchw(), mnn_session_resize_input_nchw(): where a tensor lies and what its extents mean.
+// mnn_tensor_info(), mnn_tensor_nchw(): where a tensor lies and what its extents mean.
 #include "c_api/guard.h"
 
 using namespace mnnc;
@@ -15,9 +15,9 @@ void need(mnn_status status) {
 }
 
 // Batch, channel, height and width by position in the shape.
-const size_t* positions(int32_t format) {
+const size_t* positions(Format format) {
     static constexpr size_t kFirst[] = {0, 1, 2, 3}, kLast[] = {0, 3, 1, 2};
-    return format == MNN_FORMAT_NHWC ? kLast : kFirst;
+    return format == Format::NHWC ? kLast : kFirst;
 }
 
 }  // namespace
@@ -26,8 +26,8 @@ mnn_status mnn_tensor_info(const mnn_tensor_t* tensor, mnn_tensor_properties_t* 
     return guard([&] {
         checkStructSize(required(info, "info").struct_size, kInfoSize, "info");
         const TensorUse handle(tensor, Access::Read, "mnn_tensor_info");
-        int32_t type = 0;
-        need(mnn_tensor_type(tensor, &type));
+        size_t rank = 0;
+        need(mnn_tensor_shape(tensor, nullptr, 0, &rank));  // it has one
         const Session& session = *handle.session().impl;
         const Operand& storage = handle.storage();
         mnn_tensor_properties_t result{};
@@ -43,7 +43,7 @@ mnn_status mnn_tensor_info(const mnn_tensor_t* tensor, mnn_tensor_properties_t* 
         for (const Path& path : session.paths())
             if ((storage.onDevice || direct) && path.context().device)
                 result.forward_type = static_cast<int32_t>(path.forwardType());
-        result.type = type;
+        result.type = handle.type();
         result.format = static_cast<int32_t>(storage.format);
         result.channel_block = storage.channelBlock;
         result.used = handle.isInput() ? (session.usesInput(handle.index()) ? 1 : 0) : 1;
@@ -55,26 +55,14 @@ mnn_status mnn_tensor_nchw(const mnn_tensor_t* tensor, int32_t* nchw) {
     return guard([&] {
         required(nchw, "nchw");
         const TensorUse handle(tensor, Access::Read, "mnn_tensor_nchw");
-        int32_t dims[MNN_MAX_RANK], format = 0;
+        int32_t dims[MNN_MAX_RANK];
         size_t rank = 0;
         need(mnn_tensor_shape(tensor, dims, MNN_MAX_RANK, &rank));
-        need(mnn_tensor_format(tensor, &format));
         if (rank != kRank)
             fail(Status::BadState,
                  "tensor '%s' has %zu dimensions: only with 4 is there a batch, a channel, a height "
                  "and a width",
                  handle.storage().name.c_str(), rank);
-        for (size_t i = 0; i < kRank; ++i) nchw[i] = dims[positions(format)[i]];
-    });
-}
-
-mnn_status mnn_session_resize_input_nchw(mnn_session_t* session, mnn_tensor_t* input, int32_t batch,
-                                         int32_t channel, int32_t height, int32_t width) {
-    return guard([&] {
-        const int32_t nchw[kRank] = {batch, channel, height, width};
-        int32_t dims[kRank], format = MNN_FORMAT_NCHW;
-        if (input) need(mnn_tensor_format(input, &format));
-        for (size_t i = 0; i < kRank; ++i) dims[positions(format)[i]] = nchw[i];
-        need(mnn_session_resize_input(session, input, dims, kRank));
+        for (size_t i = 0; i < kRank; ++i) nchw[i] = dims[positions(handle.storage().format)[i]];
     });
 }

@@ -18,10 +18,12 @@ constexpr const char* kFormats[] = {"NCHW", "NHWC", "NC4HW4"};
 // A copy of a tensor's values, and what they are.
 struct Values {
     explicit Values(const mnn_tensor_t* tensor) {
-        int32_t type = 0;
+        mnn_tensor_properties_t info{};
+        info.struct_size = sizeof info;
         need(mnn_tensor_shape(tensor, dims, MNN_MAX_RANK, &rank));
-        need(mnn_tensor_format(tensor, &format));
-        need(mnn_tensor_type(tensor, &type));
+        need(mnn_tensor_info(tensor, &info));
+        format = info.format;
+        const int32_t type = info.type;
         size_t count = 0;
         need(mnn_tensor_element_count(tensor, &count));
         isFloat = type == MNN_TYPE_FLOAT32 || type == MNN_TYPE_BFLOAT16 || type == MNN_TYPE_FLOAT16 ||

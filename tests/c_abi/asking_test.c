@@ -93,14 +93,8 @@ static void processor(void** state) {
 
 static mnn_session_properties_t properties_of(const mnn_schedule_config_t* config) {
     mnn_session_t* session = NULL;
-    mnn_session_properties_t info = {.struct_size = sizeof info};
     assert_ok(mnn_session_create(net, config, &session));
-    assert_ok(mnn_session_info(session, &info));
-    const char* reason = UNTOUCHED_POINTER;
-    int32_t type = -1;
-    assert_ok(mnn_session_forward_type(session, &type, &reason));
-    assert_int_equal(type, info.forward_type);
-    assert_ptr_equal(reason, info.reason);
+    const mnn_session_properties_t info = session_info_of(session);
     assert_ok(mnn_session_destroy(&session));
     return info; /* its strings are gone */
 }
@@ -185,12 +179,6 @@ static int32_t stop(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t
     return MNN_OP_STOP;
 }
 
-static mnn_statistics_t statistics_of(const mnn_session_t* session) {
-    mnn_statistics_t now = {.struct_size = sizeof now};
-    assert_ok(mnn_session_statistics(session, &now));
-    return now;
-}
-
 static void statistics(void** state) {
     (void)state;
     mnn_session_t* session = open_session(net);
@@ -232,10 +220,6 @@ static void statistics(void** state) {
     assert_int_equal(now.plans, 2);
     assert_int_equal(now.stage_plans, 2);
     assert_true(now.total_plan_ns > now.last_plan_ns);
-    mnn_memory_info_t memory = {.struct_size = sizeof memory};
-    assert_ok(mnn_session_memory(session, &memory));
-    assert_int_equal(now.memory_bytes, memory.total_bytes);
-    assert_int_equal(now.peak_memory_bytes, memory.peak_bytes);
     assert_ok(mnn_session_destroy(&session));
 }
 

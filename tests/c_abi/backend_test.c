@@ -81,9 +81,8 @@ static void which_sessions_have_it(void** state) {
     assert_ok(mnn_session_destroy(&plain));
 
     mnn_session_t* session = session_on(runtime, type);
-    int32_t forward = 0;
-    const char* reason = UNTOUCHED_POINTER;
-    assert_ok(mnn_session_forward_type(session, &forward, &reason));
+    const int32_t forward = session_info_of(session).forward_type;
+    const char* reason = session_info_of(session).reason;
     assert_int_equal(forward, type);
     assert_null(reason);
     mnn_session_properties_t info = {.struct_size = sizeof info};
@@ -115,9 +114,8 @@ static void as_a_backup(void** state) {
     config.backup_type = add(runtime, &host);
     mnn_session_t* session = NULL;
     assert_ok(mnn_session_create(net, &config, &session));
-    int32_t forward = 0;
-    const char* reason = NULL;
-    assert_ok(mnn_session_forward_type(session, &forward, &reason));
+    const int32_t forward = session_info_of(session).forward_type;
+    const char* reason = session_info_of(session).reason;
     assert_int_equal(forward, config.backup_type);
     assert_non_null(reason);
     check_scores(session, 7);

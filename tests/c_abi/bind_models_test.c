@@ -36,10 +36,9 @@ static size_t element_bytes(int32_t type) {
 }
 
 static void describe(operand_t* operand) {
-    int32_t type = 0;
-    assert_ok(mnn_tensor_format(operand->tensor, &operand->format));
+    const int32_t type = tensor_info_of(operand->tensor).type;
+    operand->format = tensor_info_of(operand->tensor).format;
     if (operand->format == MNN_FORMAT_NC4HW4) operand->format = MNN_FORMAT_NCHW;
-    assert_ok(mnn_tensor_type(operand->tensor, &type));
     assert_ok(mnn_tensor_element_count(operand->tensor, &operand->count));
     operand->element = element_bytes(type);
     operand->values = calloc(operand->count + 1, operand->element);
@@ -86,8 +85,7 @@ static bool in_place(const operand_t* operand) {
 }
 
 static void expect_in_place(const operand_t* input) {
-    int32_t type = 0;
-    assert_ok(mnn_tensor_type(input->tensor, &type));
+    const int32_t type = tensor_info_of(input->tensor).type;
     if (type == MNN_TYPE_FLOAT16) return;
     if (input->count > 0 && !in_place(input)) fail_msg("%s: an input is copied", path);
 }

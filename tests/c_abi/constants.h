@@ -110,8 +110,6 @@ static inline void scale_constants(mnn_session_t* session, float factor) {
     for (size_t i = 0; i < count; ++i) {
         mnn_tensor_t* tensor = constant_at(session, i);
         double values[64];
-        int32_t type = 0;
-        assert_ok(mnn_tensor_type(tensor, &type));
         read_doubles(tensor, values, &elements);
         for (size_t k = 0; k < elements; ++k) values[k] *= (double)factor;
         assert_ok(

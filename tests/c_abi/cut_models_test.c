@@ -34,8 +34,8 @@ static size_t tensor_count, operator_count;
 static value_t value_of(mnn_tensor_t* tensor) {
     value_t value = {.values = NULL};
     assert_ok(mnn_tensor_shape(tensor, value.dims, MNN_MAX_RANK, &value.rank));
-    assert_ok(mnn_tensor_type(tensor, &value.type));
-    assert_ok(mnn_tensor_format(tensor, &value.format));
+    value.type = tensor_info_of(tensor).type;
+    value.format = tensor_info_of(tensor).format;
     if (value.format == MNN_FORMAT_NC4HW4) value.format = MNN_FORMAT_NCHW;
     assert_ok(mnn_tensor_byte_size(tensor, value.format, &value.bytes));
     value.values = calloc(value.bytes + 1, 1);
@@ -192,8 +192,7 @@ static void fed(const char* at) {
     /* Sequences keep their shapes. Where the type is not known either it is float32, which may be wrong. */
     if (resized != MNN_ERROR_NOT_SUPPORTED) {
         assert_ok(resized);
-        int32_t type = 0;
-        assert_ok(mnn_tensor_type(tensor, &type));
+        const int32_t type = tensor_info_of(tensor).type;
         if (known) assert_int_equal(type, value.type);
         const mnn_status planned = resize_part(session);
         if (planned != MNN_OK) assert_true(!known && planned == MNN_ERROR_BAD_TYPE);
@@ -269,7 +268,7 @@ static bool run_whole(void) {
     for (size_t i = 0; i < in_count; ++i) {
         mnn_tensor_t* tensor = NULL;
         assert_ok(mnn_session_input_at(session, i, &tensor));
-        assert_ok(mnn_interpreter_input_name(net, i, &inputs[i].name));
+        inputs[i].name = input_info_of(net, i).name;
         inputs[i].value = value_of(tensor);
         fill(&inputs[i].value);
     }

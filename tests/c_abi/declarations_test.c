@@ -50,19 +50,6 @@ static void inputs_as_declared(void** state) {
     assert_int_equal(count, 6);
     for (size_t i = 0; i < count; ++i) {
         assert_declares(declared, mnn_interpreter_input_info, i, inputs[i]);
-        /* The functions of single values say the same. */
-        const char* name = NULL;
-        int32_t type = 0, format = 0, dims[MNN_MAX_RANK];
-        size_t rank = 0;
-        assert_ok(mnn_interpreter_input_name(declared, i, &name));
-        assert_ok(mnn_interpreter_input_type(declared, i, &type));
-        assert_ok(mnn_interpreter_input_format(declared, i, &format));
-        assert_ok(mnn_interpreter_input_shape(declared, i, dims, MNN_MAX_RANK, &rank));
-        assert_string_equal(name, inputs[i].name);
-        assert_int_equal(type, inputs[i].type);
-        assert_int_equal(format, inputs[i].format);
-        assert_int_equal(rank, inputs[i].rank);
-        assert_memory_equal(dims, inputs[i].dims, rank * sizeof *dims);
     }
 }
 
@@ -111,9 +98,9 @@ static void outputs_of_a_net(void** state) {
                     (struct wanted){"scores", 0, MNN_TYPE_FLOAT32, MNN_FORMAT_NCHW, 2, {-1, CLASSES}});
     assert_ok(mnn_interpreter_destroy(&batches));
     mnn_session_t* session = open_session(net);
-    int32_t type = 0, dims[MNN_MAX_RANK];
+    int32_t dims[MNN_MAX_RANK];
     size_t rank = 0;
-    assert_ok(mnn_tensor_type(first_output(session), &type));
+    const int32_t type = tensor_info_of(first_output(session)).type;
     assert_ok(mnn_tensor_shape(first_output(session), dims, MNN_MAX_RANK, &rank));
     assert_true(type == MNN_TYPE_FLOAT32 && rank == 2 && dims[0] == 1 && dims[1] == CLASSES);
     assert_ok(mnn_session_destroy(&session));
@@ -142,15 +129,14 @@ static void sessions_agree(void** state) {
     for (size_t i = 0; i < 10; ++i) {
         mnn_declaration_t info = {.struct_size = sizeof info};
         assert_ok(mnn_interpreter_output_info(declared, i, &info));
-        int32_t type = 0, format = 0, dims[MNN_MAX_RANK];
+        int32_t dims[MNN_MAX_RANK];
         size_t rank = 0;
         assert_ok(mnn_session_output(session, info.name, &tensor));
-        assert_ok(mnn_tensor_type(tensor, &type));
-        assert_ok(mnn_tensor_format(tensor, &format));
+        const mnn_tensor_properties_t made = tensor_info_of(tensor);
         assert_ok(mnn_tensor_shape(tensor, dims, MNN_MAX_RANK, &rank));
         if (info.rank < 0) continue;
-        assert_int_equal(info.type, type);
-        assert_int_equal(info.format, format);
+        assert_int_equal(info.type, made.type);
+        assert_int_equal(info.format, made.format);
         assert_int_equal(info.rank, rank);
         for (size_t axis = 0; axis < rank; ++axis)
             if (info.dims[axis] >= 0) assert_int_equal(info.dims[axis], dims[axis]);

@@ -75,13 +75,9 @@ static void types_and_sizes(void** state) {
                {cast, MNN_TYPE_FLOAT16},
                {sum, MNN_TYPE_FLOAT16}};
     for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
-        int32_t type = 0;
         size_t bytes = 0;
-        mnn_tensor_properties_t info = {.struct_size = sizeof info};
-        assert_ok(mnn_tensor_type(all[i].tensor, &type));
+        const int32_t type = tensor_info_of(all[i].tensor).type;
         assert_int_equal(type, all[i].type);
-        assert_ok(mnn_tensor_info(all[i].tensor, &info));
-        assert_int_equal(info.type, all[i].type);
         if (all[i].tensor == factor) continue;
         const size_t element = type == MNN_TYPE_FLOAT16 ? 2 : 4;
         for (int32_t format = 0; format < 3; ++format) {
@@ -89,9 +85,6 @@ static void types_and_sizes(void** state) {
             assert_int_equal(bytes, elements_in(format) * element);
         }
     }
-    int32_t type = 0;
-    assert_ok(mnn_interpreter_input_type(net, 0, &type));
-    assert_int_equal(type, MNN_TYPE_FLOAT16);
     mnn_declaration_t info = {.struct_size = sizeof info};
     assert_ok(mnn_interpreter_input_info(net, 0, &info));
     assert_true(info.declared_type == MNN_TYPE_FLOAT16 && info.type == MNN_TYPE_FLOAT16);

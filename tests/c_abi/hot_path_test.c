@@ -96,7 +96,7 @@ static void find_operands(mnn_session_t* session, bool outputs, struct operands*
     for (size_t i = 0; i < found->count; ++i) {
         assert_ok(outputs ? mnn_session_output_at(session, i, &found->tensors[i])
                           : mnn_session_input_at(session, i, &found->tensors[i]));
-        assert_ok(mnn_tensor_format(found->tensors[i], &found->formats[i]));
+        found->formats[i] = tensor_info_of(found->tensors[i]).format;
         assert_ok(mnn_tensor_byte_size(found->tensors[i], found->formats[i], &found->bytes[i]));
         for (int k = 0; k < 2; ++k) {
             found->memory[k][i] = malloc(found->bytes[i] + 1);

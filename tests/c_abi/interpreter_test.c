@@ -43,27 +43,17 @@ static void strings_of_the_model(void** state) {
 static void inputs_and_outputs(void** state) {
     (void)state;
     mnn_interpreter_t* net = open_digits();
-    size_t count = 0, rank = 0;
-    int32_t dims[MNN_MAX_RANK], type = -1, format = -1;
+    size_t count = 0;
     const char* name = NULL;
     assert_ok(mnn_interpreter_input_count(net, &count));
     assert_int_equal(count, 1);
-    assert_ok(mnn_interpreter_input_name(net, 0, &name));
-    assert_string_equal(name, "image");
-    assert_ok(mnn_interpreter_input_shape(net, 0, NULL, 0, &rank));
-    assert_int_equal(rank, 4);
-    for (size_t capacity = 4; capacity <= MNN_MAX_RANK; ++capacity) {
-        for (size_t i = 0; i < MNN_MAX_RANK; ++i) dims[i] = UNTOUCHED_INT;
-        rank = 0;
-        assert_ok(mnn_interpreter_input_shape(net, 0, dims, capacity, &rank));
-        assert_int_equal(rank, 4);
-        const int32_t wanted[] = {1, 1, 8, 8, UNTOUCHED_INT, UNTOUCHED_INT};
-        assert_memory_equal(dims, wanted, sizeof wanted);
-    }
-    assert_ok(mnn_interpreter_input_type(net, 0, &type));
-    assert_int_equal(type, MNN_TYPE_FLOAT32);
-    assert_ok(mnn_interpreter_input_format(net, 0, &format));
-    assert_int_equal(format, MNN_FORMAT_NCHW);
+    const mnn_declaration_t input = input_info_of(net, 0);
+    assert_string_equal(input.name, "image");
+    assert_int_equal(input.rank, 4);
+    const int32_t wanted[] = {1, 1, 8, 8};
+    assert_memory_equal(input.dims, wanted, sizeof wanted);
+    assert_int_equal(input.type, MNN_TYPE_FLOAT32);
+    assert_int_equal(input.format, MNN_FORMAT_NCHW);
     assert_ok(mnn_interpreter_output_count(net, &count));
     assert_int_equal(count, 1);
     assert_ok(mnn_interpreter_output_name(net, 0, &name));
@@ -132,21 +122,13 @@ static void wrong_indexes_and_small_buffers(void** state) {
     const size_t wrong[] = {1, 2, (size_t)INT32_MAX + 1, SIZE_MAX};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
         const size_t at = wrong[i];
-        int32_t dims[MNN_MAX_RANK] = {UNTOUCHED_INT}, number = UNTOUCHED_INT;
-        size_t rank = UNTOUCHED_SIZE;
         const char* name = UNTOUCHED_POINTER;
-        assert_fails(mnn_interpreter_input_name(net, at, &name), MNN_ERROR_BAD_INDEX);
-        assert_fails(mnn_interpreter_input_shape(net, at, dims, MNN_MAX_RANK, &rank), MNN_ERROR_BAD_INDEX);
-        assert_fails(mnn_interpreter_input_type(net, at, &number), MNN_ERROR_BAD_INDEX);
-        assert_fails(mnn_interpreter_input_format(net, at, &number), MNN_ERROR_BAD_INDEX);
         assert_fails(mnn_interpreter_output_name(net, at, &name), MNN_ERROR_BAD_INDEX);
         mnn_declaration_t info = {.struct_size = sizeof info};
         assert_fails(mnn_interpreter_input_info(net, at, &info), MNN_ERROR_BAD_INDEX);
         assert_fails(mnn_interpreter_output_info(net, at, &info), MNN_ERROR_BAD_INDEX);
         assert_ptr_equal(name, UNTOUCHED_POINTER);
-        assert_int_equal(rank, UNTOUCHED_SIZE);
-        assert_int_equal(dims[0], UNTOUCHED_INT);
-        assert_int_equal(number, UNTOUCHED_INT);
+        assert_null(info.name);
     }
     size_t ops = 0;
     assert_ok(mnn_interpreter_op_count(net, &ops));
@@ -164,32 +146,18 @@ static void wrong_indexes_and_small_buffers(void** state) {
         assert_ptr_equal(name, UNTOUCHED_POINTER);
         assert_int_equal(supported, 0x5a);
     }
-    for (size_t capacity = 1; capacity < 4; ++capacity) {
-        int32_t dims[4] = {UNTOUCHED_INT, UNTOUCHED_INT, UNTOUCHED_INT, UNTOUCHED_INT};
-        size_t rank = UNTOUCHED_SIZE;
-        assert_fails(mnn_interpreter_input_shape(net, 0, dims, capacity, &rank), MNN_ERROR_BUFFER_TOO_SMALL);
-        assert_int_equal(rank, 4);
-        for (size_t i = 0; i < 4; ++i) assert_int_equal(dims[i], UNTOUCHED_INT);
-    }
     assert_ok(mnn_interpreter_destroy(&net));
 }
 
 static void null_arguments(void** state) {
     (void)state;
     mnn_interpreter_t* net = open_digits();
-    int32_t dims[MNN_MAX_RANK];
     size_t rank = UNTOUCHED_SIZE;
 #define NULL_OUT(call) assert_fails(call, MNN_ERROR_NULL_ARGUMENT)
     NULL_OUT(mnn_interpreter_uuid(net, NULL));
     NULL_OUT(mnn_interpreter_model_version(net, NULL));
     NULL_OUT(mnn_interpreter_biz_code(net, NULL));
     NULL_OUT(mnn_interpreter_input_count(net, NULL));
-    NULL_OUT(mnn_interpreter_input_name(net, 0, NULL));
-    NULL_OUT(mnn_interpreter_input_shape(net, 0, dims, MNN_MAX_RANK, NULL));
-    NULL_OUT(mnn_interpreter_input_shape(net, 0, NULL, MNN_MAX_RANK, &rank));
-    assert_int_equal(rank, UNTOUCHED_SIZE);
-    NULL_OUT(mnn_interpreter_input_type(net, 0, NULL));
-    NULL_OUT(mnn_interpreter_input_format(net, 0, NULL));
     NULL_OUT(mnn_interpreter_output_count(net, NULL));
     NULL_OUT(mnn_interpreter_output_name(net, 0, NULL));
     NULL_OUT(mnn_interpreter_input_info(net, 0, NULL));
@@ -219,7 +187,6 @@ static void wrong_handles(void** state) {
         const mnn_status wanted = h ? MNN_ERROR_BAD_HANDLE : MNN_ERROR_NULL_ARGUMENT;
         const char* text = UNTOUCHED_POINTER;
         size_t count = UNTOUCHED_SIZE;
-        int32_t dims[MNN_MAX_RANK] = {UNTOUCHED_INT}, number = UNTOUCHED_INT;
         uint64_t parameters = 0x5a5a;
         unsigned char flag = 0x5a;
         mnn_session_t* made = UNTOUCHED_POINTER;
@@ -227,10 +194,6 @@ static void wrong_handles(void** state) {
         assert_fails(mnn_interpreter_model_version(h, &text), wanted);
         assert_fails(mnn_interpreter_biz_code(h, &text), wanted);
         assert_fails(mnn_interpreter_input_count(h, &count), wanted);
-        assert_fails(mnn_interpreter_input_name(h, 0, &text), wanted);
-        assert_fails(mnn_interpreter_input_shape(h, 0, dims, MNN_MAX_RANK, &count), wanted);
-        assert_fails(mnn_interpreter_input_type(h, 0, &number), wanted);
-        assert_fails(mnn_interpreter_input_format(h, 0, &number), wanted);
         assert_fails(mnn_interpreter_output_count(h, &count), wanted);
         assert_fails(mnn_interpreter_output_name(h, 0, &text), wanted);
         mnn_declaration_t info = {.struct_size = sizeof info};
@@ -247,8 +210,6 @@ static void wrong_handles(void** state) {
         assert_fails(mnn_session_create((mnn_interpreter_t*)(uintptr_t)h, NULL, &made), wanted);
         assert_ptr_equal(text, UNTOUCHED_POINTER);
         assert_int_equal(count, UNTOUCHED_SIZE);
-        assert_int_equal(dims[0], UNTOUCHED_INT);
-        assert_int_equal(number, UNTOUCHED_INT);
         assert_int_equal(parameters, 0x5a5a);
         assert_int_equal(flag, 0x5a);
         assert_ptr_equal(made, UNTOUCHED_POINTER);

@@ -125,12 +125,9 @@ static void a_fallback_is_said(void** state) {
         said +=
             book.levels[i] == MNN_LOG_INFO && strstr(book.messages[i], "instead of the wanted one") != NULL;
     assert_int_equal(said, 1);
-    int32_t type = -1;
-    const char* reason = NULL;
-    assert_ok(mnn_session_forward_type(session, &type, &reason));
-    assert_int_equal(type, MNN_FORWARD_CPU);
+    assert_int_equal(session_info_of(session).forward_type, MNN_FORWARD_CPU);
+    const char* reason = session_info_of(session).reason;
     assert_non_null(reason);
-    assert_ok(mnn_session_forward_type(session, &type, NULL));
     size_t count = 0;
     assert_ok(mnn_session_op_count(session, &count));
     assert_true(count > 0);
@@ -254,11 +251,9 @@ static void no_fallback(void** state) {
     static struct book book;
     mnn_interpreter_t* net = open_logged(&book, MNN_LOG_INFO);
     mnn_session_t* session = open_session(net);
-    int32_t type = -1;
-    const char* reason = UNTOUCHED_POINTER;
-    assert_ok(mnn_session_forward_type(session, &type, &reason));
-    assert_int_equal(type, MNN_FORWARD_CPU);
-    assert_null(reason);
+    mnn_session_properties_t setup = session_info_of(session);
+    assert_int_equal(setup.forward_type, MNN_FORWARD_CPU);
+    assert_null(setup.reason);
     assert_null(find(&book, MNN_LOG_INFO, "instead of", ""));
     assert_ok(mnn_session_destroy(&session));
     /* AUTO takes the CPU where there is no GPU, and says why none was taken. */
@@ -268,11 +263,11 @@ static void no_fallback(void** state) {
     assert_ok(mnn_session_create(net, &config, &session));
     size_t backends = 0;
     assert_ok(mnn_backend_count(&backends));
-    assert_ok(mnn_session_forward_type(session, &type, &reason));
-    if (type == MNN_FORWARD_CPU && backends > 1)
-        assert_non_null(strstr(reason, "vulkan"));
+    setup = session_info_of(session);
+    if (setup.forward_type == MNN_FORWARD_CPU && backends > 1)
+        assert_non_null(strstr(setup.reason, "vulkan"));
     else
-        assert_null(reason);
+        assert_null(setup.reason);
     assert_ok(mnn_session_destroy(&session));
     assert_ok(mnn_interpreter_destroy(&net));
 }

@@ -33,10 +33,9 @@ static mnn_runtime_t* runtime_seen_by(struct seen* seen) {
     return make_runtime(&config);
 }
 
-static mnn_memory_info_t memory_of(const mnn_session_t* session) {
-    mnn_memory_info_t memory = {.struct_size = sizeof memory};
-    assert_ok(mnn_session_memory(session, &memory));
-    assert_true(memory.peak_bytes >= memory.total_bytes);
+static mnn_statistics_t memory_of(const mnn_session_t* session) {
+    const mnn_statistics_t memory = statistics_of(session);
+    assert_true(memory.peak_memory_bytes >= memory.memory_bytes);
     return memory;
 }
 
@@ -70,12 +69,12 @@ static void is_what_the_allocator_saw(void** state) {
                 assert_ok(mnn_session_trim(session));
             else
                 resize_map(session, extents[i]);
-            const mnn_memory_info_t memory = memory_of(session);
-            assert_true(memory.peak_bytes >= before);
-            assert_in_range(memory.peak_bytes, seen.most - SLACK, seen.most);
-            falls += memory.total_bytes < before;
+            const mnn_statistics_t memory = memory_of(session);
+            assert_true(memory.peak_memory_bytes >= before);
+            assert_in_range(memory.peak_memory_bytes, seen.most - SLACK, seen.most);
+            falls += memory.memory_bytes < before;
             weights += before && memory.weight_bytes != weights;
-            before = memory.peak_bytes;
+            before = memory.peak_memory_bytes;
         }
     assert_true(falls > 0 && weights > 0); /* there was something to see */
     assert_ok(mnn_session_destroy(&session));
@@ -89,19 +88,19 @@ static void counts_weights_of_other_sessions(void** state) {
     (void)state;
     mnn_schedule_config_t config = default_config();
     mnn_session_t *session = open_session(net), *other = NULL;
-    const mnn_memory_info_t alone = memory_of(session);
+    const mnn_statistics_t alone = memory_of(session);
     config.cpu_isa = "portable"; /* has weights in another form than the machine's best */
     assert_ok(mnn_session_create(net, &config, &other));
-    const mnn_memory_info_t both = memory_of(other);
+    const mnn_statistics_t both = memory_of(other);
     assert_true(both.weight_bytes > alone.weight_bytes);
     assert_ok(mnn_session_destroy(&other));
-    const mnn_memory_info_t after = memory_of(session);
-    assert_int_equal(after.total_bytes, alone.total_bytes);
+    const mnn_statistics_t after = memory_of(session);
+    assert_int_equal(after.memory_bytes, alone.memory_bytes);
     assert_int_equal(after.weight_bytes, alone.weight_bytes);
-    assert_true(after.peak_bytes >= alone.total_bytes - alone.weight_bytes + both.weight_bytes);
+    assert_true(after.peak_memory_bytes >= alone.memory_bytes - alone.weight_bytes + both.weight_bytes);
     mnn_statistics_t statistics = {.struct_size = sizeof statistics};
     assert_ok(mnn_session_statistics(session, &statistics));
-    assert_int_equal(statistics.peak_memory_bytes, after.peak_bytes);
+    assert_int_equal(statistics.peak_memory_bytes, after.peak_memory_bytes);
     assert_ok(mnn_session_destroy(&session));
 }
 

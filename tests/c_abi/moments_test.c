@@ -44,7 +44,6 @@ static void change_it(struct scene* scene) {
            MNN_ERROR_BUSY);
     EXPECT(mnn_session_bind_input_buffer(session, scene->input, NULL), MNN_ERROR_BUSY);
     EXPECT(mnn_session_bind_output_buffer(session, scene->output, NULL), MNN_ERROR_BUSY);
-    EXPECT(mnn_session_resize_input_nchw(session, scene->input, 2, 1, 8, 8), MNN_ERROR_BUSY);
     mnn_tensor_t* constant = NULL;
     EXPECT(mnn_session_constant(session, "nothing", &constant), MNN_ERROR_BUSY);
     EXPECT(mnn_tensor_write(scene->input, values, sizeof values, MNN_FORMAT_NCHW), MNN_ERROR_BUSY);
@@ -62,7 +61,7 @@ static void change_it(struct scene* scene) {
 static void read_it(struct scene* scene) {
     mnn_session_t* session = scene->session;
     float values[PIXELS];
-    int32_t number = 0, dims[MNN_MAX_RANK];
+    int32_t dims[MNN_MAX_RANK];
     size_t size = 0;
     double flops = 0;
     mnn_op_info_t info = {.struct_size = sizeof info};
@@ -70,8 +69,6 @@ static void read_it(struct scene* scene) {
     EXPECT(mnn_tensor_read_as(scene->input, values, sizeof values, MNN_TYPE_FLOAT32, MNN_FORMAT_NCHW),
            scene->reads);
     EXPECT(mnn_tensor_shape(scene->output, dims, MNN_MAX_RANK, &size), scene->reads);
-    EXPECT(mnn_tensor_type(scene->output, &number), scene->reads);
-    EXPECT(mnn_tensor_format(scene->output, &number), scene->reads);
     EXPECT(mnn_tensor_element_count(scene->output, &size), scene->reads);
     EXPECT(mnn_tensor_byte_size(scene->output, MNN_FORMAT_NCHW, &size), scene->reads);
     mnn_tensor_properties_t tensor = {.struct_size = sizeof tensor};
@@ -101,12 +98,10 @@ static void read_it(struct scene* scene) {
 
 static void always(struct scene* scene) {
     const mnn_session_t* session = scene->session;
-    const char *name = NULL, *reason = NULL;
+    const char* name = NULL;
     mnn_tensor_t* tensor = NULL;
-    int32_t type = -1;
     size_t count = 0;
     bool flag = true;
-    mnn_memory_info_t memory = {.struct_size = sizeof memory};
     EXPECT(mnn_tensor_name(scene->output, &name), MNN_OK);
     EXPECT(mnn_session_input(session, "image", &tensor), MNN_OK);
     EXPECT(mnn_session_output_at(session, 0, &tensor), MNN_OK);
@@ -115,7 +110,6 @@ static void always(struct scene* scene) {
     EXPECT(mnn_session_input_count(session, &count), MNN_OK);
     EXPECT(mnn_session_output_count(session, &count), MNN_OK);
     EXPECT(mnn_session_needs_resize(session, &flag), MNN_OK);
-    EXPECT(mnn_session_memory(session, &memory), MNN_OK);
     EXPECT(mnn_session_cache_accepted(session, &flag), MNN_OK);
     mnn_session_properties_t info = {.struct_size = sizeof info};
     mnn_statistics_t statistics = {.struct_size = sizeof statistics};
@@ -133,10 +127,9 @@ static void always(struct scene* scene) {
     EXPECT(mnn_interpreter_destroy(&released), MNN_OK);
     EXPECT(mnn_session_constant_count(session, &count), MNN_OK);
     EXPECT(mnn_session_constant_name(session, 0, &name), MNN_OK);
-    EXPECT(mnn_session_forward_type(session, &type, &reason), MNN_OK);
-    if (type != MNN_FORWARD_CPU || reason || memory.arena_bytes == 0)
-        snprintf(scene->wrong, sizeof scene->wrong, "forward type %d, arena %llu", type,
-                 (unsigned long long)memory.arena_bytes);
+    if (info.forward_type != MNN_FORWARD_CPU || info.reason || statistics.arena_bytes == 0)
+        snprintf(scene->wrong, sizeof scene->wrong, "forward type %d, arena %llu", info.forward_type,
+                 (unsigned long long)statistics.arena_bytes);
 }
 
 static mnn_status take_nothing(void* user_data, mnn_operator_call_t* call) {

@@ -189,8 +189,7 @@ static void one_output_of_several_fed(void** state) {
             assert_ok(mnn_tensor_element_count(input, &count));
             assert_true(count <= 1024);
             fill_pixels(values, count, (uint32_t)count);
-            int32_t type = 0;
-            assert_ok(mnn_tensor_type(input, &type));
+            const int32_t type = tensor_info_of(input).type;
             if (type == MNN_TYPE_FLOAT32)
                 assert_ok(mnn_tensor_write(input, values, count * sizeof(float), MNN_FORMAT_NCHW));
         }

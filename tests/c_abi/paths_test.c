@@ -317,11 +317,10 @@ static void constants_of_paths(void** state) {
         const char* name = NULL;
         mnn_tensor_t* constant = NULL;
         size_t elements = 0;
-        int32_t type = 0;
         assert_ok(mnn_session_constant_name(session, i, &name));
         assert_ok(mnn_session_constant(session, name, &constant));
         assert_ok(mnn_tensor_element_count(constant, &elements));
-        assert_ok(mnn_tensor_type(constant, &type));
+        const int32_t type = tensor_info_of(constant).type;
         if (elements != VALUES || (type != MNN_TYPE_FLOAT32 && type != MNN_TYPE_INT32)) continue;
         const double thousand[VALUES] = {1000, 1000, 1000, 1000, 1000, 1000};
         assert_ok(mnn_tensor_write_as(constant, thousand, sizeof thousand, MNN_TYPE_DOUBLE, MNN_FORMAT_NCHW));

@@ -117,9 +117,8 @@ static void a_cancelled_resize_is_a_failed_one(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-static mnn_memory_info_t memory_of(mnn_session_t* session) {
-    mnn_memory_info_t memory = {.struct_size = sizeof memory};
-    assert_ok(mnn_session_memory(session, &memory));
+static mnn_statistics_t memory_of(mnn_session_t* session) {
+    const mnn_statistics_t memory = statistics_of(session);
     return memory;
 }
 
@@ -166,7 +165,7 @@ static void kept_plans(void** state) {
         config.plan_cache = plans;
         mnn_session_t* session = NULL;
         assert_ok(mnn_session_create(net, &config, &session));
-        mnn_memory_info_t large = {0};
+        mnn_statistics_t large = {0};
         for (int32_t round = 0; round < 9; ++round) {
             const int32_t dims[] = {1 + 3 * (round % 3), 1, 8, 8};
             resize_to(session, dims);
@@ -191,11 +190,11 @@ static void trim_gives_memory_back(void** state) {
     assert_fails(mnn_session_trim((mnn_session_t*)net), MNN_ERROR_BAD_HANDLE);
     const int32_t many[] = {50, 1, 8, 8};
     mnn_session_t* session = open_session(net);
-    const mnn_memory_info_t small = memory_of(session);
+    const mnn_statistics_t small = memory_of(session);
     resize_to(session, many);
     resize_to(session, good);
-    const mnn_memory_info_t grown = memory_of(session);
-    assert_true(grown.arena_bytes > small.arena_bytes && grown.total_bytes > small.total_bytes);
+    const mnn_statistics_t grown = memory_of(session);
+    assert_true(grown.arena_bytes > small.arena_bytes && grown.memory_bytes > small.memory_bytes);
     float pixels[PIXELS], wanted[CLASSES], got[CLASSES];
     fill_pixels(pixels, PIXELS, 27);
     classify(session, pixels, 1, wanted);
@@ -207,11 +206,11 @@ static void trim_gives_memory_back(void** state) {
     assert_ok(mnn_tensor_unmap(first_input(session)));
     for (int i = 0; i < 2; ++i) {
         assert_ok(mnn_session_trim(session));
-        const mnn_memory_info_t trimmed = memory_of(session);
+        const mnn_statistics_t trimmed = memory_of(session);
         assert_int_equal(trimmed.arena_bytes, small.arena_bytes);
         assert_int_equal(trimmed.weight_bytes, small.weight_bytes);
-        assert_true(trimmed.total_bytes <= small.total_bytes);
-        assert_true(trimmed.peak_bytes <= grown.peak_bytes);
+        assert_true(trimmed.memory_bytes <= small.memory_bytes);
+        assert_true(trimmed.peak_memory_bytes <= grown.peak_memory_bytes);
         assert_ok(mnn_tensor_read(first_output(session), got, sizeof got, MNN_FORMAT_NCHW));
         assert_memory_equal(got, wanted, sizeof got);
         assert_ok(mnn_session_run(session));

@@ -7,8 +7,7 @@
 #include "submitted.h"
 
 static int64_t weight_bytes(mnn_session_t* session) {
-    mnn_memory_info_t memory = {.struct_size = sizeof memory};
-    assert_ok(mnn_session_memory(session, &memory));
+    const mnn_statistics_t memory = statistics_of(session);
     return (int64_t)memory.weight_bytes;
 }
 

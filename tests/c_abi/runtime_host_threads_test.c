@@ -171,10 +171,10 @@ static void use_the_library(void* user_data, mnn_task task, void* context, int32
     struct curious* mine = user_data;
     if (mine->session) {
         size_t inputs = 0;
-        mnn_memory_info_t memory = {.struct_size = sizeof memory};
+        mnn_statistics_t memory = {.struct_size = sizeof memory};
         mnn_session_t* copy = mine->session;
         mine->count = mnn_session_input_count(mine->session, &inputs);
-        mine->memory = mnn_session_memory(mine->session, &memory);
+        mine->memory = mnn_session_statistics(mine->session, &memory);
         mine->run = mnn_session_run(mine->session);
         mine->destroy = mnn_session_destroy(&copy);
     }

@@ -71,10 +71,9 @@ static void all_of_it_comes_back(void** state) {
     assert_int_equal(heap.calls, 0);
     mnn_session_t* session = session_with(own, runtime, 0);
     assert_ok(resize_batch(session, BATCH));
-    mnn_memory_info_t memory = {.struct_size = sizeof memory};
-    assert_ok(mnn_session_memory(session, &memory));
+    const mnn_statistics_t memory = statistics_of(session);
     /* Everything that the session counts is the allocator's, but for roundings and slack of each block. */
-    assert_in_range(heap.bytes, memory.total_bytes, memory.total_bytes + (size_t)heap.blocks * 128);
+    assert_in_range(heap.bytes, memory.memory_bytes, memory.memory_bytes + (size_t)heap.blocks * 128);
     assert_true(heap.blocks >= 3);
     const long calls = heap.calls;
     check_batch(session, 6, wanted);
@@ -223,9 +222,8 @@ static void memory_of_files(void** state) {
     mnn_runtime_t* runtime = make_runtime(&config);
     mnn_session_t* session = session_with(net, runtime, 0);
     assert_ok(resize_batch(session, BATCH));
-    mnn_memory_info_t memory = {.struct_size = sizeof memory};
-    assert_ok(mnn_session_memory(session, &memory));
-    assert_true(memory.weight_bytes > 0 && heap.bytes >= memory.total_bytes);
+    const mnn_statistics_t memory = statistics_of(session);
+    assert_true(memory.weight_bytes > 0 && heap.bytes >= memory.memory_bytes);
     check_batch(session, 11, wanted);
     assert_ok(mnn_session_destroy(&session));
     assert_ok(mnn_runtime_destroy(&runtime));

@@ -44,7 +44,7 @@ static mnn_session_t* vulkan_session(mnn_runtime_t* runtime, int32_t type, int32
     config.runtime = runtime;
     mnn_session_t* session = NULL;
     assert_ok(mnn_session_create(net, &config, &session));
-    assert_ok(mnn_session_forward_type(session, &type, NULL));
+    type = session_info_of(session).forward_type;
     assert_int_equal(type, MNN_FORWARD_VULKAN);
     assert_ok(resize_batch(session, BATCH));
     return session;

@@ -227,8 +227,7 @@ static void memory_limit(void** state) {
     /* Prepared weights count, alone and together with the arena. */
     mnn_session_t* measured = NULL;
     assert_ok(mnn_session_create(net, NULL, &measured));
-    mnn_memory_info_t need = {.struct_size = sizeof need};
-    assert_ok(mnn_session_memory(measured, &need));
+    const mnn_statistics_t need = statistics_of(measured);
     assert_ok(mnn_session_destroy(&measured));
     assert_true(need.weight_bytes > 0);
     config.max_loop_iterations = 0;
@@ -257,9 +256,8 @@ static void memory_limit(void** state) {
     fill_pixels(pixels, PIXELS, 9);
     classify(session, pixels, 1, got);
     assert_memory_equal(got, wanted, sizeof got);
-    mnn_memory_info_t memory = {.struct_size = sizeof memory};
-    assert_ok(mnn_session_memory(session, &memory));
-    assert_true(memory.peak_bytes <= 4u << 20);
+    const mnn_statistics_t memory = statistics_of(session);
+    assert_true(memory.peak_memory_bytes <= 4u << 20);
     assert_ok(mnn_session_destroy(&session));
 }
 

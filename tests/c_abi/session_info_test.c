@@ -5,37 +5,35 @@ static void memory_info(void** state) {
     (void)state;
     mnn_session_t *session = open_session(net), *other = open_session(net);
     struct {
-        mnn_memory_info_t memory;
+        mnn_statistics_t memory;
         unsigned char later[32];
     } mine;
     memset(&mine, 0x5a, sizeof mine);
     mine.memory.struct_size = sizeof mine;
-    assert_ok(mnn_session_memory(session, &mine.memory));
+    assert_ok(mnn_session_statistics(session, &mine.memory));
     assert_int_equal(mine.memory.struct_size, sizeof mine);
     for (size_t i = 0; i < sizeof mine.later; ++i) assert_int_equal(mine.later[i], 0x5a);
     /* 9,930 floats of weights at least, however they are arranged. */
     assert_in_range(mine.memory.weight_bytes, 9930 * 4, 1 << 20);
     assert_in_range(mine.memory.arena_bytes, 1, 1 << 20);
-    assert_true(mine.memory.total_bytes >= mine.memory.weight_bytes + mine.memory.arena_bytes);
-    assert_true(mine.memory.peak_bytes >= mine.memory.total_bytes);
-    mnn_memory_info_t second = {.struct_size = sizeof second};
-    assert_ok(mnn_session_memory(other, &second));
+    assert_true(mine.memory.memory_bytes >= mine.memory.weight_bytes + mine.memory.arena_bytes);
+    assert_true(mine.memory.peak_memory_bytes >= mine.memory.memory_bytes);
+    const mnn_statistics_t second = statistics_of(other);
     assert_int_equal(second.weight_bytes, mine.memory.weight_bytes); /* shared, not doubled */
     assert_int_equal(second.arena_bytes, mine.memory.arena_bytes);
     const size_t small[] = {0, sizeof(size_t), sizeof second - 1};
     for (size_t i = 0; i < 3; ++i) {
-        mnn_memory_info_t memory = {.struct_size = small[i], .arena_bytes = 77};
-        assert_fails(mnn_session_memory(session, &memory), MNN_ERROR_VERSION_MISMATCH);
+        mnn_statistics_t memory = {.struct_size = small[i], .arena_bytes = 77};
+        assert_fails(mnn_session_statistics(session, &memory), MNN_ERROR_VERSION_MISMATCH);
         assert_int_equal(memory.arena_bytes, 77);
         assert_int_equal(memory.struct_size, small[i]);
     }
     const int32_t large[] = {16, 1, 8, 8};
     assert_ok(mnn_session_resize_input(other, first_input(other), large, 4));
     assert_ok(mnn_session_resize(other));
-    mnn_memory_info_t grown = {.struct_size = sizeof grown};
-    assert_ok(mnn_session_memory(other, &grown));
+    const mnn_statistics_t grown = statistics_of(other);
     assert_true(grown.arena_bytes > second.arena_bytes);
-    assert_true(grown.peak_bytes >= grown.total_bytes && grown.total_bytes > second.total_bytes);
+    assert_true(grown.peak_memory_bytes >= grown.memory_bytes && grown.memory_bytes > second.memory_bytes);
     assert_ok(mnn_session_destroy(&other));
     assert_ok(mnn_session_destroy(&session));
 }

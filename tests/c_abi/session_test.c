@@ -84,7 +84,8 @@ static void null_arguments(void** state) {
     NULL_OUT(mnn_session_resize_input(session, NULL, dims, 4));
     NULL_OUT(mnn_session_resize_input(session, input, NULL, 4));
     NULL_OUT(mnn_session_needs_resize(session, NULL));
-    NULL_OUT(mnn_session_memory(session, NULL));
+    NULL_OUT(mnn_session_info(session, NULL));
+    NULL_OUT(mnn_session_statistics(session, NULL));
     NULL_OUT(mnn_session_flops(session, NULL, &complete));
     NULL_OUT(mnn_session_op_count(session, NULL));
     NULL_OUT(mnn_session_op_info(session, 0, NULL));
@@ -104,9 +105,8 @@ static void wrong_handles(void** state) {
         size_t count = UNTOUCHED_SIZE;
         mnn_tensor_t* tensor = UNTOUCHED_POINTER;
         unsigned char flag = 0x5a;
-        int32_t number = UNTOUCHED_INT;
         double flops = -5;
-        mnn_memory_info_t memory = {.struct_size = sizeof memory, .arena_bytes = 77};
+        mnn_statistics_t memory = {.struct_size = sizeof memory, .arena_bytes = 77};
         mnn_op_info_t info = {.struct_size = sizeof info, .host_shape = 77};
         const int32_t dims[] = {1, 1, 8, 8};
         assert_fails(mnn_session_input_count(h, &count), wanted);
@@ -121,8 +121,10 @@ static void wrong_handles(void** state) {
         assert_fails(mnn_session_run(h), wanted);
         assert_fails(mnn_session_run_with_options(h, NULL), wanted);
         assert_fails(mnn_session_resize_with_options(h, NULL), wanted);
-        assert_fails(mnn_session_forward_type(h, &number, NULL), wanted);
-        assert_fails(mnn_session_memory(h, &memory), wanted);
+        mnn_session_properties_t setup = {.struct_size = sizeof setup, .threads = 77};
+        assert_fails(mnn_session_info(h, &setup), wanted);
+        assert_int_equal(setup.threads, 77);
+        assert_fails(mnn_session_statistics(h, &memory), wanted);
         assert_fails(mnn_session_flops(h, &flops, (bool*)&flag), wanted);
         assert_fails(mnn_session_op_count(h, &count), wanted);
         assert_fails(mnn_session_op_info(h, 0, &info), wanted);

@@ -159,15 +159,15 @@ static void wrong_descriptors(void** state) {
 static void within_the_limit(void** state) {
     (void)state;
     mnn_session_t* session = device_session(net, NULL);
-    mnn_memory_info_t before = {.struct_size = sizeof before}, after = before;
+    mnn_statistics_t before = {.struct_size = sizeof before}, after = before;
     const mnn_device_buffer_t made = buffer_to_make(MNN_BUFFER_OPAQUE_FD);
-    assert_ok(mnn_session_memory(session, &before));
+    before = statistics_of(session);
     assert_ok(bind_in(session, &made));
-    assert_ok(mnn_session_memory(session, &after));
-    assert_int_equal(after.total_bytes, before.total_bytes + IMAGE);
+    after = statistics_of(session);
+    assert_int_equal(after.memory_bytes, before.memory_bytes + IMAGE);
     assert_ok(bind_in(session, NULL));
-    assert_ok(mnn_session_memory(session, &after));
-    assert_int_equal(after.total_bytes, before.total_bytes);
+    after = statistics_of(session);
+    assert_int_equal(after.memory_bytes, before.memory_bytes);
     assert_ok(mnn_session_destroy(&session));
 }
 

@@ -129,12 +129,11 @@ static void a_binding_that_needs_memory(void** state) {
     mnn_interpreter_t* net = NULL;
     assert_ok(mnn_interpreter_create_from_file(MNN_C_NETS_FOLDER "/halves.mnn", NULL, &net));
     mnn_session_t* session = open_session(net);
-    mnn_memory_info_t memory = {.struct_size = sizeof memory};
-    assert_ok(mnn_session_memory(session, &memory));
+    const mnn_statistics_t memory = statistics_of(session);
     assert_ok(mnn_session_destroy(&session));
     mnn_schedule_config_t config;
     assert_ok(mnn_schedule_config_init(&config, sizeof config));
-    config.max_memory_bytes = memory.peak_bytes;
+    config.max_memory_bytes = memory.peak_memory_bytes;
     assert_ok(mnn_session_create(net, &config, &session));
     static unsigned char values[4096];
     size_t size = 0;

@@ -100,6 +100,30 @@ static inline mnn_tensor_t* first_output(const mnn_session_t* session) {
     return tensor;
 }
 
+static inline mnn_tensor_properties_t tensor_info_of(const mnn_tensor_t* tensor) {
+    mnn_tensor_properties_t info = {.struct_size = sizeof info};
+    assert_ok(mnn_tensor_info(tensor, &info));
+    return info;
+}
+
+static inline mnn_session_properties_t session_info_of(const mnn_session_t* session) {
+    mnn_session_properties_t info = {.struct_size = sizeof info};
+    assert_ok(mnn_session_info(session, &info));
+    return info;
+}
+
+static inline mnn_statistics_t statistics_of(const mnn_session_t* session) {
+    mnn_statistics_t statistics = {.struct_size = sizeof statistics};
+    assert_ok(mnn_session_statistics(session, &statistics));
+    return statistics;
+}
+
+static inline mnn_declaration_t input_info_of(const mnn_interpreter_t* interpreter, size_t index) {
+    mnn_declaration_t info = {.struct_size = sizeof info};
+    assert_ok(mnn_interpreter_input_info(interpreter, index, &info));
+    return info;
+}
+
 /* A run with callbacks. */
 static inline mnn_status run_watched(mnn_session_t* session, mnn_op_callback before, mnn_op_callback after,
                                      void* user_data) {

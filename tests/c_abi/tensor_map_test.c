@@ -70,8 +70,7 @@ static void mapped_like_read(void** state) {
         mnn_tensor_t* tensor = NULL;
         if (mnn_session_output(session, name, &tensor) == MNN_OK) {
             size_t bytes = 0;
-            int32_t format = 0;
-            assert_ok(mnn_tensor_format(tensor, &format));
+            int32_t format = tensor_info_of(tensor).format;
             if (format == MNN_FORMAT_NC4HW4) format = MNN_FORMAT_NCHW;
             assert_ok(mnn_tensor_byte_size(tensor, format, &bytes));
             void* copied = malloc(bytes + 1);
@@ -121,7 +120,7 @@ static void stale_pointers_hit_nothing(void** state) {
     const int32_t one[] = {1, 1, 8, 8}, large[] = {BATCH, 1, 8, 8};
     mnn_session_t* session = open_session(net);
     mnn_tensor_t *input = first_input(session), *output = first_output(session);
-    mnn_memory_info_t before = {.struct_size = sizeof before}, kept = before, after = before;
+    mnn_statistics_t before = {.struct_size = sizeof before}, kept = before, after = before;
     void *in = NULL, *out = NULL;
     float wanted[CLASSES], got[CLASSES], pixels[PIXELS];
     reference_scores(6, wanted);
@@ -129,7 +128,7 @@ static void stale_pointers_hit_nothing(void** state) {
     assert_ok(mnn_session_resize_input(session, input, large, 4));
     assert_ok(mnn_session_resize(session));
     assert_ok(mnn_session_run(session));
-    assert_ok(mnn_session_memory(session, &before));
+    before = statistics_of(session);
     assert_ok(mnn_tensor_map(input, MNN_MAP_READ | MNN_MAP_WRITE, &in));
     assert_ok(mnn_tensor_map(output, MNN_MAP_READ, &out));
     for (int32_t batch = 2 * BATCH; batch <= 4 * BATCH; batch *= 2) {
@@ -139,11 +138,11 @@ static void stale_pointers_hit_nothing(void** state) {
         memset(in, 1, (size_t)BATCH * PIXELS * sizeof(float));
         for (size_t i = 0; i < BATCH * CLASSES; i += 512) assert_true(((volatile float*)out)[i] != 12345.0f);
     }
-    assert_ok(mnn_session_memory(session, &kept));
+    kept = statistics_of(session);
     assert_fails(mnn_tensor_unmap(input), MNN_ERROR_BAD_STATE);
     assert_fails(mnn_tensor_unmap(output), MNN_ERROR_BAD_STATE);
-    assert_ok(mnn_session_memory(session, &after));
-    assert_true(after.total_bytes < kept.total_bytes);
+    after = statistics_of(session);
+    assert_true(after.memory_bytes < kept.memory_bytes);
     assert_ok(mnn_session_resize_input(session, input, one, 4));
     assert_ok(mnn_session_resize(session));
     classify(session, pixels, 1, got);

@@ -6,7 +6,7 @@ static void describe(void** state) {
     mnn_session_t* session = open_session(net);
     mnn_tensor_t *input = first_input(session), *output = first_output(session);
     const char* name = NULL;
-    int32_t dims[MNN_MAX_RANK], type = -1, format = -1;
+    int32_t dims[MNN_MAX_RANK];
     size_t rank = 0, count = 0, bytes = 0;
     assert_ok(mnn_tensor_name(input, &name));
     assert_string_equal(name, "image");
@@ -18,14 +18,10 @@ static void describe(void** state) {
     assert_int_equal(rank, 2);
     assert_int_equal(dims[0], 1);
     assert_int_equal(dims[1], CLASSES);
-    assert_ok(mnn_tensor_type(input, &type));
-    assert_int_equal(type, MNN_TYPE_FLOAT32);
-    assert_ok(mnn_tensor_type(output, &type));
-    assert_int_equal(type, MNN_TYPE_FLOAT32);
-    assert_ok(mnn_tensor_format(input, &format));
-    assert_int_equal(format, MNN_FORMAT_NCHW);
-    assert_ok(mnn_tensor_format(output, &format));
-    assert_in_range(format, MNN_FORMAT_NCHW, MNN_FORMAT_NC4HW4);
+    assert_int_equal(tensor_info_of(input).type, MNN_TYPE_FLOAT32);
+    assert_int_equal(tensor_info_of(output).type, MNN_TYPE_FLOAT32);
+    assert_int_equal(tensor_info_of(input).format, MNN_FORMAT_NCHW);
+    assert_in_range(tensor_info_of(output).format, MNN_FORMAT_NCHW, MNN_FORMAT_NC4HW4);
     assert_ok(mnn_tensor_element_count(input, &count));
     assert_int_equal(count, PIXELS);
     assert_ok(mnn_tensor_element_count(output, &count));
@@ -37,7 +33,7 @@ static void describe(void** state) {
     assert_ok(mnn_tensor_byte_size(input, MNN_FORMAT_NC4HW4, &bytes));
     assert_int_equal(bytes, PIXELS * 4 * 4);
     /* Below rank 3 all formats are the same. */
-    for (format = MNN_FORMAT_NCHW; format <= MNN_FORMAT_NC4HW4; ++format) {
+    for (int32_t format = MNN_FORMAT_NCHW; format <= MNN_FORMAT_NC4HW4; ++format) {
         assert_ok(mnn_tensor_byte_size(output, format, &bytes));
         assert_int_equal(bytes, CLASSES * 4);
     }
@@ -171,8 +167,7 @@ static void null_arguments(void** state) {
     assert_fails(mnn_tensor_shape(input, dims, MNN_MAX_RANK, NULL), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_tensor_shape(input, NULL, MNN_MAX_RANK, &rank), MNN_ERROR_NULL_ARGUMENT);
     assert_int_equal(rank, UNTOUCHED_SIZE);
-    assert_fails(mnn_tensor_type(input, NULL), MNN_ERROR_NULL_ARGUMENT);
-    assert_fails(mnn_tensor_format(input, NULL), MNN_ERROR_NULL_ARGUMENT);
+    assert_fails(mnn_tensor_info(input, NULL), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_tensor_element_count(input, NULL), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_tensor_byte_size(input, MNN_FORMAT_NCHW, NULL), MNN_ERROR_NULL_ARGUMENT);
     assert_ok(mnn_session_destroy(&session));
@@ -187,20 +182,20 @@ static void wrong_handles(void** state) {
         mnn_tensor_t* h = wrong[i];
         const mnn_status wanted = h ? MNN_ERROR_BAD_HANDLE : MNN_ERROR_NULL_ARGUMENT;
         const char* name = UNTOUCHED_POINTER;
-        int32_t dims[MNN_MAX_RANK] = {UNTOUCHED_INT}, number = UNTOUCHED_INT;
+        int32_t dims[MNN_MAX_RANK] = {UNTOUCHED_INT};
         size_t size = UNTOUCHED_SIZE;
         float values[PIXELS] = {-5};
         assert_fails(mnn_tensor_name(h, &name), wanted);
         assert_fails(mnn_tensor_shape(h, dims, MNN_MAX_RANK, &size), wanted);
-        assert_fails(mnn_tensor_type(h, &number), wanted);
-        assert_fails(mnn_tensor_format(h, &number), wanted);
+        mnn_tensor_properties_t info = {.struct_size = sizeof info, .type = 77};
+        assert_fails(mnn_tensor_info(h, &info), wanted);
+        assert_int_equal(info.type, 77);
         assert_fails(mnn_tensor_element_count(h, &size), wanted);
         assert_fails(mnn_tensor_byte_size(h, MNN_FORMAT_NCHW, &size), wanted);
         assert_fails(mnn_tensor_write(h, values, sizeof values, MNN_FORMAT_NCHW), wanted);
         assert_fails(mnn_tensor_read(h, values, sizeof values, MNN_FORMAT_NCHW), wanted);
         assert_ptr_equal(name, UNTOUCHED_POINTER);
         assert_int_equal(dims[0], UNTOUCHED_INT);
-        assert_int_equal(number, UNTOUCHED_INT);
         assert_int_equal(size, UNTOUCHED_SIZE);
         assert_true(values[0] == -5);
     }

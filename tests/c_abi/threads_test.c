@@ -135,7 +135,7 @@ static void* read_all(void* data) {
         double flops = 0;
         bool needed = true;
         mnn_op_info_t info = {.struct_size = sizeof info};
-        mnn_memory_info_t memory = {.struct_size = sizeof memory};
+        mnn_statistics_t memory = {.struct_size = sizeof memory};
         uint64_t parameters = 0;
         reader->wrong += mnn_session_output(reader->session, NULL, &output) != MNN_OK ||
                          mnn_tensor_name(output, &name) != MNN_OK ||
@@ -144,11 +144,11 @@ static void* read_all(void* data) {
                          mnn_session_op_count(reader->session, &count) != MNN_OK || count == 0 ||
                          mnn_session_op_info(reader->session, count - 1, &info) != MNN_OK ||
                          mnn_session_flops(reader->session, &flops, NULL) != MNN_OK ||
-                         mnn_session_memory(reader->session, &memory) != MNN_OK ||
+                         mnn_session_statistics(reader->session, &memory) != MNN_OK ||
                          mnn_session_needs_resize(reader->session, &needed) != MNN_OK || needed ||
                          mnn_interpreter_parameter_count(reader->net, &parameters) != MNN_OK ||
                          mnn_interpreter_op_count(reader->net, &count) != MNN_OK ||
-                         mnn_interpreter_input_name(reader->net, 0, &name) != MNN_OK ||
+                         mnn_interpreter_output_name(reader->net, 0, &name) != MNN_OK ||
                          mnn_session_input(reader->session, "no", &output) != MNN_ERROR_NOT_FOUND;
     }
     return NULL;

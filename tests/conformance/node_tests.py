@@ -21,7 +21,9 @@ import warnings
 
 import numpy as np
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../bindings/python/src/mnn_c"))
 import case_files
+from _abi import TensorProperties
 from generator.arrays import entry
 
 TOLERANCE = 1e-4
@@ -98,14 +100,14 @@ class Library:
 
     def read(self, session, name):
         tensor, dims = ctypes.c_void_p(), (ctypes.c_int32 * MAX_RANK)()
-        rank, kind = ctypes.c_size_t(), ctypes.c_int32()
+        rank, info = ctypes.c_size_t(), TensorProperties(ctypes.sizeof(TensorProperties))
         self.check(self.lib.mnn_session_output(session, name.encode(), ctypes.byref(tensor)))
         self.check(self.lib.mnn_tensor_shape(tensor, dims, ctypes.c_size_t(MAX_RANK), ctypes.byref(rank)))
-        self.check(self.lib.mnn_tensor_type(tensor, ctypes.byref(kind)))
-        value = np.empty(tuple(dims[:rank.value]), TYPES[kind.value])
+        self.check(self.lib.mnn_tensor_info(tensor, ctypes.byref(info)))
+        value = np.empty(tuple(dims[:rank.value]), TYPES[info.type])
         self.check(self.lib.mnn_tensor_read(tensor, ctypes.c_void_p(value.ctypes.data), ctypes.c_size_t(value.nbytes), 0))
         # A bfloat16 is the upper half of a float.
-        return (value.astype(np.uint32) << 16).view(np.float32) if kind.value == 14 else value
+        return (value.astype(np.uint32) << 16).view(np.float32) if info.type == 14 else value
 
 
 def official(model, feed, outputs):

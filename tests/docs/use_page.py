@@ -10,9 +10,9 @@ import sys
 
 # Functions of which the page need not speak: they only count, name or repeat what others of the page give.
 PLAIN = re.compile(
-    r"mnn_(backend_\w+|version(_numbers)?|last_error_copy|resize_options_init|session_needs_resize|session_resize_input_nchw|"
+    r"mnn_(backend_\w+|version(_numbers)?|last_error_copy|resize_options_init|session_needs_resize|"
     r"\w+_count|\w+_name|session_(in|out)put_at|session_path_info|"
-    r"interpreter_(biz_code|uuid|model_version|model_bytes|input_format|input_type)|tensor_(format|nchw|shape|type))")
+    r"interpreter_(biz_code|uuid|model_version|model_bytes)|tensor_(nchw|shape))")
 
 
 def main():

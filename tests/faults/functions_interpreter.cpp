@@ -137,15 +137,6 @@ std::vector<Function> interpreterFunctions() {
              return info.metadata_count ? gives(s, status, key) : ends(status, MNN_ERROR_BAD_INDEX);
          }},
         {"mnn_interpreter_input_count", "", digits, number<size_t, mnn_interpreter_input_count>},
-        {"mnn_interpreter_input_name", "", digits, name<mnn_interpreter_input_name>},
-        {"mnn_interpreter_input_type", "", digits, numberAt<int32_t, mnn_interpreter_input_type>},
-        {"mnn_interpreter_input_format", "", digits, numberAt<int32_t, mnn_interpreter_input_format>},
-        {"mnn_interpreter_input_shape", "", digits,
-         [](Scene& s) {
-             return filled<int32_t>(s.result, [&](int32_t* dims, size_t capacity, size_t* rank) {
-                 return mnn_interpreter_input_shape(s.net, 0, dims, capacity, rank);
-             });
-         }},
         {"mnn_interpreter_input_info", "", digits, declaration<mnn_interpreter_input_info>},
         {"mnn_interpreter_output_count", "", digits, number<size_t, mnn_interpreter_output_count>},
         {"mnn_interpreter_output_name", "", digits, name<mnn_interpreter_output_name>},

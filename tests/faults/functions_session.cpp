@@ -124,8 +124,6 @@ std::vector<Function> running() {
              const int32_t dims[] = {3, 1, 8, 8};
              return mnn_session_resize_input(s.session, s.input(), dims, 4);
          }},
-        {"mnn_session_resize_input_nchw", "", open,
-         [](Scene& s) { return mnn_session_resize_input_nchw(s.session, s.input(), 3, 1, 8, 8); }},
         {"mnn_session_needs_resize", "", reshaped, number<bool, mnn_session_needs_resize>},
         {"mnn_session_resize", "", reshaped, [](Scene& s) { return mnn_session_resize(s.session); }},
         {"mnn_session_resize_with_options", "", reshaped, resize},
@@ -188,12 +186,6 @@ std::vector<Function> asking() {
              MUST(mnn_session_constant_name(s.session, 2, &name));
              return mnn_session_constant(s.session, name, &tensor);
          }},
-        {"mnn_session_forward_type", "", open,
-         [](Scene& s) {
-             int32_t type = -1;
-             const mnn_status status = mnn_session_forward_type(s.session, &type, nullptr);
-             return gives(s, status, type);
-         }},
         {"mnn_session_info", "", open, info<mnn_session_properties_t, mnn_session_info>},
         {"mnn_session_path_info", "",
          [](Scene& s) {
@@ -205,7 +197,6 @@ std::vector<Function> asking() {
              return mnn_session_path_info(s.session, 1, &found);
          }},
         {"mnn_session_statistics", "", ran, info<mnn_statistics_t, mnn_session_statistics>},
-        {"mnn_session_memory", "", ran, info<mnn_memory_info_t, mnn_session_memory>},
         {"mnn_session_flops", "", open,
          [](Scene& s) {
              double flops = 0;

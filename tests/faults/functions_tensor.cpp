@@ -104,8 +104,6 @@ std::vector<Function> tensorFunctions() {
                  return mnn_tensor_shape(s.output(), dims, capacity, rank);
              });
          }},
-        {"mnn_tensor_type", "", ran, number<int32_t, mnn_tensor_type>},
-        {"mnn_tensor_format", "", ran, number<int32_t, mnn_tensor_format>},
         {"mnn_tensor_nchw", "", ran,
          [](Scene& s) {
              int32_t nchw[4] = {};

@@ -87,11 +87,12 @@ void liveInBuffers(Life& life, mnn_session_t* session) {
     made.kind = MNN_BUFFER_OPAQUE_FD;
     made.allocate = 1;
     mnn_tensor_t *input = nullptr, *output = nullptr;
-    int32_t type = 0;
+    mnn_tensor_properties_t info{};
+    info.struct_size = sizeof info;
     MUST(mnn_session_input_at(session, 0, &input));
     MUST(mnn_session_output_at(session, 0, &output));
-    MUST(mnn_tensor_type(input, &type));
-    const bool both = inputCount(session) == 1 && type == MNN_TYPE_FLOAT32;
+    MUST(mnn_tensor_info(input, &info));
+    const bool both = inputCount(session) == 1 && info.type == MNN_TYPE_FLOAT32;
     const auto bind = [&] {
         const mnn_status first = both ? mnn_session_bind_input_buffer(session, input, &made) : MNN_OK;
         if (first != MNN_OK) return first;

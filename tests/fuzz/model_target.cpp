@@ -78,7 +78,7 @@ struct Plan {
 };
 
 size_t askInterpreter(const mnn_interpreter_t* net) {
-    size_t count = 0, rank = 0, characters = 0;
+    size_t count = 0, characters = 0;
     const char* text = nullptr;
     uint64_t parameters = 0;
     const auto read = [&] { characters += std::strlen(text); };
@@ -91,12 +91,11 @@ size_t askInterpreter(const mnn_interpreter_t* net) {
     FINE(mnn_interpreter_parameter_count(net, &parameters), fuzz::kParameterCount);
     MUST(mnn_interpreter_input_count(net, &count));
     for (size_t i = 0; i < count; ++i) {
-        int32_t dims[MNN_MAX_RANK], number = 0;
-        MUST(mnn_interpreter_input_name(net, i, &text));
+        mnn_declaration_t input{};
+        input.struct_size = sizeof input;
+        MUST(mnn_interpreter_input_info(net, i, &input));
+        text = input.name;
         read();
-        MUST(mnn_interpreter_input_shape(net, i, dims, MNN_MAX_RANK, &rank));
-        MUST(mnn_interpreter_input_type(net, i, &number));
-        MUST(mnn_interpreter_input_format(net, i, &number));
     }
     MUST(mnn_interpreter_output_count(net, &count));
     for (size_t i = 0; i < count; ++i) {

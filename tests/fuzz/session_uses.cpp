@@ -15,12 +15,13 @@ constexpr size_t kMaxObserved = 48;  // operators of a run whose tensors a callb
 
 void askTensor(const mnn_tensor_t* tensor) {
     const char* name = nullptr;
-    int32_t dims[MNN_MAX_RANK], number = 0;
+    int32_t dims[MNN_MAX_RANK];
     size_t rank = 0, count = 0;
+    mnn_tensor_properties_t info{};
+    info.struct_size = sizeof info;
     MUST(mnn_tensor_name(tensor, &name));
     FINE(mnn_tensor_shape(tensor, dims, MNN_MAX_RANK, &rank), kBadState);
-    FINE(mnn_tensor_type(tensor, &number), kBadState);
-    FINE(mnn_tensor_format(tensor, &number), kBadState);
+    FINE(mnn_tensor_info(tensor, &info), kBadState);
     FINE(mnn_tensor_element_count(tensor, &count), kBadState);
 }
 
@@ -38,12 +39,12 @@ void readTensor(const mnn_tensor_t* tensor, Random& random, bool observed) {
 }
 
 void askSession(const mnn_session_t* session) {
-    mnn_memory_info_t memory{};
+    mnn_statistics_t memory{};
     memory.struct_size = sizeof memory;
-    MUST(mnn_session_memory(session, &memory));
-    if (memory.total_bytes > kMaxMemory) {
+    MUST(mnn_session_statistics(session, &memory));
+    if (memory.memory_bytes > kMaxMemory) {
         std::fprintf(stderr, "a session holds %llu bytes, its limit is %llu\n",
-                     static_cast<unsigned long long>(memory.total_bytes),
+                     static_cast<unsigned long long>(memory.memory_bytes),
                      static_cast<unsigned long long>(kMaxMemory));
         std::abort();
     }
@@ -289,12 +290,13 @@ class Uses {
     bool write(mnn_tensor_t* input) {
         const auto format = static_cast<int32_t>(random_.below(3));
         size_t bytes = 0;
-        int32_t type = 0;
+        mnn_tensor_properties_t info{};
+        info.struct_size = sizeof info;
         MUST(mnn_tensor_byte_size(input, format, &bytes));
-        MUST(mnn_tensor_type(input, &type));
+        MUST(mnn_tensor_info(input, &info));
         if (bytes > 4 * kMaxMemory) std::abort();
         std::vector<uint8_t> values(bytes);
-        fill(values, type);
+        fill(values, info.type);
         MUST(mnn_tensor_write(input, values.data(), bytes, format));
         return true;
     }

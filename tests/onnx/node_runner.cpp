@@ -115,9 +115,12 @@ std::string convert(const std::string& model, std::string& net) {
 
 // What is wrong with an output; "" for nothing.
 std::string compare(const Array& wanted, mnn_tensor_t* tensor, float tolerance) {
-    int32_t type = 0, dims[MNN_MAX_RANK] = {};
+    int32_t dims[MNN_MAX_RANK] = {};
     size_t rank = 0, bytes = 0;
-    check(mnn_tensor_type(tensor, &type), "type");
+    mnn_tensor_properties_t info{};
+    info.struct_size = sizeof info;
+    check(mnn_tensor_info(tensor, &info), "type");
+    const int32_t type = info.type;
     check(mnn_tensor_shape(tensor, dims, MNN_MAX_RANK, &rank), "shape");
     if (type != wanted.type) return "type " + std::to_string(type) + " for " + std::to_string(wanted.type);
     if (std::vector<int32_t>(dims, dims + rank) != wanted.dims) return "another shape";

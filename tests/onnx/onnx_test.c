@@ -37,13 +37,15 @@ static mnn_onnx_options_t defaults(void) {
 
 static void dims_of(const mnn_onnx_result_t* result, const char* output, int32_t dims[MNN_MAX_RANK]) {
     const void* data = NULL;
-    size_t size = 0, rank = 0;
+    size_t size = 0;
     mnn_interpreter_t* net = NULL;
+    mnn_declaration_t input = {.struct_size = sizeof input};
     const char* name = NULL;
     assert_ok(mnn_onnx_result_data(result, &data, &size));
     assert_ok(mnn_interpreter_create_from_memory(data, size, NULL, &net));
-    assert_ok(mnn_interpreter_input_shape(net, 0, dims, MNN_MAX_RANK, &rank));
-    assert_int_equal(rank, 2);
+    assert_ok(mnn_interpreter_input_info(net, 0, &input));
+    assert_int_equal(input.rank, 2);
+    memcpy(dims, input.dims, sizeof input.dims);
     assert_ok(mnn_interpreter_output_name(net, 0, &name));
     assert_string_equal(name, output);
     mnn_interpreter_destroy(&net);

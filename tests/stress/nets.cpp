@@ -48,13 +48,14 @@ bool prepare(Net& net) {
     mnn_interpreter_t* handle = nullptr;
     mnn_session_t* session = nullptr;
     mnn_tensor_t *input = nullptr, *output = nullptr;
-    int32_t type = 0;
+    mnn_tensor_properties_t info{};
+    info.struct_size = sizeof info;
     size_t inputs = 0;
     if (mnn_interpreter_create_from_file(net.path.c_str(), nullptr, &handle) != MNN_OK ||
         mnn_session_create(handle, nullptr, &session) != MNN_OK ||
         mnn_session_input_count(session, &inputs) != MNN_OK || inputs != 1 ||
         mnn_session_input(session, nullptr, &input) != MNN_OK ||
-        mnn_session_output(session, nullptr, &output) != MNN_OK || mnn_tensor_type(input, &type) != MNN_OK ||
+        mnn_session_output(session, nullptr, &output) != MNN_OK || mnn_tensor_info(input, &info) != MNN_OK ||
         mnn_tensor_byte_size(input, MNN_FORMAT_NCHW, &net.inputBytes) != MNN_OK) {
         std::fprintf(stderr, "%s: %s\n", net.path.c_str(),
                      inputs > 1 ? "it has several inputs" : mnn_last_error());
@@ -63,7 +64,7 @@ bool prepare(Net& net) {
     for (int i = 0; i < kPatterns; ++i) {
         const auto at = static_cast<size_t>(i);
         net.inputs[at].resize(net.inputBytes);
-        fillPattern(net.inputs[at], i, type);
+        fillPattern(net.inputs[at], i, info.type);
         MUST(mnn_tensor_write(input, net.inputs[at].data(), net.inputBytes, MNN_FORMAT_NCHW));
         MUST(mnn_session_run(session));
         MUST(mnn_tensor_byte_size(output, MNN_FORMAT_NCHW, &net.outputBytes));

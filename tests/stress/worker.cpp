@@ -177,15 +177,16 @@ void Worker::ask(mnn_session_t* session) {
     size_t count = 0;
     double flops = 0;
     bool flag = false;
-    mnn_memory_info_t memory{};
+    mnn_statistics_t memory{};
     memory.struct_size = sizeof memory;
+    mnn_session_properties_t setup{};
+    setup.struct_size = sizeof setup;
     mnn_op_info_t info{};
     info.struct_size = sizeof info;
-    int32_t type = 0;
-    SEEN(mnn_session_memory(session, &memory));
+    SEEN(mnn_session_statistics(session, &memory));
     SEEN(mnn_session_needs_resize(session, &flag));
     SEEN(mnn_session_flops(session, &flops, &flag));
-    SEEN(mnn_session_forward_type(session, &type, nullptr));
+    SEEN(mnn_session_info(session, &setup));
     if (SEEN(mnn_session_op_count(session, &count)) == MNN_OK && count > 0) {
         const mnn_status status = mnn_session_op_info(session, random_() % count, &info);
         if (status != MNN_ERROR_BAD_INDEX) seen(status, "mnn_session_op_info");  // planned anew just now
@@ -201,9 +202,10 @@ void Worker::read(const Slot& slot, const Held* held) {
     const mnn_status status = mnn_tensor_read(output, got.data(), got.size(), MNN_FORMAT_NCHW);
     if (status == MNN_ERROR_BUFFER_TOO_SMALL) return;  // of another batch or net
     size_t bytes = 0;
-    int32_t type = 0;
+    mnn_session_properties_t setup{};
+    setup.struct_size = sizeof setup;
     if (seen(status, "mnn_tensor_read") != MNN_OK || slot.held != held ||
-        SEEN(mnn_session_forward_type(session, &type, nullptr)) != MNN_OK || type != MNN_FORWARD_CPU ||
+        SEEN(mnn_session_info(session, &setup)) != MNN_OK || setup.forward_type != MNN_FORWARD_CPU ||
         SEEN(mnn_tensor_byte_size(output, MNN_FORMAT_NCHW, &bytes)) != MNN_OK || bytes != got.size())
         return;
     for (const auto& wanted : net->outputs)

@@ -93,10 +93,7 @@ Figures measure(const BenchOptions& options, uint64_t residentAtStart) {
     progress.clear();
     std::sort(figures.runs.begin(), figures.runs.end());
 
-    mnn_memory_info_t memory{};
-    memory.struct_size = sizeof memory;
-    check(mnn_session_memory(session.get(), &memory));
-    figures.arenaBytes = memory.arena_bytes;
+    figures.arenaBytes = statisticsOf(session).arena_bytes;
     const uint64_t peak = statusBytes("VmHWM");
     figures.peakBytes = peak > residentAtStart ? peak - residentAtStart : 0;
     return figures;

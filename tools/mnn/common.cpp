@@ -25,9 +25,7 @@ constexpr std::array<TypeRow, 6> kTypes = {{{MNN_TYPE_FLOAT32, Element::Float32,
                                             {MNN_TYPE_UINT16, Element::UInt16, "uint16"}}};
 
 bool isHalf(const mnn_tensor_t* tensor) {
-    int32_t type = 0;
-    check(mnn_tensor_type(tensor, &type));
-    return type == MNN_TYPE_FLOAT16;
+    return propertiesOf(tensor).type == MNN_TYPE_FLOAT16;
 }
 
 // Of an element that elementOf() gives.
@@ -38,9 +36,7 @@ int32_t typeOf(Element element) {
 }
 
 int32_t ownFormat(const mnn_tensor_t* tensor) {
-    int32_t format = MNN_FORMAT_NCHW;
-    check(mnn_tensor_format(tensor, &format));
-    return format == MNN_FORMAT_NHWC ? MNN_FORMAT_NHWC : MNN_FORMAT_NCHW;
+    return propertiesOf(tensor).format == MNN_FORMAT_NHWC ? MNN_FORMAT_NHWC : MNN_FORMAT_NCHW;
 }
 
 // The text of a report, which `write` writes.
@@ -162,11 +158,24 @@ std::vector<int64_t> shapeOf(const mnn_tensor_t* tensor) {
     return {dims, dims + rank};
 }
 
+mnn_tensor_properties_t propertiesOf(const mnn_tensor_t* tensor) {
+    mnn_tensor_properties_t info{};
+    info.struct_size = sizeof info;
+    check(mnn_tensor_info(tensor, &info));
+    return info;
+}
+
+mnn_statistics_t statisticsOf(const Session& session) {
+    mnn_statistics_t statistics{};
+    statistics.struct_size = sizeof statistics;
+    check(mnn_session_statistics(session.get(), &statistics));
+    return statistics;
+}
+
 // Halves are floats in files.
 Element elementOf(const mnn_tensor_t* tensor) {
-    if (isHalf(tensor)) return Element::Float32;
-    int32_t type = 0;
-    check(mnn_tensor_type(tensor, &type));
+    const int32_t type = propertiesOf(tensor).type;
+    if (type == MNN_TYPE_FLOAT16) return Element::Float32;
     for (const TypeRow& row : kTypes)
         if (row.type == type) return row.element;
     throw ToolError(text::format("tensor '{}' has elements of type {}, which no .npy file holds",

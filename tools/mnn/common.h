@@ -46,6 +46,8 @@ std::vector<mnn_tensor_t*> outputsOf(const Session& session);
 
 std::string nameOf(const mnn_tensor_t* tensor);
 std::vector<int64_t> shapeOf(const mnn_tensor_t* tensor);
+mnn_tensor_properties_t propertiesOf(const mnn_tensor_t* tensor);
+mnn_statistics_t statisticsOf(const Session& session);
 Element elementOf(const mnn_tensor_t* tensor);
 const char* typeName(int32_t type);
 const char* formatName(int32_t format);

@@ -38,17 +38,13 @@ Json describeInputs(const Interpreter& model) {
     size_t count = 0;
     check(mnn_interpreter_input_count(model.get(), &count));
     for (size_t i = 0; i < count; i++) {
-        const char* name = nullptr;
-        int32_t dims[MNN_MAX_RANK], type = 0, format = 0;
-        size_t rank = 0;
-        check(mnn_interpreter_input_name(model.get(), i, &name));
-        check(mnn_interpreter_input_shape(model.get(), i, dims, MNN_MAX_RANK, &rank));
-        check(mnn_interpreter_input_type(model.get(), i, &type));
-        check(mnn_interpreter_input_format(model.get(), i, &format));
-        list.push(Json::object({{"name", name},
-                                {"shape", std::vector<int64_t>(dims, dims + rank)},
-                                {"type", typeName(type)},
-                                {"format", formatName(format)}}));
+        mnn_declaration_t input{};
+        input.struct_size = sizeof input;
+        check(mnn_interpreter_input_info(model.get(), i, &input));
+        list.push(Json::object({{"name", input.name},
+                                {"shape", std::vector<int64_t>(input.dims, input.dims + input.rank)},
+                                {"type", typeName(input.type)},
+                                {"format", formatName(input.format)}}));
     }
     return list;
 }
@@ -85,10 +81,8 @@ Json describeOutputs(const Session& session) {
     for (const mnn_tensor_t* tensor : outputsOf(session)) {
         Json entry = Json::object({{"name", nameOf(tensor)}, {"shape", nullptr}});
         if (const auto shape = knownShape(tensor)) {
-            int32_t type = 0;
-            check(mnn_tensor_type(tensor, &type));
             entry["shape"] = *shape;
-            entry["type"] = typeName(type);
+            entry["type"] = typeName(propertiesOf(tensor).type);
         }
         list.push(entry);
     }
@@ -128,15 +122,13 @@ void describeSession(Json& info, const Interpreter& model, const CommonFlags& fl
         double flops = 0;
         bool complete = true;
         check(mnn_session_flops(session.get(), &flops, &complete));
-        mnn_memory_info_t memory{};
-        memory.struct_size = sizeof memory;
-        check(mnn_session_memory(session.get(), &memory));
+        const mnn_statistics_t memory = statisticsOf(session);
         info["flops"] = flops;
         info["flops_complete"] = complete;
         info["memory"] = Json::object({{"arena_bytes", memory.arena_bytes},
                                        {"weight_bytes", memory.weight_bytes},
-                                       {"total_bytes", memory.total_bytes},
-                                       {"peak_bytes", memory.peak_bytes}});
+                                       {"total_bytes", memory.memory_bytes},
+                                       {"peak_bytes", memory.peak_memory_bytes}});
         info["settings"] = describeSettings(session);
         info["placement"] = describePlacement(session, flags);
     } catch (const MissingBackend&) {

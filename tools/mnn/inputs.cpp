@@ -110,9 +110,7 @@ void writeInputs(std::vector<InputFile>& files, const ImageFlags& flags) {
 }
 
 ImageForm imageFormOf(const mnn_tensor_t* tensor, const std::vector<int64_t>& shape) {
-    int32_t format = MNN_FORMAT_NCHW;
-    check(mnn_tensor_format(tensor, &format));
-    return {shape, format == MNN_FORMAT_NHWC};
+    return {shape, propertiesOf(tensor).format == MNN_FORMAT_NHWC};
 }
 
 }  // namespace tool

@@ -297,7 +297,7 @@ class Machine(Folder):
         files[0].write_bytes(b"damaged")
         weights = SharedWeights(smallest=1024)
         session = self.session(runtime=mnn_c.Runtime(1, allocator=weights))
-        self.assertGreater(weights.share(), session.memory.weight_bytes // 2)
+        self.assertGreater(weights.share(), session.statistics.weight_bytes // 2)
         self.assertEqual(sorted(self.folder.glob("*.weights")), files)
         self.assertEqual([file.read_bytes() for file in files], contents)
         mapped = pathlib.Path("/proc/self/maps").read_text()

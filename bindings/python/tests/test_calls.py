@@ -296,7 +296,7 @@ class Backends(Test):
             self.assertRaises(TypeError, runtime.add_backend, "third", 3)
             session = net.session(runtime=runtime, forward_type=forward)
         self.addCleanup(session.close)
-        self.assertEqual(session.forward_type, forward)
+        self.assertEqual(session.info.forward_type, forward)
         self.assertIn(str(int(forward)), repr(session))
         x = images(3)
         with net.session() as plain:

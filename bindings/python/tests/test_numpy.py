@@ -93,7 +93,7 @@ class Arrays(Test):
         with self.assertRaises(ValueError):
             session.input().write(np.zeros((1, 1, 8, 7)))
         self.assertEqual(session(images(0)).shape, (0, 10))
-        session.resize_nchw("image", 2, 1, 8, 8)
+        session.resize({"image": (2, 1, 8, 8)})
         self.assertEqual(session.input().shape, (2, 1, 8, 8))
         session.trim()
         np.testing.assert_allclose(session(images(2)), self.session()(images(2)), rtol=1e-4, atol=1e-4)

@@ -41,7 +41,7 @@ from .enums import (
     Usage,
 )
 from .errors import CancelledError, Error
-from .info import MemoryInfo, ModelInfo, ModelOp, OpInfo, SessionInfo, Statistics, TensorInfo
+from .info import ModelInfo, ModelOp, OpInfo, SessionInfo, Statistics, TensorInfo
 from .interpreter import Declaration, Interpreter, ModelInput
 from .operators import Attribute, HostTensor, Node, Operator
 from .own_backend import HostBackend
@@ -74,7 +74,6 @@ __all__ = [
     "Load",
     "LogLevel",
     "Memory",
-    "MemoryInfo",
     "ModelInfo",
     "ModelInput",
     "ModelOp",

@@ -387,7 +387,7 @@ class SessionProperties(Structure):
 
 
 class Statistics(Structure):
-    """mnn_statistics_t: what a session has done since its creation."""
+    """mnn_statistics_t: what a session has done since its creation, and the memory that it holds."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -403,20 +403,10 @@ class Statistics(Structure):
         ("device_allocations", c_uint64),
         ("memory_bytes", c_uint64),
         ("peak_memory_bytes", c_uint64),
-        ("cache_read", c_int32),
-        ("cache_written", c_int32),
-    ]
-
-
-class MemoryInfo(Structure):
-    """mnn_memory_info_t: the memory that a session holds."""
-
-    _fields_ = [
-        ("struct_size", c_size_t),
         ("arena_bytes", c_uint64),
         ("weight_bytes", c_uint64),
-        ("total_bytes", c_uint64),
-        ("peak_bytes", c_uint64),
+        ("cache_read", c_int32),
+        ("cache_written", c_int32),
     ]
 
 

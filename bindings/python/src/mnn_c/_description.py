@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from ctypes import byref, c_int32
 from typing import Any, Dict, List, Mapping, Tuple
 
 from . import _abi, _calls
-from ._failure import check
 from ._handles import Closable
-from ._known import known
 from ._library import C
-from .enums import Forward
-from .info import MemoryInfo, OpInfo, SessionInfo, Statistics, value_of
+from .info import OpInfo, SessionInfo, Statistics, value_of
 from .tables import Table, html_table
 from .tensor import Tensor
 
@@ -37,13 +33,6 @@ class Described(Closable):
         return Table([Tensor(handle, session) for handle in handles.values()], ("name", "dtype", "shape", "format"))
 
     @property
-    def forward_type(self) -> Forward:
-        """The backend that runs the session; info.reason says why it is not the wanted one."""
-        value = c_int32()
-        check(C.mnn_session_forward_type(self._handle, byref(value), None))
-        return known(Forward, value.value)
-
-    @property
     def info(self) -> SessionInfo:
         struct = _calls.filled(_abi.SessionProperties, C.mnn_session_info, self._handle)
         return value_of(struct, SessionInfo)  # type: ignore[no-any-return]
@@ -57,11 +46,6 @@ class Described(Closable):
     def statistics(self) -> Statistics:
         struct = _calls.filled(_abi.Statistics, C.mnn_session_statistics, self._handle)
         return value_of(struct, Statistics)  # type: ignore[no-any-return]
-
-    @property
-    def memory(self) -> MemoryInfo:
-        struct = _calls.filled(_abi.MemoryInfo, C.mnn_session_memory, self._handle)
-        return value_of(struct, MemoryInfo)  # type: ignore[no-any-return]
 
     @property
     def flops(self) -> Tuple[float, bool]:
@@ -110,7 +94,7 @@ class Described(Closable):
         if self.closed:
             return "<Session, closed>"
         names = f"{', '.join(self._inputs)} -> {', '.join(self._outputs)}"
-        where = getattr(self.forward_type, "name", self.forward_type)
+        where = getattr(self.info.forward_type, "name", self.info.forward_type)
         return f"<Session on {where}, {self.info.threads} threads: {names}>"
 
     def _repr_html_(self) -> str:

@@ -9,7 +9,7 @@ from ctypes import (
 from typing import Any, Dict, List, Tuple
 
 from ._abi import (
-    Attribute, Backend, CpuProperties, Declaration, DeviceBuffer, DeviceProperties, InterpreterOptions, MemoryInfo,
+    Attribute, Backend, CpuProperties, Declaration, DeviceBuffer, DeviceProperties, InterpreterOptions,
     ModelProperties, Node, OpInfo, Operator, ResizeOptions, RunOptions, RuntimeConfig, ScheduleConfig,
     SessionProperties, Statistics, TensorProperties, VulkanObjects,
 )
@@ -49,10 +49,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "mnn_interpreter_info": (c_int32, [c_void_p, POINTER(ModelProperties)]),
     "mnn_interpreter_metadata": (c_int32, [c_void_p, c_size_t, POINTER(c_char_p), POINTER(c_char_p)]),
     "mnn_interpreter_input_count": (c_int32, [c_void_p, POINTER(c_size_t)]),
-    "mnn_interpreter_input_name": (c_int32, [c_void_p, c_size_t, POINTER(c_char_p)]),
-    "mnn_interpreter_input_shape": (c_int32, [c_void_p, c_size_t, POINTER(c_int32), c_size_t, POINTER(c_size_t)]),
-    "mnn_interpreter_input_type": (c_int32, [c_void_p, c_size_t, POINTER(c_int32)]),
-    "mnn_interpreter_input_format": (c_int32, [c_void_p, c_size_t, POINTER(c_int32)]),
     "mnn_interpreter_input_info": (c_int32, [c_void_p, c_size_t, POINTER(Declaration)]),
     "mnn_interpreter_output_count": (c_int32, [c_void_p, POINTER(c_size_t)]),
     "mnn_interpreter_output_name": (c_int32, [c_void_p, c_size_t, POINTER(c_char_p)]),
@@ -89,7 +85,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "mnn_session_output": (c_int32, [c_void_p, c_char_p, POINTER(c_void_p)]),
     "mnn_session_output_at": (c_int32, [c_void_p, c_size_t, POINTER(c_void_p)]),
     "mnn_session_resize_input": (c_int32, [c_void_p, c_void_p, POINTER(c_int32), c_size_t]),
-    "mnn_session_resize_input_nchw": (c_int32, [c_void_p, c_void_p, c_int32, c_int32, c_int32, c_int32]),
     "mnn_session_needs_resize": (c_int32, [c_void_p, POINTER(c_bool)]),
     "mnn_session_resize": (c_int32, [c_void_p]),
     "mnn_resize_options_init": (c_int32, [POINTER(ResizeOptions), c_size_t]),
@@ -101,7 +96,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "mnn_device_buffer_init": (c_int32, [POINTER(DeviceBuffer), c_size_t]),
     "mnn_session_bind_input_buffer": (c_int32, [c_void_p, c_void_p, POINTER(DeviceBuffer)]),
     "mnn_session_bind_output_buffer": (c_int32, [c_void_p, c_void_p, POINTER(DeviceBuffer)]),
-    "mnn_session_forward_type": (c_int32, [c_void_p, POINTER(c_int32), POINTER(c_char_p)]),
     "mnn_session_info": (c_int32, [c_void_p, POINTER(SessionProperties)]),
     "mnn_session_path_info": (c_int32, [c_void_p, c_size_t, POINTER(SessionProperties)]),
     "mnn_session_statistics": (c_int32, [c_void_p, POINTER(Statistics)]),
@@ -111,7 +105,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "mnn_session_cache": (c_int32, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)]),
     "mnn_session_cache_accepted": (c_int32, [c_void_p, POINTER(c_bool)]),
     "mnn_session_report": (c_int32, [c_void_p, c_char_p, c_char_p, c_size_t, POINTER(c_size_t)]),
-    "mnn_session_memory": (c_int32, [c_void_p, POINTER(MemoryInfo)]),
     "mnn_session_flops": (c_int32, [c_void_p, POINTER(c_double), POINTER(c_bool)]),
     "mnn_session_op_count": (c_int32, [c_void_p, POINTER(c_size_t)]),
     "mnn_session_op_info": (c_int32, [c_void_p, c_size_t, POINTER(OpInfo)]),
@@ -121,8 +114,6 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "mnn_session_wait": (c_int32, [c_void_p, c_int64]),
     "mnn_tensor_name": (c_int32, [c_void_p, POINTER(c_char_p)]),
     "mnn_tensor_shape": (c_int32, [c_void_p, POINTER(c_int32), c_size_t, POINTER(c_size_t)]),
-    "mnn_tensor_type": (c_int32, [c_void_p, POINTER(c_int32)]),
-    "mnn_tensor_format": (c_int32, [c_void_p, POINTER(c_int32)]),
     "mnn_tensor_nchw": (c_int32, [c_void_p, POINTER(c_int32)]),
     "mnn_tensor_info": (c_int32, [c_void_p, POINTER(TensorProperties)]),
     "mnn_tensor_device_buffer": (c_int32, [c_void_p, POINTER(DeviceBuffer)]),

@@ -68,7 +68,7 @@ class SessionInfo:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a session has done since its creation; times are nanoseconds."""
+    """What a session has done since its creation, with times in nanoseconds, and the bytes that it holds."""
 
     runs: int
     failed_runs: int
@@ -82,18 +82,10 @@ class Statistics:
     device_allocations: int
     memory_bytes: int
     peak_memory_bytes: int
-    cache_read: bool
-    cache_written: bool
-
-
-@dataclass(frozen=True)
-class MemoryInfo:
-    """The bytes that a session holds."""
-
     arena_bytes: int
     weight_bytes: int
-    total_bytes: int
-    peak_bytes: int
+    cache_read: bool
+    cache_written: bool
 
 
 @dataclass(frozen=True)

@@ -187,16 +187,11 @@ class Interpreter(Closable):
 
     @property
     def inputs(self) -> Table[ModelInput]:
-        handle = self._handle
-        rows = [
-            ModelInput(
-                _calls.text(C.mnn_interpreter_input_name, handle, i),
-                known(ElementType, _calls.number(C.mnn_interpreter_input_type, handle, i)),
-                _calls.shape(C.mnn_interpreter_input_shape, handle, i),
-                known(Format, _calls.number(C.mnn_interpreter_input_format, handle, i)),
-            )
-            for i in range(_calls.size(C.mnn_interpreter_input_count, handle))
-        ]
+        rows = []
+        for i in range(_calls.size(C.mnn_interpreter_input_count, self._handle)):
+            struct = _calls.filled(_abi.Declaration, C.mnn_interpreter_input_info, self._handle, i)
+            name, shape = _calls.decode(struct.name), tuple(struct.dims[: struct.rank])
+            rows.append(ModelInput(name, known(ElementType, struct.type), shape, known(Format, struct.format)))
         return Table(rows, ("name", "dtype", "shape", "format"))
 
     @property

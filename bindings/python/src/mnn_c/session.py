@@ -254,8 +254,9 @@ class Session(Described):
         """The dtype of a tensor, the element type to which it belongs, and its order, until the next resize."""
         layout = self._layouts.get(handle)
         if layout is None:
-            dtype = dtype_of(_calls.number(C.mnn_tensor_type, handle))
-            layout = (dtype, type_of(dtype), own_order(_calls.number(C.mnn_tensor_format, handle)))
+            info = _calls.filled(_abi.TensorProperties, C.mnn_tensor_info, handle)
+            dtype = dtype_of(info.type)
+            layout = (dtype, type_of(dtype), own_order(info.format))
             self._layouts[handle] = layout
         return layout
 
@@ -295,13 +296,6 @@ class Session(Described):
                 return status
 
             check(_interrupt.call(resize, cancel))
-
-    def resize_nchw(self, name: Optional[str], batch: int, channel: int, height: int, width: int) -> None:
-        """resize() of an input of four dimensions by their meaning, in any order of the tensor."""
-        dims, _ = _calls.extents((batch, channel, height, width))
-        with self._lock:
-            check(C.mnn_session_resize_input_nchw(self._handle, self.input(name)._handle, *dims))
-            self.resize()
 
     @property
     def needs_resize(self) -> bool:

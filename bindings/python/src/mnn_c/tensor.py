@@ -51,7 +51,7 @@ class Tensor:
 
     @property
     def type(self) -> ElementType:
-        return known(ElementType, _calls.number(C.mnn_tensor_type, self._handle))
+        return known(ElementType, self._properties().type)
 
     @property
     def dtype(self) -> "np.dtype[Any]":
@@ -60,7 +60,7 @@ class Tensor:
 
     @property
     def format(self) -> Format:
-        return known(Format, _calls.number(C.mnn_tensor_format, self._handle))
+        return known(Format, self._properties().format)
 
     @property
     def size(self) -> int:
@@ -73,8 +73,10 @@ class Tensor:
 
     @property
     def info(self) -> TensorInfo:
-        struct = _calls.filled(_abi.TensorProperties, C.mnn_tensor_info, self._handle)
-        return value_of(struct, TensorInfo)  # type: ignore[no-any-return]
+        return value_of(self._properties(), TensorInfo)  # type: ignore[no-any-return]
+
+    def _properties(self) -> _abi.TensorProperties:
+        return _calls.filled(_abi.TensorProperties, C.mnn_tensor_info, self._handle)
 
     def write(self, values: Any, format: Optional[Format] = None) -> None:
         """Copies elements of any numeric type into an input or a constant and converts them.

@@ -330,57 +330,9 @@ extern "C" {
         interpreter: *const mnn_interpreter_t,
         count: *mut usize,
     ) -> mnn_status;
-    /// The name of an input.
-    ///
-    /// - `index`: below `mnn_interpreter_input_count()`; the order of the file, the same as in a session.
-    /// - `name`: out, a string of the interpreter.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_BAD_INDEX`. Use: always. Since 0.1.
-    pub fn mnn_interpreter_input_name(
-        interpreter: *const mnn_interpreter_t,
-        index: usize,
-        name: *mut *const c_char,
-    ) -> mnn_status;
-    /// The shape that the model declares for an input.
-    ///
-    /// - `index`: below `mnn_interpreter_input_count()`.
-    /// - `dims`: out, a buffer of `capacity` extents (see Buffers) in the order of the input's format; -1 where the
-    ///   model leaves an extent open. `MNN_MAX_RANK` extents always suffice.
-    /// - `rank`: out, the needed size: the number of dimensions, 0 for a scalar.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_BAD_INDEX`; `MNN_ERROR_BUFFER_TOO_SMALL`. Use: always. Since 0.1.
-    pub fn mnn_interpreter_input_shape(
-        interpreter: *const mnn_interpreter_t,
-        index: usize,
-        dims: *mut i32,
-        capacity: usize,
-        rank: *mut usize,
-    ) -> mnn_status;
-    /// The element type that an input has in a session; `mnn_interpreter_input_info()` also gives the one that the file has.
-    ///
-    /// - `index`: below `mnn_interpreter_input_count()`.
-    /// - `type`: out, `MNN_TYPE_*`.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_BAD_INDEX`. Use: always. Since 0.1.
-    pub fn mnn_interpreter_input_type(
-        interpreter: *const mnn_interpreter_t,
-        index: usize,
-        r#type: *mut i32,
-    ) -> mnn_status;
-    /// The dimension format that the model declares for an input.
-    ///
-    /// - `index`: below `mnn_interpreter_input_count()`.
-    /// - `format`: out, `MNN_FORMAT_*`.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_BAD_INDEX`. Use: always. Since 0.1.
-    pub fn mnn_interpreter_input_format(
-        interpreter: *const mnn_interpreter_t,
-        index: usize,
-        format: *mut i32,
-    ) -> mnn_status;
     /// Describes an input as the model declares it.
     ///
-    /// - `index`: below `mnn_interpreter_input_count()`.
+    /// - `index`: below `mnn_interpreter_input_count()`; the order of the file, the same as in a session.
     /// - `info`: in and out; the caller sets `info->struct_size`, and no field behind that size is written.
     ///
     /// Returns `MNN_OK`; `MNN_ERROR_BAD_INDEX`; `MNN_ERROR_VERSION_MISMATCH` when `struct_size` is smaller than that of the first
@@ -717,8 +669,8 @@ extern "C" {
     /// `mnn_session_resize_input()` and `mnn_session_resize()` have to follow.
     /// Sessions of one interpreter whose configurations are equal but for `cancel`, `max_memory_bytes`, `max_loop_iterations`,
     /// `plan_cache` and `defer_planning`, on the CPU or on the same GPU, share the plans of the shapes that they have in common: a
-    /// further one is made in a fraction of the time and holds only `arena_bytes` of `mnn_session_memory()`, its inputs and its outputs;
-    /// on a GPU it records its own commands, too. A session that wrote constants of the model has plans of its own.
+    /// further one is made in a fraction of the time and holds only `arena_bytes` of `mnn_session_statistics()`, its inputs and its
+    /// outputs; on a GPU it records its own commands, too. A session that wrote constants of the model has plans of its own.
     ///
     /// - `interpreter`: need not outlive the session.
     /// - `config`: may be NULL (defaults); not kept.
@@ -758,8 +710,8 @@ extern "C" {
     ///
     /// `max_memory_bytes`, `plan_cache`, runtime and `keep_subnormals` hold for each path. The session waits for a resize when
     /// one of them has `defer_planning` = 1. `cancel` is one token, in any of them, and ends the whole creation.
-    /// `mnn_session_forward_type()` and `mnn_session_info()` are about the first path, `mnn_session_path_info()` about each. The
-    /// cache is that of the first path on a GPU.
+    /// `mnn_session_info()` is about the first path, `mnn_session_path_info()` about each. The cache is that of the first path on
+    /// a GPU.
     ///
     /// - `interpreter`: need not outlive the session.
     /// - `configs`: \[count\], one beside the other with the `struct_size` of the first; not kept.
@@ -864,20 +816,6 @@ extern "C" {
         input: *mut mnn_tensor_t,
         dims: *const i32,
         rank: usize,
-    ) -> mnn_status;
-    /// `mnn_session_resize_input()` of an input of four dimensions by their meaning: the order of the shape follows from the
-    /// input's format.
-    ///
-    /// - `batch`, `channel`, `height`, `width`: the extents, each 0 or more.
-    ///
-    /// Returns what `mnn_session_resize_input()` returns. Use: alone. Since 0.2.
-    pub fn mnn_session_resize_input_nchw(
-        session: *mut mnn_session_t,
-        input: *mut mnn_tensor_t,
-        batch: i32,
-        channel: i32,
-        height: i32,
-        width: i32,
     ) -> mnn_status;
     /// Whether the session is not planned for the shapes of its inputs, so that `mnn_session_resize()` must come
     /// before a run.
@@ -1078,18 +1016,6 @@ extern "C" {
         tensor: *mut mnn_tensor_t,
         buffer: *const mnn_device_buffer_t,
     ) -> mnn_status;
-    /// Where the session runs.
-    ///
-    /// - `forward_type`: out, `MNN_FORWARD_*` of the backend that runs it.
-    /// - `reason`: out, may be NULL; a string of the session that says why the wanted backend does not run it (with
-    ///   `MNN_FORWARD_AUTO`: why no earlier backend does), or NULL when the wanted backend runs it.
-    ///
-    /// Returns `MNN_OK`. Use: always. Since 0.1.
-    pub fn mnn_session_forward_type(
-        session: *const mnn_session_t,
-        forward_type: *mut i32,
-        reason: *mut *const c_char,
-    ) -> mnn_status;
     /// How a session, or the first path of one that has several, is set up: what holds where its configuration left a choice, or asked for more than there is. What
     /// single operators do is in `mnn_session_op_info()`.
     ///
@@ -1113,7 +1039,8 @@ extern "C" {
         path: usize,
         info: *mut mnn_session_properties_t,
     ) -> mnn_status;
-    /// What a session has done since its creation, which was measured anyhow: a run reads the clock twice.
+    /// What a session has done since its creation, which was measured anyhow, and the memory that it holds: a run reads the
+    /// clock twice.
     ///
     /// - `statistics`: in and out; the caller sets `statistics->struct_size`, and no field behind that size is written.
     ///
@@ -1218,15 +1145,6 @@ extern "C" {
         capacity: usize,
         needed: *mut usize,
     ) -> mnn_status;
-    /// The memory that a session holds, in bytes, without the model's own bytes.
-    ///
-    /// - `memory`: in and out; the caller sets `memory->struct_size`, and no field behind that size is written.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_BAD_STATE` while a resize is needed; `MNN_ERROR_VERSION_MISMATCH` when `struct_size`
-    /// is smaller than that of the first version.
-    ///
-    /// Use: always. Since 0.1.
-    pub fn mnn_session_memory(session: *const mnn_session_t, memory: *mut mnn_memory_info_t) -> mnn_status;
     /// The work of one run in floating point operations (a multiply-add is two). Operators in a loop count as
     /// often as it runs them, those in a branch that is not taken do not count.
     ///
@@ -1350,19 +1268,6 @@ extern "C" {
         capacity: usize,
         rank: *mut usize,
     ) -> mnn_status;
-    /// The element type of a tensor.
-    ///
-    /// - `type`: out, `MNN_TYPE_*`.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_BAD_STATE` as for `mnn_tensor_shape()`. Use: reads. Since 0.1.
-    pub fn mnn_tensor_type(tensor: *const mnn_tensor_t, r#type: *mut i32) -> mnn_status;
-    /// The dimension format of a tensor: `MNN_FORMAT_NHWC` when its shape is in NHWC order, else `MNN_FORMAT_NCHW` or
-    /// `MNN_FORMAT_NC4HW4`, whose shapes are in NCHW order.
-    ///
-    /// - `format`: out.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_BAD_STATE` as for `mnn_tensor_shape()`. Use: reads. Since 0.1.
-    pub fn mnn_tensor_format(tensor: *const mnn_tensor_t, format: *mut i32) -> mnn_status;
     /// The extents of a tensor of four dimensions by their meaning.
     ///
     /// - `nchw`: out, 4 numbers: batch, channel, height and width; -1 for an open extent.

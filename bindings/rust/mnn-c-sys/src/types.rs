@@ -232,7 +232,7 @@ pub struct mnn_declaration_t {
     /// `MNN_TYPE_*` as the file has it, also `MNN_TYPE_INT64`, `MNN_TYPE_BOOL` and `MNN_TYPE_DOUBLE`; 0: the
     /// file does not say.
     pub declared_type: i32,
-    /// `MNN_TYPE_*` that `mnn_tensor_type()` gives in a session; 0: only a session knows.
+    /// `MNN_TYPE_*` of the tensor in a session; 0: only a session knows.
     pub r#type: i32,
     /// `MNN_FORMAT_*`; -1: only a session knows.
     pub format: i32,
@@ -711,11 +711,11 @@ pub struct mnn_device_buffer_t {
     /// `MNN_BUFFER_VULKAN`: the VkBuffer, as a number. It can be a storage buffer and source and destination
     /// of transfers, has memory, and belongs to the session's queue family or is shared with it.
     pub buffer: u64,
-    /// Of the first element, in bytes: in the VkBuffer or, for `MNN_BUFFER_OPAQUE_FD`, in the memory. A
-    /// multiple of minStorageBufferOffsetAlignment and of 4.
+    /// Where the first element lies, in bytes: in the VkBuffer or, for `MNN_BUFFER_OPAQUE_FD`, in the memory.
+    /// A multiple of minStorageBufferOffsetAlignment and of 4.
     pub offset: u64,
-    /// From there on that may be used: at least `mnn_tensor_byte_size()`. No byte behind that size is read or
-    /// written.
+    /// How many bytes from the offset on may be used: at least `mnn_tensor_byte_size()`. No byte behind that
+    /// size is read or written.
     pub bytes: u64,
     /// `MNN_BUFFER_OPAQUE_FD`: the allocationSize of the memory.
     pub memory_bytes: u64,
@@ -739,8 +739,8 @@ pub struct mnn_session_properties_t {
     pub forward_type: i32,
     /// Of the configuration, like the other wanted_ fields.
     pub wanted_forward_type: i32,
-    /// Why the wanted backend does not run it, as `mnn_session_forward_type()` says; NULL: it does. All
-    /// strings here are the session's.
+    /// Why the wanted backend does not run it (with `MNN_FORWARD_AUTO`: why no earlier backend does); NULL:
+    /// it does. All strings here are the session's.
     pub reason: *const c_char,
     /// The name of its GPU; NULL on the CPU.
     pub device: *const c_char,
@@ -766,7 +766,7 @@ pub struct mnn_session_properties_t {
     pub gpu_mode: i32,
 }
 
-/// What a session has done since its creation.
+/// What a session has done since its creation, and the memory that it holds.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mnn_statistics_t {
@@ -792,32 +792,21 @@ pub struct mnn_statistics_t {
     pub stage_plans: u64,
     /// How often memory of a GPU was taken for tensors.
     pub device_allocations: u64,
-    /// `total_bytes` of `mnn_session_memory()`.
+    /// That the session holds, without the model's own bytes: the present sum of arena, weights, inputs,
+    /// outputs and buffers of operators.
     pub memory_bytes: u64,
-    /// Its `peak_bytes`.
+    /// The largest value that `memory_bytes` has had since the session was created, at any moment: it never
+    /// falls. Weights that other sessions of the interpreter prepare count here as they do there, and old
+    /// memory beside the new one that takes its place, where both were held.
     pub peak_memory_bytes: u64,
-    /// 1: the session used a cache of compiled pipelines that it was offered.
-    pub cache_read: i32,
-    /// 1: its creation or a resize wrote the cache file.
-    pub cache_written: i32,
-}
-
-/// The memory that a session holds.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct mnn_memory_info_t {
-    /// `sizeof(mnn_memory_info_t)`, written by the caller.
-    pub struct_size: usize,
     /// Planned memory for tensors between operators, which this session alone uses.
     pub arena_bytes: u64,
     /// Prepared weights, constants of the model and of plans, shared with the interpreter's other sessions.
     pub weight_bytes: u64,
-    /// The present sum of arena, weights, inputs, outputs and buffers of operators.
-    pub total_bytes: u64,
-    /// The largest value that `total_bytes` has had since the session was created, at any moment: it never
-    /// falls. Weights that other sessions of the interpreter prepare count here as they do there, and old
-    /// memory beside the new one that takes its place, where both were held.
-    pub peak_bytes: u64,
+    /// 1: the session used a cache of compiled pipelines that it was offered.
+    pub cache_read: i32,
+    /// 1: its creation or a resize wrote the cache file.
+    pub cache_written: i32,
 }
 
 /// An operator that a session executes.
@@ -916,7 +905,8 @@ pub struct mnn_tensor_properties_t {
     pub forward_type: i32,
     /// `MNN_TYPE_*`.
     pub r#type: i32,
-    /// `MNN_FORMAT_*`.
+    /// `MNN_FORMAT_NHWC` when its shape is in NHWC order, else `MNN_FORMAT_NCHW` or `MNN_FORMAT_NC4HW4`,
+    /// whose shapes are in NCHW order.
     pub format: i32,
     /// How many channels lie together; 1: the elements are row-major in the order of the format, and
     /// `mnn_tensor_map()` gives them in place.

@@ -1,6 +1,6 @@
 //! A model.
 
-use crate::call::{c_path, check, get, get_pointer, get_report, get_shape, get_text};
+use crate::call::{c_path, check, get, get_pointer, get_report, get_text};
 use crate::codes::{ElementType, Format};
 use crate::config::ScheduleConfig;
 use crate::error::Result;
@@ -210,24 +210,17 @@ impl Interpreter {
 
     /// The inputs that the model declares, in the order of a session.
     pub fn inputs(&self) -> Result<Vec<InputInfo<'_>>> {
-        let net = self.as_ptr();
-        // SAFETY: an out-pointer to a value.
-        let count = get(|count| unsafe { sys::mnn_interpreter_input_count(net, count) })?;
-        (0..count)
-            // SAFETY: out-pointers to values; the name is a string of the interpreter.
-            .map(|index| unsafe {
-                let element_type = get(|code| sys::mnn_interpreter_input_type(net, index, code))?;
-                let format = get(|code| sys::mnn_interpreter_input_format(net, index, code))?;
-                Ok(InputInfo {
-                    name: get_text(|name| sys::mnn_interpreter_input_name(net, index, name))?,
-                    shape: get_shape(|dims, capacity, rank| {
-                        sys::mnn_interpreter_input_shape(net, index, dims, capacity, rank)
-                    })?,
-                    element_type: ElementType::from_code(element_type),
-                    format: Format::from_code(format),
-                })
+        // Of an input all is known before a session exists.
+        Ok(self
+            .declared_inputs()?
+            .into_iter()
+            .map(|input| InputInfo {
+                name: input.name,
+                shape: input.shape.unwrap_or_default(),
+                element_type: input.element_type.unwrap_or(ElementType::Other(0)),
+                format: input.format.unwrap_or(Format::Other(-1)),
             })
-            .collect()
+            .collect())
     }
 
     /// The names of the outputs, in the order of a session without [`ScheduleConfig::outputs`].

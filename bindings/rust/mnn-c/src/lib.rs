@@ -100,7 +100,7 @@ pub use run::{OpCall, ResizeOptions, RunOptions};
 pub use runtime::{Runtime, RuntimeConfig, VulkanObjects};
 pub use runtime_closures::QueueLock;
 pub use session::Session;
-pub use session_info::{Flops, OpInfo, SessionMemory};
+pub use session_info::{Flops, OpInfo};
 pub use submit::{Pending, SubmitOptions};
 pub use tensor::{Tensor, TensorMut};
 

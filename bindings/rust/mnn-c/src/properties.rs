@@ -129,10 +129,14 @@ pub struct Statistics {
     pub stage_plans: u64,
     /// How often memory of a GPU was taken for tensors.
     pub device_allocations: u64,
-    /// As in [`SessionMemory`](crate::SessionMemory).
+    /// What the session holds now, without the model's own bytes: arena, weights, inputs, outputs and buffers of the operators.
     pub memory_bytes: u64,
-    /// As in [`SessionMemory`](crate::SessionMemory).
+    /// The largest `memory_bytes` so far.
     pub peak_memory_bytes: u64,
+    /// Planned memory for what flows between operators: of this session alone.
+    pub arena_bytes: u64,
+    /// Prepared weights and constants: shared with the interpreter's other sessions.
+    pub weight_bytes: u64,
     /// Whether it used a cache of compiled pipelines.
     pub cache_read: bool,
     /// Whether its creation or a resize wrote the cache file.
@@ -315,6 +319,8 @@ impl Session {
             device_allocations: now.device_allocations,
             memory_bytes: now.memory_bytes,
             peak_memory_bytes: now.peak_memory_bytes,
+            arena_bytes: now.arena_bytes,
+            weight_bytes: now.weight_bytes,
             cache_read: now.cache_read != 0,
             cache_written: now.cache_written != 0,
         })

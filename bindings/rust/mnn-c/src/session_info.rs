@@ -1,27 +1,12 @@
-//! What a session says about itself: its backend, memory, work and operators, plans as text, pipelines.
+//! What a session says about itself: its work and operators, plans as text, pipelines.
 
 use crate::call::{check, get, get_report, optional_text};
-use crate::codes::ForwardType;
 use crate::error::{ErrorKind, Result};
 use crate::session::Session;
 use mnn_c_sys as sys;
 use std::borrow::Cow;
 use std::mem::{size_of, MaybeUninit};
-use std::ptr::{null, null_mut};
-
-/// The memory that a session holds, in bytes, without the model's own bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SessionMemory {
-    /// Planned memory for what flows between operators: of this session alone.
-    pub arena_bytes: u64,
-    /// Prepared weights and constants: shared with the interpreter's other sessions.
-    pub weight_bytes: u64,
-    /// Arena, weights, inputs, outputs and buffers of the operators now.
-    pub total_bytes: u64,
-    /// The largest `total_bytes` so far.
-    pub peak_bytes: u64,
-}
+use std::ptr::null_mut;
 
 /// The work of one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,28 +62,6 @@ impl<'s> OpInfo<'s> {
 }
 
 impl Session {
-    /// Where the session runs: the backend that was taken.
-    pub fn forward_type(&self) -> Result<ForwardType> {
-        // SAFETY: an out-pointer to a value; NULL is allowed for the reason.
-        get(|code| unsafe { sys::mnn_session_forward_type(self.as_ptr(), code, null_mut()) })
-            .map(ForwardType::from_code)
-    }
-
-    /// Why the wanted backend was not taken (with [`ForwardType::Auto`]: why none before the one that was); `None`
-    /// when it was.
-    pub fn fallback_reason(&self) -> Result<Option<Cow<'_, str>>> {
-        let (mut code, mut reason) = (0, null());
-        // SAFETY: out-pointers to values; the reason is a string of the session.
-        unsafe {
-            check(sys::mnn_session_forward_type(
-                self.as_ptr(),
-                &mut code,
-                &mut reason,
-            ))?;
-            Ok(optional_text(reason))
-        }
-    }
-
     /// The compiled pipelines of a GPU session, for [`Interpreter::set_cache`](crate::Interpreter::set_cache) of
     /// a later process. Empty on the CPU.
     pub fn cache(&self) -> Result<Vec<u8>> {
@@ -137,25 +100,6 @@ impl Session {
     pub fn cache_accepted(&self) -> Result<bool> {
         // SAFETY: an out-pointer to a value.
         get(|accepted| unsafe { sys::mnn_session_cache_accepted(self.as_ptr(), accepted) })
-    }
-
-    /// The memory that the session holds.
-    pub fn memory(&self) -> Result<SessionMemory> {
-        let mut memory = sys::mnn_memory_info_t {
-            struct_size: size_of::<sys::mnn_memory_info_t>(),
-            arena_bytes: 0,
-            weight_bytes: 0,
-            total_bytes: 0,
-            peak_bytes: 0,
-        };
-        // SAFETY: the struct holds its size.
-        check(unsafe { sys::mnn_session_memory(self.as_ptr(), &mut memory) })?;
-        Ok(SessionMemory {
-            arena_bytes: memory.arena_bytes,
-            weight_bytes: memory.weight_bytes,
-            total_bytes: memory.total_bytes,
-            peak_bytes: memory.peak_bytes,
-        })
     }
 
     /// The work of one run.

@@ -108,7 +108,7 @@ impl Session {
     pub fn submit(&mut self, options: SubmitOptions) -> Result<Pending<'_>> {
         // On the CPU a thread ends the run anyhow, and panics of operators of the host are brought here. What a GPU
         // computes as a whole needs a thread for `done` alone.
-        let watched = options.done.is_some() || self.forward_type()? == ForwardType::Cpu;
+        let watched = options.done.is_some() || self.properties()?.forward_type == ForwardType::Cpu;
         let end = watched.then(|| {
             Arc::new(End {
                 closure: Mutex::new(options.done),

@@ -51,15 +51,13 @@ impl<'s> Tensor<'s> {
 
     /// The type of its elements.
     pub fn element_type(&self) -> Result<ElementType> {
-        // SAFETY: an out-pointer to a value.
-        get(|code| unsafe { sys::mnn_tensor_type(self.as_ptr(), code) }).map(ElementType::from_code)
+        Ok(self.properties()?.element_type)
     }
 
     /// Its dimension format: `Nhwc` when its shape is in that order; the shapes of the other two are in NCHW
     /// order.
     pub fn format(&self) -> Result<Format> {
-        // SAFETY: an out-pointer to a value.
-        get(|code| unsafe { sys::mnn_tensor_format(self.as_ptr(), code) }).map(Format::from_code)
+        Ok(self.properties()?.format)
     }
 
     /// The number of its elements, without any padding.
@@ -184,14 +182,6 @@ impl<'s> TensorMut<'s> {
         let (session, input) = (self.session.as_ptr(), self.as_ptr_mut());
         // SAFETY: the shape has that length; both handles are borrowed alone.
         check(unsafe { sys::mnn_session_resize_input(session, input, shape.as_ptr(), shape.len()) })
-    }
-
-    /// Changes the shape of an input of four dimensions by their meaning, in the order of its format.
-    pub fn resize_nchw(&mut self, nchw: [i32; 4]) -> Result<()> {
-        let (session, input) = (self.session.as_ptr(), self.as_ptr_mut());
-        let [batch, channel, height, width] = nchw;
-        // SAFETY: both handles are borrowed alone.
-        check(unsafe { sys::mnn_session_resize_input_nchw(session, input, batch, channel, height, width) })
     }
 
     pub(crate) fn as_ptr_mut(&mut self) -> *mut sys::mnn_tensor_t {

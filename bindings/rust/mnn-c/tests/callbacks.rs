@@ -172,7 +172,7 @@ fn other_threads_find_a_running_session_busy() {
                 }
                 assert_eq!(session.output_at(0).unwrap().name().unwrap(), "scores");
                 assert!(!session.needs_resize().unwrap());
-                assert!(session.memory().is_ok() && session.forward_type().is_ok());
+                assert!(session.statistics().is_ok() && session.properties().is_ok());
             });
         });
         OpAction::Run

@@ -227,7 +227,7 @@ fn memory_of_the_caller() {
     let mut session = batch_session(&net, &on(&runtime));
     assert_eq!(scores(&mut session), wanted);
     let held = counts.bytes.load(SeqCst) as u64;
-    assert!(held >= session.memory().unwrap().total_bytes);
+    assert!(held >= session.statistics().unwrap().memory_bytes);
     drop(runtime);
     drop(session);
     assert_eq!(counts.blocks.load(SeqCst), 0);

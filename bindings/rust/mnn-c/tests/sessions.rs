@@ -70,9 +70,9 @@ fn plans_are_deferred_kept_and_given_up() {
     session.resize().unwrap();
     session.input_mut("image").unwrap().resize(&[1, 1, 8, 8]).unwrap();
     session.resize().unwrap();
-    let large = session.memory().unwrap().total_bytes;
+    let large = session.statistics().unwrap().memory_bytes;
     session.trim().unwrap();
-    assert!(session.memory().unwrap().total_bytes < large);
+    assert!(session.statistics().unwrap().memory_bytes < large);
     assert_eq!(classify(&mut session, &pixels(PIXELS, 4)).unwrap(), reference(4));
     assert_fails(
         net.create_session(&ScheduleConfig::new().plan_cache(65)),
@@ -146,10 +146,10 @@ fn tensors_inside_of_the_net() {
 #[test]
 fn what_a_session_tells() {
     let session = open_session();
-    let memory = session.memory().unwrap();
+    let memory = session.statistics().unwrap();
     assert!(memory.arena_bytes > 0 && memory.weight_bytes > 0);
-    assert!(memory.total_bytes >= memory.arena_bytes + memory.weight_bytes);
-    assert!(memory.peak_bytes >= memory.total_bytes);
+    assert!(memory.memory_bytes >= memory.arena_bytes + memory.weight_bytes);
+    assert!(memory.peak_memory_bytes >= memory.memory_bytes);
     let flops = session.flops().unwrap();
     assert!(flops.complete && flops.count > 100e3);
     let count = session.op_count().unwrap();
@@ -188,8 +188,8 @@ fn reports() {
 #[test]
 fn where_it_runs() {
     let session = open_session();
-    assert_eq!(session.forward_type().unwrap(), ForwardType::Cpu);
-    assert_eq!(session.fallback_reason().unwrap(), None);
+    assert_eq!(session.properties().unwrap().forward_type, ForwardType::Cpu);
+    assert_eq!(session.properties().unwrap().reason, None);
     let missing = ScheduleConfig::new()
         .forward_type(ForwardType::Vulkan)
         .device("no GPU has this name");
@@ -197,7 +197,7 @@ fn where_it_runs() {
     let session = open()
         .create_session(&missing.fallback(ForwardType::Cpu))
         .unwrap();
-    assert_eq!(session.forward_type().unwrap(), ForwardType::Cpu);
-    let reason = session.fallback_reason().unwrap().expect("a reason");
+    assert_eq!(session.properties().unwrap().forward_type, ForwardType::Cpu);
+    let reason = session.properties().unwrap().reason.expect("a reason");
     assert!(!reason.is_empty());
 }

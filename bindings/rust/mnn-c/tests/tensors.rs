@@ -148,7 +148,6 @@ fn resizing() {
     assert_eq!(session.input("image").unwrap().shape().unwrap(), [3, 1, 8, 8]);
     assert_fails(session.output("scores").unwrap().shape(), ErrorKind::BadState);
     assert_fails(session.run(), ErrorKind::BadState);
-    assert_fails(session.memory(), ErrorKind::BadState);
     assert_fails(session.flops(), ErrorKind::BadState);
     assert_fails(session.op_count(), ErrorKind::BadState);
     assert_fails(session.op(0), ErrorKind::BadState);

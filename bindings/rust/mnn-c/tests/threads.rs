@@ -69,7 +69,7 @@ fn many_threads_ask_one_session() {
                     assert_eq!(output.read::<f32>(Format::Nchw).unwrap(), wanted);
                     assert_eq!(session.output_at(0).unwrap().name().unwrap(), "scores");
                     assert!(session.op(session.op_count().unwrap() - 1).is_ok());
-                    assert!(session.memory().is_ok() && session.flops().is_ok());
+                    assert!(session.statistics().is_ok() && session.flops().is_ok());
                     assert!(!session.needs_resize().unwrap());
                     assert_eq!(net.inputs().unwrap()[0].name, "image");
                     assert_fails(session.input("no"), ErrorKind::NotFound);

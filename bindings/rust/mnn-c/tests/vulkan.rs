@@ -135,8 +135,8 @@ fn a_token_ends_calls_on_a_device() {
     let config = on_vulkan().cancel(&token);
     let net = open();
     let mut session = net.create_session(&config).unwrap();
-    assert_eq!(session.forward_type().unwrap(), ForwardType::Vulkan);
-    assert_eq!(session.fallback_reason().unwrap(), None);
+    assert_eq!(session.properties().unwrap().forward_type, ForwardType::Vulkan);
+    assert_eq!(session.properties().unwrap().reason, None);
     token.trigger();
     assert_fails(net.create_session(&config), ErrorKind::Cancelled);
     assert_fails(

@@ -58,10 +58,8 @@ pub fn mnn_c() -> Names<(usize, usize)> {
         precision wanted_precision precision_reason memory wanted_memory memory_reason gpu_mode);
     layout!(found, mnn_statistics_t:
         struct_size runs failed_runs last_run_ns total_run_ns plans failed_plans last_plan_ns
-        total_plan_ns stage_plans device_allocations memory_bytes peak_memory_bytes cache_read
-        cache_written);
-    layout!(found, mnn_memory_info_t:
-        struct_size arena_bytes weight_bytes total_bytes peak_bytes);
+        total_plan_ns stage_plans device_allocations memory_bytes peak_memory_bytes arena_bytes
+        weight_bytes cache_read cache_written);
     layout!(found, mnn_op_info_t:
         struct_size name type_name backend_name reason flops host_shape algorithm device_ms);
     layout!(found, mnn_run_options_t:
