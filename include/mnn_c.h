@@ -377,21 +377,6 @@ typedef struct mnn_cpu_properties {
  * Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_cpu_info(mnn_cpu_properties_t* properties);
 
-/* Measures the costs with which the library chooses between algorithms on this CPU: how fast memory is read, how long
- * the parts of a convolution take beside its products. The text is for the cpu_costs of mnn_runtime_config_t. Without it
- * the library takes costs that it knows of the same or a similar CPU, so that all processes choose alike.
- * cpu_isa: the instruction set to measure, as in mnn_schedule_config_t; NULL: the best. Texts of several instruction sets
- *   may stand behind one another.
- * cancel: ends the measurement; may be NULL.
- * buffer: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
- * needed: out, bytes; with capacity 0 nothing is measured, and it is the most that a text has (see Buffers).
- * Returns MNN_OK; MNN_ERROR_NOT_FOUND when there is no such instruction set here; MNN_ERROR_CANCELLED;
- *   MNN_ERROR_BUFFER_TOO_SMALL.
- * Use: always. Cost: a second of the calling thread and 100 MB of memory. Other work on the machine falsifies the result.
- * Since 0.2. */
-MNN_C_API mnn_status mnn_cpu_calibrate(const char* cpu_isa, mnn_cancel_t* cancel, char* buffer,
-                                       size_t capacity, size_t* needed);
-
 /* ---- Cancellation: ending calls from elsewhere -------------------------------------------------------- */
 
 /* A token ends the calls that it was given to: they return MNN_ERROR_CANCELLED. A run ends after the operator
@@ -1096,64 +1081,6 @@ MNN_C_API mnn_status mnn_runtime_create(const mnn_runtime_config_t* config, mnn_
  * Returns MNN_OK. Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_runtime_destroy(mnn_runtime_t** runtime);
 
-/* ---- Backends of the host ------------------------------------------------------------------------------ */
-
-/* A host can compute operators of the library itself, on an accelerator for example. It adds a backend to a runtime and
- * creates sessions of that runtime with the backend's forward type; loading a shared library that has one is the host's
- * business. Such a session asks the backend for each node of the model that a run computes, in bodies of control flow,
- * too: what it takes, it computes, what it refuses, the CPU does. Shapes and types are the library's: the backend only
- * computes. It sees the nodes of the file: none that it takes is fused with others, split into others or replaced.
- *
- * The backend is not asked for what the library computes while planning (constants, arithmetic on shapes), for
- * sequences, If and While, own operators, and nodes whose outputs have no elements. Tensors of a model that is quantised
- * are floats here.
- *
- * Callbacks and failures are those of own operators, whose structs they use: see there. Here user_data is that of the
- * backend, and a node's type_name is what the format calls its operator. */
-
-/* A backend.
- * supports: says whether the backend computes a node over tensors of these shapes and types: MNN_OK: it does;
- *   MNN_ERROR_NOT_SUPPORTED: it does not, for the reason in call->message, which mnn_session_op_info() then gives;
- *   another status fails the planning. Called when a plan is made, which a run may do, too, for each node that differs
- *   from the plan before. Inputs have data where their elements are known then. Not NULL.
- * prepare: called for each node that the backend takes, after all nodes of the plan were asked for. It may store a state in
- *   the call, which one thread at a time uses. Inputs that are constants have data, and the call has the weights. When it
- *   fails, no state is kept, and neither is the plan. May be NULL.
- * compute: called in each run; writes all elements of each output, and should not allocate. Not NULL.
- * release: called once for each state that is not NULL. May be NULL.
- * finalizer: called once with user_data after the last callback, when the runtime and all its sessions are destroyed, but
- *   not when adding the backend fails. May be NULL. */
-typedef struct mnn_backend {
-    size_t struct_size;             /* sizeof(mnn_backend_t), written by the init function */
-    const char* name;               /* copied; mnn_session_op_info() and messages name it so */
-    mnn_operator_callback supports; /* says whether it computes a node */
-    mnn_operator_callback prepare;  /* makes a state for a node of a plan; may be NULL */
-    mnn_operator_callback compute;  /* fills the outputs */
-    mnn_operator_release release;   /* takes a state back; may be NULL */
-    void* user_data;                /* handed to the callbacks */
-    mnn_finalizer finalizer;        /* is called when nothing uses the backend any more; may be NULL */
-} mnn_backend_t;
-
-/* Fills the struct with zeros.
- * backend: out, struct_size bytes, owned by the caller.
- * struct_size: sizeof(mnn_backend_t) as the caller was compiled; no byte beyond it is written.
- * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH (see Structs). Use: always. Since 0.2. */
-MNN_C_API mnn_status mnn_backend_init(mnn_backend_t* backend, size_t struct_size);
-
-/* Adds a backend to a runtime, for sessions that are created afterwards. mnn_backend_count() does not count it.
- * runtime: gets the backend.
- * backend: copied, its name too.
- * forward_type: out; what the configuration of a session of this runtime has as forward_type, or as backup_type. From
- *   MNN_FORWARD_USER on; no other backend of the process has it.
- * Returns MNN_OK;
- *   MNN_ERROR_INVALID_VALUE    the name is "", that of a backend of the library, or of another one of the runtime;
- *   MNN_ERROR_NULL_ARGUMENT    backend->name, backend->supports or backend->compute is NULL;
- *   MNN_ERROR_LIMIT_EXCEEDED   there are no forward types left;
- *   MNN_ERROR_VERSION_MISMATCH see Structs.
- * Use: always. Since 0.2. */
-MNN_C_API mnn_status mnn_runtime_add_backend(mnn_runtime_t* runtime, const mnn_backend_t* backend,
-                                             int32_t* forward_type);
-
 /* ---- Session: a model ready to run --------------------------------------------------------------------- */
 
 /* Planning a model for shapes (creating and resizing a session, and running one where shapes depend on
@@ -1252,32 +1179,6 @@ typedef struct mnn_schedule_config {
  * Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, size_t struct_size);
 
-/* Parts of models
- *
- * A path is a part of a model's main graph. `inputs` and `outputs` name the tensors where it begins and ends; constants
- * are no inputs. `operators` names its operators instead: it begins with the tensors that they read and none of them
- * makes, and ends with those that they make and none of them reads. `source_operators` and `sink_operators` name the
- * operators at its ends: it runs both, the operators on all ways from a source to a sink, and where these read anything
- * else, what makes that, from the model's inputs on. It begins with what the sources read, but for what another source
- * leads to, and ends with all that the sinks make, in the order of the model. A name stands for all operators that have
- * it; an operator without one has that of its first tensor.
- *
- * The inputs of the session are the tensors that the path begins with, in the order of `inputs` or of the operators that
- * read them, and behind them the model's other inputs, which are there even when nothing reads them any more:
- * mnn_tensor_info() says `used` = 0 of such an input, which needs neither a shape nor contents. A tensor from the middle of the model
- * has the type, format and shape that the model computes for the shapes that it declares for its inputs. Where that is
- * known only in a run (or an operator before the tensor cannot run here) it is float32, NCHW and of the open shape [-1]:
- * mnn_session_resize_input() has to follow. A shape that the model's operators do not take is found when the session is
- * planned. A quantised model computes between two tensors in int8, but cuts it in float32.
- *
- * Results of a path are those of the whole model. Bits can differ where a backend computes operators together that the
- * cut parts; on the CPU, in float32, these are 3-D and grouped convolutions and activations that a converter took apart.
- *
- * A session of several paths (mnn_session_create_paths()) runs them in order. A path reads what earlier ones make without
- * being asked to name it, copied only where the backends store it differently, and does not compute it again: what an
- * earlier path makes or is given is an input of the later one. So a path without any names computes the rest of the
- * model. */
-
 /* Prepares a model for running. When the model declares all extents of its inputs the session is ready to
  * run (an open first extent, the batch, counts as 1); otherwise, and with defer_planning,
  * mnn_session_resize_input() and mnn_session_resize() have to follow.
@@ -1308,30 +1209,6 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  * Since 0.1. */
 MNN_C_API mnn_status mnn_session_create(mnn_interpreter_t* interpreter, const mnn_schedule_config_t* config,
                                         mnn_session_t** out);
-
-/* Prepares several parts of a model that run one after another, each on the backend and with the settings of its own
- * configuration: see Parts of models. The session's inputs are those that the paths begin with, in the order of the
- * paths, and the model's; its outputs are those of all paths, each once. mnn_session_resize() plans all paths; one that
- * begins with a tensor whose shape only a run knows is planned in that run.
- *
- * max_memory_bytes, plan_cache, runtime and keep_subnormals hold for each path. The session waits for a resize when
- * one of them has defer_planning = 1. `cancel` is one token, in any of them, and ends the whole creation.
- * mnn_session_info() is about the first path, mnn_session_path_info() about each. The cache is that of the first path on
- * a GPU.
- * interpreter: need not outlive the session.
- * configs: [count], one beside the other with the struct_size of the first; not kept.
- * count: how many paths, 1 to MNN_MAX_PATHS.
- * out: the new session; the caller destroys it.
- * Returns MNN_OK; what mnn_session_create() returns, with "path N" in the sentence (from 0) when there are several, and
- *   MNN_ERROR_BAD_RANGE           count is 0 or above MNN_MAX_PATHS;
- *   MNN_ERROR_BAD_FORMAT          a path has nothing to compute, for example because earlier paths do all of it;
- *   MNN_ERROR_INVALID_VALUE       an operator is named in two paths, or makes what an earlier path is given; two
- *                                 configurations have different tokens in `cancel`;
- *   MNN_ERROR_VERSION_MISMATCH    the configurations differ in struct_size.
- * Use: always. Cost: that of mnn_session_create() for each path. Since 0.2. */
-MNN_C_API mnn_status mnn_session_create_paths(mnn_interpreter_t* interpreter,
-                                              const mnn_schedule_config_t* configs, size_t count,
-                                              mnn_session_t** out);
 
 /* Destroys a session with its tensors, joins its threads and sets the handle to NULL.
  * session: in and out; may be NULL, may point to NULL.
@@ -1502,107 +1379,6 @@ MNN_C_API mnn_status mnn_session_bind_input(mnn_session_t* session, mnn_tensor_t
 MNN_C_API mnn_status mnn_session_bind_output(mnn_session_t* session, mnn_tensor_t* tensor, void* data,
                                              size_t bytes, int32_t format);
 
-/* Buffers of a device
- *
- * An input or an output of a Vulkan session can lie in a VkBuffer that commands of the host write or read, so that nothing
- * passes through the host. Its elements are those of the tensor's type (mnn_tensor_info()), row-major in the order of
- * its format (NHWC for MNN_FORMAT_NHWC, NCHW for the others), mnn_tensor_byte_size() bytes from the offset on. The run
- * reads and writes them there, with the copy to or from its own layout that it makes in any case. Where an operator on
- * the CPU reads an input or makes an output, and for control flow, shapes that depend on contents, sessions of several
- * paths, tensors of halves and outputs that share their values with another tensor, the run copies between the buffer
- * and the host, each time in a submission of its own.
- *   Order: commands that were submitted to the session's VkQueue before the call that runs or submits the session are
- * over, and their writes seen, when the run uses the buffers. Commands that are submitted to it behind
- * mnn_session_run(), or behind mnn_session_submit() of a run that a GPU computes as a whole, follow the run and see its
- * results; the host waits for those with mnn_session_wait(). So commands of the host on the same queue need neither
- * barriers nor waiting. On other queues they are over before the call, or ordered by semaphores: the host submits an
- * empty batch that waits for one to the session's queue before the call, and one that signals another behind it. In a
- * run that the library's thread computes commands behind mnn_session_submit() are not ordered: mnn_session_wait() is
- * waited for first. For what copies through the host all waits are over before the call. */
-
-/* How a buffer of a device is named. */
-enum {
-    /* A VkBuffer of the session's VkDevice, which is the host's: the session has a runtime with mnn_vulkan_objects_t. */
-    MNN_BUFFER_VULKAN = 1,
-    /* Memory of the same GPU and driver that another VkDevice, process or interface has too: a file descriptor of
-     * VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT. The driver has to have VK_KHR_external_memory_fd, and a VkDevice of
-     * the host has to be created with it; the library's own has it where it can. Memory that was allocated for one
-     * buffer alone (VkMemoryDedicatedAllocateInfo) cannot be taken. */
-    MNN_BUFFER_OPAQUE_FD = 2
-};
-
-/* A buffer of a device. */
-typedef struct mnn_device_buffer {
-    size_t struct_size; /* sizeof(mnn_device_buffer_t), written by the init function */
-    int32_t kind;       /* MNN_BUFFER_* */
-    /* 1: the session makes a buffer of that kind, in the device's own memory, and the other fields are not read; 0:
-     * they describe one of the host. */
-    int32_t allocate;
-    /* MNN_BUFFER_VULKAN: the VkBuffer, as a number. It can be a storage buffer and source and destination of transfers,
-     * has memory, and belongs to the session's queue family or is shared with it. */
-    uint64_t buffer;
-    /* Where the first element lies, in bytes: in the VkBuffer or, for MNN_BUFFER_OPAQUE_FD, in the memory. A multiple of
-     * minStorageBufferOffsetAlignment and of 4. */
-    uint64_t offset;
-    /* How many bytes from the offset on may be used: at least mnn_tensor_byte_size(). No byte behind that size is read or
-     * written. */
-    uint64_t bytes;
-    uint64_t memory_bytes; /* MNN_BUFFER_OPAQUE_FD: the allocationSize of the memory */
-    uint32_t memory_type;  /* MNN_BUFFER_OPAQUE_FD: the memoryTypeIndex that it was allocated with */
-    int32_t fd;            /* MNN_BUFFER_OPAQUE_FD: it stays the caller's, who may close it after the call */
-    /* From here on only written, by mnn_tensor_device_buffer(). */
-    uint64_t memory;        /* the VkDeviceMemory, as a number; 0: not known */
-    uint64_t memory_offset; /* of the first element in it */
-} mnn_device_buffer_t;
-
-/* Fills the struct with zeros.
- * buffer: out, struct_size bytes, owned by the caller.
- * struct_size: sizeof(mnn_device_buffer_t) as the caller was compiled; no byte beyond it is written.
- * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH (see Structs). Use: always. Since 0.2. */
-MNN_C_API mnn_status mnn_device_buffer_init(mnn_device_buffer_t* buffer, size_t struct_size);
-
-/* Binds an input of a Vulkan session to a buffer of its device, from which runs read its contents (see Buffers of a
- * device). The host keeps a VkBuffer of its own, with its memory, until the binding ends, and writes there only what it
- * has ordered before a run or behind it; nothing is written there.
- *   A binding lasts until another one, also of mnn_session_bind_input(), replaces it, NULL releases it, or a resize
- * changes the number of bytes: then runs give MNN_ERROR_BAD_STATE until the tensor is bound anew or released. While it
- * lasts mnn_tensor_write(), _read() and _map() give MNN_ERROR_BAD_STATE. After a release the input is in the session's
- * memory again, with undefined contents.
- * tensor: an input of this session.
- * buffer: in; not kept. NULL releases the input. With `allocate` the contents are undefined until they are written, and
- *   mnn_tensor_device_buffer() gives the buffer.
- * Returns MNN_OK; MNN_ERROR_BAD_HANDLE when the tensor is not an input of this session;
- *   MNN_ERROR_NOT_SUPPORTED       the session, or the path of the tensor, runs on the CPU; the VkDevice is the library's
- *                                 own, for MNN_BUFFER_VULKAN; the device shares no memory by file descriptors, for
- *                                 MNN_BUFFER_OPAQUE_FD;
- *   MNN_ERROR_BUFFER_TOO_SMALL    bytes is below the number needed, which the sentence has;
- *   MNN_ERROR_INVALID_VALUE       an unknown kind; allocate is neither 0 nor 1; an offset that is not aligned; offset and
- *                                 bytes end beyond the buffer or the memory; bytes that overlap those of a bound output
- *                                 in the same VkBuffer (what a file descriptor shares is not seen); a memory_bytes or
- *                                 memory_type that cannot be; a descriptor that is none, or of no memory of this GPU.
- *                                 That a number is a VkBuffer cannot be checked;
- *   MNN_ERROR_NULL_ARGUMENT       also when the VkBuffer is VK_NULL_HANDLE;
- *   MNN_ERROR_BAD_STATE           the tensor is mapped, or a resize is needed and buffer is not NULL;
- *   MNN_ERROR_LIMIT_EXCEEDED      max_memory_bytes, for memory that the session makes;
- *   MNN_ERROR_OUT_OF_MEMORY, MNN_ERROR_DRIVER, MNN_ERROR_DEVICE_LOST  also of the GPU;
- *   MNN_ERROR_VERSION_MISMATCH    see Structs.
- *   A failure leaves the binding as it was.
- * Use: alone. Cost: no planning; the next run records the copy of the tensor, and only that, anew, and allocates for it.
- * Later runs allocate nothing. Since 0.2. */
-MNN_C_API mnn_status mnn_session_bind_input_buffer(mnn_session_t* session, mnn_tensor_t* tensor,
-                                                   const mnn_device_buffer_t* buffer);
-
-/* Binds an output of a Vulkan session to a buffer of its device, where runs put its contents, under the rules of
- * mnn_session_bind_input_buffer().
- * tensor: an output of this session.
- * buffer: in; not kept. NULL releases the output. It overlaps no buffer of another bound tensor. Where the size depends on
- *   contents it is compared in the run, as for mnn_session_bind_output(), and `allocate` is not possible.
- * Returns what mnn_session_bind_input_buffer() returns; MNN_ERROR_BAD_HANDLE when the tensor is not an output of this
- *   session; MNN_ERROR_BAD_STATE also with `allocate` for a size that depends on contents.
- * Use: alone. Cost: that of mnn_session_bind_input_buffer(). Since 0.2. */
-MNN_C_API mnn_status mnn_session_bind_output_buffer(mnn_session_t* session, mnn_tensor_t* tensor,
-                                                    const mnn_device_buffer_t* buffer);
-
 /* How a session, or a path of one, is set up. */
 typedef struct mnn_session_properties {
     size_t struct_size;          /* sizeof(mnn_session_properties_t), written by the caller */
@@ -1629,15 +1405,6 @@ typedef struct mnn_session_properties {
  * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
  * Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_session_info(const mnn_session_t* session, mnn_session_properties_t* info);
-
-/* How one path of a session is set up: mnn_session_info() for that path.
- * path: its number, in the order of the configurations from 0.
- * info: in and out; see mnn_session_info().
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX when there are not so many paths; MNN_ERROR_VERSION_MISMATCH when struct_size is
- *   smaller than that of the first version.
- * Use: always. Since 0.2. */
-MNN_C_API mnn_status mnn_session_path_info(const mnn_session_t* session, size_t path,
-                                           mnn_session_properties_t* info);
 
 /* What a session has done since its creation, and the memory that it holds. */
 typedef struct mnn_statistics {
@@ -1944,27 +1711,6 @@ typedef struct mnn_tensor_properties {
  * Use: reads. Since 0.2. */
 MNN_C_API mnn_status mnn_tensor_info(const mnn_tensor_t* tensor, mnn_tensor_properties_t* info);
 
-/* Where the device has a tensor: the buffer that it is bound to or, of an output that is not bound, that of the session in
- * which its contents are after a run, row-major like those of a bound one (see Buffers of a device). So the host's
- * commands read an output without a copy, and so do other sessions of the same VkDevice that are bound to it. Nothing
- * but the session writes to a buffer of an output.
- *   A buffer of the session is valid until the next resize, trim, binding of the tensor or the end of the session, and its
- * contents until the next run; it can be a storage buffer and source and destination of transfers.
- * tensor: an input or an output of a Vulkan session.
- * buffer: in and out; the caller sets buffer->struct_size and buffer->kind, and no field behind that size is written.
- *   MNN_BUFFER_OPAQUE_FD gives a new file descriptor, which the caller closes, with the numbers that importing the memory
- *   needs, if the session made the buffer for that kind (`allocate`). Another device may read it when the run is over.
- * Returns MNN_OK;
- *   MNN_ERROR_NOT_SUPPORTED       as for mnn_session_bind_input_buffer();
- *   MNN_ERROR_INVALID_VALUE       an unknown kind;
- *   MNN_ERROR_BAD_STATE           the tensor lies in the host's memory, because it is an input that is bound to no buffer,
- *                                 or an output that the CPU makes; a descriptor is asked for of other memory; a resize
- *                                 is needed, or left the binding outdated;
- *   MNN_ERROR_OUT_OF_MEMORY, MNN_ERROR_DRIVER, MNN_ERROR_DEVICE_LOST  also of the GPU;
- *   MNN_ERROR_VERSION_MISMATCH    struct_size is smaller than that of the first version.
- * Use: reads. Since 0.2. */
-MNN_C_API mnn_status mnn_tensor_device_buffer(const mnn_tensor_t* tensor, mnn_device_buffer_t* buffer);
-
 /* Prints a tensor as text (see Buffers): a line with its name, type, shape and format, then its elements in brackets,
  * as NumPy prints arrays. Floats have six significant digits.
  * tensor: as for mnn_tensor_read().
@@ -2066,6 +1812,265 @@ MNN_C_API mnn_status mnn_tensor_read(const mnn_tensor_t* tensor, void* buffer, s
  * Use: reads. Since 0.2. */
 MNN_C_API mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer, size_t bytes, int32_t type,
                                         int32_t format);
+
+/* ---- Special needs of hosts ---------------------------------------------------------------------------- */
+
+/* Most hosts need nothing of this chapter: parts of models, buffers of a device, backends of the host, costs that are
+ * measured. */
+
+/* Parts of models
+ *
+ * A path is a part of a model's main graph. `inputs` and `outputs` name the tensors where it begins and ends; constants
+ * are no inputs. `operators` names its operators instead: it begins with the tensors that they read and none of them
+ * makes, and ends with those that they make and none of them reads. `source_operators` and `sink_operators` name the
+ * operators at its ends: it runs both, the operators on all ways from a source to a sink, and where these read anything
+ * else, what makes that, from the model's inputs on. It begins with what the sources read, but for what another source
+ * leads to, and ends with all that the sinks make, in the order of the model. A name stands for all operators that have
+ * it; an operator without one has that of its first tensor.
+ *
+ * The inputs of the session are the tensors that the path begins with, in the order of `inputs` or of the operators that
+ * read them, and behind them the model's other inputs, which are there even when nothing reads them any more:
+ * mnn_tensor_info() says `used` = 0 of such an input, which needs neither a shape nor contents. A tensor from the middle of the model
+ * has the type, format and shape that the model computes for the shapes that it declares for its inputs. Where that is
+ * known only in a run (or an operator before the tensor cannot run here) it is float32, NCHW and of the open shape [-1]:
+ * mnn_session_resize_input() has to follow. A shape that the model's operators do not take is found when the session is
+ * planned. A quantised model computes between two tensors in int8, but cuts it in float32.
+ *
+ * Results of a path are those of the whole model. Bits can differ where a backend computes operators together that the
+ * cut parts; on the CPU, in float32, these are 3-D and grouped convolutions and activations that a converter took apart.
+ *
+ * A session of several paths (mnn_session_create_paths()) runs them in order. A path reads what earlier ones make without
+ * being asked to name it, copied only where the backends store it differently, and does not compute it again: what an
+ * earlier path makes or is given is an input of the later one. So a path without any names computes the rest of the
+ * model. */
+
+/* Prepares several parts of a model that run one after another, each on the backend and with the settings of its own
+ * configuration: see Parts of models. The session's inputs are those that the paths begin with, in the order of the
+ * paths, and the model's; its outputs are those of all paths, each once. mnn_session_resize() plans all paths; one that
+ * begins with a tensor whose shape only a run knows is planned in that run.
+ *
+ * max_memory_bytes, plan_cache, runtime and keep_subnormals hold for each path. The session waits for a resize when
+ * one of them has defer_planning = 1. `cancel` is one token, in any of them, and ends the whole creation.
+ * mnn_session_info() is about the first path, mnn_session_path_info() about each. The cache is that of the first path on
+ * a GPU.
+ * interpreter: need not outlive the session.
+ * configs: [count], one beside the other with the struct_size of the first; not kept.
+ * count: how many paths, 1 to MNN_MAX_PATHS.
+ * out: the new session; the caller destroys it.
+ * Returns MNN_OK; what mnn_session_create() returns, with "path N" in the sentence (from 0) when there are several, and
+ *   MNN_ERROR_BAD_RANGE           count is 0 or above MNN_MAX_PATHS;
+ *   MNN_ERROR_BAD_FORMAT          a path has nothing to compute, for example because earlier paths do all of it;
+ *   MNN_ERROR_INVALID_VALUE       an operator is named in two paths, or makes what an earlier path is given; two
+ *                                 configurations have different tokens in `cancel`;
+ *   MNN_ERROR_VERSION_MISMATCH    the configurations differ in struct_size.
+ * Use: always. Cost: that of mnn_session_create() for each path. Since 0.2. */
+MNN_C_API mnn_status mnn_session_create_paths(mnn_interpreter_t* interpreter,
+                                              const mnn_schedule_config_t* configs, size_t count,
+                                              mnn_session_t** out);
+
+/* How one path of a session is set up: mnn_session_info() for that path.
+ * path: its number, in the order of the configurations from 0.
+ * info: in and out; see mnn_session_info().
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX when there are not so many paths; MNN_ERROR_VERSION_MISMATCH when struct_size is
+ *   smaller than that of the first version.
+ * Use: always. Since 0.2. */
+MNN_C_API mnn_status mnn_session_path_info(const mnn_session_t* session, size_t path,
+                                           mnn_session_properties_t* info);
+
+/* Buffers of a device
+ *
+ * An input or an output of a Vulkan session can lie in a VkBuffer that commands of the host write or read, so that nothing
+ * passes through the host. Its elements are those of the tensor's type (mnn_tensor_info()), row-major in the order of
+ * its format (NHWC for MNN_FORMAT_NHWC, NCHW for the others), mnn_tensor_byte_size() bytes from the offset on. The run
+ * reads and writes them there, with the copy to or from its own layout that it makes in any case. Where an operator on
+ * the CPU reads an input or makes an output, and for control flow, shapes that depend on contents, sessions of several
+ * paths, tensors of halves and outputs that share their values with another tensor, the run copies between the buffer
+ * and the host, each time in a submission of its own.
+ *   Order: commands that were submitted to the session's VkQueue before the call that runs or submits the session are
+ * over, and their writes seen, when the run uses the buffers. Commands that are submitted to it behind
+ * mnn_session_run(), or behind mnn_session_submit() of a run that a GPU computes as a whole, follow the run and see its
+ * results; the host waits for those with mnn_session_wait(). So commands of the host on the same queue need neither
+ * barriers nor waiting. On other queues they are over before the call, or ordered by semaphores: the host submits an
+ * empty batch that waits for one to the session's queue before the call, and one that signals another behind it. In a
+ * run that the library's thread computes commands behind mnn_session_submit() are not ordered: mnn_session_wait() is
+ * waited for first. For what copies through the host all waits are over before the call. */
+
+/* How a buffer of a device is named. */
+enum {
+    /* A VkBuffer of the session's VkDevice, which is the host's: the session has a runtime with mnn_vulkan_objects_t. */
+    MNN_BUFFER_VULKAN = 1,
+    /* Memory of the same GPU and driver that another VkDevice, process or interface has too: a file descriptor of
+     * VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT. The driver has to have VK_KHR_external_memory_fd, and a VkDevice of
+     * the host has to be created with it; the library's own has it where it can. Memory that was allocated for one
+     * buffer alone (VkMemoryDedicatedAllocateInfo) cannot be taken. */
+    MNN_BUFFER_OPAQUE_FD = 2
+};
+
+/* A buffer of a device. */
+typedef struct mnn_device_buffer {
+    size_t struct_size; /* sizeof(mnn_device_buffer_t), written by the init function */
+    int32_t kind;       /* MNN_BUFFER_* */
+    /* 1: the session makes a buffer of that kind, in the device's own memory, and the other fields are not read; 0:
+     * they describe one of the host. */
+    int32_t allocate;
+    /* MNN_BUFFER_VULKAN: the VkBuffer, as a number. It can be a storage buffer and source and destination of transfers,
+     * has memory, and belongs to the session's queue family or is shared with it. */
+    uint64_t buffer;
+    /* Where the first element lies, in bytes: in the VkBuffer or, for MNN_BUFFER_OPAQUE_FD, in the memory. A multiple of
+     * minStorageBufferOffsetAlignment and of 4. */
+    uint64_t offset;
+    /* How many bytes from the offset on may be used: at least mnn_tensor_byte_size(). No byte behind that size is read or
+     * written. */
+    uint64_t bytes;
+    uint64_t memory_bytes; /* MNN_BUFFER_OPAQUE_FD: the allocationSize of the memory */
+    uint32_t memory_type;  /* MNN_BUFFER_OPAQUE_FD: the memoryTypeIndex that it was allocated with */
+    int32_t fd;            /* MNN_BUFFER_OPAQUE_FD: it stays the caller's, who may close it after the call */
+    /* From here on only written, by mnn_tensor_device_buffer(). */
+    uint64_t memory;        /* the VkDeviceMemory, as a number; 0: not known */
+    uint64_t memory_offset; /* of the first element in it */
+} mnn_device_buffer_t;
+
+/* Fills the struct with zeros.
+ * buffer: out, struct_size bytes, owned by the caller.
+ * struct_size: sizeof(mnn_device_buffer_t) as the caller was compiled; no byte beyond it is written.
+ * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH (see Structs). Use: always. Since 0.2. */
+MNN_C_API mnn_status mnn_device_buffer_init(mnn_device_buffer_t* buffer, size_t struct_size);
+
+/* Binds an input of a Vulkan session to a buffer of its device, from which runs read its contents (see Buffers of a
+ * device). The host keeps a VkBuffer of its own, with its memory, until the binding ends, and writes there only what it
+ * has ordered before a run or behind it; nothing is written there.
+ *   A binding lasts until another one, also of mnn_session_bind_input(), replaces it, NULL releases it, or a resize
+ * changes the number of bytes: then runs give MNN_ERROR_BAD_STATE until the tensor is bound anew or released. While it
+ * lasts mnn_tensor_write(), _read() and _map() give MNN_ERROR_BAD_STATE. After a release the input is in the session's
+ * memory again, with undefined contents.
+ * tensor: an input of this session.
+ * buffer: in; not kept. NULL releases the input. With `allocate` the contents are undefined until they are written, and
+ *   mnn_tensor_device_buffer() gives the buffer.
+ * Returns MNN_OK; MNN_ERROR_BAD_HANDLE when the tensor is not an input of this session;
+ *   MNN_ERROR_NOT_SUPPORTED       the session, or the path of the tensor, runs on the CPU; the VkDevice is the library's
+ *                                 own, for MNN_BUFFER_VULKAN; the device shares no memory by file descriptors, for
+ *                                 MNN_BUFFER_OPAQUE_FD;
+ *   MNN_ERROR_BUFFER_TOO_SMALL    bytes is below the number needed, which the sentence has;
+ *   MNN_ERROR_INVALID_VALUE       an unknown kind; allocate is neither 0 nor 1; an offset that is not aligned; offset and
+ *                                 bytes end beyond the buffer or the memory; bytes that overlap those of a bound output
+ *                                 in the same VkBuffer (what a file descriptor shares is not seen); a memory_bytes or
+ *                                 memory_type that cannot be; a descriptor that is none, or of no memory of this GPU.
+ *                                 That a number is a VkBuffer cannot be checked;
+ *   MNN_ERROR_NULL_ARGUMENT       also when the VkBuffer is VK_NULL_HANDLE;
+ *   MNN_ERROR_BAD_STATE           the tensor is mapped, or a resize is needed and buffer is not NULL;
+ *   MNN_ERROR_LIMIT_EXCEEDED      max_memory_bytes, for memory that the session makes;
+ *   MNN_ERROR_OUT_OF_MEMORY, MNN_ERROR_DRIVER, MNN_ERROR_DEVICE_LOST  also of the GPU;
+ *   MNN_ERROR_VERSION_MISMATCH    see Structs.
+ *   A failure leaves the binding as it was.
+ * Use: alone. Cost: no planning; the next run records the copy of the tensor, and only that, anew, and allocates for it.
+ * Later runs allocate nothing. Since 0.2. */
+MNN_C_API mnn_status mnn_session_bind_input_buffer(mnn_session_t* session, mnn_tensor_t* tensor,
+                                                   const mnn_device_buffer_t* buffer);
+
+/* Binds an output of a Vulkan session to a buffer of its device, where runs put its contents, under the rules of
+ * mnn_session_bind_input_buffer().
+ * tensor: an output of this session.
+ * buffer: in; not kept. NULL releases the output. It overlaps no buffer of another bound tensor. Where the size depends on
+ *   contents it is compared in the run, as for mnn_session_bind_output(), and `allocate` is not possible.
+ * Returns what mnn_session_bind_input_buffer() returns; MNN_ERROR_BAD_HANDLE when the tensor is not an output of this
+ *   session; MNN_ERROR_BAD_STATE also with `allocate` for a size that depends on contents.
+ * Use: alone. Cost: that of mnn_session_bind_input_buffer(). Since 0.2. */
+MNN_C_API mnn_status mnn_session_bind_output_buffer(mnn_session_t* session, mnn_tensor_t* tensor,
+                                                    const mnn_device_buffer_t* buffer);
+
+/* Where the device has a tensor: the buffer that it is bound to or, of an output that is not bound, that of the session in
+ * which its contents are after a run, row-major like those of a bound one (see Buffers of a device). So the host's
+ * commands read an output without a copy, and so do other sessions of the same VkDevice that are bound to it. Nothing
+ * but the session writes to a buffer of an output.
+ *   A buffer of the session is valid until the next resize, trim, binding of the tensor or the end of the session, and its
+ * contents until the next run; it can be a storage buffer and source and destination of transfers.
+ * tensor: an input or an output of a Vulkan session.
+ * buffer: in and out; the caller sets buffer->struct_size and buffer->kind, and no field behind that size is written.
+ *   MNN_BUFFER_OPAQUE_FD gives a new file descriptor, which the caller closes, with the numbers that importing the memory
+ *   needs, if the session made the buffer for that kind (`allocate`). Another device may read it when the run is over.
+ * Returns MNN_OK;
+ *   MNN_ERROR_NOT_SUPPORTED       as for mnn_session_bind_input_buffer();
+ *   MNN_ERROR_INVALID_VALUE       an unknown kind;
+ *   MNN_ERROR_BAD_STATE           the tensor lies in the host's memory, because it is an input that is bound to no buffer,
+ *                                 or an output that the CPU makes; a descriptor is asked for of other memory; a resize
+ *                                 is needed, or left the binding outdated;
+ *   MNN_ERROR_OUT_OF_MEMORY, MNN_ERROR_DRIVER, MNN_ERROR_DEVICE_LOST  also of the GPU;
+ *   MNN_ERROR_VERSION_MISMATCH    struct_size is smaller than that of the first version.
+ * Use: reads. Since 0.2. */
+MNN_C_API mnn_status mnn_tensor_device_buffer(const mnn_tensor_t* tensor, mnn_device_buffer_t* buffer);
+
+/* Backends of the host
+ *
+ * A host can compute operators of the library itself, on an accelerator for example. It adds a backend to a runtime and
+ * creates sessions of that runtime with the backend's forward type; loading a shared library that has one is the host's
+ * business. Such a session asks the backend for each node of the model that a run computes, in bodies of control flow,
+ * too: what it takes, it computes, what it refuses, the CPU does. Shapes and types are the library's: the backend only
+ * computes. It sees the nodes of the file: none that it takes is fused with others, split into others or replaced.
+ *
+ * The backend is not asked for what the library computes while planning (constants, arithmetic on shapes), for
+ * sequences, If and While, own operators, and nodes whose outputs have no elements. Tensors of a model that is quantised
+ * are floats here.
+ *
+ * Callbacks and failures are those of own operators, whose structs they use: see there. Here user_data is that of the
+ * backend, and a node's type_name is what the format calls its operator. */
+
+/* A backend.
+ * supports: says whether the backend computes a node over tensors of these shapes and types: MNN_OK: it does;
+ *   MNN_ERROR_NOT_SUPPORTED: it does not, for the reason in call->message, which mnn_session_op_info() then gives;
+ *   another status fails the planning. Called when a plan is made, which a run may do, too, for each node that differs
+ *   from the plan before. Inputs have data where their elements are known then. Not NULL.
+ * prepare: called for each node that the backend takes, after all nodes of the plan were asked for. It may store a state in
+ *   the call, which one thread at a time uses. Inputs that are constants have data, and the call has the weights. When it
+ *   fails, no state is kept, and neither is the plan. May be NULL.
+ * compute: called in each run; writes all elements of each output, and should not allocate. Not NULL.
+ * release: called once for each state that is not NULL. May be NULL.
+ * finalizer: called once with user_data after the last callback, when the runtime and all its sessions are destroyed, but
+ *   not when adding the backend fails. May be NULL. */
+typedef struct mnn_backend {
+    size_t struct_size;             /* sizeof(mnn_backend_t), written by the init function */
+    const char* name;               /* copied; mnn_session_op_info() and messages name it so */
+    mnn_operator_callback supports; /* says whether it computes a node */
+    mnn_operator_callback prepare;  /* makes a state for a node of a plan; may be NULL */
+    mnn_operator_callback compute;  /* fills the outputs */
+    mnn_operator_release release;   /* takes a state back; may be NULL */
+    void* user_data;                /* handed to the callbacks */
+    mnn_finalizer finalizer;        /* is called when nothing uses the backend any more; may be NULL */
+} mnn_backend_t;
+
+/* Fills the struct with zeros.
+ * backend: out, struct_size bytes, owned by the caller.
+ * struct_size: sizeof(mnn_backend_t) as the caller was compiled; no byte beyond it is written.
+ * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH (see Structs). Use: always. Since 0.2. */
+MNN_C_API mnn_status mnn_backend_init(mnn_backend_t* backend, size_t struct_size);
+
+/* Adds a backend to a runtime, for sessions that are created afterwards. mnn_backend_count() does not count it.
+ * runtime: gets the backend.
+ * backend: copied, its name too.
+ * forward_type: out; what the configuration of a session of this runtime has as forward_type, or as backup_type. From
+ *   MNN_FORWARD_USER on; no other backend of the process has it.
+ * Returns MNN_OK;
+ *   MNN_ERROR_INVALID_VALUE    the name is "", that of a backend of the library, or of another one of the runtime;
+ *   MNN_ERROR_NULL_ARGUMENT    backend->name, backend->supports or backend->compute is NULL;
+ *   MNN_ERROR_LIMIT_EXCEEDED   there are no forward types left;
+ *   MNN_ERROR_VERSION_MISMATCH see Structs.
+ * Use: always. Since 0.2. */
+MNN_C_API mnn_status mnn_runtime_add_backend(mnn_runtime_t* runtime, const mnn_backend_t* backend,
+                                             int32_t* forward_type);
+
+/* Measures the costs with which the library chooses between algorithms on this CPU: how fast memory is read, how long
+ * the parts of a convolution take beside its products. The text is for the cpu_costs of mnn_runtime_config_t. Without it
+ * the library takes costs that it knows of the same or a similar CPU, so that all processes choose alike.
+ * cpu_isa: the instruction set to measure, as in mnn_schedule_config_t; NULL: the best. Texts of several instruction sets
+ *   may stand behind one another.
+ * cancel: ends the measurement; may be NULL.
+ * buffer: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
+ * needed: out, bytes; with capacity 0 nothing is measured, and it is the most that a text has (see Buffers).
+ * Returns MNN_OK; MNN_ERROR_NOT_FOUND when there is no such instruction set here; MNN_ERROR_CANCELLED;
+ *   MNN_ERROR_BUFFER_TOO_SMALL.
+ * Use: always. Cost: a second of the calling thread and 100 MB of memory. Other work on the machine falsifies the result.
+ * Since 0.2. */
+MNN_C_API mnn_status mnn_cpu_calibrate(const char* cpu_isa, mnn_cancel_t* cancel, char* buffer,
+                                       size_t capacity, size_t* needed);
 
 #ifdef __cplusplus
 }

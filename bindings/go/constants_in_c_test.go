@@ -101,8 +101,6 @@ var constants = []constantInC{
 	{"MNN_USAGE_INFERENCE", int64(UsageInference)},
 	{"MNN_USAGE_TRAIN", int64(UsageTrain)},
 	{"MNN_USAGE_STATIC", int64(UsageStatic)},
-	{"MNN_BUFFER_VULKAN", int64(BufferVulkan)},
-	{"MNN_BUFFER_OPAQUE_FD", int64(BufferOpaqueFD)},
 	{"MNN_OP_RUN", int64(OpRun)},
 	{"MNN_OP_SKIP", int64(OpSkip)},
 	{"MNN_OP_STOP", int64(OpStop)},
@@ -110,4 +108,6 @@ var constants = []constantInC{
 	{"MNN_TENSOR_OUTPUT", int64(TensorOutput)},
 	{"MNN_TENSOR_CONSTANT", int64(TensorConstant)},
 	{"MNN_TENSOR_SHOWN", int64(TensorShown)},
+	{"MNN_BUFFER_VULKAN", int64(BufferVulkan)},
+	{"MNN_BUFFER_OPAQUE_FD", int64(BufferOpaqueFD)},
 }

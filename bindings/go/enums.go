@@ -234,19 +234,6 @@ const (
 	UsageStatic    ModelUsage = 2 // inference with the shapes in the file, which cannot change
 )
 
-// A BufferKind says how a [DeviceBuffer] is named.
-type BufferKind int32
-
-const (
-	// A VkBuffer of the session's VkDevice, which is the host's: the session has a runtime with mnn_vulkan_objects_t.
-	BufferVulkan BufferKind = 1
-	// Memory of the same GPU and driver that another VkDevice, process or interface has too: a file descriptor of
-	// VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT. The driver has to have VK_KHR_external_memory_fd, and a VkDevice
-	// of the host has to be created with it; the library's own has it where it can. Memory that was allocated for one
-	// buffer alone (VkMemoryDedicatedAllocateInfo) cannot be taken.
-	BufferOpaqueFD BufferKind = 2
-)
-
 // An OpAction is what a callback of a run wants next.
 type OpAction int32
 
@@ -266,4 +253,17 @@ const (
 	TensorOutput   TensorKind = 1
 	TensorConstant TensorKind = 2
 	TensorShown    TensorKind = 3 // by a callback of a run
+)
+
+// A BufferKind says how a [DeviceBuffer] is named.
+type BufferKind int32
+
+const (
+	// A VkBuffer of the session's VkDevice, which is the host's: the session has a runtime with mnn_vulkan_objects_t.
+	BufferVulkan BufferKind = 1
+	// Memory of the same GPU and driver that another VkDevice, process or interface has too: a file descriptor of
+	// VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT. The driver has to have VK_KHR_external_memory_fd, and a VkDevice
+	// of the host has to be created with it; the library's own has it where it can. Memory that was allocated for one
+	// buffer alone (VkMemoryDedicatedAllocateInfo) cannot be taken.
+	BufferOpaqueFD BufferKind = 2
 )

@@ -283,21 +283,6 @@ class RuntimeConfig(Structure):
     ]
 
 
-class Backend(Structure):
-    """mnn_backend_t: a backend."""
-
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("name", c_char_p),
-        ("supports", OperatorCallback),
-        ("prepare", OperatorCallback),
-        ("compute", OperatorCallback),
-        ("release", OperatorRelease),
-        ("user_data", c_void_p),
-        ("finalizer", Finalizer),
-    ]
-
-
 class ScheduleConfig(Structure):
     """mnn_schedule_config_t: where and how a session, or a path of one, runs."""
 
@@ -343,24 +328,6 @@ class ResizeOptions(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
         ("cancel", c_void_p),
-    ]
-
-
-class DeviceBuffer(Structure):
-    """mnn_device_buffer_t: a buffer of a device."""
-
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("kind", c_int32),
-        ("allocate", c_int32),
-        ("buffer", c_uint64),
-        ("offset", c_uint64),
-        ("bytes", c_uint64),
-        ("memory_bytes", c_uint64),
-        ("memory_type", c_uint32),
-        ("fd", c_int32),
-        ("memory", c_uint64),
-        ("memory_offset", c_uint64),
     ]
 
 
@@ -459,4 +426,37 @@ class TensorProperties(Structure):
         ("format", c_int32),
         ("channel_block", c_int32),
         ("used", c_int32),
+    ]
+
+
+class DeviceBuffer(Structure):
+    """mnn_device_buffer_t: a buffer of a device."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("kind", c_int32),
+        ("allocate", c_int32),
+        ("buffer", c_uint64),
+        ("offset", c_uint64),
+        ("bytes", c_uint64),
+        ("memory_bytes", c_uint64),
+        ("memory_type", c_uint32),
+        ("fd", c_int32),
+        ("memory", c_uint64),
+        ("memory_offset", c_uint64),
+    ]
+
+
+class Backend(Structure):
+    """mnn_backend_t: a backend."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("supports", OperatorCallback),
+        ("prepare", OperatorCallback),
+        ("compute", OperatorCallback),
+        ("release", OperatorRelease),
+        ("user_data", c_void_p),
+        ("finalizer", Finalizer),
     ]

@@ -164,18 +164,6 @@ class Usage(IntEnum):
     STATIC = 2  # inference with the shapes in the file, which cannot change
 
 
-class BufferKind(IntEnum):
-    """MNN_BUFFER_*: how a buffer of a device is named."""
-
-    # A VkBuffer of the session's VkDevice, which is the host's: the session has a runtime with mnn_vulkan_objects_t.
-    VULKAN = 1
-    # Memory of the same GPU and driver that another VkDevice, process or interface has too: a file descriptor of
-    # VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT. The driver has to have VK_KHR_external_memory_fd, and a VkDevice of
-    # the host has to be created with it; the library's own has it where it can. Memory that was allocated for one
-    # buffer alone (VkMemoryDedicatedAllocateInfo) cannot be taken.
-    OPAQUE_FD = 2
-
-
 class Op(IntEnum):
     """MNN_OP_*: the results of a callback of a run."""
 
@@ -192,3 +180,15 @@ class TensorKind(IntEnum):
     OUTPUT = 1
     CONSTANT = 2
     SHOWN = 3  # by a callback of a run
+
+
+class BufferKind(IntEnum):
+    """MNN_BUFFER_*: how a buffer of a device is named."""
+
+    # A VkBuffer of the session's VkDevice, which is the host's: the session has a runtime with mnn_vulkan_objects_t.
+    VULKAN = 1
+    # Memory of the same GPU and driver that another VkDevice, process or interface has too: a file descriptor of
+    # VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT. The driver has to have VK_KHR_external_memory_fd, and a VkDevice of
+    # the host has to be created with it; the library's own has it where it can. Memory that was allocated for one
+    # buffer alone (VkMemoryDedicatedAllocateInfo) cannot be taken.
+    OPAQUE_FD = 2

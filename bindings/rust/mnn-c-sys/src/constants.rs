@@ -248,16 +248,6 @@ pub const MNN_USAGE_INFERENCE: i32 = 0;
 pub const MNN_USAGE_TRAIN: i32 = 1;
 /// Inference with the shapes in the file, which cannot change.
 pub const MNN_USAGE_STATIC: i32 = 2;
-/// A VkBuffer of the session's VkDevice, which is the host's: the session has a runtime with
-/// `mnn_vulkan_objects_t`.
-///
-/// How a buffer of a device is named.
-pub const MNN_BUFFER_VULKAN: i32 = 1;
-/// Memory of the same GPU and driver that another VkDevice, process or interface has too: a file descriptor
-/// of VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT. The driver has to have VK_KHR_external_memory_fd, and a
-/// VkDevice of the host has to be created with it; the library's own has it where it can. Memory that was
-/// allocated for one buffer alone (VkMemoryDedicatedAllocateInfo) cannot be taken.
-pub const MNN_BUFFER_OPAQUE_FD: i32 = 2;
 /// Go on.
 ///
 /// The results of a callback of a run.
@@ -279,3 +269,13 @@ pub const MNN_TENSOR_SHOWN: i32 = 3;
 pub const MNN_MAP_READ: i32 = 1;
 /// The access of `mnn_tensor_map()`.
 pub const MNN_MAP_WRITE: i32 = 2;
+/// A VkBuffer of the session's VkDevice, which is the host's: the session has a runtime with
+/// `mnn_vulkan_objects_t`.
+///
+/// How a buffer of a device is named.
+pub const MNN_BUFFER_VULKAN: i32 = 1;
+/// Memory of the same GPU and driver that another VkDevice, process or interface has too: a file descriptor
+/// of VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT. The driver has to have VK_KHR_external_memory_fd, and a
+/// VkDevice of the host has to be created with it; the library's own has it where it can. Memory that was
+/// allocated for one buffer alone (VkMemoryDedicatedAllocateInfo) cannot be taken.
+pub const MNN_BUFFER_OPAQUE_FD: i32 = 2;

@@ -107,29 +107,6 @@ extern "C" {
     ///
     /// Use: always. Since 0.2.
     pub fn mnn_cpu_info(properties: *mut mnn_cpu_properties_t) -> mnn_status;
-    /// Measures the costs with which the library chooses between algorithms on this CPU: how fast memory is read, how long
-    /// the parts of a convolution take beside its products. The text is for the `cpu_costs` of `mnn_runtime_config_t`. Without it
-    /// the library takes costs that it knows of the same or a similar CPU, so that all processes choose alike.
-    ///
-    /// - `cpu_isa`: the instruction set to measure, as in `mnn_schedule_config_t`; NULL: the best. Texts of several instruction sets
-    ///   may stand behind one another.
-    /// - `cancel`: ends the measurement; may be NULL.
-    /// - `buffer`: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
-    /// - `needed`: out, bytes; with capacity 0 nothing is measured, and it is the most that a text has (see Buffers).
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_NOT_FOUND` when there is no such instruction set here; `MNN_ERROR_CANCELLED`;
-    /// `MNN_ERROR_BUFFER_TOO_SMALL`.
-    ///
-    /// Use: always. Cost: a second of the calling thread and 100 MB of memory. Other work on the machine falsifies the result.
-    ///
-    /// Since 0.2.
-    pub fn mnn_cpu_calibrate(
-        cpu_isa: *const c_char,
-        cancel: *mut mnn_cancel_t,
-        buffer: *mut c_char,
-        capacity: usize,
-        needed: *mut usize,
-    ) -> mnn_status;
     /// Makes a token that is not triggered.
     ///
     /// - `out`: the new token; the caller destroys it.
@@ -628,33 +605,6 @@ extern "C" {
     ///
     /// Returns `MNN_OK`. Use: always. Since 0.2.
     pub fn mnn_runtime_destroy(runtime: *mut *mut mnn_runtime_t) -> mnn_status;
-    /// Fills the struct with zeros.
-    ///
-    /// - `backend`: out, `struct_size` bytes, owned by the caller.
-    /// - `struct_size`: `sizeof(mnn_backend_t)` as the caller was compiled; no byte beyond it is written.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_VERSION_MISMATCH` (see Structs). Use: always. Since 0.2.
-    pub fn mnn_backend_init(backend: *mut mnn_backend_t, struct_size: usize) -> mnn_status;
-    /// Adds a backend to a runtime, for sessions that are created afterwards. `mnn_backend_count()` does not count it.
-    ///
-    /// - `runtime`: gets the backend.
-    /// - `backend`: copied, its name too.
-    /// - `forward_type`: out; what the configuration of a session of this runtime has as `forward_type`, or as `backup_type`. From
-    ///   `MNN_FORWARD_USER` on; no other backend of the process has it.
-    ///
-    /// Returns `MNN_OK`;
-    ///
-    /// - `MNN_ERROR_INVALID_VALUE`: the name is "", that of a backend of the library, or of another one of the runtime;
-    /// - `MNN_ERROR_NULL_ARGUMENT`: `backend->name`, `backend->supports` or `backend->compute` is NULL;
-    /// - `MNN_ERROR_LIMIT_EXCEEDED`: there are no forward types left;
-    ///   `MNN_ERROR_VERSION_MISMATCH` see Structs.
-    ///
-    /// Use: always. Since 0.2.
-    pub fn mnn_runtime_add_backend(
-        runtime: *mut mnn_runtime_t,
-        backend: *const mnn_backend_t,
-        forward_type: *mut i32,
-    ) -> mnn_status;
     /// Fills the configuration with defaults: the CPU, one thread.
     ///
     /// - `config`: out, `struct_size` bytes, owned by the caller.
@@ -701,36 +651,6 @@ extern "C" {
     pub fn mnn_session_create(
         interpreter: *mut mnn_interpreter_t,
         config: *const mnn_schedule_config_t,
-        out: *mut *mut mnn_session_t,
-    ) -> mnn_status;
-    /// Prepares several parts of a model that run one after another, each on the backend and with the settings of its own
-    /// configuration: see Parts of models. The session's inputs are those that the paths begin with, in the order of the
-    /// paths, and the model's; its outputs are those of all paths, each once. `mnn_session_resize()` plans all paths; one that
-    /// begins with a tensor whose shape only a run knows is planned in that run.
-    ///
-    /// `max_memory_bytes`, `plan_cache`, runtime and `keep_subnormals` hold for each path. The session waits for a resize when
-    /// one of them has `defer_planning` = 1. `cancel` is one token, in any of them, and ends the whole creation.
-    /// `mnn_session_info()` is about the first path, `mnn_session_path_info()` about each. The cache is that of the first path on
-    /// a GPU.
-    ///
-    /// - `interpreter`: need not outlive the session.
-    /// - `configs`: \[count\], one beside the other with the `struct_size` of the first; not kept.
-    /// - `count`: how many paths, 1 to `MNN_MAX_PATHS`.
-    /// - `out`: the new session; the caller destroys it.
-    ///
-    /// Returns `MNN_OK`; what `mnn_session_create()` returns, with "path N" in the sentence (from 0) when there are several, and
-    ///
-    /// - `MNN_ERROR_BAD_RANGE`: count is 0 or above `MNN_MAX_PATHS`;
-    /// - `MNN_ERROR_BAD_FORMAT`: a path has nothing to compute, for example because earlier paths do all of it;
-    /// - `MNN_ERROR_INVALID_VALUE`: an operator is named in two paths, or makes what an earlier path is given; two
-    ///   configurations have different tokens in `cancel`;
-    /// - `MNN_ERROR_VERSION_MISMATCH`: the configurations differ in `struct_size`.
-    ///
-    /// Use: always. Cost: that of `mnn_session_create()` for each path. Since 0.2.
-    pub fn mnn_session_create_paths(
-        interpreter: *mut mnn_interpreter_t,
-        configs: *const mnn_schedule_config_t,
-        count: usize,
         out: *mut *mut mnn_session_t,
     ) -> mnn_status;
     /// Destroys a session with its tensors, joins its threads and sets the handle to NULL.
@@ -954,68 +874,6 @@ extern "C" {
         bytes: usize,
         format: i32,
     ) -> mnn_status;
-    /// Fills the struct with zeros.
-    ///
-    /// - `buffer`: out, `struct_size` bytes, owned by the caller.
-    /// - `struct_size`: `sizeof(mnn_device_buffer_t)` as the caller was compiled; no byte beyond it is written.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_VERSION_MISMATCH` (see Structs). Use: always. Since 0.2.
-    pub fn mnn_device_buffer_init(buffer: *mut mnn_device_buffer_t, struct_size: usize) -> mnn_status;
-    /// Binds an input of a Vulkan session to a buffer of its device, from which runs read its contents (see Buffers of a
-    /// device). The host keeps a VkBuffer of its own, with its memory, until the binding ends, and writes there only what it
-    /// has ordered before a run or behind it; nothing is written there.
-    ///
-    /// A binding lasts until another one, also of `mnn_session_bind_input()`, replaces it, NULL releases it, or a resize
-    /// changes the number of bytes: then runs give `MNN_ERROR_BAD_STATE` until the tensor is bound anew or released. While it
-    /// lasts `mnn_tensor_write()`, _read() and _map() give `MNN_ERROR_BAD_STATE`. After a release the input is in the session's
-    /// memory again, with undefined contents.
-    ///
-    /// - `tensor`: an input of this session.
-    /// - `buffer`: in; not kept. NULL releases the input. With `allocate` the contents are undefined until they are written, and
-    ///   `mnn_tensor_device_buffer()` gives the buffer.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_BAD_HANDLE` when the tensor is not an input of this session;
-    ///
-    /// - `MNN_ERROR_NOT_SUPPORTED`: the session, or the path of the tensor, runs on the CPU; the VkDevice is the library's
-    ///   own, for `MNN_BUFFER_VULKAN`; the device shares no memory by file descriptors, for
-    ///   `MNN_BUFFER_OPAQUE_FD`;
-    /// - `MNN_ERROR_BUFFER_TOO_SMALL`: bytes is below the number needed, which the sentence has;
-    /// - `MNN_ERROR_INVALID_VALUE`: an unknown kind; allocate is neither 0 nor 1; an offset that is not aligned; offset and
-    ///   bytes end beyond the buffer or the memory; bytes that overlap those of a bound output
-    ///   in the same VkBuffer (what a file descriptor shares is not seen); a `memory_bytes` or
-    ///   `memory_type` that cannot be; a descriptor that is none, or of no memory of this GPU.
-    ///   That a number is a VkBuffer cannot be checked;
-    /// - `MNN_ERROR_NULL_ARGUMENT`: also when the VkBuffer is VK_NULL_HANDLE;
-    /// - `MNN_ERROR_BAD_STATE`: the tensor is mapped, or a resize is needed and buffer is not NULL;
-    /// - `MNN_ERROR_LIMIT_EXCEEDED`: `max_memory_bytes`, for memory that the session makes;
-    /// - `MNN_ERROR_OUT_OF_MEMORY`, `MNN_ERROR_DRIVER`, `MNN_ERROR_DEVICE_LOST`: also of the GPU;
-    /// - `MNN_ERROR_VERSION_MISMATCH`: see Structs.
-    ///
-    /// A failure leaves the binding as it was.
-    ///
-    /// Use: alone. Cost: no planning; the next run records the copy of the tensor, and only that, anew, and allocates for it.
-    /// Later runs allocate nothing. Since 0.2.
-    pub fn mnn_session_bind_input_buffer(
-        session: *mut mnn_session_t,
-        tensor: *mut mnn_tensor_t,
-        buffer: *const mnn_device_buffer_t,
-    ) -> mnn_status;
-    /// Binds an output of a Vulkan session to a buffer of its device, where runs put its contents, under the rules of
-    /// `mnn_session_bind_input_buffer()`.
-    ///
-    /// - `tensor`: an output of this session.
-    /// - `buffer`: in; not kept. NULL releases the output. It overlaps no buffer of another bound tensor. Where the size depends on
-    ///   contents it is compared in the run, as for `mnn_session_bind_output()`, and `allocate` is not possible.
-    ///
-    /// Returns what `mnn_session_bind_input_buffer()` returns; `MNN_ERROR_BAD_HANDLE` when the tensor is not an output of this
-    /// session; `MNN_ERROR_BAD_STATE` also with `allocate` for a size that depends on contents.
-    ///
-    /// Use: alone. Cost: that of `mnn_session_bind_input_buffer()`. Since 0.2.
-    pub fn mnn_session_bind_output_buffer(
-        session: *mut mnn_session_t,
-        tensor: *mut mnn_tensor_t,
-        buffer: *const mnn_device_buffer_t,
-    ) -> mnn_status;
     /// How a session, or the first path of one that has several, is set up: what holds where its configuration left a choice, or asked for more than there is. What
     /// single operators do is in `mnn_session_op_info()`.
     ///
@@ -1025,20 +883,6 @@ extern "C" {
     ///
     /// Use: always. Since 0.2.
     pub fn mnn_session_info(session: *const mnn_session_t, info: *mut mnn_session_properties_t) -> mnn_status;
-    /// How one path of a session is set up: `mnn_session_info()` for that path.
-    ///
-    /// - `path`: its number, in the order of the configurations from 0.
-    /// - `info`: in and out; see `mnn_session_info()`.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_BAD_INDEX` when there are not so many paths; `MNN_ERROR_VERSION_MISMATCH` when `struct_size` is
-    /// smaller than that of the first version.
-    ///
-    /// Use: always. Since 0.2.
-    pub fn mnn_session_path_info(
-        session: *const mnn_session_t,
-        path: usize,
-        info: *mut mnn_session_properties_t,
-    ) -> mnn_status;
     /// What a session has done since its creation, which was measured anyhow, and the memory that it holds: a run reads the
     /// clock twice.
     ///
@@ -1285,34 +1129,6 @@ extern "C" {
     ///
     /// Use: reads. Since 0.2.
     pub fn mnn_tensor_info(tensor: *const mnn_tensor_t, info: *mut mnn_tensor_properties_t) -> mnn_status;
-    /// Where the device has a tensor: the buffer that it is bound to or, of an output that is not bound, that of the session in
-    /// which its contents are after a run, row-major like those of a bound one (see Buffers of a device). So the host's
-    /// commands read an output without a copy, and so do other sessions of the same VkDevice that are bound to it. Nothing
-    /// but the session writes to a buffer of an output.
-    ///
-    /// A buffer of the session is valid until the next resize, trim, binding of the tensor or the end of the session, and its
-    /// contents until the next run; it can be a storage buffer and source and destination of transfers.
-    ///
-    /// - `tensor`: an input or an output of a Vulkan session.
-    /// - `buffer`: in and out; the caller sets `buffer->struct_size` and `buffer->kind`, and no field behind that size is written.
-    ///   `MNN_BUFFER_OPAQUE_FD` gives a new file descriptor, which the caller closes, with the numbers that importing the memory
-    ///   needs, if the session made the buffer for that kind (`allocate`). Another device may read it when the run is over.
-    ///
-    /// Returns `MNN_OK`;
-    ///
-    /// - `MNN_ERROR_NOT_SUPPORTED`: as for `mnn_session_bind_input_buffer()`;
-    /// - `MNN_ERROR_INVALID_VALUE`: an unknown kind;
-    /// - `MNN_ERROR_BAD_STATE`: the tensor lies in the host's memory, because it is an input that is bound to no buffer,
-    ///   or an output that the CPU makes; a descriptor is asked for of other memory; a resize
-    ///   is needed, or left the binding outdated;
-    /// - `MNN_ERROR_OUT_OF_MEMORY`, `MNN_ERROR_DRIVER`, `MNN_ERROR_DEVICE_LOST`: also of the GPU;
-    /// - `MNN_ERROR_VERSION_MISMATCH`: `struct_size` is smaller than that of the first version.
-    ///
-    /// Use: reads. Since 0.2.
-    pub fn mnn_tensor_device_buffer(
-        tensor: *const mnn_tensor_t,
-        buffer: *mut mnn_device_buffer_t,
-    ) -> mnn_status;
     /// Prints a tensor as text (see Buffers): a line with its name, type, shape and format, then its elements in brackets,
     /// as NumPy prints arrays. Floats have six significant digits.
     ///
@@ -1452,5 +1268,189 @@ extern "C" {
         bytes: usize,
         r#type: i32,
         format: i32,
+    ) -> mnn_status;
+    /// Prepares several parts of a model that run one after another, each on the backend and with the settings of its own
+    /// configuration: see Parts of models. The session's inputs are those that the paths begin with, in the order of the
+    /// paths, and the model's; its outputs are those of all paths, each once. `mnn_session_resize()` plans all paths; one that
+    /// begins with a tensor whose shape only a run knows is planned in that run.
+    ///
+    /// `max_memory_bytes`, `plan_cache`, runtime and `keep_subnormals` hold for each path. The session waits for a resize when
+    /// one of them has `defer_planning` = 1. `cancel` is one token, in any of them, and ends the whole creation.
+    /// `mnn_session_info()` is about the first path, `mnn_session_path_info()` about each. The cache is that of the first path on
+    /// a GPU.
+    ///
+    /// - `interpreter`: need not outlive the session.
+    /// - `configs`: \[count\], one beside the other with the `struct_size` of the first; not kept.
+    /// - `count`: how many paths, 1 to `MNN_MAX_PATHS`.
+    /// - `out`: the new session; the caller destroys it.
+    ///
+    /// Returns `MNN_OK`; what `mnn_session_create()` returns, with "path N" in the sentence (from 0) when there are several, and
+    ///
+    /// - `MNN_ERROR_BAD_RANGE`: count is 0 or above `MNN_MAX_PATHS`;
+    /// - `MNN_ERROR_BAD_FORMAT`: a path has nothing to compute, for example because earlier paths do all of it;
+    /// - `MNN_ERROR_INVALID_VALUE`: an operator is named in two paths, or makes what an earlier path is given; two
+    ///   configurations have different tokens in `cancel`;
+    /// - `MNN_ERROR_VERSION_MISMATCH`: the configurations differ in `struct_size`.
+    ///
+    /// Use: always. Cost: that of `mnn_session_create()` for each path. Since 0.2.
+    pub fn mnn_session_create_paths(
+        interpreter: *mut mnn_interpreter_t,
+        configs: *const mnn_schedule_config_t,
+        count: usize,
+        out: *mut *mut mnn_session_t,
+    ) -> mnn_status;
+    /// How one path of a session is set up: `mnn_session_info()` for that path.
+    ///
+    /// - `path`: its number, in the order of the configurations from 0.
+    /// - `info`: in and out; see `mnn_session_info()`.
+    ///
+    /// Returns `MNN_OK`; `MNN_ERROR_BAD_INDEX` when there are not so many paths; `MNN_ERROR_VERSION_MISMATCH` when `struct_size` is
+    /// smaller than that of the first version.
+    ///
+    /// Use: always. Since 0.2.
+    pub fn mnn_session_path_info(
+        session: *const mnn_session_t,
+        path: usize,
+        info: *mut mnn_session_properties_t,
+    ) -> mnn_status;
+    /// Fills the struct with zeros.
+    ///
+    /// - `buffer`: out, `struct_size` bytes, owned by the caller.
+    /// - `struct_size`: `sizeof(mnn_device_buffer_t)` as the caller was compiled; no byte beyond it is written.
+    ///
+    /// Returns `MNN_OK`; `MNN_ERROR_VERSION_MISMATCH` (see Structs). Use: always. Since 0.2.
+    pub fn mnn_device_buffer_init(buffer: *mut mnn_device_buffer_t, struct_size: usize) -> mnn_status;
+    /// Binds an input of a Vulkan session to a buffer of its device, from which runs read its contents (see Buffers of a
+    /// device). The host keeps a VkBuffer of its own, with its memory, until the binding ends, and writes there only what it
+    /// has ordered before a run or behind it; nothing is written there.
+    ///
+    /// A binding lasts until another one, also of `mnn_session_bind_input()`, replaces it, NULL releases it, or a resize
+    /// changes the number of bytes: then runs give `MNN_ERROR_BAD_STATE` until the tensor is bound anew or released. While it
+    /// lasts `mnn_tensor_write()`, _read() and _map() give `MNN_ERROR_BAD_STATE`. After a release the input is in the session's
+    /// memory again, with undefined contents.
+    ///
+    /// - `tensor`: an input of this session.
+    /// - `buffer`: in; not kept. NULL releases the input. With `allocate` the contents are undefined until they are written, and
+    ///   `mnn_tensor_device_buffer()` gives the buffer.
+    ///
+    /// Returns `MNN_OK`; `MNN_ERROR_BAD_HANDLE` when the tensor is not an input of this session;
+    ///
+    /// - `MNN_ERROR_NOT_SUPPORTED`: the session, or the path of the tensor, runs on the CPU; the VkDevice is the library's
+    ///   own, for `MNN_BUFFER_VULKAN`; the device shares no memory by file descriptors, for
+    ///   `MNN_BUFFER_OPAQUE_FD`;
+    /// - `MNN_ERROR_BUFFER_TOO_SMALL`: bytes is below the number needed, which the sentence has;
+    /// - `MNN_ERROR_INVALID_VALUE`: an unknown kind; allocate is neither 0 nor 1; an offset that is not aligned; offset and
+    ///   bytes end beyond the buffer or the memory; bytes that overlap those of a bound output
+    ///   in the same VkBuffer (what a file descriptor shares is not seen); a `memory_bytes` or
+    ///   `memory_type` that cannot be; a descriptor that is none, or of no memory of this GPU.
+    ///   That a number is a VkBuffer cannot be checked;
+    /// - `MNN_ERROR_NULL_ARGUMENT`: also when the VkBuffer is VK_NULL_HANDLE;
+    /// - `MNN_ERROR_BAD_STATE`: the tensor is mapped, or a resize is needed and buffer is not NULL;
+    /// - `MNN_ERROR_LIMIT_EXCEEDED`: `max_memory_bytes`, for memory that the session makes;
+    /// - `MNN_ERROR_OUT_OF_MEMORY`, `MNN_ERROR_DRIVER`, `MNN_ERROR_DEVICE_LOST`: also of the GPU;
+    /// - `MNN_ERROR_VERSION_MISMATCH`: see Structs.
+    ///
+    /// A failure leaves the binding as it was.
+    ///
+    /// Use: alone. Cost: no planning; the next run records the copy of the tensor, and only that, anew, and allocates for it.
+    /// Later runs allocate nothing. Since 0.2.
+    pub fn mnn_session_bind_input_buffer(
+        session: *mut mnn_session_t,
+        tensor: *mut mnn_tensor_t,
+        buffer: *const mnn_device_buffer_t,
+    ) -> mnn_status;
+    /// Binds an output of a Vulkan session to a buffer of its device, where runs put its contents, under the rules of
+    /// `mnn_session_bind_input_buffer()`.
+    ///
+    /// - `tensor`: an output of this session.
+    /// - `buffer`: in; not kept. NULL releases the output. It overlaps no buffer of another bound tensor. Where the size depends on
+    ///   contents it is compared in the run, as for `mnn_session_bind_output()`, and `allocate` is not possible.
+    ///
+    /// Returns what `mnn_session_bind_input_buffer()` returns; `MNN_ERROR_BAD_HANDLE` when the tensor is not an output of this
+    /// session; `MNN_ERROR_BAD_STATE` also with `allocate` for a size that depends on contents.
+    ///
+    /// Use: alone. Cost: that of `mnn_session_bind_input_buffer()`. Since 0.2.
+    pub fn mnn_session_bind_output_buffer(
+        session: *mut mnn_session_t,
+        tensor: *mut mnn_tensor_t,
+        buffer: *const mnn_device_buffer_t,
+    ) -> mnn_status;
+    /// Where the device has a tensor: the buffer that it is bound to or, of an output that is not bound, that of the session in
+    /// which its contents are after a run, row-major like those of a bound one (see Buffers of a device). So the host's
+    /// commands read an output without a copy, and so do other sessions of the same VkDevice that are bound to it. Nothing
+    /// but the session writes to a buffer of an output.
+    ///
+    /// A buffer of the session is valid until the next resize, trim, binding of the tensor or the end of the session, and its
+    /// contents until the next run; it can be a storage buffer and source and destination of transfers.
+    ///
+    /// - `tensor`: an input or an output of a Vulkan session.
+    /// - `buffer`: in and out; the caller sets `buffer->struct_size` and `buffer->kind`, and no field behind that size is written.
+    ///   `MNN_BUFFER_OPAQUE_FD` gives a new file descriptor, which the caller closes, with the numbers that importing the memory
+    ///   needs, if the session made the buffer for that kind (`allocate`). Another device may read it when the run is over.
+    ///
+    /// Returns `MNN_OK`;
+    ///
+    /// - `MNN_ERROR_NOT_SUPPORTED`: as for `mnn_session_bind_input_buffer()`;
+    /// - `MNN_ERROR_INVALID_VALUE`: an unknown kind;
+    /// - `MNN_ERROR_BAD_STATE`: the tensor lies in the host's memory, because it is an input that is bound to no buffer,
+    ///   or an output that the CPU makes; a descriptor is asked for of other memory; a resize
+    ///   is needed, or left the binding outdated;
+    /// - `MNN_ERROR_OUT_OF_MEMORY`, `MNN_ERROR_DRIVER`, `MNN_ERROR_DEVICE_LOST`: also of the GPU;
+    /// - `MNN_ERROR_VERSION_MISMATCH`: `struct_size` is smaller than that of the first version.
+    ///
+    /// Use: reads. Since 0.2.
+    pub fn mnn_tensor_device_buffer(
+        tensor: *const mnn_tensor_t,
+        buffer: *mut mnn_device_buffer_t,
+    ) -> mnn_status;
+    /// Fills the struct with zeros.
+    ///
+    /// - `backend`: out, `struct_size` bytes, owned by the caller.
+    /// - `struct_size`: `sizeof(mnn_backend_t)` as the caller was compiled; no byte beyond it is written.
+    ///
+    /// Returns `MNN_OK`; `MNN_ERROR_VERSION_MISMATCH` (see Structs). Use: always. Since 0.2.
+    pub fn mnn_backend_init(backend: *mut mnn_backend_t, struct_size: usize) -> mnn_status;
+    /// Adds a backend to a runtime, for sessions that are created afterwards. `mnn_backend_count()` does not count it.
+    ///
+    /// - `runtime`: gets the backend.
+    /// - `backend`: copied, its name too.
+    /// - `forward_type`: out; what the configuration of a session of this runtime has as `forward_type`, or as `backup_type`. From
+    ///   `MNN_FORWARD_USER` on; no other backend of the process has it.
+    ///
+    /// Returns `MNN_OK`;
+    ///
+    /// - `MNN_ERROR_INVALID_VALUE`: the name is "", that of a backend of the library, or of another one of the runtime;
+    /// - `MNN_ERROR_NULL_ARGUMENT`: `backend->name`, `backend->supports` or `backend->compute` is NULL;
+    /// - `MNN_ERROR_LIMIT_EXCEEDED`: there are no forward types left;
+    ///   `MNN_ERROR_VERSION_MISMATCH` see Structs.
+    ///
+    /// Use: always. Since 0.2.
+    pub fn mnn_runtime_add_backend(
+        runtime: *mut mnn_runtime_t,
+        backend: *const mnn_backend_t,
+        forward_type: *mut i32,
+    ) -> mnn_status;
+    /// Measures the costs with which the library chooses between algorithms on this CPU: how fast memory is read, how long
+    /// the parts of a convolution take beside its products. The text is for the `cpu_costs` of `mnn_runtime_config_t`. Without it
+    /// the library takes costs that it knows of the same or a similar CPU, so that all processes choose alike.
+    ///
+    /// - `cpu_isa`: the instruction set to measure, as in `mnn_schedule_config_t`; NULL: the best. Texts of several instruction sets
+    ///   may stand behind one another.
+    /// - `cancel`: ends the measurement; may be NULL.
+    /// - `buffer`: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
+    /// - `needed`: out, bytes; with capacity 0 nothing is measured, and it is the most that a text has (see Buffers).
+    ///
+    /// Returns `MNN_OK`; `MNN_ERROR_NOT_FOUND` when there is no such instruction set here; `MNN_ERROR_CANCELLED`;
+    /// `MNN_ERROR_BUFFER_TOO_SMALL`.
+    ///
+    /// Use: always. Cost: a second of the calling thread and 100 MB of memory. Other work on the machine falsifies the result.
+    ///
+    /// Since 0.2.
+    pub fn mnn_cpu_calibrate(
+        cpu_isa: *const c_char,
+        cancel: *mut mnn_cancel_t,
+        buffer: *mut c_char,
+        capacity: usize,
+        needed: *mut usize,
     ) -> mnn_status;
 }

@@ -566,40 +566,6 @@ pub struct mnn_runtime_config_t {
     pub cpu_costs: *const c_char,
 }
 
-/// A backend.
-///
-/// - `supports`: says whether the backend computes a node over tensors of these shapes and types: `MNN_OK`: it does;
-///   `MNN_ERROR_NOT_SUPPORTED`: it does not, for the reason in `call->message`, which `mnn_session_op_info()` then gives;
-///   another status fails the planning. Called when a plan is made, which a run may do, too, for each node that differs
-///   from the plan before. Inputs have data where their elements are known then. Not NULL.
-/// - `prepare`: called for each node that the backend takes, after all nodes of the plan were asked for. It may store a state in
-///   the call, which one thread at a time uses. Inputs that are constants have data, and the call has the weights. When it
-///   fails, no state is kept, and neither is the plan. May be NULL.
-/// - `compute`: called in each run; writes all elements of each output, and should not allocate. Not NULL.
-/// - `release`: called once for each state that is not NULL. May be NULL.
-/// - `finalizer`: called once with `user_data` after the last callback, when the runtime and all its sessions are destroyed, but
-///   not when adding the backend fails. May be NULL.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct mnn_backend_t {
-    /// `sizeof(mnn_backend_t)`, written by the init function.
-    pub struct_size: usize,
-    /// Copied; `mnn_session_op_info()` and messages name it so.
-    pub name: *const c_char,
-    /// Says whether it computes a node.
-    pub supports: mnn_operator_callback,
-    /// Makes a state for a node of a plan; may be NULL.
-    pub prepare: mnn_operator_callback,
-    /// Fills the outputs.
-    pub compute: mnn_operator_callback,
-    /// Takes a state back; may be NULL.
-    pub release: mnn_operator_release,
-    /// Handed to the callbacks.
-    pub user_data: *mut c_void,
-    /// Is called when nothing uses the backend any more; may be NULL.
-    pub finalizer: mnn_finalizer,
-}
-
 /// Where and how a session, or a path of one, runs.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -695,38 +661,6 @@ pub struct mnn_resize_options_t {
     pub struct_size: usize,
     /// Ends the resize; may be NULL.
     pub cancel: *mut mnn_cancel_t,
-}
-
-/// A buffer of a device.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct mnn_device_buffer_t {
-    /// `sizeof(mnn_device_buffer_t)`, written by the init function.
-    pub struct_size: usize,
-    /// `MNN_BUFFER_*`.
-    pub kind: i32,
-    /// 1: the session makes a buffer of that kind, in the device's own memory, and the other fields are not
-    /// read; 0: they describe one of the host.
-    pub allocate: i32,
-    /// `MNN_BUFFER_VULKAN`: the VkBuffer, as a number. It can be a storage buffer and source and destination
-    /// of transfers, has memory, and belongs to the session's queue family or is shared with it.
-    pub buffer: u64,
-    /// Where the first element lies, in bytes: in the VkBuffer or, for `MNN_BUFFER_OPAQUE_FD`, in the memory.
-    /// A multiple of minStorageBufferOffsetAlignment and of 4.
-    pub offset: u64,
-    /// How many bytes from the offset on may be used: at least `mnn_tensor_byte_size()`. No byte behind that
-    /// size is read or written.
-    pub bytes: u64,
-    /// `MNN_BUFFER_OPAQUE_FD`: the allocationSize of the memory.
-    pub memory_bytes: u64,
-    /// `MNN_BUFFER_OPAQUE_FD`: the memoryTypeIndex that it was allocated with.
-    pub memory_type: u32,
-    /// `MNN_BUFFER_OPAQUE_FD`: it stays the caller's, who may close it after the call.
-    pub fd: i32,
-    /// The VkDeviceMemory, as a number; 0: not known.
-    pub memory: u64,
-    /// Of the first element in it.
-    pub memory_offset: u64,
 }
 
 /// How a session, or a path of one, is set up.
@@ -913,4 +847,70 @@ pub struct mnn_tensor_properties_t {
     pub channel_block: i32,
     /// 0: an input on which no output of the session depends.
     pub used: i32,
+}
+
+/// A buffer of a device.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_device_buffer_t {
+    /// `sizeof(mnn_device_buffer_t)`, written by the init function.
+    pub struct_size: usize,
+    /// `MNN_BUFFER_*`.
+    pub kind: i32,
+    /// 1: the session makes a buffer of that kind, in the device's own memory, and the other fields are not
+    /// read; 0: they describe one of the host.
+    pub allocate: i32,
+    /// `MNN_BUFFER_VULKAN`: the VkBuffer, as a number. It can be a storage buffer and source and destination
+    /// of transfers, has memory, and belongs to the session's queue family or is shared with it.
+    pub buffer: u64,
+    /// Where the first element lies, in bytes: in the VkBuffer or, for `MNN_BUFFER_OPAQUE_FD`, in the memory.
+    /// A multiple of minStorageBufferOffsetAlignment and of 4.
+    pub offset: u64,
+    /// How many bytes from the offset on may be used: at least `mnn_tensor_byte_size()`. No byte behind that
+    /// size is read or written.
+    pub bytes: u64,
+    /// `MNN_BUFFER_OPAQUE_FD`: the allocationSize of the memory.
+    pub memory_bytes: u64,
+    /// `MNN_BUFFER_OPAQUE_FD`: the memoryTypeIndex that it was allocated with.
+    pub memory_type: u32,
+    /// `MNN_BUFFER_OPAQUE_FD`: it stays the caller's, who may close it after the call.
+    pub fd: i32,
+    /// The VkDeviceMemory, as a number; 0: not known.
+    pub memory: u64,
+    /// Of the first element in it.
+    pub memory_offset: u64,
+}
+
+/// A backend.
+///
+/// - `supports`: says whether the backend computes a node over tensors of these shapes and types: `MNN_OK`: it does;
+///   `MNN_ERROR_NOT_SUPPORTED`: it does not, for the reason in `call->message`, which `mnn_session_op_info()` then gives;
+///   another status fails the planning. Called when a plan is made, which a run may do, too, for each node that differs
+///   from the plan before. Inputs have data where their elements are known then. Not NULL.
+/// - `prepare`: called for each node that the backend takes, after all nodes of the plan were asked for. It may store a state in
+///   the call, which one thread at a time uses. Inputs that are constants have data, and the call has the weights. When it
+///   fails, no state is kept, and neither is the plan. May be NULL.
+/// - `compute`: called in each run; writes all elements of each output, and should not allocate. Not NULL.
+/// - `release`: called once for each state that is not NULL. May be NULL.
+/// - `finalizer`: called once with `user_data` after the last callback, when the runtime and all its sessions are destroyed, but
+///   not when adding the backend fails. May be NULL.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_backend_t {
+    /// `sizeof(mnn_backend_t)`, written by the init function.
+    pub struct_size: usize,
+    /// Copied; `mnn_session_op_info()` and messages name it so.
+    pub name: *const c_char,
+    /// Says whether it computes a node.
+    pub supports: mnn_operator_callback,
+    /// Makes a state for a node of a plan; may be NULL.
+    pub prepare: mnn_operator_callback,
+    /// Fills the outputs.
+    pub compute: mnn_operator_callback,
+    /// Takes a state back; may be NULL.
+    pub release: mnn_operator_release,
+    /// Handed to the callbacks.
+    pub user_data: *mut c_void,
+    /// Is called when nothing uses the backend any more; may be NULL.
+    pub finalizer: mnn_finalizer,
 }

@@ -41,8 +41,6 @@ pub fn mnn_c() -> Names<(usize, usize)> {
         struct_size threads power cores core_count parallel_for parallel_for_user_data
         parallel_for_finalizer allocate release allocator_user_data allocator_finalizer device vulkan
         log_callback log_user_data log_finalizer log_level cpu_costs);
-    layout!(found, mnn_backend_t:
-        struct_size name supports prepare compute release user_data finalizer);
     layout!(found, mnn_schedule_config_t:
         struct_size forward_type backup_type allow_fallback threads precision memory power gpu_mode
         cpu_isa outputs output_count save_tensors save_tensor_count max_memory_bytes
@@ -51,8 +49,6 @@ pub fn mnn_c() -> Names<(usize, usize)> {
         source_operator_count sink_operators sink_operator_count);
     layout!(found, mnn_resize_options_t:
         struct_size cancel);
-    layout!(found, mnn_device_buffer_t:
-        struct_size kind allocate buffer offset bytes memory_bytes memory_type fd memory memory_offset);
     layout!(found, mnn_session_properties_t:
         struct_size forward_type wanted_forward_type reason device cpu_isa threads wanted_threads
         precision wanted_precision precision_reason memory wanted_memory memory_reason gpu_mode);
@@ -66,6 +62,10 @@ pub fn mnn_c() -> Names<(usize, usize)> {
         struct_size cancel before after user_data device_times done);
     layout!(found, mnn_tensor_properties_t:
         struct_size kind forward_type r#type format channel_block used);
+    layout!(found, mnn_device_buffer_t:
+        struct_size kind allocate buffer offset bytes memory_bytes memory_type fd memory memory_offset);
+    layout!(found, mnn_backend_t:
+        struct_size name supports prepare compute release user_data finalizer);
     found
 }
 
