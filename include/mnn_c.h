@@ -249,7 +249,7 @@ enum {
 };
 
 /* The version of the library that this header belongs to; mnn_version_numbers() is that of the library that runs. */
-enum { MNN_C_VERSION_MAJOR = 0, MNN_C_VERSION_MINOR = 1, MNN_C_VERSION_PATCH = 0 };
+enum { MNN_C_VERSION_MAJOR = 0, MNN_C_VERSION_MINOR = 2, MNN_C_VERSION_PATCH = 0 };
 
 typedef struct mnn_interpreter mnn_interpreter_t; /* a model */
 typedef struct mnn_session mnn_session_t;         /* a model prepared for one configuration and shapes */
@@ -1641,7 +1641,7 @@ MNN_C_API mnn_status mnn_session_run_with_options(mnn_session_t* session, const 
  *   MNN_ERROR_INVALID_VALUE       options->device_times is neither 0 nor 1;
  *   MNN_ERROR_LIMIT_EXCEEDED      65535 calls use the session or the token;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.
- * Use: alone. Cost: wakes a thread, or hands commands to a GPU; the first one allocates. Since 0.2.0. */
+ * Use: alone. Cost: wakes a thread, or hands commands to a GPU; the first one allocates. Since 0.2. */
 MNN_C_API mnn_status mnn_session_submit(mnn_session_t* session, const mnn_run_options_t* options);
 
 /* Waits for the run that mnn_session_submit() began. When that has ended and `done` has returned, the session is free
@@ -1652,7 +1652,7 @@ MNN_C_API mnn_status mnn_session_submit(mnn_session_t* session, const mnn_run_op
  *   MNN_ERROR_BAD_STATE           no run was submitted, or its status was asked for already; in a child of fork(), also
  *                                 when the run was under way at the fork: on a thread, the session stays busy there;
  *   MNN_ERROR_BUSY                another thread waits for it already, or a callback of the run made the call.
- * Use: always; one call waits at a time. Since 0.2.0. */
+ * Use: always; one call waits at a time. Since 0.2. */
 MNN_C_API mnn_status mnn_session_wait(mnn_session_t* session, int64_t timeout_ns);
 
 /* ---- Tensor: an input or an output of a session -------------------------------------------------------- */

@@ -210,7 +210,7 @@ const (
 // The version of the library that this header belongs to; mnn_version_numbers() is that of the library that runs.
 const (
 	VersionMajor = 0
-	VersionMinor = 1
+	VersionMinor = 2
 	VersionPatch = 0
 )
 

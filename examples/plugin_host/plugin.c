@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* The version that this host was written for. */
-enum { ABI_MAJOR = 0, ABI_MINOR = 1 };
+enum { ABI_MAJOR = MNN_C_VERSION_MAJOR, ABI_MINOR = MNN_C_VERSION_MINOR };
 
 /* A later minor adds functions only; before 1.0 it may change anything. */
 static bool compatible(uint32_t version) {

@@ -121,7 +121,7 @@ mnn_status mnn_version_numbers(int32_t* major, int32_t* minor, int32_t* patch) {
 }
 
 uint32_t mnn_abi_version(void) {
-    return 0 * 65536u + 1;
+    return MNN_C_VERSION_MAJOR * 65536u + MNN_C_VERSION_MINOR;
 }
 
 const char* mnn_status_name(mnn_status status) {

@@ -39,7 +39,7 @@ def check_refusals(host, folder, other, bare):
     call(host, bare, "no-such-folder", code=1, pattern="plugin_host: 'no-such-folder': 0 bytes .*\n")
     call(host, "no-such-library.so", folder, code=1, pattern="plugin_host: no-such-library.so: .*\n")
     call(host, "libm.so.6", folder, code=1, pattern="plugin_host: 'libm.so.6' is not libmnn_c: .*mnn_abi_version\n")
-    call(host, other, folder, code=1, pattern="plugin_host: '.*' has ABI 0.2, this host was written for 0.1\n")
+    call(host, other, folder, code=1, pattern="plugin_host: '.*' has ABI 0.3, this host was written for 0.2\n")
     call(host, bare, folder, code=1, pattern="plugin_host: '.*' has no mnn_[a-z_]+\n")
 
 

@@ -38,7 +38,7 @@ sed -n '/^\/\/ src\/main.rs/,/^```/p' "$root/bindings/rust/README.md" | sed '/^`
 cat >"$work/program/Cargo.toml" <<TOML
 [package]
 name = "quickstart"
-version = "0.1.0"
+version = "0.2.0"
 edition = "2021"
 [dependencies]
 mnn-c = { path = "$safe" }

@@ -17,6 +17,7 @@ import sys
 import tarfile
 
 SKIPPED = 77
+VERSION = "0.2.0"
 # Maps a library to its program and a part of the output of that program.
 PROGRAMS = {"mnn_c": ("examples/c/classify_digits.c", "held-out images right"),
             "mnn_c_image": ("tests/packaging/consumer/picture.c", "the values are right"),
@@ -149,7 +150,7 @@ class Consumers:
         for library in PROGRAMS:
             program = self.by_cmake(self.prefix, self.stage / "cmake" / library, library)
             expect(f"lib{library}.so.0" in needed(program), f"{program} does not need lib{library}.so.0")
-        for version, wanted in (("0.1", True), ("0.1.0", True), ("0.2", False), ("1.0", False), ("0.0", False)):
+        for version, wanted in ((VERSION.rpartition(".")[0], True), (VERSION, True), ("0.1", False), ("0.99", False), ("1.0", False)):
             folder = fresh(self.stage / "version")
             (folder / "CMakeLists.txt").write_text(
                 f"cmake_minimum_required(VERSION 3.25)\nproject(version C)\nfind_package(mnn_c {version} CONFIG)\n"
@@ -157,7 +158,7 @@ class Consumers:
             run(self.cmake, "-G", "Ninja", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={self.prefix}",
                 f"-DCMAKE_C_COMPILER={self.cc}")
             found = (folder / "found").read_text() == "1"
-            expect(found == wanted, f"find_package(mnn_c {version}) {'found' if found else 'did not find'} 0.1.0")
+            expect(found == wanted, f"find_package(mnn_c {version}) {'found' if found else 'did not find'} {VERSION}")
 
     def cmake_static(self):
         for library in PROGRAMS:
@@ -168,7 +169,7 @@ class Consumers:
         self.by_pkg_config(self.prefix, self.stage / "pkg_config")
         for library in PROGRAMS:
             version = self.flags(self.prefix, "--modversion", package=library)
-            expect(version == ["0.1.0"], f"{library}.pc has the version {version}")
+            expect(version == [VERSION], f"{library}.pc has the version {version}")
 
     def pkg_config_static(self):
         """A library static, and then the whole program, the C library too."""
@@ -185,7 +186,7 @@ class Consumers:
     def tool_and_page(self):
         program = self.prefix / "bin/mnn"
         printed = run(program, "--version", cwd="/")
-        expect(printed == "mnn 0.1.0\n", f"{program} --version printed {printed!r}")
+        expect(printed == f"mnn {VERSION}\n", f"{program} --version printed {printed!r}")
         page = find(self.prefix, "mnn.1")
         complaints = run(tool("groff"), "-man", "-Tutf8", "-ww", "-z", page)
         expect(not complaints, f"groff complains about {page}:\n{complaints}")
@@ -213,14 +214,14 @@ class Consumers:
         for library in PROGRAMS:
             self.by_cmake(prefix, self.stage / "archive/cmake" / library, library)
             self.by_cmake(prefix, self.stage / "archive/cmake_static" / library, f"{library}_static")
-        expect(run(prefix / "bin/mnn", "--version", cwd="/") == "mnn 0.1.0\n", "the tool of the archive does not run")
+        expect(run(prefix / "bin/mnn", "--version", cwd="/") == f"mnn {VERSION}\n", "the tool of the archive does not run")
         # pkg-config quotes blanks for a shell, not for this script.
         prefix = prefix.rename(self.stage / "archive" / prefix.name)
         self.by_pkg_config(prefix, self.stage / "archive/pkg_config")
 
     def deb(self):
         wanted = {  # file name in each package -> pattern
-            "libmnn-c0": [rf"/lib.*/lib{library}\.so\.{version}" for library in PROGRAMS for version in ("0", r"0\.1\.0")],
+            "libmnn-c0": [rf"/lib.*/lib{library}\.so\.{version}" for library in PROGRAMS for version in ("0", re.escape(VERSION))],
             "libmnn-c-dev": [
                 *(pattern for library in PROGRAMS for pattern in (
                     rf"/include/{library}\.h", rf"/lib.*/lib{library}\.so", rf"/lib.*/lib{library}\.a",
@@ -229,16 +230,16 @@ class Consumers:
             "mnn-c-tools": [r"/bin/mnn", r"/share/man/man1/mnn\.1", r"/share/bash-completion/completions/mnn",
                             r"/share/fish/vendor_completions\.d/mnn\.fish", r"/share/zsh/[\w-]+/_mnn"],
         }
-        depends = {"libmnn-c0": ["libc6 (>= "], "libmnn-c-dev": ["libmnn-c0 (= 0.1.0)"],
-                   "mnn-c-tools": ["libc6 (>= ", "libstdc++6 (>= ", "libmnn-c0 (= 0.1.0)"]}
+        depends = {"libmnn-c0": ["libc6 (>= "], "libmnn-c-dev": [f"libmnn-c0 (= {VERSION})"],
+                   "mnn-c-tools": ["libc6 (>= ", "libstdc++6 (>= ", f"libmnn-c0 (= {VERSION})"]}
         if "libstdc++.so.6" in needed(self.build / "libmnn_c.so.0"):
             depends["libmnn-c0"] += ["libstdc++6 (>= ", "libgcc-s1 (>= "]
         root = fresh(self.stage / "deb")
         for package, patterns in wanted.items():
-            path = only(self.packages.glob(f"{package}_0.1.0_*.deb"), f"package {package}")
+            path = only(self.packages.glob(f"{package}_{VERSION}_*.deb"), f"package {package}")
             information = run("dpkg-deb", "--info", path)
             fields = dict(re.findall(r"^ ([\w-]+): (.*)$", information, flags=re.M))
-            expect(fields["Package"] == package and fields["Version"] == "0.1.0", f"{path}:\n{information}")
+            expect(fields["Package"] == package and fields["Version"] == VERSION, f"{path}:\n{information}")
             for dependency in depends[package]:
                 expect(dependency in fields.get("Depends", ""), f"{package} depends on {fields.get('Depends')}")
             contents = run("dpkg-deb", "--contents", path)
@@ -252,7 +253,7 @@ class Consumers:
         self.by_pkg_config(root / "usr", self.stage / "deb_pkg_config")
         for library in PROGRAMS:
             self.by_cmake(root / "usr", self.stage / "deb_cmake" / library, library)
-        expect(run(root / "usr/bin/mnn", "--version", cwd="/") == "mnn 0.1.0\n", "the tool of the package does not run")
+        expect(run(root / "usr/bin/mnn", "--version", cwd="/") == f"mnn {VERSION}\n", "the tool of the package does not run")
 
     def subproject(self):
         """Configures a parent project and compiles one source of the library in it. build_subproject.sh builds it."""

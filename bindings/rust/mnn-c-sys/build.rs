@@ -65,7 +65,7 @@ fn fail(sentence: &str) -> ! {
 fn ask_pkg_config() -> Vec<PathBuf> {
     let mut include = Vec::new();
     for name in libraries() {
-        let found = pkg_config::Config::new().range_version("0.1".."0.2").probe(name);
+        let found = pkg_config::Config::new().range_version("0.2".."0.3").probe(name);
         match found {
             Ok(library) => include.extend(library.include_paths),
             Err(error) => fail(&format!(

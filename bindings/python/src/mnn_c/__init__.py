@@ -52,7 +52,7 @@ from .tables import Table
 from .tensor import Tensor
 from .weights import WeightReader
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Allocator",
     "Attribute",

@@ -228,7 +228,7 @@ pub const MNN_MAX_PATHS: i32 = 64;
 pub const MNN_C_VERSION_MAJOR: i32 = 0;
 /// The version of the library that this header belongs to; `mnn_version_numbers()` is that of the library
 /// that runs.
-pub const MNN_C_VERSION_MINOR: i32 = 1;
+pub const MNN_C_VERSION_MINOR: i32 = 2;
 /// The version of the library that this header belongs to; `mnn_version_numbers()` is that of the library
 /// that runs.
 pub const MNN_C_VERSION_PATCH: i32 = 0;

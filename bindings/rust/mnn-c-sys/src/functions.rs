@@ -1073,7 +1073,7 @@ extern "C" {
     /// - `MNN_ERROR_LIMIT_EXCEEDED`: 65535 calls use the session or the token;
     /// - `MNN_ERROR_VERSION_MISMATCH`: see Structs.
     ///
-    /// Use: alone. Cost: wakes a thread, or hands commands to a GPU; the first one allocates. Since 0.2.0.
+    /// Use: alone. Cost: wakes a thread, or hands commands to a GPU; the first one allocates. Since 0.2.
     pub fn mnn_session_submit(session: *mut mnn_session_t, options: *const mnn_run_options_t) -> mnn_status;
     /// Waits for the run that `mnn_session_submit()` began. When that has ended and `done` has returned, the session is free
     /// again and its outputs can be read.
@@ -1087,7 +1087,7 @@ extern "C" {
     ///   when the run was under way at the fork: on a thread, the session stays busy there;
     /// - `MNN_ERROR_BUSY`: another thread waits for it already, or a callback of the run made the call.
     ///
-    /// Use: always; one call waits at a time. Since 0.2.0.
+    /// Use: always; one call waits at a time. Since 0.2.
     pub fn mnn_session_wait(session: *mut mnn_session_t, timeout_ns: i64) -> mnn_status;
     /// The name of a tensor.
     ///
