@@ -45,7 +45,8 @@ struct Function {
     long every = 1;              // a step between its points, for calls that take a second
 };
 
-// One file each.
+// One file each. That of the plain ones is generated.
+std::vector<Function> plainFunctions();
 std::vector<Function> libraryFunctions();
 std::vector<Function> interpreterFunctions();
 std::vector<Function> creationFunctions();

@@ -41,29 +41,10 @@ mnn_status loadWithWeights(Scene& scene) {
     return loadBytes(scene, options);
 }
 
-// A name of the interpreter, by an index.
-template <mnn_status (*Ask)(const mnn_interpreter_t*, size_t, const char**)>
-mnn_status name(Scene& scene) {
-    const char* text = nullptr;
-    const mnn_status status = Ask(scene.net, 0, &text);
-    return gives(scene, status, text);
-}
-template <mnn_status (*Ask)(const mnn_interpreter_t*, const char**)>
-mnn_status text(Scene& scene) {
-    const char* found = nullptr;
-    const mnn_status status = Ask(scene.net, &found);
-    return gives(scene, status, found);
-}
 template <typename Number, mnn_status (*Ask)(const mnn_interpreter_t*, Number*)>
 mnn_status number(Scene& scene) {
     Number found{};
     const mnn_status status = Ask(scene.net, &found);
-    return gives(scene, status, found);
-}
-template <typename Number, mnn_status (*Ask)(const mnn_interpreter_t*, size_t, Number*)>
-mnn_status numberAt(Scene& scene) {
-    Number found{};
-    const mnn_status status = Ask(scene.net, 0, &found);
     return gives(scene, status, found);
 }
 template <mnn_status (*Ask)(const mnn_interpreter_t*, size_t, mnn_declaration_t*)>
@@ -119,9 +100,6 @@ std::vector<Function> interpreterFunctions() {
         {"mnn_interpreter_destroy", "", digits, [](Scene& s) { return mnn_interpreter_destroy(&s.net); }},
         {"mnn_interpreter_add_operator", "", [](Scene& s) { load(s, MNN_C_SHRINK_MODEL); },
          [](Scene& s) { return s.own.add(s.net); }},
-        {"mnn_interpreter_uuid", "", digits, text<mnn_interpreter_uuid>},
-        {"mnn_interpreter_model_version", "", digits, text<mnn_interpreter_model_version>},
-        {"mnn_interpreter_biz_code", "", digits, text<mnn_interpreter_biz_code>},
         {"mnn_interpreter_info", "", digits,
          [](Scene& s) {
              auto info = sized<mnn_model_properties_t>();
@@ -136,22 +114,8 @@ std::vector<Function> interpreterFunctions() {
              const mnn_status status = mnn_interpreter_metadata(s.net, 0, &key, &value);
              return info.metadata_count ? gives(s, status, key) : ends(status, MNN_ERROR_BAD_INDEX);
          }},
-        {"mnn_interpreter_input_count", "", digits, number<size_t, mnn_interpreter_input_count>},
         {"mnn_interpreter_input_info", "", digits, declaration<mnn_interpreter_input_info>},
-        {"mnn_interpreter_output_count", "", digits, number<size_t, mnn_interpreter_output_count>},
-        {"mnn_interpreter_output_name", "", digits, name<mnn_interpreter_output_name>},
         {"mnn_interpreter_output_info", "", digits, declaration<mnn_interpreter_output_info>},
-        {"mnn_interpreter_op_count", "", digits, number<size_t, mnn_interpreter_op_count>},
-        {"mnn_interpreter_op_name", "", digits, name<mnn_interpreter_op_name>},
-        {"mnn_interpreter_op_type", "", digits, name<mnn_interpreter_op_type>},
-        {"mnn_interpreter_op_supported", "", digits, numberAt<bool, mnn_interpreter_op_supported>},
-        {"mnn_interpreter_op_output_count", "", digits, numberAt<size_t, mnn_interpreter_op_output_count>},
-        {"mnn_interpreter_op_output_name", "", digits,
-         [](Scene& s) {
-             const char* found = nullptr;
-             const mnn_status status = mnn_interpreter_op_output_name(s.net, 0, 0, &found);
-             return gives(s, status, found);
-         }},
         {"mnn_interpreter_parameter_count", "", digits, number<uint64_t, mnn_interpreter_parameter_count>},
         {"mnn_interpreter_parameter_count", "of weights in a file",
          [](Scene& s) { load(s, caseModel("weights__external")); },

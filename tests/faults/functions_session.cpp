@@ -10,12 +10,6 @@ mnn_status number(Scene& scene) {
     const mnn_status status = Ask(scene.session, &found);
     return gives(scene, status, found);
 }
-// Of structs that hold times or what depends on the past, the status alone.
-template <typename Struct, mnn_status (*Ask)(const mnn_session_t*, Struct*)>
-mnn_status info(Scene& scene) {
-    auto found = sized<Struct>();
-    return Ask(scene.session, &found);
-}
 template <mnn_status (*Find)(const mnn_session_t*, const char*, mnn_tensor_t**)>
 mnn_status find(Scene& scene) {
     mnn_tensor_t* tensor = nullptr;
@@ -168,10 +162,8 @@ std::vector<Function> asking() {
              return ends(mnn_session_input(s.session, "none", &tensor), MNN_ERROR_NOT_FOUND);
          }},
         {"mnn_session_input_at", "", open, findAt<mnn_session_input_at>},
-        {"mnn_session_input_count", "", open, number<size_t, mnn_session_input_count>},
         {"mnn_session_output", "", open, find<mnn_session_output>},
         {"mnn_session_output_at", "", open, findAt<mnn_session_output_at>},
-        {"mnn_session_output_count", "", open, number<size_t, mnn_session_output_count>},
         {"mnn_session_constant_count", "", constants, number<size_t, mnn_session_constant_count>},
         {"mnn_session_constant_name", "", constants,
          [](Scene& s) {
@@ -186,7 +178,6 @@ std::vector<Function> asking() {
              MUST(mnn_session_constant_name(s.session, 2, &name));
              return mnn_session_constant(s.session, name, &tensor);
          }},
-        {"mnn_session_info", "", open, info<mnn_session_properties_t, mnn_session_info>},
         {"mnn_session_path_info", "",
          [](Scene& s) {
              digits(s);
@@ -196,14 +187,6 @@ std::vector<Function> asking() {
              auto found = sized<mnn_session_properties_t>();
              return mnn_session_path_info(s.session, 1, &found);
          }},
-        {"mnn_session_statistics", "", ran, info<mnn_statistics_t, mnn_session_statistics>},
-        {"mnn_session_flops", "", open,
-         [](Scene& s) {
-             double flops = 0;
-             const mnn_status status = mnn_session_flops(s.session, &flops, nullptr);
-             return gives(s, status, flops);
-         }},
-        {"mnn_session_op_count", "", open, number<size_t, mnn_session_op_count>},
         {"mnn_session_op_info", "", open,
          [](Scene& s) {
              auto found = sized<mnn_op_info_t>();
@@ -219,7 +202,6 @@ std::vector<Function> asking() {
                  return mnn_session_cache(s.session, buffer, capacity, needed);
              });
          }},
-        {"mnn_session_cache_accepted", "", open, number<bool, mnn_session_cache_accepted>},
     };
 }
 

@@ -6,13 +6,6 @@
 namespace faults {
 namespace {
 
-template <typename Number, mnn_status (*Ask)(const mnn_tensor_t*, Number*)>
-mnn_status number(Scene& scene) {
-    Number found{};
-    const mnn_status status = Ask(scene.output(), &found);
-    return gives(scene, status, found);
-}
-
 // In an order that is not the tensor's own, so that elements are converted in a copy.
 mnn_status readAs(Scene& scene, const mnn_tensor_t* tensor) {
     size_t count = 0;
@@ -92,12 +85,6 @@ mnn_status descriptor(Scene& scene) {
 
 std::vector<Function> tensorFunctions() {
     return {
-        {"mnn_tensor_name", "", ran,
-         [](Scene& s) {
-             const char* name = nullptr;
-             const mnn_status status = mnn_tensor_name(s.output(), &name);
-             return gives(s, status, name);
-         }},
         {"mnn_tensor_shape", "", ran,
          [](Scene& s) {
              return filled<int32_t>(s.result, [&](int32_t* dims, size_t capacity, size_t* rank) {
@@ -129,7 +116,6 @@ std::vector<Function> tensorFunctions() {
                  return mnn_tensor_print(s.output(), 2, text, capacity, needed);
              });
          }},
-        {"mnn_tensor_element_count", "", ran, number<size_t, mnn_tensor_element_count>},
         {"mnn_tensor_byte_size", "", ran,
          [](Scene& s) {
              size_t bytes = 0;

@@ -217,6 +217,10 @@ int main(int argc, char** argv) {
     add(sessionFunctions());
     add(tensorFunctions());
     add(interpreterFunctions());
+    std::set<std::string> special;
+    for (const Function& function : table) special.insert(function.name);
+    for (const Function& function : plainFunctions())
+        if (!special.count(function.name)) table.push_back(function);
     if (forwardType == MNN_FORWARD_CPU) {  // the others have nothing to do with where a session runs
         add(libraryFunctions());
 #ifdef MNN_C_IMAGE_EXPORTS_FILE
