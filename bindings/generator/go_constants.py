@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, Tuple
+from itertools import groupby
+from typing import Dict, List, NamedTuple, Tuple
 
 from . import text
 from .header import Constant, Enum, Header, HeaderError
@@ -87,32 +88,31 @@ class Names:
         return text.renamed(comment, of)
 
 
-def aligned(rows: List[Tuple[List[str], str, str, str]]) -> List[str]:
-    """Lines of (comment before, name, value, comment behind) as gofmt sets them."""
-    lines: List[str] = []
-    sections: List[List[Tuple[str, str, str]]] = []
-    befores: List[List[str]] = []
-    for before, name, value, behind in rows:
-        if before or not sections:
+class Row(NamedTuple):
+    """A line of a list of constants."""
+
+    name: str
+    value: str
+    before: List[str] = []  # a comment on lines of its own
+    behind: str = ""  # a comment
+
+
+def aligned(rows: List[Row]) -> List[str]:
+    """The lines as gofmt sets them: a comment before one begins a section, in which values stand below each other; so do
+    comments behind of lines that follow each other."""
+    sections: List[List[Row]] = []
+    for row in rows:
+        if row.before or not sections:
             sections.append([])
-            befores.append(before)
-        sections[-1].append((name, value, behind))
-    for before, section in zip(befores, sections):
-        lines += before
-        width = max(len(name) for name, _, _ in section)
-        runs: List[List[str]] = [[]]  # of lines with a comment behind, whose comments stand below each other
-        for _, value, behind in section:
-            if behind:
-                runs[-1].append(value)
-            elif runs[-1]:
-                runs.append([])
-        for name, value, behind in section:
-            line = f"\t{name.ljust(width)} {value}"
-            if behind:
-                line += " " * (max(map(len, runs[0])) - len(value)) + f" // {behind}"
-            elif runs[0] and len(runs) > 1 and lines and " // " in lines[-1]:
-                del runs[0]
-            lines.append(line)
+        sections[-1].append(row)
+    lines: List[str] = []
+    for section in sections:
+        lines += section[0].before
+        width = max(len(row.name) for row in section)
+        for commented, run in groupby(section, lambda row: row.behind != ""):
+            each = list(run)
+            wide = max(len(row.value) for row in each) if commented else 0
+            lines += [f"\t{row.name.ljust(width)} {row.value.ljust(wide)}" + f" // {row.behind}" * commented for row in each]
     return lines
 
 
@@ -131,7 +131,7 @@ def constants(enum: Enum, names: Names, package: str) -> str:
         before: List[str] = []
         if len(f"{name} {value} // {behind}") > WIDTH - 12:
             before, behind = text.wrap(behind, WIDTH - 4, "\t// ", "\t// "), ""
-        rows.append((before, name, value, behind))
+        rows.append(Row(name, value, before, behind))
     head = "\n".join(doc) + "\n"
     head += f"type {kind} int32\n\nconst (\n" if kind else "const (\n"
     return head + "\n".join(aligned(rows)) + "\n)\n"
@@ -141,7 +141,7 @@ def macros(header: Header, names: Names, package: str) -> str:
     if not header.macros:
         return ""
     comment = names.rename(" ".join(header.macros[0].comment), package)
-    rows = aligned([([], names.packages[macro.name][1], f"= {macro.value}", "") for macro in header.macros])
+    rows = aligned([Row(names.packages[macro.name][1], f"= {macro.value}") for macro in header.macros])
     return "\n" + "\n".join([*text.wrap(comment, WIDTH, "// ", "// "), "const (", *rows, ")"]) + "\n"
 
 

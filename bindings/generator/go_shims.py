@@ -19,7 +19,8 @@ BY_HAND = {
     "mnn_onnx_convert_file", "mnn_onnx_convert_memory",
 }
 # Functions that Go does not call, which header_test.go gives the reasons of, and those that shims_call.h calls.
-LEFT_OUT = {"mnn_last_error_copy", "mnn_tensor_map", "mnn_tensor_unmap", "mnn_session_run", "mnn_session_resize", "mnn_cancel_reset"}
+LEFT_OUT = {"mnn_last_error_copy", "mnn_tensor_map", "mnn_tensor_unmap", "mnn_session_run", "mnn_session_resize",
+            "mnn_cancel_reset"}
 HANDLES = {"mnn_interpreter_t": "mnn_go_model"}
 NUMBERS = {"bool", "size_t", "int32_t", "uint32_t", "int64_t", "uint64_t"}
 
@@ -140,7 +141,7 @@ class Shims:
         functions = "\n".join(self.function(one) for one in shimmed)
         handles = "".join(f"typedef uintptr_t {self.handle(one)};\n" for one in sorted(self.handles))
         return (NOTICE.format(self.header.name) +
-                "/* One call each: the sentence of a failure is the thread's, and a goroutine may change it before its next call. */\n"
+                "/* Each makes one call and takes the sentence of a failure along, which the library keeps for the thread. */\n"
                 "/* clang-format off */\n#pragma once\n#include \"shims_call.h\"\n\n"
                 "/* Handles as Go keeps them. They are no addresses, so Go's runtime must not take them for pointers. */\n" +
                 handles + "\n" + functions + "/* clang-format on */\n")

@@ -212,7 +212,7 @@ def enumeration(enum: Enum) -> str:
 
 def enums(header: Header) -> str:
     notice = NOTICE.format(header.name)
-    head = '"""The enumerations of mnn_c.h. Their numbers never change; a number that a newer library brings stays a plain int."""\n'
+    head = '"""The enumerations of mnn_c.h. A number that a newer library brings stays a plain int."""\n'
     left_out = (STATUSES, LIMITS, VERSION, MAP)
     return notice + head + FUTURE + "from enum import IntEnum, IntFlag\n" + "".join(
         enumeration(enum) for enum in header.enums if enum.key not in left_out)
