@@ -13,26 +13,6 @@ constexpr int64_t kMostFollowed = 4096;
 // A constant result of more elements is folded only where its inputs have at least a quarter of them.
 constexpr int64_t kMostGrown = 65536;
 
-bool moves(OpType type) {
-    switch (type) {
-        case OpType::Cast:
-        case OpType::Concat:
-        case OpType::Flatten:
-        case OpType::GatherV2:
-        case OpType::Identity:
-        case OpType::Pack:
-        case OpType::Permute:
-        case OpType::Reshape:
-        case OpType::Slice:
-        case OpType::Squeeze:
-        case OpType::StridedSlice:
-        case OpType::Unsqueeze:
-            return true;
-        default:
-            return false;
-    }
-}
-
 bool isRandom(OpType type) {
     return type == OpType::RandomUniform || type == OpType::RandomNormal;
 }
@@ -158,11 +138,13 @@ void Builder::addTensor(V value) {
     scope_->values.push_back(value);
 }
 
-V Builder::input(const std::string& name, Elem elem, const std::array<Dims, kProbes>& dims) {
+V Builder::input(const std::string& name, Elem elem, const std::array<Dims, kProbes>& dims,
+                 const std::vector<bool>& chance) {
     V value = newValue(freeName(name));
     value->elem = elem;
     value->type = heldAs(elem);
     value->dims = dims;
+    value->chance = chance;
     if (value->type == DataType::DT_INVALID)
         fail(Status::NotSupported, "the input '%s' is of %s, for which the .mnn format has no tensor",
              name.c_str(), elemName(elem));
@@ -173,7 +155,7 @@ V Builder::input(const std::string& name, Elem elem, const std::array<Dims, kPro
     table.dformat = wire::MNN_DATA_FORMAT::NCHW;
     table.dtype = value->type;
     for (size_t i = 0; i < dims[0].size(); ++i)
-        table.dims.push_back(dims[0][i] == dims[1][i] ? static_cast<int32_t>(dims[0][i]) : -1);
+        table.dims.push_back(value->fixed(i) ? static_cast<int32_t>(dims[0][i]) : -1);
     added.op.main.Set(std::move(table));
     addTensor(value);
     added.op.outputIndexes = {value->tensor};
@@ -204,9 +186,9 @@ V Builder::local(V value) {
             scope_->standIns[value] = same;
             return same;
         }
-    V inner = input(scope_->name + "/" + outer->name, outer->elem, outer->dims);
+    V inner = input(scope_->name + "/" + outer->name, outer->elem, outer->dims, outer->chance);
     inner->content = outer->content;
-    inner->tainted = outer->tainted;
+    inner->doubts = outer->doubts;
     scope_->captured.emplace_back(outer, inner);
     scope_->standIns[value] = inner;
     return inner;
@@ -262,6 +244,8 @@ V Builder::copy(V value) {
     result->type = value->type;
     result->dims = value->dims;
     result->content = value->content;
+    result->doubts = value->doubts;
+    result->chance = value->chance;
     append(OpType::Identity, {}, {value}, {result});
     return result;
 }
@@ -348,11 +332,10 @@ size_t Builder::looseRank(OpType type, const Parameter& parameter, const std::ve
 // Computes the operator where the contents of all inputs are known. Returns whether all outputs are constants.
 bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
                    std::vector<V>& outputs) {
-    bool allConstant = true, allKnown = true, tainted = false;
+    bool allConstant = true, allKnown = true;
     int64_t elements = 0;
     for (const V value : inputs) {
         allConstant = allConstant && value->constant;
-        tainted = tainted || value->tainted || (!moves(type) && !value->constant);
         for (int p = 0; p < probes; ++p)
             allKnown = allKnown && value->content[p] &&
                        (value->constant || value->content[p]->count() <= kMostFollowed);
@@ -406,15 +389,19 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
             value->dims[1] = value->dims[0];
             value->content[1] = value->content[0];
         }
+    else
+        noteChance(type, parameter, inputs, outputs);
     bool constant = wanted;
-    for (const V value : outputs) {
-        value->tainted = tainted && !allConstant && probes > 1;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        V value = outputs[i];
         const auto& [first, second] = value->content;
         const bool same =
             first && second &&
             (first == second || (first->dims == second->dims && first->ints == second->ints &&
                                  first->floats == second->floats && first->bytes == second->bytes));
-        value->constant = same && !value->tainted;
+        if (first && second && !allConstant && probes > 1)
+            value->doubts = doubtsOf(type, parameter, inputs, i, *value);
+        value->constant = same && value->doubts.empty();
         constant = constant && value->constant;
     }
     if (!constant)
@@ -478,7 +465,10 @@ V Builder::opLike(OpType type, const Parameter& parameter, std::vector<V> inputs
         result->type = results[0].type;
         result->dims[static_cast<size_t>(p)] = results[0].dims;
     }
-    if (probes == 1) result->dims[1] = result->dims[0];
+    if (probes == 1)
+        result->dims[1] = result->dims[0];
+    else
+        noteChance(askedType, asked, askedInputs, {result});
     result->elem = inputs[0]->elem;
     append(type, parameter, inputs, {result});
     return result;
@@ -495,6 +485,7 @@ std::vector<V> Builder::given(OpType type, const Parameter& parameter, std::vect
         value->dims = {first[i].dims, second[i].dims};
         results.push_back(value);
     }
+    carryChance(inputs, results);
     append(type, parameter, inputs, results);
     return results;
 }

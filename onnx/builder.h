@@ -4,7 +4,7 @@
 // Extents that a model leaves free are stood for by numbers. Where there are any, every tensor is looked at twice, with
 // two sets of numbers (probes): what is equal in both does not depend on them. Numbers that were only moved about
 // (the extents of a shape, taken apart and joined) may be folded where they are equal; once they went through arithmetic
-// they may be equal by chance, so such values count as tainted.
+// they may be equal by chance, so such elements are in doubt, and so are the extents that they decide (doubts.cpp).
 #pragma once
 #include <array>
 #include <deque>
@@ -54,7 +54,10 @@ struct Value {
     std::array<Dims, kProbes> dims;
     std::array<ArrayPtr, kProbes> content;  // null: not known
     bool constant = false;                  // the contents are the same in every run
-    bool tainted = false;
+    // Elements that came out of arithmetic over free extents: they may be equal in both probes by chance. Empty: none.
+    std::vector<bool> doubts;
+    // Axes whose extents are equal in both probes by chance. Empty: none.
+    std::vector<bool> chance;
     bool failed = false;           // no operator makes it: the report has the reason
     std::vector<Value*> elements;  // of a sequence: its tensors
     bool isSequence = false;
@@ -72,8 +75,11 @@ struct Value {
     int tensor = -1;  // in the scope; -1: a constant that no operator uses yet
 
     size_t rank() const { return dims[0].size(); }
-    bool fixed(size_t axis) const { return dims[0].at(axis) == dims[1].at(axis); }
-    bool allFixed() const { return dims[0] == dims[1]; }
+    bool fixed(size_t axis) const {
+        return dims[0].at(axis) == dims[1].at(axis) && !(axis < chance.size() && chance[axis]);
+    }
+    bool allFixed() const { return dims[0] == dims[1] && chance.empty(); }
+    bool doubted(size_t element) const { return element < doubts.size() && doubts[element]; }
     // The extent of an axis that is fixed; throws NotSupported for a free one.
     int64_t extent(size_t axis) const;
     const Array& array() const { return *content[0]; }
@@ -129,7 +135,8 @@ class Builder {
     V real(float value) { return constant(floatScalar(value), Elem::Float); }
     // A number of the type of `like`, of rank 0.
     V number(double value, const Value& like);
-    V input(const std::string& name, Elem elem, const std::array<Dims, kProbes>& dims);
+    V input(const std::string& name, Elem elem, const std::array<Dims, kProbes>& dims,
+            const std::vector<bool>& chance = {});
     // The same tensor as another element type, which the format holds alike.
     V alias(V value, Elem elem);
     V failedValue(const std::string& name);
@@ -213,6 +220,9 @@ class Builder {
     // do, as where a net collapses an axis that has to be 48.
     bool lenient = false;
     int64_t unchecked = 0;  // operators of which that is so
+    // Extents that are equal in both probes count as fixed, also where that may be by chance.
+    bool trusts = false;
+    int64_t chances = 0;  // extents of which that is so
 
   private:
     // So many axes that are free. Throws NotSupported for more than the format has.
@@ -224,6 +234,15 @@ class Builder {
     size_t looseRank(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
                      const Error& refused) const;
     bool fold(OpType type, const Parameter& parameter, const std::vector<V>& inputs, std::vector<V>& outputs);
+    std::vector<bool> doubtsOf(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
+                               size_t output, const Value& value) const;
+    std::vector<bool> movedDoubts(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
+                                  size_t output, const Value& value) const;
+    std::vector<bool> elementDoubts(const std::vector<V>& inputs, const Value& value) const;
+    void noteChance(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
+                    const std::vector<V>& outputs);
+    void carryChance(const std::vector<V>& inputs, const std::vector<V>& outputs);
+    void noteChanceByNumber(const std::vector<V>& inputs, const std::vector<V>& outputs);
     void append(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
                 const std::vector<V>& outputs);
 

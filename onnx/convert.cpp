@@ -13,7 +13,7 @@ namespace mnnc::onnx {
 namespace {
 
 // Ways to stand for free extents; see Importer::run.
-constexpr int kStrategies = kLenientStrategy + 1;
+constexpr int kStrategies = kTrustingStrategy + 1;
 
 void requireNames(const ModelFile& model, const ImportOptions& options) {
     for (const auto& [name, dims] : options.shapes) {
@@ -37,9 +37,12 @@ Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& f
     Reading reading{
         model, options, folder, Evaluator(options.cancel), Budget(options.mostBytes, bytes.size()), {}};
     std::unique_ptr<Importer> best;
+    bool chances = false;
     for (int strategy = 0; strategy < kStrategies; ++strategy) {
+        if (strategy == kTrustingStrategy && !chances) break;
         auto importer = std::make_unique<Importer>(reading);
         const bool free = importer->run(strategy);
+        chances = chances || importer->builder().chances > 0;
         if (!best || importer->report().problems.size() < best->report().problems.size())
             best = std::move(importer);
         if (!free || best->report().problems.empty()) break;

@@ -432,6 +432,8 @@ bool Importer::run(int strategy) {
     frame.opsets = &model_.opsets;
     frame_ = &frame;
     builder_.lenient = strategy == kLenientStrategy;
+    builder_.trusts = strategy == kTrustingStrategy;
+    if (builder_.trusts) strategy = 0;
     const Graph& graph = model_.graph;
     for (const ValueInfo& info : graph.values) frame.declared[info.name] = &info;
     for (const ValueInfo& info : graph.outputs) {
@@ -497,6 +499,11 @@ bool Importer::run(int strategy) {
         note(std::to_string(builder_.unchecked) +
              " operators refuse the numbers that stood for free extents, so they fit other numbers alone, if "
              "any.");
+    if (builder_.trusts)
+        note(
+            "Extents that came out of arithmetic over free extents and were equal for two sets of numbers "
+            "count as "
+            "fixed.");
     report_.operators = static_cast<int64_t>(builder_.scope().operators.size());
     report_.folded = builder_.foldedCount();
     frame_ = nullptr;

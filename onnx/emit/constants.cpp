@@ -64,7 +64,7 @@ void emitSize(Call& c) {
     }
     V result = c.b.op(OpType::Size, {}, {x});
     for (size_t p = 0; p < kProbes; ++p) result->content[p] = intScalar(elementCount(x->dims[p], "a tensor"));
-    result->tainted = true;
+    result->doubts = {true};
     c.out(c.b.alias(result, Elem::Int64));
 }
 

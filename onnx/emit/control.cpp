@@ -4,46 +4,15 @@
 #include "../importer.h"
 #include "base/error.h"
 #include "helpers.h"
+#include "loops.h"
 
 namespace mnnc::onnx {
 namespace {
-
-// Goes back to the scope that was there.
-class Inside {
-  public:
-    Inside(Builder& b, const std::string& name)
-        : b_(b), outer_(b.scope()), scope_(b.newScope(name, &outer_)) {
-        b_.enter(scope_);
-    }
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
-    ~Inside() {
-        b_.enter(outer_);
-        if (!kept_) scope_.name.clear();  // it is not written
-    }
-    Scope& keep() {
-        kept_ = true;
-        return scope_;
-    }
-    Scope& scope() { return scope_; }
-
-  private:
-    Builder& b_;
-    Scope& outer_;
-    Scope& scope_;
-    bool kept_ = false;
-};
 
 const Graph& bodyOf(Call& c, const char* name) {
     const Attribute* found = c.attribute(name);
     if (!found || !found->graph) fail(Status::BadFormat, "the attribute %s is missing", name);
     return *found->graph;
-}
-
-// The tensor of an output of a body, which is one of its own operators'.
-int outputOf(Call& c, V value) {
-    if (value->isSequence) refuse("its body gives a sequence");
-    return c.b.copy(value)->tensor;
 }
 
 Dims joined(const Dims& a, const Dims& b, const Dims& open) {
@@ -133,107 +102,6 @@ void emitIf(Call& c) {
 }
 
 // ---- Loops ----
-
-// What a body makes of its formal inputs: a condition, the carried values, and a value of each round.
-struct Round {
-    V condition = nullptr;  // null: it goes on
-    std::vector<V> carried, scanned;
-};
-using MakeRound = std::function<Round(V iteration, V condition, const std::vector<V>& carried)>;
-
-struct LoopResult {
-    std::vector<V> finals, stacks;
-};
-
-LoopResult writeLoop(Call& c, V limit, V condition, std::vector<V> initial, const MakeRound& round) {
-    const std::string name = c.b.name();
-    const size_t count = initial.size();
-    std::vector<std::array<Dims, kProbes>> dims;
-    for (const V value : initial) {
-        if (value->isSequence) refuse("it carries a sequence");
-        dims.push_back(value->dims);
-    }
-    // Extents that change from round to round are free in the body; each attempt may find more of them.
-    for (int attempt = 0; attempt < 4; ++attempt) {
-        Inside inside(c.b, c.b.scopeName("body"));
-        V iteration = c.b.input("iteration", Elem::Int64, {});
-        V goesOn = c.b.input("condition", Elem::Bool, {});
-        std::vector<V> formal;
-        for (size_t i = 0; i < count; ++i)
-            formal.push_back(c.b.input("carried_" + std::to_string(i), initial[i]->elem, dims[i]));
-        Round made = round(iteration, goesOn, formal);
-        bool changed = false;
-        for (size_t i = 0; i < count; ++i) {
-            V value = made.carried.at(i);
-            if (value->isSequence) refuse("it carries a sequence");
-            if (value->rank() != dims[i][0].size())
-                refuse("a value that it carries has rank %zu before a round and rank %zu behind it",
-                       dims[i][0].size(), value->rank());
-            if (value->type != initial[i]->type) refuse("a value that it carries changes its type");
-            for (size_t axis = 0; axis < value->rank(); ++axis) {
-                if (value->dims[0][axis] == dims[i][0][axis] && value->dims[1][axis] == dims[i][1][axis])
-                    continue;
-                if (dims[i][0][axis] != dims[i][1][axis]) continue;  // free already
-                const auto open = c.b.openDims({-1});
-                dims[i][0][axis] = open[0][0];
-                dims[i][1][axis] = open[1][0];
-                changed = true;
-            }
-        }
-        if (changed) continue;
-        c.b.setName(inside.scope().name);
-        Scope& scope = inside.scope();
-        scope.inputs = {iteration->tensor, goesOn->tensor};
-        for (const V value : formal) scope.inputs.push_back(value->tensor);
-        scope.outputs = {outputOf(c, made.condition ? made.condition : goesOn)};
-        for (const V value : made.carried) scope.outputs.push_back(outputOf(c, value));
-        std::vector<int> scanned;
-        for (const V value : made.scanned) scanned.push_back(outputOf(c, value));
-        // Captured values go around unchanged.
-        std::vector<V> outer;
-        for (size_t i = 0; i < scope.captured.size(); ++i) {
-            outer.push_back(scope.captured[i].first);
-            scope.inputs.push_back(scope.captured[i].second->tensor);
-            scope.outputs.push_back(outputOf(c, scope.captured[i].second));
-        }
-        scope.outputs.insert(scope.outputs.end(), scanned.begin(), scanned.end());
-        inside.keep();
-        c.b.enter(*scope.outer);
-        c.b.setName(name);
-        wire::WhileParamT table;
-        table.body_graph = scope.name;
-        std::vector<V> inputs{limit, condition};
-        inputs.insert(inputs.end(), initial.begin(), initial.end());
-        inputs.insert(inputs.end(), outer.begin(), outer.end());
-        std::array<std::vector<Result>, kProbes> results;
-        const auto add = [&](const Value& like, const std::array<Dims, kProbes>& extents) {
-            for (size_t p = 0; p < kProbes; ++p) {
-                Result result;
-                result.type = like.type;
-                result.dims = extents[p];
-                results[p].push_back(result);
-            }
-        };
-        for (size_t i = 0; i < count; ++i) add(*initial[i], dims[i]);
-        for (const V value : outer) add(*value, value->dims);
-        const std::array<Dims, kProbes> rounds =
-            limit->constant && !made.condition
-                ? std::array<Dims, kProbes>{Dims{limit->array().intAt(0)}, Dims{limit->array().intAt(0)}}
-                : c.b.openDims({-1});
-        for (const V value : made.scanned) {
-            std::array<Dims, kProbes> stacked = value->dims;
-            for (size_t p = 0; p < kProbes; ++p) stacked[p].insert(stacked[p].begin(), rounds[p][0]);
-            add(*value, stacked);
-        }
-        const std::vector<V> outputs = c.b.given(OpType::While, table, inputs, results[0], results[1]);
-        LoopResult loop;
-        for (size_t i = 0; i < count; ++i) loop.finals.push_back(c.b.alias(outputs[i], initial[i]->elem));
-        for (size_t i = 0; i < made.scanned.size(); ++i)
-            loop.stacks.push_back(c.b.alias(outputs[count + outer.size() + i], made.scanned[i]->elem));
-        return loop;
-    }
-    refuse("the extents of what it carries do not settle");
-}
 
 void emitLoop(Call& c) {
     const Graph& graph = bodyOf(c, "body");

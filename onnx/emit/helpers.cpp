@@ -80,12 +80,12 @@ V reshapeTo(Call& c, V x, V dims) {
     if (dims->constant) return reshape(c, x, dims->array().list());
     // One extent that is not known follows from the others.
     const auto& [first, second] = dims->content;
-    if (first && second && !dims->tainted && first->dims == second->dims) {
+    if (first && second && first->dims == second->dims) {
         std::vector<int64_t> list = first->list();
         int64_t differing = 0;
         bool plain = true;
         for (size_t i = 0; i < list.size(); ++i) {
-            if (list[i] != second->intAt(static_cast<int64_t>(i))) {
+            if (list[i] != second->intAt(static_cast<int64_t>(i)) || dims->doubted(i)) {
                 list[i] = -1;
                 ++differing;
             } else {
@@ -214,7 +214,12 @@ V shapeOf(Call& c, V x, int64_t start, int64_t end) {
     V result = start > 0 || end < rank ? c.b.op(OpType::Shape, table, {x}) : c.b.op(OpType::Shape, {}, {x});
     for (size_t p = 0; p < kProbes; ++p)
         result->content[p] = intList({x->dims[p].begin() + start, x->dims[p].begin() + end});
-    result->tainted = false;
+    result->doubts.clear();
+    for (int64_t i = start; i < end; ++i)
+        if (const auto axis = static_cast<size_t>(i); axis < x->chance.size() && x->chance[axis]) {
+            result->doubts.resize(static_cast<size_t>(end - start));
+            result->doubts[static_cast<size_t>(i - start)] = true;
+        }
     result->elem = Elem::Int64;
     return result;
 }

@@ -1,17 +1,14 @@
-// Recurrent layers.
+// Recurrent layers: what their nodes say, and the forms that are one operator of the format.
+#include "recurrent.h"
+
 #include <algorithm>
 
+#include "../importer.h"
 #include "base/error.h"
-#include "helpers.h"
+#include "codes.h"
 
 namespace mnnc::onnx {
 namespace {
-
-struct Layer {
-    V x = nullptr, weights = nullptr, states = nullptr, bias = nullptr, first = nullptr, firstCell = nullptr;
-    int64_t directions = 1, hidden = 0;
-    bool backwards = false, batchFirst = false;
-};
 
 std::string lower(std::string text) {
     std::transform(text.begin(), text.end(), text.begin(),
@@ -19,8 +16,59 @@ std::string lower(std::string text) {
     return text;
 }
 
-// x: [time, batch, inputs]. gates: 4 of LSTM, 3 of GRU, 1 of RNN.
-Layer readLayer(Call& c, int64_t gates, const std::vector<std::string>& activations) {
+// The operator of ONNX with this name in small letters, and what an activation has where nothing is given.
+const Activation* knownActivation(const std::string& name) {
+    static const std::vector<Activation> kKnown{{"Affine", 1, 1, false},
+                                                {"Elu", 1, 0, true},
+                                                {"HardSigmoid", 0.2f, 0.5f, true},
+                                                {"LeakyRelu", 0.01f, 0, true},
+                                                {"Relu", 0, 0, true},
+                                                {"ScaledTanh", 1, 1, false},
+                                                {"Sigmoid", 0, 0, true},
+                                                {"Softplus", 0, 0, true},
+                                                {"Softsign", 0, 0, true},
+                                                {"Tanh", 0, 0, true},
+                                                {"ThresholdedRelu", 1, 0, false}};
+    for (const Activation& one : kKnown)
+        if (lower(one.name) == name) return &one;
+    return nullptr;
+}
+
+}  // namespace
+
+Cell readCell(Call& c, const std::vector<std::string>& usual) {
+    Cell cell;
+    const std::vector<std::string> given = c.texts("activations");
+    const std::vector<float> alphas = c.reals("activation_alpha"), betas = c.reals("activation_beta");
+    const size_t directions = c.text("direction", "forward") == "bidirectional" ? 2 : 1;
+    if (!given.empty() && given.size() != directions * usual.size())
+        fail(Status::BadFormat, "%zu activations in place of %zu", given.size(), directions * usual.size());
+    size_t alpha = 0, beta = 0;
+    for (size_t i = 0; i < directions * usual.size(); ++i) {
+        const std::string& wanted = usual[i % usual.size()];
+        const std::string name = lower(given.empty() ? wanted : given[i]);
+        const Activation* known = knownActivation(name);
+        if (!known) refuse("the activation %s", name.c_str());
+        Activation one = *known;
+        // Those that have such numbers take them in turn.
+        const bool takesAlpha = one.alpha != 0, takesBeta = one.beta != 0;
+        if (takesAlpha && alpha >= alphas.size() && !one.hasDefaults)
+            refuse("the activation %s without its activation_alpha", one.name);
+        if (takesAlpha && alpha < alphas.size()) one.alpha = alphas[alpha++];
+        if (takesBeta && !one.hasDefaults && beta >= betas.size())
+            refuse("the activation %s without its activation_beta", one.name);
+        if (takesBeta && beta < betas.size()) one.beta = betas[beta++];
+        cell.plain = cell.plain && name == wanted;
+        cell.activations.push_back(one);
+    }
+    cell.clip = c.real("clip", 0);
+    if (cell.clip < 0) fail(Status::BadRange, "clip is %g", static_cast<double>(cell.clip));
+    cell.coupled = c.integer("input_forget", 0) != 0;
+    cell.plain = cell.plain && cell.clip == 0 && !cell.coupled;
+    return cell;
+}
+
+Layer readLayer(Call& c, int64_t gates) {
     Layer layer;
     layer.x = c.in(0);
     layer.weights = c.in(1);
@@ -32,6 +80,8 @@ Layer readLayer(Call& c, int64_t gates, const std::vector<std::string>& activati
     layer.directions = direction == "bidirectional" ? 2 : 1;
     layer.backwards = direction == "reverse";
     layer.batchFirst = c.integer("layout", 0) != 0;
+    if (layer.states->rank() != 3)
+        fail(Status::BadFormat, "weights of states of rank %zu", layer.states->rank());
     layer.hidden = layer.states->extent(2);
     if (layer.x->rank() != 3) fail(Status::BadFormat, "an input of rank %zu", layer.x->rank());
     if (layer.weights->rank() != 3 || layer.weights->extent(0) != layer.directions ||
@@ -39,12 +89,6 @@ Layer readLayer(Call& c, int64_t gates, const std::vector<std::string>& activati
         fail(Status::BadFormat, "weights of %s for %lld units in %lld directions",
              dimsText(layer.weights->dims[0]).c_str(), static_cast<long long>(layer.hidden),
              static_cast<long long>(layer.directions));
-    const std::vector<std::string> given = c.texts("activations");
-    for (size_t i = 0; i < given.size(); ++i)
-        if (lower(given[i]) != activations[i % activations.size()])
-            refuse("the activation %s", given[i].c_str());
-    if (c.has("clip")) refuse("clip");
-    if (c.integer("input_forget", 0) != 0) refuse("input_forget");
     if (layer.batchFirst) layer.x = permute(c, layer.x, {1, 0, 2});
     const auto state = [&](size_t i) {
         V value = c.maybe(i);
@@ -52,7 +96,6 @@ Layer readLayer(Call& c, int64_t gates, const std::vector<std::string>& activati
     };
     layer.first = state(5);
     layer.firstCell = state(6);
-    if (layer.backwards) layer.x = reverse(c, layer.x, 0);
     return layer;
 }
 
@@ -61,27 +104,11 @@ V noBias(Call& c, const Layer& layer, int64_t gates) {
     return c.b.constant(floatArray({layer.directions, gates * layer.hidden}, std::move(zeros)), Elem::Float);
 }
 
-// The sum of the biases of both products: [directions, gates * hidden].
 V sumOfBiases(Call& c, const Layer& layer, int64_t gates) {
     if (!layer.bias) return noBias(c, layer, gates);
     const int64_t width = gates * layer.hidden;
     return binary(c, Binary::ADD, sliceAxis(c, layer.bias, 1, 0, width),
                   sliceAxis(c, layer.bias, 1, width, 2 * width));
-}
-
-// All states, then `lasts` times those of the last step.
-std::vector<V> run(Call& c, const Layer& layer, OpType type, const Parameter& table,
-                   const std::vector<V>& inputs, size_t lasts) {
-    std::array<std::vector<Result>, kProbes> results;
-    for (size_t p = 0; p < kProbes; ++p) {
-        const Dims& x = layer.x->dims[p];
-        Result all, last;
-        all.dims = {x.at(0), layer.directions, x.at(1), layer.hidden};
-        last.dims = {layer.directions, x.at(1), layer.hidden};
-        results[p] = {all};
-        results[p].resize(1 + lasts, last);
-    }
-    return c.b.given(type, table, inputs, results[0], results[1]);
 }
 
 V zeroState(Call& c, const Layer& layer) {
@@ -102,7 +129,6 @@ void finish(Call& c, const Layer& layer, V all, V last, V cell) {
     if (cell) c.out(2, cell);
 }
 
-// Whether some sequences of the batch end before the last step.
 bool hasLengths(Call& c) {
     V lengths = c.maybe(4);
     if (!lengths) return false;
@@ -113,10 +139,40 @@ bool hasLengths(Call& c) {
     return false;
 }
 
+V turnedSequences(Call& c, V value, V lengths, int32_t batch) {
+    wire::ReverseSequenceParamT table;
+    table.batchDim = batch;
+    table.seqDim = 0;
+    std::vector<Result> first(1), second(1);
+    first[0].dims = value->dims[0];
+    second[0].dims = value->dims[1];
+    return c.b.given(OpType::ReverseSequence, table, {value, lengths}, first, second)[0];
+}
+
+namespace {
+
+void turn(Call& c, Layer& layer) {
+    if (layer.backwards) layer.x = reverse(c, layer.x, 0);
+}
+
+// All states, then `lasts` times those of the last step.
+std::vector<V> run(Call& c, const Layer& layer, OpType type, const Parameter& table,
+                   const std::vector<V>& inputs, size_t lasts) {
+    std::array<std::vector<Result>, kProbes> results;
+    for (size_t p = 0; p < kProbes; ++p) {
+        const Dims& x = layer.x->dims[p];
+        Result all, last;
+        all.dims = {x.at(0), layer.directions, x.at(1), layer.hidden};
+        last.dims = {layer.directions, x.at(1), layer.hidden};
+        results[p] = {all};
+        results[p].resize(1 + lasts, last);
+    }
+    return c.b.given(type, table, inputs, results[0], results[1]);
+}
+
 // The same node without lengths, forward, over [time, batch, inputs], once for each direction. What lies behind the end of a
 // sequence is 0, and its last state is that of its last step.
 void withLengths(Call& c, Emit emit) {
-    if (c.wants(2)) refuse("its output 2 with sequence_lens");
     const std::string direction = c.text("direction", "forward");
     const bool batchFirst = c.integer("layout", 0) != 0;
     const auto timeFirst = [&](size_t i) {
@@ -128,15 +184,7 @@ void withLengths(Call& c, Emit emit) {
     std::erase_if(plain.attributes,
                   [](const Attribute& one) { return one.name == "direction" || one.name == "layout"; });
     plain.outputs.resize(1);
-    const auto turned = [&](V value, int32_t batch) {
-        wire::ReverseSequenceParamT table;
-        table.batchDim = batch;
-        table.seqDim = 0;
-        std::vector<Result> first(1), second(1);
-        first[0].dims = value->dims[0];
-        second[0].dims = value->dims[1];
-        return c.b.given(OpType::ReverseSequence, table, {value, lengths}, first, second)[0];
-    };
+    const auto turned = [&](V value, int32_t batch) { return turnedSequences(c, value, lengths, batch); };
     // [time, batch], of bools: the steps that a sequence has, and its last one.
     V steps = unsqueeze(c, rangeTo(c, extentOf(c, x, 0)), {1});
     V inside = unsqueeze(c, compare(c, Binary::LESS, steps, lengths), {1, 3});
@@ -165,14 +213,12 @@ void withLengths(Call& c, Emit emit) {
 }
 
 // One step after another, each with its cell.
-void unrolled(Call& c, const Layer& layer, V peepholes) {
-    constexpr int64_t kMostSteps = 256;
+void unrolled(Call& c, Layer layer, V peepholes) {
     const int64_t steps = layer.x->extent(0), hidden = layer.hidden;
-    if (steps > kMostSteps) refuse("peepholes over more than %lld steps", static_cast<long long>(kMostSteps));
     V bias = sumOfBiases(c, layer, 4);
     std::vector<V> alls, lasts, cells;
     for (int64_t d = 0; d < layer.directions; ++d) {
-        const bool backwards = d == 1;
+        const bool backwards = layer.backwards || d == 1;
         const auto of = [&](V from) { return squeeze(c, sliceAxis(c, from, 0, d, d + 1), {0}); };
         // ONNX has the gates i, o, f, c, the cell i, c, f, o.
         const auto ordered = [&](V from) {
@@ -210,18 +256,32 @@ void unrolled(Call& c, const Layer& layer, V peepholes) {
         lasts.push_back(unsqueeze(c, state, {0}));
         cells.push_back(unsqueeze(c, cell, {0}));
     }
+    layer.backwards = false;  // its steps lie in the order of the input
     finish(c, layer, concat(c, alls, 1), concat(c, lasts, 0), concat(c, cells, 0));
 }
 
+// Null where all of them are 0.
+V peepholesOf(Call& c) {
+    V peepholes = c.maybe(7);
+    if (!peepholes || !peepholes->constant) return peepholes;
+    for (int64_t i = 0; i < peepholes->elementCount(); ++i)
+        if (peepholes->array().realAt(i) != 0) return peepholes;
+    return nullptr;
+}
+
 void emitLstm(Call& c) {
-    if (hasLengths(c)) return withLengths(c, emitLstm);
-    Layer layer = readLayer(c, 4, {"sigmoid", "tanh", "tanh"});
-    if (V peepholes = c.maybe(7)) {
-        bool none = peepholes->constant;
-        for (int64_t i = 0; none && i < peepholes->elementCount(); ++i)
-            none = peepholes->array().realAt(i) == 0;
-        if (!none) return unrolled(c, layer, peepholes);
-    }
+    constexpr int64_t kMostUnrolled = 256;
+    const Cell cell = readCell(c, {"sigmoid", "tanh", "tanh"});
+    V peepholes = peepholesOf(c), x = c.in(0);
+    const size_t time = c.integer("layout", 0) != 0 ? 1 : 0;
+    const bool lengths = hasLengths(c),
+               few = x->rank() == 3 && x->fixed(time) && x->extent(time) <= kMostUnrolled;
+    if (!cell.plain || (lengths && (c.wants(2) || peepholes)) || (peepholes && !few))
+        return lstmSteps(c, cell, peepholes);
+    if (lengths) return withLengths(c, emitLstm);
+    Layer layer = readLayer(c, 4);
+    if (peepholes) return unrolled(c, layer, peepholes);
+    turn(c, layer);
     std::vector<V> inputs{layer.x, layer.weights, layer.states, sumOfBiases(c, layer, 4)};
     if (layer.first || layer.firstCell) {
         inputs.push_back(layer.first ? layer.first : zeroState(c, layer));
@@ -234,8 +294,11 @@ void emitLstm(Call& c) {
 }
 
 void emitRnn(Call& c) {
+    const Cell cell = readCell(c, {"tanh"});
+    if (!cell.plain) return rnnSteps(c, cell);
     if (hasLengths(c)) return withLengths(c, emitRnn);
-    Layer layer = readLayer(c, 1, {"tanh"});
+    Layer layer = readLayer(c, 1);
+    turn(c, layer);
     std::vector<V> inputs{layer.x, layer.weights, layer.states, sumOfBiases(c, layer, 1)};
     if (layer.first) inputs.push_back(layer.first);
     wire::LSTMT table;
@@ -245,8 +308,11 @@ void emitRnn(Call& c) {
 }
 
 void emitGru(Call& c) {
+    const Cell cell = readCell(c, {"sigmoid", "tanh"});
+    if (!cell.plain) return gruSteps(c, cell);
     if (hasLengths(c)) return withLengths(c, emitGru);
-    Layer layer = readLayer(c, 3, {"sigmoid", "tanh"});
+    Layer layer = readLayer(c, 3);
+    turn(c, layer);
     const int64_t hidden = layer.hidden;
     wire::RNNParamT table;
     table.numUnits = static_cast<int32_t>(hidden);
@@ -277,19 +343,42 @@ void emitGru(Call& c) {
     finish(c, layer, results[0], results[1], nullptr);
 }
 
+// Codes of [directions, rows, columns] and their scales, as floats of [directions, columns, rows].
+V weightsOf(Call& c, V codes, V scale, V zero) {
+    const auto spreadOut = [&](V number) {
+        if (!number || number->rank() == 0) return number;
+        return number->rank() == 1 ? unsqueeze(c, number, {1, 2}) : unsqueeze(c, number, {1});
+    };
+    if (codes->rank() != 3) fail(Status::BadFormat, "weights of rank %zu", codes->rank());
+    return permute(c, dequantise(c, codes, spreadOut(castTo(c, scale, Elem::Float)), spreadOut(zero)),
+                   {0, 2, 1});
+}
+
+// Inputs and states are quantised when the net runs, which here keeps them floats.
+void emitDynamicQuantizeLstm(Call& c) {
+    std::vector<V> inputs{c.in(0), weightsOf(c, c.in(1), c.in(8), c.maybe(9)),
+                          weightsOf(c, c.in(2), c.in(10), c.maybe(11))};
+    for (size_t i = 3; i < 8; ++i) inputs.push_back(c.maybe(i));
+    c.importer.note("DynamicQuantizeLSTM computes with floats, which no run quantises.");
+    Call inner{c.importer, c.b, c.node, kNewest, inputs, std::vector<V>(c.node.outputs.size())};
+    emitLstm(inner);
+    c.outputs = inner.outputs;
+}
+
 constexpr Entry kEntries[] = {
+    {"DynamicQuantizeLSTM", 1, kNewest, emitDynamicQuantizeLstm, "As LSTM", "It computes with floats.",
+     "com.microsoft"},
     {"GRU", 7, kNewest, emitGru,
-     "RNNSequenceGRU, with Reverse for direction reverse, ReverseSequence and Select for sequence_lens",
-     "clip, other activations than Sigmoid and Tanh."},
+     "RNNSequenceGRU, with Reverse for direction reverse, ReverseSequence and Select for sequence_lens; "
+     "While for clip and other activations than Sigmoid and Tanh"},
     {"LSTM", 7, kNewest, emitLstm,
      "LSTM, with Reverse for direction reverse, ReverseSequence and Select for sequence_lens; LSTMBlockCell "
-     "for each step with peepholes",
-     "The last cells (output 2) with sequence_lens; peepholes over a free number of steps and more than 256; "
-     "clip, "
-     "input_forget, other activations than Sigmoid, Tanh, Tanh."},
+     "for each step with peepholes; While for peepholes over a free number of steps and more than 256, the "
+     "last "
+     "cells with sequence_lens, clip, input_forget, other activations than Sigmoid, Tanh, Tanh"},
     {"RNN", 7, kNewest, emitRnn,
-     "RNN, with Reverse for direction reverse, ReverseSequence and Select for sequence_lens",
-     "clip, other activations than Tanh."},
+     "RNN, with Reverse for direction reverse, ReverseSequence and Select for sequence_lens; While for clip "
+     "and other activations than Tanh"},
 };
 
 }  // namespace

@@ -128,10 +128,29 @@ void emitSplit(Call& c) {
     if (sizes) {
         int64_t sum = 0;
         for (const int64_t size : *sizes) sum += size;
+        const auto at = static_cast<size_t>(axis);
+        bool fits = true;
+        for (const Dims& dims : x->dims) fits = fits && sum == dims[at];
+        if (!fits && c.b.lenient && !x->fixed(at)) {
+            ++c.b.unchecked;
+            table.slicePoints = intList(*sizes)->ints;
+            std::array<std::vector<Result>, kProbes> results;
+            for (size_t p = 0; p < kProbes; ++p)
+                for (const int64_t size : *sizes) {
+                    Result part;
+                    part.type = x->type;
+                    part.dims = x->dims[p];
+                    part.dims[at] = size;
+                    results[p].push_back(part);
+                }
+            const std::vector<V> parts = c.b.given(OpType::Slice, table, inputs, results[0], results[1]);
+            for (size_t i = 0; i < count; ++i) c.out(i, c.b.alias(parts[i], x->elem));
+            return;
+        }
         for (const Dims& dims : x->dims)
-            if (sum != dims[static_cast<size_t>(axis)])
+            if (sum != dims[at])
                 fail(Status::ComputeSizeError, "its sizes %s are not the %lld elements of axis %lld together",
-                     dimsText(*sizes).c_str(), static_cast<long long>(dims[static_cast<size_t>(axis)]),
+                     dimsText(*sizes).c_str(), static_cast<long long>(dims[at]),
                      static_cast<long long>(axis));
         table.slicePoints = intList(*sizes)->ints;
     }

@@ -189,6 +189,8 @@ void emitNonMaxSuppression(Call& c) {
     }
     const auto scalar = [&](size_t i, V otherwise) {
         V value = c.maybe(i);
+        if (value && value->constant && value->array().saturated)
+            return c.b.scalar(kToEnd);  // as many as there are
         return value ? scalarOf(c, value) : otherwise;
     };
     V most = scalar(2, c.b.scalar(0));

@@ -442,11 +442,94 @@ def recurrent_cases():
                        {"x": floats(5, 2, 4), "h0": floats(count, 2, 3), "c0": floats(count, 2, 3)}, constants, ("y", "h", "c"))
 
 
+def stepwise_cases():
+    """Recurrent layers whose steps no operator of the format has."""
+    def case(name, op, gates, count=1, feed=(), outputs=("y", "h"), free=(), **attributes):
+        constants = {"W": floats(count, gates * 3, 4), "R": floats(count, gates * 3, 3), "B": floats(count, gates * 6)}
+        given = {"x": floats(5, 2, 4), **dict(feed)}
+        names = ["x", "W", "R", "B"] + [key if key in given else "" for key in ("n", "h0", "c0", "P")]
+        while not names[-1]:
+            names.pop()
+        constants.update({key: given.pop(key) for key in ("P",) if key in given and "P" not in free})
+        layer = helper.make_node(op, names, list(outputs), hidden_size=3, **attributes)
+        return own_case(name, [layer], given, constants, outputs, free=free)
+
+    cells = ("y", "h", "c")
+    lengths = {"n": np.array([5, 2], np.int32)}
+    for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
+        states = {"h0": floats(count, 2, 3), "c0": floats(count, 2, 3)}
+        peepholes = {"P": floats(count, 9)}
+        yield case(f"lstm_clip_{direction}", "LSTM", 4, count, states, cells, clip=.6, direction=direction)
+        yield case(f"lstm_lengths_cells_{direction}", "LSTM", 4, count, states | lengths, cells, direction=direction)
+        yield case(f"lstm_peepholes_free_{direction}", "LSTM", 4, count, states | peepholes, cells, ("x", "P"), direction=direction)
+        yield case(f"gru_clip_{direction}", "GRU", 3, count, clip=.5, direction=direction)
+    yield case("lstm_coupled", "LSTM", 4, outputs=cells, input_forget=1)
+    yield case("lstm_coupled_peepholes_lengths", "LSTM", 4, feed={"P": floats(1, 9), **lengths}, outputs=cells, free=("x",), input_forget=1,
+               clip=1.5)
+    yield case("lstm_activations", "LSTM", 4, 2, outputs=cells, direction="bidirectional",
+               activations=["HardSigmoid", "Softsign", "Tanh", "Sigmoid", "LeakyRelu", "Elu"], activation_alpha=[.3, .1, .7],
+               activation_beta=[.4])
+    yield case("gru_linear_clip", "GRU", 3, clip=.5, linear_before_reset=1)
+    yield case("gru_activations_lengths", "GRU", 3, feed=lengths, activations=["Sigmoid", "Softplus"], free=("x",))
+    yield case("rnn_clip", "RNN", 1, clip=.4)
+    yield case("rnn_relu_scaled", "RNN", 1, 2, activations=["Relu", "ScaledTanh"], activation_alpha=[.8], activation_beta=[1.3],
+               direction="bidirectional")
+    yield case("rnn_affine", "RNN", 1, activations=["Affine"], activation_alpha=[.2], activation_beta=[.1])
+    yield case("rnn_thresholded", "RNN", 1, activations=["ThresholdedRelu"], activation_alpha=[.4])
+    for rank in (1, 2):
+        c = {"W": codes(np.int8, 1, 16, 12), "R": codes(np.int8, 1, 3, 12), "B": floats(1, 24) * .3}
+        for key in ("W", "R"):
+            c[key + "s"] = (np.abs(floats(*(1, 12)[:rank])) * .002 + .002).astype(np.float32)
+            c[key + "z"] = np.zeros((1, 12)[:rank], np.int8)
+        layer = helper.make_node("DynamicQuantizeLSTM", ["x", "W", "R", "B", "", "", "", "", "Ws", "Wz", "Rs", "Rz"], list(cells),
+                                 domain="com.microsoft", hidden_size=3)
+        yield own_case(f"dynamicquantizelstm_{rank}", [layer], {"x": floats(5, 2, 16)}, c, cells, tolerance=2e-2)
+
+
+def free_cases():
+    """What two sets of numbers for free extents have in common by chance, or do not fit at all."""
+    node = helper.make_node
+    one = {"i1": np.array([1]), "i0": np.array([0]), "m": np.array([64])}
+    # 96 and 160 both become 64.
+    nodes = [node("Shape", ["x"], ["s"]), node("Gather", ["s", "i1"], ["n"]), node("Min", ["n", "m"], ["e"]),
+             node("Slice", ["x", "i0", "e", "i1"], ["c"]), node("Shape", ["c"], ["d"]), node("Concat", ["d", "i1"], ["t"], axis=0),
+             node("Conv", ["c3", "w"], ["y"], pads=[1, 1])]
+    nodes.insert(6, node("Reshape", ["c", "t"], ["r"]))
+    nodes.insert(7, node("Transpose", ["r"], ["c3"], perm=[0, 2, 1]))
+    yield own_case("clamped_length", nodes, {"x": floats(2, 7)}, one | {"w": floats(3, 1, 3)}, free=("x",))
+    # 72 of 96 with 24 of padding, 96 of 160 without any.
+    sizes = {"most": np.array(48., np.float32), "top": np.array(96., np.float32), "by": np.array(32), "less": np.array(31),
+             "i2": np.array(2), "i3": np.array(3), "front": np.zeros(6, np.int64), "u": np.array([0]), "head": np.array([1, 1]),
+             "w": floats(2, 1, 3, 3), "g": np.array([0, 1])}
+    nodes = [node("Shape", ["x"], ["s"]), node("Gather", ["s", "i2"], ["h"]), node("Gather", ["s", "i3"], ["v"]),
+             node("Cast", ["h"], ["hf"], to=1), node("Cast", ["v"], ["vf"], to=1), node("Min", ["hf", "vf"], ["low"]),
+             node("Max", ["hf", "vf"], ["high"]), node("Div", ["most", "low"], ["r0"]), node("Div", ["top", "high"], ["r1"]),
+             node("Min", ["r0", "r1"], ["r"])]
+    for side in ("h", "v"):
+        nodes += [node("Mul", [side + "f", "r"], [side + "m"]), node("Floor", [side + "m"], [side + "o"]),
+                  node("Cast", [side + "o"], [side + "l"], to=7), node("Unsqueeze", [side + "l", "u"], [side + "n"]),
+                  node("Add", [side + "n", "less"], [side + "a"]), node("Div", [side + "a", "by"], [side + "d"]),
+                  node("Mul", [side + "d", "by"], [side + "q"]), node("Sub", [side + "q", side + "n"], [side + "p"])]
+    nodes += [node("Concat", ["head", "hn", "vn"], ["to"], axis=0), node("Resize", ["x", "", "", "to"], ["z"], mode="linear"),
+              node("Concat", ["front", "hp", "vp"], ["pads"], axis=0), node("Pad", ["z", "pads"], ["p"]),
+              node("Conv", ["p", "w"], ["f"], pads=[1] * 4, strides=[2, 2]), node("Shape", ["f"], ["fs"]),
+              node("Gather", ["s", "g"], ["batch"]), node("Slice", ["fs", "two", "four"], ["plane"]),
+              node("ReduceProd", ["plane"], ["area"]), node("Concat", ["batch", "area"], ["shape"], axis=0),
+              node("Slice", ["f", "u", "one", "one"], ["first"]), node("Reshape", ["first", "shape"], ["y"])]
+    sizes |= {"two": np.array([2]), "four": np.array([4]), "one": np.array([1])}
+    yield own_case("resized_and_padded", nodes, {"x": floats(1, 1, 24, 64)}, sizes, free=("x",), opset=13)
+    yield own_case("split_of_free", [node("Split", ["x", "z"], ["a", "y"], axis=1)], {"x": floats(2, 7)}, {"z": np.array([3, 4])},
+                   ("a", "y"), free=("x",), opset=13)
+    yield own_case("nms_all", [node("NonMaxSuppression", ["b", "s", "m", "t"], ["y"])],
+                   {"b": np.abs(floats(1, 6, 4)), "s": np.abs(floats(1, 1, 6))}, {"m": np.array(2**63 - 1), "t": np.array([.3], np.float32)})
+
+
 def main():
     warnings.filterwarnings("ignore")
     onnxruntime.set_default_logger_severity(4)
     cases = list(node_tests()) + list(own_cases()) + list(quantised_cases()) + list(attention_cases()) + \
-        list(recurrent_cases()) + list(chain_cases())
+        list(recurrent_cases()) + list(chain_cases()) + list(stepwise_cases()) + \
+        list(free_cases())
     path = pathlib.Path(__file__).parent / "corpus.xz"
     corpus_files.pack(path, cases)
     print(f"{len(cases)} cases, {path.stat().st_size} bytes, onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}")

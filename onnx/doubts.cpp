@@ -1,0 +1,217 @@
+// What is equal in both probes by chance: elements that arithmetic over free extents made, and the extents that they decide.
+#include <algorithm>
+
+#include "base/error.h"
+#include "builder.h"
+
+namespace mnnc::onnx {
+namespace {
+
+bool moves(OpType type) {
+    switch (type) {
+        case OpType::Cast:
+        case OpType::Concat:
+        case OpType::Flatten:
+        case OpType::GatherV2:
+        case OpType::Identity:
+        case OpType::Pack:
+        case OpType::Permute:
+        case OpType::Reshape:
+        case OpType::Slice:
+        case OpType::Squeeze:
+        case OpType::StridedSlice:
+        case OpType::Unsqueeze:
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool isElementwise(OpType type) {
+    return type == OpType::BinaryOp || type == OpType::UnaryOp || type == OpType::Select ||
+           type == OpType::ReLU || type == OpType::ReLU6;
+}
+
+bool isNonzero(const Array& array, size_t i) {
+    return array.realAt(static_cast<int64_t>(i)) != 0;
+}
+
+bool isEqual(const Value& value, size_t i) {
+    const auto at = static_cast<int64_t>(i);
+    return value.content[0]->realAt(at) == value.content[1]->realAt(at);
+}
+
+// Whether the elements have counterparts in the other probe.
+bool isPaired(const Value& value) {
+    return value.content[0] && value.content[1] && value.content[0]->dims == value.content[1]->dims;
+}
+
+// An element for each of the value, 1 where it is not the same in every run.
+Operand uncertain(const Value& value) {
+    const Array& array = *value.content[0];
+    auto bits = std::make_shared<Array>();
+    bits->type = DataType::DT_INT32;
+    bits->dims = array.dims;
+    for (size_t i = 0; i < static_cast<size_t>(array.count()); ++i) {
+        const bool open = !value.constant && (!isPaired(value) || value.doubted(i) || !isEqual(value, i));
+        bits->ints.push_back(open ? 1 : 0);
+    }
+    return {DataType::DT_INT32, array.dims, bits};
+}
+
+std::vector<bool> bitsOf(const Array& array) {
+    std::vector<bool> bits(static_cast<size_t>(array.count()));
+    bool any = false;
+    for (size_t i = 0; i < bits.size(); ++i) {
+        bits[i] = isNonzero(array, i);
+        any = any || bits[i];
+    }
+    return any ? bits : std::vector<bool>();
+}
+
+// What may be equal by chance becomes another number.
+constexpr int64_t kApart = 32;
+
+// equalAlone: not those whose counterparts differ anyway.
+Operand apart(const Value& value, Operand operand, bool equalAlone) {
+    for (size_t axis = 0; axis < value.chance.size(); ++axis)
+        if (value.chance[axis]) {
+            operand.dims[axis] += kApart;
+            operand.content = nullptr;  // it would be longer
+        }
+    if (!operand.content || value.doubts.empty() || !isPaired(value)) return operand;
+    auto changed = std::make_shared<Array>(*operand.content);
+    for (size_t i = 0; i < value.doubts.size(); ++i) {
+        if (!value.doubts[i] || (equalAlone && !isEqual(value, i))) continue;
+        if (i < changed->ints.size()) changed->ints[i] += kApart;
+        if (i < changed->floats.size()) changed->floats[i] *= 2;
+    }
+    operand.content = changed;
+    return operand;
+}
+
+}  // namespace
+
+// An operator that moves elements moves the doubts with them.
+std::vector<bool> Builder::movedDoubts(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
+                                       size_t output, const Value& value) const {
+    const size_t data = type == OpType::Concat || type == OpType::Pack ? inputs.size() : 1;
+    bool any = false, certain = true;
+    std::vector<Operand> operands;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const Value& input = *inputs[i];
+        if (i < data) {
+            any = any || !input.doubts.empty();
+            Operand bits = uncertain(input);
+            for (size_t k = 0; k < static_cast<size_t>(bits.content->count()); ++k)
+                if (!input.doubted(k)) std::const_pointer_cast<Array>(bits.content)->ints[k] = 0;
+            operands.push_back(std::move(bits));
+        } else {
+            certain = certain && input.constant;
+            operands.push_back(operand(input, 0, true));
+        }
+    }
+    const std::vector<bool> all(static_cast<size_t>(value.content[0]->count()), true);
+    if (!certain) return all;
+    if (!any) return {};
+    const std::vector<Result> results =
+        evaluator_(type, parameter.value, operands, output + 1, value.content[0]->count());
+    return results[output].content ? bitsOf(*results[output].content) : all;
+}
+
+// An element of an element-wise operator is in doubt where one of those that it is made of is not certain.
+std::vector<bool> Builder::elementDoubts(const std::vector<V>& inputs, const Value& value) const {
+    wire::BinaryOpT table;
+    table.opType = wire::BinaryOpOperation::ADD;
+    table.T = DataType::DT_INT32;
+    const Parameter sum(std::move(table));
+    Operand total = uncertain(*inputs[0]);
+    for (size_t i = 1; i < inputs.size(); ++i) {
+        const std::vector<Result> results = evaluator_(
+            OpType::BinaryOp, sum.value, {total, uncertain(*inputs[i])}, 1, value.content[0]->count());
+        if (!results[0].content)
+            return std::vector<bool>(static_cast<size_t>(value.content[0]->count()), true);
+        total = {DataType::DT_INT32, results[0].dims, results[0].content};
+    }
+    return bitsOf(*total.content);
+}
+
+std::vector<bool> Builder::doubtsOf(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
+                                    size_t output, const Value& value) const {
+    if (moves(type)) return movedDoubts(type, parameter, inputs, output, value);
+    const std::vector<bool> all(static_cast<size_t>(value.content[0]->count()), true);
+    for (const V input : inputs)
+        if (!isPaired(*input)) return all;
+    return isElementwise(type) ? elementDoubts(inputs, value) : all;
+}
+
+// Asks a third time, with other numbers in place of those that may be equal by chance: what changes is so, too.
+void Builder::noteChance(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
+                         const std::vector<V>& outputs) {
+    bool any = false;
+    for (const V input : inputs) any = any || !input->chance.empty() || !input->doubts.empty();
+    if (!any || trusts) return;
+    std::vector<Result> results;
+    for (const bool equalAlone : {false, true}) {
+        std::vector<Operand> operands;
+        for (const V input : inputs) operands.push_back(apart(*input, operand(*input, 1, false), equalAlone));
+        try {
+            results = evaluator_(type, parameter.value, operands, outputs.size(), -1);
+            break;
+        } catch (const Error& error) {
+            if (error.status() == Status::OutOfMemory || error.status() == Status::Cancelled) throw;
+        }
+    }
+    if (results.empty()) return noteChanceByNumber(inputs, outputs);
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        Value& value = *outputs[i];
+        if (!results[i].known || results[i].dims.size() != value.rank()) continue;
+        for (size_t axis = 0; axis < value.rank(); ++axis)
+            if (value.fixed(axis) && value.dims[1][axis] != results[i].dims[axis]) {
+                value.chance.resize(value.rank());
+                value.chance[axis] = true;
+                ++chances;
+            }
+    }
+}
+
+// Of an operator whose extents its rule knows: windows keep the axes of their input.
+void Builder::carryChance(const std::vector<V>& inputs, const std::vector<V>& outputs) {
+    if (trusts || inputs.empty()) return;
+    const Value& x = *inputs[0];
+    for (const V value : outputs) {
+        if (value->rank() != x.rank()) {
+            noteChanceByNumber(inputs, {value});
+            continue;
+        }
+        for (size_t axis = 0; axis < x.chance.size(); ++axis)
+            if (x.chance[axis] && value->fixed(axis)) {
+                value->chance.resize(value->rank());
+                value->chance[axis] = true;
+                ++chances;
+            }
+    }
+}
+
+// Where no operator can be asked, extents are those of an input with the same number.
+void Builder::noteChanceByNumber(const std::vector<V>& inputs, const std::vector<V>& outputs) {
+    std::vector<int64_t> numbers;
+    if (trusts) return;
+    for (const V input : inputs) {
+        for (size_t axis = 0; axis < input->chance.size(); ++axis)
+            if (input->chance[axis]) numbers.push_back(input->dims[0][axis]);
+        for (size_t i = 0; i < input->doubts.size(); ++i)
+            if (input->doubts[i] && isPaired(*input) && isEqual(*input, i))
+                numbers.push_back(input->content[0]->intAt(static_cast<int64_t>(i)));
+    }
+    for (const V value : outputs)
+        for (size_t axis = 0; !numbers.empty() && axis < value->rank(); ++axis)
+            if (value->fixed(axis) &&
+                std::find(numbers.begin(), numbers.end(), value->dims[0][axis]) != numbers.end()) {
+                value->chance.resize(value->rank());
+                value->chance[axis] = true;
+                ++chances;
+            }
+}
+
+}  // namespace mnnc::onnx

@@ -1,0 +1,198 @@
+// Recurrent layers as a loop over their steps.
+#include "base/error.h"
+#include "linear.h"
+#include "loops.h"
+#include "recurrent.h"
+
+namespace mnnc::onnx {
+namespace {
+
+V activated(Call& c, const Activation& activation, V x) {
+    const std::string_view name = activation.name;
+    const auto scaled = [&](V value, float factor) {
+        return binary(c, Binary::MUL, value, c.b.real(factor));
+    };
+    if (name == "Affine")
+        return binary(c, Binary::ADD, scaled(x, activation.alpha), c.b.real(activation.beta));
+    if (name == "ScaledTanh")
+        return scaled(unary(c, Unary::TANH, scaled(x, activation.beta)), activation.alpha);
+    Node node;
+    node.type = name;
+    const auto number = [&](const char* attribute, float value) {
+        Attribute one;
+        one.name = attribute;
+        one.f = value;
+        node.attributes.push_back(one);
+    };
+    if (activation.alpha != 0) number("alpha", activation.alpha);
+    if (activation.beta != 0) number("beta", activation.beta);
+    bool named = false;
+    Call inner{c.importer, c.b, node, kNewest, {x}, std::vector<V>(1)};
+    findEntry("", name, kNewest, named)->emit(inner);
+    return inner.outputs[0];
+}
+
+// What the steps of one direction share.
+struct Direction {
+    const Cell& cell;
+    const Activation* activations;
+    int64_t hidden;
+    V states;  // [hidden, gates * hidden]
+
+    V clipped(Call& c, V x) const { return cell.clip > 0 ? clip(c, x, -cell.clip, cell.clip) : x; }
+    V activate(Call& c, size_t which, V x) const { return activated(c, activations[which], clipped(c, x)); }
+    V gate(Call& c, V gates, int64_t which, int64_t count = 1) const {
+        return sliceAxis(c, gates, 1, which * hidden, (which + count) * hidden);
+    }
+};
+
+// One step: what the input gives to the gates, and the states before it; the states behind it, the output first.
+using Step = std::function<std::vector<V>(const Direction& steps, V input, const std::vector<V>& before)>;
+
+struct Form {
+    int64_t gates = 1;
+    size_t activations = 1, states = 1;
+    // The bias of the input's product: [directions, gates * hidden].
+    std::function<V(const Layer& layer)> bias;
+    // The step of a direction. of: the part of a value with an axis for directions in front.
+    std::function<Step(const std::function<V(V)>& of, const Layer& layer)> step;
+};
+
+// A width that the model leaves free is that of the weights.
+V withWidth(Call& c, const Layer& layer) {
+    V x = layer.x;
+    if (x->fixed(2)) return x;
+    wire::ReshapeT table;
+    table.dimType = wire::MNN_DATA_FORMAT::NCHW;
+    table.dims = {0, 0, static_cast<int32_t>(layer.weights->extent(2))};
+    std::array<std::vector<Result>, kProbes> results;
+    for (size_t p = 0; p < kProbes; ++p) {
+        results[p].resize(1);
+        results[p][0].dims = {x->dims[p][0], x->dims[p][1], layer.weights->extent(2)};
+    }
+    return c.b.given(OpType::Reshape, table, {x}, results[0], results[1])[0];
+}
+
+void inSteps(Call& c, const Cell& cell, const Form& form) {
+    Layer layer = readLayer(c, form.gates);
+    layer.x = withWidth(c, layer);
+    V lengths = hasLengths(c) ? c.in(4) : nullptr, bias = form.bias(layer);
+    V always = c.b.constant(intScalar(1), Elem::Bool), count = extentOf(c, layer.x, 0);
+    std::vector<V> alls;
+    std::vector<std::vector<V>> lasts(form.states);
+    for (int64_t d = 0; d < layer.directions; ++d) {
+        const std::function<V(V)> of = [&](V from) {
+            return squeeze(c, sliceAxis(c, from, 0, d, d + 1), {0});
+        };
+        const bool backwards = layer.backwards || d == 1;
+        const auto turned = [&](V value) {
+            return lengths ? turnedSequences(c, value, lengths, 1) : reverse(c, value, 0);
+        };
+        V inputs = product(c, backwards ? turned(layer.x) : layer.x, permute(c, of(layer.weights), {1, 0}));
+        inputs = binary(c, Binary::ADD, inputs, of(bias));
+        const Direction steps{cell, cell.activations.data() + form.activations * static_cast<size_t>(d),
+                              layer.hidden, permute(c, of(layer.states), {1, 0})};
+        const Step step = form.step(of, layer);
+        std::vector<V> initial{of(layer.first ? layer.first : zeroState(c, layer))};
+        if (form.states > 1) initial.push_back(of(layer.firstCell ? layer.firstCell : zeroState(c, layer)));
+        const LoopResult loop =
+            writeLoop(c, count, always, initial, [&](V iteration, V, const std::vector<V>& before) {
+                Round round;
+                round.carried = step(steps, gatherAxis(c, inputs, iteration, 0), before);
+                V output = round.carried[0];
+                if (lengths) {
+                    V inside = unsqueeze(c, compare(c, Binary::LESS, iteration, lengths), {1});
+                    output = select(c, inside, output, c.b.real(0));
+                    for (size_t i = 0; i < before.size(); ++i)
+                        round.carried[i] = select(c, inside, round.carried[i], before[i]);
+                }
+                round.scanned = {output};
+                return round;
+            });
+        V all = loop.stacks[0];
+        alls.push_back(unsqueeze(c, backwards ? turned(all) : all, {1}));
+        for (size_t i = 0; i < form.states; ++i) lasts[i].push_back(unsqueeze(c, loop.finals[i], {0}));
+    }
+    layer.backwards = false;  // it is turned already
+    finish(c, layer, concat(c, alls, 1), concat(c, lasts[0], 0),
+           form.states > 1 ? concat(c, lasts[1], 0) : nullptr);
+}
+
+}  // namespace
+
+void lstmSteps(Call& c, const Cell& cell, V peepholes) {
+    Form form{4, 3, 2, [&](const Layer& layer) { return sumOfBiases(c, layer, 4); }, {}};
+    form.step = [&](const std::function<V(V)>& of, const Layer& layer) -> Step {
+        V look = peepholes ? of(peepholes) : nullptr;
+        const int64_t hidden = layer.hidden;
+        return [&c, look, hidden](const Direction& steps, V input, const std::vector<V>& before) {
+            // The gates are i, o, f and c, the peepholes those of i, o and f.
+            V gates = binary(c, Binary::ADD, input, matmul(c, before[0], steps.states));
+            const auto gate = [&](int64_t which, V state) {
+                V sum = steps.gate(c, gates, which);
+                if (look) {
+                    V part = sliceAxis(c, look, 0, which * hidden, (which + 1) * hidden);
+                    sum = binary(c, Binary::ADD, sum, binary(c, Binary::MUL, part, state));
+                }
+                return steps.activate(c, 0, sum);
+            };
+            V in = gate(0, before[1]);
+            V forget = steps.cell.coupled ? binary(c, Binary::SUB, c.b.real(1), in) : gate(2, before[1]);
+            V fresh = steps.activate(c, 1, steps.gate(c, gates, 3));
+            V state = binary(c, Binary::ADD, binary(c, Binary::MUL, forget, before[1]),
+                             binary(c, Binary::MUL, in, fresh));
+            // What becomes the output is not clipped.
+            V output = binary(c, Binary::MUL, gate(1, state), activated(c, steps.activations[2], state));
+            return std::vector<V>{output, state};
+        };
+    };
+    inSteps(c, cell, form);
+}
+
+void gruSteps(Call& c, const Cell& cell) {
+    const bool linear = c.integer("linear_before_reset", 0) != 0;
+    Form form{3, 2, 1, {}, {}};
+    // The last bias of the states is inside of what is reset where that is linear.
+    form.bias = [&](const Layer& layer) {
+        if (!linear || !layer.bias) return sumOfBiases(c, layer, 3);
+        const int64_t hidden = layer.hidden;
+        V both = binary(c, Binary::ADD, sliceAxis(c, layer.bias, 1, 0, 2 * hidden),
+                        sliceAxis(c, layer.bias, 1, 3 * hidden, 5 * hidden));
+        return concat(c, {both, sliceAxis(c, layer.bias, 1, 2 * hidden, 3 * hidden)}, 1);
+    };
+    form.step = [&](const std::function<V(V)>& of, const Layer& layer) -> Step {
+        const int64_t hidden = layer.hidden;
+        V inner = linear && layer.bias ? sliceAxis(c, of(layer.bias), 0, 5 * hidden, 6 * hidden) : nullptr;
+        return [&c, linear, inner](const Direction& steps, V input, const std::vector<V>& before) {
+            V first = steps.gate(c, steps.states, 0, 2), last = steps.gate(c, steps.states, 2);
+            V gates = binary(c, Binary::ADD, steps.gate(c, input, 0, 2), matmul(c, before[0], first));
+            V keep = steps.activate(c, 0, steps.gate(c, gates, 0));
+            V reset = steps.activate(c, 0, steps.gate(c, gates, 1));
+            V recurrent = nullptr;
+            if (linear) {
+                recurrent = matmul(c, before[0], last);
+                if (inner) recurrent = binary(c, Binary::ADD, recurrent, inner);
+                recurrent = binary(c, Binary::MUL, reset, recurrent);
+            } else {
+                recurrent = matmul(c, binary(c, Binary::MUL, reset, before[0]), last);
+            }
+            V fresh = steps.activate(c, 1, binary(c, Binary::ADD, steps.gate(c, input, 2), recurrent));
+            V change = binary(c, Binary::MUL, keep, binary(c, Binary::SUB, before[0], fresh));
+            return std::vector<V>{binary(c, Binary::ADD, fresh, change)};
+        };
+    };
+    inSteps(c, cell, form);
+}
+
+void rnnSteps(Call& c, const Cell& cell) {
+    Form form{1, 1, 1, [&](const Layer& layer) { return sumOfBiases(c, layer, 1); }, {}};
+    form.step = [&](const std::function<V(V)>&, const Layer&) -> Step {
+        return [&c](const Direction& steps, V input, const std::vector<V>& before) {
+            V sum = binary(c, Binary::ADD, input, matmul(c, before[0], steps.states));
+            return std::vector<V>{steps.activate(c, 0, sum)};
+        };
+    };
+    inSteps(c, cell, form);
+}
+
+}  // namespace mnnc::onnx
