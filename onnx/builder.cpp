@@ -237,6 +237,20 @@ void Builder::giveNames(const std::vector<std::pair<V, std::string>>& names) {
     }
 }
 
+V Builder::addLike(Scope& scope, const Value& like, const std::string& name, DataType type) {
+    Scope* before = scope_;
+    scope_ = &scope;
+    V value = newValue(freeName(name));
+    value->type = type;
+    value->elem = type == DataType::DT_INT8 ? Elem::Int8 : Elem::Float;
+    value->dims = like.dims;
+    value->chance = like.chance;
+    value->steps = like.steps;
+    addTensor(value);
+    scope_ = before;
+    return value;
+}
+
 V Builder::copy(V value) {
     value = local(value);
     V result = newValue(name_);

@@ -209,6 +209,8 @@ class Builder {
     std::string freeName(const std::string& wished);
     // Gives tensors of this scope their final names; others that have such a name get another one.
     void giveNames(const std::vector<std::pair<V, std::string>>& names);
+    // A tensor of a scope, of the extents and steps of another one, which no operator makes yet.
+    V addLike(Scope& scope, const Value& like, const std::string& name, DataType type);
     // An Identity in front of a value, which is an operator in any case.
     V copy(V value);
     const std::deque<Scope>& scopes() const { return scopes_; }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "fold_channels.h"
 #include "fold_patterns.h"
+#include "round_codes.h"
 
 namespace mnnc::onnx {
 namespace {
@@ -27,6 +28,16 @@ void requireNames(const ModelFile& model, const ImportOptions& options) {
             for (const Extent& one : info.shape) found = found || (one.value < 0 && one.name == name);
         if (!found) fail(Status::NotFound, "no input of the model has a free extent '%s'", name.c_str());
     }
+}
+
+void noteRounded(const std::map<std::string, int64_t>& floats, std::vector<std::string>& notes) {
+    if (floats.empty()) return;
+    std::string list;
+    for (const auto& [type, count] : floats)
+        list += (list.empty() ? "" : ", ") + std::to_string(count) + " " + type;
+    notes.push_back(
+        "Operators that make quantised values with floats, which are rounded to codes behind them: " + list +
+        ".");
 }
 
 }  // namespace
@@ -54,6 +65,7 @@ Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& f
     if (result.report.problems.empty()) {
         foldPatterns(best->builder(), best->netOutputs());
         foldChannels(best->builder(), best->netOutputs());
+        noteRounded(roundCodes(best->builder(), best->netOutputs()), result.report.notes);
         result.report.operators = static_cast<int64_t>(best->builder().scopes().front().operators.size());
         // What the operators have of constants is given back as it is written.
         reading.tensors.clear();

@@ -36,6 +36,9 @@ class Evaluator {
     std::vector<Result> operator()(OpType type, const wire::OpParameterUnion& parameter,
                                    const std::vector<Operand>& inputs, size_t outputs, int64_t mostElements);
 
+    // Extents are numbers that stand for free ones: an operator that takes much memory with them is refused.
+    bool guessed = false;
+
   private:
     mnn_cancel_t* cancel_;
     std::unordered_map<std::string, std::vector<Result>> answers_;  // by the bytes of the question

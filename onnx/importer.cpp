@@ -450,6 +450,7 @@ bool Importer::run(int strategy) {
                  ", for which this library was written: operators are read as that one has them.");
     readInitializers(graph);
     readInputs(graph, strategy);
+    reading_.evaluator.guessed = free_;
     readNodes(graph.nodes);
     std::vector<std::string> outputs = options_.outputs;
     if (outputs.empty())

@@ -37,65 +37,19 @@ V oneNumber(Call& c, V value) {
                                                                                     : value;
 }
 
-// Whether values cannot be below 0, as far as the operators that make them say.
-bool isNeverNegative(Call& c, V x, int depth = 0) {
-    if (x->steps && x->steps->zero == -128) return true;
-    const Operator* maker = depth < 8 ? c.b.maker(x) : nullptr;
-    if (!maker) return false;
-    const wire::OpT& op = maker->op;
-    const auto inputsAre = [&](size_t count) {
-        for (size_t i = 0; i < count; ++i)
-            if (!isNeverNegative(c, c.b.scope().values[static_cast<size_t>(op.inputIndexes[i])], depth + 1))
-                return false;
-        return true;
-    };
-    switch (op.type) {
-        case OpType::Softmax:
-            return true;
-        case OpType::ReLU:
-            return op.main.AsRelu() && op.main.AsRelu()->slope == 0;
-        case OpType::ReLU6:
-            return op.main.AsRelu6() && op.main.AsRelu6()->minValue >= 0;
-        case OpType::UnaryOp:
-            return op.main.AsUnaryOp() && op.main.AsUnaryOp()->opType == Unary::SIGMOID;
-        case OpType::Reduction:
-        case OpType::Pooling:
-        case OpType::ConvertTensor:
-        case OpType::Flatten:
-        case OpType::GatherV2:
-        case OpType::Identity:
-        case OpType::Permute:
-        case OpType::Reshape:
-        case OpType::Slice:
-        case OpType::Squeeze:
-        case OpType::StridedSlice:
-        case OpType::Unsqueeze:
-            return inputsAre(1);
-        case OpType::Concat:
-            return inputsAre(op.inputIndexes.size());
-        default:
-            return false;
-    }
-}
-
-// Values below the smallest code are cut: models leave activations away that quantising makes needless.
-V cut(Call& c, V x, const Steps& steps, bool readElsewhere) {
-    if (steps.zero != -128) return x;
+// A convolution cuts what is below the smallest code itself: models leave activations away that quantising makes needless.
+void cut(Call& c, V x, const Steps& steps) {
+    if (steps.zero != -128) return;
     Operator* maker = c.b.maker(x->inFront ? x->inFront : x);
-    if (isNeverNegative(c, x)) return x;
-    if (maker) {
-        const OpType type = maker->op.type;
-        wire::Convolution2DT* table = maker->op.main.AsConvolution2D();
-        const bool dense = type == OpType::Convolution || type == OpType::ConvolutionDepthwise;
-        if (!readElsewhere && dense && table && table->common && maker->op.inputIndexes.size() == 1) {
-            // 6 is the largest value where a model had Relu6 there.
-            const bool six = std::abs(steps.scale * 255 - 6) < 1e-2f;
-            table->common->relu = !six;
-            table->common->relu6 = six;
-            return x;
-        }
-    }
-    return c.b.op(OpType::ReLU, wire::ReluT(), {x});
+    if (!maker || maker->op.inputIndexes.size() != 1) return;
+    const OpType type = maker->op.type;
+    wire::Convolution2DT* table = maker->op.main.AsConvolution2D();
+    if ((type != OpType::Convolution && type != OpType::ConvolutionDepthwise) || !table || !table->common)
+        return;
+    // 6 is the largest value where a model had Relu6 there.
+    const bool six = std::abs(steps.scale * 255 - 6) < 1e-2f;
+    table->common->relu = !six;
+    table->common->relu6 = six;
 }
 
 }  // namespace
@@ -157,8 +111,11 @@ std::optional<Steps> stepsOf(V scale, V zero, Elem elem) {
 
 V withSteps(Call& c, V x, const Steps& steps, bool readElsewhere) {
     if (x->steps && *x->steps == steps) return x;
-    V result = cut(c, x, steps, readElsewhere);
-    if (result == x && (readElsewhere || x->steps)) result = c.b.copy(x);
+    V result = x;
+    if (readElsewhere || x->steps)
+        result = c.b.copy(x);
+    else
+        cut(c, x, steps);
     result->steps = steps;
     // The engine rounds averages of codes down, as the official runtime does, where both sides have the same steps.
     const Operator* maker = c.b.maker(result);
@@ -182,12 +139,20 @@ V realOf(Call& c, V codes, V scale, V zero, int64_t axis) {
     const std::optional<Steps> steps = stepsOf(scale, zero, codes->elem);
     if (codes->real && steps && *steps == *codes->real->steps) return codes->real;
     V made = madeCodes(c, codes);
-    V result = dequantise(c, made, spread(c, scale, *made, axis, 0),
-                          zero ? spread(c, zero, *made, axis, 0) : nullptr);
-    if (!result->constant) {
-        if (steps) result->steps = steps;
+    if (steps && !made->constant && made->type != DataType::DT_INT32) {
+        wire::QuantizedFloatParamT table;
+        table.tensorScale = {steps->scale};
+        table.floatzeros = {steps->zero};  // of codes less 128 where they are unsigned
+        table.zeroPoint = static_cast<int8_t>(std::lround(steps->zero));
+        V result = c.b.op(OpType::Int8ToFloat, table, {made});
+        result->elem = Elem::Float;
+        result->steps = steps;
+        if (made->type == DataType::DT_INT8) made->steps = steps;
         return result;
     }
+    V result = dequantise(c, made, spread(c, scale, *made, axis, 0),
+                          zero ? spread(c, zero, *made, axis, 0) : nullptr);
+    if (!result->constant) return result;
     const bool along = scale->rank() == 1;
     if (!hasEightBits(codes->elem) || !scale->constant || (zero && !zero->constant)) return result;
     auto kept = std::make_shared<ConstantCodes>();

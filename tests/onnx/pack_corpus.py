@@ -80,8 +80,9 @@ KINDS = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int64): TensorProt
          np.dtype(np.uint8): TensorProto.UINT8, np.dtype(np.int8): TensorProto.INT8, np.dtype(bool): TensorProto.BOOL}
 
 
-def own_case(name, nodes, feed, constants=None, outputs=("y",), opset=18, free=(), tolerance=1e-4, same=None):
-    """One of onnxruntime's truth. same: nodes that mean the same, where it does not run these. free: names of inputs whose extents have names in the model. tolerance: of codes, how many."""
+def own_case(name, nodes, feed, constants=None, outputs=("y",), opset=18, free=(), tolerance=1e-4, same=None, plain=False):
+    """One of onnxruntime's truth. same: nodes that mean the same, where it does not run these. plain: as the nodes say, without onnxruntime's
+    rewriting, which makes codes of weights that are floats. free: names of inputs whose extents have names in the model. tolerance: of codes, how many."""
     shapes = {key: [f"{key}{i}" for i in range(array.ndim)] if key in free else array.shape for key, array in feed.items()}
     inputs = [helper.make_tensor_value_info(key, KINDS[array.dtype], shapes[key]) for key, array in feed.items()]
     others = [helper.make_opsetid(domain, 1) for domain in sorted({one.domain for one in nodes} - {""})]
@@ -97,7 +98,10 @@ def own_case(name, nodes, feed, constants=None, outputs=("y",), opset=18, free=(
     made = model([TensorProto.UNDEFINED] * len(outputs), same or nodes)
     for out in made.graph.output:
         out.ClearField("type")
-    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    options = onnxruntime.SessionOptions()
+    if plain:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(made.SerializeToString(), options, providers=["CPUExecutionProvider"])
     truth = session.run(list(outputs), feed)
     made = model([KINDS[array.dtype] for array in truth])
     case = case_of("own_" + name, made, list(feed.items()), list(zip(outputs, truth)), tolerance)
@@ -486,6 +490,45 @@ def stepwise_cases():
         yield own_case(f"dynamicquantizelstm_{rank}", [layer], {"x": floats(5, 2, 16)}, c, cells, tolerance=2e-2)
 
 
+def rounded_cases():
+    """Operators that compute with floats between quantised values: these are rounded to codes, and cut to the range of the codes,
+    which most values here are beyond. Results are values, at most one code away from onnxruntime's."""
+    node = helper.make_node
+    real, u8, i8 = np.float32, np.uint8, np.int8
+
+    def pair(name, out, scale, zero, constants):
+        constants[name + "s"], constants[name + "z"] = real(scale), zero
+        return [node("QuantizeLinear", [name, name + "s", name + "z"], [name + "q"]),
+                node("DequantizeLinear", [name + "q", name + "s", name + "z"], [out])]
+
+    def case(name, nodes, feed, constants, scale, zero, free=("x",)):
+        constants = dict(constants)
+        front = [one for key in feed for one in pair(key, key + "d", .03, u8(120), constants)]
+        back = pair("r", "v", scale, zero, constants) + [node("Relu", ["v"], ["w0"]), node("Neg", ["v"], ["y"])]
+        return own_case(f"rounded_{name}", front + nodes + back, feed, constants, ("w0", "y"), free=free, tolerance=1.05 / 117, plain=True)
+
+    x = floats(1, 4, 6, 6) * 2
+    yield case("softmax", [node("Softmax", ["xd"], ["r"], axis=-1)], {"x": x}, {}, 1 / 512, i8(-60))
+    yield case("mean", [node("ReduceMean", ["xd", "a"], ["r"])], {"x": x}, {"a": np.array([2, 3])}, .004, u8(60))
+    yield case("product", [node("MatMul", ["xd", "bd"], ["r"])], {"x": x, "b": floats(1, 4, 6, 5)}, {}, .02, i8(10), ("x", "b"))
+    yield case("transposed", [node("ConvTranspose", ["xd", "k"], ["r"], strides=[2, 2])], {"x": x}, {"k": floats(4, 3, 3, 3)}, .02, u8(99))
+    yield case("floats", [node("Conv", ["xd", "k"], ["r"])], {"x": x}, {"k": floats(3, 4, 3, 3)}, .02, u8(99))
+    yield case("sigmoid", [node("Sigmoid", ["xd"], ["r"])], {"x": x}, {}, 1 / 400, u8(0))
+    yield case("sum_of_rows", [node("Add", ["xd", "row"], ["r"])], {"x": x}, {"row": floats(6)}, .01, u8(128))
+    yield case("sum", [node("Add", ["xd", "bd"], ["r"])], {"x": x, "b": floats(1, 4, 6, 6)}, {}, .01, u8(0), ("x", "b"))
+    yield case("average", [node("AveragePool", ["xd"], ["r"], kernel_shape=[3, 3])], {"x": x}, {}, .006, u8(100))
+    yield case("resized", [node("Resize", ["xd", "", "f"], ["r"], mode="linear")], {"x": x}, {"f": np.array([1, 1, 2, 2], real)}, .008, u8(90))
+    c = {"k": codes(u8, 4, 1, 3, 3), "ks": np.abs(floats(4)) * .01 + .005, "kz": np.full(4, 117, u8)}
+    nodes = [node("DequantizeLinear", ["k", "ks", "kz"], ["kd"], axis=0), node("Conv", ["xd", "kd"], ["r"], group=4)]
+    yield case("depthwise", nodes, {"x": x}, c, .02, u8(120))
+    # Codes as inputs of the net.
+    for kind, zero in ((u8, u8(77)), (i8, i8(-9))):
+        c = {"s": real(.02), "z": zero, "k": floats(3, 4, 1, 1), "t": real(.015)}
+        nodes = [node("DequantizeLinear", ["x", "s", "z"], ["d"]), node("Conv", ["d", "k"], ["c"]), node("QuantizeLinear", ["c", "t", "z"], ["y"])]
+        yield own_case(f"codes_in_{np.dtype(kind).name}", nodes, {"x": codes(kind, 1, 4, 5, 5)}, c, free=("x",), tolerance=1.0,
+                       plain=True)
+
+
 def free_cases():
     """What two sets of numbers for free extents have in common by chance, or do not fit at all."""
     node = helper.make_node
@@ -529,7 +572,7 @@ def main():
     onnxruntime.set_default_logger_severity(4)
     cases = list(node_tests()) + list(own_cases()) + list(quantised_cases()) + list(attention_cases()) + \
         list(recurrent_cases()) + list(chain_cases()) + list(stepwise_cases()) + \
-        list(free_cases())
+        list(free_cases()) + list(rounded_cases())
     path = pathlib.Path(__file__).parent / "corpus.xz"
     corpus_files.pack(path, cases)
     print(f"{len(cases)} cases, {path.stat().st_size} bytes, onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}")

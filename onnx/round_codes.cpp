@@ -1,0 +1,342 @@
+// See round_codes.h. Which operators compute with codes is the engine's choice; this is the same choice, made of what the file says.
+#include "round_codes.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mnnc::onnx {
+namespace {
+
+using Binary = wire::BinaryOpOperation;
+
+class Rounding {
+  public:
+    Rounding(Builder& builder, Scope& scope, const std::vector<int>& outputs)
+        : builder_(builder),
+          scope_(scope),
+          makers_(scope.tensors.size(), -1),
+          readers_(scope.tensors.size()),
+          given_(scope.tensors.size()),
+          coded_(scope.operators.size()),
+          grouped_(scope.operators.size()),
+          sources_(scope.tensors.size(), -1) {
+        for (size_t i = 0; i < scope.operators.size(); ++i)
+            for (const int id : op(i).outputIndexes) makers_[at(id)] = static_cast<int>(i);
+        std::vector<bool> live(scope.operators.size());
+        std::vector<int> open = outputs;
+        for (const int id : outputs) given_[at(id)] = true;
+        while (!open.empty()) {
+            const int maker = makers_[at(open.back())];
+            open.pop_back();
+            if (maker < 0 || live[at(maker)]) continue;
+            live[at(maker)] = true;
+            for (const int id : op(at(maker)).inputIndexes)
+                if (id >= 0) open.push_back(id);
+        }
+        for (size_t i = 0; i < scope.operators.size(); ++i)
+            if (live[i])
+                for (const int id : op(i).inputIndexes)
+                    if (id >= 0) readers_[at(id)].push_back(i);
+        live_ = std::move(live);
+    }
+
+    void run(std::map<std::string, int64_t>& floats) {
+        for (size_t i = 0; i < coded_.size(); ++i) coded_[i] = live_[i] && computesCodes(i);
+        leaveLoneActivations();
+        findGroups();
+        std::vector<Operator> result;
+        std::map<int, int> rounded;  // inputs, and what readers get in place of them
+        for (size_t i = 0; i < coded_.size(); ++i) {
+            std::vector<int> wanted;
+            for (const int id : op(i).outputIndexes) {
+                if (!live_[i] || !needsRounding(i, id)) continue;
+                if (op(i).type != OpType::Input) ++floats[wire::EnumNameOpType(op(i).type)];
+                if (readsFloats(id)) wanted.push_back(id);
+            }
+            const OpType type = op(i).type;
+            Operator moved = std::move(scope_.operators[i]);
+            for (int& id : moved.op.inputIndexes)
+                if (const auto found = rounded.find(id); found != rounded.end()) id = found->second;
+            const bool isInput = type == OpType::Input;
+            std::vector<std::pair<int, int>> pairs;
+            for (const int id : wanted) {
+                if (isInput) {
+                    rounded[id] = added(id, "/rounded", DataType::DT_FLOAT)->tensor;
+                    pairs.emplace_back(id, rounded[id]);
+                    scope_.values[at(id)]->steps.reset();
+                    continue;
+                }
+                V raw = added(id, "/raw", DataType::DT_FLOAT);
+                // The engine gives a pooled value the steps of its input where it has none, and rounds averages down then.
+                raw->ownSteps = type == OpType::Pooling;
+                if (!raw->ownSteps) raw->steps.reset();
+                std::replace(moved.op.outputIndexes.begin(), moved.op.outputIndexes.end(), id, raw->tensor);
+                pairs.emplace_back(raw->tensor, id);
+            }
+            result.push_back(std::move(moved));
+            for (const auto& [from, to] : pairs) addPair(from, to, result);
+        }
+        scope_.operators = std::move(result);
+    }
+
+  private:
+    static size_t at(int id) { return static_cast<size_t>(id); }
+    const wire::OpT& op(size_t i) const { return scope_.operators[i].op; }
+    const Value& value(int id) const { return *scope_.values[at(id)]; }
+    bool known(int id) const {
+        return id >= 0 && value(id).steps && value(id).isFloat() && !value(id).constant;
+    }
+    bool sameSteps(int a, int b) const {
+        return known(a) && known(b) && value(a).steps == value(b).steps && !value(a).ownSteps &&
+               !value(b).ownSteps;
+    }
+    bool sameDims(int a, int b) const { return value(a).dims == value(b).dims; }
+
+    static bool isMove(OpType type) {
+        switch (type) {
+            case OpType::Concat:
+            case OpType::ConvertTensor:
+            case OpType::DepthToSpace:
+            case OpType::Flatten:
+            case OpType::Identity:
+            case OpType::Permute:
+            case OpType::Reshape:
+            case OpType::Slice:
+            case OpType::SpaceToDepth:
+            case OpType::Squeeze:
+            case OpType::StridedSlice:
+            case OpType::Unsqueeze:
+                return true;
+            default:
+                return false;
+        }
+    }
+
+    // How many inputs are moved; others are numbers.
+    size_t dataCount(size_t i) const { return op(i).type == OpType::Concat ? op(i).inputIndexes.size() : 1; }
+
+    // As the quantised nets of the format do.
+    bool computesCodes(size_t i) const {
+        const wire::OpT& one = op(i);
+        if (one.inputIndexes.empty() || one.outputIndexes.size() != 1 || !known(one.outputIndexes[0]))
+            return false;
+        const int in = one.inputIndexes[0], out = one.outputIndexes[0];
+        switch (one.type) {
+            case OpType::Convolution:
+            case OpType::ConvolutionDepthwise: {
+                const wire::Convolution2DT* table = one.main.AsConvolution2D();
+                return one.inputIndexes.size() == 1 && known(in) && table && table->quanParameter;
+            }
+            case OpType::BinaryOp: {
+                if (one.inputIndexes.size() != 2) return false;
+                const wire::BinaryOpT* table = one.main.AsBinaryOp();
+                if (!table || table->opType < Binary::ADD || table->opType > Binary::MUL) return false;
+                for (const int id : one.inputIndexes)
+                    if (!known(id) || !sameDims(id, out)) return false;
+                return true;
+            }
+            case OpType::Pooling:
+            case OpType::ReLU6:
+                return sameSteps(in, out);
+            case OpType::ReLU:
+                return sameSteps(in, out) && (!one.main.AsRelu() || one.main.AsRelu()->slope == 0);
+            default:
+                break;
+        }
+        if (!isMove(one.type)) return false;
+        for (size_t k = 0; k < dataCount(i); ++k)
+            if (!sameSteps(one.inputIndexes[k], out)) return false;
+        return true;
+    }
+
+    // An activation between operators of floats has no codes.
+    void leaveLoneActivations() {
+        const std::vector<bool> before = coded_;
+        for (size_t i = 0; i < coded_.size(); ++i) {
+            if (!before[i] || (op(i).type != OpType::ReLU && op(i).type != OpType::ReLU6)) continue;
+            const int maker = makers_[at(op(i).inputIndexes[0])];
+            if (maker >= 0 && before[at(maker)]) continue;
+            const std::vector<size_t>& all = readers_[at(op(i).outputIndexes[0])];
+            if (std::none_of(all.begin(), all.end(), [&](size_t reader) { return before[reader]; }))
+                coded_[i] = false;
+        }
+    }
+
+    bool isNumber(int id) const { return value(id).constant && value(id).elementCount() == 1; }
+
+    // The tensor that an element-wise chain begins with, of which this operator is a part; -1: it is of none.
+    int sourceOf(size_t i) const {
+        const wire::OpT& one = op(i);
+        if (one.outputIndexes.size() != 1 || !value(one.outputIndexes[0]).isFloat()) return -1;
+        switch (one.type) {
+            case OpType::BinaryOp:
+            case OpType::ELU:
+            case OpType::ReLU:
+            case OpType::ReLU6:
+            case OpType::Selu:
+            case OpType::UnaryOp:
+                break;
+            default:
+                return -1;
+        }
+        int source = -1;
+        for (const int id : one.inputIndexes) {
+            if (isNumber(id)) continue;
+            if (value(id).constant || !sameDims(id, one.outputIndexes[0])) return -1;
+            const int maker = makers_[at(id)];
+            const bool inside = maker >= 0 && grouped_[at(maker)] && sources_[at(id)] >= 0;
+            const int from = inside ? sources_[at(id)] : id;
+            if (source >= 0 && source != from) return -1;
+            source = from;
+        }
+        return source;
+    }
+
+    // One value for each channel, which stays a float.
+    int gateOf(size_t i) const {
+        const wire::OpT& one = op(i);
+        const wire::BinaryOpT* table = one.main.AsBinaryOp();
+        if (one.type != OpType::BinaryOp || !table || one.inputIndexes.size() != 2 ||
+            (table->opType != Binary::ADD && table->opType != Binary::MUL))
+            return -1;
+        const Value& whole = value(one.outputIndexes[0]);
+        for (const size_t k : {size_t{1}, size_t{0}}) {
+            const Value &small = value(one.inputIndexes[k]), &big = value(one.inputIndexes[1 - k]);
+            if (big.dims != whole.dims || small.rank() != whole.rank() || whole.rank() < 2) continue;
+            bool fits = small.dims[0][1] == whole.dims[0][1];
+            for (size_t axis = 2; axis < whole.rank(); ++axis) fits = fits && small.dims[0][axis] == 1;
+            if (fits) return static_cast<int>(k);
+        }
+        return -1;
+    }
+
+    // Whether an operator may compute with codes where all around it does.
+    bool isCandidate(size_t i) {
+        const wire::OpT& one = op(i);
+        if (!live_[i] || coded_[i] || one.outputIndexes.size() != 1) return false;
+        const int out = one.outputIndexes[0], source = sourceOf(i);
+        if (source >= 0) {
+            sources_[at(out)] = source;
+            return true;
+        }
+        if (!known(out)) return false;
+        if (one.type == OpType::PReLU || one.type == OpType::Interp || isMove(one.type)) return true;
+        return gateOf(i) >= 0;
+    }
+
+    bool isMadeAsCodes(int id) const {
+        if (!known(id)) return false;
+        const int maker = makers_[at(id)];
+        return maker >= 0 &&
+               (coded_[at(maker)] || grouped_[at(maker)] || op(at(maker)).type == OpType::Int8ToFloat);
+    }
+
+    bool readsCodes(size_t reader, int id) const {
+        if (coded_[reader]) return true;
+        if (!grouped_[reader]) return false;
+        const int gate = sources_[at(op(reader).outputIndexes[0])] >= 0 ? -1 : gateOf(reader);
+        return gate < 0 || op(reader).inputIndexes[at(gate)] != id;
+    }
+
+    bool stays(size_t i) const {
+        const int out = op(i).outputIndexes[0], source = sources_[at(out)];
+        if (given_[at(out)] || readers_[at(out)].empty()) return false;
+        // Inside of a chain no codes are made.
+        bool inside = source >= 0;
+        for (const size_t reader : readers_[at(out)])
+            inside = inside && grouped_[reader] && sources_[at(op(reader).outputIndexes[0])] == source;
+        if (!inside) {
+            if (!known(out)) return false;
+            for (const size_t reader : readers_[at(out)])
+                if (!readsCodes(reader, out)) return false;
+        }
+        if (source >= 0) return isMadeAsCodes(source);
+        if (isMove(op(i).type)) {
+            for (size_t k = 0; k < dataCount(i); ++k)
+                if (!isMadeAsCodes(op(i).inputIndexes[k])) return false;
+            return true;
+        }
+        const int gate = gateOf(i);
+        return isMadeAsCodes(op(i).inputIndexes[gate < 0 ? 0 : 1 - at(gate)]);
+    }
+
+    void findGroups() {
+        for (size_t i = 0; i < grouped_.size(); ++i) grouped_[i] = isCandidate(i);
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (size_t i = 0; i < grouped_.size(); ++i)
+                if (grouped_[i] && !stays(i)) {
+                    grouped_[i] = false;
+                    changed = true;
+                }
+        }
+    }
+
+    // Whether the value is in steps, and no operator of codes makes it.
+    bool needsRounding(size_t maker, int id) const {
+        if (!known(id) || coded_[maker] || grouped_[maker]) return false;
+        const OpType type = op(maker).type;
+        if (type == OpType::Int8ToFloat || type == OpType::Const) return false;
+        // What only moves elements, or takes the largest ones, keeps what was rounded.
+        return !(isMove(type) && sameSteps(op(maker).inputIndexes.at(0), id));
+    }
+
+    bool readsFloats(int id) const {
+        if (given_[at(id)]) return true;
+        return std::any_of(readers_[at(id)].begin(), readers_[at(id)].end(),
+                           [&](size_t reader) { return !readsCodes(reader, id); });
+    }
+
+    V added(int like, const char* suffix, DataType type) {
+        const Value& from = value(like);
+        return builder_.addLike(scope_, from, from.name + suffix, type);
+    }
+
+    // FloatToInt8 and back. `to` has the steps.
+    void addPair(int from, int to, std::vector<Operator>& operators) {
+        V codes = added(to, "/codes", DataType::DT_INT8);
+        const Steps steps = *codes->steps;
+        for (const bool back : {false, true}) {
+            wire::QuantizedFloatParamT table;
+            table.tensorScale = {back ? steps.scale : 1 / steps.scale};
+            table.floatzeros = {steps.zero};
+            table.zeroPoint = static_cast<int8_t>(std::lround(steps.zero));
+            Operator& one = operators.emplace_back();
+            one.op.type = back ? OpType::Int8ToFloat : OpType::FloatToInt8;
+            one.op.name = back ? value(to).name + "/values" : codes->name;
+            one.op.inputIndexes = {back ? codes->tensor : from};
+            one.op.outputIndexes = {back ? to : codes->tensor};
+            one.op.defaultDimentionFormat = wire::MNN_DATA_FORMAT::NCHW;
+            one.op.main.Set(std::move(table));
+        }
+    }
+
+    Builder& builder_;
+    Scope& scope_;
+    std::vector<int> makers_;
+    std::vector<std::vector<size_t>> readers_;
+    std::vector<bool> given_, live_;
+    std::vector<bool> coded_;    // operators that compute with codes
+    std::vector<bool> grouped_;  // those that do where all around them do
+    std::vector<int> sources_;   // of results of chains
+};
+
+}  // namespace
+
+std::map<std::string, int64_t> roundCodes(Builder& builder, const std::vector<V>& outputs) {
+    std::map<std::string, int64_t> floats;
+    for (size_t i = 0; i < builder.scopes().size(); ++i) {
+        Scope& scope = builder.scopes()[i];
+        if (i > 0 && scope.name.empty()) continue;
+        const bool any =
+            std::any_of(scope.values.begin(), scope.values.end(), [](V value) { return value->steps; });
+        if (!any) continue;
+        std::vector<int> ids = scope.outputs;
+        if (i == 0)
+            for (const V value : outputs) ids.push_back(value->tensor);
+        Rounding(builder, scope, ids).run(floats);
+    }
+    return floats;
+}
+
+}  // namespace mnnc::onnx
