@@ -6,6 +6,7 @@
 
 #include "../importer.h"
 #include "base/error.h"
+#include "loops.h"
 
 namespace mnnc::onnx {
 namespace {
@@ -29,13 +30,25 @@ V joinHeads(Call& c, V x) {
     return reshape(c, permute(c, x, {0, 2, 1, 3}), {0, 0, -1});
 }
 
-V repeatHeads(Call& c, V x, int64_t times) {
-    if (times == 1) return x;
-    V wide = unsqueeze(c, x, {2});
-    V shape = concat(c, {c.b.ints({1, 1, times}), c.b.ints({1, 1})}, 0);
-    wide = broadcastTo(c, wide, shape);
-    V heads = binary(c, Binary::MUL, shapeOf(c, x, 1, 2), c.b.ints({times}));
+V repeatHeads(Call& c, V x, V q) {
+    V heads = shapeOf(c, q, 1, 2), ones = c.b.ints({1, 1}), times = nullptr;
+    if (q->fixed(1) && x->fixed(1)) {
+        const int64_t all = q->extent(1), own = x->extent(1);
+        if (own < 1 || all % own != 0)
+            fail(Status::BadFormat, "%lld heads of queries and %lld of keys", static_cast<long long>(all),
+                 static_cast<long long>(own));
+        if (all == own) return x;
+        times = c.b.ints({all / own});
+    } else {
+        times = binary(c, Binary::FLOORDIV, heads, shapeOf(c, x, 1, 2));
+    }
+    V wide = broadcastTo(c, unsqueeze(c, x, {2}), concat(c, {ones, times, ones}, 0));
     return reshapeTo(c, wide, concat(c, {shapeOf(c, x, 0, 1), heads, shapeOf(c, x, 2, 4)}, 0));
+}
+
+V depthScale(Call& c, V q) {
+    if (q->fixed(3)) return c.b.real(1 / std::sqrt(static_cast<float>(q->extent(3))));
+    return unary(c, Unary::RSQRT, castTo(c, extentOf(c, q, 3), Elem::Float));
 }
 
 V both(Call& c, V a, V b) {
@@ -43,29 +56,39 @@ V both(Call& c, V a, V b) {
 }
 
 V rotate(Call& c, V x, V cos, V sin, int64_t width, bool interleaved) {
-    const int64_t depth = x->extent(3), half = width / 2;
+    const int64_t half = width / 2;
     cos = unsqueeze(c, cos, {1});
     sin = unsqueeze(c, sin, {1});
-    V a = interleaved ? sliceAxis(c, x, 3, 0, width, 2) : sliceAxis(c, x, 3, 0, half);
-    V b = interleaved ? sliceAxis(c, x, 3, 1, width, 2) : sliceAxis(c, x, 3, half, width);
+    // width 0: all of it, which may be free.
+    V turning = width == 0 ? x : sliceAxis(c, x, 3, 0, width);
+    std::vector<V> parts;
+    if (interleaved) {
+        V pairs = reshape(c, turning, {0, 0, 0, width == 0 ? -1 : half, 2});
+        for (const int64_t i : {0, 1}) parts.push_back(squeeze(c, sliceAxis(c, pairs, 4, i, i + 1), {4}));
+    } else if (width == 0) {
+        wire::SliceT table;
+        table.axis = 3;
+        table.sourceType = wire::NetSource::TORCH;
+        parts = c.b.op(OpType::Slice, table, {turning}, 2);
+    } else {
+        parts = {sliceAxis(c, turning, 3, 0, half), sliceAxis(c, turning, 3, half, width)};
+    }
+    V a = parts[0], b = parts[1];
     V real = binary(c, Binary::SUB, mul(c, cos, a), mul(c, sin, b));
     V imaginary = add(c, mul(c, sin, a), mul(c, cos, b));
     V turned = nullptr;
     if (interleaved) {
         V pairs = concat(c, {unsqueeze(c, real, {4}), unsqueeze(c, imaginary, {4})}, 4);
-        turned = reshape(c, pairs, {0, 0, 0, width});
+        turned = reshape(c, pairs, {0, 0, 0, width == 0 ? -1 : width});
     } else {
         turned = concat(c, {real, imaginary}, 3);
     }
-    return width == depth ? turned : concat(c, {turned, sliceAxis(c, x, 3, width, depth)}, 3);
+    if (width == 0 || (x->fixed(3) && x->extent(3) == width)) return turned;
+    return concat(c, {turned, sliceAxis(c, x, 3, width, kToEnd)}, 3);
 }
 
 V attend(Call& c, V q, V k, V v, const Scores& scores) {
-    const int64_t heads = q->extent(1), kvHeads = k->extent(1);
-    if (kvHeads < 1 || heads % kvHeads != 0)
-        fail(Status::BadFormat, "%lld heads of queries and %lld of keys", static_cast<long long>(heads),
-             static_cast<long long>(kvHeads));
-    V keys = repeatHeads(c, k, heads / kvHeads), values = repeatHeads(c, v, heads / kvHeads);
+    V keys = repeatHeads(c, k, q), values = repeatHeads(c, v, q);
     V x = mul(c, matmul(c, q, keys, false, true), c.b.real(scores.scale));
     if (scores.cap != 0)
         x = mul(c, unary(c, Unary::TANH, mul(c, x, c.b.real(1 / scores.cap))), c.b.real(scores.cap));
@@ -90,15 +113,9 @@ void emitAttention(Call& c) {
     }
     c.out(1, k);
     c.out(2, v);
-    const int64_t heads = q->extent(1), kvHeads = k->extent(1);
-    if (kvHeads < 1 || heads % kvHeads != 0)
-        fail(Status::BadFormat, "%lld heads of queries and %lld of keys", static_cast<long long>(heads),
-             static_cast<long long>(kvHeads));
-    V keys = repeatHeads(c, k, heads / kvHeads), values = repeatHeads(c, v, heads / kvHeads);
-    const auto depth = static_cast<float>(q->extent(3));
-    const float scale = c.has("scale") ? c.real("scale", 1) : 1 / std::sqrt(depth);
-    V scores = matmul(c, q, keys, false, true);
-    scores = mul(c, scores, c.b.real(scale));
+    V keys = repeatHeads(c, k, q), values = repeatHeads(c, v, q);
+    V scale = c.has("scale") ? c.b.real(c.real("scale", 1)) : depthScale(c, q);
+    V scores = mul(c, matmul(c, q, keys, false, true), scale);
     const int64_t shown = c.integer("qk_matmul_output_mode", 0);
     const auto show = [&](int64_t mode) {
         if (c.wants(3) && shown == mode) c.out(3, scores);
@@ -176,11 +193,9 @@ V modified(Call& c, const char* name, V x) {
 
 void emitFlexAttention(Call& c) {
     V q = c.in(0), k = c.in(1), v = c.in(2);
-    const int64_t heads = q->extent(1), kvHeads = k->extent(1);
-    if (kvHeads < 1 || heads % kvHeads != 0) fail(Status::BadFormat, "heads that do not divide");
-    V keys = repeatHeads(c, k, heads / kvHeads), values = repeatHeads(c, v, heads / kvHeads);
-    const float scale = c.has("scale") ? c.real("scale", 1) : 1 / std::sqrt(static_cast<float>(q->extent(3)));
-    V scores = mul(c, matmul(c, q, keys, false, true), c.b.real(scale));
+    V keys = repeatHeads(c, k, q), values = repeatHeads(c, v, q);
+    V scale = c.has("scale") ? c.b.real(c.real("scale", 1)) : depthScale(c, q);
+    V scores = mul(c, matmul(c, q, keys, false, true), scale);
     wire::AxisT axis;
     axis.axis = 3;
     V weights = c.b.op(OpType::Softmax, axis, {modified(c, "score_mod", scores)});
@@ -191,8 +206,8 @@ void rotary(Call& c, V cos, V sin, V places) {
     const bool flat = c.in(0)->rank() == 3;
     V x = splitHeads(c, c.in(0), c.integer("num_heads", 0));
     int64_t width = c.integer("rotary_embedding_dim", 0);
-    if (width == 0) width = x->extent(3);
-    if (width < 0 || width % 2 != 0 || width > x->extent(3))
+    if (width == 0 && x->fixed(3)) width = x->extent(3);
+    if (width < 0 || width % 2 != 0 || (x->fixed(3) && width > x->extent(3)))
         fail(Status::BadRange, "rotary_embedding_dim is %lld", static_cast<long long>(width));
     if (places) {
         cos = gatherAxis(c, cos, places, 0);
@@ -246,7 +261,7 @@ void emitSwiGlu(Call& c) {
 
 // The steps of the recurrence, one after another.
 void emitLinearAttention(Call& c) {
-    constexpr int64_t kMostSteps = 256;
+    constexpr int64_t kMostUnrolled = 256;
     const std::string rule = c.text("update_rule", "gated_delta");
     const bool gated = rule == "gated" || rule == "gated_delta",
                delta = rule == "delta" || rule == "gated_delta";
@@ -255,9 +270,8 @@ void emitLinearAttention(Call& c) {
     const int64_t heads = c.integer("q_num_heads", 0), kvHeads = c.integer("kv_num_heads", 0);
     V q = splitHeads(c, c.in(0), heads), k = splitHeads(c, c.in(1), kvHeads),
       v = splitHeads(c, c.in(2), kvHeads);
-    const int64_t steps = q->extent(2), depth = q->extent(3), width = v->extent(3);
+    const int64_t depth = q->extent(3), width = v->extent(3);
     if (kvHeads < 1 || heads % kvHeads != 0) fail(Status::BadFormat, "heads that do not divide");
-    if (steps > kMostSteps) refuse("more than %lld steps", static_cast<long long>(kMostSteps));
     const float scale =
         c.real("scale", 0) != 0 ? c.real("scale", 0) : 1 / std::sqrt(static_cast<float>(depth));
     V decay = gated ? splitHeads(c, c.in(4), kvHeads) : nullptr;  // [batch, heads, steps, depth or 1]
@@ -268,29 +282,51 @@ void emitLinearAttention(Call& c) {
         V shape = concat(c, {shapeOf(c, q, 0, 1), c.b.ints({kvHeads, depth, width})}, 0);
         state = c.b.op(OpType::Fill, {}, {shape, c.b.real(0)});
     }
-    std::vector<V> outputs;
-    for (int64_t t = 0; t < steps; ++t) {
-        const auto at = [&](V x) { return sliceAxis(c, x, 2, t, t + 1); };  // [batch, heads, 1, n]
+    // at: the elements of a step, [batch, heads, 1, n]. Returns the state behind it.
+    const auto step = [&](const std::function<V(V)>& at, V before) {
         const auto column = [&](V x) { return permute(c, x, {0, 1, 3, 2}); };
-        V key = at(k), value = at(v);
-        if (gated) state = mul(c, state, unary(c, Unary::EXP, column(at(decay))));
-        if (delta) value = mul(c, binary(c, Binary::SUB, value, matmul(c, key, state)), at(beta));
-        state = add(c, state, mul(c, column(key), value));
-        outputs.push_back(matmul(c, at(q), repeatHeads(c, state, heads / kvHeads)));
+        V key = at(k), value = at(v), next = before;
+        if (gated) next = mul(c, next, unary(c, Unary::EXP, column(at(decay))));
+        if (delta) value = mul(c, binary(c, Binary::SUB, value, matmul(c, key, next)), at(beta));
+        return add(c, next, mul(c, column(key), value));
+    };
+    V result = nullptr;
+    if (q->fixed(2) && q->extent(2) <= kMostUnrolled) {
+        std::vector<V> outputs;
+        for (int64_t t = 0; t < q->extent(2); ++t) {
+            const std::function<V(V)> at = [&](V x) { return sliceAxis(c, x, 2, t, t + 1); };
+            state = step(at, state);
+            outputs.push_back(matmul(c, at(q), repeatHeads(c, state, q)));
+        }
+        result = concat(c, outputs, 2);
+    } else {
+        V always = c.b.constant(intScalar(1), Elem::Bool);
+        const LoopResult loop = writeLoop(
+            c, extentOf(c, q, 2), always, {state}, [&](V iteration, V, const std::vector<V>& before) {
+                const std::function<V(V)> at = [&](V x) {
+                    return unsqueeze(c, gatherAxis(c, x, iteration, 2), {2});
+                };
+                Round round;
+                round.carried = {step(at, before[0])};
+                V output = matmul(c, at(q), repeatHeads(c, round.carried[0], q));
+                round.scanned = {squeeze(c, output, {2})};
+                return round;
+            });
+        state = loop.finals[0];
+        result = permute(c, loop.stacks[0], {1, 2, 0, 3});
     }
-    V result = mul(c, concat(c, outputs, 2), c.b.real(scale));
+    result = mul(c, result, c.b.real(scale));
     c.out(0, joinHeads(c, result));
     c.out(1, state);
 }
 
 constexpr Entry kEntries[] = {
     {"Attention", 23, kNewest, emitAttention, "MatMul, Softmax, BinaryOp, Select",
-     "A free number of heads; a mask that is shorter than the keys over free extents."},
+     "A mask that is shorter than the keys over free extents."},
     {"FlexAttention", 1, kNewest, emitFlexAttention,
-     "MatMul, Softmax, BinaryOp and the bodies of its modifiers", "A free number of heads.",
-     "ai.onnx.preview"},
-    {"LinearAttention", 27, kNewest, emitLinearAttention, "MatMul and BinaryOp for each step",
-     "A free number of steps; more than 256."},
+     "MatMul, Softmax, BinaryOp and the bodies of its modifiers", "", "ai.onnx.preview"},
+    {"LinearAttention", 27, kNewest, emitLinearAttention,
+     "MatMul and BinaryOp for each step; While where their number is free or above 256"},
     {"RotaryEmbedding", 23, kNewest, emitRotary, "StridedSlice, BinaryOp, Concat"},
     {"RotaryEmbedding", 1, kNewest, emitContribRotary, "StridedSlice, BinaryOp, Concat",
      "scale, is_packed_batching.", "com.microsoft"},

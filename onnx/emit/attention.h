@@ -7,9 +7,9 @@ namespace mnnc::onnx {
 // [batch, length, heads * depth] becomes [batch, heads, length, depth]; what has rank 4 stays.
 V splitHeads(Call& c, V x, int64_t heads);
 V joinHeads(Call& c, V x);
-// Each head of keys or values serves several heads of queries.
-V repeatHeads(Call& c, V x, int64_t times);
-// x: [batch, heads, length, depth]; cos, sin: [batch or 1, length, half].
+// Each head of keys or values serves as many heads of queries as there are for it.
+V repeatHeads(Call& c, V x, V q);
+// x: [batch, heads, length, depth]; cos, sin: [batch or 1, length, half]. width: how many elements turn; 0: all.
 V rotate(Call& c, V x, V cos, V sin, int64_t width, bool interleaved);
 // a AND b, of bools; a: may be null.
 V both(Call& c, V a, V b);

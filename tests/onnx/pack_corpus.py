@@ -69,6 +69,28 @@ def node_tests():
             yield case
 
 
+# Node tests that are there once more with free extents of inputs: their axes.
+FREED = {"attention_4d": {"Q": "0123", "K": "0123", "V": "0123"}, "attention_4d_gqa": {"Q": "0123", "K": "0123", "V": "0123"},
+         "rotary_embedding": {"input": "0123", "cos_cache": "01", "sin_cache": "01", "position_ids": "01"},
+         "rotary_embedding_interleaved": {"input": "0123", "cos_cache": "01", "sin_cache": "01", "position_ids": "01"},
+         "rotary_embedding_3d_input": {"input": "012", "cos_cache": "01", "sin_cache": "01", "position_ids": "01"}}
+
+
+def freed_node_tests():
+    tests = {test.name: test for test in collect_testcases(None)}
+    linear = {name.removeprefix("test_"): {"query": "1", "key": "1", "value": "1", "decay": "1", "beta": "1"}
+              for name in tests if name.startswith("test_linear_attention") and not name.endswith("_expanded")}
+    for name, axes in (FREED | linear).items():
+        test = tests["test_" + name]
+        graph = test.model.graph
+        for value in graph.input:
+            for axis in axes.get(value.name, ""):
+                value.type.tensor_type.shape.dim[int(axis)].dim_param = f"{value.name}{axis}"
+        inputs, outputs = test.data_sets[0]
+        names = [[one.name for one in side] for side in (graph.input, graph.output)]
+        yield case_of(f"own_free_{name}", test.model, list(zip(names[0], inputs)), list(zip(names[1], outputs)))
+
+
 RANDOM = np.random.default_rng(0)
 
 
@@ -572,7 +594,7 @@ def main():
     onnxruntime.set_default_logger_severity(4)
     cases = list(node_tests()) + list(own_cases()) + list(quantised_cases()) + list(attention_cases()) + \
         list(recurrent_cases()) + list(chain_cases()) + list(stepwise_cases()) + \
-        list(free_cases()) + list(rounded_cases())
+        list(free_cases()) + list(rounded_cases()) + list(freed_node_tests())
     path = pathlib.Path(__file__).parent / "corpus.xz"
     corpus_files.pack(path, cases)
     print(f"{len(cases)} cases, {path.stat().st_size} bytes, onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}")
