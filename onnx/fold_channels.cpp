@@ -44,12 +44,22 @@ class Folding {
   private:
     // A convolution can cut off what lies outside of a range itself: the activation behind it becomes its parameter.
     void foldActivation(size_t i) {
-        const wire::OpT& cut = scope_.operators[i].op;
-        const int tensor = cut.inputIndexes[0], maker = makers_[at(tensor)];
+        const int tensor = scope_.operators[i].op.inputIndexes[0], maker = makers_[at(tensor)];
         if (maker < 0 || uses_[at(tensor)] != 1) return;
         wire::OpT& made = op(maker);
-        if (made.type != OpType::Convolution && made.type != OpType::ConvolutionDepthwise) return;
-        wire::Convolution2DT* table = made.main.AsConvolution2D();
+        if (made.type == OpType::Convolution3D) {
+            cutWith(i, made, made, made.main.AsConvolution3D());
+        } else if (made.type == OpType::Convolution || made.type == OpType::ConvolutionDepthwise) {
+            cutWith(i, made, made, made.main.AsConvolution2D());
+        } else if (const Layer layer = product(tensor)) {
+            cutWith(i, layer.made->op, made, layer.made->op.main.AsConvolution2D());
+        }
+    }
+
+    // made: the convolution; last: the operator that makes what is cut.
+    template <typename Table>
+    void cutWith(size_t i, const wire::OpT& made, wire::OpT& last, Table* table) {
+        const wire::OpT& cut = scope_.operators[i].op;
         if (!table || !table->common || made.inputIndexes.size() != 1 || table->common->relu6) return;
         const wire::ReluT* slope = cut.main.AsRelu();
         const wire::Relu6T* range = cut.main.AsRelu6();
@@ -59,41 +69,89 @@ class Folding {
             table->common->relu6 = true;
         else
             return;
-        take(made, cut.outputIndexes[0], maker);
+        take(last, cut.outputIndexes[0], makers_[at(cut.inputIndexes[0])]);
         removed_[i] = true;
     }
 
     static size_t at(int id) { return static_cast<size_t>(id); }
     wire::OpT& op(int i) { return scope_.operators[at(i)].op; }
 
-    // The convolution with constant weights that makes a tensor which nothing else reads; null: none.
-    Operator* convolution(int tensor) {
-        const int maker = makers_[at(tensor)];
-        if (maker < 0 || uses_[at(tensor)] != 1) return nullptr;
-        wire::OpT& made = op(maker);
-        if (made.type != OpType::Convolution && made.type != OpType::ConvolutionDepthwise) return nullptr;
-        const wire::Convolution2DT* table = made.main.AsConvolution2D();
-        Operator& whole = scope_.operators[at(maker)];
-        const bool plain = table && !scope_.values[at(tensor)]->steps && table->common &&
-                           made.inputIndexes.size() == 1 && !table->common->relu && !table->common->relu6 &&
-                           (!table->weight.empty() || whole.weights) && table->common->outputCount > 0 &&
+    // A convolution, of two axes or three, which may be a transposed one.
+    struct Layer {
+        Operator* made = nullptr;
+        std::vector<float>*weight = nullptr, *bias = nullptr;
+        size_t group = 1;
+        bool transposed = false;  // weights are [inputs, outputs of a group, ...], else [outputs, ...]
+        size_t channels() const { return bias->size(); }
+        explicit operator bool() const { return made != nullptr; }
+    };
+
+    template <typename Table>
+    static Layer layerOf(Operator& made, Table* table, bool transposed) {
+        const bool plain = table && table->common && made.op.inputIndexes.size() == 1 &&
+                           !table->common->relu && !table->common->relu6 &&
+                           (!table->weight.empty() || made.weights) && table->common->outputCount > 0 &&
                            table->bias.size() == static_cast<size_t>(table->common->outputCount);
-        return plain ? &whole : nullptr;
+        if (!plain) return {};
+        return {&made, &table->weight, &table->bias, static_cast<size_t>(std::max(table->common->group, 1)),
+                transposed};
     }
 
-    static void shift(Operator& made, const std::vector<float>& values) {
-        std::vector<float>& bias = made.op.main.AsConvolution2D()->bias;
-        for (size_t o = 0; o < bias.size(); ++o) bias[o] += values[o];
-    }
-
-    static void apply(Operator& made, const std::vector<float>& factor, const std::vector<float>& shift) {
-        made.fillWeights();
-        wire::Convolution2DT& table = *made.op.main.AsConvolution2D();
-        const size_t channels = table.bias.size(), each = table.weight.size() / channels;
-        for (size_t o = 0; o < channels; ++o) {
-            for (size_t k = 0; k < each; ++k) table.weight[o * each + k] *= factor[o];
-            table.bias[o] = table.bias[o] * factor[o] + shift[o];
+    // The one with constant weights that makes a tensor which nothing else reads.
+    Layer convolution(int tensor) {
+        const int maker = makers_[at(tensor)];
+        if (maker < 0 || uses_[at(tensor)] != 1 || scope_.values[at(tensor)]->steps) return {};
+        Operator& made = scope_.operators[at(maker)];
+        wire::OpParameterUnion& main = made.op.main;
+        switch (made.op.type) {
+            case OpType::Convolution:
+            case OpType::ConvolutionDepthwise:
+                return layerOf(made, main.AsConvolution2D(), false);
+            case OpType::Deconvolution:
+            case OpType::DeconvolutionDepthwise:
+                return layerOf(made, main.AsConvolution2D(), true);
+            case OpType::Convolution3D:
+                return layerOf(made, main.AsConvolution3D(), false);
+            case OpType::ConvTranspose3D:
+                return layerOf(made, main.AsConvolution3D(), true);
+            default:
+                return {};
         }
+    }
+
+    static void shift(const Layer& layer, const std::vector<float>& values) {
+        for (size_t o = 0; o < layer.channels(); ++o) (*layer.bias)[o] += values[o];
+    }
+
+    // inputs: of a transposed one.
+    static bool apply(const Layer& layer, const std::vector<float>& factor, const std::vector<float>& shift,
+                      size_t inputs) {
+        const size_t channels = layer.channels();
+        if (layer.transposed && (inputs == 0 || inputs % layer.group != 0 || channels % layer.group != 0))
+            return false;
+        layer.made->fillWeights();
+        std::vector<float>& weight = *layer.weight;
+        if (layer.transposed) {
+            const size_t outs = channels / layer.group, ins = inputs / layer.group,
+                         each = weight.size() / (inputs * outs);
+            if (weight.size() != inputs * outs * each) return false;
+            for (size_t i = 0; i < inputs; ++i)
+                for (size_t o = 0; o < outs; ++o)
+                    for (size_t k = 0; k < each; ++k)
+                        weight[(i * outs + o) * each + k] *= factor[i / ins * outs + o];
+        } else {
+            const size_t each = weight.size() / channels;
+            for (size_t o = 0; o < channels; ++o)
+                for (size_t k = 0; k < each; ++k) weight[o * each + k] *= factor[o];
+        }
+        for (size_t o = 0; o < channels; ++o) (*layer.bias)[o] = (*layer.bias)[o] * factor[o] + shift[o];
+        return true;
+    }
+
+    // How many channels a layer reads; 0: that is not known.
+    size_t inputsOf(const Layer& layer) const {
+        const Value& x = *scope_.values[at(layer.made->op.inputIndexes[0])];
+        return x.rank() > 1 && x.fixed(1) ? static_cast<size_t>(x.dims[0][1]) : 0;
     }
 
     void take(wire::OpT& made, int tensor, int maker) {
@@ -108,43 +166,43 @@ class Folding {
         const int into = makers_[at(packed)], out = reader_[at(result)];
         if (!table || into < 0 || out < 0 || uses_[at(packed)] != 1 || uses_[at(result)] != 1) return;
         if (op(into).type != OpType::ConvertTensor || op(out).type != OpType::ConvertTensor) return;
-        Operator* made = convolution(op(into).inputIndexes[0]);
-        if (!made || table->scaleData.size() != made->op.main.AsConvolution2D()->bias.size() ||
-            table->biasData.size() != table->scaleData.size())
+        const Layer layer = convolution(op(into).inputIndexes[0]);
+        if (!layer || table->scaleData.size() != layer.channels() ||
+            table->biasData.size() != table->scaleData.size() ||
+            !apply(layer, table->scaleData, table->biasData, inputsOf(layer)))
             return;
-        apply(*made, table->scaleData, table->biasData);
         const int maker = makers_[at(op(into).inputIndexes[0])];
-        take(made->op, op(out).outputIndexes[0], maker);
+        take(layer.made->op, op(out).outputIndexes[0], maker);
         removed_[at(into)] = removed_[i] = removed_[at(out)] = true;
     }
 
-    // The product of a layer, [M, N, 1, 1], behind its Reshape to [..., N]; null: it is none.
-    Operator* layer(int tensor) {
+    // The product of a layer, [M, N, 1, 1], behind its Reshape to [..., N].
+    Layer product(int tensor) {
         const int reshape = makers_[at(tensor)];
-        if (reshape < 0 || uses_[at(tensor)] != 1 || op(reshape).type != OpType::Reshape) return nullptr;
-        const int product = op(reshape).inputIndexes[0];
-        const Value* value = scope_.values[at(product)];
-        Operator* made = convolution(product);
-        if (!made || value->rank() != 4 || value->steps || !value->fixed(2) || !value->fixed(3) ||
+        if (reshape < 0 || uses_[at(tensor)] != 1 || op(reshape).type != OpType::Reshape) return {};
+        const int flat = op(reshape).inputIndexes[0];
+        const Value* value = scope_.values[at(flat)];
+        const Layer layer = convolution(flat);
+        if (!layer || value->rank() != 4 || value->steps || !value->fixed(2) || !value->fixed(3) ||
             value->dims[0][2] != 1 || value->dims[0][3] != 1)
-            return nullptr;
-        return made;
+            return {};
+        return layer;
     }
 
     // A number for each column of a layer.
     bool foldBias(size_t i, int tensor, int other) {
-        Operator* made = layer(tensor);
+        const Layer layer = product(tensor);
         const int constant = makers_[at(other)];
-        if (!made || constant < 0 || !scope_.operators[at(constant)].constant) return false;
+        if (!layer || constant < 0 || !scope_.operators[at(constant)].constant) return false;
         const Array& array = *scope_.operators[at(constant)].constant;
-        const size_t channels = made->op.main.AsConvolution2D()->bias.size(), rank = ranks_[at(tensor)];
+        const size_t channels = layer.channels(), rank = ranks_[at(tensor)];
         const Value* value = scope_.values[at(tensor)];
         bool fits = array.type == DataType::DT_FLOAT && array.floatCount() == channels && rank >= 2 &&
                     array.dims.size() <= rank && !array.dims.empty() &&
                     array.dims.back() == static_cast<int64_t>(channels) && value->fixed(rank - 1) &&
                     value->dims[0][rank - 1] == static_cast<int64_t>(channels) && !value->steps;
         if (!fits) return false;
-        shift(*made, array.allFloats());
+        shift(layer, array.allFloats());
         take(op(makers_[at(tensor)]), scope_.operators[i].op.outputIndexes[0], makers_[at(tensor)]);
         removed_[i] = true;
         return true;
@@ -159,11 +217,11 @@ class Folding {
         for (size_t side = 0; side < 2; ++side) {
             const int tensor = binary.inputIndexes[side], other = binary.inputIndexes[1 - side];
             if (table->opType == wire::BinaryOpOperation::ADD && foldBias(i, tensor, other)) return;
-            Operator* made = convolution(tensor);
+            const Layer layer = convolution(tensor);
             const int constant = makers_[at(other)];
-            if (!made || constant < 0 || !scope_.operators[at(constant)].constant) continue;
+            if (!layer || constant < 0 || !scope_.operators[at(constant)].constant) continue;
             const Array& array = *scope_.operators[at(constant)].constant;
-            const size_t channels = made->op.main.AsConvolution2D()->bias.size(), rank = ranks_[at(tensor)];
+            const size_t channels = layer.channels(), rank = ranks_[at(tensor)];
             // [channels, 1...], perhaps behind ones, and no axis more than the result has.
             bool fits = array.type == DataType::DT_FLOAT && array.floatCount() == channels && rank >= 3 &&
                         array.dims.size() <= rank && array.dims.size() + 1 >= rank;
@@ -173,10 +231,10 @@ class Folding {
             }
             if (!fits) continue;
             if (table->opType == wire::BinaryOpOperation::ADD)
-                shift(*made, array.allFloats());
-            else
-                apply(*made, array.allFloats(), std::vector<float>(channels, 0.0f));
-            take(made->op, binary.outputIndexes[0], makers_[at(tensor)]);
+                shift(layer, array.allFloats());
+            else if (!apply(layer, array.allFloats(), std::vector<float>(channels, 0.0f), inputsOf(layer)))
+                continue;
+            take(layer.made->op, binary.outputIndexes[0], makers_[at(tensor)]);
             removed_[i] = true;
             return;
         }

@@ -118,7 +118,9 @@ std::array<int64_t, kProbes> Importer::standsFor(const Extent& extent, size_t ax
     if (strategy == 4)
         numbers = rank < 4 ? std::array<int64_t, kProbes>{1536, 2048}
                            : std::array<int64_t, kProbes>{32, 64};  // sounds
-    if ((strategy == 4 || strategy == kLenientStrategy) && axis == 0) numbers = {2, 3};
+    if (strategy == 5)                                              // by many numbers of heads
+        numbers = rank < 4 ? std::array<int64_t, kProbes>{720, 1440} : std::array<int64_t, kProbes>{72, 144};
+    if ((strategy == 4 || strategy == 5 || strategy == kLenientStrategy) && axis == 0) numbers = {2, 3};
     extents_[key] = numbers;
     return numbers;
 }

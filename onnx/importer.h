@@ -52,9 +52,9 @@ struct Report {
 };
 
 // The last of the ways to stand for free extents: operators that refuse the numbers are not checked.
-constexpr int kLenientStrategy = 5;
+constexpr int kLenientStrategy = 6;
 // As the first one, with extents as fixed that are equal by chance, as where a net fills its input up to some length.
-constexpr int kTrustingStrategy = 6;
+constexpr int kTrustingStrategy = 7;
 
 class Importer {
   public:

@@ -31,9 +31,10 @@ void emitPRelu(Call& c) {
     }
     // One slope for each channel.
     const size_t rank = slope->rank();
-    if (slope->constant && x->isFloat() && x->rank() == 4 && x->fixed(1) &&
-        slope->elementCount() == x->dims[0][1] && rank >= 3 && rank <= 4 &&
-        slope->dims[0][rank - 3] == x->dims[0][1]) {
+    const size_t behind = x->rank() - std::min<size_t>(x->rank(), 2);  // axes behind the channels
+    if (slope->constant && x->isFloat() && x->rank() >= 4 && x->rank() <= 5 && x->fixed(1) &&
+        slope->elementCount() == x->dims[0][1] && rank > behind && rank <= x->rank() &&
+        slope->dims[0][rank - 1 - behind] == x->dims[0][1]) {
         wire::PReluT table;
         table.slopeCount = static_cast<int32_t>(slope->elementCount());
         table.slope = slope->array().allFloats();

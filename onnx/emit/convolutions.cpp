@@ -184,7 +184,10 @@ Layer readLayer(Call& c) {
         fail(Status::BadFormat, "weights of rank %zu for an input of rank %zu", layer.weight->rank(), rank);
     if (rank < 3 || rank > 5) refuse("it has %zu spatial axes; there are forms for 1, 2 and 3", rank - 2);
     std::vector<int64_t> kernel;
-    for (size_t i = 2; i < rank; ++i) kernel.push_back(layer.weight->extent(i));
+    const std::vector<int64_t> given = c.integers("kernel_shape").value_or(std::vector<int64_t>());
+    for (size_t i = 2; i < rank; ++i)
+        kernel.push_back(!layer.weight->fixed(i) && given.size() == rank - 2 ? given[i - 2]
+                                                                             : layer.weight->extent(i));
     layer.windows = readWindows(c, *layer.x, kernel);
     if (layer.windows.kernel != kernel)
         fail(Status::BadFormat, "kernel_shape %s and weights of %s", dimsText(layer.windows.kernel).c_str(),

@@ -6,7 +6,7 @@
 namespace mnnc::onnx {
 
 // Products with constant matrices of fewer numbers stay products.
-constexpr int64_t kFewestWeights = 1024;
+constexpr int64_t kFewestWeights = 16;
 
 // x [..., K] times weights [N, K], and a bias of N numbers, or none: [..., N].
 // transposed: [K, N].

@@ -2,6 +2,8 @@
 // model has it as a constant, else once per run.
 #pragma once
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "backends/cpu/kernels/gemm.h"
 #include "backends/cpu/ops/command_execution.h"
@@ -10,7 +12,8 @@
 
 namespace mnnc::cpu {
 
-// A part of an input: K x N values, N x K where transposed, and the most rows that it is multiplied with at once.
+// A part of an input: K x N values, N x K where transposed, and the most rows that it is multiplied with at once. besideN: as many
+// columns of another constant (`beside`, from besideOffset on) lie behind these, where both are K x N.
 struct MatrixPart {
     size_t input = 0;
     int64_t offset = 0;
@@ -18,6 +21,11 @@ struct MatrixPart {
     size_t ld = 0;
     bool transposed = false;
     int rows = 1;
+    size_t beside = 0;
+    int64_t besideOffset = 0;
+    int besideN = 0;
+
+    int columns() const { return N + besideN; }
 };
 
 // Places in an execution's scratch memory, each on a cache line of its own.
@@ -37,6 +45,12 @@ class ScratchLayout {
 
 class PackedMatrix {
   public:
+    // Whether an input is packed once per session.
+    static bool isKept(const Command& command, size_t input) {
+        const Operand& tensor = *command.inputs[input];
+        return tensor.usage == Usage::Constant && (tensor.values || tensor.stored) && command.params;
+    }
+
     void plan(const CpuBackend& backend, const Command& command, const MatrixPart& part,
               ScratchLayout& scratch) {
         part_ = part;
@@ -47,17 +61,20 @@ class PackedMatrix {
             checkedAdd(checkedMul(2, static_cast<int64_t>(gemmOnThreadScratchBytes(type_, part.rows, part.K)),
                                   "scratch"),
                        64, "scratch"));
-        const auto size = static_cast<int64_t>(gemmPackedBytes(backend.kernels(), type_, part.N, part.K));
-        const Operand& tensor = *command.inputs[part.input];
-        if (tensor.usage == Usage::Constant && (tensor.values || tensor.stored) && command.params) {
-            const std::string variant =
-                format("recurrent.%s.%s.%zu.%lld.%dx%d.%s%zu", gemmText(backend, type_).c_str(),
-                       backend.kernels().isa, part.input, static_cast<long long>(part.offset), part.K, part.N,
-                       part.transposed ? "t" : "n", part.ld);
+        const auto size =
+            static_cast<int64_t>(gemmPackedBytes(backend.kernels(), type_, part.columns(), part.K));
+        if (isKept(command, part.input)) {
+            if (part.besideN > 0) beside_ = command.inputs[part.beside]->content;
+            const std::string variant = format(
+                "recurrent.%s.%s.%zu.%lld.%dx%d.%s%zu.%zu.%p.%lld.%d", gemmText(backend, type_).c_str(),
+                backend.kernels().isa, part.input, static_cast<long long>(part.offset), part.K, part.N,
+                part.transposed ? "t" : "n", part.ld, part.beside, beside_.get(),
+                static_cast<long long>(part.besideOffset), part.besideN);
             constant_ = backend.weightsOf(command, part.input, variant, roundUp(size, 64), [&](void* buffer) {
-                const auto loaded = tensor.values ? nullptr : tensor.stored->load();
-                packInto(backend, static_cast<const float*>(loaded ? loaded.get() : tensor.values), buffer,
-                         backend.planningPool());
+                const Values first(*command.inputs[part.input]);
+                if (part.besideN == 0) return packInto(backend, first.data, buffer, backend.planningPool());
+                const Values second(*command.inputs[part.beside]);
+                packJoined(backend, first.data + part.offset, second.data + part.besideOffset, buffer);
             });
         } else {
             place_ = scratch.bytes(size);
@@ -78,7 +95,7 @@ class PackedMatrix {
         args.type = type_;
         args.scratch = at(scratch, work_);
         args.M = rows;
-        args.N = part_.N;
+        args.N = part_.columns();
         args.K = part_.K;
         args.a = a;
         args.lda = static_cast<size_t>(part_.K);
@@ -92,6 +109,26 @@ class PackedMatrix {
     }
 
   private:
+    // The elements of a constant, for as long as they are packed.
+    struct Values {
+        explicit Values(const Operand& tensor)
+            : loaded(tensor.values ? nullptr : tensor.stored->load()),
+              data(static_cast<const float*>(loaded ? loaded.get() : tensor.values)) {}
+        decltype(std::declval<const Operand&>().stored->load()) loaded;
+        const float* data;
+    };
+
+    void packJoined(const CpuBackend& backend, const float* first, const float* second, void* packed) const {
+        const auto N = static_cast<size_t>(part_.N), more = static_cast<size_t>(part_.besideN);
+        std::vector<float> joined;
+        joined.reserve((N + more) * static_cast<size_t>(part_.K));
+        for (int k = 0; k < part_.K; ++k, first += N, second += more) {
+            joined.insert(joined.end(), first, first + N);
+            joined.insert(joined.end(), second, second + more);
+        }
+        gemmPackB(backend.kernels(), type_, part_.columns(), part_.K, joined.data(), N + more, false, packed,
+                  backend.planningPool());
+    }
     void packInto(const CpuBackend& backend, const float* values, void* packed, ThreadPool& pool) const {
         gemmPackB(backend.kernels(), type_, part_.N, part_.K, values + part_.offset, part_.ld,
                   part_.transposed, packed, pool);
@@ -102,6 +139,7 @@ class PackedMatrix {
     GemmType type_ = GemmType::Float;
     int64_t place_ = 0, work_ = 0;  // in scratch: the packed values of a run, memory of the products
     PackedWeights constant_;
+    WeightStore::Owner beside_;  // its address, which names the packing, stays its own
 };
 
 }  // namespace mnnc::cpu

@@ -48,6 +48,10 @@ class Recurrent final : public CommandExecution {
         rowWeights_ = p.rowWeights;
         resetAfter_ = p.linearBeforeReset || rowWeights_;
         apart_ = cell_ == Cell::Gru && !rowWeights_;
+        together_ = apart_;
+        for (int d = 0; d < directions_; ++d)
+            for (const size_t k : {size_t{0}, size_t{2}})
+                together_ = together_ && PackedMatrix::isKept(command(), gruInput(d, k));
         const bool keepsAll = cell_ != Cell::Gru || p.keepAllOutputs;
         all_ = keepsAll ? 0 : -1;
         last_ = keepsAll ? (command().outputs.size() > 1 ? 1 : -1) : 0;
@@ -145,7 +149,22 @@ class Recurrent final : public CommandExecution {
             const auto ld = static_cast<size_t>(transposed ? K : N);
             matrix.plan(backend_, command(), {input, offset, N, K, ld, transposed, rows}, layout);
         };
-        if (apart_) {
+        // The matrix of the gates and that of the candidate behind it, from this row on.
+        const auto planBoth = [&](PackedMatrix& matrix, int64_t row, int K, int rows) {
+            const int both = 2 * hidden_;
+            matrix.plan(backend_, command(),
+                        {gruInput(d, 0), row * both, both, K, static_cast<size_t>(both), false, rows,
+                         gruInput(d, 2), row * hidden_, hidden_},
+                        layout);
+        };
+        if (together_) {
+            planBoth(own.input, 0, inputs_, many);
+            if (resetAfter_) return planBoth(own.own, inputs_, hidden_, batch_);
+            plan(own.own, gruInput(d, 0), int64_t{inputs_} * 2 * hidden_, 2 * hidden_, hidden_, false,
+                 batch_);
+            plan(own.candidateOwn, gruInput(d, 2), int64_t{inputs_} * hidden_, hidden_, hidden_, false,
+                 batch_);
+        } else if (apart_) {
             const int both = 2 * hidden_;
             plan(own.input, gruInput(d, 0), 0, both, inputs_, false, many);
             plan(own.own, gruInput(d, 0), int64_t{inputs_} * both, both, hidden_, false, batch_);
@@ -165,18 +184,17 @@ class Recurrent final : public CommandExecution {
         Progress progress;
         own.input.pack(backend_, command(), frame, frame.scratch());
         own.own.pack(backend_, command(), frame, frame.scratch());
-        if (apart_) {
+        if (apart_ && !together_) {
             own.candidateInput.pack(backend_, command(), frame, frame.scratch());
             own.candidateOwn.pack(backend_, command(), frame, frame.scratch());
         }
-        if (cell_ == Cell::Gru && !resetAfter_) {
+        if (together_ || (cell_ == Cell::Gru && !resetAfter_)) {
             float* bias = at(frame, own.bias);
-            const float *gates = inData<float>(frame, gruInput(d, 1)),
-                        *candidate = inData<float>(frame, gruInput(d, 3)),
-                        *recurrent = inData<float>(frame, gruInput(d, 4));
-            for (int i = 0; i < 2 * hidden_; ++i) bias[i] = gates[i] + recurrent[i];
-            for (int i = 0; i < hidden_; ++i)
-                bias[2 * hidden_ + i] = candidate[i] + recurrent[2 * hidden_ + i];
+            const auto both = static_cast<size_t>(2 * hidden_);
+            std::copy_n(inData<float>(frame, gruInput(d, 1)), both, bias);
+            std::copy_n(inData<float>(frame, gruInput(d, 3)), hidden_, bias + both);
+            const float* recurrent = inData<float>(frame, gruInput(d, 4));
+            for (int i = 0; !resetAfter_ && i < 3 * hidden_; ++i) bias[i] += recurrent[i];
         }
         const size_t firstState = apart_ ? gruInput(directions_, 0) : rowWeights_ ? 5 : 4;
         const size_t skipped = static_cast<size_t>(d) * stateSize();
@@ -205,11 +223,11 @@ class Recurrent final : public CommandExecution {
         const int rows = static_cast<int>(count) * batch_;
         const auto ld = static_cast<size_t>(columns_);
         float* sums = at(frame, own.sums);
-        const float* bias = !apart_       ? inData<float>(frame, rowWeights_ ? 2 : 3) + int64_t{d} * columns_
-                            : resetAfter_ ? inData<float>(frame, gruInput(d, 1))
-                                          : at(frame, own.bias);
+        const float* bias = !apart_ ? inData<float>(frame, rowWeights_ ? 2 : 3) + int64_t{d} * columns_
+                            : resetAfter_ && !together_ ? inData<float>(frame, gruInput(d, 1))
+                                                        : at(frame, own.bias);
         own.input.multiply(backend_, x, rows, sums, ld, bias, nullptr, frame.number(), frame.scratch(), pool);
-        if (!apart_) return;
+        if (!apart_ || together_) return;
         const int both = 2 * hidden_;
         own.candidateInput.multiply(backend_, x, rows, sums + both, ld,
                                     resetAfter_ ? inData<float>(frame, gruInput(d, 3)) : bias + both, nullptr,
@@ -280,7 +298,7 @@ class Recurrent final : public CommandExecution {
         own.own.multiply(backend_, before, batch_, extra, ld, bias, nullptr, numberOf(frame, done),
                          frame.scratch(), pool);
         const int both = 2 * hidden_;
-        if (apart_)
+        if (apart_ && !together_)
             own.candidateOwn.multiply(backend_, before, batch_, extra + both, ld, bias + both, nullptr,
                                       numberOf(frame, done), frame.scratch(), pool);
         forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
@@ -298,6 +316,7 @@ class Recurrent final : public CommandExecution {
     int all_ = 0, last_ = -1;                       // outputs with all states and with the last ones, or -1
     bool resetAfter_ = false, rowWeights_ = false;  // GRU
     bool apart_ = false;                            // of a GRU: the candidate's matrices are apart
+    bool together_ = false;                         // and are packed behind those of the gates
     Direction dirs_[2];
 };
 
