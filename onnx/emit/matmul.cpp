@@ -46,7 +46,7 @@ void emitMatMulInteger(Call& c) {
 
 constexpr Entry kEntries[] = {
     {"Gemm", 1, kNewest, emitGemm,
-     "Convolution of 1x1 with constant matrices of 1,024 numbers and more; MatMul, BinaryOp"},
+     "Convolution of 1x1 with constant matrices of 16 numbers and more; MatMul, BinaryOp"},
     {"MatMul", 1, kNewest, emitMatMul, "As Gemm", "Integers are multiplied as floats: exact below 2^24."},
     {"MatMulInteger", 10, kNewest, emitMatMulInteger, "Cast, BinaryOp, MatMul", "Exact below 2^24."},
 };

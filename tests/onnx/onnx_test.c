@@ -238,6 +238,36 @@ static void channels_are_folded_into_convolutions(void** state) {
     mnn_onnx_result_destroy(&result);
 }
 
+/* What the operators of a model become. */
+static void expect_operators(const void* model, size_t bytes, const char* const* types, size_t wanted) {
+    mnn_onnx_result_t* result = NULL;
+    const void* data = NULL;
+    size_t size = 0, count = 0;
+    mnn_interpreter_t* net = NULL;
+    assert_ok(mnn_onnx_convert_memory(model, bytes, NULL, &result));
+    assert_ok(mnn_onnx_result_data(result, &data, &size));
+    assert_ok(mnn_interpreter_create_from_memory(data, size, NULL, &net));
+    assert_ok(mnn_interpreter_op_count(net, &count));
+    for (size_t i = 0; i < count; i++) {
+        const char* type = NULL;
+        assert_ok(mnn_interpreter_op_type(net, i, &type));
+        if (i >= wanted || strcmp(type, types[i]) != 0) fail_msg("operator %zu is %s", i, type);
+    }
+    assert_int_equal(count, wanted);
+    mnn_interpreter_destroy(&net);
+    mnn_onnx_result_destroy(&result);
+}
+
+static void layers_take_what_lies_behind_them(void** state) {
+    (void)state;
+    const char* volume[] = {"Input", "Convolution3D"};
+    const char* transposed[] = {"Input", "Deconvolution"};
+    const char* layer[] = {"Input", "Reshape", "Convolution", "Reshape"};
+    expect_operators(volume_model, sizeof volume_model, volume, 2);
+    expect_operators(transposed_model, sizeof transposed_model, transposed, 2);
+    expect_operators(layer_model, sizeof layer_model, layer, 4);
+}
+
 /* The product of ones with the matrix of matrix_model. */
 static void products(mnn_interpreter_t* net, float sums[32]) {
     mnn_session_t* session = NULL;
@@ -503,6 +533,7 @@ int main(void) {
         cmocka_unit_test(results_know_their_handles),
         cmocka_unit_test(problems_come_all_at_once),
         cmocka_unit_test(channels_are_folded_into_convolutions),
+        cmocka_unit_test(layers_take_what_lies_behind_them),
         cmocka_unit_test(weights_have_the_wanted_form),
         cmocka_unit_test(weights_beside_are_saved_and_found),
         cmocka_unit_test(links_are_followed_where_it_is_asked_for),

@@ -551,6 +551,26 @@ def rounded_cases():
                        plain=True)
 
 
+def layer_cases():
+    """What lies behind layers and becomes a part of them."""
+    node = helper.make_node
+    def norm(count):
+        return {"s": np.abs(floats(count)) + .5, "b": floats(count), "m": floats(count), "v": np.abs(floats(count)) + .5}
+
+    for name, op, x, w, channels, attributes in (
+            ("volume", "Conv", floats(1, 4, 4, 5, 5), floats(6, 2, 2, 3, 3), 6, {"group": 2}),
+            ("transposed", "ConvTranspose", floats(1, 4, 5, 5), floats(4, 3, 3, 3), 3, {"strides": [2, 2]}),
+            ("transposed_groups", "ConvTranspose", floats(1, 4, 5, 5), floats(4, 3, 3, 3), 6, {"group": 2}),
+            ("transposed_depthwise", "ConvTranspose", floats(1, 4, 5, 5), floats(4, 1, 3, 3), 4, {"group": 4}),
+            ("transposed_volume", "ConvTranspose", floats(1, 4, 3, 3, 3), floats(4, 3, 2, 2, 2), 3, {})):
+        nodes = [node(op, ["x", "w"], ["c"], **attributes), node("BatchNormalization", ["c", "s", "b", "m", "v"], ["n"]),
+                 node("Relu", ["n"], ["y"])]
+        yield own_case(f"norm_behind_{name}", nodes, {"x": x}, {"w": w, **norm(channels)})
+    yield own_case("linear_relu", [node("MatMul", ["x", "w"], ["p"]), node("Add", ["p", "b"], ["s"]), node("Relu", ["s"], ["y"])],
+                   {"x": floats(2, 3, 5)}, {"w": floats(5, 4), "b": floats(4)}, free=("x",))
+    yield own_case("prelu_volume", [node("PRelu", ["x", "s"], ["y"])], {"x": floats(2, 3, 4, 2, 2)}, {"s": floats(3, 1, 1, 1)})
+
+
 def free_cases():
     """What two sets of numbers for free extents have in common by chance, or do not fit at all."""
     node = helper.make_node
@@ -594,7 +614,7 @@ def main():
     onnxruntime.set_default_logger_severity(4)
     cases = list(node_tests()) + list(own_cases()) + list(quantised_cases()) + list(attention_cases()) + \
         list(recurrent_cases()) + list(chain_cases()) + list(stepwise_cases()) + \
-        list(free_cases()) + list(rounded_cases()) + list(freed_node_tests())
+        list(free_cases()) + list(layer_cases()) + list(rounded_cases()) + list(freed_node_tests())
     path = pathlib.Path(__file__).parent / "corpus.xz"
     corpus_files.pack(path, cases)
     print(f"{len(cases)} cases, {path.stat().st_size} bytes, onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}")

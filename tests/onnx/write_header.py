@@ -22,6 +22,15 @@ def main():
               onnx.node("Add", ["c", "d"], ["y"])]
     numbers = [onnx.floats("w", [2, 1, 1, 1], [2, 3]), onnx.floats("s", [2], [4, 5]), onnx.floats("b", [2], [6, 7]),
                onnx.floats("m", [2], [1, 2]), onnx.floats("v", [2], [1, 4]), onnx.floats("d", [2, 1, 1], [8, 9])]
+    # The same behind a convolution of three axes, a transposed one, and a product.
+    norm = onnx.node("BatchNormalization", ["a", "s", "b", "m", "v"], ["c"])
+    volume = [onnx.node("Conv", ["x", "w"], ["a"]), norm, onnx.node("Relu", ["c"], ["y"])]
+    transposed = [onnx.node("ConvTranspose", ["x", "w"], ["a"]), norm, onnx.node("Add", ["c", "d"], ["y"])]
+    layer = [onnx.node("MatMul", ["x", "w"], ["a"]), onnx.node("Add", ["a", "b"], ["c"]), onnx.node("Relu", ["c"], ["y"])]
+    behind = (
+        ("volume_model", volume, [1, 1, 2, 2, 2], [1, 2, 2, 2, 2], [onnx.floats("w", [2, 1, 1, 1, 1], [2, 3]), *numbers[1:5]]),
+        ("transposed_model", transposed, [1, 1, 2, 4], [1, 2, 2, 4], [onnx.floats("w", [1, 2, 1, 1], [2, 3]), *numbers[1:]]),
+        ("layer_model", layer, [2, 8], [2, 4], [onnx.floats("w", [8, 4], range(32)), onnx.floats("b", [4], [-9, 1, 2, -8])]))
     # x [n, 64] times a matrix of 64 x 32, and the same matrix in a file of its own.
     rows, columns = onnx.value("x", onnx.FLOAT, ["n", 64]), onnx.value("y", onnx.FLOAT, ["n", 32])
     product = [onnx.node("MatMul", ["x", "w"], ["y"])]
@@ -61,6 +70,9 @@ def main():
         lines.append(f"static const unsigned char {name}[] = {{{', '.join(map(str, data))}}};")
     for name, nodes in models.items():
         data = onnx.model(onnx.graph(nodes, [x], [y]))
+        lines.append(f"static const unsigned char {name}[] = {{{', '.join(map(str, data))}}};")
+    for name, nodes, before, after, constants in behind:
+        data = onnx.model(onnx.graph(nodes, [onnx.value("x", onnx.FLOAT, before)], [onnx.value("y", onnx.FLOAT, after)], constants))
         lines.append(f"static const unsigned char {name}[] = {{{', '.join(map(str, data))}}};")
     data = onnx.model(onnx.graph(folded, [picture], [result], numbers))
     lines.append(f"static const unsigned char folded_model[] = {{{', '.join(map(str, data))}}};")
