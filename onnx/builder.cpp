@@ -2,6 +2,7 @@
 #include "builder.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/error.h"
 
@@ -26,20 +27,43 @@ int64_t Value::extent(size_t axis) const {
     return dims[0][axis];
 }
 
+void Operator::copyWeights(void* to, const std::function<void(Bytes)>& read) const {
+    constexpr size_t kPiece = size_t{4} << 20;  // elements
+    const bool lent = !weights->lent.empty();
+    const auto* source = lent ? reinterpret_cast<const char*>(weights->lent.data())
+                              : reinterpret_cast<const char*>(weights->floats.data());
+    auto* target = static_cast<char*>(to);
+    const size_t count = weights->floatCount();
+    const auto isRead = [&](size_t begin, size_t end) {
+        if (lent && read) read(weights->lent.subspan(begin * sizeof(float), (end - begin) * sizeof(float)));
+    };
+    if (!transposed) {
+        for (size_t at = 0; at < count; at += kPiece) {
+            const size_t end = std::min(at + kPiece, count);
+            std::memcpy(target + at * sizeof(float), source + at * sizeof(float), (end - at) * sizeof(float));
+            isRead(at, end);
+        }
+        return;
+    }
+    const auto k = static_cast<size_t>(weights->dims.at(0)), n = static_cast<size_t>(weights->dims.at(1));
+    constexpr size_t kTogether = 16;  // a line of the cache
+    const size_t rows = std::max<size_t>(kTogether, kPiece / std::max<size_t>(n, 1));
+    for (size_t top = 0; top < k; top += rows) {
+        const size_t bottom = std::min(top + rows, k);
+        for (size_t first = 0; first < n; first += kTogether)
+            for (size_t i = top; i < bottom; ++i)
+                for (size_t j = first; j < std::min(first + kTogether, n); ++j)
+                    std::memcpy(target + (j * k + i) * sizeof(float), source + (i * n + j) * sizeof(float),
+                                sizeof(float));
+        isRead(top * n, bottom * n);
+    }
+}
+
 void Operator::fillWeights() {
     if (!weights) return;
-    wire::Convolution2DT& table = *op.main.AsConvolution2D();
-    table.weight = weights->allFloats();
-    if (transposed) {
-        const std::vector<float> given = std::move(table.weight);
-        const auto k = static_cast<size_t>(weights->dims.at(0)), n = static_cast<size_t>(weights->dims.at(1));
-        table.weight.resize(given.size());
-        constexpr size_t kTogether = 16;  // a line of the cache
-        for (size_t first = 0; first < n; first += kTogether)
-            for (size_t i = 0; i < k; ++i)
-                for (size_t j = first; j < std::min(first + kTogether, n); ++j)
-                    table.weight[j * k + i] = given[i * n + j];
-    }
+    std::vector<float>& target = op.main.AsConvolution2D()->weight;
+    target.resize(weights->floatCount());
+    copyWeights(target.data(), nullptr);
     weights = nullptr;
 }
 

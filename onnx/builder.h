@@ -95,6 +95,9 @@ struct Operator {
     bool transposed = false;  // [inputs, outputs]
 
     void fillWeights();
+    // The weights as the format has them, to a place of any alignment. read: gets the bytes of the model that were read; may be
+    // null.
+    void copyWeights(void* to, const std::function<void(Bytes)>& read) const;
 };
 
 // A list of operators with tensors of its own: the net, or the body of a loop or of a branch.

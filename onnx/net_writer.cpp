@@ -72,6 +72,7 @@ class Writer {
 
   private:
     Offset<wire::Blob> writeBlob(const Array& array);
+    Offset<wire::Op> writeLayer(const Operator& one);
     std::vector<Offset<wire::Op>> writeOperators(Scope& scope, const std::vector<int>& outputs);
     void storeWeights(wire::OpT& op);
     void moveBeside(wire::Convolution2DT& table);
@@ -139,6 +140,23 @@ Offset<wire::Blob> Writer::writeBlob(const Array& array) {
     }
     return wire::CreateBlob(to_, shape, wire::MNN_DATA_FORMAT::NCHW, type, bytes, signedBytes, ints, 0,
                             floats, 0, external);
+}
+
+// A convolution whose weights go from the model into the net, without a copy in between.
+Offset<wire::Op> Writer::writeLayer(const Operator& one) {
+    const wire::Convolution2DT& table = *one.op.main.AsConvolution2D();
+    uint8_t* place = nullptr;
+    const Offset<flatbuffers::Vector<float>> weight =
+        to_.CreateUninitializedVector(one.weights->floatCount(), sizeof(float), &place);
+    one.copyWeights(place, options_.forget);
+    const auto bias = to_.CreateVector(table.bias);
+    const auto common = wire::CreateConvolution2DCommon(to_, table.common.get());
+    const auto main = wire::CreateConvolution2D(to_, common, weight, bias);
+    const auto name = to_.CreateString(one.op.name);
+    const auto inputs = to_.CreateVector(one.op.inputIndexes),
+               outputs = to_.CreateVector(one.op.outputIndexes);
+    return wire::CreateOp(to_, inputs, wire::OpParameter::Convolution2D, main.Union(), name, outputs,
+                          one.op.type, one.op.defaultDimentionFormat);
 }
 
 // Which operators some output needs. Inputs stay in any case.
@@ -236,10 +254,17 @@ std::vector<Offset<wire::Op>> Writer::writeOperators(Scope& scope, const std::ve
             one.constant = nullptr;  // it is written
         } else {
             const ArrayPtr weights = one.weights;
-            one.fillWeights();
+            const wire::Convolution2DT* table = one.op.main.AsConvolution2D();
+            if (weights && options_.weights == Weights::Float && !beside_ && table && table->common &&
+                !table->quanParameter) {
+                result.push_back(writeLayer(one));
+                one.weights = nullptr;
+            } else {
+                one.fillWeights();
+                storeWeights(one.op);
+                result.push_back(wire::CreateOp(to_, &one.op));
+            }
             if (options_.forget && weights && !weights->lent.empty()) options_.forget(weights->lent);
-            storeWeights(one.op);
-            result.push_back(wire::CreateOp(to_, &one.op));
             one.op.main.Reset();  // its weights are written
         }
         if (to_.GetSize() > kMostBytes)
