@@ -14,6 +14,8 @@
 #   stress    8 threads over sessions of shared interpreters, STRESS_SECONDS each: with tsan, with asan and Vulkan
 #   faults    every n-th request for memory and every n-th system call fails
 #   pages     the pages of the tool in headless Chromium; left out where there is none
+#   onnx      every node test of the package onnx, also with free extents; nets of both of torch's exporters, and nets that
+#             onnxruntime quantised, with onnxruntime as the judge; needs a network
 #   packages  crates, Go module, wheel and sdist are made, and used as those who install them do; needs a network
 #   clusters  mnn_c.ray and mnn_c.spark on clusters of this machine; left out where their packages cannot be installed
 #   arm       all of it for 64-bit Arm, under an emulator: unit tests, NEON and portable kernels, CPUs with fewer features, the
@@ -31,7 +33,7 @@ STRESS_SECONDS=${STRESS_SECONDS:-120}
 MUTANTS=${MUTANTS:-100}
 JOBS=${JOBS:-$(nproc)}
 
-readonly all=(asan apart tsan fuzz operators stress faults pages packages clusters arm mutants)
+readonly all=(asan apart tsan fuzz operators stress faults pages onnx packages clusters arm mutants)
 readonly folder=build/long
 resume=
 sections=()
@@ -147,6 +149,14 @@ run_pages() {
     step build built release mnn &&
         step chromium tests/tool/check_browser.py build/release/tools/mnn/mnn examples/digits/digits.mnn \
             tests/conformance/cases/control__loop_conditional/model.mnn
+}
+
+run_onnx() {
+    local what
+    step build built release mnn_c_onnx_node_runner || return
+    for what in nodes exports quantised; do
+        step $what tests/onnx/long/check.sh $what build/release "$folder/onnx"
+    done
 }
 
 run_packages() {

@@ -14,8 +14,7 @@ namespace {
 class Activation final : public Execution {
   public:
     Activation(const CpuBackend& backend, const Command& command)
-        : backend_(backend),
-          kernels_(unaryKernels(backend.kernels().id)),
+        : kernels_(unaryKernels(backend.kernels().id)),
           kernel_(command.type, command.params.get(), command.name.c_str()),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]) {}
@@ -31,7 +30,6 @@ class Activation final : public Execution {
     uint32_t inPlaceInputs(size_t) const override { return 1; }
 
   private:
-    const CpuBackend& backend_;
     const UnaryKernels& kernels_;
     const ActivationKernel kernel_;
     const Operand& input_;
@@ -41,8 +39,7 @@ class Activation final : public Execution {
 class PReluChannels final : public Execution {
   public:
     PReluChannels(const CpuBackend& backend, const Command& command)
-        : backend_(backend),
-          kernels_(unaryKernels(backend.kernels().id)),
+        : kernels_(unaryKernels(backend.kernels().id)),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
           slopes_(command.paramsAs<PReluParams>().slopes) {
@@ -68,7 +65,6 @@ class PReluChannels final : public Execution {
     uint32_t inPlaceInputs(size_t) const override { return 1; }
 
   private:
-    const CpuBackend& backend_;
     const UnaryKernels& kernels_;
     const Operand& input_;
     const Operand& output_;
