@@ -439,7 +439,7 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
                                  first->floats == second->floats && first->bytes == second->bytes));
         if (first && second && !allConstant && probes > 1)
             value->doubts = doubtsOf(type, parameter, inputs, i, *value);
-        value->constant = same && value->doubts.empty();
+        value->constant = same && value->doubts.empty() && value->chance.empty();
         constant = constant && value->constant;
     }
     if (!constant)

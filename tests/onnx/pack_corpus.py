@@ -603,6 +603,13 @@ def free_cases():
               node("Slice", ["f", "u", "one", "one"], ["first"]), node("Reshape", ["first", "shape"], ["y"])]
     sizes |= {"two": np.array([2]), "four": np.array([4]), "one": np.array([1])}
     yield own_case("resized_and_padded", nodes, {"x": floats(1, 1, 24, 64)}, sizes, free=("x",), opset=13)
+    # 32 numbers, of which 0 lie in front of the last 32, for 96 and for 160; 52 and 20 here.
+    nodes = [node("Shape", ["x"], ["s"]), node("Gather", ["s", "i1"], ["n"]), node("Sub", ["most", "n"], ["d"]), node("Max", ["d", "i0"], ["k"]),
+             node("Add", ["k", "half"], ["e"]), node("Squeeze", ["e", "i0"], ["e0"]), node("Range", ["z", "e0", "o"], ["r"]),
+             node("Slice", ["r", "i0", "last", "i0"], ["t"]), node("Cast", ["t"], ["y"], to=1)]
+    yield own_case("slice_of_range", nodes, {"x": floats(2, 70)},
+                   one | {"most": np.array([90]), "half": np.array([32]), "z": np.array(0), "o": np.array(1), "last": np.array([-32])},
+                   free=("x",), opset=13)
     yield own_case("split_of_free", [node("Split", ["x", "z"], ["a", "y"], axis=1)], {"x": floats(2, 7)}, {"z": np.array([3, 4])},
                    ("a", "y"), free=("x",), opset=13)
     yield own_case("nms_all", [node("NonMaxSuppression", ["b", "s", "m", "t"], ["y"])],

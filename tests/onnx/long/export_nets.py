@@ -38,7 +38,7 @@ class Subject:
 def other_extents(inputs, batch=True):
     """For pictures: batch and sides, sides, batch; for words and waves: batch and length, then each alone."""
     first = next(iter(inputs.values()))
-    wider = {axis: first.shape[axis] + 32 for axis in range(2, first.dim())} if first.dim() >= 4 else {}
+    wider = {axis: first.shape[axis] + (32 if first.shape[axis] >= 32 else 1) for axis in range(2, first.dim())} if first.dim() >= 4 else {}
     longer = {1: first.shape[1] + 3} if first.dim() in (2, 3) else {}
     more = {0: first.shape[0] + 1} if batch else {}
     for part in ({**more, **wider, **longer}, {**wider, **longer}, more):
