@@ -12,8 +12,6 @@ namespace {
 
 // What an operator over constants may take: results that are too large to keep are computed all the same.
 constexpr uint64_t kMostBytes = uint64_t{1} << 30, kTimes = 16;
-// And what one may take over extents that only stand for free ones: there are smaller ones.
-constexpr uint64_t kMostGuessed = uint64_t{2} << 30;
 // A question of at most this many bytes is remembered.
 constexpr size_t kRemembered = 4096;
 
@@ -139,7 +137,7 @@ ArrayPtr read(mnn_tensor_t* tensor, DataType type, const Dims& dims, int64_t cou
 }
 
 std::vector<Result> ask(const std::vector<uint8_t>& net, const std::vector<Operand>& inputs, size_t outputs,
-                        int64_t mostElements, bool guessed, mnn_cancel_t* cancel) {
+                        int64_t mostElements, uint64_t mostGuessed, mnn_cancel_t* cancel) {
     std::vector<Result> results(outputs);
     mnn_interpreter_options_t options;
     check(mnn_interpreter_options_init(&options, sizeof options));
@@ -154,8 +152,8 @@ std::vector<Result> ask(const std::vector<uint8_t>& net, const std::vector<Opera
     config.cancel = cancel;
     if (mostElements >= 0)
         config.max_memory_bytes = kMostBytes + kTimes * net.size();
-    else if (guessed)
-        config.max_memory_bytes = kMostGuessed;
+    else if (mostGuessed > 0)
+        config.max_memory_bytes = mostGuessed;
     Session session;
     check(mnn_session_create(interpreter.handle, &config, &session.handle));
     resizeEmptyInputs(session.handle, inputs);
@@ -240,7 +238,7 @@ std::vector<Result> Evaluator::operator()(OpType type, const wire::OpParameterUn
         key += mostElements < 0 ? 'n' : 'y';
         if (const auto found = answers_.find(key); found != answers_.end()) return found->second;
     }
-    std::vector<Result> results = ask(net, inputs, outputs, mostElements, guessed, cancel_);
+    std::vector<Result> results = ask(net, inputs, outputs, mostElements, mostGuessed, cancel_);
     if (!key.empty()) answers_.emplace(std::move(key), results);
     return results;
 }

@@ -36,8 +36,8 @@ class Evaluator {
     std::vector<Result> operator()(OpType type, const wire::OpParameterUnion& parameter,
                                    const std::vector<Operand>& inputs, size_t outputs, int64_t mostElements);
 
-    // Extents are numbers that stand for free ones: an operator that takes much memory with them is refused.
-    bool guessed = false;
+    // Not 0: extents are numbers that stand for free ones, and an operator that takes more bytes with them is refused.
+    uint64_t mostGuessed = 0;
 
   private:
     mnn_cancel_t* cancel_;

@@ -94,7 +94,7 @@ class Patterns {
         return last ? from : -1;
     }
 
-    // ((x - mean) / sqrt(mean((x - mean)^2) + epsilon)) * gamma + beta
+    // ((x - mean) / sqrt(mean((x - mean)^2) + epsilon)) * gamma + beta, or without the mean.
     void foldNorm(size_t root) {
         const int sum = binaryMaker(op(root).inputIndexes[0], Binary::ADD);
         if (sum < 0 || uses_[at(result(root))] != 1) return;
@@ -114,20 +114,41 @@ class Patterns {
                  product >= 0 && op(at(product)).inputIndexes[0] == op(at(product)).inputIndexes[1])
             centred = op(at(product)).inputIndexes[0];
         const int difference = centred < 0 ? -1 : binaryMaker(centred, Binary::SUB);
-        if (difference < 0) return;
+        if (difference < 0 ||
+            meanOf(op(at(difference)).inputIndexes[1]) != op(at(difference)).inputIndexes[0]) {
+            if (centred >= 0) foldRms(root, centred, epsilon);
+            return;
+        }
         const int x = op(at(difference)).inputIndexes[0];
         const int divided = reader(result(root), Binary::REALDIV);
-        if (meanOf(op(at(difference)).inputIndexes[1]) != x || divided < 0 ||
-            op(at(divided)).inputIndexes[1] != result(root))
-            return;
+        if (divided < 0 || op(at(divided)).inputIndexes[1] != result(root)) return;
         // Some models subtract once more.
         const int again = binaryMaker(op(at(divided)).inputIndexes[0], Binary::SUB);
         if (again < 0 || op(at(again)).inputIndexes[0] != x || meanOf(op(at(again)).inputIndexes[1]) != x)
             return;
-        writeNorm(x, at(divided), epsilon);
+        writeNorm(x, at(divided), epsilon, false);
     }
 
-    void writeNorm(int x, size_t end, float epsilon) {
+    // x / sqrt(mean(x * x) + epsilon) * gamma, or x * (1 / sqrt(...)).
+    void foldRms(size_t root, int x, float epsilon) {
+        if (readers_[at(result(root))].size() != 1) return;
+        const size_t next = readers_[at(result(root))][0];
+        const wire::UnaryOpT* inverse = op(next).main.AsUnaryOp();
+        if (isBinary(next, Binary::REALDIV) && op(next).inputIndexes[1] == result(root) &&
+            op(next).inputIndexes[0] == x)
+            return writeNorm(x, next, epsilon, true);
+        const bool one = isBinary(next, Binary::REALDIV) && op(next).inputIndexes[1] == result(root) &&
+                         number(op(next).inputIndexes[0]) == 1;
+        if (!one && !(op(next).type == OpType::UnaryOp && inverse && inverse->opType == Unary::RECIPROCAL))
+            return;
+        const int product = reader(result(next), Binary::MUL);
+        if (product < 0) return;
+        const std::vector<int32_t>& in = op(at(product)).inputIndexes;
+        if ((in[0] == result(next) ? in[1] : in[0]) == x) writeNorm(x, at(product), epsilon, true);
+    }
+
+    // rms: without the mean.
+    void writeNorm(int x, size_t end, float epsilon, bool rms) {
         const Value& value = *scope_.values[at(x)];
         if (!value.fixed(value.rank() - 1)) return;
         const auto width = static_cast<size_t>(value.dims[0].back());
@@ -145,6 +166,7 @@ class Patterns {
         wire::LayerNormT table;
         table.axis = {-1};
         table.epsilon = epsilon;
+        table.useRMSNorm = rms;
         std::vector<size_t> gone;
         const int scale = reader(result(end), Binary::MUL);
         const Array* gamma = scale < 0 ? nullptr : factors(at(scale));
@@ -153,7 +175,7 @@ class Patterns {
             table.beta.assign(width, 0.0f);
             gone.push_back(end);
             end = at(scale);
-            const int shift = reader(result(end), Binary::ADD);
+            const int shift = rms ? -1 : reader(result(end), Binary::ADD);
             if (const Array* beta = shift < 0 ? nullptr : factors(at(shift))) {
                 table.beta = beta->allFloats();
                 gone.push_back(end);

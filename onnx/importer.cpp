@@ -12,6 +12,9 @@ namespace {
 // Calls of functions deeper than this are a circle of functions, or as good as one.
 constexpr size_t kDeepestCall = 64;
 constexpr int64_t kMostNodes = 1 << 18;
+// What an operator may take over extents that only stand for free ones: there are smaller ones. Or so many times as many bytes as
+// constants may take.
+constexpr uint64_t kMostGuessed = uint64_t{2} << 30, kTimesConstants = 16;
 
 std::string shown(std::string_view text) {
     return std::string(text.substr(0, 200));
@@ -452,7 +455,8 @@ bool Importer::run(int strategy) {
                  ", for which this library was written: operators are read as that one has them.");
     readInitializers(graph);
     readInputs(graph, strategy);
-    reading_.evaluator.guessed = free_;
+    const uint64_t most = options_.mostBytes ? kTimesConstants * options_.mostBytes : kMostGuessed;
+    reading_.evaluator.mostGuessed = free_ ? std::min(most, kMostGuessed) : 0;
     readNodes(graph.nodes);
     std::vector<std::string> outputs = options_.outputs;
     if (outputs.empty())

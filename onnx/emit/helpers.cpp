@@ -237,6 +237,7 @@ V extentOf(Call& c, V x, int64_t axis) {
 }
 
 V exchangeWithLast(Call& c, V x, V axis) {
+    if (x->rank() == 0) fail(Status::BadFormat, "a number has no axes");
     const auto rank = static_cast<int64_t>(x->rank());
     V last = c.b.scalar(rank - 1), axes = c.b.ints(allAxes(x->rank()));
     V front = select(c, compare(c, Binary::LESS, axis, c.b.scalar(0)),

@@ -265,6 +265,8 @@ static void layers_take_what_lies_behind_them(void** state) {
     const char* layer[] = {"Input", "Reshape", "Convolution", "Reshape"};
     expect_operators(volume_model, sizeof volume_model, volume, 2);
     expect_operators(transposed_model, sizeof transposed_model, transposed, 2);
+    const char* norm[] = {"Input", "LayerNorm"};
+    expect_operators(rms_model, sizeof rms_model, norm, 2);
     expect_operators(layer_model, sizeof layer_model, layer, 4);
 }
 

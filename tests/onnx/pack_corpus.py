@@ -454,6 +454,21 @@ def chain_cases():
         yield own_case(f"layer_norm_{name}", nodes, {"x": floats(2, 5, 6)}, scale, opset=17)
 
 
+def rms_cases():
+    """x / sqrt(mean(x * x) + epsilon), as exporters write it, and what only looks like it."""
+    node = helper.make_node
+    c = {"two": np.float32(2), "eps": np.float32(1e-5), "one": np.float32(1), "g": floats(6), "h": floats(5, 1)}
+    root = [node("ReduceMean", ["q"], ["v"], axes=[-1]), node("Add", ["v", "eps"], ["a"]), node("Sqrt", ["a"], ["r"])]
+    power, product = node("Pow", ["x", "two"], ["q"]), node("Mul", ["x", "x"], ["q"])
+    for name, nodes in (
+            ("reciprocal", [power, *root, node("Reciprocal", ["r"], ["i"]), node("Mul", ["x", "i"], ["n"]), node("Mul", ["g", "n"], ["y"])]),
+            ("one_by", [product, *root, node("Div", ["one", "r"], ["i"]), node("Mul", ["i", "x"], ["n"]), node("Mul", ["n", "g"], ["y"])]),
+            ("divided", [power, *root, node("Div", ["x", "r"], ["n"]), node("Mul", ["n", "g"], ["m"]), node("Add", ["m", "g"], ["y"])]),
+            ("by_row", [power, *root, node("Div", ["x", "r"], ["n"]), node("Mul", ["n", "h"], ["y"])]),
+            ("of_another", [power, *root, node("Neg", ["x"], ["z"]), node("Abs", ["z"], ["w"]), node("Div", ["w", "r"], ["y"])])):
+        yield own_case(f"rms_{name}", nodes, {"x": floats(3, 5, 6)}, c, opset=13)
+
+
 def recurrent_cases():
     lengths = {"x": floats(5, 3, 4), "n": np.array([5, 2, 3], np.int32)}
     for op, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
@@ -621,7 +636,7 @@ def main():
     onnxruntime.set_default_logger_severity(4)
     cases = list(node_tests()) + list(own_cases()) + list(quantised_cases()) + list(attention_cases()) + \
         list(recurrent_cases()) + list(chain_cases()) + list(stepwise_cases()) + \
-        list(free_cases()) + list(layer_cases()) + list(rounded_cases()) + list(freed_node_tests())
+        list(free_cases()) + list(layer_cases()) + list(rms_cases()) + list(rounded_cases()) + list(freed_node_tests())
     path = pathlib.Path(__file__).parent / "corpus.xz"
     corpus_files.pack(path, cases)
     print(f"{len(cases)} cases, {path.stat().st_size} bytes, onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}")

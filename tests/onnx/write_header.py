@@ -27,7 +27,10 @@ def main():
     volume = [onnx.node("Conv", ["x", "w"], ["a"]), norm, onnx.node("Relu", ["c"], ["y"])]
     transposed = [onnx.node("ConvTranspose", ["x", "w"], ["a"]), norm, onnx.node("Add", ["c", "d"], ["y"])]
     layer = [onnx.node("MatMul", ["x", "w"], ["a"]), onnx.node("Add", ["a", "b"], ["c"]), onnx.node("Relu", ["c"], ["y"])]
+    rms = [onnx.node("Mul", ["x", "x"], ["q"]), onnx.node("ReduceMean", ["q"], ["v"], axes=[-1]), onnx.node("Add", ["v", "e"], ["a"]),
+           onnx.node("Sqrt", ["a"], ["r"]), onnx.node("Div", ["o", "r"], ["i"]), onnx.node("Mul", ["x", "i"], ["n"]), onnx.node("Mul", ["g", "n"], ["y"])]
     behind = (
+        ("rms_model", rms, [2, 8], [2, 8], [onnx.floats("e", [], [1e-5]), onnx.floats("o", [], [1]), onnx.floats("g", [8], range(8))]),
         ("volume_model", volume, [1, 1, 2, 2, 2], [1, 2, 2, 2, 2], [onnx.floats("w", [2, 1, 1, 1, 1], [2, 3]), *numbers[1:5]]),
         ("transposed_model", transposed, [1, 1, 2, 4], [1, 2, 2, 4], [onnx.floats("w", [1, 2, 1, 1], [2, 3]), *numbers[1:]]),
         ("layer_model", layer, [2, 8], [2, 4], [onnx.floats("w", [8, 4], range(32)), onnx.floats("b", [4], [-9, 1, 2, -8])]))
@@ -72,7 +75,7 @@ def main():
         data = onnx.model(onnx.graph(nodes, [x], [y]))
         lines.append(f"static const unsigned char {name}[] = {{{', '.join(map(str, data))}}};")
     for name, nodes, before, after, constants in behind:
-        data = onnx.model(onnx.graph(nodes, [onnx.value("x", onnx.FLOAT, before)], [onnx.value("y", onnx.FLOAT, after)], constants))
+        data = onnx.model(onnx.graph(nodes, [onnx.value("x", onnx.FLOAT, before)], [onnx.value("y", onnx.FLOAT, after)], constants), opset=17)
         lines.append(f"static const unsigned char {name}[] = {{{', '.join(map(str, data))}}};")
     data = onnx.model(onnx.graph(folded, [picture], [result], numbers))
     lines.append(f"static const unsigned char folded_model[] = {{{', '.join(map(str, data))}}};")
