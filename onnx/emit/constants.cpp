@@ -109,6 +109,20 @@ void emitRandom(Call& c) {
     c.out(castTo(c, c.b.op(type, table, {shape}), elem));
 }
 
+// 1 as often as the elements of x say.
+void emitBernoulli(Call& c) {
+    V x = castTo(c, c.in(0), Elem::Float);
+    wire::RandomUniformT table;
+    table.low = 0;
+    table.high = 1;
+    table.seed = c.has("seed") ? 1 : 0;
+    table.type = DataType::DT_FLOAT;
+    c.importer.note("Random numbers are those of the .mnn format's operators, the same in every run.");
+    V numbers = c.b.op(OpType::RandomUniform, table, {shapeOf(c, x)});
+    const auto to = static_cast<Elem>(c.integer("dtype", static_cast<int64_t>(c.in(0)->elem)));
+    c.out(castTo(c, compare(c, Binary::LESS, numbers, x), to));
+}
+
 void emitDropout(Call& c) {
     V x = c.in(0);
     V training = c.opset >= 12 ? c.maybe(2) : nullptr;
@@ -167,6 +181,8 @@ void emitBlackman(Call& c) {
 }
 
 constexpr Entry kEntries[] = {
+    {"Bernoulli", 15, kNewest, emitBernoulli, "RandomUniform, BinaryOp, Cast",
+     "Other random numbers than elsewhere."},
     {"BlackmanWindow", 17, kNewest, emitBlackman,
      "Const; with Range, UnaryOp and BinaryOp where the size is fed"},
     {"Constant", 1, kNewest, emitConstant, "Const", "Text and sparse tensors."},

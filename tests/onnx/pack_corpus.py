@@ -627,6 +627,9 @@ def free_cases():
                    free=("x",), opset=13)
     yield own_case("split_of_free", [node("Split", ["x", "z"], ["a", "y"], axis=1)], {"x": floats(2, 7)}, {"z": np.array([3, 4])},
                    ("a", "y"), free=("x",), opset=13)
+    # Of zeros and ones the result is certain; onnxruntime 1.32 has it the other way round.
+    yield own_case("bernoulli", [node("Bernoulli", ["x"], ["y"], dtype=6)], {"x": np.array([[0, 1, 1], [1, 0, 0]], np.float32)}, free=("x",),
+                   same=[node("Cast", ["x"], ["y"], to=6)])
     yield own_case("nms_all", [node("NonMaxSuppression", ["b", "s", "m", "t"], ["y"])],
                    {"b": np.abs(floats(1, 6, 4)), "s": np.abs(floats(1, 1, 6))}, {"m": np.array(2**63 - 1), "t": np.array([.3], np.float32)})
 
