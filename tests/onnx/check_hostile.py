@@ -77,6 +77,9 @@ def cases(folder):
     yield "a shape of 10^12 elements", net(big, [onnx.ints("s", [2], [10 ** 6, 10 ** 6])]), ["ConstantOfShape", "1000000x1000000"]
     most = net([onnx.node("ConstantOfShape", ["s"], ["z"]), onnx.node("Add", ["z", "x"], ["y"])], [onnx.ints("s", [1], [2 ** 31 - 1])])
     yield "a constant of 2^31 elements", most, ["max_memory_bytes"]
+    number = [onnx.value("x", onnx.FLOAT, []), onnx.value("a", onnx.INT64, [])]
+    product = onnx.graph([onnx.node("CumProd", ["x", "a"], ["y"], exclusive=1)], number, [onnx.value("y", onnx.FLOAT, [])], ())
+    yield "a fed axis of a number", onnx.model(product, opset=26), ["a number has no axes"]
     yield "no bytes", b"", ["empty"]
     yield "a picture", b"\x89PNG\r\n\x1a\n" + bytes(64), [""]
     yield "a size of 2^60", onnx.varint(7 << 3 | 2) + onnx.varint(2 ** 60) + bytes(8), ["are left"]
