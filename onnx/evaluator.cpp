@@ -11,7 +11,7 @@ namespace mnnc::onnx {
 namespace {
 
 // What an operator over constants may take: results that are too large to keep are computed all the same.
-constexpr uint64_t kMostBytes = uint64_t{1} << 30, kTimes = 16;
+constexpr uint64_t kTimes = 16;
 // A question of at most this many bytes is remembered.
 constexpr size_t kRemembered = 4096;
 
@@ -137,7 +137,8 @@ ArrayPtr read(mnn_tensor_t* tensor, DataType type, const Dims& dims, int64_t cou
 }
 
 std::vector<Result> ask(const std::vector<uint8_t>& net, const std::vector<Operand>& inputs, size_t outputs,
-                        int64_t mostElements, uint64_t mostGuessed, mnn_cancel_t* cancel) {
+                        int64_t mostElements, uint64_t mostGuessed, uint64_t mostFolded,
+                        mnn_cancel_t* cancel) {
     std::vector<Result> results(outputs);
     mnn_interpreter_options_t options;
     check(mnn_interpreter_options_init(&options, sizeof options));
@@ -151,7 +152,7 @@ std::vector<Result> ask(const std::vector<uint8_t>& net, const std::vector<Opera
     config.threads = 1;
     config.cancel = cancel;
     if (mostElements >= 0)
-        config.max_memory_bytes = kMostBytes + kTimes * net.size();
+        config.max_memory_bytes = mostFolded + kTimes * net.size();
     else if (mostGuessed > 0)
         config.max_memory_bytes = mostGuessed;
     Session session;
@@ -238,7 +239,7 @@ std::vector<Result> Evaluator::operator()(OpType type, const wire::OpParameterUn
         key += mostElements < 0 ? 'n' : 'y';
         if (const auto found = answers_.find(key); found != answers_.end()) return found->second;
     }
-    std::vector<Result> results = ask(net, inputs, outputs, mostElements, mostGuessed, cancel_);
+    std::vector<Result> results = ask(net, inputs, outputs, mostElements, mostGuessed, mostFolded, cancel_);
     if (!key.empty()) answers_.emplace(std::move(key), results);
     return results;
 }

@@ -38,6 +38,8 @@ class Evaluator {
 
     // Not 0: extents are numbers that stand for free ones, and an operator that takes more bytes with them is refused.
     uint64_t mostGuessed = 0;
+    // What an operator over constants may take, beside 16 times its own bytes.
+    uint64_t mostFolded = uint64_t{1} << 30;
 
   private:
     mnn_cancel_t* cancel_;

@@ -456,6 +456,7 @@ bool Importer::run(int strategy) {
     readInitializers(graph);
     readInputs(graph, strategy);
     const uint64_t most = options_.mostBytes ? kTimesConstants * options_.mostBytes : kMostGuessed;
+    reading_.evaluator.mostFolded = std::min(most, kMostGuessed / 2);
     reading_.evaluator.mostGuessed = free_ ? std::min(most, kMostGuessed) : 0;
     readNodes(graph.nodes);
     std::vector<std::string> outputs = options_.outputs;
