@@ -1837,7 +1837,8 @@ MNN_C_API mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer
  * planned. A quantised model computes between two tensors in int8, but cuts it in float32.
  *
  * Results of a path are those of the whole model. Bits can differ where a backend computes operators together that the
- * cut parts; on the CPU, in float32, these are 3-D and grouped convolutions and activations that a converter took apart.
+ * cut parts; on the CPU, in float32, these are 3-D and grouped convolutions, recurrent layers, attention, layer normalisation
+ * and activations that a converter took apart.
  *
  * A session of several paths (mnn_session_create_paths()) runs them in order. A path reads what earlier ones make without
  * being asked to name it, copied only where the backends store it differently, and does not compute it again: what an

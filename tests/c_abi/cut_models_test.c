@@ -89,13 +89,21 @@ static bool has_code_groups(void) {
     return strstr(path, "/decoder_int8/") != NULL;
 }
 
-/* Convolutions, recurrent layers, attention and activations that a converter took apart are computed as one where no cut is
+/* Convolutions, recurrent layers, attention, normalisation and activations that a converter took apart are computed as one where no cut is
  * between: sums are added up in another order, activations round in other places. */
 static bool bits_agree(void) {
-    static const char* const taken_apart[] = {
-        "/mobilenet_v3_small/", "/convolution3d__",  "/convolution__3d/",   "/convolution__group/",
-        "/control__gru/",       "/control__lstm",    "/gru_cls/",           "/lstm_cls/",
-        "/matmul__attention/",  "/transformer_enc/", "/transformer_enc_w8/"};
+    static const char* const taken_apart[] = {"/mobilenet_v3_small/",
+                                              "/convolution3d__",
+                                              "/convolution__3d/",
+                                              "/convolution__group/",
+                                              "/control__gru/",
+                                              "/control__lstm",
+                                              "/gru_cls/",
+                                              "/lstm_cls/",
+                                              "/matmul__attention/",
+                                              "/transformer_enc/",
+                                              "/transformer_enc_w8/",
+                                              "/layer_norm__trailing_axes/"};
     if (backend != MNN_FORWARD_CPU || has_code_groups()) return false;
     for (size_t i = 0; i < sizeof taken_apart / sizeof *taken_apart; ++i)
         if (strstr(path, taken_apart[i])) return false;
