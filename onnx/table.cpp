@@ -10,13 +10,11 @@ namespace mnnc::onnx {
 std::span<const Entry> allEntries() {
     static const std::vector<Entry> all = [] {
         std::vector<Entry> entries;
-        for (const Family family :
-             {optionalFamily(),     trainingFamily(), activationFamily(),    contribFamily(),
-              controlFamily(),      algebraFamily(),  attentionFamily(),     contribAttentionFamily(),
-              quantisationFamily(), spatialFamily(),  constantFamily(),      convolutionFamily(),
-              elementwiseFamily(),  indexFamily(),    lossFamily(),          recurrentFamily(),
-              resizeFamily(),       matmulFamily(),   normalisationFamily(), poolingFamily(),
-              reductionFamily(),    reshapeFamily(),  sliceFamily()})
+        for (const Family& family : {
+#define MNN_C_FAMILY(name) name##Family(),
+#include "emit/families.def"
+#undef MNN_C_FAMILY
+             })
             entries.insert(entries.end(), family.begin(), family.end());
         return entries;
     }();

@@ -1,4 +1,3 @@
-// The one list of operator families of the Vulkan backend.
 #include "backends/vulkan/ops/table.h"
 
 #include "backends/vulkan/ops/families.h"
@@ -8,13 +7,9 @@ namespace mnnc::vulkan {
 const VulkanOp* findVulkanOp(OpType type) noexcept {
     using FamilyFunction = VulkanFamily (*)();
     static constexpr FamilyFunction kFamilies[] = {
-        // clang-format off
-        rasterVulkan, activationVulkan, convolutionVulkan, unaryVulkan, binaryVulkan, scaleVulkan, castVulkan,
-        poolingVulkan, matmulVulkan, interpVulkan, gatherVulkan, softmaxVulkan, layerNormVulkan,
-        reductionVulkan, searchVulkan, selectVulkan, scanVulkan, gridSampleVulkan, attentionVulkan, regionVulkan,
-        convolution3dVulkan, fillVulkan, scatterVulkan, groupNormVulkan,
-        recurrentVulkan, recurrentBlockVulkan, nonMaxSuppressionVulkan,
-        // clang-format on
+#define MNN_C_FAMILY(name) name##Vulkan,
+#include "backends/vulkan/ops/families.def"
+#undef MNN_C_FAMILY
     };
     for (const FamilyFunction family : kFamilies)
         for (const VulkanOp& op : family())
