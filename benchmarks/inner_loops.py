@@ -103,7 +103,7 @@ def main():
     if not mca or not shutil.which("objdump"):
         print("llvm-mca or objdump is missing: install llvm and binutils")
         sys.exit(77)
-    objects = sorted((args.build / KERNELS).glob("*.o"))
+    objects = sorted((args.build / KERNELS).rglob("*.o"))
     if args.check:
         args.files, args.isa = "panel_kernels", "AVX2"
     objects = [path for path in objects if any(part in path.name for part in args.files.split(","))]

@@ -72,7 +72,7 @@ class CpuBackend final : public Backend {
     ThreadPool* leased_ = nullptr;  // of the call of the session under way
 };
 
-// One operator of the CPU backend. Families are listed in ops/table.cpp.
+// One operator of the CPU backend. Families are lines of ops/families.def.
 struct CpuOp {
     OpType type;
     // Null: every tensor row-major.

@@ -6,8 +6,8 @@
 #endif
 
 #include "backends/cpu/cpu_runtime.h"
-#include "backends/cpu/kernels/calibrate.h"
-#include "backends/cpu/kernels/cost_records.h"
+#include "backends/cpu/kernels/costs/calibrate.h"
+#include "backends/cpu/kernels/costs/cost_records.h"
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/processor/cpu_features.h"
 #include "backends/cpu/processor_costs.h"

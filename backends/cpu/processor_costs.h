@@ -1,7 +1,7 @@
 // Costs that the host gave to a runtime, read.
 #pragma once
 #include "backend/registry.h"
-#include "backends/cpu/kernels/cost_text.h"
+#include "backends/cpu/kernels/costs/cost_text.h"
 
 namespace mnnc {
 

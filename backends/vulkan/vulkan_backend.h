@@ -21,7 +21,7 @@ constexpr int kChannelBlock = 4;
 
 class VulkanBackend;
 
-// One operator of the backend. Families are listed in ops/table.cpp.
+// One operator of the backend. Families are lines of ops/families.def.
 struct VulkanOp {
     OpType type;
     // Whether create takes the command; if not, a sentence in `reason`. Types, sizes of bindings and 32-bit

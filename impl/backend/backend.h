@@ -12,7 +12,7 @@
 #include "backend/storage_choice.h"
 #include "backend/thread_pool.h"
 #include "backend/weight_store.h"
-#include "ops/command.h"
+#include "ir/command.h"
 
 namespace mnnc {
 

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "ops/custom.h"
+#include "net/custom.h"
 
 namespace mnnc {
 

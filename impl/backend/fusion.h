@@ -9,7 +9,7 @@
 
 #include "backend/execution.h"
 #include "backend/storage_choice.h"
-#include "ops/command.h"
+#include "ir/command.h"
 
 namespace mnnc {
 

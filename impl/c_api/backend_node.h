@@ -5,7 +5,7 @@
 
 #include "c_api/host_call.h"
 #include "mnn_c.h"
-#include "ops/custom.h"
+#include "net/custom.h"
 
 namespace mnnc {
 

@@ -19,7 +19,7 @@
 #include "c_api/host_backends.h"
 #include "c_api/host_operators.h"
 #include "mnn_c.h"
-#include "ops/declarations.h"
+#include "net/declarations.h"
 #include "session/session.h"
 
 namespace mnnc {

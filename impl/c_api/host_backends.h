@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "ops/custom.h"
+#include "net/custom.h"
 
 namespace mnnc {
 

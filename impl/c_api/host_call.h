@@ -5,8 +5,8 @@
 #include "backend/frame.h"
 #include "c_api/node_views.h"
 #include "mnn_c.h"
-#include "ops/custom.h"
-#include "ops/node_weights.h"
+#include "net/custom.h"
+#include "net/node_weights.h"
 
 namespace mnnc {
 

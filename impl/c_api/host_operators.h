@@ -3,7 +3,7 @@
 #include <memory>
 #include <mutex>
 
-#include "ops/custom.h"
+#include "net/custom.h"
 #include "session/interpreter.h"
 
 namespace mnnc {

@@ -5,7 +5,7 @@
 
 #include "c_api/guard.h"
 #include "mnn_c.h"
-#include "ops/custom.h"
+#include "net/custom.h"
 #include "session/value.h"
 
 namespace mnnc {

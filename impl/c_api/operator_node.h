@@ -4,7 +4,7 @@
 #include <string>
 
 #include "mnn_c.h"
-#include "ops/custom.h"
+#include "net/custom.h"
 
 namespace mnnc {
 

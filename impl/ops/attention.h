@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "ops/attention_layout.h"
-#include "ops/params.h"
+#include "ir/params.h"
 #include "tensor/shape.h"
 #include "tensor/tensor.h"
 

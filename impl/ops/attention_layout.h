@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "ops/params.h"
+#include "ir/params.h"
 
 namespace mnnc {
 

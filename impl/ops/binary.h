@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "model/model.h"
-#include "ops/params.h"
+#include "ir/params.h"
 #include "tensor/data_type.h"
 
 namespace mnnc {

@@ -1,6 +1,6 @@
 // Parameters of Cast commands.
 #pragma once
-#include "ops/params.h"
+#include "ir/params.h"
 #include "tensor/data_type.h"
 
 namespace mnnc {

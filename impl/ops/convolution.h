@@ -5,7 +5,7 @@
 
 #include "model/stored_floats.h"
 #include "model/weight_codes.h"
-#include "ops/epilogue.h"
+#include "ir/epilogue.h"
 #include "ops/op_def.h"
 
 namespace mnnc {

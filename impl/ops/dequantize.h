@@ -1,6 +1,6 @@
 // Parameters of Dequantize: quantised integers of TensorFlow and TFLite as floats.
 #pragma once
-#include "ops/params.h"
+#include "ir/params.h"
 
 namespace mnnc {
 

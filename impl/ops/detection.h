@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/params.h"
+#include "ir/params.h"
 
 namespace mnnc {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "ops/index_bounds.h"
-#include "ops/params.h"
+#include "ir/params.h"
 
 namespace mnnc {
 

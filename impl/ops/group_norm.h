@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "ops/params.h"
+#include "ir/params.h"
 
 namespace mnnc {
 

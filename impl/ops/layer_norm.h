@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "ops/params.h"
+#include "ir/params.h"
 #include "tensor/tensor.h"
 
 namespace mnnc {

@@ -1,6 +1,6 @@
 // Parameters of LRN, local response normalisation.
 #pragma once
-#include "ops/params.h"
+#include "ir/params.h"
 
 namespace mnnc {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "ops/params.h"
+#include "ir/params.h"
 
 namespace mnnc {
 

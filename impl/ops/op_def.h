@@ -1,12 +1,12 @@
 // What an operator IS: how its parameters are read, its shape rule, its geometry, its cost, whose content it
-// needs. One OpDef per operator, in the table of its family's file; op_table.cpp lists the families.
+// needs. One OpDef per operator, in the table of its family's file; families.def lists the families.
 #pragma once
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "ops/command.h"
+#include "ir/command.h"
 
 namespace mnnc {
 
@@ -148,7 +148,7 @@ struct OpDef {
     double (*flops)(const ShapeContext& context) = nullptr;
 };
 
-// The table of one family, defined in its own file and listed in op_table.cpp.
+// The table of one family, defined in its own file and listed in families.def.
 using OpFamily = std::span<const OpDef>;
 
 // The definition of an operator, or nullptr when this library has none.

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "ops/params.h"
+#include "ir/params.h"
 
 namespace mnnc {
 

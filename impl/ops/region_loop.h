@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "ops/binary.h"
-#include "ops/params.h"
+#include "ir/params.h"
 #include "tensor/data_type.h"
 #include "tensor/region.h"
 #include "tensor/shape.h"

@@ -3,7 +3,7 @@
 #include <mutex>
 
 #include "model/const_data.h"
-#include "ops/params.h"
+#include "ir/params.h"
 #include "tensor/data_type.h"
 #include "tensor/shape.h"
 #include "tensor/stored_content.h"

@@ -1,6 +1,6 @@
 // Parameters of Stft.
 #pragma once
-#include "ops/params.h"
+#include "ir/params.h"
 
 namespace mnnc {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "ops/params.h"
+#include "ir/params.h"
 #include "tensor/tensor_list.h"
 
 namespace mnnc {

@@ -1,6 +1,6 @@
 // Parameters of UnaryOp; Sigmoid, TanH and the legacy unary types are parsed into the same struct.
 #pragma once
-#include "ops/params.h"
+#include "ir/params.h"
 
 namespace mnnc {
 

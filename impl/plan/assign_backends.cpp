@@ -4,7 +4,7 @@
 #include "backend/algorithm_choice.h"
 #include "backend/fusion.h"
 #include "base/error.h"
-#include "ops/custom.h"
+#include "net/custom.h"
 #include "plan/device_choice.h"
 #include "plan/operand_text.h"
 #include "plan/passes.h"

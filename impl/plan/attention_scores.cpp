@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "ops/binary.h"
-#include "ops/region_series.h"
+#include "ir/region_series.h"
 #include "ops/softmax.h"
 #include "plan/elementwise_chains.h"
 #include "tensor/region_check.h"

@@ -1,5 +1,5 @@
 // The pass fold-operand-rasters.
-#include "ops/region_series.h"
+#include "ir/region_series.h"
 #include "plan/passes.h"
 
 namespace mnnc {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "backend/storage_choice.h"
-#include "ops/command.h"
+#include "ir/command.h"
 
 namespace mnnc {
 

@@ -5,7 +5,7 @@
 #include <climits>
 #include <utility>
 
-#include "ops/region_series.h"
+#include "ir/region_series.h"
 
 namespace mnnc {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "ops/attention_layout.h"
-#include "ops/command.h"
-#include "ops/operand_view.h"
+#include "ir/command.h"
+#include "ir/operand_view.h"
 
 namespace mnnc {
 

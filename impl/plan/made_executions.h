@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backend/execution.h"
-#include "ops/command.h"
+#include "ir/command.h"
 #include "plan/plan_tensors.h"
 
 namespace mnnc {

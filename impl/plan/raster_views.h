@@ -3,7 +3,7 @@
 #include <functional>
 #include <optional>
 
-#include "ops/command.h"
+#include "ir/command.h"
 
 namespace mnnc {
 

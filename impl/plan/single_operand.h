@@ -1,6 +1,6 @@
 // What composite fusions ask of the commands that they join.
 #pragma once
-#include "ops/command.h"
+#include "ir/command.h"
 
 namespace mnnc {
 

@@ -1,6 +1,6 @@
 // Which operands of commands hold coordinates (ops/coordinates.h).
 #pragma once
-#include "ops/command.h"
+#include "ir/command.h"
 #include "ops/coordinates.h"
 
 namespace mnnc {

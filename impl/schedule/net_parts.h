@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "ops/net.h"
+#include "net/net.h"
 
 namespace mnnc {
 

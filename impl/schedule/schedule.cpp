@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "ops/control.h"
-#include "ops/custom.h"
+#include "net/custom.h"
 #include "ops/search_parts.h"
 
 namespace mnnc {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "ops/net.h"
+#include "net/net.h"
 #include "schedule/versions.h"
 
 namespace mnnc {

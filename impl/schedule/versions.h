@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "ops/net.h"
+#include "net/net.h"
 
 namespace mnnc {
 

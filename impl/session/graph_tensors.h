@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/frame.h"
-#include "ops/net.h"
+#include "net/net.h"
 #include "schedule/schedule.h"
 #include "session/planning_frame.h"
 #include "tensor/operand.h"

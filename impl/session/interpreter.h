@@ -6,7 +6,7 @@
 
 #include "backend/weight_store.h"
 #include "base/log.h"
-#include "ops/custom.h"
+#include "net/custom.h"
 #include "session/shared_programs.h"
 
 namespace mnnc {

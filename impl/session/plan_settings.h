@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "backend/backend.h"
-#include "ops/custom.h"
+#include "net/custom.h"
 
 namespace mnnc {
 

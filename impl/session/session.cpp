@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ops/declarations.h"
+#include "net/declarations.h"
 #include "session/run_observer.h"
 
 namespace mnnc {

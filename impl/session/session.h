@@ -53,7 +53,7 @@ class Session {
     // run() throws, it is over.
     bool end(int64_t nanoseconds);
 
-    // Whether callers see an input or output as half, which is a float inside (ops/declarations.h).
+    // Whether callers see an input or output as half, which is a float inside (net/declarations.h).
     bool inputIsHalf(size_t index) const { return half_.inputs[index]; }
     bool outputIsHalf(size_t index) const { return half_.outputs[index]; }
 

@@ -13,15 +13,15 @@ import pathlib
 import re
 import sys
 
-ROOMS = ["base", "model", "tensor", "ops", "backend", "plan", "schedule", "session", "c_api"]
+ROOMS = ["base", "model", "tensor", "ir", "ops", "net", "backend", "plan", "schedule", "session", "c_api"]
 BACKENDS = ["backends/cpu", "backends/vulkan"]
 # Not for backends: who drives them.
 DRIVERS = ("impl/schedule/", "impl/session/", "impl/c_api/")
 # Of impl/, what the library that converts models may include.
 CONVERTER = ("onnx/", "include/", "impl/base/", "impl/model/", "impl/c_api/arguments.h")
-# They put a backend together of its operators and fusions, which use the backend: the arrows of these two, of the same folder
-# as its interface, are not counted between folders.
-ASSEMBLIES = ["backends/cpu/cpu_backend.cpp", "backends/vulkan/vulkan_backend.cpp"]
+# They put a whole together of parts that use its interface, which lies in the same folder: a backend of its operators and
+# fusions, the table of kernels of their subjects. The arrows of these files are not counted between folders.
+ASSEMBLIES = ["backends/cpu/cpu_backend.cpp", "backends/cpu/kernels/kernels.cpp", "backends/vulkan/vulkan_backend.cpp"]
 
 
 def circles(arrows):

@@ -210,7 +210,7 @@ def select(tree, plan, seed, all_of_a_line=False):
     """All mutants of the tree in the order of the seed, one of a line."""
     found = []
     for folder in plan["folders"]:
-        for path in sorted((tree / folder).iterdir()):
+        for path in sorted((tree / folder).rglob("*")):
             if path.suffix in (".cpp", ".h"):
                 found += mutations.mutations_of(str(path.relative_to(tree)), path.read_text())
     found.sort(key=lambda m: hashlib.sha256(f"{seed}|{m.key}".encode()).digest())

@@ -26,17 +26,17 @@ MEMBER_SCOPE = re.compile(r"\b(?:struct|class|union)\b[^;{}()]*$")
 NO_STATEMENT = re.compile(r"= (?:default|delete)$")
 # Functions about cost, by file: everything in them.
 COST_FUNCTIONS = {
-    "backends/cpu/kernels/panels.h": ("tileCycles", "gemmCycles", "bestPanelBlocks", "splitGemm"),
-    "backends/cpu/kernels/conv_cost.cpp": ("withTraffic", "gemmConvCycles"),
+    "backends/cpu/kernels/gemm/panels.h": ("tileCycles", "gemmCycles", "bestPanelBlocks", "splitGemm"),
+    "backends/cpu/kernels/conv/conv_cost.cpp": ("withTraffic", "gemmConvCycles"),
     "backends/cpu/kernels/chunks.h": ("taskCount",),
-    "backends/cpu/kernels/w8a16_conv.cpp": ("isFasterThanExpanding", "cycles"),
-    "backends/cpu/kernels/winograd_conv.cpp": ("winogradChunkCount", "cycles"),
-    "backends/cpu/kernels/depthwise_conv.cpp": ("cycles",),
-    "backends/cpu/kernels/grouped_planes_conv.cpp": ("cycles",),
-    "backends/cpu/kernels/first_layer_conv.cpp": ("cycles",),
-    "backends/cpu/kernels/pointwise_conv.cpp": ("cycles",),
-    "backends/cpu/kernels/deconvolution.cpp": ("cycles",),
-    "backends/cpu/kernels/direct_conv.cpp": ("cycles",),
+    "backends/cpu/kernels/w8a16/w8a16_conv.cpp": ("isFasterThanExpanding", "cycles"),
+    "backends/cpu/kernels/winograd/winograd_conv.cpp": ("winogradChunkCount", "cycles"),
+    "backends/cpu/kernels/depthwise/depthwise_conv.cpp": ("cycles",),
+    "backends/cpu/kernels/conv/grouped_planes_conv.cpp": ("cycles",),
+    "backends/cpu/kernels/conv/first_layer_conv.cpp": ("cycles",),
+    "backends/cpu/kernels/conv/pointwise_conv.cpp": ("cycles",),
+    "backends/cpu/kernels/conv/deconvolution.cpp": ("cycles",),
+    "backends/cpu/kernels/conv/direct_conv.cpp": ("cycles",),
 }
 # Exchanging the first two arguments of these changes nothing.
 COMMUTATIVE = (

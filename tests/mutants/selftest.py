@@ -91,7 +91,7 @@ class Places(unittest.TestCase):
         found = changes(source)
         self.assertEqual([kind for kind in found if "removed" not in kind[1]], [])
         cost = "int tileCycles(int m) {\n    return m + 1;\n}\nint other(int m) {\n    return m + 1;\n}\n"
-        found = changes(cost, "operator", "backends/cpu/kernels/panels.h")
+        found = changes(cost, "operator", "backends/cpu/kernels/gemm/panels.h")
         self.assertEqual(found, [(5, "`+` -> `-`")])
 
     def test_keys_do_not_depend_on_lines(self):

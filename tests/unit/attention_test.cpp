@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "backends/cpu/kernels/attention.h"
+#include "backends/cpu/kernels/sequence/attention.h"
 #include "float_util.h"
 #include "net_builder.h"
 #include "scalar_bf16.h"

@@ -8,8 +8,8 @@
 #include <random>
 #include <vector>
 
-#include "backends/cpu/kernels/conv.h"
-#include "backends/cpu/kernels/conv_implementations.h"
+#include "backends/cpu/kernels/conv/conv.h"
+#include "backends/cpu/kernels/conv/conv_implementations.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/kernels/pack.h"

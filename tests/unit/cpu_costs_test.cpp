@@ -5,11 +5,11 @@
 #include <limits>
 #include <stdexcept>
 
-#include "backends/cpu/kernels/calibrate.h"
-#include "backends/cpu/kernels/conv.h"
-#include "backends/cpu/kernels/cost_records.h"
-#include "backends/cpu/kernels/cost_text.h"
-#include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/kernels/costs/calibrate.h"
+#include "backends/cpu/kernels/conv/conv.h"
+#include "backends/cpu/kernels/costs/cost_records.h"
+#include "backends/cpu/kernels/costs/cost_text.h"
+#include "backends/cpu/kernels/int8/int8_kernels.h"
 #include "base/error.h"
 #include "conv_case.h"
 

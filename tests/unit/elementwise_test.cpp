@@ -1,6 +1,6 @@
 // The vector kernels of the elementwise family against double references, for every instruction set of this
 // CPU.
-#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/kernels/elementwise/elementwise.h"
 
 #include <gtest/gtest.h>
 

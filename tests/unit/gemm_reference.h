@@ -2,7 +2,7 @@
 #pragma once
 #include <cstddef>
 
-#include "backends/cpu/kernels/gemm.h"
+#include "backends/cpu/kernels/gemm/gemm.h"
 #include "float_util.h"
 #include "scalar_bf16.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/kernels/int8/int8_kernels.h"
 #include "backends/cpu/kernels/kernels.h"
 
 namespace mnnc::test {

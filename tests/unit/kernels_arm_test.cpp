@@ -9,8 +9,8 @@
 
 #include "backend/thread_pool.h"
 #include "backends/cpu/kernels/conv_kernels.h"
-#include "backends/cpu/kernels/gemm.h"
-#include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/kernels/gemm/gemm.h"
+#include "backends/cpu/kernels/int8/int8_kernels.h"
 #include "backends/cpu/processor/cpu_features.h"
 #include "float_util.h"
 

@@ -1,6 +1,6 @@
 // The list of implementations of float convolutions: which of them accept a shape, which one is taken, and
 // that each computes what it accepts.
-#include "backends/cpu/kernels/conv_implementations.h"
+#include "backends/cpu/kernels/conv/conv_implementations.h"
 
 #include <cmath>
 #include <string>
@@ -9,7 +9,7 @@
 
 #include "backend/thread_pool.h"
 #include "backends/cpu/kernels/cpu_costs.h"
-#include "backends/cpu/kernels/measure_conv.h"
+#include "backends/cpu/kernels/conv/measure_conv.h"
 #include "base/error.h"
 #include "conv_case.h"
 

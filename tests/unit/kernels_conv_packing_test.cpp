@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/conv/conv.h"
 #include "base/aligned.h"
 
 namespace mnnc::test {

@@ -1,7 +1,7 @@
 // Kernels of float convolutions; see conv_case.h.
 #include <string>
 
-#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/kernels/elementwise/elementwise.h"
 #include "base/error.h"
 #include "conv_case.h"
 

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "backends/cpu/kernels/gemm.h"
+#include "backends/cpu/kernels/gemm/gemm.h"
 #include "backends/cpu/kernels/pack.h"
 #include "float_util.h"
 #include "gemm_reference.h"

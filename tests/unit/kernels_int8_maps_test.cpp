@@ -7,7 +7,7 @@
 #include <iterator>
 #include <limits>
 
-#include "backends/cpu/kernels/int8_conv.h"
+#include "backends/cpu/kernels/int8/int8_conv.h"
 #include "base/aligned.h"
 #include "int8_variants.h"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/kernels/int8_conv.h"
-#include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/kernels/int8/int8_conv.h"
+#include "backends/cpu/kernels/int8/int8_kernels.h"
 #include "base/aligned.h"
 #include "int8_reference.h"
 #include "int8_variants.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu/kernels/int8_conv.h"
-#include "backends/cpu/kernels/int8_winograd.h"
+#include "backends/cpu/kernels/int8/int8_conv.h"
+#include "backends/cpu/kernels/int8/int8_winograd.h"
 #include "base/aligned.h"
 #include "int8_reference.h"
 #include "int8_variants.h"

@@ -1,6 +1,6 @@
 // Which tensors of a net are coordinates: what operators read as places, boxes or indices, followed into the bodies of If and
 // While and out of them.
-#include "ops/net_coordinates.h"
+#include "net/net_coordinates.h"
 
 #include <set>
 

@@ -1,5 +1,5 @@
 // Views of operands through the regions of a Raster.
-#include "ops/operand_view.h"
+#include "ir/operand_view.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // Parameters are read only as the struct that they are.
-#include "ops/params.h"
+#include "ir/params.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "ops/binary.h"
-#include "ops/command.h"
+#include "ir/command.h"
 #include "ops/unary.h"
 
 namespace mnnc::test {

@@ -1,6 +1,6 @@
 // A fused pair of a 1x1 convolution and a depthwise one gives the bits of the two, and a net with such a pair needs no
 // memory for the map between them.
-#include "backends/cpu/kernels/pointwise_depthwise.h"
+#include "backends/cpu/kernels/conv/pointwise_depthwise.h"
 #include "backends/cpu/kernels/conv_packing.h"
 
 #include <gtest/gtest.h>

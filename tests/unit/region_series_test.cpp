@@ -1,5 +1,5 @@
 // Regions that together are one box of four axes: views through them, element by element, and what is no such box.
-#include "ops/region_series.h"
+#include "ir/region_series.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/conv/conv.h"
 #include "backends/cpu/kernels/conv_packing.h"
 #include "base/aligned.h"
 #include "float_util.h"

@@ -1,5 +1,5 @@
 // A 3-D convolution written as 2-D ones runs as one operator, with the numbers of the file's operators.
-#include "ops/net_rewrites.h"
+#include "net/net_rewrites.h"
 
 #include <algorithm>
 #include <cmath>

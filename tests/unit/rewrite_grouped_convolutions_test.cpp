@@ -1,5 +1,5 @@
 // A group convolution written as slices runs as one operator, with the numbers of the file's operators.
-#include "ops/net_rewrites.h"
+#include "net/net_rewrites.h"
 
 #include <gtest/gtest.h>
 

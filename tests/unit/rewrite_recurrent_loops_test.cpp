@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/net_rewrites.h"
+#include "net/net_rewrites.h"
 #include "rewritten_net.h"
 
 namespace mnnc::test {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "ops/command.h"
+#include "ir/command.h"
 
 namespace mnnc::vulkan::test {
 

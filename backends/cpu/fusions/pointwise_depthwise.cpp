@@ -1,6 +1,6 @@
 // The pattern PointwiseDepthwise: a 1x1 convolution and the depthwise one that alone reads its result, which the second
 // one reads from the cache.
-#include "backends/cpu/kernels/pointwise_depthwise.h"
+#include "backends/cpu/kernels/conv/pointwise_depthwise.h"
 
 #include "backends/cpu/fusions/patterns.h"
 #include "backends/cpu/kernels/cpu_costs.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/cpu/kernels/chunks.h"
-#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/conv_plan.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/cpu_costs.h"
 

@@ -44,6 +44,13 @@ class FloatWeightPacker {
     ~FloatWeightPacker() = default;
 };
 
+// How the model stores quantised weights.
+struct WeightQuantization {
+    int bits = 0;        // 8 or 4; 0: they are floats
+    int blocks = 1;      // per output channel, each with a scale and a minimum of its own
+    bool minima = true;  // whether there are minima
+};
+
 // Quantised weights: weight = code * scale + minimum. Each output channel has one scale or several, of
 // consecutive weights. `minima` is empty when all are zero. Plans of int8 read the codes only.
 struct QuantizedWeightsView {

@@ -3,7 +3,7 @@
 #pragma once
 #include <limits>
 
-#include "ops/epilogue.h"
+#include "ir/epilogue.h"
 
 namespace mnnc {
 

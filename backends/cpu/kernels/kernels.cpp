@@ -5,11 +5,11 @@
 #include <iterator>
 
 #include "backends/cpu/kernels/conv_kernels.h"
-#include "backends/cpu/kernels/cost_records.h"
+#include "backends/cpu/kernels/costs/cost_records.h"
 #include "backends/cpu/kernels/dispatch.h"
-#include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/kernels/int8/int8_kernels.h"
 #include "backends/cpu/kernels/pack.h"
-#include "backends/cpu/kernels/w8a16_kernels.h"
+#include "backends/cpu/kernels/w8a16/w8a16_kernels.h"
 #include "backends/cpu/processor/cpu_features.h"
 #include "base/error.h"
 

@@ -1,6 +1,6 @@
 // The kernel of an activation with one parameter set for all elements.
 #pragma once
-#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/kernels/elementwise/elementwise.h"
 #include "base/op_type.h"
 #include "ops/activation.h"
 

@@ -1,7 +1,7 @@
 // Attention on the CPU, row-major: one call of the kernel of its name.
 #include "ops/attention_layout.h"
 
-#include "backends/cpu/kernels/attention.h"
+#include "backends/cpu/kernels/sequence/attention.h"
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/gemm_type.h"

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/kernels/elementwise/elementwise.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/int8.h"
 #include "backends/cpu/ops/split.h"

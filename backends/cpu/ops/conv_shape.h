@@ -1,7 +1,7 @@
 // A convolution command as its kernels see it.
 #pragma once
-#include "backends/cpu/kernels/conv.h"
-#include "ops/command.h"
+#include "backends/cpu/kernels/conv/conv.h"
+#include "ir/command.h"
 #include "ops/convolution.h"
 
 namespace mnnc::cpu {

@@ -2,7 +2,7 @@
 // Weights that are tensors are packed once when their content is constant, else into scratch on every run.
 #include "ops/convolution.h"
 
-#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/conv/conv.h"
 #include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/ops/conv_shape.h"
 #include "backends/cpu/ops/families.h"

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/conv/conv.h"
 #include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/depthwise_volume.h"

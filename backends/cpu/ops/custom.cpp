@@ -1,5 +1,5 @@
 // Operators of the host: over row-major tensors, never in the memory of an input.
-#include "ops/custom.h"
+#include "net/custom.h"
 
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"

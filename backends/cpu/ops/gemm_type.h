@@ -4,7 +4,7 @@
 
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/kernels/conv_kernels.h"
-#include "backends/cpu/kernels/gemm.h"
+#include "backends/cpu/kernels/gemm/gemm.h"
 
 namespace mnnc::cpu {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/kernels/sampling.h"
+#include "backends/cpu/kernels/resample/sampling.h"
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
 

@@ -1,7 +1,7 @@
 // GroupNorm on the CPU, row-major: a group is a row, which stays in the cache through all steps.
 #include "ops/group_norm.h"
 
-#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/kernels/elementwise/elementwise.h"
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/split.h"

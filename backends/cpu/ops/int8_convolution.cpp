@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "backends/cpu/kernels/int8_conv.h"
-#include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/kernels/int8/int8_conv.h"
+#include "backends/cpu/kernels/int8/int8_kernels.h"
 #include "backends/cpu/ops/conv_shape.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/int8.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/kernels/int8/int8_kernels.h"
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/int8.h"
 #include "backends/cpu/ops/split.h"

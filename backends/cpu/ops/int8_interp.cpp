@@ -2,7 +2,7 @@
 // ones weighted in float.
 #include <cstring>
 
-#include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/kernels/int8/int8_kernels.h"
 #include "backends/cpu/kernels/plane_cut.h"
 #include "backends/cpu/ops/int8.h"
 #include "backends/cpu/ops/resizer.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/kernels/int8/int8_kernels.h"
 #include "backends/cpu/kernels/plane_cut.h"
 #include "backends/cpu/ops/int8.h"
 #include "backends/cpu/ops/pool_axis.h"

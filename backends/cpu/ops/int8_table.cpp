@@ -1,7 +1,7 @@
 // Functions of int8 codes by a table of the 256 results.
 #include <algorithm>
 
-#include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/kernels/int8/int8_kernels.h"
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/int8.h"
 

@@ -1,7 +1,7 @@
 // LayerNorm on the CPU, row-major.
 #include "ops/layer_norm.h"
 
-#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/kernels/elementwise/elementwise.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/float_input.h"
 #include "backends/cpu/ops/split.h"

@@ -1,7 +1,7 @@
 // LSTMBlockCell: one step of TensorFlow's LSTM, with all its intermediate values as outputs.
 #include <climits>
 
-#include "backends/cpu/kernels/recurrent.h"
+#include "backends/cpu/kernels/sequence/recurrent.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/packed_matrix.h"
 #include "backends/cpu/ops/recurrent_rows.h"

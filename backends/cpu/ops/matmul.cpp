@@ -5,7 +5,7 @@
 
 #include <climits>
 
-#include "backends/cpu/kernels/gemm.h"
+#include "backends/cpu/kernels/gemm/gemm.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/gemm_type.h"
 #include "backends/cpu/ops/matrix_view.h"

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "ops/operand_view.h"
+#include "ir/operand_view.h"
 
 namespace mnnc::cpu {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "backends/cpu/kernels/conv_packing.h"
-#include "backends/cpu/kernels/measure_conv.h"
+#include "backends/cpu/kernels/conv/measure_conv.h"
 #include "model/model.h"
 
 namespace mnnc::cpu {

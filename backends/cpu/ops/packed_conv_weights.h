@@ -4,7 +4,7 @@
 
 #include "backend/algorithm_choice.h"
 #include "backends/cpu/cpu_backend.h"
-#include "backends/cpu/kernels/conv.h"
+#include "backends/cpu/kernels/conv/conv.h"
 #include "backends/cpu/ops/conv_shape.h"
 
 namespace mnnc::cpu {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/cpu/kernels/gemm.h"
+#include "backends/cpu/kernels/gemm/gemm.h"
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/gemm_type.h"
 #include "tensor/stored_content.h"

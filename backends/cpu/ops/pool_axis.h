@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "backends/cpu/kernels/pooling.h"
+#include "backends/cpu/kernels/resample/pooling.h"
 #include "ops/pooling.h"
 
 namespace mnnc::cpu {

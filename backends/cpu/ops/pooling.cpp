@@ -7,7 +7,7 @@
 
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/kernels/plane_cut.h"
-#include "backends/cpu/kernels/pooling.h"
+#include "backends/cpu/kernels/resample/pooling.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/int8.h"
 #include "backends/cpu/ops/pool_axis.h"

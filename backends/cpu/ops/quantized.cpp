@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/kernels/int8/int8_kernels.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/split.h"
 

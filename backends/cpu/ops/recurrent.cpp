@@ -6,7 +6,7 @@
 #include <climits>
 #include <cstring>
 
-#include "backends/cpu/kernels/recurrent.h"
+#include "backends/cpu/kernels/sequence/recurrent.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/packed_matrix.h"
 #include "backends/cpu/ops/recurrent_rows.h"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/kernels/elementwise/elementwise.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/reduction_integers.h"
 #include "backends/cpu/ops/split.h"

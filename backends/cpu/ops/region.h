@@ -6,7 +6,7 @@
 #include <string>
 
 #include "backends/cpu/kernels/kernels.h"
-#include "backends/cpu/kernels/sampling.h"
+#include "backends/cpu/kernels/resample/sampling.h"
 #include "backends/cpu/ops/command_execution.h"
 #include "ops/region.h"
 

@@ -6,8 +6,8 @@
 #include <climits>
 #include <cstring>
 
-#include "backends/cpu/kernels/elementwise.h"
-#include "backends/cpu/kernels/gemm.h"
+#include "backends/cpu/kernels/elementwise/elementwise.h"
+#include "backends/cpu/kernels/gemm/gemm.h"
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
 #include "base/error.h"

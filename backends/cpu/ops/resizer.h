@@ -1,8 +1,8 @@
 // An Interp command row by row: tables of taps made once, any number of threads at a time afterwards.
 #pragma once
 #include "backends/cpu/kernels/kernels.h"
-#include "backends/cpu/kernels/resize.h"
-#include "ops/command.h"
+#include "backends/cpu/kernels/resample/resize.h"
+#include "ir/command.h"
 #include "ops/interp.h"
 
 namespace mnnc::cpu {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/kernels/elementwise/elementwise.h"
 #include "backends/cpu/ops/channel_rows.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/float_input.h"

@@ -1,7 +1,7 @@
 // Softmax on the CPU, row-major: by row when the axis is the innermost, else by groups of columns.
 #include "ops/softmax.h"
 
-#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/kernels/elementwise/elementwise.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/float_input.h"
 #include "backends/cpu/ops/split.h"

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "backends/cpu/kernels/int8_conv.h"
-#include "backends/cpu/kernels/int8_kernels.h"
+#include "backends/cpu/kernels/int8/int8_conv.h"
+#include "backends/cpu/kernels/int8/int8_kernels.h"
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/conv_shape.h"
 #include "backends/cpu/ops/split.h"

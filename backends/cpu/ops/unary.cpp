@@ -1,7 +1,7 @@
 // UnaryOp on the CPU: float32 in any storage, and the codes that stay in the integers.
 #include "ops/unary.h"
 
-#include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/kernels/elementwise/elementwise.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/split.h"
 #include "base/error.h"

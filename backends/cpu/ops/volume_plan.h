@@ -1,7 +1,7 @@
 // The 2-D convolutions that the output slices of a 3-D convolution are.
 #pragma once
-#include "backends/cpu/kernels/conv.h"
-#include "ops/command.h"
+#include "backends/cpu/kernels/conv/conv.h"
+#include "ir/command.h"
 #include "ops/convolution3d.h"
 
 namespace mnnc::cpu {

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "ops/epilogue.h"
+#include "ir/epilogue.h"
 
 namespace mnnc::vulkan {
 

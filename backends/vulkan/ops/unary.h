@@ -1,6 +1,6 @@
 // The codes of unary.glsl, and how the operators of one float operand are written with them.
 #pragma once
-#include "ops/command.h"
+#include "ir/command.h"
 
 namespace mnnc::vulkan {
 

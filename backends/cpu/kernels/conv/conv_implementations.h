@@ -1,0 +1,48 @@
+// The list of implementations that makeConvPlan chooses from. Each has a file of its own.
+#pragma once
+#include <memory>
+#include <span>
+
+#include "backends/cpu/kernels/conv/conv.h"
+
+namespace mnnc {
+
+struct ConvImplementation {
+    const char* name;
+    // Whether make() can be called, and for approximate products (of rounded inputs) whether they are worth
+    // it.
+    bool (*accepts)(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
+    // An estimate of the cycles of a run on one thread. Only called for what is accepted.
+    double (*cycles)(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
+    std::unique_ptr<ConvPlan> (*make)(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
+    // Whether it may replace an implementation before it in the list, namely where it needs clearly fewer
+    // cycles or ConvOptions::algorithm names it.
+    bool contests = false;
+};
+
+// Whether it is a product of floats whose rows are the images of the batch.
+bool isFullyConnected(const ConvShape& shape, const ConvOptions& options);
+
+// The implementation to take is the first that accepts, unless one behind it contests.
+std::span<const ConvImplementation* const> convImplementations();
+
+// The shape that implementations are given in place of a model's.
+ConvShape plannedShape(const ConvShape& shape, const ConvOptions& options);
+
+// The one to take. Throws InvalidValue for a shape that makes no sense, and NotSupported where nothing accepts it.
+const ConvImplementation& chooseConv(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
+
+extern const ConvImplementation kDepthwiseConv;                                  // depthwise_conv.cpp
+extern const ConvImplementation kW8A16Conv;                                      // w8a16_conv.cpp
+extern const ConvImplementation kGroupedPlanesConv;                              // grouped_planes_conv.cpp
+extern const ConvImplementation kFirstLayerConv;                                 // first_layer_conv.cpp
+extern const ConvImplementation kPointwiseConv;                                  // pointwise_conv.cpp
+extern const ConvImplementation kDirectConv;                                     // direct_conv.cpp
+extern const ConvImplementation kClippedConv;                                    // clipped_conv.cpp
+extern const ConvImplementation kFewOutputsConv;                                 // few_outputs_conv.cpp
+extern const ConvImplementation kDilatedConv;                                    // dilated_conv.cpp
+extern const ConvImplementation kDeconvolution;                                  // deconvolution.cpp
+extern const ConvImplementation kPhasedConv;                                     // phased_conv.cpp
+extern const ConvImplementation kWinograd2Conv, kWinograd4Conv, kWinograd6Conv;  // winograd_conv.cpp
+
+}  // namespace mnnc

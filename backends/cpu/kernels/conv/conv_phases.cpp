@@ -1,0 +1,134 @@
+// Lists the taps of each phase of outputs and the part of the map that they read.
+#include "backends/cpu/kernels/conv/conv_phases.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <utility>
+
+#include "backends/cpu/kernels/chunks.h"
+#include "base/error.h"
+
+namespace mnnc {
+namespace {
+
+constexpr int kMaxPhases = 1 << 14;
+
+}  // namespace
+
+std::vector<ConvPhase> convPhases(const ConvShape& s, bool transposed) {
+    std::vector<ConvPhase> phases;
+    const int sh = transposed ? s.strideH : 1, sw = transposed ? s.strideW : 1;
+    if (int64_t{std::min(sh, s.oh)} * std::min(sw, s.ow) > kMaxPhases)
+        fail(Status::NotSupported, "no deconvolution kernel does a stride of %dx%d", sh, sw);
+    for (int py = 0; py < std::min(sh, s.oh); ++py) {
+        for (int px = 0; px < std::min(sw, s.ow); ++px) {
+            ConvPhase p{py, px, ceilDiv(s.oh - py, sh), ceilDiv(s.ow - px, sw), {}};
+            for (int ky = 0; ky < s.kh; ++ky) {
+                if (transposed && (py + s.padTop - ky * s.dilateH) % sh != 0) continue;
+                for (int kx = 0; kx < s.kw; ++kx) {
+                    if (!transposed) {
+                        p.taps.push_back({ky, kx, ky * s.dilateH - s.padTop, kx * s.dilateW - s.padLeft});
+                        continue;
+                    }
+                    const int y = py + s.padTop - ky * s.dilateH, x = px + s.padLeft - kx * s.dilateW;
+                    if (x % sw == 0) p.taps.push_back({ky, kx, y / sh, x / sw});
+                }
+            }
+            phases.push_back(std::move(p));
+        }
+    }
+    return phases;
+}
+
+namespace {
+
+// Outputs begin .. begin + count of an axis read the taps first .. end of its list inside of the map.
+struct Band {
+    int begin, count, first, end;
+};
+
+// The taps of an axis, equally far apart: where they read, from the output's position times the step.
+struct TapLine {
+    int count, offset, distance;
+};
+
+// None when there are more than `most`.
+std::vector<Band> bands(int outputs, int inputs, int step, const TapLine& taps, size_t most) {
+    const int64_t distance = std::max<int64_t>(1, std::abs(int64_t{taps.distance}));
+    std::vector<Band> out;
+    for (int i = 0; i < outputs; ++i) {
+        // Seen from the tap that reads the lowest place; those below 0 and from `inputs` on are outside.
+        const int64_t at = int64_t{i} * step + taps.offset +
+                           (taps.distance < 0 ? int64_t{taps.count - 1} * taps.distance : 0);
+        const auto below = [&](int64_t limit) {
+            const int64_t count = limit > at ? (limit - at + distance - 1) / distance : 0;
+            return static_cast<int>(std::min<int64_t>(count, taps.count));
+        };
+        int first = below(0), end = below(inputs);
+        if (taps.distance < 0) {
+            std::swap(first, end);
+            first = taps.count - first;
+            end = taps.count - end;
+        }
+        if (!out.empty() && out.back().first == first && out.back().end == end) {
+            ++out.back().count;
+            continue;
+        }
+        if (out.size() == most) return {};
+        out.push_back({i, 1, first, end});
+    }
+    return out;
+}
+
+}  // namespace
+
+std::vector<TapRegion> tapRegions(const ConvShape& s, bool transposed, size_t most) {
+    std::vector<TapRegion> regions;
+    const std::vector<ConvPhase> phases = convPhases(s, transposed);
+    for (size_t p = 0; p < phases.size(); ++p) {
+        const ConvPhase& phase = phases[p];
+        // The taps are a grid.
+        const int taps = static_cast<int>(phase.taps.size());
+        int wide = 0;
+        while (wide < taps && phase.taps[wide].ky == phase.taps[0].ky) ++wide;
+        const TapLine down{wide ? taps / wide : 0, taps ? phase.taps[0].dy : 0,
+                           wide < taps ? phase.taps[wide].dy - phase.taps[0].dy : 1};
+        const TapLine across{wide, taps ? phase.taps[0].dx : 0,
+                             wide > 1 ? phase.taps[1].dx - phase.taps[0].dx : 1};
+        const std::vector<Band> rows = bands(phase.rows, s.ih, transposed ? 1 : s.strideH, down, most),
+                                columns = bands(phase.cols, s.iw, transposed ? 1 : s.strideW, across, most);
+        if (rows.empty() || columns.empty()) return {};
+        if (rows.size() * columns.size() > most - regions.size()) return {};
+        const size_t begin = regions.size();
+        for (const Band& y : rows) {
+            for (const Band& x : columns) {
+                TapRegion region{p, y.begin, x.begin, y.count, x.count, {}};
+                for (int i = y.first; i < y.end; ++i)
+                    for (int j = x.first; j < x.end; ++j) region.taps.push_back(i * wide + j);
+                regions.push_back(std::move(region));
+            }
+        }
+        std::stable_sort(regions.begin() + static_cast<ptrdiff_t>(begin), regions.end(),
+                         [](const TapRegion& a, const TapRegion& b) {
+                             return int64_t{a.rows} * a.cols > int64_t{b.rows} * b.cols;
+                         });
+    }
+    return regions;
+}
+
+TapExtent tapExtent(const ConvShape& s, const std::vector<ConvPhase>& phases, int stepY, int stepX) {
+    int y0 = 0, x0 = 0, y1 = s.ih, x1 = s.iw, lastTap = INT_MIN;
+    for (const ConvPhase& p : phases) {
+        for (const ConvTap& t : p.taps) {
+            y0 = std::min(y0, t.dy);
+            x0 = std::min(x0, t.dx);
+            lastTap = std::max(lastTap, t.dy);
+            y1 = std::max(y1, (p.rows - 1) * stepY + t.dy + 1);
+            x1 = std::max(x1, (p.cols - 1) * stepX + t.dx + 1);
+        }
+    }
+    return {-y0, -x0, y1 - y0, x1 - x0, lastTap - y0 + 1};
+}
+
+}  // namespace mnnc

@@ -1,0 +1,149 @@
+// Convolutions as matrix products, pixels times panels of weights: the life cycle and the loops that their
+// plans share.
+//
+// A plan describes where its outputs and their taps lie (GemmGeometry) and provides the pixels that products
+// read: the input itself, a copy of it with a border, or strips of it.
+#pragma once
+#include <vector>
+
+#include "backends/cpu/kernels/conv/conv.h"
+#include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/conv/gemm_conv_weights.h"
+#include "backends/cpu/kernels/gemm/panels.h"
+
+namespace mnnc {
+
+// How the outputs of a phase follow one another in the source and in the output. A unit is a pixel, and one
+// product takes many of them; or it is a row, and one product takes its pixels. Positions are pixels or rows
+// of the source.
+struct OutputWalk {
+    bool byPixel = false;
+    int units = 0;
+    int columns = 1;         // pixels of a unit
+    int step = 1;            // positions from one unit to the next
+    ptrdiff_t position = 0;  // elements of the source from one position to the next
+    ptrdiff_t pixel = 0;     // elements of the source from one pixel to the next
+    size_t phase = 0;        // whose weights it takes
+    // Floats of the output: to the first unit, and from one unit, pixel and block of channels to the next.
+    ptrdiff_t dst = 0, dstUnit = 0, dstPixel = 0, dstBlock = 0;
+};
+
+struct GemmGeometry {
+    std::vector<ConvPhase> phases;
+    std::vector<OutputWalk> walks;                   // one for each phase, or several with parts of its taps
+    std::vector<std::vector<ptrdiff_t>> tapOffsets;  // of the runs of each walk, elements of the source
+    std::vector<std::vector<int>> tapRuns;           // which runs of its phase these are; empty: all of them
+    int images = 1;
+    size_t srcImage = 0, dstImage = 0;  // floats of an image
+    bool rowMajorOutput = false;        // the last block of channels is stored without the lanes behind them
+    long unitElements = 1;              // elements of the source that a unit adds
+};
+
+// The pixels that products read.
+template <typename T>
+struct GemmSource {
+    const T* data;
+    ptrdiff_t plane;  // elements from one block of channels to the next
+    int first;        // the position that data begins with
+};
+
+// An image, what is the same for all of them, and memory.
+struct GemmImage {
+    const float* src;
+    float* dst;
+    const void* packed;
+    PostOps post;    // with the image's residual
+    char* expanded;  // a panel of weights for each thread, where they are quantised
+    char* memory;    // sourceBytes()
+    bool backwards;  // a product of one row, which reads nothing but weights, begins with the last panel
+};
+
+class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private QuantizedWeightPacker {
+  public:
+    int64_t packedWeightBytes() const override { return static_cast<int64_t>(weights_.packedBytes()); }
+    std::string weightVariant() const override { return weights_.variant(); }
+    const FloatWeightPacker* floatPacker() const override { return weights_.quantized() ? nullptr : this; }
+    const QuantizedWeightPacker* quantizedPacker() const override {
+        return weights_.quantized() ? this : nullptr;
+    }
+    int64_t scratchBytes(int threads) const override;
+    void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
+             ThreadPool& pool) const override {
+        runImages({src, dst, packed, post, static_cast<char*>(scratch), nullptr, false}, pool);
+    }
+    void runBackwards(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
+                      ThreadPool& pool) const override {
+        runImages({src, dst, packed, post, static_cast<char*>(scratch), nullptr, true}, pool);
+    }
+
+  protected:
+    GemmConvPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options,
+                 GemmGeometry geometry);
+
+    // The scratch for what products read in place of the input.
+    virtual size_t sourceBytes(int threads) const = 0;
+    virtual void runImage(const GemmImage& image, ThreadPool& pool) const = 0;
+    // How many units' input stays in the cache while the panels pass by.
+    virtual long cacheUnits(int threads) const;
+
+    // Blocks of channels that a product sums up at a time: all of them, unless so many pixels as fill the tiles of products
+    // would not stay in the cache while the panels pass by. What a slice has summed up is stored, and the next adds to it.
+    int sliceBlocks(size_t walk) const;
+    // Whether no pixel is read by two taps: a slice of them reads as small a part of the input.
+    bool apartTaps() const { return !options_.transposed && s_.strideH >= s_.kh && s_.strideW >= s_.kw; }
+    // Into how many slices of taps a sum is cut, so that a slice's weights stay in the cache while the tiles pass by.
+    int tapSlices(size_t walk) const;
+
+    int panelCount() const { return static_cast<int>(weights_.panels().size()); }
+    // Chunks begin at whole tiles of this many units.
+    int tileUnits(size_t walk = 0) const;
+    Split splitOf(size_t walk, int threads) const;
+
+    // All walks of an image whose source is there as a whole, cut into tasks.
+    template <typename T>
+    void runSource(const GemmImage& image, const GemmSource<T>& src, ThreadPool& pool) const;
+    // Units u0 .. u1 of some panels, on one thread; backwards: the last panel first.
+    struct Panels {
+        int begin, end;
+    };
+    template <typename T>
+    void runPanels(const GemmImage& image, const GemmSource<T>& src, size_t walk, Panels panels,
+                   bool backwards, int u0, int u1, int slot) const;
+    // The arguments of a panel except where it writes and how many pixels; it reads from the source's first.
+    template <typename T>
+    PanelArgsOf<T> panelArgs(const GemmSource<T>& src, size_t walk, int panel, const T* weights,
+                             const PostOps& post) const;
+
+    const Kernels& k_;
+    const ConvShape s_;
+    const GemmWeightOptions options_;
+    const int icb_, ocb_;  // blocks of channels
+    const GemmConvWeights weights_;
+    const GemmGeometry geometry_;  // without the phases, which weights_ has
+
+  private:
+    void takeSlice(PanelArgs& args, const GemmPanel& panel, int first, int blocks) const;
+    void takeTaps(PanelArgs& args, int first, int end) const;
+    // All images; this is the first, with the scratch of the run.
+    void runImages(GemmImage image, ThreadPool& pool) const;
+
+    void packFloats(const WeightReader& weights, void* packed, ThreadPool& pool) const override {
+        weights_.pack(weights, packed, pool);
+    }
+    void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const override {
+        weights_.packQuantized(weights, packed, pool);
+    }
+};
+
+// The geometry of a direct or transposed convolution, whose taps read a map with a border.
+struct RowGeometry : GemmGeometry {
+    TapExtent extent;
+    ptrdiff_t row = 0, plane = 0;  // elements
+};
+RowGeometry rowGeometry(const Kernels& k, const ConvShape& shape, bool transposed);
+
+// Products row by row: of floats, from the input itself or from a copy with a border; or of bf16.
+std::unique_ptr<ConvPlan> makeRowGemmPlan(const Kernels& k, const ConvShape& shape,
+                                          const ConvOptions& options, const char* algorithm);
+
+}  // namespace mnnc

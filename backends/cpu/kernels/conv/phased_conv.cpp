@@ -1,0 +1,209 @@
+// Transposed convolutions to few channels as dense ones: the outputs of all phases at one place of the input are the channels
+// of a convolution, with zeros for the taps that a phase does not read. With three channels and a stride of two these are
+// twelve, which fill a vector that each phase alone would leave almost empty.
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "backends/cpu/kernels/chunks.h"
+#include "backends/cpu/kernels/conv/conv_cost.h"
+#include "backends/cpu/kernels/conv/conv_implementations.h"
+#include "backends/cpu/kernels/conv_packing.h"
+#include "backends/cpu/kernels/conv/conv_phases.h"
+#include "backends/cpu/kernels/cpu_costs.h"
+#include "base/checked.h"
+
+namespace mnnc {
+namespace {
+
+constexpr int64_t kMaxWeights = 1 << 20;  // of the dense convolution, made in memory before they are packed
+constexpr int64_t kMaxPhases = 1 << 10;
+
+// The taps of all phases of an axis read the input from `first` on relative to its place, `kernel` of them.
+struct Reach {
+    int64_t first, kernel;
+};
+Reach reachOf(int64_t kernel, int64_t stride, int64_t pad) {
+    const auto floorDiv = [&](int64_t a) { return a / stride - (a % stride < 0); };
+    // Each tap is one phase's, which lies less than a stride behind it.
+    const int64_t first = -floorDiv(kernel - 1 - pad), last = -floorDiv(-pad);
+    return {first, last - first + 1};
+}
+
+ConvShape denseShape(const ConvShape& s, const Reach& y, const Reach& x) {
+    ConvShape dense;
+    dense.batch = s.batch;
+    dense.ic = s.ic;
+    dense.ih = s.ih;
+    dense.iw = s.iw;
+    dense.oc = s.oc * s.strideH * s.strideW;
+    dense.oh = ceilDiv(s.oh, s.strideH);
+    dense.ow = ceilDiv(s.ow, s.strideW);
+    dense.kh = static_cast<int>(y.kernel);
+    dense.kw = static_cast<int>(x.kernel);
+    dense.padTop = static_cast<int>(-y.first);
+    dense.padLeft = static_cast<int>(-x.first);
+    return dense;
+}
+
+ConvOptions denseOptions(const ConvOptions& options) {
+    ConvOptions dense;
+    dense.threads = options.threads;
+    return dense;
+}
+
+// The dense convolution with fewer cycles: with a row and a column of zeros more, one of 2x2 is one of 3x3, for Winograd.
+struct Dense {
+    ConvShape shape;
+    const ConvImplementation* implementation;
+    double cycles;
+
+    Dense(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+        const Reach y = reachOf(s.kh, s.strideH, s.padTop), x = reachOf(s.kw, s.strideW, s.padLeft);
+        take(k, denseShape(s, y, x), options);
+        const auto widens = [](const Reach& reach) { return reach.kernel == 2 || reach.kernel == 3; };
+        if (!widens(y) || !widens(x) || (y.kernel == 3 && x.kernel == 3)) return;
+        const Dense exact = *this;
+        take(k, denseShape(s, {y.first, 3}, {x.first, 3}), options);
+        if (exact.cycles <= cycles) *this = exact;
+    }
+
+  private:
+    void take(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+        shape = s;
+        implementation = &chooseConv(k, s, denseOptions(options));
+        cycles = implementation->cycles(k, s, denseOptions(options));
+    }
+};
+
+class PhasedPlan final : public ConvPlan, FloatWeightPacker {
+  public:
+    PhasedPlan(const Kernels& k, const ConvShape& s, const ConvOptions& options, const Dense& dense)
+        : k_(k),
+          s_(s),
+          dense_(dense.shape),
+          plan_(dense.implementation->make(k, dense_, denseOptions(options))),
+          outFloats_(floatsOf(dense_.oc, dense_.oh, dense_.ow)),
+          biasFloats_(int64_t{ceilDiv(dense_.oc, 16)} * 16) {}
+
+    std::string algorithm() const override { return "phased " + plan_->algorithm(); }
+    int64_t packedWeightBytes() const override { return plan_->packedWeightBytes(); }
+    std::string weightVariant() const override {
+        return plan_->weightVariant() + format(".s%dx%d.a%dx%d.k%dx%d", s_.strideH, s_.strideW, s_.padTop,
+                                               s_.padLeft, dense_.kh, dense_.kw);
+    }
+    const FloatWeightPacker* floatPacker() const override { return this; }
+    bool addsInPlace() const override { return true; }  // residuals are copied before anything is stored
+
+    int64_t scratchBytes(int threads) const override {
+        return checkedAdd(checkedMul(2 * outFloats_ + biasFloats_, int64_t{sizeof(float)}, "scratch"),
+                          plan_->scratchBytes(threads), "scratch");
+    }
+
+    void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
+             ThreadPool& pool) const override {
+        auto* out = static_cast<float*>(scratch);
+        float *residual = out + outFloats_, *bias = residual + outFloats_;
+        for (int c = 0; c < dense_.oc; ++c) bias[c] = post.bias[c % s_.oc];
+        std::fill(bias + dense_.oc, bias + biasFloats_, 0.0f);
+        PostOps inner = post;
+        inner.bias = bias;
+        if (post.residual) {
+            forEachRow(pool, [&](int n, int y) {
+                copyRow(
+                    n, y, [&](float* dense, ptrdiff_t at) { *dense = post.residual[at]; }, residual);
+            });
+            inner.residual = residual;
+        }
+        plan_->run(src, packed, out, inner, bias + biasFloats_, pool);
+        forEachRow(pool, [&](int n, int y) {
+            copyRow(
+                n, y, [&](const float* dense, ptrdiff_t at) { dst[at] = *dense; }, out);
+        });
+    }
+
+  private:
+    int64_t floatsOf(int channels, int height, int width) const {
+        const int64_t pixels = checkedMul(int64_t{dense_.batch} * height, width, "scratch");
+        return static_cast<int64_t>(
+            roundUpFloats(checkedMul(pixels, int64_t{ceilDiv(channels, k_.lanes)} * k_.lanes, "scratch")));
+    }
+
+    template <typename Body>
+    void forEachRow(ThreadPool& pool, Body&& body) const {
+        parallelRanges(pool, long(s_.batch) * s_.oh, 4 * pool.threads(), [&](long begin, long end) {
+            for (long i = begin; i < end; ++i) body(static_cast<int>(i / s_.oh), static_cast<int>(i % s_.oh));
+        });
+    }
+
+    // move(place in the dense map, offset in the output) for the channels of the pixels of a row of the output: all pixels of
+    // a phase's channel before those of the next, since only their distances are the same.
+    template <typename Move>
+    void copyRow(int n, int y, Move&& move, float* dense) const {
+        const int P = k_.lanes, blocks = ceilDiv(s_.oc, P), denseBlocks = ceilDiv(dense_.oc, P);
+        const ptrdiff_t plane = ptrdiff_t(s_.oh) * s_.ow * P,
+                        densePlane = ptrdiff_t(dense_.oh) * dense_.ow * P;
+        for (int px = 0; px < s_.strideW; ++px) {
+            const int pixels = ceilDiv(s_.ow - px, s_.strideW);
+            for (int c = 0; c < s_.oc; ++c) {
+                const int d = (y % s_.strideH * s_.strideW + px) * s_.oc + c;
+                float* from = dense + (ptrdiff_t(n) * denseBlocks + d / P) * densePlane +
+                              ptrdiff_t(y / s_.strideH) * dense_.ow * P + d % P;
+                ptrdiff_t to =
+                    (ptrdiff_t(n) * blocks + c / P) * plane + (ptrdiff_t(y) * s_.ow + px) * P + c % P;
+                const ptrdiff_t step = ptrdiff_t(s_.strideW) * P;
+                for (int x = 0; x < pixels; ++x, from += P, to += step) move(from, to);
+            }
+        }
+    }
+
+    void packFloats(const WeightReader& weights, void* packed, ThreadPool& pool) const override {
+        const size_t area = size_t(s_.kh) * s_.kw, denseArea = size_t(dense_.kh) * dense_.kw;
+        const float* from = weights(0, s_.ic * s_.oc * area);
+        std::vector<float> to(size_t(dense_.oc) * s_.ic * denseArea, 0.0f);
+        for (const ConvPhase& phase : convPhases(s_, true)) {
+            for (const ConvTap& tap : phase.taps) {
+                const size_t at = size_t(tap.dy + dense_.padTop) * dense_.kw + (tap.dx + dense_.padLeft);
+                for (int o = 0; o < s_.oc; ++o) {
+                    const size_t channel = (size_t(phase.py) * s_.strideW + phase.px) * s_.oc + o;
+                    for (int i = 0; i < s_.ic; ++i)
+                        to[(channel * s_.ic + i) * denseArea + at] =
+                            from[(size_t(i) * s_.oc + o) * area + tap.ky * s_.kw + tap.kx];
+                }
+            }
+        }
+        plan_->packWeights(to.data(), packed, pool);
+    }
+
+    const Kernels& k_;
+    const ConvShape s_, dense_;
+    const std::unique_ptr<ConvPlan> plan_;
+    const int64_t outFloats_, biasFloats_;
+};
+
+bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
+    const int64_t phases = int64_t{s.strideH} * s.strideW;
+    if (!options.transposed || options.srcNchw || options.bf16 || options.groups != 1 || options.onePacking ||
+        options.algorithm != ConvAlgorithm::Auto || s.dilateH != 1 || s.dilateW != 1 || phases == 1 ||
+        phases > kMaxPhases || s.strideH > s.oh || s.strideW > s.ow)
+        return false;
+    const Reach y = reachOf(s.kh, s.strideH, s.padTop), x = reachOf(s.kw, s.strideW, s.padLeft);
+    if (y.first > 0 || x.first > 0 || std::max(y.kernel, x.kernel) > kMaxWeights) return false;
+    const int64_t taps = y.kernel * x.kernel, outputs = phases * s.oc;
+    return outputs <= kMaxWeights && taps <= kMaxWeights && taps * s.ic <= kMaxWeights / outputs;
+}
+
+double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+    return Dense(k, s, options).cycles + double(s.batch) * s.oh * s.ow * s.oc * k.costs->cycles.copy;
+}
+
+std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+    return std::make_unique<PhasedPlan>(k, s, options, Dense(k, s, options));
+}
+
+}  // namespace
+
+const ConvImplementation kPhasedConv{"phased", accepts, cycles, make, true};
+
+}  // namespace mnnc

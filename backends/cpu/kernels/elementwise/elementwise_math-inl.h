@@ -1,0 +1,290 @@
+// Vector forms of exp, log, tanh, erf and what is built from them, a few ulp each. Included once per
+// instruction set by the elementwise*.cpp files, hence the toggling guard.
+#if defined(MNNC_ELEMENTWISE_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef MNNC_ELEMENTWISE_MATH_INL_H
+#undef MNNC_ELEMENTWISE_MATH_INL_H
+#else
+#define MNNC_ELEMENTWISE_MATH_INL_H
+#endif
+
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+
+#include "backends/cpu/kernels/elementwise/elementwise_tables.h"
+#include "hwy/contrib/math/math-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mnnc {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+constexpr size_t kLanes = hn::MaxLanes(D());
+
+HWY_INLINE V k(float value) {
+    return hn::Set(D(), value);
+}
+
+#if HWY_TARGET == HWY_AVX2
+// The mask of the first `count` lanes.
+HWY_INLINE __m256i firstLanes(size_t count) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)),
+                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+#endif
+
+// Loads `count` <= Lanes floats; lanes behind them become `fill`.
+HWY_INLINE V loadSome(const float* x, size_t count, float fill) {
+    const D d;
+    if (count >= hn::Lanes(d)) return hn::LoadU(d, x);
+#if HWY_TARGET == HWY_AVX3
+    return V{_mm512_mask_loadu_ps(k(fill).raw, static_cast<__mmask16>((1u << count) - 1), x)};
+#elif HWY_TARGET == HWY_AVX2
+    const __m256i first = firstLanes(count);
+    return V{_mm256_blendv_ps(k(fill).raw, _mm256_maskload_ps(x, first), _mm256_castsi256_ps(first))};
+#else
+    alignas(64) float buffer[kLanes];
+    hn::Store(k(fill), d, buffer);
+    std::memcpy(buffer, x, count * sizeof(float));
+    return hn::Load(d, buffer);
+#endif
+}
+
+HWY_INLINE void storeSome(V v, float* y, size_t count) {
+    const D d;
+    if (count >= hn::Lanes(d)) return hn::StoreU(v, d, y);
+#if HWY_TARGET == HWY_AVX3
+    _mm512_mask_storeu_ps(y, static_cast<__mmask16>((1u << count) - 1), v.raw);
+#elif HWY_TARGET == HWY_AVX2
+    _mm256_maskstore_ps(y, firstLanes(count), v.raw);
+#else
+    alignas(64) float buffer[kLanes];
+    hn::Store(v, d, buffer);
+    std::memcpy(y, buffer, count * sizeof(float));
+#endif
+}
+
+// Min and Max of a limit and a value that keep a NaN of the value: on x86 the order of operands does it.
+#if HWY_ARCH_ARM
+namespace limit {
+HWY_INLINE V Min(V most, V x) {
+    return hn::IfThenElse(hn::Gt(x, most), most, x);
+}
+HWY_INLINE V Max(V least, V x) {
+    return hn::IfThenElse(hn::Lt(x, least), least, x);
+}
+}  // namespace limit
+#else
+namespace limit = hn;
+#endif
+
+// x held where e^x is a normal number or, above 88.72, infinite.
+constexpr float kLeastExp = -87.33654f;
+HWY_INLINE V expLimits(V x) {
+    return limit::Min(k(89.0f), limit::Max(k(kLeastExp), x));
+}
+// exp as 2^n * (1 + m): m = e^r - 1 with |r| <= ln2/2, kept apart so that expm1 loses nothing.
+struct ExpParts {
+    V m, n;
+};
+HWY_INLINE ExpParts expParts(V x) {
+    const V n = hn::Round(hn::Mul(x, k(1.44269504f)));
+    V r = hn::NegMulAdd(n, k(0.693359375f), x);
+    r = hn::NegMulAdd(n, k(-2.12194440e-4f), r);
+    V p = k(1.0f / 5040);
+    p = hn::MulAdd(p, r, k(1.0f / 720));
+    p = hn::MulAdd(p, r, k(1.0f / 120));
+    p = hn::MulAdd(p, r, k(1.0f / 24));
+    p = hn::MulAdd(p, r, k(1.0f / 6));
+    p = hn::MulAdd(p, r, k(0.5f));
+    return {hn::MulAdd(hn::Mul(p, r), r, r), n};
+}
+#if HWY_TARGET == HWY_AVX3
+// table[the five last bits of `index`]
+HWY_INLINE V lookUp(const float (&table)[32], V index) {
+    const D d;
+    return V{_mm512_permutex2var_ps(hn::Load(d, table).raw, _mm512_castps_si512(index.raw),
+                                    hn::Load(d, table + kLanes).raw)};
+}
+#endif
+// v * 2^n
+HWY_INLINE V timesPowerOf2(V v, V n) {
+#if HWY_TARGET == HWY_AVX3
+    return V{_mm512_scalef_ps(v.raw, n.raw)};
+#else
+    const D d;
+    const hn::RebindToSigned<D> di;
+    // n reaches 128: two factors, each a normal number.
+    const auto whole = hn::ConvertTo(di, n);
+    const auto half = hn::ShiftRight<1>(whole);
+    const auto bias = hn::Set(di, 127);
+    const V a = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(half, bias)));
+    const V b = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::Sub(whole, half), bias)));
+    return hn::Mul(hn::Mul(v, a), b);
+#endif
+}
+// e^x within expLimits
+HWY_INLINE V expWithin(V x) {
+#if HWY_TARGET == HWY_AVX3
+    // 2^(x log2 e) as 2^n * 2^r, n a multiple of 1/32 and |r| <= 1/64. The sum's last bits are n, whose fraction chooses
+    // from the table; scalef takes its whole part.
+    const V shifter = k(0x1.8p18f), log2e = k(0x1.715476p0f);
+    const V sum = hn::MulAdd(x, log2e, shifter);
+    const V n = hn::Sub(sum, shifter);
+    const V r = hn::MulAdd(x, k(0x1.4ae0cp-26f), hn::MulSub(x, log2e, n));
+    V p = hn::MulAdd(r, k(0.0555041087f), k(0.240226507f));
+    p = hn::Mul(r, hn::MulAdd(r, p, k(0.693147181f)));
+    const V power = lookUp(kPowersOf2, sum);
+    return timesPowerOf2(hn::MulAdd(power, p, power), n);
+#else
+    const ExpParts e = expParts(x);
+    return timesPowerOf2(hn::Add(e.m, k(1)), e.n);
+#endif
+}
+// 0 where e^x would be subnormal.
+HWY_INLINE V vexp(V x) {
+    return hn::IfThenZeroElse(hn::Lt(x, k(kLeastExp)), expWithin(expLimits(x)));
+}
+// y = e^(x - shift), also in place; returns partial sums, one a lane. Lanes behind the row add 0.
+HWY_INLINE V exponentials(const float* x, float* y, size_t n, V shift) {
+    const D d;
+    const size_t lanes = hn::Lanes(d);
+    V sum = hn::Zero(d);
+    size_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+        const V e = vexp(hn::Sub(hn::LoadU(d, x + i), shift));
+        hn::StoreU(e, d, y + i);
+        sum = hn::Add(sum, e);
+    }
+    if (i < n) {
+        const V e = vexp(hn::Sub(loadSome(x + i, n - i, -INFINITY), shift));
+        storeSome(e, y + i, n - i);
+        sum = hn::Add(sum, e);
+    }
+    return sum;
+}
+HWY_INLINE V vexpm1(V x) {
+    const ExpParts e = expParts(expLimits(x));
+    const V whole = hn::Sub(timesPowerOf2(hn::Add(e.m, k(1)), e.n), k(1));
+    return hn::IfThenElse(hn::Lt(hn::Abs(x), k(0.34f)), e.m, whole);
+}
+
+HWY_INLINE V vlog(V x) {
+    const D d;
+    V y = hn::Log(d, x);
+    const V inf = hn::Inf(d);
+    y = hn::IfThenElse(hn::Eq(x, k(0)), hn::Neg(inf), y);
+    y = hn::IfThenElse(hn::Eq(x, inf), inf, y);
+    // Negative or NaN: NaN.
+    return hn::IfThenElse(hn::Ge(x, k(0)), y, hn::NaN(d));
+}
+HWY_INLINE V vlog1p(V x) {
+    const V u = hn::Add(x, k(1));
+    // What the addition rounded away, as a first-order correction.
+    const V lost = hn::Div(hn::Sub(x, hn::Sub(u, k(1))), u);
+    const V y = vlog(u);
+    return hn::IfThenElse(hn::Lt(hn::Abs(x), k(0.9999f)), hn::Add(y, lost), y);
+}
+
+// 1 / x for normal x whose reciprocal is normal, within two units in the last place.
+HWY_INLINE V vreciprocal(V x) {
+#if HWY_TARGET == HWY_AVX3
+    // 14 bits, and Newton's step makes 28 of them.
+    const V r{_mm512_rcp14_ps(x.raw)};
+    return hn::Mul(r, hn::NegMulAdd(x, r, k(2)));
+#else
+    return hn::Div(k(1), x);
+#endif
+}
+// The largest sum here is 1 + e^87.3, which has a normal reciprocal.
+HWY_INLINE V vsigmoid(V x) {
+    const V held = limit::Min(k(87.3f), limit::Max(k(-87.3f), x));
+    return vreciprocal(hn::Add(k(1), expWithin(hn::Neg(held))));
+}
+HWY_INLINE V vsilu(V x) {
+    return hn::Mul(x, vsigmoid(x));
+}
+
+HWY_INLINE V vtanh(V x) {
+    const D d;
+    // tanh = m / (m + 2) with m = e^(2|x|) - 1; beyond 10 it is 1.
+    const V a = hn::Abs(x);
+    const V m = vexpm1(hn::Min(k(20), hn::Add(a, a)));
+    const V t = hn::Div(m, hn::Add(m, k(2)));
+    // Min may have dropped a NaN.
+    return hn::IfThenElse(hn::Eq(x, x), hn::CopySignToAbs(t, x), hn::NaN(d));
+}
+
+// erf below 0.92 as x + x p(x^2), above as 1 - e^q(x). Polynomials fitted for this file (error 2e-8 and
+// 5e-9).
+HWY_INLINE V erfSmall(V x) {
+    const V s = hn::Mul(x, x);
+    V p = k(-0.00058824959f);
+    p = hn::MulAdd(p, s, k(0.00497201597f));
+    p = hn::MulAdd(p, s, k(-0.0267523583f));
+    p = hn::MulAdd(p, s, k(0.112814315f));
+    p = hn::MulAdd(p, s, k(-0.376124591f));
+    p = hn::MulAdd(p, s, k(0.128379151f));
+    return hn::MulAdd(p, x, x);
+}
+HWY_INLINE V erfcLarge(V t) {  // 0.9 <= t
+    t = hn::Min(t, k(6));
+    V p = k(1.42505462e-06f);
+    p = hn::MulAdd(p, t, k(-4.18774689e-05f));
+    p = hn::MulAdd(p, t, k(0.000561843102f));
+    p = hn::MulAdd(p, t, k(-0.00459798519f));
+    p = hn::MulAdd(p, t, k(0.0259707104f));
+    p = hn::MulAdd(p, t, k(-0.10930685f));
+    p = hn::MulAdd(p, t, k(-0.632622957f));
+    p = hn::MulAdd(p, t, k(-1.12978327f));
+    p = hn::MulAdd(p, t, k(0.000213403342f));
+    return vexp(p);
+}
+HWY_INLINE V verf(V x) {
+    const D d;
+    const V t = hn::Abs(x);
+    const V large = hn::CopySignToAbs(hn::Sub(k(1), erfcLarge(t)), x);
+    const V y = hn::IfThenElse(hn::Lt(t, k(0.92f)), erfSmall(x), large);
+    return hn::IfThenElse(hn::Eq(x, x), y, hn::NaN(d));
+}
+// x/2 (1 + tanh u) is x sigmoid(2u): exact where the reference's rational function is clamped.
+HWY_INLINE V vgeluTanh(V x) {
+    const V cubic = hn::MulAdd(hn::Mul(hn::Mul(x, x), x), k(0.044715f), x);
+    return hn::Div(x, hn::Add(k(1), vexp(hn::Mul(cubic, k(-1.59576912f)))));
+}
+// x/2 (1 + erf(x/sqrt 2))
+HWY_INLINE V vgelu(V x) {
+#if HWY_TARGET == HWY_AVX3
+    // max(x, 0) less a tail read from a table, whose index is in the last bits of t + shifter. Beyond 7.75 it stays
+    // 4e-14.
+    const V shifter = k(0x1.8p21f);
+    const V t = limit::Min(k(7.75f), hn::Abs(x));
+    const V sum = hn::Add(t, shifter);
+    const V r = hn::Sub(t, hn::Sub(sum, shifter));
+    V p = lookUp(kGeluTail[5], sum);
+    p = hn::MulAdd(p, r, lookUp(kGeluTail[4], sum));
+    p = hn::MulAdd(p, r, lookUp(kGeluTail[3], sum));
+    p = hn::MulAdd(p, r, lookUp(kGeluTail[2], sum));
+    p = hn::MulAdd(p, r, lookUp(kGeluTail[1], sum));
+    p = hn::MulAdd(p, r, lookUp(kGeluTail[0], sum));
+    return hn::Sub(limit::Max(k(0), x), p);
+#else
+    // The negative tail through erfc, so nothing cancels.
+    const V z = hn::Mul(x, k(0.707106781f));
+    const V t = hn::Abs(z);
+    const V tail = erfcLarge(t);
+    const V large = hn::IfThenElse(hn::Lt(x, k(0)), tail, hn::Sub(k(2), tail));
+    const V factor = hn::IfThenElse(hn::Lt(t, k(0.92f)), hn::Add(k(1), erfSmall(z)), large);
+    return hn::Mul(hn::Mul(x, k(0.5f)), factor);
+#endif
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace mnnc
+HWY_AFTER_NAMESPACE();
+#endif

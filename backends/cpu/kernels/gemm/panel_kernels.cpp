@@ -1,0 +1,176 @@
+// The matrix products under convolutions and gemm: one panel of output channels over many pixels.
+#include "backends/cpu/kernels/conv_kernels.h"
+
+#include "backends/cpu/kernels/dispatch.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/gemm/panel_kernels.cpp"
+// foreach_target.h must come first.
+// clang-format off
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "backends/cpu/kernels/gemm/panel_tile-inl.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace mnnc {
+namespace HWY_NAMESPACE {
+namespace {
+
+// Tiles of so few rows wait for their weights, which caches fetch by the strides of single load instructions: their loops stay
+// short, so that few loads have short strides.
+constexpr int kStreamedRows = 2;
+
+#if MNNC_NEON64
+// Row by row: products of b with channel l of each row.
+template <int R, int NB, int L>
+HWY_INLINE void multiplyRows(V (&acc)[R][NB], const V (&x)[R], const V (&b)[NB]) {
+    HWY_UNROLL(16)
+    for (int r = 0; r < R; ++r) {
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) acc[r][n].raw = vfmaq_laneq_f32(acc[r][n].raw, b[n].raw, x[r].raw, L);
+    }
+}
+
+// A vector of four channels of each row, which products take one by one.
+template <int R, int NB>
+HWY_INLINE void accumulateFour(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s,
+                               const float* w, const float* ahead) {
+    if constexpr (R > 1) __builtin_prefetch(ahead, 0, 2);
+    V x[R];
+    HWY_UNROLL(16)
+    for (int r = 0; r < R; ++r) x[r] = hn::LoadU(d, q[r / 3] + (r % 3) * s);
+    const auto weights = [&](int l, V(&b)[NB]) HWY_ATTR {
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) b[n] = hn::LoadU(d, w + (l * NB + n) * P);
+    };
+    V b[NB];
+    weights(0, b);
+    multiplyRows<R, NB, 0>(acc, x, b);
+    weights(1, b);
+    multiplyRows<R, NB, 1>(acc, x, b);
+    weights(2, b);
+    multiplyRows<R, NB, 2>(acc, x, b);
+    weights(3, b);
+    multiplyRows<R, NB, 3>(acc, x, b);
+}
+#endif
+
+// With 16 registers a tile of 12 sums leaves 4, and GCC reads weights from memory again for each row, or keeps sums on the
+// stack. An instruction that it cannot take apart, and weights that it cannot read again, leave it no choice: see
+// benchmarks/inner_loops.py, which counts what a loop costs.
+#if HWY_TARGET == HWY_AVX2 && (HWY_COMPILER_GCC || HWY_COMPILER_CLANG)
+HWY_INLINE void keepLoaded(V& v) {
+    asm("" : "+x"(v.raw));
+}
+HWY_INLINE V multiplyAdd(V x, V b, V sum) {
+    asm("vfmadd231ps %2, %1, %0" : "+x"(sum.raw) : "x"(x.raw), "x"(b.raw));
+    return sum;
+}
+#else
+HWY_INLINE void keepLoaded(V&) {}
+HWY_INLINE V multiplyAdd(V x, V b, V sum) {
+    return hn::MulAdd(x, b, sum);
+}
+#endif
+
+template <int R, int NB, int L>
+HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s,
+                           const float* w, const float* ahead) {
+#if MNNC_NEON64
+    if constexpr (L == 4) return accumulateFour<R, NB>(d, acc, q, s, w, ahead);
+#endif
+    HWY_UNROLL(4)
+    for (int l = 0; l < L; ++l) {
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+        if constexpr (R > kStreamedRows)
+            __builtin_prefetch(ahead + l * P, 0, 2);  // others have no time for it
+#endif
+        V b[NB];
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) {
+            b[n] = hn::LoadU(d, w + (l * NB + n) * P);
+            if constexpr (R > 1) keepLoaded(b[n]);
+        }
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) {
+            const V x = hn::Set(d, q[r / 3][(r % 3) * s + l]);
+            HWY_UNROLL(4)
+            for (int n = 0; n < NB; ++n) acc[r][n] = multiplyAdd(x, b[n], acc[r][n]);
+        }
+    }
+}
+
+// L channels, and on to those behind them.
+template <int R, int NB, int L>
+HWY_INLINE void takeSteps(D d, V (&acc)[R][NB], const float* (&q)[(R + 2) / 3], ptrdiff_t s, const float*& w,
+                          const float*& ahead) {
+    accumulate<R, NB, L>(d, acc, q, s, w, ahead);
+    w += L * NB * P;
+    ahead += L * P;
+    HWY_UNROLL(16)
+    for (int g = 0; g < (R + 2) / 3; ++g) q[g] += L;
+}
+
+template <int R, int NB>
+HWY_NOINLINE void gemmTileF32(const PanelArgs& t, const float* a, float* dst, const float* residual,
+                              const float* ahead) {
+    const D d;
+    constexpr int G = (R + 2) / 3;
+    V acc[R][NB];
+    startTile(t.bias, acc);
+    const ptrdiff_t s = t.pixelStride;
+    const float* w = t.w;
+    const ptrdiff_t run = (ptrdiff_t(t.fullBlocks) * P + t.tail) * NB * P;
+    for (int tap = 0; tap < t.taps; ++tap) {
+        if (t.tapRun) w = t.w + t.tapRun[tap] * run;
+        const float* p = a + t.tapOffset[tap];
+        for (int block = 0; block < t.fullBlocks; ++block, p += t.blockStride) {
+            const float* q[G];
+            rowPointers<R>(q, p, s);
+            if constexpr (R <= kStreamedRows) {
+                HWY_UNROLL(1)
+                for (int l = 0; l < P; l += 4) takeSteps<R, NB, 4>(d, acc, q, s, w, ahead);
+            } else {
+                for (int l = 0; l < P; l += 4) takeSteps<R, NB, 4>(d, acc, q, s, w, ahead);
+            }
+        }
+        if (t.tail) {
+            const float* q[G];
+            rowPointers<R>(q, p, s);
+            int l = 0;
+            for (; l + 4 <= t.tail; l += 4) takeSteps<R, NB, 4>(d, acc, q, s, w, ahead);
+            for (; l < t.tail; ++l) takeSteps<R, NB, 1>(d, acc, q, s, w, ahead);
+        }
+    }
+    finishTile(t, acc, dst, residual);
+}
+
+constexpr auto kTiles = makeTiles<kMaxRows>([]<int R, int NB>() { return &gemmTileF32<R, NB>; });
+
+void gemmPanelF32(const PanelArgs& t) {
+    runTiles(t, kTiles, kMaxRows, ptrdiff_t(t.taps) * (t.fullBlocks * P + t.tail), P);
+}
+
+}  // namespace
+
+const PanelKernels& panelKernelsTable() {
+    static constexpr PanelKernels table = {
+        P,
+        kMaxBlocks,
+        {0, kMaxRows[1], kMaxRows[2], kMaxRows[3], kMaxRows[4]},
+        &gemmPanelF32,
+    };
+    return table;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mnnc
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mnnc {
+const PanelKernels& panelKernels(Isa isa) {
+    MNNC_SELECT(isa, panelKernelsTable)
+}
+}  // namespace mnnc
+#endif

@@ -1,0 +1,191 @@
+// The panel kernels of all element types share this: tile sizes, addressing, the epilogue. It is included
+// once per instruction set, hence the toggling guard.
+#if defined(MNNC_PANEL_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef MNNC_PANEL_TILE_INL_H
+#undef MNNC_PANEL_TILE_INL_H
+#else
+#define MNNC_PANEL_TILE_INL_H
+#endif
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "backends/cpu/kernels/elementwise/activation-inl.h"
+#include "backends/cpu/kernels/gemm/arm_products-inl.h"
+#include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/tiles.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mnnc {
+namespace HWY_NAMESPACE {
+namespace {
+
+constexpr int P = static_cast<int>(kLanes);
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// 32 registers hold a tile of 28, or on Arm, where a vector has four channels of each row, too, one of 21; 16 hold 12.
+constexpr int kMaxBlocks = P == 16 ? 4 : 3;
+#if MNNC_NEON64
+constexpr int kMaxRows[5] = {0, 14, 9, 7, 0};
+#elif HWY_TARGET == HWY_EMU128  // the compiler keeps larger tiles in memory
+constexpr int kMaxRows[5] = {0, 4, 2, 2, 0};
+#else
+constexpr bool kManyRegisters = P == 16;
+constexpr int kMaxRows[5] = {0, kManyRegisters ? 24 : 12, kManyRegisters ? 14 : 6, kManyRegisters ? 9 : 4,
+                             kManyRegisters ? 6 : 0};
+#endif
+
+// One pointer for three rows (base, base + s, base + 2s fit x86 addressing): else the tall tiles run out of
+// registers.
+template <int R, typename T>
+HWY_INLINE void rowPointers(const T* (&q)[(R + 2) / 3], const T* p, ptrdiff_t s) {
+    HWY_UNROLL(16)
+    for (int g = 0; g < (R + 2) / 3; ++g) {
+        q[g] = p + 3 * g * s;
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+        asm("" : "+r"(q[g]));  // or the compiler rewrites them as R separate induction variables
+#endif
+    }
+}
+
+// Every accumulator starts as the bias.
+template <int R, int NB>
+HWY_INLINE void startTile(const float* bias, V (&acc)[R][NB]) {
+    const D d;
+    HWY_UNROLL(4)
+    for (int n = 0; n < NB; ++n) {
+        const V b = hn::LoadU(d, bias + n * P);
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) acc[r][n] = b;
+    }
+}
+
+// The last vector of each row of a tile, of which some lanes may lie beyond the row.
+class LastVector {
+  public:
+    explicit LastVector(int lanes)
+        : lanes_(static_cast<size_t>(lanes))
+#if HWY_TARGET == HWY_AVX3
+          ,
+          mask_(static_cast<__mmask16>((1u << lanes) - 1))
+#endif
+    {
+    }
+#if HWY_TARGET == HWY_AVX3
+    HWY_INLINE V load(const float* from) const {
+        return V{_mm512_maskz_loadu_ps(mask_, from)};
+    }
+    HWY_INLINE void store(V v, float* to) const {
+        _mm512_mask_storeu_ps(to, mask_, v.raw);
+    }
+#else
+    HWY_INLINE V load(const float* from) const {
+        return loadSome(from, lanes_, 0);
+    }
+    HWY_INLINE void store(V v, float* to) const {
+        storeSome(v, to, lanes_);
+    }
+#endif
+
+  private:
+    size_t lanes_;
+#if HWY_TARGET == HWY_AVX3
+    __mmask16 mask_;
+#endif
+};
+
+// Residual, clamp, store, row by row: one pointer that moves on, or the compiler keeps the addresses of all vectors on the
+// stack.
+template <int R, int NB, typename Args>
+HWY_INLINE void storeTile(const Args& t, V (&acc)[R][NB], float* dst, const float* residual) {
+    const D d;
+    const ptrdiff_t ps = t.dstPixelStride, bs = t.dstBlockStride;
+    const bool whole = t.lastLanes == P;
+    const LastVector last(t.lastLanes);
+    const auto nextRow = [ps](auto*& row) HWY_ATTR {
+        row += ps;
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+        asm("" : "+r"(row));
+#endif
+    };
+    if (residual) {
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) {
+            HWY_UNROLL(4)
+            for (int n = 0; n < NB; ++n) {
+                const float* from = residual + n * bs;
+                const V more = n + 1 < NB || whole ? hn::LoadU(d, from) : last.load(from);
+                acc[r][n] = hn::Add(acc[r][n], more);
+            }
+            nextRow(residual);
+        }
+    }
+    if (t.lo > -kInfinity || t.hi < kInfinity) {
+        const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) {
+            HWY_UNROLL(4)
+            for (int n = 0; n < NB; ++n) acc[r][n] = hn::Min(hn::Max(acc[r][n], lo), hi);
+        }
+    }
+    HWY_UNROLL(32)
+    for (int r = 0; r < R; ++r) {
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) {
+            if (n + 1 < NB || whole)  // masked stores of whole vectors are slower where memory is
+                hn::StoreU(acc[r][n], d, dst + n * bs);
+            else
+                last.store(acc[r][n], dst + n * bs);
+        }
+        nextRow(dst);
+    }
+}
+
+// Residual, activation, clamp, store.
+template <int R, int NB, typename Args>
+HWY_INLINE void finishTile(const Args& t, V (&acc)[R][NB], float* dst, const float* residual) {
+    if (t.act == Act::None) return storeTile(t, acc, dst, residual);
+    const D d;
+    const ptrdiff_t ps = t.dstPixelStride, bs = t.dstBlockStride;
+    // All of the tile side by side: an activation sets its constants up once.
+    HWY_ALIGN float rows[R * NB * P];
+    HWY_UNROLL(32)
+    for (int r = 0; r < R; ++r) {
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) hn::Store(acc[r][n], d, rows + (r * NB + n) * P);
+    }
+    const auto lanesOf = [&](int n) { return static_cast<size_t>(n + 1 == NB ? t.lastLanes : P); };
+    for (int r = 0; residual && r < R; ++r) {
+        for (int n = 0; n < NB; ++n) {
+            float* row = rows + (r * NB + n) * P;
+            hn::Store(hn::Add(hn::Load(d, row), loadSome(residual + r * ps + n * bs, lanesOf(n), 0)), d, row);
+        }
+    }
+    activate(rows, size_t(R) * NB * P, t.act, t.lo, t.hi);
+    for (int r = 0; r < R; ++r)
+        for (int n = 0; n < NB; ++n)
+            storeSome(hn::Load(d, rows + (r * NB + n) * P), dst + r * ps + n * bs, lanesOf(n));
+}
+
+// The function of the table for each tile of the m pixels of a panel, (args, a, dst, residual, ahead). The panels lie one
+// after another: while this one's tiles run, each of the first fetches its share of the next. `lines`: vectors of a block of
+// the panel; vectorElements: elements in each.
+template <typename Args, typename Fn>
+HWY_INLINE void runTiles(const Args& t, const TileTable<Fn>& tiles, const int (&maxRows)[5], ptrdiff_t lines,
+                         int vectorElements) {
+    const auto* next = t.next ? t.next : t.w + lines * t.nb * vectorElements;
+    int tile = 0;
+    forEqualTiles(t.m, maxRows[t.nb], [&](int at, int rows) {
+        const auto* ahead = tile < t.nb ? next + tile * lines * vectorElements : next;
+        ++tile;
+        tiles.fn[t.nb - 1][rows - 1](t, t.a + at * t.pixelStride, t.dst + at * t.dstPixelStride,
+                                     t.residual ? t.residual + at * t.dstPixelStride : nullptr, ahead);
+    });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace mnnc
+HWY_AFTER_NAMESPACE();
+#endif

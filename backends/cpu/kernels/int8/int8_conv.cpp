@@ -1,0 +1,47 @@
+// Which plan a dense int8 convolution gets: the same bits come from both.
+#include "backends/cpu/kernels/int8/int8_conv.h"
+
+#include <algorithm>
+
+#include "backends/cpu/kernels/chunks.h"
+#include "backends/cpu/kernels/cpu_costs.h"
+#include "backends/cpu/kernels/int8/int8_winograd.h"
+#include "backends/cpu/kernels/gemm/panels.h"
+#include "backends/cpu/kernels/int8/int8_tiles.h"
+
+namespace mnnc {
+namespace {
+
+constexpr int kUnit = kInt8WinogradTile - 2, kTaps = 9;
+
+double directCycles(const CycleCosts& costs, const Int8Kernels& k, const ConvShape& s) {
+    const TileCosts tile = int8Tiles(costs, k, costs.tile.weight);
+    const int blocks = ceilDiv(s.oc, k.lanes), perStep = 4 / k.unit;
+    return double(s.batch) * s.oh * kTaps * ceilDiv(s.ic, perStep) *
+           gemmCycles(tile, k.maxRows, s.ow, blocks, bestPanelBlocks(tile, k, s.ow, blocks));
+}
+
+double winogradCycles(const CycleCosts& costs, const Int8Kernels& k, const ConvShape& s) {
+    const TileCosts tile = int8Tiles(costs, k, costs.tile.weight);
+    const int blocks = ceilDiv(s.oc, k.lanes), steps = ceilDiv(s.ic, 2);
+    const int tiles = s.batch * ceilDiv(s.oh, kUnit) * ceilDiv(s.ow, kUnit);
+    const int m = std::min(tiles, kUsualPixels);
+    return double(tiles) / m * kInt8WinogradPoints * steps *
+               gemmCycles(tile, k.pairSums->maxRows, m, blocks,
+                          bestPanelBlocks(tile, *k.pairSums, m, blocks)) +
+           tiles * (costs.int8WinogradIn * ceilDiv(s.ic, k.lanes) + costs.int8WinogradOut * blocks) +
+           costs.int8WinogradWeights * steps * blocks;
+}
+
+}  // namespace
+
+std::unique_ptr<Int8SumPlan> makeInt8ConvPlan(const Kernels& k, const ConvShape& shape,
+                                              const Int8ConvOptions& options) {
+    const CycleCosts& costs = k.costs->cycles;
+    if (int8WinogradAccepts(k, shape, options) &&
+        winogradCycles(costs, *k.int8, shape) < costs.contest * directCycles(costs, *k.int8, shape))
+        return makeInt8WinogradPlan(k, shape);
+    return makeInt8DensePlan(k, shape, options);
+}
+
+}  // namespace mnnc

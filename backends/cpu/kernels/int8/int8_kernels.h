@@ -1,0 +1,186 @@
+// The functions that every instruction set implements for int8 execution. They run on one thread, allocate
+// nothing and take pointers only.
+//
+// Products take activations as x + 128, which the products of x86 want unsigned: as bytes in fours where the
+// CPU has VNNI, else as 16-bit numbers in pairs ("unit" is the number of bytes). The products of Arm are signed: they
+// take bytes as they are ("zero" is 0), and sums begin with 128 times that of the weights. Sums are exact integers and
+// what follows them is rounded operation by operation, so every instruction set gives the same bits.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/cpu/kernels/conv_types.h"
+#include "backends/cpu/kernels/kernels.h"
+#include "backends/cpu/kernels/resample/pooling.h"
+
+namespace mnnc {
+
+// One output panel (nb blocks of P output channels) over m output pixels. With sum = sums over taps and
+// channels of (x + 128) * w, the result is round(sum * scale[j] * ratio + pixelSums[r] * min[j] + offset[j]),
+// halves away from zero, between lo and hi (integers, but for floats). Strides and offsets count bytes.
+struct Int8PanelArgs {
+    const char* a;
+    ptrdiff_t pixelStride;
+    const ptrdiff_t* tapOffset;
+    int taps;
+    int fullBlocks, fullSteps;  // a step is four bytes of one pixel
+    ptrdiff_t blockStride;
+    int tailSteps;  // of a last block that is not full
+    // [tap][block][step][nb][P][4 bytes] (of pairs see Int8Kernels::pairsApart), or [tap][step pair][nb][P][2 steps]
+    // [4 bytes]: Int8Kernels::stepsTogether. Where Int8Kernels::zero is 0, 128 times the sums of the weights follow, [nb][P]
+    // numbers of 32 bits.
+    const char* w;
+    int8_t* dst;
+    float* floats;  // instead of dst: the results unrounded; its strides are dst's, in elements
+    int32_t* sums;  // instead of both: the sums themselves, which wrap
+    ptrdiff_t dstPixelStride, dstBlockStride;
+    const float *scale, *offset;  // nb * P
+    const float* min;             // nb * P, or null
+    const float* pixelSums;       // m, when there is a min
+    float ratio, lo, hi;
+    bool bounded;  // no result reaches 2^30 before it is clipped
+    int nb;        // 1 .. maxPanelBlocks
+    int m;
+    int firstTile;  // tiles of this panel that were computed before: the first ones fetch the weights of the next panel
+};
+
+// Depthwise convolution of one channel block: round((sum + bias[j]) * scale[j]).
+struct Int8DepthwiseArgs {
+    const int8_t* src;  // ih x iw x P
+    int8_t* dst;        // oh x ow x P
+    const char* w;      // [kw][groups of rows][P][4 bytes]
+    const int32_t* bias;
+    const float* scale;
+    const ConvShape* shape;
+    int padding;  // the value outside the map
+    float lo, hi;
+    bool bounded;          // as in Int8PanelArgs
+    int rowBegin, rowEnd;  // output rows
+};
+
+// q = clip(round(x * scale + zero), lo, hi) lane by lane; arrays of P.
+struct QuantizeArgs {
+    const float *scale, *zero;
+    float lo, hi;
+};
+
+// Bytes of its input that the depthwise kernel holds at a time: the columns of one output must fit.
+constexpr int kInt8LineBytes = 32 << 10;
+
+enum class Int8Binary : int { Add, Sub, Mul };
+// clip(round(op((a - zeroA) * scaleA, (b - zeroB) * scaleB) * inverse) + zero, lo, hi)
+struct Int8BinaryArgs {
+    Int8Binary op;
+    float scaleA, scaleB, inverse;
+    float zeroA, zeroB, zero, lo, hi;
+};
+
+// clip(round((((q - zeroIn) * scaleIn) * factor[l] + term[l]) * inverse + zero), lo, hi) lane by lane.
+struct Int8AffineArgs {
+    const float *factor, *term;
+    float scaleIn, zeroIn, inverse, zero, lo, hi;
+};
+
+// One row of a linear resize: clip(round(sum of the weighted (q - zeroIn) * ratio + zero), lo, hi), two taps a row.
+struct Int8ResizeArgs {
+    const int8_t* const* rows;  // width x P each
+    const float* rowWeights;
+    int rowCount;
+    const int32_t* index;  // outputs x 2: positions in a row
+    const float* weight;   // outputs x 2
+    int outputs;
+    int8_t* dst;  // outputs x P
+    float zeroIn, ratio, zero, lo, hi;
+};
+
+// One row of averages: the sum over the taps of depth x height x spans[x], and of `outside` for each other one that is
+// counted, divided by all of these; less 128. A divisor of 0 gives `empty`.
+struct Int8AverageArgs {
+    const int8_t* src;  // the first tap's row
+    int8_t* dst;        // outputs x P
+    int depth, height;
+    ptrdiff_t depthStride, rowStride;  // bytes
+    const PoolSpan* spans;             // one per output
+    int outputs;
+    bool countsPadding, nearest;  // nearest: not rounded down by a truncated reciprocal
+    int64_t rowCount;             // with padding: depth x height of the divisor
+    const int64_t* widthCounts;   // and its width, one per output
+    int outside;                  // 0 .. 255
+    int8_t empty;
+};
+
+struct Int8WinogradTransforms;  // int8_winograd.h
+
+// Products, which have a file of their own.
+struct Int8GemmKernels {
+    int lanes, maxPanelBlocks;
+    int maxRows[5];
+    void (*panel)(const Int8PanelArgs& args);
+};
+
+struct Int8Kernels {
+    int lanes;
+    int unit;           // bytes of an activation in products: 1 or 2
+    int zero;           // products take x + zero: 128 or 0
+    int stepsTogether;  // of dense weights: 1 or 2
+    // Of dense weights of pairs: a step of a block has the first of all pairs, then the second ones.
+    bool pairsApart;
+    double instructions;  // that multiply and add a vector of weights by a pixel's step
+    int maxPanelBlocks;
+    int maxRows[5];
+    void (*panel)(const Int8PanelArgs& args);
+    void (*depthwise)(const Int8DepthwiseArgs& args);
+    // x + zero in units.
+    void (*widen)(const int8_t* src, char* dst, size_t count);
+    void (*quantize)(const float* src, int8_t* dst, size_t blocks, const QuantizeArgs& args);
+    // (q - zero) * scale
+    void (*dequantize)(const int8_t* src, float* dst, size_t blocks, const float* scale, const float* zero);
+    void (*binary)(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const Int8BinaryArgs& args);
+    // One row of outputs: the maxima of columns spans[x] of all rows (none is empty).
+    void (*maximum)(const int8_t* const* rows, int rowCount, const PoolSpan* spans, int outputs, int8_t* dst);
+    void (*average)(const Int8AverageArgs& args);
+    // dst[i] = table[src[i] as an unsigned byte]; src and dst may be the same.
+    void (*lookup)(const int8_t* src, int8_t* dst, size_t count, const int8_t* table);
+    void (*affine)(const int8_t* src, int8_t* dst, size_t blocks, const Int8AffineArgs& args);
+    // The same without a term, and the factor only where q < zeroIn.
+    void (*leaky)(const int8_t* src, int8_t* dst, size_t blocks, const Int8AffineArgs& args);
+    void (*resizeLinear)(const Int8ResizeArgs& args);
+    // Products of pairs of 16-bit numbers, which store sums, and the other parts of exact Winograd convolutions. Null
+    // where they cannot be faster: the products of Arm's bytes have four times as many terms.
+    const Int8GemmKernels* pairSums;
+    const Int8WinogradTransforms* winograd;
+    const char* name;  // "vnni", "madd", "i8mm", "dotprod" or "portable"
+};
+
+// The kinds of products: of pairs of 16-bit numbers; of unsigned bytes (VNNI); of signed bytes (Arm's dot product),
+// and of matrices of such (Arm's I8MM). WordSums is no table's: pairs where there is VNNI, whose sums are all that is stored.
+enum class Int8Product { Pairs, Vnni, Dot, Matrix, WordSums };
+
+// The best that this CPU has of the instruction set.
+const Int8Kernels& int8Kernels(Isa isa);
+// Those of one kind; null where the CPU or this build has none. There are pairs everywhere.
+const Int8Kernels* int8Kernels(Isa isa, Int8Product product);
+
+// The parts of Int8Kernels, each of which has a file of its own. Kinds other than pairs only where the build has such
+// products for the instruction set.
+struct Int8ElementKernels {
+    decltype(Int8Kernels::quantize) quantize;
+    decltype(Int8Kernels::dequantize) dequantize;
+    decltype(Int8Kernels::binary) binary;
+    decltype(Int8Kernels::maximum) maximum;
+    decltype(Int8Kernels::average) average;
+    decltype(Int8Kernels::widen) widen[2];  // by Int8Product: Pairs and Vnni
+};
+struct Int8MapKernels {
+    decltype(Int8Kernels::lookup) lookup;
+    decltype(Int8Kernels::affine) affine, leaky;
+    decltype(Int8Kernels::resizeLinear) resizeLinear;
+    decltype(Int8Kernels::lookup) lookupVbmi;  // null where the instruction set has no such form
+};
+const Int8GemmKernels& int8GemmKernels(Isa isa, Int8Product product);
+const Int8GemmKernels& int8ArmGemmKernels(Int8Product product);  // Dot or Matrix
+decltype(Int8Kernels::depthwise) int8DepthwiseKernel(Isa isa, Int8Product product);
+const Int8ElementKernels& int8ElementKernels(Isa isa);
+const Int8MapKernels& int8MapKernels(Isa isa);
+
+}  // namespace mnnc

@@ -1,0 +1,56 @@
+// Exact Winograd convolutions of int8, F(4x4, 3x3): a quarter of the products, of 16 bits each.
+//
+// Transformed inputs and weights are integers that fit 16 bits, sums of their products wrap. A result is found from sums
+// modulo 2^32 where it lies between -2^25 and 2^25, which kInt8WinogradChannels input channels never leave; those of more
+// channels are found for parts of the channels, and added.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "backends/cpu/kernels/int8/int8_kernels.h"
+
+namespace mnnc {
+
+constexpr int kInt8WinogradTile = 6;  // pixels of the input in each direction; two fewer of the output
+constexpr int kInt8WinogradPoints = kInt8WinogradTile * kInt8WinogradTile;
+// Whole pairs of blocks of any instruction set: 224 * 9 products of 128 * 128 stay below 2^25.
+constexpr int kInt8WinogradChannels = 224;
+
+// Tiles t0 .. t1 of an image, which are numbered row by row, of two blocks of channels.
+struct Int8WinogradInput {
+    const int8_t* src;      // the first block
+    ptrdiff_t blockStride;  // to the second; 0 where there is none, whose results meet no weights
+    int ih, iw, padTop, padLeft, tilesW;
+    int padding;  // the value outside the map
+    int t0, t1;
+    int16_t* dst;           // [point][tile][2 P]
+    ptrdiff_t pointStride;  // numbers
+};
+
+// Pairs of input channels for a block of output channels.
+struct Int8WinogradWeights {
+    const int8_t* codes;  // [step][tap][P][2]
+    int steps;
+    int16_t* dst;  // [point][step][P][2]
+    ptrdiff_t stepStride, pointStride;
+};
+
+// Tiles t0 .. t1 of an image, of a block of output channels.
+struct Int8WinogradOutput {
+    const int32_t* src;  // [part][point][tile][P]
+    ptrdiff_t pointStride, partStride;
+    int parts;  // of the input channels
+    int oh, ow, tilesW;
+    int t0, t1;
+    const int32_t* first;       // of each channel, which its sums begin with
+    const Int8PanelArgs* post;  // what follows the sums; where the block's first result lies, and the others
+};
+
+struct Int8WinogradTransforms {
+    void (*input)(const Int8WinogradInput& args);
+    void (*weights)(const Int8WinogradWeights& args);
+    void (*output)(const Int8WinogradOutput& args);
+};
+const Int8WinogradTransforms* int8WinogradTransforms(Isa isa);  // null: there are none
+
+}  // namespace mnnc

@@ -1,0 +1,63 @@
+// Attention: softmax(scale q k^T + mask) v for every head, by blocks of keys with a running maximum and sum
+// (Milakov and Gimelshein, "Online normalizer calculation for softmax", arXiv 1805.02867), so that no matrix of all
+// scores exists.
+//
+// Keys and values are packed into the panels of matrix products once a run. The blocks of keys do not depend on the
+// number of threads, nor does a bit of the result.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "backend/thread_pool.h"
+#include "backends/cpu/kernels/gemm/gemm.h"
+#include "backends/cpu/kernels/kernels.h"
+#include "ops/attention_layout.h"
+
+namespace mnnc {
+
+struct AttentionArgs : AttentionLayout {
+    GemmType type = GemmType::Float;  // of the products' operands
+};
+
+// The memory of one run.
+struct AttentionData {
+    const float *q = nullptr, *k = nullptr, *v = nullptr;
+    float* out = nullptr;
+    const void* steps[kMaxAttentionSteps] = {};  // the operand of each; null: it has none
+    const float* sinks = nullptr;                // null: there are none
+    void* scratch = nullptr;                     // attentionScratchBytes
+};
+
+// Throws Overflow naming `what`.
+int64_t attentionScratchBytes(const Kernels& k, const AttentionArgs& args, int threads, const char* what);
+void attention(const Kernels& k, const AttentionArgs& args, const AttentionData& data, ThreadPool& pool);
+
+// Scores of some queries for `count` keys; rows are `step` apart. Between `count` and the next whole vector there are
+// numbers without a meaning.
+struct ScoreRows {
+    float* data;
+    size_t step;
+    int rows;
+    size_t count;
+};
+
+// What a thread does between the products, per instruction set, row by row. Rows of masks are `maskStep` apart; 0: all
+// rows have the same.
+struct AttentionKernels {
+    // s = scale s + mask; best: the largest of each row.
+    void (*addMask)(const ScoreRows& s, float scale, const float* mask, size_t maskStep, float* best);
+    // s = scale s, or `dropped` where (mask != 0) == keepsZeros; the same.
+    void (*keepMask)(const ScoreRows& s, float scale, const int32_t* mask, size_t maskStep, float dropped,
+                     bool keepsZeros, float* best);
+    // The elements of a row for `count` keys from this one on, whose run is the first. Writes up to a vector more.
+    void (*expand)(const float* row, const AttentionRun* runs, size_t key, size_t count, float* to);
+    // best: the largest of each row, times `scale`, which is not negative.
+    void (*largest)(const ScoreRows& s, float scale, float* best);
+    // s = e^(scale s - shift of the row); sum: of each row.
+    void (*exponentials)(const ScoreRows& s, float scale, const float* shift, float* sum);
+    // y *= factor of the row
+    void (*multiply)(const ScoreRows& y, const float* factor);
+};
+const AttentionKernels& attentionKernels(Isa isa);
+
+}  // namespace mnnc

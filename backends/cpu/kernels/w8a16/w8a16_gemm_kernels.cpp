@@ -1,0 +1,169 @@
+// Matrix products of 16-bit activations with weights of 8 or 4 bits (AVX512-VNNI).
+#include "backends/cpu/kernels/w8a16/w8a16_kernels.h"
+
+#include <cstring>
+
+#include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/processor/cpu_features.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/w8a16/w8a16_gemm_kernels.cpp"
+// foreach_target.h must come first.
+// clang-format off
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "backends/cpu/kernels/gemm/panel_tile-inl.h"
+#include "backends/cpu/kernels/w8a16/w8a16_products-inl.h"
+#include "backends/cpu/kernels/w8a16/w8a16_tile-inl.h"
+// clang-format on
+
+#if HWY_TARGET == HWY_AVX3
+HWY_BEFORE_NAMESPACE();
+namespace mnnc {
+namespace HWY_NAMESPACE {
+namespace {
+
+// Blocks of channels whose products fit a sum of 32 bits: 31 x 16 x 32768 x 128 < 2^31, and with 4 bits 8 instead of 128.
+template <int Bits>
+constexpr int kExactBlocks = Bits == 8 ? 31 : 496;
+
+// Tiles: of weights of 4 bits also the packed form stays in registers.
+constexpr int kMaxRows4[5] = {0, 16, 12, 8, 5};
+template <int Bits>
+constexpr const int (&kRows)[5] = Bits == 8 ? kMaxRows : kMaxRows4;
+
+// How far the sums are: exact ones in registers, and those of earlier channels, scaled, as floats.
+struct Progress {
+    const float *scale, *min;  // of the present block of weights
+    const float* blockSums;    // of the activations that it meets; null unless blocks have minima
+    // Blocks of channels until the sums are scaled, and until the next block of weights.
+    int toFlush, toBlock;
+};
+
+// The exact sums so far become part of the float ones.
+template <int R, int NB>
+HWY_INLINE void flush(__m512i (&acc)[R][NB], const Progress& at, int blocks, float* sums) {
+    HWY_UNROLL(4)
+    for (int n = 0; n < NB; ++n) {
+        const __m512 scale = _mm512_loadu_ps(at.scale + n * P);
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) {
+            float* to = sums + (r * NB + n) * P;
+            _mm512_store_ps(to, _mm512_fmadd_ps(_mm512_cvtepi32_ps(acc[r][n]), scale, _mm512_load_ps(to)));
+            acc[r][n] = _mm512_setzero_si512();
+        }
+    }
+    if (!at.blockSums || at.toBlock > 0) return;
+    for (int r = 0; r < R; ++r) {
+        const __m512 all = _mm512_set1_ps(at.blockSums[r * blocks]);
+        for (int n = 0; n < NB; ++n) {
+            float* to = sums + (r * NB + n) * P;
+            _mm512_store_ps(to, _mm512_fmadd_ps(all, _mm512_loadu_ps(at.min + n * P), _mm512_load_ps(to)));
+        }
+    }
+}
+
+// Before the products of a block of channels.
+template <int Bits, int R, int NB>
+HWY_INLINE void begin(__m512i (&acc)[R][NB], Progress& at, const W8A16PanelArgs& t, float* sums) {
+    if (HWY_UNLIKELY(at.toFlush == 0)) {
+        flush(acc, at, t.blocks, sums);
+        if (at.toBlock == 0) {
+            at.scale += NB * P;
+            if (at.blockSums) {
+                at.min += NB * P;
+                ++at.blockSums;
+            }
+            at.toBlock = t.blockLength;
+        }
+        at.toFlush = std::min(at.toBlock, kExactBlocks<Bits>);
+    }
+    --at.toFlush;
+    --at.toBlock;
+}
+
+template <int Bits, int R, int NB>
+HWY_NOINLINE void gemmTileS16(const W8A16PanelArgs& t, const int16_t* a, float* dst, const float* residual) {
+    const D d;
+    const ptrdiff_t s = t.pixelStride, pixel = (a - t.a) / s;
+    Progress at{t.scale, t.min, t.blockSums ? t.blockSums + pixel * t.blocks : nullptr,
+                std::min(t.blockLength, kExactBlocks<Bits>), t.blockLength};
+    HWY_ALIGN float sums[R * NB * P];
+    const bool many = int64_t{t.taps} * (t.fullBlocks + (t.tail > 0)) > at.toFlush;
+    if (many) std::memset(sums, 0, sizeof sums);
+    __m512i acc[R][NB];
+    HWY_UNROLL(32)
+    for (int r = 0; r < R; ++r) {
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) acc[r][n] = _mm512_setzero_si512();
+    }
+    const int8_t* w = t.w;
+    for (int tap = 0; tap < t.taps; ++tap) {
+        const int16_t* p = a + t.tapOffset[tap];
+        for (int block = 0; block < t.fullBlocks; ++block, p += t.blockStride) {
+            begin<Bits>(acc, at, t, sums);
+            accumulateGroups<Bits, R, NB>(acc, p, s, kPairs / kGroup, w);
+        }
+        if (t.tail) {
+            begin<Bits>(acc, at, t, sums);
+            accumulateTail<Bits, R, NB>(acc, p, s, t.tail, w);
+        }
+    }
+    V value[R][NB];
+    HWY_UNROLL(4)
+    for (int n = 0; n < NB; ++n) {
+        const V scale = hn::LoadU(d, at.scale + n * P);
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) value[r][n] = hn::Mul(V{_mm512_cvtepi32_ps(acc[r][n])}, scale);
+    }
+    if (many) {
+        HWY_UNROLL(32)
+        for (int r = 0; r < R; ++r) {
+            HWY_UNROLL(4)
+            for (int n = 0; n < NB; ++n)
+                value[r][n] = hn::Add(value[r][n], hn::Load(d, sums + (r * NB + n) * P));
+        }
+    }
+    finishScaled<0>(t, value, at.min, at.blockSums, pixel, dst, residual);
+}
+
+template <int Bits>
+void gemmPanelS16(const W8A16PanelArgs& t) {
+    static constexpr auto kTiles =
+        makeTiles<kRows<Bits>>([]<int R, int NB>() { return &gemmTileS16<Bits, R, NB>; });
+    forEqualTiles(t.m, kRows<Bits>[t.nb], [&](int at, int rows) {
+        kTiles.fn[t.nb - 1][rows - 1](t, t.a + at * t.pixelStride, t.dst + at * t.dstPixelStride,
+                                      t.residual ? t.residual + at * t.dstPixelStride : nullptr);
+    });
+}
+
+template <int Bits>
+constexpr W8A16Panels kPanels = {
+    kMaxBlocks, {0, kRows<Bits>[1], kRows<Bits>[2], kRows<Bits>[3], kRows<Bits>[4]}, &gemmPanelS16<Bits>};
+
+}  // namespace
+
+const W8A16Panels& w8a16Panels8() {
+    return kPanels<8>;
+}
+const W8A16Panels& w8a16Panels4() {
+    return kPanels<4>;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mnnc
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace mnnc {
+const W8A16Panels* w8a16Panels(Isa isa, int bits) {
+#if HWY_TARGETS & HWY_AVX3
+    if (isa == Isa::Avx512 && detectCpuFeatures().avx512Vnni)
+        return bits == 8 ? &N_AVX3::w8a16Panels8() : &N_AVX3::w8a16Panels4();
+#endif
+    static_cast<void>(isa), static_cast<void>(bits);
+    return nullptr;
+}
+}  // namespace mnnc
+#endif

@@ -1,0 +1,142 @@
+// Products of 16-bit activations with codes of 8 or 4 bits in the registers of a tile. It is included once per
+// instruction set, hence the toggling guard.
+#if defined(MNNC_W8A16_PRODUCTS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef MNNC_W8A16_PRODUCTS_INL_H
+#undef MNNC_W8A16_PRODUCTS_INL_H
+#else
+#define MNNC_W8A16_PRODUCTS_INL_H
+#endif
+
+#include <cstring>
+
+#include "backends/cpu/kernels/gemm/panel_tile-inl.h"
+
+#if HWY_TARGET == HWY_AVX3
+HWY_BEFORE_NAMESPACE();
+namespace mnnc {
+namespace HWY_NAMESPACE {
+namespace {
+
+constexpr int kPairs = P / 2;
+constexpr int kGroup = 4;  // pairs of channels that are unpacked together
+// Bytes of a group of pairs of a panel of nb blocks.
+template <int Bits>
+constexpr int kGroupBytes = kGroup * 2 * P* Bits / 8;
+
+// Weights are fetched so many bytes before they are needed. A product of one row waits for nothing else. Measured.
+template <int Bits>
+constexpr int kAhead = Bits == 8 ? 4096 : 8192;
+
+// acc += the products of both 16-bit numbers in each lane. Highway has no target with VNNI.
+HWY_INLINE void dot(__m512i& acc, __m512i x, __m512i w) {
+    asm("vpdpwssd %2, %1, %0" : "+v"(acc) : "v"(x), "v"(w));
+}
+
+HWY_INLINE __m512i broadcastPair(const int16_t* p) {
+    int32_t both;
+    std::memcpy(&both, p, sizeof both);
+    return _mm512_set1_epi32(both);
+}
+
+// Pair L of a group of four, whose 16-bit words hold a channel's code for each of the pairs, the first in the lowest
+// bits.
+template <int L>
+HWY_INLINE __m512i pairOf(__m512i words) {
+    if constexpr (L < 3) words = _mm512_slli_epi16(words, 12 - 4 * L);
+    return _mm512_srai_epi16(words, 12);
+}
+
+template <int R, int NB>
+HWY_INLINE void multiply(__m512i (&acc)[R][NB], const int16_t* const (&q)[(R + 2) / 3], ptrdiff_t s, int pair,
+                         const __m512i (&b)[NB]) {
+    HWY_UNROLL(32)
+    for (int r = 0; r < R; ++r) {
+        const __m512i x = broadcastPair(q[r / 3] + (r % 3) * s + 2 * pair);
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) dot(acc[r][n], x, b[n]);
+    }
+}
+
+// L pairs of channels of 8 bits.
+template <int R, int NB, int L>
+HWY_INLINE void accumulate8(__m512i (&acc)[R][NB], const int16_t* const (&q)[(R + 2) / 3], ptrdiff_t s,
+                            const int8_t* w) {
+    HWY_UNROLL(4)
+    for (int l = 0; l < L; ++l) {
+        __m512i b[NB];
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n)
+            b[n] = _mm512_cvtepi8_epi16(
+                _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + (l * NB + n) * 2 * P)));
+        multiply<R, NB>(acc, q, s, l, b);
+    }
+}
+
+template <int R, int NB, int L>
+HWY_INLINE void multiplyPair(__m512i (&acc)[R][NB], const int16_t* const (&q)[(R + 2) / 3], ptrdiff_t s,
+                             const __m512i (&words)[NB]) {
+    __m512i b[NB];
+    HWY_UNROLL(4)
+    for (int n = 0; n < NB; ++n) b[n] = pairOf<L>(words[n]);
+    multiply<R, NB>(acc, q, s, L, b);
+}
+
+// A group of pairs of 4 bits.
+template <int R, int NB>
+HWY_INLINE void accumulate4(__m512i (&acc)[R][NB], const int16_t* const (&q)[(R + 2) / 3], ptrdiff_t s,
+                            const int8_t* w) {
+    __m512i words[NB];
+    HWY_UNROLL(4)
+    for (int n = 0; n < NB; ++n) words[n] = _mm512_loadu_si512(w + n * 4 * P);
+    multiplyPair<R, NB, 0>(acc, q, s, words);
+    multiplyPair<R, NB, 1>(acc, q, s, words);
+    multiplyPair<R, NB, 2>(acc, q, s, words);
+    multiplyPair<R, NB, 3>(acc, q, s, words);
+}
+
+// `groups` groups of pairs from q on.
+template <int Bits, int R, int NB>
+HWY_INLINE void accumulateGroups(__m512i (&acc)[R][NB], const int16_t* p, ptrdiff_t s, int groups,
+                                 const int8_t*& w) {
+    constexpr int G = (R + 2) / 3;
+    const int16_t* q[G];
+    rowPointers<R>(q, p, s);
+    for (int i = 0; i < groups; ++i) {
+        HWY_UNROLL(8)
+        for (int line = 0; line < NB * kGroupBytes<Bits>; line += 64)
+            __builtin_prefetch(w + kAhead<Bits> + line, 0, 2);
+        if constexpr (Bits == 8)
+            accumulate8<R, NB, kGroup>(acc, q, s, w);
+        else
+            accumulate4<R, NB>(acc, q, s, w);
+        w += NB * kGroupBytes<Bits>;
+        HWY_UNROLL(16)
+        for (int g = 0; g < G; ++g) q[g] += 2 * kGroup;
+    }
+}
+
+// The last channels of a tap: pair by pair, or a group with codes of 0 behind the last one.
+template <int Bits, int R, int NB>
+HWY_INLINE void accumulateTail(__m512i (&acc)[R][NB], const int16_t* p, ptrdiff_t s, int channels,
+                               const int8_t*& w) {
+    if constexpr (Bits == 4) {
+        accumulateGroups<4, R, NB>(acc, p, s, (channels + 2 * kGroup - 1) / (2 * kGroup), w);
+    } else {
+        constexpr int G = (R + 2) / 3;
+        const int16_t* q[G];
+        rowPointers<R>(q, p, s);
+        for (int l = 0; l < channels; l += 2) {
+            accumulate8<R, NB, 1>(acc, q, s, w);
+            w += NB * 2 * P;
+            HWY_UNROLL(16)
+            for (int g = 0; g < G; ++g) q[g] += 2;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace mnnc
+HWY_AFTER_NAMESPACE();
+#endif
+#endif

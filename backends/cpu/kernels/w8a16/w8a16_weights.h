@@ -1,0 +1,49 @@
+// The weights of W8A16 convolutions: how they lie in memory, and packing them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "backends/cpu/kernels/conv/conv.h"
+#include "backends/cpu/kernels/out_panel.h"
+#include "backends/cpu/kernels/w8a16/w8a16_kernels.h"
+
+namespace mnnc {
+
+// Codes in the order of the panels, as their kernels take them. Then of all channels the scales, the scaled sums of the
+// codes, the minima; scales and minima of blocks are [panel][block][channel].
+class W8A16Weights {
+  public:
+    W8A16Weights(const Kernels& k, const ConvShape& shape, const WeightQuantization& form,
+                 std::vector<OutPanel> panels);
+
+    int64_t bytes() const;
+    std::string variant() const;
+    void pack(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const;
+    // The weights of the panel, their scales and blocks.
+    void describe(const void* packed, const OutPanel& panel, W8A16PanelArgs& args) const;
+
+  private:
+    int64_t channels() const { return ocb_ * int64_t{k_.lanes}; }
+    int area() const { return s_.kh * s_.kw; }
+    // Of an output channel at a tap: whole pairs or fours of bytes, or of 4 bits whole groups of eight.
+    int64_t tapBytes() const {
+        const int together = k_.w8a16->together;
+        return form_.bits == 8 ? (int64_t{s_.ic} + together - 1) / together * together
+                               : (int64_t{s_.ic} + 7) / 8 * 4;
+    }
+    size_t codesAt(const OutPanel& panel) const {
+        return size_t(panel.block) * k_.lanes * area() * size_t(tapBytes());
+    }
+    void packPanel8(const int8_t* codes, int8_t* out, const OutPanel& panel) const;
+    void packPanel4(const int8_t* codes, int8_t* out, const OutPanel& panel) const;
+    void packPerBlock(const float* from, float* to) const;
+
+    const Kernels& k_;
+    const ConvShape s_;
+    const WeightQuantization form_;
+    const int ocb_;
+    const std::vector<OutPanel> panels_;
+    int64_t codeBytes_ = 0;
+};
+
+}  // namespace mnnc

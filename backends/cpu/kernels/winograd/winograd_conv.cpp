@@ -1,0 +1,164 @@
+// When Winograd convolutions can be taken and what they cost; into how many chunks their tiles are cut.
+#include <algorithm>
+#include <climits>
+#include <cstdint>
+#include <limits>
+
+#include "backends/cpu/kernels/chunks.h"
+#include "backends/cpu/kernels/conv/conv_cost.h"
+#include "backends/cpu/kernels/conv/conv_implementations.h"
+#include "backends/cpu/kernels/cpu_costs.h"
+#include "backends/cpu/kernels/gemm/panels.h"
+#include "backends/cpu/kernels/winograd/winograd_plan.h"
+#include "backends/cpu/kernels/winograd/winograd_weights.h"
+
+namespace mnnc {
+namespace {
+
+// The transforms of larger tiles multiply the rounding of bf16. Measured on whole nets: F(2,3) is as exact as
+// a direct product, F(4,3) has 3 to 7 times its error, F(6,3) 7 to 20 times.
+constexpr int kMaxBf16Unit = 2;
+// Weights that are transformed in panels are used for all tiles at once, whose transforms may fill the second level cache so
+// many times.
+constexpr int kMaxTapChunks = 4;
+// Bytes of the transformed weights of one convolution. Weights that would take more are transformed in panels, for which
+// a run needs up to a third more time.
+constexpr int64_t kMaxTransformedWeights = 32 << 20;
+// Transforming a weight takes as long as its products with ten tiles. For so many tiles it costs no more than reading
+// transformed weights from memory. Measured, with weights up to these bytes.
+constexpr int kManyTiles = 256;
+constexpr int64_t kMaxWeightsAtOnce = 4 << 20;
+// Tiles with which a chunk's products are still worth it where each thread has chunks of its own.
+constexpr int kMinChunkTiles = 18;
+// A line that another core has written takes about as long as so many lines of weights.
+constexpr double kForeignLine = 4;
+
+int tilesOf(const ConvShape& s, int unit) {
+    return s.batch * ceilDiv(s.oh, unit) * ceilDiv(s.ow, unit);
+}
+
+int64_t transformedBytes(const Kernels& k, const ConvShape& s, int unit) {
+    return int64_t{(unit + 2) * (unit + 2)} * s.ic * ceilDiv(s.oc, k.lanes) * k.lanes *
+           int64_t{sizeof(float)};
+}
+
+template <int Unit>
+bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
+    constexpr ConvAlgorithm kName = Unit == 2   ? ConvAlgorithm::Winograd2
+                                    : Unit == 4 ? ConvAlgorithm::Winograd4
+                                                : ConvAlgorithm::Winograd6;
+    return !options.transposed && !options.srcNchw && options.groups == 1 && s.ic > 4 && s.kh == 3 &&
+           s.kw == 3 && s.strideH == 1 && s.strideW == 1 && s.dilateH == 1 && s.dilateW == 1 &&
+           int64_t{s.batch} * ceilDiv(s.oh, Unit) * ceilDiv(s.ow, Unit) <= INT_MAX &&
+           (options.algorithm == ConvAlgorithm::Auto || options.algorithm == kName);
+}
+
+template <int Unit>
+double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+    const CycleCosts& costs = k.costs->cycles;
+    const bool bf16 = winogradUsesBf16(k, s, options, Unit);
+    const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);
+    const int tiles = tilesOf(s, Unit), points = (Unit + 2) * (Unit + 2);
+    const WinogradTaps taps = winogradTaps(k, s, options, Unit);
+    const int chunks = taps == WinogradTaps::InPanels ? 1 : winogradChunkCount(k, s, Unit);
+    const int m = ceilDiv(tiles, chunks);
+    const int nb = bestPanelBlocks(k, options.onePacking ? kUsualPixels : std::min(m, kUsualPixels), ocb);
+    // A panel's weights are made and multiplied a slice at a time.
+    const int slices = taps == WinogradTaps::InPanels
+                           ? ceilDiv(s.ic, winogradSlice(k, points * nb * k.lanes * int{sizeof(float)}))
+                           : 1;
+    const double product = points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * gemmCycles(k, m, ocb, nb) +
+                                     slices * costs.winogradCall * ocb);
+    const double in = costs.winogradIn[Unit / 2], out = costs.winogradOut[Unit / 2];
+    const double transforms =
+        double(tiles) * points * (icb * (in + (bf16 ? costs.winogradRound : 0.0)) + ocb * out);
+    const double weights = double(points) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
+    const double vectors = double(s.ic) * ocb;
+    if (taps == WinogradTaps::InPanels) {
+        // Transforms of all tiles at once may not fit the cache: they are then written to the next level and read again.
+        const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
+        const double spilled =
+            winogradChunkCount(k, s, Unit) > 1 ? 2 * bytes / costs.weightBytesPerCycle : 0.0;
+        const double expansion = points * vectors * costs.winogradTaps[Unit / 2];
+        return transforms + spilled + withTraffic(k, product + expansion, 9 * vectors * k.lanes * 4);
+    }
+    if (options.quantization.bits) {
+        if (chunks > 1 && weights > costs.maxWinogradDequantized)
+            return std::numeric_limits<double>::infinity();
+        return chunks * product + transforms +
+               points * vectors * (bf16 ? costs.winogradDequantizeBf16 : costs.winogradDequantize);
+    }
+    // A chunk has at least so many tiles that products are worth it; with many channels the cache does not hold it.
+    const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
+    return (chunks - 1) * product + transforms + spilledCycles(k, bytes, chunks, 4) +
+           withTraffic(k, product, weights);
+}
+
+template <int Unit>
+std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+    return makeWinogradPlan(k, s, Unit, options);
+}
+
+}  // namespace
+
+bool winogradUsesBf16(const Kernels& k, const ConvShape& s, const ConvOptions& options, int unit) {
+    return unit <= kMaxBf16Unit && roundsToBf16(k, s, options);
+}
+
+// Where convolutions of several maps share weights, the small ones would transform them as well.
+WinogradTaps winogradTaps(const Kernels& k, const ConvShape& s, const ConvOptions& options, int unit) {
+    if (options.quantization.bits || options.onePacking || options.byRows ||
+        winogradUsesBf16(k, s, options, unit))
+        return WinogradTaps::Transformed;
+    const int64_t transformed = transformedBytes(k, s, unit);
+    if (winogradChunkCount(k, s, unit) <= kMaxTapChunks &&
+        (options.lowMemory || transformed > kMaxTransformedWeights))
+        return WinogradTaps::InPanels;
+    return tilesOf(s, unit) >= kManyTiles && transformed <= kMaxWeightsAtOnce ? WinogradTaps::AtOnce
+                                                                              : WinogradTaps::Transformed;
+}
+
+int winogradChunkCount(const Kernels& k, const ConvShape& s, int unit) {
+    const int tiles = tilesOf(s, unit), points = (unit + 2) * (unit + 2);
+    const int blocks = ceilDiv(s.ic, k.lanes) + ceilDiv(s.oc, k.lanes);
+    const long bytes = long(points) * blocks * k.lanes * long(sizeof(float));
+    return ceilDiv(tiles,
+                   static_cast<int>(std::clamp<long>(k.costs->cache.winogradTransforms / bytes, 27, 512)));
+}
+
+WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, int unit, const ConvOptions& options) {
+    WinogradChunks c;
+    c.tilesW = ceilDiv(s.ow, unit);
+    c.tiles = ceilDiv(s.oh, unit) * c.tilesW;
+    c.chunks = 1;
+    const int all = c.tiles * s.batch;
+    c.chunkTiles = all;
+    if (winogradTaps(k, s, options, unit) == WinogradTaps::InPanels) return c;
+    c.chunks = winogradChunkCount(k, s, unit);
+    if (options.threads > 1 && c.chunks < 4 * options.threads) {
+        const int wanted = c.chunks * taskCount(c.chunks, all, options.threads);
+        const int even = ceilDiv(c.chunks, options.threads) * options.threads;
+        // Small weights: more, smaller chunks, or one for each thread, which finds the transforms in its own cache but reads
+        // all weights. Big ones: one chunk whose tasks the threads share, and with them the transforms.
+        if (all / wanted >= kMinChunkTiles)
+            c.chunks = wanted;
+        else if (all / even >= kMinChunkTiles && kForeignLine * all * (s.ic + s.oc) > double(s.ic) * s.oc)
+            c.chunks = even;
+    }
+    c.chunkTiles = ceilDiv(all, c.chunks);
+    c.byRows = options.byRows && s.batch == 1 && c.tilesW <= 2 * c.chunkTiles;
+    if (c.byRows) {
+        // Whole rows of tiles: at each end of a chunk two rows of the input are made once more.
+        c.step = c.tilesW;
+        c.chunkTiles = std::max(1, (c.chunkTiles + c.tilesW / 2) / c.tilesW) * c.tilesW;
+        c.rowFloats = size_t(std::min(s.ih, c.chunkTiles / c.tilesW * unit + 2)) * s.iw * k.lanes;
+    }
+    c.chunks = ceilDiv(all, c.chunkTiles);
+    return c;
+}
+
+const ConvImplementation kWinograd2Conv{"winograd2", accepts<2>, cycles<2>, make<2>, true};
+const ConvImplementation kWinograd4Conv{"winograd4", accepts<4>, cycles<4>, make<4>, true};
+const ConvImplementation kWinograd6Conv{"winograd6", accepts<6>, cycles<6>, make<6>, true};
+
+}  // namespace mnnc

@@ -1,0 +1,313 @@
+// Winograd convolutions F(unit x unit, 3x3): tiles of the input are transformed, multiplied point by point,
+// and transformed back, as many tiles at a time as the second level cache holds.
+#include "backends/cpu/kernels/winograd/winograd_plan.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "backends/cpu/kernels/conv_packing.h"
+#include "backends/cpu/kernels/gemm/panels.h"
+#include "backends/cpu/kernels/winograd/winograd_weights.h"
+#include "base/error.h"
+
+namespace mnnc {
+namespace {
+
+WinogradWeightOptions weightOptions(const Kernels& k, const ConvShape& s, int unit,
+                                    const ConvOptions& options, const WinogradChunks& c) {
+    WinogradWeightOptions weights;
+    weights.unit = unit;
+    weights.bf16 = winogradUsesBf16(k, s, options, unit);
+    weights.panelBlocks = bestPanelBlocks(
+        k, options.onePacking ? kUsualPixels : std::min(c.chunkTiles, kUsualPixels), ceilDiv(s.oc, k.lanes));
+    weights.quantization = options.quantization;
+    weights.taps = winogradTaps(k, s, options, unit) != WinogradTaps::Transformed;
+    weights.perPanel = c.chunks == 1;
+    return weights;
+}
+
+class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPacker, RowFedConv {
+  public:
+    WinogradPlan(const Kernels& k, const ConvShape& shape, int unit, const ConvOptions& options)
+        : k_(k),
+          s_(shape),
+          unit_(unit),
+          points_((unit + 2) * (unit + 2)),
+          icb_(ceilDiv(shape.ic, k.lanes)),
+          ocb_(ceilDiv(shape.oc, k.lanes)),
+          threads_(options.threads),
+          bf16_(winogradUsesBf16(k, shape, options, unit)),
+          c_(cutWinogradTiles(k, shape, unit, options)),
+          weights_(k, shape, weightOptions(k, shape, unit, options, c_)),
+          inPoint_(pointStride(icb_)),
+          outPoint_(pointStride(ocb_)),
+          slotFloats_(roundUpFloats((inPoint_ + outPoint_) * points_)),
+          stripFloats_(bf16_ ? roundUpFloats(size_t(icb_) * c_.chunkTiles * k.lanes / 2) : 0) {}
+
+    int64_t packedWeightBytes() const override { return static_cast<int64_t>(weights_.packedBytes()); }
+    std::string weightVariant() const override { return weights_.variant(); }
+    std::string algorithm() const override {
+        return format("winograd%d%s%s", unit_, bf16_ ? "." : "", bf16_ ? k_.bf16->type : "") +
+               weights_.suffix();
+    }
+
+    int64_t scratchBytes(int threads) const override {
+        const int slots = shared() ? 1 : std::clamp(threads, 1, c_.chunks);
+        const int strips = weights_.perPanel() ? points_ : std::clamp(threads, 1, std::max(slots, points_));
+        const size_t floats = (slotFloats_ + c_.rowFloats) * slots + stripFloats_ * strips;
+        return static_cast<int64_t>(floats * sizeof(float) +
+                                    weights_.expandedBytes() *
+                                        (weights_.perPanel() ? std::max(1, threads) : 1));
+    }
+
+    const FloatWeightPacker* floatPacker() const override { return weights_.quantized() ? nullptr : this; }
+    const QuantizedWeightPacker* quantizedPacker() const override {
+        return weights_.quantized() ? this : nullptr;
+    }
+    // When the threads share each of a few chunks, they would make the same rows.
+    const RowFedConv* rowFed() const override { return c_.byRows && !shared() ? this : nullptr; }
+
+    void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
+             ThreadPool& pool) const override {
+        run(Job{src, nullptr, packed, dst, post, nullptr}, scratch, pool);
+    }
+
+  private:
+    struct Job {
+        const float* src;
+        const RowSource* rows;  // in place of src
+        const void* weights;    // transformed, or the packed ones when each panel is expanded for itself
+        float* dst;
+        const PostOps& post;
+        char* expanded;  // memory for transformed weights
+    };
+
+    // Memory of one thread.
+    struct Slot {
+        float *transforms, *strip, *rows;
+    };
+
+    void packFloats(const WeightReader& weights, void* packed, ThreadPool& pool) const override {
+        weights_.pack(weights, packed, pool);
+    }
+    void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const override {
+        weights_.packQuantized(weights, packed, pool);
+    }
+    void runRows(const RowSource& src, const void* packed, float* dst, const PostOps& post, void* scratch,
+                 ThreadPool& pool) const override {
+        run(Job{nullptr, &src, packed, dst, post, nullptr}, scratch, pool);
+    }
+
+    // Too few chunks to keep the threads evenly busy: they share the work inside each.
+    bool shared() const { return c_.chunks < 2 || (c_.chunks < 2 * threads_ && c_.chunks % threads_ != 0); }
+
+    // Strides that are multiples of 4 KiB would put all points of a tile into one set of the first level
+    // cache.
+    size_t pointStride(int blocks) const {
+        return ((size_t(blocks) * c_.chunkTiles * k_.lanes / 16 + 1) | 1) * 16;
+    }
+
+    void run(Job job, void* scratch, ThreadPool& pool) const {
+        float* slots = static_cast<float*>(scratch);
+        const int total = c_.chunks;
+        const bool together = shared() || pool.threads() == 1;
+        const int threads = together ? 1 : std::min(pool.threads(), total);
+        float* rows = slots + threads * slotFloats_;
+        float* strips = rows + threads * c_.rowFloats;
+        if (weights_.expands()) {
+            const int stripCount =
+                weights_.perPanel() ? points_ : std::clamp(pool.threads(), 1, std::max(threads, points_));
+            job.expanded = reinterpret_cast<char*>(strips + stripCount * stripFloats_);
+            if (!weights_.perPanel()) {
+                weights_.expandAll(job.weights, job.expanded, pool);
+                job.weights = job.expanded;
+            }
+        }
+        if (together) {
+            for (int i = 0; i < total; ++i) runChunk(job, i, {slots, strips, rows}, pool);
+            return;
+        }
+        // Chunks are independent: each thread takes one at a time through all three steps in its own cache.
+        parallelSlots(pool, total, [&](int slot, int i) {
+            InlinePool alone;
+            runChunk(job, i,
+                     {slots + slot * slotFloats_, strips + slot * stripFloats_, rows + slot * c_.rowFloats},
+                     alone);
+        });
+    }
+
+    // The planes of a block of image n that tiles t0 .. t1 read, and the row that they begin with.
+    struct Planes {
+        const float* src;
+        int firstRow;
+    };
+    Planes planesOf(const Job& job, int n, int block, int t0, int t1, float* rows) const {
+        if (!job.rows) return {job.src + (size_t(n) * icb_ + block) * s_.ih * s_.iw * k_.lanes, 0};
+        const int first = std::clamp(t0 / c_.tilesW * unit_ - s_.padTop, 0, s_.ih);
+        const int end = std::clamp((t1 - 1) / c_.tilesW * unit_ - s_.padTop + unit_ + 2, first, s_.ih);
+        return {job.rows->rows(block, first, end, rows), first};
+    }
+
+    // body(block, from, to) for each block and the m tiles of a chunk, cut into tasks.
+    template <typename Body>
+    static void eachBlock(ThreadPool& pool, int blocks, int m, Body&& body) {
+        const int threads = pool.threads(),
+                  tasks = threads == 1 ? 1 : std::clamp(ceilDiv(4 * threads, blocks), 1, m);
+        parallelFor(pool, blocks * tasks, [&](int i) {
+            body(i / tasks, chunkBegin(m, i % tasks, tasks), chunkBegin(m, i % tasks + 1, tasks));
+        });
+    }
+
+    // body(image, its first and last tile, tiles before them) for the images of the tiles begin .. end of the batch.
+    template <typename Body>
+    void eachImage(int begin, int end, Body&& body) const {
+        for (int t = begin; t < end;) {
+            const int n = t / c_.tiles, next = std::min(end, (n + 1) * c_.tiles);
+            body(n, t - n * c_.tiles, next - n * c_.tiles, t - begin);
+            t = next;
+        }
+    }
+
+    void runChunk(const Job& job, int index, const Slot& slot, ThreadPool& pool) const {
+        const int P = k_.lanes, steps = c_.tiles * s_.batch / c_.step;
+        const int begin = chunkBegin(steps, index, c_.chunks) * c_.step,
+                  m = chunkBegin(steps, index + 1, c_.chunks) * c_.step - begin;
+        const size_t outPlane = size_t(s_.oh) * s_.ow * P;
+        float* v = slot.transforms;
+        float* y = v + inPoint_ * points_;
+        eachBlock(pool, icb_, m, [&](int b, int from, int to) {
+            float* const at = v + (size_t(b) * m + from) * P;
+            eachImage(begin + from, begin + to, [&](int n, int t0, int t1, int before) {
+                const Planes planes = planesOf(job, n, b, t0, t1, slot.rows);
+                k_.winograd->in[unit_ / 2]({planes.src, planes.firstRow, s_.ih, s_.iw, s_.padTop, s_.padLeft,
+                                            c_.tilesW, t0, t1, at + size_t(before) * P,
+                                            static_cast<ptrdiff_t>(inPoint_)});
+            });
+        });
+        products(job, v, y, m, slot.strip, pool);
+        eachBlock(pool, ocb_, m, [&](int b, int from, int to) {
+            const float* const at = y + (size_t(b) * m + from) * P;
+            eachImage(begin + from, begin + to, [&](int n, int t0, int t1, int before) {
+                const size_t plane = (size_t(n) * ocb_ + b) * outPlane;
+                const PostOps& post = job.post;
+                k_.winograd->out[unit_ / 2]({at + size_t(before) * P, static_cast<ptrdiff_t>(outPoint_),
+                                             s_.oh, s_.ow, c_.tilesW, t0, t1, job.dst + plane,
+                                             post.residual ? post.residual + plane : nullptr,
+                                             post.bias + b * P, post.lo, post.hi, post.act});
+            });
+        });
+    }
+
+    // One panel of one point: y = v x weights over these channels.
+    template <typename T>
+    PanelArgsOf<T> panelArgs(const OutPanel& p, ChannelRange channels, int point, int m, const T* v,
+                             const WinogradWeights::Panel<T>& weights, float* y) const {
+        static constexpr ptrdiff_t kNoOffset[1] = {0};
+        alignas(64) static constexpr float kZero[4 * 16] = {};
+        const int P = k_.lanes, count = channels.end - channels.begin;
+        PanelArgsOf<T> t;
+        t.pixelStride = P;
+        t.tapOffset = kNoOffset;
+        t.taps = 1;
+        t.a = v + ptrdiff_t(channels.begin / P) * m * P;
+        t.fullBlocks = count / P;
+        t.blockStride = ptrdiff_t(m) * P;
+        t.tail = count % P;
+        t.w = weights.data + point * weights.point;
+        t.dst = y + point * outPoint_ + size_t(p.block) * m * P;
+        t.dstPixelStride = P;
+        t.dstBlockStride = ptrdiff_t(m) * P;
+        t.residual = channels.begin ? t.dst : nullptr;  // further slices are added
+        t.bias = kZero;
+        t.lo = -std::numeric_limits<float>::infinity();
+        t.hi = std::numeric_limits<float>::infinity();
+        t.act = Act::None;
+        t.nb = p.nb;
+        t.m = m;
+        t.lastLanes = P;
+        return t;
+    }
+
+    void multiply(const PanelArgs& t) const { k_.panels->panel(t); }
+    void multiply(const Bf16PanelArgs& t) const { k_.bf16->panel(t); }
+
+    // A point's input as bf16, rounded once for all panels.
+    void fillStrip(const float* v, int m, uint16_t* strip) const {
+        const int P = k_.lanes;
+        for (int b = 0; b < icb_; ++b) {
+            const size_t at = size_t(b) * m * P;
+            k_.bf16->convertBlock(v + at, P, m, std::min(P, s_.ic - b * P), strip + at);
+        }
+    }
+
+    void products(const Job& job, const float* v, float* y, int m, float* strips, ThreadPool& pool) const {
+        const std::vector<OutPanel>& panels = weights_.panels();
+        const int panelCount = static_cast<int>(panels.size());
+        const ChannelRange all{0, s_.ic};
+        const auto strip = [&](int i) { return reinterpret_cast<uint16_t*>(strips + i * stripFloats_); };
+        if (weights_.perPanel()) {
+            if (bf16_)
+                parallelFor(pool, points_,
+                            [&](int point) { fillStrip(v + point * inPoint_, m, strip(point)); });
+            for (int c = 0; c < s_.ic; c += weights_.slice()) {
+                const ChannelRange slice{c, std::min(s_.ic, c + weights_.slice())};
+                parallelSlots(pool, panelCount, [&](int slot, int i) {
+                    char* memory = job.expanded + slot * weights_.expandedBytes();
+                    if (bf16_)
+                        eachPoint<uint16_t>(job, panels[i], slice, m, strip, y, memory);
+                    else
+                        eachPoint<float>(
+                            job, panels[i], slice, m, [&](int point) { return v + point * inPoint_; }, y,
+                            memory);
+                });
+            }
+            return;
+        }
+        if (bf16_) {
+            parallelSlots(pool, points_, [&](int slot, int point) {
+                fillStrip(v + point * inPoint_, m, strip(slot));
+                for (const OutPanel& p : panels)
+                    multiply(panelArgs<uint16_t>(p, all, point, m, strip(slot),
+                                                 weights_.storedPanel<uint16_t>(job.weights, p), y));
+            });
+            return;
+        }
+        parallelFor(pool, points_ * panelCount, [&](int task) {
+            const int point = task / panelCount;
+            const OutPanel& p = panels[task % panelCount];
+            multiply(panelArgs<float>(p, all, point, m, v + point * inPoint_,
+                                      weights_.storedPanel<float>(job.weights, p), y));
+        });
+    }
+
+    // All points of a panel whose weights are expanded into `memory`; source(point) is their input.
+    template <typename T, typename Source>
+    void eachPoint(const Job& job, const OutPanel& panel, ChannelRange slice, int m, Source&& source,
+                   float* y, char* memory) const {
+        const auto weights = weights_.expandPanel<T>(job.weights, panel, slice, memory);
+        for (int point = 0; point < points_; ++point) {
+            PanelArgsOf<T> t = panelArgs<T>(panel, slice, point, m, source(point), weights, y);
+            // The weights are in the cache; what may not be is the input of the next point.
+            if (point + 1 < points_) t.next = source(point + 1) + ptrdiff_t(slice.begin) * m;
+            multiply(t);
+        }
+    }
+
+    const Kernels& k_;
+    const ConvShape s_;
+    const int unit_, points_, icb_, ocb_, threads_;
+    const bool bf16_;
+    const WinogradChunks c_;
+    const WinogradWeights weights_;
+    const size_t inPoint_, outPoint_, slotFloats_, stripFloats_;
+};
+
+}  // namespace
+
+std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& s, int unit,
+                                           const ConvOptions& options) {
+    return std::make_unique<WinogradPlan>(k, s, unit, options);
+}
+
+}  // namespace mnnc

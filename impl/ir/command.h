@@ -1,0 +1,59 @@
+// What a session executes: an operator kind, its parameters and its tensors. Commands need no wire op, so
+// fused, rewritten and geometry-made ones are equals of those that stood in the file.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/op_type.h"
+#include "ir/epilogue.h"
+#include "ir/operand_view.h"
+#include "ir/params.h"
+#include "tensor/operand.h"
+#include "tensor/region.h"
+
+namespace mnnc {
+
+template <typename T>
+struct CommandOver {
+    OpType type = OpType::Raster;
+    std::string name;
+    ParamsPtr params;
+    std::vector<T*> inputs;
+    std::vector<T*> outputs;
+    std::vector<Region> regions;  // Raster only; elements no region touches become 0 (later regions win)
+    // One for each operand, or none: the inputs themselves. Only where Backend::supportsViews().
+    std::vector<OperandView> views;
+    // What Backend::commonAlgorithm() answered for commands that share their weights; 0: the backend's own choice.
+    int algorithm = 0;
+    Epilogue epilogue;  // only where Backend::supportsPostOps()
+
+    // Inputs of the operator itself.
+    size_t operands() const { return inputs.size() - (epilogue.residual ? 1 : 0); }
+    // The parameters as the struct of the operator's family; throws when the command carries none or others.
+    template <typename P>
+    const P& paramsAs() const {
+        return mnnc::paramsAs<P>(params.get(), name.c_str());
+    }
+    // The same; null instead of an error.
+    template <typename P>
+    const P* paramsIf() const noexcept {
+        return mnnc::paramsIf<P>(params.get());
+    }
+};
+
+// The same command over other operands: to(operand) is the one in place of it.
+template <typename T, typename From, typename To>
+CommandOver<T> mapOperands(const CommandOver<From>& command, To&& to) {
+    CommandOver<T> result{command.type,  command.name,      command.params,  {}, {}, command.regions,
+                          command.views, command.algorithm, command.epilogue};
+    for (From* input : command.inputs) result.inputs.push_back(to(input));
+    for (From* output : command.outputs) result.outputs.push_back(to(output));
+    return result;
+}
+
+// Over values: what shape rules and geometry emit.
+using ValueCommand = CommandOver<Tensor>;
+// Over operands of a program.
+using Command = CommandOver<Operand>;
+
+}  // namespace mnnc

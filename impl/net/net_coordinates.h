@@ -1,0 +1,10 @@
+// Finds the tensors of a net that operators read as coordinates, and what those are computed from.
+#pragma once
+#include "net/net.h"
+
+namespace mnnc {
+
+// Sets NetGraph::coordinates of all graphs by the rules of ops/coordinates.h.
+void findCoordinates(Net& net);
+
+}  // namespace mnnc

@@ -1,0 +1,80 @@
+// What rewrites of a net look at: the nodes as they stand, values that are computed from shapes, and what a rewrite
+// replaces.
+#pragma once
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "net/net.h"
+
+namespace mnnc {
+
+using List = std::vector<int64_t>;
+
+// The nodes of a graph with the rewrites that it has already.
+class RewriteNodes {
+  public:
+    static constexpr size_t kNone = SIZE_MAX;
+
+    explicit RewriteNodes(NetGraph& graph);
+
+    size_t size() const { return nodes_.size(); }
+    // Null where another node stands in for it.
+    const Node* node(size_t i) const { return i == kNone ? nullptr : nodes_[i]; }
+    const wire::Op& op(size_t i) const { return *graph_.source->ops[i]; }
+    const std::vector<size_t>& readers(int id) const { return readers_[static_cast<size_t>(id)]; }
+    // kNone where several make it.
+    size_t maker(int id) const { return id < 0 ? kNone : makers_[static_cast<size_t>(id)]; }
+    // The node when it is of this type and can run, or null.
+    const Node* ofType(size_t i, OpType type) const;
+    // The only reader of a tensor that is made once, or kNone.
+    size_t onlyReader(int id) const;
+    // Whether it is a Transpose to this order of the axes.
+    bool isTranspose(size_t i, const List& order) const;
+    // A Reshape that keeps the order of the data, with the new extents as an input, or null.
+    const Node* plainReshape(size_t i) const;
+    // A change of layout that keeps the order of the data, or null.
+    const Node* plainConvert(size_t i) const;
+    // The values of a short constant of integers, which are decisive then (NetGraph::decisive).
+    std::optional<List> constant(int id) const;
+
+  private:
+    NetGraph& graph_;
+    std::vector<const Node*> nodes_;
+    std::vector<size_t> makers_;
+    std::vector<std::vector<size_t>> readers_;
+};
+
+// The values of integer tensors that are computed from the shapes of some tensors, when those have given shapes, and from
+// given values.
+class ExtentValues {
+  public:
+    explicit ExtentValues(const RewriteNodes& nodes) : nodes_(nodes) {}
+    void setShape(int id, List shape) { shapes_[id] = std::move(shape); }
+    void setValues(int id, List values) { values_[id] = std::move(values); }
+    std::optional<List> operator()(int id, int depth = 0) const;
+
+  private:
+    std::optional<List> joined(const Node& node, int depth) const;
+    std::optional<List> slice(const Node& node, int depth) const;
+    std::optional<List> binary(const Node& node, int depth) const;
+
+    const RewriteNodes& nodes_;
+    std::map<int, List> shapes_, values_;
+};
+
+// The nodes that a rewrite stands in for, with those that only compute extents for them.
+class ReplacedNodes {
+  public:
+    explicit ReplacedNodes(const RewriteNodes& nodes) : nodes_(nodes) {}
+    void add(size_t i) { indices_.insert(i); }
+    // Fills what the rewrite replaces but for its place; false where something else reads a tensor between.
+    bool close(size_t place, Rewrite& rewrite);
+
+  private:
+    const RewriteNodes& nodes_;
+    std::set<size_t> indices_;
+};
+
+}  // namespace mnnc

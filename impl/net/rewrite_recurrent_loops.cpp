@@ -1,0 +1,169 @@
+// Recurrent layers that a converter wrote as loops become operators again.
+//
+// What it writes of an LSTM or a GRU: a Shape of the sequence [steps, batch, inputs]; Reshape, a 1 x 1 Convolution and
+// changes of layout, which make the products of all inputs; and a While with as many rounds as there are steps. Its body
+// takes the rows of its step with a SliceTf, adds a Convolution of the state, and computes the gates. It hands the shape
+// and the products on as they are, besides the state (and of an LSTM the cell state), and gives each new state as a scan
+// output. A layer that goes back in time takes the steps from the last on.
+#include <algorithm>
+#include <iterator>
+
+#include "mnn_generated.h"
+#include "ops/control.h"
+#include "ops/looped_layer.h"
+#include "net/net_rewrites.h"
+#include "ops/recurrent.h"
+#include "net/recurrent_step.h"
+#include "ops/source.h"
+
+namespace mnnc {
+
+namespace {
+
+using Nodes = RewriteNodes;
+
+std::shared_ptr<const ConvolutionContent> contentOf(const Node& product) {
+    return std::make_shared<const ConvolutionContent>(
+        std::static_pointer_cast<const ConvParams>(product.params), product.name);
+}
+
+// Whether it is a condition that always holds. Those of the main graph, which sessions may write, are integers.
+bool holds(const Nodes& nodes, int id) {
+    if (const std::optional<List> values = nodes.constant(id)) return values->front() > 0;
+    const Node* made = nodes.ofType(nodes.maker(id), OpType::Const);
+    const auto* params = made ? made->paramsIf<ConstParams>() : nullptr;
+    return params && params->type == DataType::Float32 && params->data && params->shape.elements() == 1 &&
+           *static_cast<const float*>(params->data) > 0;
+}
+
+// The sequence that a layer reads, and the product of its inputs.
+struct Sequence {
+    int x = -1;
+    const Node* product = nullptr;
+    std::vector<int> between;  // tensors on the way
+};
+
+std::optional<Sequence> sequenceOf(const Nodes& nodes, int products) {
+    const size_t last = nodes.maker(products);
+    const Node* plain = nodes.plainConvert(last);
+    if (!plain || nodes.op(last).main_as_TensorConvertInfo()->dest() != wire::MNN_DATA_FORMAT::NCHW)
+        return {};
+    Sequence found;
+    found.product = plainProduct(nodes, plain->inputs[0]);
+    if (!found.product) return {};
+    int images = found.product->inputs[0];
+    found.between = {products, plain->inputs[0], images};
+    if (const Node* convert = nodes.plainConvert(nodes.maker(images))) {
+        images = convert->inputs[0];
+        found.between.push_back(images);
+    }
+    found.x = reshapedFrom(nodes, images, {-1, found.product->paramsAs<ConvParams>().inputCount, 1, 1});
+    return found.x < 0 ? std::nullopt : std::optional(std::move(found));
+}
+
+// Extents that no constant of a file is likely to be, and rounds of the loop.
+struct Probe {
+    int64_t steps, batch, inputs, round;
+};
+constexpr Probe kProbes[] = {{1009, 1013, 1019, 0}, {1021, 1031, 1033, 1}, {1039, 1049, 1051, 517}};
+
+// Whether the loop has a round for each step, and each takes the rows of its step; `backwards` is what this finds.
+bool takesStepByStep(const Nodes& nodes, const Node& loop, const LoopBody& body, const RecurrentStep& step,
+                     const Node& slice, const Sequence& sequence, bool& backwards) {
+    const int64_t columns = step.product->paramsAs<ConvParams>().outputCount;
+    bool both[] = {true, true};  // forwards, backwards
+    for (const Probe& e : kProbes) {
+        const List extents = {e.steps, e.batch, e.inputs};
+        ExtentValues outside(nodes), inside(body.nodes);
+        outside.setShape(sequence.x, extents);
+        if (outside(loop.inputs[0]) != List{e.steps}) return false;
+        inside.setValues(body.input(0), {e.round});
+        for (int at = 2; at < body.inputs(); ++at)
+            if (body.handsOn(at) && outside(loop.inputs[static_cast<size_t>(at)]) == extents)
+                inside.setValues(body.input(at), extents);
+        if (inside(slice.inputs[2]) != List{e.batch, columns, 1, 1}) return false;
+        const std::optional<List> begin = inside(slice.inputs[1]);
+        both[0] &= begin == List{e.batch * e.round, 0, 0, 0};
+        both[1] &= begin == List{e.batch * (e.steps - 1 - e.round), 0, 0, 0};
+    }
+    backwards = both[1];
+    return both[0] || both[1];
+}
+
+std::optional<Rewrite> layerAt(const Nodes& nodes, size_t place, Net& net) {
+    const Node* loop = nodes.ofType(place, OpType::While);
+    const auto* params = loop ? loop->paramsIf<WhileParams>() : nullptr;
+    const int graph = params && params->condGraph.empty() ? net.model->findGraph(params->bodyGraph) : -1;
+    if (graph < 0 || !loop->fixed.empty()) return {};
+    NetGraph& called = net.graphs[static_cast<size_t>(graph)];
+    const LoopBody body(called);
+    const auto outputs = static_cast<int>(loop->outputs.size());
+    // One scan output behind the values that are handed from one round to the next.
+    if (!called.quants.empty() || body.inputs() != static_cast<int>(loop->inputs.size()) ||
+        outputs != body.inputs() - 1 || body.outputs() != outputs + 1 || !nodes.constant(loop->inputs[1]) ||
+        !holds(nodes, loop->inputs[1]) || !holds(body.nodes, body.output(0)))
+        return {};
+    const int result = body.behindIdentity(body.output(outputs));
+    const std::optional<RecurrentStep> step = recurrentStep(body, result);
+    if (!step) return {};
+
+    const Node* slice = body.nodes.ofType(body.nodes.maker(step->rows), OpType::SliceTf);
+    const int products = slice ? body.inputAt(slice->inputs[0]) : -1;
+    if (products < 2 || !body.handsOn(products)) return {};
+    const std::optional<Sequence> sequence = sequenceOf(nodes, loop->inputs[static_cast<size_t>(products)]);
+    auto layer = std::make_shared<LoopedLayer>();
+    if (!sequence ||
+        sequence->product->paramsAs<ConvParams>().outputCount !=
+            step->product->paramsAs<ConvParams>().outputCount ||
+        !takesStepByStep(nodes, *loop, body, *step, *slice, *sequence, layer->backwards))
+        return {};
+    layer->inputs = contentOf(*sequence->product);
+    layer->states = contentOf(*step->product);
+
+    Rewrite rewrite;
+    rewrite.node = *loop;
+    rewrite.node.type = step->type;
+    rewrite.node.def = findOpDef(step->type);
+    rewrite.node.inputs = {sequence->x, loop->inputs[static_cast<size_t>(step->state)]};
+    rewrite.node.outputs = {loop->outputs.back(), loop->outputs[static_cast<size_t>(step->state - 2)]};
+    if (step->cell >= 0) {
+        rewrite.node.inputs.push_back(loop->inputs[static_cast<size_t>(step->cell)]);
+        rewrite.node.outputs.push_back(loop->outputs[static_cast<size_t>(step->cell - 2)]);
+    }
+    auto recurrent = std::make_shared<RecurrentParams>();
+    recurrent->hidden = step->hidden;
+    recurrent->linearBeforeReset = recurrent->keepAllOutputs = recurrent->rowWeights =
+        step->type == OpType::RNNSequenceGRU;
+    recurrent->looped = std::move(layer);
+    rewrite.node.params = std::move(recurrent);
+    rewrite.place = place;
+    rewrite.bypassed = sequence->between;
+    rewrite.bypassed.insert(rewrite.bypassed.end(), loop->inputs.begin(), loop->inputs.begin() + 2);
+    for (int at = 2; at < body.inputs(); ++at) {
+        if (at == step->state || at == step->cell) continue;
+        rewrite.bypassed.push_back(loop->inputs[static_cast<size_t>(at)]);
+        const int id = loop->outputs[static_cast<size_t>(at - 2)];
+        if (!body.handsOn(at) || !nodes.readers(id).empty()) return {};
+        rewrite.hidden.push_back(id);
+    }
+    return rewrite;
+}
+
+}  // namespace
+
+void rewriteRecurrentLoops(Net& net, size_t graph) {
+    NetGraph& own = net.graphs[graph];
+    // Int8 scales belong to the parts.
+    if (!own.quants.empty() || std::none_of(own.nodes.begin(), own.nodes.end(),
+                                            [](const Node& node) { return runsSubgraphs(node); }))
+        return;
+    std::vector<Rewrite> found;
+    {
+        const Nodes nodes(own);
+        for (size_t i = 0; i < nodes.size(); ++i)
+            if (std::optional<Rewrite> rewrite = layerAt(nodes, i, net)) found.push_back(std::move(*rewrite));
+    }
+    std::move(found.begin(), found.end(), std::back_inserter(own.rewrites));
+}
+
+}  // namespace mnnc

@@ -1,0 +1,86 @@
+// Indices that a converter wrapped into the range of a constant table are read as they are, so that a wrong one is
+// seen.
+#include "net/net_rewrites.h"
+
+#include "mnn_generated.h"
+#include "ops/binary.h"
+#include "ops/op_helpers.h"
+#include "ops/source.h"
+
+namespace mnnc {
+
+namespace {
+
+class Makers {
+  public:
+    explicit Makers(const NetGraph& graph) : makers_(graph.source->tensorNames.size(), nullptr) {
+        for (const Node& node : graph.nodes)
+            for (const int id : node.outputs) makers_[static_cast<size_t>(id)] = &node;
+    }
+    const ConstParams* constant(int id) const {
+        const Node* node = maker(id);
+        return node && node->type == OpType::Const ? node->paramsIf<ConstParams>() : nullptr;
+    }
+    bool isScalar(int id, int64_t value) const {
+        const ConstParams* params = constant(id);
+        return params && params->shape.rank() == 0 && params->type == DataType::Int32 && params->data &&
+               *static_cast<const int32_t*>(params->data) == value;
+    }
+    // The operator that makes this tensor, when it is a plain binary one of one of these codes.
+    const Node* binary(int id, std::initializer_list<wire::BinaryOpOperation> codes) const {
+        const Node* node = maker(id);
+        if (!node || node->type != OpType::BinaryOp || !node->params || node->inputs.size() != 2)
+            return nullptr;
+        const auto* params = node->paramsIf<BinaryParams>();
+        for (const wire::BinaryOpOperation code : codes)
+            if (params->code == static_cast<int>(code) && !params->relu) return node;
+        return nullptr;
+    }
+
+  private:
+    const Node* maker(int id) const { return id < 0 ? nullptr : makers_[static_cast<size_t>(id)]; }
+    std::vector<const Node*> makers_;
+};
+
+// The extent of the constant table that a gather reads along its axis; -1 where it is not known here.
+int64_t tableExtent(const Makers& makers, const Node& gather) {
+    const ConstParams* table = makers.constant(gather.inputs[0]);
+    if (!table) return -1;
+    const auto* params = gather.paramsIf<AxisParams>();
+    int64_t axis = params->axis;
+    if (!params->given && gather.inputs.size() > 2) {
+        const ConstParams* input = makers.constant(gather.inputs[2]);
+        if (!input || input->type != DataType::Int32 || input->shape.elements() < 1) return -1;
+        axis = *static_cast<const int32_t*>(input->data);
+    }
+    const int rank = table->shape.rank();
+    if (axis < 0) axis += rank;
+    return axis >= 0 && axis < rank ? table->shape[static_cast<int>(axis)] : -1;
+}
+
+}  // namespace
+
+void rewriteWrappedIndices(NetGraph& graph) {
+    using enum wire::BinaryOpOperation;
+    const Makers makers(graph);
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+        const Node& gather = graph.nodes[i];
+        if (!gather.def || (gather.type != OpType::Gather && gather.type != OpType::GatherV2)) continue;
+        const Node* wrapped = makers.binary(gather.inputs[1], {MOD, FLOORMOD});
+        const Node* shifted = wrapped ? makers.binary(wrapped->inputs[0], {ADD}) : nullptr;
+        const int64_t extent = shifted ? tableExtent(makers, gather) : -1;
+        if (extent < 1 || !makers.isScalar(wrapped->inputs[1], extent) ||
+            !makers.isScalar(shifted->inputs[1], extent))
+            continue;
+        graph.decisive.insert({wrapped->inputs[1], shifted->inputs[1]});
+        if (gather.inputs.size() > 2) graph.decisive.insert(gather.inputs[2]);
+        Rewrite rewrite;
+        rewrite.node = gather;
+        rewrite.node.inputs[1] = shifted->inputs[0];
+        rewrite.place = i;
+        rewrite.bypassed = {gather.inputs[1], wrapped->inputs[0]};
+        graph.rewrites.push_back(std::move(rewrite));
+    }
+}
+
+}  // namespace mnnc
