@@ -39,8 +39,7 @@ class PreparedConv {
         command_.name = shape.name();
         command_.params = paramsOf(shape);
         command_.inputs = {add({1, shape.ic, shape.ih, shape.iw}),
-                           constant({shape.oc, shape.ic / shape.groups, shape.kh, shape.kw}),
-                           constant({shape.oc})};
+                           constant({shape.oc, shape.ic / shape.groups, shape.kh, shape.kw}), constant({shape.oc})};
         command_.outputs = {add({1, shape.oc, shape.oh(), shape.ow()})};
         store();
         std::string reason;
@@ -129,8 +128,7 @@ void timeConvolution(benchmark::State& state, const ConvCase& shape, int threads
         convolution.run();
         for (auto _ : state) convolution.run();
         state.SetLabel(convolution.algorithm());
-        state.counters["FLOP/s"] =
-            benchmark::Counter(shape.flops(), benchmark::Counter::kIsIterationInvariantRate);
+        state.counters["FLOP/s"] = benchmark::Counter(shape.flops(), benchmark::Counter::kIsIterationInvariantRate);
     } catch (const Error& error) {
         state.SkipWithError(error.message().c_str());
     }

@@ -43,13 +43,11 @@ mnn_status mnn_image_init(mnn_image_t* image, size_t size) {
 }
 
 mnn_status mnn_image_options_init(mnn_image_options_t* options, size_t size) {
-    return guard(
-        [&] { initStruct(&required(options, "options"), size, sizeof *options, "mnn_image_options_t"); });
+    return guard([&] { initStruct(&required(options, "options"), size, sizeof *options, "mnn_image_options_t"); });
 }
 
 mnn_status mnn_image_values_init(mnn_image_values_t* values, size_t size) {
-    return guard(
-        [&] { initStruct(&required(values, "values"), size, sizeof *values, "mnn_image_values_t"); });
+    return guard([&] { initStruct(&required(values, "values"), size, sizeof *values, "mnn_image_values_t"); });
 }
 
 mnn_status mnn_image_byte_size(const mnn_image_t* image, size_t* bytes) {
@@ -97,10 +95,9 @@ mnn_status mnn_image_crop(const mnn_image_t* image, int32_t x, int32_t y, int32_
         mnn_image_t result = readStruct(required(part, "part"), sizeof *part, "part");
         if (x < 0 || y < 0 || width < 1 || height < 1 || int64_t{x} + width > whole.width ||
             int64_t{y} + height > whole.height)
-            fail(Status::BadRange, "the rectangle of %d x %d at (%d, %d) is not inside of %lld x %lld", width,
-                 height, x, y, static_cast<long long>(whole.width), static_cast<long long>(whole.height));
-        const size_t offset =
-            static_cast<size_t>(y) * whole.stride + static_cast<size_t>(x) * whole.channels();
+            fail(Status::BadRange, "the rectangle of %d x %d at (%d, %d) is not inside of %lld x %lld", width, height,
+                 x, y, static_cast<long long>(whole.width), static_cast<long long>(whole.height));
+        const size_t offset = static_cast<size_t>(y) * whole.stride + static_cast<size_t>(x) * whole.channels();
         result.format = whole.format;
         result.width = width;
         result.height = height;
@@ -116,8 +113,7 @@ mnn_status mnn_image_resize(const mnn_image_t* source, const mnn_image_t* target
         const Picture from = checkedPicture(source, "source", true);
         const Picture to = checkedPicture(target, "target", true);
         if (from.format != to.format)
-            fail(Status::BadType, "the source has the pixel format %d, the target %d", from.format,
-                 to.format);
+            fail(Status::BadType, "the source has the pixel format %d, the target %d", from.format, to.format);
         checkPixelCount(from.width, from.height, "the source");
         checkPixelCount(to.width, to.height, "the target");
         if (from.width == to.width && from.height == to.height) {  // the filter for shrinking would blur it

@@ -42,8 +42,7 @@ Options readOptions(const mnn_image_options_t* given) {
         fail(Status::InvalidValue, "there is no filter %d", all.filter);
     if (all.wrap < MNN_IMAGE_CLAMP || all.wrap > MNN_IMAGE_REPEAT)
         fail(Status::InvalidValue, "there is no wrap %d", all.wrap);
-    if (all.padding < 0 || all.padding > 255)
-        fail(Status::BadRange, "the padding is %d; it is 0 to 255", all.padding);
+    if (all.padding < 0 || all.padding > 255) fail(Status::BadRange, "the padding is %d; it is 0 to 255", all.padding);
     options.sampling = {all.filter, all.wrap, static_cast<uint8_t>(all.padding)};
     if (all.has_matrix) readFinite(all.matrix, options.matrix, "matrix");
     readFinite(all.mean, options.mean, "mean");
@@ -68,8 +67,8 @@ Values readValues(const mnn_image_values_t* given) {
     const bool planes = all.layout == MNN_FORMAT_NCHW;
     values.pixel = planes ? 1 : values.channels;
     values.channel = planes ? values.width * values.height : 1;
-    const size_t needed = static_cast<size_t>(values.width * values.height * values.channels) *
-                          (values.bytes ? 1 : sizeof(float));
+    const size_t needed =
+        static_cast<size_t>(values.width * values.height * values.channels) * (values.bytes ? 1 : sizeof(float));
     if (all.bytes < needed)
         fail(Status::BufferTooSmall, "the result takes %zu bytes, its memory has %zu", needed, all.bytes);
     values.data = &required(static_cast<uint8_t*>(all.data), "values.data");
@@ -77,8 +76,7 @@ Values readValues(const mnn_image_values_t* given) {
 }
 
 // One pixel in another order; gray by the official runtime's weights.
-void convertPixel(const uint8_t* from, int32_t fromFormat, int fromChannels, uint8_t (&to)[4],
-                  int32_t toFormat) {
+void convertPixel(const uint8_t* from, int32_t fromFormat, int fromChannels, uint8_t (&to)[4], int32_t toFormat) {
     uint8_t red = from[0], green = from[0], blue = from[0];
     if (fromChannels > 1) {
         green = from[1];
@@ -98,14 +96,12 @@ void convertPixel(const uint8_t* from, int32_t fromFormat, int fromChannels, uin
 
 }  // namespace
 
-void convert(const mnn_image_options_t* options, const mnn_image_t* source,
-             const mnn_image_values_t* values) {
+void convert(const mnn_image_options_t* options, const mnn_image_t* source, const mnn_image_values_t* values) {
     const Options how = readOptions(options);
     const Picture picture = checkedPicture(source, "source", false);
     const Values to = readValues(values);
     const bool yuv = isYuv(picture.format);
-    if (yuv && how.sampling.wrap == MNN_IMAGE_REPEAT)
-        fail(Status::NotSupported, "a YUV picture is not repeated");
+    if (yuv && how.sampling.wrap == MNN_IMAGE_REPEAT) fail(Status::NotSupported, "a YUV picture is not repeated");
     // A gray result of a YUV picture is its plane of brightness.
     Picture sampled = picture;
     Sampling sampling = how.sampling;

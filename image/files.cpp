@@ -12,8 +12,8 @@
 namespace mnnc::image {
 namespace {
 
-// A few bytes may claim to be an image of any size, and stb_image takes seconds to find that they are not. Deflate, which
-// compresses best, makes at most 1032 bytes of one.
+// A few bytes may claim to be an image of any size, and stb_image takes seconds to find that they are not. Deflate,
+// which compresses best, makes at most 1032 bytes of one.
 constexpr int64_t kSmallImage = 1 << 20, kMaxPixelsPerByte = 1032;
 
 int32_t formatOf(int channels) {
@@ -24,8 +24,7 @@ int32_t formatOf(int channels) {
 // Extents and channels.
 Decoded header(std::span<const uint8_t> file) {
     if (file.size() > kMaxFileBytes)
-        fail(Status::LimitExceeded, "the file has %zu bytes, readable are up to %zu", file.size(),
-             kMaxFileBytes);
+        fail(Status::LimitExceeded, "the file has %zu bytes, readable are up to %zu", file.size(), kMaxFileBytes);
     Decoded found;
     if (isPnm(file)) {
         found = pnmHeader(file);
@@ -39,11 +38,10 @@ Decoded header(std::span<const uint8_t> file) {
             fail(Status::Truncated, "the picture is %dx%d, for which its %d bytes are too few", found.width,
                  found.height, bytes);
     }
-    if (found.width < 1 || found.height < 1)
-        fail(Status::BadFormat, "the picture is %dx%d", found.width, found.height);
+    if (found.width < 1 || found.height < 1) fail(Status::BadFormat, "the picture is %dx%d", found.width, found.height);
     if (found.width > MNN_IMAGE_MAX_EXTENT || found.height > MNN_IMAGE_MAX_EXTENT)
-        fail(Status::LimitExceeded, "the picture is %dx%d; extents up to %d are readable", found.width,
-             found.height, MNN_IMAGE_MAX_EXTENT);
+        fail(Status::LimitExceeded, "the picture is %dx%d; extents up to %d are readable", found.width, found.height,
+             MNN_IMAGE_MAX_EXTENT);
     checkPixelCount(found.width, found.height, "the picture");
     return found;
 }
@@ -52,9 +50,8 @@ Decoded header(std::span<const uint8_t> file) {
 void convertRow(const uint8_t* from, int fromChannels, uint8_t* to, int channels, int64_t width) {
     for (int64_t x = 0; x < width; ++x, from += fromChannels, to += channels) {
         if (channels == 1) {
-            to[0] = fromChannels == 1
-                        ? from[0]
-                        : static_cast<uint8_t>((from[0] * 77 + from[1] * 150 + from[2] * 29) >> 8);
+            to[0] =
+                fromChannels == 1 ? from[0] : static_cast<uint8_t>((from[0] * 77 + from[1] * 150 + from[2] * 29) >> 8);
             continue;
         }
         for (int c = 0; c < 3; ++c) to[c] = from[fromChannels == 1 ? 0 : c];
@@ -65,8 +62,7 @@ void convertRow(const uint8_t* from, int fromChannels, uint8_t* to, int channels
 void swapRedAndBlue(const Picture& picture) {
     for (int64_t y = 0; y < picture.height; ++y) {
         uint8_t* pixel = picture.row(y);
-        for (int64_t x = 0; x < picture.width; ++x, pixel += picture.channels())
-            std::swap(pixel[0], pixel[2]);
+        for (int64_t x = 0; x < picture.width; ++x, pixel += picture.channels()) std::swap(pixel[0], pixel[2]);
     }
 }
 
@@ -85,8 +81,8 @@ Picture fileInfo(std::span<const uint8_t> file) {
 void decodeFile(std::span<const uint8_t> file, const Picture& to) {
     const Decoded found = header(file);
     if (found.width != to.width || found.height != to.height)
-        fail(Status::ComputeSizeError, "the file holds %dx%d pixels, the memory is for %lldx%lld",
-             found.width, found.height, static_cast<long long>(to.width), static_cast<long long>(to.height));
+        fail(Status::ComputeSizeError, "the file holds %dx%d pixels, the memory is for %lldx%lld", found.width,
+             found.height, static_cast<long long>(to.width), static_cast<long long>(to.height));
     const int channels = to.channels();
     const size_t rowBytes = static_cast<size_t>(to.width) * channels;
     if (isPnm(file)) {

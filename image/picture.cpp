@@ -30,8 +30,7 @@ int pixelBytes(int32_t format) {
 
 void checkExtents(int32_t width, int32_t height, const char* what) {
     if (width < 1 || height < 1 || width > MNN_IMAGE_MAX_EXTENT || height > MNN_IMAGE_MAX_EXTENT)
-        fail(Status::BadRange, "%s is %d x %d; extents are 1 to %d", what, width, height,
-             MNN_IMAGE_MAX_EXTENT);
+        fail(Status::BadRange, "%s is %d x %d; extents are 1 to %d", what, width, height, MNN_IMAGE_MAX_EXTENT);
 }
 
 void checkPixelCount(int64_t width, int64_t height, const char* what) {
@@ -55,8 +54,8 @@ Picture describedPicture(const mnn_image_t* given, const char* name) {
     const auto height = static_cast<size_t>(image.height);
     if (isYuv(image.format)) {
         const size_t planes = image.format == MNN_IMAGE_I420 ? 2 : 1;
-        picture.bytes = picture.stride * height +
-                        picture.colourStride() * static_cast<size_t>(picture.colourHeight()) * planes;
+        picture.bytes =
+            picture.stride * height + picture.colourStride() * static_cast<size_t>(picture.colourHeight()) * planes;
     } else {
         picture.bytes = picture.stride * (height - 1) + rowBytes;  // a view of a part may end with its row
     }
@@ -69,8 +68,7 @@ Picture checkedPicture(const mnn_image_t* given, const char* name, bool plain) {
         fail(Status::NotSupported, "%s has the YUV format %d, which mnn_image_convert() alone reads", name,
              picture.format);
     if (given->bytes < picture.bytes)
-        fail(Status::BufferTooSmall, "%s takes %zu bytes, its memory has %zu", name, picture.bytes,
-             given->bytes);
+        fail(Status::BufferTooSmall, "%s takes %zu bytes, its memory has %zu", name, picture.bytes, given->bytes);
     if (!given->pixels) fail(Status::NullArgument, "%s.pixels is NULL", name);
     picture.pixels = static_cast<uint8_t*>(given->pixels);
     return picture;

@@ -33,8 +33,7 @@ class Reader {
         image.values.resize(count);
         for (size_t i = 0; i < count; ++i) {
             const uint32_t sample = sampleBytes == 2 ? bytes[2 * i] << 8 | bytes[2 * i + 1] : bytes[i];
-            if (sample > white_)
-                fail(Status::BadFormat, "the file has a value %u, its largest is %u", sample, white_);
+            if (sample > white_) fail(Status::BadFormat, "the file has a value %u, its largest is %u", sample, white_);
             image.values[i] = static_cast<uint8_t>((sample * 255 + white_ / 2) / white_);
         }
         return image;
@@ -65,8 +64,7 @@ class Reader {
     // The samples behind the header and one byte of white space.
     std::span<const uint8_t> samples(size_t bytes) const {
         if (at_ == file_.size() || bytes > file_.size() - at_ - 1)
-            fail(Status::Truncated, "the file has %zu bytes, its pixels end after %zu", file_.size(),
-                 at_ + 1 + bytes);
+            fail(Status::Truncated, "the file has %zu bytes, its pixels end after %zu", file_.size(), at_ + 1 + bytes);
         return file_.subspan(at_ + 1, bytes);
     }
 

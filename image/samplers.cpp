@@ -1,5 +1,5 @@
-// Nearest, bilinear and bicubic samples. The order of the float operations is that of the official runtime, and no two of
-// them may be fused.
+// Nearest, bilinear and bicubic samples. The order of the float operations is that of the official runtime, and no two
+// of them may be fused.
 #include "samplers.h"
 
 #include <algorithm>
@@ -38,8 +38,7 @@ Taps tapsAt(float at, int64_t extent, bool repeat, int before, int count) {
         const double place = repeated(at, extent);
         const double low = std::floor(place);
         taps.fraction = static_cast<float>(place - low);
-        for (int i = 0; i < count; ++i)
-            taps.index[i] = static_cast<int64_t>(repeated(low + (i - before), extent));
+        for (int i = 0; i < count; ++i) taps.index[i] = static_cast<int64_t>(repeated(low + (i - before), extent));
         return taps;
     }
     const float place = inside(at, extent), low = std::floor(place);
@@ -107,8 +106,7 @@ void bicubicPixel(const Picture& picture, Place place, bool repeat, uint8_t* to)
     }
 }
 
-void sampleColours(const Picture& picture, const Sampling& sampling, const Walk& walk, int count,
-                   uint8_t* to) {
+void sampleColours(const Picture& picture, const Sampling& sampling, const Walk& walk, int count, uint8_t* to) {
     const int channels = picture.channels();
     const bool repeat = sampling.wrap == MNN_IMAGE_REPEAT;
     Place places[kTile];
@@ -129,8 +127,8 @@ Span spanOf(const Sampling& sampling, const Walk& walk, int count, int64_t width
     return insideSpan(walk, count, width, height);
 }
 
-// Pairs of U and V, one for two pixels side by side of those in `span`; 128, which is no colour, for the others. They are
-// looked up a hundredth before half of the place.
+// Pairs of U and V, one for two pixels side by side of those in `span`; 128, which is no colour, for the others. They
+// are looked up a hundredth before half of the place.
 void sampleColourPlane(const Picture& picture, const Walk& walk, Span span, uint8_t (&to)[kTile + 1]) {
     std::memset(to, 128, sizeof to);
     if (span.first > span.last) return;
@@ -145,8 +143,7 @@ void sampleColourPlane(const Picture& picture, const Walk& walk, Span span, uint
     const size_t second = planar ? stride * static_cast<size_t>(height) : 1;
     uint8_t* out = to + first * 2;
     for (int i = 0; i < count; ++i, out += 2) {
-        const uint8_t* pair = picture.colour() +
-                              static_cast<size_t>(nearest(places[i].y, height, false)) * stride +
+        const uint8_t* pair = picture.colour() + static_cast<size_t>(nearest(places[i].y, height, false)) * stride +
                               static_cast<size_t>(nearest(places[i].x, width, false)) * step;
         out[0] = pair[0];
         out[1] = pair[second];
@@ -161,8 +158,7 @@ void sampleYuv(const Picture& picture, const Sampling& sampling, const Walk& wal
     if (span.first <= span.last) {
         Sampling plane = sampling;
         plane.filter = MNN_IMAGE_NEAREST;
-        sampleColours(picture, plane, walkFrom(walk, span.first), span.last - span.first + 1,
-                      brightness + span.first);
+        sampleColours(picture, plane, walkFrom(walk, span.first), span.last - span.first + 1, brightness + span.first);
     }
     sampleColourPlane(picture, walk, span, colours);
     for (int i = 0; i < count; ++i, to += 3) {
@@ -175,14 +171,13 @@ void sampleYuv(const Picture& picture, const Sampling& sampling, const Walk& wal
 
 }  // namespace
 
-void sampleTile(const Picture& picture, const Sampling& sampling, const Matrix& matrix, int64_t x, int64_t y,
-                int count, uint8_t* to) {
+void sampleTile(const Picture& picture, const Sampling& sampling, const Matrix& matrix, int64_t x, int64_t y, int count,
+                uint8_t* to) {
     const Walk walk = matrix.walk(x, y, count);
     if (isYuv(picture.format)) return sampleYuv(picture, sampling, walk, count, to);
     const int channels = picture.channels();
     const Span span = spanOf(sampling, walk, count, picture.width, picture.height);
-    if (sampling.wrap == MNN_IMAGE_ZERO)
-        std::memset(to, sampling.padding, static_cast<size_t>(count) * channels);
+    if (sampling.wrap == MNN_IMAGE_ZERO) std::memset(to, sampling.padding, static_cast<size_t>(count) * channels);
     if (span.first <= span.last)
         sampleColours(picture, sampling, walkFrom(walk, span.first), span.last - span.first + 1,
                       to + span.first * channels);

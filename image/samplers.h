@@ -10,9 +10,9 @@ struct Sampling {
     uint8_t padding = 0;
 };
 
-// Writes `count` pixels (below or equal to kTile) of row y of the result, from column x on, to `to`, in the format of the
-// picture; for YUV formats as RGB.
-void sampleTile(const Picture& picture, const Sampling& sampling, const Matrix& matrix, int64_t x, int64_t y,
-                int count, uint8_t* to);
+// Writes `count` pixels (below or equal to kTile) of row y of the result, from column x on, to `to`, in the format of
+// the picture; for YUV formats as RGB.
+void sampleTile(const Picture& picture, const Sampling& sampling, const Matrix& matrix, int64_t x, int64_t y, int count,
+                uint8_t* to);
 
 }  // namespace mnnc::image

@@ -16,8 +16,9 @@ Block* blockOf(void* memory) {
     return static_cast<Block*>(memory) - 1;
 }
 
-// The memory of one call of stb. When the host has no more, stb_image_write goes on all the same, and stb_image takes the
-// file for one of another kind: so std::bad_alloc is thrown through their functions, and what they held is freed here.
+// The memory of one call of stb. When the host has no more, stb_image_write goes on all the same, and stb_image takes
+// the file for one of another kind: so std::bad_alloc is thrown through their functions, and what they held is freed
+// here.
 class Memory {
   public:
     Memory() { current = this; }

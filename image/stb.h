@@ -1,5 +1,5 @@
-// The parts of stb_image, stb_image_resize and stb_image_write that the library uses, with limits on the memory that a file can ask for. The
-// headers themselves are included by stb.cpp alone.
+// The parts of stb_image, stb_image_resize and stb_image_write that the library uses, with limits on the memory that a
+// file can ask for. The headers themselves are included by stb.cpp alone.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -99,8 +99,7 @@ typedef int32_t mnn_status; /* MNN_OK or one of MNN_ERROR_* */
 enum {
     MNN_OK = 0,                      /* success */
     MNN_ERROR_OUT_OF_MEMORY = 1,     /* the host has no more memory */
-    MNN_ERROR_NOT_SUPPORTED = 2,     /* an operator, an element type or a case of an operator is not
-                                        implemented */
+    MNN_ERROR_NOT_SUPPORTED = 2,     /* an operator, an element type or a case of an operator is not implemented */
     MNN_ERROR_COMPUTE_SIZE = 3,      /* an operator rejects the shapes of its inputs */
     MNN_ERROR_NO_EXECUTION = 4,      /* no backend of the session runs an operator */
     MNN_ERROR_INVALID_VALUE = 5,     /* an argument or a field has a value that is not allowed */
@@ -121,18 +120,17 @@ enum {
     MNN_ERROR_BUSY = 109,            /* another call is using the session */
     MNN_ERROR_BACKEND_MISSING = 110, /* the wanted backend is not built in or has no device */
     /* 111 and 112 are not used. */
-    MNN_ERROR_VERSION_MISMATCH = 113, /* a struct size or version that this library does not know */
-    MNN_ERROR_CANCELLED = 114,        /* the cancellation token of the call was triggered */
-    MNN_ERROR_BAD_PARAMETER = 115,    /* an operator carries the wrong or an incomplete parameter table */
-    MNN_ERROR_BAD_WEIGHTS = 116,      /* weights are missing, too short or not decodable */
-    MNN_ERROR_OVERFLOW = 117,         /* a product of extents, an offset or a size does not fit its type */
-    MNN_ERROR_CYCLE = 118,            /* operators wait for each other's results, or a subgraph calls itself */
-    MNN_ERROR_LIMIT_EXCEEDED = 119,   /* max_memory_bytes or max_loop_iterations was crossed */
-    MNN_ERROR_BUFFER_TOO_SMALL = 120, /* the caller's buffer is too small for the result */
-    MNN_ERROR_DEVICE_LOST = 121,  /* a GPU stopped working: its sessions fail from now on, new sessions may
-                                    work */
-    MNN_ERROR_DRIVER = 122,       /* a GPU driver gave an unexpected result; the sentence has its number */
-    MNN_ERROR_FILE_CHANGED = 123, /* a model or weight file is no longer the one that was loaded */
+    MNN_ERROR_VERSION_MISMATCH = 113,  /* a struct size or version that this library does not know */
+    MNN_ERROR_CANCELLED = 114,         /* the cancellation token of the call was triggered */
+    MNN_ERROR_BAD_PARAMETER = 115,     /* an operator carries the wrong or an incomplete parameter table */
+    MNN_ERROR_BAD_WEIGHTS = 116,       /* weights are missing, too short or not decodable */
+    MNN_ERROR_OVERFLOW = 117,          /* a product of extents, an offset or a size does not fit its type */
+    MNN_ERROR_CYCLE = 118,             /* operators wait for each other's results, or a subgraph calls itself */
+    MNN_ERROR_LIMIT_EXCEEDED = 119,    /* max_memory_bytes or max_loop_iterations was crossed */
+    MNN_ERROR_BUFFER_TOO_SMALL = 120,  /* the caller's buffer is too small for the result */
+    MNN_ERROR_DEVICE_LOST = 121,       /* a GPU stopped working: its sessions fail from now on, new sessions may work */
+    MNN_ERROR_DRIVER = 122,            /* a GPU driver gave an unexpected result; the sentence has its number */
+    MNN_ERROR_FILE_CHANGED = 123,      /* a model or weight file is no longer the one that was loaded */
     MNN_ERROR_FILE_WRITE_FAILED = 124, /* a file could not be written */
     MNN_ERROR_TIMEOUT = 125,           /* a submitted run did not end in the time that was given */
     MNN_ERROR_INTERNAL = 199           /* a defect of this library */
@@ -184,9 +182,9 @@ enum { MNN_PRECISION_NORMAL = 0, MNN_PRECISION_HIGH = 1, MNN_PRECISION_LOW = 2, 
 /* Bits of gpu_mode, numbered as the official runtime numbers them: at most one of each group. With FAST, NORMAL,
  * WIDE and HEAVY planning measures ways of computing a convolution or a matrix product on the GPU and takes the
  * fastest: the 3, 6 or 12 best by estimate, or all. What was measured is kept for later sessions and is part of the
- * cache (mnn_interpreter_set_cache()). Other ways may round in other places, so that the last bits of outputs depend on what was
- * measured. 0 and NONE measure nothing, and so does a GPU without a clock (mnn_session_info()). The MEMORY bits are
- * hints that this version ignores: it keeps tensors in buffers. */
+ * cache (mnn_interpreter_set_cache()). Other ways may round in other places, so that the last bits of outputs depend on
+ * what was measured. 0 and NONE measure nothing, and so does a GPU without a clock (mnn_session_info()). The MEMORY
+ * bits are hints that this version ignores: it keeps tensors in buffers. */
 enum {
     MNN_GPU_TUNING_NONE = 1,
     MNN_GPU_TUNING_HEAVY = 2,
@@ -196,8 +194,7 @@ enum {
     MNN_GPU_MEMORY_BUFFER = 64,
     MNN_GPU_MEMORY_IMAGE = 128,
     MNN_GPU_RECORD_OP = 256,   /* a command buffer per operator */
-    MNN_GPU_RECORD_BATCH = 512 /* command buffers of many operators, recorded once and replayed: the
-                                  default */
+    MNN_GPU_RECORD_BATCH = 512 /* command buffers of many operators, recorded once and replayed: the default */
 };
 /* How weights are kept in memory. LOW: weights of convolutions stay quantised where the model stores them as
  * int8 or int4 codes (int8 on Vulkan). They are expanded in a run, or, by a CPU with AVX512-VNNI or Arm's dot
@@ -219,14 +216,14 @@ enum { MNN_POWER_NORMAL = 0, MNN_POWER_HIGH = 1, MNN_POWER_LOW = 2 };
  * holds for the weight file. */
 enum {
     MNN_LOAD_DEFAULT = 0, /* files: as above; memory: copy */
-    MNN_LOAD_MAPPED = 1,  /* files only: mapped. The file must not change while the interpreter or a
-                             session of it lives: a change may end the process, or change results */
-    MNN_LOAD_CHUNKED = 2, /* files only: read into memory as a whole; the file may change afterwards. Its
-                             weight file is read when the first session is created */
+    MNN_LOAD_MAPPED = 1,  /* files only: mapped. The file must not change while the interpreter or a session of it
+                             lives: a change may end the process, or change results */
+    MNN_LOAD_CHUNKED = 2, /* files only: read into memory as a whole; the file may change afterwards. Its weight file is
+                             read when the first session is created */
     MNN_LOAD_COPY = 3,    /* memory only: copied; the caller may free its bytes after the call */
-    MNN_LOAD_BORROW = 4   /* memory only: used in place. The caller keeps the bytes, unchanged, until the
-                             interpreter and all its sessions are destroyed: bytes_finalizer of the options
-                             is called then, or earlier with mnn_interpreter_release_model() */
+    MNN_LOAD_BORROW = 4   /* memory only: used in place. The caller keeps the bytes, unchanged, until the interpreter
+                             and all its sessions are destroyed: bytes_finalizer of the options is called then, or
+                             earlier with mnn_interpreter_release_model() */
 };
 
 /* Log levels, from quiet to talkative. */
@@ -234,11 +231,10 @@ enum {
     MNN_LOG_DEFAULT = 0, /* MNN_LOG_WARNING */
     MNN_LOG_ERROR = 1,
     MNN_LOG_WARNING = 2, /* something works differently than asked for, e.g. a cache file cannot be written */
-    MNN_LOG_INFO = 3,    /* loads and creations with their times, a fallback to another backend (of a session,
-                            or of each path), the cache */
-    MNN_LOG_DEBUG = 4    /* each plan of a resize with its time, the plans that a run made; each operator that
-                            the wanted backend did not take, with the reason; when a run plans again, those
-                            that are new */
+    MNN_LOG_INFO = 3,    /* loads and creations with their times, a fallback to another backend (of a session, or of
+                            each path), the cache */
+    MNN_LOG_DEBUG = 4    /* each plan of a resize with its time, the plans that a run made; each operator that the
+                            wanted backend did not take, with the reason; when a run plans again, those that are new */
 };
 
 /* Limits of this interface. */
@@ -313,20 +309,19 @@ MNN_C_API mnn_status mnn_backend_forward_type(size_t index, int32_t* forward_typ
 
 /* A device of a backend. */
 typedef struct mnn_device_properties {
-    size_t struct_size;      /* sizeof(mnn_device_properties_t), written by the caller */
-    char name[256];          /* UTF-8, zero-terminated like the next two, truncated where it does not fit */
-    char driver[256];        /* name and version of the driver; "" where it has none */
-    char kind[16];           /* "discrete", "integrated", "virtual", "cpu" (a software driver) or "other" */
-    uint8_t uuid[16];        /* the same in every process */
-    uint64_t memory_bytes;   /* its largest local memory */
-    uint32_t api_version;    /* in the driver's own numbering: Vulkan 1.3.0 is 1 << 22 | 3 << 12 */
-    uint32_t driver_version; /* in the driver's own numbering */
-    uint32_t vendor_id;      /* PCI */
-    uint32_t device_id;      /* PCI */
-    uint32_t subgroup_size;  /* invocations that execute together */
+    size_t struct_size;          /* sizeof(mnn_device_properties_t), written by the caller */
+    char name[256];              /* UTF-8, zero-terminated like the next two, truncated where it does not fit */
+    char driver[256];            /* name and version of the driver; "" where it has none */
+    char kind[16];               /* "discrete", "integrated", "virtual", "cpu" (a software driver) or "other" */
+    uint8_t uuid[16];            /* the same in every process */
+    uint64_t memory_bytes;       /* its largest local memory */
+    uint32_t api_version;        /* in the driver's own numbering: Vulkan 1.3.0 is 1 << 22 | 3 << 12 */
+    uint32_t driver_version;     /* in the driver's own numbering */
+    uint32_t vendor_id;          /* PCI */
+    uint32_t device_id;          /* PCI */
+    uint32_t subgroup_size;      /* invocations that execute together */
     int32_t subgroup_arithmetic; /* 1: a subgroup can add up its values; 0: it cannot */
-    int32_t fp16_storage;        /* 1: MNN_PRECISION_LOW stores tensors as fp16; 0: MNN_PRECISION_LOW
-                                    changes nothing */
+    int32_t fp16_storage;        /* 1: MNN_PRECISION_LOW stores tensors as fp16; 0: MNN_PRECISION_LOW changes nothing */
     int32_t fp16_arithmetic;     /* 1: the device can compute in fp16 (this library does not) */
 } mnn_device_properties_t;
 
@@ -336,12 +331,12 @@ typedef struct mnn_device_properties {
  * Returns MNN_OK; MNN_ERROR_BACKEND_MISSING when the backend is not built in or finds no device (the sentence
  *   says what is missing); MNN_ERROR_INVALID_VALUE for another forward type.
  * Use: always. Cost: the first call loads the drivers. Later ones answer from what the process found last, a missing
- *   device included, in about 0.1 ms, as long as nothing has changed that decides which devices there are: the environment
- *   (VK_DRIVER_FILES, VK_ICD_FILENAMES and all other variables), the user, the files in the folders where the Vulkan loader
- *   looks for drivers and layers, and the device files (entries of /dev, and of /dev/dri with their permissions).
- *   After such a change, in a child of fork(), and beyond 16 devices, the drivers are asked again. A session that is created
- *   while none is alive always asks them, which renews the answer; while one is alive, the answer is about its drivers.
- *   Since 0.1. */
+ *   device included, in about 0.1 ms, as long as nothing has changed that decides which devices there are: the
+ *   environment (VK_DRIVER_FILES, VK_ICD_FILENAMES and all other variables), the user, the files in the folders where
+ *   the Vulkan loader looks for drivers and layers, and the device files (entries of /dev, and of /dev/dri with their
+ *   permissions). After such a change, in a child of fork(), and beyond 16 devices, the drivers are asked again. A
+ *   session that is created while none is alive always asks them, which renews the answer; while one is alive, the
+ *   answer is about its drivers. Since 0.1. */
 MNN_C_API mnn_status mnn_device_count(int32_t forward_type, size_t* count);
 
 /* Describes a device.
@@ -355,20 +350,19 @@ MNN_C_API mnn_status mnn_device_info(int32_t forward_type, size_t index, mnn_dev
 
 /* The processor of this machine. */
 typedef struct mnn_cpu_properties {
-    size_t struct_size;    /* sizeof(mnn_cpu_properties_t), written by the caller */
-    char isas[64];         /* what cpu_isa of a configuration takes here, best first, separated by spaces;
+    size_t struct_size;      /* sizeof(mnn_cpu_properties_t), written by the caller */
+    char isas[64];           /* what cpu_isa of a configuration takes here, best first, separated by spaces;
                                 zero-terminated like the next */
-    char features[128];    /* the features that the library looks for, e.g. "sse4 avx2 avx512 avx512_vnni" */
-    int32_t logical_cores; /* that the system runs; 0 when it does not say */
-    int32_t int8_products; /* 1: it adds up products of int8 in one instruction (VNNI, dot product);
-                                0: it does not; -1: not known. The next two alike */
-    int32_t bf16_products; /* it adds up products of bf16: MNN_PRECISION_LOW uses them */
-    int32_t fp16_arithmetic; /* it computes in fp16: on Arm MNN_PRECISION_LOW does where there are no
-                                bf16_products */
+    char features[128];      /* the features that the library looks for, e.g. "sse4 avx2 avx512 avx512_vnni" */
+    int32_t logical_cores;   /* that the system runs; 0 when it does not say */
+    int32_t int8_products;   /* 1: it adds up products of int8 in one instruction (VNNI, dot product); 0: it does not;
+                                -1: not known. The next two alike */
+    int32_t bf16_products;   /* it adds up products of bf16: MNN_PRECISION_LOW uses them */
+    int32_t fp16_arithmetic; /* it computes in fp16: on Arm MNN_PRECISION_LOW does where there are no bf16_products */
     int64_t l1_data_bytes;   /* first level data cache of a core, bytes; 0: not known */
     int64_t l2_bytes;        /* second level cache of a core, bytes; 0: not known */
-    char cost_record[32];    /* the core whose costs choose between algorithms here, unless a runtime has
-                                cpu_costs: this one, or the one that resembles it most */
+    char cost_record[32];    /* the core whose costs choose between algorithms here, unless a runtime has cpu_costs:
+                                this one, or the one that resembles it most */
 } mnn_cpu_properties_t;
 
 /* Describes the processor.
@@ -427,23 +421,23 @@ typedef void (*mnn_finalizer)(void* user_data);
 typedef mnn_status (*mnn_weight_reader)(void* user_data, uint64_t offset, void* destination, size_t bytes);
 
 /* How a model is loaded. The finalizers of bytes and external weights are called once in any case but
- * MNN_ERROR_VERSION_MISMATCH of the call that is given them: when the interpreter and all its sessions are destroyed, on
- * the thread that destroys the last of them; earlier with mnn_interpreter_release_model(); or before the call returns,
- * when it fails or does not keep what it was given (it copies bytes that are not aligned). */
+ * MNN_ERROR_VERSION_MISMATCH of the call that is given them: when the interpreter and all its sessions are destroyed,
+ * on the thread that destroys the last of them; earlier with mnn_interpreter_release_model(); or before the call
+ * returns, when it fails or does not keep what it was given (it copies bytes that are not aligned). */
 typedef struct mnn_interpreter_options {
     size_t struct_size;               /* sizeof(mnn_interpreter_options_t), written by the init function */
     int32_t load_mode;                /* MNN_LOAD_* */
     int32_t log_level;                /* MNN_LOG_*: messages above it are not sent */
-    const char* external_weight_path; /* file of external weights, for which load_mode holds too; NULL:
-                                         the model's path followed by ".weight". The string is not kept */
-    mnn_log_callback log_callback;    /* NULL: no messages. It may be called while the interpreter or a
-                                         session of it lives */
+    const char* external_weight_path; /* file of external weights, for which load_mode holds too; NULL: the model's path
+                                         followed by ".weight". The string is not kept */
+    mnn_log_callback log_callback;    /* NULL: no messages. It may be called while the interpreter or a session of it
+                                         lives */
     void* log_user_data;              /* handed to log_callback */
-    mnn_finalizer log_finalizer;      /* called once with log_user_data after the last message, but not when
-                                         the creation fails; may be NULL */
+    mnn_finalizer log_finalizer;      /* called once with log_user_data after the last message, but not when the
+                                         creation fails; may be NULL */
     mnn_cancel_t* cancel;             /* ends the load; may be NULL */
-    mnn_finalizer bytes_finalizer;    /* called with bytes_user_data when the library needs the bytes of
-                                         MNN_LOAD_BORROW no more, see above; only with them; may be NULL */
+    mnn_finalizer bytes_finalizer;    /* called with bytes_user_data when the library needs the bytes of MNN_LOAD_BORROW
+                                         no more, see above; only with them; may be NULL */
     void* bytes_user_data;            /* handed to bytes_finalizer */
 
     /* External weights from the host in place of a file: from memory or from a reader, not both, and not with
@@ -504,8 +498,7 @@ MNN_C_API mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* opt
  *   what options->external_weight_reader returned.
  * Use: always.
  * Cost: reads the model's structure; weights are read when a session is created. Since 0.1. */
-MNN_C_API mnn_status mnn_interpreter_create_from_file(const char* path,
-                                                      const mnn_interpreter_options_t* options,
+MNN_C_API mnn_status mnn_interpreter_create_from_file(const char* path, const mnn_interpreter_options_t* options,
                                                       mnn_interpreter_t** out);
 
 /* Loads a model from memory and verifies it.
@@ -526,8 +519,8 @@ MNN_C_API mnn_status mnn_interpreter_create_from_memory(const void* data, size_t
  * created afterwards read it, and write it when it is not of their model, precision, memory mode, device, driver
  * and library, or is damaged. Such a file is a miss, never an error, whose reason is in the log (MNN_LOG_INFO); one
  * that cannot be written is a warning there. They write it again when their creation or mnn_session_resize() measured
- * (MNN_GPU_TUNING_*) what it lacks. Rights and links are kept as mnn_interpreter_save() does. CPU sessions do not use it.
- * path: copied; NULL means that there is no file any more.
+ * (MNN_GPU_TUNING_*) what it lacks. Rights and links are kept as mnn_interpreter_save() does. CPU sessions do not use
+ * it. path: copied; NULL means that there is no file any more.
  * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_set_cache_file(mnn_interpreter_t* interpreter, const char* path);
 
@@ -542,8 +535,7 @@ MNN_C_API mnn_status mnn_interpreter_set_cache(mnn_interpreter_t* interpreter, c
  * Returns MNN_OK; MNN_ERROR_BAD_STATE without mnn_interpreter_set_cache_file(); MNN_ERROR_FILE_OPEN_FAILED and
  *   MNN_ERROR_FILE_WRITE_FAILED as for mnn_interpreter_save(); the old file is unchanged then.
  * Use: reads. Since 0.1. */
-MNN_C_API mnn_status mnn_interpreter_update_cache_file(mnn_interpreter_t* interpreter,
-                                                       const mnn_session_t* session);
+MNN_C_API mnn_status mnn_interpreter_update_cache_file(mnn_interpreter_t* interpreter, const mnn_session_t* session);
 
 /* Destroys an interpreter and sets the handle to NULL. Sessions of it stay usable; the model is freed with
  * the last.
@@ -559,8 +551,7 @@ MNN_C_API mnn_status mnn_interpreter_uuid(const mnn_interpreter_t* interpreter, 
 /* The converter release that wrote the model, e.g. "3.6.1", or "" when the file does not say.
  * version: out, a string of the interpreter.
  * Returns MNN_OK. Use: always. Since 0.1. */
-MNN_C_API mnn_status mnn_interpreter_model_version(const mnn_interpreter_t* interpreter,
-                                                   const char** version);
+MNN_C_API mnn_status mnn_interpreter_model_version(const mnn_interpreter_t* interpreter, const char** version);
 
 /* The free text given at conversion ("bizCode"), or "".
  * biz_code: out, a string of the interpreter.
@@ -604,8 +595,8 @@ MNN_C_API mnn_status mnn_interpreter_info(const mnn_interpreter_t* interpreter, 
  * index: below metadata_count of mnn_interpreter_info(); the order of the file.
  * key, value: out, strings of the interpreter; "" for a value that is no text.
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.2. */
-MNN_C_API mnn_status mnn_interpreter_metadata(const mnn_interpreter_t* interpreter, size_t index,
-                                              const char** key, const char** value);
+MNN_C_API mnn_status mnn_interpreter_metadata(const mnn_interpreter_t* interpreter, size_t index, const char** key,
+                                              const char** value);
 
 /* How many inputs the model has.
  * count: out.
@@ -614,13 +605,13 @@ MNN_C_API mnn_status mnn_interpreter_input_count(const mnn_interpreter_t* interp
 
 /* What a model says of an input or an output before a session exists. */
 typedef struct mnn_declaration {
-    size_t struct_size;    /* sizeof(mnn_declaration_t), written by the caller */
-    const char* name;      /* a string of the interpreter */
-    int32_t declared_type; /* MNN_TYPE_* as the file has it, also MNN_TYPE_INT64, MNN_TYPE_BOOL and
+    size_t struct_size;         /* sizeof(mnn_declaration_t), written by the caller */
+    const char* name;           /* a string of the interpreter */
+    int32_t declared_type;      /* MNN_TYPE_* as the file has it, also MNN_TYPE_INT64, MNN_TYPE_BOOL and
                                    MNN_TYPE_DOUBLE; 0: the file does not say */
-    int32_t type;          /* MNN_TYPE_* of the tensor in a session; 0: only a session knows */
-    int32_t format;        /* MNN_FORMAT_*; -1: only a session knows */
-    int32_t rank;          /* entries of dims that count; -1: only a session knows */
+    int32_t type;               /* MNN_TYPE_* of the tensor in a session; 0: only a session knows */
+    int32_t format;             /* MNN_FORMAT_*; -1: only a session knows */
+    int32_t rank;               /* entries of dims that count; -1: only a session knows */
     int32_t dims[MNN_MAX_RANK]; /* extents in the order of the format; -1: open */
 } mnn_declaration_t;
 
@@ -642,8 +633,7 @@ MNN_C_API mnn_status mnn_interpreter_output_count(const mnn_interpreter_t* inter
  * index: below mnn_interpreter_output_count(); the same order as in a session without `outputs`.
  * name: out, a string of the interpreter.
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
-MNN_C_API mnn_status mnn_interpreter_output_name(const mnn_interpreter_t* interpreter, size_t index,
-                                                 const char** name);
+MNN_C_API mnn_status mnn_interpreter_output_name(const mnn_interpreter_t* interpreter, size_t index, const char** name);
 
 /* Describes an output as far as it follows from the declared inputs: not behind a shape that depends on
  * values which only a session computes, behind control flow and behind operators of the host. Where inputs have open
@@ -666,8 +656,7 @@ MNN_C_API mnn_status mnn_interpreter_op_count(const mnn_interpreter_t* interpret
  * index: below mnn_interpreter_op_count().
  * name: out, a string of the interpreter.
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
-MNN_C_API mnn_status mnn_interpreter_op_name(const mnn_interpreter_t* interpreter, size_t index,
-                                             const char** name);
+MNN_C_API mnn_status mnn_interpreter_op_name(const mnn_interpreter_t* interpreter, size_t index, const char** name);
 
 /* The type of an operator, e.g. "Convolution"; "Unknown(123)" for a number that this library does not know.
  * index: below mnn_interpreter_op_count().
@@ -681,24 +670,22 @@ MNN_C_API mnn_status mnn_interpreter_op_type(const mnn_interpreter_t* interprete
  * index: below mnn_interpreter_op_count().
  * supported: out.
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
-MNN_C_API mnn_status mnn_interpreter_op_supported(const mnn_interpreter_t* interpreter, size_t index,
-                                                  bool* supported);
+MNN_C_API mnn_status mnn_interpreter_op_supported(const mnn_interpreter_t* interpreter, size_t index, bool* supported);
 
 /* How many tensors an operator of the main graph produces; 0 for an operator of a subgraph, whose tensors no
  * session offers.
  * index: below mnn_interpreter_op_count().
  * count: out.
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
-MNN_C_API mnn_status mnn_interpreter_op_output_count(const mnn_interpreter_t* interpreter, size_t index,
-                                                     size_t* count);
+MNN_C_API mnn_status mnn_interpreter_op_output_count(const mnn_interpreter_t* interpreter, size_t index, size_t* count);
 
 /* The name of a tensor that an operator produces, for `outputs` and `save_tensors` of a configuration.
  * index: below mnn_interpreter_op_count().
  * output: below mnn_interpreter_op_output_count().
  * name: out, a string of the interpreter; where several tensors have one name, it denotes the last of them.
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
-MNN_C_API mnn_status mnn_interpreter_op_output_name(const mnn_interpreter_t* interpreter, size_t index,
-                                                    size_t output, const char** name);
+MNN_C_API mnn_status mnn_interpreter_op_output_name(const mnn_interpreter_t* interpreter, size_t index, size_t output,
+                                                    const char** name);
 
 /* How many weights the model holds: elements of every weight, bias and constant, external ones too.
  * count: out, elements.
@@ -712,16 +699,16 @@ MNN_C_API mnn_status mnn_interpreter_parameter_count(const mnn_interpreter_t* in
  * what: "graph": its operators and the tensors between them, as JSON:
  *     {"graphs": [{"name": "", "inputs": [0], "outputs": [7], "tensors": ["data", ...], "operators":
  *       [{"type": "Convolution", "name": "conv1", "inputs": [0], "outputs": [1], "graphs": []}, ...]}, ...]}
- *   Graph 0 is the main graph, the others are the bodies of control flow. A tensor is a number, the position of its name
- *   in `tensors` of its graph; an input below 0 is absent. `graphs` of an operator are the bodies that it runs. The
- *   operators of all graphs, in their order, are those of mnn_interpreter_op_name(). Later versions may add members.
- *   Bytes of names that are not UTF-8 are replaced.
+ *   Graph 0 is the main graph, the others are the bodies of control flow. A tensor is a number, the position of its
+ *   name in `tensors` of its graph; an input below 0 is absent. `graphs` of an operator are the bodies that it runs.
+ *   The operators of all graphs, in their order, are those of mnn_interpreter_op_name(). Later versions may add
+ *   members. Bytes of names that are not UTF-8 are replaced.
  * buffer: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
  * needed: out, bytes.
  * Returns MNN_OK; MNN_ERROR_NOT_FOUND when there is no such text; MNN_ERROR_BUFFER_TOO_SMALL. Use: always.
  * Since 0.2. */
-MNN_C_API mnn_status mnn_interpreter_report(const mnn_interpreter_t* interpreter, const char* what,
-                                            char* buffer, size_t capacity, size_t* needed);
+MNN_C_API mnn_status mnn_interpreter_report(const mnn_interpreter_t* interpreter, const char* what, char* buffer,
+                                            size_t capacity, size_t* needed);
 
 /* Puts the constants that a session wrote (mnn_session_constant()) into the interpreter: sessions that are created
  * from now on begin with them, and mnn_interpreter_save() writes them. Sessions that are there keep theirs.
@@ -729,8 +716,7 @@ MNN_C_API mnn_status mnn_interpreter_report(const mnn_interpreter_t* interpreter
  * Returns MNN_OK; MNN_ERROR_BAD_STATE while the session needs a resize; MNN_ERROR_INVALID_VALUE when it is of another
  *   interpreter, even of one that loaded the same file.
  * Use of the session: reads. Cost: copies the written constants. Since 0.2. */
-MNN_C_API mnn_status mnn_interpreter_update_constants(mnn_interpreter_t* interpreter,
-                                                      const mnn_session_t* session);
+MNN_C_API mnn_status mnn_interpreter_update_constants(mnn_interpreter_t* interpreter, const mnn_session_t* session);
 
 /* Copies the bytes of the model, with the constants of mnn_interpreter_update_constants() (see Buffers). Constants are
  * written in the types that the file has: floats round to the nearest half where it has halves. External weights are
@@ -742,14 +728,14 @@ MNN_C_API mnn_status mnn_interpreter_update_constants(mnn_interpreter_t* interpr
  *   MNN_ERROR_FILE_READ_FAILED when the model's file is read again; MNN_ERROR_BAD_STATE after
  *   mnn_interpreter_release_model().
  * Use: always. Since 0.2. */
-MNN_C_API mnn_status mnn_interpreter_model_bytes(mnn_interpreter_t* interpreter, void* buffer,
-                                                 size_t capacity, size_t* needed);
+MNN_C_API mnn_status mnn_interpreter_model_bytes(mnn_interpreter_t* interpreter, void* buffer, size_t capacity,
+                                                 size_t* needed);
 
 /* Writes the bytes of mnn_interpreter_model_bytes() to a file. The file is written beside `path` and renamed, so that
- * a failure leaves an old file as it was; it may be the file that the model was loaded from. It has the access rights of
- * the file that it replaces, and its owner and group where the process may give them; without one, those of any new file
- * of the process (umask). A model with external weights needs a copy of their file beside the new one, with ".weight"
- * behind its name.
+ * a failure leaves an old file as it was; it may be the file that the model was loaded from. It has the access rights
+ * of the file that it replaces, and its owner and group where the process may give them; without one, those of any new
+ * file of the process (umask). A model with external weights needs a copy of their file beside the new one, with
+ * ".weight" behind its name.
  * path: in UTF-8. Where it is a symbolic link, the file that it names is replaced and the link stays.
  * Returns what mnn_interpreter_model_bytes() returns, and MNN_ERROR_FILE_OPEN_FAILED when no temporary file can be
  *   created beside it, or there is something else than a regular file (a folder, a device, a pipe, a socket);
@@ -794,50 +780,50 @@ MNN_C_API mnn_status mnn_interpreter_release_model(mnn_interpreter_t* interprete
 /* A tensor of a node. Its elements are row-major over dims, without padding. MNN_FORMAT_NC4HW4 has the order of NCHW,
  * in memory too. Data of an input or an attribute must not be written. */
 typedef struct mnn_host_tensor {
-    size_t struct_size; /* written by the library */
-    const char* name;   /* "" when it has none */
-    void* data;         /* aligned to its elements; NULL when they are not known, and for no elements */
-    size_t bytes;       /* of data; 0 where the shape is not known */
-    int32_t type;       /* MNN_TYPE_* */
-    int32_t format;     /* MNN_FORMAT_*: the order of dims */
-    int32_t rank;       /* entries of dims that count; -1 where the shape is not known */
+    size_t struct_size;         /* written by the library */
+    const char* name;           /* "" when it has none */
+    void* data;                 /* aligned to its elements; NULL when they are not known, and for no elements */
+    size_t bytes;               /* of data; 0 where the shape is not known */
+    int32_t type;               /* MNN_TYPE_* */
+    int32_t format;             /* MNN_FORMAT_*: the order of dims */
+    int32_t rank;               /* entries of dims that count; -1 where the shape is not known */
     int32_t dims[MNN_MAX_RANK]; /* extents */
 } mnn_host_tensor_t;
 
 /* A named value in the file. The format keeps no mark of which fields are in use: those that are not are 0, NULL or
  * empty. */
 typedef struct mnn_attribute {
-    size_t struct_size; /* written by the library */
-    const char* key;    /* its name */
-    int32_t type; /* of the value, if the converter wrote it: MNN_TYPE_* or another DataType of the format */
-    int32_t int_value;               /* "i" of the format */
-    float float_value;               /* "f" */
-    int32_t bool_value;              /* "b": 0 or 1 */
-    const char* text;                /* "s"; NULL without one */
-    const int32_t* ints;             /* "list.i" */
-    size_t int_count;                /* entries at ints */
-    const float* floats;             /* "list.f" */
-    size_t float_count;              /* entries at floats */
-    const uint8_t* bools;            /* "list.b": 0 or 1 each */
-    size_t bool_count;               /* entries at bools */
-    const char* const* texts;        /* "list.s" */
-    size_t text_count;               /* entries at texts */
-    const mnn_host_tensor_t* tensor; /* "tensor"; NULL without one, and for one of texts */
-    const char* function;            /* "func": the name of a list of attributes; NULL without one */
+    size_t struct_size;   /* written by the library */
+    const char* key;      /* its name */
+    int32_t type;         /* of the value, if the converter wrote it: MNN_TYPE_* or another DataType of the format */
+    int32_t int_value;    /* "i" of the format */
+    float float_value;    /* "f" */
+    int32_t bool_value;   /* "b": 0 or 1 */
+    const char* text;     /* "s"; NULL without one */
+    const int32_t* ints;  /* "list.i" */
+    size_t int_count;     /* entries at ints */
+    const float* floats;  /* "list.f" */
+    size_t float_count;   /* entries at floats */
+    const uint8_t* bools; /* "list.b": 0 or 1 each */
+    size_t bool_count;    /* entries at bools */
+    const char* const* texts;                      /* "list.s" */
+    size_t text_count;                             /* entries at texts */
+    const mnn_host_tensor_t* tensor;               /* "tensor"; NULL without one, and for one of texts */
+    const char* function;                          /* "func": the name of a list of attributes; NULL without one */
     const struct mnn_attribute* const* attributes; /* that list */
     size_t attribute_count;                        /* entries at attributes */
 } mnn_attribute_t;
 
-/* A node that an own operator or an own backend runs. `parameters` is its parameter table where accessors of FlatBuffers
- * want it; large arrays of weights need not be in memory. The attributes of a node that is no Plugin or Extra are the
- * fields of that table under the names of the format: numbers, enumerations and booleans as int_value, float_value or
- * bool_value, the format's default where the file has none; texts, lists and Blobs where the file has them; other tables
- * as `function`, their name, with their fields in `attributes`. Arrays of weights, lists of tables and unions are left
- * out. */
+/* A node that an own operator or an own backend runs. `parameters` is its parameter table where accessors of
+ * FlatBuffers want it; large arrays of weights need not be in memory. The attributes of a node that is no Plugin or
+ * Extra are the fields of that table under the names of the format: numbers, enumerations and booleans as int_value,
+ * float_value or bool_value, the format's default where the file has none; texts, lists and Blobs where the file has
+ * them; other tables as `function`, their name, with their fields in `attributes`. Arrays of weights, lists of tables
+ * and unions are left out. */
 typedef struct mnn_node {
-    size_t struct_size;    /* written by the library */
-    const char* name;      /* never "": the node's own name, else that of its first output */
-    const char* type_name; /* under which an own operator is registered; for an own backend the schema_type */
+    size_t struct_size;      /* written by the library */
+    const char* name;        /* never "": the node's own name, else that of its first output */
+    const char* type_name;   /* under which an own operator is registered; for an own backend the schema_type */
     const char* schema_type; /* what the format calls it: "Plugin", "Extra", ... */
     const char* engine;      /* of an Extra: where the operator comes from, e.g. "ONNX"; else "" */
     const void* info;        /* of an Extra: bytes without a meaning to this library; else NULL */
@@ -847,7 +833,7 @@ typedef struct mnn_node {
     size_t input_count;                       /* how many inputs it has */
     size_t output_count;                      /* how many outputs it has */
     const void* parameters;                   /* NULL without a table */
-    int32_t parameter_table; /* its number in the format's union OpParameter; 0 without one */
+    int32_t parameter_table;                  /* its number in the format's union OpParameter; 0 without one */
 } mnn_node_t;
 
 /* A call of a callback for one node. */
@@ -864,7 +850,7 @@ typedef struct mnn_operator_call {
     /* In `prepare` of an own backend: what a convolution or inner product has beside its inputs, as floats; else NULL.
      * First the weights: [outputs, inputs of a group, window], of a deconvolution [inputs, outputs of a group, window];
      * then the bias, [outputs]. */
-    const mnn_host_tensor_t* const*weights;
+    const mnn_host_tensor_t* const* weights;
     size_t weight_count; /* entries at weights */
 } mnn_operator_call_t;
 
@@ -927,8 +913,7 @@ MNN_C_API mnn_status mnn_interpreter_add_operator(mnn_interpreter_t* interpreter
  * key: of the attribute.
  * attribute: out; the first of that key.
  * Returns MNN_OK; MNN_ERROR_NOT_FOUND (the sentence lists the keys). Use: always. Since 0.2. */
-MNN_C_API mnn_status mnn_node_attribute(const mnn_node_t* node, const char* key,
-                                        const mnn_attribute_t** attribute);
+MNN_C_API mnn_status mnn_node_attribute(const mnn_node_t* node, const char* key, const mnn_attribute_t** attribute);
 
 /* ---- Runtime: what sessions share ---------------------------------------------------------------------- */
 
@@ -995,8 +980,8 @@ typedef struct mnn_vulkan_objects {
     mnn_queue_callback lock_queue;   /* waits until nothing else uses the queue; NULL: nothing does */
     mnn_queue_callback unlock_queue; /* NULL when lock_queue is */
     void* user_data;                 /* handed to both and to the finalizer */
-    mnn_finalizer finalizer;         /* called once when the library uses the objects no more, but not when
-                                        the creation of the runtime fails; may be NULL */
+    mnn_finalizer finalizer;         /* called once when the library uses the objects no more, but not when the creation
+                                        of the runtime fails; may be NULL */
 } mnn_vulkan_objects_t;
 
 /* Fills the struct with zeros.
@@ -1111,63 +1096,61 @@ MNN_C_API mnn_status mnn_runtime_destroy(mnn_runtime_t** runtime);
 /* Where and how a session, or a path of one, runs. */
 typedef struct mnn_schedule_config {
     size_t struct_size;              /* sizeof(mnn_schedule_config_t), written by the init function */
-    int32_t forward_type;            /* MNN_FORWARD_*, or of a backend that was added to `runtime`: the wanted
-                                        backend; 0 is the CPU */
+    int32_t forward_type;            /* MNN_FORWARD_*, or of a backend that was added to `runtime`: the wanted backend;
+                                        0 is the CPU */
     int32_t backup_type;             /* the same: the fallback of allow_fallback; 0 is the CPU */
-    int32_t allow_fallback;          /* 1: backup_type replaces a wanted backend that is missing; 0: a
-                                        missing backend is an error. Single operators fall back to the
-                                        CPU either way */
-    int32_t threads;                 /* CPU threads, 1 to MNN_MAX_THREADS; 0 means 1, or with a runtime all
-                                        that it has */
+    int32_t allow_fallback;          /* 1: backup_type replaces a wanted backend that is missing; 0: a missing backend
+                                        is an error. Single operators fall back to the CPU either way */
+    int32_t threads;                 /* CPU threads, 1 to MNN_MAX_THREADS; 0 means 1, or with a runtime all that it
+                                        has */
     int32_t precision;               /* MNN_PRECISION_* */
     int32_t memory;                  /* MNN_MEMORY_* */
     int32_t power;                   /* MNN_POWER_*; not with a runtime, which has its own */
     int32_t gpu_mode;                /* MNN_GPU_* bits, 0: the library's choice */
-    const char* cpu_isa;             /* forces an instruction set: "portable"; "sse4", "avx2",
-                                        "avx512" of x86; "neon" of Arm; NULL: the machine's best */
+    const char* cpu_isa;             /* forces an instruction set: "portable"; "sse4", "avx2", "avx512" of x86; "neon"
+                                        of Arm; NULL: the machine's best */
     const char* const* outputs;      /* names of the only tensors to compute; NULL: the model's outputs */
     size_t output_count;             /* names at outputs */
     const char* const* save_tensors; /* names of tensors to offer as outputs too */
     size_t save_tensor_count;        /* names at save_tensors */
-    uint64_t max_memory_bytes;       /* the most bytes that a session may plan for, weights included; 0: 4
-                                     GiB, or half of the machine's memory if that is more, but not more
-                                     than the memory limit of the container (control group) that the
-                                     process runs in */
+    uint64_t max_memory_bytes;       /* the most bytes that a session may plan for, weights included; 0: 4 GiB, or half
+                                        of the machine's memory if that is more, but not more than the memory limit of
+                                        the container (control group) that the process runs in */
     uint64_t max_loop_iterations;    /* the most iterations of one loop of the model in a run; 0: 1,000,000 */
-    const char* device; /* which GPU: its index in mnn_device_info(), its UUID as 32 hexadecimal digits, or a
-                           part of its name; NULL: the best. MNN_FORWARD_AUTO takes no software driver unless
-                           it is named here. Not for MNN_FORWARD_CPU and backends of the host */
+    const char* device;   /* which GPU: its index in mnn_device_info(), its UUID as 32 hexadecimal digits, or a part of
+                             its name; NULL: the best. MNN_FORWARD_AUTO takes no software driver unless it is named
+                             here. Not for MNN_FORWARD_CPU and backends of the host */
     mnn_cancel_t* cancel; /* ends the creation; may be NULL */
-    int32_t record_plan;  /* 1: keeps what mnn_session_report() prints of the plan, which takes time and
-                             memory; 2: also measures, whenever an operator is planned, each algorithm that it could
-                             take, which takes up to a second and the memory of all of them. Since 0.2: 2 */
+    int32_t record_plan;  /* 1: keeps what mnn_session_report() prints of the plan, which takes time and memory; 2: also
+                             measures, whenever an operator is planned, each algorithm that it could take, which takes
+                             up to a second and the memory of all of them. Since 0.2: 2 */
     /* 0: subnormal numbers (below 1.2e-38) count as zero while the session computes on the CPU, which is much faster
      * where they are many; 1: they are kept. */
     int32_t keep_subnormals;
-    int32_t defer_planning; /* 1: no plan is made at creation, so that the shapes that the model declares need
-                               not be usable, and mnn_session_resize() has to follow; 0: creation plans */
-    int32_t plan_cache;     /* how many plans for different shapes are kept, the one in use included, 1 to 64;
-                               0 means 2. Returning to one costs no planning. See mnn_session_trim() */
-    mnn_runtime_t* runtime; /* shares its threads, memory and device with other sessions; NULL: the session
-                               makes its own */
-    const char* const* inputs; /* names of tensors, anywhere in the model, that the caller writes: operators
-                                     before them run only where something else needs them; NULL: the model's
-                                     inputs alone. See Parts of models */
+    int32_t defer_planning;    /* 1: no plan is made at creation, so that the shapes that the model declares need not be
+                                  usable, and mnn_session_resize() has to follow; 0: creation plans */
+    int32_t plan_cache;        /* how many plans for different shapes are kept, the one in use included, 1 to 64; 0
+                                  means 2. Returning to one costs no planning. See mnn_session_trim() */
+    mnn_runtime_t* runtime;    /* shares its threads, memory and device with other sessions; NULL: the session makes its
+                                  own */
+    const char* const* inputs; /* names of tensors, anywhere in the model, that the caller writes: operators before them
+                                  run only where something else needs them; NULL: the model's inputs alone. See Parts of
+                                  models */
     size_t input_count;        /* names at inputs */
     /* Names of the only operators to run, then without inputs and outputs; NULL: those that the outputs need. See Parts
      * of models. */
-    const char* const*operators;
-    size_t operator_count; /* names at operators */
-    int32_t tuning_operators; /* the most operators that the session measures, in all its plans, where gpu_mode
-                                 asks for MNN_GPU_TUNING_*; equal ones count once. The others take what the
-                                 cache or an earlier session of the device knows, or are computed as without
-                                 tuning. 0: no limit. Since 0.2 */
-    /* Names of the operators where the path begins, then without inputs, outputs and operators. NULL with sink_operators: it
-     * begins with the model's inputs. See Parts of models. Since 0.2 */
+    const char* const* operators;
+    size_t operator_count;    /* names at operators */
+    int32_t tuning_operators; /* the most operators that the session measures, in all its plans, where gpu_mode asks for
+                                 MNN_GPU_TUNING_*; equal ones count once. The others take what the cache or an earlier
+                                 session of the device knows, or are computed as without tuning. 0: no limit. Since
+                                 0.2 */
+    /* Names of the operators where the path begins, then without inputs, outputs and operators. NULL with
+     * sink_operators: it begins with the model's inputs. See Parts of models. Since 0.2 */
     const char* const* source_operators;
     size_t source_operator_count; /* names at source_operators */
-    /* Names of the operators where it ends. NULL with source_operators: it ends with the model's outputs that a source leads
-     * to. Since 0.2 */
+    /* Names of the operators where it ends. NULL with source_operators: it ends with the model's outputs that a source
+     * leads to. Since 0.2 */
     const char* const* sink_operators;
     size_t sink_operator_count; /* names at sink_operators */
 } mnn_schedule_config_t;
@@ -1182,11 +1165,11 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
 /* Prepares a model for running. When the model declares all extents of its inputs the session is ready to
  * run (an open first extent, the batch, counts as 1); otherwise, and with defer_planning,
  * mnn_session_resize_input() and mnn_session_resize() have to follow.
- * Sessions of one interpreter whose configurations are equal but for `cancel`, `max_memory_bytes`, `max_loop_iterations`,
- * `plan_cache` and `defer_planning`, on the CPU or on the same GPU, share the plans of the shapes that they have in common: a
- * further one is made in a fraction of the time and holds only arena_bytes of mnn_session_statistics(), its inputs and its
- * outputs; on a GPU it records its own commands, too. A session that wrote constants of the model has plans of its own.
- * interpreter: need not outlive the session.
+ * Sessions of one interpreter whose configurations are equal but for `cancel`, `max_memory_bytes`,
+ * `max_loop_iterations`, `plan_cache` and `defer_planning`, on the CPU or on the same GPU, share the plans of the
+ * shapes that they have in common: a further one is made in a fraction of the time and holds only arena_bytes of
+ * mnn_session_statistics(), its inputs and its outputs; on a GPU it records its own commands, too. A session that wrote
+ * constants of the model has plans of its own. interpreter: need not outlive the session.
  * config: may be NULL (defaults); not kept.
  * out: the new session; the caller destroys it.
  * Returns MNN_OK; what planning returns (above), and
@@ -1204,7 +1187,8 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  *   MNN_ERROR_BAD_STATE           mnn_interpreter_release_model() was called;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.
  * Use: always; any number of sessions of one interpreter may be created at once.
- * Cost: reads and prepares the weights unless another session of the interpreter did, and plans unless it shares a plan;
+ * Cost: reads and prepares the weights unless another session of the interpreter did, and plans unless it shares a
+ * plan;
  *   starts threads.
  * Since 0.1. */
 MNN_C_API mnn_status mnn_session_create(mnn_interpreter_t* interpreter, const mnn_schedule_config_t* config,
@@ -1243,8 +1227,7 @@ MNN_C_API mnn_status mnn_session_output_count(const mnn_session_t* session, size
  * name: may be NULL for the first output.
  * tensor: out; see mnn_session_input().
  * Returns MNN_OK; MNN_ERROR_NOT_FOUND (the sentence lists the names there are). Use: always. Since 0.1. */
-MNN_C_API mnn_status mnn_session_output(const mnn_session_t* session, const char* name,
-                                        mnn_tensor_t** tensor);
+MNN_C_API mnn_status mnn_session_output(const mnn_session_t* session, const char* name, mnn_tensor_t** tensor);
 
 /* Gets an output by index.
  * index: below mnn_session_output_count().
@@ -1263,8 +1246,8 @@ MNN_C_API mnn_status mnn_session_output_at(const mnn_session_t* session, size_t 
  *   a sequence;
  *   MNN_ERROR_BUSY when called from a callback of a run of this session. A failure leaves the shape unchanged.
  * Use: alone. Cost: none until mnn_session_resize(). Since 0.1. */
-MNN_C_API mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor_t* input,
-                                              const int32_t* dims, size_t rank);
+MNN_C_API mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor_t* input, const int32_t* dims,
+                                              size_t rank);
 
 /* Whether the session is not planned for the shapes of its inputs, so that mnn_session_resize() must come
  * before a run.
@@ -1302,8 +1285,7 @@ MNN_C_API mnn_status mnn_resize_options_init(mnn_resize_options_t* options, size
  *                                 was triggered before the call;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.
  * Use: alone. Cost: that of mnn_session_resize(). Since 0.1. */
-MNN_C_API mnn_status mnn_session_resize_with_options(mnn_session_t* session,
-                                                     const mnn_resize_options_t* options);
+MNN_C_API mnn_status mnn_session_resize_with_options(mnn_session_t* session, const mnn_resize_options_t* options);
 
 /* Gives memory back: the plans that plan_cache keeps beside the one in use, with the weights that only they
  * need, and what the session's memory has more than the plan in use needs. While a tensor is mapped only the
@@ -1376,21 +1358,21 @@ MNN_C_API mnn_status mnn_session_bind_input(mnn_session_t* session, mnn_tensor_t
  *   of another bound tensor; MNN_ERROR_BAD_STATE while the tensor is mapped, and while a resize is needed unless
  *   data is NULL. A failure leaves the binding as it was.
  * Use: alone. Cost: that of mnn_session_bind_input(). Since 0.2. */
-MNN_C_API mnn_status mnn_session_bind_output(mnn_session_t* session, mnn_tensor_t* tensor, void* data,
-                                             size_t bytes, int32_t format);
+MNN_C_API mnn_status mnn_session_bind_output(mnn_session_t* session, mnn_tensor_t* tensor, void* data, size_t bytes,
+                                             int32_t format);
 
 /* How a session, or a path of one, is set up. */
 typedef struct mnn_session_properties {
-    size_t struct_size;          /* sizeof(mnn_session_properties_t), written by the caller */
-    int32_t forward_type;        /* MNN_FORWARD_* of the backend that runs the session */
-    int32_t wanted_forward_type; /* of the configuration, like the other wanted_ fields */
-    const char* reason;     /* why the wanted backend does not run it (with MNN_FORWARD_AUTO: why no
-                                     earlier backend does); NULL: it does. All strings here are the session's */
-    const char* device;     /* the name of its GPU; NULL on the CPU */
-    const char* cpu_isa;    /* the instruction set of its operators on the CPU, e.g. "avx512" */
-    int32_t threads;        /* that a run can have: fewer than wanted where the system refused to make them */
-    int32_t wanted_threads; /* at least 1 */
-    int32_t precision;      /* MNN_PRECISION_*: what is computed with */
+    size_t struct_size;           /* sizeof(mnn_session_properties_t), written by the caller */
+    int32_t forward_type;         /* MNN_FORWARD_* of the backend that runs the session */
+    int32_t wanted_forward_type;  /* of the configuration, like the other wanted_ fields */
+    const char* reason;           /* why the wanted backend does not run it (with MNN_FORWARD_AUTO: why no earlier
+                                     backend does); NULL: it does. All strings here are the session's */
+    const char* device;           /* the name of its GPU; NULL on the CPU */
+    const char* cpu_isa;          /* the instruction set of its operators on the CPU, e.g. "avx512" */
+    int32_t threads;              /* that a run can have: fewer than wanted where the system refused to make them */
+    int32_t wanted_threads;       /* at least 1 */
+    int32_t precision;            /* MNN_PRECISION_*: what is computed with */
     int32_t wanted_precision;     /* MNN_PRECISION_LOW for MNN_PRECISION_LOW_BF16 */
     const char* precision_reason; /* why it is not the wanted one; NULL: it is */
     int32_t memory;               /* MNN_MEMORY_*: how weights are kept */
@@ -1399,8 +1381,8 @@ typedef struct mnn_session_properties {
     int32_t gpu_mode;             /* the MNN_GPU_* bits that hold, one of each group; 0 on the CPU */
 } mnn_session_properties_t;
 
-/* How a session, or the first path of one that has several, is set up: what holds where its configuration left a choice, or asked for more than there is. What
- * single operators do is in mnn_session_op_info().
+/* How a session, or the first path of one that has several, is set up: what holds where its configuration left a
+ * choice, or asked for more than there is. What single operators do is in mnn_session_op_info().
  * info: in and out; the caller sets info->struct_size, and no field behind that size is written.
  * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
  * Use: always. Since 0.2. */
@@ -1408,29 +1390,28 @@ MNN_C_API mnn_status mnn_session_info(const mnn_session_t* session, mnn_session_
 
 /* What a session has done since its creation, and the memory that it holds. */
 typedef struct mnn_statistics {
-    size_t struct_size;    /* sizeof(mnn_statistics_t), written by the caller */
-    uint64_t runs;         /* runs that succeeded */
-    uint64_t failed_runs;  /* runs that began and failed */
-    uint64_t last_run_ns;  /* nanoseconds of the last run that succeeded, callbacks included */
-    uint64_t total_run_ns; /* of all that succeeded */
-    uint64_t plans;        /* times that the session was planned: at its creation, and by resizes that changed
-                              something */
-    uint64_t failed_plans; /* plans that failed */
-    uint64_t last_plan_ns; /* nanoseconds of the last plan */
-    uint64_t total_plan_ns; /* of all plans */
-    uint64_t stage_plans;   /* plans of stages. Where it grows from run to run, shapes that depend on contents
-                                    make runs plan */
+    size_t struct_size;          /* sizeof(mnn_statistics_t), written by the caller */
+    uint64_t runs;               /* runs that succeeded */
+    uint64_t failed_runs;        /* runs that began and failed */
+    uint64_t last_run_ns;        /* nanoseconds of the last run that succeeded, callbacks included */
+    uint64_t total_run_ns;       /* of all that succeeded */
+    uint64_t plans;              /* times that the session was planned: at its creation, and by resizes that changed
+                                    something */
+    uint64_t failed_plans;       /* plans that failed */
+    uint64_t last_plan_ns;       /* nanoseconds of the last plan */
+    uint64_t total_plan_ns;      /* of all plans */
+    uint64_t stage_plans;        /* plans of stages. Where it grows from run to run, shapes that depend on contents make
+                                    runs plan */
     uint64_t device_allocations; /* how often memory of a GPU was taken for tensors */
-    uint64_t memory_bytes;       /* that the session holds, without the model's own bytes: the present sum of
-                                    arena, weights, inputs, outputs and buffers of operators */
-    uint64_t peak_memory_bytes;  /* the largest value that memory_bytes has had since the session was created,
-                                    at any moment: it never falls. Weights that other sessions of the
-                                    interpreter prepare count here as they do there, and old memory beside the
-                                    new one that takes its place, where both were held */
-    uint64_t arena_bytes;        /* planned memory for tensors between operators, which this session alone
-                                    uses */
-    uint64_t weight_bytes;       /* prepared weights, constants of the model and of plans, shared with the
-                                    interpreter's other sessions */
+    uint64_t memory_bytes;       /* that the session holds, without the model's own bytes: the present sum of arena,
+                                    weights, inputs, outputs and buffers of operators */
+    uint64_t peak_memory_bytes;  /* the largest value that memory_bytes has had since the session was created, at any
+                                    moment: it never falls. Weights that other sessions of the interpreter prepare count
+                                    here as they do there, and old memory beside the new one that takes its place, where
+                                    both were held */
+    uint64_t arena_bytes;        /* planned memory for tensors between operators, which this session alone uses */
+    uint64_t weight_bytes;       /* prepared weights, constants of the model and of plans, shared with the interpreter's
+                                    other sessions */
     int32_t cache_read;          /* 1: the session used a cache of compiled pipelines that it was offered */
     int32_t cache_written;       /* 1: its creation or a resize wrote the cache file */
 } mnn_statistics_t;
@@ -1445,14 +1426,15 @@ MNN_C_API mnn_status mnn_session_statistics(const mnn_session_t* session, mnn_st
 /* The constants of a session are the tensors that Const and TrainableParam operators of the main graph make. Weights
  * in the tables of other operators (convolutions, for example), which may be quantised, and constants in bodies of
  * control flow are none.
- *   A constant that operators of the main graph write, as those of a training net write its weights, is a variable. It keeps
+ *   A constant that operators of the main graph write, as those of a training net write its weights, is a variable. It
+ *   keeps
  * its value from run to run, in each session for itself; the first run reads the value of the model. The order of the
- * operators in the file decides what they read: those before the operator that writes it get the value from before. New values
- * become visible when the run has succeeded; a run that fails, is cancelled or stopped leaves all variables as they were. A
- * session whose configuration names neither outputs nor parts of the net runs all operators that write constants; one with
- * `outputs` or `operators` runs those that the outputs need, and those of constants that are named among the outputs. In a
- * session that does not run them the constant is an ordinary one. mnn_interpreter_update_constants() and
- * mnn_interpreter_save() store variables as they are. */
+ * operators in the file decides what they read: those before the operator that writes it get the value from before. New
+ * values become visible when the run has succeeded; a run that fails, is cancelled or stopped leaves all variables as
+ * they were. A session whose configuration names neither outputs nor parts of the net runs all operators that write
+ * constants; one with `outputs` or `operators` runs those that the outputs need, and those of constants that are named
+ * among the outputs. In a session that does not run them the constant is an ordinary one.
+ * mnn_interpreter_update_constants() and mnn_interpreter_save() store variables as they are. */
 
 /* How many constants the session has.
  * count: out.
@@ -1468,8 +1450,8 @@ MNN_C_API mnn_status mnn_session_constant_name(const mnn_session_t* session, siz
 /* Finds a constant by name, to be read and written by mnn_tensor_read(), mnn_tensor_write() and the functions that
  * describe tensors, at any time. A constant that is written becomes this session's own, and the session needs
  * mnn_session_resize() then, which prepares the operators that read it anew; other sessions and the interpreter keep
- * theirs. A variable (see above) is the session's own from the beginning: what is written there holds from the next run on,
- * without a resize. Its shape and type stay.
+ * theirs. A variable (see above) is the session's own from the beginning: what is written there holds from the next run
+ * on, without a resize. Its shape and type stay.
  * name: where several constants have the name, it denotes the last.
  * tensor: out; see mnn_session_input().
  * Returns MNN_OK; MNN_ERROR_NOT_FOUND when there is no such constant; MNN_ERROR_NOT_SUPPORTED when its values decided
@@ -1483,8 +1465,7 @@ MNN_C_API mnn_status mnn_session_constant(mnn_session_t* session, const char* na
  * buffer: out, `capacity` bytes, owned by the caller.
  * needed: out, bytes; 0 on the CPU.
  * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL. Use: reads. Since 0.1. */
-MNN_C_API mnn_status mnn_session_cache(const mnn_session_t* session, void* buffer, size_t capacity,
-                                       size_t* needed);
+MNN_C_API mnn_status mnn_session_cache(const mnn_session_t* session, void* buffer, size_t capacity, size_t* needed);
 
 /* Whether the session used the cache that it was offered.
  * accepted: out; false also when none was offered.
@@ -1506,20 +1487,21 @@ MNN_C_API mnn_status mnn_session_cache_accepted(const mnn_session_t* session, bo
  *     {"graphs": [{"graph": 0, "tensors": [{"tensor": 1, "type": "float32", "shape": [1, 8], "constant": false}, ...],
  *       "operators": [{"type": "Convolution", "name": "conv1", "backend": "cpu", "algorithm": "", "reason": "",
  *         "host_shape": false, "inputs": [0], "outputs": [3]}, ...]}, ...]}
- *   `graph` and tensors are the numbers of that report; a tensor below 0 is none of the graph's, and has the same number
- *   in all operators that share it. The operators are those of mnn_session_op_info() with the same members, graph by
- *   graph, as far as they are planned: what a run has yet to plan is left out, and a body that several operators run is
- *   there once for each. An operator that computes several of the model makes the last one's outputs. `constant`
- *   tensors are computed while planning. With config.record_plan, operators that were chosen from several algorithms
- *   have "candidates": [{"algorithm": "direct", "chosen": true, "cycles": 1.2e6, "ms": 0.4, "slow":
- *   false}, ...], "ms" and "slow" with record_plan 2 ("slow": another took less than 0.9 of that). Later versions may add members.
+ *   `graph` and tensors are the numbers of that report; a tensor below 0 is none of the graph's, and has the same
+ *   number in all operators that share it. The operators are those of mnn_session_op_info() with the same members,
+ *   graph by graph, as far as they are planned: what a run has yet to plan is left out, and a body that several
+ *   operators run is there once for each. An operator that computes several of the model makes the last one's outputs.
+ *   `constant` tensors are computed while planning. With config.record_plan, operators that were chosen from several
+ *   algorithms have "candidates": [{"algorithm": "direct", "chosen": true, "cycles": 1.2e6, "ms": 0.4, "slow":
+ *   false}, ...], "ms" and "slow" with record_plan 2 ("slow": another took less than 0.9 of that). Later versions may
+ *   add members.
  * buffer: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
  * needed: out, bytes.
  * Returns MNN_OK; MNN_ERROR_NOT_FOUND when there is no such text (the sentence lists the texts);
  *   MNN_ERROR_BAD_STATE when the plan was not recorded, and for "graph" while a resize is needed;
  *   MNN_ERROR_BUFFER_TOO_SMALL. Use: reads. Since 0.1; "graph" since 0.2. */
-MNN_C_API mnn_status mnn_session_report(const mnn_session_t* session, const char* what, char* buffer,
-                                        size_t capacity, size_t* needed);
+MNN_C_API mnn_status mnn_session_report(const mnn_session_t* session, const char* what, char* buffer, size_t capacity,
+                                        size_t* needed);
 
 /* The work of one run in floating point operations (a multiply-add is two). Operators in a loop count as
  * often as it runs them, those in a branch that is not taken do not count.
@@ -1535,16 +1517,15 @@ typedef struct mnn_op_info {
     const char* name;         /* "" when it has none; valid until the session's next resize or run */
     const char* type_name;    /* e.g. "Convolution"; valid like `name`. The type_name of a fused operator is
                                  informational: it may change with any version */
-    const char* backend_name; /* where it runs, e.g. "cpu"; "" when a run has yet to decide. Valid as long as
-                                 the session */
-    const char* reason;       /* why the wanted backend does not run it; NULL when it does. Valid like
-                                 `name` */
-    double flops;             /* of all its executions in a run, in a callback of the present one; below 0
-                                 when contents decide how many there are */
+    const char* backend_name; /* where it runs, e.g. "cpu"; "" when a run has yet to decide. Valid as long as the
+                                 session */
+    const char* reason;       /* why the wanted backend does not run it; NULL when it does. Valid like `name` */
+    double flops;             /* of all its executions in a run, in a callback of the present one; below 0 when contents
+                                 decide how many there are */
     int32_t host_shape;       /* 1: shape arithmetic on small integer tensors; 0: any other operator */
     const char* algorithm;    /* how it is computed; NULL when there is one way only. Valid like `name` */
-    double device_ms; /* in a callback after the operator, in a run with options.device_times: how long it
-                                 took by the clock of the GPU; below 0: not known. Since 0.2 */
+    double device_ms;         /* in a callback after the operator, in a run with options.device_times: how long it took
+                                 by the clock of the GPU; below 0: not known. Since 0.2 */
 } mnn_op_info_t;
 
 /* How many operators the session executes after constant folding and fusion, including those in bodies of
@@ -1564,8 +1545,8 @@ MNN_C_API mnn_status mnn_session_op_info(const mnn_session_t* session, size_t in
 /* The results of a callback of a run. */
 enum {
     MNN_OP_RUN = 0,  /* go on */
-    MNN_OP_SKIP = 1, /* from `before` only: leave this operator out; its outputs keep what their memory
-                        holds. Not for operators on a GPU */
+    MNN_OP_SKIP = 1, /* from `before` only: leave this operator out; its outputs keep what their memory holds. Not for
+                        operators on a GPU */
     MNN_OP_STOP = 2  /* end the run with MNN_ERROR_CALLBACK_STOP */
 };
 
@@ -1580,8 +1561,8 @@ enum {
  *   read (MNN_ERROR_BAD_STATE): name the tensor in save_tensors instead.
  * Returns MNN_OP_*. In the callback, functions that change the session or run it return MNN_ERROR_BUSY, also
  *   mnn_session_destroy(); functions that read it work on the thread of the callback only. */
-typedef int32_t (*mnn_op_callback)(void* user_data, const mnn_op_info_t* op,
-                                   const mnn_tensor_t* const* tensors, size_t tensor_count);
+typedef int32_t (*mnn_op_callback)(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
+                                   size_t tensor_count);
 
 /* Is called when a run has ended, also when it failed, on the thread that completed it. A run that could not begin,
  * so that the function that was to begin it says why, does not end.
@@ -1670,8 +1651,7 @@ MNN_C_API mnn_status mnn_tensor_name(const mnn_tensor_t* tensor, const char** na
  * Returns MNN_OK; MNN_ERROR_BUFFER_TOO_SMALL; MNN_ERROR_BAD_STATE for an output while a resize is needed, or
  *   when its shape depends on contents and no run has produced it yet.
  * Use: reads. Since 0.1. */
-MNN_C_API mnn_status mnn_tensor_shape(const mnn_tensor_t* tensor, int32_t* dims, size_t capacity,
-                                      size_t* rank);
+MNN_C_API mnn_status mnn_tensor_shape(const mnn_tensor_t* tensor, int32_t* dims, size_t capacity, size_t* rank);
 
 /* The extents of a tensor of four dimensions by their meaning.
  * nchw: out, 4 numbers: batch, channel, height and width; -1 for an open extent.
@@ -1695,13 +1675,13 @@ typedef struct mnn_tensor_properties {
      * of MNN_FORWARD_CPU, unless they are bound to buffers of a device that runs use directly. */
     int32_t forward_type;
     int32_t type; /* MNN_TYPE_* */
-    /* MNN_FORMAT_NHWC when its shape is in NHWC order, else MNN_FORMAT_NCHW or MNN_FORMAT_NC4HW4, whose shapes are in NCHW
-     * order. */
+    /* MNN_FORMAT_NHWC when its shape is in NHWC order, else MNN_FORMAT_NCHW or MNN_FORMAT_NC4HW4, whose shapes are in
+     * NCHW order. */
     int32_t format;
     /* How many channels lie together; 1: the elements are row-major in the order of the format, and mnn_tensor_map()
      * gives them in place. */
     int32_t channel_block;
-    int32_t used;      /* 0: an input on which no output of the session depends */
+    int32_t used; /* 0: an input on which no output of the session depends */
 } mnn_tensor_properties_t;
 
 /* Where a tensor lies, and how.
@@ -1828,22 +1808,22 @@ MNN_C_API mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer
  * leads to, and ends with all that the sinks make, in the order of the model. A name stands for all operators that have
  * it; an operator without one has that of its first tensor.
  *
- * The inputs of the session are the tensors that the path begins with, in the order of `inputs` or of the operators that
- * read them, and behind them the model's other inputs, which are there even when nothing reads them any more:
- * mnn_tensor_info() says `used` = 0 of such an input, which needs neither a shape nor contents. A tensor from the middle of the model
- * has the type, format and shape that the model computes for the shapes that it declares for its inputs. Where that is
- * known only in a run (or an operator before the tensor cannot run here) it is float32, NCHW and of the open shape [-1]:
- * mnn_session_resize_input() has to follow. A shape that the model's operators do not take is found when the session is
- * planned. A quantised model computes between two tensors in int8, but cuts it in float32.
+ * The inputs of the session are the tensors that the path begins with, in the order of `inputs` or of the operators
+ * that read them, and behind them the model's other inputs, which are there even when nothing reads them any more:
+ * mnn_tensor_info() says `used` = 0 of such an input, which needs neither a shape nor contents. A tensor from the
+ * middle of the model has the type, format and shape that the model computes for the shapes that it declares for its
+ * inputs. Where that is known only in a run (or an operator before the tensor cannot run here) it is float32, NCHW and
+ * of the open shape [-1]: mnn_session_resize_input() has to follow. A shape that the model's operators do not take is
+ * found when the session is planned. A quantised model computes between two tensors in int8, but cuts it in float32.
  *
  * Results of a path are those of the whole model. Bits can differ where a backend computes operators together that the
- * cut parts; on the CPU, in float32, these are 3-D and grouped convolutions, recurrent layers, attention, layer normalisation
- * and activations that a converter took apart.
+ * cut parts; on the CPU, in float32, these are 3-D and grouped convolutions, recurrent layers, attention, layer
+ * normalisation and activations that a converter took apart.
  *
- * A session of several paths (mnn_session_create_paths()) runs them in order. A path reads what earlier ones make without
- * being asked to name it, copied only where the backends store it differently, and does not compute it again: what an
- * earlier path makes or is given is an input of the later one. So a path without any names computes the rest of the
- * model. */
+ * A session of several paths (mnn_session_create_paths()) runs them in order. A path reads what earlier ones make
+ * without being asked to name it, copied only where the backends store it differently, and does not compute it again:
+ * what an earlier path makes or is given is an input of the later one. So a path without any names computes the rest of
+ * the model. */
 
 /* Prepares several parts of a model that run one after another, each on the backend and with the settings of its own
  * configuration: see Parts of models. The session's inputs are those that the paths begin with, in the order of the
@@ -1852,8 +1832,8 @@ MNN_C_API mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer
  *
  * max_memory_bytes, plan_cache, runtime and keep_subnormals hold for each path. The session waits for a resize when
  * one of them has defer_planning = 1. `cancel` is one token, in any of them, and ends the whole creation.
- * mnn_session_info() is about the first path, mnn_session_path_info() about each. The cache is that of the first path on
- * a GPU.
+ * mnn_session_info() is about the first path, mnn_session_path_info() about each. The cache is that of the first path
+ * on a GPU.
  * interpreter: need not outlive the session.
  * configs: [count], one beside the other with the struct_size of the first; not kept.
  * count: how many paths, 1 to MNN_MAX_PATHS.
@@ -1865,9 +1845,8 @@ MNN_C_API mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer
  *                                 configurations have different tokens in `cancel`;
  *   MNN_ERROR_VERSION_MISMATCH    the configurations differ in struct_size.
  * Use: always. Cost: that of mnn_session_create() for each path. Since 0.2. */
-MNN_C_API mnn_status mnn_session_create_paths(mnn_interpreter_t* interpreter,
-                                              const mnn_schedule_config_t* configs, size_t count,
-                                              mnn_session_t** out);
+MNN_C_API mnn_status mnn_session_create_paths(mnn_interpreter_t* interpreter, const mnn_schedule_config_t* configs,
+                                              size_t count, mnn_session_t** out);
 
 /* How one path of a session is set up: mnn_session_info() for that path.
  * path: its number, in the order of the configurations from 0.
@@ -1875,18 +1854,17 @@ MNN_C_API mnn_status mnn_session_create_paths(mnn_interpreter_t* interpreter,
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX when there are not so many paths; MNN_ERROR_VERSION_MISMATCH when struct_size is
  *   smaller than that of the first version.
  * Use: always. Since 0.2. */
-MNN_C_API mnn_status mnn_session_path_info(const mnn_session_t* session, size_t path,
-                                           mnn_session_properties_t* info);
+MNN_C_API mnn_status mnn_session_path_info(const mnn_session_t* session, size_t path, mnn_session_properties_t* info);
 
 /* Buffers of a device
  *
- * An input or an output of a Vulkan session can lie in a VkBuffer that commands of the host write or read, so that nothing
- * passes through the host. Its elements are those of the tensor's type (mnn_tensor_info()), row-major in the order of
- * its format (NHWC for MNN_FORMAT_NHWC, NCHW for the others), mnn_tensor_byte_size() bytes from the offset on. The run
- * reads and writes them there, with the copy to or from its own layout that it makes in any case. Where an operator on
- * the CPU reads an input or makes an output, and for control flow, shapes that depend on contents, sessions of several
- * paths, tensors of halves and outputs that share their values with another tensor, the run copies between the buffer
- * and the host, each time in a submission of its own.
+ * An input or an output of a Vulkan session can lie in a VkBuffer that commands of the host write or read, so that
+ * nothing passes through the host. Its elements are those of the tensor's type (mnn_tensor_info()), row-major in the
+ * order of its format (NHWC for MNN_FORMAT_NHWC, NCHW for the others), mnn_tensor_byte_size() bytes from the offset on.
+ * The run reads and writes them there, with the copy to or from its own layout that it makes in any case. Where an
+ * operator on the CPU reads an input or makes an output, and for control flow, shapes that depend on contents, sessions
+ * of several paths, tensors of halves and outputs that share their values with another tensor, the run copies between
+ * the buffer and the host, each time in a submission of its own.
  *   Order: commands that were submitted to the session's VkQueue before the call that runs or submits the session are
  * over, and their writes seen, when the run uses the buffers. Commands that are submitted to it behind
  * mnn_session_run(), or behind mnn_session_submit() of a run that a GPU computes as a whole, follow the run and see its
@@ -1898,7 +1876,8 @@ MNN_C_API mnn_status mnn_session_path_info(const mnn_session_t* session, size_t 
 
 /* How a buffer of a device is named. */
 enum {
-    /* A VkBuffer of the session's VkDevice, which is the host's: the session has a runtime with mnn_vulkan_objects_t. */
+    /* A VkBuffer of the session's VkDevice, which is the host's: the session has a runtime with mnn_vulkan_objects_t.
+     * */
     MNN_BUFFER_VULKAN = 1,
     /* Memory of the same GPU and driver that another VkDevice, process or interface has too: a file descriptor of
      * VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT. The driver has to have VK_KHR_external_memory_fd, and a VkDevice of
@@ -1917,11 +1896,11 @@ typedef struct mnn_device_buffer {
     /* MNN_BUFFER_VULKAN: the VkBuffer, as a number. It can be a storage buffer and source and destination of transfers,
      * has memory, and belongs to the session's queue family or is shared with it. */
     uint64_t buffer;
-    /* Where the first element lies, in bytes: in the VkBuffer or, for MNN_BUFFER_OPAQUE_FD, in the memory. A multiple of
-     * minStorageBufferOffsetAlignment and of 4. */
+    /* Where the first element lies, in bytes: in the VkBuffer or, for MNN_BUFFER_OPAQUE_FD, in the memory. A multiple
+     * of minStorageBufferOffsetAlignment and of 4. */
     uint64_t offset;
-    /* How many bytes from the offset on may be used: at least mnn_tensor_byte_size(). No byte behind that size is read or
-     * written. */
+    /* How many bytes from the offset on may be used: at least mnn_tensor_byte_size(). No byte behind that size is read
+     * or written. */
     uint64_t bytes;
     uint64_t memory_bytes; /* MNN_BUFFER_OPAQUE_FD: the allocationSize of the memory */
     uint32_t memory_type;  /* MNN_BUFFER_OPAQUE_FD: the memoryTypeIndex that it was allocated with */
@@ -1948,11 +1927,13 @@ MNN_C_API mnn_status mnn_device_buffer_init(mnn_device_buffer_t* buffer, size_t 
  * buffer: in; not kept. NULL releases the input. With `allocate` the contents are undefined until they are written, and
  *   mnn_tensor_device_buffer() gives the buffer.
  * Returns MNN_OK; MNN_ERROR_BAD_HANDLE when the tensor is not an input of this session;
- *   MNN_ERROR_NOT_SUPPORTED       the session, or the path of the tensor, runs on the CPU; the VkDevice is the library's
+ *   MNN_ERROR_NOT_SUPPORTED       the session, or the path of the tensor, runs on the CPU; the VkDevice is the
+ *   library's
  *                                 own, for MNN_BUFFER_VULKAN; the device shares no memory by file descriptors, for
  *                                 MNN_BUFFER_OPAQUE_FD;
  *   MNN_ERROR_BUFFER_TOO_SMALL    bytes is below the number needed, which the sentence has;
- *   MNN_ERROR_INVALID_VALUE       an unknown kind; allocate is neither 0 nor 1; an offset that is not aligned; offset and
+ *   MNN_ERROR_INVALID_VALUE       an unknown kind; allocate is neither 0 nor 1; an offset that is not aligned; offset
+ *   and
  *                                 bytes end beyond the buffer or the memory; bytes that overlap those of a bound output
  *                                 in the same VkBuffer (what a file descriptor shares is not seen); a memory_bytes or
  *                                 memory_type that cannot be; a descriptor that is none, or of no memory of this GPU.
@@ -1963,15 +1944,16 @@ MNN_C_API mnn_status mnn_device_buffer_init(mnn_device_buffer_t* buffer, size_t 
  *   MNN_ERROR_OUT_OF_MEMORY, MNN_ERROR_DRIVER, MNN_ERROR_DEVICE_LOST  also of the GPU;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.
  *   A failure leaves the binding as it was.
- * Use: alone. Cost: no planning; the next run records the copy of the tensor, and only that, anew, and allocates for it.
- * Later runs allocate nothing. Since 0.2. */
+ * Use: alone. Cost: no planning; the next run records the copy of the tensor, and only that, anew, and allocates for
+ * it. Later runs allocate nothing. Since 0.2. */
 MNN_C_API mnn_status mnn_session_bind_input_buffer(mnn_session_t* session, mnn_tensor_t* tensor,
                                                    const mnn_device_buffer_t* buffer);
 
 /* Binds an output of a Vulkan session to a buffer of its device, where runs put its contents, under the rules of
  * mnn_session_bind_input_buffer().
  * tensor: an output of this session.
- * buffer: in; not kept. NULL releases the output. It overlaps no buffer of another bound tensor. Where the size depends on
+ * buffer: in; not kept. NULL releases the output. It overlaps no buffer of another bound tensor. Where the size depends
+ * on
  *   contents it is compared in the run, as for mnn_session_bind_output(), and `allocate` is not possible.
  * Returns what mnn_session_bind_input_buffer() returns; MNN_ERROR_BAD_HANDLE when the tensor is not an output of this
  *   session; MNN_ERROR_BAD_STATE also with `allocate` for a size that depends on contents.
@@ -1979,20 +1961,23 @@ MNN_C_API mnn_status mnn_session_bind_input_buffer(mnn_session_t* session, mnn_t
 MNN_C_API mnn_status mnn_session_bind_output_buffer(mnn_session_t* session, mnn_tensor_t* tensor,
                                                     const mnn_device_buffer_t* buffer);
 
-/* Where the device has a tensor: the buffer that it is bound to or, of an output that is not bound, that of the session in
- * which its contents are after a run, row-major like those of a bound one (see Buffers of a device). So the host's
+/* Where the device has a tensor: the buffer that it is bound to or, of an output that is not bound, that of the session
+ * in which its contents are after a run, row-major like those of a bound one (see Buffers of a device). So the host's
  * commands read an output without a copy, and so do other sessions of the same VkDevice that are bound to it. Nothing
  * but the session writes to a buffer of an output.
- *   A buffer of the session is valid until the next resize, trim, binding of the tensor or the end of the session, and its
+ *   A buffer of the session is valid until the next resize, trim, binding of the tensor or the end of the session, and
+ *   its
  * contents until the next run; it can be a storage buffer and source and destination of transfers.
  * tensor: an input or an output of a Vulkan session.
  * buffer: in and out; the caller sets buffer->struct_size and buffer->kind, and no field behind that size is written.
- *   MNN_BUFFER_OPAQUE_FD gives a new file descriptor, which the caller closes, with the numbers that importing the memory
- *   needs, if the session made the buffer for that kind (`allocate`). Another device may read it when the run is over.
+ *   MNN_BUFFER_OPAQUE_FD gives a new file descriptor, which the caller closes, with the numbers that importing the
+ *   memory needs, if the session made the buffer for that kind (`allocate`). Another device may read it when the run is
+ *   over.
  * Returns MNN_OK;
  *   MNN_ERROR_NOT_SUPPORTED       as for mnn_session_bind_input_buffer();
  *   MNN_ERROR_INVALID_VALUE       an unknown kind;
- *   MNN_ERROR_BAD_STATE           the tensor lies in the host's memory, because it is an input that is bound to no buffer,
+ *   MNN_ERROR_BAD_STATE           the tensor lies in the host's memory, because it is an input that is bound to no
+ *   buffer,
  *                                 or an output that the CPU makes; a descriptor is asked for of other memory; a resize
  *                                 is needed, or left the binding outdated;
  *   MNN_ERROR_OUT_OF_MEMORY, MNN_ERROR_DRIVER, MNN_ERROR_DEVICE_LOST  also of the GPU;
@@ -2009,8 +1994,8 @@ MNN_C_API mnn_status mnn_tensor_device_buffer(const mnn_tensor_t* tensor, mnn_de
  * computes. It sees the nodes of the file: none that it takes is fused with others, split into others or replaced.
  *
  * The backend is not asked for what the library computes while planning (constants, arithmetic on shapes), for
- * sequences, If and While, own operators, and nodes whose outputs have no elements. Tensors of a model that is quantised
- * are floats here.
+ * sequences, If and While, own operators, and nodes whose outputs have no elements. Tensors of a model that is
+ * quantised are floats here.
  *
  * Callbacks and failures are those of own operators, whose structs they use: see there. Here user_data is that of the
  * backend, and a node's type_name is what the format calls its operator. */
@@ -2020,12 +2005,14 @@ MNN_C_API mnn_status mnn_tensor_device_buffer(const mnn_tensor_t* tensor, mnn_de
  *   MNN_ERROR_NOT_SUPPORTED: it does not, for the reason in call->message, which mnn_session_op_info() then gives;
  *   another status fails the planning. Called when a plan is made, which a run may do, too, for each node that differs
  *   from the plan before. Inputs have data where their elements are known then. Not NULL.
- * prepare: called for each node that the backend takes, after all nodes of the plan were asked for. It may store a state in
- *   the call, which one thread at a time uses. Inputs that are constants have data, and the call has the weights. When it
- *   fails, no state is kept, and neither is the plan. May be NULL.
+ * prepare: called for each node that the backend takes, after all nodes of the plan were asked for. It may store a
+ * state in
+ *   the call, which one thread at a time uses. Inputs that are constants have data, and the call has the weights. When
+ *   it fails, no state is kept, and neither is the plan. May be NULL.
  * compute: called in each run; writes all elements of each output, and should not allocate. Not NULL.
  * release: called once for each state that is not NULL. May be NULL.
- * finalizer: called once with user_data after the last callback, when the runtime and all its sessions are destroyed, but
+ * finalizer: called once with user_data after the last callback, when the runtime and all its sessions are destroyed,
+ * but
  *   not when adding the backend fails. May be NULL. */
 typedef struct mnn_backend {
     size_t struct_size;             /* sizeof(mnn_backend_t), written by the init function */
@@ -2059,19 +2046,20 @@ MNN_C_API mnn_status mnn_runtime_add_backend(mnn_runtime_t* runtime, const mnn_b
                                              int32_t* forward_type);
 
 /* Measures the costs with which the library chooses between algorithms on this CPU: how fast memory is read, how long
- * the parts of a convolution take beside its products. The text is for the cpu_costs of mnn_runtime_config_t. Without it
- * the library takes costs that it knows of the same or a similar CPU, so that all processes choose alike.
- * cpu_isa: the instruction set to measure, as in mnn_schedule_config_t; NULL: the best. Texts of several instruction sets
+ * the parts of a convolution take beside its products. The text is for the cpu_costs of mnn_runtime_config_t. Without
+ * it the library takes costs that it knows of the same or a similar CPU, so that all processes choose alike.
+ * cpu_isa: the instruction set to measure, as in mnn_schedule_config_t; NULL: the best. Texts of several instruction
+ * sets
  *   may stand behind one another.
  * cancel: ends the measurement; may be NULL.
  * buffer: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
  * needed: out, bytes; with capacity 0 nothing is measured, and it is the most that a text has (see Buffers).
  * Returns MNN_OK; MNN_ERROR_NOT_FOUND when there is no such instruction set here; MNN_ERROR_CANCELLED;
  *   MNN_ERROR_BUFFER_TOO_SMALL.
- * Use: always. Cost: a second of the calling thread and 100 MB of memory. Other work on the machine falsifies the result.
- * Since 0.2. */
-MNN_C_API mnn_status mnn_cpu_calibrate(const char* cpu_isa, mnn_cancel_t* cancel, char* buffer,
-                                       size_t capacity, size_t* needed);
+ * Use: always. Cost: a second of the calling thread and 100 MB of memory. Other work on the machine falsifies the
+ * result. Since 0.2. */
+MNN_C_API mnn_status mnn_cpu_calibrate(const char* cpu_isa, mnn_cancel_t* cancel, char* buffer, size_t capacity,
+                                       size_t* needed);
 
 #ifdef __cplusplus
 }

@@ -102,8 +102,7 @@ MNN_C_API mnn_status mnn_image_decode(const void* file, size_t file_bytes, const
  * Errors: those of mnn_image_byte_size(); MNN_ERROR_NOT_SUPPORTED (a YUV format), MNN_ERROR_LIMIT_EXCEEDED
  * (more than MNN_IMAGE_MAX_PIXELS), MNN_ERROR_BUFFER_TOO_SMALL (the picture's `bytes`, or the buffer). Since
  * 0.2. */
-MNN_C_API mnn_status mnn_image_encode_png(const mnn_image_t* image, void* buffer, size_t capacity,
-                                          size_t* needed);
+MNN_C_API mnn_status mnn_image_encode_png(const mnn_image_t* image, void* buffer, size_t capacity, size_t* needed);
 
 /* ---- Cropping and resizing ----------------------------------------------------------------------------- */
 
@@ -112,8 +111,8 @@ MNN_C_API mnn_status mnn_image_encode_png(const mnn_image_t* image, void* buffer
  * Errors: those of mnn_image_byte_size(); MNN_ERROR_BAD_RANGE (a rectangle that is empty or not inside of the
  * picture), MNN_ERROR_NOT_SUPPORTED (a YUV format), MNN_ERROR_BUFFER_TOO_SMALL (`bytes` of `image`). Since
  * 0.2. */
-MNN_C_API mnn_status mnn_image_crop(const mnn_image_t* image, int32_t x, int32_t y, int32_t width,
-                                    int32_t height, mnn_image_t* part);
+MNN_C_API mnn_status mnn_image_crop(const mnn_image_t* image, int32_t x, int32_t y, int32_t width, int32_t height,
+                                    mnn_image_t* part);
 
 /* Resizes `source` to the extents of `target`, into its pixels. Every pixel of the source counts: shrinking
  * averages with Mitchell's filter, enlarging interpolates with Catmull and Rom's, and equal extents copy.

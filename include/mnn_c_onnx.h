@@ -38,7 +38,12 @@ typedef struct mnn_onnx_result mnn_onnx_result_t; /* what a model became */
  * MNN_MEMORY_LOW, which keeps codes. Halves take half of the file. Codes have a scale and a smallest value for each row
  * of a convolution or of a matrix product, or for each block of a row: such products become convolutions of 1x1, which
  * hold codes in the format. */
-enum { MNN_ONNX_WEIGHTS_FLOAT32 = 0, MNN_ONNX_WEIGHTS_FLOAT16 = 1, MNN_ONNX_WEIGHTS_INT8 = 2, MNN_ONNX_WEIGHTS_INT4 = 3 };
+enum {
+    MNN_ONNX_WEIGHTS_FLOAT32 = 0,
+    MNN_ONNX_WEIGHTS_FLOAT16 = 1,
+    MNN_ONNX_WEIGHTS_INT8 = 2,
+    MNN_ONNX_WEIGHTS_INT4 = 3
+};
 
 /* The extents of an input. */
 typedef struct mnn_onnx_shape {
@@ -53,17 +58,18 @@ typedef struct mnn_onnx_extent {
     int32_t extent;   /* 0 or more */
 } mnn_onnx_extent_t;
 
-/* Called on the thread of the conversion, after each node. `done` of `total` nodes are read; the total grows where nodes
- * are read once more, with other numbers for free extents. It must not throw, nor call functions of this library.
+/* Called on the thread of the conversion, after each node. `done` of `total` nodes are read; the total grows where
+ * nodes are read once more, with other numbers for free extents. It must not throw, nor call functions of this library.
  * Returns 0 to go on; another number ends the conversion with MNN_ERROR_CALLBACK_STOP. */
 typedef int32_t (*mnn_onnx_progress)(void* user_data, uint64_t done, uint64_t total);
 
 /* How a model is converted. */
 typedef struct mnn_onnx_options {
-    size_t struct_size;   /* sizeof(mnn_onnx_options_t), written by the init function */
-    int32_t weights;      /* MNN_ONNX_WEIGHTS_* */
-    int32_t weight_block; /* of int8 and int4: how many weights of a row share a scale, a multiple of 16; 0: the row. Rows
-                             that it does not divide have one scale */
+    size_t struct_size; /* sizeof(mnn_onnx_options_t), written by the init function */
+    int32_t weights;    /* MNN_ONNX_WEIGHTS_* */
+    int32_t
+        weight_block; /* of int8 and int4: how many weights of a row share a scale, a multiple of 16; 0: the row. Rows
+                         that it does not divide have one scale */
     /* Extents to fix. What is not fixed stays free where the model leaves it free. */
     const mnn_onnx_shape_t* shapes;
     size_t shape_count;               /* entries at shapes */
@@ -101,7 +107,8 @@ MNN_C_API const char* mnn_onnx_last_error(void);
  * out: the result; the caller destroys it.
  * Returns MNN_OK;
  *   MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED  also of external data;
- *   MNN_ERROR_BAD_FORMAT          the bytes are no ONNX model, a node or a tensor is not as ONNX defines it, or external
+ *   MNN_ERROR_BAD_FORMAT          the bytes are no ONNX model, a node or a tensor is not as ONNX defines it, or
+ *   external
  *                                 data lies outside of the folder;
  *   MNN_ERROR_TRUNCATED           the model or its external data ends too early;
  *   MNN_ERROR_CYCLE               a function calls itself, or a node reads what no node in front of it makes;
@@ -109,7 +116,8 @@ MNN_C_API const char* mnn_onnx_last_error(void);
  *   MNN_ERROR_BAD_RANGE           a negative extent;
  *   MNN_ERROR_NOT_SUPPORTED       inputs or constants that the format cannot hold (text, sequences, sparse tensors, an
  *                                 input without rank); external data without a folder;
- *   MNN_ERROR_LIMIT_EXCEEDED      more than 262,144 nodes; bodies deeper in one another than 32; constants of more bytes
+ *   MNN_ERROR_LIMIT_EXCEEDED      more than 262,144 nodes; bodies deeper in one another than 32; constants of more
+ *   bytes
  *                                 than max_memory_bytes; a net of more than 2,000 MiB without its large arrays;
  *   MNN_ERROR_CANCELLED           cancel was triggered;
  *   MNN_ERROR_CALLBACK_STOP       progress asked to stop;

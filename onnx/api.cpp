@@ -93,8 +93,7 @@ ImportOptions readOptions(const mnn_onnx_options_t* given, DataFolder& folder) {
     options.mostBytes = read.max_memory_bytes;
     options.cancel = read.cancel;
     if (read.progress)
-        options.progress = [call = read.progress, user = read.progress_user_data](uint64_t done,
-                                                                                  uint64_t total) {
+        options.progress = [call = read.progress, user = read.progress_user_data](uint64_t done, uint64_t total) {
             if (call(user, done, total) != 0)
                 fail(Status::CallbackStop, "progress asked to stop after %llu nodes",
                      static_cast<unsigned long long>(done));
@@ -108,8 +107,7 @@ ImportOptions readOptions(const mnn_onnx_options_t* given, DataFolder& folder) {
             fail(Status::InvalidValue, "the shape of '%s' has rank %zu", shape.input, shape.rank);
         for (size_t k = 0; k < shape.rank; ++k)
             if (shape.dims[k] < -1)
-                fail(Status::InvalidValue, "the shape of '%s' has an extent of %d", shape.input,
-                     shape.dims[k]);
+                fail(Status::InvalidValue, "the shape of '%s' has an extent of %d", shape.input, shape.dims[k]);
         options.shapes[shape.input].assign(shape.dims, shape.dims + shape.rank);
     }
     if (read.extent_count) required(read.extents, "options.extents");
@@ -145,8 +143,7 @@ class MappedFile {
         size_ = static_cast<size_t>(facts.st_size);
         if (size_) bytes_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
         close(file);
-        if (bytes_ == MAP_FAILED)
-            fail(Status::FileReadFailed, "'%s' cannot be mapped: %s", path, std::strerror(errno));
+        if (bytes_ == MAP_FAILED) fail(Status::FileReadFailed, "'%s' cannot be mapped: %s", path, std::strerror(errno));
     }
     MappedFile(const MappedFile&) = delete;
     MappedFile& operator=(const MappedFile&) = delete;
@@ -173,8 +170,7 @@ class MappedFile {
 void save(const char* path, const void* data, size_t size) {
     const std::string beside = std::string(path) + ".part";
     std::FILE* file = std::fopen(beside.c_str(), "wb");
-    if (!file)
-        fail(Status::FileWriteFailed, "'%s' cannot be written: %s", beside.c_str(), std::strerror(errno));
+    if (!file) fail(Status::FileWriteFailed, "'%s' cannot be written: %s", beside.c_str(), std::strerror(errno));
     const bool written = std::fwrite(data, 1, size, file) == size;
     const bool closed = std::fclose(file) == 0;
     if (written && closed && std::rename(beside.c_str(), path) == 0) return;
@@ -199,16 +195,14 @@ using namespace mnnc::onnx;
 extern "C" {
 
 mnn_status mnn_onnx_options_init(mnn_onnx_options_t* options, size_t size) {
-    return guard(
-        [&] { initStruct(&required(options, "options"), size, sizeof *options, "mnn_onnx_options_t"); });
+    return guard([&] { initStruct(&required(options, "options"), size, sizeof *options, "mnn_onnx_options_t"); });
 }
 
 const char* mnn_onnx_last_error(void) {
     return lastError;
 }
 
-mnn_status mnn_onnx_convert_file(const char* path, const mnn_onnx_options_t* options,
-                                 mnn_onnx_result_t** out) {
+mnn_status mnn_onnx_convert_file(const char* path, const mnn_onnx_options_t* options, mnn_onnx_result_t** out) {
     return guard([&] {
         required(path, "path");
         required(out, "out");
@@ -252,16 +246,15 @@ mnn_status mnn_onnx_result_report(const mnn_onnx_result_t* result, mnn_onnx_repo
     });
 }
 
-mnn_status mnn_onnx_result_problem(const mnn_onnx_result_t* result, size_t index,
-                                   mnn_onnx_problem_t* problem) {
+mnn_status mnn_onnx_result_problem(const mnn_onnx_result_t* result, size_t index, mnn_onnx_problem_t* problem) {
     return guard([&] {
         const auto converted = results().get(result);
         checkStructSize(required(problem, "problem").struct_size, sizeof *problem, "mnn_onnx_problem_t");
         const std::vector<Problem>& problems = converted->report.problems;
         if (index >= problems.size()) fail(Status::BadIndex, "problem %zu of %zu", index, problems.size());
         const Problem& one = problems[index];
-        writeStruct(problem, {0, one.node.c_str(), one.domain.c_str(), one.type.c_str(), one.reason.c_str(),
-                              one.opset, one.status, 0});
+        writeStruct(problem, {0, one.node.c_str(), one.domain.c_str(), one.type.c_str(), one.reason.c_str(), one.opset,
+                              one.status, 0});
     });
 }
 

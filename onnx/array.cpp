@@ -81,8 +81,7 @@ ArrayPtr intList(const std::vector<int64_t>& values) {
     std::vector<int32_t> narrow;
     for (const int64_t value : values) {
         if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max())
-            fail(Status::Overflow, "the number %lld does not fit into 32 bits",
-                 static_cast<long long>(value));
+            fail(Status::Overflow, "the number %lld does not fit into 32 bits", static_cast<long long>(value));
         narrow.push_back(static_cast<int32_t>(value));
     }
     const auto count = static_cast<int64_t>(values.size());

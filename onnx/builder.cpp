@@ -22,8 +22,8 @@ bool isRandom(OpType type) {
 
 int64_t Value::extent(size_t axis) const {
     if (!fixed(axis))
-        fail(Status::NotSupported, "axis %zu of '%s' has a free extent, and this form needs a number there",
-             axis, name.c_str());
+        fail(Status::NotSupported, "axis %zu of '%s' has a free extent, and this form needs a number there", axis,
+             name.c_str());
     return dims[0][axis];
 }
 
@@ -170,8 +170,8 @@ V Builder::input(const std::string& name, Elem elem, const std::array<Dims, kPro
     value->dims = dims;
     value->chance = chance;
     if (value->type == DataType::DT_INVALID)
-        fail(Status::NotSupported, "the input '%s' is of %s, for which the .mnn format has no tensor",
-             name.c_str(), elemName(elem));
+        fail(Status::NotSupported, "the input '%s' is of %s, for which the .mnn format has no tensor", name.c_str(),
+             elemName(elem));
     Operator& added = scope_->operators.emplace_back();
     added.op.type = OpType::Input;
     added.op.name = value->name;
@@ -190,11 +190,9 @@ V Builder::local(V value) {
     if (value->isNothing || value->isSequence)
         fail(Status::NotSupported, "'%s' is %s, and a tensor is needed", value->name.c_str(),
              value->isSequence ? "a sequence" : "an optional value that is not there");
-    if (value->real)
-        fail(Status::Internal, "the codes '%s' are used, and nothing made them", value->name.c_str());
+    if (value->real) fail(Status::Internal, "the codes '%s' are used, and nothing made them", value->name.c_str());
     if (value->constant || value->scope == scope_) return value;
-    if (const auto found = scope_->standIns.find(value); found != scope_->standIns.end())
-        return found->second;
+    if (const auto found = scope_->standIns.find(value); found != scope_->standIns.end()) return found->second;
     // A scope that lies between takes it in first.
     Scope* here = scope_;
     V outer = value;
@@ -222,11 +220,9 @@ int Builder::tensorOf(V value) {
     if (value->failed) fail(Status::Internal, "a value that failed is used");
     if (!value->constant) return local(value)->tensor;
     if (value->tensor >= 0 && value->scope == scope_) return value->tensor;
-    if (const auto found = scope_->standIns.find(value); found != scope_->standIns.end())
-        return found->second->tensor;
+    if (const auto found = scope_->standIns.find(value); found != scope_->standIns.end()) return found->second->tensor;
     if (value->array().saturated)
-        fail(Status::NotSupported,
-             "the constant '%s' has integers beyond 32 bits, which the .mnn format cannot hold",
+        fail(Status::NotSupported, "the constant '%s' has integers beyond 32 bits, which the .mnn format cannot hold",
              value->name.c_str());
     V written = value;
     if (value->scope != scope_) {
@@ -302,8 +298,8 @@ std::array<Dims, kProbes> Builder::openShape(V dims, size_t rank) {
 
 std::vector<int64_t> Builder::freeAxes(size_t rank) {
     if (rank > MNN_MAX_RANK)
-        fail(Status::NotSupported, "a tensor has %lld axes; the format has 0 to %d",
-             static_cast<long long>(rank), static_cast<int>(MNN_MAX_RANK));
+        fail(Status::NotSupported, "a tensor has %lld axes; the format has 0 to %d", static_cast<long long>(rank),
+             static_cast<int>(MNN_MAX_RANK));
     return std::vector<int64_t>(rank, -1);
 }
 
@@ -354,12 +350,10 @@ size_t Builder::looseRank(OpType type, const Parameter& parameter, const std::ve
             break;
         case OpType::Reduction:
             if (table.AsReductionParam() && inputs.size() == 1)
-                return table.AsReductionParam()->keepDims ? first
-                                                          : first - table.AsReductionParam()->dim.size();
+                return table.AsReductionParam()->keepDims ? first : first - table.AsReductionParam()->dim.size();
             break;
         case OpType::Squeeze:
-            if (table.AsSqueezeParam() && inputs.size() == 1)
-                return first - table.AsSqueezeParam()->squeezeDims.size();
+            if (table.AsSqueezeParam() && inputs.size() == 1) return first - table.AsSqueezeParam()->squeezeDims.size();
             break;
         default:
             break;
@@ -368,15 +362,14 @@ size_t Builder::looseRank(OpType type, const Parameter& parameter, const std::ve
 }
 
 // Computes the operator where the contents of all inputs are known. Returns whether all outputs are constants.
-bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
-                   std::vector<V>& outputs) {
+bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>& inputs, std::vector<V>& outputs) {
     bool allConstant = true, allKnown = true;
     int64_t elements = 0;
     for (const V value : inputs) {
         allConstant = allConstant && value->constant;
         for (int p = 0; p < probes; ++p)
-            allKnown = allKnown && value->content[p] &&
-                       (value->constant || value->content[p]->count() <= kMostFollowed);
+            allKnown =
+                allKnown && value->content[p] && (value->constant || value->content[p]->count() <= kMostFollowed);
         elements += value->elementCount();
     }
     const int64_t most = allConstant ? std::max(kMostGrown, 4 * elements) : kMostFollowed;
@@ -407,8 +400,7 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
             }
             // Not even the type is known then: it is that of the contents.
             const size_t like = type == OpType::Fill ? 1 : type == OpType::OneHot ? 2 : 0;
-            value.type =
-                type == OpType::Shape || type == OpType::Size ? DataType::DT_INT32 : inputs.at(like)->type;
+            value.type = type == OpType::Shape || type == OpType::Size ? DataType::DT_INT32 : inputs.at(like)->type;
             if (p > 0) continue;  // what is declared holds for both
             std::array<Dims, kProbes> dims;
             const bool has = !(open_ && openAlways_) && declared && declared(i, dims) &&
@@ -433,12 +425,10 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
     for (size_t i = 0; i < outputs.size(); ++i) {
         V value = outputs[i];
         const auto& [first, second] = value->content;
-        const bool same =
-            first && second &&
-            (first == second || (first->dims == second->dims && first->ints == second->ints &&
-                                 first->floats == second->floats && first->bytes == second->bytes));
-        if (first && second && !allConstant && probes > 1)
-            value->doubts = doubtsOf(type, parameter, inputs, i, *value);
+        const bool same = first && second &&
+                          (first == second || (first->dims == second->dims && first->ints == second->ints &&
+                                               first->floats == second->floats && first->bytes == second->bytes));
+        if (first && second && !allConstant && probes > 1) value->doubts = doubtsOf(type, parameter, inputs, i, *value);
         value->constant = same && value->doubts.empty() && value->chance.empty();
         constant = constant && value->constant;
     }

@@ -3,8 +3,9 @@
 //
 // Extents that a model leaves free are stood for by numbers. Where there are any, every tensor is looked at twice, with
 // two sets of numbers (probes): what is equal in both does not depend on them. Numbers that were only moved about
-// (the extents of a shape, taken apart and joined) may be folded where they are equal; once they went through arithmetic
-// they may be equal by chance, so such elements are in doubt, and so are the extents that they decide (doubts.cpp).
+// (the extents of a shape, taken apart and joined) may be folded where they are equal; once they went through
+// arithmetic they may be equal by chance, so such elements are in doubt, and so are the extents that they decide
+// (doubts.cpp).
 #pragma once
 #include <array>
 #include <deque>
@@ -35,16 +36,15 @@ struct Steps {
     bool operator==(const Steps&) const = default;
 };
 
-// The codes of a constant: (code - zero) * scale, with a scale and a zero point for each position of an axis, or one for all.
+// The codes of a constant: (code - zero) * scale, with a scale and a zero point for each position of an axis, or one
+// for all.
 struct ConstantCodes {
     ArrayPtr codes;
     std::vector<float> scales, zeros;
     size_t axis = 0;
     bool isUnsigned = false;
 
-    int codeAt(size_t i) const {
-        return isUnsigned ? codes->bytes[i] - 128 : static_cast<int8_t>(codes->bytes[i]);
-    }
+    int codeAt(size_t i) const { return isUnsigned ? codes->bytes[i] - 128 : static_cast<int8_t>(codes->bytes[i]); }
 };
 
 struct Value {
@@ -95,8 +95,8 @@ struct Operator {
     bool transposed = false;  // [inputs, outputs]
 
     void fillWeights();
-    // The weights as the format has them, to a place of any alignment. read: gets the bytes of the model that were read; may be
-    // null.
+    // The weights as the format has them, to a place of any alignment. read: gets the bytes of the model that were
+    // read; may be null.
     void copyWeights(void* to, const std::function<void(Bytes)>& read) const;
 };
 
@@ -163,8 +163,8 @@ class Builder {
     }
     // Adds an operator whose outputs are those of another one, which is asked about in its place: one that has the
     // weights as inputs.
-    V opLike(OpType type, const Parameter& parameter, std::vector<V> inputs, OpType askedType,
-             const Parameter& asked, std::vector<V> askedInputs);
+    V opLike(OpType type, const Parameter& parameter, std::vector<V> inputs, OpType askedType, const Parameter& asked,
+             std::vector<V> askedInputs);
     // Adds an operator whose outputs have these extents and types, without asking.
     std::vector<V> given(OpType type, const Parameter& parameter, std::vector<V> inputs,
                          const std::vector<Result>& first, const std::vector<Result>& second);
@@ -178,8 +178,8 @@ class Builder {
     // What to do where the extents of an output depend on contents: the declared shape of the node's output, or its
     // rank. Empty: it is an error.
     std::function<bool(size_t output, std::array<Dims, kProbes>& dims)> declared;
-    // The same, from the rule that adds the next operator: its first output has these, unless the file declares a shape of
-    // that rank. `always`: in any case, because it is no output of the node.
+    // The same, from the rule that adds the next operator: its first output has these, unless the file declares a shape
+    // of that rank. `always`: in any case, because it is no output of the node.
     void open(std::array<Dims, kProbes> dims, bool always = false) {
         open_ = std::move(dims);
         openAlways_ = always;
@@ -221,8 +221,8 @@ class Builder {
     const std::deque<Value>& values() const { return values_; }
 
     int probes = 1;  // 2 where the model has free extents
-    // Where an operator refuses the numbers that stand for free extents, its outputs have open extents: other numbers may
-    // do, as where a net collapses an axis that has to be 48.
+    // Where an operator refuses the numbers that stand for free extents, its outputs have open extents: other numbers
+    // may do, as where a net collapses an axis that has to be 48.
     bool lenient = false;
     int64_t unchecked = 0;  // operators of which that is so
     // Extents that are equal in both probes count as fixed, also where that may be by chance.
@@ -236,20 +236,18 @@ class Builder {
     V newValue(const std::string& name);
     Operand operand(const Value& value, size_t probe, bool all) const;
     // The rank of the first output, from types and ranks alone; throws what `refused` says where it is not known.
-    size_t looseRank(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
-                     const Error& refused) const;
+    size_t looseRank(OpType type, const Parameter& parameter, const std::vector<V>& inputs, const Error& refused) const;
     bool fold(OpType type, const Parameter& parameter, const std::vector<V>& inputs, std::vector<V>& outputs);
-    std::vector<bool> doubtsOf(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
-                               size_t output, const Value& value) const;
-    std::vector<bool> movedDoubts(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
-                                  size_t output, const Value& value) const;
+    std::vector<bool> doubtsOf(OpType type, const Parameter& parameter, const std::vector<V>& inputs, size_t output,
+                               const Value& value) const;
+    std::vector<bool> movedDoubts(OpType type, const Parameter& parameter, const std::vector<V>& inputs, size_t output,
+                                  const Value& value) const;
     std::vector<bool> elementDoubts(const std::vector<V>& inputs, const Value& value) const;
     void noteChance(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
                     const std::vector<V>& outputs);
     void carryChance(const std::vector<V>& inputs, const std::vector<V>& outputs);
     void noteChanceByNumber(const std::vector<V>& inputs, const std::vector<V>& outputs);
-    void append(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
-                const std::vector<V>& outputs);
+    void append(OpType type, const Parameter& parameter, const std::vector<V>& inputs, const std::vector<V>& outputs);
 
     Evaluator& evaluator_;
     Budget& budget_;

@@ -53,8 +53,7 @@ std::vector<float> Call::reals(std::string_view name) const {
 
 std::vector<std::string> Call::texts(std::string_view name) const {
     const Attribute* found = attribute(name);
-    return found ? std::vector<std::string>(found->strings.begin(), found->strings.end())
-                 : std::vector<std::string>();
+    return found ? std::vector<std::string>(found->strings.begin(), found->strings.end()) : std::vector<std::string>();
 }
 
 ArrayPtr Call::tensor(std::string_view name) const {

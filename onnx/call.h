@@ -1,5 +1,5 @@
-// One node of the ONNX model while it becomes operators of the format: its inputs as values, its attributes, and where its
-// outputs go. The table of entries lists the operators that can be read.
+// One node of the ONNX model while it becomes operators of the format: its inputs as values, its attributes, and where
+// its outputs go. The table of entries lists the operators that can be read.
 #pragma once
 #include <map>
 #include <optional>

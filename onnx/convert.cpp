@@ -33,11 +33,9 @@ void requireNames(const ModelFile& model, const ImportOptions& options) {
 void noteRounded(const std::map<std::string, int64_t>& floats, std::vector<std::string>& notes) {
     if (floats.empty()) return;
     std::string list;
-    for (const auto& [type, count] : floats)
-        list += (list.empty() ? "" : ", ") + std::to_string(count) + " " + type;
+    for (const auto& [type, count] : floats) list += (list.empty() ? "" : ", ") + std::to_string(count) + " " + type;
     notes.push_back(
-        "Operators that make quantised values with floats, which are rounded to codes behind them: " + list +
-        ".");
+        "Operators that make quantised values with floats, which are rounded to codes behind them: " + list + ".");
 }
 
 }  // namespace
@@ -45,8 +43,7 @@ void noteRounded(const std::map<std::string, int64_t>& floats, std::vector<std::
 Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& folder) {
     const ModelFile model = parseModel(bytes);
     requireNames(model, options);
-    Reading reading{
-        model, options, folder, Evaluator(options.cancel), Budget(options.mostBytes, bytes.size()), {}};
+    Reading reading{model, options, folder, Evaluator(options.cancel), Budget(options.mostBytes, bytes.size()), {}};
     std::unique_ptr<Importer> best;
     bool chances = false;
     for (int strategy = 0; strategy < kStrategies; ++strategy) {
@@ -54,8 +51,7 @@ Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& f
         auto importer = std::make_unique<Importer>(reading);
         const bool free = importer->run(strategy);
         chances = chances || importer->builder().chances > 0;
-        if (!best || importer->report().problems.size() < best->report().problems.size())
-            best = std::move(importer);
+        if (!best || importer->report().problems.size() < best->report().problems.size()) best = std::move(importer);
         if (!free || best->report().problems.empty()) break;
         // Extents that only contents open have one set of numbers: the last way is the only other one.
         if (!best->hasFreeInputs()) strategy = std::max(strategy, kLenientStrategy - 1);

@@ -1,4 +1,5 @@
-// What is equal in both probes by chance: elements that arithmetic over free extents made, and the extents that they decide.
+// What is equal in both probes by chance: elements that arithmetic over free extents made, and the extents that they
+// decide.
 #include <algorithm>
 
 #include "base/error.h"
@@ -28,8 +29,8 @@ bool moves(OpType type) {
 }
 
 bool isElementwise(OpType type) {
-    return type == OpType::BinaryOp || type == OpType::UnaryOp || type == OpType::Select ||
-           type == OpType::ReLU || type == OpType::ReLU6;
+    return type == OpType::BinaryOp || type == OpType::UnaryOp || type == OpType::Select || type == OpType::ReLU ||
+           type == OpType::ReLU6;
 }
 
 bool isNonzero(const Array& array, size_t i) {
@@ -127,10 +128,9 @@ std::vector<bool> Builder::elementDoubts(const std::vector<V>& inputs, const Val
     const Parameter sum(std::move(table));
     Operand total = uncertain(*inputs[0]);
     for (size_t i = 1; i < inputs.size(); ++i) {
-        const std::vector<Result> results = evaluator_(
-            OpType::BinaryOp, sum.value, {total, uncertain(*inputs[i])}, 1, value.content[0]->count());
-        if (!results[0].content)
-            return std::vector<bool>(static_cast<size_t>(value.content[0]->count()), true);
+        const std::vector<Result> results =
+            evaluator_(OpType::BinaryOp, sum.value, {total, uncertain(*inputs[i])}, 1, value.content[0]->count());
+        if (!results[0].content) return std::vector<bool>(static_cast<size_t>(value.content[0]->count()), true);
         total = {DataType::DT_INT32, results[0].dims, results[0].content};
     }
     return bitsOf(*total.content);

@@ -48,8 +48,8 @@ std::string nameOf(const char* kind, size_t i) {
     return kind + std::to_string(i);
 }
 
-std::vector<uint8_t> netOf(OpType type, const wire::OpParameterUnion& parameter,
-                           const std::vector<Operand>& inputs, size_t outputs) {
+std::vector<uint8_t> netOf(OpType type, const wire::OpParameterUnion& parameter, const std::vector<Operand>& inputs,
+                           size_t outputs) {
     wire::NetT net;
     net.sourceType = wire::NetSource::ONNX;
     auto asked = std::make_unique<wire::OpT>();
@@ -131,14 +131,12 @@ ArrayPtr read(mnn_tensor_t* tensor, DataType type, const Dims& dims, int64_t cou
     mnn_tensor_properties_t info{};
     info.struct_size = sizeof info;
     check(mnn_tensor_info(tensor, &info));
-    check(mnn_tensor_read(tensor, to, bytes,
-                          info.format == MNN_FORMAT_NHWC ? MNN_FORMAT_NHWC : MNN_FORMAT_NCHW));
+    check(mnn_tensor_read(tensor, to, bytes, info.format == MNN_FORMAT_NHWC ? MNN_FORMAT_NHWC : MNN_FORMAT_NCHW));
     return array;
 }
 
 std::vector<Result> ask(const std::vector<uint8_t>& net, const std::vector<Operand>& inputs, size_t outputs,
-                        int64_t mostElements, uint64_t mostGuessed, uint64_t mostFolded,
-                        mnn_cancel_t* cancel) {
+                        int64_t mostElements, uint64_t mostGuessed, uint64_t mostFolded, mnn_cancel_t* cancel) {
     std::vector<Result> results(outputs);
     mnn_interpreter_options_t options;
     check(mnn_interpreter_options_init(&options, sizeof options));
@@ -190,8 +188,7 @@ std::vector<Result> ask(const std::vector<uint8_t>& net, const std::vector<Opera
         mnn_tensor_t* tensor = nullptr;
         check(mnn_session_output(session.handle, nameOf("out", i).c_str(), &tensor));
         const int64_t elements = elementCount(results[i].dims, "a result");
-        if (elements <= mostElements)
-            results[i].content = read(tensor, results[i].type, results[i].dims, elements);
+        if (elements <= mostElements) results[i].content = read(tensor, results[i].type, results[i].dims, elements);
     }
     return results;
 }
@@ -230,8 +227,7 @@ wire::BlobT blobOf(const Array& array) {
 }
 
 std::vector<Result> Evaluator::operator()(OpType type, const wire::OpParameterUnion& parameter,
-                                          const std::vector<Operand>& inputs, size_t outputs,
-                                          int64_t mostElements) {
+                                          const std::vector<Operand>& inputs, size_t outputs, int64_t mostElements) {
     const std::vector<uint8_t> net = netOf(type, parameter, inputs, outputs);
     std::string key;
     if (net.size() <= kRemembered) {

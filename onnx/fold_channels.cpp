@@ -1,6 +1,6 @@
 // See fold_channels.h. Convolution -> ReLU or ReLU6; Convolution [-> ConvertTensor] -> Scale [-> ConvertTensor], as
-// BatchNormalization is written; Convolution -> BinaryOp with a constant that has a number for each channel; a product and
-// its Reshape -> BinaryOp with a number for each column.
+// BatchNormalization is written; Convolution -> BinaryOp with a constant that has a number for each channel; a product
+// and its Reshape -> BinaryOp with a number for each column.
 #include "fold_channels.h"
 
 #include <algorithm>
@@ -88,9 +88,9 @@ class Folding {
 
     template <typename Table>
     static Layer layerOf(Operator& made, Table* table, bool transposed) {
-        const bool plain = table && table->common && made.op.inputIndexes.size() == 1 &&
-                           !table->common->relu && !table->common->relu6 &&
-                           (!table->weight.empty() || made.weights) && table->common->outputCount > 0 &&
+        const bool plain = table && table->common && made.op.inputIndexes.size() == 1 && !table->common->relu &&
+                           !table->common->relu6 && (!table->weight.empty() || made.weights) &&
+                           table->common->outputCount > 0 &&
                            table->bias.size() == static_cast<size_t>(table->common->outputCount);
         if (!plain) return {};
         return {&made, &table->weight, &table->bias, static_cast<size_t>(std::max(table->common->group, 1)),
@@ -127,8 +127,7 @@ class Folding {
     static bool apply(const Layer& layer, const std::vector<float>& factor, const std::vector<float>& shift,
                       size_t inputs) {
         const size_t channels = layer.channels();
-        if (layer.transposed && (inputs == 0 || inputs % layer.group != 0 || channels % layer.group != 0))
-            return false;
+        if (layer.transposed && (inputs == 0 || inputs % layer.group != 0 || channels % layer.group != 0)) return false;
         layer.made->fillWeights();
         std::vector<float>& weight = *layer.weight;
         if (layer.transposed) {
@@ -137,8 +136,7 @@ class Folding {
             if (weight.size() != inputs * outs * each) return false;
             for (size_t i = 0; i < inputs; ++i)
                 for (size_t o = 0; o < outs; ++o)
-                    for (size_t k = 0; k < each; ++k)
-                        weight[(i * outs + o) * each + k] *= factor[i / ins * outs + o];
+                    for (size_t k = 0; k < each; ++k) weight[(i * outs + o) * each + k] *= factor[i / ins * outs + o];
         } else {
             const size_t each = weight.size() / channels;
             for (size_t o = 0; o < channels; ++o)
@@ -211,8 +209,7 @@ class Folding {
     void foldBinary(size_t i) {
         const wire::OpT& binary = scope_.operators[i].op;
         const wire::BinaryOpT* table = binary.main.AsBinaryOp();
-        if (!table ||
-            (table->opType != wire::BinaryOpOperation::ADD && table->opType != wire::BinaryOpOperation::MUL))
+        if (!table || (table->opType != wire::BinaryOpOperation::ADD && table->opType != wire::BinaryOpOperation::MUL))
             return;
         for (size_t side = 0; side < 2; ++side) {
             const int tensor = binary.inputIndexes[side], other = binary.inputIndexes[1 - side];

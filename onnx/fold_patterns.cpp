@@ -1,5 +1,5 @@
-// See fold_patterns.h. Each pattern is found from its rarest operator on: the square root of a normalisation, the error function
-// of a GELU.
+// See fold_patterns.h. Each pattern is found from its rarest operator on: the square root of a normalisation, the error
+// function of a GELU.
 #include "fold_patterns.h"
 
 #include <algorithm>
@@ -53,13 +53,11 @@ class Patterns {
     }
     bool isBinary(size_t i, Binary code) {
         const wire::BinaryOpT* table = op(i).main.AsBinaryOp();
-        return op(i).type == OpType::BinaryOp && table && table->opType == code &&
-               op(i).inputIndexes.size() == 2;
+        return op(i).type == OpType::BinaryOp && table && table->opType == code && op(i).inputIndexes.size() == 2;
     }
     // The only reader of a tensor, where it is a binary operator of this kind.
     int reader(int tensor, Binary code) {
-        return uses_[at(tensor)] == 1 && readers_[at(tensor)].size() == 1 &&
-                       isBinary(readers_[at(tensor)][0], code)
+        return uses_[at(tensor)] == 1 && readers_[at(tensor)].size() == 1 && isBinary(readers_[at(tensor)][0], code)
                    ? static_cast<int>(readers_[at(tensor)][0])
                    : -1;
     }
@@ -71,9 +69,8 @@ class Patterns {
     // The number that an operand is; not a number where it is none.
     float number(int tensor) {
         const Array* array = constant(tensor);
-        return array && array->type == DataType::DT_FLOAT && array->count() == 1
-                   ? static_cast<float>(array->realAt(0))
-                   : NAN;
+        return array && array->type == DataType::DT_FLOAT && array->count() == 1 ? static_cast<float>(array->realAt(0))
+                                                                                 : NAN;
     }
     // The operand beside one whose number lies near `wanted`; -1: there is none.
     int besideNumber(size_t i, float wanted, bool anyOrder = true) {
@@ -84,8 +81,7 @@ class Patterns {
     // What an operator takes the mean of over its last axis, which stays; -1: it does not.
     int meanOf(int tensor) {
         const int maker = makers_[at(tensor)];
-        if (maker < 0 || op(at(maker)).type != OpType::Reduction || op(at(maker)).inputIndexes.size() != 1)
-            return -1;
+        if (maker < 0 || op(at(maker)).type != OpType::Reduction || op(at(maker)).inputIndexes.size() != 1) return -1;
         const wire::ReductionParamT* table = op(at(maker)).main.AsReductionParam();
         const int from = op(at(maker)).inputIndexes[0];
         const auto rank = static_cast<int32_t>(scope_.values[at(from)]->rank());
@@ -114,8 +110,7 @@ class Patterns {
                  product >= 0 && op(at(product)).inputIndexes[0] == op(at(product)).inputIndexes[1])
             centred = op(at(product)).inputIndexes[0];
         const int difference = centred < 0 ? -1 : binaryMaker(centred, Binary::SUB);
-        if (difference < 0 ||
-            meanOf(op(at(difference)).inputIndexes[1]) != op(at(difference)).inputIndexes[0]) {
+        if (difference < 0 || meanOf(op(at(difference)).inputIndexes[1]) != op(at(difference)).inputIndexes[0]) {
             if (centred >= 0) foldRms(root, centred, epsilon);
             return;
         }
@@ -124,8 +119,7 @@ class Patterns {
         if (divided < 0 || op(at(divided)).inputIndexes[1] != result(root)) return;
         // Some models subtract once more.
         const int again = binaryMaker(op(at(divided)).inputIndexes[0], Binary::SUB);
-        if (again < 0 || op(at(again)).inputIndexes[0] != x || meanOf(op(at(again)).inputIndexes[1]) != x)
-            return;
+        if (again < 0 || op(at(again)).inputIndexes[0] != x || meanOf(op(at(again)).inputIndexes[1]) != x) return;
         writeNorm(x, at(divided), epsilon, false);
     }
 
@@ -139,8 +133,7 @@ class Patterns {
             return writeNorm(x, next, epsilon, true);
         const bool one = isBinary(next, Binary::REALDIV) && op(next).inputIndexes[1] == result(root) &&
                          number(op(next).inputIndexes[0]) == 1;
-        if (!one && !(op(next).type == OpType::UnaryOp && inverse && inverse->opType == Unary::RECIPROCAL))
-            return;
+        if (!one && !(op(next).type == OpType::UnaryOp && inverse && inverse->opType == Unary::RECIPROCAL)) return;
         const int product = reader(result(next), Binary::MUL);
         if (product < 0) return;
         const std::vector<int32_t>& in = op(at(product)).inputIndexes;

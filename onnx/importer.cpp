@@ -12,8 +12,8 @@ namespace {
 // Calls of functions deeper than this are a circle of functions, or as good as one.
 constexpr size_t kDeepestCall = 64;
 constexpr int64_t kMostNodes = 1 << 18;
-// What an operator may take over extents that only stand for free ones: there are smaller ones. Or so many times as many bytes as
-// constants may take.
+// What an operator may take over extents that only stand for free ones: there are smaller ones. Or so many times as
+// many bytes as constants may take.
 constexpr uint64_t kMostGuessed = uint64_t{2} << 30, kTimesConstants = 16;
 
 std::string shown(std::string_view text) {
@@ -102,15 +102,13 @@ const Attribute* Importer::resolve(const Attribute& attribute) const {
 }
 
 // A batch is small, other extents are large enough for what nets do with them: halve them five times, cut windows out.
-std::array<int64_t, kProbes> Importer::standsFor(const Extent& extent, size_t axis, size_t rank,
-                                                 int strategy) {
+std::array<int64_t, kProbes> Importer::standsFor(const Extent& extent, size_t axis, size_t rank, int strategy) {
     if (extent.value >= 0) return {extent.value, extent.value};
     if (const auto given = options_.extents.find(std::string(extent.name));
         !extent.name.empty() && given != options_.extents.end())
         return {given->second, given->second};
     free_ = true;
-    const std::string key =
-        extent.name.empty() ? (axis == 0 ? "\1batch" : "\1other") : std::string(extent.name);
+    const std::string key = extent.name.empty() ? (axis == 0 ? "\1batch" : "\1other") : std::string(extent.name);
     if (const auto known = extents_.find(key); known != extents_.end()) return known->second;
     const auto order = static_cast<int64_t>(extents_.size());
     std::array<int64_t, kProbes> numbers{96, 160};
@@ -119,9 +117,8 @@ std::array<int64_t, kProbes> Importer::standsFor(const Extent& extent, size_t ax
     if (strategy == 2) numbers = {16 + 16 * order, 32 + 32 * order};
     if (strategy == 3) numbers = {1, 2};
     if (strategy == 4)
-        numbers = rank < 4 ? std::array<int64_t, kProbes>{1536, 2048}
-                           : std::array<int64_t, kProbes>{32, 64};  // sounds
-    if (strategy == 5)                                              // by many numbers of heads
+        numbers = rank < 4 ? std::array<int64_t, kProbes>{1536, 2048} : std::array<int64_t, kProbes>{32, 64};  // sounds
+    if (strategy == 5)  // by many numbers of heads
         numbers = rank < 4 ? std::array<int64_t, kProbes>{720, 1440} : std::array<int64_t, kProbes>{72, 144};
     if ((strategy == 4 || strategy == 5 || strategy == kLenientStrategy) && axis == 0) numbers = {2, 3};
     extents_[key] = numbers;
@@ -143,9 +140,7 @@ void Importer::readInitializers(const Graph& graph) {
             node.name = tensor.name;
             node.type = "initializer";
             problem(node,
-                    "it holds " + std::string(elemName(tensor.type)) +
-                        ", for which the .mnn format has no tensor",
-                    2);
+                    "it holds " + std::string(elemName(tensor.type)) + ", for which the .mnn format has no tensor", 2);
             continue;
         }
         frame_->names[tensor.name] = builder_.constant(reading_.tensor(tensor), elem, shown(tensor.name));
@@ -196,8 +191,7 @@ void Importer::readInputs(const Graph& graph, int strategy) {
 }
 
 void Importer::callFunction(const Function& function, const Node& node, const std::vector<V>& inputs) {
-    if (active_.size() >= kDeepestCall ||
-        std::find(active_.begin(), active_.end(), &function) != active_.end())
+    if (active_.size() >= kDeepestCall || std::find(active_.begin(), active_.end(), &function) != active_.end())
         fail(Status::Cycle, "the function '%s' calls itself", shown(function.name).c_str());
     active_.push_back(&function);
     ++report_.functions;
@@ -315,8 +309,7 @@ void Importer::readNode(const Node& node) {
     int32_t status = 2;
     const Function* function = nullptr;
     for (const Function& one : model_.functions)
-        if (one.name == node.type && one.domain == node.domain && one.overload == node.overload)
-            function = &one;
+        if (one.name == node.type && one.domain == node.domain && one.overload == node.overload) function = &one;
     if (function) {
         callFunction(*function, node, inputs);
         return;
@@ -350,7 +343,8 @@ bool Importer::readElsewhere(std::string_view name) const {
     return frame_ && frame_->readElsewhere.count(name) != 0;
 }
 
-// Bodies read values of the graphs around them, too. A value that two nodes quantise by different constants is read elsewhere.
+// Bodies read values of the graphs around them, too. A value that two nodes quantise by different constants is read
+// elsewhere.
 void Importer::noteReaders(const std::vector<Node>& nodes, bool inBody) {
     std::unordered_map<std::string_view, const Node*> quantisers;
     for (const Node& node : nodes) {
@@ -404,15 +398,14 @@ std::vector<V> Importer::body(const Graph& graph, const std::vector<V>& inputs) 
     };
     try {
         if (graph.inputs.size() < inputs.size())
-            fail(Status::BadFormat, "the body '%s' has %zu inputs, and %zu are needed",
-                 shown(graph.name).c_str(), graph.inputs.size(), inputs.size());
+            fail(Status::BadFormat, "the body '%s' has %zu inputs, and %zu are needed", shown(graph.name).c_str(),
+                 graph.inputs.size(), inputs.size());
         for (size_t i = 0; i < inputs.size(); ++i) frame.names[graph.inputs[i].name] = inputs[i];
         readInitializers(graph);
         readNodes(graph.nodes);
         for (const ValueInfo& info : graph.outputs) {
             V value = find(info.name);
-            if (!value)
-                fail(Status::BadFormat, "no node makes the output '%s' of a body", shown(info.name).c_str());
+            if (!value) fail(Status::BadFormat, "no node makes the output '%s' of a body", shown(info.name).c_str());
             if (value->failed) refuse("a node of its body has no form");
             results.push_back(madeValue(value));
         }
@@ -450,8 +443,7 @@ bool Importer::run(int strategy) {
     if (graph.hasSparse) fail(Status::NotSupported, "the model has sparse initializers");
     for (const Opset& opset : model_.opsets)
         if (opset.domain.empty() && (opset.version < 1 || opset.version > kNewest))
-            note("The model's opset " + std::to_string(opset.version) + " is newer than " +
-                 std::to_string(kNewest) +
+            note("The model's opset " + std::to_string(opset.version) + " is newer than " + std::to_string(kNewest) +
                  ", for which this library was written: operators are read as that one has them.");
     readInitializers(graph);
     readInputs(graph, strategy);

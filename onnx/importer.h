@@ -60,8 +60,8 @@ class Importer {
   public:
     explicit Importer(Reading& reading);
 
-    // Which numbers stand for free extents. Returns whether there are such extents, of inputs or of values that depend on
-    // contents.
+    // Which numbers stand for free extents. Returns whether there are such extents, of inputs or of values that depend
+    // on contents.
     bool run(int strategy);
     bool hasFreeInputs() const { return free_; }
     Report& report() { return report_; }
@@ -121,8 +121,7 @@ class Importer {
     bool free_ = false;
     int depth_ = 0;
     int64_t coded_ = 0;
-    std::map<std::string, int64_t>
-        floats_;  // by operator: nodes over quantised values that compute with floats
+    std::map<std::string, int64_t> floats_;  // by operator: nodes over quantised values that compute with floats
 };
 
 }  // namespace mnnc::onnx

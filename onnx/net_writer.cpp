@@ -109,8 +109,7 @@ Offset<wire::Blob> Writer::writeBlob(const Array& array) {
     const bool apart = beside_ && array.byteSize() >= kFewBytes;
     if (apart) {
         const auto at = static_cast<int64_t>(weights_.size());
-        const int64_t size =
-            beside(array.floats) + beside(array.lent) + beside(array.ints) + beside(array.bytes);
+        const int64_t size = beside(array.floats) + beside(array.lent) + beside(array.ints) + beside(array.bytes);
         external = to_.CreateVector(std::vector<int64_t>{at, size});
     } else if (options_.weights != Weights::Float && array.floatCount() >= kFewElements) {
         type = DataType::DT_HALF;
@@ -135,11 +134,10 @@ Offset<wire::Blob> Writer::writeBlob(const Array& array) {
     } else if (type == DataType::DT_UINT8) {
         bytes = to_.CreateVector(array.bytes);
     } else {
-        signedBytes =
-            to_.CreateVector(reinterpret_cast<const int8_t*>(array.bytes.data()), array.bytes.size());
+        signedBytes = to_.CreateVector(reinterpret_cast<const int8_t*>(array.bytes.data()), array.bytes.size());
     }
-    return wire::CreateBlob(to_, shape, wire::MNN_DATA_FORMAT::NCHW, type, bytes, signedBytes, ints, 0,
-                            floats, 0, external);
+    return wire::CreateBlob(to_, shape, wire::MNN_DATA_FORMAT::NCHW, type, bytes, signedBytes, ints, 0, floats, 0,
+                            external);
 }
 
 // A convolution whose weights go from the model into the net, without a copy in between.
@@ -153,10 +151,9 @@ Offset<wire::Op> Writer::writeLayer(const Operator& one) {
     const auto common = wire::CreateConvolution2DCommon(to_, table.common.get());
     const auto main = wire::CreateConvolution2D(to_, common, weight, bias);
     const auto name = to_.CreateString(one.op.name);
-    const auto inputs = to_.CreateVector(one.op.inputIndexes),
-               outputs = to_.CreateVector(one.op.outputIndexes);
-    return wire::CreateOp(to_, inputs, wire::OpParameter::Convolution2D, main.Union(), name, outputs,
-                          one.op.type, one.op.defaultDimentionFormat);
+    const auto inputs = to_.CreateVector(one.op.inputIndexes), outputs = to_.CreateVector(one.op.outputIndexes);
+    return wire::CreateOp(to_, inputs, wire::OpParameter::Convolution2D, main.Union(), name, outputs, one.op.type,
+                          one.op.defaultDimentionFormat);
 }
 
 // Which operators some output needs. Inputs stay in any case.
@@ -200,14 +197,12 @@ void Writer::storeWeights(wire::OpT& op) {
     const size_t count = table->weight.size();
     if (coded && rows && count >= kFewCodes && table->common->outputCount > 0) {
         const auto channels = static_cast<size_t>(table->common->outputCount);
-        const size_t kernel =
-            static_cast<size_t>(table->common->kernelX) * static_cast<size_t>(table->common->kernelY);
+        const size_t kernel = static_cast<size_t>(table->common->kernelX) * static_cast<size_t>(table->common->kernelY);
         const size_t inputs = count / channels / std::max<size_t>(kernel, 1);
         const bool blocks = options_.block && inputs % options_.block == 0;
         wholeRows_ += options_.block && !blocks ? 1 : 0;
-        table->quanParameter =
-            tableOf(encode(table->weight, blocks ? channels * (inputs / options_.block) : channels,
-                           options_.weights == Weights::Int8 ? 8 : 4));
+        table->quanParameter = tableOf(encode(table->weight, blocks ? channels * (inputs / options_.block) : channels,
+                                              options_.weights == Weights::Int8 ? 8 : 4));
         table->weight.clear();
     } else if (options_.weights != Weights::Float && count >= kFewElements) {
         halveWeights(*table);
@@ -268,8 +263,7 @@ std::vector<Offset<wire::Op>> Writer::writeOperators(Scope& scope, const std::ve
             one.op.main.Reset();  // its weights are written
         }
         if (to_.GetSize() > kMostBytes)
-            fail(Status::LimitExceeded, "the net has more than %zu bytes without its large arrays",
-                 kMostBytes);
+            fail(Status::LimitExceeded, "the net has more than %zu bytes without its large arrays", kMostBytes);
     }
     return result;
 }
@@ -279,13 +273,11 @@ Offset<flatbuffers::Vector<Offset<wire::TensorDescribe>>> Writer::describe(const
     std::map<int, Steps> known;
     for (const Value& value : builder_.values())
         if (value.scope == &scope && value.tensor >= 0 && value.steps && !value.constant)
-            known[value.tensor] = {
-                value.ownSteps ? std::nextafter(value.steps->scale, 1e30f) : value.steps->scale,
-                value.steps->zero};
+            known[value.tensor] = {value.ownSteps ? std::nextafter(value.steps->scale, 1e30f) : value.steps->scale,
+                                   value.steps->zero};
     std::vector<Offset<wire::TensorDescribe>> all;
     for (const auto& [tensor, steps] : known) {
-        const auto info =
-            wire::CreateTensorQuantInfo(to_, steps.scale, steps.zero, -128, 127, DataType::DT_INT8);
+        const auto info = wire::CreateTensorQuantInfo(to_, steps.scale, steps.zero, -128, 127, DataType::DT_INT8);
         wire::TensorDescribeBuilder one(to_);
         one.add_index(tensor);
         one.add_quantInfo(info);
@@ -308,8 +300,7 @@ WrittenNet Writer::write(const std::vector<V>& outputs) {
         const auto inputs = to_.CreateVector(scope.inputs);
         const auto results = to_.CreateVector(scope.outputs);
         const auto tensors = to_.CreateVectorOfStrings(scope.tensors);
-        bodies.push_back(
-            wire::CreateSubGraphProto(to_, name, inputs, results, tensors, nodes, describe(scope)));
+        bodies.push_back(wire::CreateSubGraphProto(to_, name, inputs, results, tensors, nodes, describe(scope)));
     }
     const auto operators = to_.CreateVector(writeOperators(net, ids));
     for (const int id : ids) outputNames.push_back(to_.CreateString(net.tensors[static_cast<size_t>(id)]));
@@ -336,11 +327,9 @@ WrittenNet Writer::write(const std::vector<V>& outputs) {
     to_.TrackMinAlign(sizeof(uint64_t));  // loading copies bytes that lie otherwise
     to_.Finish(root);
     if (wholeRows_)
-        notes_.push_back(std::to_string(wholeRows_) +
-                         " layers have one scale for each row, because blocks of " +
+        notes_.push_back(std::to_string(wholeRows_) + " layers have one scale for each row, because blocks of " +
                          std::to_string(options_.block) + " do not divide their rows.");
-    if (!weights_.empty())
-        notes_.push_back(std::to_string(weights_.size()) + " bytes of weights lie beside the net.");
+    if (!weights_.empty()) notes_.push_back(std::to_string(weights_.size()) + " bytes of weights lie beside the net.");
     return {to_.Release(), std::move(weights_)};
 }
 

@@ -15,7 +15,7 @@ struct WriteOptions {
     Weights weights = Weights::Float;
     size_t block = 0;                   // of codes: how many of a row share a scale; 0: the row
     std::function<void(Bytes)> forget;  // told of large parts of the model that are not read again
-    bool beside = false;  // large arrays lie in a file of their own, also where the net could have them
+    bool beside = false;                // large arrays lie in a file of their own, also where the net could have them
 };
 
 struct WrittenNet {
@@ -25,8 +25,8 @@ struct WrittenNet {
     Bytes bytes() const { return std::as_bytes(std::span(net.data(), net.size())); }
 };
 
-// notes: gets what a user should know of the weights. Throws LimitExceeded where the net has more than 2,000 MiB without
-// its large arrays.
+// notes: gets what a user should know of the weights. Throws LimitExceeded where the net has more than 2,000 MiB
+// without its large arrays.
 WrittenNet writeNet(Builder& builder, const std::vector<V>& outputs, const WriteOptions& options,
                     std::vector<std::string>& notes);
 

@@ -373,8 +373,7 @@ ModelFile parseModel(Bytes bytes) {
     if (bytes.empty()) fail(Status::Truncated, "the file is empty");
     if (model.irVersion < 1)
         fail(Status::BadFormat, "the file has no ir_version: it is no ONNX model, or it ends too early");
-    if (!hasGraph)
-        fail(Status::Truncated, "the file has no graph: it is no ONNX model, or it ends too early");
+    if (!hasGraph) fail(Status::Truncated, "the file has no graph: it is no ONNX model, or it ends too early");
     if (model.opsets.empty())
         fail(Status::Truncated, "the file has no opset_import: it is no ONNX model, or it ends too early");
     return model;

@@ -45,8 +45,7 @@ void MessageReader::skip() {
             take(4);
             return;
         default:
-            fail(Status::BadFormat, "field %u of %s is of kind %u, which ONNX does not use", field_, what_,
-                 kind_);
+            fail(Status::BadFormat, "field %u of %s is of kind %u, which ONNX does not use", field_, what_, kind_);
     }
 }
 

@@ -1,4 +1,5 @@
-// See round_codes.h. Which operators compute with codes is the engine's choice; this is the same choice, made of what the file says.
+// See round_codes.h. Which operators compute with codes is the engine's choice; this is the same choice, made of what
+// the file says.
 #include "round_codes.h"
 
 #include <algorithm>
@@ -67,7 +68,8 @@ class Rounding {
                     continue;
                 }
                 V raw = added(id, "/raw", DataType::DT_FLOAT);
-                // The engine gives a pooled value the steps of its input where it has none, and rounds averages down then.
+                // The engine gives a pooled value the steps of its input where it has none, and rounds averages down
+                // then.
                 raw->ownSteps = type == OpType::Pooling;
                 if (!raw->ownSteps) raw->steps.reset();
                 std::replace(moved.op.outputIndexes.begin(), moved.op.outputIndexes.end(), id, raw->tensor);
@@ -83,12 +85,9 @@ class Rounding {
     static size_t at(int id) { return static_cast<size_t>(id); }
     const wire::OpT& op(size_t i) const { return scope_.operators[i].op; }
     const Value& value(int id) const { return *scope_.values[at(id)]; }
-    bool known(int id) const {
-        return id >= 0 && value(id).steps && value(id).isFloat() && !value(id).constant;
-    }
+    bool known(int id) const { return id >= 0 && value(id).steps && value(id).isFloat() && !value(id).constant; }
     bool sameSteps(int a, int b) const {
-        return known(a) && known(b) && value(a).steps == value(b).steps && !value(a).ownSteps &&
-               !value(b).ownSteps;
+        return known(a) && known(b) && value(a).steps == value(b).steps && !value(a).ownSteps && !value(b).ownSteps;
     }
     bool sameDims(int a, int b) const { return value(a).dims == value(b).dims; }
 
@@ -118,8 +117,7 @@ class Rounding {
     // As the quantised nets of the format do.
     bool computesCodes(size_t i) const {
         const wire::OpT& one = op(i);
-        if (one.inputIndexes.empty() || one.outputIndexes.size() != 1 || !known(one.outputIndexes[0]))
-            return false;
+        if (one.inputIndexes.empty() || one.outputIndexes.size() != 1 || !known(one.outputIndexes[0])) return false;
         const int in = one.inputIndexes[0], out = one.outputIndexes[0];
         switch (one.type) {
             case OpType::Convolution:
@@ -157,8 +155,7 @@ class Rounding {
             const int maker = makers_[at(op(i).inputIndexes[0])];
             if (maker >= 0 && before[at(maker)]) continue;
             const std::vector<size_t>& all = readers_[at(op(i).outputIndexes[0])];
-            if (std::none_of(all.begin(), all.end(), [&](size_t reader) { return before[reader]; }))
-                coded_[i] = false;
+            if (std::none_of(all.begin(), all.end(), [&](size_t reader) { return before[reader]; })) coded_[i] = false;
         }
     }
 
@@ -227,8 +224,7 @@ class Rounding {
     bool isMadeAsCodes(int id) const {
         if (!known(id)) return false;
         const int maker = makers_[at(id)];
-        return maker >= 0 &&
-               (coded_[at(maker)] || grouped_[at(maker)] || op(at(maker)).type == OpType::Int8ToFloat);
+        return maker >= 0 && (coded_[at(maker)] || grouped_[at(maker)] || op(at(maker)).type == OpType::Int8ToFloat);
     }
 
     bool readsCodes(size_t reader, int id) const {
@@ -328,8 +324,7 @@ std::map<std::string, int64_t> roundCodes(Builder& builder, const std::vector<V>
     for (size_t i = 0; i < builder.scopes().size(); ++i) {
         Scope& scope = builder.scopes()[i];
         if (i > 0 && scope.name.empty()) continue;
-        const bool any =
-            std::any_of(scope.values.begin(), scope.values.end(), [](V value) { return value->steps; });
+        const bool any = std::any_of(scope.values.begin(), scope.values.end(), [](V value) { return value->steps; });
         if (!any) continue;
         std::vector<int> ids = scope.outputs;
         if (i == 0)

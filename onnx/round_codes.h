@@ -1,5 +1,5 @@
-// Values that the model quantises are codes times a step. Where an operator computes them with floats, and one that computes with
-// floats reads them, they are rounded to codes and cut to their range in between, as the model has it.
+// Values that the model quantises are codes times a step. Where an operator computes them with floats, and one that
+// computes with floats reads them, they are rounded to codes and cut to their range in between, as the model has it.
 #pragma once
 #include <map>
 #include <string>

@@ -116,8 +116,8 @@ std::vector<std::byte> externalBytes(const TensorData& tensor, const DataFolder&
     if (location.empty()) fail(Status::BadFormat, "%s has external data without a location", name.c_str());
     if (folder.path.empty())
         fail(Status::NotSupported,
-             "%s lies in the file '%s'; a model in memory has no folder, so convert it from its file",
-             name.c_str(), location.c_str());
+             "%s lies in the file '%s'; a model in memory has no folder, so convert it from its file", name.c_str(),
+             location.c_str());
     const std::filesystem::path relative(location);
     bool leaves = relative.is_absolute() || location.find('\0') != std::string::npos;
     for (const auto& part : relative) leaves = leaves || part == "..";
@@ -126,8 +126,8 @@ std::vector<std::byte> externalBytes(const TensorData& tensor, const DataFolder&
     const auto [end, unused] = std::mismatch(base.begin(), base.end(), whole.begin(), whole.end());
     const bool byLink = !leaves && end != base.end();
     if (leaves || (byLink && !folder.followLinks))
-        fail(Status::BadFormat, "%s names the file '%s', which lies outside of the model's folder%s",
-             name.c_str(), location.c_str(), byLink ? ", behind a link (follow_links allows that)" : "");
+        fail(Status::BadFormat, "%s names the file '%s', which lies outside of the model's folder%s", name.c_str(),
+             location.c_str(), byLink ? ", behind a link (follow_links allows that)" : "");
     const File file(whole.c_str());
     if (tensor.length && *tensor.length != bytes)
         fail(Status::BadFormat, "%s has %llu external bytes; its shape and type need %zu", name.c_str(),
@@ -141,8 +141,8 @@ std::vector<std::byte> externalBytes(const TensorData& tensor, const DataFolder&
 }
 
 [[noreturn]] void tooShort(const TensorData& tensor, int64_t count, size_t has) {
-    fail(has < static_cast<size_t>(count) ? Status::Truncated : Status::BadFormat,
-         "%s has the shape %s and %zu values", named(tensor).c_str(), dimsText(tensor.dims).c_str(), has);
+    fail(has < static_cast<size_t>(count) ? Status::Truncated : Status::BadFormat, "%s has the shape %s and %zu values",
+         named(tensor).c_str(), dimsText(tensor.dims).c_str(), has);
 }
 
 void fromRaw(Array& to, const TensorData& tensor, Bytes raw, size_t count) {
@@ -170,15 +170,14 @@ ArrayPtr readTensor(const TensorData& tensor, const DataFolder& folder) {
     const std::string name = named(tensor);
     auto result = std::make_shared<Array>();
     const bool fourBits = tensor.type == Elem::Uint4 || tensor.type == Elem::Int4;
-    result->type =
-        fourBits ? tensor.type == Elem::Int4 ? DataType::DT_INT8 : DataType::DT_UINT8 : heldAs(tensor.type);
+    result->type = fourBits ? tensor.type == Elem::Int4 ? DataType::DT_INT8 : DataType::DT_UINT8 : heldAs(tensor.type);
     result->dims = tensor.dims;
     if (result->type == DataType::DT_INVALID || tensor.hasStrings)
         fail(Status::NotSupported, "%s holds %s, for which the .mnn format has no tensor", name.c_str(),
              elemName(tensor.type));
     const int64_t count = elementCount(tensor.dims, name);
-    const auto bytes = static_cast<size_t>(
-        (checkedMul(count, static_cast<int64_t>(elementBits(tensor.type)), name.c_str()) + 7) / 8);
+    const auto bytes =
+        static_cast<size_t>((checkedMul(count, static_cast<int64_t>(elementBits(tensor.type)), name.c_str()) + 7) / 8);
     // What the file says is compared with what it holds before memory is taken for it.
     std::vector<std::byte> external;
     Bytes raw;
@@ -188,17 +187,14 @@ ArrayPtr readTensor(const TensorData& tensor, const DataFolder& folder) {
     else if (tensor.raw) {
         raw = *tensor.raw;
         if (raw.size() != bytes)
-            fail(raw.size() < bytes ? Status::Truncated : Status::BadFormat,
-                 "%s has %zu bytes; its shape %s needs %zu", name.c_str(), raw.size(),
-                 dimsText(tensor.dims).c_str(), bytes);
+            fail(raw.size() < bytes ? Status::Truncated : Status::BadFormat, "%s has %zu bytes; its shape %s needs %zu",
+                 name.c_str(), raw.size(), dimsText(tensor.dims).c_str(), bytes);
     }
     const auto n = static_cast<size_t>(count);
     const bool isFloat = tensor.type == Elem::Float, isDouble = tensor.type == Elem::Double;
     const size_t codes = fourBits ? (n + 1) / 2 : n;
     if (!isRaw) {
-        const size_t has = isFloat    ? tensor.floats.size()
-                           : isDouble ? tensor.doubles.size()
-                                      : tensor.ints.size();
+        const size_t has = isFloat ? tensor.floats.size() : isDouble ? tensor.doubles.size() : tensor.ints.size();
         if (has != (isFloat || isDouble ? n : codes)) tooShort(tensor, count, has);
     }
     if (isFloat && tensor.raw && raw.size() >= kLarge) {

@@ -39,8 +39,8 @@ class CpuRuntime final : public Runtime {
   private:
     static SharedThreadsPtr ownWorkers(const BackendConfig& config) {
         const bool placed = config.power != Power::Normal && config.threads > 1;
-        return makeWorkers(config.threads, placed ? coresOf(machineCores(), {}, config.power, config.threads)
-                                                  : std::vector<int>());
+        return makeWorkers(config.threads,
+                           placed ? coresOf(machineCores(), {}, config.power, config.threads) : std::vector<int>());
     }
 
     Kernels kernels_;
@@ -132,8 +132,7 @@ int CpuBackend::commonAlgorithm(std::span<const Command* const> commands) const 
 }
 
 bool CpuBackend::supports(const Command& command, std::string& reason) const {
-    if (command.type == OpType::Fused ? fusionPattern(command) != nullptr
-                                      : findCpuOp(command.type) != nullptr)
+    if (command.type == OpType::Fused ? fusionPattern(command) != nullptr : findCpuOp(command.type) != nullptr)
         return true;
     reason = "the CPU backend has no kernel for it";
     return false;

@@ -13,17 +13,16 @@ BufferCopy::BufferCopy(const VulkanBackend& backend, const Block& from, const Bl
     check(api.vkBeginCommandBuffer(buffer, &begin), "vkBeginCommandBuffer");
     const VkMemoryBarrier before{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_MEMORY_WRITE_BIT,
                                  VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT};
-    api.vkCmdPipelineBarrier(buffer, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1,
-                             &before, 0, nullptr, 0, nullptr);
+    api.vkCmdPipelineBarrier(buffer, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1, &before,
+                             0, nullptr, 0, nullptr);
     const VkBufferCopy copy{static_cast<VkDeviceSize>(from.offset()), static_cast<VkDeviceSize>(to.offset()),
                             static_cast<VkDeviceSize>(bytes)};
     api.vkCmdCopyBuffer(buffer, from.buffer(), to.buffer(), 1, &copy);
-    const VkMemoryBarrier behind{
-        VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_TRANSFER_WRITE_BIT,
-        VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_HOST_READ_BIT};
+    const VkMemoryBarrier behind{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_TRANSFER_WRITE_BIT,
+                                 VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT | VK_ACCESS_HOST_READ_BIT};
     api.vkCmdPipelineBarrier(buffer, VK_PIPELINE_STAGE_TRANSFER_BIT,
-                             VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &behind,
-                             0, nullptr, 0, nullptr);
+                             VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &behind, 0, nullptr,
+                             0, nullptr);
     check(api.vkEndCommandBuffer(buffer), "vkEndCommandBuffer");
 }
 

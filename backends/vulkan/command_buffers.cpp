@@ -23,8 +23,7 @@ CommandBuffers::CommandBuffers(const VulkanBackend& backend, uint32_t count)
 
 void CommandBuffers::allocate(std::span<VkCommandBuffer> buffers) const {
     const VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, nullptr, pool_,
-                                           VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                           static_cast<uint32_t>(buffers.size())};
+                                           VK_COMMAND_BUFFER_LEVEL_PRIMARY, static_cast<uint32_t>(buffers.size())};
     check(device_->api().vkAllocateCommandBuffers(device_->handle(), &info, buffers.data()),
           "vkAllocateCommandBuffers");
     device_->count(Count::CommandBuffer, static_cast<int64_t>(buffers.size()));

@@ -64,8 +64,7 @@ std::unique_ptr<RecordedBatch::Commands> RecordedBatch::encode(const Timestamps*
     return commands;
 }
 
-RecordedBatch::Moved RecordedBatch::encodeAlone(size_t range, VkCommandBuffer buffer,
-                                                const Timestamps* timestamps) {
+RecordedBatch::Moved RecordedBatch::encodeAlone(size_t range, VkCommandBuffer buffer, const Timestamps* timestamps) {
     const DevicePlace& place = frame_.device(*ranges_[range].movable);
     Moved moved{range, std::make_unique<DescriptorSets>(device_), blockOf(place).serial(), place.offset};
     FrameRecorder recorder(backend_, *moved.sets, frame_);
@@ -82,8 +81,7 @@ void RecordedBatch::encode(const Range& range, VkCommandBuffer buffer, FrameReco
     }
     const bool last = range.end == steps_.size();
     // The host may use the memory, too, and its own queue.
-    const bool shared =
-        range.movable && (device_->ofHost() || blockOf(frame_.device(*range.movable)).shared());
+    const bool shared = range.movable && (device_->ofHost() || blockOf(frame_.device(*range.movable)).shared());
     if (shared)
         recorder.waitForQueue();
     else if (range.movable && range.begin > 0)
@@ -135,8 +133,7 @@ void RecordedBatch::run() {
 
 void RecordedBatch::runTimed(std::span<double> ms) {
     if (!Timestamps::supported(*device_)) return run();
-    if (!timestamps_)
-        timestamps_ = std::make_unique<Timestamps>(device_, static_cast<uint32_t>(steps_.size() + 1));
+    if (!timestamps_) timestamps_ = std::make_unique<Timestamps>(device_, static_cast<uint32_t>(steps_.size() + 1));
     if (!timed_) timed_ = encode(timestamps_.get());
     submit(*timed_);
     wait(*timed_, -1);

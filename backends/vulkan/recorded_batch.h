@@ -24,9 +24,9 @@ class RecordedBatch final : public Recording {
     bool end(int64_t nanoseconds) override;
 
   private:
-    // The executions of one command buffer. Where the memory of a tensor may become another, the execution that uses it has
-    // a command buffer alone, which waits for all before it and lets all behind it wait: so it can be recorded again by
-    // itself.
+    // The executions of one command buffer. Where the memory of a tensor may become another, the execution that uses it
+    // has a command buffer alone, which waits for all before it and lets all behind it wait: so it can be recorded
+    // again by itself.
     struct Range {
         size_t begin, end;
         const Operand* movable = nullptr;
@@ -56,8 +56,7 @@ class RecordedBatch final : public Recording {
     void makeReports();
     Binding reportOf(size_t step) const;
     std::unique_ptr<Commands> encode(const Timestamps* timestamps);
-    void encode(const Range& range, VkCommandBuffer buffer, FrameRecorder& recorder,
-                const Timestamps* timestamps);
+    void encode(const Range& range, VkCommandBuffer buffer, FrameRecorder& recorder, const Timestamps* timestamps);
     Moved encodeAlone(size_t range, VkCommandBuffer buffer, const Timestamps* timestamps);
     void follow(Commands& commands);
     void submit(Commands& commands);

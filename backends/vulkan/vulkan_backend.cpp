@@ -25,8 +25,7 @@ const FusionPattern* fusionPattern(const Command& fused) {
 
 }  // namespace
 
-VulkanBackend::VulkanBackend(std::shared_ptr<Device> device, const BackendConfig& config,
-                             WeightStore& weights)
+VulkanBackend::VulkanBackend(std::shared_ptr<Device> device, const BackendConfig& config, WeightStore& weights)
     : device_(std::move(device)),
       config_(config),
       limits_(device_->info(), config.deviceLimits),
@@ -34,8 +33,7 @@ VulkanBackend::VulkanBackend(std::shared_ptr<Device> device, const BackendConfig
       half_(config.precision == Precision::Low && device_->info().storage16) {
     VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
     info.queueFamilyIndex = device_->info().queueFamily;
-    check(device_->api().vkCreateCommandPool(device_->handle(), &info, nullptr, &commandPool_),
-          "vkCreateCommandPool");
+    check(device_->api().vkCreateCommandPool(device_->handle(), &info, nullptr, &commandPool_), "vkCreateCommandPool");
     device_->count(Count::CommandPool, 1);
 }
 
@@ -81,8 +79,7 @@ bool VulkanBackend::supports(const Command& command, std::string& reason) const 
             // Either storage must fit a binding and 32-bit indexes.
             Operand largest = *tensor;
             largest.channelBlock = canPack(largest) ? kChannelBlock : 1;
-            if (largest.storageElements() > INT32_MAX ||
-                roundUp(largest.storageBytes(), 16) > limits_.storageRange) {
+            if (largest.storageElements() > INT32_MAX || roundUp(largest.storageBytes(), 16) > limits_.storageRange) {
                 reason = format("a tensor of shape %s exceeds what the device binds at once (%lld bytes)",
                                 tensor->shape.text().c_str(), static_cast<long long>(limits_.storageRange));
                 return false;
@@ -130,10 +127,8 @@ SharedBuffer VulkanBackend::describe(const DeviceBlock& block, int64_t offset, i
     return describeBlock(*device_, static_cast<const Block&>(block), offset, bytes, kind);
 }
 
-std::unique_ptr<BlockCopy> VulkanBackend::createCopy(const DeviceBlock& from, const DeviceBlock& to,
-                                                     int64_t bytes) {
-    return std::make_unique<BufferCopy>(*this, static_cast<const Block&>(from), static_cast<const Block&>(to),
-                                        bytes);
+std::unique_ptr<BlockCopy> VulkanBackend::createCopy(const DeviceBlock& from, const DeviceBlock& to, int64_t bytes) {
+    return std::make_unique<BufferCopy>(*this, static_cast<const Block&>(from), static_cast<const Block&>(to), bytes);
 }
 
 std::unique_ptr<Recording> VulkanBackend::record(std::span<const DeviceStep> steps, const Frame& frame) {
@@ -146,8 +141,8 @@ const Pipeline& VulkanBackend::pipeline(const std::string& shader, const Operand
     return exactPipeline(shader + suffix, buffers, localSize, std::move(constants));
 }
 
-const Pipeline& VulkanBackend::pipeline(const std::string& shader, DataType type, uint32_t buffers,
-                                        uint32_t localSize, std::vector<uint32_t> constants) {
+const Pipeline& VulkanBackend::pipeline(const std::string& shader, DataType type, uint32_t buffers, uint32_t localSize,
+                                        std::vector<uint32_t> constants) {
     const char* suffix = type == DataType::Int32 ? "_i32" : half_ ? "_f16" : "";
     return exactPipeline(shader + suffix, buffers, localSize, std::move(constants));
 }
@@ -173,10 +168,8 @@ std::shared_ptr<Block> VulkanBackend::uploaded(const void* bytes, int64_t size) 
     return block;
 }
 
-VulkanBackend::WeightsPtr VulkanBackend::weights(const ParamsPtr& params, const std::string& variant,
-                                                 int64_t floats,
-                                                 const std::function<void(std::vector<float>&)>& fill,
-                                                 bool keepFloat) {
+VulkanBackend::WeightsPtr VulkanBackend::weights(const ParamsPtr& params, const std::string& variant, int64_t floats,
+                                                 const std::function<void(std::vector<float>&)>& fill, bool keepFloat) {
     const bool narrow = half_ && !keepFloat;
     const int64_t bytes = roundUp(checkedMul(std::max<int64_t>(floats, 1), narrow ? 2 : 4, "weights"), 16);
     const std::string key =
@@ -195,8 +188,8 @@ VulkanBackend::WeightsPtr VulkanBackend::weights(const ParamsPtr& params, const 
     });
 }
 
-VulkanBackend::WeightsPtr VulkanBackend::codes(const ParamsPtr& params, const std::string& variant,
-                                               int64_t count, const std::function<void(int8_t*)>& fill) {
+VulkanBackend::WeightsPtr VulkanBackend::codes(const ParamsPtr& params, const std::string& variant, int64_t count,
+                                               const std::function<void(int8_t*)>& fill) {
     const int64_t bytes = roundUp(std::max<int64_t>(count, 1), 16);
     const std::string key = format("vulkan %p codes ", static_cast<const void*>(device_.get())) + variant;
     return weights_.get<Block>(params, key, bytes, config_.maxMemoryBytes, [&] {

@@ -57,8 +57,7 @@ class VulkanBackend final : public DeviceBackend {
     DeviceBlockPtr share(const SharedBuffer& buffer, int64_t bytes) override;
     SharedBuffer describe(const DeviceBlock& block, int64_t offset, int64_t bytes,
                           SharedBuffer::Kind kind) const override;
-    std::unique_ptr<BlockCopy> createCopy(const DeviceBlock& from, const DeviceBlock& to,
-                                          int64_t bytes) override;
+    std::unique_ptr<BlockCopy> createCopy(const DeviceBlock& from, const DeviceBlock& to, int64_t bytes) override;
     std::unique_ptr<Execution> createUpload(const Operand& host, const Operand& staging,
                                             const Operand& device) override;
     std::unique_ptr<Execution> createDownload(const Operand& device, const Operand& host) override;
@@ -77,9 +76,7 @@ class VulkanBackend final : public DeviceBackend {
     }
     bool batched() const noexcept { return config_.recordBatch; }
     // What is measured: nothing where the device has no clock.
-    GpuTuning tuning() const noexcept {
-        return device_->info().timestampBits > 0 ? config_.tuning : GpuTuning::None;
-    }
+    GpuTuning tuning() const noexcept { return device_->info().timestampBits > 0 ? config_.tuning : GpuTuning::None; }
     // Whether one more operator may be measured, which then counts.
     bool measuresOneMore() noexcept {
         if (config_.tuningOperators > 0 && measured_ >= config_.tuningOperators) return false;
@@ -91,8 +88,8 @@ class VulkanBackend final : public DeviceBackend {
     // A pipeline for elements of the given tensor: "_f16" or "_i32" is appended to the shader's name where they are
     // stored so. constants: the kernel's own, from constant id 1. The local size is lowered to what
     // the device takes.
-    const Pipeline& pipeline(const std::string& shader, const Operand& like, uint32_t buffers,
-                             uint32_t localSize, std::vector<uint32_t> constants = {});
+    const Pipeline& pipeline(const std::string& shader, const Operand& like, uint32_t buffers, uint32_t localSize,
+                             std::vector<uint32_t> constants = {});
     // The same for operators whose tensors of floats are never wide.
     const Pipeline& pipeline(const std::string& shader, DataType type, uint32_t buffers, uint32_t localSize,
                              std::vector<uint32_t> constants = {});
@@ -127,10 +124,7 @@ class VulkanBackend final : public DeviceBackend {
 struct Packed {
     int64_t n, c, blocks, plane;
     explicit Packed(const Operand& tensor)
-        : n(tensor.batch()),
-          c(tensor.shape.at(1)),
-          blocks(ceilDiv(c, kChannelBlock)),
-          plane(tensor.plane()) {}
+        : n(tensor.batch()), c(tensor.shape.at(1)), blocks(ceilDiv(c, kChannelBlock)), plane(tensor.plane()) {}
 };
 
 // Storage rules shared by many operators.

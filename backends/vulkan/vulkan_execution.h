@@ -52,7 +52,8 @@ class VulkanExecution : public Execution {
     // The host's part of a run over a frame, before the device starts: may not allocate or throw.
     virtual void beforeSubmit(const Frame&) const {}
     virtual bool hasHostPart() const { return false; }
-    // The tensor of the host that it reads or writes, whose memory may become another after it was recorded; null: none.
+    // The tensor of the host that it reads or writes, whose memory may become another after it was recorded; null:
+    // none.
     virtual const Operand* movable() const { return nullptr; }
     // Bytes of host-visible memory that the device writes for the host to read after the run.
     virtual int64_t reportBytes() const { return 0; }

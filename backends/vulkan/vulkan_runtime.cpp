@@ -29,8 +29,8 @@ class VulkanRuntime final : public Runtime {
 std::shared_ptr<Runtime> createVulkanRuntime(const BackendConfig& config) {
     const SharedRuntime* const shared = config.shared.get();
     if (shared && shared->vulkanRuntime) return shared->vulkanRuntime;
-    auto device = shared && shared->vulkan ? Device::ofHost(shared->vulkan)
-                                           : Device::get(config.device, config.softwareDevices);
+    auto device =
+        shared && shared->vulkan ? Device::ofHost(shared->vulkan) : Device::get(config.device, config.softwareDevices);
     if (shared && shared->log.wants(LogLevel::Info)) {
         const DeviceInfo& info = device->info();
         shared->log(LogLevel::Info,

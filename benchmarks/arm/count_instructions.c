@@ -1,6 +1,6 @@
 /* A plugin of qemu (user mode) that counts the instructions which a program executes, and prints their number when it
- * ends: qemu-aarch64 -plugin ./count_instructions.so -d plugin PROGRAM. The interface of plugins is declared here, because
- * Debian does not package its header. */
+ * ends: qemu-aarch64 -plugin ./count_instructions.so -d plugin PROGRAM. The interface of plugins is declared here,
+ * because Debian does not package its header. */
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,8 +32,7 @@ static void report(plugin_id id, void* unused) {
     qemu_plugin_outs(line);
 }
 
-__attribute__((visibility("default"))) int qemu_plugin_install(plugin_id id, const void* info, int argc,
-                                                               char** argv) {
+__attribute__((visibility("default"))) int qemu_plugin_install(plugin_id id, const void* info, int argc, char** argv) {
     (void)info, (void)argc, (void)argv;
     qemu_plugin_register_vcpu_tb_trans_cb(id, count);
     qemu_plugin_register_atexit_cb(id, report, NULL);

@@ -125,8 +125,8 @@ mnn_go_result mnn_go_runtime_create(int32_t threads, int32_t power, const int32_
     return result;
 }
 
-static int32_t call_go(void* user_data, bool after, const mnn_op_info_t* op,
-                       const mnn_tensor_t* const* tensors, size_t tensor_count) {
+static int32_t call_go(void* user_data, bool after, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
+                       size_t tensor_count) {
     return mnnGoOp((uintptr_t)user_data, after, mnn_go_thread(), (mnn_op_info_t*)op, (mnn_go_tensor*)tensors,
                    tensor_count);
 }
@@ -206,8 +206,7 @@ mnn_go_result mnn_go_interpreter_add_operator(mnn_go_model model, const char* na
     return mnn_go_finish(mnn_interpreter_add_operator((mnn_interpreter_t*)model, &op));
 }
 
-mnn_go_result mnn_go_runtime_add_backend(mnn_go_runtime runtime, const char* name, uintptr_t id,
-                                         bool prepare) {
+mnn_go_result mnn_go_runtime_add_backend(mnn_go_runtime runtime, const char* name, uintptr_t id, bool prepare) {
     mnn_backend_t backend;
     const mnn_status status = mnn_backend_init(&backend, sizeof backend);
     if (status != MNN_OK) return mnn_go_finish(status);

@@ -1,6 +1,6 @@
 /*
- * The functions that Go calls: those of shims_generated.h, and here those that hand over callbacks or fill structs for a
- * call. The library keeps the sentence of a failure for the thread, and a goroutine may be on another one at its next
+ * The functions that Go calls: those of shims_generated.h, and here those that hand over callbacks or fill structs for
+ * a call. The library keeps the sentence of a failure for the thread, and a goroutine may be on another one at its next
  * call: so each of these makes one call and takes the sentence along.
  */
 #ifndef MNN_GO_SHIMS_H
@@ -29,9 +29,8 @@ typedef struct mnn_go_vulkan {
 
 /* host, allocator, log: handles of the binding, 0 for none. */
 mnn_go_result mnn_go_runtime_create(int32_t threads, int32_t power, const int32_t* cores, size_t core_count,
-                                    uintptr_t host, uintptr_t allocator, const char* device,
-                                    const char* cpu_costs, mnn_go_vulkan vulkan, int32_t log_level,
-                                    uintptr_t log);
+                                    uintptr_t host, uintptr_t allocator, const char* device, const char* cpu_costs,
+                                    mnn_go_vulkan vulkan, int32_t log_level, uintptr_t log);
 
 static inline void mnn_go_run_task(mnn_go_task task, uintptr_t context, int32_t index) {
     ((mnn_task)task)((void*)context, index);
@@ -44,8 +43,8 @@ typedef struct mnn_go_weights {
     uintptr_t reader;
 } mnn_go_weights;
 
-/* path: NULL for a model in memory. weight_data: external weights in memory, or NULL. log: a handle of the binding, 0 for
- * none. */
+/* path: NULL for a model in memory. weight_data: external weights in memory, or NULL. log: a handle of the binding, 0
+ * for none. */
 mnn_go_result mnn_go_interpreter_create(const char* path, const uint8_t* data, size_t size, int32_t load_mode,
                                         int32_t log_level, mnn_go_weights weights, const uint8_t* weight_data,
                                         uintptr_t log, mnn_go_cancel cancel);
@@ -55,8 +54,7 @@ mnn_go_result mnn_go_interpreter_add_operator(mnn_go_model model, const char* na
                                               uintptr_t id, bool shape, bool prepare);
 
 /* The same for a backend. number: its forward type. */
-mnn_go_result mnn_go_runtime_add_backend(mnn_go_runtime runtime, const char* name, uintptr_t id,
-                                         bool prepare);
+mnn_go_result mnn_go_runtime_add_backend(mnn_go_runtime runtime, const char* name, uintptr_t id, bool prepare);
 
 /* state: a handle of the binding. */
 static inline void mnn_go_set_state(mnn_operator_call_t* call, uintptr_t state) {
@@ -72,8 +70,7 @@ static inline mnn_go_result go_mnn_session_create_paths(mnn_go_model model, mnn_
                                                         size_t count, mnn_go_cancel cancel) {
     for (size_t i = 0; i < count; ++i) configs[i].cancel = (mnn_cancel_t*)cancel;
     mnn_session_t* session = NULL;
-    mnn_go_result result =
-        mnn_go_finish(mnn_session_create_paths((mnn_interpreter_t*)model, configs, count, &session));
+    mnn_go_result result = mnn_go_finish(mnn_session_create_paths((mnn_interpreter_t*)model, configs, count, &session));
     result.handle = (uintptr_t)session;
     return result;
 }
@@ -96,7 +93,8 @@ static inline mnn_go_result mnn_go_session_resize(mnn_go_session session, mnn_go
     return mnn_go_finish(mnn_session_resize_with_options((mnn_session_t*)session, &options));
 }
 
-/* watcher: a handle of the binding, 0 for none. before, after: whether it has a callback. timed: measures a GPU's operators. */
+/* watcher: a handle of the binding, 0 for none. before, after: whether it has a callback. timed: measures a GPU's
+ * operators. */
 mnn_go_result mnn_go_session_run(mnn_go_session session, mnn_go_cancel cancel, uintptr_t watcher, bool before,
                                  bool after, bool timed);
 mnn_go_result mnn_go_session_submit(mnn_go_session session, mnn_go_cancel cancel);

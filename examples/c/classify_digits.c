@@ -56,8 +56,7 @@ static void draw(const unsigned char* image, int predicted, int label, const flo
     printf("\n");
 }
 
-static int classify(mnn_session_t* session, const unsigned char* images, const unsigned char* labels,
-                    size_t count) {
+static int classify(mnn_session_t* session, const unsigned char* images, const unsigned char* labels, size_t count) {
     mnn_tensor_t *input = NULL, *output = NULL;
     mnn_status status = mnn_session_input(session, "image", &input);
     if (status != MNN_OK) return library_failed("finding the input", status);
@@ -79,13 +78,11 @@ static int classify(mnn_session_t* session, const unsigned char* images, const u
         right += predicted == labels[i];
         if (i < DRAWN) draw(image, predicted, labels[i], scores);
     }
-    printf("%zu of %zu held-out images right: accuracy %.2f %%\n", right, count,
-           100.0 * (double)right / (double)count);
+    printf("%zu of %zu held-out images right: accuracy %.2f %%\n", right, count, 100.0 * (double)right / (double)count);
     return (double)right < 0.95 * (double)count;
 }
 
-static int run_demo(const char* folder, const unsigned char* images, const unsigned char* labels,
-                    size_t count) {
+static int run_demo(const char* folder, const unsigned char* images, const unsigned char* labels, size_t count) {
     char path[1024];
     mnn_interpreter_t* interpreter = NULL;
     mnn_session_t* session = NULL;
@@ -93,8 +90,8 @@ static int run_demo(const char* folder, const unsigned char* images, const unsig
     mnn_status status = mnn_interpreter_create_from_file(path, NULL, &interpreter);
     if (status != MNN_OK) return library_failed("loading the model", status);
     status = mnn_session_create(interpreter, NULL, &session);
-    const int failed = status != MNN_OK ? library_failed("creating the session", status)
-                                        : classify(session, images, labels, count);
+    const int failed =
+        status != MNN_OK ? library_failed("creating the session", status) : classify(session, images, labels, count);
     mnn_session_destroy(&session);
     mnn_interpreter_destroy(&interpreter);
     return failed;
@@ -111,8 +108,7 @@ int main(int argc, char** argv) {
     unsigned char* labels = images ? read_file(folder, "test_labels.bin", &label_bytes) : NULL;
     int failed = 1;
     if (labels && (label_bytes == 0 || image_bytes != label_bytes * PIXELS))
-        fprintf(stderr, "classify_digits: %zu bytes of images do not fit %zu labels\n", image_bytes,
-                label_bytes);
+        fprintf(stderr, "classify_digits: %zu bytes of images do not fit %zu labels\n", image_bytes, label_bytes);
     else if (labels)
         failed = run_demo(folder, images, labels, label_bytes);
     free(labels);

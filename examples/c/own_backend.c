@@ -24,8 +24,8 @@ static int read_window(const mnn_attribute_t* const* list, size_t count, struct 
     window->kernel = number(list, count, "kernelX");
     window->stride = number(list, count, "strideX");
     window->pad = number(list, count, "padX");
-    return window->kernel == number(list, count, "kernelY") &&
-           window->stride == number(list, count, "strideY") && window->pad == number(list, count, "padY");
+    return window->kernel == number(list, count, "kernelY") && window->stride == number(list, count, "strideY") &&
+           window->pad == number(list, count, "padY");
 }
 
 /* What a convolution needs in each run. */
@@ -105,8 +105,8 @@ static float at(const float* map, const int32_t* dims, int32_t y, int32_t x, flo
     return y < 0 || x < 0 || y >= dims[2] || x >= dims[3] ? outside : map[y * dims[3] + x];
 }
 
-static float convolve(const struct convolution* of, const float* image, const int32_t* in, int32_t o,
-                      int32_t y, int32_t x) {
+static float convolve(const struct convolution* of, const float* image, const int32_t* in, int32_t o, int32_t y,
+                      int32_t x) {
     const int32_t k = of->window.kernel;
     float sum = of->bias[o];
     for (int32_t c = 0; c < in[1]; c++)
@@ -122,8 +122,7 @@ static float largest(const struct window* of, const float* map, const int32_t* i
     float most = -FLT_MAX;
     for (int32_t v = 0; v < of->kernel; v++)
         for (int32_t u = 0; u < of->kernel; u++) {
-            const float value =
-                at(map, in, y * of->stride + v - of->pad, x * of->stride + u - of->pad, -FLT_MAX);
+            const float value = at(map, in, y * of->stride + v - of->pad, x * of->stride + u - of->pad, -FLT_MAX);
             if (value > most) most = value;
         }
     return most;
@@ -140,9 +139,8 @@ static mnn_status compute(void* user_data, mnn_operator_call_t* call) {
         for (int32_t o = 0; o < out[1]; o++)
             for (int32_t y = 0; y < out[2]; y++)
                 for (int32_t x = 0; x < out[3]; x++)
-                    *output++ = call->state
-                                    ? convolve(call->state, input + n * in[1] * in[2] * in[3], in, o, y, x)
-                                    : largest(&window, input + (n * in[1] + o) * in[2] * in[3], in, y, x);
+                    *output++ = call->state ? convolve(call->state, input + n * in[1] * in[2] * in[3], in, o, y, x)
+                                            : largest(&window, input + (n * in[1] + o) * in[2] * in[3], in, y, x);
     return MNN_OK;
 }
 
@@ -184,10 +182,8 @@ int main(int argc, char** argv) {
     const int ok =
         mnn_interpreter_create_from_file(argc > 1 ? argv[1] : "digits.mnn", NULL, &net) == MNN_OK &&
         mnn_runtime_create(NULL, &runtime) == MNN_OK && open_session(net, runtime, &session) == MNN_OK &&
-        mnn_session_input(session, NULL, &in) == MNN_OK &&
-        mnn_session_output(session, NULL, &out) == MNN_OK &&
-        mnn_tensor_write(in, image, sizeof image, MNN_FORMAT_NCHW) == MNN_OK &&
-        mnn_session_run(session) == MNN_OK &&
+        mnn_session_input(session, NULL, &in) == MNN_OK && mnn_session_output(session, NULL, &out) == MNN_OK &&
+        mnn_tensor_write(in, image, sizeof image, MNN_FORMAT_NCHW) == MNN_OK && mnn_session_run(session) == MNN_OK &&
         mnn_tensor_read(out, scores, sizeof scores, MNN_FORMAT_NCHW) == MNN_OK && print_operators(session);
     if (!ok) fprintf(stderr, "%s\n", mnn_last_error());
     for (int i = 0; ok && i < 10; i++) printf("%d: %.3f\n", i, (double)scores[i]);

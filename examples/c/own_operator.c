@@ -4,8 +4,8 @@
 #include <mnn_c.h>
 #include <stdio.h>
 
-/* SoftShrink(x) = x - lambd above lambd, x + lambd below -lambd, else 0. Without a `shape` callback the output is of the
- * input's shape and type. */
+/* SoftShrink(x) = x - lambd above lambd, x + lambd below -lambd, else 0. Without a `shape` callback the output is of
+ * the input's shape and type. */
 static mnn_status soft_shrink(void* user_data, mnn_operator_call_t* call) {
     (void)user_data;
     const mnn_host_tensor_t *in = call->inputs[0], *out = call->outputs[0];
@@ -37,13 +37,12 @@ int main(int argc, char** argv) {
     mnn_tensor_t *in = NULL, *out = NULL;
     float x[12], y[12];
     for (int i = 0; i < 12; i++) x[i] = (float)(i - 6) / 4;
-    const int ok =
-        mnn_interpreter_create_from_file(argc > 1 ? argv[1] : "shrink.mnn", NULL, &net) == MNN_OK &&
-        add_soft_shrink(net) == MNN_OK && /* before the first session */
-        mnn_session_create(net, NULL, &session) == MNN_OK && mnn_session_input(session, "x", &in) == MNN_OK &&
-        mnn_session_output(session, "y", &out) == MNN_OK &&
-        mnn_tensor_write(in, x, sizeof x, MNN_FORMAT_NCHW) == MNN_OK && mnn_session_run(session) == MNN_OK &&
-        mnn_tensor_read(out, y, sizeof y, MNN_FORMAT_NCHW) == MNN_OK;
+    const int ok = mnn_interpreter_create_from_file(argc > 1 ? argv[1] : "shrink.mnn", NULL, &net) == MNN_OK &&
+                   add_soft_shrink(net) == MNN_OK && /* before the first session */
+                   mnn_session_create(net, NULL, &session) == MNN_OK &&
+                   mnn_session_input(session, "x", &in) == MNN_OK && mnn_session_output(session, "y", &out) == MNN_OK &&
+                   mnn_tensor_write(in, x, sizeof x, MNN_FORMAT_NCHW) == MNN_OK && mnn_session_run(session) == MNN_OK &&
+                   mnn_tensor_read(out, y, sizeof y, MNN_FORMAT_NCHW) == MNN_OK;
     if (!ok) fprintf(stderr, "%s\n", mnn_last_error());
     for (int i = 0; ok && i < 12; i++) printf("%g -> %g\n", (double)x[i], (double)y[i]);
     mnn_session_destroy(&session);

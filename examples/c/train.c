@@ -1,6 +1,7 @@
 /*
- * Trains a net in the library: each run of examples/digits/training.mnn is one step of gradient descent, because operators
- * of that net write its weights. Trains on 440 digits, stores the net, and lets the stored file classify 100 others.
+ * Trains a net in the library: each run of examples/digits/training.mnn is one step of gradient descent, because
+ * operators of that net write its weights. Trains on 440 digits, stores the net, and lets the stored file classify 100
+ * others.
  *
  *     train [FOLDER [OUTPUT]]      FOLDER holds training.mnn, test_images.bin and test_labels.bin;
  *                                  OUTPUT (trained.mnn) gets the net with its new weights

@@ -63,8 +63,7 @@ static mnn_status run(const plugin_t* mnn, mnn_session_t* session, const digits_
     if (status == MNN_OK) status = mnn->session_resize_input(session, input, shape, 4);
     if (status == MNN_OK) status = mnn->session_resize(session);
     if (status == MNN_OK)
-        status =
-            mnn->tensor_write(input, digits->pixels, digits->count * PIXELS * sizeof(float), MNN_FORMAT_NCHW);
+        status = mnn->tensor_write(input, digits->pixels, digits->count * PIXELS * sizeof(float), MNN_FORMAT_NCHW);
     if (status == MNN_OK) status = mnn->session_run(session);
     if (status == MNN_OK)
         status = mnn->tensor_read(output, scores, digits->count * CLASSES * sizeof(float), MNN_FORMAT_NCHW);
@@ -93,8 +92,7 @@ mnn_status digits_classify(const plugin_t* mnn, const digits_t* digits, int32_t 
     mnn->interpreter_destroy(&net);
     if (status == MNN_OK) {
         *right = 0;
-        for (size_t i = 0; i < digits->count; i++)
-            *right += best_class(scores + i * CLASSES) == digits->labels[i];
+        for (size_t i = 0; i < digits->count; i++) *right += best_class(scores + i * CLASSES) == digits->labels[i];
     }
     free(scores);
     return status;

@@ -39,8 +39,8 @@ static bool fill(plugin_t* plugin, const char* path, char* message, size_t size)
     }
     const uint32_t version = plugin->abi_version();
     if (!compatible(version)) {
-        snprintf(message, size, "'%s' has ABI %u.%u, this host was written for %d.%d", path,
-                 (unsigned)(version >> 16), (unsigned)(version & 0xffff), ABI_MAJOR, ABI_MINOR);
+        snprintf(message, size, "'%s' has ABI %u.%u, this host was written for %d.%d", path, (unsigned)(version >> 16),
+                 (unsigned)(version & 0xffff), ABI_MAJOR, ABI_MINOR);
         return false;
     }
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)

@@ -14,12 +14,10 @@ bool text_argument(sqlite3_value* value, const char* what, const char** text, fa
     if (!has_type(value, SQLITE_TEXT, what, failure)) return false;
     *text = (const char*)sqlite3_value_text(value);
     if (!*text) return fail_out_of_memory(failure);
-    return strlen(*text) == (size_t)sqlite3_value_bytes(value) ||
-           fail(failure, "%s has a zero character inside", what);
+    return strlen(*text) == (size_t)sqlite3_value_bytes(value) || fail(failure, "%s has a zero character inside", what);
 }
 
-bool blob_argument(sqlite3_value* value, const char* what, const void** blob, size_t* bytes,
-                   failure_t* failure) {
+bool blob_argument(sqlite3_value* value, const char* what, const void** blob, size_t* bytes, failure_t* failure) {
     if (!has_type(value, SQLITE_BLOB, what, failure)) return false;
     *blob = sqlite3_value_blob(value); /* NULL also when it is empty */
     *bytes = (size_t)sqlite3_value_bytes(value);

@@ -28,14 +28,14 @@ static int register_all(sqlite3* db, nets_t* nets) {
     int code = SQLITE_OK, done = 0;
     for (; done < FUNCTIONS && code == SQLITE_OK; done++)
         code = sqlite3_create_function_v2(db, functions[done].name, functions[done].arguments,
-                                          SQLITE_UTF8 | functions[done].flags, nets_share(nets),
-                                          functions[done].call, NULL, NULL, nets_release);
+                                          SQLITE_UTF8 | functions[done].flags, nets_share(nets), functions[done].call,
+                                          NULL, NULL, nets_release);
     if (code == SQLITE_OK)
         code = sqlite3_create_module_v2(db, "mnn_topk", &topk_module, nets_share(nets), nets_release);
     /* The extension is unloaded when its start fails: no function may stay. */
     for (; code != SQLITE_OK && done > 0; done--)
-        sqlite3_create_function_v2(db, functions[done - 1].name, functions[done - 1].arguments, SQLITE_UTF8,
-                                   NULL, NULL, NULL, NULL, NULL);
+        sqlite3_create_function_v2(db, functions[done - 1].name, functions[done - 1].arguments, SQLITE_UTF8, NULL, NULL,
+                                   NULL, NULL, NULL);
     return code;
 }
 

@@ -104,8 +104,7 @@ bool nets_find(nets_t* nets, const char* path, net_t** net, failure_t* failure) 
     entry_t* const entry = choose(nets, path);
     const bool there = stat(path, &stamp) == 0;
     if (!there) memset(&stamp, 0, sizeof stamp); /* the library says why */
-    const bool fresh =
-        there && entry->path && strcmp(entry->path, path) == 0 && unchanged(&entry->stamp, &stamp);
+    const bool fresh = there && entry->path && strcmp(entry->path, path) == 0 && unchanged(&entry->stamp, &stamp);
     if (!fresh && !replace(entry, path, &stamp, failure)) return false;
     entry->last_use = ++nets->uses;
     *net = &entry->net;

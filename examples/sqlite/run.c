@@ -61,16 +61,14 @@ static bool fit(const net_t* net, size_t bytes, int32_t* dims, failure_t* failur
         const size_t extent = (size_t)dims[i];
         unit = extent > 0 && unit > SIZE_MAX / extent ? SIZE_MAX : unit * extent;
     }
-    if (at == NO_EXTENT ? bytes == unit
-                        : unit > 0 && bytes > 0 && bytes % unit == 0 && bytes / unit <= INT32_MAX) {
+    if (at == NO_EXTENT ? bytes == unit : unit > 0 && bytes > 0 && bytes % unit == 0 && bytes / unit <= INT32_MAX) {
         if (at != NO_EXTENT) dims[at] = (int32_t)(bytes / unit);
         return true;
     }
     char shape[128];
     describe(net, shape, sizeof shape);
     return fail(failure, "input '%s' is %s, %zu bytes an element: it takes %s%zu bytes, the blob has %zu",
-                net->input_name, shape, element_bytes(net->type), at == NO_EXTENT ? "" : "a multiple of ",
-                unit, bytes);
+                net->input_name, shape, element_bytes(net->type), at == NO_EXTENT ? "" : "a multiple of ", unit, bytes);
 }
 
 /* The type of a tensor's elements, and the order that its shape is in. */
@@ -82,8 +80,7 @@ static bool describe_tensor(const mnn_tensor_t* tensor, int32_t* type, int32_t* 
     return true;
 }
 
-static bool feed_and_run(net_t* net, const void* blob, size_t bytes, const int32_t* dims,
-                         failure_t* failure) {
+static bool feed_and_run(net_t* net, const void* blob, size_t bytes, const int32_t* dims, failure_t* failure) {
     int32_t type = 0, format = 0;
     return succeeded(mnn_session_resize_input(net->session, net->input, dims, net->rank), failure) &&
            succeeded(mnn_session_resize(net->session), failure) &&
@@ -92,8 +89,7 @@ static bool feed_and_run(net_t* net, const void* blob, size_t bytes, const int32
            succeeded(mnn_session_run(net->session), failure);
 }
 
-static bool fetch(const net_t* net, const int32_t* dims, const char* name, result_t* result,
-                  failure_t* failure) {
+static bool fetch(const net_t* net, const int32_t* dims, const char* name, result_t* result, failure_t* failure) {
     mnn_tensor_t* output = NULL;
     int32_t format = 0, shape[MNN_MAX_RANK];
     size_t rank = 0;
@@ -111,8 +107,8 @@ static bool fetch(const net_t* net, const int32_t* dims, const char* name, resul
     return false;
 }
 
-bool run_model(nets_t* nets, const char* path, const void* blob, size_t bytes, const char* output,
-               result_t* result, failure_t* failure) {
+bool run_model(nets_t* nets, const char* path, const void* blob, size_t bytes, const char* output, result_t* result,
+               failure_t* failure) {
     int32_t dims[MNN_MAX_RANK];
     net_t* net = NULL;
     return nets_find(nets, path, &net, failure) && fit(net, bytes, dims, failure) &&

@@ -15,7 +15,7 @@ typedef struct result {
 /* Runs a model file. The blob holds the input's elements, row-major in its own order and type. An extent
  * that the model leaves open, or else a first one of 1, follows from the size of the blob.
  * output: a name; NULL: the first. */
-bool run_model(nets_t* nets, const char* path, const void* blob, size_t bytes, const char* output,
-               result_t* result, failure_t* failure);
+bool run_model(nets_t* nets, const char* path, const void* blob, size_t bytes, const char* output, result_t* result,
+               failure_t* failure);
 
 #endif

@@ -32,10 +32,9 @@ static int topk_connect(sqlite3* db, void* nets, int argc, const char* const* ar
     (void)argc;
     (void)argv;
     (void)message;
-    int code =
-        sqlite3_declare_vtab(db,
-                             "CREATE TABLE mnn_topk(rank INTEGER, class INTEGER, score REAL, item INTEGER,"
-                             " model HIDDEN, input HIDDEN, k HIDDEN)");
+    int code = sqlite3_declare_vtab(db,
+                                    "CREATE TABLE mnn_topk(rank INTEGER, class INTEGER, score REAL, item INTEGER,"
+                                    " model HIDDEN, input HIDDEN, k HIDDEN)");
     /* Reads files: not from a view or trigger in the database. */
     if (code == SQLITE_OK) code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
     if (code != SQLITE_OK) return code;
@@ -175,16 +174,14 @@ static bool read_k(sqlite3_value* value, size_t* k, failure_t* failure) {
 static bool fill(cursor_t* cursor, failure_t* failure) {
     sqlite3_value* const model = cursor->arguments[0];
     sqlite3_value* const input = cursor->arguments[1];
-    if (sqlite3_value_type(model) == SQLITE_NULL || sqlite3_value_type(input) == SQLITE_NULL)
-        return true; /* no rows */
+    if (sqlite3_value_type(model) == SQLITE_NULL || sqlite3_value_type(input) == SQLITE_NULL) return true; /* no rows */
     const char* path = NULL;
     const void* blob = NULL;
     size_t bytes = 0, k = 0;
     result_t result;
     nets_t* const nets = ((table_t*)cursor->base.pVtab)->nets;
     if (!text_argument(model, "the model", &path, failure) ||
-        !blob_argument(input, "the input", &blob, &bytes, failure) ||
-        !read_k(cursor->arguments[2], &k, failure) ||
+        !blob_argument(input, "the input", &blob, &bytes, failure) || !read_k(cursor->arguments[2], &k, failure) ||
         !run_model(nets, path, blob, bytes, NULL, &result, failure))
         return false;
     const bool ranked = rank(cursor, &result, k, failure);
@@ -192,8 +189,7 @@ static bool fill(cursor_t* cursor, failure_t* failure) {
     return ranked;
 }
 
-static int topk_filter(sqlite3_vtab_cursor* base, int given, const char* unused, int argc,
-                       sqlite3_value** argv) {
+static int topk_filter(sqlite3_vtab_cursor* base, int given, const char* unused, int argc, sqlite3_value** argv) {
     (void)unused;
     cursor_t* const cursor = (cursor_t*)base;
     reset(cursor);

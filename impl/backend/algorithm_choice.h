@@ -8,7 +8,7 @@ struct AlgorithmCandidate {
     const char* name;
     double cycles;  // an estimate for one thread
     bool chosen;
-    double ms = -1;  // what it took when it was measured, on all threads of the session; below 0: it was not
+    double ms = -1;     // what it took when it was measured, on all threads of the session; below 0: it was not
     bool slow = false;  // another one for the same convolution took less than 0.9 of that
 };
 

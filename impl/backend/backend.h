@@ -94,8 +94,8 @@ class Backend {
     // Bit i: executions of commands of this kind load a large constant input i themselves (Tensor::stored), because
     // they prepare it once and do not read it afterwards.
     virtual uint32_t loadsInputs(OpType) const noexcept { return 0; }
-    // With which algorithm it computes all of these convolutions over packed channels, whose weights are the same constant, because
-    // one packing of them is then enough; the number is the backend's. 0: each has its own best one.
+    // With which algorithm it computes all of these convolutions over packed channels, whose weights are the same
+    // constant, because one packing of them is then enough; the number is the backend's. 0: each has its own best one.
     virtual int commonAlgorithm(std::span<const Command* const>) const { return 0; }
     // The storage this backend wants for a command whose inputs are stored as their `channelBlock` says now.
     virtual StorageChoice chooseStorage(const Command& command) const = 0;

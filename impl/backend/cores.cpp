@@ -53,8 +53,7 @@ std::vector<int> coresOf(const std::vector<CoreSpeed>& machine, const std::vecto
     if (power == Power::Normal) return wanted;
     std::vector<CoreSpeed> cores;
     for (const CoreSpeed& one : machine)
-        if (wanted.empty() || std::find(wanted.begin(), wanted.end(), one.core) != wanted.end())
-            cores.push_back(one);
+        if (wanted.empty() || std::find(wanted.begin(), wanted.end(), one.core) != wanted.end()) cores.push_back(one);
     std::stable_sort(cores.begin(), cores.end(), [&](const CoreSpeed& a, const CoreSpeed& b) {
         return power == Power::High ? a.speed > b.speed : a.speed < b.speed;
     });

@@ -43,23 +43,23 @@ enum class DeviceUse : uint8_t {
 
 class DeviceBackend : public Backend {
   public:
-    // What it computes on. Executions of one backend may be recorded by another with the same identity and configuration.
+    // What it computes on. Executions of one backend may be recorded by another with the same identity and
+    // configuration.
     virtual const void* identity() const noexcept = 0;
     // Bytes of a tensor's storage on the device, whose elements may be narrower than the host's.
     virtual int64_t storageBytes(const Operand& tensor) const = 0;
     virtual int64_t alignment() const noexcept = 0;  // of offsets in a block
     // Throws OutOfMemory.
     virtual DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) = 0;
-    // A buffer of the host, or a new one of `bytes` where it asks for that. Throws InvalidValue with what is wrong with it,
-    // NotSupported with what the device lacks, OutOfMemory.
+    // A buffer of the host, or a new one of `bytes` where it asks for that. Throws InvalidValue with what is wrong with
+    // it, NotSupported with what the device lacks, OutOfMemory.
     virtual DeviceBlockPtr share(const SharedBuffer& buffer, int64_t bytes) = 0;
     // How the host finds `bytes` at an offset of a block. A descriptor is a new one, which becomes the host's. Throws
     // NotSupported where the host cannot use it.
     virtual SharedBuffer describe(const DeviceBlock& block, int64_t offset, int64_t bytes,
                                   SharedBuffer::Kind kind) const = 0;
     // Of bytes from the beginning of one block to that of another.
-    virtual std::unique_ptr<BlockCopy> createCopy(const DeviceBlock& from, const DeviceBlock& to,
-                                                  int64_t bytes) = 0;
+    virtual std::unique_ptr<BlockCopy> createCopy(const DeviceBlock& from, const DeviceBlock& to, int64_t bytes) = 0;
     // A copy from a row-major host tensor through `staging` (host-visible memory of the host's layout).
     virtual std::unique_ptr<Execution> createUpload(const Operand& host, const Operand& staging,
                                                     const Operand& device) = 0;
@@ -67,8 +67,8 @@ class DeviceBackend : public Backend {
     virtual std::unique_ptr<Execution> createDownload(const Operand& device, const Operand& host) = 0;
     // All of these, in order, over the memory of a frame, which has all of it and outlives the recording. Throws Error.
     virtual std::unique_ptr<Recording> record(std::span<const DeviceStep> steps, const Frame& frame) = 0;
-    // How many choices the device has measured or was given, all of which are part of Backend::cache(); and how many such
-    // a cache holds.
+    // How many choices the device has measured or was given, all of which are part of Backend::cache(); and how many
+    // such a cache holds.
     virtual size_t measurements() const { return 0; }
     virtual size_t measurementsIn(const std::vector<uint8_t>&) const { return 0; }
 };

@@ -30,7 +30,8 @@ class Execution {
     // nothing: what a run writes lies in the frame, which says where tensors and scratch are.
     virtual void run(const Frame& frame) const = 0;
 
-    // Called after prepare() for each frame that runs the execution (Frame::state). Null: it keeps nothing. Throws Error.
+    // Called after prepare() for each frame that runs the execution (Frame::state). Null: it keeps nothing. Throws
+    // Error.
     virtual std::unique_ptr<ExecutionState> makeState() const { return nullptr; }
 
     // Which of several ways prepare() chose, for people to read; empty when there is one only.

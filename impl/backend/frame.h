@@ -1,5 +1,5 @@
-// The memory of one run of a plan: a table that says where each operand lies. Executions are prepared once and hold no addresses
-// of their own: while they run, they ask the frame.
+// The memory of one run of a plan: a table that says where each operand lies. Executions are prepared once and hold no
+// addresses of their own: while they run, they ask the frame.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -43,9 +43,7 @@ class Frame {
     void* scratch() const noexcept { return data_[static_cast<size_t>(scratch_)]; }
 
     void place(int operand, void* data) noexcept { data_[static_cast<size_t>(operand)] = data; }
-    void place(int operand, const DevicePlace& place) noexcept {
-        blocks_[static_cast<size_t>(operand)] = place;
-    }
+    void place(int operand, const DevicePlace& place) noexcept { blocks_[static_cast<size_t>(operand)] = place; }
     void* data(int operand) const noexcept { return data_[static_cast<size_t>(operand)]; }
     const DevicePlace& device(int operand) const noexcept { return blocks_[static_cast<size_t>(operand)]; }
     // The threads on which the run computes.

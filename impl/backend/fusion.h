@@ -16,7 +16,8 @@ namespace mnnc {
 class Backend;
 class CommandGraph;
 
-// A group of commands of one result each, by their ids, each once, in execution order. The fused command runs at the place of the last one.
+// A group of commands of one result each, by their ids, each once, in execution order. The fused command runs at the
+// place of the last one.
 struct FusionMatch {
     std::vector<size_t> members;
     std::shared_ptr<void> prepared;  // what `create` needs and `match` has made already; may be null
@@ -24,9 +25,9 @@ struct FusionMatch {
 
 struct FusionPattern {
     const char* name;  // the type name of the fused commands
-    // The groups in the graph that are worth fusing, whose storage is planned (CommandGraph::storage). No command is in two of them. Only the last member has results
-    // that are live-out, every consumer of another member's results is a member or runs after the last one, and no
-    // tensor that a member reads is written between that member and the last.
+    // The groups in the graph that are worth fusing, whose storage is planned (CommandGraph::storage). No command is in
+    // two of them. Only the last member has results that are live-out, every consumer of another member's results is a
+    // member or runs after the last one, and no tensor that a member reads is written between that member and the last.
     std::vector<FusionMatch> (*match)(const CommandGraph& graph, const Backend& backend);
     StorageChoice (*storage)(const Backend& backend, const Command& fused);
     // May return null and fill `reason`.
@@ -55,8 +56,8 @@ struct FusedParams : ParamsOf<FusedParams> {
     std::shared_ptr<void> prepared;  // FusionMatch::prepared
 };
 
-// The steps of a fused command as commands over tensors: the fused command's own, and for each value that only the steps
-// see one that has a shape and no memory.
+// The steps of a fused command as commands over tensors: the fused command's own, and for each value that only the
+// steps see one that has a shape and no memory.
 class FusedBody {
   public:
     explicit FusedBody(const Command& fused);

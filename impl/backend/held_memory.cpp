@@ -1,6 +1,6 @@
-// Each growth is compared with the peak at once: of a session by itself, of the weights in all sessions that share them.
-// A session or a weight store that grows writes its own number first and reads the other one then, so that of two that grow at
-// the same time at least one sees both.
+// Each growth is compared with the peak at once: of a session by itself, of the weights in all sessions that share
+// them. A session or a weight store that grows writes its own number first and reads the other one then, so that of two
+// that grow at the same time at least one sees both.
 #include "backend/held_memory.h"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // Threads of the host, behind its parallel-for function.
 //
-// The host is not trusted to keep count: a call of a task takes the next pieces of work that are left, whichever index it
-// has, and the thread that runs the session computes what the host left out. So each piece is computed once, also when
-// the host skips an index, repeats one, returns early or calls a task late; only pieces that were begun are waited for.
+// The host is not trusted to keep count: a call of a task takes the next pieces of work that are left, whichever index
+// it has, and the thread that runs the session computes what the host left out. So each piece is computed once, also
+// when the host skips an index, repeats one, returns early or calls a task late; only pieces that were begun are waited
+// for.
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,8 +58,7 @@ class alignas(64) HostJob {
         do {
             piece = static_cast<uint32_t>(seen);
             if (piece == 0) return false;
-        } while (!left_.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel,
-                                              std::memory_order_acquire));
+        } while (!left_.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel, std::memory_order_acquire));
         return true;
     }
 
@@ -151,8 +151,7 @@ std::unique_ptr<ThreadPool> HostThreads::pool(int atMost) {
 
 }  // namespace
 
-SharedThreadsPtr makeHostThreads(ParallelFor parallelFor, void* user, std::shared_ptr<void> owner,
-                                 int threads) {
+SharedThreadsPtr makeHostThreads(ParallelFor parallelFor, void* user, std::shared_ptr<void> owner, int threads) {
     return std::make_shared<HostThreads>(parallelFor, user, std::move(owner), threads);
 }
 

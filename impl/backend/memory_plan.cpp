@@ -1,5 +1,5 @@
-// Places memory requests with lifetimes in one arena: the best of several greedy orders, or the first that needs no more
-// than the tensors that live at the same time.
+// Places memory requests with lifetimes in one arena: the best of several greedy orders, or the first that needs no
+// more than the tensors that live at the same time.
 #include "backend/memory_plan.h"
 
 #include <algorithm>
@@ -96,7 +96,8 @@ int64_t planByTime(std::vector<MemoryRequest>& requests) {
     return space.end();
 }
 
-// Those with the largest key first, each as low as those that live at the same time allow. Mostly tighter, but quadratic.
+// Those with the largest key first, each as low as those that live at the same time allow. Mostly tighter, but
+// quadratic.
 template <typename Key>
 int64_t planByKey(std::vector<MemoryRequest>& requests, Key&& key) {
     std::vector<MemoryRequest*> order;
@@ -115,11 +116,10 @@ int64_t planByKey(std::vector<MemoryRequest>& requests, Key&& key) {
         }
         request->offset = offset;
         end = std::max(end, offset + request->bytes);
-        placed.insert(std::upper_bound(placed.begin(), placed.end(), request,
-                                       [](const MemoryRequest* a, const MemoryRequest* b) {
-                                           return a->offset < b->offset;
-                                       }),
-                      request);
+        placed.insert(
+            std::upper_bound(placed.begin(), placed.end(), request,
+                             [](const MemoryRequest* a, const MemoryRequest* b) { return a->offset < b->offset; }),
+            request);
     }
     return end;
 }

@@ -1,5 +1,5 @@
-// What DeviceBackend::record() gives: executions of a device that were recorded together and run together, again and again. It is
-// no execution: it holds the addresses that it was recorded with, and the state of the work under way.
+// What DeviceBackend::record() gives: executions of a device that were recorded together and run together, again and
+// again. It is no execution: it holds the addresses that it was recorded with, and the state of the work under way.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,8 +13,8 @@ class Recording {
     Recording& operator=(const Recording&) = delete;
     virtual ~Recording() = default;
 
-    // Hot path. Runs all executions in order and returns when they are done. Throws OutOfMemory, DeviceLost, or an Error about
-    // contents of tensors.
+    // Hot path. Runs all executions in order and returns when they are done. Throws OutOfMemory, DeviceLost, or an
+    // Error about contents of tensors.
     virtual void run() = 0;
     // The frame has other memory of the device now. Throws Error; the recording is then of no use until this succeeds.
     virtual void recordAgain() = 0;
@@ -23,8 +23,8 @@ class Recording {
     virtual void runTimed(std::span<double> ms) = 0;
     // run() in two halves. begin() may throw what it throws; then nothing is under way.
     virtual void begin() = 0;
-    // False when the work is not done within that many nanoseconds; below 0 there is no limit. Else, and when it throws what
-    // run() throws, nothing is under way any more.
+    // False when the work is not done within that many nanoseconds; below 0 there is no limit. Else, and when it throws
+    // what run() throws, nothing is under way any more.
     virtual bool end(int64_t nanoseconds) = 0;
 };
 

@@ -32,7 +32,7 @@ struct ProcessorDescription {
     int logicalCores = 0;           // that the system runs
     int int8Products = -1, bf16Products = -1, fp16Arithmetic = -1;
     int64_t level1Bytes = 0, level2Bytes = 0;  // data caches of a core; 0: not known
-    const char* costRecord = "";  // whose costs plans with its best instruction set are compared with
+    const char* costRecord = "";               // whose costs plans with its best instruction set are compared with
 };
 
 ProcessorDescription describeProcessor();

@@ -26,8 +26,8 @@ class RunQueue {
     RunQueue(const RunQueue&) = delete;
     RunQueue& operator=(const RunQueue&) = delete;
 
-    // Makes the thread unless it is there. Throws OutOfMemory when the system makes none, BadState in a child of fork(),
-    // which has not inherited it.
+    // Makes the thread unless it is there. Throws OutOfMemory when the system makes none, BadState in a child of
+    // fork(), which has not inherited it.
     void start();
     // After start(). Does not allocate.
     void push(Job& job) noexcept;

@@ -1,5 +1,5 @@
-// What sessions of any interpreters share because the host made a runtime for them (mnn_runtime_t). Without one a session
-// makes its own threads and takes its memory from the library.
+// What sessions of any interpreters share because the host made a runtime for them (mnn_runtime_t). Without one a
+// session makes its own threads and takes its memory from the library.
 #pragma once
 #include <memory>
 #include <string>

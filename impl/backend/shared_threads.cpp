@@ -22,8 +22,7 @@ class SoloPool final : public ThreadPool {
 
 class WorkerPool final : public ThreadPool {
   public:
-    WorkerPool(std::shared_ptr<ForkJoinPool> workers, int threads)
-        : workers_(std::move(workers)), solo_(threads) {}
+    WorkerPool(std::shared_ptr<ForkJoinPool> workers, int threads) : workers_(std::move(workers)), solo_(threads) {}
     int threads() const override { return solo_.threads(); }
     void run(int tasks, Task task, void* ctx) override {
         const RunLease lease(*this);

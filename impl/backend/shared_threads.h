@@ -22,11 +22,9 @@ using SharedThreadsPtr = std::shared_ptr<SharedThreads>;
 SharedThreadsPtr makeWorkers(int threads, const std::vector<int>& cores);
 
 // Calls task(context, i) for each i below count, on any threads, and returns when all calls have returned.
-using ParallelFor = void (*)(void* user, void (*task)(void* context, int32_t index), void* context,
-                             int32_t count);
+using ParallelFor = void (*)(void* user, void (*task)(void* context, int32_t index), void* context, int32_t count);
 
 // `owner` lives as long as `user` is used. threads: how many of the host's a call may use at once.
-SharedThreadsPtr makeHostThreads(ParallelFor parallelFor, void* user, std::shared_ptr<void> owner,
-                                 int threads);
+SharedThreadsPtr makeHostThreads(ParallelFor parallelFor, void* user, std::shared_ptr<void> owner, int threads);
 
 }  // namespace mnnc

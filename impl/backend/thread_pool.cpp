@@ -128,8 +128,8 @@ struct ForkJoinPool::State {
 
     int partBegin(int t) const { return static_cast<int>(int64_t{job.count} * t / working()); }
 
-    // Claims and runs tasks until none is left, first of the thread's own part; says whether there was one. `applied` is
-    // the mode of a worker.
+    // Claims and runs tasks until none is left, first of the thread's own part; says whether there was one. `applied`
+    // is the mode of a worker.
     bool work(int self, FloatMode* applied = nullptr) {
         int finished = 0;
         const int count = working();  // of the lease that a late worker finds
@@ -168,7 +168,8 @@ struct ForkJoinPool::State {
                 if (work(self, &applied)) {
                     spinner.reset();
                 } else if (spinner.waitedLong()) {
-                    // A job that comes at this moment is done by the other threads, which never wait for a sleeping one.
+                    // A job that comes at this moment is done by the other threads, which never wait for a sleeping
+                    // one.
                     int awake = seen;
                     mode.compare_exchange_strong(awake, Drowsy, std::memory_order_relaxed);
                 }

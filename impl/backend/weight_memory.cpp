@@ -33,8 +33,7 @@ class WeightMemory::Mapping {
         : size_(std::max(kMapping, roundUp(least, kHuge))), live_(static_cast<size_t>(size_ / kPage)) {
         // One huge page more: mappings begin anywhere.
         const auto all = static_cast<size_t>(size_ + kHuge);
-        memory_ =
-            ::mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        memory_ = ::mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory_ == MAP_FAILED) return;
         const auto at = reinterpret_cast<uintptr_t>(memory_);
         base_ = static_cast<char*>(memory_) + (kHuge - static_cast<int64_t>(at % kHuge)) % kHuge;

@@ -9,28 +9,25 @@ namespace mnnc {
 
 WeightStore::SlotPtr WeightStore::slot(const Owner& owner, const std::string& variant) {
     const std::lock_guard lock(mutex_);
-    // Sessions that change constants leave owners behind that are not asked for again. At powers of two: looking through
-    // all of them costs little for each that is added.
+    // Sessions that change constants leave owners behind that are not asked for again. At powers of two: looking
+    // through all of them costs little for each that is added.
     if (slots_.size() >= 64 && std::has_single_bit(slots_.size()))
-        std::erase_if(slots_, [](const auto& entry) {
-            return entry.second.use_count() == 1 && entry.second->buffer.expired();
-        });
+        std::erase_if(
+            slots_, [](const auto& entry) { return entry.second.use_count() == 1 && entry.second->buffer.expired(); });
     SlotPtr& slot = slots_[Key(owner.get(), variant)];
     if (!slot) slot = std::make_shared<Slot>(owner);
     return slot;
 }
 
-std::shared_ptr<void> WeightStore::find(const Owner& owner, const std::string& variant, int64_t bytes,
-                                        int64_t limit, const std::function<std::shared_ptr<void>()>& make) {
+std::shared_ptr<void> WeightStore::find(const Owner& owner, const std::string& variant, int64_t bytes, int64_t limit,
+                                        const std::function<std::shared_ptr<void>()>& make) {
     const SlotPtr place = slot(owner, variant);
     const std::thread::id self = std::this_thread::get_id();
     if (place->maker.load(std::memory_order_relaxed) == self) return counted(bytes, limit, make);
     const std::lock_guard lock(place->mutex);
     if (auto alive = place->buffer.lock()) return alive;
     struct Making {
-        Making(Slot& filled, std::thread::id by) : made(filled) {
-            made.maker.store(by, std::memory_order_relaxed);
-        }
+        Making(Slot& filled, std::thread::id by) : made(filled) { made.maker.store(by, std::memory_order_relaxed); }
         ~Making() { made.maker.store({}, std::memory_order_relaxed); }
         Slot& made;
     } const making(*place, self);
@@ -43,8 +40,7 @@ std::shared_ptr<void> WeightStore::counted(int64_t bytes, int64_t limit,
                                            const std::function<std::shared_ptr<void>()>& make) {
     const int64_t held = this->bytes();
     if (bytes > limit - held)
-        fail(Status::LimitExceeded,
-             "prepared weights need %lld bytes beside the %lld held; max_memory_bytes is %lld",
+        fail(Status::LimitExceeded, "prepared weights need %lld bytes beside the %lld held; max_memory_bytes is %lld",
              static_cast<long long>(bytes), static_cast<long long>(held), static_cast<long long>(limit));
     const auto made = std::make_shared<Counted>(held_, bytes, make());
     return {made, made->buffer.get()};

@@ -22,8 +22,8 @@ class WeightStore {
     // The buffer (a T, the same for equal keys) of this key; `make` makes a new one of `bytes` when no
     // session holds it. `variant` names everything it depends on besides the owner (backend, algorithm,
     // tile, instruction set). LimitExceeded when a new one would bring the store above `limit`. Locks, and
-    // waits only for a thread that makes the same buffer; call it in prepare only. `make` may call the host, whose thread may
-    // come back here for the same buffer: it gets one that is not shared.
+    // waits only for a thread that makes the same buffer; call it in prepare only. `make` may call the host, whose
+    // thread may come back here for the same buffer: it gets one that is not shared.
     template <typename T>
     std::shared_ptr<const T> get(const Owner& owner, const std::string& variant, int64_t bytes, int64_t limit,
                                  const std::function<std::shared_ptr<T>()>& make) {
@@ -61,8 +61,7 @@ class WeightStore {
 
     std::shared_ptr<void> find(const Owner& owner, const std::string& variant, int64_t bytes, int64_t limit,
                                const std::function<std::shared_ptr<void>()>& make);
-    std::shared_ptr<void> counted(int64_t bytes, int64_t limit,
-                                  const std::function<std::shared_ptr<void>()>& make);
+    std::shared_ptr<void> counted(int64_t bytes, int64_t limit, const std::function<std::shared_ptr<void>()>& make);
     SlotPtr slot(const Owner& owner, const std::string& variant);
 
     WeightMemory memory_;

@@ -21,18 +21,16 @@ class AlignedBuffer {
     AlignedBuffer() = default;
     // source: null for the library's own allocation.
     explicit AlignedBuffer(int64_t bytes, HostMemoryPtr source = nullptr) : source_(std::move(source)) {
-        if (bytes < 0)
-            fail(Status::Overflow, "a buffer of %lld bytes is asked for", static_cast<long long>(bytes));
+        if (bytes < 0) fail(Status::Overflow, "a buffer of %lld bytes is asked for", static_cast<long long>(bytes));
         if (bytes == 0) return;
         const auto rounded = static_cast<size_t>(roundUp(checkedAdd(bytes, kSlack, "buffer"), kAlignment));
         data_ = source_ ? source_->allocate(rounded, kAlignment) : allocate(rounded);
-        if (!data_)
-            fail(Status::OutOfMemory, "no memory for a buffer of %lld bytes", static_cast<long long>(bytes));
+        if (!data_) fail(Status::OutOfMemory, "no memory for a buffer of %lld bytes", static_cast<long long>(bytes));
         if (reinterpret_cast<uintptr_t>(data_) % kAlignment != 0) {
             void* const given = data_;
             source_->release(given, rounded, kAlignment);
-            fail(Status::InvalidValue, "the allocator gave memory at %p, which is not aligned to %zu bytes",
-                 given, kAlignment);
+            fail(Status::InvalidValue, "the allocator gave memory at %p, which is not aligned to %zu bytes", given,
+                 kAlignment);
         }
         size_ = static_cast<size_t>(bytes);
     }

@@ -25,9 +25,7 @@ class Cancellation {
         if (requested()) fail(Status::Cancelled, "the call was cancelled by its token");
     }
 
-    static void trigger(std::atomic<uint64_t>& state) noexcept {
-        state.fetch_or(1, std::memory_order_release);
-    }
+    static void trigger(std::atomic<uint64_t>& state) noexcept { state.fetch_or(1, std::memory_order_release); }
     static void reset(std::atomic<uint64_t>& state) noexcept {
         uint64_t now = state.load(std::memory_order_relaxed);
         while ((now & 1) && !state.compare_exchange_weak(now, now + 1, std::memory_order_release)) {

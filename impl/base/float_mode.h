@@ -21,8 +21,8 @@ class FloatMode {
         return FloatMode(0);
 #endif
     }
-    // The mode in which kernels compute: rounds to nearest, no exception interrupts. Subnormal operands and results count as
-    // zero unless they are kept: many processors need a hundred times as long for them.
+    // The mode in which kernels compute: rounds to nearest, no exception interrupts. Subnormal operands and results
+    // count as zero unless they are kept: many processors need a hundred times as long for them.
     static FloatMode computing(bool keepSubnormals) noexcept {
 #if defined(__SSE2__)
         constexpr uint32_t kMasked = 0x1f80, kFlushToZero = 0x8000, kSubnormalsAreZero = 0x0040;

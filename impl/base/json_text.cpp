@@ -18,8 +18,8 @@ size_t characterLength(std::string_view text) {
     for (size_t i = 1; i < length; ++i)
         if ((byte(i) & 0xc0u) != 0x80) return 0;
     const unsigned second = byte(1);
-    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
-        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) ||
+        (first == 0xf4 && second > 0x8f))
         return 0;
     return length;
 }

@@ -38,9 +38,8 @@ inline void checkStructSize(size_t given, size_t smallest, const char* name) {
              "gives the size)",
              name, given, smallest);
     if (given > kMaxStructSize)
-        fail(Status::VersionMismatch,
-             "%s.struct_size is %zu; no struct of this library is larger than %zu bytes", name, given,
-             kMaxStructSize);
+        fail(Status::VersionMismatch, "%s.struct_size is %zu; no struct of this library is larger than %zu bytes", name,
+             given, kMaxStructSize);
 }
 
 // Reads a struct that the caller filled. What a newer caller wrote behind the known fields would be lost without a

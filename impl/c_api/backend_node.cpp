@@ -46,8 +46,7 @@ CallbackBackend::CallbackBackend(const mnn_backend_t& given)
       callbacks_{given.user_data, given.prepare, given.compute, given.release} {}
 
 std::unique_ptr<const HostNode> CallbackBackend::take(const Node& node, NodeDescription description,
-                                                      std::span<Tensor* const> inputs,
-                                                      std::span<Tensor* const> outputs,
+                                                      std::span<Tensor* const> inputs, std::span<Tensor* const> outputs,
                                                       std::string& reason) const {
     auto made = std::make_unique<BackendNode>(name_, callbacks_, node, std::move(description));
     TensorViews in(inputs), out(outputs);
@@ -58,8 +57,8 @@ std::unique_ptr<const HostNode> CallbackBackend::take(const Node& node, NodeDesc
         requireSuccess(answer, made->who(), "supports");
         return made;
     }
-    reason = format("backend '%s' does not compute it%s%s", name_.c_str(), answer.message[0] ? ": " : "",
-                    answer.message);
+    reason =
+        format("backend '%s' does not compute it%s%s", name_.c_str(), answer.message[0] ? ": " : "", answer.message);
     return nullptr;
 }
 

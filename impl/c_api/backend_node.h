@@ -19,9 +19,8 @@ class CallbackBackend final : public HostBackend {
     void armFinalizer(mnn_finalizer finalizer) noexcept { finalizer_ = finalizer; }
 
     const std::string& name() const noexcept override { return name_; }
-    std::unique_ptr<const HostNode> take(const Node& node, NodeDescription description,
-                                         std::span<Tensor* const> inputs, std::span<Tensor* const> outputs,
-                                         std::string& reason) const override;
+    std::unique_ptr<const HostNode> take(const Node& node, NodeDescription description, std::span<Tensor* const> inputs,
+                                         std::span<Tensor* const> outputs, std::string& reason) const override;
 
   private:
     const std::string name_;

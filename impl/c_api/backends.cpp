@@ -30,8 +30,7 @@ mnn_status mnn_backend_init(mnn_backend_t* backend, size_t struct_size) {
     return guard([&] { initStruct(&required(backend, "backend"), struct_size, kBackendSize, "backend"); });
 }
 
-mnn_status mnn_runtime_add_backend(mnn_runtime_t* runtime, const mnn_backend_t* backend,
-                                   int32_t* forward_type) {
+mnn_status mnn_runtime_add_backend(mnn_runtime_t* runtime, const mnn_backend_t* backend, int32_t* forward_type) {
     return guard([&] {
         required(forward_type, "forward_type");
         const RuntimeUse use(runtime, "runtime");

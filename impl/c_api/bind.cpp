@@ -13,8 +13,8 @@ int64_t signedSize(size_t bytes) {
 
 }  // namespace
 
-mnn_status mnn_session_bind_input(mnn_session_t* session, mnn_tensor_t* tensor, const void* data,
-                                  size_t bytes, int32_t format) {
+mnn_status mnn_session_bind_input(mnn_session_t* session, mnn_tensor_t* tensor, const void* data, size_t bytes,
+                                  int32_t format) {
     return guard([&] {
         const SessionUse handle(session, Access::Alone, "mnn_session_bind_input");
         const size_t index = bindable(handle, tensor, true);

@@ -11,8 +11,7 @@ inline size_t bindable(const SessionUse& session, const mnn_tensor_t* tensor, bo
     if (handles::peek(valueOf(tensor), entry) != handles::Found::Yes || entry.kind != HandleKind::Tensor ||
         entry.payload != session.handle() || (entry.flags & (kTensorObserved | kTensorConstant)) ||
         ((entry.flags & kTensorInput) != 0) != isInput)
-        fail(Status::BadHandle, "argument 'tensor' is not an %s of this session",
-             isInput ? "input" : "output");
+        fail(Status::BadHandle, "argument 'tensor' is not an %s of this session", isInput ? "input" : "output");
     const SessionTensor& known = (isInput ? session->inputs : session->outputs)[entry.index];
     if (known.mapping.access && known.mapping.plan == session->impl->plans())
         fail(Status::BadState, "tensor '%s' is mapped", known.name.c_str());

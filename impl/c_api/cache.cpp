@@ -32,11 +32,9 @@ mnn_status mnn_interpreter_update_cache_file(mnn_interpreter_t* interpreter, con
         const InterpreterUse handle(interpreter);
         const SessionUse source(session, Access::Read, "mnn_interpreter_update_cache_file");
         const std::lock_guard lock(handle->cache.mutex);
-        if (handle->cache.path.empty())
-            fail(Status::BadState, "mnn_interpreter_set_cache_file() comes first");
+        if (handle->cache.path.empty()) fail(Status::BadState, "mnn_interpreter_set_cache_file() comes first");
         const std::vector<uint8_t> bytes = source->impl->cache();
-        if (!bytes.empty() && bytes != readCacheFile(handle->cache.path))
-            replaceFile(handle->cache.path, bytes);
+        if (!bytes.empty() && bytes != readCacheFile(handle->cache.path)) replaceFile(handle->cache.path, bytes);
     });
 }
 

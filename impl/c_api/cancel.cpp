@@ -1,5 +1,5 @@
-// mnn_cancel_*: tokens that end calls. A token is its slot in the table of handles, nothing else, so that triggering one
-// is safe in a signal handler.
+// mnn_cancel_*: tokens that end calls. A token is its slot in the table of handles, nothing else, so that triggering
+// one is safe in a signal handler.
 #include "c_api/guard.h"
 
 using namespace mnnc;

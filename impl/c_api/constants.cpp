@@ -26,8 +26,7 @@ size_t findConstant(const SessionObject& session, const char* name) {
                      "operators make "
                      "constants, and weights in the tables of other operators cannot be changed",
                      name, node.name.c_str(), opTypeName(node.type));
-    fail(Status::NotFound, "the model has no constant '%s'; it has %zu constants", name,
-         session.constants.size());
+    fail(Status::NotFound, "the model has no constant '%s'; it has %zu constants", name, session.constants.size());
 }
 
 mnn_tensor_t* handleOfConstant(const SessionUse& session, size_t index) {
@@ -47,8 +46,7 @@ mnn_tensor_t* handleOfConstant(const SessionUse& session, size_t index) {
 std::vector<SessionTensor> namedConstants(const Session& session) {
     std::vector<SessionTensor> list;
     for (const Node& node : session.net().graphs[0].nodes)
-        if (isConstant(node))
-            list.push_back({0, session.constant(node.outputs[0]).name, {}, node.outputs[0]});
+        if (isConstant(node)) list.push_back({0, session.constant(node.outputs[0]).name, {}, node.outputs[0]});
     return list;
 }
 
@@ -58,8 +56,7 @@ using namespace mnnc;
 
 mnn_status mnn_session_constant_count(const mnn_session_t* session, size_t* count) {
     return guard([&] {
-        required(count, "count") =
-            SessionUse(session, Access::Always, "mnn_session_constant_count")->constants.size();
+        required(count, "count") = SessionUse(session, Access::Always, "mnn_session_constant_count")->constants.size();
     });
 }
 
@@ -87,15 +84,13 @@ mnn_status mnn_interpreter_update_constants(mnn_interpreter_t* interpreter, cons
         const SessionUse handle(session, Access::Read, "mnn_interpreter_update_constants");
         net->requireModel("no later session would use the constants");
         if (handle->impl->needsResize())
-            fail(Status::BadState,
-                 "the session has to be resized first, so that its constants are known to fit");
+            fail(Status::BadState, "the session has to be resized first, so that its constants are known to fit");
         const std::lock_guard lock(net->updated.mutex);
         net->updated.impl = withConstantsOf(net->updated.impl ? net->updated.impl : net->impl, *handle->impl);
     });
 }
 
-mnn_status mnn_interpreter_model_bytes(mnn_interpreter_t* interpreter, void* buffer, size_t capacity,
-                                       size_t* needed) {
+mnn_status mnn_interpreter_model_bytes(mnn_interpreter_t* interpreter, void* buffer, size_t capacity, size_t* needed) {
     return guard([&] {
         const InterpreterUse net(interpreter);
         net->requireModel("there are none to copy");

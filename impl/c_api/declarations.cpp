@@ -9,8 +9,7 @@ namespace {
 constexpr size_t kDeclarationSize = sizeof(mnn_declaration_t);
 
 // What is said of each tensor, whether its shape is known or not.
-mnn_declaration_t declarationOf(const InterpreterObject& net, int32_t id,
-                                const std::optional<Declaration>& known) {
+mnn_declaration_t declarationOf(const InterpreterObject& net, int32_t id, const std::optional<Declaration>& known) {
     mnn_declaration_t result{};
     result.name = net.impl->model().mainGraph().tensorNames[static_cast<size_t>(id)].c_str();
     const DeclaredTypes declared(*net.impl->net);
@@ -21,15 +20,13 @@ mnn_declaration_t declarationOf(const InterpreterObject& net, int32_t id,
     result.type = declared.shownAsHalf(id) ? MNN_TYPE_FLOAT16 : publicType(known->type);
     result.format = static_cast<int32_t>(known->format);
     result.rank = known->shape.rank();
-    for (int axis = 0; axis < result.rank; ++axis)
-        result.dims[axis] = static_cast<int32_t>(known->shape[axis]);
+    for (int axis = 0; axis < result.rank; ++axis) result.dims[axis] = static_cast<int32_t>(known->shape[axis]);
     return result;
 }
 
 }  // namespace
 
-mnn_status mnn_interpreter_input_info(const mnn_interpreter_t* interpreter, size_t index,
-                                      mnn_declaration_t* info) {
+mnn_status mnn_interpreter_input_info(const mnn_interpreter_t* interpreter, size_t index, mnn_declaration_t* info) {
     return guard([&] {
         checkStructSize(required(info, "info").struct_size, kDeclarationSize, "info");
         const InterpreterUse net(interpreter);
@@ -39,8 +36,7 @@ mnn_status mnn_interpreter_input_info(const mnn_interpreter_t* interpreter, size
     });
 }
 
-mnn_status mnn_interpreter_output_info(const mnn_interpreter_t* interpreter, size_t index,
-                                       mnn_declaration_t* info) {
+mnn_status mnn_interpreter_output_info(const mnn_interpreter_t* interpreter, size_t index, mnn_declaration_t* info) {
     return guard([&] {
         checkStructSize(required(info, "info").struct_size, kDeclarationSize, "info");
         const InterpreterUse net(interpreter);

@@ -10,8 +10,7 @@ constexpr size_t kBufferSize = sizeof(mnn_device_buffer_t);
 
 SharedBuffer::Kind readKind(int32_t kind) {
     if (kind != MNN_BUFFER_VULKAN && kind != MNN_BUFFER_OPAQUE_FD)
-        fail(Status::InvalidValue,
-             "buffer.kind is %d; it is MNN_BUFFER_VULKAN (1) or MNN_BUFFER_OPAQUE_FD (2)", kind);
+        fail(Status::InvalidValue, "buffer.kind is %d; it is MNN_BUFFER_VULKAN (1) or MNN_BUFFER_OPAQUE_FD (2)", kind);
     return kind == MNN_BUFFER_VULKAN ? SharedBuffer::Kind::Handle : SharedBuffer::Kind::Descriptor;
 }
 
@@ -70,11 +69,10 @@ mnn_status mnn_tensor_device_buffer(const mnn_tensor_t* tensor, mnn_device_buffe
         const TensorUse handle(tensor, Access::Read, "mnn_tensor_device_buffer");
         const SharedBuffer::Kind kind = readKind(buffer->kind);
         if (handle.observed() || handle.isConstant())
-            fail(Status::BadState, "tensor '%s' is neither an input nor an output",
-                 handle.storage().name.c_str());
+            fail(Status::BadState, "tensor '%s' is neither an input nor an output", handle.storage().name.c_str());
         Session& session = *handle.session().impl;
-        const SharedBuffer found = handle.isInput() ? session.inputBuffer(handle.index(), kind)
-                                                    : session.outputBuffer(handle.index(), kind);
+        const SharedBuffer found =
+            handle.isInput() ? session.inputBuffer(handle.index(), kind) : session.outputBuffer(handle.index(), kind);
         mnn_device_buffer_t result{};
         result.kind = buffer->kind;
         result.buffer = found.buffer;

@@ -33,8 +33,7 @@ mnn_status mnn_device_count(int32_t forward_type, size_t* count) {
 
 mnn_status mnn_device_info(int32_t forward_type, size_t index, mnn_device_properties_t* properties) {
     return guard([&] {
-        checkStructSize(required(properties, "properties").struct_size, sizeof(mnn_device_properties_t),
-                        "properties");
+        checkStructSize(required(properties, "properties").struct_size, sizeof(mnn_device_properties_t), "properties");
         const std::vector<DeviceDescription> devices = devicesOf(forward_type);
         checkIndex(index, devices.size(), "device");
         const DeviceDescription& device = devices[index];

@@ -69,23 +69,23 @@ std::string callText(const PlannedCall& call, const Session& session) {
 
 std::string tensorText(const std::pair<const int, PlannedTensor>& entry) {
     const PlannedTensor& tensor = entry.second;
-    return format(R"({"tensor":%d,"type":"%s","shape":%s,"constant":%s})", entry.first,
-                  dataTypeName(tensor.type), jsonNumbers(tensor.shape).c_str(), truth(tensor.constant));
+    return format(R"({"tensor":%d,"type":"%s","shape":%s,"constant":%s})", entry.first, dataTypeName(tensor.type),
+                  jsonNumbers(tensor.shape).c_str(), truth(tensor.constant));
 }
 
 std::string graphText(const Net& net, const NetGraph& graph) {
     const Graph& source = *graph.source;
     return "{\"name\":" + jsonString(source.name) + ",\"inputs\":" + jsonNumbers(source.inputs) +
-           ",\"outputs\":" + jsonNumbers(source.outputs) + ",\n\"tensors\":" +
-           listed(source.tensorNames, [](const std::string& name) { return jsonString(name); }) +
-           ",\n\"operators\":" +
-           listed(graph.nodes, [&](const Node& node) { return nodeText(*net.model, node); }) + "}";
+           ",\"outputs\":" + jsonNumbers(source.outputs) +
+           ",\n\"tensors\":" + listed(source.tensorNames, [](const std::string& name) { return jsonString(name); }) +
+           ",\n\"operators\":" + listed(graph.nodes, [&](const Node& node) { return nodeText(*net.model, node); }) +
+           "}";
 }
 
 std::string plannedText(const Session& session, const PlannedGraph& graph) {
     return format("{\"graph\":%d,\n\"tensors\":", graph.graph) + listed(graph.tensors, tensorText) +
-           ",\n\"operators\":" +
-           listed(graph.calls, [&](const PlannedCall& call) { return callText(call, session); }) + "}";
+           ",\n\"operators\":" + listed(graph.calls, [&](const PlannedCall& call) { return callText(call, session); }) +
+           "}";
 }
 
 }  // namespace

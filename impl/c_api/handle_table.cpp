@@ -145,13 +145,11 @@ namespace handles {
 
 uint64_t create(const HandleEntry& entry) {
     uint32_t index = 0;
-    if (!takeSlot(index))
-        fail(Status::LimitExceeded, "there are %u handles already, the most there can be", kSlots);
+    if (!takeSlot(index)) fail(Status::LimitExceeded, "there are %u handles already, the most there can be", kSlots);
     Slot& slot = slots[index];
     slot.payload.store(entry.payload, std::memory_order_release);
-    slot.detail.store(
-        static_cast<uint64_t>(entry.kind) | uint64_t{entry.flags} << 8 | uint64_t{entry.index} << 32,
-        std::memory_order_release);
+    slot.detail.store(static_cast<uint64_t>(entry.kind) | uint64_t{entry.flags} << 8 | uint64_t{entry.index} << 32,
+                      std::memory_order_release);
     const uint32_t generation = generationOf(slot.word.load(std::memory_order_relaxed)) + 1;
     slot.word.store(uint64_t{generation} << kGenerationShift, std::memory_order_release);
     return kMark | uint64_t{generation} << kHandleGenerationShift | uint64_t{index} << kSlotShift;
@@ -200,8 +198,7 @@ void unpin(uint64_t handle) noexcept {
     const uint64_t before = slot.word.fetch_sub(kPin, std::memory_order_acq_rel);
     const uint32_t generation = generationOf(before);
     if ((before & kPins) != kPin || (generation & 1)) return;
-    if (entry.kind == HandleKind::Interpreter || entry.kind == HandleKind::Session ||
-        entry.kind == HandleKind::Runtime)
+    if (entry.kind == HandleKind::Interpreter || entry.kind == HandleKind::Session || entry.kind == HandleKind::Runtime)
         deleteObject(entry.kind, entry.payload);
     if (generation < kLastGeneration) pushFree(static_cast<uint32_t>(&slot - slots));
 }
@@ -219,9 +216,8 @@ void endRead(uint64_t handle) noexcept {
 
 bool beginAlone(uint64_t handle) noexcept {
     const uint32_t generation = static_cast<uint32_t>(handle >> kHandleGenerationShift);
-    return change(slotOf(handle), kAlone, [=](uint64_t word) {
-        return !(word & (kAlone | kReaders)) && generationOf(word) == generation;
-    });
+    return change(slotOf(handle), kAlone,
+                  [=](uint64_t word) { return !(word & (kAlone | kReaders)) && generationOf(word) == generation; });
 }
 
 void endAlone(uint64_t handle) noexcept {
@@ -234,8 +230,8 @@ bool destroy(uint64_t handle) noexcept {
     uint64_t word = slot.word.load(std::memory_order_relaxed);
     do {
         if (generationOf(word) != generation) return false;
-    } while (!slot.word.compare_exchange_weak(
-        word, uint64_t{generation + 1} << kGenerationShift | (word & kPins), std::memory_order_acq_rel));
+    } while (!slot.word.compare_exchange_weak(word, uint64_t{generation + 1} << kGenerationShift | (word & kPins),
+                                              std::memory_order_acq_rel));
     return true;
 }
 

@@ -18,10 +18,9 @@ const char* handleKindName(HandleKind kind) noexcept;
 
 struct HandleEntry {
     HandleKind kind = HandleKind::None;
-    uint64_t payload =
-        0;  // of an interpreter, session or runtime: its object; of a tensor: the handle of its session
-    uint32_t index = 0;  // of a tensor
-    uint8_t flags = 0;   // of a tensor
+    uint64_t payload = 0;  // of an interpreter, session or runtime: its object; of a tensor: the handle of its session
+    uint32_t index = 0;    // of a tensor
+    uint8_t flags = 0;     // of a tensor
 };
 
 namespace handles {

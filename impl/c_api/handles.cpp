@@ -10,11 +10,10 @@ namespace {
 
 [[noreturn]] void refuseHandle(handles::Found found, const HandleEntry& entry, HandleKind wanted,
                                const char* argument) {
-    if (found == handles::Found::Destroyed)
-        fail(Status::BadHandle, "argument '%s' is a destroyed handle", argument);
+    if (found == handles::Found::Destroyed) fail(Status::BadHandle, "argument '%s' is a destroyed handle", argument);
     if (found == handles::Found::WrongKind)
-        fail(Status::BadHandle, "argument '%s' is the handle of %s, not of %s", argument,
-             handleKindName(entry.kind), handleKindName(wanted));
+        fail(Status::BadHandle, "argument '%s' is the handle of %s, not of %s", argument, handleKindName(entry.kind),
+             handleKindName(wanted));
     fail(Status::BadHandle, "argument '%s' is no handle of this library", argument);
 }
 
@@ -68,8 +67,7 @@ const void* thisThread() noexcept {
 
 InterpreterUse::InterpreterUse(const mnn_interpreter_t* handle)
     : handle_(valueOf(handle)),
-      object_(reinterpret_cast<InterpreterObject*>(
-          pinned(handle_, HandleKind::Interpreter, "interpreter").payload)) {}
+      object_(reinterpret_cast<InterpreterObject*>(pinned(handle_, HandleKind::Interpreter, "interpreter").payload)) {}
 
 RuntimeUse::RuntimeUse(const mnn_runtime_t* handle, const char* argument)
     : handle_(valueOf(handle)),
@@ -112,8 +110,8 @@ void SessionUse::refuse(const char* argument) const {
     if (inside) {
         const bool mine = object_->aloneThread.load(std::memory_order_relaxed) == thisThread();
         if (!mine && object_->submission->pending())
-            fail(Status::Busy, "%s is not possible now: the run that %s began has to be waited for first",
-                 call_, inside);
+            fail(Status::Busy, "%s is not possible now: the run that %s began has to be waited for first", call_,
+                 inside);
         fail(Status::Busy, "%s is not possible now: %s of this session is %s", call_, inside,
              mine ? "running this callback" : "under way on another thread");
     }
@@ -165,8 +163,7 @@ TensorUse::TensorUse(const HandleEntry& entry, Access access, const char* call)
 const Operand* TensorUse::observed() const {
     if (!isObserved_) return nullptr;
     // Shown to one thread alone: its callback is over when the tensor is not there any more.
-    if (session_->callbackThread.load(std::memory_order_relaxed) != thisThread() ||
-        index_ >= session_->observed.size())
+    if (session_->callbackThread.load(std::memory_order_relaxed) != thisThread() || index_ >= session_->observed.size())
         fail(Status::Busy, "a tensor that a callback of a run is shown is used outside of that callback");
     return session_->observed[index_];
 }
@@ -188,8 +185,8 @@ const void* TensorUse::data() const {
 
 int32_t TensorUse::type() const {
     const Session& session = *session_->impl;
-    const bool isHalf = !isObserved_ && !isConstant_ &&
-                        (isInput_ ? session.inputIsHalf(index_) : session.outputIsHalf(index_));
+    const bool isHalf =
+        !isObserved_ && !isConstant_ && (isInput_ ? session.inputIsHalf(index_) : session.outputIsHalf(index_));
     return isHalf ? MNN_TYPE_FLOAT16 : publicType(storage().type);
 }
 

@@ -68,8 +68,8 @@ struct InterpreterObject {
     void requireModel(const char* purpose) {
         const std::lock_guard lock(released.mutex);
         if (released.done)
-            fail(Status::BadState,
-                 "the bytes of the model were given back (mnn_interpreter_release_model): %s", purpose);
+            fail(Status::BadState, "the bytes of the model were given back (mnn_interpreter_release_model): %s",
+                 purpose);
     }
     OperatorRegistry operators;
     // File order over all graphs: graph and node.
@@ -180,8 +180,8 @@ class SessionUse {
     uint64_t handle() const noexcept { return handle_; }
     // For a session that this call has alone.
     void destroy() noexcept;
-    // For a run that goes on when this call has returned: pinAgain() may throw, and leaveAlone() keeps the session alone.
-    // takeBack() ends both.
+    // For a run that goes on when this call has returned: pinAgain() may throw, and leaveAlone() keeps the session
+    // alone. takeBack() ends both.
     void pinAgain() const;
     void leaveAlone() noexcept;
     static void takeBack(SessionObject& session, uint64_t handle) noexcept;
@@ -233,9 +233,7 @@ class CancelUse {
     }
     CancelUse(const CancelUse&) = delete;
     CancelUse& operator=(const CancelUse&) = delete;
-    Cancellation cancellation() const {
-        return handle_ ? Cancellation(handles::cancelState(handle_)) : Cancellation();
-    }
+    Cancellation cancellation() const { return handle_ ? Cancellation(handles::cancelState(handle_)) : Cancellation(); }
     // For a token that is not NULL. destroy() returns false when another thread was first.
     void reset() const noexcept { Cancellation::reset(handles::cancelState(handle_)); }
     bool destroy() const noexcept { return handles::destroy(handle_); }

@@ -55,9 +55,8 @@ void requireSuccess(const Answer& answer, const std::string& who, const char* wh
          mnn_status_name(answer.status), answer.message[0] ? ": " : "", answer.message);
 }
 
-CallbackComputation::CallbackComputation(const NodeCallbacks& callbacks, const std::string& who,
-                                         const mnn_node_t& node, std::span<Tensor* const> inputs,
-                                         std::span<Tensor* const> outputs,
+CallbackComputation::CallbackComputation(const NodeCallbacks& callbacks, const std::string& who, const mnn_node_t& node,
+                                         std::span<Tensor* const> inputs, std::span<Tensor* const> outputs,
                                          std::span<const NodeWeights> weights)
     : callbacks_(callbacks), who_(who), node_(node), inputs_(inputs), outputs_(outputs) {
     if (!callbacks_.prepare) return;
@@ -69,8 +68,7 @@ CallbackComputation::CallbackComputation(const NodeCallbacks& callbacks, const s
         views[i] = viewOf(weights[i]);
         pointers.push_back(&views[i]);
     }
-    const Answer answer =
-        ask(callbacks_.prepare, callbacks_.user, node_, inputs_, outputs_, nullptr, pointers);
+    const Answer answer = ask(callbacks_.prepare, callbacks_.user, node_, inputs_, outputs_, nullptr, pointers);
     requireSuccess(answer, who_, "prepare");
     state_ = answer.state;
 }
@@ -85,8 +83,7 @@ void CallbackComputation::run(const Frame& frame) {
     const auto all = [&](size_t, const Tensor& tensor) { return frame.data<const void>(tensor); };
     inputs_.show(all);
     outputs_.show(all);
-    requireSuccess(ask(callbacks_.compute, callbacks_.user, node_, inputs_, outputs_, state_), who_,
-                   "compute");
+    requireSuccess(ask(callbacks_.compute, callbacks_.user, node_, inputs_, outputs_, state_), who_, "compute");
 }
 
 }  // namespace mnnc

@@ -14,8 +14,7 @@ void OperatorRegistry::add(std::shared_ptr<const HostOperator> op) {
     if (hasSessions_ || creating_ > 0)
         fail(Status::BadState, "operator '%s' comes too late: the interpreter %s", name,
              hasSessions_ ? "has had a session" : "is creating a session");
-    if (findHostOperator(operators_, name))
-        fail(Status::InvalidValue, "an operator '%s' is registered already", name);
+    if (findHostOperator(operators_, name)) fail(Status::InvalidValue, "an operator '%s' is registered already", name);
     operators_.push_back(std::move(op));
     outdated.swap(bound_);
 }

@@ -29,8 +29,7 @@ struct Bool {
 };
 
 template <typename T>
-constexpr bool kIsFraction =
-    std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+constexpr bool kIsFraction = std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
 // Wide types: double for fractions, int64_t for integers.
 template <typename T>
@@ -80,8 +79,7 @@ bool fits(Wide value) {
             std::is_same_v<T, int64_t> ? 0x1p63 : static_cast<double>(std::numeric_limits<T>::max()) + 1;
         return value >= kLow && value < kAbove && value == std::trunc(value);
     } else {
-        return value >= int64_t{std::numeric_limits<T>::min()} &&
-               value <= int64_t{std::numeric_limits<T>::max()};
+        return value >= int64_t{std::numeric_limits<T>::min()} && value <= int64_t{std::numeric_limits<T>::max()};
     }
 }
 
@@ -144,8 +142,7 @@ struct Chunk {
             if (fraction)
                 found = static_cast<size_t>(std::find_if_not(fractions, end, fits<T, double>) - fractions);
             else
-                found = static_cast<size_t>(std::find_if_not(integers, integers + count, fits<T, int64_t>) -
-                                            integers);
+                found = static_cast<size_t>(std::find_if_not(integers, integers + count, fits<T, int64_t>) - integers);
         });
         return found;
     }
@@ -197,8 +194,7 @@ size_t hostElementBytes(int32_t type) {
     return bytes;
 }
 
-void convertElements(const void* from, int32_t fromType, void* to, int32_t toType, size_t count,
-                     const char* name) {
+void convertElements(const void* from, int32_t fromType, void* to, int32_t toType, size_t count, const char* name) {
     if (fromType == toType) {
         std::memmove(to, from, count * hostElementBytes(toType));
         return;
@@ -209,8 +205,7 @@ void convertElements(const void* from, int32_t fromType, void* to, int32_t toTyp
         chunk.load(from, fromType, begin, part);
         const size_t bad = chunk.misfit(toType, part);
         if (bad < part)
-            fail(Status::InputDataError, "tensor '%s': element %zu is %.17g, which %s cannot hold", name,
-                 begin + bad,
+            fail(Status::InputDataError, "tensor '%s': element %zu is %.17g, which %s cannot hold", name, begin + bad,
                  chunk.fraction ? chunk.fractions[bad] : static_cast<double>(chunk.integers[bad]),
                  hostTypeName(toType));
     }

@@ -11,10 +11,9 @@ const char* hostTypeName(int32_t type) noexcept;
 // The bytes of an element of MNN_TYPE_*. Throws InvalidValue for other numbers.
 size_t hostElementBytes(int32_t type);
 
-// Converts elements between two of MNN_TYPE_*, at any alignment. Throws InputDataError, before anything is written, when
-// a value does not fit: an integer out of range, a fraction or a NaN for an integer, a finite number that would be
+// Converts elements between two of MNN_TYPE_*, at any alignment. Throws InputDataError, before anything is written,
+// when a value does not fit: an integer out of range, a fraction or a NaN for an integer, a finite number that would be
 // infinite. `name` is the tensor's.
-void convertElements(const void* from, int32_t fromType, void* to, int32_t toType, size_t count,
-                     const char* name);
+void convertElements(const void* from, int32_t fromType, void* to, int32_t toType, size_t count, const char* name);
 
 }  // namespace mnnc

@@ -41,14 +41,12 @@ mnn_status mnn_interpreter_uuid(const mnn_interpreter_t* interpreter, const char
 }
 
 mnn_status mnn_interpreter_model_version(const mnn_interpreter_t* interpreter, const char** version) {
-    return guard(
-        [&] { required(version, "version") = InterpreterUse(interpreter)->impl->model().version().c_str(); });
+    return guard([&] { required(version, "version") = InterpreterUse(interpreter)->impl->model().version().c_str(); });
 }
 
 mnn_status mnn_interpreter_biz_code(const mnn_interpreter_t* interpreter, const char** biz_code) {
-    return guard([&] {
-        required(biz_code, "biz_code") = InterpreterUse(interpreter)->impl->model().bizCode().c_str();
-    });
+    return guard(
+        [&] { required(biz_code, "biz_code") = InterpreterUse(interpreter)->impl->model().bizCode().c_str(); });
 }
 
 mnn_status mnn_interpreter_input_count(const mnn_interpreter_t* interpreter, size_t* count) {
@@ -59,8 +57,7 @@ mnn_status mnn_interpreter_output_count(const mnn_interpreter_t* interpreter, si
     return guard([&] { required(count, "count") = mainGraph(*InterpreterUse(interpreter)).outputs.size(); });
 }
 
-mnn_status mnn_interpreter_output_name(const mnn_interpreter_t* interpreter, size_t index,
-                                       const char** name) {
+mnn_status mnn_interpreter_output_name(const mnn_interpreter_t* interpreter, size_t index, const char** name) {
     return guard([&] {
         required(name, "name");
         const InterpreterUse net(interpreter);
@@ -78,8 +75,7 @@ mnn_status mnn_interpreter_op_name(const mnn_interpreter_t* interpreter, size_t 
     return guard([&] { required(name, "name") = nodeAt(*InterpreterUse(interpreter), index).name.c_str(); });
 }
 
-mnn_status mnn_interpreter_op_type(const mnn_interpreter_t* interpreter, size_t index,
-                                   const char** type_name) {
+mnn_status mnn_interpreter_op_type(const mnn_interpreter_t* interpreter, size_t index, const char** type_name) {
     return guard([&] {
         required(type_name, "type_name");
         const InterpreterUse net(interpreter);
@@ -98,8 +94,7 @@ mnn_status mnn_interpreter_op_supported(const mnn_interpreter_t* interpreter, si
     });
 }
 
-mnn_status mnn_interpreter_op_output_count(const mnn_interpreter_t* interpreter, size_t index,
-                                           size_t* count) {
+mnn_status mnn_interpreter_op_output_count(const mnn_interpreter_t* interpreter, size_t index, size_t* count) {
     return guard([&] { required(count, "count") = madeBy(*InterpreterUse(interpreter), index).size(); });
 }
 

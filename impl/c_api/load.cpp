@@ -30,8 +30,8 @@ struct LoadOptions {
         if (given.log_level < MNN_LOG_DEFAULT || given.log_level > MNN_LOG_DEBUG)
             fail(Status::InvalidValue, "options.log_level is %d, it goes from 0 to 4", given.log_level);
         if (given.bytes_finalizer && given.load_mode != MNN_LOAD_BORROW)
-            fail(Status::InvalidValue,
-                 "options.bytes_finalizer is for borrowed bytes, options.load_mode is %d", given.load_mode);
+            fail(Status::InvalidValue, "options.bytes_finalizer is for borrowed bytes, options.load_mode is %d",
+                 given.load_mode);
         checkWeights();
     }
     // The external weights of the host; null: there are none.
@@ -52,11 +52,9 @@ void LoadOptions::checkWeights() const {
              data ? "external_weight_data" : "external_weight_reader",
              given.external_weight_path ? "external_weight_path" : "external_weight_reader");
     const int32_t mode = given.external_weight_mode;
-    if (data ? mode != MNN_LOAD_DEFAULT && mode != MNN_LOAD_COPY && mode != MNN_LOAD_BORROW
-             : mode != MNN_LOAD_DEFAULT)
+    if (data ? mode != MNN_LOAD_DEFAULT && mode != MNN_LOAD_COPY && mode != MNN_LOAD_BORROW : mode != MNN_LOAD_DEFAULT)
         fail(Status::InvalidValue,
-             "options.external_weight_mode is %d; memory is copied (3) or borrowed (4), all else has mode 0",
-             mode);
+             "options.external_weight_mode is %d; memory is copied (3) or borrowed (4), all else has mode 0", mode);
     if (given.external_weight_finalizer && !reader && mode != MNN_LOAD_BORROW)
         fail(Status::InvalidValue,
              "options.external_weight_finalizer is for borrowed weights or a reader; there are none");
@@ -64,8 +62,7 @@ void LoadOptions::checkWeights() const {
         fail(Status::BadRange, "options.external_weight_size is %llu, which no memory has",
              static_cast<unsigned long long>(given.external_weight_size));
     if (!data && !reader && given.external_weight_size > 0)
-        fail(Status::InvalidValue,
-             "options.external_weight_size is %llu, but there is neither data nor reader",
+        fail(Status::InvalidValue, "options.external_weight_size is %llu, but there is neither data nor reader",
              static_cast<unsigned long long>(given.external_weight_size));
     if ((data || reader) && given.external_weight_size == 0)
         fail(Status::Truncated, "options.external_weight_size is 0: the external weights are empty");
@@ -75,9 +72,9 @@ std::shared_ptr<const ExternalFile> LoadOptions::externalWeights() {
     const auto size = static_cast<size_t>(given.external_weight_size);
     const void* data = given.external_weight_data;
     if (given.external_weight_reader)
-        return std::make_shared<const ExternalFile>(
-            "weights of the host's reader", ModelBytes::fromSource(std::make_unique<const WeightReader>(
-                                                given.external_weight_reader, size, weights.share())));
+        return std::make_shared<const ExternalFile>("weights of the host's reader",
+                                                    ModelBytes::fromSource(std::make_unique<const WeightReader>(
+                                                        given.external_weight_reader, size, weights.share())));
     if (!data) return nullptr;
     return std::make_shared<const ExternalFile>("external weights in memory",
                                                 given.external_weight_mode == MNN_LOAD_BORROW
@@ -91,10 +88,9 @@ void logLoaded(const InterpreterObject& interpreter, const char* path, const Sto
     if (!log.wants(LogLevel::Info)) return;
     const Model& model = interpreter.impl->model();
     log(LogLevel::Info,
-        format("model %s%s%s loaded in %.1f ms: %zu operators, %zu inputs, %zu outputs, %zu bytes",
-               path ? "'" : "", path ? path : "from memory", path ? "'" : "", watch.milliseconds(),
-               interpreter.ops.size(), model.mainGraph().inputs.size(), model.mainGraph().outputs.size(),
-               model.byteSize()));
+        format("model %s%s%s loaded in %.1f ms: %zu operators, %zu inputs, %zu outputs, %zu bytes", path ? "'" : "",
+               path ? path : "from memory", path ? "'" : "", watch.milliseconds(), interpreter.ops.size(),
+               model.mainGraph().inputs.size(), model.mainGraph().outputs.size(), model.byteSize()));
 }
 
 // `read` gets the bytes of the model.
@@ -126,8 +122,7 @@ mnn_interpreter_t* create(const Read& read, const char* path, LoadOptions& optio
         }
     object->log = log;
     logLoaded(*object, path, watch);
-    const uint64_t handle =
-        handles::create({HandleKind::Interpreter, reinterpret_cast<uint64_t>(object.get())});
+    const uint64_t handle = handles::create({HandleKind::Interpreter, reinterpret_cast<uint64_t>(object.get())});
     // From here on nothing fails: the object belongs to the handle, the finalizer to the object.
     static_cast<void>(object.release());
     log->finalizer = given.log_finalizer;
@@ -151,16 +146,14 @@ mnn_status mnn_interpreter_create_from_file(const char* path, const mnn_interpre
         required(out, "out");
         const int32_t mode = read.given.load_mode;
         if (mode != MNN_LOAD_DEFAULT && mode != MNN_LOAD_MAPPED && mode != MNN_LOAD_CHUNKED)
-            fail(Status::InvalidValue, "options.load_mode is %d; a file is mapped (1) or read in chunks (2)",
-                 mode);
+            fail(Status::InvalidValue, "options.load_mode is %d; a file is mapped (1) or read in chunks (2)", mode);
         const auto access = accessOf(mode);
-        *out = create([&](const Cancellation& cancel) { return ModelBytes::fromFile(path, access, cancel); },
-                      path, read);
+        *out =
+            create([&](const Cancellation& cancel) { return ModelBytes::fromFile(path, access, cancel); }, path, read);
     });
 }
 
-mnn_status mnn_interpreter_create_from_memory(const void* data, size_t size,
-                                              const mnn_interpreter_options_t* options,
+mnn_status mnn_interpreter_create_from_memory(const void* data, size_t size, const mnn_interpreter_options_t* options,
                                               mnn_interpreter_t** out) {
     return guard([&] {
         LoadOptions read(options);

@@ -10,8 +10,7 @@ namespace {
 // What a shape callback says of output i.
 class ShapedOutput {
   public:
-    ShapedOutput(const std::string& who, size_t i, const mnn_host_tensor_t& view)
-        : who_(who), i_(i), view_(view) {}
+    ShapedOutput(const std::string& who, size_t i, const mnn_host_tensor_t& view) : who_(who), i_(i), view_(view) {}
 
     void apply(Tensor& tensor) const {
         Shape shape;
@@ -19,8 +18,7 @@ class ShapedOutput {
         if (view_.rank < 0 || view_.rank > kMaxRank)
             refuse(Status::BadRange, format("with rank %d; it goes from 0 to %d", view_.rank, kMaxRank));
         for (int k = 0; k < view_.rank; ++k) {
-            if (view_.dims[k] < 0)
-                refuse(Status::BadRange, format("with the extent %d at axis %d", view_.dims[k], k));
+            if (view_.dims[k] < 0) refuse(Status::BadRange, format("with the extent %d at axis %d", view_.dims[k], k));
             shape.push(view_.dims[k]);
         }
         try {
@@ -39,8 +37,7 @@ class ShapedOutput {
     DataType type() const {
         for (int type = 0; type <= static_cast<int>(DataType::BFloat16); ++type)
             if (publicType(static_cast<DataType>(type)) == view_.type) return static_cast<DataType>(type);
-        refuse(Status::BadType,
-               format("with the element type %d, which no tensor of a session has", view_.type));
+        refuse(Status::BadType, format("with the element type %d, which no tensor of a session has", view_.type));
     }
     [[noreturn]] void refuse(Status status, const std::string& how) const {
         fail(status, "%s: its shape callback left output %zu %s", who_.c_str(), i_, how.c_str());
@@ -69,17 +66,15 @@ class CallbackNode final : public HostOperatorNode {
         if (!op_.shape) return copyShapes(context);
         TensorViews inputs(context.inputs), outputs(context.outputs);
         const uint32_t content = contentInputs();
-        inputs.show([&](size_t i, const Tensor& tensor) {
-            return i < 32 && ((content >> i) & 1u) ? tensor.values : nullptr;
-        });
+        inputs.show(
+            [&](size_t i, const Tensor& tensor) { return i < 32 && ((content >> i) & 1u) ? tensor.values : nullptr; });
         for (size_t i = 0; i < context.inputs.size() && i < 32; ++i)
             if (((content >> i) & 1u) && !inputs[i].data && inputs[i].bytes > 0)
                 fail(Status::ComputeSizeError, "%s: the elements of input %zu are not known while planning",
                      who_.c_str(), i);
         outputs.showUnshaped(context.inputs.empty() ? nullptr : context.inputs[0]);
         requireSuccess(ask(op_.shape, op_.user_data, view_.get(), inputs, outputs, nullptr), who_, "shape");
-        for (size_t i = 0; i < outputs.size(); ++i)
-            ShapedOutput(who_, i, outputs[i]).apply(*context.outputs[i]);
+        for (size_t i = 0; i < outputs.size(); ++i) ShapedOutput(who_, i, outputs[i]).apply(*context.outputs[i]);
     }
     std::unique_ptr<HostComputation> plan(std::span<Tensor* const> inputs,
                                           std::span<Tensor* const> outputs) const override {

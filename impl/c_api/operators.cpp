@@ -52,7 +52,7 @@ mnn_status mnn_node_attribute(const mnn_node_t* node, const char* key, const mnn
             }
             known += format("%s'%s'", known.empty() ? "" : ", ", candidate->key);
         }
-        fail(Status::NotFound, "node '%s' has no attribute '%s'%s%s", node->name, key,
-             known.empty() ? "" : "; it has ", known.c_str());
+        fail(Status::NotFound, "node '%s' has no attribute '%s'%s%s", node->name, key, known.empty() ? "" : "; it has ",
+             known.c_str());
     });
 }

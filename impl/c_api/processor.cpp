@@ -6,8 +6,7 @@ using namespace mnnc;
 
 mnn_status mnn_cpu_info(mnn_cpu_properties_t* properties) {
     return guard([&] {
-        checkStructSize(required(properties, "properties").struct_size, sizeof(mnn_cpu_properties_t),
-                        "properties");
+        checkStructSize(required(properties, "properties").struct_size, sizeof(mnn_cpu_properties_t), "properties");
         const ProcessorDescription cpu = describeProcessor();
         std::string isas;
         for (const std::string& isa : cpu.isas) isas += (isas.empty() ? "" : " ") + isa;
@@ -25,8 +24,7 @@ mnn_status mnn_cpu_info(mnn_cpu_properties_t* properties) {
     });
 }
 
-mnn_status mnn_cpu_calibrate(const char* cpu_isa, mnn_cancel_t* cancel, char* buffer, size_t capacity,
-                             size_t* needed) {
+mnn_status mnn_cpu_calibrate(const char* cpu_isa, mnn_cancel_t* cancel, char* buffer, size_t capacity, size_t* needed) {
     return guard([&] {
         required(needed, "needed");
         const CancelUse use(cancel);
@@ -38,11 +36,10 @@ mnn_status mnn_cpu_calibrate(const char* cpu_isa, mnn_cancel_t* cancel, char* bu
         required(buffer, "buffer");
         if (capacity < kMaxProcessorCosts) {
             *needed = kMaxProcessorCosts;
-            fail(Status::BufferTooSmall, "argument 'capacity' is %zu, but a text may have %zu bytes",
-                 capacity, kMaxProcessorCosts);
+            fail(Status::BufferTooSmall, "argument 'capacity' is %zu, but a text may have %zu bytes", capacity,
+                 kMaxProcessorCosts);
         }
-        const std::string text =
-            calibrateProcessor(cpu_isa ? cpu_isa : "", [&] { cancellation.check(); });
+        const std::string text = calibrateProcessor(cpu_isa ? cpu_isa : "", [&] { cancellation.check(); });
         copyText(buffer, capacity, text.c_str());
         *needed = text.size() + 1;
     });

@@ -32,8 +32,8 @@ void appendPlan(const Session& session, const SessionContext& path, const std::s
             if (pass && entry.pass != *pass) continue;
             text += before;
             text += graph.empty() ? "main graph" : "subgraph '" + graph + "'";
-            text += format(", stage %d, %s%s\n", where.second,
-                           entry.pass.empty() ? "before the passes" : "after ", entry.pass.c_str());
+            text += format(", stage %d, %s%s\n", where.second, entry.pass.empty() ? "before the passes" : "after ",
+                           entry.pass.c_str());
             text += entry.text;
         }
     }
@@ -62,8 +62,7 @@ void appendCandidates(const std::vector<AlgorithmCandidate>& candidates, std::st
 std::string algorithms(const Session& session) {
     std::string text;
     for (const OpRecord& record : session.records()) {
-        text += format("%s\t%s\t%s\t%s\n", record.backend, record.type, record.name.c_str(),
-                       record.algorithm.c_str());
+        text += format("%s\t%s\t%s\t%s\n", record.backend, record.type, record.name.c_str(), record.algorithm.c_str());
         appendCandidates(record.candidates, text);
     }
     return text;
@@ -96,8 +95,8 @@ mnn_status mnn_session_report(const mnn_session_t* session, const char* what, ch
     });
 }
 
-mnn_status mnn_interpreter_report(const mnn_interpreter_t* interpreter, const char* what, char* buffer,
-                                  size_t capacity, size_t* needed) {
+mnn_status mnn_interpreter_report(const mnn_interpreter_t* interpreter, const char* what, char* buffer, size_t capacity,
+                                  size_t* needed) {
     return guard([&] {
         const InterpreterUse net(interpreter);
         required(what, "what");

@@ -53,8 +53,7 @@ mnn_runtime_config_t readRuntimeConfig(const mnn_runtime_config_t* config) {
     if (read.power < MNN_POWER_NORMAL || read.power > MNN_POWER_LOW)
         fail(Status::InvalidValue, "config.power is %d, it goes from 0 to %d", read.power, MNN_POWER_LOW);
     if (read.parallel_for && (read.power != MNN_POWER_NORMAL || read.core_count > 0))
-        fail(Status::InvalidValue,
-             "config.%s is for workers, but config.parallel_for brings the host's own threads",
+        fail(Status::InvalidValue, "config.%s is for workers, but config.parallel_for brings the host's own threads",
              read.core_count > 0 ? "cores" : "power");
     if (!read.allocate != !read.release)
         fail(Status::InvalidValue, "config.%s is NULL, but config.%s is not: an allocator needs both",
@@ -63,8 +62,7 @@ mnn_runtime_config_t readRuntimeConfig(const mnn_runtime_config_t* config) {
         fail(Status::InvalidValue, "config.device is '%s', but config.vulkan brings the host's own device",
              read.device);
     if (read.log_level < MNN_LOG_DEFAULT || read.log_level > MNN_LOG_DEBUG)
-        fail(Status::InvalidValue, "config.log_level is %d, it goes from 0 to %d", read.log_level,
-             MNN_LOG_DEBUG);
+        fail(Status::InvalidValue, "config.log_level is %d, it goes from 0 to %d", read.log_level, MNN_LOG_DEBUG);
     if (read.threads == 0) read.threads = 1;
     return read;
 }
@@ -86,8 +84,7 @@ std::shared_ptr<HostVulkan> readVulkan(const mnn_vulkan_objects_t& objects) {
         fail(Status::InvalidValue, "config.vulkan->storage_16bit is %d, it is 0 or 1", read.storage_16bit);
     host->storage16 = read.storage_16bit == 1;
     if (!read.lock_queue != !read.unlock_queue)
-        fail(Status::InvalidValue,
-             "config.vulkan->%s is NULL, but the other of lock_queue and unlock_queue is not",
+        fail(Status::InvalidValue, "config.vulkan->%s is NULL, but the other of lock_queue and unlock_queue is not",
              read.lock_queue ? "unlock_queue" : "lock_queue");
     host->lockQueue = read.lock_queue;
     host->unlockQueue = read.unlock_queue;
@@ -126,25 +123,22 @@ SharedThreadsPtr workersOf(const mnn_runtime_config_t& config, const LogSink& lo
         log(LogLevel::Info, "the workers of the runtime are placed on cores " + textOf(cores));
     if (power != Power::Normal && cores == wanted && log.wants(LogLevel::Info))
         log(LogLevel::Info,
-            format("config.power is %d and chooses no cores: those that may be used are alike",
-                   config.power));
+            format("config.power is %d and chooses no cores: those that may be used are alike", config.power));
     return threads;
 }
 
 void logRuntime(const SharedRuntime& runtime, bool ofHost) {
     if (!runtime.log.wants(LogLevel::Info)) return;
     const int threads = runtime.threads->threads();
-    runtime.log(LogLevel::Info,
-                format("runtime created: %d thread%s%s, %s", threads, threads == 1 ? "" : "s",
-                       ofHost ? " of the host" : "",
-                       runtime.memory ? "memory of the host's allocator" : "memory of the library"));
+    runtime.log(LogLevel::Info, format("runtime created: %d thread%s%s, %s", threads, threads == 1 ? "" : "s",
+                                       ofHost ? " of the host" : "",
+                                       runtime.memory ? "memory of the host's allocator" : "memory of the library"));
 }
 
 }  // namespace
 
 mnn_status mnn_vulkan_objects_init(mnn_vulkan_objects_t* objects, size_t struct_size) {
-    return guard(
-        [&] { initStruct(&required(objects, "objects"), struct_size, kVulkanObjectsSize, "objects"); });
+    return guard([&] { initStruct(&required(objects, "objects"), struct_size, kVulkanObjectsSize, "objects"); });
 }
 
 mnn_status mnn_runtime_config_init(mnn_runtime_config_t* config, size_t struct_size) {
@@ -164,9 +158,9 @@ mnn_status mnn_runtime_create(const mnn_runtime_config_t* config, mnn_runtime_t*
         if (given.log_level != MNN_LOG_DEFAULT) shared->log.level = static_cast<LogLevel>(given.log_level);
         shared->owners = {logData, allocatorData, parallelData};
         if (given.allocate) shared->memory = std::make_shared<HostAllocator>(given, allocatorData);
-        shared->threads = given.parallel_for ? makeHostThreads(given.parallel_for, parallelData->data,
-                                                               parallelData, given.threads)
-                                             : workersOf(given, shared->log);
+        shared->threads = given.parallel_for
+                              ? makeHostThreads(given.parallel_for, parallelData->data, parallelData, given.threads)
+                              : workersOf(given, shared->log);
         if (given.device) shared->device = given.device;
         if (given.cpu_costs) shared->costs = readProcessorCosts(given.cpu_costs);
         std::shared_ptr<UserData> vulkanData;
@@ -179,8 +173,7 @@ mnn_status mnn_runtime_create(const mnn_runtime_config_t* config, mnn_runtime_t*
         logRuntime(*shared, given.parallel_for != nullptr);
         auto object = std::make_unique<RuntimeObject>();
         object->shared = shared;
-        const uint64_t handle =
-            handles::create({HandleKind::Runtime, reinterpret_cast<uint64_t>(object.get())});
+        const uint64_t handle = handles::create({HandleKind::Runtime, reinterpret_cast<uint64_t>(object.get())});
         // From here on nothing fails: the object belongs to the handle, the finalizers to the object.
         static_cast<void>(object.release());
         logData->finalizer = given.log_finalizer;

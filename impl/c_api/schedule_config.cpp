@@ -18,18 +18,15 @@ int32_t inRange(int32_t value, int32_t low, int32_t high, const char* field) {
 HostBackendPtr hostBackend(const mnn_schedule_config_t& config, int32_t value, const char* field) {
     if (value < MNN_FORWARD_USER) return nullptr;
     if (!config.runtime)
-        fail(Status::InvalidValue, "config.%s is %d, a backend of a runtime, but config.runtime is NULL",
-             field, value);
+        fail(Status::InvalidValue, "config.%s is %d, a backend of a runtime, but config.runtime is NULL", field, value);
     HostBackendPtr found = RuntimeUse(config.runtime, "config.runtime")->backends.find(value);
-    if (!found)
-        fail(Status::InvalidValue, "config.%s is %d, which the runtime has no backend of", field, value);
+    if (!found) fail(Status::InvalidValue, "config.%s is %d, which the runtime has no backend of", field, value);
     return found;
 }
 
 ForwardType forwardType(int32_t value, const HostBackendPtr& host, const char* field) {
     if (!host && value != MNN_FORWARD_CPU && value != MNN_FORWARD_AUTO && value != MNN_FORWARD_VULKAN)
-        fail(Status::InvalidValue, "config.%s is %d, which is not a forward type of this library", field,
-             value);
+        fail(Status::InvalidValue, "config.%s is %d, which is not a forward type of this library", field, value);
     return static_cast<ForwardType>(value);
 }
 
@@ -52,8 +49,8 @@ constexpr int32_t kMaxPlans = 64;
 
 // At most one bit of each group.
 void checkGpuMode(int32_t mode) {
-    constexpr int32_t kTuning = MNN_GPU_TUNING_NONE | MNN_GPU_TUNING_HEAVY | MNN_GPU_TUNING_WIDE |
-                                MNN_GPU_TUNING_NORMAL | MNN_GPU_TUNING_FAST;
+    constexpr int32_t kTuning =
+        MNN_GPU_TUNING_NONE | MNN_GPU_TUNING_HEAVY | MNN_GPU_TUNING_WIDE | MNN_GPU_TUNING_NORMAL | MNN_GPU_TUNING_FAST;
     constexpr int32_t kMemory = MNN_GPU_MEMORY_BUFFER | MNN_GPU_MEMORY_IMAGE;
     constexpr int32_t kRecord = MNN_GPU_RECORD_OP | MNN_GPU_RECORD_BATCH;
     if (mode & ~(kTuning | kMemory | kRecord))
@@ -77,13 +74,11 @@ GpuTuning tuningOf(int32_t mode) {
 void takeRuntime(const mnn_schedule_config_t& config, BackendConfig& backend) {
     if (!config.runtime) return;
     if (config.power != MNN_POWER_NORMAL)
-        fail(Status::InvalidValue, "config.power is %d, but the runtime has a power of its own",
-             config.power);
+        fail(Status::InvalidValue, "config.power is %d, but the runtime has a power of its own", config.power);
     backend.shared = RuntimeUse(config.runtime, "config.runtime")->shared;
     if (config.threads == 0) backend.threads = backend.shared->threads->threads();
     if (config.device && backend.shared->vulkan)
-        fail(Status::InvalidValue, "config.device is '%s', but the runtime has the host's own device",
-             config.device);
+        fail(Status::InvalidValue, "config.device is '%s', but the runtime has the host's own device", config.device);
     if (!config.device) backend.device = backend.shared->device;
 }
 
@@ -100,8 +95,7 @@ SessionConfig readConfig(const mnn_schedule_config_t& config) {
         fail(Status::BadRange, "config.threads is %d, it goes from 0 to %d", config.threads, MNN_MAX_THREADS);
     result.backend.threads = std::max(config.threads, 1);
     const int32_t precision = inRange(config.precision, 0, MNN_PRECISION_LOW_BF16, "precision");
-    result.backend.precision =
-        precision == MNN_PRECISION_LOW_BF16 ? Precision::Low : static_cast<Precision>(precision);
+    result.backend.precision = precision == MNN_PRECISION_LOW_BF16 ? Precision::Low : static_cast<Precision>(precision);
     result.backend.memory = static_cast<MemoryMode>(inRange(config.memory, 0, MNN_MEMORY_LOW, "memory"));
     result.backend.power = static_cast<Power>(inRange(config.power, 0, MNN_POWER_LOW, "power"));
     checkGpuMode(config.gpu_mode);
@@ -109,9 +103,8 @@ SessionConfig readConfig(const mnn_schedule_config_t& config) {
     result.backend.tuning = tuningOf(config.gpu_mode);
     result.backend.tuningOperators = inRange(config.tuning_operators, 0, INT32_MAX, "tuning_operators");
     if (config.device && (result.forwardType == ForwardType::Cpu || result.hostBackend))
-        fail(Status::InvalidValue,
-             "config.device is '%s', but config.forward_type is %s, which has no devices", config.device,
-             result.hostBackend ? "a backend of the host" : "the CPU");
+        fail(Status::InvalidValue, "config.device is '%s', but config.forward_type is %s, which has no devices",
+             config.device, result.hostBackend ? "a backend of the host" : "the CPU");
     if (config.device) result.backend.device = config.device;
     takeRuntime(config, result.backend);
     if (config.cpu_isa) result.backend.cpuIsa = config.cpu_isa;

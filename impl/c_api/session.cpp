@@ -26,8 +26,8 @@ mnn_tensor_t* find(const std::vector<SessionTensor>& tensors, const char* name, 
     fail(Status::NotFound, "there is no %s '%s'; there is %s", what, name, known.c_str());
 }
 
-// Where the file is not of this session, or lacks what was measured since it was read or written. A cache that cannot be
-// written is no reason to fail: the next process prepares again.
+// Where the file is not of this session, or lacks what was measured since it was read or written. A cache that cannot
+// be written is no reason to fail: the next process prepares again.
 void writeCache(SessionObject& session, bool anyway) {
     const std::string& path = session.cachePath;
     if (path.empty() || !(anyway || session.impl->measuredMore())) return;
@@ -110,8 +110,7 @@ mnn_session_t* createSession(InterpreterObject& net, const std::vector<mnn_sched
     try {
         for (size_t i = 0; i < made.inputs.size(); ++i)
             made.inputs[i].handle = createTensorHandle(handle, i, kTensorInput);
-        for (size_t i = 0; i < made.outputs.size(); ++i)
-            made.outputs[i].handle = createTensorHandle(handle, i, 0);
+        for (size_t i = 0; i < made.outputs.size(); ++i) made.outputs[i].handle = createTensorHandle(handle, i, 0);
     } catch (...) {
         handles::destroy(handle);
         throw;
@@ -131,8 +130,8 @@ std::vector<mnn_schedule_config_t> readConfigs(const mnn_schedule_config_t& firs
         const std::string name = format("configs[%zu]", i);
         checkStructSize(size, kConfigSize, name.c_str());
         if (size % alignof(mnn_schedule_config_t) != 0 || given.struct_size != size)
-            fail(Status::VersionMismatch, "%s.struct_size is %zu, that of the first configuration %zu",
-                 name.c_str(), given.struct_size, size);
+            fail(Status::VersionMismatch, "%s.struct_size is %zu, that of the first configuration %zu", name.c_str(),
+                 given.struct_size, size);
         configs.push_back(readStruct(given, kConfigSize, name.c_str()));
     }
     return configs;
@@ -141,8 +140,7 @@ std::vector<mnn_schedule_config_t> readConfigs(const mnn_schedule_config_t& firs
 }  // namespace
 
 mnn_status mnn_resize_options_init(mnn_resize_options_t* options, size_t struct_size) {
-    return guard(
-        [&] { initStruct(&required(options, "options"), struct_size, kResizeOptionsSize, "options"); });
+    return guard([&] { initStruct(&required(options, "options"), struct_size, kResizeOptionsSize, "options"); });
 }
 
 mnn_status mnn_session_create(mnn_interpreter_t* interpreter, const mnn_schedule_config_t* config,
@@ -156,13 +154,12 @@ mnn_status mnn_session_create(mnn_interpreter_t* interpreter, const mnn_schedule
     });
 }
 
-mnn_status mnn_session_create_paths(mnn_interpreter_t* interpreter, const mnn_schedule_config_t* configs,
-                                    size_t count, mnn_session_t** out) {
+mnn_status mnn_session_create_paths(mnn_interpreter_t* interpreter, const mnn_schedule_config_t* configs, size_t count,
+                                    mnn_session_t** out) {
     return guard([&] {
         const InterpreterUse net(interpreter);
         required(out, "out");
-        *out =
-            createSession(*net, readConfigs(required(configs, "configs"), count), "mnn_session_create_paths");
+        *out = createSession(*net, readConfigs(required(configs, "configs"), count), "mnn_session_create_paths");
     });
 }
 
@@ -176,8 +173,7 @@ mnn_status mnn_session_destroy(mnn_session_t** session) {
 
 mnn_status mnn_session_input_count(const mnn_session_t* session, size_t* count) {
     return guard([&] {
-        required(count, "count") =
-            SessionUse(session, Access::Always, "mnn_session_input_count")->inputs.size();
+        required(count, "count") = SessionUse(session, Access::Always, "mnn_session_input_count")->inputs.size();
     });
 }
 
@@ -199,8 +195,7 @@ mnn_status mnn_session_input_at(const mnn_session_t* session, size_t index, mnn_
 
 mnn_status mnn_session_output_count(const mnn_session_t* session, size_t* count) {
     return guard([&] {
-        required(count, "count") =
-            SessionUse(session, Access::Always, "mnn_session_output_count")->outputs.size();
+        required(count, "count") = SessionUse(session, Access::Always, "mnn_session_output_count")->outputs.size();
     });
 }
 
@@ -220,8 +215,7 @@ mnn_status mnn_session_output_at(const mnn_session_t* session, size_t index, mnn
     });
 }
 
-mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor_t* input, const int32_t* dims,
-                                    size_t rank) {
+mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor_t* input, const int32_t* dims, size_t rank) {
     return guard([&] {
         const SessionUse handle(session, Access::Alone, "mnn_session_resize_input");
         if (!input) fail(Status::NullArgument, "argument 'input' is NULL");
@@ -234,8 +228,8 @@ mnn_status mnn_session_resize_input(mnn_session_t* session, mnn_tensor_t* input,
         Shape shape;
         for (size_t i = 0; i < rank; ++i) {
             if (dims[i] < 0)
-                fail(Status::BadRange, "input '%s': extent %zu is %d",
-                     handle->inputs[entry.index].name.c_str(), i, dims[i]);
+                fail(Status::BadRange, "input '%s': extent %zu is %d", handle->inputs[entry.index].name.c_str(), i,
+                     dims[i]);
             shape.push(dims[i]);
         }
         handle->impl->resizeInput(entry.index, shape);

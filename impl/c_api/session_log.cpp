@@ -27,24 +27,22 @@ void logFallbacks(const SessionObject& session) {
     for (size_t i = 0; i < paths.size(); ++i) {
         if (paths[i].fallbackReason().empty()) continue;
         const std::string who = paths.size() == 1 ? "the session" : format("path %zu", i);
-        const std::string fallback =
-            format("%s runs on backend '%s' instead of the wanted one: %s", who.c_str(),
-                   backendName(paths[i]), paths[i].fallbackReason().c_str());
+        const std::string fallback = format("%s runs on backend '%s' instead of the wanted one: %s", who.c_str(),
+                                            backendName(paths[i]), paths[i].fallbackReason().c_str());
         session.log->sink(LogLevel::Info, fallback);
-        if (const SharedRuntimePtr& runtime = paths[i].wantedSettings().shared)
-            runtime->log(LogLevel::Info, fallback);
+        if (const SharedRuntimePtr& runtime = paths[i].wantedSettings().shared) runtime->log(LogLevel::Info, fallback);
     }
 }
 
-// One line for each operator that the wanted backend did not take, but for those in `before`. What a later run decides has
-// no line yet.
+// One line for each operator that the wanted backend did not take, but for those in `before`. What a later run decides
+// has no line yet.
 std::set<std::string> logOperators(const LogSink& log, const std::vector<OpRecord>& records,
                                    const std::set<std::string>& before) {
     std::set<std::string> lines;
     for (const OpRecord& record : records) {
         if (record.reason.empty() || !*record.backend) continue;
-        const std::string line = format("operator '%s' (%s) runs on backend '%s': %s", record.name.c_str(),
-                                        record.type, record.backend, record.reason.c_str());
+        const std::string line = format("operator '%s' (%s) runs on backend '%s': %s", record.name.c_str(), record.type,
+                                        record.backend, record.reason.c_str());
         if (lines.insert(line).second && before.count(line) == 0) log(LogLevel::Debug, line);
     }
     return lines;
@@ -76,11 +74,10 @@ void logCreated(const SessionObject& session, const Stopwatch& watch, size_t cac
         log(LogLevel::Info, format("the cache of %zu bytes was %s", cacheBytes, textOf(made.cacheVerdict())));
     if (log.wants(LogLevel::Info)) {
         const Session::Memory memory = made.memory();
-        log(LogLevel::Info,
-            format("session on %s created in %.1f ms: %s, %lld bytes planned, %lld bytes of weights",
-                   backendNames(made).c_str(), watch.milliseconds(),
-                   made.needsResize() ? "a resize is needed" : "ready to run",
-                   static_cast<long long>(memory.arena), static_cast<long long>(memory.weights)));
+        log(LogLevel::Info, format("session on %s created in %.1f ms: %s, %lld bytes planned, %lld bytes of weights",
+                                   backendNames(made).c_str(), watch.milliseconds(),
+                                   made.needsResize() ? "a resize is needed" : "ready to run",
+                                   static_cast<long long>(memory.arena), static_cast<long long>(memory.weights)));
     }
 }
 
@@ -88,8 +85,7 @@ void logPlan(SessionObject& session, const Stopwatch& watch) {
     const LogSink& log = session.log->sink;
     if (!log.wants(LogLevel::Debug) || session.impl->needsResize()) return;
     const std::vector<OpRecord>& records = session.impl->records();
-    log(LogLevel::Debug,
-        format("plan of %zu operators made in %.1f ms", records.size(), watch.milliseconds()));
+    log(LogLevel::Debug, format("plan of %zu operators made in %.1f ms", records.size(), watch.milliseconds()));
     session.loggedOperators = logOperators(log, records, {});
 }
 
@@ -105,9 +101,8 @@ RunPlanLog::~RunPlanLog() {
     try {
         const LogSink& log = session_.log->sink;
         const std::vector<OpRecord>& records = session_.impl->records();
-        log(LogLevel::Debug,
-            format("a run made %llu plan%s of stages: the session has %zu operators",
-                   static_cast<unsigned long long>(made), made == 1 ? "" : "s", records.size()));
+        log(LogLevel::Debug, format("a run made %llu plan%s of stages: the session has %zu operators",
+                                    static_cast<unsigned long long>(made), made == 1 ? "" : "s", records.size()));
         session_.loggedOperators = logOperators(log, records, session_.loggedOperators);
     } catch (const std::bad_alloc&) {
         // The run has ended as it did. There is no memory for a message.

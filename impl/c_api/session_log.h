@@ -5,13 +5,14 @@
 
 namespace mnnc {
 
-// Where each path of the session runs and why not elsewhere, and its cost. cacheBytes: size of the cache that it was given.
+// Where each path of the session runs and why not elsewhere, and its cost. cacheBytes: size of the cache that it was
+// given.
 void logCreated(const SessionObject& session, const Stopwatch& watch, size_t cacheBytes);
 // Operators that the wanted backend did not take, one line each, when a creation or a resize made a plan.
 void logPlan(SessionObject& session, const Stopwatch& watch);
 
-// Looks at one run: where the run makes plans, this says so when it ends, and for which operators they say anything new.
-// Does nothing, not even count plans, unless the log takes messages of that level.
+// Looks at one run: where the run makes plans, this says so when it ends, and for which operators they say anything
+// new. Does nothing, not even count plans, unless the log takes messages of that level.
 class RunPlanLog {
   public:
     explicit RunPlanLog(SessionObject& session) noexcept;

@@ -1,4 +1,5 @@
-// mnn_session_info(), mnn_session_path_info() and mnn_session_statistics(): how a session is set up, and what it has done.
+// mnn_session_info(), mnn_session_path_info() and mnn_session_statistics(): how a session is set up, and what it has
+// done.
 #include "c_api/guard.h"
 
 using namespace mnnc;
@@ -11,8 +12,8 @@ constexpr size_t kStatisticsSize = sizeof(mnn_statistics_t);
 
 int32_t gpuMode(const Path& path) {
     if (path.forwardType() != ForwardType::Vulkan) return 0;
-    constexpr int32_t kTuning[] = {MNN_GPU_TUNING_NONE, MNN_GPU_TUNING_FAST, MNN_GPU_TUNING_NORMAL,
-                                   MNN_GPU_TUNING_WIDE, MNN_GPU_TUNING_HEAVY};
+    constexpr int32_t kTuning[] = {MNN_GPU_TUNING_NONE, MNN_GPU_TUNING_FAST, MNN_GPU_TUNING_NORMAL, MNN_GPU_TUNING_WIDE,
+                                   MNN_GPU_TUNING_HEAVY};
     return kTuning[static_cast<size_t>(path.settings().tuning)] | MNN_GPU_MEMORY_BUFFER |
            (path.wantedSettings().recordBatch ? MNN_GPU_RECORD_BATCH : MNN_GPU_RECORD_OP);
 }

@@ -37,8 +37,7 @@ void Submission::submit(SessionUse& session, const mnn_run_options_t& options) {
         throw;
     }
     session.leaveAlone();
-    RunQueue* const queue =
-        queue_;  // another thread may wait for the run, and submit the next one, from now on
+    RunQueue* const queue = queue_;  // another thread may wait for the run, and submit the next one, from now on
     state_.store(Submitted, std::memory_order_release);
     if (queue) queue->push(*this);
 }
@@ -73,15 +72,12 @@ void Submission::run() noexcept {
 
 mnn_status Submission::wait(const SessionUse& session, int64_t nanoseconds) {
     if (session->callbackThread.load(std::memory_order_relaxed) == thisThread())
-        fail(Status::Busy,
-             "mnn_session_wait is not possible now: %s of this session is running this callback",
+        fail(Status::Busy, "mnn_session_wait is not possible now: %s of this session is running this callback",
              session->alone.load(std::memory_order_relaxed));
     State expected = Submitted;
     if (!state_.compare_exchange_strong(expected, Waiting, std::memory_order_acq_rel)) {
-        if (expected == Waiting)
-            fail(Status::Busy, "mnn_session_wait of this session is under way on another thread");
-        fail(Status::BadState,
-             "no run of this session is to be waited for: mnn_session_submit() comes first");
+        if (expected == Waiting) fail(Status::Busy, "mnn_session_wait of this session is under way on another thread");
+        fail(Status::BadState, "no run of this session is to be waited for: mnn_session_submit() comes first");
     }
     mnn_status status = MNN_OK;
     try {
@@ -106,10 +102,9 @@ void Submission::awaitThread(int64_t nanoseconds) {
     const auto ended = [this] { return ended_.load(std::memory_order_relaxed); };
     if (process_ != getpid()) {
         if (ended_.load(std::memory_order_acquire)) return;
-        fail(
-            Status::BadState,
-            "the run was submitted in the process that forked this one, and ends there; the session is of no "
-            "use here");
+        fail(Status::BadState,
+             "the run was submitted in the process that forked this one, and ends there; the session is of no "
+             "use here");
     }
     // Also when it has ended: the thread is out of the session when it has given the mutex back.
     std::unique_lock lock(mutex_);

@@ -1,5 +1,5 @@
-// A submitted run of a session, from mnn_session_submit() to the mnn_session_wait() that gets its status. The session is
-// pinned and had alone in between, so that every other call finds it busy.
+// A submitted run of a session, from mnn_session_submit() to the mnn_session_wait() that gets its status. The session
+// is pinned and had alone in between, so that every other call finds it busy.
 #pragma once
 #include <sys/types.h>
 
@@ -14,11 +14,11 @@ namespace mnnc {
 
 class Submission final : private RunQueue::Job {
   public:
-    // Begins a run of a session that the call has alone, and leaves the session alone to it. Throws what keeps the run from
-    // beginning.
+    // Begins a run of a session that the call has alone, and leaves the session alone to it. Throws what keeps the run
+    // from beginning.
     void submit(SessionUse& session, const mnn_run_options_t& options);
-    // Waits for the run, at most so many nanoseconds unless that is below 0, and returns its status, with its sentence as
-    // that of this thread. Throws BadState where nothing was submitted, Busy, and Timeout: then the run goes on.
+    // Waits for the run, at most so many nanoseconds unless that is below 0, and returns its status, with its sentence
+    // as that of this thread. Throws BadState where nothing was submitted, Busy, and Timeout: then the run goes on.
     mnn_status wait(const SessionUse& session, int64_t nanoseconds);
     // Whether a run was submitted whose status was not asked for yet.
     bool pending() const noexcept { return state_.load(std::memory_order_relaxed) != None; }

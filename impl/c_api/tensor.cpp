@@ -22,8 +22,7 @@ const Shape& shapeOf(const TensorUse& handle) {
     if (handle.isConstant()) return handle.storage().shape;
     if (handle.isInput()) return session.inputShape(handle.index());
     if (!session.outputsShaped())
-        fail(Status::BadState, "output '%s' has no shape before the session is %s",
-             storageOf(handle).name.c_str(),
+        fail(Status::BadState, "output '%s' has no shape before the session is %s", storageOf(handle).name.c_str(),
              session.needsResize() ? "resized" : "run, its shape depends on contents");
     return session.output(handle.index()).shape;
 }
@@ -45,8 +44,7 @@ void requireResized(const TensorUse& handle) {
 
 // The bytes of a host buffer with elements of `type`, and their number.
 struct HostBuffer {
-    HostBuffer(const Operand& tensor, int32_t wanted, Format order)
-        : type(wanted), own(publicType(tensor.type)) {
+    HostBuffer(const Operand& tensor, int32_t wanted, Format order) : type(wanted), own(publicType(tensor.type)) {
         const size_t element = hostElementBytes(type);
         count = static_cast<size_t>(hostBytes(tensor, order)) / hostElementBytes(own);
         bytes = count * element;
@@ -112,8 +110,7 @@ Readable readable(const TensorUse& handle) {
             fail(Status::BadState, "tensor '%s' lies in the device's memory: save_tensors makes it an output",
                  tensor.name.c_str());
     } else if (bindings && inBuffer(handle, *bindings)) {
-        fail(Status::BadState,
-             "tensor '%s' is bound to a buffer of the device, where the host does not read it",
+        fail(Status::BadState, "tensor '%s' is bound to a buffer of the device, where the host does not read it",
              tensor.name.c_str());
     } else if (handle.isInput()) {
         if (bindings && bindings->input(handle.index()).copied() && !tensor.empty())
@@ -146,8 +143,8 @@ void write(mnn_tensor_t* tensor, const void* data, size_t bytes, const int32_t* 
     const HostBuffer buffer(known, type ? *type : handle.type(), from);
     if (bytes != buffer.bytes)
         fail(Status::InputDataError, "%s '%s' of shape %s takes %zu bytes, %zu are given",
-             handle.isInput() ? "input" : "constant", known.name.c_str(), known.shape.text().c_str(),
-             buffer.bytes, bytes);
+             handle.isInput() ? "input" : "constant", known.name.c_str(), known.shape.text().c_str(), buffer.bytes,
+             bytes);
     if (bytes == 0) return;
     if (!data) fail(Status::NullArgument, "argument 'data' is NULL");
     Session& session = *handle.session().impl;
@@ -158,8 +155,7 @@ void write(mnn_tensor_t* tensor, const void* data, size_t bytes, const int32_t* 
 }
 
 // type: of the elements in data; null: the tensor's.
-void read(const mnn_tensor_t* tensor, void* data, size_t bytes, const int32_t* type, int32_t format,
-          const char* call) {
+void read(const mnn_tensor_t* tensor, void* data, size_t bytes, const int32_t* type, int32_t format, const char* call) {
     const TensorUse handle(tensor, Access::Read, call);
     const Format to = readFormat(format);
     requireResized(handle);
@@ -195,8 +191,7 @@ mnn_status mnn_tensor_shape(const mnn_tensor_t* tensor, int32_t* dims, size_t ca
 mnn_status mnn_tensor_element_count(const mnn_tensor_t* tensor, size_t* count) {
     return guard([&] {
         required(count, "count");
-        *count = static_cast<size_t>(
-            described(TensorUse(tensor, Access::Read, "mnn_tensor_element_count")).elements());
+        *count = static_cast<size_t>(described(TensorUse(tensor, Access::Read, "mnn_tensor_element_count")).elements());
     });
 }
 
@@ -212,8 +207,7 @@ mnn_status mnn_tensor_write(mnn_tensor_t* tensor, const void* data, size_t bytes
     return guard([&] { write(tensor, data, bytes, nullptr, format, "mnn_tensor_write"); });
 }
 
-mnn_status mnn_tensor_write_as(mnn_tensor_t* tensor, const void* data, size_t bytes, int32_t type,
-                               int32_t format) {
+mnn_status mnn_tensor_write_as(mnn_tensor_t* tensor, const void* data, size_t bytes, int32_t type, int32_t format) {
     return guard([&] { write(tensor, data, bytes, &type, format, "mnn_tensor_write_as"); });
 }
 
@@ -221,8 +215,7 @@ mnn_status mnn_tensor_read(const mnn_tensor_t* tensor, void* buffer, size_t byte
     return guard([&] { read(tensor, buffer, bytes, nullptr, format, "mnn_tensor_read"); });
 }
 
-mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer, size_t bytes, int32_t type,
-                              int32_t format) {
+mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer, size_t bytes, int32_t type, int32_t format) {
     return guard([&] { read(tensor, buffer, bytes, &type, format, "mnn_tensor_read_as"); });
 }
 
@@ -241,8 +234,7 @@ mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data) {
             fail(Status::BadState, "tensor '%s' is mapped already", storageOf(handle).name.c_str());
         requireResized(handle);
         if (!handle.isInput() && (access & MNN_MAP_WRITE))
-            fail(Status::BadState, "tensor '%s' is an output and cannot be written",
-                 storageOf(handle).name.c_str());
+            fail(Status::BadState, "tensor '%s' is an output and cannot be written", storageOf(handle).name.c_str());
         if (access & MNN_MAP_WRITE) requireUnbound(handle);
         const Readable source = readable(handle);
         // The caller writes to inputs alone, whose memory is the session's or its own.
@@ -266,8 +258,7 @@ mnn_status mnn_tensor_unmap(mnn_tensor_t* tensor) {
     return guard([&] {
         const TensorUse handle(tensor, Access::Alone, "mnn_tensor_unmap");
         const Mapping mapping = std::exchange(handle.mapping(), {});
-        if (!mapping.access)
-            fail(Status::BadState, "tensor '%s' is not mapped", storageOf(handle).name.c_str());
+        if (!mapping.access) fail(Status::BadState, "tensor '%s' is not mapped", storageOf(handle).name.c_str());
         Session& session = *handle.session().impl;
         session.keepMapped(--handle.session().mapped > 0);
         if (mapping.plan != session.plans() || session.needsResize())

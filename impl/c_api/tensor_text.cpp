@@ -60,9 +60,7 @@ class Writer {
 
   private:
     size_t extent(size_t axis) const { return static_cast<size_t>(values_.dims[axis]); }
-    bool elides(size_t axis) const {
-        return edge_ > 0 && edge_ < extent(axis) && edge_ < extent(axis) - edge_;
-    }
+    bool elides(size_t axis) const { return edge_ > 0 && edge_ < extent(axis) && edge_ < extent(axis) - edge_; }
     // The positions along an axis that are shown. `gap` is called where some are left out.
     template <typename Shown, typename Gap>
     void along(size_t axis, const Shown& shown, const Gap& gap) const {
@@ -113,8 +111,7 @@ class Writer {
 
 }  // namespace
 
-mnn_status mnn_tensor_print(const mnn_tensor_t* tensor, size_t edge, char* buffer, size_t capacity,
-                            size_t* needed) {
+mnn_status mnn_tensor_print(const mnn_tensor_t* tensor, size_t edge, char* buffer, size_t capacity, size_t* needed) {
     return guard([&] {
         const TensorUse handle(tensor, Access::Read, "mnn_tensor_print");
         const Values values(tensor);

@@ -29,8 +29,8 @@ class CallbackObserver final : public RunObserver {
     bool wantsDeviceTimes() const noexcept override { return options_.device_times != 0; }
 
   private:
-    int32_t ask(mnn_op_callback callback, const OpCall& call, const std::vector<Operand*>& tensors,
-                const Frame& frame, double deviceMs) {
+    int32_t ask(mnn_op_callback callback, const OpCall& call, const std::vector<Operand*>& tensors, const Frame& frame,
+                double deviceMs) {
         show(tensors, frame);
         mnn_op_info_t info = describe(call.record, *session_.impl);
         info.device_ms = deviceMs;
@@ -38,11 +38,9 @@ class CallbackObserver final : public RunObserver {
         const int32_t answer = invoke(callback, info);
         hide();
         if (answer == MNN_OP_STOP)
-            fail(Status::CallbackStop, "a callback stopped the run at operator '%s'",
-                 call.record.name.c_str());
+            fail(Status::CallbackStop, "a callback stopped the run at operator '%s'", call.record.name.c_str());
         if (answer != MNN_OP_RUN && answer != MNN_OP_SKIP)
-            fail(Status::InvalidValue,
-                 "%d came back from a callback at operator '%s'; it is none of MNN_OP_*", answer,
+            fail(Status::InvalidValue, "%d came back from a callback at operator '%s'; it is none of MNN_OP_*", answer,
                  call.record.name.c_str());
         return answer;
     }
@@ -73,8 +71,7 @@ class CallbackObserver final : public RunObserver {
     std::vector<const mnn_tensor_t*> handles_;
 };
 
-void run(SessionObject& session, uint64_t handle, const mnn_run_options_t& options,
-         const Cancellation& cancel) {
+void run(SessionObject& session, uint64_t handle, const mnn_run_options_t& options, const Cancellation& cancel) {
     const RunPlanLog plans(session);
     if (!options.before && !options.after) return session.impl->run(nullptr, cancel);
     CallbackObserver observer(session, handle, options);

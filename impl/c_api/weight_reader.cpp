@@ -15,8 +15,8 @@ void WeightReader::read(size_t offset, void* out, size_t bytes) const {
     if (status == MNN_OK) return;
     if (!isStatus(status))
         fail(Status::InvalidValue,
-             "options.external_weight_reader returned %d for %zu bytes at %zu, which is no status", status,
-             bytes, offset);
+             "options.external_weight_reader returned %d for %zu bytes at %zu, which is no status", status, bytes,
+             offset);
     fail(static_cast<Status>(status), "options.external_weight_reader gave %s for %zu bytes at %zu",
          mnn_status_name(status), bytes, offset);
 }

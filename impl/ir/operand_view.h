@@ -24,8 +24,8 @@ struct OperandView {
     std::optional<OperandView> through(const Region& region, int64_t elements) const;
 };
 
-// The offset of the operand of each product of the broadcast batch, where the last two axes are matrices; `own`: the operand's
-// batch extents.
+// The offset of the operand of each product of the broadcast batch, where the last two axes are matrices; `own`: the
+// operand's batch extents.
 std::vector<size_t> matrixOffsets(const OperandView& view, const Shape& own, const Shape& batch);
 
 }  // namespace mnnc

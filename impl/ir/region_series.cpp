@@ -12,8 +12,7 @@ std::optional<RegionSeries> RegionSeries::of(std::span<const Region> regions) {
     RegionSeries series;
     series.src = first.src.offset;
     series.dst = first.dst.offset;
-    for (int a = 0; a < 3; ++a)
-        series.axes[a + 1] = {first.size[a], first.src.stride[a], first.dst.stride[a]};
+    for (int a = 0; a < 3; ++a) series.axes[a + 1] = {first.size[a], first.src.stride[a], first.dst.stride[a]};
     const auto count = static_cast<int64_t>(regions.size());
     series.axes[0].size = count;
     if (count > 1) {

@@ -34,9 +34,7 @@ class MemorySource : public ByteSource {
     MemorySource(const uint8_t* data, size_t size) : data_(data), size_(size) {}
     const std::string& name() const noexcept override { return name_; }
     size_t size() const noexcept override { return size_; }
-    void read(size_t offset, void* out, size_t bytes) const override {
-        std::memcpy(out, data_ + offset, bytes);
-    }
+    void read(size_t offset, void* out, size_t bytes) const override { std::memcpy(out, data_ + offset, bytes); }
     void requireUnchanged() const override {}
     const uint8_t* data() const noexcept override { return data_; }
 
@@ -88,8 +86,7 @@ void* reserve(size_t bytes) noexcept {
 #if MNN_C_WATCHED_BLOCKS
     return std::calloc(bytes, 1);
 #else
-    void* memory =
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return nullptr;
 #ifdef MADV_NOHUGEPAGE
     ::madvise(memory, bytes, MADV_NOHUGEPAGE);  // most of it stays untouched
@@ -120,8 +117,8 @@ std::unique_ptr<const ByteSource> readWhole(const File& file, const Cancellation
 
 }  // namespace
 
-// Memory for what is read, used again: fresh memory costs as much as the reading. One buffer is kept at most. All are of
-// one size, of which only what is used takes memory; larger ones are not kept.
+// Memory for what is read, used again: fresh memory costs as much as the reading. One buffer is kept at most. All are
+// of one size, of which only what is used takes memory; larger ones are not kept.
 class ReadBuffers : public std::enable_shared_from_this<ReadBuffers> {
   public:
     std::shared_ptr<uint8_t> take(size_t bytes) {
@@ -160,8 +157,7 @@ class ReadBuffers : public std::enable_shared_from_this<ReadBuffers> {
     };
 
     static void* map() {
-        void* memory =
-            ::mmap(nullptr, kBytes + kSlack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void* memory = ::mmap(nullptr, kBytes + kSlack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED) fail(Status::OutOfMemory, "no memory for a buffer of %zu bytes", kBytes);
 #ifdef MADV_NOHUGEPAGE
         ::madvise(memory, kBytes + kSlack, MADV_NOHUGEPAGE);
@@ -206,8 +202,7 @@ ModelBytes ModelBytes::fromFile(const char* path, Access access, const Cancellat
     if (access == Access::Map) {
         const size_t size = file->size();
         Mapping mapping(::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file->descriptor(), 0), {size});
-        if (mapping.get() != MAP_FAILED)
-            return fromSource(std::make_unique<const MappedFile>(std::move(mapping)));
+        if (mapping.get() != MAP_FAILED) return fromSource(std::make_unique<const MappedFile>(std::move(mapping)));
     }
     if (access != Access::OnDemand || file->justModified()) return fromSource(readWhole(*file, cancel));
     return fromSource(std::move(file));
@@ -244,8 +239,7 @@ bool ModelBytes::fetch(size_t offset, size_t bytes) {
     if (!mapping_) {
         void* memory = reserve(size_);
         if (!memory)
-            fail(Status::OutOfMemory, "no address space for the %zu bytes of '%s'", size_,
-                 from->name().c_str());
+            fail(Status::OutOfMemory, "no address space for the %zu bytes of '%s'", size_, from->name().c_str());
         mapping_ = memory;
         data_ = static_cast<const uint8_t*>(memory);
     }

@@ -2,9 +2,9 @@
 //
 // They stay in their source. data() is memory of the source's size that holds what fetch() has copied and zeros
 // elsewhere, and view() gives the rest when it is wanted: in place where the source lies in memory, else read into
-// memory of the reader. What was fetched is never read again, so what has been verified stays as it is; what view() gives
-// may differ from what was there before, and its decoder has to check it. So the source can be released while others
-// use what was fetched.
+// memory of the reader. What was fetched is never read again, so what has been verified stays as it is; what view()
+// gives may differ from what was there before, and its decoder has to check it. So the source can be released while
+// others use what was fetched.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -39,8 +39,7 @@ class ModelBytes {
     ~ModelBytes();
 
     // Throws what File does, FileReadFailed, FileChanged, OutOfMemory, and Cancelled where a large file is read whole.
-    static ModelBytes fromFile(const char* path, Access access = Access::OnDemand,
-                               const Cancellation& cancel = {});
+    static ModelBytes fromFile(const char* path, Access access = Access::OnDemand, const Cancellation& cancel = {});
     // They stay in the source.
     static ModelBytes fromSource(std::unique_ptr<const ByteSource> source);
     // Throws NullArgument, or Truncated when size is 0.
@@ -61,8 +60,8 @@ class ModelBytes {
     // Throws FileChanged.
     void requireUnchanged() const;
 
-    // A range, which must lie inside: where it is in memory, or read. Throws FileChanged, FileReadFailed, BadState after
-    // release(). Safe to call from several threads.
+    // A range, which must lie inside: where it is in memory, or read. Throws FileChanged, FileReadFailed, BadState
+    // after release(). Safe to call from several threads.
     HeldBytes view(size_t offset, size_t bytes) const;
     // Whether a range was fetched.
     bool inMemory(size_t offset, size_t bytes) const noexcept;

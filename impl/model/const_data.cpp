@@ -1,5 +1,5 @@
-// Decoding of Blobs (model-format 4.5): size checks in 64 bits, half -> f32, int64 -> i32 with saturation, packed layouts
-// -> row-major.
+// Decoding of Blobs (model-format 4.5): size checks in 64 bits, half -> f32, int64 -> i32 with saturation, packed
+// layouts -> row-major.
 #include "model/const_data.h"
 
 #include <algorithm>
@@ -76,17 +76,14 @@ int64_t neededBytes(const wire::Blob& blob, const Source& from, const char* opNa
 }
 
 // Row-major bytes of a packed constant, with elements of `width` bytes.
-std::vector<uint8_t> unpacked(const wire::Blob& blob, std::span<const uint8_t> packed, int64_t count,
-                              int64_t width) {
-    const int64_t batch = blob.dims()->Get(0), channels = blob.dims()->Get(1),
-                  plane = count / batch / channels;
+std::vector<uint8_t> unpacked(const wire::Blob& blob, std::span<const uint8_t> packed, int64_t count, int64_t width) {
+    const int64_t batch = blob.dims()->Get(0), channels = blob.dims()->Get(1), plane = count / batch / channels;
     std::vector<uint8_t> result(static_cast<size_t>(count * width));
     uint8_t* to = result.data();
     for (int64_t n = 0; n < batch; ++n)
         for (int64_t c = 0; c < channels; ++c)
             for (int64_t i = 0; i < plane; ++i, to += width) {
-                const int64_t at =
-                    ((c / kChannelBlock * batch + n) * plane + i) * kChannelBlock + c % kChannelBlock;
+                const int64_t at = ((c / kChannelBlock * batch + n) * plane + i) * kChannelBlock + c % kChannelBlock;
                 std::memcpy(to, packed.data() + at * width, static_cast<size_t>(width));
             }
     return result;
@@ -107,8 +104,8 @@ Source checkedSource(const wire::Blob& blob, const WeightFiles& files, const cha
     const int64_t needed = neededBytes(blob, from, opName);
     if (needed > 0 && from.stored.empty() && isExternal(blob)) {
         if (!files.external)
-            fail(Status::FileNotExist,
-                 "operator '%s' keeps its data in an external file, and the model has none", opName);
+            fail(Status::FileNotExist, "operator '%s' keeps its data in an external file, and the model has none",
+                 opName);
         from.stored = files.external->range(blob.external()->Get(0), blob.external()->Get(1), opName);
     }
     requireBytes(static_cast<int64_t>(from.stored.size()), needed, opName);
@@ -168,15 +165,14 @@ void encodeElement(wire::DataType type, const uint8_t* from, uint8_t* to, const 
 
 }  // namespace
 
-void encodeBlob(const wire::Blob& blob, const void* values, int64_t count, const uint8_t* base,
-                std::span<uint8_t> file, const char* opName) {
+void encodeBlob(const wire::Blob& blob, const void* values, int64_t count, const uint8_t* base, std::span<uint8_t> file,
+                const char* opName) {
     if (count == 0) return;
     const Source to = sourceOf(blob, nullptr);
     const uint8_t* stored = to.stored.empty() ? nullptr : to.stored.read().bytes.data();
     if (!stored)
         fail(Status::NotSupported,
-             "operator '%s' keeps its values in the file of external weights, which cannot be changed",
-             opName);
+             "operator '%s' keeps its values in the file of external weights, which cannot be changed", opName);
     const auto offset = static_cast<size_t>(stored - base);
     const int64_t needed = neededBytes(blob, to, opName);
     if (count != blobElementCount(blob, opName) || static_cast<int64_t>(to.stored.size()) < needed ||
@@ -187,14 +183,13 @@ void encodeBlob(const wire::Blob& blob, const void* values, int64_t count, const
     const bool converts = blob.dataType() == DataType::DT_HALF || blob.dataType() == DataType::DT_INT64;
     const int64_t own = converts ? 4 : to.elementSize;
     const auto* source = static_cast<const uint8_t*>(values);
-    const int64_t channels = isPacked(blob) ? blob.dims()->Get(1) : 1,
-                  batch = isPacked(blob) ? blob.dims()->Get(0) : 1, plane = count / channels / batch;
+    const int64_t channels = isPacked(blob) ? blob.dims()->Get(1) : 1, batch = isPacked(blob) ? blob.dims()->Get(0) : 1,
+                  plane = count / channels / batch;
     for (int64_t i = 0; i < count; ++i) {
         const int64_t n = i / plane / channels, c = i / plane % channels;
         const int64_t at =
-            isPacked(blob)
-                ? ((c / kChannelBlock * batch + n) * plane + i % plane) * kChannelBlock + c % kChannelBlock
-                : i;
+            isPacked(blob) ? ((c / kChannelBlock * batch + n) * plane + i % plane) * kChannelBlock + c % kChannelBlock
+                           : i;
         if (converts)
             encodeElement(blob.dataType(), source + i * own, target + at * to.elementSize, opName);
         else
@@ -242,8 +237,8 @@ ConstData decodeBlob(const wire::Blob& blob, const WeightFiles& files, const cha
         uint8_t* out = own(checkedMul(result.count, 4, "bytes of a constant"));
         for (int64_t i = 0; i < result.count; ++i) {
             const int64_t wide = readAt<int64_t>(data, i);
-            const int32_t value = static_cast<int32_t>(std::clamp<int64_t>(
-                wide, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()));
+            const int32_t value = static_cast<int32_t>(
+                std::clamp<int64_t>(wide, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()));
             std::memcpy(out + 4 * i, &value, sizeof value);
         }
     } else if (!rowMajor.empty()) {

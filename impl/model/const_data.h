@@ -39,14 +39,13 @@ enum class Large { Read, Leave };
 
 // Throws BadWeights when the array is missing or short, BadType for types that are not constants, FileChanged and
 // FileReadFailed.
-ConstData decodeBlob(const wire::Blob& blob, const WeightFiles& files, const char* opName,
-                     Large large = Large::Read);
+ConstData decodeBlob(const wire::Blob& blob, const WeightFiles& files, const char* opName, Large large = Large::Read);
 
-// Writes `count` elements of decodeBlob()'s type, row-major, into a copy of the file in the type and the layout that the
-// file has. base: where the tables of the file lie. Throws NotSupported when the data is not in this file, or
+// Writes `count` elements of decodeBlob()'s type, row-major, into a copy of the file in the type and the layout that
+// the file has. base: where the tables of the file lie. Throws NotSupported when the data is not in this file, or
 // InputDataError when the file's type cannot hold a value.
-void encodeBlob(const wire::Blob& blob, const void* values, int64_t count, const uint8_t* base,
-                std::span<uint8_t> file, const char* opName);
+void encodeBlob(const wire::Blob& blob, const void* values, int64_t count, const uint8_t* base, std::span<uint8_t> file,
+                const char* opName);
 
 // Rule 24 without decoding; used while loading. Unknown types pass: they only fail when used.
 void checkBlob(const wire::Blob& blob, const char* opName);

@@ -36,8 +36,7 @@ bool refersOut(const Table* table) {
 
 bool usesExternalData(const wire::Op& op) {
     if (refersOut(op.main_as_Convolution2D()) || refersOut(op.main_as_Blob()) ||
-        refersOut(op.main_as_Convolution3D()) || refersOut(op.main_as_Scale()) ||
-        refersOut(op.main_as_LayerNorm()))
+        refersOut(op.main_as_Convolution3D()) || refersOut(op.main_as_Scale()) || refersOut(op.main_as_LayerNorm()))
         return true;
     const auto* fused = op.main_as_FusedLinearParam();
     if (!fused) return false;

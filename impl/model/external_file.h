@@ -1,6 +1,6 @@
-// The external weights of a model: one flat file of byte ranges without header or index, or the same bytes from the host.
-// ExternalFiles decides which file belongs to an operator and opens each at most once, when first needed or expected.
-// Paths inside a model are untrusted: they count only when the application allows them.
+// The external weights of a model: one flat file of byte ranges without header or index, or the same bytes from the
+// host. ExternalFiles decides which file belongs to an operator and opens each at most once, when first needed or
+// expected. Paths inside a model are untrusted: they count only when the application allows them.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -40,8 +40,7 @@ class ExternalFile {
 // are all in memory then, or there is no weight file.
 struct WeightFiles {
     WeightFiles(const ExternalFile* weightFile) : external(weightFile) {}
-    WeightFiles(const ModelBytes* bytes, const ExternalFile* weightFile)
-        : model(bytes), external(weightFile) {}
+    WeightFiles(const ModelBytes* bytes, const ExternalFile* weightFile) : model(bytes), external(weightFile) {}
 
     const ModelBytes* model = nullptr;
     const ExternalFile* external = nullptr;
@@ -52,8 +51,8 @@ bool usesExternalData(const wire::Op& op);
 
 class ExternalFiles {
   public:
-    // defaultPath may be empty: a model from memory has no external file. given: what is read in place of that file; may
-    // be null.
+    // defaultPath may be empty: a model from memory has no external file. given: what is read in place of that file;
+    // may be null.
     ExternalFiles(std::shared_ptr<const ExternalFile> given, std::string defaultPath, std::string modelFolder,
                   bool allowPathInOps, ModelBytes::Access access)
         : given_(std::move(given)),

@@ -30,15 +30,15 @@ StoredBytes externalRange(const ExternalEntries* entries, uint32_t range, const 
     const int64_t bytes = externalEntry(entries, range);
     if (bytes == 0) return {};
     if (!files.external)
-        fail(Status::FileNotExist,
-             "operator '%s' keeps its weights in an external file, and the model has none", opName);
+        fail(Status::FileNotExist, "operator '%s' keeps its weights in an external file, and the model has none",
+             opName);
     return files.external->range(offset, bytes, opName);
 }
 
 void requireMultiple(const StoredBytes& bytes, size_t unit, const char* what, const char* opName) {
     if (bytes.size() % unit != 0)
-        fail(Status::BadWeights, "operator '%s': external %s of %zu bytes is not a multiple of %zu", opName,
-             what, bytes.size(), unit);
+        fail(Status::BadWeights, "operator '%s': external %s of %zu bytes is not a multiple of %zu", opName, what,
+             bytes.size(), unit);
 }
 
 FloatView floatsFrom(const StoredBytes& stored, const char* what, const char* opName) {

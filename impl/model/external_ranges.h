@@ -1,5 +1,5 @@
-// Where an array of an operator's table lies: in the model's bytes or in a range of the external file (model-format 4.7).
-// Errors are BadWeights, Truncated, Overflow, and what reading a file throws.
+// Where an array of an operator's table lies: in the model's bytes or in a range of the external file (model-format
+// 4.7). Errors are BadWeights, Truncated, Overflow, and what reading a file throws.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -17,8 +17,7 @@ bool isExternal(const ExternalEntries* entries);
 // 0 where there is none.
 int64_t externalEntry(const ExternalEntries* entries, uint32_t i);
 // Range number `range` (1-based, as in the entries): its offset is the sum of those before it.
-StoredBytes externalRange(const ExternalEntries* entries, uint32_t range, const WeightFiles& files,
-                          const char* opName);
+StoredBytes externalRange(const ExternalEntries* entries, uint32_t range, const WeightFiles& files, const char* opName);
 
 // Throws BadWeights where an array `what` ends within an element of `unit` bytes.
 void requireMultiple(const StoredBytes& bytes, size_t unit, const char* what, const char* opName);

@@ -53,8 +53,7 @@ File::File(const char* path) {
         opened_ = examine(Status::FileOpenFailed);
         if (S_ISDIR(opened_.st_mode))
             fail(Status::FileOpenFailed, "cannot open '%s': %s", path, osText(EISDIR).c_str());
-        if (!S_ISREG(opened_.st_mode))
-            fail(Status::FileOpenFailed, "cannot open '%s': it is not a regular file", path);
+        if (!S_ISREG(opened_.st_mode)) fail(Status::FileOpenFailed, "cannot open '%s': it is not a regular file", path);
         if (opened_.st_size <= 0) fail(Status::Truncated, "'%s' is empty", path);
     } catch (...) {
         ::close(descriptor_);
@@ -95,11 +94,10 @@ void File::requireUnchanged() const {
 void File::read(size_t offset, void* out, size_t bytes) const {
     size_t done = 0;
     while (done < bytes) {
-        const ssize_t got = ::pread(descriptor_, static_cast<char*>(out) + done,
-                                    std::min(kReadChunk, bytes - done), static_cast<off_t>(offset + done));
+        const ssize_t got = ::pread(descriptor_, static_cast<char*>(out) + done, std::min(kReadChunk, bytes - done),
+                                    static_cast<off_t>(offset + done));
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0)
-            fail(Status::FileReadFailed, "cannot read '%s': %s", path_.c_str(), osText(errno).c_str());
+        if (got < 0) fail(Status::FileReadFailed, "cannot read '%s': %s", path_.c_str(), osText(errno).c_str());
         if (got == 0) {
             requireUnchanged();
             fail(Status::FileReadFailed, "cannot read '%s': it ended after %zu of %zu bytes", path_.c_str(),

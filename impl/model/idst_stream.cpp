@@ -19,9 +19,8 @@ class Reader {
 
     std::span<const uint8_t> take(int64_t count, const char* what) {
         if (count < 0 || static_cast<uint64_t>(count) > bytes_.size() - at_)
-            fail(Status::BadWeights,
-                 "operator '%s': weight stream of %zu bytes ends inside its %s (%lld bytes at %zu)", opName_,
-                 bytes_.size(), what, static_cast<long long>(count), at_);
+            fail(Status::BadWeights, "operator '%s': weight stream of %zu bytes ends inside its %s (%lld bytes at %zu)",
+                 opName_, bytes_.size(), what, static_cast<long long>(count), at_);
         const auto part = bytes_.subspan(at_, static_cast<size_t>(count));
         at_ += static_cast<size_t>(count);
         return part;
@@ -29,8 +28,7 @@ class Reader {
     uint32_t number(int bytes, const char* what) {
         const auto part = take(bytes, what);
         uint32_t value = 0;
-        for (int i = 0; i < bytes; ++i)
-            value |= static_cast<uint32_t>(part[static_cast<size_t>(i)]) << (8 * i);
+        for (int i = 0; i < bytes; ++i) value |= static_cast<uint32_t>(part[static_cast<size_t>(i)]) << (8 * i);
         return value;
     }
     size_t at() const { return at_; }
@@ -70,8 +68,7 @@ std::vector<int8_t> takeSamples(Reader& reader) {
 }
 
 [[noreturn]] void failIndex(const char* opName, uint32_t index, size_t samples) {
-    fail(Status::BadWeights, "operator '%s': weight code %u is not below the %zu samples", opName, index,
-         samples);
+    fail(Status::BadWeights, "operator '%s': weight code %u is not below the %zu samples", opName, index, samples);
 }
 
 // Without gaps: code i means the first sample + i.
@@ -162,9 +159,8 @@ std::vector<int8_t> decodeCodebook(std::span<const uint8_t> stream, bool wideDim
     return q;
 }
 
-std::vector<int8_t> decodeSparseCodebook(std::span<const uint8_t> stream, bool wideDims,
-                                         std::span<const float> alpha, int64_t countLimit,
-                                         const char* opName) {
+std::vector<int8_t> decodeSparseCodebook(std::span<const uint8_t> stream, bool wideDims, std::span<const float> alpha,
+                                         int64_t countLimit, const char* opName) {
     const IdstHead head = readIdstHead(stream, wideDims, opName);
     if (head.count > countLimit)
         fail(Status::BadWeights, "operator '%s': weight stream claims %lld weights, at most %lld fit", opName,
@@ -195,13 +191,11 @@ std::vector<int8_t> decodeSparseCodebook(std::span<const uint8_t> stream, bool w
             if (scale > 1e-6f) {
                 const float code = std::round(-min / scale);
                 if (!(std::fabs(code) < 1e9f))
-                    fail(Status::BadWeights, "operator '%s': row %lld has no zero code (min %g, scale %g)",
-                         opName, static_cast<long long>(row), static_cast<double>(min),
-                         static_cast<double>(scale));
+                    fail(Status::BadWeights, "operator '%s': row %lld has no zero code (min %g, scale %g)", opName,
+                         static_cast<long long>(row), static_cast<double>(min), static_cast<double>(scale));
                 zero += static_cast<int64_t>(code);
             }
-            std::fill_n(q.begin() + row * rowLength, rowLength,
-                        static_cast<int8_t>(static_cast<uint8_t>(zero & 0xff)));
+            std::fill_n(q.begin() + row * rowLength, rowLength, static_cast<int8_t>(static_cast<uint8_t>(zero & 0xff)));
         }
     }
     int64_t position = 0;
@@ -209,8 +203,7 @@ std::vector<int8_t> decodeSparseCodebook(std::span<const uint8_t> stream, bool w
         position += packedValue(steps, i, stepBits);
         if (position >= head.count)
             fail(Status::BadWeights, "operator '%s': sparse entry %lld lies at %lld of %lld weights", opName,
-                 static_cast<long long>(i), static_cast<long long>(position),
-                 static_cast<long long>(head.count));
+                 static_cast<long long>(i), static_cast<long long>(position), static_cast<long long>(head.count));
         const uint32_t index = packedValue(codes, i, bits);
         if (index >= samples.size()) failIndex(opName, index, samples.size());
         q[static_cast<size_t>(position)] = samples[index];

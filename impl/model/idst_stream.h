@@ -26,8 +26,7 @@ bool codebookFitsNibbles(std::span<const uint8_t> stream, bool wideDims, const c
 
 // Type 2. alpha: the stored values before any correction; they give the zero code of an asymmetric stream.
 // countLimit guards the allocation: a sparse stream may claim far more weights than it has bytes.
-std::vector<int8_t> decodeSparseCodebook(std::span<const uint8_t> stream, bool wideDims,
-                                         std::span<const float> alpha, int64_t countLimit,
-                                         const char* opName);
+std::vector<int8_t> decodeSparseCodebook(std::span<const uint8_t> stream, bool wideDims, std::span<const float> alpha,
+                                         int64_t countLimit, const char* opName);
 
 }  // namespace mnnc

@@ -35,12 +35,10 @@ void copyNames(std::vector<std::string>& names,
     for (const auto* text : *texts) names.push_back(text->str());
 }
 
-void indexDescribes(Graph& graph,
-                    const flatbuffers::Vector<flatbuffers::Offset<wire::TensorDescribe>>* describes) {
+void indexDescribes(Graph& graph, const flatbuffers::Vector<flatbuffers::Offset<wire::TensorDescribe>>* describes) {
     if (!describes || describes->size() == 0) return;
     graph.describes.assign(graph.tensorNames.size(), nullptr);
-    for (const auto* describe : *describes)
-        graph.describes[static_cast<size_t>(describe->index())] = describe;
+    for (const auto* describe : *describes) graph.describes[static_cast<size_t>(describe->index())] = describe;
 }
 
 bool isType(const wire::Op* op, OpType type) {
@@ -60,8 +58,7 @@ std::vector<int32_t> unconsumedTensors(const Graph& graph) {
     std::vector<char> produced(graph.tensorNames.size(), 0);
     std::vector<char> consumed(graph.tensorNames.size(), 0);
     for (const auto* op : graph.ops) {
-        const bool leaf =
-            isType(op, OpType::Const) || isType(op, OpType::TrainableParam) || isType(op, OpType::Input);
+        const bool leaf = isType(op, OpType::Const) || isType(op, OpType::TrainableParam) || isType(op, OpType::Input);
         for (const int32_t id : *op->outputIndexes())
             if (!leaf) produced[static_cast<size_t>(id)] = 1;
         if (op->inputIndexes())
@@ -110,18 +107,17 @@ std::shared_ptr<const Model> Model::load(ModelBytes bytes, const ModelOptions& o
 Model::Model(ModelBytes bytes, const ModelOptions& options)
     : bytes_(std::move(bytes)),
       externalFiles_(options.externalWeights, defaultWeightPath(options),
-                     std::filesystem::path(options.modelPath).parent_path().string(),
-                     options.allowExternalPathInOps, options.access) {
+                     std::filesystem::path(options.modelPath).parent_path().string(), options.allowExternalPathInOps,
+                     options.access) {
     options.cancel.check();
     // A file that is no model is read as a whole: the verifier then says why.
     if (bytes_.size() <= kMaxModelBytes && fetchStructure(bytes_) != Structure::Sound) {
         const size_t head = std::min(bytes_.size(), kOnnxHead);
         bytes_.fetch(0, head);
         if (isOnnx(bytes_.data(), head))
-            fail(
-                Status::BadFormat,
-                "this is an ONNX model: `mnn convert NET.onnx NET.mnn` makes a .mnn model of it, and so does "
-                "mnn_onnx_convert_file() of libmnn_c_onnx");
+            fail(Status::BadFormat,
+                 "this is an ONNX model: `mnn convert NET.onnx NET.mnn` makes a .mnn model of it, and so does "
+                 "mnn_onnx_convert_file() of libmnn_c_onnx");
         bytes_.fetchAll();
     }
     bytes_.requireUnchanged();
@@ -144,8 +140,7 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
     // A map, because a hostile file may list very many outputs. Later tensors of a name replace earlier ones.
     std::unordered_map<std::string_view, int32_t> ids;
     if (!outputNames_.empty())
-        for (size_t i = 0; i < main.tensorNames.size(); ++i)
-            ids[main.tensorNames[i]] = static_cast<int32_t>(i);
+        for (size_t i = 0; i < main.tensorNames.size(); ++i) ids[main.tensorNames[i]] = static_cast<int32_t>(i);
     for (const auto& name : outputNames_) main.outputs.push_back(ids.at(name));
     if (outputNames_.empty()) main.outputs = unconsumedTensors(main);
 

@@ -29,11 +29,11 @@ struct ModelOptions {
     std::shared_ptr<const ExternalFile> externalWeights;  // replaces both; null: a file
     bool allowExternalPathInOps = false;
     ModelBytes::Access access = ModelBytes::Access::OnDemand;  // of weight files
-    Cancellation cancel;  // ends the load
+    Cancellation cancel;                                       // ends the load
 };
 
 struct Graph {
-    std::string name;  // empty for the main net
+    std::string name;                      // empty for the main net
     std::vector<const wire::Op*> ops;      // as the file lists them; their numbers are positions in this list
     std::vector<uint32_t> order;           // those positions in the order in which they run (operator_order.h)
     std::vector<std::string> tensorNames;  // position = tensor id
@@ -66,9 +66,7 @@ class Model {
     const std::string& uuid() const noexcept { return uuid_; }
     const std::string& version() const noexcept { return version_; }  // of the writer; "" in old files
     const std::string& bizCode() const noexcept { return bizCode_; }
-    const std::vector<std::string>& outputNames() const noexcept {
-        return outputNames_;
-    }  // as the file has them
+    const std::vector<std::string>& outputNames() const noexcept { return outputNames_; }  // as the file has them
     ModelSource sourceType() const noexcept { return sourceType_; }
     ModelUsage usage() const noexcept { return usage_; }
     bool isWeightless() const noexcept { return bizCode_ == "benchmark"; }
@@ -80,8 +78,8 @@ class Model {
     const ModelBytes& bytes() const noexcept { return bytes_; }
     // Where the arrays of an operator lie. Throws as ExternalFiles::forOp does.
     WeightFiles weightFiles(const wire::Op& op) const { return {&bytes_, externalFiles_.forOp(op)}; }
-    // Callers announce here how many bytes of weights they are about to read. Those read earlier have been prepared then and
-    // their pages of a mapped file are given back once they are many. Safe to call from several threads.
+    // Callers announce here how many bytes of weights they are about to read. Those read earlier have been prepared
+    // then and their pages of a mapped file are given back once they are many. Safe to call from several threads.
     void readingWeights(int64_t bytes) const;
     // Gives back what was kept for reading: pages of mapped files, and memory.
     void weightsRead() const;

@@ -100,10 +100,8 @@ class Sorter {
 
     [[noreturn]] void failCycle() const {
         const auto at = static_cast<size_t>(
-            std::find_if(waits_.begin(), waits_.end(), [](uint32_t count) { return count > 0; }) -
-            waits_.begin());
-        fail(Status::Cycle,
-             "%soperator %zu '%s' waits for its own result: operators read each other's outputs",
+            std::find_if(waits_.begin(), waits_.end(), [](uint32_t count) { return count > 0; }) - waits_.begin());
+        fail(Status::Cycle, "%soperator %zu '%s' waits for its own result: operators read each other's outputs",
              title_.c_str(), at, copyText(ops_[at]->name()).c_str());
     }
 

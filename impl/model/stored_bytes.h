@@ -8,8 +8,7 @@ class StoredBytes {
   public:
     StoredBytes() = default;
     // A range inside of `file`, which has to live longer.
-    StoredBytes(const ModelBytes& file, size_t offset, size_t size)
-        : file_(&file), offset_(offset), size_(size) {}
+    StoredBytes(const ModelBytes& file, size_t offset, size_t size) : file_(&file), offset_(offset), size_(size) {}
     // Bytes that lie in memory.
     explicit StoredBytes(std::span<const uint8_t> bytes) : data_(bytes.data()), size_(bytes.size()) {}
 

@@ -64,8 +64,8 @@ struct MemoryBytes {
     bool fetch(size_t offset, size_t bytes) const { return offset <= count && bytes <= count - offset; }
 };
 
-// Where something lies beyond the end of the bytes, the walk notes it and goes on with what is there: a file that was cut
-// short has nothing else wrong, however little of it is left. It ends at the first contradiction.
+// Where something lies beyond the end of the bytes, the walk notes it and goes on with what is there: a file that was
+// cut short has nothing else wrong, however little of it is left. It ends at the first contradiction.
 template <typename Bytes>
 class Walk {
   public:
@@ -195,9 +195,8 @@ class Walk {
         if (!offsets || headOnly) return true;
         for (uint32_t i = 0; i < count; ++i) {
             const size_t entry = begin + size_t{i} * sizeof(uint32_t);
-            if (kind == flatbuffers::ET_STRING
-                    ? !text(entry)
-                    : !sequence(entry, type->type_refs[code.sequence_ref](), 0, depth))
+            if (kind == flatbuffers::ET_STRING ? !text(entry)
+                                               : !sequence(entry, type->type_refs[code.sequence_ref](), 0, depth))
                 return false;
         }
         return true;

@@ -13,10 +13,8 @@ FloatPair arrayPair(const flatbuffers::Vector<float>* first, const flatbuffers::
     FloatPair pair{floatsFrom(bytesOf(first, files.model), "array", opName),
                    floatsFrom(bytesOf(second, files.model), "array", opName)};
     if (isExternal(entries)) {
-        if (pair.first.empty())
-            pair.first = floatsFrom(externalRange(entries, 1, files, opName), "array", opName);
-        if (pair.second.empty())
-            pair.second = floatsFrom(externalRange(entries, 2, files, opName), "array", opName);
+        if (pair.first.empty()) pair.first = floatsFrom(externalRange(entries, 1, files, opName), "array", opName);
+        if (pair.second.empty()) pair.second = floatsFrom(externalRange(entries, 2, files, opName), "array", opName);
     }
     if (!pair.second.empty() && pair.second.size() != pair.first.size())
         fail(Status::BadWeights, "operator '%s': arrays of %zu and %zu values belong together", opName,
@@ -34,8 +32,7 @@ FloatPair convolution3dArrays(const wire::Convolution3D& conv, const WeightFiles
     FloatPair pair{floatsFrom(bytesOf(conv.weight(), files.model), "weight", opName),
                    floatsFrom(bytesOf(conv.bias(), files.model), "bias", opName)};
     if (!isExternal(conv.external())) return pair;
-    if (pair.first.empty())
-        pair.first = floatsFrom(externalRange(conv.external(), 1, files, opName), "weight", opName);
+    if (pair.first.empty()) pair.first = floatsFrom(externalRange(conv.external(), 1, files, opName), "weight", opName);
     if (pair.second.empty() && conv.external()->size() > 2)
         pair.second = floatsFrom(externalRange(conv.external(), 2, files, opName), "bias", opName);
     return pair;

@@ -13,15 +13,13 @@ using enum wire::OpParameter;
 using enum TableUse;
 
 constexpr TableRule kRules[] = {
-#define OPERATOR(name, number, leastIn, mostIn, leastOut, mostOut, use, ...) \
-    {OpType::name, use, {__VA_ARGS__}},
+#define OPERATOR(name, number, leastIn, mostIn, leastOut, mostOut, use, ...) {OpType::name, use, {__VA_ARGS__}},
 #include "base/operators.def"
 #undef OPERATOR
 };
 
-#define OPERATOR(name, number, ...)                                     \
-    static_assert(static_cast<int32_t>(wire::OpType::name) == (number), \
-                  "the schema has another number of " #name);
+#define OPERATOR(name, number, ...) \
+    static_assert(static_cast<int32_t>(wire::OpType::name) == (number), "the schema has another number of " #name);
 #include "base/operators.def"
 #undef OPERATOR
 static_assert(std::size(kRules) == std::extent_v<std::remove_reference_t<decltype(wire::EnumValuesOpType())>>,

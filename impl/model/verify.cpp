@@ -36,8 +36,7 @@ void verifyBuffer(const uint8_t* data, size_t size) {
         fail(Status::Truncated, "the model is cut short after %zu bytes", size);
     if (structure == Structure::SharesTooMuch)
         fail(Status::BadFormat,
-             "the %zu bytes are not a model: their tables share so much that they mean several times as many",
-             size);
+             "the %zu bytes are not a model: their tables share so much that they mean several times as many", size);
     flatbuffers::Verifier verifier(data, size, kMaxDepth, kMaxTables);
     if (structure != Structure::Sound || !verifier.VerifyBuffer<wire::Net>(nullptr))
         fail(Status::BadFormat, "the %zu bytes are not a model (FlatBuffers verification failed)", size);
@@ -53,13 +52,12 @@ void verifyNet(const wire::Net& net) {
     if (vectorSize(net.oplists()) == 0) fail(Status::BadFormat, "the model has no operator list");
     if (vectorSize(net.tensorName()) == 0) fail(Status::BadFormat, "the model has no tensor names");
     if (net.tensorName()->size() > kMaxTensors)
-        fail(Status::LimitExceeded, "the model has %u tensors, at most %u are accepted",
-             net.tensorName()->size(), kMaxTensors);
+        fail(Status::LimitExceeded, "the model has %u tensors, at most %u are accepted", net.tensorName()->size(),
+             kMaxTensors);
     if (net.usage() < wire::Usage::MIN || net.usage() > wire::Usage::MAX)
         fail(Status::BadFormat, "the model has usage %d, 0 to 2 are known", static_cast<int>(net.usage()));
     if (net.sourceType() < wire::NetSource::MIN || net.sourceType() > wire::NetSource::MAX)
-        fail(Status::BadFormat, "the model has source type %d, 0 to 4 are known",
-             static_cast<int>(net.sourceType()));
+        fail(Status::BadFormat, "the model has source type %d, 0 to 4 are known", static_cast<int>(net.sourceType()));
     requireTexts(net.outputName(), "outputName");
 }
 
@@ -97,8 +95,7 @@ const char* OpPlace::opName() const {
 }
 
 const wire::Net* verifyModel(const uint8_t* data, size_t size) {
-    if (size > kMaxModelBytes)
-        fail(Status::BadFormat, "the model has %zu bytes, the format ends below 2 GiB", size);
+    if (size > kMaxModelBytes) fail(Status::BadFormat, "the model has %zu bytes, the format ends below 2 GiB", size);
     if (!data) fail(Status::NullArgument, "the model has no bytes");
     if (size < 8) fail(Status::Truncated, "the model ends after %zu bytes", size);
     verifyBuffer(data, size);
@@ -117,8 +114,7 @@ const wire::Net* verifyModel(const uint8_t* data, size_t size) {
     if (net->subgraphs())
         for (uint32_t i = 0; i < net->subgraphs()->size(); ++i) {
             const auto* proto = net->subgraphs()->Get(i);
-            if (!proto || vectorSize(proto->name()) == 0)
-                fail(Status::BadFormat, "subgraph %u has no name", i);
+            if (!proto || vectorSize(proto->name()) == 0) fail(Status::BadFormat, "subgraph %u has no name", i);
             WireGraph graph;
             graph.title = "subgraph '" + proto->name()->str() + "': ";
             if (vectorSize(proto->tensors()) == 0 || vectorSize(proto->nodes()) == 0 || !proto->outputs())
@@ -133,8 +129,7 @@ const wire::Net* verifyModel(const uint8_t* data, size_t size) {
                 for (uint32_t k = 0; ids && k < ids->size(); ++k)
                     if (ids->Get(k) < 0 || static_cast<uint32_t>(ids->Get(k)) >= graph.tensors->size())
                         fail(Status::BadIndex, "%s%s %u is tensor %d, it has %u tensors", graph.title.c_str(),
-                             ids == proto->inputs() ? "input" : "output", k, ids->Get(k),
-                             graph.tensors->size());
+                             ids == proto->inputs() ? "input" : "output", k, ids->Get(k), graph.tensors->size());
             verifyGraph(graph);
         }
     verifyCalls(*net);

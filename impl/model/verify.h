@@ -31,15 +31,13 @@ struct WireGraph {
     const WireTexts* tensors = nullptr;
     const WireInts* inputs = nullptr;  // formal inputs of a subgraph
     const WireDescribes* describes = nullptr;
-    bool isStatic =
-        false;  // usage INFERENCE_STATIC: decomposed operators, io counts need not follow the table
+    bool isStatic = false;  // usage INFERENCE_STATIC: decomposed operators, io counts need not follow the table
 };
 
 // Names the place of a fault: graph, operator index, operator name and type.
 class OpPlace {
   public:
-    OpPlace(const WireGraph& graph, uint32_t index, const wire::Op& op)
-        : graph_(graph), index_(index), op_(op) {}
+    OpPlace(const WireGraph& graph, uint32_t index, const wire::Op& op) : graph_(graph), index_(index), op_(op) {}
     [[noreturn, gnu::format(printf, 3, 4)]] void fail(Status status, const char* format, ...) const;
     // Repeats an error of the decoders, which only know the operator's name, with the full place.
     [[noreturn]] void refail(const Error& error) const;

@@ -22,8 +22,8 @@ constexpr int64_t kMaxCalledOps = 1 << 18;
 using Texts = std::set<std::string_view>;
 using StringVecs = flatbuffers::Vector<flatbuffers::Offset<wire::StringVec>>;
 
-// The subgraphs by name, with the names of their tensors and formal inputs. Those are collected once: very many operators
-// may ask.
+// The subgraphs by name, with the names of their tensors and formal inputs. Those are collected once: very many
+// operators may ask.
 class Names {
   public:
     explicit Names(const wire::Net& net) {
@@ -44,8 +44,7 @@ class Names {
         if (vectorSize(name) == 0) place.fail(Status::BadParameter, "it calls a subgraph without a name");
         const auto found = graphs_.find(name->string_view());
         if (found == graphs_.end())
-            place.fail(Status::BadIndex, "it calls subgraph '%s', which the model does not have",
-                       name->c_str());
+            place.fail(Status::BadIndex, "it calls subgraph '%s', which the model does not have", name->c_str());
         return found->second;
     }
     const Texts& inputs(const wire::SubGraphProto& graph) const { return tensors_.at(&graph).inputs; }
@@ -72,8 +71,7 @@ Texts aliased(const OpPlace& place, const StringVecs* lists) {
     return names;
 }
 
-void requireCovered(const OpPlace& place, const Names& names, const wire::SubGraphProto& graph,
-                    const Texts& fed) {
+void requireCovered(const OpPlace& place, const Names& names, const wire::SubGraphProto& graph, const Texts& fed) {
     for (const auto name : names.inputs(graph))
         if (!fed.count(name))
             place.fail(Status::BadParameter, "input '%.*s' of subgraph '%s' receives nothing",
@@ -97,16 +95,15 @@ void verifyIf(const OpPlace& place, const wire::Op& op, const wire::IfParam& par
     }
     if (vectorSize(param.aliases_outputs()) != outputs)
         place.fail(Status::BadParameter, "%lld output aliases for %lld outputs",
-                   static_cast<long long>(vectorSize(param.aliases_outputs())),
-                   static_cast<long long>(outputs));
+                   static_cast<long long>(vectorSize(param.aliases_outputs())), static_cast<long long>(outputs));
     for (const auto* pair : *param.aliases_outputs()) {
         if (!pair || vectorSize(pair->data()) != 2)
             place.fail(Status::BadParameter, "an output alias needs a name for each branch");
         const auto* thenName = pair->data()->Get(0);
         const auto* elseName = pair->data()->Get(1);
         if (!names.hasTensor(*thenGraph, thenName) || !names.hasTensor(*elseGraph, elseName))
-            place.fail(Status::BadIndex, "output alias '%s', '%s' names no tensors of the branches",
-                       thenName->c_str(), elseName->c_str());
+            place.fail(Status::BadIndex, "output alias '%s', '%s' names no tensors of the branches", thenName->c_str(),
+                       elseName->c_str());
     }
 }
 
@@ -118,8 +115,7 @@ void verifyCountedLoop(const OpPlace& place, const wire::Op& op, const wire::Sub
         place.fail(Status::BadParameter, "a loop needs a limit and a condition, it has %lld inputs",
                    static_cast<long long>(inputs));
     const int64_t carried = inputs - 2;
-    if (outputs < carried || vectorSize(body.outputs()) != 1 + outputs ||
-        vectorSize(body.inputs()) != 2 + carried)
+    if (outputs < carried || vectorSize(body.outputs()) != 1 + outputs || vectorSize(body.inputs()) != 2 + carried)
         place.fail(Status::BadParameter,
                    "a loop with %lld carried values and %lld outputs does not fit a body of %lld inputs and "
                    "%lld outputs",
@@ -128,8 +124,7 @@ void verifyCountedLoop(const OpPlace& place, const wire::Op& op, const wire::Sub
                    static_cast<long long>(vectorSize(body.outputs())));
 }
 
-void verifyWhile(const OpPlace& place, const wire::Op& op, const wire::WhileParam& param,
-                 const Names& names) {
+void verifyWhile(const OpPlace& place, const wire::Op& op, const wire::WhileParam& param, const Names& names) {
     const auto* body = names.resolve(place, param.body_graph());
     if (vectorSize(param.cond_graph()) == 0) return verifyCountedLoop(place, op, *body);
     const auto* condition = names.resolve(place, param.cond_graph());
@@ -156,8 +151,7 @@ void verifyWhile(const OpPlace& place, const wire::Op& op, const wire::WhilePara
         const bool known = (names.hasTensor(*body, from) || names.hasTensor(*condition, from)) &&
                            (names.inputs(*body).count(to) || names.inputs(*condition).count(to));
         if (!known)
-            place.fail(Status::BadIndex, "update alias '%s' -> '%s' does not resolve", from->c_str(),
-                       to.data());
+            place.fail(Status::BadIndex, "update alias '%s' -> '%s' does not resolve", from->c_str(), to.data());
     }
 }
 
@@ -192,8 +186,7 @@ CallTree visit(const wire::SubGraphProto* graph, const Names& names,
     CallTree& tree = place->second;
     if (!isNew && tree.open) fail(Status::Cycle, "subgraph '%s' calls itself", graph->name()->c_str());
     if (!isNew) return tree;
-    if (depth > kMaxCallDepth)
-        fail(Status::LimitExceeded, "subgraphs are nested deeper than %d", kMaxCallDepth);
+    if (depth > kMaxCallDepth) fail(Status::LimitExceeded, "subgraphs are nested deeper than %d", kMaxCallDepth);
     tree.ops = vectorSize(graph->nodes());
     for (const auto* op : *graph->nodes())
         for (const auto* callee : callees(*op, names)) {
@@ -202,8 +195,7 @@ CallTree visit(const wire::SubGraphProto* graph, const Names& names,
             tree.instances = std::min(tree.instances + inner.instances, kMaxInstances + 1);
             tree.ops = std::min(tree.ops + inner.ops, kMaxCalledOps + 1);
         }
-    if (tree.height > kMaxCallDepth)
-        fail(Status::LimitExceeded, "subgraphs are nested deeper than %d", kMaxCallDepth);
+    if (tree.height > kMaxCallDepth) fail(Status::LimitExceeded, "subgraphs are nested deeper than %d", kMaxCallDepth);
     tree.open = false;
     return tree;
 }

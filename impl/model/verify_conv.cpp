@@ -28,8 +28,7 @@ bool isDeconvolution(OpType type) {
 }
 
 bool hasWeights(OpType type) {
-    return type == OpType::Convolution || type == OpType::ConvInt8 || isDeconvolution(type) ||
-           isDepthwise(type);
+    return type == OpType::Convolution || type == OpType::ConvInt8 || isDeconvolution(type) || isDepthwise(type);
 }
 
 void requireExtent(const OpPlace& place, const char* field, int64_t value, int64_t low) {
@@ -52,18 +51,15 @@ void verifyGeometry(const OpPlace& place, const wire::Convolution2DCommon& commo
     if (reachX > INT32_MAX / 2 || reachY > INT32_MAX / 2)
         place.fail(Status::Overflow, "its window of %lld x %lld does not fit", ll(reachX), ll(reachY));
     if (common.padMode() < wire::PadMode::MIN || common.padMode() > wire::PadMode::MAX)
-        place.fail(Status::BadParameter, "padMode is %d, 0 to 2 are known",
-                   static_cast<int>(common.padMode()));
+        place.fail(Status::BadParameter, "padMode is %d, 0 to 2 are known", static_cast<int>(common.padMode()));
     const int64_t pads = vectorSize(common.pads());
-    if (pads == 1 || pads == 3)
-        place.fail(Status::BadParameter, "pads has %lld entries, 2 or 4 are needed", ll(pads));
+    if (pads == 1 || pads == 3) place.fail(Status::BadParameter, "pads has %lld entries, 2 or 4 are needed", ll(pads));
     for (uint32_t i = 0; common.pads() && i < common.pads()->size(); ++i)
         requireExtent(place, "a pad", common.pads()->Get(i), -kMaxExtent);
     // A converter writes arbitrary values behind the padding of a 3-D convolution; two values are read.
     for (uint32_t i = 0; i < std::min<int64_t>(vectorSize(common.outPads()), 2); ++i)
         requireExtent(place, "a pad", common.outPads()->Get(i), -kMaxExtent);
-    if (vectorSize(common.outPads()) == 1)
-        place.fail(Status::BadParameter, "outPads has 1 entry, 2 are needed");
+    if (vectorSize(common.outPads()) == 1) place.fail(Status::BadParameter, "outPads has 1 entry, 2 are needed");
 }
 
 // -1 when only the external file has it.
@@ -84,8 +80,7 @@ void verifyCounts(const OpPlace& place, OpType type, const wire::Convolution2D& 
     if (inputs < 0 || groups < 0)
         place.fail(Status::BadParameter, "inputCount %lld, group %lld", ll(inputs), ll(groups));
     if (!isDepthwise(type) && outputs % groups != 0)
-        place.fail(Status::BadParameter, "%lld outputs do not divide into %lld groups", ll(outputs),
-                   ll(groups));
+        place.fail(Status::BadParameter, "%lld outputs do not divide into %lld groups", ll(outputs), ll(groups));
     // Each factor is below 2^31 and 2^20: this product of three still fits; the next one is checked.
     const int64_t plane = int64_t{common.kernelX()} * common.kernelY();
     int64_t perInput = 0;
@@ -95,23 +90,22 @@ void verifyCounts(const OpPlace& place, OpType type, const wire::Convolution2D& 
     const int64_t count = storedCount(place, conv);
     if (count >= 0) {
         if (count == 0 || (inputs == 0 && !isDeconvolution(type) && count % perInput != 0))
-            place.fail(Status::BadWeights, "%lld weights stored for %lld outputs of %lld positions",
-                       ll(count), ll(outputs), ll(plane));
+            place.fail(Status::BadWeights, "%lld weights stored for %lld outputs of %lld positions", ll(count),
+                       ll(outputs), ll(plane));
         int64_t total = perInput;
         if (!isDepthwise(type) && inputs > 0) {
             if (__builtin_mul_overflow(perInput, inputs, &total))
                 place.fail(Status::Overflow, "the size of its weights does not fit");
         }
-        const bool fits = isDepthwise(type) ? count == perInput
-                                            : inputs == 0 || count == total ||
-                                                  (inputs % groups == 0 && count == total / groups);
+        const bool fits = isDepthwise(type)
+                              ? count == perInput
+                              : inputs == 0 || count == total || (inputs % groups == 0 && count == total / groups);
         if (!fits)
             place.fail(Status::BadWeights, "%lld weights stored, its shape needs %lld", ll(count),
                        ll(!isDepthwise(type) && inputs % groups == 0 ? total / groups : total));
     }
     if (vectorSize(conv.bias()) > 0 && vectorSize(conv.bias()) != outputs)
-        place.fail(Status::BadWeights, "%lld bias values for %lld outputs", ll(vectorSize(conv.bias())),
-                   ll(outputs));
+        place.fail(Status::BadWeights, "%lld bias values for %lld outputs", ll(vectorSize(conv.bias())), ll(outputs));
     if (const auto* quan = conv.symmetricQuan())
         for (const int64_t size : {vectorSize(quan->scale()), vectorSize(quan->bias())})
             if (size > 0 && size != outputs)

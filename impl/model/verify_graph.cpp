@@ -52,15 +52,14 @@ void verifyRegions(const WireGraph& graph, uint32_t entry, const wire::TensorDes
     for (uint32_t r = 0; describe.regions() && r < describe.regions()->size(); ++r) {
         const auto* region = describe.regions()->Get(r);
         const bool whole = region && vectorSize(region->size()) >= 3 && region->src() && region->dst() &&
-                           vectorSize(region->src()->stride()) >= 3 &&
-                           vectorSize(region->dst()->stride()) >= 3;
+                           vectorSize(region->src()->stride()) >= 3 && vectorSize(region->dst()->stride()) >= 3;
         if (!whole)
             fail(Status::BadFormat, "%sregion %u of extraTensorDescribe %u needs 3 sizes and 2 x 3 strides",
                  graph.title.c_str(), r, entry);
         for (uint32_t k = 0; k < 3; ++k)
             if (region->size()->Get(k) < 0)
-                fail(Status::BadFormat, "%sregion %u of extraTensorDescribe %u has size %d",
-                     graph.title.c_str(), r, entry, region->size()->Get(k));
+                fail(Status::BadFormat, "%sregion %u of extraTensorDescribe %u has size %d", graph.title.c_str(), r,
+                     entry, region->size()->Get(k));
     }
 }
 

@@ -18,8 +18,8 @@ constexpr int64_t kMaxRank = 9;
 // Rejects an enum field outside [low, high]: the engine uses such fields as switches.
 void requireRange(const OpPlace& place, const char* field, int64_t value, int64_t low, int64_t high) {
     if (value < low || value > high)
-        place.fail(Status::BadParameter, "%s is %lld, %lld to %lld are known", field,
-                   static_cast<long long>(value), static_cast<long long>(low), static_cast<long long>(high));
+        place.fail(Status::BadParameter, "%s is %lld, %lld to %lld are known", field, static_cast<long long>(value),
+                   static_cast<long long>(low), static_cast<long long>(high));
 }
 
 template <typename Enum>
@@ -34,8 +34,8 @@ void requireFinite(const OpPlace& place, const char* field, float value) {
 
 void requireLength(const OpPlace& place, const char* field, int64_t found, int64_t expected) {
     if (found != expected)
-        place.fail(Status::BadWeights, "%s has %lld values, %lld are needed", field,
-                   static_cast<long long>(found), static_cast<long long>(expected));
+        place.fail(Status::BadWeights, "%s has %lld values, %lld are needed", field, static_cast<long long>(found),
+                   static_cast<long long>(expected));
 }
 
 void requireRank(const OpPlace& place, const WireInts* dims) {
@@ -72,8 +72,7 @@ void verifyInput(const OpPlace& place, const wire::Input& input) {
     requireRank(place, input.dims());
     requireEnum(place, "dformat", input.dformat());
     if (!isMappable(input.dtype()))
-        place.fail(Status::BadType, "inputs of data type %d are not possible",
-                   static_cast<int>(input.dtype()));
+        place.fail(Status::BadType, "inputs of data type %d are not possible", static_cast<int>(input.dtype()));
     int64_t count = 1;
     for (uint32_t i = 0; input.dims() && i < input.dims()->size(); ++i) {
         const int64_t extent = input.dims()->Get(i);
@@ -110,8 +109,7 @@ void verifyScale(const OpPlace& place, const wire::Scale& scale) {
 
 void verifyLayerNorm(const OpPlace& place, const wire::LayerNorm& norm) {
     requireFinite(place, "epsilon", norm.epsilon());
-    if (vectorSize(norm.beta()) > 0)
-        requireLength(place, "gamma", vectorSize(norm.gamma()), vectorSize(norm.beta()));
+    if (vectorSize(norm.beta()) > 0) requireLength(place, "gamma", vectorSize(norm.gamma()), vectorSize(norm.beta()));
 }
 
 void verifyBatchNorm(const OpPlace& place, const wire::BatchNorm& norm) {
@@ -131,19 +129,16 @@ void verifyPool(const OpPlace& place, const wire::Pool& pool) {
         requireRange(place, "a stride", value, 0, int64_t{1} << 20);
     const int64_t pads = vectorSize(pool.pads());
     if (pads != 0 && pads != 2 && pads < 4)
-        place.fail(Status::BadParameter, "pads has %lld entries, 2 or 4 are needed",
-                   static_cast<long long>(pads));
+        place.fail(Status::BadParameter, "pads has %lld entries, 2 or 4 are needed", static_cast<long long>(pads));
 }
 
-void verifyCommand(const OpPlace& place, const wire::LoopParam& loop, const wire::RegionCommand* command,
-                   bool init) {
+void verifyCommand(const OpPlace& place, const wire::LoopParam& loop, const wire::RegionCommand* command, bool init) {
     if (!command) place.fail(Status::BadFormat, "a loop command is null");
     const int64_t operands = vectorSize(command->indexes());
     if (operands < 1) place.fail(Status::BadParameter, "a loop command has no operands");
     for (const int32_t index : *command->indexes())
         if (index < 0 || index >= loop.tensorNumber())
-            place.fail(Status::BadIndex, "a loop command uses local tensor %d of %d", index,
-                       loop.tensorNumber());
+            place.fail(Status::BadIndex, "a loop command uses local tensor %d of %d", index, loop.tensorNumber());
     if (command->iterIndexes())
         for (const int32_t index : *command->iterIndexes())
             if (index < -1 || index >= loop.tensorNumber())
@@ -192,8 +187,7 @@ void verifyOpCounts(const OpPlace& place, const wire::Op& op) {
 
 void verifyLoop(const OpPlace& place, const wire::Op& op, const wire::LoopParam& loop) {
     if (loop.tensorNumber() < 0 || loop.loopNumber() < 0)
-        place.fail(Status::BadParameter, "%d local tensors and %d iterations", loop.tensorNumber(),
-                   loop.loopNumber());
+        place.fail(Status::BadParameter, "%d local tensors and %d iterations", loop.tensorNumber(), loop.loopNumber());
     for (const auto* ids : {loop.inputIndexes(), loop.outputIndexes()})
         for (uint32_t i = 0; ids && i < ids->size(); ++i)
             if (ids->Get(i) < 0 || ids->Get(i) >= loop.tensorNumber())
@@ -202,8 +196,7 @@ void verifyLoop(const OpPlace& place, const wire::Op& op, const wire::LoopParam&
                          vectorSize(loop.outputIndexes()) == vectorSize(op.outputIndexes()) &&
                          (!loop.extraTensorInfos() ||  // a static model describes the outputs elsewhere
                           vectorSize(loop.extraTensorInfos()) >= vectorSize(op.outputIndexes()));
-    if (!matches)
-        place.fail(Status::BadParameter, "its local tensor lists do not match its inputs and outputs");
+    if (!matches) place.fail(Status::BadParameter, "its local tensor lists do not match its inputs and outputs");
     for (uint32_t i = 0; loop.extraTensorInfos() && i < loop.extraTensorInfos()->size(); ++i)
         if (const auto* info = loop.extraTensorInfos()->Get(i); !info || !info->blob())
             place.fail(Status::BadParameter, "an output of the loop has no description");
@@ -233,8 +226,7 @@ void verifyOpParameters(const OpPlace& place, const wire::Op& op) {
         case OpParameter::FusedLinearParam:
             if (const auto* convs = op.main_as_FusedLinearParam()->convs())
                 for (const auto* conv : *convs)
-                    if (!conv || !conv->common())
-                        place.fail(Status::BadParameter, "a fused product has no table");
+                    if (!conv || !conv->common()) place.fail(Status::BadParameter, "a fused product has no table");
             break;
         case OpParameter::Convolution3D: {
             const auto* common = op.main_as_Convolution3D()->common();
@@ -242,8 +234,7 @@ void verifyOpParameters(const OpPlace& place, const wire::Op& op) {
             requireEnum(place, "padMode", common->padMode());
             for (const auto* list : {common->kernels(), common->strides(), common->dilates()})
                 for (uint32_t i = 0; list && i < list->size(); ++i)
-                    requireRange(place, "a kernel extent, stride or dilation", list->Get(i), 1,
-                                 int64_t{1} << 20);
+                    requireRange(place, "a kernel extent, stride or dilation", list->Get(i), 1, int64_t{1} << 20);
             break;
         }
         case OpParameter::BinaryOp: {
@@ -309,8 +300,7 @@ void verifyOpParameters(const OpPlace& place, const wire::Op& op) {
             requireFinite(place, "epsilon", op.main_as_GroupNorm()->epsilon());
             break;
         case OpParameter::PRelu:
-            requireLength(place, "slope", vectorSize(op.main_as_PRelu()->slope()),
-                          op.main_as_PRelu()->slopeCount());
+            requireLength(place, "slope", vectorSize(op.main_as_PRelu()->slope()), op.main_as_PRelu()->slopeCount());
             break;
         case OpParameter::SpaceBatch:
             verifyBlobs(place, {op.main_as_SpaceBatch()->blockShape(), op.main_as_SpaceBatch()->padding()});

@@ -39,8 +39,8 @@ bool hasDummyAlpha(const wire::Convolution2D& conv) {
 }
 
 // Steps 1 to 5 of model-format 5.4.
-void fillScales(QuantizedWeights& weights, int64_t count, const wire::IDSTQuan& quan,
-                std::span<const float> alpha, int64_t outputCount, const char* opName) {
+void fillScales(QuantizedWeights& weights, int64_t count, const wire::IDSTQuan& quan, std::span<const float> alpha,
+                int64_t outputCount, const char* opName) {
     const float factor = quan.quantScale();
     const bool legacy = isLegacyPairs(quan), asymmetric = isAsymmetric(quan);
     const int64_t values = static_cast<int64_t>(alpha.size());
@@ -49,8 +49,8 @@ void fillScales(QuantizedWeights& weights, int64_t count, const wire::IDSTQuan& 
              asymmetric ? " do not form pairs" : "");
     const int64_t pieces = asymmetric ? values / 2 : values;
     if (outputCount < 1 || pieces % outputCount != 0 || count % pieces != 0)
-        fail(Status::BadWeights, "operator '%s': %lld scale pieces do not fit %lld outputs and %lld weights",
-             opName, ll(pieces), ll(outputCount), ll(count));
+        fail(Status::BadWeights, "operator '%s': %lld scale pieces do not fit %lld outputs and %lld weights", opName,
+             ll(pieces), ll(outputCount), ll(count));
     weights.blocksPerOutput = pieces / outputCount;
     const size_t pieceCount = static_cast<size_t>(pieces);
     weights.scale.resize(pieceCount);
@@ -73,20 +73,19 @@ void fillScales(QuantizedWeights& weights, int64_t count, const wire::IDSTQuan& 
 }
 
 // Scales of `count` codes.
-void scaleCodes(QuantizedWeights& weights, int64_t count, const wire::Convolution2D& conv,
-                std::span<const float> alpha, int64_t outputCount, const char* opName) {
+void scaleCodes(QuantizedWeights& weights, int64_t count, const wire::Convolution2D& conv, std::span<const float> alpha,
+                int64_t outputCount, const char* opName) {
     const bool raw = convWeightForm(conv, opName) == WeightForm::RawInt8;
     if (outputCount < 1 || count < 1 || count % outputCount != 0)
-        fail(Status::BadWeights, "operator '%s': %lld weights for %lld outputs", opName, ll(count),
-             ll(outputCount));
+        fail(Status::BadWeights, "operator '%s': %lld weights for %lld outputs", opName, ll(count), ll(outputCount));
     // Raw weights without alpha have no real scale either.
     if (hasDummyAlpha(conv) || (raw && alpha.empty()))
         weights.scale.assign(static_cast<size_t>(outputCount), 1.0f);
     else if (raw) {
         // Intermediate form: alpha holds plain weight scales, one per output.
         if (static_cast<int64_t>(alpha.size()) != outputCount)
-            fail(Status::BadWeights, "operator '%s': %zu weight scales for %lld outputs", opName,
-                 alpha.size(), ll(outputCount));
+            fail(Status::BadWeights, "operator '%s': %zu weight scales for %lld outputs", opName, alpha.size(),
+                 ll(outputCount));
         weights.scale.assign(alpha.begin(), alpha.end());
     } else
         fillScales(weights, count, *conv.quanParameter(), alpha, outputCount, opName);
@@ -105,12 +104,11 @@ int64_t convScalesPerOutput(const wire::Convolution2D& conv) {
 }
 
 bool convHasMinima(const wire::Convolution2D& conv) {
-    return conv.quanParameter() && hasWeightBuffer(conv) && !hasDummyAlpha(conv) &&
-           isAsymmetric(*conv.quanParameter());
+    return conv.quanParameter() && hasWeightBuffer(conv) && !hasDummyAlpha(conv) && isAsymmetric(*conv.quanParameter());
 }
 
-QuantizedWeights decodeQuantizedWeights(const wire::Convolution2D& conv, int64_t expectedCount,
-                                        int64_t outputCount, const WeightFiles& files, const char* opName) {
+QuantizedWeights decodeQuantizedWeights(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
+                                        const WeightFiles& files, const char* opName) {
     const WeightForm form = convWeightForm(conv, opName);
     if (form != WeightForm::Codes && form != WeightForm::RawInt8)
         fail(Status::BadWeights, "operator '%s' has no int8 weights", opName);
@@ -145,9 +143,8 @@ QuantizedWeights decodeQuantizedWeights(const wire::Convolution2D& conv, int64_t
     return weights;
 }
 
-std::optional<QuantizedForm> quantizedForm(const wire::Convolution2D& conv, int64_t expectedCount,
-                                           int64_t outputCount, const WeightFiles& files,
-                                           const char* opName) {
+std::optional<QuantizedForm> quantizedForm(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
+                                           const WeightFiles& files, const char* opName) {
     const WeightForm form = convWeightForm(conv, opName);
     if (form != WeightForm::Codes && form != WeightForm::RawInt8) return std::nullopt;
     const auto* quan = conv.quanParameter();

@@ -35,11 +35,11 @@ int64_t convScalesPerOutput(const wire::Convolution2D& conv);
 bool convHasMinima(const wire::Convolution2D& conv);
 
 // Only for Codes and RawInt8. The old int8 form (its alpha is a dummy) gives scales of 1.
-QuantizedWeights decodeQuantizedWeights(const wire::Convolution2D& conv, int64_t expectedCount,
-                                        int64_t outputCount, const WeightFiles& files, const char* opName);
+QuantizedWeights decodeQuantizedWeights(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
+                                        const WeightFiles& files, const char* opName);
 
 // The form of those, without decoding the codes. Nothing when the weights are not quantised.
-std::optional<QuantizedForm> quantizedForm(const wire::Convolution2D& conv, int64_t expectedCount,
-                                           int64_t outputCount, const WeightFiles& files, const char* opName);
+std::optional<QuantizedForm> quantizedForm(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
+                                           const WeightFiles& files, const char* opName);
 
 }  // namespace mnnc

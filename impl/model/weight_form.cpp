@@ -14,16 +14,16 @@ namespace {
 
 bool hasIndex(const wire::Convolution2D& conv) {
     const auto* quan = conv.quanParameter();
-    return quan && (vectorSize(quan->index()) > 0 ||
-                    (isExternal(conv.external()) && externalEntry(conv.external(), 4) > 0));
+    return quan &&
+           (vectorSize(quan->index()) > 0 || (isExternal(conv.external()) && externalEntry(conv.external(), 4) > 0));
 }
 
 }  // namespace
 
 bool hasWeightBuffer(const wire::Convolution2D& conv) {
     const auto* quan = conv.quanParameter();
-    return quan && (vectorSize(quan->buffer()) > 0 ||
-                    (isExternal(conv.external()) && externalEntry(conv.external(), 1) > 0));
+    return quan &&
+           (vectorSize(quan->buffer()) > 0 || (isExternal(conv.external()) && externalEntry(conv.external(), 1) > 0));
 }
 
 StoredBytes weightBuffer(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName) {
@@ -40,18 +40,15 @@ FloatView weightAlpha(const wire::Convolution2D& conv, const WeightFiles& files,
     const auto* quan = conv.quanParameter();
     const bool half = quan->scaleStorage() == wire::ScaleStorageType::FP16;
     StoredBytes stored = half ? bytesOf(quan->alphaFp16(), files.model) : bytesOf(quan->alpha(), files.model);
-    if (stored.empty() && isExternal(conv.external()))
-        stored = externalRange(conv.external(), 2, files, opName);
+    if (stored.empty() && isExternal(conv.external())) stored = externalRange(conv.external(), 2, files, opName);
     if (!half) return floatsFrom(stored, "alpha", opName);
     requireMultiple(stored, 2, "alpha", opName);
     return FloatView::own(halvesFrom(stored.read().bytes));
 }
 
-std::vector<uint32_t> weightIndex(const wire::Convolution2D& conv, const WeightFiles& files,
-                                  const char* opName) {
+std::vector<uint32_t> weightIndex(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName) {
     StoredBytes stored = bytesOf(conv.quanParameter()->index(), files.model);
-    if (stored.empty() && isExternal(conv.external()))
-        stored = externalRange(conv.external(), 4, files, opName);
+    if (stored.empty() && isExternal(conv.external())) stored = externalRange(conv.external(), 4, files, opName);
     requireMultiple(stored, sizeof(uint32_t), "index", opName);
     std::vector<uint32_t> index(stored.size() / sizeof(uint32_t));
     if (!index.empty()) std::memcpy(index.data(), stored.read().bytes.data(), stored.size());
@@ -99,15 +96,13 @@ int64_t convWeightCount(const wire::Convolution2D& conv, const WeightFiles& file
         case WeightForm::SparseFloat:
             return quan->weightSize();
         case WeightForm::Plain:
-            return vectorSize(conv.weight()) > 0 ? vectorSize(conv.weight())
-                                                 : externalEntry(conv.external(), 1) / 4;
+            return vectorSize(conv.weight()) > 0 ? vectorSize(conv.weight()) : externalEntry(conv.external(), 1) / 4;
         case WeightForm::Half:
             return streamBytes() / 2;
         case WeightForm::Codes:
             if (quan->type() == 4) return streamBytes();
             if (vectorSize(quan->buffer()) == 0 && inFile) return -1;
-            return readIdstHead(weightBufferHead(conv, files, opName).bytes, quan->shapeInt32(), opName)
-                .count;
+            return readIdstHead(weightBufferHead(conv, files, opName).bytes, quan->shapeInt32(), opName).count;
     }
     return -1;
 }

@@ -1,5 +1,5 @@
-// Which arrays of a convolution's table hold its weights (model-format 4.1), how many they are, and the parts of compressed
-// weights as they are stored. Errors are BadWeights, Truncated, Overflow, and what reading a file throws.
+// Which arrays of a convolution's table hold its weights (model-format 4.1), how many they are, and the parts of
+// compressed weights as they are stored. Errors are BadWeights, Truncated, Overflow, and what reading a file throws.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -42,7 +42,6 @@ HeldBytes weightBufferHead(const wire::Convolution2D& conv, const WeightFiles& f
 // Scales, or values of sparse weights.
 FloatView weightAlpha(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName);
 // Positions of sparse weights.
-std::vector<uint32_t> weightIndex(const wire::Convolution2D& conv, const WeightFiles& files,
-                                  const char* opName);
+std::vector<uint32_t> weightIndex(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName);
 
 }  // namespace mnnc

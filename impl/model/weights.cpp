@@ -12,8 +12,8 @@ namespace mnnc {
 
 namespace {
 
-std::vector<float> decodeSparseFloat(const wire::Convolution2D& conv, int64_t expectedCount,
-                                     const WeightFiles& files, const char* opName) {
+std::vector<float> decodeSparseFloat(const wire::Convolution2D& conv, int64_t expectedCount, const WeightFiles& files,
+                                     const char* opName) {
     const int64_t count = conv.quanParameter()->weightSize();
     requireCount(count, expectedCount, opName);
     const FloatView alpha = weightAlpha(conv, files, opName);
@@ -33,9 +33,8 @@ std::vector<float> decodeSparseFloat(const wire::Convolution2D& conv, int64_t ex
 
 StoredBytes plainWeights(const wire::Convolution2D& conv, int64_t expectedCount, const WeightFiles& files,
                          const char* opName) {
-    const StoredBytes stored = vectorSize(conv.weight()) > 0
-                                   ? bytesOf(conv.weight(), files.model)
-                                   : externalRange(conv.external(), 1, files, opName);
+    const StoredBytes stored = vectorSize(conv.weight()) > 0 ? bytesOf(conv.weight(), files.model)
+                                                             : externalRange(conv.external(), 1, files, opName);
     requireMultiple(stored, sizeof(float), "weight", opName);
     requireCount(static_cast<int64_t>(stored.size() / sizeof(float)), expectedCount, opName);
     return stored;
@@ -83,16 +82,13 @@ FloatView decodeConvWeights(const wire::Convolution2D& conv, int64_t expectedCou
     return FloatView::own(std::move(weights));
 }
 
-FloatView convBias(const wire::Convolution2D& conv, int64_t outputCount, const WeightFiles& files,
-                   const char* opName) {
+FloatView convBias(const wire::Convolution2D& conv, int64_t outputCount, const WeightFiles& files, const char* opName) {
     FloatView bias;
     if (vectorSize(conv.bias()) > 0)
         bias = floatsFrom(bytesOf(conv.bias(), files.model), "bias", opName);
     else if (isExternal(conv.external()))
-        bias = floatsFrom(externalRange(conv.external(), conv.quanParameter() ? 3 : 2, files, opName), "bias",
-                          opName);
-    if (bias.empty())
-        return FloatView::own(std::vector<float>(static_cast<size_t>(std::max<int64_t>(outputCount, 0))));
+        bias = floatsFrom(externalRange(conv.external(), conv.quanParameter() ? 3 : 2, files, opName), "bias", opName);
+    if (bias.empty()) return FloatView::own(std::vector<float>(static_cast<size_t>(std::max<int64_t>(outputCount, 0))));
     if (static_cast<int64_t>(bias.size()) != outputCount)
         fail(Status::BadWeights, "operator '%s': %zu bias values for %lld outputs", opName, bias.size(),
              static_cast<long long>(outputCount));

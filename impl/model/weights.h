@@ -1,7 +1,7 @@
 // Weights and bias of convolution-like operators as floats, wherever the file keeps them: inline f32 (borrowed from the
-// model bytes where they are in memory), compressed, sparse, raw int8, or in the external file. All checks that need the
-// decoded data happen here: what is read may differ from what was verified. Errors are BadWeights, Truncated, Overflow, and
-// what reading a file throws.
+// model bytes where they are in memory), compressed, sparse, raw int8, or in the external file. All checks that need
+// the decoded data happen here: what is read may differ from what was verified. Errors are BadWeights, Truncated,
+// Overflow, and what reading a file throws.
 #pragma once
 #include <cstdint>
 
@@ -24,7 +24,6 @@ FloatSource convWeightSource(const wire::Convolution2D& conv, int64_t expectedCo
                              const WeightFiles& files, const char* opName);
 
 // One value per output channel; zeros when the file has none.
-FloatView convBias(const wire::Convolution2D& conv, int64_t outputCount, const WeightFiles& files,
-                   const char* opName);
+FloatView convBias(const wire::Convolution2D& conv, int64_t outputCount, const WeightFiles& files, const char* opName);
 
 }  // namespace mnnc

@@ -76,8 +76,7 @@ class Linker {
             for (size_t i = 0; i < node.outputs.size(); ++i) {
                 if (i < params.outputAliases.size() && params.outputAliases[i].size() > side) {
                     const auto result = branch->outputs.find(params.outputAliases[i][side]);
-                    if (result != branch->outputs.end())
-                        add({branch->number, result->second}, own(node.outputs[i]));
+                    if (result != branch->outputs.end()) add({branch->number, result->second}, own(node.outputs[i]));
                 } else if (i < branch->graph->outputs.size()) {
                     add({branch->number, branch->graph->outputs[i]}, own(node.outputs[i]));
                 }
@@ -100,10 +99,9 @@ class Linker {
         }
     }
 
-    // Formal inputs of one name have one value, which updates replace. An output of the node is such a value, or what the
-    // body gives.
-    void addConditionLoop(const Node& node, const WhileParams& params, const Body& condition,
-                          const Body& body) {
+    // Formal inputs of one name have one value, which updates replace. An output of the node is such a value, or what
+    // the body gives.
+    void addConditionLoop(const Node& node, const WhileParams& params, const Body& condition, const Body& body) {
         const Body* const both[] = {&condition, &body};
         for (const Body* one : both) addInputs(node, params.inputAliases, *one);
         const auto addFormals = [&](const std::string& name, const auto& use) {
@@ -116,9 +114,7 @@ class Linker {
             if (update.size() != 2) continue;
             for (const Body* one : both)
                 if (const auto result = one->outputs.find(update[0]); result != one->outputs.end())
-                    addFormals(update[1], [&](NetTensor formal) {
-                        add({one->number, result->second}, formal);
-                    });
+                    addFormals(update[1], [&](NetTensor formal) { add({one->number, result->second}, formal); });
             updated.emplace(update[0], update[1]);
         }
         for (size_t i = 0; i < std::min(params.outputAliases.size(), node.outputs.size()); ++i) {

@@ -11,8 +11,8 @@ struct NetTensor {
     int id = 0;
 };
 
-// `to` takes the value of `from`: an input of the node that becomes a formal input, a result that becomes an output of the
-// node, a value that goes from one round of a loop to the next.
+// `to` takes the value of `from`: an input of the node that becomes a formal input, a result that becomes an output of
+// the node, a value that goes from one round of a loop to the next.
 struct CallLink {
     NetTensor from, to;
 };

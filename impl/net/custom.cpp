@@ -108,8 +108,7 @@ NodeDescription describeNode(const Model& model, const Node& node, const wire::O
         const std::span<const int8_t> info = elementsOf(extra->info());
         description.info = {reinterpret_cast<const uint8_t*>(info.data()), info.size()};
     } else {
-        description.attributes =
-            schemaAttributes(op.main(), description.parameterTable, files, node.name.c_str());
+        description.attributes = schemaAttributes(op.main(), description.parameterTable, files, node.name.c_str());
     }
     return description;
 }
@@ -130,8 +129,7 @@ bool libraryRuns(std::string_view name) noexcept {
     return false;
 }
 
-std::shared_ptr<const HostOperator> findHostOperator(const HostOperators& operators,
-                                                     const std::string& name) {
+std::shared_ptr<const HostOperator> findHostOperator(const HostOperators& operators, const std::string& name) {
     for (const std::shared_ptr<const HostOperator>& candidate : operators)
         if (candidate->name() == name) return candidate;
     return nullptr;

@@ -1,5 +1,5 @@
-// Operators and backends that the host brings: what a node of one is, and what the host does for it. The boundary implements
-// the host's side; here operators are bound to the nodes of a net.
+// Operators and backends that the host brings: what a node of one is, and what the host does for it. The boundary
+// implements the host's side; here operators are bound to the nodes of a net.
 #pragma once
 #include <memory>
 #include <span>
@@ -104,8 +104,7 @@ class HostBackend {
     // The node as the backend computes it over tensors of these shapes; null, with a sentence in `reason`: it does not.
     // Throws the error that the host reports. The backend outlives its nodes.
     virtual std::unique_ptr<const HostNode> take(const Node& node, NodeDescription description,
-                                                 std::span<Tensor* const> inputs,
-                                                 std::span<Tensor* const> outputs,
+                                                 std::span<Tensor* const> inputs, std::span<Tensor* const> outputs,
                                                  std::string& reason) const = 0;
 };
 

@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "mnn_generated.h"
+#include "net/small_values.h"
 #include "ops/cast.h"
 #include "ops/control.h"
-#include "net/small_values.h"
 #include "ops/source.h"
 
 namespace mnnc {
@@ -48,8 +48,7 @@ std::map<size_t, const Node*> standInsOf(const NetGraph& graph) {
     const std::set<int> outputs(graph.source->outputs.begin(), graph.source->outputs.end());
     std::map<size_t, const Node*> result;
     for (const Rewrite& rewrite : graph.rewrites)
-        if (std::none_of(rewrite.hidden.begin(), rewrite.hidden.end(),
-                         [&](int id) { return outputs.count(id) > 0; }))
+        if (std::none_of(rewrite.hidden.begin(), rewrite.hidden.end(), [&](int id) { return outputs.count(id) > 0; }))
             result[rewrite.place] = &rewrite.node;
     return result;
 }
@@ -191,8 +190,7 @@ int32_t DeclaredTypes::operator()(int id) const {
         const wire::Op& op = *graph_.source->ops[makers_[static_cast<size_t>(id)]];
         if (maker->type == OpType::Input && op.main_as_Input()) return plainType(op.main_as_Input()->dtype());
         if (isConstantNode(*maker) && op.main_as_Blob()) return plainType(op.main_as_Blob()->dataType());
-        if (maker->type == OpType::Cast && op.main_as_CastParam())
-            return plainType(op.main_as_CastParam()->dstT());
+        if (maker->type == OpType::Cast && op.main_as_CastParam()) return plainType(op.main_as_CastParam()->dstT());
     }
     const wire::TensorDescribe* describe = graph_.source->describe(id);
     return describe && describe->blob() ? plainType(describe->blob()->dataType()) : 0;

@@ -45,8 +45,7 @@ FixedOutput describedTensor(const Graph& graph, int id, const char* name) {
 std::string withoutDefinition(const wire::Op& op) {
     const auto type = static_cast<OpType>(op.type());
     if (type != OpType::Plugin && type != OpType::Extra) return "this library does not implement it";
-    return format("no operator '%s' is registered (mnn_interpreter_add_operator)",
-                  hostOperatorName(op).c_str());
+    return format("no operator '%s' is registered (mnn_interpreter_add_operator)", hostOperatorName(op).c_str());
 }
 
 Node parseNode(const Model& model, const Graph& graph, const wire::Op& op) {
@@ -72,8 +71,7 @@ Node parseNode(const Model& model, const Graph& graph, const wire::Op& op) {
         const bool isStatic = model.usage() == ModelUsage::StaticInference;
         if (def->parse) node.params = def->parse(op, ParseContext{model, node, isStatic ? &graph : nullptr});
         if (def->writtenInputs && node.params)
-            for (const size_t input : def->writtenInputs(*node.params))
-                node.outputs.push_back(node.inputs[input]);
+            for (const size_t input : def->writtenInputs(*node.params)) node.outputs.push_back(node.inputs[input]);
         for (size_t i = 0; isStatic && !isLeafNode(node) && i < node.outputs.size(); ++i)
             node.fixed.push_back(describedTensor(graph, node.outputs[i], node.name.c_str()));
         node.def = def;

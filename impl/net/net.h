@@ -16,7 +16,7 @@ struct Rewrite {
     size_t place = 0;              // the node of the file it stands in for (the last of them)
     std::vector<size_t> replaced;  // the others
     std::vector<int> hidden;       // tensors that are not made; who wants one gets the file's nodes instead
-    std::vector<int> bypassed;  // tensors that are made, but not read: not where one is given instead of made
+    std::vector<int> bypassed;     // tensors that are made, but not read: not where one is given instead of made
 };
 
 struct NetGraph {
@@ -41,7 +41,8 @@ std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model, const Ca
 // for the node before are found again. Of a node that a rewrite made the same object.
 ParamsPtr renewedParams(const Net& net, size_t graph, const Node& node);
 
-// By tensor id: whether it is an input of the graph or a node makes it. All are but the views of very old static models.
+// By tensor id: whether it is an input of the graph or a node makes it. All are but the views of very old static
+// models.
 std::vector<bool> madeTensors(const NetGraph& graph);
 // Whether a node reads a tensor that is not made.
 bool readsView(const Node& node, const std::vector<bool>& made);

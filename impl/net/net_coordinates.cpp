@@ -52,8 +52,7 @@ class Search {
   private:
     void mark(NetTensor tensor) {
         if (tensor.id < 0) return;
-        std::vector<bool>::reference mark =
-            net_.graphs[tensor.graph].coordinates[static_cast<size_t>(tensor.id)];
+        std::vector<bool>::reference mark = net_.graphs[tensor.graph].coordinates[static_cast<size_t>(tensor.id)];
         if (mark) return;
         mark = true;
         open_.push_back(tensor);

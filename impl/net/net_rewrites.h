@@ -20,9 +20,9 @@ void rewriteConvolutions3d(NetGraph& graph);
 // operators stay for others that read them.
 void rewriteWrappedIndices(NetGraph& graph);
 
-// Loops whose body is a step of an LSTM or a GRU over products that a convolution made of all inputs, as converters write
-// these layers, become LSTM or RNNSequenceGRU, which reads the sequence itself. What the loop only hands on must have no
-// readers. Looks at the bodies, whose graphs must have been parsed.
+// Loops whose body is a step of an LSTM or a GRU over products that a convolution made of all inputs, as converters
+// write these layers, become LSTM or RNNSequenceGRU, which reads the sequence itself. What the loop only hands on must
+// have no readers. Looks at the bodies, whose graphs must have been parsed.
 void rewriteRecurrentLoops(Net& net, size_t graph);
 
 }  // namespace mnnc

@@ -39,8 +39,8 @@ std::vector<NodeWeights> convolutionWeights(OpType type, const ConvParams& param
     if (isDeconvolution(type)) {
         const int64_t groups = isDepthwise(type) ? outputs : params.group;
         if (groups < 1 || outputs % groups != 0)
-            fail(Status::BadWeights, "op '%s': %lld outputs in %lld groups", node,
-                 static_cast<long long>(outputs), static_cast<long long>(groups));
+            fail(Status::BadWeights, "op '%s': %lld outputs in %lld groups", node, static_cast<long long>(outputs),
+                 static_cast<long long>(groups));
         rows = columns * groups;
         columns = outputs / groups;
     }
@@ -48,8 +48,7 @@ std::vector<NodeWeights> convolutionWeights(OpType type, const ConvParams& param
                   params.bias(outputs, node));
 }
 
-std::vector<NodeWeights> convolution3dWeights(const Conv3dParams& params, const Shape& input,
-                                              const char* node) {
+std::vector<NodeWeights> convolution3dWeights(const Conv3dParams& params, const Shape& input, const char* node) {
     const Conv3dWindow window = conv3dWindow(params, input, node);
     int64_t rows = window.oc, columns = window.ic / window.groups;
     if (params.transposed) {
@@ -81,8 +80,7 @@ std::vector<NodeWeights> nodeWeights(OpType type, const ParamsPtr& params, std::
     if (convolution2d && isConvolution(type)) return convolutionWeights(type, *convolution2d, node);
     if (const auto* convolution = paramsIf<Conv3dParams>(params.get()))
         return convolution3dWeights(*convolution, inputs[0]->shape, node);
-    if (const auto* product = paramsIf<InnerProductParams>(params.get()))
-        return innerProductWeights(*product);
+    if (const auto* product = paramsIf<InnerProductParams>(params.get())) return innerProductWeights(*product);
     return {};
 }
 

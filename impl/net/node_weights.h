@@ -13,9 +13,9 @@ struct NodeWeights {
     FloatView values;
 };
 
-// Of a convolution the weights [outputs][inputs of a group][window...] (of a deconvolution [inputs][outputs of a group])
-// and the bias [outputs]; of an inner product [outputs][inputs] and the bias; of others, and where weights are inputs, none.
-// inputs: with their shapes. Throws BadWeights, and what reading a file throws.
+// Of a convolution the weights [outputs][inputs of a group][window...] (of a deconvolution [inputs][outputs of a
+// group]) and the bias [outputs]; of an inner product [outputs][inputs] and the bias; of others, and where weights are
+// inputs, none. inputs: with their shapes. Throws BadWeights, and what reading a file throws.
 std::vector<NodeWeights> nodeWeights(OpType type, const ParamsPtr& params, std::span<Tensor* const> inputs,
                                      const char* node);
 

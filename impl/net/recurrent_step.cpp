@@ -15,8 +15,8 @@ const Node* plainProduct(const RewriteNodes& nodes, int id) {
     const Node* node = nodes.ofType(nodes.maker(id), OpType::Convolution);
     const auto* p = node && node->inputs.size() == 1 ? node->paramsIf<ConvParams>() : nullptr;
     if (!p || !p->table || p->kernelX != 1 || p->kernelY != 1 || p->strideX != 1 || p->strideY != 1 ||
-        p->padMode != ConvPad::Explicit || p->padX != 0 || p->padY != 0 || !p->pads.empty() ||
-        p->group != 1 || p->inputCount < 1 || p->outputCount < 1 || p->epilogue.any())
+        p->padMode != ConvPad::Explicit || p->padX != 0 || p->padY != 0 || !p->pads.empty() || p->group != 1 ||
+        p->inputCount < 1 || p->outputCount < 1 || p->epilogue.any())
         return nullptr;
     const WeightForm form = convWeightForm(*p->table, node->name.c_str());
     return form == WeightForm::Plain || form == WeightForm::Half ? node : nullptr;
@@ -136,7 +136,8 @@ std::optional<RecurrentStep> Formulas::lstm(int result) const {
     return step;
 }
 
-// h = n - z (n - h0), n = tanh(x + r p), the gates z, r and x from the rows, p from the product, both sums of two parts.
+// h = n - z (n - h0), n = tanh(x + r p), the gates z, r and x from the rows, p from the product, both sums of two
+// parts.
 std::optional<RecurrentStep> Formulas::gru(int result) const {
     RecurrentStep step;
     step.type = OpType::RNNSequenceGRU;
@@ -144,8 +145,7 @@ std::optional<RecurrentStep> Formulas::gru(int result) const {
     const auto part = [&](int id, size_t of) { return partOf(id, of, 3) == step.rows && step.rows >= 0; };
     const auto own = [&](int id, size_t of) { return partOf(id, of, 3) == product && product >= 0; };
     const auto gate = [&](int id, size_t of) {
-        return commuted(unary(id, kUnarySigmoid), kBinaryAdd,
-                        [&](int a, int b) { return part(a, of) && own(b, of); });
+        return commuted(unary(id, kUnarySigmoid), kBinaryAdd, [&](int a, int b) { return part(a, of) && own(b, of); });
     };
     const Node* mixed = binary(result, kBinarySub);
     if (!mixed) return {};
@@ -157,11 +157,11 @@ std::optional<RecurrentStep> Formulas::gru(int result) const {
             return readProduct(product, 3, step) && gate(r, 1);
         });
     });
-    const bool kept = summed && commuted(mixed->inputs[1], kBinaryMul, [&](int z, int difference) {
-                          const Node* sub = binary(difference, kBinarySub);
-                          return sub && sub->inputs[0] == candidate &&
-                                 body_.inputAt(sub->inputs[1]) == step.state && gate(z, 0);
-                      });
+    const bool kept =
+        summed && commuted(mixed->inputs[1], kBinaryMul, [&](int z, int difference) {
+            const Node* sub = binary(difference, kBinarySub);
+            return sub && sub->inputs[0] == candidate && body_.inputAt(sub->inputs[1]) == step.state && gate(z, 0);
+        });
     return kept ? std::optional(step) : std::nullopt;
 }
 

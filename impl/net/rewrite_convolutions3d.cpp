@@ -1,10 +1,10 @@
 // 3-D convolutions that a converter wrote as 2-D ones become one operator.
 //
-// What it writes of a convolution: Reshape, Im2Col along the depth, Reshape, Transpose, Reshape and Unpack give an image
-// for each tap in depth and output slice; a Convolution for each tap; their sum, which may be clipped; Reshape and
-// Transpose. Of a transposed one: Transpose and Reshape, a Deconvolution for each tap, then Pack, Reshape, Transpose, Reshape, Col2Im along the depth
-// and Reshape. There only one tap has the bias, so that slices that this tap does not reach would miss it. The extents of
-// the Reshapes are computed from the shape of the input.
+// What it writes of a convolution: Reshape, Im2Col along the depth, Reshape, Transpose, Reshape and Unpack give an
+// image for each tap in depth and output slice; a Convolution for each tap; their sum, which may be clipped; Reshape
+// and Transpose. Of a transposed one: Transpose and Reshape, a Deconvolution for each tap, then Pack, Reshape,
+// Transpose, Reshape, Col2Im along the depth and Reshape. There only one tap has the bias, so that slices that this tap
+// does not reach would miss it. The extents of the Reshapes are computed from the shape of the input.
 #include "net/net_rewrites.h"
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 #include <optional>
 
 #include "mnn_generated.h"
+#include "net/rewrite_nodes.h"
 #include "ops/activation.h"
 #include "ops/binary.h"
 #include "ops/convolution3d.h"
 #include "ops/op_helpers.h"
-#include "net/rewrite_nodes.h"
 
 namespace mnnc {
 
@@ -43,11 +43,10 @@ bool readDepth(const wire::Op& op, Conv3dParams& p) {
 }
 
 bool sameWindow(const ConvParams& a, const ConvParams& b) {
-    return a.kernelX == b.kernelX && a.kernelY == b.kernelY && a.strideX == b.strideX &&
-           a.strideY == b.strideY && a.dilateX == b.dilateX && a.dilateY == b.dilateY && a.padX == b.padX &&
-           a.padY == b.padY && a.pads == b.pads && a.outPads == b.outPads && a.group == b.group &&
-           a.inputCount == b.inputCount && a.outputCount == b.outputCount && a.epilogue.lo == b.epilogue.lo &&
-           a.epilogue.hi == b.epilogue.hi;
+    return a.kernelX == b.kernelX && a.kernelY == b.kernelY && a.strideX == b.strideX && a.strideY == b.strideY &&
+           a.dilateX == b.dilateX && a.dilateY == b.dilateY && a.padX == b.padX && a.padY == b.padY &&
+           a.pads == b.pads && a.outPads == b.outPads && a.group == b.group && a.inputCount == b.inputCount &&
+           a.outputCount == b.outputCount && a.epilogue.lo == b.epilogue.lo && a.epilogue.hi == b.epilogue.hi;
 }
 
 // Adds a convolution to the taps; false where it is none that can be one.
@@ -58,8 +57,7 @@ bool addTap(const Node* conv, bool transposed, Conv3dParams& p) {
         return false;
     const auto* tap = conv->paramsIf<ConvParams>();
     if (!tap || tap->padMode != ConvPad::Explicit || tap->pads.size() == 2 || tap->inputCount < 1 ||
-        tap->outputCount < 1 || tap->hasOutputShape ||
-        (!p.depthTaps.empty() && !sameWindow(*p.depthTaps[0], *tap)))
+        tap->outputCount < 1 || tap->hasOutputShape || (!p.depthTaps.empty() && !sameWindow(*p.depthTaps[0], *tap)))
         return false;
     p.kernel[1] = tap->kernelY, p.kernel[2] = tap->kernelX;
     p.stride[1] = tap->strideY, p.stride[2] = tap->strideX;
@@ -122,8 +120,7 @@ size_t madeBefore(const Nodes& nodes, int id, ReplacedNodes& replaced) {
 struct Probe {
     int64_t n, d, h, w, depth, height, width;
 };
-constexpr Probe kProbes[] = {{1009, 1013, 1019, 1021, 1031, 1033, 1039},
-                             {1049, 1051, 1061, 1063, 1069, 1087, 1091}};
+constexpr Probe kProbes[] = {{1009, 1013, 1019, 1021, 1031, 1033, 1039}, {1049, 1051, 1061, 1063, 1069, 1087, 1091}};
 
 std::optional<Rewrite> convolutionAt(const Nodes& nodes, size_t im2col) {
     const Node* columns = nodes.ofType(im2col, OpType::Im2Col);
@@ -143,8 +140,7 @@ std::optional<Rewrite> convolutionAt(const Nodes& nodes, size_t im2col) {
     const size_t unpack = imagesNode ? nodes.onlyReader(imagesNode->outputs[0]) : kNone;
     const Node* unpacked = nodes.ofType(unpack, OpType::Unpack);
     const auto* axis = unpacked ? unpacked->paramsIf<AxisParams>() : nullptr;
-    if (!axis || axis->axis != 2 || static_cast<int64_t>(unpacked->outputs.size()) != params->kernel[0])
-        return {};
+    if (!axis || axis->axis != 2 || static_cast<int64_t>(unpacked->outputs.size()) != params->kernel[0]) return {};
     for (const size_t i : {flatten, split, turn, images, unpack}) replaced.add(i);
 
     int sum = -1;  // the tensor
@@ -219,8 +215,7 @@ std::optional<Rewrite> transposedAt(const Nodes& nodes, size_t col2im) {
     const size_t pack = slices ? nodes.maker(slices->inputs[0]) : kNone;
     const Node* packed = nodes.ofType(pack, OpType::Pack);
     const auto* axis = packed ? packed->paramsIf<AxisParams>() : nullptr;
-    if (!axis || axis->axis != 0 || static_cast<int64_t>(packed->inputs.size()) != params->kernel[0])
-        return {};
+    if (!axis || axis->axis != 0 || static_cast<int64_t>(packed->inputs.size()) != params->kernel[0]) return {};
     for (const size_t i : {columns, turn, split, pack}) replaced.add(i);
     int from = -1;  // the tensor that all taps read
     for (const int output : packed->inputs) {
@@ -250,8 +245,8 @@ std::optional<Rewrite> transposedAt(const Nodes& nodes, size_t col2im) {
         for (const int output : packed->inputs) values.setShape(output, {e.n * e.d, oc, e.height, e.width});
         const std::optional<List> size = values(image->inputs[1]);
         if (!size || size->size() != 2 || (*size)[1] != e.height * e.width) return {};
-        const int64_t plain = (e.d - 1) * params->stride[0] + (kd - 1) * params->dilate[0] + 1 -
-                              params->begin[0] - params->end[0];
+        const int64_t plain =
+            (e.d - 1) * params->stride[0] + (kd - 1) * params->dilate[0] + 1 - params->begin[0] - params->end[0];
         constexpr int64_t kMostExtra = 1 << 20;
         const int64_t extra = (*size)[0] - plain;
         if (std::abs(extra) > kMostExtra || (i > 0 && extra != params->extra[0]) ||
@@ -276,8 +271,7 @@ std::optional<Rewrite> transposedAt(const Nodes& nodes, size_t col2im) {
 // Rewrites of nodes that a new one replaces are no longer wanted.
 void take(NetGraph& graph, Rewrite rewrite) {
     const auto replaces = [&](const Rewrite& old) {
-        return std::find(rewrite.replaced.begin(), rewrite.replaced.end(), old.place) !=
-               rewrite.replaced.end();
+        return std::find(rewrite.replaced.begin(), rewrite.replaced.end(), old.place) != rewrite.replaced.end();
     };
     for (const Rewrite& old : graph.rewrites) {
         if (!replaces(old)) continue;
@@ -293,9 +287,7 @@ void take(NetGraph& graph, Rewrite rewrite) {
 void rewriteConvolutions3d(NetGraph& graph) {
     // Int8 scales belong to the parts.
     if (!graph.quants.empty()) return;
-    const auto written = [](const Node& node) {
-        return node.type == OpType::Im2Col || node.type == OpType::Col2Im;
-    };
+    const auto written = [](const Node& node) { return node.type == OpType::Im2Col || node.type == OpType::Col2Im; };
     if (std::none_of(graph.nodes.begin(), graph.nodes.end(), written)) return;
     std::vector<Rewrite> found;
     {

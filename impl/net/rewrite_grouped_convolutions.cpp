@@ -98,8 +98,7 @@ class Links {
         if (!keepsFormat(node.type) || node.inputs.empty()) return false;
         const bool operands = node.type == OpType::BinaryOp || node.type == OpType::Eltwise;
         const auto end = operands ? node.inputs.end() : node.inputs.begin() + 1;
-        return std::all_of(node.inputs.begin(), end,
-                           [&](int id) { return id >= 0 && channelFirst_[at(id)]; });
+        return std::all_of(node.inputs.begin(), end, [&](int id) { return id >= 0 && channelFirst_[at(id)]; });
     }
 
     const NetGraph& graph_;
@@ -110,18 +109,16 @@ class Links {
 
 // A plain convolution with its weights in the file, which states its channels.
 bool isPart(const Node& node) {
-    if (node.type != OpType::Convolution || !node.def || !node.params || node.inputs.size() != 1)
-        return false;
+    if (node.type != OpType::Convolution || !node.def || !node.params || node.inputs.size() != 1) return false;
     const auto& p = node.paramsAs<ConvParams>();
     return p.group == 1 && p.inputCount > 0 && p.outputCount > 0 && p.parts.empty();
 }
 
 bool sameWindow(const ConvParams& a, const ConvParams& b) {
-    return a.kernelX == b.kernelX && a.kernelY == b.kernelY && a.strideX == b.strideX &&
-           a.strideY == b.strideY && a.dilateX == b.dilateX && a.dilateY == b.dilateY &&
-           a.padMode == b.padMode && a.padX == b.padX && a.padY == b.padY && a.pads == b.pads &&
-           a.outPads == b.outPads && a.inputCount == b.inputCount && a.outputCount == b.outputCount &&
-           a.epilogue.lo == b.epilogue.lo && a.epilogue.hi == b.epilogue.hi;
+    return a.kernelX == b.kernelX && a.kernelY == b.kernelY && a.strideX == b.strideX && a.strideY == b.strideY &&
+           a.dilateX == b.dilateX && a.dilateY == b.dilateY && a.padMode == b.padMode && a.padX == b.padX &&
+           a.padY == b.padY && a.pads == b.pads && a.outPads == b.outPads && a.inputCount == b.inputCount &&
+           a.outputCount == b.outputCount && a.epilogue.lo == b.epilogue.lo && a.epilogue.hi == b.epilogue.hi;
 }
 
 // Equal cuts of axis 1, each of `channels`, written as cut positions.
@@ -131,8 +128,7 @@ bool cutsEvenly(const wire::Op& op, size_t parts, int64_t channels) {
     const auto* points = table->slicePoints();
     if (!points || points->size() + 1 != parts) return false;
     for (size_t i = 0; i + 1 < parts; ++i)
-        if (points->Get(static_cast<flatbuffers::uoffset_t>(i)) != static_cast<int64_t>(i + 1) * channels)
-            return false;
+        if (points->Get(static_cast<flatbuffers::uoffset_t>(i)) != static_cast<int64_t>(i + 1) * channels) return false;
     return true;
 }
 
@@ -180,8 +176,8 @@ std::optional<Rewrite> groupedAt(const NetGraph& graph, const Links& links, size
     // Wide groups of 3x3 windows stay apart: each then runs by Winograd, which the grouped kernel does not
     // do.
     constexpr int kWideGroup = 16;
-    if (first.kernelX == 3 && first.kernelY == 3 && first.strideX == 1 && first.strideY == 1 &&
-        first.dilateX == 1 && first.dilateY == 1 && first.inputCount >= kWideGroup)
+    if (first.kernelX == 3 && first.kernelY == 3 && first.strideX == 1 && first.strideY == 1 && first.dilateX == 1 &&
+        first.dilateY == 1 && first.inputCount >= kWideGroup)
         return {};
     if (!cutsEvenly(*graph.source->ops[slice], count, first.inputCount)) return {};
 
@@ -218,8 +214,7 @@ void rewriteGroupedConvolutions(NetGraph& graph, bool mainNet) {
     if (!any) return;
     const Links links(graph, mainNet);
     for (size_t i = 0; i < graph.nodes.size(); ++i)
-        if (std::optional<Rewrite> rewrite = groupedAt(graph, links, i))
-            graph.rewrites.push_back(std::move(*rewrite));
+        if (std::optional<Rewrite> rewrite = groupedAt(graph, links, i)) graph.rewrites.push_back(std::move(*rewrite));
 }
 
 }  // namespace mnnc

@@ -13,8 +13,7 @@ namespace {
 constexpr int kMostDepth = 6;
 
 bool computesExtents(OpType type) {
-    return type == OpType::Shape || type == OpType::SliceTf || type == OpType::Concat ||
-           type == OpType::BinaryOp;
+    return type == OpType::Shape || type == OpType::SliceTf || type == OpType::Concat || type == OpType::BinaryOp;
 }
 
 }  // namespace
@@ -108,8 +107,7 @@ std::optional<List> ExtentValues::joined(const Node& node, int depth) const {
 }
 
 std::optional<List> ExtentValues::slice(const Node& node, int depth) const {
-    const std::optional<List> begin = (*this)(node.inputs[1], depth + 1),
-                              count = (*this)(node.inputs[2], depth + 1);
+    const std::optional<List> begin = (*this)(node.inputs[1], depth + 1), count = (*this)(node.inputs[2], depth + 1);
     if (!begin || !count || begin->size() != 1 || count->size() != 1) return {};
     const std::optional<List> from = (*this)(node.inputs[0], depth + 1);
     const int64_t first = begin->front(), size = count->front();

@@ -46,8 +46,8 @@ class RewriteNodes {
     std::vector<std::vector<size_t>> readers_;
 };
 
-// The values of integer tensors that are computed from the shapes of some tensors, when those have given shapes, and from
-// given values.
+// The values of integer tensors that are computed from the shapes of some tensors, when those have given shapes, and
+// from given values.
 class ExtentValues {
   public:
     explicit ExtentValues(const RewriteNodes& nodes) : nodes_(nodes) {}

@@ -1,19 +1,19 @@
 // Recurrent layers that a converter wrote as loops become operators again.
 //
 // What it writes of an LSTM or a GRU: a Shape of the sequence [steps, batch, inputs]; Reshape, a 1 x 1 Convolution and
-// changes of layout, which make the products of all inputs; and a While with as many rounds as there are steps. Its body
-// takes the rows of its step with a SliceTf, adds a Convolution of the state, and computes the gates. It hands the shape
-// and the products on as they are, besides the state (and of an LSTM the cell state), and gives each new state as a scan
-// output. A layer that goes back in time takes the steps from the last on.
+// changes of layout, which make the products of all inputs; and a While with as many rounds as there are steps. Its
+// body takes the rows of its step with a SliceTf, adds a Convolution of the state, and computes the gates. It hands the
+// shape and the products on as they are, besides the state (and of an LSTM the cell state), and gives each new state as
+// a scan output. A layer that goes back in time takes the steps from the last on.
 #include <algorithm>
 #include <iterator>
 
 #include "mnn_generated.h"
+#include "net/net_rewrites.h"
+#include "net/recurrent_step.h"
 #include "ops/control.h"
 #include "ops/looped_layer.h"
-#include "net/net_rewrites.h"
 #include "ops/recurrent.h"
-#include "net/recurrent_step.h"
 #include "ops/source.h"
 
 namespace mnnc {
@@ -23,8 +23,8 @@ namespace {
 using Nodes = RewriteNodes;
 
 std::shared_ptr<const ConvolutionContent> contentOf(const Node& product) {
-    return std::make_shared<const ConvolutionContent>(
-        std::static_pointer_cast<const ConvParams>(product.params), product.name);
+    return std::make_shared<const ConvolutionContent>(std::static_pointer_cast<const ConvParams>(product.params),
+                                                      product.name);
 }
 
 // Whether it is a condition that always holds. Those of the main graph, which sessions may write, are integers.
@@ -46,8 +46,7 @@ struct Sequence {
 std::optional<Sequence> sequenceOf(const Nodes& nodes, int products) {
     const size_t last = nodes.maker(products);
     const Node* plain = nodes.plainConvert(last);
-    if (!plain || nodes.op(last).main_as_TensorConvertInfo()->dest() != wire::MNN_DATA_FORMAT::NCHW)
-        return {};
+    if (!plain || nodes.op(last).main_as_TensorConvertInfo()->dest() != wire::MNN_DATA_FORMAT::NCHW) return {};
     Sequence found;
     found.product = plainProduct(nodes, plain->inputs[0]);
     if (!found.product) return {};
@@ -113,8 +112,7 @@ std::optional<Rewrite> layerAt(const Nodes& nodes, size_t place, Net& net) {
     const std::optional<Sequence> sequence = sequenceOf(nodes, loop->inputs[static_cast<size_t>(products)]);
     auto layer = std::make_shared<LoopedLayer>();
     if (!sequence ||
-        sequence->product->paramsAs<ConvParams>().outputCount !=
-            step->product->paramsAs<ConvParams>().outputCount ||
+        sequence->product->paramsAs<ConvParams>().outputCount != step->product->paramsAs<ConvParams>().outputCount ||
         !takesStepByStep(nodes, *loop, body, *step, *slice, *sequence, layer->backwards))
         return {};
     layer->inputs = contentOf(*sequence->product);
@@ -154,8 +152,8 @@ std::optional<Rewrite> layerAt(const Nodes& nodes, size_t place, Net& net) {
 void rewriteRecurrentLoops(Net& net, size_t graph) {
     NetGraph& own = net.graphs[graph];
     // Int8 scales belong to the parts.
-    if (!own.quants.empty() || std::none_of(own.nodes.begin(), own.nodes.end(),
-                                            [](const Node& node) { return runsSubgraphs(node); }))
+    if (!own.quants.empty() ||
+        std::none_of(own.nodes.begin(), own.nodes.end(), [](const Node& node) { return runsSubgraphs(node); }))
         return;
     std::vector<Rewrite> found;
     {

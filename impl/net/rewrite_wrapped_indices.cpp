@@ -29,8 +29,7 @@ class Makers {
     // The operator that makes this tensor, when it is a plain binary one of one of these codes.
     const Node* binary(int id, std::initializer_list<wire::BinaryOpOperation> codes) const {
         const Node* node = maker(id);
-        if (!node || node->type != OpType::BinaryOp || !node->params || node->inputs.size() != 2)
-            return nullptr;
+        if (!node || node->type != OpType::BinaryOp || !node->params || node->inputs.size() != 2) return nullptr;
         const auto* params = node->paramsIf<BinaryParams>();
         for (const wire::BinaryOpOperation code : codes)
             if (params->code == static_cast<int>(code) && !params->relu) return node;
@@ -69,8 +68,7 @@ void rewriteWrappedIndices(NetGraph& graph) {
         const Node* wrapped = makers.binary(gather.inputs[1], {MOD, FLOORMOD});
         const Node* shifted = wrapped ? makers.binary(wrapped->inputs[0], {ADD}) : nullptr;
         const int64_t extent = shifted ? tableExtent(makers, gather) : -1;
-        if (extent < 1 || !makers.isScalar(wrapped->inputs[1], extent) ||
-            !makers.isScalar(shifted->inputs[1], extent))
+        if (extent < 1 || !makers.isScalar(wrapped->inputs[1], extent) || !makers.isScalar(shifted->inputs[1], extent))
             continue;
         graph.decisive.insert({wrapped->inputs[1], shifted->inputs[1]});
         if (gather.inputs.size() > 2) graph.decisive.insert(gather.inputs[2]);

@@ -68,8 +68,7 @@ class TableReader {
 
     std::vector<NodeAttribute> read(const Table& table, const Object& type) const {
         std::vector<const Field*> fields(type.fields()->begin(), type.fields()->end());
-        std::sort(fields.begin(), fields.end(),
-                  [](const Field* a, const Field* b) { return a->id() < b->id(); });
+        std::sort(fields.begin(), fields.end(), [](const Field* a, const Field* b) { return a->id() < b->id(); });
         std::vector<NodeAttribute> result;
         for (const Field* field : fields) {
             NodeAttribute attribute;
@@ -97,8 +96,7 @@ class TableReader {
                 attribute.type = static_cast<int32_t>(wire::DataType::DT_INT32);
                 return true;
             case BaseType::Float:
-                attribute.real =
-                    table.GetField<float>(field.offset(), static_cast<float>(field.default_real()));
+                attribute.real = table.GetField<float>(field.offset(), static_cast<float>(field.default_real()));
                 attribute.type = static_cast<int32_t>(wire::DataType::DT_FLOAT);
                 return true;
             case BaseType::String:
@@ -127,8 +125,7 @@ class TableReader {
             case BaseType::String: {
                 using Texts = flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>;
                 const auto* texts = table.GetPointer<const Texts*>(at);
-                for (uint32_t i = 0; texts && i < texts->size(); ++i)
-                    attribute.texts.push_back(textOr(texts->Get(i)));
+                for (uint32_t i = 0; texts && i < texts->size(); ++i) attribute.texts.push_back(textOr(texts->Get(i)));
                 return texts != nullptr;
             }
             default:
@@ -162,13 +159,11 @@ class TableReader {
 
 }  // namespace
 
-std::vector<NodeAttribute> schemaAttributes(const void* table, int type, const WeightFiles& files,
-                                            const char* node) {
+std::vector<NodeAttribute> schemaAttributes(const void* table, int type, const WeightFiles& files, const char* node) {
     const auto* members = schema().enums()->LookupByKey("mnnc.wire.OpParameter");
     const auto* member = members && table ? members->values()->LookupByKey(int64_t{type}) : nullptr;
     if (!member || !member->union_type() || member->union_type()->base_type() != BaseType::Obj) return {};
-    return TableReader(files, node)
-        .read(*static_cast<const Table*>(table), object(member->union_type()->index()));
+    return TableReader(files, node).read(*static_cast<const Table*>(table), object(member->union_type()->index()));
 }
 
 }  // namespace mnnc

@@ -23,8 +23,7 @@ int64_t place(const View& view, int64_t i, int64_t j, int64_t k) {
 
 }  // namespace
 
-void SmallValues::compute(const Node& node, const std::vector<Tensor*>& inputs,
-                          const std::vector<Tensor*>& outputs) {
+void SmallValues::compute(const Node& node, const std::vector<Tensor*>& inputs, const std::vector<Tensor*>& outputs) {
     for (const Tensor* output : outputs)
         if (!isSmall(*output)) return;
     emitted_.clear();
@@ -33,8 +32,8 @@ void SmallValues::compute(const Node& node, const std::vector<Tensor*>& inputs,
         node.def->geometry(context);
     else
         emit(context.command());
-    const bool done = std::all_of(emitted_.begin(), emitted_.end(),
-                                  [this](const ValueCommand& command) { return run(command); });
+    const bool done =
+        std::all_of(emitted_.begin(), emitted_.end(), [this](const ValueCommand& command) { return run(command); });
     if (done) return;
     for (Tensor* output : outputs) {
         output->values = nullptr;

@@ -1,5 +1,5 @@
-// The contents of small integer tensors that follow from shapes, are moved, added and multiplied: shape arithmetic, computed
-// from what geometry rules emit, without a backend.
+// The contents of small integer tensors that follow from shapes, are moved, added and multiplied: shape arithmetic,
+// computed from what geometry rules emit, without a backend.
 #pragma once
 #include <deque>
 #include <memory>

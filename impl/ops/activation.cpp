@@ -32,16 +32,15 @@ ParamsPtr parsePRelu(const wire::Op& op, const ParseContext& context) {
     params->slopes.assign(table->slope()->begin(), table->slope()->end());
     const int64_t stored = static_cast<int64_t>(params->slopes.size());
     if (table->slopeCount() < 1 || table->slopeCount() > stored)
-        fail(Status::BadParameter, "op '%s': slopeCount is %d, the table holds %lld slopes", name,
-             table->slopeCount(), static_cast<long long>(stored));
+        fail(Status::BadParameter, "op '%s': slopeCount is %d, the table holds %lld slopes", name, table->slopeCount(),
+             static_cast<long long>(stored));
     params->slopes.resize(static_cast<size_t>(table->slopeCount()));
     return params;
 }
 
 ParamsPtr parseElu(const wire::Op& op, const ParseContext& context) {
     const wire::ELU* table = op.main_as_ELU();
-    if (!table)
-        fail(Status::BadParameter, "op '%s': the ELU parameter table is missing", context.node.name.c_str());
+    if (!table) fail(Status::BadParameter, "op '%s': the ELU parameter table is missing", context.node.name.c_str());
     auto params = std::make_shared<EluParams>();
     params->alpha = table->alpha();
     return params;
@@ -49,8 +48,7 @@ ParamsPtr parseElu(const wire::Op& op, const ParseContext& context) {
 
 ParamsPtr parseSelu(const wire::Op& op, const ParseContext& context) {
     const wire::Selu* table = op.main_as_Selu();
-    if (!table)
-        fail(Status::BadParameter, "op '%s': the Selu parameter table is missing", context.node.name.c_str());
+    if (!table) fail(Status::BadParameter, "op '%s': the Selu parameter table is missing", context.node.name.c_str());
     auto params = std::make_shared<EluParams>();
     params->alpha = table->alpha();
     params->scale = table->scale();
@@ -77,8 +75,7 @@ void geometryRelu(const OpContext& context) {
 
 void shapePRelu(const ShapeContext& context) {
     const auto* params = &context.node.paramsAs<PReluParams>();
-    if (params->slopes.size() != 1)
-        checkChannels(context, static_cast<int64_t>(params->slopes.size()), "PReLU");
+    if (params->slopes.size() != 1) checkChannels(context, static_cast<int64_t>(params->slopes.size()), "PReLU");
     copyShapes(context);
 }
 

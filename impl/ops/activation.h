@@ -15,8 +15,7 @@ struct ClipParams : ParamsOf<ClipParams> {  // ReLU6: min(max(x, lo), hi)
 struct PReluParams : ParamsOf<PReluParams> {  // one slope, or one per channel
     std::vector<float> slopes;
 };
-struct EluParams
-    : ParamsOf<EluParams> {  // ELU, Selu: scale * (x > 0 ? x : alpha (e^x - 1)); Threshold: x > alpha
+struct EluParams : ParamsOf<EluParams> {  // ELU, Selu: scale * (x > 0 ? x : alpha (e^x - 1)); Threshold: x > alpha
     float alpha = 1, scale = 1;
 };
 

@@ -35,8 +35,7 @@ template <typename Place>
 std::vector<size_t> placesOf(const AttentionSizes& sizes, const Place& place) {
     std::vector<size_t> places;
     for (int64_t batch = 0; batch < sizes.batch; ++batch)
-        for (int64_t head = 0; head < sizes.heads; ++head)
-            places.push_back(static_cast<size_t>(place(batch, head)));
+        for (int64_t head = 0; head < sizes.heads; ++head) places.push_back(static_cast<size_t>(place(batch, head)));
     return places;
 }
 
@@ -68,8 +67,7 @@ AttentionStep maskStep(const AttentionSizes& sizes, const Tensor& mask) {
 }  // namespace
 
 std::shared_ptr<const AttentionForm> attentionForm(const AttentionParams& params, const AttentionSizes& sizes,
-                                                   const Tensor* mask, const Tensor* sinks,
-                                                   const char* what) {
+                                                   const Tensor* mask, const Tensor* sinks, const char* what) {
     const auto extent = [&](int64_t value) {
         if (value > INT_MAX) fail(Status::Overflow, "op '%s': an extent of %lld", what, asLong(value));
         return static_cast<int>(value);
@@ -103,15 +101,11 @@ ParamsPtr parseAttention(const wire::Op& op, const ParseContext& context) {
     const wire::AttentionParam* table = op.main_as_AttentionParam();
     const char* name = context.node.name.c_str();
     if (!table) fail(Status::BadParameter, "op '%s': Attention without its parameter table", name);
-    if (!std::isfinite(table->attnScale()))
-        fail(Status::BadParameter, "op '%s': attnScale is not finite", name);
-    if (table->kv_cache())
-        fail(Status::NotSupported, "it keeps keys and values from one run to the next (kv_cache)");
-    if (table->kv_shared_layer_index() >= 0 ||
-        (table->kv_shared_layer() && table->kv_shared_layer()->size() != 0))
+    if (!std::isfinite(table->attnScale())) fail(Status::BadParameter, "op '%s': attnScale is not finite", name);
+    if (table->kv_cache()) fail(Status::NotSupported, "it keeps keys and values from one run to the next (kv_cache)");
+    if (table->kv_shared_layer_index() >= 0 || (table->kv_shared_layer() && table->kv_shared_layer()->size() != 0))
         fail(Status::NotSupported, "it reads the keys and values of another operator (kv_shared_layer)");
-    if (vectorSize(table->mhq_quant()) != 0)
-        fail(Status::NotSupported, "its operands are quantised (mhq_quant)");
+    if (vectorSize(table->mhq_quant()) != 0) fail(Status::NotSupported, "its operands are quantised (mhq_quant)");
     auto params = std::make_shared<AttentionParams>();
     params->scale = table->attnScale();
     params->packedOutput = table->output_c4();
@@ -122,13 +116,11 @@ ParamsPtr parseAttention(const wire::Op& op, const ParseContext& context) {
 void checkMask(const ShapeContext& context, const AttentionSizes& sizes) {
     const Tensor& mask = context.in(3);
     if (mask.type != DataType::Float32 && mask.type != DataType::Int32)
-        fail(Status::NotSupported, "op '%s': a mask of %s is not supported", context.name(),
-             dataTypeName(mask.type));
+        fail(Status::NotSupported, "op '%s': a mask of %s is not supported", context.name(), dataTypeName(mask.type));
     const int rank = mask.shape.rank();
     if (rank == 0)
         fail(Status::NotSupported,
-             "op '%s': a scalar mask, which stands for the causal order of a cache, is not supported",
-             context.name());
+             "op '%s': a scalar mask, which stands for the causal order of a cache, is not supported", context.name());
     const Shape scores{sizes.batch, sizes.heads, sizes.queries, sizes.keys};
     bool fits = rank <= 4;
     for (int i = 0; fits && i < rank; ++i) fits = mask.shape[i] == 1 || mask.shape[i] == scores[4 - rank + i];
@@ -156,8 +148,8 @@ void shapeAttention(const ShapeContext& context) {
              context.in(4).shape.text().c_str(), asLong(sizes.heads));
     const int64_t channels = checkedMul(sizes.heads, sizes.valueDepth, context.name());
     if (context.node.paramsAs<AttentionParams>().packedOutput)
-        context.set(0, Shape{checkedMul(sizes.batch, sizes.queries, context.name()), channels, 1, 1},
-                    DataType::Float32, Format::NC4HW4);
+        context.set(0, Shape{checkedMul(sizes.batch, sizes.queries, context.name()), channels, 1, 1}, DataType::Float32,
+                    Format::NC4HW4);
     else
         context.set(0, Shape{sizes.batch, sizes.queries, channels});
     context.out(0).shape.elements();
@@ -167,10 +159,10 @@ void emitAttention(const OpContext& context) {
     const Tensor* mask = context.inputCount() > 3 ? &context.in(3) : nullptr;
     const Tensor* sinks = context.inputCount() > 4 ? &context.in(4) : nullptr;
     ValueCommand command = context.command();
-    command.params = attentionForm(
-        context.node.paramsAs<AttentionParams>(),
-        attentionSizes(context.in(0).shape, context.in(1).shape, context.in(2).shape, context.name()), mask,
-        sinks, context.name());
+    command.params =
+        attentionForm(context.node.paramsAs<AttentionParams>(),
+                      attentionSizes(context.in(0).shape, context.in(1).shape, context.in(2).shape, context.name()),
+                      mask, sinks, context.name());
     context.geometry.emit(std::move(command));
 }
 

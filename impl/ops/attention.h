@@ -2,8 +2,8 @@
 #pragma once
 #include <memory>
 
-#include "ops/attention_layout.h"
 #include "ir/params.h"
+#include "ops/attention_layout.h"
 #include "tensor/shape.h"
 #include "tensor/tensor.h"
 

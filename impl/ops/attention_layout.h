@@ -1,5 +1,6 @@
-// What a command of type Attention computes: the sizes of a problem, and where each head's matrices lie in the operands. The
-// operator of a file has fixed places; attention that a net wrote with single operators keeps those that its tensors have.
+// What a command of type Attention computes: the sizes of a problem, and where each head's matrices lie in the
+// operands. The operator of a file has fixed places; attention that a net wrote with single operators keeps those that
+// its tensors have.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,19 +11,18 @@
 
 namespace mnnc {
 
-// Where an operand of every head lies in its tensor; those of all entries of the batch are counted one after another. Steps
-// are in elements.
+// Where an operand of every head lies in its tensor; those of all entries of the batch are counted one after another.
+// Steps are in elements.
 struct AttentionOperand {
-    std::vector<size_t>
-        heads;           // where the operand of each head begins; none: all of them at the tensor's beginning
-    size_t rowStep = 0;  // from one row, whose elements are neighbours, to the next
+    std::vector<size_t> heads;  // where the operand of each head begins; none: all of them at the tensor's beginning
+    size_t rowStep = 0;         // from one row, whose elements are neighbours, to the next
     size_t at(int head) const { return heads.empty() ? 0 : heads[static_cast<size_t>(head)]; }
 
     bool operator==(const AttentionOperand&) const = default;
 };
 
-// Elements of a mask's row for neighbouring keys, from this one to that of the next run: element `place` for all of them, or
-// (step 1) the elements from there on.
+// Elements of a mask's row for neighbouring keys, from this one to that of the next run: element `place` for all of
+// them, or (step 1) the elements from there on.
 struct AttentionRun {
     int32_t key = 0, place = 0, step = 0;
 
@@ -62,7 +62,8 @@ struct AttentionLayout {
     bool operator==(const AttentionLayout&) const = default;
 };
 
-// The parameters of the command, whose inputs are queries, keys, values, an operand for each step, and the sinks where it has some.
+// The parameters of the command, whose inputs are queries, keys, values, an operand for each step, and the sinks where
+// it has some.
 struct AttentionForm : ParamsOf<AttentionForm>, AttentionLayout {
     size_t firstStep() const noexcept { return 3; }
     size_t sinksInput() const noexcept { return firstStep() + steps.size(); }

@@ -28,8 +28,7 @@ ParamsPtr parseBinary(const wire::Op& op, const ParseContext& context) {
     }
     params->mod = modRule(source);
     if (table->activationType() != 0 && table->activationType() != 1)
-        fail(Status::NotSupported, "the activation %d of a binary operator is not supported",
-             table->activationType());
+        fail(Status::NotSupported, "the activation %d of a binary operator is not supported", table->activationType());
     params->relu = table->activationType() == 1;
     return params;
 }
@@ -54,8 +53,8 @@ DataType resultType(int code, DataType a, DataType b) {
     return code == kBinaryPow ? a : commonType(a, b);
 }
 
-// In a static model operands of different shapes have been made equal by Rasters, some of them in other extents: those of
-// as many elements as the result are combined in the order of memory.
+// In a static model operands of different shapes have been made equal by Rasters, some of them in other extents: those
+// of as many elements as the result are combined in the order of memory.
 bool isElementByElement(const Node& node, const Tensor& a, const Tensor& b) {
     return !node.fixed.empty() && !(a.shape == b.shape) && a.elements() == b.elements() &&
            a.elements() == node.fixed[0].shape.elements();
@@ -64,9 +63,8 @@ bool isElementByElement(const Node& node, const Tensor& a, const Tensor& b) {
 void shapeBinary(const ShapeContext& context) {
     const Tensor& a = context.in(0);
     const Tensor& b = context.in(1);
-    const Shape shape = isElementByElement(context.node, a, b)
-                            ? context.node.fixed[0].shape
-                            : broadcastShapes(a.shape, b.shape, context.name());
+    const Shape shape = isElementByElement(context.node, a, b) ? context.node.fixed[0].shape
+                                                               : broadcastShapes(a.shape, b.shape, context.name());
     const auto& params = context.node.paramsAs<BinaryParams>();
     if (params.mean && commonType(a.type, b.type) != DataType::Float32)
         fail(Status::NotSupported, "op '%s': the mean of %s and %s is not supported", context.name(),
@@ -124,8 +122,7 @@ void lowerBinary(const OpContext& context) {
     a = converted(context, a, type);
     b = converted(context, b, whole ? DataType::Float32 : type);
     const DataType made = isComparison(params.code) ? DataType::Int32 : type;
-    Tensor* result =
-        made == output->type ? output : context.geometry.temporary(output->shape, made, output->format);
+    Tensor* result = made == output->type ? output : context.geometry.temporary(output->shape, made, output->format);
     if (params.mean) {
         Tensor* sum = context.geometry.temporary(output->shape, type, output->format);
         emitBinary(context, kBinaryAdd, false, a, b, sum);
@@ -146,8 +143,7 @@ ParamsPtr parseEltwise(const wire::Op& op, const ParseContext& context) {
     if (!table) fail(Status::BadParameter, "op '%s': Eltwise without its parameter table", name);
     constexpr int kCodes[] = {kBinaryMul, kBinaryAdd, kBinaryMaximum, kBinarySub};  // PROD, SUM, MAXIMUM, SUB
     const int type = static_cast<int>(table->type());
-    if (type < 0 || type > 3)
-        fail(Status::BadParameter, "op '%s': Eltwise type %d is unknown (0..3)", name, type);
+    if (type < 0 || type > 3) fail(Status::BadParameter, "op '%s': Eltwise type %d is unknown (0..3)", name, type);
     auto params = std::make_shared<EltwiseParams>();
     params->code = kCodes[type];
     // A single coefficient is what writers leave where there are none.
@@ -173,17 +169,16 @@ ParamsPtr parseEltwise(const wire::Op& op, const ParseContext& context) {
 void shapeEltwise(const ShapeContext& context) {
     for (int i = 1; i < context.inputCount(); ++i) {
         if (!(context.in(i).shape == context.in(0).shape))
-            fail(Status::ComputeSizeError,
-                 "op '%s': input %d is %s, input 0 is %s; Eltwise does not broadcast", context.name(), i,
-                 context.in(i).shape.text().c_str(), context.in(0).shape.text().c_str());
+            fail(Status::ComputeSizeError, "op '%s': input %d is %s, input 0 is %s; Eltwise does not broadcast",
+                 context.name(), i, context.in(i).shape.text().c_str(), context.in(0).shape.text().c_str());
         if (context.in(i).type != context.in(0).type)
-            fail(Status::ComputeSizeError, "op '%s': inputs of types %s and %s cannot be combined",
-                 context.name(), dataTypeName(context.in(0).type), dataTypeName(context.in(i).type));
+            fail(Status::ComputeSizeError, "op '%s': inputs of types %s and %s cannot be combined", context.name(),
+                 dataTypeName(context.in(0).type), dataTypeName(context.in(i).type));
     }
     const auto& coeff = context.node.paramsAs<EltwiseParams>().coeff;
-    const bool scaled = !coeff.empty() &&
-                        (coeff[0] != 1 || std::any_of(coeff.begin(), coeff.end(),
-                                                      [](float value) { return value != 0 && value != 1; }));
+    const bool scaled = !coeff.empty() && (coeff[0] != 1 || std::any_of(coeff.begin(), coeff.end(), [](float value) {
+                                               return value != 0 && value != 1;
+                                           }));
     if (scaled && context.in(0).type != DataType::Float32)
         fail(Status::NotSupported, "op '%s': a sum with coefficients of %s is not supported", context.name(),
              dataTypeName(context.in(0).type));
@@ -214,13 +209,11 @@ void lowerEltwise(const OpContext& context) {
         emitBinary(context, kBinaryMul, false, context.inputs[0], number(context, 0), none);
         inputs.push_back(none);
     }
-    if (inputs.size() == 1)
-        return context.geometry.copyLinear(context.outputs[0], inputs[0], context.node.name);
+    if (inputs.size() == 1) return context.geometry.copyLinear(context.outputs[0], inputs[0], context.node.name);
     Tensor* left = inputs[0];
     for (size_t i = 1; i < inputs.size(); ++i) {
-        Tensor* output = i + 1 == inputs.size()
-                             ? context.outputs[0]
-                             : context.geometry.temporary(first.shape, first.type, first.format);
+        Tensor* output = i + 1 == inputs.size() ? context.outputs[0]
+                                                : context.geometry.temporary(first.shape, first.type, first.format);
         emitBinary(context, params.code, false, left, inputs[i], output);
         left = output;
     }

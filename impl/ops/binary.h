@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
-#include "model/model.h"
 #include "ir/params.h"
+#include "model/model.h"
 #include "tensor/data_type.h"
 
 namespace mnnc {

@@ -6,8 +6,8 @@
 
 namespace mnnc {
 
-// Intersection over union of two boxes, each the lower corner and the upper one. `extra` is what a side is longer than the
-// difference of its corners: 1 where corners are pixels. 0 where one of them has no area.
+// Intersection over union of two boxes, each the lower corner and the upper one. `extra` is what a side is longer than
+// the difference of its corners: 1 where corners are pixels. 0 where one of them has no area.
 inline float boxOverlap(const float* a, const float* b, float extra) noexcept {
     float sideA[2], sideB[2], common[2];
     for (int i = 0; i < 2; ++i) {
@@ -30,8 +30,8 @@ struct ByScore {
 
 // Takes from `candidates`, which are numbers of boxes with the best first, those that overlap no taken one by more than
 // `limit`, `most` at most. They end up at the front; returns how many.
-inline int64_t suppressBoxes(const float* boxes, int32_t* candidates, int64_t count, int64_t most,
-                             float limit, float extra) noexcept {
+inline int64_t suppressBoxes(const float* boxes, int32_t* candidates, int64_t count, int64_t most, float limit,
+                             float extra) noexcept {
     int64_t kept = 0;
     for (int64_t i = 0; i < count && kept < most; ++i) {
         const float* box = boxes + int64_t{candidates[i]} * 4;

@@ -25,8 +25,7 @@ namespace {
 
 ParamsPtr parseCast(const wire::Op& op, const ParseContext& context) {
     const wire::CastParam* table = op.main_as_CastParam();
-    if (!table)
-        fail(Status::BadParameter, "op '%s' (Cast) carries no CastParam table", context.node.name.c_str());
+    if (!table) fail(Status::BadParameter, "op '%s' (Cast) carries no CastParam table", context.node.name.c_str());
     auto params = std::make_shared<CastParams>();
     try {
         params->type = dataTypeFromWire(static_cast<int32_t>(table->dstT()), "Cast");

@@ -15,9 +15,8 @@ inline void checkChannels(const ShapeContext& context, int64_t count, const char
     const Tensor& input = context.in(0);
     const int axis = channelAxis(input);
     if (axis < 0 || input.shape[axis] != count)
-        fail(Status::ComputeSizeError, "op '%s': %s holds %lld channel values, the %s input is %s",
-             context.name(), what, static_cast<long long>(count), formatName(input.format),
-             input.shape.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': %s holds %lld channel values, the %s input is %s", context.name(),
+             what, static_cast<long long>(count), formatName(input.format), input.shape.text().c_str());
 }
 
 }  // namespace mnnc

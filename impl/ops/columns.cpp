@@ -34,8 +34,7 @@ struct Patches {
 ParamsPtr parsePatches(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     const wire::Convolution2D* table = op.main_as_Convolution2D();
-    if (!table || !table->common())
-        fail(Status::BadParameter, "op '%s': the patch parameters are missing", name);
+    if (!table || !table->common()) fail(Status::BadParameter, "op '%s': the patch parameters are missing", name);
     const wire::Convolution2DCommon& c = *table->common();
     auto params = std::make_shared<WirePatches>();
     PatchAxis& rows = params->axis[0];
@@ -54,12 +53,10 @@ ParamsPtr parsePatches(const wire::Op& op, const ParseContext& context) {
         constexpr int64_t kMost = 1 << 20, kMostPad = 1 << 28;
         if (std::min({axis.kernel, axis.stride, axis.dilate}) < 1 ||
             std::max({axis.kernel, axis.stride, axis.dilate}) > kMost)
-            fail(Status::BadParameter,
-                 "op '%s': a kernel extent of %lld, a stride of %lld, a dilation of %lld", name,
+            fail(Status::BadParameter, "op '%s': a kernel extent of %lld, a stride of %lld, a dilation of %lld", name,
                  asLong(axis.kernel), asLong(axis.stride), asLong(axis.dilate));
         if (std::max(std::abs(axis.begin), std::abs(axis.end)) > kMostPad)
-            fail(Status::BadParameter, "op '%s': pads of %lld and %lld", name, asLong(axis.begin),
-                 asLong(axis.end));
+            fail(Status::BadParameter, "op '%s': pads of %lld and %lld", name, asLong(axis.begin), asLong(axis.end));
     }
     if (rows.kernel * columns.kernel > RegionBuilder::kMaxRegions)
         fail(Status::NotSupported, "a patch of %lld x %lld elements is not implemented", asLong(rows.kernel),
@@ -85,8 +82,8 @@ void shapeIm2Col(const ShapeContext& context) {
     const auto& params = context.node.paramsAs<WirePatches>();
     const Shape in = channelFirstShape(context.in(0), context.name());
     if (in.rank() != 4)
-        fail(Status::ComputeSizeError, "op '%s': an image of rank 4 is needed, the input is %s",
-             context.name(), in.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': an image of rank 4 is needed, the input is %s", context.name(),
+             in.text().c_str());
     const Patches rows = patchesOf(params, 0, in[2]), columns = patchesOf(params, 1, in[3]);
     const int64_t taps = params.axis[0].kernel * params.axis[1].kernel;
     Shape out{checkedMul(in[1], taps, context.name()),
@@ -123,8 +120,8 @@ Shape columnsShape(const ShapeContext& context) {
     Shape columns = context.in(0).shape;
     if (columns.rank() == 2) columns.insert(0, 1);
     if (columns.rank() != 3)
-        fail(Status::ComputeSizeError, "op '%s': columns of rank 2 or 3 are needed, the input is %s",
-             context.name(), columns.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': columns of rank 2 or 3 are needed, the input is %s", context.name(),
+             columns.text().c_str());
     return columns;
 }
 
@@ -137,17 +134,14 @@ void shapeCol2Im(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s': the size of the image has %zu values, 2 are needed", name,
              size.size());
     if (context.in(0).type != DataType::Float32)
-        fail(Status::NotSupported, "op '%s': Col2Im of %s is not implemented", name,
-             dataTypeName(context.in(0).type));
+        fail(Status::NotSupported, "op '%s': Col2Im of %s is not implemented", name, dataTypeName(context.in(0).type));
     for (const int64_t extent : size)
-        if (extent < 0)
-            fail(Status::ComputeSizeError, "op '%s': extent %lld is negative", name, asLong(extent));
+        if (extent < 0) fail(Status::ComputeSizeError, "op '%s': extent %lld is negative", name, asLong(extent));
     const int64_t taps = params.axis[0].kernel * params.axis[1].kernel;
-    const int64_t patches =
-        checkedMul(patchesOf(params, 0, size[0]).count, patchesOf(params, 1, size[1]).count, name);
+    const int64_t patches = checkedMul(patchesOf(params, 0, size[0]).count, patchesOf(params, 1, size[1]).count, name);
     if (columns[1] % taps != 0 || columns[2] != patches)
-        fail(Status::ComputeSizeError, "op '%s': columns %s do not fit patches of %lld taps at %lld places",
-             name, columns.text().c_str(), asLong(taps), asLong(patches));
+        fail(Status::ComputeSizeError, "op '%s': columns %s do not fit patches of %lld taps at %lld places", name,
+             columns.text().c_str(), asLong(taps), asLong(patches));
     const Shape out{columns[0], columns[1] / taps, size[0], size[1]};
     out.elements();
     context.set(0, out, DataType::Float32, Format::NCHW);

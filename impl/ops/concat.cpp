@@ -48,9 +48,8 @@ void shapeConcat(const ShapeContext& context) {
         bool fits = other.rank() <= shape.rank();
         for (int k = 0; fits && k < shape.rank(); ++k) fits = k == axis || other.at(k) == shape[k];
         if (!fits)
-            fail(Status::ComputeSizeError,
-                 "op '%s': input %d of shape %s cannot be joined to %s along axis %d", context.name(), i,
-                 other.text().c_str(), context.in(0).shape.text().c_str(), axis);
+            fail(Status::ComputeSizeError, "op '%s': input %d of shape %s cannot be joined to %s along axis %d",
+                 context.name(), i, other.text().c_str(), context.in(0).shape.text().c_str(), axis);
         shape[axis] = checkedAdd(shape[axis], other.at(axis), context.name());
     }
     setJoined(context, shape);
@@ -61,8 +60,8 @@ void shapePack(const ShapeContext& context) {
     const int axis = axisOf(context, shape.rank() + 1);
     for (int i = 1; i < context.inputCount(); ++i)
         if (context.in(i).elements() != context.in(0).elements())
-            fail(Status::ComputeSizeError, "op '%s': input %d of shape %s cannot be stacked on %s",
-                 context.name(), i, context.in(i).shape.text().c_str(), shape.text().c_str());
+            fail(Status::ComputeSizeError, "op '%s': input %d of shape %s cannot be stacked on %s", context.name(), i,
+                 context.in(i).shape.text().c_str(), shape.text().c_str());
     shape.insert(axis, context.inputCount());
     setJoined(context, shape);
 }
@@ -94,16 +93,15 @@ ParamsPtr parseSlice(const wire::Op& op, const ParseContext& context) {
     auto params = std::make_shared<SliceParams>();
     params->axis = table->axis();
     params->source = table->sourceType();
-    if (table->slicePoints())
-        params->points.assign(table->slicePoints()->begin(), table->slicePoints()->end());
+    if (table->slicePoints()) params->points.assign(table->slicePoints()->begin(), table->slicePoints()->end());
     return params;
 }
 
-std::vector<int64_t> cutLengths(const ShapeContext& context, const std::vector<int64_t>& points,
-                                int64_t extent, size_t outputs) {
+std::vector<int64_t> cutLengths(const ShapeContext& context, const std::vector<int64_t>& points, int64_t extent,
+                                size_t outputs) {
     if (points.size() + 1 < outputs)
-        fail(Status::ComputeSizeError, "op '%s': %zu cut positions for %zu outputs", context.name(),
-             points.size(), outputs);
+        fail(Status::ComputeSizeError, "op '%s': %zu cut positions for %zu outputs", context.name(), points.size(),
+             outputs);
     std::vector<int64_t> lengths;
     int64_t last = 0;
     for (size_t i = 0; i < outputs; ++i) {
@@ -117,8 +115,7 @@ std::vector<int64_t> cutLengths(const ShapeContext& context, const std::vector<i
 std::vector<int64_t> sizedLengths(const ShapeContext& context, std::vector<int64_t> sizes, int64_t extent,
                                   size_t outputs) {
     if (sizes.size() < outputs)
-        fail(Status::ComputeSizeError, "op '%s': %zu sizes for %zu outputs", context.name(), sizes.size(),
-             outputs);
+        fail(Status::ComputeSizeError, "op '%s': %zu sizes for %zu outputs", context.name(), sizes.size(), outputs);
     int64_t sum = 0;
     int64_t* open = nullptr;
     for (int64_t& size : sizes) {
@@ -175,9 +172,9 @@ void shapeSlice(const ShapeContext& context) {
     const std::vector<int64_t> lengths = sliceLengths(context, extent);
     for (size_t i = 0; i < lengths.size(); ++i) {
         if (lengths[i] < 0 || lengths[i] > extent - start)
-            fail(Status::ComputeSizeError,
-                 "op '%s': output %zu would take %lld of the %lld left on axis %d of %s", context.name(), i,
-                 asLong(lengths[i]), asLong(extent - start), axis, context.in(0).shape.text().c_str());
+            fail(Status::ComputeSizeError, "op '%s': output %zu would take %lld of the %lld left on axis %d of %s",
+                 context.name(), i, asLong(lengths[i]), asLong(extent - start), axis,
+                 context.in(0).shape.text().c_str());
         start += lengths[i];
         shape[axis] = lengths[i];
         context.set(static_cast<int>(i), shape);
@@ -197,9 +194,8 @@ void shapeUnpack(const ShapeContext& context) {
 void geometrySplit(const OpContext& context) {
     const bool unpack = context.node.type == OpType::Unpack;
     const Shape& shape = context.in(0).shape;
-    const int axis =
-        unpack ? axisOf(context, shape.rank())
-               : normalizeAxis(context.node.paramsAs<SliceParams>().axis, shape.rank(), context.name());
+    const int axis = unpack ? axisOf(context, shape.rank())
+                            : normalizeAxis(context.node.paramsAs<SliceParams>().axis, shape.rank(), context.name());
     const AxisSplit split(shape, axis);
     int64_t start = 0;
     for (Tensor* output : context.outputs) {

@@ -26,8 +26,7 @@ NameLists nameLists(const flatbuffers::Vector<flatbuffers::Offset<wire::StringVe
 
 ParamsPtr parseIf(const wire::Op& op, const ParseContext& context) {
     const wire::IfParam* table = op.main_as_IfParam();
-    if (!table)
-        fail(Status::BadParameter, "op '%s' (If) carries no IfParam table", context.node.name.c_str());
+    if (!table) fail(Status::BadParameter, "op '%s' (If) carries no IfParam table", context.node.name.c_str());
     auto params = std::make_shared<IfParams>();
     params->thenGraph = text(table->then_graph());
     params->elseGraph = text(table->else_graph());
@@ -39,15 +38,13 @@ ParamsPtr parseIf(const wire::Op& op, const ParseContext& context) {
 ParamsPtr parseWhile(const wire::Op& op, const ParseContext& context) {
     if (const wire::LoopParam* loop = op.main_as_LoopParam()) return parseRegionLoop(*loop, context);
     const wire::WhileParam* table = op.main_as_WhileParam();
-    if (!table)
-        fail(Status::BadParameter, "op '%s' (While) carries no WhileParam table", context.node.name.c_str());
+    if (!table) fail(Status::BadParameter, "op '%s' (While) carries no WhileParam table", context.node.name.c_str());
     auto params = std::make_shared<WhileParams>();
     params->condGraph = text(table->cond_graph());
     params->bodyGraph = text(table->body_graph());
     params->inputAliases = nameLists(table->aliases_inputs());
     if (table->aliases_outputs())
-        for (const flatbuffers::String* name : *table->aliases_outputs())
-            params->outputAliases.push_back(text(name));
+        for (const flatbuffers::String* name : *table->aliases_outputs()) params->outputAliases.push_back(text(name));
     params->updates = nameLists(table->aliases_updates());
     return params;
 }

@@ -38,8 +38,8 @@ std::vector<int> readPads(const flatbuffers::Vector<int32_t>* list, const char* 
 ConvInt8Info parseInt8(const wire::Convolution2D& table, OpType type, const char* name) {
     ConvInt8Info info;
     const WeightForm form = convWeightForm(table, name);
-    info.codes = (form == WeightForm::Codes || form == WeightForm::RawInt8) &&
-                 vectorSize(table.weight()) == 0 && convScalesPerOutput(table) <= 1;
+    info.codes = (form == WeightForm::Codes || form == WeightForm::RawInt8) && vectorSize(table.weight()) == 0 &&
+                 convScalesPerOutput(table) <= 1;
     info.minima = info.codes && convHasMinima(table);
     if (const wire::IDSTQuan* quan = table.quanParameter()) {
         info.scaleIn = quan->scaleIn();
@@ -53,15 +53,14 @@ ConvInt8Info parseInt8(const wire::Convolution2D& table, OpType type, const char
         info.zeroOut = quan->outputZeroPoint();
         info.min = quan->clampMin();
         info.max = quan->clampMax();
-        results =
-            info.min <= info.max && (info.floatOutput || quan->outputDataType() == wire::DataType::DT_INT8);
+        results = info.min <= info.max && (info.floatOutput || quan->outputDataType() == wire::DataType::DT_INT8);
     }
     if (isInt8Convolution(type) && !results)
-        fail(Status::BadParameter, "%s: int8 results between %d and %d, stored as type %d", name, info.min,
-             info.max, static_cast<int>(table.symmetricQuan()->outputDataType()));
+        fail(Status::BadParameter, "%s: int8 results between %d and %d, stored as type %d", name, info.min, info.max,
+             static_cast<int>(table.symmetricQuan()->outputDataType()));
     if (isInt8Convolution(type) && !info.codes)
-        fail(Status::NotSupported,
-             "%s: an int8 convolution whose weights are not codes with a scale per channel", name);
+        fail(Status::NotSupported, "%s: an int8 convolution whose weights are not codes with a scale per channel",
+             name);
     info.codes &= results;
     return info;
 }
@@ -71,8 +70,7 @@ ConvInt8Info parseInt8(const wire::Convolution2D& table, OpType type, const char
 ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     const wire::Convolution2D* table = op.main_as_Convolution2D();
-    if (!table || !table->common())
-        fail(Status::BadParameter, "%s: the convolution parameters are missing", name);
+    if (!table || !table->common()) fail(Status::BadParameter, "%s: the convolution parameters are missing", name);
     const wire::Convolution2DCommon& c = *table->common();
     auto p = std::make_shared<ConvParams>();
     p->kernelX = c.kernelX();
@@ -95,8 +93,7 @@ ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
     requireRange(p->padY, -kMaxPad, kMaxPad, "padY", name);
     p->pads = readPads(c.pads(), "pads", name);
     if (c.outPads() && c.outPads()->size() > 0) {
-        if (c.outPads()->size() < 2)
-            fail(Status::BadParameter, "%s: outPads has 1 value, 2 are needed", name);
+        if (c.outPads()->size() < 2) fail(Status::BadParameter, "%s: outPads has 1 value, 2 are needed", name);
         p->outPads.assign(c.outPads()->begin(), c.outPads()->begin() + 2);
         for (const int value : p->outPads) requireRange(value, -kMaxPad, kMaxPad, "outPads", name);
     }
@@ -112,8 +109,8 @@ ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
 
     const int tensors = p->tensorInputs(context.node.inputs.size());
     if (tensors < 1 || tensors > 3)
-        fail(Status::BadParameter, "%s: %zu inputs do not fit a convolution%s", name,
-             context.node.inputs.size(), p->hasOutputShape ? " with an output shape" : "");
+        fail(Status::BadParameter, "%s: %zu inputs do not fit a convolution%s", name, context.node.inputs.size(),
+             p->hasOutputShape ? " with an output shape" : "");
     if (tensors == 1 && p->outputCount == 0 && !isDepthwise(context.node.type))
         fail(Status::BadParameter, "%s: outputCount is 0 and the weights are not tensors", name);
     p->model = &context.model;
@@ -121,8 +118,7 @@ ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
     p->table = table;
     if (tensors == 1 && convWeightForm(*table, name) != WeightForm::None)
         p->storedWeights = convWeightCount(*table, WeightFiles(&context.model.bytes(), nullptr), name);
-    if (tensors == 1 && !isDeconvolution(context.node.type))
-        p->int8 = parseInt8(*table, context.node.type, name);
+    if (tensors == 1 && !isDeconvolution(context.node.type)) p->int8 = parseInt8(*table, context.node.type, name);
     return p;
 }
 
@@ -144,12 +140,12 @@ ConvWindow windowOf(const ShapeContext& context, const int64_t* outputSize) {
     const ConvParams& params = context.node.paramsAs<ConvParams>();
     const int tensors = params.tensorInputs(context.inputs.size());
     const Tensor* weight = tensors > 1 ? &context.in(1) : nullptr;
-    return convWindow(context.node.type, params, channelFirstShape(context.in(0), context.name()), weight,
-                      outputSize, context.name());
+    return convWindow(context.node.type, params, channelFirstShape(context.in(0), context.name()), weight, outputSize,
+                      context.name());
 }
 
-// A float operator over an int8 tensor computes with the values that its codes mean; in a plan it becomes an int8 one where
-// the result has a scale, too.
+// A float operator over an int8 tensor computes with the values that its codes mean; in a plan it becomes an int8 one
+// where the result has a scale, too.
 bool readsCodes(const ShapeContext& context) {
     return context.in(0).type == DataType::Int8 && !isInt8Convolution(context.node.type);
 }
@@ -286,8 +282,7 @@ FloatView ConvParams::weights(int64_t expectedCount, int64_t outputChannels, con
                  static_cast<long long>(expectedCount));
         return all;
     }
-    if (model)
-        model->readingWeights(std::max<int64_t>(expectedCount, 1) * static_cast<int64_t>(sizeof(float)));
+    if (model) model->readingWeights(std::max<int64_t>(expectedCount, 1) * static_cast<int64_t>(sizeof(float)));
     return decodeConvWeights(*table, expectedCount, outputChannels, files(), name);
 }
 
@@ -303,8 +298,7 @@ std::optional<QuantizedForm> ConvParams::quantizedForm(int64_t expectedCount, in
     return mnnc::quantizedForm(*table, expectedCount, outputChannels, files(), name);
 }
 
-QuantizedWeights ConvParams::quantizedWeights(int64_t expectedCount, int64_t outputChannels,
-                                              const char* name) const {
+QuantizedWeights ConvParams::quantizedWeights(int64_t expectedCount, int64_t outputChannels, const char* name) const {
     if (model) model->readingWeights(std::max<int64_t>(expectedCount, 1));
     return decodeQuantizedWeights(*table, expectedCount, outputChannels, files(), name);
 }
@@ -319,8 +313,8 @@ FloatView ConvParams::bias(int64_t outputChannels, const char* name) const {
 FoldedScales ConvParams::foldedScales(int64_t outputChannels, const char* name) const {
     const wire::QuantizedFloatParam& quan = *table->symmetricQuan();
     if (quan.bias()->size() != outputChannels || quan.scale()->size() != outputChannels)
-        fail(Status::BadWeights, "%s: %u int8 biases and %u scales for %lld outputs", name,
-             quan.bias()->size(), quan.scale()->size(), static_cast<long long>(outputChannels));
+        fail(Status::BadWeights, "%s: %u int8 biases and %u scales for %lld outputs", name, quan.bias()->size(),
+             quan.scale()->size(), static_cast<long long>(outputChannels));
     return {{quan.bias()->begin(), quan.bias()->end()}, {quan.scale()->begin(), quan.scale()->end()}};
 }
 

@@ -3,9 +3,9 @@
 #pragma once
 #include <vector>
 
+#include "ir/epilogue.h"
 #include "model/stored_floats.h"
 #include "model/weight_codes.h"
-#include "ir/epilogue.h"
 #include "ops/op_def.h"
 
 namespace mnnc {
@@ -14,9 +14,9 @@ enum class ConvPad : uint8_t { Explicit = 0, Valid = 1, Same = 2 };
 
 // What the file says about computing with int8 codes.
 struct ConvInt8Info {
-    bool codes = false;   // the weights are codes with one scale per output channel, and nothing but codes
-    bool minima = false;  // and a minimum
-    bool folded = false;  // old form: zero points and scales are inside of an integer bias and a factor
+    bool codes = false;        // the weights are codes with one scale per output channel, and nothing but codes
+    bool minima = false;       // and a minimum
+    bool folded = false;       // old form: zero points and scales are inside of an integer bias and a factor
     bool floatOutput = false;  // the result is not brought back to int8
     float scaleIn = 0, scaleOut = 0;
     int zeroIn = 0, zeroOut = 0, min = -128, max = 127;
@@ -45,8 +45,7 @@ struct ConvParams : ParamsOf<ConvParams> {
     const Model* model = nullptr;  // null: the tables belong to none
     const wire::Op* op = nullptr;
     const wire::Convolution2D* table = nullptr;
-    int64_t storedWeights =
-        -1;  // how many weights the file holds; -1: none, or known only when they are decoded
+    int64_t storedWeights = -1;  // how many weights the file holds; -1: none, or known only when they are decoded
 
     // A group convolution put together from these, one per group in order; empty: as the file has it. Then
     // op and table are null.
@@ -64,8 +63,7 @@ struct ConvParams : ParamsOf<ConvParams> {
     FloatView bias(int64_t outputChannels, const char* name) const;
     // The weights as the codes they are stored as; quantizedForm has nothing where they are not, or where they
     // come from several operators.
-    std::optional<QuantizedForm> quantizedForm(int64_t expectedCount, int64_t outputChannels,
-                                               const char* name) const;
+    std::optional<QuantizedForm> quantizedForm(int64_t expectedCount, int64_t outputChannels, const char* name) const;
     QuantizedWeights quantizedWeights(int64_t expectedCount, int64_t outputChannels, const char* name) const;
 
     ConvInt8Info int8;

@@ -27,12 +27,11 @@ void requireRange(int value, int low, int high, const char* what, const char* na
 }
 
 // Three values, or `missing` where the list is absent.
-std::array<int, 3> threeOf(const flatbuffers::Vector<int32_t>* list, int missing, int low, int high,
-                           const char* what, const char* name) {
+std::array<int, 3> threeOf(const flatbuffers::Vector<int32_t>* list, int missing, int low, int high, const char* what,
+                           const char* name) {
     std::array<int, 3> values{missing, missing, missing};
     if (!list || list->size() == 0) return values;
-    if (list->size() < 3)
-        fail(Status::BadParameter, "%s: %s has %u values, 3 are needed", name, what, list->size());
+    if (list->size() < 3) fail(Status::BadParameter, "%s: %s has %u values, 3 are needed", name, what, list->size());
     for (size_t i = 0; i < 3; ++i) {
         values[i] = list->Get(static_cast<uint32_t>(i));
         requireRange(values[i], low, high, what, name);
@@ -56,8 +55,7 @@ void readPads(const flatbuffers::Vector<int32_t>* list, Conv3dParams& p, const c
 ParamsPtr parseConvolution3d(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     const wire::Convolution3D* table = op.main_as_Convolution3D();
-    if (!table || !table->common())
-        fail(Status::BadParameter, "%s: the convolution parameters are missing", name);
+    if (!table || !table->common()) fail(Status::BadParameter, "%s: the convolution parameters are missing", name);
     const wire::Convolution3DCommon& c = *table->common();
     auto p = std::make_shared<Conv3dParams>();
     if (vectorSize(c.kernels()) == 0) fail(Status::BadParameter, "%s: kernels is missing", name);
@@ -103,8 +101,8 @@ int64_t outputExtent(const Axis& a, ConvPad mode, bool transposed) {
 
 // As frameworks mean SAME: the smaller half in front.
 int64_t sameBegin(const Axis& a, int64_t out, bool transposed) {
-    const int64_t total = transposed ? (a.in - 1) * a.stride + a.effective() - out
-                                     : (out - 1) * a.stride + a.effective() - a.in;
+    const int64_t total =
+        transposed ? (a.in - 1) * a.stride + a.effective() - out : (out - 1) * a.stride + a.effective() - a.in;
     return std::max<int64_t>(total, 0) / 2;
 }
 
@@ -119,8 +117,7 @@ int64_t groupsOf(const Conv3dParams& p, int64_t ic, const char* name) {
     const int64_t stated = p.inputCount;
     if (stated == 0 || stated == ic) return p.group;
     if (checkedMul(stated, p.group, name) != ic)
-        fail(Status::ComputeSizeError,
-             "%s: the input has %lld channels, the weights are for %lld in %d groups", name,
+        fail(Status::ComputeSizeError, "%s: the input has %lld channels, the weights are for %lld in %d groups", name,
              static_cast<LL>(ic), static_cast<LL>(stated), p.group);
     return p.transposed ? p.group : ic / stated;
 }
@@ -168,48 +165,39 @@ double convolution3dFlops(const ShapeContext& context) {
 
 Conv3dWindow conv3dWindow(const Conv3dParams& p, const Shape& input, const char* name) {
     if (input.rank() != 5)
-        fail(Status::ComputeSizeError, "%s: an input of rank 5 is needed, this one is %s", name,
-             input.text().c_str());
+        fail(Status::ComputeSizeError, "%s: an input of rank 5 is needed, this one is %s", name, input.text().c_str());
     Conv3dWindow w;
     w.batch = requireInt(input[0], "batch", name);
     w.ic = requireInt(input[1], "channel count", name);
     w.oc = p.outputCount;
-    if (w.ic < 1)
-        fail(Status::ComputeSizeError, "%s: the input %s has no channels", name, input.text().c_str());
+    if (w.ic < 1) fail(Status::ComputeSizeError, "%s: the input %s has no channels", name, input.text().c_str());
     w.groups = groupsOf(p, w.ic, name);
     if (w.ic % w.groups != 0 || w.oc % w.groups != 0)
-        fail(Status::ComputeSizeError, "%s: %lld groups do not divide %lld input and %lld output channels",
-             name, static_cast<LL>(w.groups), static_cast<LL>(w.ic), static_cast<LL>(w.oc));
+        fail(Status::ComputeSizeError, "%s: %lld groups do not divide %lld input and %lld output channels", name,
+             static_cast<LL>(w.groups), static_cast<LL>(w.ic), static_cast<LL>(w.oc));
     w.weightCount = checkedMul(w.oc, w.ic / w.groups, name);
     for (const int extent : p.kernel) w.weightCount = checkedMul(w.weightCount, extent, name);
     if (p.storedWeights >= 0 && p.storedWeights != w.weightCount)
-        fail(Status::BadWeights, "%s: %lld weights where %lld are needed", name,
-             static_cast<LL>(p.storedWeights), static_cast<LL>(w.weightCount));
+        fail(Status::BadWeights, "%s: %lld weights where %lld are needed", name, static_cast<LL>(p.storedWeights),
+             static_cast<LL>(w.weightCount));
     // Kernels address a window with 32-bit offsets.
     constexpr int64_t kMaxWindow = 1 << 24;
     int64_t taps = 1;
     for (size_t i = 0; i < 3; ++i) {
-        const Axis a{input[static_cast<int>(i) + 2],
-                     p.kernel[i],
-                     p.stride[i],
-                     p.dilate[i],
-                     p.begin[i],
-                     p.end[i],
-                     p.extra[i]};
+        const Axis a{
+            input[static_cast<int>(i) + 2], p.kernel[i], p.stride[i], p.dilate[i], p.begin[i], p.end[i], p.extra[i]};
         taps = checkedMul(taps, a.kernel, name);
         if (checkedMul(a.kernel - 1, a.dilate, name) >= kMaxWindow || taps > kMaxWindow)
-            fail(Status::ComputeSizeError, "%s: a window of %d x %d x %d taps is too large", name,
-                 p.kernel[0], p.kernel[1], p.kernel[2]);
+            fail(Status::ComputeSizeError, "%s: a window of %d x %d x %d taps is too large", name, p.kernel[0],
+                 p.kernel[1], p.kernel[2]);
         if (a.in < 1)
-            fail(Status::ComputeSizeError, "%s: the input %s has an empty volume", name,
-                 input.text().c_str());
+            fail(Status::ComputeSizeError, "%s: the input %s has an empty volume", name, input.text().c_str());
         w.in[i] = requireInt(a.in, "input extent", name);
         w.out[i] = requireInt(outputExtent(a, p.padMode, p.transposed), "output extent", name);
         if (w.out[i] < (p.transposed ? 1 : 0))
             fail(Status::ComputeSizeError, "%s: the %s of the output would be %lld", name, kAxisNames[i],
                  static_cast<LL>(w.out[i]));
-        w.begin[i] =
-            p.padMode == ConvPad::Same && !p.statesPads ? sameBegin(a, w.out[i], p.transposed) : a.begin;
+        w.begin[i] = p.padMode == ConvPad::Same && !p.statesPads ? sameBegin(a, w.out[i], p.transposed) : a.begin;
         requireInt(w.begin[i], "padding", name);
     }
     return w;
@@ -235,8 +223,7 @@ FloatView Conv3dParams::weights(int64_t expectedCount, int64_t outputChannels, c
     const auto taps = static_cast<int64_t>(depthTaps.size()), area = int64_t{kernel[1]} * kernel[2];
     std::vector<float> all(static_cast<size_t>(expectedCount));
     for (int64_t k = 0; k < taps; ++k) {
-        const FloatView tap =
-            depthTaps[static_cast<size_t>(k)]->weights(expectedCount / taps, outputChannels, name);
+        const FloatView tap = depthTaps[static_cast<size_t>(k)]->weights(expectedCount / taps, outputChannels, name);
         for (int64_t row = 0; row < expectedCount / taps / area; ++row)
             std::copy_n(tap.data() + row * area, area, all.data() + (row * taps + k) * area);
     }

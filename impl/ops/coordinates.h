@@ -1,6 +1,6 @@
 // Which operators read numbers that 16 bits cannot hold closely enough: coordinates, boxes, counts, and scores that are
-// put in order. A device that stores floats in 16 bits keeps such tensors in 32 (Storage::wide). "Coordinates" stands for all of
-// them. The rule for each operator is a row in coordinates.cpp.
+// put in order. A device that stores floats in 16 bits keeps such tensors in 32 (Storage::wide). "Coordinates" stands
+// for all of them. The rule for each operator is a row in coordinates.cpp.
 #pragma once
 #include <cstdint>
 
@@ -9,10 +9,9 @@
 namespace mnnc {
 
 struct CoordinateRule {
-    uint32_t reads = 0;  // bit i: input i holds coordinates, in 32 bits wherever the operator runs
-    bool carries =
-        false;  // moves values or computes with them: its outputs are coordinates where its inputs are
-    bool makes = false;  // its outputs are coordinates
+    uint32_t reads = 0;    // bit i: input i holds coordinates, in 32 bits wherever the operator runs
+    bool carries = false;  // moves values or computes with them: its outputs are coordinates where its inputs are
+    bool makes = false;    // its outputs are coordinates
 };
 CoordinateRule coordinateRule(OpType type) noexcept;
 

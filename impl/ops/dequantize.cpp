@@ -18,8 +18,7 @@ ParamsPtr parseDequantize(const wire::Op& op, const ParseContext& context) {
     auto params = std::make_shared<DequantizeParams>();
     params->type = static_cast<int>(table->type());
     const int mode = static_cast<int>(table->mode()), source = static_cast<int>(table->modelFormat());
-    if (source < 0 || source > 1)
-        fail(Status::BadParameter, "op '%s': modelFormat %d is unknown", name, source);
+    if (source < 0 || source > 1) fail(Status::BadParameter, "op '%s': modelFormat %d is unknown", name, source);
     if (source == 1) {
         const auto* quantized = table->inputQuantizedParam();
         if (!quantized) fail(Status::BadParameter, "op '%s' has no inputQuantizedParam", name);
@@ -41,16 +40,15 @@ void shapeDequantize(const ShapeContext& context) {
     const auto& params = context.node.paramsAs<DequantizeParams>();
     const DataType type = context.in(0).type;
     if (type == DataType::Float32 || type == DataType::BFloat16)
-        fail(Status::BadType, "op '%s': its input is %s, integers are needed", context.name(),
-             dataTypeName(type));
+        fail(Status::BadType, "op '%s': its input is %s, integers are needed", context.name(), dataTypeName(type));
     if (params.type != 0 && dataTypeFromWire(params.type, context.name()) != type)
-        fail(Status::BadType, "op '%s': its input is %s, the file says type %d", context.name(),
-             dataTypeName(type), params.type);
+        fail(Status::BadType, "op '%s': its input is %s, the file says type %d", context.name(), dataTypeName(type),
+             params.type);
     if (params.mode != DequantMode::Affine)
         for (const int i : {1, 2})
             if (context.in(i).type != DataType::Float32 || context.in(i).elements() != 1)
-                fail(Status::ComputeSizeError, "op '%s': input %d is %s of %s, one float32 is needed",
-                     context.name(), i, dataTypeName(context.in(i).type), context.in(i).shape.text().c_str());
+                fail(Status::ComputeSizeError, "op '%s': input %d is %s of %s, one float32 is needed", context.name(),
+                     i, dataTypeName(context.in(i).type), context.in(i).shape.text().c_str());
     context.set(0, context.in(0).shape, DataType::Float32, context.in(0).format);
 }
 

@@ -22,8 +22,7 @@ void requireFloats(const ShapeContext& context) {
 }
 
 float finite(float value, const char* what, const char* name) {
-    if (!std::isfinite(value))
-        fail(Status::BadParameter, "op '%s': %s is %g", name, what, static_cast<double>(value));
+    if (!std::isfinite(value)) fail(Status::BadParameter, "op '%s': %s is %g", name, what, static_cast<double>(value));
     return value;
 }
 
@@ -61,13 +60,12 @@ void shapePostProcess(const ShapeContext& context) {
     const auto& p = context.node.paramsAs<PostProcessParams>();
     const Shape &codes = context.in(0).shape, &scores = context.in(1).shape, &anchors = context.in(2).shape;
     const bool fits = codes.rank() == 3 && scores.rank() == 3 && anchors.rank() == 2 && codes[2] >= 4 &&
-                      anchors[1] == 4 && codes[0] == scores[0] && codes[1] == scores[1] &&
-                      codes[1] == anchors[0] && scores[2] >= p.classes && codes[1] <= kMaxCount;
+                      anchors[1] == 4 && codes[0] == scores[0] && codes[1] == scores[1] && codes[1] == anchors[0] &&
+                      scores[2] >= p.classes && codes[1] <= kMaxCount;
     if (!fits)
         fail(Status::ComputeSizeError,
-             "op '%s': box encodings %s, scores %s of %lld classes and anchors %s do not fit together",
-             context.name(), codes.text().c_str(), scores.text().c_str(), asLong(p.classes),
-             anchors.text().c_str());
+             "op '%s': box encodings %s, scores %s of %lld classes and anchors %s do not fit together", context.name(),
+             codes.text().c_str(), scores.text().c_str(), asLong(p.classes), anchors.text().c_str());
     const int64_t most = checkedMul(p.maxDetections, p.classesPerBox, "detections");
     const Format format = context.in(0).format;
     context.set(0, checkedShape({codes[0], most, 4}, context.name()), DataType::Float32, format);
@@ -81,8 +79,7 @@ std::vector<float> sizesOf(const flatbuffers::Vector<float>* list, const char* w
     if (list) values.assign(list->begin(), list->end());
     for (const float value : values)
         if (!std::isfinite(value) || value <= 0)
-            fail(Status::BadParameter, "op '%s': %s has a value of %g", name, what,
-                 static_cast<double>(value));
+            fail(Status::BadParameter, "op '%s': %s has a value of %g", name, what, static_cast<double>(value));
     return values;
 }
 
@@ -155,8 +152,7 @@ ParamsPtr parseProposal(const wire::Op& op, const ParseContext& context) {
     constexpr size_t kMaxAnchors = 1 << 16;
     if (ratios.empty() || scales.empty() || ratios.size() > kMaxAnchors || scales.size() > kMaxAnchors ||
         ratios.size() * scales.size() > kMaxAnchors)
-        fail(Status::BadParameter, "op '%s': %zu ratios and %zu scales of anchors", name, ratios.size(),
-             scales.size());
+        fail(Status::BadParameter, "op '%s': %zu ratios and %zu scales of anchors", name, ratios.size(), scales.size());
     const auto base = static_cast<float>(countOf(table->baseSize(), "baseSize", name));
     p->centre = base / 2;
     for (const float ratio : ratios) {
@@ -187,8 +183,8 @@ void shapeProposal(const ShapeContext& context) {
                       scores[3] == deltas[3];
     const int64_t boxes = fits ? scores.elements() / 2 : 0;
     if (!fits || boxes > kMaxCount)
-        fail(Status::ComputeSizeError, "op '%s': scores %s and box deltas %s for %lld anchors",
-             context.name(), scores.text().c_str(), deltas.text().c_str(), asLong(anchors));
+        fail(Status::ComputeSizeError, "op '%s': scores %s and box deltas %s for %lld anchors", context.name(),
+             scores.text().c_str(), deltas.text().c_str(), asLong(anchors));
     const int64_t batch = scores[0], given = context.in(2).elements();
     if (given < 3 || (given < checkedMul(batch, 3, "image sizes") && context.in(2).batch() != 1))
         fail(Status::ComputeSizeError, "op '%s': image sizes %s for a batch of %lld", context.name(),

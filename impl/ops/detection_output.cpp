@@ -1,5 +1,5 @@
-// DetectionOutput, as detection_output_layer.cpp and bbox_util.cpp of Caffe's SSD branch define it; with two more inputs
-// the priors are refined first (RefineDet). The output has exactly as many rows as there are detections.
+// DetectionOutput, as detection_output_layer.cpp and bbox_util.cpp of Caffe's SSD branch define it; with two more
+// inputs the priors are refined first (RefineDet). The output has exactly as many rows as there are detections.
 #include "ops/detection_output.h"
 
 #include <cmath>
@@ -53,8 +53,8 @@ void decode(const DetectionOutputParams& p, const float* prior, const float* var
 
 int64_t DetectionOutputParams::workBytes() const {
     const int64_t boxes = checkedMul(checkedMul(priors, locationClasses(), "boxes"), 16, "boxes");
-    const int64_t found = checkedMul(checkedMul(priors, classes, "detections"),
-                                     static_cast<int64_t>(sizeof(Found)), "detections");
+    const int64_t found =
+        checkedMul(checkedMul(priors, classes, "detections"), static_cast<int64_t>(sizeof(Found)), "detections");
     return checkedAdd(checkedAdd(boxes, found, "detections"), checkedMul(priors, 8, "boxes"), "detections");
 }
 
@@ -87,8 +87,7 @@ int64_t detectBoxes(const DetectionOutputParams& p, const DetectionInputs& in, v
         std::sort(candidates, candidates + waiting, ByScore{scores});
         if (p.topK > 0) waiting = std::min(waiting, p.topK);
         const int64_t set = sets == 1 ? 0 : label;
-        const int64_t kept =
-            suppressBoxes(boxes + set * priors * 4, candidates, waiting, waiting, p.overlap, 0);
+        const int64_t kept = suppressBoxes(boxes + set * priors * 4, candidates, waiting, waiting, p.overlap, 0);
         for (int64_t k = 0; k < kept; ++k)
             found[count++] = {scores[candidates[k]], static_cast<int32_t>(label), candidates[k]};
     }
@@ -115,8 +114,7 @@ ParamsPtr parseDetectionOutput(const wire::Op& op, const ParseContext& context) 
     const auto* table = op.main_as_DetectionOutput();
     if (!table) fail(Status::BadParameter, "op '%s' carries no DetectionOutput table", name);
     auto p = std::make_shared<DetectionOutputParams>();
-    if (table->classCount() < 1)
-        fail(Status::BadParameter, "op '%s': classCount is %d", name, table->classCount());
+    if (table->classCount() < 1) fail(Status::BadParameter, "op '%s': classCount is %d", name, table->classCount());
     const int code = table->codeType();
     if (code < 0 || code > 3) fail(Status::BadParameter, "op '%s': codeType %d is unknown", name, code);
     const float limits[] = {table->nmsThresholdold(), table->confidenceThreshold(), table->objectnessScore()};
@@ -145,22 +143,21 @@ DetectionOutputParams formOf(const ShapeContext& context) {
             fail(Status::BadType, "op '%s': input %d must be float32, it is %s", context.name(), i,
                  dataTypeName(context.in(i).type));
     if (context.in(0).shape.rank() > 1 && context.in(0).batch() > 1)
-        fail(Status::NotSupported, "op '%s': a batch of %lld, but its rows do not say the picture",
-             context.name(), asLong(context.in(0).batch()));
+        fail(Status::NotSupported, "op '%s': a batch of %lld, but its rows do not say the picture", context.name(),
+             asLong(context.in(0).batch()));
     p.priors = context.in(2).elements() / 8;
     const int64_t numbers = checkedMul(p.priors, 4, "prior boxes");
     // Files of before the field was written share them without saying so.
     p.shareLocation = p.shareLocation || context.in(0).elements() == numbers;
-    const bool fits =
-        context.in(2).elements() % 8 == 0 && p.priors <= kMaxBoxes &&
-        context.in(0).elements() == checkedMul(numbers, p.locationClasses(), "locations") &&
-        context.in(1).elements() == checkedMul(p.priors, p.classes, "confidences") &&
-        (inputs < 5 || (context.in(3).elements() == 2 * p.priors && context.in(4).elements() == numbers));
+    const bool fits = context.in(2).elements() % 8 == 0 && p.priors <= kMaxBoxes &&
+                      context.in(0).elements() == checkedMul(numbers, p.locationClasses(), "locations") &&
+                      context.in(1).elements() == checkedMul(p.priors, p.classes, "confidences") &&
+                      (inputs < 5 || (context.in(3).elements() == 2 * p.priors && context.in(4).elements() == numbers));
     if (!fits)
         fail(Status::ComputeSizeError,
-             "op '%s': locations %s and confidences %s of %lld classes do not fit prior boxes %s",
-             context.name(), context.in(0).shape.text().c_str(), context.in(1).shape.text().c_str(),
-             asLong(p.classes), context.in(2).shape.text().c_str());
+             "op '%s': locations %s and confidences %s of %lld classes do not fit prior boxes %s", context.name(),
+             context.in(0).shape.text().c_str(), context.in(1).shape.text().c_str(), asLong(p.classes),
+             context.in(2).shape.text().c_str());
     return p;
 }
 
@@ -193,8 +190,7 @@ OpFamily detectionOutputOps() {
          .parse = parseDetectionOutput,
          .shape = shapeDetectionOutput,
          .geometry = geometryDetectionOutput,
-         .valueInputs =
-             [](const Node& node) { return (1u << std::min<size_t>(node.inputs.size(), 5)) - 1u; }},
+         .valueInputs = [](const Node& node) { return (1u << std::min<size_t>(node.inputs.size(), 5)) - 1u; }},
     };
     return kOps;
 }

@@ -26,8 +26,8 @@ struct DetectionInputs {
     const float *armConfidence = nullptr, *armLocation = nullptr;
 };
 
-// Writes rows of label, score, xmin, ymin, xmax, ymax, the labels ascending and the scores of each descending, `most` rows
-// at most. `rows` null: writes nothing. `work`: workBytes(). Returns how many there are. Allocates nothing.
+// Writes rows of label, score, xmin, ymin, xmax, ymax, the labels ascending and the scores of each descending, `most`
+// rows at most. `rows` null: writes nothing. `work`: workBytes(). Returns how many there are. Allocates nothing.
 int64_t detectBoxes(const DetectionOutputParams& p, const DetectionInputs& in, void* work, float* rows,
                     int64_t most) noexcept;
 

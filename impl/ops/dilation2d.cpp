@@ -14,8 +14,8 @@ namespace {
 
 ConvWindow windowOf(const ShapeContext& context) {
     const auto& params = context.node.paramsAs<ConvParams>();
-    return convWindow(OpType::ConvolutionDepthwise, params, channelFirstShape(context.in(0), context.name()),
-                      nullptr, nullptr, context.name());
+    return convWindow(OpType::ConvolutionDepthwise, params, channelFirstShape(context.in(0), context.name()), nullptr,
+                      nullptr, context.name());
 }
 
 void shapeDilation2d(const ShapeContext& context) {
@@ -26,8 +26,8 @@ void shapeDilation2d(const ShapeContext& context) {
     const ConvWindow w = windowOf(context);
     Shape out = channelFirstShape(x, context.name());
     if (out.rank() != 4)
-        fail(Status::ComputeSizeError, "op '%s': an input of rank 4 is needed, this one is %s",
-             context.name(), out.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': an input of rank 4 is needed, this one is %s", context.name(),
+             out.text().c_str());
     out[2] = w.oh;
     out[3] = w.ow;
     context.set(0, shapeInFormat(out, x.format));

@@ -88,8 +88,7 @@ void geometryBroadcastTo(const OpContext& context) {
         std::vector<BoxAxis> axes;
         for (int i = 0; i < out.rank(); ++i) {
             const bool repeated = i < missing || in[i - missing] == 1;
-            axes.push_back(
-                {out[i], repeated ? 0 : src[static_cast<size_t>(i - missing)], dst[static_cast<size_t>(i)]});
+            axes.push_back({out[i], repeated ? 0 : src[static_cast<size_t>(i - missing)], dst[static_cast<size_t>(i)]});
         }
         builder.box(0, 0, 0, axes);
     }
@@ -97,8 +96,7 @@ void geometryBroadcastTo(const OpContext& context) {
 }
 
 void shapeFill(const ShapeContext& context) {
-    if (context.in(1).empty())
-        fail(Status::ComputeSizeError, "op '%s': the fill value is empty", context.name());
+    if (context.in(1).empty()) fail(Status::ComputeSizeError, "op '%s': the fill value is empty", context.name());
     context.set(0, checkedShape(context.ints(0), context.name()), context.in(1).type, context.in(1).format);
 }
 
@@ -119,8 +117,7 @@ void shapeEyeLike(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s' needs a matrix, its input is %s", context.name(),
              input.shape.text().c_str());
     if (input.type != DataType::Float32 && input.type != DataType::Int32)
-        fail(Status::NotSupported, "op '%s': EyeLike of %s is not supported", context.name(),
-             dataTypeName(input.type));
+        fail(Status::NotSupported, "op '%s': EyeLike of %s is not supported", context.name(), dataTypeName(input.type));
     context.set(0, input.shape);
 }
 
@@ -179,8 +176,7 @@ void shapeOneHot(const ShapeContext& context) {
     if (context.in(2).empty() || context.in(3).empty())
         fail(Status::ComputeSizeError, "op '%s': the on or off value is empty", context.name());
     Shape shape = context.in(0).shape;
-    const int axis =
-        normalizeAxis(context.node.paramsAs<OneHotAxis>().axis, shape.rank() + 1, context.name());
+    const int axis = normalizeAxis(context.node.paramsAs<OneHotAxis>().axis, shape.rank() + 1, context.name());
     const int64_t depth = oneHotDepth(context);
     if (depth < 0) fail(Status::ComputeSizeError, "op '%s': a depth of %lld", context.name(), asLong(depth));
     shape.insert(axis, depth);

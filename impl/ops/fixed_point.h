@@ -29,18 +29,15 @@ struct FixedFactor {
     }
 
     int32_t times(int32_t value) const noexcept {
-        constexpr int64_t kLeast = std::numeric_limits<int32_t>::min(),
-                          kMost = std::numeric_limits<int32_t>::max();
-        const int64_t shifted =
-            std::clamp(int64_t{value} * (int64_t{1} << std::max(shift, 0)), kLeast, kMost);
+        constexpr int64_t kLeast = std::numeric_limits<int32_t>::min(), kMost = std::numeric_limits<int32_t>::max();
+        const int64_t shifted = std::clamp(int64_t{value} * (int64_t{1} << std::max(shift, 0)), kLeast, kMost);
         if (shifted == kLeast && multiplier == kLeast) return static_cast<int32_t>(kMost);
         const int64_t product = shifted * multiplier;
         const int64_t nudge = product >= 0 ? int64_t{1} << 30 : 1 - (int64_t{1} << 30);
         const int64_t high = (product + nudge) / (int64_t{1} << 31);
         const int right = std::max(-shift, 0);
         const int64_t mask = (int64_t{1} << right) - 1;
-        return static_cast<int32_t>((high >> right) +
-                                    ((high & mask) > (mask >> 1) + (high < 0 ? 1 : 0) ? 1 : 0));
+        return static_cast<int32_t>((high >> right) + ((high & mask) > (mask >> 1) + (high < 0 ? 1 : 0) ? 1 : 0));
     }
 };
 

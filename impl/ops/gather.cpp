@@ -1,6 +1,6 @@
 // Gather, GatherV2, GatherND, GatherElements. Geometry resolves axes and strides, so that the commands are
-// plain index loops; one or two indices that are known while planning become regions. Negative indices count from the end,
-// those outside are refused: while planning when they are known, by the command otherwise.
+// plain index loops; one or two indices that are known while planning become regions. Negative indices count from the
+// end, those outside are refused: while planning when they are known, by the command otherwise.
 #include "ops/gather.h"
 
 #include "mnn_generated.h"
@@ -30,8 +30,7 @@ int gatherAxis(const ShapeContext& context) {
     else if (context.inputCount() > 2)
         axis = context.intAt(2);
     if (axis < -rank || axis >= rank)
-        fail(Status::BadRange, "op '%s': axis %lld is outside a tensor of rank %d", context.name(),
-             asLong(axis), rank);
+        fail(Status::BadRange, "op '%s': axis %lld is outside a tensor of rank %d", context.name(), asLong(axis), rank);
     return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
@@ -56,8 +55,7 @@ void geometryGather(const OpContext& context) {
         RegionBuilder builder(context.name());
         for (int64_t i = 0; i < count; ++i) {
             const int64_t index = placeOnAxis(context.node.name, indices.known<int32_t>()[i], i, split.axis);
-            const BoxAxis axes[] = {{split.outer, split.axis * split.inner, count * split.inner},
-                                    {split.inner, 1, 1}};
+            const BoxAxis axes[] = {{split.outer, split.axis * split.inner, count * split.inner}, {split.inner, 1, 1}};
             builder.box(0, index * split.inner, i * split.inner, axes);
         }
         context.geometry.raster(context.outputs[0], {context.inputs[0]}, builder.take(), context.node.name);
@@ -89,9 +87,8 @@ void shapeGatherNd(const ShapeContext& context) {
              data.text().c_str(), indices.text().c_str());
     const int64_t depth = indices[indices.rank() - 1];
     if (batch < 0 || batch > data.rank() || depth > data.rank() - batch)
-        fail(Status::ComputeSizeError,
-             "op '%s': %lld indices per row behind %lld batch axes of a tensor of rank %d", context.name(),
-             asLong(depth), asLong(batch), data.rank());
+        fail(Status::ComputeSizeError, "op '%s': %lld indices per row behind %lld batch axes of a tensor of rank %d",
+             context.name(), asLong(depth), asLong(batch), data.rank());
     for (int i = 0; i < batch; ++i)
         if (i + 1 >= indices.rank() || indices[i] != data[i])
             fail(Status::ComputeSizeError, "op '%s': data %s and indices %s differ in their %lld batch axes",
@@ -127,16 +124,15 @@ void geometryGatherNd(const OpContext& context) {
 }
 
 int elementsAxis(const ShapeContext& context) {
-    return normalizeAxis(context.inputCount() > 2 ? context.intAt(2) : 0, context.in(0).shape.rank(),
-                         context.name());
+    return normalizeAxis(context.inputCount() > 2 ? context.intAt(2) : 0, context.in(0).shape.rank(), context.name());
 }
 
 void shapeGatherElements(const ShapeContext& context) {
     requireInt32(context, 1);
     const int axis = elementsAxis(context);
     if (context.in(0).shape.rank() != context.in(1).shape.rank())
-        fail(Status::ComputeSizeError, "op '%s': data %s and indices %s must have equal ranks",
-             context.name(), context.in(0).shape.text().c_str(), context.in(1).shape.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': data %s and indices %s must have equal ranks", context.name(),
+             context.in(0).shape.text().c_str(), context.in(1).shape.text().c_str());
     requireOwnPositions(context, context.in(0).shape, context.in(1).shape, axis);
     context.set(0, context.in(1).shape);
 }

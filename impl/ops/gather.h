@@ -2,8 +2,8 @@
 #pragma once
 #include <cstdint>
 
-#include "ops/index_bounds.h"
 #include "ir/params.h"
+#include "ops/index_bounds.h"
 
 namespace mnnc {
 

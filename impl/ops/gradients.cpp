@@ -25,14 +25,14 @@ void requireFloats(const ShapeContext& context) {
 void requireShape(const ShapeContext& context, int input, const Shape& expected) {
     const Shape given = channelFirstShape(context.in(input), context.name());
     if (!(given == expected))
-        fail(Status::ComputeSizeError, "op '%s': input %d is %s in the order of channels first, not %s",
-             context.name(), input, given.text().c_str(), expected.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': input %d is %s in the order of channels first, not %s", context.name(),
+             input, given.text().c_str(), expected.text().c_str());
 }
 
 PoolWindow poolGradWindow(const ShapeContext& context, const Shape& x) {
     if (x.rank() != 4)
-        fail(Status::ComputeSizeError, "op '%s': an input of rank 4 is needed, this one is %s",
-             context.name(), x.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': an input of rank 4 is needed, this one is %s", context.name(),
+             x.text().c_str());
     return poolWindow(context.node.paramsAs<PoolParams>(), x, context.name());
 }
 
@@ -82,8 +82,8 @@ FilterGradient filterGradient(const ShapeContext& context) {
     const Shape x = channelFirstShape(context.in(0), context.name());
     const Shape dy = channelFirstShape(context.in(1), context.name());
     if (x.rank() != 4 || dy.rank() != 4 || x[0] != dy[0])
-        fail(Status::ComputeSizeError, "op '%s': an input %s and a gradient %s", context.name(),
-             x.text().c_str(), dy.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': an input %s and a gradient %s", context.name(), x.text().c_str(),
+             dy.text().c_str());
     FilterGradient gradient{context.node.paramsAs<ConvParams>(), {}};
     ConvParams& conv = gradient.conv;
     conv.inputCount = 0;
@@ -93,11 +93,11 @@ FilterGradient filterGradient(const ShapeContext& context) {
     gradient.window = convWindow(OpType::Convolution, conv, x, nullptr, nullptr, context.name());
     const ConvWindow& w = gradient.window;
     if (w.oh != dy[2] || w.ow != dy[3])
-        fail(Status::ComputeSizeError, "op '%s': a gradient of %lld x %lld for outputs of %lld x %lld",
-             context.name(), asLong(dy[2]), asLong(dy[3]), asLong(w.oh), asLong(w.ow));
+        fail(Status::ComputeSizeError, "op '%s': a gradient of %lld x %lld for outputs of %lld x %lld", context.name(),
+             asLong(dy[2]), asLong(dy[3]), asLong(w.oh), asLong(w.ow));
     if (w.kh * w.kw > RegionBuilder::kMaxRegions)
-        fail(Status::NotSupported, "op '%s': a gradient of %lld x %lld weights is not implemented",
-             context.name(), asLong(w.kh), asLong(w.kw));
+        fail(Status::NotSupported, "op '%s': a gradient of %lld x %lld weights is not implemented", context.name(),
+             asLong(w.kh), asLong(w.kw));
     return gradient;
 }
 
@@ -121,8 +121,8 @@ Tensor* emitPatches(const OpContext& context, const FilterGradient& gradient) {
     const ConvParams& conv = gradient.conv;
     Tensor* const image = channelFirstInput(context, context.inputs[0]);
     const int64_t plane = w.ih * w.iw, places = w.oh * w.ow, row = w.batch * places, taps = w.kh * w.kw;
-    Tensor* const patches = context.geometry.temporary(Shape{w.groups, w.ic / w.groups * taps, row},
-                                                       DataType::Float32, Format::NCHW);
+    Tensor* const patches =
+        context.geometry.temporary(Shape{w.groups, w.ic / w.groups * taps, row}, DataType::Float32, Format::NCHW);
     RegionBuilder builder(context.name());
     for (int64_t tap = 0; tap < taps; ++tap) {
         const int64_t offsetY = tap / w.kw * conv.dilateY - w.padTop;
@@ -144,10 +144,9 @@ Tensor* emitPatches(const OpContext& context, const FilterGradient& gradient) {
 Tensor* emitGradient(const OpContext& context, const ConvWindow& w) {
     Tensor* const given = channelFirstInput(context, context.inputs[1]);
     const int64_t places = w.oh * w.ow;
-    Tensor* const ordered = context.geometry.temporary(Shape{w.groups, w.oc / w.groups, w.batch * places},
-                                                       DataType::Float32, Format::NCHW);
-    const BoxAxis axes[] = {
-        {w.oc, places, w.batch * places}, {w.batch, w.oc * places, places}, {places, 1, 1}};
+    Tensor* const ordered =
+        context.geometry.temporary(Shape{w.groups, w.oc / w.groups, w.batch * places}, DataType::Float32, Format::NCHW);
+    const BoxAxis axes[] = {{w.oc, places, w.batch * places}, {w.batch, w.oc * places, places}, {places, 1, 1}};
     RegionBuilder builder(context.name());
     builder.box(0, 0, 0, axes);
     context.geometry.raster(ordered, {given}, builder.take(), context.node.name + "/gradient");
@@ -160,8 +159,8 @@ void geometryFilterGradient(const OpContext& context) {
     if (context.in(1).empty()) return context.geometry.raster(context.outputs[0], {}, {}, context.node.name);
     auto params = std::make_shared<MatMulParams>();
     params->transposeB = true;
-    Tensor* const product = context.geometry.temporary(
-        Shape{w.groups, w.oc / w.groups, w.ic / w.groups * w.kh * w.kw}, DataType::Float32, Format::NCHW);
+    Tensor* const product = context.geometry.temporary(Shape{w.groups, w.oc / w.groups, w.ic / w.groups * w.kh * w.kw},
+                                                       DataType::Float32, Format::NCHW);
     ValueCommand command;
     command.type = OpType::BatchMatMul;
     command.name = context.node.name;

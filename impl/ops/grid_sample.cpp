@@ -21,8 +21,7 @@ ParamsPtr parseGridSample(const wire::Op& op, const ParseContext& context) {
     if (!table) fail(Status::BadParameter, "%s: the sampling parameters are missing", name);
     const int mode = static_cast<int>(table->mode()), padding = static_cast<int>(table->paddingMode());
     if (mode < 0 || mode > 1) fail(Status::BadParameter, "%s: the sampling mode %d is unknown", name, mode);
-    if (padding < 0 || padding > 3)
-        fail(Status::BadParameter, "%s: the padding mode %d is unknown", name, padding);
+    if (padding < 0 || padding > 3) fail(Status::BadParameter, "%s: the padding mode %d is unknown", name, padding);
     if (padding == 3) fail(Status::NotSupported, "sampling of a cube map is not implemented");
     if (table->backward() || context.node.inputs.size() > 2)
         fail(Status::NotSupported, "the gradient of a sampling is not implemented");
@@ -37,8 +36,7 @@ void shapeGridSample(const ShapeContext& context) {
     const char* name = context.name();
     for (const int i : {0, 1})
         if (context.in(i).type != DataType::Float32)
-            fail(Status::BadType, "%s: input %d is %s, float32 is needed", name, i,
-                 dataTypeName(context.in(i).type));
+            fail(Status::BadType, "%s: input %d is %s, float32 is needed", name, i, dataTypeName(context.in(i).type));
     const Shape x = channelFirstShape(context.in(0), name), &grid = context.in(1).shape;
     const int rank = x.rank();
     if ((rank != 4 && rank != 5) || grid.rank() != rank || grid[rank - 1] != rank - 2 || grid[0] != x[0])
@@ -49,8 +47,7 @@ void shapeGridSample(const ShapeContext& context) {
     if (!out.empty()) {
         for (int i = 2; i < rank; ++i)
             if (x[i] < 1 || x[i] > kMaxExtent)
-                fail(Status::ComputeSizeError, "%s: an input of shape %s cannot be sampled", name,
-                     x.text().c_str());
+                fail(Status::ComputeSizeError, "%s: an input of shape %s cannot be sampled", name, x.text().c_str());
         if (x.elements(2, rank) > std::numeric_limits<int32_t>::max())
             fail(Status::ComputeSizeError, "%s: the planes of an input of shape %s are too large", name,
                  x.text().c_str());

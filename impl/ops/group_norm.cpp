@@ -29,8 +29,8 @@ ParamsPtr parseGroupNorm(const wire::Op& op, const ParseContext& context) {
     if (params->gamma.empty()) params->gamma.assign(params->beta.size(), 1);
     if (params->beta.empty()) params->beta.assign(params->gamma.size(), 0);
     if (params->gamma.size() != params->beta.size())
-        fail(Status::BadParameter, "op '%s': %zu gamma values but %zu beta values", name,
-             params->gamma.size(), params->beta.size());
+        fail(Status::BadParameter, "op '%s': %zu gamma values but %zu beta values", name, params->gamma.size(),
+             params->beta.size());
     return params;
 }
 
@@ -38,8 +38,8 @@ void shapeGroupNorm(const ShapeContext& context) {
     const auto& params = context.node.paramsAs<GroupNormParams>();
     const Tensor& input = context.in(0);
     if (context.inputCount() > 2 || context.outputs.size() != 1)
-        fail(Status::NotSupported, "op '%s': GroupNorm with %d inputs and %zu outputs is not supported",
-             context.name(), context.inputCount(), context.outputs.size());
+        fail(Status::NotSupported, "op '%s': GroupNorm with %d inputs and %zu outputs is not supported", context.name(),
+             context.inputCount(), context.outputs.size());
     for (int i = 0; i < context.inputCount(); ++i)
         if (context.in(i).type != DataType::Float32)
             fail(Status::NotSupported, "op '%s': GroupNorm needs float32, input %d is %s", context.name(), i,
@@ -48,8 +48,8 @@ void shapeGroupNorm(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s': GroupNorm needs channels, the input is %s", context.name(),
              input.shape.text().c_str());
     if (channelAxis(input) != 1)
-        fail(Status::NotSupported, "op '%s': GroupNorm of a tensor in %s order is not supported",
-             context.name(), formatName(input.format));
+        fail(Status::NotSupported, "op '%s': GroupNorm of a tensor in %s order is not supported", context.name(),
+             formatName(input.format));
     const int64_t channels = input.shape[1];
     if (channels % params.groups != 0)
         fail(Status::ComputeSizeError, "op '%s': %lld channels cannot be cut into %d groups", context.name(),
@@ -60,9 +60,8 @@ void shapeGroupNorm(const ShapeContext& context) {
         const bool fits = added.rank() >= 2 && added[0] == input.shape[0] && added[1] == channels &&
                           added.elements() == input.shape.elements(0, 2);
         if (!fits)
-            fail(Status::ComputeSizeError,
-                 "op '%s': input 1 is %s, one value for each channel of %s is expected", context.name(),
-                 added.text().c_str(), input.shape.text().c_str());
+            fail(Status::ComputeSizeError, "op '%s': input 1 is %s, one value for each channel of %s is expected",
+                 context.name(), added.text().c_str(), input.shape.text().c_str());
     }
     context.set(0, input.shape);
 }
@@ -75,10 +74,7 @@ double groupNormFlops(const ShapeContext& context) {
 
 OpFamily groupNormOps() {
     static constexpr OpDef kOps[] = {
-        {.type = OpType::GroupNorm,
-         .parse = parseGroupNorm,
-         .shape = shapeGroupNorm,
-         .flops = groupNormFlops},
+        {.type = OpType::GroupNorm, .parse = parseGroupNorm, .shape = shapeGroupNorm, .flops = groupNormFlops},
     };
     return kOps;
 }

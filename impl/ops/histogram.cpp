@@ -19,8 +19,7 @@ ParamsPtr parseHistogram(const wire::Op& op, const ParseContext& context) {
     params->low = table->softmaxThreshold();
     params->high = table->topK();
     params->channel = table->axis();
-    if (params->bins < 1)
-        fail(Status::BadParameter, "op '%s': a histogram of %lld bins", name, asLong(params->bins));
+    if (params->bins < 1) fail(Status::BadParameter, "op '%s': a histogram of %lld bins", name, asLong(params->bins));
     if (params->low > params->high)
         fail(Status::BadParameter, "op '%s': a histogram from %d to %d", name, table->softmaxThreshold(),
              table->topK());
@@ -40,8 +39,8 @@ void shapeHistogram(const ShapeContext& context) {
              dataTypeName(x.type));
     const int rank = x.shape.rank();
     if (params.channel >= 0 && (rank < 1 || params.channel >= x.shape[rank - 1]))
-        fail(Status::ComputeSizeError, "op '%s': channel %lld of the input %s", context.name(),
-             asLong(params.channel), x.shape.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': channel %lld of the input %s", context.name(), asLong(params.channel),
+             x.shape.text().c_str());
     context.set(0, Shape{params.bins}, DataType::Float32, Format::NCHW);
 }
 

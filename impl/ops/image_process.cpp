@@ -31,8 +31,7 @@ void readMatrix(const flatbuffers::Vector<float>* list, ImageProcessParams& para
         fail(Status::BadParameter, "op '%s': the matrix has %u values, 9 are needed", name, list->size());
     std::copy(list->begin(), list->end(), params.matrix.begin());
     for (const double value : params.matrix)
-        if (!std::isfinite(value))
-            fail(Status::BadParameter, "op '%s': the matrix has the value %g", name, value);
+        if (!std::isfinite(value)) fail(Status::BadParameter, "op '%s': the matrix has the value %g", name, value);
 }
 
 ParamsPtr parseImageProcess(const wire::Op& op, const ParseContext& context) {
@@ -45,10 +44,8 @@ ParamsPtr parseImageProcess(const wire::Op& op, const ParseContext& context) {
     params->source = pixelFormat(table->sourceFormat(), "source", name);
     params->target = pixelFormat(table->destFormat(), "target", name);
     const int filter = static_cast<int>(table->filterType()), wrap = static_cast<int>(table->wrap());
-    if (filter < 0 || filter > 1)
-        fail(Status::NotSupported, "op '%s': the filter %d is not implemented", name, filter);
-    if (wrap < 0 || wrap > 1)
-        fail(Status::NotSupported, "op '%s': the wrap mode %d is not implemented", name, wrap);
+    if (filter < 0 || filter > 1) fail(Status::NotSupported, "op '%s': the filter %d is not implemented", name, filter);
+    if (wrap < 0 || wrap > 1) fail(Status::NotSupported, "op '%s': the wrap mode %d is not implemented", name, wrap);
     params->bilinear = filter == 1;
     params->paddingOutside = wrap == 1;
     params->padding = static_cast<uint8_t>(table->paddingValue());
@@ -62,9 +59,8 @@ ParamsPtr parseImageProcess(const wire::Op& op, const ParseContext& context) {
     params->height = shape->Get(2);
     params->width = shape->Get(3);
     if (shape->Get(1) != pixelChannels(params->target) || params->height < 0 || params->width < 0)
-        fail(Status::BadParameter, "op '%s': a result of %d channels, %lld x %lld, with %d values a pixel",
-             name, shape->Get(1), asLong(params->height), asLong(params->width),
-             pixelChannels(params->target));
+        fail(Status::BadParameter, "op '%s': a result of %d channels, %lld x %lld, with %d values a pixel", name,
+             shape->Get(1), asLong(params->height), asLong(params->width), pixelChannels(params->target));
     const DataType type = table->outputType() == wire::DataType::DT_INVALID
                               ? DataType::UInt8
                               : dataTypeFromWire(static_cast<int32_t>(table->outputType()), name);
@@ -78,8 +74,7 @@ void shapeImageProcess(const ShapeContext& context) {
     const auto& params = context.node.paramsAs<ImageProcessParams>();
     const Tensor& x = context.in(0);
     if (x.type != DataType::UInt8)
-        fail(Status::NotSupported, "op '%s': pictures of %s are not implemented", context.name(),
-             dataTypeName(x.type));
+        fail(Status::NotSupported, "op '%s': pictures of %s are not implemented", context.name(), dataTypeName(x.type));
     Shape shape = channelFirstShape(x, context.name());
     if (shape.rank() != 4 || shape[1] != pixelChannels(params.source))
         fail(Status::ComputeSizeError, "op '%s': pictures with %d values a pixel are needed, the input is %s",
@@ -91,8 +86,7 @@ void shapeImageProcess(const ShapeContext& context) {
     if (shape.elements() > 0 && x.empty())
         fail(Status::ComputeSizeError, "op '%s': pixels of the empty picture %s", context.name(),
              x.shape.text().c_str());
-    context.set(0, shapeInFormat(shape, x.format), params.bytes ? DataType::UInt8 : DataType::Float32,
-                x.format);
+    context.set(0, shapeInFormat(shape, x.format), params.bytes ? DataType::UInt8 : DataType::Float32, x.format);
 }
 
 PictureLayout layoutOf(const Tensor& tensor, const char* name) {

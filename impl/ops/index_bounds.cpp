@@ -24,8 +24,8 @@ bool IndexBounds::checkKnown(const ShapeContext& context, int input) const {
 void requireOwnPositions(const ShapeContext& context, const Shape& data, const Shape& indices, int axis) {
     for (int i = 0; i < data.rank(); ++i)
         if (i != axis && indices[i] > data[i])
-            fail(Status::ComputeSizeError, "op '%s': indices %s reach beyond data %s along axis %d",
-                 context.name(), indices.text().c_str(), data.text().c_str(), i);
+            fail(Status::ComputeSizeError, "op '%s': indices %s reach beyond data %s along axis %d", context.name(),
+                 indices.text().c_str(), data.text().c_str(), i);
 }
 
 }  // namespace mnnc

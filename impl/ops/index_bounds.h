@@ -13,8 +13,8 @@ struct ShapeContext;
 // Throws InputDataError about element `at` of an index tensor.
 [[noreturn, gnu::cold]] void failIndex(const std::string& op, int64_t index, int64_t at, int64_t extent);
 
-// Where `index`, element `at` of an index tensor, lies on an axis of `extent`. Throws InputDataError when the axis has no
-// such element.
+// Where `index`, element `at` of an index tensor, lies on an axis of `extent`. Throws InputDataError when the axis has
+// no such element.
 inline int64_t placeOnAxis(const std::string& op, int64_t index, int64_t at, int64_t extent) {
     const int64_t place = index + (index < 0 ? extent : 0);
     if (static_cast<uint64_t>(place) >= static_cast<uint64_t>(extent)) failIndex(op, index, at, extent);

@@ -38,15 +38,13 @@ ParamsPtr parseInterp(const wire::Op& op, const ParseContext& context) {
     const bool mayBeLowered =
         context.graph && context.node.inputs.size() == 1 && sizes[0] == 0 && sizes[1] == 0 && sizes[2] == 0;
     const bool unknownMode = mode < 0 || mode > 6;
-    if (unknownMode && !mayBeLowered)
-        fail(Status::BadParameter, "%s: the coordinate mode %d is unknown", name, mode);
+    if (unknownMode && !mayBeLowered) fail(Status::BadParameter, "%s: the coordinate mode %d is unknown", name, mode);
     // The converter writes 0 for an ONNX Upsample with fed scales and loses its mode.
     if (type == 0) fail(Status::NotSupported, "the file does not say how to interpolate (resizeType is 0)");
     if (mode == 6 && !mayBeLowered)
         fail(Status::NotSupported, "tf_crop_and_resize needs a region, and the file does not hold it");
     if (!std::isfinite(table->cubicCoeffA()))
-        fail(Status::BadParameter, "%s: a cubic coefficient of %g", name,
-             static_cast<double>(table->cubicCoeffA()));
+        fail(Status::BadParameter, "%s: a cubic coefficient of %g", name, static_cast<double>(table->cubicCoeffA()));
     auto p = std::make_shared<InterpParams>();
     p->cubicA = table->cubicCoeffA();
     p->type = static_cast<ResizeType>(type);
@@ -82,8 +80,8 @@ ParamsPtr parseResize(const wire::Op& op, const ParseContext& context) {
 int64_t scaled(int64_t extent, float scale, const char* name) {
     const float value = std::trunc(static_cast<float>(extent) * scale);
     if (!(value >= 0) || value > static_cast<float>(1 << 30))
-        fail(Status::ComputeSizeError, "%s: %lld times a scale of %g is no extent", name,
-             static_cast<LL>(extent), static_cast<double>(scale));
+        fail(Status::ComputeSizeError, "%s: %lld times a scale of %g is no extent", name, static_cast<LL>(extent),
+             static_cast<double>(scale));
     return static_cast<int64_t>(value);
 }
 
@@ -129,8 +127,7 @@ void applyList(const ShapeContext& context, Target& t) {
         return;
     }
     if (count != 2 || rank > 4)
-        fail(Status::ComputeSizeError, "%s: %lld sizes for an input of rank %d", name, static_cast<LL>(count),
-             rank);
+        fail(Status::ComputeSizeError, "%s: %lld sizes for an input of rank %d", name, static_cast<LL>(count), rank);
     for (int i = 0; i < 2 && 2 + i < rank; ++i) {
         const auto at = static_cast<size_t>(i);
         t.out[2 + i] = isFloat ? scaled(1, floats[at], name) : ints[at];
@@ -153,8 +150,7 @@ bool isLowered(const ShapeContext& context, const Target& t) {
     for (int i = 2; i < t.in.rank(); ++i) {
         const float scale = params.scale[first + i - 2];
         const int axis = context.node.fixed[0].format == Format::NHWC ? i - 1 : i;
-        if (!(std::trunc(static_cast<float>(t.in[i]) * scale) == static_cast<float>(described[axis])))
-            return true;
+        if (!(std::trunc(static_cast<float>(t.in[i]) * scale) == static_cast<float>(described[axis]))) return true;
     }
     return params.mode == CoordinateMode::NotSet;
 }
@@ -207,10 +203,8 @@ Target targetOf(const ShapeContext& context) {
         // Up to 2^30 so that index arithmetic in 32 bits is safe; what is empty stays empty.
         const bool emptyAxis = t.in[i] == 0 && t.out[i] == 0;
         if (!emptyAxis && (t.in[i] < 1 || t.out[i] < 1 || t.in[i] > (1 << 30) || t.out[i] > (1 << 30)))
-            fail(Status::ComputeSizeError, "%s: resizing %s to %s", name, t.in.text().c_str(),
-                 t.out.text().c_str());
-        if (t.ratio[i] == 0 && t.out[i] > 0)
-            t.ratio[i] = static_cast<double>(t.in[i]) / static_cast<double>(t.out[i]);
+            fail(Status::ComputeSizeError, "%s: resizing %s to %s", name, t.in.text().c_str(), t.out.text().c_str());
+        if (t.ratio[i] == 0 && t.out[i] > 0) t.ratio[i] = static_cast<double>(t.in[i]) / static_cast<double>(t.out[i]);
     }
     return t;
 }
@@ -226,8 +220,7 @@ void interpShape(const ShapeContext& context) {
     context.set(0, shapeInFormat(targetOf(context).out, context.in(0).format));
 }
 
-void emitInterp(const OpContext& context, Tensor* output, Tensor* input,
-                const std::shared_ptr<InterpCommand>& plan) {
+void emitInterp(const OpContext& context, Tensor* output, Tensor* input, const std::shared_ptr<InterpCommand>& plan) {
     ValueCommand command;
     command.type = OpType::Interp;
     command.name = context.node.name;
@@ -268,8 +261,7 @@ void interpGeometry(const OpContext& context) {
 
     Tensor* x = channelFirstInput(context, context.inputs[0]);
     for (int axis = 0; axis < 2; ++axis)
-        if (t.in[axis] != t.out[axis])
-            x = resizeLeading(context, x, axis, t.out[axis], params.type, maps[axis]);
+        if (t.in[axis] != t.out[axis]) x = resizeLeading(context, x, axis, t.out[axis], params.type, maps[axis]);
 
     Tensor* output = context.outputs[0];
     Tensor* result = channelFirstOutput(context, output);

@@ -25,8 +25,8 @@ struct InterpParams : ParamsOf<InterpParams> {
     bool legacy = false;                               // Resize: only scales count
     int size[3] = {0, 0, 0};                           // depth, height, width; 0: by scale
     float scale[3] = {0, 0, 0};
-    // Of a static model, without sizes: the scales may be those of the lowered form (loweredAxis), whose coordinate mode
-    // has no meaning and need not be one.
+    // Of a static model, without sizes: the scales may be those of the lowered form (loweredAxis), whose coordinate
+    // mode has no meaning and need not be one.
     bool mayBeLowered = false;
     float offset[3] = {0, 0, 0};
     float cubicA = -0.75f;

@@ -37,8 +37,7 @@ NormBlocks normBlocks(const LayerNormParams& params, const Shape& shape, const c
     const int rank = shape.rank();
     if (params.overChannel) {
         if (rank < 2)
-            fail(Status::ComputeSizeError,
-                 "op '%s': normalising over the channel needs rank 2, the input is %s", what,
+            fail(Status::ComputeSizeError, "op '%s': normalising over the channel needs rank 2, the input is %s", what,
                  shape.text().c_str());
         return {shape[0], shape[1], shape.elements(2, rank)};
     }
@@ -46,14 +45,13 @@ NormBlocks normBlocks(const LayerNormParams& params, const Shape& shape, const c
         if (params.group <= 1) return {shape.elements(), 1, 1};
         const int64_t perBatch = shape.elements(rank > 0 ? 1 : 0, rank);
         if (rank < 1 || perBatch % params.group != 0)
-            fail(Status::ComputeSizeError, "op '%s': %s cannot be cut into %d groups", what,
-                 shape.text().c_str(), params.group);
+            fail(Status::ComputeSizeError, "op '%s': %s cannot be cut into %d groups", what, shape.text().c_str(),
+                 params.group);
         return {checkedMul(shape[0], params.group, what), perBatch / params.group, 1};
     }
     const std::vector<int> axes = normAxes(params, rank, what);
     const int begin = axes.front(), end = axes.back() + 1;
-    if (contiguous(axes))
-        return {shape.elements(0, begin), shape.elements(begin, end), shape.elements(end, rank)};
+    if (contiguous(axes)) return {shape.elements(0, begin), shape.elements(begin, end), shape.elements(end, rank)};
     int64_t outer = 1, length = 1;
     for (int i = 0; i < rank; ++i) {
         int64_t& part = std::find(axes.begin(), axes.end(), i) == axes.end() ? outer : length;
@@ -83,8 +81,8 @@ ParamsPtr parseLayerNorm(const wire::Op& op, const ParseContext& context) {
     params->beta.assign(arrays.second.span().begin(), arrays.second.span().end());
     if (params->beta.empty()) params->beta.resize(params->gamma.size());
     if (params->gamma.size() != params->beta.size())
-        fail(Status::BadParameter, "op '%s': %zu gamma values but %zu beta values", name,
-             params->gamma.size(), params->beta.size());
+        fail(Status::BadParameter, "op '%s': %zu gamma values but %zu beta values", name, params->gamma.size(),
+             params->beta.size());
     return params;
 }
 
@@ -93,13 +91,12 @@ void shapeLayerNorm(const ShapeContext& context) {
     const Tensor& input = context.in(0);
     const size_t outputs = context.outputs.size();
     if (context.inputs.size() != outputs || (outputs == 2 && !(context.in(1).shape == input.shape)))
-        fail(Status::ComputeSizeError,
-             "op '%s': LayerNorm has one input and one output, or two of one shape and two", context.name());
+        fail(Status::ComputeSizeError, "op '%s': LayerNorm has one input and one output, or two of one shape and two",
+             context.name());
     const NormBlocks blocks = normBlocks(*params, input.shape, context.name());
     if (!params->gamma.empty() && static_cast<int64_t>(params->gamma.size()) != blocks.length)
         fail(Status::ComputeSizeError, "op '%s': %zu gamma values for blocks of %lld elements (input %s)",
-             context.name(), params->gamma.size(), static_cast<long long>(blocks.length),
-             input.shape.text().c_str());
+             context.name(), params->gamma.size(), static_cast<long long>(blocks.length), input.shape.text().c_str());
     for (size_t i = 0; i < outputs; ++i) context.set(static_cast<int>(i), input.shape);
 }
 

@@ -40,8 +40,8 @@ bool isGru(const ShapeContext& context) {
 
 // Left in the file.
 Tensor* weights(const OpContext& context, const std::shared_ptr<const ConvolutionContent>& content) {
-    Tensor* tensor = context.geometry.temporary({1, content->outputs(), content->inputs()}, DataType::Float32,
-                                                Format::NCHW);
+    Tensor* tensor =
+        context.geometry.temporary({1, content->outputs(), content->inputs()}, DataType::Float32, Format::NCHW);
     tensor->usage = Usage::Constant;
     tensor->hasConstantValue = true;
     tensor->stored = content.get();
@@ -94,8 +94,8 @@ void shapeLoopedLayer(const ShapeContext& context) {
     const int64_t hidden = context.node.paramsAs<RecurrentParams>().hidden;
     const Shape& x = context.in(0).shape;
     if (x.rank() != 3 || x[2] != layer.inputs->inputs())
-        fail(Status::ComputeSizeError, "op '%s': its input is %s, [steps, batch, %lld] is needed",
-             context.name(), x.text().c_str(), asLong(layer.inputs->inputs()));
+        fail(Status::ComputeSizeError, "op '%s': its input is %s, [steps, batch, %lld] is needed", context.name(),
+             x.text().c_str(), asLong(layer.inputs->inputs()));
     const int64_t states = checkedMul(x[1], hidden, context.name());
     for (int i = 1; i < context.inputCount(); ++i) {
         const Shape& first = context.in(i).shape;
@@ -128,8 +128,7 @@ void geometryLoopedLayer(const OpContext& context) {
 double loopedLayerFlops(const ShapeContext& context) {
     const LoopedLayer& layer = layerOf(context);
     const Shape& x = context.in(0).shape;
-    return 2.0 * static_cast<double>(x[0]) * static_cast<double>(x[1]) *
-           static_cast<double>(layer.inputs->outputs()) *
+    return 2.0 * static_cast<double>(x[0]) * static_cast<double>(x[1]) * static_cast<double>(layer.inputs->outputs()) *
            static_cast<double>(layer.inputs->inputs() + layer.states->inputs());
 }
 

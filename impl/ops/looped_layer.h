@@ -28,9 +28,9 @@ class ConvolutionContent final : public StoredContent {
     mutable std::weak_ptr<const void> loaded_;
 };
 
-// Operands of the node: the sequence [steps, batch, inputs], the first states and of an LSTM the first cell states, with
-// as many values as one row or all rows of the batch have. Results: all states, the last ones and of an LSTM the last
-// cell states, each with the shape that the loop gives it.
+// Operands of the node: the sequence [steps, batch, inputs], the first states and of an LSTM the first cell states,
+// with as many values as one row or all rows of the batch have. Results: all states, the last ones and of an LSTM the
+// last cell states, each with the shape that the loop gives it.
 struct LoopedLayer {
     // Rows in the order of ONNX: LSTM i, o, f, c; GRU z, r, h.
     std::shared_ptr<const ConvolutionContent> inputs, states;

@@ -28,15 +28,14 @@ ParamsPtr parseLrn(const wire::Op& op, const ParseContext& context) {
 void shapeLrn(const ShapeContext& context) {
     const Tensor& input = context.in(0);
     if (input.shape.rank() != 4 || input.format == Format::NHWC)
-        fail(Status::ComputeSizeError, "op '%s': LRN needs a rank 4 input in NCHW order, it is %s %s",
-             context.name(), formatName(input.format), input.shape.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': LRN needs a rank 4 input in NCHW order, it is %s %s", context.name(),
+             formatName(input.format), input.shape.text().c_str());
     context.set(0, input.shape);
 }
 
 double lrnFlops(const ShapeContext& context) {
     const auto* params = &context.node.paramsAs<LrnParams>();
-    const double window =
-        params->withinChannel ? 1.0 * params->localSize * params->localSize : params->localSize;
+    const double window = params->withinChannel ? 1.0 * params->localSize * params->localSize : params->localSize;
     return (2 * window + 4) * static_cast<double>(context.in(0).elements());
 }
 

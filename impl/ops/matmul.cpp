@@ -27,8 +27,7 @@ MatMulSizes matMulSizes(const MatMulParams& params, const Shape& a, const Shape&
     if (inner != sizes.l)
         fail(Status::ComputeSizeError, "op '%s': %s%s x %s%s: the inner extents %lld and %lld differ", what,
              a.text().c_str(), sizes.transposeA ? " transposed" : "", b.text().c_str(),
-             sizes.transposeB ? " transposed" : "", static_cast<long long>(sizes.l),
-             static_cast<long long>(inner));
+             sizes.transposeB ? " transposed" : "", static_cast<long long>(sizes.l), static_cast<long long>(inner));
     left.resize(ra - 2);
     right.resize(rb - 2);
     sizes.batchA = left;
@@ -58,10 +57,10 @@ ParamsPtr parseMatMul(const wire::Op& op, const ParseContext&) {
 void shapeMatMul(const ShapeContext& context) {
     for (int i = 0; i < context.inputCount(); ++i)
         if (context.in(i).type != DataType::Float32)
-            fail(Status::ComputeSizeError, "op '%s': input %d is %s; matrices must be float32",
-                 context.name(), i, dataTypeName(context.in(i).type));
-    const MatMulSizes sizes = matMulSizes(context.node.paramsAs<MatMulParams>(), context.in(0).shape,
-                                          context.in(1).shape, context.name());
+            fail(Status::ComputeSizeError, "op '%s': input %d is %s; matrices must be float32", context.name(), i,
+                 dataTypeName(context.in(i).type));
+    const MatMulSizes sizes =
+        matMulSizes(context.node.paramsAs<MatMulParams>(), context.in(0).shape, context.in(1).shape, context.name());
     if (context.inputCount() > 2 && context.in(2).elements() != sizes.h)
         fail(Status::ComputeSizeError, "op '%s': a bias of %s for rows of %lld", context.name(),
              context.in(2).shape.text().c_str(), static_cast<long long>(sizes.h));
@@ -69,8 +68,8 @@ void shapeMatMul(const ShapeContext& context) {
 }
 
 double matMulFlops(const ShapeContext& context) {
-    const MatMulSizes sizes = matMulSizes(context.node.paramsAs<MatMulParams>(), context.in(0).shape,
-                                          context.in(1).shape, context.name());
+    const MatMulSizes sizes =
+        matMulSizes(context.node.paramsAs<MatMulParams>(), context.in(0).shape, context.in(1).shape, context.name());
     return 2.0 * static_cast<double>(sizes.output.elements()) * static_cast<double>(sizes.l);
 }
 
@@ -82,8 +81,8 @@ ParamsPtr parseInnerProduct(const wire::Op& op, const ParseContext& context) {
     const int64_t outputs = table->outputCount();
     if (weights == 0) fail(Status::BadWeights, "op '%s': InnerProduct has no weights", name);
     if (outputs < 1 || weights % outputs != 0 || weights / outputs > INT32_MAX)
-        fail(Status::BadParameter, "op '%s': %lld weights for %lld outputs", name,
-             static_cast<long long>(weights), static_cast<long long>(outputs));
+        fail(Status::BadParameter, "op '%s': %lld weights for %lld outputs", name, static_cast<long long>(weights),
+             static_cast<long long>(outputs));
     auto params = std::make_shared<InnerProductParams>();
     params->outputs = static_cast<int>(outputs);
     params->inputs = static_cast<int>(weights / outputs);
@@ -100,7 +99,8 @@ ParamsPtr parseInnerProduct(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
-// The axes from this one on are a row (Caffe, InnerProductParameter.axis). The format's default 0 stands for Caffe's, 1.
+// The axes from this one on are a row (Caffe, InnerProductParameter.axis). The format's default 0 stands for Caffe's,
+// 1.
 int innerProductAxis(const InnerProductParams& params, int rank, const char* what) {
     if (rank == 2 || params.axis == 0) return 1;
     return normalizeAxis(params.axis, rank, what);
@@ -116,8 +116,7 @@ void shapeInnerProduct(const ShapeContext& context) {
     if (shape.rank() > 2 && input.format == Format::NHWC)
         fail(Status::NotSupported, "op '%s': InnerProduct of a tensor of %s in NHWC order is not supported",
              context.name(), shape.text().c_str());
-    const int axis =
-        shape.rank() < 2 ? shape.rank() : innerProductAxis(*params, shape.rank(), context.name());
+    const int axis = shape.rank() < 2 ? shape.rank() : innerProductAxis(*params, shape.rank(), context.name());
     if (shape.elements(axis, shape.rank()) != params->inputs || axis == shape.rank())
         fail(Status::ComputeSizeError, "op '%s': the input is %s, rows of %d are expected", context.name(),
              shape.text().c_str(), params->inputs);
@@ -144,8 +143,7 @@ void lowerInnerProduct(const OpContext& context) {
 }
 
 double innerProductFlops(const ShapeContext& context) {
-    return 2.0 * static_cast<double>(context.in(0).elements()) *
-           context.node.paramsAs<InnerProductParams>().outputs;
+    return 2.0 * static_cast<double>(context.in(0).elements()) * context.node.paramsAs<InnerProductParams>().outputs;
 }
 
 }  // namespace

@@ -18,8 +18,7 @@ struct MomentsParams : ParamsOf<MomentsParams> {
 
 ParamsPtr parseMoments(const wire::Op& op, const ParseContext& context) {
     const wire::MomentsParam* table = op.main_as_MomentsParam();
-    if (!table)
-        fail(Status::BadParameter, "op '%s': Moments without its parameter table", context.node.name.c_str());
+    if (!table) fail(Status::BadParameter, "op '%s': Moments without its parameter table", context.node.name.c_str());
     auto params = std::make_shared<MomentsParams>();
     if (table->dim()) params->axes.assign(table->dim()->begin(), table->dim()->end());
     params->keepDims = table->keepDims();
@@ -53,8 +52,7 @@ Shape reducedShape(const Shape& shape, const std::vector<int>& axes, bool keep) 
 void shapeMoments(const ShapeContext& context) {
     const Tensor& x = context.in(0);
     if (x.type != DataType::Float32)
-        fail(Status::NotSupported, "op '%s': moments of %s are not implemented", context.name(),
-             dataTypeName(x.type));
+        fail(Status::NotSupported, "op '%s': moments of %s are not implemented", context.name(), dataTypeName(x.type));
     const Shape out = reducedShape(x.shape, axesOf(context), context.node.paramsAs<MomentsParams>().keepDims);
     context.set(0, out);
     context.set(1, out);
@@ -98,8 +96,7 @@ void geometryMoments(const OpContext& context) {
     }
     const bool keeps = context.node.paramsAs<MomentsParams>().keepDims;
     Tensor* const mean =
-        keeps ? context.outputs[0]
-              : context.geometry.temporary(reducedShape(x->shape, axes, true), x->type, x->format);
+        keeps ? context.outputs[0] : context.geometry.temporary(reducedShape(x->shape, axes, true), x->type, x->format);
     emitMean(context, x, mean, true, "/mean");
     if (!keeps) context.geometry.copyLinear(context.outputs[0], mean, context.node.name);
     Tensor* const distance = emitBinary(context, kBinarySub, x, mean, "/distance");

@@ -1,6 +1,6 @@
-// NonMaxSuppressionV2. The output has exactly as many entries as there are hits. A session searches in one stage and gives the
-// output its size in the next, which needs nothing but the number of hits. Where a backend of the host is offered the whole
-// operator, the shape rule searches itself.
+// NonMaxSuppressionV2. The output has exactly as many entries as there are hits. A session searches in one stage and
+// gives the output its size in the next, which needs nothing but the number of hits. Where a backend of the host is
+// offered the whole operator, the shape rule searches itself.
 #include "ops/non_max_suppression.h"
 
 #include <algorithm>
@@ -33,7 +33,8 @@ int64_t nonMaxSuppression(const float* boxes, const float* scores, int64_t count
                           int32_t* work, int32_t* selected) noexcept {
     const int64_t wanted = std::min(count, limits.most);
     if (wanted <= 0) return 0;
-    // Of equal scores the box that comes first, as in ONNX Runtime, TensorFlow and torchvision. No score in the heap is NaN.
+    // Of equal scores the box that comes first, as in ONNX Runtime, TensorFlow and torchvision. No score in the heap is
+    // NaN.
     const auto lower = [scores](int32_t a, int32_t b) {
         return scores[a] < scores[b] || (scores[a] == scores[b] && a > b);
     };
@@ -71,8 +72,8 @@ NmsParams nmsForm(const ShapeContext& context) {
     form.batched = scores.rank() > 1;
     bool fits;
     if (form.batched) {
-        fits = boxes.rank() == 3 && scores.rank() == 3 && boxes[2] == 4 && boxes[0] == scores[0] &&
-               boxes[1] == scores[2];
+        fits =
+            boxes.rank() == 3 && scores.rank() == 3 && boxes[2] == 4 && boxes[0] == scores[0] && boxes[1] == scores[2];
         if (fits) {
             form.batch = scores[0];
             form.classes = scores[1];
@@ -134,8 +135,8 @@ void shapeNms(const ShapeContext& context) {
         for (int64_t n = 0; n < form.batch; ++n)
             for (int64_t k = 0; k < form.classes; ++k)
                 hits += nonMaxSuppression(boxes.data() + n * form.boxes * 4,
-                                          scores.data() + (n * form.classes + k) * form.boxes, form.boxes,
-                                          limits, work.data(), selected.data());
+                                          scores.data() + (n * form.classes + k) * form.boxes, form.boxes, limits,
+                                          work.data(), selected.data());
     }
     context.set(0, form.batched ? Shape{hits, 3} : Shape{hits}, DataType::Int32, context.in(0).format);
 }
@@ -143,8 +144,7 @@ void shapeNms(const ShapeContext& context) {
 void geometryNms(const OpContext& context) {
     const NmsParams form = nmsForm(context);
     const Format format = context.in(0).format;
-    Tensor* kept =
-        context.geometry.temporary(Shape{form.batch * form.classes * form.most}, DataType::Int32, format);
+    Tensor* kept = context.geometry.temporary(Shape{form.batch * form.classes * form.most}, DataType::Int32, format);
     Tensor* counts = context.geometry.temporary(countsShape(form), DataType::Int32, format);
     context.geometry.emit(searchCommand(context, kept, counts));
     ValueCommand rows = context.command();
@@ -169,10 +169,7 @@ constexpr SearchParts kParts{
 };
 
 constexpr OpDef kDetectionOps[] = {
-    {.type = OpType::NonMaxSuppressionV2,
-     .shape = shapeNms,
-     .geometry = geometryNms,
-     .valueInputs = contentNms},
+    {.type = OpType::NonMaxSuppressionV2, .shape = shapeNms, .geometry = geometryNms, .valueInputs = contentNms},
 };
 
 }  // namespace

@@ -8,9 +8,9 @@
 
 namespace mnnc {
 
-// The search. Inputs: those of the operator. Outputs: the boxes that are kept [batch * classes * most], by picture, class
-// and falling score, and -1 behind the last; how many each class of each picture keeps [batch, classes], or [1] in the
-// dense form. The second command has these as inputs, and no parameters.
+// The search. Inputs: those of the operator. Outputs: the boxes that are kept [batch * classes * most], by picture,
+// class and falling score, and -1 behind the last; how many each class of each picture keeps [batch, classes], or [1]
+// in the dense form. The second command has these as inputs, and no parameters.
 struct NmsParams : ParamsOf<NmsParams> {
     // Dense form: boxes [boxes, 4], scores [boxes] -> [hits]. Batched form (ONNX): boxes [batch, boxes, 4],
     // scores [batch, classes, boxes] -> rows (picture, class, box).
@@ -25,8 +25,8 @@ struct NmsLimits {
     float score = std::numeric_limits<float>::lowest();
 };
 
-// Selects greedily by descending score, of equal scores the lower number first; `work` holds `boxes` numbers, `selected` min(boxes, most).
-// Allocates nothing. Returns the number selected.
+// Selects greedily by descending score, of equal scores the lower number first; `work` holds `boxes` numbers,
+// `selected` min(boxes, most). Allocates nothing. Returns the number selected.
 int64_t nonMaxSuppression(const float* boxes, const float* scores, int64_t count, const NmsLimits& limits,
                           int32_t* work, int32_t* selected) noexcept;
 

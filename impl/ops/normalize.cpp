@@ -38,10 +38,7 @@ double normalizeFlops(const ShapeContext& context) {
 
 OpFamily normalizeOps() {
     static constexpr OpDef kOps[] = {
-        {.type = OpType::Normalize,
-         .parse = parseNormalize,
-         .shape = shapeNormalize,
-         .flops = normalizeFlops},
+        {.type = OpType::Normalize, .parse = parseNormalize, .shape = shapeNormalize, .flops = normalizeFlops},
     };
     return kOps;
 }

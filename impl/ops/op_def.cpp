@@ -13,9 +13,8 @@ const Tensor& knownInput(const ShapeContext& context, int i) {
              context.inputCount());
     const Tensor& tensor = context.in(i);
     if (!tensor.hasConstantValue)
-        fail(Status::ComputeSizeError,
-             "op '%s': the values of input %d ('%s') are not known when shapes are computed", context.name(),
-             i, tensor.name.c_str());
+        fail(Status::ComputeSizeError, "op '%s': the values of input %d ('%s') are not known when shapes are computed",
+             context.name(), i, tensor.name.c_str());
     return tensor;
 }
 
@@ -24,8 +23,7 @@ const Tensor& knownInput(const ShapeContext& context, int i) {
 std::span<const int32_t> ShapeContext::intSpan(int i) const {
     const Tensor& tensor = knownInput(*this, i);
     if (tensor.type != DataType::Int32)
-        fail(Status::BadType, "op '%s': input %d must be int32, it is %s", name(), i,
-             dataTypeName(tensor.type));
+        fail(Status::BadType, "op '%s': input %d must be int32, it is %s", name(), i, dataTypeName(tensor.type));
     return {tensor.known<int32_t>(), static_cast<size_t>(tensor.elements())};
 }
 
@@ -37,8 +35,7 @@ std::vector<int64_t> ShapeContext::ints(int i) const {
 int64_t ShapeContext::intAt(int i, int64_t index) const {
     const Tensor& tensor = knownInput(*this, i);
     if (tensor.type != DataType::Int32)
-        fail(Status::BadType, "op '%s': input %d must be int32, it is %s", name(), i,
-             dataTypeName(tensor.type));
+        fail(Status::BadType, "op '%s': input %d must be int32, it is %s", name(), i, dataTypeName(tensor.type));
     if (index < 0 || index >= tensor.elements())
         fail(Status::ComputeSizeError, "op '%s': element %lld of input %d is needed, it has %lld", name(),
              static_cast<long long>(index), i, static_cast<long long>(tensor.elements()));
@@ -48,8 +45,7 @@ int64_t ShapeContext::intAt(int i, int64_t index) const {
 std::span<const float> ShapeContext::floats(int i) const {
     const Tensor& tensor = knownInput(*this, i);
     if (tensor.type != DataType::Float32)
-        fail(Status::BadType, "op '%s': input %d must be float32, it is %s", name(), i,
-             dataTypeName(tensor.type));
+        fail(Status::BadType, "op '%s': input %d must be float32, it is %s", name(), i, dataTypeName(tensor.type));
     return {tensor.known<float>(), static_cast<size_t>(tensor.elements())};
 }
 

@@ -124,8 +124,8 @@ struct OpDef {
     // Reads the wire parameters (null: the op has none). Must test main_type before it touches `main`, check
     // every value that later becomes an index, a divisor or a size, and throw BadParameter with a sentence.
     ParamsPtr (*parse)(const wire::Op& op, const ParseContext& context) = nullptr;
-    // The inputs that the operator writes in place, though the file does not list them: their tensors are further outputs of
-    // the node, behind the listed ones. Null: none.
+    // The inputs that the operator writes in place, though the file does not list them: their tensors are further
+    // outputs of the node, behind the listed ones. Null: none.
     std::vector<size_t> (*writtenInputs)(const Params& params) = nullptr;
     // Null: output i takes shape, type and format of input i (of input 0 when there is one output).
     void (*shape)(const ShapeContext& context) = nullptr;
@@ -133,15 +133,15 @@ struct OpDef {
     void (*geometry)(const OpContext& context) = nullptr;
     // Bit i: the shape rule (or the geometry) reads the content of input i. Null: none.
     uint32_t (*valueInputs)(const Node& node) = nullptr;
-    // Bit i: content input i is an offset and decides no extent. Null: none. When only a run makes such values, the op is one
-    // command of its own type (with one output) that reads them, and a plan stands as long as the shape rule gives
-    // the same shape.
+    // Bit i: content input i is an offset and decides no extent. Null: none. When only a run makes such values, the op
+    // is one command of its own type (with one output) that reads them, and a plan stands as long as the shape rule
+    // gives the same shape.
     uint32_t (*dynamicOffsetInputs)(const Node& node) = nullptr;
     // Bit i: executing the op needs only the shape of input i (never its bytes). Null: none.
     uint32_t (*shapeOnlyInputs)(const Node& node) = nullptr;
-    // Where other operators write the same outputs: changes the node so that these outputs begin as what they were before, which
-    // keeps the elements that the operator does not write. Returns whether that was necessary: then the node has parameters of
-    // its own. Null: the operator writes whole outputs.
+    // Where other operators write the same outputs: changes the node so that these outputs begin as what they were
+    // before, which keeps the elements that the operator does not write. Returns whether that was necessary: then the
+    // node has parameters of its own. Null: the operator writes whole outputs.
     bool (*keepRest)(Node& node, std::span<const EarlierOutput> outputs) = nullptr;
     // Multiply-adds or element operations of one execution, as 2 x MACs for convolution-like ops. Null:
     // output elements.

@@ -46,11 +46,10 @@ inline void copyGeometry(const OpContext& context) {
 // Extents given by a tensor or a parameter; refuses negative ones and products that do not fit.
 inline Shape checkedShape(const std::vector<int64_t>& extents, const char* name) {
     if (extents.size() > static_cast<size_t>(kMaxRank))
-        fail(Status::ComputeSizeError, "op '%s': %zu extents are given; the limit is %d", name,
-             extents.size(), kMaxRank);
+        fail(Status::ComputeSizeError, "op '%s': %zu extents are given; the limit is %d", name, extents.size(),
+             kMaxRank);
     for (const int64_t extent : extents)
-        if (extent < 0)
-            fail(Status::ComputeSizeError, "op '%s': extent %lld is negative", name, asLong(extent));
+        if (extent < 0) fail(Status::ComputeSizeError, "op '%s': extent %lld is negative", name, asLong(extent));
     Shape shape{std::span<const int64_t>(extents)};
     shape.elements();
     return shape;

@@ -35,8 +35,8 @@ std::vector<int64_t> padsOf(const ShapeContext& context) {
     std::vector<int64_t> pads = context.ints(1);
     const auto needed = 2 * static_cast<size_t>(context.in(0).shape.rank());
     if (pads.size() < needed)
-        fail(Status::ComputeSizeError, "op '%s': %zu pads for a tensor of rank %d", context.name(),
-             pads.size(), context.in(0).shape.rank());
+        fail(Status::ComputeSizeError, "op '%s': %zu pads for a tensor of rank %d", context.name(), pads.size(),
+             context.in(0).shape.rank());
     pads.resize(needed);
     return pads;
 }
@@ -48,23 +48,21 @@ void shapePadding(const ShapeContext& context) {
         const auto at = 2 * static_cast<size_t>(i);
         shape[i] += pads[at] + pads[at + 1];
         if (shape[i] < 0)
-            fail(Status::ComputeSizeError, "op '%s': pads %lld and %lld leave nothing of axis %d of %s",
-                 context.name(), asLong(pads[at]), asLong(pads[at + 1]), i,
-                 context.in(0).shape.text().c_str());
+            fail(Status::ComputeSizeError, "op '%s': pads %lld and %lld leave nothing of axis %d of %s", context.name(),
+                 asLong(pads[at]), asLong(pads[at + 1]), i, context.in(0).shape.text().c_str());
     }
     shape.elements();
     if (context.inputCount() > 2 && context.node.paramsAs<PaddingParams>().mode == PadValueMode::CONSTANT) {
         requireSameWidth(context, 0, 2);
-        if (context.in(2).empty())
-            fail(Status::ComputeSizeError, "op '%s': the fill value is empty", context.name());
+        if (context.in(2).empty()) fail(Status::ComputeSizeError, "op '%s': the fill value is empty", context.name());
     }
     context.set(0, shape);
 }
 
 Segment centreOf(int64_t extent, int64_t before, int64_t after) {
     const int64_t start = std::max<int64_t>(before, 0);
-    return {start, extent + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0),
-            std::max<int64_t>(-before, 0), 1};
+    return {start, extent + std::min<int64_t>(before, 0) + std::min<int64_t>(after, 0), std::max<int64_t>(-before, 0),
+            1};
 }
 
 // Pads beyond what a mirror can give stay 0.
@@ -77,8 +75,7 @@ std::vector<Segment> segmentsOf(PadValueMode mode, int64_t extent, int64_t befor
     if (mode == PadValueMode::EDGE) {
         if (before > 0) segments.push_back({0, std::min(before, before + extent + after), 0, 0});
         if (after > 0)
-            segments.push_back(
-                {std::max<int64_t>(behind, 0), after + std::min<int64_t>(behind, 0), extent - 1, 0});
+            segments.push_back({std::max<int64_t>(behind, 0), after + std::min<int64_t>(behind, 0), extent - 1, 0});
     } else if (mode != PadValueMode::CONSTANT) {
         const int64_t skip = mode == PadValueMode::REFLECT ? 1 : 0;  // whether the border itself is repeated
         const int64_t left = std::min(before, extent - skip), right = std::min(after, extent - skip);
@@ -113,10 +110,7 @@ void borderBoxes(RegionBuilder& builder, int input, const Shape& out, const Stri
             std::vector<BoxAxis> axes;
             for (size_t k = 0; k < centres.size(); ++k) {
                 if (k < i) offset += centres[k].out * dst[k];
-                axes.push_back({k < i    ? centres[k].size
-                                : k == i ? size
-                                         : out[static_cast<int>(k)],
-                                0, dst[k]});
+                axes.push_back({k < i ? centres[k].size : k == i ? size : out[static_cast<int>(k)], 0, dst[k]});
             }
             builder.box(input, 0, offset, axes);
         }

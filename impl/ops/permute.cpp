@@ -41,14 +41,14 @@ std::vector<int> permutation(const ShapeContext& context) {
         for (int axis = rank - 1; axis >= 0; --axis) dims.push_back(axis);
     }
     if (dims.size() != static_cast<size_t>(rank))
-        fail(Status::ComputeSizeError, "op '%s': a permutation of %zu axes for a tensor of rank %d",
-             context.name(), dims.size(), rank);
+        fail(Status::ComputeSizeError, "op '%s': a permutation of %zu axes for a tensor of rank %d", context.name(),
+             dims.size(), rank);
     std::vector<int> result;
     uint32_t seen = 0;
     for (const int64_t dim : dims) {
         if (dim < 0 || dim >= rank || (seen >> dim & 1u))
-            fail(Status::BadRange, "op '%s': %lld is repeated or outside in a permutation of %d axes",
-                 context.name(), asLong(dim), rank);
+            fail(Status::BadRange, "op '%s': %lld is repeated or outside in a permutation of %d axes", context.name(),
+                 asLong(dim), rank);
         seen |= 1u << dim;
         result.push_back(static_cast<int>(dim));
     }
@@ -112,9 +112,7 @@ void geometryReverse(const OpContext& context) {
 
 ParamsPtr parseReverseSequence(const wire::Op& op, const ParseContext& context) {
     const wire::ReverseSequenceParam* table = op.main_as_ReverseSequenceParam();
-    if (!table)
-        fail(Status::BadParameter, "op '%s' carries no ReverseSequenceParam table",
-             context.node.name.c_str());
+    if (!table) fail(Status::BadParameter, "op '%s' carries no ReverseSequenceParam table", context.node.name.c_str());
     auto params = std::make_shared<ReverseSequenceParams>();
     params->batchAxis = table->batchDim();
     params->sequenceAxis = table->seqDim();
@@ -132,11 +130,10 @@ SequencePlan sequencePlan(const ShapeContext& context) {
     SequencePlan plan{normalizeAxis(params->batchAxis, shape.rank(), context.name()),
                       normalizeAxis(params->sequenceAxis, shape.rank(), context.name()), context.ints(1)};
     if (plan.batch == plan.sequence)
-        fail(Status::ComputeSizeError, "op '%s': axis %d is both batch and sequence", context.name(),
-             plan.batch);
+        fail(Status::ComputeSizeError, "op '%s': axis %d is both batch and sequence", context.name(), plan.batch);
     if (plan.lengths.size() != static_cast<size_t>(shape[plan.batch]))
-        fail(Status::ComputeSizeError, "op '%s': %zu lengths for a batch of %lld", context.name(),
-             plan.lengths.size(), asLong(shape[plan.batch]));
+        fail(Status::ComputeSizeError, "op '%s': %zu lengths for a batch of %lld", context.name(), plan.lengths.size(),
+             asLong(shape[plan.batch]));
     for (const int64_t length : plan.lengths)
         if (length < 0 || length > shape[plan.sequence])
             fail(Status::InputDataError, "op '%s': a length of %lld in sequences of %lld", context.name(),
@@ -174,14 +171,8 @@ void geometryReverseSequence(const OpContext& context) {
 
 constexpr OpDef kPermuteOps[] = {
     {.type = OpType::Permute, .parse = parsePermute, .shape = shapePermute, .geometry = geometryPermute},
-    {.type = OpType::Transpose,
-     .shape = shapePermute,
-     .geometry = geometryPermute,
-     .valueInputs = contentOfInput1},
-    {.type = OpType::Reverse,
-     .shape = shapeReverse,
-     .geometry = geometryReverse,
-     .valueInputs = contentOfInput1},
+    {.type = OpType::Transpose, .shape = shapePermute, .geometry = geometryPermute, .valueInputs = contentOfInput1},
+    {.type = OpType::Reverse, .shape = shapeReverse, .geometry = geometryReverse, .valueInputs = contentOfInput1},
     {.type = OpType::ReverseSequence,
      .parse = parseReverseSequence,
      .shape = shapeReverseSequence,

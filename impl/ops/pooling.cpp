@@ -89,8 +89,7 @@ ParamsPtr parsePooling3d(const wire::Op& op, const ParseContext& context) {
     p->kernel = firstThree(table->kernels());
     p->stride = firstThree(table->strides());
     p->pad = firstThree(table->pads());
-    if (p->kernel.empty())
-        fail(Status::BadParameter, "%s: a pooling without kernels that is not global", name);
+    if (p->kernel.empty()) fail(Status::BadParameter, "%s: a pooling without kernels that is not global", name);
     checkWindow(*p, name);
     return p;
 }
@@ -208,8 +207,7 @@ ValueCommand castCommand(const OpContext& context, Tensor* from, Tensor* to) {
 void poolingGeometry(const OpContext& context) {
     Tensor* const x = context.inputs[0];
     Tensor* const y = context.outputs[0];
-    const bool asFloats =
-        x->type == DataType::UInt8 || (x->type == DataType::Int8 && context.outputs.size() > 1);
+    const bool asFloats = x->type == DataType::UInt8 || (x->type == DataType::Int8 && context.outputs.size() > 1);
     ValueCommand command = context.command();
     if (!asFloats) return emitChannelFirst(context, std::move(command));
     command.inputs[0] = context.geometry.temporary(x->shape, DataType::Float32, x->format);
@@ -250,13 +248,12 @@ PoolWindow poolWindow(const PoolParams& params, const Shape& input, const char* 
         w.axis[1] = planeAxis(params, 0, input.at(2), name);
         w.axis[2] = planeAxis(params, 1, input.at(3), name);
         if ((rank < 4 && w.axis[2].out != 1) || (rank < 3 && w.axis[1].out != 1))
-            fail(Status::ComputeSizeError, "%s: an output of %d x %d does not fit the rank %d of the input",
-                 name, w.axis[1].out, w.axis[2].out, rank);
+            fail(Status::ComputeSizeError, "%s: an output of %d x %d does not fit the rank %d of the input", name,
+                 w.axis[1].out, w.axis[2].out, rank);
         return w;
     }
     const int spatial = rank - 2;
-    for (int i = 0; i < spatial; ++i)
-        w.axis[spatial == 3 ? i : i + 1] = spatialAxis(params, i, input[2 + i], name);
+    for (int i = 0; i < spatial; ++i) w.axis[spatial == 3 ? i : i + 1] = spatialAxis(params, i, input[2 + i], name);
     return w;
 }
 

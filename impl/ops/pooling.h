@@ -17,10 +17,9 @@ struct PoolParams : ParamsOf<PoolParams> {
     PoolCount count = PoolCount::Default;
     bool ceil = true;
     bool nearestCodes = false;  // an average of int8 codes is rounded to the nearest one, not down
-    bool countsCodes =
-        false;  // an average of codes counts its padding as `count` says; else only what is in the map
-    bool spatial3d = false;   // Pooling3D: `kernel`, `stride`, `pad` follow the spatial axes of the tensor
-    std::vector<int> kernel;  // Pooling: [height, width]
+    bool countsCodes = false;   // an average of codes counts its padding as `count` says; else only what is in the map
+    bool spatial3d = false;     // Pooling3D: `kernel`, `stride`, `pad` follow the spatial axes of the tensor
+    std::vector<int> kernel;    // Pooling: [height, width]
     std::vector<int> stride;
     std::vector<int> pad;   // symmetric
     std::vector<int> pads;  // Pooling: empty, [height begin, height end], or [top, left, bottom, right]

@@ -22,8 +22,7 @@ ParamsPtr parseQuantCast(const wire::Op& op, const ParseContext& context) {
     if (!table) return nullptr;
     const char* name = context.node.name.c_str();
     auto params = std::make_shared<QuantCastParams>();
-    if (table->tensorScale())
-        params->scale.assign(table->tensorScale()->begin(), table->tensorScale()->end());
+    if (table->tensorScale()) params->scale.assign(table->tensorScale()->begin(), table->tensorScale()->end());
     if (params->scale.empty()) fail(Status::BadParameter, "op '%s' has a table without tensorScale", name);
     params->zero.assign(params->scale.size(), static_cast<float>(table->zeroPoint()));
     if (const auto* zeros = table->floatzeros(); zeros && zeros->size() > 0) {
@@ -41,8 +40,8 @@ ParamsPtr parseQuantCast(const wire::Op& op, const ParseContext& context) {
     params->min = table->clampMin();
     params->max = table->clampMax();
     if (params->min > params->max)
-        fail(Status::BadParameter, "op '%s': int8 results between %g and %g", name,
-             static_cast<double>(params->min), static_cast<double>(params->max));
+        fail(Status::BadParameter, "op '%s': int8 results between %g and %g", name, static_cast<double>(params->min),
+             static_cast<double>(params->max));
     return params;
 }
 
@@ -71,18 +70,17 @@ void quantCastGeometry(const OpContext& context) {
         context.geometry.emit(context.command());
 }
 
-// The operator is a sum, also where its type is another one, and its scales are used only where they are one or one per channel.
+// The operator is a sum, also where its type is another one, and its scales are used only where they are one or one per
+// channel.
 ParamsPtr parseEltwiseInt8(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     const wire::EltwiseInt8* table = op.main_as_EltwiseInt8();
     if (!table) fail(Status::BadParameter, "op '%s' carries no EltwiseInt8 table", name);
     auto params = std::make_shared<EltwiseInt8Params>();
-    const wire::QuantizedFloatParam* parts[] = {table->inputQuan0(), table->inputQuan1(),
-                                                table->outputQuan()};
+    const wire::QuantizedFloatParam* parts[] = {table->inputQuan0(), table->inputQuan1(), table->outputQuan()};
     for (size_t i = 0; i < 3; ++i) {
         const auto* scale = parts[i] ? parts[i]->tensorScale() : nullptr;
-        if (!scale || scale->size() == 0)
-            fail(Status::BadParameter, "op '%s': scale %zu of its 3 is missing", name, i);
+        if (!scale || scale->size() == 0) fail(Status::BadParameter, "op '%s': scale %zu of its 3 is missing", name, i);
         params->scale[i].assign(scale->begin(), scale->end());
         requireFinite(params->scale[i], "scale", name);
     }
@@ -92,16 +90,16 @@ ParamsPtr parseEltwiseInt8(const wire::Op& op, const ParseContext& context) {
 void eltwiseInt8Shape(const ShapeContext& context) {
     const Tensor &a = context.in(0), &b = context.in(1);
     if (a.type != DataType::Int8 || b.type != DataType::Int8)
-        fail(Status::BadType, "op '%s': its inputs are %s and %s, int8 is needed", context.name(),
-             dataTypeName(a.type), dataTypeName(b.type));
+        fail(Status::BadType, "op '%s': its inputs are %s and %s, int8 is needed", context.name(), dataTypeName(a.type),
+             dataTypeName(b.type));
     if (!(a.shape == b.shape) || a.format != b.format)
         fail(Status::ComputeSizeError, "op '%s': inputs %s and %s; equal shapes are needed", context.name(),
              a.shape.text().c_str(), b.shape.text().c_str());
     const int64_t channels = channelFirstShape(a, context.name())[1];
     for (const auto& scale : context.node.paramsAs<EltwiseInt8Params>().scale)
         if (scale.size() != 1 && static_cast<int64_t>(scale.size()) != channels)
-            fail(Status::ComputeSizeError, "op '%s': %zu scales for %lld channels", context.name(),
-                 scale.size(), static_cast<long long>(channels));
+            fail(Status::ComputeSizeError, "op '%s': %zu scales for %lld channels", context.name(), scale.size(),
+                 static_cast<long long>(channels));
     context.set(0, a.shape);
 }
 
@@ -118,14 +116,8 @@ void eltwiseInt8Geometry(const OpContext& context) {
 
 OpFamily quantizedOps() {
     static constexpr OpDef kOps[] = {
-        {.type = OpType::FloatToInt8,
-         .parse = parseQuantCast,
-         .shape = quantCastShape,
-         .geometry = quantCastGeometry},
-        {.type = OpType::Int8ToFloat,
-         .parse = parseQuantCast,
-         .shape = quantCastShape,
-         .geometry = quantCastGeometry},
+        {.type = OpType::FloatToInt8, .parse = parseQuantCast, .shape = quantCastShape, .geometry = quantCastGeometry},
+        {.type = OpType::Int8ToFloat, .parse = parseQuantCast, .shape = quantCastShape, .geometry = quantCastGeometry},
         {.type = OpType::EltwiseInt8,
          .parse = parseEltwiseInt8,
          .shape = eltwiseInt8Shape,

@@ -17,14 +17,12 @@ void shapeRange(const ShapeContext& context) {
         if (context.in(i).type != context.in(0).type)
             fail(Status::BadType, "op '%s': start is %s and input %d is %s", context.name(),
                  dataTypeName(context.in(0).type), i, dataTypeName(context.in(i).type));
-        if (context.in(i).empty())
-            fail(Status::ComputeSizeError, "op '%s': input %d is empty", context.name(), i);
+        if (context.in(i).empty()) fail(Status::ComputeSizeError, "op '%s': input %d is empty", context.name(), i);
         value[i] = whole ? static_cast<float>(context.intAt(i)) : context.floats(i)[0];
     }
     if (!(value[2] != 0)) fail(Status::ComputeSizeError, "op '%s': the step of a range is 0", context.name());
     // The difference of integers is taken before it is rounded to a float.
-    const float distance =
-        whole ? static_cast<float>(context.intAt(1) - context.intAt(0)) : value[1] - value[0];
+    const float distance = whole ? static_cast<float>(context.intAt(1) - context.intAt(0)) : value[1] - value[0];
     float count = 0;
     if ((value[2] > 0) == (distance > 0) && distance != 0) count = std::ceil(std::fabs(distance / value[2]));
     if (!(count < 2147483648.0f))
@@ -38,8 +36,7 @@ void shapeLinSpace(const ShapeContext& context) {
         if (context.in(i).type != DataType::Float32 || context.in(i).empty())
             fail(Status::BadType, "op '%s': input %d must be a float32 scalar", context.name(), i);
     const int64_t count = context.intAt(2);
-    if (count <= 0)
-        fail(Status::ComputeSizeError, "op '%s': %lld values are asked for", context.name(), asLong(count));
+    if (count <= 0) fail(Status::ComputeSizeError, "op '%s': %lld values are asked for", context.name(), asLong(count));
     context.set(0, Shape{count});
 }
 
@@ -61,24 +58,16 @@ void shapeRandom(const ShapeContext& context) {
     if (uniform ? !(params->low < params->high) : !(params->high >= 0))
         fail(Status::InputDataError, "op '%s': random numbers with bounds %g and %g", context.name(),
              static_cast<double>(params->low), static_cast<double>(params->high));
-    if (params->type != DataType::Float32 && params->type != DataType::Int32 &&
-        params->type != DataType::UInt8)
-        fail(Status::NotSupported, "op '%s': random numbers of type %s", context.name(),
-             dataTypeName(params->type));
+    if (params->type != DataType::Float32 && params->type != DataType::Int32 && params->type != DataType::UInt8)
+        fail(Status::NotSupported, "op '%s': random numbers of type %s", context.name(), dataTypeName(params->type));
     context.set(0, checkedShape(context.ints(0), context.name()), params->type, Format::NCHW);
 }
 
 constexpr OpDef kRangeOps[] = {
     {.type = OpType::Range, .shape = shapeRange, .valueInputs = [](const Node&) { return 7u; }},
     {.type = OpType::LinSpace, .shape = shapeLinSpace, .valueInputs = [](const Node&) { return 4u; }},
-    {.type = OpType::RandomUniform,
-     .parse = parseRandom,
-     .shape = shapeRandom,
-     .valueInputs = contentOfInput0},
-    {.type = OpType::RandomNormal,
-     .parse = parseRandom,
-     .shape = shapeRandom,
-     .valueInputs = contentOfInput0},
+    {.type = OpType::RandomUniform, .parse = parseRandom, .shape = shapeRandom, .valueInputs = contentOfInput0},
+    {.type = OpType::RandomNormal, .parse = parseRandom, .shape = shapeRandom, .valueInputs = contentOfInput0},
 };
 
 }  // namespace

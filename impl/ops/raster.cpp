@@ -17,13 +17,11 @@ struct ConvertParams : ParamsOf<ConvertParams> {
 
 ParamsPtr parseConvert(const wire::Op& op, const ParseContext& context) {
     const wire::TensorConvertInfo* table = op.main_as_TensorConvertInfo();
-    if (!table)
-        fail(Status::BadParameter, "op '%s' carries no TensorConvertInfo table", context.node.name.c_str());
+    if (!table) fail(Status::BadParameter, "op '%s' carries no TensorConvertInfo table", context.node.name.c_str());
     auto params = std::make_shared<ConvertParams>();
     const int dest = static_cast<int>(table->dest());
     if (dest < 0 || dest > 2)
-        fail(Status::BadParameter, "op '%s': %d is not a format to convert to", context.node.name.c_str(),
-             dest);
+        fail(Status::BadParameter, "op '%s': %d is not a format to convert to", context.node.name.c_str(), dest);
     params->dest = static_cast<Format>(dest);
     return params;
 }
@@ -150,8 +148,8 @@ ParamsPtr parseRaster(const wire::Op& op, const ParseContext& context) {
             params->format = static_cast<Format>(attribute->i());
         } else if (key == "region" && list) {
             if (list->size() % 11 != 0)
-                fail(Status::BadParameter, "op '%s': a region list of %u numbers is not a multiple of 11",
-                     name, list->size());
+                fail(Status::BadParameter, "op '%s': a region list of %u numbers is not a multiple of 11", name,
+                     list->size());
             for (uint32_t at = 0; at < list->size(); at += 11) {
                 const int32_t* v = list->data() + at;
                 Region region;
@@ -193,8 +191,7 @@ bool oneType(const ShapeContext& context) {
 void shapeRaster(const ShapeContext& context) {
     const auto* params = context.node.paramsIf<RasterParams>();
     if (context.inputCount() == 0 && (!params->described || !params->typed || !params->hasFormat))
-        fail(Status::ComputeSizeError, "op '%s' has neither inputs nor a shape, type and format",
-             context.name());
+        fail(Status::ComputeSizeError, "op '%s' has neither inputs nor a shape, type and format", context.name());
     if (!params->described) {
         context.set(0, context.in(0).shape);
         return;
@@ -205,14 +202,13 @@ void shapeRaster(const ShapeContext& context) {
     context.set(0, params->shape, type, params->hasFormat ? params->format : context.in(0).format);
 }
 
-// For a slice with steps the converter writes the regions of several batches once more, behind the output. They are left
-// out where the others are enough to fill it; else the file is damaged.
+// For a slice with steps the converter writes the regions of several batches once more, behind the output. They are
+// left out where the others are enough to fill it; else the file is damaged.
 void dropSuperfluous(std::vector<Region>& regions, int64_t elements, const char* name) {
     std::vector<Region> needed;
     int64_t written = 0;
     for (const Region& region : regions) {
-        const int64_t count =
-            checkedMul(checkedMul(region.size[0], region.size[1], name), region.size[2], name);
+        const int64_t count = checkedMul(checkedMul(region.size[0], region.size[1], name), region.size[2], name);
         if (count == 0 || writesNothing(region, elements, name)) continue;
         written = checkedAdd(written, count, name);
         needed.push_back(region);
@@ -243,15 +239,12 @@ void geometryRaster(const OpContext& context) {
     for (const Region& region : regions)
         checkRegion(region, context.in(region.input).elements(), context.out(0).elements(), context.name());
     std::erase_if(regions, [](const Region& region) { return region.count() == 0; });
-    context.geometry.raster(context.outputs[0], {context.inputs.begin(), context.inputs.end()},
-                            std::move(regions), context.node.name);
+    context.geometry.raster(context.outputs[0], {context.inputs.begin(), context.inputs.end()}, std::move(regions),
+                            context.node.name);
 }
 
 constexpr OpDef kRasterOps[] = {
-    {.type = OpType::ConvertTensor,
-     .parse = parseConvert,
-     .shape = shapeConvert,
-     .geometry = geometryConvert},
+    {.type = OpType::ConvertTensor, .parse = parseConvert, .shape = shapeConvert, .geometry = geometryConvert},
     {.type = OpType::Raster,
      .parse = parseRaster,
      .shape = shapeRaster,

@@ -24,8 +24,7 @@ int64_t checkedHidden(int64_t hidden, const char* name) {
 std::vector<float> inOrder(const float* values, const int (&order)[4], int64_t hidden, int64_t columns) {
     std::vector<float> result;
     const int64_t block = hidden * columns;
-    for (const int gate : order)
-        result.insert(result.end(), values + gate * block, values + (gate + 1) * block);
+    for (const int gate : order) result.insert(result.end(), values + gate * block, values + (gate + 1) * block);
     return result;
 }
 
@@ -38,8 +37,8 @@ std::span<const float> floatsOf(const wire::Blob* blob, const char* name) {
 }
 
 void readCaffeWeights(const wire::LSTM& table, RecurrentParams& params, const char* name) {
-    const std::span<const float> input = floatsOf(table.weightI(), name),
-                                 own = floatsOf(table.weightH(), name), bias = floatsOf(table.bias(), name);
+    const std::span<const float> input = floatsOf(table.weightI(), name), own = floatsOf(table.weightH(), name),
+                                 bias = floatsOf(table.bias(), name);
     const int64_t hidden = checkedHidden(params.hidden, name);
     const int64_t rows = checkedMul(4, hidden, name), state = checkedMul(rows, hidden, name);
     const auto size = static_cast<int64_t>(input.size());
@@ -47,8 +46,8 @@ void readCaffeWeights(const wire::LSTM& table, RecurrentParams& params, const ch
     // [4H][inputs], and where all is in one array [4H][H] and twice 4H values of bias behind it.
     const int64_t rest = packed ? checkedAdd(state, 2 * rows, name) : 0;
     if (size < rest || (size - rest) % rows != 0 || (!packed && static_cast<int64_t>(own.size()) != state))
-        fail(Status::BadWeights, "op '%s': %zu and %zu weights for a state of %lld values", name,
-             input.size(), own.size(), asLong(hidden));
+        fail(Status::BadWeights, "op '%s': %zu and %zu weights for a state of %lld values", name, input.size(),
+             own.size(), asLong(hidden));
     const int64_t inputs = (size - rest) / rows;
     const float* recurrent = packed ? input.data() + rows * inputs : own.data();
     const int packedOrder[] = {0, 3, 1, 2}, order[] = {0, 2, 1, 3};
@@ -78,8 +77,7 @@ ParamsPtr parseLstm(const wire::Op& op, const ParseContext& context) {
     if (!table) fail(Status::BadParameter, "op '%s' carries no LSTM table", name);
     auto params = std::make_shared<RecurrentParams>();
     params->hidden = checkedHidden(table->outputCount(), name);
-    if (context.node.type == OpType::LSTM && context.node.inputs.size() == 1)
-        readCaffeWeights(*table, *params, name);
+    if (context.node.type == OpType::LSTM && context.node.inputs.size() == 1) readCaffeWeights(*table, *params, name);
     return params;
 }
 
@@ -102,7 +100,8 @@ void requireFloats(const ShapeContext& context) {
                  opTypeName(context.node.type), i, dataTypeName(context.in(i).type));
 }
 
-// Requires this shape, or that many values where the shape is a vector: converters leave extents of 1 in front of a bias.
+// Requires this shape, or that many values where the shape is a vector: converters leave extents of 1 in front of a
+// bias.
 void requireShape(const ShapeContext& context, int input, const Shape& shape) {
     const Shape& given = context.in(input).shape;
     bool fits = given.elements() == shape.elements() && given.rank() >= 1;
@@ -115,8 +114,8 @@ void requireShape(const ShapeContext& context, int input, const Shape& shape) {
 const Shape& sequenceShape(const ShapeContext& context) {
     const Shape& shape = context.in(0).shape;
     if (shape.rank() != 3)
-        fail(Status::ComputeSizeError, "op '%s': its input is %s, [steps, batch, values] is needed",
-             context.name(), shape.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': its input is %s, [steps, batch, values] is needed", context.name(),
+             shape.text().c_str());
     return shape;
 }
 
@@ -125,8 +124,7 @@ void setOutputs(const ShapeContext& context, int64_t directions, bool all) {
     const int64_t hidden = context.node.paramsAs<RecurrentParams>().hidden;
     const Shape& x = context.in(0).shape;
     for (int i = 0; i < static_cast<int>(context.outputs.size()); ++i)
-        context.set(i,
-                    i == 0 && all ? Shape{x[0], directions, x[1], hidden} : Shape{directions, x[1], hidden});
+        context.set(i, i == 0 && all ? Shape{x[0], directions, x[1], hidden} : Shape{directions, x[1], hidden});
 }
 
 void shapeCaffeLstm(const ShapeContext& context) {
@@ -134,11 +132,11 @@ void shapeCaffeLstm(const ShapeContext& context) {
     const Shape& x = context.in(0).shape;
     const int64_t inputs = static_cast<int64_t>(params.inputWeights.size()) / (4 * params.hidden);
     if (x.rank() != 4 || x[2] != 1 || x[3] != inputs)
-        fail(Status::ComputeSizeError, "op '%s': its input is %s, [batch, steps, 1, %lld] is needed",
-             context.name(), x.text().c_str(), asLong(inputs));
+        fail(Status::ComputeSizeError, "op '%s': its input is %s, [batch, steps, 1, %lld] is needed", context.name(),
+             x.text().c_str(), asLong(inputs));
     if (context.outputs.size() != 1)
-        fail(Status::ComputeSizeError, "op '%s': an LSTM with weights in its table has %zu outputs",
-             context.name(), context.outputs.size());
+        fail(Status::ComputeSizeError, "op '%s': an LSTM with weights in its table has %zu outputs", context.name(),
+             context.outputs.size());
     context.set(0, Shape{x[0], x[1], 1, params.hidden});
 }
 
@@ -155,11 +153,9 @@ void shapeLstm(const ShapeContext& context) {
              context.inputCount(), context.outputs.size(), opTypeName(context.node.type));
     const int64_t hidden = context.node.paramsAs<RecurrentParams>().hidden;
     const Shape& x = sequenceShape(context);
-    const int64_t directions = context.in(1).shape.at(0),
-                  rows = checkedMul(lstm ? 4 : 1, hidden, context.name());
+    const int64_t directions = context.in(1).shape.at(0), rows = checkedMul(lstm ? 4 : 1, hidden, context.name());
     if (directions != 1 && directions != 2)
-        fail(Status::ComputeSizeError, "op '%s': weights of %lld directions", context.name(),
-             asLong(directions));
+        fail(Status::ComputeSizeError, "op '%s': weights of %lld directions", context.name(), asLong(directions));
     requireShape(context, 1, {directions, rows, x[2]});
     requireShape(context, 2, {directions, rows, hidden});
     requireShape(context, 3, {directions, rows});
@@ -174,8 +170,8 @@ void shapeGru(const ShapeContext& context) {
     const int64_t hidden = params.hidden, directions = params.bidirectional ? 2 : 1;
     const int weights = 1 + kGruInputs * static_cast<int>(directions);
     if (context.inputCount() != weights && context.inputCount() != weights + 1)
-        fail(Status::ComputeSizeError, "op '%s': %d inputs, %d or %d are needed", context.name(),
-             context.inputCount(), weights, weights + 1);
+        fail(Status::ComputeSizeError, "op '%s': %d inputs, %d or %d are needed", context.name(), context.inputCount(),
+             weights, weights + 1);
     if (context.outputs.size() > (params.keepAllOutputs ? 2u : 1u))
         fail(Status::ComputeSizeError, "op '%s': %zu outputs", context.name(), context.outputs.size());
     const Shape& x = sequenceShape(context);
@@ -220,8 +216,7 @@ void geometryRecurrent(const OpContext& context) {
 
 ParamsPtr parseLstmBlock(const wire::Op& op, const ParseContext& context) {
     const wire::LSTMBlockCell* table = op.main_as_LSTMBlockCell();
-    if (!table)
-        fail(Status::BadParameter, "op '%s' carries no LSTMBlockCell table", context.node.name.c_str());
+    if (!table) fail(Status::BadParameter, "op '%s' carries no LSTMBlockCell table", context.node.name.c_str());
     auto params = std::make_shared<LstmBlockParams>();
     params->cellClip = table->cell_clip() > 0 ? table->cell_clip() : 0;
     params->forgetBias = table->forget_bias();
@@ -234,11 +229,11 @@ void shapeLstmBlock(const ShapeContext& context) {
     requireFloats(context);
     const Shape &x = context.in(0).shape, &state = context.in(1).shape;
     if (context.inputCount() != 8 || context.outputs.size() > 7)
-        fail(Status::ComputeSizeError, "op '%s': %d inputs and %zu outputs do not fit LSTMBlockCell",
-             context.name(), context.inputCount(), context.outputs.size());
+        fail(Status::ComputeSizeError, "op '%s': %d inputs and %zu outputs do not fit LSTMBlockCell", context.name(),
+             context.inputCount(), context.outputs.size());
     if (x.rank() != 2 || state.rank() != 2 || x[0] != state[0])
-        fail(Status::ComputeSizeError, "op '%s': an input of %s and a state of %s", context.name(),
-             x.text().c_str(), state.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': an input of %s and a state of %s", context.name(), x.text().c_str(),
+             state.text().c_str());
     const int64_t hidden = state[1], columns = checkedMul(4, hidden, context.name());
     requireShape(context, 2, state);
     requireShape(context, 3, {checkedAdd(x[1], hidden, context.name()), columns});
@@ -281,10 +276,7 @@ constexpr OpDef kRecurrentOps[] = {
      .shape = shapeGru,
      .geometry = geometryRecurrent,
      .flops = recurrentFlops},
-    {.type = OpType::LSTMBlockCell,
-     .parse = parseLstmBlock,
-     .shape = shapeLstmBlock,
-     .flops = lstmBlockFlops},
+    {.type = OpType::LSTMBlockCell, .parse = parseLstmBlock, .shape = shapeLstmBlock, .flops = lstmBlockFlops},
 };
 
 }  // namespace

@@ -10,9 +10,9 @@ namespace mnnc {
 
 struct LoopedLayer;
 
-// Inputs of a GRU, for each direction: [inputs + hidden][2 hidden] weights of the gates z and r, their bias, the same of the
-// candidate, and the bias of the products with the state. With rowWeights instead, of one direction: [3 hidden][inputs]
-// weights of z, r and candidate, their bias, [3 hidden][hidden] weights of the state, their bias.
+// Inputs of a GRU, for each direction: [inputs + hidden][2 hidden] weights of the gates z and r, their bias, the same
+// of the candidate, and the bias of the products with the state. With rowWeights instead, of one direction: [3
+// hidden][inputs] weights of z, r and candidate, their bias, [3 hidden][hidden] weights of the state, their bias.
 struct RecurrentParams : ParamsOf<RecurrentParams> {
     int64_t hidden = 0;
     // GRU

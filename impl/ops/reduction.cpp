@@ -14,8 +14,7 @@ ParamsPtr parseReduction(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     if (!table) fail(Status::BadParameter, "op '%s': Reduction without its parameter table", name);
     const int code = static_cast<int>(table->operation());
-    if (code < 0 || code > 8)
-        fail(Status::BadParameter, "op '%s': reduction code %d is unknown (0..8)", name, code);
+    if (code < 0 || code > 8) fail(Status::BadParameter, "op '%s': reduction code %d is unknown (0..8)", name, code);
     auto params = std::make_shared<ReductionParams>();
     params->operation = static_cast<Reduce>(code);
     if (table->dim()) params->axes.assign(table->dim()->begin(), table->dim()->end());
@@ -31,9 +30,9 @@ std::vector<int> resolveAxes(const ShapeContext& context) {
     std::vector<int> axes;
     if (context.inputCount() > 1) {
         for (const int64_t axis : context.ints(1)) axes.push_back(normalizeAxis(axis, rank, context.name()));
-        // https://onnx.ai/onnx/operators/onnx__ReduceSum.html: all axes, as noop_with_empty_axes is 0. Files do not hold it.
-        for (int axis = 0; params->emptyIsAll && context.in(1).empty() && axis < rank; ++axis)
-            axes.push_back(axis);
+        // https://onnx.ai/onnx/operators/onnx__ReduceSum.html: all axes, as noop_with_empty_axes is 0. Files do not
+        // hold it.
+        for (int axis = 0; params->emptyIsAll && context.in(1).empty() && axis < rank; ++axis) axes.push_back(axis);
     } else if (!params->axes.empty()) {
         for (const int axis : params->axes) axes.push_back(normalizeAxis(axis, rank, context.name()));
     } else {

@@ -6,17 +6,7 @@
 
 namespace mnnc {
 
-enum class Reduce : int {
-    Sum = 0,
-    AbsSum = 1,
-    SquareSum = 2,
-    Mean = 3,
-    Max = 4,
-    Min = 5,
-    Prod = 6,
-    Any = 7,
-    All = 8
-};
+enum class Reduce : int { Sum = 0, AbsSum = 1, SquareSum = 2, Mean = 3, Max = 4, Min = 5, Prod = 6, Any = 7, All = 8 };
 
 // As parsed: `axes` may be negative or empty (then input 1 or "all" decides). In a command the axes are
 // final: ascending, unique, in range, and input 0 is the only input.

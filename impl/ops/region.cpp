@@ -28,8 +28,8 @@ std::shared_ptr<RoiParams> parseRegions(const wire::Op& op, const ParseContext& 
     p->width = table->pooledWidth();
     p->scale = table->spatialScale();
     if (p->height < 1 || p->width < 1 || p->height > kMaxPooled || p->width > kMaxPooled)
-        fail(Status::BadParameter, "%s: %d x %d outputs of a region, 1 to %d are possible", name, p->height,
-             p->width, kMaxPooled);
+        fail(Status::BadParameter, "%s: %d x %d outputs of a region, 1 to %d are possible", name, p->height, p->width,
+             kMaxPooled);
     if (!std::isfinite(p->scale))
         fail(Status::BadParameter, "%s: a spatial scale of %g", name, static_cast<double>(p->scale));
     return p;
@@ -42,8 +42,8 @@ ParamsPtr parseRoiAlign(const wire::Op& op, const ParseContext& context) {
     const int type = static_cast<int>(table.poolType());
     if (type < 0 || type > 1) fail(Status::BadParameter, "%s: the pooling type %d is unknown", name, type);
     if (table.samplingRatio() > kMaxSamples)
-        fail(Status::BadParameter, "%s: a sampling ratio of %d, at most %d is possible", name,
-             table.samplingRatio(), kMaxSamples);
+        fail(Status::BadParameter, "%s: a sampling ratio of %d, at most %d is possible", name, table.samplingRatio(),
+             kMaxSamples);
     if (table.outputGrad() || context.node.inputs.size() > 3)
         fail(Status::NotSupported, "the gradient of ROIAlign is not implemented");
     p->samples = table.samplingRatio() > 0 ? table.samplingRatio() : 0;
@@ -54,8 +54,7 @@ ParamsPtr parseRoiAlign(const wire::Op& op, const ParseContext& context) {
 
 ParamsPtr parseRoiPooling(const wire::Op& op, const ParseContext& context) {
     auto p = parseRegions(op, context);
-    if (context.node.inputs.size() > 2)
-        fail(Status::NotSupported, "the gradient of ROIPooling is not implemented");
+    if (context.node.inputs.size() > 2) fail(Status::NotSupported, "the gradient of ROIPooling is not implemented");
     return p;
 }
 
@@ -82,10 +81,10 @@ Shape pictureShape(const ShapeContext& context) {
     requireFloat(context, 0);
     requireFloat(context, 1);
     const Shape x = channelFirstShape(context.in(0), context.name());
-    if (x.rank() != 4 || x[0] > std::numeric_limits<int32_t>::max() || x[2] > kMaxExtent ||
-        x[3] > kMaxExtent || x.elements(2, 4) > std::numeric_limits<int32_t>::max())
-        fail(Status::ComputeSizeError, "%s: regions cannot be taken from an input of shape %s",
-             context.name(), x.text().c_str());
+    if (x.rank() != 4 || x[0] > std::numeric_limits<int32_t>::max() || x[2] > kMaxExtent || x[3] > kMaxExtent ||
+        x.elements(2, 4) > std::numeric_limits<int32_t>::max())
+        fail(Status::ComputeSizeError, "%s: regions cannot be taken from an input of shape %s", context.name(),
+             x.text().c_str());
     return x;
 }
 
@@ -146,8 +145,7 @@ double flopsRoiAlign(const ShapeContext& context) {
 }
 
 double flopsCropAndResize(const ShapeContext& context) {
-    return static_cast<double>(context.out(0).elements()) *
-           (context.node.paramsAs<CropParams>().nearest ? 1 : 8);
+    return static_cast<double>(context.out(0).elements()) * (context.node.paramsAs<CropParams>().nearest ? 1 : 8);
 }
 
 }  // namespace
@@ -159,10 +157,7 @@ OpFamily regionOps() {
          .shape = shapeRoi,
          .geometry = geometryRegions,
          .flops = flopsRoiAlign},
-        {.type = OpType::ROIPooling,
-         .parse = parseRoiPooling,
-         .shape = shapeRoi,
-         .geometry = geometryRegions},
+        {.type = OpType::ROIPooling, .parse = parseRoiPooling, .shape = shapeRoi, .geometry = geometryRegions},
         {.type = OpType::CropAndResize,
          .parse = parseCropAndResize,
          .shape = shapeCropAndResize,

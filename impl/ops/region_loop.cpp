@@ -67,8 +67,8 @@ class Reader {
         output.format = static_cast<int>(blob.dataFormat()) == 1 ? Format::NHWC : Format::NCHW;
         return output;
     }
-    // Loops of static recurrent nets change a state in place that is an input: it becomes an output, which later operators
-    // read under the same name.
+    // Loops of static recurrent nets change a state in place that is an input: it becomes an output, which later
+    // operators read under the same name.
     void replaceWrittenInputs(LoopParams& params) const {
         const int inputs = static_cast<int>(node_.inputs.size());
         std::map<int, int> replaced;  // input by output
@@ -88,8 +88,7 @@ class Reader {
     }
     // What the file says of output i; a static model may say it where it describes its tensors.
     const wire::Blob& description(size_t i) const {
-        if (table_.extraTensorInfos())
-            return *table_.extraTensorInfos()->Get(static_cast<uint32_t>(i))->blob();
+        if (table_.extraTensorInfos()) return *table_.extraTensorInfos()->Get(static_cast<uint32_t>(i))->blob();
         const wire::TensorDescribe* describe = graph_ ? graph_->describe(node_.outputs[i]) : nullptr;
         if (!describe || !describe->blob())
             fail(Status::BadParameter, "op '%s' (While): output %zu has no description", name(), i);
@@ -100,8 +99,7 @@ class Reader {
     }
     void checkWork(int64_t work) const {
         if (work > kMaxWork)
-            fail(Status::LimitExceeded, "op '%s' (While): its commands visit %lld elements", name(),
-                 asLong(work));
+            fail(Status::LimitExceeded, "op '%s' (While): its commands visit %lld elements", name(), asLong(work));
     }
 
     // Local tensors are the inputs, then the outputs.
@@ -110,14 +108,13 @@ class Reader {
         for (const auto* slots : {table_.inputIndexes(), table_.outputIndexes()})
             for (uint32_t i = 0; slots && i < slots->size(); ++i, ++number)
                 if (!numbers_.emplace(slots->Get(i), number).second)
-                    fail(Status::NotSupported, "op '%s' (While): local tensor %d is used for two tensors",
-                         name(), slots->Get(i));
+                    fail(Status::NotSupported, "op '%s' (While): local tensor %d is used for two tensors", name(),
+                         slots->Get(i));
     }
     int slotOf(int slot) const {
         const auto found = numbers_.find(slot);
         if (found == numbers_.end())
-            fail(Status::NotSupported, "op '%s' (While): local tensor %d is neither input nor output", name(),
-                 slot);
+            fail(Status::NotSupported, "op '%s' (While): local tensor %d is neither input nor output", name(), slot);
         return found->second;
     }
 
@@ -143,8 +140,7 @@ class Reader {
             for (uint32_t axis = 0; axis < 3; ++axis) {
                 operand.view.stride[axis] = view.stride()->Get(axis);
                 // Places of elements stay far below 2^63.
-                if (std::abs(operand.view.stride[axis]) >
-                    (int64_t{1} << 60) / std::max<int64_t>(1, command.size[axis]))
+                if (std::abs(operand.view.stride[axis]) > (int64_t{1} << 60) / std::max<int64_t>(1, command.size[axis]))
                     fail(Status::BadRange, "op '%s' (While): a box of %lld steps of %lld elements", name(),
                          asLong(command.size[axis]), asLong(operand.view.stride[axis]));
             }
@@ -158,8 +154,7 @@ class Reader {
     }
 
     static size_t operandsOf(const LoopCommand& command) {
-        const bool two =
-            command.kind == LoopCommand::Kind::Binary || command.kind == LoopCommand::Kind::MatMul;
+        const bool two = command.kind == LoopCommand::Kind::Binary || command.kind == LoopCommand::Kind::MatMul;
         return two ? 3 : 2;
     }
 
@@ -185,8 +180,7 @@ class Reader {
                 return;
             default:
                 fail(Status::NotSupported, "op '%s' (While): a loop of %s", name(),
-                     opTypeName(static_cast<OpType>(op.type())) ? opTypeName(static_cast<OpType>(op.type()))
-                                                                : "?");
+                     opTypeName(static_cast<OpType>(op.type())) ? opTypeName(static_cast<OpType>(op.type())) : "?");
         }
     }
 
@@ -198,8 +192,7 @@ class Reader {
 };
 
 bool isLoopType(DataType type) {
-    return type == DataType::Float32 || type == DataType::Int32 || type == DataType::Int8 ||
-           type == DataType::UInt8;
+    return type == DataType::Float32 || type == DataType::Int32 || type == DataType::Int8 || type == DataType::UInt8;
 }
 
 // The type of an output into which only copies of one type go: files describe operands of a comparison by the type of
@@ -209,10 +202,8 @@ std::optional<DataType> copiedType(const LoopParams& params, int slot, const std
     for (const auto* commands : {&params.before, &params.commands})
         for (const LoopCommand& command : *commands) {
             if (command.operands[0].slot != slot || command.kind == LoopCommand::Kind::Zero) continue;
-            const auto from =
-                static_cast<size_t>(command.operands.size() > 1 ? command.operands[1].slot : slot);
-            if (command.kind != LoopCommand::Kind::Copy || from >= types.size() ||
-                (type && *type != types[from]))
+            const auto from = static_cast<size_t>(command.operands.size() > 1 ? command.operands[1].slot : slot);
+            if (command.kind != LoopCommand::Kind::Copy || from >= types.size() || (type && *type != types[from]))
                 return std::nullopt;
             type = types[from];
         }
@@ -225,8 +216,7 @@ void checkTypes(const LoopCommand& command, const std::vector<DataType>& types, 
     bool bytes = false, floats = false;
     for (const LoopOperand& operand : command.operands) {
         const DataType type = typeOf(operand.slot);
-        if (!isLoopType(type))
-            fail(Status::NotSupported, "op '%s' (While): a loop over %s", name, dataTypeName(type));
+        if (!isLoopType(type)) fail(Status::NotSupported, "op '%s' (While): a loop over %s", name, dataTypeName(type));
         bytes = bytes || elementBytes(type) == 1;
         floats = floats || type == DataType::Float32;
         // Integers of 8 bits become integers of 32 bits or stay as they are.
@@ -234,8 +224,7 @@ void checkTypes(const LoopCommand& command, const std::vector<DataType>& types, 
             fail(Status::NotSupported, "op '%s' (While): a command makes %s of %s", name, dataTypeName(made),
                  dataTypeName(type));
         if (operand.unitSlot >= 0 && typeOf(operand.unitSlot) != DataType::Int32)
-            fail(Status::BadType, "op '%s' (While): indices of %s", name,
-                 dataTypeName(typeOf(operand.unitSlot)));
+            fail(Status::BadType, "op '%s' (While): indices of %s", name, dataTypeName(typeOf(operand.unitSlot)));
     }
     if (bytes && floats)
         fail(Status::NotSupported, "op '%s' (While): a command mixes floats and integers of 8 bits", name);
@@ -252,8 +241,8 @@ std::vector<size_t> writtenByRegionLoop(const Params& params) {
     return loop ? loop->writtenInputs : std::vector<size_t>();
 }
 
-// The tensors before become further inputs, whose elements are copied to the outputs before the first round. A command that
-// reads such a tensor as an input reads what earlier rounds wrote.
+// The tensors before become further inputs, whose elements are copied to the outputs before the first round. A command
+// that reads such a tensor as an input reads what earlier rounds wrote.
 bool keepRestOfRegionLoop(Node& node, std::span<const EarlierOutput> outputs) {
     const auto* old = node.paramsIf<LoopParams>();
     if (!old) return false;  // the form that runs subgraphs
@@ -293,8 +282,7 @@ void shapeRegionLoop(const ShapeContext& context) {
     std::vector<DataType> types;
     for (const Tensor* input : context.inputs) types.push_back(input->type);
     for (size_t i = 0; i < params.outputs.size(); ++i)
-        types.push_back(
-            copiedType(params, static_cast<int>(types.size()), types).value_or(params.outputs[i].type));
+        types.push_back(copiedType(params, static_cast<int>(types.size()), types).value_or(params.outputs[i].type));
     for (const auto* commands : {&params.before, &params.commands})
         for (const LoopCommand& command : *commands) checkTypes(command, types, context.name());
     for (size_t i = 0; i < context.outputs.size(); ++i) {

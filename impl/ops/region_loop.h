@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "ops/binary.h"
 #include "ir/params.h"
+#include "ops/binary.h"
 #include "tensor/data_type.h"
 #include "tensor/region.h"
 #include "tensor/shape.h"
@@ -35,7 +35,8 @@ struct LoopParams : ParamsOf<LoopParams> {
         Format format = Format::NCHW;
     };
     std::vector<Output> outputs;
-    // Inputs that commands write: each has an output of its own behind those of the file, which stands for it everywhere.
+    // Inputs that commands write: each has an output of its own behind those of the file, which stands for it
+    // everywhere.
     std::vector<size_t> writtenInputs;
     std::vector<LoopCommand> before, commands;
     int64_t rounds = 0;

@@ -55,8 +55,8 @@ void shapeReshape(const ShapeContext& context) {
     const bool dynamic = context.inputCount() > 1;
     std::vector<int64_t> target = dynamic ? context.ints(1) : context.node.paramsAs<ReshapeParams>().dims;
     if (target.size() > static_cast<size_t>(kMaxRank))
-        fail(Status::ComputeSizeError, "op '%s': a shape of %zu extents is asked for; the limit is %d",
-             context.name(), target.size(), kMaxRank);
+        fail(Status::ComputeSizeError, "op '%s': a shape of %zu extents is asked for; the limit is %d", context.name(),
+             target.size(), kMaxRank);
     if (dynamic && input.format == Format::NC4HW4 && context.node.paramsAs<ReshapeParams>().channelLast &&
         target.size() == 4)
         target = {target[0], target[3], target[1], target[2]};
@@ -71,13 +71,12 @@ void shapeReshape(const ShapeContext& context) {
             continue;
         }
         if (target[i] < -1)
-            fail(Status::ComputeSizeError, "op '%s': extent %lld of the new shape is negative",
-                 context.name(), asLong(target[i]));
+            fail(Status::ComputeSizeError, "op '%s': extent %lld of the new shape is negative", context.name(),
+                 asLong(target[i]));
         if (target[i] == 0 && !literalZero) {
             if (static_cast<int>(i) >= input.shape.rank())
-                fail(Status::ComputeSizeError,
-                     "op '%s': extent %zu of the new shape is 0, but the input has rank %d", context.name(),
-                     i, input.shape.rank());
+                fail(Status::ComputeSizeError, "op '%s': extent %zu of the new shape is 0, but the input has rank %d",
+                     context.name(), i, input.shape.rank());
             target[i] = input.shape[static_cast<int>(i)];
         }
         known = checkedMul(known, target[i], context.name());
@@ -88,16 +87,15 @@ void shapeReshape(const ShapeContext& context) {
     if (open >= 0) target[static_cast<size_t>(open)] = known == 0 ? 0 : count / known;
     const Shape shape = checkedShape(target, context.name());
     if (shape.elements() != count)
-        fail(Status::ComputeSizeError, "op '%s': shape %s cannot become %s", context.name(),
-             input.shape.text().c_str(), shape.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': shape %s cannot become %s", context.name(), input.shape.text().c_str(),
+             shape.text().c_str());
     context.set(0, shape);
 }
 
 // Moves rank-4 data between channel-first and channel-last order; `shape` lists N, C, H, W.
 std::vector<Region> transposeRegions(const Shape& shape, bool toLast, const char* name) {
     const int64_t area = shape[2] * shape[3], channel = shape[1];
-    std::vector<BoxAxis> axes = {
-        {shape[0], channel * area, channel * area}, {area, 1, channel}, {channel, area, 1}};
+    std::vector<BoxAxis> axes = {{shape[0], channel * area, channel * area}, {area, 1, channel}, {channel, area, 1}};
     if (!toLast)
         for (BoxAxis& axis : axes) std::swap(axis.src, axis.dst);
     RegionBuilder builder(name);
@@ -116,8 +114,7 @@ void geometryReshape(const OpContext& context) {
     const Shape& in = input->shape;
     if (in.rank() == 4) {
         source = context.geometry.temporary(Shape{in[0], in[2], in[3], in[1]}, input->type, Format::NHWC);
-        context.geometry.raster(source, {input}, transposeRegions(in, true, context.name()),
-                                context.node.name);
+        context.geometry.raster(source, {input}, transposeRegions(in, true, context.name()), context.node.name);
     }
     if (output->shape.rank() == 4)
         context.geometry.raster(output, {source}, transposeRegions(output->shape, false, context.name()),
@@ -150,8 +147,7 @@ void shapeFlatten(const ShapeContext& context) {
     }
     const int last = normalizeAxis(params->endAxis, in.rank(), context.name());
     if (last < first)
-        fail(Status::BadRange, "op '%s': the last axis %d lies before the first axis %d", context.name(),
-             last, first);
+        fail(Status::BadRange, "op '%s': the last axis %d lies before the first axis %d", context.name(), last, first);
     Shape shape;
     for (int i = 0; i < first; ++i) shape.push(in[i]);
     shape.push(in.elements(first, last + 1));
@@ -200,8 +196,8 @@ void shapeUnsqueeze(const ShapeContext& context) {
     const Shape& in = context.in(0).shape;
     const std::vector<int64_t> axes = axesOf(context);
     if (axes.size() > static_cast<size_t>(kMaxRank - in.rank()))
-        fail(Status::ComputeSizeError, "op '%s': %zu axes cannot be added to a tensor of rank %d",
-             context.name(), axes.size(), in.rank());
+        fail(Status::ComputeSizeError, "op '%s': %zu axes cannot be added to a tensor of rank %d", context.name(),
+             axes.size(), in.rank());
     const int rank = in.rank() + static_cast<int>(axes.size());
     bool added[kMaxRank] = {};
     for (const int64_t axis : axes) {
@@ -226,8 +222,7 @@ void shapeExpandDims(const ShapeContext& context) {
     if (axis < 0)
         fail(Status::BadRange, "op '%s': axis %lld cannot be added to a tensor of rank %d", context.name(),
              asLong(axis - shape.rank() - 1), shape.rank());
-    if (axis <= shape.rank())
-        shape.insert(static_cast<int>(axis), 1);  // beyond: nothing is added, as the reference
+    if (axis <= shape.rank()) shape.insert(static_cast<int>(axis), 1);  // beyond: nothing is added, as the reference
     context.set(0, shape);
 }
 

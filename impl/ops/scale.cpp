@@ -19,8 +19,7 @@ std::vector<float> floatsOf(const flatbuffers::Vector<float>* values) {
 void complete(std::vector<float>& values, size_t count, float missing, const char* what, const char* name) {
     if (values.empty()) values.assign(count, missing);
     if (values.size() != count)
-        fail(Status::BadParameter, "op '%s': %s has %zu values, %zu are expected", name, what, values.size(),
-             count);
+        fail(Status::BadParameter, "op '%s': %s has %zu values, %zu are expected", name, what, values.size(), count);
 }
 
 ParamsPtr parseScale(const wire::Op& op, const ParseContext& context) {
@@ -80,8 +79,7 @@ void shapeInstanceNorm(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s': InstanceNorm has one input, or three with mean and variance",
              context.name());
     const Tensor& input = context.in(0);
-    const int64_t rows =
-        checkedMul(input.batch(), static_cast<int64_t>(params->scale.size()), context.name());
+    const int64_t rows = checkedMul(input.batch(), static_cast<int64_t>(params->scale.size()), context.name());
     for (int i = 1; i < context.inputCount(); ++i)
         if (context.in(i).elements() != rows || context.in(i).type != DataType::Float32)
             fail(Status::ComputeSizeError, "op '%s': input %d is %s of %s, %lld float32 values are expected",
@@ -107,10 +105,7 @@ OpFamily scaleOps() {
     static constexpr OpDef kOps[] = {
         {.type = OpType::Scale, .parse = parseScale, .shape = shapeScale},
         {.type = OpType::BatchNorm, .parse = parseBatchNorm, .shape = shapeScale, .geometry = toScale},
-        {.type = OpType::InstanceNorm,
-         .parse = parseBatchNorm,
-         .shape = shapeInstanceNorm,
-         .flops = instanceNormFlops},
+        {.type = OpType::InstanceNorm, .parse = parseBatchNorm, .shape = shapeInstanceNorm, .flops = instanceNormFlops},
     };
     return kOps;
 }

@@ -35,8 +35,7 @@ int scanAxis(const ShapeContext& context) {
 void shapeScan(const ShapeContext& context) {
     const DataType type = context.in(0).type;
     if (type != DataType::Float32 && type != DataType::Int32)
-        fail(Status::NotSupported, "op '%s': a scan over %s is not supported", context.name(),
-             dataTypeName(type));
+        fail(Status::NotSupported, "op '%s': a scan over %s is not supported", context.name(), dataTypeName(type));
     scanAxis(context);
     context.set(0, context.in(0).shape);
 }
@@ -65,8 +64,7 @@ void shapeBandPart(const ShapeContext& context) {
              dataTypeName(input.type));
     for (const int i : {1, 2}) {
         requireInt32(context, i);
-        if (context.in(i).empty())
-            fail(Status::ComputeSizeError, "op '%s': input %d is empty", context.name(), i);
+        if (context.in(i).empty()) fail(Status::ComputeSizeError, "op '%s': input %d is empty", context.name(), i);
     }
     context.set(0, input.shape);
 }

@@ -51,20 +51,18 @@ ParamsPtr parseReduction(const wire::Op& op, const ParseContext&) {
 // bfloat16 is only stored; replacing copies any width.
 void checkReduction(const ShapeContext& context, DataType type) {
     if (context.node.paramsAs<ReductionParams>().reduction != Scatter::Replace && type == DataType::BFloat16)
-        fail(Status::NotSupported, "op '%s': scatter with arithmetic on %s", context.name(),
-             dataTypeName(type));
+        fail(Status::NotSupported, "op '%s': scatter with arithmetic on %s", context.name(), dataTypeName(type));
 }
 
 void shapeScatterNd(const ShapeContext& context) {
     requireInt32(context, 0);
     const Shape& indices = context.in(0).shape;
     const Shape shape = checkedShape(context.ints(2), context.name());
-    if (indices.rank() < 1)
-        fail(Status::ComputeSizeError, "op '%s': the indices are a scalar", context.name());
+    if (indices.rank() < 1) fail(Status::ComputeSizeError, "op '%s': the indices are a scalar", context.name());
     const int64_t depth = indices[indices.rank() - 1];
     if (depth > shape.rank())
-        fail(Status::ComputeSizeError, "op '%s': %lld indices per row for a result of rank %d",
-             context.name(), asLong(depth), shape.rank());
+        fail(Status::ComputeSizeError, "op '%s': %lld indices per row for a result of rank %d", context.name(),
+             asLong(depth), shape.rank());
     const int64_t needed = checkedMul(indices.elements(0, indices.rank() - 1),
                                       shape.elements(static_cast<int>(depth), shape.rank()), context.name());
     if (context.in(1).elements() < needed)
@@ -73,8 +71,8 @@ void shapeScatterNd(const ShapeContext& context) {
     if (context.inputCount() > 3) {
         requireSameWidth(context, 1, 3);
         if (context.in(3).elements() != shape.elements())
-            fail(Status::ComputeSizeError, "op '%s': initial data of shape %s for a result of %s",
-                 context.name(), context.in(3).shape.text().c_str(), shape.text().c_str());
+            fail(Status::ComputeSizeError, "op '%s': initial data of shape %s for a result of %s", context.name(),
+                 context.in(3).shape.text().c_str(), shape.text().c_str());
     }
     checkReduction(context, context.in(1).type);
     context.set(0, shape, context.in(1).type, context.in(1).format);
@@ -101,8 +99,7 @@ void geometryScatterNd(const OpContext& context) {
 }
 
 int scatterAxis(const ShapeContext& context) {
-    return normalizeAxis(context.inputCount() > 3 ? context.intAt(3) : 0, context.in(0).shape.rank(),
-                         context.name());
+    return normalizeAxis(context.inputCount() > 3 ? context.intAt(3) : 0, context.in(0).shape.rank(), context.name());
 }
 
 void shapeScatterElements(const ShapeContext& context) {

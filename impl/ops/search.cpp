@@ -71,15 +71,14 @@ void shapeArg(const ShapeContext& context) {
     }
     if (context.in(0).type != DataType::Float32)
         fail(Status::NotSupported, "op '%s': the packed form of ArgMax takes float32 only", context.name());
-    if (params->topK < 1)
-        fail(Status::BadParameter, "op '%s': the %lld largest", context.name(), asLong(params->topK));
+    if (params->topK < 1) fail(Status::BadParameter, "op '%s': the %lld largest", context.name(), asLong(params->topK));
     const int64_t lists = params->values ? 2 : 1;
     if (wholeImages(context)) {
         // As Caffe's ArgMaxLayer: one list of positions per image, then one of values, in a tensor of rank 3 or more.
         const int64_t extent = shape.elements(std::min(shape.rank(), 1), shape.rank());
         if (params->topK > extent)
-            fail(Status::ComputeSizeError, "op '%s': the %lld largest of %lld", context.name(),
-                 asLong(params->topK), asLong(extent));
+            fail(Status::ComputeSizeError, "op '%s': the %lld largest of %lld", context.name(), asLong(params->topK),
+                 asLong(extent));
         Shape result{shape.at(0), lists, params->topK};
         for (int i = 3; i < shape.rank(); ++i) result.push(1);
         result.elements();
@@ -133,8 +132,7 @@ ParamsPtr parseTopK(const wire::Op& op, const ParseContext&) {
 }
 
 int topKAxis(const ShapeContext& context) {
-    return normalizeAxis(context.inputCount() > 2 ? context.intAt(2) : -1, context.in(0).shape.rank(),
-                         context.name());
+    return normalizeAxis(context.inputCount() > 2 ? context.intAt(2) : -1, context.in(0).shape.rank(), context.name());
 }
 
 void shapeTopK(const ShapeContext& context) {

@@ -35,8 +35,7 @@ void geometrySelect(const OpContext& context) {
         std::vector<BoxAxis> axes;
         for (int i = 0; i < out.rank(); ++i) {
             const bool repeated = i < missing || input->shape[i - missing] == 1;
-            axes.push_back(
-                {out[i], repeated ? 0 : src[static_cast<size_t>(i - missing)], dst[static_cast<size_t>(i)]});
+            axes.push_back({out[i], repeated ? 0 : src[static_cast<size_t>(i - missing)], dst[static_cast<size_t>(i)]});
         }
         RegionBuilder builder(context.name());
         builder.box(0, 0, 0, axes);
@@ -67,12 +66,11 @@ void shapeWhere(const ShapeContext& context) {
     const int64_t count = input.elements();
     int64_t rows = count;
     if (input.type != DataType::Float32 && input.type != DataType::Int32 && input.type != DataType::UInt8)
-        fail(Status::BadType, "op '%s': Where of %s is not possible", context.name(),
-             dataTypeName(input.type));
+        fail(Status::BadType, "op '%s': Where of %s is not possible", context.name(), dataTypeName(input.type));
     if (context.node.paramsAs<WhereParams>().exact && count > 0) {
         if (!input.hasConstantValue)
-            fail(Status::ComputeSizeError,
-                 "op '%s': the values of its input are not known when shapes are computed", context.name());
+            fail(Status::ComputeSizeError, "op '%s': the values of its input are not known when shapes are computed",
+                 context.name());
         if (input.type == DataType::Float32)
             rows = countNonZero(input.known<float>(), count);
         else if (input.type == DataType::Int32)
@@ -91,12 +89,12 @@ uint32_t contentWhere(const Node& node) {
 std::vector<int32_t> keysOf(const ShapeContext& context, int i) {
     const Tensor& input = context.in(i);
     if (elementBytes(input.type) != 4)
-        fail(Status::NotSupported, "op '%s': input %d is %s; four-byte elements are needed", context.name(),
-             i, dataTypeName(input.type));
+        fail(Status::NotSupported, "op '%s': input %d is %s; four-byte elements are needed", context.name(), i,
+             dataTypeName(input.type));
     const int64_t count = input.elements();
     if (count > 0 && !input.hasConstantValue)
-        fail(Status::ComputeSizeError,
-             "op '%s': the values of input %d are not known when shapes are computed", context.name(), i);
+        fail(Status::ComputeSizeError, "op '%s': the values of input %d are not known when shapes are computed",
+             context.name(), i);
     const auto* data = input.known<int32_t>();
     std::vector<int32_t> keys(data, data + count);
     if (input.type == DataType::Float32)

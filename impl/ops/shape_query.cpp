@@ -48,8 +48,7 @@ std::vector<int32_t> shapeValues(const ShapeContext& context) {
     start = std::clamp<int64_t>(start, 0, count);
     end = std::clamp<int64_t>(end, start, count);
     std::vector<int32_t> values;
-    for (int64_t i = start; i < end; ++i)
-        values.push_back(narrow(extents[static_cast<size_t>(i)], context.name()));
+    for (int64_t i = start; i < end; ++i) values.push_back(narrow(extents[static_cast<size_t>(i)], context.name()));
     return values;
 }
 
@@ -83,14 +82,8 @@ constexpr OpDef kShapeQueryOps[] = {
      .shape = shapeOfShape,
      .geometry = geometryShape,
      .shapeOnlyInputs = contentOfInput0},
-    {.type = OpType::Size,
-     .shape = shapeScalar,
-     .geometry = geometrySize,
-     .shapeOnlyInputs = contentOfInput0},
-    {.type = OpType::Rank,
-     .shape = shapeScalar,
-     .geometry = geometryRank,
-     .shapeOnlyInputs = contentOfInput0},
+    {.type = OpType::Size, .shape = shapeScalar, .geometry = geometrySize, .shapeOnlyInputs = contentOfInput0},
+    {.type = OpType::Rank, .shape = shapeScalar, .geometry = geometryRank, .shapeOnlyInputs = contentOfInput0},
 };
 
 }  // namespace

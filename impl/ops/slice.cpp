@@ -49,8 +49,8 @@ std::array<int64_t, kMaxRank> sliceBegins(const ShapeContext& context) {
         int64_t& begin = begins[static_cast<size_t>(i)];
         if (begin < 0) begin += in[i];
         if (begin < 0 || begin > in[i])
-            fail(Status::InputDataError, "op '%s': begin %lld is outside axis %d of %s", context.name(),
-                 asLong(begin), i, in.text().c_str());
+            fail(Status::InputDataError, "op '%s': begin %lld is outside axis %d of %s", context.name(), asLong(begin),
+                 i, in.text().c_str());
     }
     return begins;
 }
@@ -76,8 +76,7 @@ void geometrySliceTf(const OpContext& context) {
 
 ParamsPtr parseStridedSlice(const wire::Op& op, const ParseContext& context) {
     const wire::StridedSliceParam* table = op.main_as_StridedSliceParam();
-    if (!table)
-        fail(Status::BadParameter, "op '%s' carries no StridedSliceParam table", context.node.name.c_str());
+    if (!table) fail(Status::BadParameter, "op '%s' carries no StridedSliceParam table", context.node.name.c_str());
     auto params = std::make_shared<StridedSliceParams>();
     params->beginMask = static_cast<uint32_t>(table->beginMask());
     params->endMask = static_cast<uint32_t>(table->endMask());
@@ -109,8 +108,8 @@ void shapeStridedSlice(const ShapeContext& context) {
     Shape box;
     for (const StridedSlicePlan::Axis& axis : plan.axes()) box.push(axis.size);
     if (!(broadcastShapes(box, context.in(4).shape, context.name()) == box))
-        fail(Status::ComputeSizeError, "op '%s': a value of shape %s does not fit the selected box %s",
-             context.name(), context.in(4).shape.text().c_str(), box.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': a value of shape %s does not fit the selected box %s", context.name(),
+             context.in(4).shape.text().c_str(), box.text().c_str());
     context.set(0, context.in(0).shape);
 }
 
@@ -141,8 +140,7 @@ void geometryWrite(const OpContext& context, const StridedSlicePlan& plan) {
         const StridedSlicePlan::Axis& axis = plan.axis[i];
         const int at = static_cast<int>(i) - missing;
         if (axis.size > 0) offset += axis.begin * dst[i];
-        axes.push_back(
-            {axis.size, at < 0 || value[at] == 1 ? 0 : src[static_cast<size_t>(at)], dst[i] * axis.step});
+        axes.push_back({axis.size, at < 0 || value[at] == 1 ? 0 : src[static_cast<size_t>(at)], dst[i] * axis.step});
     }
     RegionBuilder builder(context.name());
     const BoxAxis whole{context.in(0).elements(), 1, 1};
@@ -167,8 +165,7 @@ ParamsPtr parseCrop(const wire::Op& op, const ParseContext& context) {
     params->axis = table->axis();
     if (table->offset()) params->offset.assign(table->offset()->begin(), table->offset()->end());
     if (params->axis < 0 || params->axis > 3)
-        fail(Status::BadParameter, "op '%s': a crop from axis %lld", context.node.name.c_str(),
-             asLong(params->axis));
+        fail(Status::BadParameter, "op '%s': a crop from axis %lld", context.node.name.c_str(), asLong(params->axis));
     return params;
 }
 

@@ -44,8 +44,8 @@ std::shared_ptr<const void> ConstParams::load() const {
     const std::lock_guard lock(mutex_);
     if (auto content = loaded_.lock()) return content;
     model->readingWeights(owner.count);
-    const auto read = std::make_shared<const ConstData>(
-        decodeBlob(*op->main_as_Blob(), model->weightFiles(*op), name.c_str()));
+    const auto read =
+        std::make_shared<const ConstData>(decodeBlob(*op->main_as_Blob(), model->weightFiles(*op), name.c_str()));
     std::shared_ptr<const void> content(read, read->bytes.data());
     loaded_ = content;
     return content;
@@ -81,8 +81,8 @@ ParamsPtr parseInput(const wire::Op& op, const ParseContext& context) {
     auto params = std::make_shared<InputParams>();
     if (table->dims()) {
         if (table->dims()->size() > static_cast<uint32_t>(kMaxRank))
-            fail(Status::BadParameter, "op '%s': an input of rank %u; the limit is %d", name,
-                 table->dims()->size(), kMaxRank);
+            fail(Status::BadParameter, "op '%s': an input of rank %u; the limit is %d", name, table->dims()->size(),
+                 kMaxRank);
         for (const int32_t extent : *table->dims()) params->shape.push(extent < 0 ? -1 : extent);
     }
     params->type = dataTypeFromWire(static_cast<int32_t>(table->dtype()), name);
@@ -97,8 +97,8 @@ void shapeInput(const ShapeContext& context) {
     if (shape.rank() > 0 && shape[0] < 0) shape[0] = 1;
     for (const int64_t extent : shape)
         if (extent < 0)
-            fail(Status::ComputeSizeError, "input '%s' has no complete shape (%s); set one first",
-                 context.name(), params->shape.text().c_str());
+            fail(Status::ComputeSizeError, "input '%s' has no complete shape (%s); set one first", context.name(),
+                 params->shape.text().c_str());
     context.set(0, shape, params->type, params->format);
 }
 
@@ -112,8 +112,7 @@ void geometryIdentity(const OpContext& context) {
 // are inputs, do not matter.
 void shapeDropout(const ShapeContext& context) {
     context.set(0, context.in(0).shape);
-    if (context.outputs.size() > 1)
-        context.set(1, context.in(0).shape, DataType::Int32, context.in(0).format);
+    if (context.outputs.size() > 1) context.set(1, context.in(0).shape, DataType::Int32, context.in(0).format);
 }
 
 void geometryDropout(const OpContext& context) {

@@ -2,8 +2,8 @@
 #pragma once
 #include <mutex>
 
-#include "model/const_data.h"
 #include "ir/params.h"
+#include "model/const_data.h"
 #include "tensor/data_type.h"
 #include "tensor/shape.h"
 #include "tensor/stored_content.h"

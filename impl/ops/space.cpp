@@ -19,14 +19,12 @@ struct DepthParams : ParamsOf<DepthParams> {
 
 ParamsPtr parseDepth(const wire::Op& op, const ParseContext& context) {
     const wire::DepthSpaceParam* table = op.main_as_DepthSpaceParam();
-    if (!table)
-        fail(Status::BadParameter, "op '%s' carries no DepthSpaceParam table", context.node.name.c_str());
+    if (!table) fail(Status::BadParameter, "op '%s' carries no DepthSpaceParam table", context.node.name.c_str());
     auto params = std::make_shared<DepthParams>();
     params->block = table->blockSize();
     params->crd = table->mode() == wire::DepthToSpaceMode::CRD;
     if (params->block <= 0 || params->block > 32767)
-        fail(Status::BadParameter, "op '%s': a block size of %d", context.node.name.c_str(),
-             table->blockSize());
+        fail(Status::BadParameter, "op '%s': a block size of %d", context.node.name.c_str(), table->blockSize());
     return params;
 }
 
@@ -47,11 +45,9 @@ void shapeDepth(const ShapeContext& context) {
         shape.rank() == 4 && (toSpace ? shape[axes.channel] % (block * block) == 0
                                       : shape[axes.height] % block == 0 && shape[axes.width] % block == 0);
     if (!fits)
-        fail(Status::ComputeSizeError, "op '%s': blocks of %lld do not fit a tensor of shape %s",
-             context.name(), asLong(block), shape.text().c_str());
-    const auto grow = [&](int axis, int64_t factor) {
-        shape[axis] = checkedMul(shape[axis], factor, context.name());
-    };
+        fail(Status::ComputeSizeError, "op '%s': blocks of %lld do not fit a tensor of shape %s", context.name(),
+             asLong(block), shape.text().c_str());
+    const auto grow = [&](int axis, int64_t factor) { shape[axis] = checkedMul(shape[axis], factor, context.name()); };
     if (toSpace) {
         shape[axes.channel] /= block * block;
         grow(axes.height, block);
@@ -123,10 +119,9 @@ BatchPlan batchPlan(const ShapeContext& context) {
     BatchPlan plan;
     plan.first = context.in(0).format == Format::NHWC ? 1 : 2;
     const size_t m = block.size();
-    if (m < 1 || m > 2 || pads.size() < 2 * m ||
-        plan.first + static_cast<int>(m) > context.in(0).shape.rank())
-        fail(Status::ComputeSizeError, "op '%s': %zu blocks and %zu paddings for a tensor of shape %s",
-             context.name(), m, pads.size(), context.in(0).shape.text().c_str());
+    if (m < 1 || m > 2 || pads.size() < 2 * m || plan.first + static_cast<int>(m) > context.in(0).shape.rank())
+        fail(Status::ComputeSizeError, "op '%s': %zu blocks and %zu paddings for a tensor of shape %s", context.name(),
+             m, pads.size(), context.in(0).shape.text().c_str());
     plan.axes = static_cast<int>(m);
     for (size_t i = 0; i < m; ++i) {
         plan.block[i] = block[i];
@@ -148,8 +143,8 @@ void shapeBatch(const ShapeContext& context) {
         shape[0] = checkedMul(shape[0], blocks, context.name());
     } else {
         if (shape[0] % blocks != 0)
-            fail(Status::ComputeSizeError, "op '%s': a batch of %lld does not divide into %lld blocks",
-                 context.name(), asLong(shape[0]), asLong(blocks));
+            fail(Status::ComputeSizeError, "op '%s': a batch of %lld does not divide into %lld blocks", context.name(),
+                 asLong(shape[0]), asLong(blocks));
         shape[0] /= blocks;
     }
     for (int i = 0; i < plan.axes; ++i) {
@@ -159,8 +154,8 @@ void shapeBatch(const ShapeContext& context) {
         else
             extent = checkedMul(extent, plan.block[i], context.name()) - plan.before[i] - plan.after[i];
         if (extent < 0)
-            fail(Status::ComputeSizeError, "op '%s': the crops leave nothing of axis %d of %s",
-                 context.name(), plan.first + i, context.in(0).shape.text().c_str());
+            fail(Status::ComputeSizeError, "op '%s': the crops leave nothing of axis %d of %s", context.name(),
+                 plan.first + i, context.in(0).shape.text().c_str());
     }
     shape.elements();
     context.set(0, shape);
@@ -176,8 +171,8 @@ void geometryBatch(const OpContext& context) {
     const Strides is = rowMajorStrides(image), bs = rowMajorStrides(blocked);
     RegionBuilder builder(context.name());
     if (checkedMul(plan.block[0], plan.block[1], context.name()) > RegionBuilder::kMaxRegions)
-        fail(Status::LimitExceeded, "op '%s': %lld x %lld block positions", context.name(),
-             asLong(plan.block[0]), asLong(plan.block[1]));
+        fail(Status::LimitExceeded, "op '%s': %lld x %lld block positions", context.name(), asLong(plan.block[0]),
+             asLong(plan.block[1]));
     for (int64_t i = 0; i < plan.block[0]; ++i)
         for (int64_t j = 0; j < plan.block[1]; ++j) {
             const int64_t position[2] = {i, j};
@@ -200,8 +195,7 @@ void geometryBatch(const OpContext& context) {
             }
             if (!toBatch)
                 for (BoxAxis& axis : axes) std::swap(axis.src, axis.dst);
-            builder.box(0, toBatch ? imageOffset : blockedOffset, toBatch ? blockedOffset : imageOffset,
-                        axes);
+            builder.box(0, toBatch ? imageOffset : blockedOffset, toBatch ? blockedOffset : imageOffset, axes);
         }
     context.geometry.raster(context.outputs[0], {context.inputs[0]}, builder.take(), context.node.name);
 }

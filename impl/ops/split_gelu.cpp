@@ -11,8 +11,8 @@ namespace {
 
 void shapeSplitGelu(const ShapeContext& context) {
     if (context.inputCount() > 2 || context.outputs.size() != 1)
-        fail(Status::NotSupported, "op '%s': SplitGeLU with %d inputs and %zu outputs is not supported",
-             context.name(), context.inputCount(), context.outputs.size());
+        fail(Status::NotSupported, "op '%s': SplitGeLU with %d inputs and %zu outputs is not supported", context.name(),
+             context.inputCount(), context.outputs.size());
     for (int i = 0; i < context.inputCount(); ++i)
         if (context.in(i).type != DataType::Float32)
             fail(Status::NotSupported, "op '%s': SplitGeLU needs float32, input %d is %s", context.name(), i,
@@ -22,16 +22,14 @@ void shapeSplitGelu(const ShapeContext& context) {
     if (last < 0 || shape[last] % 2 != 0)
         fail(Status::ComputeSizeError, "op '%s': the last axis of %s has no halves", context.name(),
              shape.text().c_str());
-    if (context.inputCount() == 2 &&
-        (context.in(1).elements() != shape[last] || context.in(1).shape.rank() == 0))
+    if (context.inputCount() == 2 && (context.in(1).elements() != shape[last] || context.in(1).shape.rank() == 0))
         fail(Status::ComputeSizeError, "op '%s': input 1 is %s, %lld values are expected", context.name(),
              context.in(1).shape.text().c_str(), asLong(shape[last]));
     shape[last] /= 2;
     context.set(0, shape);
 }
 
-void emit(const OpContext& context, OpType type, ParamsPtr params, std::vector<Tensor*> inputs,
-          Tensor* output) {
+void emit(const OpContext& context, OpType type, ParamsPtr params, std::vector<Tensor*> inputs, Tensor* output) {
     ValueCommand command;
     command.type = type;
     command.name = context.node.name;
@@ -65,8 +63,7 @@ void lowerSplitGelu(const OpContext& context) {
     Tensor* whole = context.inputs[0];
     if (context.inputCount() == 2) {
         // The values along the last axis, of a shape that every rank broadcasts.
-        Tensor* added =
-            context.geometry.temporary(Shape{context.in(1).elements()}, whole->type, whole->format);
+        Tensor* added = context.geometry.temporary(Shape{context.in(1).elements()}, whole->type, whole->format);
         context.geometry.copyLinear(added, context.inputs[1], context.node.name);
         Tensor* sum = context.geometry.temporary(whole->shape, whole->type, whole->format);
         emitBinary(context, kBinaryAdd, whole, added, sum);

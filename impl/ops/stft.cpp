@@ -39,23 +39,19 @@ void shapeStft(const ShapeContext& context) {
              window.text().c_str(), signal.text().c_str());
     if (step < 1) fail(Status::BadRange, "op '%s': a step of %lld", context.name(), asLong(step));
     if (size > kMaxWindow)
-        fail(Status::NotSupported, "op '%s' (Stft): a window of %lld values, the limit is %lld",
-             context.name(), asLong(size), asLong(kMaxWindow));
+        fail(Status::NotSupported, "op '%s' (Stft): a window of %lld values, the limit is %lld", context.name(),
+             asLong(size), asLong(kMaxWindow));
     const int64_t bins = context.node.paramsAs<StftParams>().oneSided ? size / 2 + 1 : size;
     context.set(0, Shape{signal[0], (signal[1] - size) / step + 1, bins, 2});
 }
 
 double stftFlops(const ShapeContext& context) {
-    return 2.0 * static_cast<double>(context.out(0).elements()) *
-           static_cast<double>(context.in(2).elements()) * static_cast<double>(context.in(0).shape.at(2));
+    return 2.0 * static_cast<double>(context.out(0).elements()) * static_cast<double>(context.in(2).elements()) *
+           static_cast<double>(context.in(0).shape.at(2));
 }
 
 constexpr OpDef kStftOps[] = {
-    {.type = OpType::Stft,
-     .parse = parseStft,
-     .shape = shapeStft,
-     .valueInputs = contentOfInput1,
-     .flops = stftFlops},
+    {.type = OpType::Stft, .parse = parseStft, .shape = shapeStft, .valueInputs = contentOfInput1, .flops = stftFlops},
 };
 
 }  // namespace

@@ -32,11 +32,11 @@ using Indices = std::span<const int32_t>;
 
 void checkLengths(const char* name, const StridedSliceIndices& indices) {
     int input = 2;
-    for (const Indices* list : {&indices.ends, indices.axes ? &*indices.axes : nullptr,
-                                indices.steps ? &*indices.steps : nullptr}) {
+    for (const Indices* list :
+         {&indices.ends, indices.axes ? &*indices.axes : nullptr, indices.steps ? &*indices.steps : nullptr}) {
         if (list && list->size() != indices.begins.size())
-            fail(Status::ComputeSizeError, "op '%s': input %d holds %zu numbers, input 1 holds %zu", name,
-                 input, list->size(), indices.begins.size());
+            fail(Status::ComputeSizeError, "op '%s': input %d holds %zu numbers, input 1 holds %zu", name, input,
+                 list->size(), indices.begins.size());
         input += list != nullptr;
     }
 }
@@ -46,8 +46,7 @@ Items onnxItems(const char* name, const Shape& in, const StridedSliceIndices& in
     Items items;
     for (int i = 0; i < in.rank(); ++i) items.push(kFullItem);
     for (size_t k = 0; k < indices.begins.size(); ++k) {
-        const int axis =
-            normalizeAxis(indices.axes ? (*indices.axes)[k] : static_cast<int64_t>(k), in.rank(), name);
+        const int axis = normalizeAxis(indices.axes ? (*indices.axes)[k] : static_cast<int64_t>(k), in.rank(), name);
         Item item;
         item.begin = indices.begins[k];
         item.end = indices.ends[k];
@@ -60,13 +59,12 @@ Items onnxItems(const char* name, const Shape& in, const StridedSliceIndices& in
 Items maskedItems(const char* name, const StridedSliceParams& params, const Shape& in,
                   const StridedSliceIndices& indices) {
     if (indices.begins.size() > kMaxBegins)
-        fail(Status::ComputeSizeError, "op '%s': %zu index items; the limit is %zu", name,
-             indices.begins.size(), kMaxBegins);
+        fail(Status::ComputeSizeError, "op '%s': %zu index items; the limit is %zu", name, indices.begins.size(),
+             kMaxBegins);
     Items items;
     const auto bitOf = [](uint32_t mask, size_t k) { return (mask >> k & 1u) != 0; };
     int64_t taken = 0;  // axes of the input that items other than the ellipsis stand for
-    for (size_t k = 0; k < indices.begins.size(); ++k)
-        taken += !bitOf(params.ellipsisMask | params.newAxisMask, k);
+    for (size_t k = 0; k < indices.begins.size(); ++k) taken += !bitOf(params.ellipsisMask | params.newAxisMask, k);
     int ellipses = 0;
     for (size_t k = 0; k < indices.begins.size(); ++k) {
         const auto bit = [&](uint32_t mask) { return bitOf(mask, k); };
@@ -75,9 +73,8 @@ Items maskedItems(const char* name, const StridedSliceParams& params, const Shap
             for (int64_t i = taken; i < in.rank(); ++i) items.push(kFullItem);
             continue;
         }
-        items.push({indices.begins[k], indices.ends[k], indices.steps ? (*indices.steps)[k] : 1,
-                    bit(params.beginMask), bit(params.endMask), bit(params.newAxisMask),
-                    bit(params.shrinkAxisMask)});
+        items.push({indices.begins[k], indices.ends[k], indices.steps ? (*indices.steps)[k] : 1, bit(params.beginMask),
+                    bit(params.endMask), bit(params.newAxisMask), bit(params.shrinkAxisMask)});
     }
     return items;
 }
@@ -89,8 +86,8 @@ StridedSlicePlan::Axis planAxis(const char* name, const Item& item, int64_t leng
     if (item.shrink) {
         const int64_t begin = item.fromStart ? 0 : fromStart(item.begin);
         if (begin < 0 || begin >= length)
-            fail(Status::InputDataError, "op '%s': element %lld of axis %d of extent %lld", name,
-                 asLong(item.begin), at, asLong(length));
+            fail(Status::InputDataError, "op '%s': element %lld of axis %d of extent %lld", name, asLong(item.begin),
+                 at, asLong(length));
         return {begin, 1, 1};
     }
     // Backwards the range ends in front of element 0, at -1.
@@ -116,8 +113,7 @@ StridedSlicePlan planStridedSlice(const char* name, const StridedSliceParams& pa
             continue;
         }
         if (plan.rank >= in.rank())
-            fail(Status::ComputeSizeError, "op '%s': more index items than the %d axes of its input", name,
-                 in.rank());
+            fail(Status::ComputeSizeError, "op '%s': more index items than the %d axes of its input", name, in.rank());
         StridedSlicePlan::Axis& axis = plan.axis[static_cast<size_t>(plan.rank)];
         axis = planAxis(name, item, in[plan.rank], plan.rank);
         if (!item.shrink) plan.shape.push(axis.size);

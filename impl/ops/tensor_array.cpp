@@ -1,6 +1,6 @@
-// The TensorArray operators of TensorFlow, which are the sequence operators of ONNX, too. A sequence is a tensor of rank 1 with the
-// elements one after another, and their shapes travel with it (tensor/tensor_list.h); the last input ("flow") is the sequence, the
-// first one ("handle") only orders operators in TensorFlow. All of them move data.
+// The TensorArray operators of TensorFlow, which are the sequence operators of ONNX, too. A sequence is a tensor of
+// rank 1 with the elements one after another, and their shapes travel with it (tensor/tensor_list.h); the last input
+// ("flow") is the sequence, the first one ("handle") only orders operators in TensorFlow. All of them move data.
 #include <algorithm>
 
 #include "ops/families.h"
@@ -13,8 +13,7 @@ namespace {
 void shapeTensorArray(const ShapeContext& context) {
     const auto& params = tensorArrayParams(context);
     const int64_t size = context.intAt(0);
-    if (size < 0)
-        fail(Status::BadRange, "op '%s': a sequence of %lld elements", context.name(), asLong(size));
+    if (size < 0) fail(Status::BadRange, "op '%s': a sequence of %lld elements", context.name(), asLong(size));
     if (context.outputs.size() != 2)
         fail(Status::ComputeSizeError, "op '%s': TensorArray has %zu outputs, not 2", context.name(),
              context.outputs.size());
@@ -37,8 +36,7 @@ void shapeSize(const ShapeContext& context) {
 
 void geometrySize(const OpContext& context) {
     const int64_t size = listOf(context).size();
-    if (size > INT32_MAX)
-        fail(Status::Overflow, "op '%s': a sequence of %lld elements", context.name(), asLong(size));
+    if (size > INT32_MAX) fail(Status::Overflow, "op '%s': a sequence of %lld elements", context.name(), asLong(size));
     const auto value = static_cast<int32_t>(size);
     context.geometry.constant(context.outputs[0], &value);
 }

@@ -72,8 +72,8 @@ int64_t elementIndex(const ShapeContext& context, int64_t index, int64_t size, b
     const int64_t given = index;
     if (index < 0) index += size;
     if (index < 0 || index >= size + (behind ? 1 : 0))
-        fail(Status::InputDataError, "op '%s': element %lld of a sequence of %lld", context.name(),
-             asLong(given), asLong(size));
+        fail(Status::InputDataError, "op '%s': element %lld of a sequence of %lld", context.name(), asLong(given),
+             asLong(size));
     return index;
 }
 
@@ -92,8 +92,7 @@ int64_t writeIndex(const ShapeContext& context, const TensorList& list, int64_t 
     return index;
 }
 
-void copyElements(Parts& parts, const OpContext& context, const TensorList& list, int64_t first,
-                  int64_t last) {
+void copyElements(Parts& parts, const OpContext& context, const TensorList& list, int64_t first, int64_t last) {
     const int64_t from = list.offset(first);
     parts.copy(flowInput(context), from, list.offset(last) - from);
 }

@@ -18,7 +18,8 @@ const TensorList& listOf(const ShapeContext& context);
 // Makes the output a sequence with elements of `value` and those of the flow, if it has any.
 void setSequence(const ShapeContext& context, TensorList list, const Tensor& value);
 
-// An index of an element, counted from the end where it is negative. The place behind the last element counts with `behind`.
+// An index of an element, counted from the end where it is negative. The place behind the last element counts with
+// `behind`.
 int64_t elementIndex(const ShapeContext& context, int64_t index, int64_t size, bool behind);
 // An index that is written: one behind the end makes a dynamic sequence longer.
 int64_t writeIndex(const ShapeContext& context, const TensorList& list, int64_t index);
@@ -49,8 +50,7 @@ class Parts {
     }
     void skip(int64_t count) { at_ += count; }  // stays zero
     void emit() {
-        context_.geometry.raster(context_.outputs[0], std::move(inputs_), std::move(regions_),
-                                 context_.node.name);
+        context_.geometry.raster(context_.outputs[0], std::move(inputs_), std::move(regions_), context_.node.name);
     }
 
   private:
@@ -70,8 +70,7 @@ class Parts {
 };
 
 // Copies elements [first, last) of the flow.
-void copyElements(Parts& parts, const OpContext& context, const TensorList& list, int64_t first,
-                  int64_t last);
+void copyElements(Parts& parts, const OpContext& context, const TensorList& list, int64_t first, int64_t last);
 
 // Input 0, the handle, is never read.
 inline uint32_t handleInput(const Node&) {

@@ -1,5 +1,5 @@
-// TensorArrayGather, TensorArrayScatter, TensorArraySplit and TensorArrayConcat: many elements of a sequence at once, to and from
-// one tensor.
+// TensorArrayGather, TensorArrayScatter, TensorArraySplit and TensorArrayConcat: many elements of a sequence at once,
+// to and from one tensor.
 #include <algorithm>
 
 #include "ops/families.h"
@@ -13,10 +13,9 @@ namespace {
 constexpr int64_t kMaxSearches = 100000000;  // of an element among the runs of a sequence, in one operator
 
 void limitSearches(const ShapeContext& context, size_t elements, const TensorList& list) {
-    if (static_cast<int64_t>(elements) >
-        kMaxSearches / std::max<int64_t>(1, static_cast<int64_t>(list.runs().size())))
-        fail(Status::LimitExceeded, "op '%s': %zu elements are looked up in a sequence of %zu shapes",
-             context.name(), elements, list.runs().size());
+    if (static_cast<int64_t>(elements) > kMaxSearches / std::max<int64_t>(1, static_cast<int64_t>(list.runs().size())))
+        fail(Status::LimitExceeded, "op '%s': %zu elements are looked up in a sequence of %zu shapes", context.name(),
+             elements, list.runs().size());
 }
 
 void shapeGather(const ShapeContext& context) {
@@ -49,7 +48,8 @@ void geometryGather(const OpContext& context) {
     parts.emit();
 }
 
-// Pairs of an element and the row of the value that it gets, in the order of the elements. The last of several rows wins.
+// Pairs of an element and the row of the value that it gets, in the order of the elements. The last of several rows
+// wins.
 std::vector<std::pair<int64_t, int64_t>> scatteredRows(const ShapeContext& context) {
     const TensorList& list = listOf(context);
     std::vector<std::pair<int64_t, int64_t>> rows;
@@ -136,8 +136,7 @@ Pieces piecesOf(const ShapeContext& context) {
     }
     int64_t sum = 0;
     for (const int64_t length : lengths) {
-        if (length < 0)
-            fail(Status::InputDataError, "op '%s': a piece of length %lld", context.name(), asLong(length));
+        if (length < 0) fail(Status::InputDataError, "op '%s': a piece of length %lld", context.name(), asLong(length));
         sum = checkedAdd(sum, length, context.name());
         if (!pieces.runs.empty() && pieces.runs.back().second == length)
             ++pieces.runs.back().first;
@@ -145,8 +144,8 @@ Pieces piecesOf(const ShapeContext& context) {
             pieces.runs.emplace_back(1, length);
     }
     if (sum != extent)
-        fail(Status::InputDataError, "op '%s': the lengths of pieces add up to %lld, the axis has %lld",
-             context.name(), asLong(sum), asLong(extent));
+        fail(Status::InputDataError, "op '%s': the lengths of pieces add up to %lld, the axis has %lld", context.name(),
+             asLong(sum), asLong(extent));
     return pieces;
 }
 
@@ -201,9 +200,8 @@ void shapeConcat(const ShapeContext& context) {
         Shape alike = shape;
         if (!newAxis && run.known && run.shape.rank() == shape.rank()) alike[axis] = run.shape[axis];
         if (!run.known || !(run.shape == alike))
-            fail(Status::ComputeSizeError, "op '%s': elements of %s and %s cannot be joined at axis %d",
-                 context.name(), shape.text().c_str(), run.known ? run.shape.text().c_str() : "unknown shape",
-                 axis);
+            fail(Status::ComputeSizeError, "op '%s': elements of %s and %s cannot be joined at axis %d", context.name(),
+                 shape.text().c_str(), run.known ? run.shape.text().c_str() : "unknown shape", axis);
         const int64_t length = newAxis ? run.count : checkedMul(run.count, run.shape[axis], context.name());
         extent = checkedAdd(extent, length, context.name());
     }

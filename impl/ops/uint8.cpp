@@ -13,8 +13,7 @@ constexpr int kMaxExtent = 1 << 20;
 
 int extentOf(int value, int least, const char* what, const char* name) {
     if (value < least || value > kMaxExtent)
-        fail(Status::BadParameter, "op '%s': %s is %d, allowed are %d to %d", name, what, value, least,
-             kMaxExtent);
+        fail(Status::BadParameter, "op '%s': %s is %d, allowed are %d to %d", name, what, value, least, kMaxExtent);
     return value;
 }
 
@@ -38,16 +37,14 @@ void fillWindow(const wire::Convolution2DCommon& c, ConvParams& p, const char* n
     if (mode < 0 || mode > 2) fail(Status::BadParameter, "op '%s': padMode %d is unknown", name, mode);
     p.padMode = static_cast<ConvPad>(mode);
     if (c.group() > 1 || c.outputCount() < 1)
-        fail(Status::BadParameter, "op '%s': %d groups and %d output channels", name, c.group(),
-             c.outputCount());
+        fail(Status::BadParameter, "op '%s': %d groups and %d output channels", name, c.group(), c.outputCount());
     p.outputCount = c.outputCount();
 }
 
 ParamsPtr parseConv(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     const auto* table = op.main_as_TfQuantizedConv2D();
-    if (!table || !table->common())
-        fail(Status::BadParameter, "op '%s': the convolution parameters are missing", name);
+    if (!table || !table->common()) fail(Status::BadParameter, "op '%s': the convolution parameters are missing", name);
     auto p = std::make_shared<CodeConvParams>();
     p->depthwise = context.node.type == OpType::QuantizedDepthwiseConv2D;
     fillWindow(*table->common(), p->window, name);
@@ -56,8 +53,8 @@ ParamsPtr parseConv(const wire::Op& op, const ParseContext& context) {
     if (table->bias()) p->bias.assign(table->bias()->begin(), table->bias()->end());
     const auto channels = static_cast<size_t>(p->window.outputCount);
     if (p->weights.size() < channels || (!p->bias.empty() && p->bias.size() != channels))
-        fail(Status::BadWeights, "op '%s': %zu weights and %zu biases for %zu output channels", name,
-             p->weights.size(), p->bias.size(), channels);
+        fail(Status::BadWeights, "op '%s': %zu weights and %zu biases for %zu output channels", name, p->weights.size(),
+             p->bias.size(), channels);
     p->bias.resize(channels, 0);
     const Codes in = codesOf(table->inputQuantizedParam(), "inputQuantizedParam", name);
     const Codes weight = codesOf(table->filterQuantizedParam(), "filterQuantizedParam", name);
@@ -68,12 +65,11 @@ ParamsPtr parseConv(const wire::Op& op, const ParseContext& context) {
     p->factor = factorOf(in.scale * weight.scale / out.scale, name);
     if (table->multiplier() != 0) {
         if (table->multiplier() < 0 || std::abs(int64_t{table->shift()}) > FixedFactor::kMostShift)
-            fail(Status::BadParameter, "op '%s': a multiplier of %d with a shift of %d", name,
-                 table->multiplier(), table->shift());
+            fail(Status::BadParameter, "op '%s': a multiplier of %d with a shift of %d", name, table->multiplier(),
+                 table->shift());
         p->factor = {table->multiplier(), -table->shift()};
     }
-    p->range =
-        statedRange(table->outMin(), table->outMax(), rangeOf(table->activationType(), out, name), name);
+    p->range = statedRange(table->outMin(), table->outMax(), rangeOf(table->activationType(), out, name), name);
     return p;
 }
 
@@ -82,15 +78,15 @@ void shapeConv(const ShapeContext& context) {
     const auto& p = context.node.paramsAs<CodeConvParams>();
     Shape shape = channelFirstShape(context.in(0), context.name());
     if (shape.rank() != 4)
-        fail(Status::ComputeSizeError, "op '%s': an input of rank 4 is needed, this one is %s",
-             context.name(), context.in(0).shape.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': an input of rank 4 is needed, this one is %s", context.name(),
+             context.in(0).shape.text().c_str());
     const ConvWindow w = convWindow(OpType::Convolution, p.window, shape, nullptr, nullptr, context.name());
     const int64_t perGroup = p.depthwise ? 1 : w.ic;
     const int64_t count = checkedMul(checkedMul(w.kh * w.kw, perGroup, "weights"), w.oc, "weights");
     if (count != static_cast<int64_t>(p.weights.size()) ||
         (p.depthwise && w.oc != checkedMul(w.ic, p.depthMultiplier, "channels")))
-        fail(Status::ComputeSizeError, "op '%s': %zu weights for %lld to %lld channels and %lld taps",
-             context.name(), p.weights.size(), asLong(w.ic), asLong(w.oc), asLong(w.kh * w.kw));
+        fail(Status::ComputeSizeError, "op '%s': %zu weights for %lld to %lld channels and %lld taps", context.name(),
+             p.weights.size(), asLong(w.ic), asLong(w.oc), asLong(w.kh * w.kw));
     shape[1] = w.oc;
     shape[2] = w.oh;
     shape[3] = w.ow;
@@ -122,8 +118,7 @@ ParamsPtr parsePoolTable(const Table* table, const char* name, bool average) {
 
 ParamsPtr parsePool(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
-    if (context.node.type == OpType::QuantizedAvgPool)
-        return parsePoolTable(op.main_as_QuantizedAvgPool(), name, true);
+    if (context.node.type == OpType::QuantizedAvgPool) return parsePoolTable(op.main_as_QuantizedAvgPool(), name, true);
     return parsePoolTable(op.main_as_QuantizedMaxPool(), name, false);
 }
 
@@ -131,8 +126,8 @@ void shapePool(const ShapeContext& context) {
     requireCodes(context);
     Shape shape = channelFirstShape(context.in(0), context.name());
     if (shape.rank() != 4)
-        fail(Status::ComputeSizeError, "op '%s': an input of rank 4 is needed, this one is %s",
-             context.name(), context.in(0).shape.text().c_str());
+        fail(Status::ComputeSizeError, "op '%s': an input of rank 4 is needed, this one is %s", context.name(),
+             context.in(0).shape.text().c_str());
     const PoolWindow w = poolWindow(context.node.paramsAs<CodePoolParams>().window, shape, context.name());
     shape[2] = w.axis[1].out;
     shape[3] = w.axis[2].out;

@@ -22,9 +22,8 @@ struct CodeConvParams : ParamsOf<CodeConvParams> {
     ConvParams window;
     bool depthwise = false;
     int64_t depthMultiplier = 1;
-    std::vector<uint8_t>
-        weights;                // [kernel height][kernel width][input channels of a group][output channels]
-    std::vector<int32_t> bias;  // one per output channel
+    std::vector<uint8_t> weights;  // [kernel height][kernel width][input channels of a group][output channels]
+    std::vector<int32_t> bias;     // one per output channel
     int32_t zeroIn = 0, zeroWeight = 0, zeroOut = 0;
     FixedFactor factor;
     CodeRange range;

@@ -39,8 +39,7 @@ CodeRange rangeOf(wire::FusedActivation activation, const Codes& out, const char
         case wire::FusedActivation::kTfLiteActRelu6:
             return {code(0), code(6)};
         default:
-            fail(Status::NotSupported, "op '%s': the fused activation %d", name,
-                 static_cast<int>(activation));
+            fail(Status::NotSupported, "op '%s': the fused activation %d", name, static_cast<int>(activation));
     }
 }
 
@@ -93,8 +92,7 @@ Tensor* repeated(const OpContext& context, Tensor* operand) {
     std::vector<BoxAxis> axes;
     for (int i = 0, missing = out.rank() - in.rank(); i < out.rank(); ++i) {
         const bool same = i < missing || in[i - missing] == 1;
-        axes.push_back(
-            {out[i], same ? 0 : src[static_cast<size_t>(i - missing)], dst[static_cast<size_t>(i)]});
+        axes.push_back({out[i], same ? 0 : src[static_cast<size_t>(i - missing)], dst[static_cast<size_t>(i)]});
     }
     RegionBuilder builder(context.name());
     builder.box(0, 0, 0, axes);
@@ -145,11 +143,10 @@ ParamsPtr parseSoftmax(const wire::Op& op, const ParseContext& context) {
     if (!table) fail(Status::BadParameter, "op '%s' carries no QuantizedSoftmax table", name);
     const double step = static_cast<double>(table->beta()) * static_cast<double>(table->inputScale());
     if (!(step >= 0) || !std::isfinite(step))
-        fail(Status::BadParameter, "op '%s': beta is %g and inputScale %g", name,
-             static_cast<double>(table->beta()), static_cast<double>(table->inputScale()));
+        fail(Status::BadParameter, "op '%s': beta is %g and inputScale %g", name, static_cast<double>(table->beta()),
+             static_cast<double>(table->inputScale()));
     auto p = std::make_shared<CodeSoftmaxParams>();
-    for (size_t d = 0; d < 256; ++d)
-        p->powers[d] = static_cast<float>(std::exp(-static_cast<double>(d) * step));
+    for (size_t d = 0; d < 256; ++d) p->powers[d] = static_cast<float>(std::exp(-static_cast<double>(d) * step));
     return p;
 }
 
@@ -165,10 +162,7 @@ void shapeSoftmax(const ShapeContext& context) {
 OpFamily uint8PointwiseOps() {
     static constexpr OpDef kOps[] = {
         {.type = OpType::QuantizedAdd, .parse = parseAdd, .shape = shapeAdd, .geometry = geometryAdd},
-        {.type = OpType::QuantizedLogistic,
-         .parse = parseLogistic,
-         .shape = shapeLogistic,
-         .geometry = lowerLogistic},
+        {.type = OpType::QuantizedLogistic, .parse = parseLogistic, .shape = shapeLogistic, .geometry = lowerLogistic},
         {.type = OpType::QuantizedSoftmax, .parse = parseSoftmax, .shape = shapeSoftmax},
     };
     return kOps;

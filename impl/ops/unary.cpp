@@ -11,8 +11,7 @@ ParamsPtr parseUnary(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     if (!table) fail(Status::BadParameter, "op '%s': UnaryOp without its parameter table", name);
     const int code = static_cast<int>(table->opType());
-    if (code < 0 || code > 34)
-        fail(Status::BadParameter, "op '%s': unary code %d is unknown (0..34)", name, code);
+    if (code < 0 || code > 34) fail(Status::BadParameter, "op '%s': unary code %d is unknown (0..34)", name, code);
     auto params = std::make_shared<UnaryParams>();
     // Converters write GELU (32, by name the tanh form) for what a net computes with erf, and for ONNX Gelu of either
     // `approximate`: the file does not say which, so the definition by erf, ONNX's default, holds. It is within 5e-4

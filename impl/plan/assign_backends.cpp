@@ -35,11 +35,9 @@ class Assignment {
             assignTo(*context_.device, id, deviceReason, ""))
             return;
         if (context_.cpu->supports(command, reason) &&
-            assignTo(*context_.cpu, id, reason,
-                     deviceReason.empty() ? plan_.graph.refusal(id) : deviceReason))
+            assignTo(*context_.cpu, id, reason, deviceReason.empty() ? plan_.graph.refusal(id) : deviceReason))
             return;
-        fail(Status::NoExecution,
-             "operator %s of node '%s' with inputs (%s) and outputs (%s) has no execution: %s",
+        fail(Status::NoExecution, "operator %s of node '%s' with inputs (%s) and outputs (%s) has no execution: %s",
              typeName(command), command.name.c_str(), joined(command.inputs, operandText).c_str(),
              joined(command.outputs, operandText).c_str(),
              (deviceReason.empty() ? reason : deviceReason + "; " + reason).c_str());
@@ -78,8 +76,7 @@ Command Assignment::withStorage(Backend& backend, CommandGraph::Id id) {
         Operand*& residual = command.inputs.back();
         residual = conversions_.view(conversions_.convert(residual, {1, device}), *command.outputs[0], 1);
     }
-    const StorageChoice choice =
-        planned.onDevice == device ? planned.choice : feasibleStorage(backend, command);
+    const StorageChoice choice = planned.onDevice == device ? planned.choice : feasibleStorage(backend, command);
     const WideOperands wide(original);
     for (size_t i = 0; i < command.inputs.size(); ++i) {
         const bool keeps = backend.narrowsFloats() && wide.input(i);
@@ -101,8 +98,7 @@ Command Assignment::withStorage(Backend& backend, CommandGraph::Id id) {
 }
 
 // Appends the command's step on this backend, or says why not.
-bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& reason,
-                          const std::string& whyNot) {
+bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& reason, const std::string& whyNot) {
     const bool device = context_.device.get() == &backend;
     const Command& original = plan_.graph.command(id);
     Command command = withStorage(backend, id);
@@ -115,8 +111,7 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
             fresh->prepare();
         } catch (const Error& error) {
             // What a driver refuses to build is left to the CPU; no memory or no device is an error.
-            if (!device || (error.status() != Status::DriverError && error.status() != Status::NotSupported))
-                throw;
+            if (!device || (error.status() != Status::DriverError && error.status() != Status::NotSupported)) throw;
             reason = error.message();
             return false;
         }
@@ -132,8 +127,7 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
     call.inputs = command.inputs;
     call.outputs = command.outputs;
     const std::vector<Operand*> made = command.outputs;
-    plan_.steps.push_back(
-        {id, std::move(execution), std::move(command), device, {std::move(call)}, std::move(fresh)});
+    plan_.steps.push_back({id, std::move(execution), std::move(command), device, {std::move(call)}, std::move(fresh)});
     for (size_t i = 0; i < made.size(); ++i) {
         Operand* output = original.outputs[i];
         if (made[i] == output || output->empty()) continue;

@@ -1,5 +1,5 @@
-// The pass assign-storage: a backend and a storage for every command, in execution order, because a backend chooses by the storage
-// that its inputs have.
+// The pass assign-storage: a backend and a storage for every command, in execution order, because a backend chooses by
+// the storage that its inputs have.
 #include <deque>
 #include <unordered_map>
 #include <unordered_set>
@@ -44,8 +44,7 @@ class StorageAssignment {
         }
         std::string reason;
         planned.onDevice = context_.device() && deviceTakes(*context_.device(), command, reason);
-        planned.choice =
-            choose(planned.onDevice ? *context_.device() : context_.cpu, command, planned.onDevice);
+        planned.choice = choose(planned.onDevice ? *context_.device() : context_.cpu, command, planned.onDevice);
         for (Operand* output : command.outputs) {
             // The host reads what is live-out.
             const bool staysOnDevice = planned.onDevice && !graph_.isLiveOut(output);
@@ -78,8 +77,7 @@ class StorageAssignment {
     }
 
     ViewRules viewRules() const {
-        return {context_.device() != nullptr,
-                [this](const Operand* tensor) { return graph_.isLiveOut(tensor); },
+        return {context_.device() != nullptr, [this](const Operand* tensor) { return graph_.isLiveOut(tensor); },
                 [this](const Operand* tensor) { return liesOutside(tensor); }};
     }
 

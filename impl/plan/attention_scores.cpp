@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "ops/binary.h"
 #include "ir/region_series.h"
+#include "ops/binary.h"
 #include "ops/softmax.h"
 #include "plan/elementwise_chains.h"
 #include "tensor/region_check.h"
@@ -25,8 +25,7 @@ std::optional<float> knownFactor(const Command& command, const Operand* value) {
     const bool first = command.inputs[0] == value;
     const Operand& other = *command.inputs[first ? 1 : 0];
     const bool divides = params.code == kBinaryRealDiv && first;
-    if (params.relu || &other == value || !isKnownNumber(other) || (!divides && params.code != kBinaryMul))
-        return {};
+    if (params.relu || &other == value || !isKnownNumber(other) || (!divides && params.code != kBinaryMul)) return {};
     return divides ? 1 / *other.known<float>() : *other.known<float>();
 }
 
@@ -55,8 +54,7 @@ bool ScoreReader::take(Id id) {
     if (step.type == OpType::Raster) {
         axes_ = ScoreAxes::of(made->shape, rows_, columns_);
         if (!axes_ || step.inputs.size() != 1 || !isIdentity(step.regions, made->elements())) return false;
-    } else if (!(made->shape == axes_->shape) ||
-               !(step.type == OpType::Select ? takeSelect(id) : takeBinary(id))) {
+    } else if (!(made->shape == axes_->shape) || !(step.type == OpType::Select ? takeSelect(id) : takeBinary(id))) {
         return false;
     }
     members_.push_back(id);
@@ -120,8 +118,7 @@ bool ScoreReader::addMaskThrough(Kind kind, Id id, const ScoreAxes& axes) {
                std::all_of(maker.inputs.begin(), maker.inputs.end(), isSmaller) &&
                addMask(kind, maker.inputs[0], id, axes) && addMask(kind, maker.inputs[1], id, axes);
     }
-    if (maker.type != OpType::Raster || maker.inputs.size() != 1 || maker.inputs[0]->type != made.type)
-        return false;
+    if (maker.type != OpType::Raster || maker.inputs.size() != 1 || maker.inputs[0]->type != made.type) return false;
     Operand* source = maker.inputs[0];
     if (made.shape == axes.shape && isIdentity(maker.regions, made.elements()) &&
         source->elements() == made.elements()) {

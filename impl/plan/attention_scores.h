@@ -21,8 +21,8 @@ class ScoreReader {
     ScoreReader(const CommandGraph& graph, const std::function<bool(Id)>& mayTake, std::vector<Id>& members)
         : graph_(graph), mayTake_(mayTake), members_(members) {}
 
-    // Begins with the product of matrices that have so many rows and columns, whose `softmax` says whether the rows belong to
-    // keys. False where it is over anything else.
+    // Begins with the product of matrices that have so many rows and columns, whose `softmax` says whether the rows
+    // belong to keys. False where it is over anything else.
     bool begin(const Operand* product, int64_t rows, int64_t columns, const Command& softmax);
     bool keysAreRows() const { return keysAreRows_; }
     void multiply(float factor) { pending_ *= factor; }

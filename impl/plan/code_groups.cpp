@@ -1,5 +1,5 @@
-// Finds groups of commands that may compute over int8 codes: all candidates at first, less those with an operand that is
-// not made as codes or a reader that takes floats, until nothing changes.
+// Finds groups of commands that may compute over int8 codes: all candidates at first, less those with an operand that
+// is not made as codes or a reader that takes floats, until nothing changes.
 #include "plan/code_groups.h"
 
 #include <algorithm>
@@ -54,8 +54,7 @@ class GroupFinder {
             const std::vector<Operand*> inputs = fusedInputs(graph_, match.members);
             const auto tensors = std::count_if(inputs.begin(), inputs.end(),
                                                [](const Operand* tensor) { return !isKnownNumber(*tensor); });
-            if (tensors != 1 || (match.members.size() == 1 && query_.computesCodes(match.members[0])))
-                continue;
+            if (tensors != 1 || (match.members.size() == 1 && query_.computesCodes(match.members[0]))) continue;
             Command fused = fusedCommand(graph_, *pattern, match);
             if (backend_.canQuantize(fused)) add({std::move(match.members), std::move(fused)});
         }
@@ -83,8 +82,7 @@ class GroupFinder {
         if (!query_.quantOf(tensor)) return false;
         if (query_.isMadeOfCodes(tensor)) return true;
         const Id producer = graph_.producer(tensor);
-        return producer != CommandGraph::kNone &&
-               (query_.computesCodes(producer) || groupOf_.count(producer) > 0);
+        return producer != CommandGraph::kNone && (query_.computesCodes(producer) || groupOf_.count(producer) > 0);
     }
 
     bool readsCodes(Id consumer, const Operand* tensor) const {
@@ -94,8 +92,7 @@ class GroupFinder {
 
     bool stays(const CodeGroup& group) const {
         const Operand* result = graph_.command(group.members.back()).outputs[0];
-        if (result->type != DataType::Float32 || !query_.quantOf(result) || graph_.isLiveOut(result))
-            return false;
+        if (result->type != DataType::Float32 || !query_.quantOf(result) || graph_.isLiveOut(result)) return false;
         const std::vector<Id>& consumers = graph_.consumers(result);
         if (consumers.empty() ||
             !std::all_of(consumers.begin(), consumers.end(), [&](Id id) { return readsCodes(id, result); }))
@@ -116,8 +113,7 @@ class GroupFinder {
 
 }  // namespace
 
-std::vector<CodeGroup> findCodeGroups(const CommandGraph& graph, const Backend& backend,
-                                      const CodeQuery& query) {
+std::vector<CodeGroup> findCodeGroups(const CommandGraph& graph, const Backend& backend, const CodeQuery& query) {
     return GroupFinder(graph, backend, query).run();
 }
 

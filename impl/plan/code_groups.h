@@ -25,8 +25,7 @@ struct CodeQuery {
 
 // Those whose operands are made as codes and whose readers take nothing but codes: between casts they would round at
 // the same place.
-std::vector<CodeGroup> findCodeGroups(const CommandGraph& graph, const Backend& backend,
-                                      const CodeQuery& query);
+std::vector<CodeGroup> findCodeGroups(const CommandGraph& graph, const Backend& backend, const CodeQuery& query);
 
 // The operand of a sum or product with one value for each channel that stays float; null: there is none.
 Operand* floatOperand(const Command& command);

@@ -30,10 +30,9 @@ bool isComplete(const CommandGraph& graph, const Command& raster) {
         written += region.count();
     }
     return written == output.elements() &&
-           std::all_of(raster.inputs.begin(), raster.inputs.end(),
-                       [&](const Operand* input) {
-                           return input->type == output.type && graph.producerCount(input) <= 1;
-                       }) &&
+           std::all_of(
+               raster.inputs.begin(), raster.inputs.end(),
+               [&](const Operand* input) { return input->type == output.type && graph.producerCount(input) <= 1; }) &&
            !regionsOverlap(raster.regions, output.elements());
 }
 
@@ -41,9 +40,8 @@ bool isComplete(const CommandGraph& graph, const Command& raster) {
 // read. Ranges are not composed with ranges: those cost nothing as views and joined outputs. No permutation moves into
 // a concatenation: a net that concatenates, permutes and slices again and again would permute each piece every time.
 bool isProfitable(const Command& outer, const Command& inner) {
-    if (outer.type != OpType::Raster || outer.outputs.size() != 1 ||
-        outer.outputs[0]->type != inner.outputs[0]->type || outer.regions.size() > kMaxOuterRegions ||
-        inner.regions.size() > kMaxRegions)
+    if (outer.type != OpType::Raster || outer.outputs.size() != 1 || outer.outputs[0]->type != inner.outputs[0]->type ||
+        outer.regions.size() > kMaxOuterRegions || inner.regions.size() > kMaxRegions)
         return false;
     if (std::any_of(inner.regions.begin(), inner.regions.end(), permutes))
         return outer.inputs.size() == 1 && std::none_of(outer.regions.begin(), outer.regions.end(), permutes);
@@ -93,8 +91,7 @@ bool inlineIntoConsumers(CommandGraph& graph, Id id) {
     const auto fits = [&](Id consumer) {
         return graph.runsBefore(id, consumer) && isProfitable(graph.command(consumer), inner);
     };
-    if (consumers.empty() || !std::all_of(consumers.begin(), consumers.end(), fits) ||
-        !isComplete(graph, inner))
+    if (consumers.empty() || !std::all_of(consumers.begin(), consumers.end(), fits) || !isComplete(graph, inner))
         return false;
     std::vector<Command> composed;
     for (const Id consumer : consumers) {

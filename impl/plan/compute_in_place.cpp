@@ -60,8 +60,7 @@ void computeInPlace(StepPlan& plan, const StepContext& context) {
             for (size_t in = 0; in < step.command.inputs.size(); ++in) {
                 Operand* root = rootOf(step.command.inputs[in]);
                 const auto use = lastUse.find(root);
-                if (use == lastUse.end() || use->second != i || taken.count(root) > 0 ||
-                    !canRunInPlace(step, out, in))
+                if (use == lastUse.end() || use->second != i || taken.count(root) > 0 || !canRunInPlace(step, out, in))
                     continue;
                 taken.insert(root);
                 output->aliasOf = root;

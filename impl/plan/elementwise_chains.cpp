@@ -32,8 +32,7 @@ class ChainFinder {
             if (isElementwise(id)) extendChains(id);
         std::vector<FusionMatch> matches;
         for (std::vector<Id>& chain : chains_)
-            if (chain.size() >= std::max<size_t>(limits_.least, 1))
-                matches.push_back({std::move(chain), nullptr});
+            if (chain.size() >= std::max<size_t>(limits_.least, 1)) matches.push_back({std::move(chain), nullptr});
         return matches;
     }
 
@@ -61,8 +60,8 @@ class ChainFinder {
     bool isElementwise(Id id) const {
         const Command& command = graph_.command(id);
         if (!hasOperandCount(command) || command.outputs.size() != 1 || command.epilogue.any() ||
-            !command.views.empty() || result(id)->type != DataType::Float32 ||
-            graph_.producer(result(id)) != id || (limits_.accepts && !limits_.accepts(command)))
+            !command.views.empty() || result(id)->type != DataType::Float32 || graph_.producer(result(id)) != id ||
+            (limits_.accepts && !limits_.accepts(command)))
             return false;
         bool whole = false;
         for (const Operand* input : command.inputs) {
@@ -76,8 +75,7 @@ class ChainFinder {
     }
 
     bool contains(const std::vector<Id>& members, Id id) const {
-        return std::binary_search(members.begin(), members.end(), id,
-                                  [&](Id a, Id b) { return runsBefore(a, b); });
+        return std::binary_search(members.begin(), members.end(), id, [&](Id a, Id b) { return runsBefore(a, b); });
     }
 
     // The command ends the chains that make its operands, or begins one.

@@ -13,8 +13,7 @@ int64_t assignHostOffsets(std::vector<MemoryRequest>& requests) {
     return assignOffsetsApart(requests);
 }
 
-void fenceArena(std::span<const Placement> placements, const MemoryBases& bases,
-                int64_t arenaBytes) noexcept {
+void fenceArena(std::span<const Placement> placements, const MemoryBases& bases, int64_t arenaBytes) noexcept {
     __asan_poison_memory_region(bases.host, static_cast<size_t>(arenaBytes));
     for (const Placement& placement : placements) {
         if (!placement.onHost) continue;

@@ -1,5 +1,5 @@
-// Builds with MNN_C_TENSORS_APART: the address sanitizer reports what is read or written beside the tensors and the scratch of
-// an arena. They do not share memory then, since what one step may touch must stay forbidden in all others.
+// Builds with MNN_C_TENSORS_APART: the address sanitizer reports what is read or written beside the tensors and the
+// scratch of an arena. They do not share memory then, since what one step may touch must stay forbidden in all others.
 // Sessions take more memory so: such builds are for cases and nets.
 #pragma once
 #include <cstdint>

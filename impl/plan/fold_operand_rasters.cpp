@@ -45,12 +45,10 @@ void foldInto(CommandGraph& graph, const Backend& backend, Id product, size_t k)
 void foldOperandRasters(CommandGraph& graph, const PlanContext& context) {
     for (const Id id : graph.ids()) {
         const Command& command = graph.command(id);
-        if ((command.type != OpType::MatMul && command.type != OpType::BatchMatMul) ||
-            command.outputs.size() != 1 || command.outputs[0]->type != DataType::Float32 ||
-            !context.backend.supportsViews(command))
+        if ((command.type != OpType::MatMul && command.type != OpType::BatchMatMul) || command.outputs.size() != 1 ||
+            command.outputs[0]->type != DataType::Float32 || !context.backend.supportsViews(command))
             continue;
-        for (size_t k = 0; k < 2 && k < graph.command(id).inputs.size(); ++k)
-            foldInto(graph, context.backend, id, k);
+        for (size_t k = 0; k < 2 && k < graph.command(id).inputs.size(); ++k) foldInto(graph, context.backend, id, k);
     }
 }
 

@@ -1,5 +1,5 @@
-// The pass fold-padding: an average over a map that a Raster surrounded with zeros becomes one that counts its own padding.
-// Converters write it so where ONNX's count_include_pad is set.
+// The pass fold-padding: an average over a map that a Raster surrounded with zeros becomes one that counts its own
+// padding. Converters write it so where ONNX's count_include_pad is set.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -31,9 +31,8 @@ std::optional<Border> borderOf(const Command& raster) {
     if (raster.type != OpType::Raster || raster.inputs.size() != 1 || raster.regions.size() != 1) return {};
     const Operand &from = *raster.inputs[0], &to = *raster.outputs[0];
     const Shape &in = from.shape, &out = to.shape;
-    if (in.rank() != 4 || out.rank() != 4 || in[0] != out[0] || in[1] != out[1] ||
-        from.format == Format::NHWC || to.format == Format::NHWC || from.type != to.type || from.empty() ||
-        out[2] < in[2] || out[3] < in[3])
+    if (in.rank() != 4 || out.rank() != 4 || in[0] != out[0] || in[1] != out[1] || from.format == Format::NHWC ||
+        to.format == Format::NHWC || from.type != to.type || from.empty() || out[2] < in[2] || out[3] < in[3])
         return {};
     if (from.type == DataType::Int8 && !from.quant.sameStep(to.quant)) return {};
     const int64_t first = raster.regions[0].dst.offset, top = first / out[3], left = first % out[3];
@@ -54,9 +53,8 @@ std::optional<Border> borderOf(const Command& raster) {
 
 bool averagesWithoutPadding(const Command& command) {
     const auto* pool = command.type == OpType::Pooling ? command.paramsIf<PoolParams>() : nullptr;
-    if (!pool || !pool->average || pool->global || pool->padType == PoolPad::Same ||
-        command.inputs.size() != 1 || command.outputs.size() != 1 ||
-        command.inputs[0]->format == Format::NHWC)
+    if (!pool || !pool->average || pool->global || pool->padType == PoolPad::Same || command.inputs.size() != 1 ||
+        command.outputs.size() != 1 || command.inputs[0]->format == Format::NHWC)
         return false;
     const auto isZero = [](int value) { return value == 0; };
     return std::all_of(pool->pad.begin(), pool->pad.end(), isZero) &&
@@ -75,8 +73,8 @@ std::shared_ptr<PoolParams> withBorder(const Command& pooling, const Border& bor
         if (side > std::numeric_limits<int>::max()) return nullptr;
         params->pads.push_back(static_cast<int>(side));
     }
-    const PoolWindow before = poolWindow(pooling.paramsAs<PoolParams>(), pooling.inputs[0]->shape,
-                                         pooling.name.c_str()),
+    const PoolWindow before =
+                         poolWindow(pooling.paramsAs<PoolParams>(), pooling.inputs[0]->shape, pooling.name.c_str()),
                      after = poolWindow(*params, map, pooling.name.c_str());
     for (int i = 0; i < 3; ++i)
         if (before.axis[i].out != after.axis[i].out) return nullptr;
@@ -113,8 +111,7 @@ void fold(CommandGraph& graph, Id pooling) {
 
 void foldPadding(CommandGraph& graph, const PlanContext&) {
     for (const Id id : graph.ids())
-        if (graph.contains(id) && !graph.isControl(id) && averagesWithoutPadding(graph.command(id)))
-            fold(graph, id);
+        if (graph.contains(id) && !graph.isControl(id) && averagesWithoutPadding(graph.command(id))) fold(graph, id);
 }
 
 }  // namespace mnnc

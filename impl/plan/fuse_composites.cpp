@@ -61,8 +61,7 @@ std::vector<Operand*> fusedInputs(const CommandGraph& graph, const std::vector<I
         for (Operand* input : graph.command(member).inputs) {
             const Id producer = graph.producer(input);
             const bool inside = producer != CommandGraph::kNone && contains(members, producer);
-            if (!inside && std::find(inputs.begin(), inputs.end(), input) == inputs.end())
-                inputs.push_back(input);
+            if (!inside && std::find(inputs.begin(), inputs.end(), input) == inputs.end()) inputs.push_back(input);
         }
     return inputs;
 }

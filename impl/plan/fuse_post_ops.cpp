@@ -47,8 +47,7 @@ bool isReshape(const Command& command) {
 // Takes what follows one command into its epilogue, as long as the backend computes it there.
 class PostOpFusion {
   public:
-    PostOpFusion(CommandGraph& graph, const Backend& backend, Id id)
-        : graph_(graph), backend_(backend), id_(id) {}
+    PostOpFusion(CommandGraph& graph, const Backend& backend, Id id) : graph_(graph), backend_(backend), id_(id) {}
 
     void run() {
         if (command().outputs.size() != 1 || result()->type != DataType::Float32 ||
@@ -89,8 +88,7 @@ class PostOpFusion {
         const Operand& made = *result();
         const Id first = graph_.onlyConsumer(id_);
         if (first == CommandGraph::kNone || !isReshape(graph_.command(first)) || command().epilogue.any() ||
-            made.format == Format::NHWC || made.shape.rank() < 2 || made.plane() != 1 ||
-            made.shape[1] % kMaxLanes != 0)
+            made.format == Format::NHWC || made.shape.rank() < 2 || made.plane() != 1 || made.shape[1] % kMaxLanes != 0)
             return false;
         const Id copy = lastReshape(first), after = graph_.onlyConsumer(copy);
         if (after == CommandGraph::kNone) return false;
@@ -135,8 +133,7 @@ class PostOpFusion {
 
     // The last one of consecutive changes of shape.
     Id lastReshape(Id copy) const {
-        for (Id after = graph_.onlyConsumer(copy);
-             after != CommandGraph::kNone && isReshape(graph_.command(after));
+        for (Id after = graph_.onlyConsumer(copy); after != CommandGraph::kNone && isReshape(graph_.command(after));
              after = graph_.onlyConsumer(after))
             copy = after;
         return copy;
@@ -146,8 +143,7 @@ class PostOpFusion {
         const Id after = graph_.onlyConsumer(id_);
         if (after == CommandGraph::kNone) return false;
         const Command& follower = graph_.command(after);
-        if (follower.outputs.size() != 1 || !(follower.outputs[0]->shape == result()->shape) ||
-            follower.epilogue.any())
+        if (follower.outputs.size() != 1 || !(follower.outputs[0]->shape == result()->shape) || follower.epilogue.any())
             return false;
         Command wanted = command();
         wanted.outputs = follower.outputs;
@@ -187,8 +183,7 @@ class PostOpFusion {
     // Not by a command of the graph that comes later.
     bool isWrittenBefore(const Operand* tensor) const {
         const Id producer = graph_.producer(tensor);
-        return producer == CommandGraph::kNone ? graph_.producerCount(tensor) == 0
-                                               : graph_.runsBefore(producer, id_);
+        return producer == CommandGraph::kNone ? graph_.producerCount(tensor) == 0 : graph_.runsBefore(producer, id_);
     }
 
     bool accept(Command wanted, const std::vector<Id>& merged) {

@@ -1,6 +1,6 @@
 // Recognises GELU by tanh (Hendrycks and Gimpel, "Gaussian Error Linear Units", arXiv 1606.08415, section 2), which
-// exporters write with five to nine operators in many orders: what goes into tanh is read as a polynomial of x, and what
-// follows as (a + b tanh) x^k.
+// exporters write with five to nine operators in many orders: what goes into tanh is read as a polynomial of x, and
+// what follows as (a + b tanh) x^k.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -50,12 +50,10 @@ class GeluFinder {
 
   private:
     // x is the one tensor that several commands read.
-    bool isLeaf(const Operand* tensor) const {
-        return graph_.consumers(tensor).size() > 1 || graph_.isLiveOut(tensor);
-    }
+    bool isLeaf(const Operand* tensor) const { return graph_.consumers(tensor).size() > 1 || graph_.isLiveOut(tensor); }
     static std::optional<Polynomial> number(const Operand& tensor) {
-        if (!tensor.hasConstantValue || !tensor.values || tensor.channelBlock != 1 ||
-            tensor.elements() != 1 || tensor.type != DataType::Float32)
+        if (!tensor.hasConstantValue || !tensor.values || tensor.channelBlock != 1 || tensor.elements() != 1 ||
+            tensor.type != DataType::Float32)
             return {};
         return Polynomial{*tensor.known<float>()};
     }
@@ -68,9 +66,8 @@ class GeluFinder {
             x_ = tensor;
             return Polynomial{0, 1};
         }
-        const BinaryParams* params = id == CommandGraph::kNone || depth == 0 || graph_.isControl(id)
-                                         ? nullptr
-                                         : floatBinary(graph_.command(id));
+        const BinaryParams* params =
+            id == CommandGraph::kNone || depth == 0 || graph_.isControl(id) ? nullptr : floatBinary(graph_.command(id));
         if (!params || params->relu || !graph_.command(id).views.empty()) return {};
         const auto& inputs = graph_.command(id).inputs;
         if (std::find(steps_.begin(), steps_.end(), id) != steps_.end()) return {};
@@ -99,9 +96,8 @@ class GeluFinder {
         Operand* value = graph_.command(tanh).outputs[0];
         for (int i = 0; i < kMaxDepth; ++i) {
             const Id next = graph_.onlyConsumer(value);
-            const BinaryParams* params = next == CommandGraph::kNone || graph_.isControl(next)
-                                             ? nullptr
-                                             : floatBinary(graph_.command(next));
+            const BinaryParams* params =
+                next == CommandGraph::kNone || graph_.isControl(next) ? nullptr : floatBinary(graph_.command(next));
             if (!params || params->relu) return false;
             const Command& command = graph_.command(next);
             Operand* other = command.inputs[command.inputs[0] == value ? 1 : 0];

@@ -43,8 +43,7 @@ CommandGraph::Id CommandGraph::add(Node node, size_t position) {
 std::vector<CommandGraph::Id> CommandGraph::ids() const {
     std::vector<Id> result;
     result.reserve(order_.size());
-    std::copy_if(order_.begin(), order_.end(), std::back_inserter(result),
-                 [&](Id id) { return contains(id); });
+    std::copy_if(order_.begin(), order_.end(), std::back_inserter(result), [&](Id id) { return contains(id); });
     return result;
 }
 
@@ -60,8 +59,8 @@ CommandGraph::Id CommandGraph::producer(const Operand* tensor) const {
 
 CommandGraph::Id CommandGraph::onlyConsumer(const Operand* tensor) const {
     const Uses& uses = usesOf(tensor);
-    if (uses.producers.size() != 1 || uses.operands != 1 ||
-        !runsBefore(uses.producers[0], uses.consumers[0]) || isLiveOut(tensor))
+    if (uses.producers.size() != 1 || uses.operands != 1 || !runsBefore(uses.producers[0], uses.consumers[0]) ||
+        isLiveOut(tensor))
         return kNone;
     return uses.consumers[0];
 }
@@ -128,8 +127,7 @@ void CommandGraph::verify() const {
         if (!std::is_permutation(uses.producers.begin(), uses.producers.end(), wanted.producers.begin(),
                                  wanted.producers.end()) ||
             uses.consumers != wanted.consumers || uses.operands != wanted.operands)
-            fail(Status::Internal, "plan: the uses of tensor '%s' are not those of the commands",
-                 tensor->name.c_str());
+            fail(Status::Internal, "plan: the uses of tensor '%s' are not those of the commands", tensor->name.c_str());
     }
 }
 

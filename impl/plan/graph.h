@@ -41,8 +41,8 @@ class CommandGraph {
     double flops(Id id) const { return nodes_[id].flops; }
     // Why the host's backend does not compute it; empty: there is none, or it was not asked.
     const std::string& refusal(Id id) const { return nodes_[id].refusal; }
-    // Valid behind assign-storage, as are the storages of operands. A command that replaced others since then has none of its own
-    // until the pass has run again.
+    // Valid behind assign-storage, as are the storages of operands. A command that replaced others since then has none
+    // of its own until the pass has run again.
     const PlannedStorage& storage(Id id) const { return nodes_[id].storage; }
     void setStorage(Id id, const PlannedStorage& storage) { nodes_[id].storage = storage; }
     bool isControl(Id id) const { return nodes_[id].control; }

@@ -42,8 +42,7 @@ std::vector<AttentionRun> runsOf(const std::vector<int64_t>& places) {
     std::vector<AttentionRun> runs;
     for (size_t i = 0; i < places.size();) {
         const int64_t step = i + 1 < places.size() && places[i + 1] == places[i] + 1 ? 1 : 0;
-        runs.push_back(
-            {static_cast<int32_t>(i), static_cast<int32_t>(places[i]), static_cast<int32_t>(step)});
+        runs.push_back({static_cast<int32_t>(i), static_cast<int32_t>(places[i]), static_cast<int32_t>(step)});
         for (++i; i < places.size() && places[i] == places[i - 1] + step;) ++i;
     }
     runs.push_back({static_cast<int32_t>(places.size())});
@@ -52,8 +51,7 @@ std::vector<AttentionRun> runsOf(const std::vector<int64_t>& places) {
 
 }  // namespace
 
-HeadMatrices HeadMatrices::of(Operand* tensor, const OperandView& view, const Shape& own,
-                              const Shape& batch) {
+HeadMatrices HeadMatrices::of(Operand* tensor, const OperandView& view, const Shape& own, const Shape& batch) {
     HeadMatrices result;
     result.tensor = tensor;
     result.rows = view.shape[view.shape.rank() - 2];
@@ -135,8 +133,7 @@ std::optional<ScoreAxes> ScoreAxes::of(const Shape& shape, int64_t rowCount, int
 
 bool ScoreAxes::place(AttentionStep& step, const OperandView& operand, bool keysAreRows) const {
     const int rank = shape.rank(), lead = rank - operand.shape.rank();
-    if (lead < 0 || std::max(shape.elements(rows, columns), shape.elements(columns, rank)) > kMostPlaces)
-        return false;
+    if (lead < 0 || std::max(shape.elements(rows, columns), shape.elements(columns, rank)) > kMostPlaces) return false;
     int64_t steps[kMaxRank] = {};
     for (int axis = lead; axis < rank; ++axis) {
         const int own = axis - lead;

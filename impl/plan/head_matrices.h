@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "ops/attention_layout.h"
 #include "ir/command.h"
 #include "ir/operand_view.h"
+#include "ops/attention_layout.h"
 
 namespace mnnc {
 
@@ -19,7 +19,8 @@ struct HeadMatrices {
     // The last two axes of an operand, whose batch has the extents `own` and is broadcast to `batch`.
     static HeadMatrices of(Operand* tensor, const OperandView& view, const Shape& own, const Shape& batch);
     HeadMatrices transposed() const;
-    // The same elements in the tensor that the Raster reads; its result is the present one. Nothing where no steps say it.
+    // The same elements in the tensor that the Raster reads; its result is the present one. Nothing where no steps say
+    // it.
     std::optional<HeadMatrices> readThrough(const Command& raster) const;
     // The same elements in the tensor that the Raster makes of the whole present one.
     std::optional<HeadMatrices> writtenThrough(const Command& raster) const;
@@ -42,8 +43,8 @@ struct ScoreAxes {
 
     // Nothing where axes belong to two of them.
     static std::optional<ScoreAxes> of(const Shape& shape, int64_t rowCount, int64_t columnCount);
-    // The places of a step's operand that is broadcast to the scores; `keysAreRows`: rows do not belong to queries. False
-    // where steps do not reach them.
+    // The places of a step's operand that is broadcast to the scores; `keysAreRows`: rows do not belong to queries.
+    // False where steps do not reach them.
     bool place(AttentionStep& step, const OperandView& operand, bool keysAreRows) const;
 };
 

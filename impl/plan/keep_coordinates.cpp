@@ -1,5 +1,6 @@
-// The pass keep-coordinates: where the backend stores floats in 16 bits, tensors that hold coordinates keep 32. They are
-// followed from the operators that read them back through movement and arithmetic, and forward from those that make them.
+// The pass keep-coordinates: where the backend stores floats in 16 bits, tensors that hold coordinates keep 32. They
+// are followed from the operators that read them back through movement and arithmetic, and forward from those that make
+// them.
 #include <algorithm>
 
 #include "plan/passes.h"

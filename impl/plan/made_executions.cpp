@@ -17,8 +17,7 @@ bool same(const View& a, const View& b) {
 }
 
 bool same(const Region& a, const Region& b) {
-    return a.input == b.input && same(a.src, b.src) && same(a.dst, b.dst) &&
-           std::equal(a.size, a.size + 3, b.size);
+    return a.input == b.input && same(a.src, b.src) && same(a.dst, b.dst) && std::equal(a.size, a.size + 3, b.size);
 }
 
 bool same(const OperandView& a, const OperandView& b) {
@@ -33,16 +32,14 @@ bool same(const FusedStep& a, const FusedStep& b);
 
 template <typename T>
 bool same(const std::vector<T>& a, const std::vector<T>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const T& x, const T& y) { return same(x, y); });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const T& x, const T& y) { return same(x, y); });
 }
 
 bool same(const ParamsPtr& a, const ParamsPtr& b);
 
 bool same(const FusedStep& a, const FusedStep& b) {
-    return a.type == b.type && same(a.params, b.params) && same(a.epilogue, b.epilogue) &&
-           same(a.regions, b.regions) && a.operands == b.operands && a.shape == b.shape &&
-           a.dataType == b.dataType && a.format == b.format;
+    return a.type == b.type && same(a.params, b.params) && same(a.epilogue, b.epilogue) && same(a.regions, b.regions) &&
+           a.operands == b.operands && a.shape == b.shape && a.dataType == b.dataType && a.format == b.format;
 }
 
 // Passes make parameters anew in each plan; others are those of the model.
@@ -77,15 +74,14 @@ bool same(const std::vector<Operand*>& a, const std::vector<Operand*>& b) {
 }
 
 bool same(const Command& a, const Command& b) {
-    return a.type == b.type && a.name == b.name && a.algorithm == b.algorithm &&
-           same(a.epilogue, b.epilogue) && same(a.params, b.params) && same(a.regions, b.regions) &&
-           same(a.views, b.views) && same(a.inputs, b.inputs) && same(a.outputs, b.outputs);
+    return a.type == b.type && a.name == b.name && a.algorithm == b.algorithm && same(a.epilogue, b.epilogue) &&
+           same(a.params, b.params) && same(a.regions, b.regions) && same(a.views, b.views) &&
+           same(a.inputs, b.inputs) && same(a.outputs, b.outputs);
 }
 
 }  // namespace
 
-void MadeExecutions::addNew(const Command& command, const PlanTensors& tensors,
-                            std::shared_ptr<Execution> execution) {
+void MadeExecutions::addNew(const Command& command, const PlanTensors& tensors, std::shared_ptr<Execution> execution) {
     ++created_;
     if (command.outputs.empty()) return;
     Made made{command, {}, std::move(execution)};

@@ -25,8 +25,8 @@ class MadeExecutions {
     void add(const Made& made);
     // How many were made for this plan.
     int64_t created() const noexcept { return created_; }
-    // An execution of the same operator over operands that are the same: they have the same numbers, shapes, types and storage
-    // and, where they are constant, the same contents. Null: there is none.
+    // An execution of the same operator over operands that are the same: they have the same numbers, shapes, types and
+    // storage and, where they are constant, the same contents. Null: there is none.
     const Made* find(const Command& command) const;
 
   private:

@@ -1,5 +1,5 @@
-// Numbers of the operands of a pipeline's programs, by which a frame says where they lie. What plays the same part in several plans
-// has the same number in all of them, so that the table of a frame does not grow with each plan.
+// Numbers of the operands of a pipeline's programs, by which a frame says where they lie. What plays the same part in
+// several plans has the same number in all of them, so that the table of a frame does not grow with each plan.
 #pragma once
 #include <map>
 #include <mutex>
@@ -18,8 +18,8 @@ class OperandNumbers {
 
     // Numbers below `first` belong to the tensors of the graph.
     explicit OperandNumbers(int first) : end_(first) {}
-    // Of the n-th such operand of an owner in a stage. Pipelines of several sessions may have the same numbers and ask at the
-    // same time.
+    // Of the n-th such operand of an owner in a stage. Pipelines of several sessions may have the same numbers and ask
+    // at the same time.
     int of(Kind kind, int stage, int owner, int n) {
         const std::lock_guard lock(mutex_);
         const auto [found, added] = numbers_.emplace(std::tuple{kind, stage, owner, n}, end_);

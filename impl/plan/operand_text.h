@@ -10,9 +10,8 @@ namespace mnnc {
 
 // Name, type, shape, the mark of coordinates, and the storage where it is not row-major on the host.
 inline std::string operandText(const Operand& tensor) {
-    std::string text =
-        format("%s %s %s%s", tensor.name.empty() ? "_" : tensor.name.c_str(), dataTypeName(tensor.type),
-               tensor.shape.text().c_str(), tensor.wide ? " in 32 bits" : "");
+    std::string text = format("%s %s %s%s", tensor.name.empty() ? "_" : tensor.name.c_str(), dataTypeName(tensor.type),
+                              tensor.shape.text().c_str(), tensor.wide ? " in 32 bits" : "");
     if (tensor.channelBlock > 1) text += format(" in blocks of %d channels", tensor.channelBlock);
     if (tensor.onDevice) text += " on the device";
     return text;

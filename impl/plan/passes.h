@@ -60,19 +60,19 @@ void foldOperandRasters(CommandGraph& graph, const PlanContext& context);
 void fusePostOps(CommandGraph& graph, const PlanContext& context);
 // Attention that was written with single operators becomes one command, where the backend computes it.
 void recogniseAttention(CommandGraph& graph, const PlanContext& context);
-// Decides which backend is to run each command and how operands are stored. It inserts nothing: a conversion follows where the
-// consumer's choice is not the storage of an operand.
+// Decides which backend is to run each command and how operands are stored. It inserts nothing: a conversion follows
+// where the consumer's choice is not the storage of an operand.
 void assignStorage(CommandGraph& graph, const PlanContext& context);
 // Groups of commands that the backend computes at once (Backend::patterns) become one command each.
 void fuseComposites(CommandGraph& graph, const PlanContext& context);
 // Tensors that hold coordinates are marked, so that a device which stores floats in 16 bits keeps all of theirs.
 void keepCoordinates(CommandGraph& graph, const PlanContext& context);
-// Convolutions that have the same constant as their weights get one algorithm, where one packing of them is worth more than
-// the best algorithm for each.
+// Convolutions that have the same constant as their weights get one algorithm, where one packing of them is worth more
+// than the best algorithm for each.
 void sharePackings(CommandGraph& graph, const PlanContext& context);
 
-// Commands become steps: makes their executions over operands in the planned storage, and inserts conversions and copies. What a
-// device turns out to refuse while its execution is made goes to the CPU.
+// Commands become steps: makes their executions over operands in the planned storage, and inserts conversions and
+// copies. What a device turns out to refuse while its execution is made goes to the CPU.
 void assignBackends(StepPlan& plan, const StepContext& context);
 // Concatenations disappear where the producers of their parts can write into the result.
 void elideCopies(StepPlan& plan, const StepContext& context);

@@ -1,4 +1,5 @@
-// Where the tensors and the scratch of a plan lie in the memory of their stage, so that a plan can move to other memory.
+// Where the tensors and the scratch of a plan lie in the memory of their stage, so that a plan can move to other
+// memory.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -27,15 +27,13 @@ struct Arena {
 };
 
 // Memory that lives as long as the plan, one range per tensor.
-void placeFixed(StepPlan& plan, const std::vector<Operand*>& tensors, MemoryBlock kind,
-                const StepContext& context) {
+void placeFixed(StepPlan& plan, const std::vector<Operand*>& tensors, MemoryBlock kind, const StepContext& context) {
     if (tensors.empty()) return;
     const int64_t alignment = std::max<int64_t>(64, context.device->alignment());
     constexpr const char* kWhat = "memory that a device and its host see";
     int64_t bytes = 0;
     for (const Operand* tensor : tensors) {
-        const int64_t size =
-            tensor->onDevice ? context.device->storageBytes(*tensor) : tensor->storageBytes();
+        const int64_t size = tensor->onDevice ? context.device->storageBytes(*tensor) : tensor->storageBytes();
         plan.placements.push_back({tensor->number, size, false, !tensor->onDevice, kind, bytes});
         bytes = checkedAdd(bytes, roundUp(checkedAdd(size, 64, kWhat), alignment), kWhat);
     }
@@ -72,8 +70,8 @@ class Lifetimes {
   private:
     void placeAll(const Arena& arena, bool onHost) {
         for (size_t i = 0; i < arena.requests.size(); ++i)
-            plan_.placements.push_back({arena.operands[i], arena.requests[i].bytes, onHost, false,
-                                        MemoryBlock::Arena, arena.requests[i].offset});
+            plan_.placements.push_back({arena.operands[i], arena.requests[i].bytes, onHost, false, MemoryBlock::Arena,
+                                        arena.requests[i].offset});
     }
 
     int end() const { return static_cast<int>(plan_.steps.size()); }
@@ -122,8 +120,7 @@ void checkOperands(const StepPlan& plan, const StepContext& context) {
                 const Operand* root = rootOf(tensor);
                 if (!tensor->empty() && !tensor->stored && placed.count(root->number) == 0 &&
                     !context.liesOutside(tensor))
-                    fail(Status::BadFormat,
-                         "op '%s': tensor '%s' has no value there: the graph makes it twice",
+                    fail(Status::BadFormat, "op '%s': tensor '%s' has no value there: the graph makes it twice",
                          step.command.name.c_str(), tensor->name.c_str());
             }
     }

@@ -1,5 +1,5 @@
-// The tensors of one plan, by their numbers: those of the graph that its operators read or make, those between the commands of
-// an operator, and those that passes make.
+// The tensors of one plan, by their numbers: those of the graph that its operators read or make, those between the
+// commands of an operator, and those that passes make.
 #pragma once
 #include <memory>
 #include <unordered_map>
@@ -14,7 +14,8 @@ class PlanTensors {
   public:
     using Shared = std::shared_ptr<Operand>;
 
-    // A tensor by its number. Where the plan has one of that number (a damaged graph makes some twice), that becomes it.
+    // A tensor by its number. Where the plan has one of that number (a damaged graph makes some twice), that becomes
+    // it.
     Operand* add(Operand tensor) {
         Shared& shared = tensors_[tensor.number];
         if (shared)
@@ -44,8 +45,7 @@ class PlanTensors {
         tensor.type = like.type;
         tensor.format = like.format;
         tensor.list = like.list;
-        tensor.number =
-            numbers.of(OperandNumbers::Kind::Storage, stage, like.number, madeLike_[like.number]++);
+        tensor.number = numbers.of(OperandNumbers::Kind::Storage, stage, like.number, madeLike_[like.number]++);
         originals_[tensor.number] = like.number;
         return add(std::move(tensor));
     }

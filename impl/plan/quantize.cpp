@@ -51,8 +51,7 @@ class Quantization {
 
   private:
     bool takesInt8(const Command& command) {
-        if (command.outputs.size() != 1 || command.inputs.empty() || !states_.isKnown(command.outputs[0]))
-            return false;
+        if (command.outputs.size() != 1 || command.inputs.empty() || !states_.isKnown(command.outputs[0])) return false;
         for (const Operand* input : command.inputs)
             if (!states_.isKnown(input)) return false;
         const TensorQuant& out = states_[command.outputs[0]].quant;
@@ -85,8 +84,7 @@ class Quantization {
         const auto computesCodes = [&](Id id) { return computesCodes_.count(id) > 0; };
         for (const Id id : ids_) {
             const Command& command = graph_.command(id);
-            if (!computesCodes(id) || (command.type != OpType::ReLU && command.type != OpType::ReLU6))
-                continue;
+            if (!computesCodes(id) || (command.type != OpType::ReLU && command.type != OpType::ReLU6)) continue;
             const std::vector<Id>& readers = graph_.consumers(command.outputs[0]);
             if (!computesCodes(graph_.producer(command.inputs[0])) && !states_[command.inputs[0]].int8 &&
                 std::none_of(readers.begin(), readers.end(), computesCodes))
@@ -153,8 +151,8 @@ class Quantization {
     // Whether the conversion goes by this step.
     static bool means(const Command& command, const TensorQuant& quant) {
         const auto* params = command.paramsIf<QuantCastParams>();
-        return !params || (params->scale.size() == 1 && params->scale[0] == quant.scale &&
-                           params->zero[0] == quant.zero);
+        return !params ||
+               (params->scale.size() == 1 && params->scale[0] == quant.scale && params->zero[0] == quant.zero);
     }
 
     void dropUnreadValues(Id id) {
@@ -224,8 +222,8 @@ class Quantization {
         replaceMembers(graph_, group.members, std::move(command));
     }
 
-    // The reference rounds averages down. Where all operators are computed as there, the bits are its own; elsewhere the
-    // nearest code makes a smaller error.
+    // The reference rounds averages down. Where all operators are computed as there, the bits are its own; elsewhere
+    // the nearest code makes a smaller error.
     void roundAverage(Command& command) const {
         const auto* pool = command.paramsIf<PoolParams>();
         if (!roundsAverages_ || !pool || !pool->average) return;

@@ -67,8 +67,7 @@ int64_t subrangeOffset(const Operand& whole, const Operand& part, const Region& 
     if (first == 0 && part.shape[1] == channels) return n * roundUp(channels, channelBlock) * plane * bytes;
     // A block of channels belongs to one tensor alone.
     const int64_t end = first + part.shape[1];
-    if (part.batch() != 1 || first % channelBlock != 0 || (end % channelBlock != 0 && end != channels))
-        return -1;
+    if (part.batch() != 1 || first % channelBlock != 0 || (end % channelBlock != 0 && end != channels)) return -1;
     return (n * roundUp(channels, channelBlock) + first) * plane * bytes;
 }
 

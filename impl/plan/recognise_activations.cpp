@@ -37,12 +37,10 @@ void recogniseActivations(CommandGraph& graph, const PlanContext&) {
         if (form.timesX) becomeUnary(graph, form.steps, form.x, kUnaryHardSwish);
     }
     for (const Id id : graph.ids()) {
-        if (!graph.contains(id) || graph.isControl(id) || !isUnary(graph.command(id), kUnarySigmoid))
-            continue;
+        if (!graph.contains(id) || graph.isControl(id) || !isUnary(graph.command(id), kUnarySigmoid)) continue;
         const Id multiply = graph.onlyConsumer(id);
         Operand* x = graph.command(id).inputs[0];
-        if (multiply != CommandGraph::kNone &&
-            isProduct(graph.command(multiply), x, graph.command(id).outputs[0]))
+        if (multiply != CommandGraph::kNone && isProduct(graph.command(multiply), x, graph.command(id).outputs[0]))
             becomeUnary(graph, {id, multiply}, x, kUnarySilu);
     }
     for (const Id id : graph.ids()) {

@@ -1,5 +1,5 @@
-// The pass recognise-attention: the operators with which nets write softmax(scale q k^T + mask) v become one command, which never
-// has a matrix of all scores. The heads of queries, keys, values and results stay where they lie.
+// The pass recognise-attention: the operators with which nets write softmax(scale q k^T + mask) v become one command,
+// which never has a matrix of all scores. The heads of queries, keys, values and results stay where they lie.
 #include <algorithm>
 #include <climits>
 #include <cmath>
@@ -22,13 +22,12 @@ using Id = CommandGraph::Id;
 
 // Heads of all batches whose places are compared one by one.
 constexpr int64_t kMostHeads = 1 << 16;
-// Backends sum a score at once. Longer sums over channels of few keys (attention between channels) are faster as products
-// that block them, and have few scores.
+// Backends sum a score at once. Longer sums over channels of few keys (attention between channels) are faster as
+// products that block them, and have few scores.
 constexpr int kLongSum = 512;
 
 bool isProduct(const Command& command) {
-    return (command.type == OpType::MatMul || command.type == OpType::BatchMatMul) &&
-           command.inputs.size() == 2;
+    return (command.type == OpType::MatMul || command.type == OpType::BatchMatMul) && command.inputs.size() == 2;
 }
 
 struct FoundAttention {
@@ -36,11 +35,11 @@ struct FoundAttention {
     Command command;          // in place of them
 };
 
-// Walks from the product of queries and keys to the result: factors, sums with masks and Selects, each of which reads the
-// result of the one before, Softmax over the keys, the product with the values. Scores and the result may be the transposition
-// of what the command computes, with keys in rows. Among the members are Rasters that the operands can be read through and the
-// result written through, and factors of queries and keys. Nothing where the net computes something else, or steps do not
-// reach an operand.
+// Walks from the product of queries and keys to the result: factors, sums with masks and Selects, each of which reads
+// the result of the one before, Softmax over the keys, the product with the values. Scores and the result may be the
+// transposition of what the command computes, with keys in rows. Among the members are Rasters that the operands can be
+// read through and the result written through, and factors of queries and keys. Nothing where the net computes
+// something else, or steps do not reach an operand.
 class Reader {
   public:
     // `mayTake`: whether a command may be a member.
@@ -80,8 +79,7 @@ class Reader {
     }
 
     static OperandView viewOf(const Command& command, size_t operand) {
-        return command.views.empty() ? OperandView::of(command.inputs[operand]->shape)
-                                     : command.views[operand];
+        return command.views.empty() ? OperandView::of(command.inputs[operand]->shape) : command.views[operand];
     }
 
     // Reads an operand of a product through the Rasters before it and, with `factor`, through factors.
@@ -153,8 +151,7 @@ class Reader {
     bool readValues(Id softmax) {
         Id id = graph_.onlyConsumer(softmax);
         std::vector<Id> moves;  // Rasters between
-        for (; isPart(id) && command(id).type == OpType::Raster; id = graph_.onlyConsumer(id))
-            moves.push_back(id);
+        for (; isPart(id) && command(id).type == OpType::Raster; id = graph_.onlyConsumer(id)) moves.push_back(id);
         if (!isPart(id) || !isProduct(command(id))) return false;
         const Command& product = command(id);
         const Operand* made = command(moves.empty() ? softmax : moves.back()).outputs[0];

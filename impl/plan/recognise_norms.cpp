@@ -1,5 +1,5 @@
-// The pass recognise-norms: (x - mean) / sqrt(variance + epsilon) gamma + beta (Ba, Kiros and Hinton, "Layer Normalization", arXiv
-// 1607.06450, equation 4), whose mean and variance are Reductions, becomes a LayerNorm.
+// The pass recognise-norms: (x - mean) / sqrt(variance + epsilon) gamma + beta (Ba, Kiros and Hinton, "Layer
+// Normalization", arXiv 1607.06450, equation 4), whose mean and variance are Reductions, becomes a LayerNorm.
 #include <algorithm>
 #include <optional>
 
@@ -22,7 +22,8 @@ class NormReader {
   public:
     explicit NormReader(const CommandGraph& graph) : graph_(graph) {}
 
-    // The normalisation whose difference from the mean this command makes; nothing where the net computes something else.
+    // The normalisation whose difference from the mean this command makes; nothing where the net computes something
+    // else.
     std::optional<Command> read(Id difference) {
         x_ = isBinary(difference, kBinarySub) ? command(difference).inputs[0] : nullptr;
         if (!x_ || !(command(difference).outputs[0]->shape == x_->shape)) return {};
@@ -49,21 +50,19 @@ class NormReader {
     }
     bool isUnary(Id id, int code) const {
         if (id == CommandGraph::kNone || graph_.isControl(id)) return false;
-        const auto* params =
-            command(id).type == OpType::UnaryOp ? command(id).paramsIf<UnaryParams>() : nullptr;
+        const auto* params = command(id).type == OpType::UnaryOp ? command(id).paramsIf<UnaryParams>() : nullptr;
         return params && params->code == code && command(id).outputs[0]->type == DataType::Float32;
     }
     bool isMean(Id id) const {
-        if (id == CommandGraph::kNone || graph_.isControl(id) || command(id).type != OpType::Reduction)
-            return false;
+        if (id == CommandGraph::kNone || graph_.isControl(id) || command(id).type != OpType::Reduction) return false;
         const auto* params = command(id).paramsIf<ReductionParams>();
         return params && params->operation == Reduce::Mean && params->keepDims &&
                command(id).inputs[0]->type == DataType::Float32;
     }
     // Whether the command raises `base` to a known power.
     bool isPower(Id id, const Operand* base, float exponent) const {
-        return isBinary(id, kBinaryPow) && command(id).inputs[0] == base &&
-               isKnownNumber(*command(id).inputs[1]) && *command(id).inputs[1]->known<float>() == exponent;
+        return isBinary(id, kBinaryPow) && command(id).inputs[0] == base && isKnownNumber(*command(id).inputs[1]) &&
+               *command(id).inputs[1]->known<float>() == exponent;
     }
     bool isSquare(Id id, const Operand* of) const {
         return isUnary(id, kUnarySquare) || isPower(id, of, 2) ||
@@ -84,8 +83,7 @@ class NormReader {
             return CommandGraph::kNone;
         const Id sum = graph_.onlyConsumer(variance);
         if (!isBinary(sum, kBinaryAdd)) return CommandGraph::kNone;
-        const Operand& number =
-            *command(sum).inputs[command(sum).inputs[0] == command(variance).outputs[0] ? 1 : 0];
+        const Operand& number = *command(sum).inputs[command(sum).inputs[0] == command(variance).outputs[0] ? 1 : 0];
         if (!isKnownNumber(number)) return CommandGraph::kNone;
         epsilon_ = *number.known<float>();
         const Id root = graph_.onlyConsumer(sum);
@@ -93,9 +91,8 @@ class NormReader {
         const Operand* deviation = command(root).outputs[0];
         const bool isRoot = isUnary(root, kUnarySqrt) || isPower(root, command(sum).outputs[0], 0.5f);
         const bool isInverse = isUnary(root, kUnaryRsqrt) || isPower(root, command(sum).outputs[0], -0.5f);
-        const bool isQuotient =
-            isRoot ? isBinary(quotient, kBinaryRealDiv) && command(quotient).inputs[1] == deviation
-                   : isInverse && isBinary(quotient, kBinaryMul);
+        const bool isQuotient = isRoot ? isBinary(quotient, kBinaryRealDiv) && command(quotient).inputs[1] == deviation
+                                       : isInverse && isBinary(quotient, kBinaryMul);
         if (!isQuotient) return CommandGraph::kNone;
         members_.insert(members_.end(), {square, variance, sum, root, quotient});
         return quotient;
@@ -111,9 +108,8 @@ class NormReader {
     bool readVector(Id id, Id before, std::vector<float>& to) {
         const Command& binary = command(id);
         const Operand& other = *binary.inputs[binary.inputs[0] == command(before).outputs[0] ? 1 : 0];
-        if (!other.hasConstantValue || !other.values || other.type != DataType::Float32 ||
-            other.channelBlock != 1 || !(binary.outputs[0]->shape == x_->shape) ||
-            !liesAlongAxes(other.shape))
+        if (!other.hasConstantValue || !other.values || other.type != DataType::Float32 || other.channelBlock != 1 ||
+            !(binary.outputs[0]->shape == x_->shape) || !liesAlongAxes(other.shape))
             return false;
         const float* values = other.known<float>();
         to.assign(values, values + other.elements());
@@ -166,8 +162,7 @@ void recogniseNorms(CommandGraph& graph, const PlanContext& context) {
         NormReader reader(graph);
         std::optional<Command> norm = reader.read(id);
         std::string reason;
-        if (norm && context.backend.supports(*norm, reason))
-            replaceMembers(graph, reader.members(), *std::move(norm));
+        if (norm && context.backend.supports(*norm, reason)) replaceMembers(graph, reader.members(), *std::move(norm));
     }
 }
 

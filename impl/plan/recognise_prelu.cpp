@@ -1,5 +1,6 @@
-// The pass recognise-prelu: x * (x < 0 ? slope : 1), with a slope for each channel or one for all, as the converter writes
-// ONNX's PRelu. It runs before scales are looked at, because the condition and the broadcast slopes have none that mean anything.
+// The pass recognise-prelu: x * (x < 0 ? slope : 1), with a slope for each channel or one for all, as the converter
+// writes ONNX's PRelu. It runs before scales are looked at, because the condition and the broadcast slopes have none
+// that mean anything.
 #include <optional>
 
 #include "ops/activation.h"
@@ -21,13 +22,12 @@ bool isNumber(const Operand& tensor, float value) {
            *tensor.known<float>() == value;
 }
 
-// Whether a Raster makes a tensor of the same shape as x, in which each channel of x has one element of the Raster's input,
-// which is a constant with as many elements, or everything the only one.
+// Whether a Raster makes a tensor of the same shape as x, in which each channel of x has one element of the Raster's
+// input, which is a constant with as many elements, or everything the only one.
 bool broadcastsChannels(const Command& raster, const Operand& x) {
     const Operand &from = *raster.inputs[0], &to = *raster.outputs[0];
     const int axis = channelAxis(x);
-    if (raster.inputs.size() != 1 || raster.regions.size() != 1 || axis < 0 || !(to.shape == x.shape))
-        return false;
+    if (raster.inputs.size() != 1 || raster.regions.size() != 1 || axis < 0 || !(to.shape == x.shape)) return false;
     const Region& region = raster.regions[0];
     const int64_t inner = to.shape.elements(axis + 1, to.shape.rank());
     if (region.count() != to.elements() || region.src.offset != 0 || region.dst.offset != 0) return false;
@@ -38,8 +38,7 @@ bool broadcastsChannels(const Command& raster, const Operand& x) {
         if (size == 1) continue;
         if (region.dst.stride[i] != below) return false;
         if (region.src.stride[i] != 0) {
-            if (takesChannels || region.src.stride[i] != 1 || size != to.shape[axis] || below != inner)
-                return false;
+            if (takesChannels || region.src.stride[i] != 1 || size != to.shape[axis] || below != inner) return false;
             takesChannels = true;
         }
         below *= size;
@@ -70,15 +69,15 @@ class PReluFinder {
             graph_.replace(product, std::move(command));
             for (const Id step : steps_) {
                 const Operand* result = graph_.command(step).outputs[0];
-                if (graph_.consumers(result).empty() && !graph_.isLiveOut(result))
-                    graph_.erase(step, product);
+                if (graph_.consumers(result).empty() && !graph_.isLiveOut(result)) graph_.erase(step, product);
             }
             return;
         }
     }
 
   private:
-    // The command that makes a tensor of the same values and shape, behind Rasters that only copy; kNone: there is none.
+    // The command that makes a tensor of the same values and shape, behind Rasters that only copy; kNone: there is
+    // none.
     Id origin(Operand*& tensor) {
         for (Id id = graph_.producer(tensor); id != CommandGraph::kNone; id = graph_.producer(tensor)) {
             if (graph_.isControl(id)) break;
@@ -115,8 +114,7 @@ class PReluFinder {
     // Whether a condition is that x is negative, or that it is positive; either may take 0 along.
     bool compares(Operand* condition, Operand* x, bool negative) {
         const Id comparison = origin(condition);
-        if (comparison == CommandGraph::kNone || graph_.command(comparison).type != OpType::BinaryOp)
-            return false;
+        if (comparison == CommandGraph::kNone || graph_.command(comparison).type != OpType::BinaryOp) return false;
         const Command& command = graph_.command(comparison);
         const int code = command.paramsAs<BinaryParams>().code;
         const bool less = code == kBinaryLess || code == kBinaryLessEqual,
@@ -145,8 +143,8 @@ class PReluFinder {
         } else if (slopes->elements() != 1) {
             return {};
         }
-        if (!constant->hasConstantValue || !constant->values || constant->onDevice ||
-            constant->channelBlock != 1 || constant->type != DataType::Float32)
+        if (!constant->hasConstantValue || !constant->values || constant->onDevice || constant->channelBlock != 1 ||
+            constant->type != DataType::Float32)
             return {};
         const auto* values = constant->known<float>();
         return std::vector<float>(values, values + constant->elements());

@@ -7,8 +7,8 @@
 
 namespace mnnc {
 
-// Each maximal run of device steps becomes one step. The host's part of an upload comes before its run: what the run itself
-// downloads can only be uploaded in a later one.
+// Each maximal run of device steps becomes one step. The host's part of an upload comes before its run: what the run
+// itself downloads can only be uploaded in a later one.
 void recordDeviceSteps(StepPlan& plan, const StepContext& context) {
     if (!context.device) return;
     std::vector<Step> grouped;

@@ -24,8 +24,8 @@ ArenaOffsets offsetsOf(const StepPlan& plan) {
 std::string storedText(const Operand& tensor, const ArenaOffsets& offsets) {
     std::string text = operandText(tensor);
     if (tensor.aliasOf)
-        text += format(" in '%s' from byte %lld", tensor.aliasOf->name.c_str(),
-                       static_cast<long long>(tensor.aliasOffset));
+        text +=
+            format(" in '%s' from byte %lld", tensor.aliasOf->name.c_str(), static_cast<long long>(tensor.aliasOffset));
     else if (const auto found = offsets.find(tensor.number); found != offsets.end())
         text += format(" at byte %lld", static_cast<long long>(found->second));
     return text;
@@ -45,10 +45,10 @@ std::string StepPlan::text() const {
         if (!step.runs() && step.toRecord.empty())
             text += format("%4zu %s '%s'\n", number, typeName(step.command), step.command.name.c_str());
         for (const OpCall& call : step.calls) {
-            text += format("%4zu %s '%s' on %s%s%s (%s) -> %s\n", number, call.record.type,
-                           call.record.name.c_str(), call.record.backend,
-                           call.record.algorithm.empty() ? "" : " by ", call.record.algorithm.c_str(),
-                           listText(call.inputs, offsets).c_str(), listText(call.outputs, offsets).c_str());
+            text +=
+                format("%4zu %s '%s' on %s%s%s (%s) -> %s\n", number, call.record.type, call.record.name.c_str(),
+                       call.record.backend, call.record.algorithm.empty() ? "" : " by ", call.record.algorithm.c_str(),
+                       listText(call.inputs, offsets).c_str(), listText(call.outputs, offsets).c_str());
         }
         ++number;
     }

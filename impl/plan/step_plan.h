@@ -17,13 +17,12 @@
 namespace mnnc {
 
 struct Step {
-    CommandGraph::Id id =
-        CommandGraph::kNone;  // of its command in the graph; kNone: a pass inserted the step
+    CommandGraph::Id id = CommandGraph::kNone;  // of its command in the graph; kNone: a pass inserted the step
     // Of the host; null: a device runs the step, or control flow does.
     std::shared_ptr<Execution> execution;
     Command command;  // its operands are those of the execution
     bool onDevice = false;
-    std::vector<OpCall> calls = {};  // what the step does; more than one where a device takes a run
+    std::vector<OpCall> calls = {};              // what the step does; more than one where a device takes a run
     std::unique_ptr<Execution> unrecorded = {};  // of a device, until it is part of such a sequence
     std::vector<DeviceStep> toRecord = {};       // of a device, one after another
     int scratch = 0;                             // the number of its scratch; 0: it has none
@@ -63,13 +62,13 @@ struct StepPlan {
 // What the passes over steps get from a session.
 struct StepContext {
     // Executions keep their backends.
-    const std::shared_ptr<Backend>& cpu;  // takes what the device does not
-    const std::shared_ptr<DeviceBackend>&
-        device;  // the wanted backend when it has memory of its own, else null
+    const std::shared_ptr<Backend>& cpu;           // takes what the device does not
+    const std::shared_ptr<DeviceBackend>& device;  // the wanted backend when it has memory of its own, else null
     const Cancellation& cancel;
     // Whether something after this stage reads a tensor.
     std::function<bool(const Operand*)> isReadLater;
-    // Whether something else than this plan makes a tensor: it is an input, a constant, of an earlier stage or control flow.
+    // Whether something else than this plan makes a tensor: it is an input, a constant, of an earlier stage or control
+    // flow.
     std::function<bool(const Operand*)> isFromOutside;
     // A new tensor with the name, shape, type and format of `like`, which lives as long as the plan.
     std::function<Operand*(const Operand& like)> temporary;
@@ -97,7 +96,8 @@ struct StepContext {
         // Deletes it where there is no memory for the count of references.
         return {fresh.release(), [backend = std::move(backend)](Execution* own) { delete own; }};
     }
-    // The execution that ran this command over the same operands in the plan before, which is noted for this plan; or null.
+    // The execution that ran this command over the same operands in the plan before, which is noted for this plan; or
+    // null.
     std::shared_ptr<Execution> takeOver(const Command& command, bool onDevice) const {
         const MadeExecutions::Made* found = before && !onDevice ? before->find(command) : nullptr;
         if (!found) return nullptr;

@@ -51,10 +51,8 @@ Operand* StorageConversions::findConverted(Operand* source, Storage storage) con
 Operand* StorageConversions::findOnDevice(Operand* source, bool wide) const {
     if (source->onDevice) return source;
     // What came from the device has no more bits than it had there.
-    if (std::find(plan_.downloads.begin(), plan_.downloads.end(), source) != plan_.downloads.end())
-        wide = false;
-    for (auto it = converted_.lower_bound({source, {0}}); it != converted_.end() && it->first.first == source;
-         ++it)
+    if (std::find(plan_.downloads.begin(), plan_.downloads.end(), source) != plan_.downloads.end()) wide = false;
+    for (auto it = converted_.lower_bound({source, {0}}); it != converted_.end() && it->first.first == source; ++it)
         if (it->first.second.onDevice && (!wide || it->first.second.wide)) return it->second;
     return nullptr;
 }
@@ -64,8 +62,7 @@ Operand* StorageConversions::viewOnDevice(Operand* tensor, bool wide) {
     for (Operand* other = tensor->aliasOf; other; other = other->aliasOf) {
         // On a device the type decides the width of an element.
         if ((other->type == DataType::Float32) != (tensor->type == DataType::Float32)) return nullptr;
-        if (Operand* there = findOnDevice(other, wide))
-            return view(convert(there, {1, true, there->wide}), *tensor, 1);
+        if (Operand* there = findOnDevice(other, wide)) return view(convert(there, {1, true, there->wide}), *tensor, 1);
     }
     return nullptr;
 }
@@ -124,8 +121,7 @@ void StorageConversions::changeStorage(Operand* from, Operand* to) {
         Backend& backend = context_.backendOf(from->onDevice);
         if (backend.supports(command, reason)) made = backend.create(command, reason);
         if (!made)
-            fail(Status::NoExecution, "tensor '%s' cannot change its storage: %s", from->name.c_str(),
-                 reason.c_str());
+            fail(Status::NoExecution, "tensor '%s' cannot change its storage: %s", from->name.c_str(), reason.c_str());
         made->prepare();
     }
     if (made && !from->onDevice) execution = context_.keep(command, std::move(made));

@@ -5,9 +5,8 @@
 namespace mnnc {
 
 inline bool sameChannels(const Operand& a, const Operand& b) {
-    return a.shape.rank() >= 2 && b.shape.rank() >= 2 && a.format != Format::NHWC &&
-           b.format != Format::NHWC && a.shape[0] == b.shape[0] && a.shape[1] == b.shape[1] &&
-           a.plane() == b.plane();
+    return a.shape.rank() >= 2 && b.shape.rank() >= 2 && a.format != Format::NHWC && b.format != Format::NHWC &&
+           a.shape[0] == b.shape[0] && a.shape[1] == b.shape[1] && a.plane() == b.plane();
 }
 
 // One pixel and whole blocks: packed and row-major are the same bytes.

@@ -19,8 +19,7 @@ bool isFloat(const Operand* tensor) {
 bool hasMark(const Command& command) {
     const bool ofFloats = std::any_of(command.outputs.begin(), command.outputs.end(), isFloat);
     const std::vector<Operand*>& side = ofFloats ? command.outputs : command.inputs;
-    return std::any_of(side.begin(), side.end(),
-                       [](const Operand* tensor) { return isFloat(tensor) && tensor->wide; });
+    return std::any_of(side.begin(), side.end(), [](const Operand* tensor) { return isFloat(tensor) && tensor->wide; });
 }
 
 // The shape that a product sees, which a view may have changed.
@@ -29,8 +28,7 @@ const Shape& shapeOf(const Command& command, size_t operand) {
 }
 
 bool transformsCoordinates(const Command& command) {
-    return matMulSizes(command.paramsAs<MatMulParams>(), shapeOf(command, 0), shapeOf(command, 1),
-                       command.name.c_str())
+    return matMulSizes(command.paramsAs<MatMulParams>(), shapeOf(command, 0), shapeOf(command, 1), command.name.c_str())
                .l <= kMostCoordinates;
 }
 

@@ -12,8 +12,8 @@ CoordinateRule coordinateRule(const Command& command);
 class WideOperands {
   public:
     explicit WideOperands(const Command& command);
-    // The command carries coordinates and computes with 32 bits, which all its operands of floats have: an output is marked,
-    // or one of the inputs where no output is of floats (a comparison).
+    // The command carries coordinates and computes with 32 bits, which all its operands of floats have: an output is
+    // marked, or one of the inputs where no output is of floats (a comparison).
     bool all() const noexcept { return all_; }
     bool input(size_t i) const;
 

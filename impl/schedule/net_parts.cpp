@@ -111,8 +111,7 @@ std::vector<bool> Division::chosenNodes(const std::vector<std::string>& names) c
             if (node.name != name) continue;
             found = true;
             if (!computes(node)) continue;
-            if (ran_[i])
-                fail(Status::InvalidValue, "operator '%s' is in an earlier path already", name.c_str());
+            if (ran_[i]) fail(Status::InvalidValue, "operator '%s' is in an earlier path already", name.c_str());
             chosen[i] = true;
         }
         if (!found) fail(Status::NotFound, "the model has no operator '%s'", name.c_str());
@@ -123,10 +122,9 @@ std::vector<bool> Division::chosenNodes(const std::vector<std::string>& names) c
 // What the operators read of others they are fed, and what none of them reads they make.
 Division::Wanted Division::wantedByOperators(const PartRequest& request) {
     if (!request.inputs.empty() || !request.outputs.empty())
-        fail(
-            Status::InvalidValue,
-            "a path of operators has the inputs and outputs that the operators give it: it goes with neither "
-            "inputs nor outputs by name");
+        fail(Status::InvalidValue,
+             "a path of operators has the inputs and outputs that the operators give it: it goes with neither "
+             "inputs nor outputs by name");
     const std::vector<bool> chosen = chosenNodes(request.operators);
     std::vector<bool> made(tensors(), false), read(tensors(), false);
     for (size_t i = 0; i < chosen.size(); ++i) {
@@ -153,8 +151,8 @@ Division::Wanted Division::wantedByOperators(const PartRequest& request) {
     for (const std::string& name : request.saveTensors) {
         const int id = tensorId(name);
         if (!made[static_cast<size_t>(id)] && !wanted.fed.has(id))
-            fail(Status::InvalidValue,
-                 "tensor '%s' is to be saved, but no operator of the path makes or reads it", name.c_str());
+            fail(Status::InvalidValue, "tensor '%s' is to be saved, but no operator of the path makes or reads it",
+                 name.c_str());
         wanted.made.add(id);
     }
     return wanted;
@@ -166,9 +164,8 @@ std::vector<bool> Division::endsOfWays(const std::vector<std::string>& names, co
     for (const std::string& name : names) {
         const std::vector<bool> named = chosenNodes({name});
         if (std::find(named.begin(), named.end(), true) == named.end())
-            fail(Status::InvalidValue,
-                 "%s operator '%s' computes nothing: it is an input or a constant of the model", what,
-                 name.c_str());
+            fail(Status::InvalidValue, "%s operator '%s' computes nothing: it is an input or a constant of the model",
+                 what, name.c_str());
         for (size_t i = 0; i < named.size(); ++i) all[i] = all[i] || named[i];
     }
     return all;
@@ -201,8 +198,8 @@ std::vector<bool> Division::leading(const std::vector<int>& made) const {
     return leads;
 }
 
-// What sources read they are fed, unless another source leads to it; what sinks make is wanted. So the operators between
-// them run, and where these read anything else, the operators that make it.
+// What sources read they are fed, unless another source leads to it; what sinks make is wanted. So the operators
+// between them run, and where these read anything else, the operators that make it.
 Division::Wanted Division::wantedByWays(const PartRequest& request) const {
     if (!request.inputs.empty() || !request.outputs.empty() || !request.operators.empty())
         fail(Status::InvalidValue,
@@ -335,8 +332,8 @@ NetParts Division::finish() {
 
 NetParts netParts(const NetGraph& graph, const std::vector<PartRequest>& requests) {
     Division division(graph);
-    const bool isWhole = requests.size() == 1 && requests[0].inputs.empty() &&
-                         requests[0].operators.empty() && !requests[0].byWays();
+    const bool isWhole =
+        requests.size() == 1 && requests[0].inputs.empty() && requests[0].operators.empty() && !requests[0].byWays();
     for (size_t i = 0; i < requests.size(); ++i)
         inPath(i, requests.size(), [&] { division.add(requests[i], isWhole); });
     NetParts parts = division.finish();

@@ -15,17 +15,16 @@ struct PartRequest {
     std::vector<std::string> outputs;      // instead of the model's; empty: the model's
     std::vector<std::string> saveTensors;  // beside those
     std::vector<std::string> operators;    // to run, and no others; then neither inputs nor outputs
-    // Where the path begins and ends, by operators: it runs both, what lies between them, and what those need beside; then
-    // none of the above but saveTensors. No sources: it begins with the model's inputs. No sinks: it ends with those of the
-    // model's outputs that a source leads to.
+    // Where the path begins and ends, by operators: it runs both, what lies between them, and what those need beside;
+    // then none of the above but saveTensors. No sources: it begins with the model's inputs. No sinks: it ends with
+    // those of the model's outputs that a source leads to.
     std::vector<std::string> sources, sinks;
 
     bool byWays() const noexcept { return !sources.empty() || !sinks.empty(); }
 };
 
 struct NetPart {
-    std::vector<int>
-        inputs;  // tensors that are there before the part runs: of the caller or of earlier parts
+    std::vector<int> inputs;   // tensors that are there before the part runs: of the caller or of earlier parts
     std::vector<int> outputs;  // those that it makes for the caller or for later parts
     bool updates = false;      // all operators of the net run that write constants
 };
@@ -57,8 +56,8 @@ void inPath(size_t path, size_t count, Action action) {
     }
 }
 
-// Throws NotFound for an unknown name, InvalidValue for requests that contradict each other and BadFormat where there is
-// nothing to compute; the sentence names the path where there are several.
+// Throws NotFound for an unknown name, InvalidValue for requests that contradict each other and BadFormat where there
+// is nothing to compute; the sentence names the path where there are several.
 NetParts netParts(const NetGraph& graph, const std::vector<PartRequest>& requests);
 
 }  // namespace mnnc

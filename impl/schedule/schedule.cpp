@@ -1,13 +1,13 @@
-// Walks back from the wanted outputs to the inputs, marks what follows from constants and shapes alone, and cuts the rest into
-// stages.
+// Walks back from the wanted outputs to the inputs, marks what follows from constants and shapes alone, and cuts the
+// rest into stages.
 #include "schedule/schedule.h"
 
 #include <algorithm>
 #include <functional>
 
 #include "base/error.h"
-#include "ops/control.h"
 #include "net/custom.h"
+#include "ops/control.h"
 #include "ops/search_parts.h"
 
 namespace mnnc {
@@ -55,9 +55,7 @@ const wire::Op* sourceOf(const NetGraph& graph, const Node& node) {
 std::vector<bool> neededNodes(const std::vector<VersionedNode>& nodes, const std::vector<bool>& given,
                               const std::vector<int>& outputs) {
     std::vector<bool> wanted(given.size(), false);
-    const auto isToMake = [&](int id) {
-        return wanted[static_cast<size_t>(id)] && !given[static_cast<size_t>(id)];
-    };
+    const auto isToMake = [&](int id) { return wanted[static_cast<size_t>(id)] && !given[static_cast<size_t>(id)]; };
     for (const int id : outputs) wanted[static_cast<size_t>(id)] = true;
     std::vector<bool> needed(nodes.size(), false);
     for (size_t i = nodes.size(); i-- > 0;) {
@@ -70,10 +68,10 @@ std::vector<bool> neededNodes(const std::vector<VersionedNode>& nodes, const std
     return needed;
 }
 
-// The same, with the operators that write constants. A constant that one of the needed operators writes is written as often as
-// the net writes it. Of the variables those stay that are written.
-std::vector<bool> neededWithUpdates(Versions& versions, const std::vector<bool>& given,
-                                    const std::vector<int>& outputs, bool updates) {
+// The same, with the operators that write constants. A constant that one of the needed operators writes is written as
+// often as the net writes it. Of the variables those stay that are written.
+std::vector<bool> neededWithUpdates(Versions& versions, const std::vector<bool>& given, const std::vector<int>& outputs,
+                                    bool updates) {
     std::vector<bool> wanted(given.size(), updates);
     for (const int id : outputs) wanted[static_cast<size_t>(id)] = true;
     std::vector<int> values = outputs;
@@ -90,30 +88,26 @@ std::vector<bool> neededWithUpdates(Versions& versions, const std::vector<bool>&
         for (size_t i = 0; i < needed.size(); ++i)
             if (needed[i] && !isLeafNode(*versions.nodes[i].node))
                 for (const int id : versions.nodes[i].origin->outputs) wanted[static_cast<size_t>(id)] = true;
-    } while (std::any_of(open.begin(), open.end(), [&](const Variable& variable) {
-        return wanted[static_cast<size_t>(variable.constant)];
-    }));
+    } while (std::any_of(open.begin(), open.end(),
+                         [&](const Variable& variable) { return wanted[static_cast<size_t>(variable.constant)]; }));
     versions.variables = std::move(written);
     return needed;
 }
 
 // A damaged graph may list an input twice, read an Input that is no input of it, or have an operator make an input:
 // none of these has memory of its own that a caller fills.
-void verifyInputs(const NetGraph& graph, const std::vector<VersionedNode>& nodes,
-                  const std::vector<bool>& needed) {
+void verifyInputs(const NetGraph& graph, const std::vector<VersionedNode>& nodes, const std::vector<bool>& needed) {
     const auto nameOf = [&](int id) { return graph.source->tensorNames[static_cast<size_t>(id)].c_str(); };
     std::vector<bool> listed(graph.source->tensorNames.size(), false);
     for (const int id : graph.source->inputs) {
-        if (listed[static_cast<size_t>(id)])
-            fail(Status::BadFormat, "a graph lists its input '%s' twice", nameOf(id));
+        if (listed[static_cast<size_t>(id)]) fail(Status::BadFormat, "a graph lists its input '%s' twice", nameOf(id));
         listed[static_cast<size_t>(id)] = true;
     }
     for (size_t i = 0; i < nodes.size(); ++i)
         for (const int id : nodes[i].origin->outputs) {
             const bool isInput = nodes[i].origin->type == OpType::Input;
             if (isInput && needed[i] && !listed[static_cast<size_t>(id)])
-                fail(Status::BadFormat, "a subgraph reads '%s', which is not in its list of inputs",
-                     nameOf(id));
+                fail(Status::BadFormat, "a subgraph reads '%s', which is not in its list of inputs", nameOf(id));
             if (!isInput && listed[static_cast<size_t>(id)])
                 fail(Status::BadFormat, "an operator makes '%s', which is an input of its graph", nameOf(id));
         }
@@ -136,8 +130,8 @@ Node& ownNode(ScheduledOp& op, const VersionedNode& from, GraphSchedule& schedul
     return own;
 }
 
-// The nodes that are needed, in order, but for Input. One with outputs that are given makes others in their place. `parted`:
-// one that searches for its results becomes two.
+// The nodes that are needed, in order, but for Input. One with outputs that are given makes others in their place.
+// `parted`: one that searches for its results becomes two.
 std::vector<ScheduledOp> neededOps(const std::vector<VersionedNode>& nodes, const std::vector<bool>& needed,
                                    const std::vector<bool>& given, bool parted, GraphSchedule& schedule) {
     std::vector<ScheduledOp> ops;
@@ -188,11 +182,10 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
     schedule.own = std::move(versions.own);
     const auto nameOf = [&](int id) { return graph.source->tensorNames[static_cast<size_t>(id)].c_str(); };
     if (graphIndex > 0 && !schedule.variables.empty())
-        fail(
-            Status::NotSupported,
-            "an operator of subgraph '%s' writes its constant '%s': only those of the main graph keep values "
-            "between runs",
-            graph.source->name.c_str(), nameOf(schedule.variables[0].constant));
+        fail(Status::NotSupported,
+             "an operator of subgraph '%s' writes its constant '%s': only those of the main graph keep values "
+             "between runs",
+             graph.source->name.c_str(), nameOf(schedule.variables[0].constant));
     std::vector<ScheduledOp> ops = neededOps(versions.nodes, needed, given, options.rewritten, schedule);
     const size_t tensors = graph.source->tensorNames.size() + schedule.furtherLike.size();
     schedule.lastStage.assign(tensors, 0);

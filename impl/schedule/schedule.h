@@ -30,9 +30,9 @@ struct GraphSchedule {
     std::vector<ScheduledOp> ops;  // needed ops in the order in which they run, without Input and Const
     // Constants that these operators write: they keep their values between runs, and no plan depends on them.
     std::vector<Variable> variables;
-    // Tensors that the graph lacks, whose ids follow those of the graph's: versions of tensors with several writers, what
-    // operators make in the place of outputs that the graph's inputs stand in for, and what goes from an operator's search to
-    // its results (ops/search_parts.h).
+    // Tensors that the graph lacks, whose ids follow those of the graph's: versions of tensors with several writers,
+    // what operators make in the place of outputs that the graph's inputs stand in for, and what goes from an
+    // operator's search to its results (ops/search_parts.h).
     // For each of them the tensor of the graph that it is like; -1: none, it is of a search.
     std::vector<int> furtherLike;
     std::vector<std::unique_ptr<Node>> own;  // the operators that make or read them
@@ -51,7 +51,7 @@ struct ScheduleOptions {
 };
 
 // Throws NotSupported (naming operator and node) when an op that is needed cannot run here.
-GraphSchedule scheduleGraph(const Net& net, int graph, const std::vector<int>& inputs,
-                            const std::vector<int>& outputs, const ScheduleOptions& options = {});
+GraphSchedule scheduleGraph(const Net& net, int graph, const std::vector<int>& inputs, const std::vector<int>& outputs,
+                            const ScheduleOptions& options = {});
 
 }  // namespace mnnc

@@ -22,8 +22,7 @@ class Renaming {
                     ++writers_[id];
                     continue;
                 }
-                if (isLeaf[id])
-                    fail(Status::BadFormat, "tensor '%s' is a constant or an input twice", nameOf(output));
+                if (isLeaf[id]) fail(Status::BadFormat, "tensor '%s' is a constant or an input twice", nameOf(output));
                 isLeaf[id] = true;
                 isConstant[id] = isConstantNode(*node);
             }
@@ -52,12 +51,9 @@ class Renaming {
     static constexpr int kNone = -1;
 
     const char* nameOf(int id) const { return graph_.source->tensorNames[static_cast<size_t>(id)].c_str(); }
-    bool isVariable(int id) const {
-        return !variable_.empty() && variable_[static_cast<size_t>(id)] != kNone;
-    }
+    bool isVariable(int id) const { return !variable_.empty() && variable_[static_cast<size_t>(id)] != kNone; }
     bool hasVersions(int id) const {
-        return id >= 0 && !given_[static_cast<size_t>(id)] &&
-               (writers_[static_cast<size_t>(id)] > 1 || isVariable(id));
+        return id >= 0 && !given_[static_cast<size_t>(id)] && (writers_[static_cast<size_t>(id)] > 1 || isVariable(id));
     }
 
     void add(const Node& node) {
@@ -76,8 +72,7 @@ class Renaming {
                 earlier.push_back({i, current_[static_cast<size_t>(own.outputs[i])]});
         for (int& id : own.outputs)
             if (hasVersions(id)) id = write(id);
-        const bool ownParams =
-            !earlier.empty() && own.def && own.def->keepRest && own.def->keepRest(own, earlier);
+        const bool ownParams = !earlier.empty() && own.def && own.def->keepRest && own.def->keepRest(own, earlier);
         result_.nodes.push_back({&own, &node, ownParams});
     }
 
@@ -112,8 +107,7 @@ class Renaming {
 
 }  // namespace
 
-Versions versionsOf(const NetGraph& graph, const std::vector<const Node*>& nodes,
-                    const std::vector<bool>& given) {
+Versions versionsOf(const NetGraph& graph, const std::vector<const Node*>& nodes, const std::vector<bool>& given) {
     return Renaming(graph, nodes, given).rename(nodes);
 }
 

@@ -25,16 +25,15 @@ struct Variable {
 
 struct Versions {
     std::vector<VersionedNode> nodes;  // in the order in which they run
-    // Tensors that the graph lacks, whose ids follow its own: for each the tensor of the graph that it is a version of. The
-    // last version of a tensor has the tensor's id, but of a constant the first one has it.
+    // Tensors that the graph lacks, whose ids follow its own: for each the tensor of the graph that it is a version of.
+    // The last version of a tensor has the tensor's id, but of a constant the first one has it.
     std::vector<int> furtherLike;
     std::vector<std::unique_ptr<Node>> own;
     std::vector<Variable> variables;
 };
 
-// `given`: by tensor, what is there before the graph runs; all that read it get that. Throws BadFormat where two constants or
-// inputs are one tensor.
-Versions versionsOf(const NetGraph& graph, const std::vector<const Node*>& nodes,
-                    const std::vector<bool>& given);
+// `given`: by tensor, what is there before the graph runs; all that read it get that. Throws BadFormat where two
+// constants or inputs are one tensor.
+Versions versionsOf(const NetGraph& graph, const std::vector<const Node*>& nodes, const std::vector<bool>& given);
 
 }  // namespace mnnc

@@ -94,11 +94,9 @@ Bindings::Bindings(const Ports& ports, SessionContext& context, const HalfTensor
 }
 
 // Memory for the floats of a half tensor in the caller's layout; null where that is the tensor's own.
-float* Bindings::floatsFor(std::vector<BudgetedBuffer>& buffers, size_t index, const Operand& tensor,
-                           Format format) {
+float* Bindings::floatsFor(std::vector<BudgetedBuffer>& buffers, size_t index, const Operand& tensor, Format format) {
     if (sameLayout(tensor, format)) return nullptr;
-    return static_cast<float*>(
-        buffers[index].reserve(hostBytes(tensor, format), "the floats of a half tensor"));
+    return static_cast<float*>(buffers[index].reserve(hostBytes(tensor, format), "the floats of a half tensor"));
 }
 
 void Bindings::bindInput(size_t index, const void* data, int64_t bytes, Format format) {
@@ -111,9 +109,8 @@ void Bindings::bindInput(size_t index, const void* data, int64_t bytes, Format f
     if (data) {
         wanted.needed = inputs_[index].bytesOf(tensor, format);
         if (bytes != wanted.needed)
-            fail(Status::InputDataError, "input '%s' of shape %s takes %lld bytes, %lld are given",
-                 tensor.name.c_str(), tensor.shape.text().c_str(), static_cast<long long>(wanted.needed),
-                 static_cast<long long>(bytes));
+            fail(Status::InputDataError, "input '%s' of shape %s takes %lld bytes, %lld are given", tensor.name.c_str(),
+                 tensor.shape.text().c_str(), static_cast<long long>(wanted.needed), static_cast<long long>(bytes));
         requireInAddressSpace(wanted, tensor.name);
         for (size_t i = 0; i < outputs_.size(); ++i)
             requireMemoryApart(wanted, tensor.name, outputs_[i], ports_.output(i).name);
@@ -215,8 +212,7 @@ void Bindings::memoryMoved() {
 
 void Bindings::resized() {
     for (size_t i = 0; i < inputs_.size(); ++i)
-        if (inputs_[i].active() &&
-            inputs_[i].needed != inputs_[i].bytesOf(ports_.input(i), inputs_[i].format))
+        if (inputs_[i].active() && inputs_[i].needed != inputs_[i].bytesOf(ports_.input(i), inputs_[i].format))
             inputs_[i].outdated = true;
     for (size_t i = 0; i < outputs_.size(); ++i)
         if (outputs_[i].active() && outputs_[i].needed >= 0 &&
@@ -228,11 +224,10 @@ void Bindings::resized() {
 void Bindings::requireCurrent() const {
     const auto require = [](const Binding& binding, const Operand& tensor, const char* what) {
         if (binding.outdated)
-            fail(
-                Status::BadState,
-                "%s '%s' takes other than the %lld bytes that were bound before the resize: bind it anew, or "
-                "release it with NULL",
-                what, tensor.name.c_str(), static_cast<long long>(binding.bytes));
+            fail(Status::BadState,
+                 "%s '%s' takes other than the %lld bytes that were bound before the resize: bind it anew, or "
+                 "release it with NULL",
+                 what, tensor.name.c_str(), static_cast<long long>(binding.bytes));
     };
     for (size_t i = 0; i < inputs_.size(); ++i) require(inputs_[i], ports_.input(i), "input");
     for (size_t i = 0; i < outputs_.size(); ++i) require(outputs_[i], ports_.output(i), "output");
@@ -294,8 +289,8 @@ void Bindings::afterRun() {
     if (tooLarge == outputs_.size() && refused < outputs_.size()) refuse(refused);
     if (tooLarge == outputs_.size()) return;
     const Operand& tensor = ports_.output(tooLarge);
-    fail(Status::BufferTooSmall, "output '%s' has shape %s and takes %lld bytes, %lld are bound",
-         tensor.name.c_str(), tensor.shape.text().c_str(),
+    fail(Status::BufferTooSmall, "output '%s' has shape %s and takes %lld bytes, %lld are bound", tensor.name.c_str(),
+         tensor.shape.text().c_str(),
          static_cast<long long>(outputs_[tooLarge].bytesOf(tensor, outputs_[tooLarge].format)),
          static_cast<long long>(outputs_[tooLarge].bytes));
 }

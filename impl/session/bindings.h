@@ -1,8 +1,8 @@
 // Inputs and outputs of a session in memory of the caller, on the host or on a device.
 //
-// Where the caller's layout is how the tensor is stored, the tensor and all views of it move there. Executions ask their
-// operands for addresses when they run, so a new address needs no new plan. Elsewhere the contents are copied: of inputs
-// before a run, of outputs after it. Tensors that callers see as half are floats inside and always copied.
+// Where the caller's layout is how the tensor is stored, the tensor and all views of it move there. Executions ask
+// their operands for addresses when they run, so a new address needs no new plan. Elsewhere the contents are copied: of
+// inputs before a run, of outputs after it. Tensors that callers see as half are floats inside and always copied.
 //
 // In a buffer of a device a tensor lies directly where the device alone reads or makes it: recordings follow it there
 // (RecordedBatch). Elsewhere it is bound to memory of the host, and runs copy between that and the buffer.
@@ -66,9 +66,7 @@ class Bindings final : public PlanObserver {
     // Whether the values of the last run are where the tensor is now.
     bool outputKept(size_t index) const noexcept { return !lost_[index]; }
     // Whether the output's values are in the caller's memory after a run.
-    bool delivered(size_t index) const {
-        return outputs_[index].active() && fits(index) && !outputs_[index].refused;
-    }
+    bool delivered(size_t index) const { return outputs_[index].active() && fits(index) && !outputs_[index].refused; }
 
     // A plan was made, or failed: tensors may be in the session's memory.
     void planned() override;
@@ -92,16 +90,14 @@ class Bindings final : public PlanObserver {
     void placeInBuffer(size_t input);
     void placeOutBuffer(size_t output);
     bool madeByDevice(size_t output) const;
-    void requireApart(const DeviceBinding& wanted, const std::string& name, const Buffers& others,
-                      size_t except) const;
+    void requireApart(const DeviceBinding& wanted, const std::string& name, const Buffers& others, size_t except) const;
     void loseOutputsOf(const Operand& root) noexcept;
     bool takenByOther(const Operand& root, size_t output) const noexcept;
     bool fits(size_t output) const;
     void copyIn(size_t input);
     void copyOut(size_t output);
     [[noreturn]] void refuse(size_t output) const;
-    float* floatsFor(std::vector<BudgetedBuffer>& buffers, size_t index, const Operand& tensor,
-                     Format format);
+    float* floatsFor(std::vector<BudgetedBuffer>& buffers, size_t index, const Operand& tensor, Format format);
 
     const Ports& ports_;
     std::vector<Binding> inputs_, outputs_;

@@ -49,8 +49,8 @@ void BoundProgram::addSlice(const MovingSlice& slice) {
         Tensor& input = own.tensors.emplace_back(slice.inputs[i]);
         if (slice.guards[i] >= 0) {
             const auto of = static_cast<size_t>(slice.guards[i]);
-            input.values = program_->guards[of].input.onlyOffset ? guards_[of].moved.data()
-                                                                 : program_->guards[of].content->data();
+            input.values =
+                program_->guards[of].input.onlyOffset ? guards_[of].moved.data() : program_->guards[of].content->data();
         }
         own.inputs.push_back(&input);
     }
@@ -66,8 +66,7 @@ void BoundProgram::bind(StageMemory& memory, GraphTensors& tensors) {
             constants_.reserve(constantBytes, "constants on the device");
     frame.grow(program_->operands);
     for (const Placement& placement : program_->placements) placement.bind(frame, bases);
-    for (const KnownOperand& known : program_->known)
-        frame.place(known.operand, const_cast<void*>(known.values));
+    for (const KnownOperand& known : program_->known) frame.place(known.operand, const_cast<void*>(known.values));
     fenceArena(program_->placements, bases, program_->needs.host);
     follow(tensors);
     const auto now = memory.generations();
@@ -85,8 +84,7 @@ void BoundProgram::follow(GraphTensors& tensors) noexcept {
 
 // Constants go to the device when the program is bound for the first time.
 void BoundProgram::record(DeviceBackend& device, const Frame& frame) {
-    if (!recorded_ && !program_->constantUploads.empty())
-        device.record(program_->constantUploads, frame)->run();
+    if (!recorded_ && !program_->constantUploads.empty()) device.record(program_->constantUploads, frame)->run();
     for (size_t i = 0; i < recordings_.size(); ++i) {
         const std::vector<DeviceStep>& steps = program_->steps[i].toRecord;
         if (recordings_[i])
@@ -130,8 +128,7 @@ bool BoundProgram::upToDate(GraphTensors& tensors) {
 
 bool BoundProgram::sameShapes(Slice& slice) const {
     const Node& node = *slice.node;
-    if (findSearchParts(node.type) && !node.fixed.empty())
-        return false;  // its output has room for any number
+    if (findSearchParts(node.type) && !node.fixed.empty()) return false;  // its output has room for any number
     node.def->shape({node, slice.inputs, slice.outputs});
     const Tensor &now = *slice.outputs[0], &planned = *program_->tensors.find(now.number);
     return now.shape == planned.shape && sameList(now.list, planned.list);

@@ -1,5 +1,5 @@
-// A program in a session: what the session has for running it, which is its alone. A stage has several over time; the one in use
-// has its operands' places in the frame.
+// A program in a session: what the session has for running it, which is its alone. A stage has several over time; the
+// one in use has its operands' places in the frame.
 #pragma once
 #include <array>
 #include <deque>
@@ -18,8 +18,8 @@ namespace mnnc {
 
 class BoundProgram {
   public:
-    // before: whose states of executions go on where this one has the same executions; may be null. Throws what an execution
-    // throws that makes its state.
+    // before: whose states of executions go on where this one has the same executions; may be null. Throws what an
+    // execution throws that makes its state.
     BoundProgram(SessionContext& context, ProgramPtr program, const BoundProgram* before);
     ~BoundProgram();
     BoundProgram(const BoundProgram&) = delete;
@@ -31,13 +31,13 @@ class BoundProgram {
     bool valid() const noexcept { return valid_; }
     void invalidate() noexcept { valid_ = false; }
 
-    // Enters the places of all tensors and scratch in the memory, which grows to what the program needs. Throws what a device
-    // throws.
+    // Enters the places of all tensors and scratch in the memory, which grows to what the program needs. Throws what a
+    // device throws.
     void bind(StageMemory& memory, GraphTensors& tensors);
     // Tensors that it reads have other memory: views of them follow.
     void follow(GraphTensors& tensors) noexcept;
-    // Whether what the program depends on is as it was when it was made. Does not allocate. Throws what a shape rule throws
-    // about values that moved.
+    // Whether what the program depends on is as it was when it was made. Does not allocate. Throws what a shape rule
+    // throws about values that moved.
     bool upToDate(GraphTensors& tensors);
 
     // Runs a step that is no control flow.
@@ -49,8 +49,7 @@ class BoundProgram {
     }
     // In builds that check themselves: throws where a run has changed the program, which others may run.
     void verify() const {
-        if (kVerifies && program_->checksum() != checksum_)
-            fail(Status::Internal, "a run has changed its program");
+        if (kVerifies && program_->checksum() != checksum_) fail(Status::Internal, "a run has changed its program");
     }
     // Null where the device has none.
     Recording* recording(size_t step) const noexcept { return recordings_[step].get(); }

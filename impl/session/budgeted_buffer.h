@@ -11,13 +11,12 @@ namespace mnnc {
 class BudgetedBuffer {
   public:
     explicit BudgetedBuffer(SessionContext& context) : context_(&context) {}
-    BudgetedBuffer(BudgetedBuffer&& other) noexcept
-        : context_(other.context_), buffer_(std::move(other.buffer_)) {}
+    BudgetedBuffer(BudgetedBuffer&& other) noexcept : context_(other.context_), buffer_(std::move(other.buffer_)) {}
     BudgetedBuffer& operator=(BudgetedBuffer&&) = delete;
     ~BudgetedBuffer() { release(); }
 
-    // At least this many bytes; the old content is lost when it has to grow. Where there is no memory for more it has as much
-    // as before again, if there still is.
+    // At least this many bytes; the old content is lost when it has to grow. Where there is no memory for more it has
+    // as much as before again, if there still is.
     void* reserve(int64_t bytes, const char* what) {
         const auto held = static_cast<int64_t>(buffer_.size());
         if (bytes > held || !buffer_.data()) {
@@ -33,8 +32,8 @@ class BudgetedBuffer {
         }
         return buffer_.data();
     }
-    // Exactly this many bytes where it has more, with the content that they have; the larger memory stays where there is
-    // no other.
+    // Exactly this many bytes where it has more, with the content that they have; the larger memory stays where there
+    // is no other.
     void shrink(int64_t bytes) noexcept {
         const auto held = static_cast<int64_t>(buffer_.size());
         if (bytes >= held) return;

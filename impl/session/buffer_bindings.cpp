@@ -11,8 +11,8 @@ void Bindings::requireApart(const DeviceBinding& wanted, const std::string& name
     for (size_t i = 0; i < others.size(); ++i) {
         const Binding& other = inputs ? inputs_[i] : outputs_[i];
         if (i == except || !others[i] || other.outdated || !wanted.overlaps(*others[i])) continue;
-        fail(Status::InvalidValue, "tensor '%s': its part of the VkBuffer overlaps that of tensor '%s'",
-             name.c_str(), (inputs ? ports_.input(i) : ports_.output(i)).name.c_str());
+        fail(Status::InvalidValue, "tensor '%s': its part of the VkBuffer overlaps that of tensor '%s'", name.c_str(),
+             (inputs ? ports_.input(i) : ports_.output(i)).name.c_str());
     }
 }
 

@@ -17,16 +17,13 @@ constexpr int64_t kMaxBytes = int64_t{256} << 20;
 
 std::vector<uint8_t> readCacheFile(const std::string& path) {
     // Not blocking: the path may be a pipe.
-    const Descriptor file(
-        uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
+    const Descriptor file(uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
     struct stat info {};
-    if (file.fd < 0 || fstat(file.fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size > kMaxBytes)
-        return {};
+    if (file.fd < 0 || fstat(file.fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size > kMaxBytes) return {};
     std::vector<uint8_t> bytes(static_cast<size_t>(info.st_size));
     size_t done = 0;
     while (done < bytes.size()) {
-        const ssize_t got =
-            uninterrupted([&] { return read(file.fd, bytes.data() + done, bytes.size() - done); });
+        const ssize_t got = uninterrupted([&] { return read(file.fd, bytes.data() + done, bytes.size() - done); });
         if (got <= 0) return {};
         done += static_cast<size_t>(got);
     }

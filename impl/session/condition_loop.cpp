@@ -34,20 +34,18 @@ ConditionLoop::ConditionLoop(SessionContext& context, GraphTensors& tensors, con
     initial_.assign(slotNames_.size(), -1);
     for (size_t i = 0; i < params.inputAliases.size() && i < inputCount(); ++i)
         for (const std::string& alias : params.inputAliases[i])
-            if (const int slot = slotOf(alias); slot >= 0)
-                initial_[static_cast<size_t>(slot)] = static_cast<int>(i);
+            if (const int slot = slotOf(alias); slot >= 0) initial_[static_cast<size_t>(slot)] = static_cast<int>(i);
     for (size_t slot = 0; slot < initial_.size(); ++slot)
         if (initial_[slot] < 0)
-            fail(Status::BadFormat, "op '%s' (While) feeds nothing to '%s'", name_.c_str(),
-                 slotNames_[slot].c_str());
+            fail(Status::BadFormat, "op '%s' (While) feeds nothing to '%s'", name_.c_str(), slotNames_[slot].c_str());
     for (const std::vector<std::string>& update : params.updates) {
         if (update.size() != 2)
             fail(Status::BadFormat, "op '%s' (While): an update does not have two names", name_.c_str());
         const int fromBody = body_.findOutput(update[0]), fromCond = cond_.findOutput(update[0]);
         const int slot = slotOf(update[1]);
         if ((fromBody < 0 && fromCond < 0) || slot < 0)
-            fail(Status::BadFormat, "op '%s' (While): the update '%s' -> '%s' does not resolve",
-                 name_.c_str(), update[0].c_str(), update[1].c_str());
+            fail(Status::BadFormat, "op '%s' (While): the update '%s' -> '%s' does not resolve", name_.c_str(),
+                 update[0].c_str(), update[1].c_str());
         updates_.push_back({fromBody >= 0, static_cast<size_t>(fromBody >= 0 ? fromBody : fromCond), slot});
         staged_.emplace_back(context);
     }
@@ -58,8 +56,7 @@ ConditionLoop::ConditionLoop(SessionContext& context, GraphTensors& tensors, con
         const int output = body_.findOutput(alias);
         // A body output that feeds a slot is that slot after the update (and before the first round).
         for (size_t u = 0; slot < 0 && u < updates_.size(); ++u)
-            if (updates_[u].fromBody && static_cast<int>(updates_[u].output) == output)
-                slot = updates_[u].slot;
+            if (updates_[u].fromBody && static_cast<int>(updates_[u].output) == output) slot = updates_[u].slot;
         if (slot < 0 && output < 0)
             fail(Status::BadFormat, "op '%s' (While): output %zu ('%s') does not resolve", name_.c_str(), i,
                  alias.c_str());
@@ -76,8 +73,7 @@ void ConditionLoop::runGraph(Subgraph& graph, const std::vector<int>& slots) {
 }
 
 void ConditionLoop::execute() {
-    for (size_t slot = 0; slot < slots_.size(); ++slot)
-        slots_[slot].assign(input(static_cast<size_t>(initial_[slot])));
+    for (size_t slot = 0; slot < slots_.size(); ++slot) slots_[slot].assign(input(static_cast<size_t>(initial_[slot])));
     for (int64_t round = 0;; ++round) {
         if (round >= context_.maxLoopIterations)
             fail(Status::LimitExceeded, "op '%s' (While) passed max_loop_iterations (%lld)", name_.c_str(),

@@ -11,8 +11,7 @@ void ControlNode::appendRecords(std::vector<OpRecord>& records) const {
     const size_t begin = records.size();
     appendBodies(records);
     if (current_) return;
-    for (size_t i = begin; i < records.size(); ++i)
-        records[i] = OpRecord::undecided(records[i].name, records[i].type);
+    for (size_t i = begin; i < records.size(); ++i) records[i] = OpRecord::undecided(records[i].name, records[i].type);
 }
 
 int64_t ControlNode::arenaBytes() const {
@@ -29,11 +28,9 @@ ControlNode::ControlNode(GraphTensors& tensors, const Node& node)
     for (const int id : outputs_) tensors_.own(id);
 }
 
-std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node& node,
-                                             GraphTensors& tensors) {
+std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node& node, GraphTensors& tensors) {
     if (node.type == OpType::If) return std::make_unique<IfNode>(context, tensors, node);
-    if (node.paramsAs<WhileParams>().condGraph.empty())
-        return std::make_unique<CountedLoop>(context, tensors, node);
+    if (node.paramsAs<WhileParams>().condGraph.empty()) return std::make_unique<CountedLoop>(context, tensors, node);
     return std::make_unique<ConditionLoop>(context, tensors, node);
 }
 

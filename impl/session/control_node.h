@@ -48,9 +48,7 @@ class ControlNode {
     }
     Operand& output(size_t index) { return tensors_.own(outputs_[index]); }
     // The output lies in this memory.
-    void place(size_t index, BudgetedBuffer& memory) {
-        tensors_.frame.place(output(index).number, memory.data());
-    }
+    void place(size_t index, BudgetedBuffer& memory) { tensors_.frame.place(output(index).number, memory.data()); }
     // The output becomes a copy there.
     void give(size_t index, BudgetedBuffer& memory, const Located& from) {
         assignValue(output(index), memory, from);
@@ -64,7 +62,6 @@ class ControlNode {
 };
 
 // Throws NotFound or BadFormat when a subgraph or an alias does not resolve.
-std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node& node,
-                                             GraphTensors& tensors);
+std::unique_ptr<ControlNode> makeControlNode(SessionContext& context, const Node& node, GraphTensors& tensors);
 
 }  // namespace mnnc

@@ -14,8 +14,7 @@ namespace {
 int64_t tripLimit(const Located& limit, const char* name) {
     const Operand& tensor = limit.tensor;
     if (tensor.type != DataType::Int32 || tensor.empty())
-        fail(Status::BadType,
-             "op '%s' (While): the trip limit must be an int32 element, it is %s of shape %s", name,
+        fail(Status::BadType, "op '%s' (While): the trip limit must be an int32 element, it is %s of shape %s", name,
              dataTypeName(tensor.type), tensor.shape.text().c_str());
     return *static_cast<const int32_t*>(limit.data);
 }
@@ -101,8 +100,7 @@ void CountedLoop::appendScans(const Subgraph& body, int64_t iteration, int64_t l
     for (size_t i = carried_; i < outputCount(); ++i) {
         const Located result = body.output(i + 1);
         const Operand& part = result.tensor;
-        if (part.list)
-            fail(Status::NotSupported, "op '%s' (While): scan output %zu is a sequence", name_.c_str(), i);
+        if (part.list) fail(Status::NotSupported, "op '%s' (While): scan output %zu is a sequence", name_.c_str(), i);
         Operand& stack = output(i);
         Shape shape = part.shape;
         shape.insert(0, 0);
@@ -113,16 +111,14 @@ void CountedLoop::appendScans(const Subgraph& body, int64_t iteration, int64_t l
             stack.format = part.format;
             // Room for a likely number of iterations at once; grown below when the limit is only nominal.
             memory_[i].reserve(
-                bytes *
-                    std::min<int64_t>(limit, std::max<int64_t>(1, (1 << 20) / std::max<int64_t>(bytes, 1))),
+                bytes * std::min<int64_t>(limit, std::max<int64_t>(1, (1 << 20) / std::max<int64_t>(bytes, 1))),
                 "a scan output");
         } else {
             Shape now = stack.shape;
             now[0] = 0;
             if (!(now == shape) || stack.type != part.type)
-                fail(Status::ComputeSizeError,
-                     "op '%s' (While): scan output %zu changes its shape between iterations", name_.c_str(),
-                     i);
+                fail(Status::ComputeSizeError, "op '%s' (While): scan output %zu changes its shape between iterations",
+                     name_.c_str(), i);
             const int64_t needed = checkedMul(bytes, iteration + 1, "a scan output");
             if (needed > memory_[i].size()) {
                 AlignedBuffer saved(bytes * iteration, context_.hostMemory);
@@ -132,8 +128,7 @@ void CountedLoop::appendScans(const Subgraph& body, int64_t iteration, int64_t l
             }
         }
         place(i, memory_[i]);
-        copyToHost(part, result.data, static_cast<char*>(memory_[i].data()) + bytes * iteration,
-                   rowMajor(part));
+        copyToHost(part, result.data, static_cast<char*>(memory_[i].data()) + bytes * iteration, rowMajor(part));
         stack.shape[0] = iteration + 1;
     }
 }
@@ -179,10 +174,9 @@ void CountedLoop::appendBodies(std::vector<OpRecord>& records) const {
     repeatWork(records, begin, trips - 1);
     std::vector<OpRecord> first;
     first_->pipeline().appendRecords(first);
-    const bool alike = std::equal(first.begin(), first.end(), records.begin() + static_cast<ptrdiff_t>(begin),
-                                  records.end(), [](const OpRecord& a, const OpRecord& b) {
-                                      return a.name == b.name && a.flops >= 0 && b.flops >= 0;
-                                  });
+    const bool alike = std::equal(
+        first.begin(), first.end(), records.begin() + static_cast<ptrdiff_t>(begin), records.end(),
+        [](const OpRecord& a, const OpRecord& b) { return a.name == b.name && a.flops >= 0 && b.flops >= 0; });
     if (!alike) return repeatWork(records, begin, -1);
     for (size_t i = 0; i < first.size(); ++i) records[begin + i].flops += first[i].flops;
 }

@@ -23,8 +23,7 @@ void Stage::describe(PlannedGraph& graph) const {
     };
     for (const ProgramStep& step : (*program_)->steps)
         for (const OpCall& call : step.calls)
-            if (!call.inserted)
-                graph.calls.push_back({call.record, numbersOf(call.inputs), numbersOf(call.outputs)});
+            if (!call.inserted) graph.calls.push_back({call.record, numbersOf(call.inputs), numbersOf(call.outputs)});
     const auto add = [&](int id) {
         if (id < 0 || static_cast<size_t>(id) >= count) return;
         const Operand& tensor = tensors_[id];

@@ -7,11 +7,9 @@ namespace {
 
 int64_t sizeOf(const SharedBuffer& buffer, int64_t needed) {
     if (buffer.allocate && needed < 0)
-        fail(Status::BadState,
-             "only a run knows the size of the contents: the session can make no buffer for them");
+        fail(Status::BadState, "only a run knows the size of the contents: the session can make no buffer for them");
     if (buffer.allocate) return needed;
-    if (needed < 0)
-        return static_cast<int64_t>(std::min<uint64_t>(buffer.bytes, static_cast<uint64_t>(INT64_MAX)));
+    if (needed < 0) return static_cast<int64_t>(std::min<uint64_t>(buffer.bytes, static_cast<uint64_t>(INT64_MAX)));
     if (buffer.bytes < static_cast<uint64_t>(needed))
         fail(Status::BufferTooSmall, "the contents take %lld bytes, the buffer has %llu from its offset on",
              static_cast<long long>(needed), static_cast<unsigned long long>(buffer.bytes));
@@ -21,10 +19,7 @@ int64_t sizeOf(const SharedBuffer& buffer, int64_t needed) {
 }  // namespace
 
 DeviceBinding::DeviceBinding(SessionContext& context, const SharedBuffer& buffer, int64_t bytes)
-    : context_(context),
-      buffer_(buffer),
-      bytes_(sizeOf(buffer, bytes)),
-      staging_(context, DeviceUse::Download) {
+    : context_(context), buffer_(buffer), bytes_(sizeOf(buffer, bytes)), staging_(context, DeviceUse::Download) {
     if (!buffer.allocate) {
         block_ = context.device->share(buffer, bytes_);
         return;
@@ -50,9 +45,7 @@ bool DeviceBinding::overlaps(const DeviceBinding& other) const noexcept {
 }
 
 void* DeviceBinding::staging() {
-    return staging_
-        .reserve(std::max<int64_t>(bytes_, 1), "memory between a buffer of the device and the host")
-        ->host();
+    return staging_.reserve(std::max<int64_t>(bytes_, 1), "memory between a buffer of the device and the host")->host();
 }
 
 void DeviceBinding::copy(const DeviceBlock& from, const DeviceBlock& to, int64_t bytes) {

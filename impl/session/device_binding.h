@@ -6,8 +6,8 @@ namespace mnnc {
 
 class DeviceBinding {
   public:
-    // For contents of `bytes`, below 0 where only a run knows. Throws what DeviceBackend::share() throws, BufferTooSmall,
-    // LimitExceeded, and BadState for a buffer to be made of a size that is not known.
+    // For contents of `bytes`, below 0 where only a run knows. Throws what DeviceBackend::share() throws,
+    // BufferTooSmall, LimitExceeded, and BadState for a buffer to be made of a size that is not known.
     DeviceBinding(SessionContext& context, const SharedBuffer& buffer, int64_t bytes);
     DeviceBinding(const DeviceBinding&) = delete;
     DeviceBinding& operator=(const DeviceBinding&) = delete;

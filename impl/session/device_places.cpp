@@ -61,9 +61,8 @@ bool Pipeline::deviceMakes(size_t index) noexcept {
     const auto [root, offset] = outputStorage(index);
     const Operand& tensor = output(index);
     return context_.device && root && offset == 0 && tensors_.frame.device(*root).block && !root->onDevice &&
-           root->channelBlock == 1 && tensor.channelBlock == 1 &&
-           root->storageBytes() == tensor.storageBytes() && stages_[0]->placedOnDevice(*root) &&
-           !stages_[0]->hostReads(*root) && !stages_[0]->readsThrough(*root);
+           root->channelBlock == 1 && tensor.channelBlock == 1 && root->storageBytes() == tensor.storageBytes() &&
+           stages_[0]->placedOnDevice(*root) && !stages_[0]->hostReads(*root) && !stages_[0]->readsThrough(*root);
 }
 
 void Pipeline::readFrom(size_t index, DeviceBlock* block) noexcept {

@@ -34,8 +34,8 @@ void StageEncoder::checkOutputs(const Node& node, const std::vector<Tensor*>& ou
         const std::string shape = output->shape.text();
         for (const int64_t extent : output->shape)
             if (extent > INT32_MAX)
-                fail(Status::Overflow, "op '%s': an output of shape %s has an extent above 2^31 - 1",
-                     node.name.c_str(), shape.c_str());
+                fail(Status::Overflow, "op '%s': an output of shape %s has an extent above 2^31 - 1", node.name.c_str(),
+                     shape.c_str());
         if (output->elements() > INT32_MAX || output->bytes() > context_.maxMemoryBytes)
             fail(Status::LimitExceeded,
                  "op '%s': an output of shape %s exceeds max_memory_bytes (%lld) or 2^31 - 1 elements",
@@ -43,8 +43,8 @@ void StageEncoder::checkOutputs(const Node& node, const std::vector<Tensor*>& ou
     }
 }
 
-// The outputs with the shapes that the operator gives them. A static model may describe them by other extents, of the same
-// elements, or with room for all that a search may find: then they are temporary tensors.
+// The outputs with the shapes that the operator gives them. A static model may describe them by other extents, of the
+// same elements, or with room for all that a search may find: then they are temporary tensors.
 std::vector<Tensor*> StageEncoder::computedOutputs(const Node& node, const std::vector<Tensor*>& outputs) {
     std::vector<Tensor*> made = outputs;
     for (size_t i = 0; i < node.fixed.size(); ++i) {
@@ -122,8 +122,8 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
     }
 }
 
-// What is computed while planning stays the library's, and so do sequences, whose elements have shapes of their own, and
-// operators that the host brought.
+// What is computed while planning stays the library's, and so do sequences, whose elements have shapes of their own,
+// and operators that the host brought.
 bool StageEncoder::emitForHost(const ScheduledOp& op, const OpContext& context, std::string& refusal) {
     const auto isSequence = [](const Tensor* tensor) { return tensor->list != nullptr; };
     if (!context_.hostBackend || op.folded || !op.source || op.ownParams || isHostNode(*op.node) ||
@@ -131,9 +131,8 @@ bool StageEncoder::emitForHost(const ScheduledOp& op, const OpContext& context, 
         std::any_of(context.outputs.begin(), context.outputs.end(), isSequence))
         return false;
     const auto params = std::make_shared<HostNodeParams>();
-    params->node =
-        context_.hostBackend->take(*op.node, describeNode(*context_.net->model, *op.node, *op.source),
-                                   context.inputs, context.outputs, refusal);
+    params->node = context_.hostBackend->take(*op.node, describeNode(*context_.net->model, *op.node, *op.source),
+                                              context.inputs, context.outputs, refusal);
     if (!params->node) return false;
     ValueCommand command = context.command();
     command.type = OpType::Plugin;
@@ -249,8 +248,8 @@ void StageEncoder::runNow(const Command& command) {
     std::unique_ptr<Execution> execution;
     if (context_.cpu->supports(command, reason)) execution = context_.cpu->create(command, reason);
     if (!execution)
-        fail(Status::NoExecution, "constant '%s' (%s) cannot be computed: %s", command.name.c_str(),
-             typeName(command), reason.c_str());
+        fail(Status::NoExecution, "constant '%s' (%s) cannot be computed: %s", command.name.c_str(), typeName(command),
+             reason.c_str());
     execution->prepare();
     BudgetedBuffer scratch(context_);
     const int scratchNumber = planning_.numbers.of(OperandNumbers::Kind::Scratch, -1, 0, 0);

@@ -14,15 +14,14 @@ namespace mnnc {
 struct EncodedCommand {
     ValueCommand command;
     double flops = 0;
-    std::string
-        refusal;  // why the host's backend does not compute it; empty: there is none, or it was not asked
+    std::string refusal;  // why the host's backend does not compute it; empty: there is none, or it was not asked
 };
 
 class StageEncoder final : public GeometryContext {
   public:
     // kind, stage, owner: of the temporary tensors.
-    StageEncoder(SessionContext& context, PlanningFrame& planning, OperandNumbers::Kind kind, int stage,
-                 int owner, std::deque<Tensor>& temporaries, std::deque<SharedMemory>& folded)
+    StageEncoder(SessionContext& context, PlanningFrame& planning, OperandNumbers::Kind kind, int stage, int owner,
+                 std::deque<Tensor>& temporaries, std::deque<SharedMemory>& folded)
         : context_(context),
           planning_(planning),
           kind_(kind),
@@ -47,8 +46,7 @@ class StageEncoder final : public GeometryContext {
     // The command of the host's backend where it takes the operator; else none, with the reason if it was asked.
     bool emitForHost(const ScheduledOp& op, const OpContext& context, std::string& refusal);
     void fold(const ValueCommand& command);
-    Operand* operand(const Shape& shape, DataType type, Format format, int channelBlock,
-                     const TensorQuant& quant);
+    Operand* operand(const Shape& shape, DataType type, Format format, int channelBlock, const TensorQuant& quant);
     Operand* repack(Operand* tensor, int channelBlock);
     void changeStorage(Operand* from, Operand* to);
     void runNow(const Command& command);

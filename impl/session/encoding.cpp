@@ -6,10 +6,9 @@
 namespace mnnc {
 
 bool Encoding::Input::operator==(const Input& other) const noexcept {
-    return shape == other.shape && type == other.type && format == other.format &&
-           quant.sameStep(other.quant) && quant.min == other.quant.min && quant.max == other.quant.max &&
-           constant == other.constant && values == other.values && maker == other.maker &&
-           sameList(list, other.list);
+    return shape == other.shape && type == other.type && format == other.format && quant.sameStep(other.quant) &&
+           quant.min == other.quant.min && quant.max == other.quant.max && constant == other.constant &&
+           values == other.values && maker == other.maker && sameList(list, other.list);
 }
 
 Encoding::Input Encoding::describe(const Tensor& tensor, const Makers& makerOf) {
@@ -25,14 +24,12 @@ Encoding::Input Encoding::describe(const Tensor& tensor, const Makers& makerOf) 
 }
 
 Encoding::Encoding(SessionContext& context, PlanningFrame& planning, const ScheduledOp& op,
-                   const std::vector<Tensor*>& inputs, const std::vector<Tensor>& outputs,
-                   const Makers& makerOf)
+                   const std::vector<Tensor*>& inputs, const std::vector<Tensor>& outputs, const Makers& makerOf)
     : params_(op.node->params) {
     for (const Tensor* input : inputs) inputs_.push_back(describe(*input, makerOf));
     std::vector<Tensor*> made;
     for (const Tensor& output : outputs) made.push_back(&outputs_.emplace_back(output));
-    StageEncoder(context, planning, OperandNumbers::Kind::Operator, op.stage, op.number, temporaries_,
-                 folded_)
+    StageEncoder(context, planning, OperandNumbers::Kind::Operator, op.stage, op.number, temporaries_, folded_)
         .encode(op, inputs, made, commands_);
     // The inputs belong to a program, which may be gone before this.
     for (const EncodedCommand& encoded : commands_) {
@@ -58,9 +55,8 @@ void Encoding::appendTo(CommandGraph& graph, const PlanTensors& tensors) const {
     for (size_t i = 0; i < commands_.size(); ++i) {
         const EncodedCommand& encoded = commands_[i];
         auto number = operands_[i].begin();
-        graph.append(
-            mapOperands<Operand>(encoded.command, [&](const Tensor*) { return tensors.find(*number++); }),
-            encoded.flops, encoded.refusal);
+        graph.append(mapOperands<Operand>(encoded.command, [&](const Tensor*) { return tensors.find(*number++); }),
+                     encoded.flops, encoded.refusal);
     }
 }
 

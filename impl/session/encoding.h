@@ -1,5 +1,5 @@
-// What an operator became while planning: the shapes of its outputs and its commands. It holds as long as the operator's
-// inputs are as they were, so plans share it: each takes copies of its tensors.
+// What an operator became while planning: the shapes of its outputs and its commands. It holds as long as the
+// operator's inputs are as they were, so plans share it: each takes copies of its tensors.
 #pragma once
 #include <deque>
 #include <functional>

@@ -1,5 +1,5 @@
-// The tensors of a graph as they are now: what the plans in use make of those that operators make, and for all others what the
-// pipeline knows: inputs, constants, results of control flow.
+// The tensors of a graph as they are now: what the plans in use make of those that operators make, and for all others
+// what the pipeline knows: inputs, constants, results of control flow.
 #pragma once
 #include <memory>
 #include <vector>
@@ -48,9 +48,7 @@ class GraphTensors {
         return tensor ? *tensor : blank(id);
     }
     // Whether a number is that of a tensor of the graph.
-    bool isOfGraph(int number) const noexcept {
-        return number > 0 && static_cast<size_t>(number) <= own_.size();
-    }
+    bool isOfGraph(int number) const noexcept { return number > 0 && static_cast<size_t>(number) <= own_.size(); }
 
     PlanningFrame planning;
     Frame frame;

@@ -29,8 +29,7 @@ void IfNode::connect(Branch& branch, const IfParams& params, size_t side) const 
         if (i < params.outputAliases.size() && params.outputAliases[i].size() > side)
             formal = branch.body.findOutput(params.outputAliases[i][side]);
         if (formal < 0 || formal >= static_cast<int>(branch.body.outputs()))
-            fail(Status::BadFormat, "op '%s' (If): output %zu has no counterpart in a branch", name_.c_str(),
-                 i);
+            fail(Status::BadFormat, "op '%s' (If): output %zu has no counterpart in a branch", name_.c_str(), i);
         branch.results.push_back(formal);
     }
 }
@@ -40,8 +39,7 @@ void IfNode::execute() {
     for (size_t i = 0; i < branch.source.size(); ++i)
         branch.body.describe(i, input(static_cast<size_t>(branch.source[i])).tensor);
     branch.body.pipeline().prepare();
-    for (size_t i = 0; i < branch.source.size(); ++i)
-        branch.body.fill(i, input(static_cast<size_t>(branch.source[i])));
+    for (size_t i = 0; i < branch.source.size(); ++i) branch.body.fill(i, input(static_cast<size_t>(branch.source[i])));
     branch.body.pipeline().run();
     for (size_t i = 0; i < outputCount(); ++i)
         give(i, memory_[i], branch.body.output(static_cast<size_t>(branch.results[i])));

@@ -18,8 +18,7 @@ class IfNode final : public ControlNode {
     void execute() override;
     void appendBodies(std::vector<OpRecord>& records) const override;
     struct Branch {
-        Branch(SessionContext& context, const std::string& graph, const char* caller)
-            : body(context, graph, caller) {}
+        Branch(SessionContext& context, const std::string& graph, const char* caller) : body(context, graph, caller) {}
         Subgraph body;
         std::vector<int> source;   // [formal input] -> op input
         std::vector<int> results;  // [op output] -> formal output

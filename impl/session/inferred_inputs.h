@@ -10,8 +10,8 @@ namespace mnnc {
 // An open batch means 1; other open extents have to be given.
 Shape defaultShape(Shape declared);
 
-// What the net makes of tensors of the main graph for the shapes that the model declares for its inputs, without contents;
-// none where that is not known before a run, or where an operator before them cannot run here.
+// What the net makes of tensors of the main graph for the shapes that the model declares for its inputs, without
+// contents; none where that is not known before a run, or where an operator before them cannot run here.
 std::vector<std::optional<Operand>> inferInputs(SessionContext& context, const std::vector<int>& ids);
 
 }  // namespace mnnc

@@ -41,14 +41,12 @@ int64_t containerMemoryLimit(const std::string& root) {
     for (std::string line; std::getline(groups, line);) {
         const size_t first = line.find(':'), second = line.find(':', first + 1);
         if (first == std::string::npos || second == std::string::npos) continue;
-        const std::string controllers = line.substr(first + 1, second - first - 1),
-                          path = line.substr(second + 1);
+        const std::string controllers = line.substr(first + 1, second - first - 1), path = line.substr(second + 1);
         if (path.find("..") != std::string::npos) continue;
         if (controllers.empty())
             limit = std::min(limit, smallestUpwards(root + "/sys/fs/cgroup", path, "memory.max"));
         else if (("," + controllers + ",").find(",memory,") != std::string::npos)
-            limit = std::min(limit,
-                             smallestUpwards(root + "/sys/fs/cgroup/memory", path, "memory.limit_in_bytes"));
+            limit = std::min(limit, smallestUpwards(root + "/sys/fs/cgroup/memory", path, "memory.limit_in_bytes"));
     }
     return limit;
 }

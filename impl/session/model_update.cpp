@@ -47,8 +47,8 @@ std::shared_ptr<const Interpreter> withConstantsOf(const std::shared_ptr<const I
         if (isConstantNode(node) && node.params && ids.count(node.outputs[0])) {
             node.params = written(node.paramsAs<ConstParams>(), session.constant(node.outputs[0]),
                                   session.constantData(node.outputs[0]));
-        } else if (!runsSubgraphs(node) && std::any_of(node.inputs.begin(), node.inputs.end(),
-                                                       [&](int id) { return ids.count(id) > 0; })) {
+        } else if (!runsSubgraphs(node) &&
+                   std::any_of(node.inputs.begin(), node.inputs.end(), [&](int id) { return ids.count(id) > 0; })) {
             // Weights that were prepared from the old values are found by the old parameters.
             node.params = renewedParams(*net, 0, node);
         }

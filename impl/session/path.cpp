@@ -65,8 +65,7 @@ Chosen chooseRuntime(const SessionConfig& config) {
             return {std::move(runtime), config.backupType, config.hostBackup, reason};
         backupReason = "; nor is the backup: " + backupReason;
     }
-    fail(Status::BackendMissing, "the wanted backend is not available: %s%s", reason.c_str(),
-         backupReason.c_str());
+    fail(Status::BackendMissing, "the wanted backend is not available: %s%s", reason.c_str(), backupReason.c_str());
 }
 
 // A backend that keeps its runtime: executions may outlive the session.
@@ -74,8 +73,8 @@ std::shared_ptr<Backend> withRuntime(std::unique_ptr<Backend> backend, std::shar
     return {backend.release(), [runtime = std::move(runtime)](Backend* own) { delete own; }};
 }
 
-// What a run or a resize under way looks at, for one scope. Threads are leased for a whole call, so that workers wake once and
-// spin between operators; not beside a device, where they would spin while it works.
+// What a run or a resize under way looks at, for one scope. Threads are leased for a whole call, so that workers wake
+// once and spin between operators; not beside a device, where they would spin while it works.
 class Call {
   public:
     Call(SessionContext& context, RunObserver* observer, const Cancellation& cancel)

@@ -68,9 +68,7 @@ class Path {
     // The backend that runs the path, and why it is not the wanted one: empty when it is.
     ForwardType forwardType() const noexcept { return forwardType_; }
     ForwardType wantedType() const noexcept { return wantedType_; }
-    const HostBackend* hostBackend() const noexcept {
-        return hostBackend_.get();
-    }  // null: one of the library's
+    const HostBackend* hostBackend() const noexcept { return hostBackend_.get(); }  // null: one of the library's
     const std::string& fallbackReason() const noexcept { return fallbackReason_; }
     // What is done where the configuration asks for more, and what it asked for.
     const EffectiveSettings& settings() const noexcept { return settings_; }
@@ -78,7 +76,8 @@ class Path {
     // What a later process may pass as SessionConfig::cache; empty on the CPU.
     std::vector<uint8_t> cache() const;
     CacheVerdict cacheVerdict() const noexcept { return cacheVerdict_; }
-    // Whether a path that measures finds more measured on its device than the cache holds that was last read or written.
+    // Whether a path that measures finds more measured on its device than the cache holds that was last read or
+    // written.
     bool measuredMore() const {
         return settings_.tuning != GpuTuning::None && context_.device &&
                context_.device->measurements() > savedMeasurements_;

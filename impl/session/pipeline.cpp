@@ -10,18 +10,17 @@ namespace mnnc {
 
 namespace {
 
-std::shared_ptr<SharedPrograms> sharedPrograms(SessionContext& context, GraphCut cut,
-                                               const GraphSchedule& schedule) {
-    const size_t tensors = context.net->graphs[static_cast<size_t>(cut.graph)].source->tensorNames.size() +
-                           schedule.furtherLike.size();
+std::shared_ptr<SharedPrograms> sharedPrograms(SessionContext& context, GraphCut cut, const GraphSchedule& schedule) {
+    const size_t tensors =
+        context.net->graphs[static_cast<size_t>(cut.graph)].source->tensorNames.size() + schedule.furtherLike.size();
     return context.programs ? context.programs->find(context.settings, cut, tensors)
                             : std::make_shared<SharedPrograms>(context.settings, std::move(cut), tensors);
 }
 
 }  // namespace
 
-Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& inputs,
-                   const std::vector<int>& outputs, bool updates)
+Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& inputs, const std::vector<int>& outputs,
+                   bool updates)
     : context_(context),
       schedule_(scheduleGraph(*context.net, graph, inputs, outputs, {!context.hostBackend, updates})),
       shared_(sharedPrograms(context, {graph, inputs, outputs, updates}, schedule_)),
@@ -67,8 +66,8 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
     loadConstants(net);
     makeVariables();
     for (int stage = 0; stage < schedule_.stages; ++stage)
-        stages_.push_back(std::make_unique<Stage>(context, tensors_, schedule_, stage,
-                                                  std::move(items[static_cast<size_t>(stage)])));
+        stages_.push_back(
+            std::make_unique<Stage>(context, tensors_, schedule_, stage, std::move(items[static_cast<size_t>(stage)])));
 }
 
 Pipeline::~Pipeline() = default;
@@ -114,8 +113,7 @@ void Pipeline::appendRecords(std::vector<OpRecord>& records) const {
         } else {
             for (const Stage::Item& item : stage->items())
                 if (!item.control && !item.op->folded)
-                    records.push_back(
-                        OpRecord::undecided(item.op->node->name, opTypeName(item.op->node->type)));
+                    records.push_back(OpRecord::undecided(item.op->node->name, opTypeName(item.op->node->type)));
         }
     }
     for (const auto& control : controls_) control->appendRecords(records);

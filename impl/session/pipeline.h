@@ -44,8 +44,8 @@ class Pipeline {
   public:
     // `inputs` and `outputs` are tensor ids of the graph, from anywhere in it. `updates`: all operators run that write
     // constants. Throws what scheduling throws (unsupported operators are named).
-    Pipeline(SessionContext& context, int graph, const std::vector<int>& inputs,
-             const std::vector<int>& outputs, bool updates = false);
+    Pipeline(SessionContext& context, int graph, const std::vector<int>& inputs, const std::vector<int>& outputs,
+             bool updates = false);
     ~Pipeline();
 
     size_t inputCount() const noexcept { return inputIds_.size(); }
@@ -65,12 +65,13 @@ class Pipeline {
                        const std::shared_ptr<const TensorList>& list = nullptr);
     // What the input is to be.
     const InputDescription& described(size_t index) const noexcept { return wanted_[index]; }
-    // What operators make of the described inputs, without a plan: each output without contents, or none where only a run
-    // knows. Throws what shape rules throw.
+    // What operators make of the described inputs, without a plan: each output without contents, or none where only a
+    // run knows. Throws what shape rules throw.
     std::vector<std::optional<Operand>> inferOutputs();
-    // Makes or finds the plan of the first stage for the described inputs, input memory included. Inputs that are no longer
-    // what they were are zeros then; the others keep their contents. Later stages are planned by run(). When it fails
-    // the plan before is as it was. It has its memory and runs, unless memory that had to grow for the new one was lacking.
+    // Makes or finds the plan of the first stage for the described inputs, input memory included. Inputs that are no
+    // longer what they were are zeros then; the others keep their contents. Later stages are planned by run(). When it
+    // fails the plan before is as it was. It has its memory and runs, unless memory that had to grow for the new one
+    // was lacking.
     void prepare();
     // Whether there is a plan for the described inputs.
     bool prepared() const noexcept { return ready_ && described_ && !stale_; }
@@ -90,8 +91,9 @@ class Pipeline {
     ConstStorageLocation outputStorage(size_t index) const noexcept;
     // The tensor whose memory is that of the output, when it can be elsewhere on the host; else null.
     const Operand* movableRoot(size_t index) const;
-    // Gives an input, or the root of an output (movableRoot), other memory of the host, and views of it with it; null: that of the
-    // session. Until the next plan. Whether it was elsewhere before. An output takes along what the run under way has made of it.
+    // Gives an input, or the root of an output (movableRoot), other memory of the host, and views of it with it; null:
+    // that of the session. Until the next plan. Whether it was elsewhere before. An output takes along what the run
+    // under way has made of it.
     bool placeInput(size_t index, void* data) noexcept;
     bool placeOutput(const Operand& root, void* data) noexcept;
 
@@ -104,8 +106,8 @@ class Pipeline {
     void readFrom(size_t input, DeviceBlock* block) noexcept;
     void makeIn(size_t output, DeviceBlock* block) noexcept;
 
-    // Keeps one plan, and no more memory than it needs, unless a caller has some of it mapped. Throws what a device throws:
-    // then prepare() has to follow.
+    // Keeps one plan, and no more memory than it needs, unless a caller has some of it mapped. Throws what a device
+    // throws: then prepare() has to follow.
     void trim();
 
     void appendRecords(std::vector<OpRecord>& records) const;
@@ -118,7 +120,8 @@ class Pipeline {
     // All those, by id.
     void markRead(std::vector<bool>& read) const;
     const Operand& tensor(int id) const noexcept { return tensors_[id]; }
-    // The memory of a constant in this pipeline alone, which has its values at first; the plan does not follow what is written.
+    // The memory of a constant in this pipeline alone, which has its values at first; the plan does not follow what is
+    // written.
     void* ownConstant(int id);
     // The constants in such memory.
     std::vector<int> ownConstants() const;
@@ -146,7 +149,8 @@ class Pipeline {
     void checkVariable(const CarriedVariable& variable) const;
     void checkVariables() const;
     void keepVariables();
-    // Whether programs of other sessions are as good as its own: none of its constants has other values than the model's.
+    // Whether programs of other sessions are as good as its own: none of its constants has other values than the
+    // model's.
     bool shares() const noexcept { return context_.programs && ownConstants_.size() == variables_.size(); }
     // One of another session, or a new one.
     ProgramPtr programOf(size_t stage, Stage::Request request);

@@ -9,12 +9,9 @@
 namespace mnnc {
 
 bool Pipeline::reads(int id) const {
-    const auto named = [&](const std::vector<int>& ids) {
-        return std::find(ids.begin(), ids.end(), id) != ids.end();
-    };
-    return named(schedule_.outputs) ||
-           std::any_of(schedule_.ops.begin(), schedule_.ops.end(),
-                       [&](const ScheduledOp& op) { return named(op.node->inputs); });
+    const auto named = [&](const std::vector<int>& ids) { return std::find(ids.begin(), ids.end(), id) != ids.end(); };
+    return named(schedule_.outputs) || std::any_of(schedule_.ops.begin(), schedule_.ops.end(),
+                                                   [&](const ScheduledOp& op) { return named(op.node->inputs); });
 }
 
 void Pipeline::markRead(std::vector<bool>& read) const {

@@ -33,9 +33,7 @@ bool InputDescription::operator==(const InputDescription& other) const noexcept 
 void Pipeline::describeInput(size_t index, const Shape& shape, DataType type, Format format,
                              const std::shared_ptr<const TensorList>& list) {
     InputDescription& wanted = wanted_[index];
-    if (wanted.shape == shape && wanted.type == type && wanted.format == format &&
-        sameList(wanted.list, list))
-        return;
+    if (wanted.shape == shape && wanted.type == type && wanted.format == format && sameList(wanted.list, list)) return;
     wanted = {shape, type, format, list};
     described_ = wanted_ == planned_;
 }
@@ -43,8 +41,8 @@ void Pipeline::describeInput(size_t index, const Shape& shape, DataType type, Fo
 void Pipeline::prepare() {
     if (prepared()) return;
     if (described_ && !stale_) return bind();  // the plan lost its memory
-    const auto found = std::find_if(kept_.begin(), kept_.end(),
-                                    [&](const KeptPlan& kept) { return kept.inputs == wanted_; });
+    const auto found =
+        std::find_if(kept_.begin(), kept_.end(), [&](const KeptPlan& kept) { return kept.inputs == wanted_; });
     if (found == kept_.end()) return planFirst();
     kept_.splice(kept_.begin(), kept_, found);
     use(*found);
@@ -65,8 +63,7 @@ std::vector<Tensor> Pipeline::wantedInputs() const {
 
 void Pipeline::exchange(KeptPlan& kept) noexcept {
     ready_ = false;
-    for (size_t i = 0; i < stages_.size(); ++i)
-        kept.stages[i] = stages_[i]->exchange(std::move(kept.stages[i]));
+    for (size_t i = 0; i < stages_.size(); ++i) kept.stages[i] = stages_[i]->exchange(std::move(kept.stages[i]));
     planned_.swap(kept.inputs);
     for (size_t i = 0; i < planned_.size(); ++i) {
         input(i).shape = planned_[i].shape;
@@ -103,19 +100,18 @@ void Pipeline::use(KeptPlan& kept) {
     zeroInputs(kept.inputs);
 }
 
-// Places of operands change here and nowhere else but where a later stage gets a plan, and where inputs and outputs are bound.
+// Places of operands change here and nowhere else but where a later stage gets a plan, and where inputs and outputs are
+// bound.
 void Pipeline::bind() {
     ready_ = false;
-    for (size_t i = 0; i < inputIds_.size(); ++i)
-        inputMemory_[i].reserve(input(i).storageBytes(), "an input");
+    for (size_t i = 0; i < inputIds_.size(); ++i) inputMemory_[i].reserve(input(i).storageBytes(), "an input");
     bindInputs();
     for (const auto& stage : stages_) stage->bind();
     ready_ = true;
 }
 
 void Pipeline::bindInputs() noexcept {
-    for (size_t i = 0; i < inputIds_.size(); ++i)
-        tensors_.frame.place(inputIds_[i] + 1, inputMemory_[i].data());
+    for (size_t i = 0; i < inputIds_.size(); ++i) tensors_.frame.place(inputIds_[i] + 1, inputMemory_[i].data());
 }
 
 // After a failure, which the caller reports.
@@ -152,8 +148,8 @@ void Pipeline::planFirst() {
             plan.inputs = wanted_;
             plan.stages.resize(stages_.size());
             const BoundProgram* before = stages_[0]->program();
-            plan.stages[0] = std::make_unique<BoundProgram>(
-                context_, programOf(0, {stale_ ? nullptr : before, inputs}), before);
+            plan.stages[0] =
+                std::make_unique<BoundProgram>(context_, programOf(0, {stale_ ? nullptr : before, inputs}), before);
             use(plan);  // `plan` is the one before now
             if (plan.stages[0] && context_.planCache > 1 && !stale_) kept_.splice(kept_.begin(), fresh);
             stale_ = false;
@@ -185,8 +181,7 @@ void Pipeline::planLater(size_t stage, PlanObserver* observer) {
         try {
             const BoundProgram* before = planned.program();
             if (!before && !kept_.empty()) before = kept_.front().stages[stage].get();
-            auto program =
-                std::make_unique<BoundProgram>(context_, programOf(stage, {before, {}, earlier}), before);
+            auto program = std::make_unique<BoundProgram>(context_, programOf(stage, {before, {}, earlier}), before);
             program = planned.exchange(std::move(program));
             try {
                 planned.bind();

@@ -1,5 +1,5 @@
-// Constants that operators of the graph write: they have memory of the session's own, are read like inputs, and take their new
-// values when a run has succeeded.
+// Constants that operators of the graph write: they have memory of the session's own, are read like inputs, and take
+// their new values when a run has succeeded.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -32,8 +32,8 @@ void Pipeline::checkVariable(const CarriedVariable& variable) const {
     const Operand &constant = tensors_[variable.constant], &value = tensors_[variable.value];
     if (value.shape == constant.shape && value.type == constant.type && !value.list) return;
     fail(Status::ComputeSizeError, "constant '%s' is %s of shape %s, an operator writes %s of shape %s to it",
-         constant.name.c_str(), dataTypeName(constant.type), constant.shape.text().c_str(),
-         dataTypeName(value.type), value.shape.text().c_str());
+         constant.name.c_str(), dataTypeName(constant.type), constant.shape.text().c_str(), dataTypeName(value.type),
+         value.shape.text().c_str());
 }
 
 // Those whose values the first stage makes, which is planned.

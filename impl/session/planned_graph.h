@@ -9,8 +9,8 @@ namespace mnnc {
 
 struct PlannedCall {
     OpRecord record;
-    // Tensor ids of the graph; below 0, and another number for each, where it is a tensor that no operator of the graph makes.
-    // What is another form of a tensor (its storage, its type) counts as that tensor.
+    // Tensor ids of the graph; below 0, and another number for each, where it is a tensor that no operator of the graph
+    // makes. What is another form of a tensor (its storage, its type) counts as that tensor.
     std::vector<int> inputs, outputs;
 };
 

@@ -18,20 +18,12 @@ class Ports {
     bool onePath = true;  // the session has no other
 
     Operand& input(size_t index) const noexcept { return inputs[index].pipeline->input(inputs[index].index); }
-    const Operand& output(size_t index) const noexcept {
-        return outputs[index].pipeline->output(outputs[index].index);
-    }
+    const Operand& output(size_t index) const noexcept { return outputs[index].pipeline->output(outputs[index].index); }
     // See Pipeline.
     int inputId(size_t index) const noexcept { return inputs[index].pipeline->inputId(inputs[index].index); }
-    int outputId(size_t index) const noexcept {
-        return outputs[index].pipeline->outputId(outputs[index].index);
-    }
-    void* inputData(size_t index) const noexcept {
-        return inputs[index].pipeline->inputData(inputs[index].index);
-    }
-    const void* outputData(size_t index) const noexcept {
-        return outputs[index].pipeline->data(output(index));
-    }
+    int outputId(size_t index) const noexcept { return outputs[index].pipeline->outputId(outputs[index].index); }
+    void* inputData(size_t index) const noexcept { return inputs[index].pipeline->inputData(inputs[index].index); }
+    const void* outputData(size_t index) const noexcept { return outputs[index].pipeline->data(output(index)); }
     bool placeInput(size_t index, void* data) const noexcept {
         return inputs[index].pipeline->placeInput(inputs[index].index, data);
     }

@@ -29,10 +29,9 @@ class Checksum {
 
 uint64_t checksumOf(const Operand& operand) noexcept {
     Checksum sum;
-    sum.add(operand.number, operand.type, operand.format, operand.usage, operand.hasConstantValue,
-            operand.values, operand.channelBlock, operand.onDevice, operand.wide,
-            static_cast<const void*>(operand.aliasOf), operand.aliasOffset, operand.quant.scale,
-            operand.quant.zero, static_cast<const void*>(operand.list.get()));
+    sum.add(operand.number, operand.type, operand.format, operand.usage, operand.hasConstantValue, operand.values,
+            operand.channelBlock, operand.onDevice, operand.wide, static_cast<const void*>(operand.aliasOf),
+            operand.aliasOffset, operand.quant.scale, operand.quant.zero, static_cast<const void*>(operand.list.get()));
     for (const int64_t extent : operand.shape) sum.add(extent);
     return sum.value();
 }
@@ -45,8 +44,8 @@ uint64_t Program::checksum() const noexcept {
     tensors.forEach([&](const Operand& operand) { operandSum += checksumOf(operand); });
     sum.add(operandSum, operands, needs.host);
     for (const ProgramStep& step : steps)
-        sum.add(static_cast<const void*>(step.execution.get()), step.toRecord.size(), step.control,
-                step.onDevice, step.scratch, step.calls.size());
+        sum.add(static_cast<const void*>(step.execution.get()), step.toRecord.size(), step.control, step.onDevice,
+                step.scratch, step.calls.size());
     for (const Placement& placement : placements)
         sum.add(placement.operand, placement.bytes, placement.onHost, placement.hostSeesIt, placement.block,
                 placement.offset);

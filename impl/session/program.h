@@ -1,5 +1,5 @@
-// A program: what planning makes of a stage. It does not change afterwards, and holds nothing of the session that made it, so
-// that sessions can share it. What a session has for running it is a BoundProgram.
+// A program: what planning makes of a stage. It does not change afterwards, and holds nothing of the session that made
+// it, so that sessions can share it. What a session has for running it is a BoundProgram.
 #pragma once
 #include <deque>
 #include <memory>
@@ -37,12 +37,12 @@ struct ProgramGuard {
     std::optional<SharedMemory> content;  // row-major
 
     bool sameKind(const Operand& tensor) const noexcept {
-        return tensor.shape == shape && tensor.type == type && tensor.format == format &&
-               sameList(tensor.list, list);
+        return tensor.shape == shape && tensor.type == type && tensor.format == format && sameList(tensor.list, list);
     }
 };
 
-// A slice that moves with values of a run: its operands as its shape rule sees them, with which runs check whether the shapes stay.
+// A slice that moves with values of a run: its operands as its shape rule sees them, with which runs check whether the
+// shapes stay.
 struct MovingSlice {
     const Node* node = nullptr;
     std::vector<Tensor> inputs, outputs;
@@ -60,8 +60,8 @@ struct ProgramStep {
 };
 
 struct Program {
-    // What it was made for: the inputs of the graph where it is that of the first stage, and the programs of the stages before,
-    // whose constants it reads.
+    // What it was made for: the inputs of the graph where it is that of the first stage, and the programs of the stages
+    // before, whose constants it reads.
     std::vector<Tensor> inputs;
     std::vector<std::shared_ptr<const Program>> earlier;
     PlanTensors tensors;

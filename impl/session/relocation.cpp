@@ -79,8 +79,8 @@ const Operand* Pipeline::movableRoot(size_t index) const {
     const auto [root, offset] = outputStorage(index);
     const Operand& tensor = output(index);
     if (!root || !data(tensor) || offset != 0 || tensor.hasConstantValue || root->hasConstantValue ||
-        root->usage != Usage::Normal || root->onDevice || tensors_.frame.device(*root).block ||
-        !isRowMajor(*root) || !isRowMajor(tensor) || root->storageBytes() != tensor.storageBytes())
+        root->usage != Usage::Normal || root->onDevice || tensors_.frame.device(*root).block || !isRowMajor(*root) ||
+        !isRowMajor(tensor) || root->storageBytes() != tensor.storageBytes())
         return nullptr;
     // Control flow puts its results where it likes.
     return !tensors_.isOfGraph(root->number) || isMade(root->number - 1) ? root : nullptr;

@@ -70,8 +70,7 @@ class Replacement {
   public:
     explicit Replacement(const std::string& path) : path_(path), target_(path), file_(create()) {
         if (file_.fd < 0)
-            fail(Status::FileOpenFailed, "cannot create a file beside '%s': %s", path.c_str(),
-                 osText().c_str());
+            fail(Status::FileOpenFailed, "cannot create a file beside '%s': %s", path.c_str(), osText().c_str());
     }
     ~Replacement() {
         if (!done_) unlink(temporary_.c_str());
@@ -116,8 +115,7 @@ class Replacement {
         for (int i = 0; i < kTries; ++i) {
             timespec now{};
             clock_gettime(CLOCK_REALTIME, &now);
-            const unsigned number = static_cast<unsigned>(now.tv_nsec) ^ static_cast<unsigned>(getpid())
-                                                                             << 12;
+            const unsigned number = static_cast<unsigned>(now.tv_nsec) ^ static_cast<unsigned>(getpid()) << 12;
             temporary_ = target_.path + format(".%06x", number % (1U << 24U));
             const int made = uninterrupted(
                 [&] { return open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, rights); });
@@ -131,11 +129,9 @@ class Replacement {
         struct stat own {};
         require(fstat(file_.fd, &own) == 0);
         const struct stat& old = target_.info;
-        if ((own.st_uid != old.st_uid || own.st_gid != old.st_gid) &&
-            fchown(file_.fd, old.st_uid, old.st_gid) != 0)
+        if ((own.st_uid != old.st_uid || own.st_gid != old.st_gid) && fchown(file_.fd, old.st_uid, old.st_gid) != 0)
             static_cast<void>(fchown(file_.fd, static_cast<uid_t>(-1), old.st_gid) == 0);
-        if ((own.st_mode & kRights) != (old.st_mode & kRights))
-            require(fchmod(file_.fd, old.st_mode & kRights) == 0);
+        if ((own.st_mode & kRights) != (old.st_mode & kRights)) require(fchmod(file_.fd, old.st_mode & kRights) == 0);
     }
     void require(bool good) const {
         if (!good) fail(Status::FileWriteFailed, "cannot write '%s': %s", path_.c_str(), osText().c_str());

@@ -40,23 +40,20 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
     bool defer = false;
     for (size_t i = 0; i < configs.size(); ++i) {
         defer |= configs[i]->deferPlanning;
-        inPath(i, configs.size(), [&] {
-            paths_.emplace_back(interpreter_, *configs[i], heldMemory_).makePipeline(parts.parts[i]);
-        });
+        inPath(i, configs.size(),
+               [&] { paths_.emplace_back(interpreter_, *configs[i], heldMemory_).makePipeline(parts.parts[i]); });
     }
     if (paths_.size() > 1)
         for (const Path& path : paths_)
             if (path.pipeline().hasVariables())
-                fail(
-                    Status::NotSupported,
-                    "an operator of the net writes a constant, which a session of several paths cannot keep: "
-                    "one path alone can");
+                fail(Status::NotSupported,
+                     "an operator of the net writes a constant, which a session of several paths cannot keep: "
+                     "one path alone can");
     connect(parts);
     describeInputs(parts);
     const DeclaredTypes declared(net());
     for (size_t i = 0; i < inputCount(); ++i) half_.inputs.push_back(declared.shownAsHalf(ports_.inputId(i)));
-    for (size_t i = 0; i < outputCount(); ++i)
-        half_.outputs.push_back(declared.shownAsHalf(ports_.outputId(i)));
+    for (size_t i = 0; i < outputCount(); ++i) half_.outputs.push_back(declared.shownAsHalf(ports_.outputId(i)));
     if (!defer && std::none_of(wantedShapes_.begin(), wantedShapes_.end(), isOpen)) resize(first.cancel);
 }
 
@@ -266,8 +263,7 @@ Session::PlanCounts Session::planCounts() const noexcept {
 
 bool Session::usesInput(size_t index) const {
     const int id = ports_.inputId(index);
-    return std::any_of(paths_.begin(), paths_.end(),
-                       [&](const Path& path) { return path.pipeline().reads(id); });
+    return std::any_of(paths_.begin(), paths_.end(), [&](const Path& path) { return path.pipeline().reads(id); });
 }
 
 // Callers write into the first path's constant, whether it reads it or not.
@@ -279,8 +275,7 @@ void Session::renewConstants() {
             if (&path == &paths_[0] || !pipeline.reads(id)) continue;
             const Operand& written = constant(id);
             void* own = pipeline.ownConstant(id);
-            if (!written.empty())
-                std::memcpy(own, constantData(id), static_cast<size_t>(written.storageBytes()));
+            if (!written.empty()) std::memcpy(own, constantData(id), static_cast<size_t>(written.storageBytes()));
         }
         pipeline.constantsChanged(changedConstants_);
     }

@@ -1,6 +1,6 @@
-// Everything one inference needs: one or several paths, and their inputs and outputs. One call at a time changes it, and
-// no other reads it meanwhile but for needsResize() and memory(): its owner sees to that. Keeps what it needs of its
-// interpreter alive.
+// Everything one inference needs: one or several paths, and their inputs and outputs. One call at a time changes it,
+// and no other reads it meanwhile but for needsResize() and memory(): its owner sees to that. Keeps what it needs of
+// its interpreter alive.
 #pragma once
 #include <atomic>
 #include <deque>
@@ -46,11 +46,12 @@ class Session {
     // Throws what run() throws when it cannot begin.
     void requireReady() const;
 
-    // A run in two halves, where it needs the device alone. begin() may throw what run() throws; then none is under way.
+    // A run in two halves, where it needs the device alone. begin() may throw what run() throws; then none is under
+    // way.
     bool onDeviceAlone() const noexcept { return paths_.size() == 1 && paths_[0].onDeviceAlone(); }
     void begin(const Cancellation& cancel);
-    // False when the run is not over within that many nanoseconds; below 0 there is no limit. Else, and when it throws what
-    // run() throws, it is over.
+    // False when the run is not over within that many nanoseconds; below 0 there is no limit. Else, and when it throws
+    // what run() throws, it is over.
     bool end(int64_t nanoseconds);
 
     // Whether callers see an input or output as half, which is a float inside (net/declarations.h).
@@ -63,8 +64,8 @@ class Session {
     // The same for buffers of the device that the tensor's path runs on. Throw NotSupported where that is the CPU.
     void bindInput(size_t index, const SharedBuffer& buffer);
     void bindOutput(size_t index, const SharedBuffer& buffer);
-    // Where a device has an input that is bound to a buffer of it, or an output. Throw BadState where it has not, and what
-    // DeviceBackend::describe() throws.
+    // Where a device has an input that is bound to a buffer of it, or an output. Throw BadState where it has not, and
+    // what DeviceBackend::describe() throws.
     SharedBuffer inputBuffer(size_t index, SharedBuffer::Kind kind);
     SharedBuffer outputBuffer(size_t index, SharedBuffer::Kind kind);
     // Null: nothing was bound so far.

@@ -37,10 +37,8 @@ SharedBuffer Session::inputBuffer(size_t index, SharedBuffer::Kind kind) {
     const Operand& tensor = input(index);
     deviceOf(contextOf(ports_.inputs[index]), tensor.name);
     const DeviceBinding* bound = bindings_ ? bindings_->inputBuffer(index) : nullptr;
-    if (bound && !bindings_->input(index).outdated)
-        return bound->describe(bindings_->input(index).bytes, kind);
-    fail(Status::BadState,
-         "input '%s' lies in the memory of the host: it is bound to no buffer of the device",
+    if (bound && !bindings_->input(index).outdated) return bound->describe(bindings_->input(index).bytes, kind);
+    fail(Status::BadState, "input '%s' lies in the memory of the host: it is bound to no buffer of the device",
          tensor.name.c_str());
 }
 
@@ -49,12 +47,10 @@ SharedBuffer Session::outputBuffer(size_t index, SharedBuffer::Kind kind) {
     DeviceBackend& device = deviceOf(contextOf(ports_.outputs[index]), tensor.name);
     if (needsResize()) fail(Status::BadState, "the session has to be resized first");
     const DeviceBinding* bound = bindings_ ? bindings_->outputBuffer(index) : nullptr;
-    if (bound && !bindings_->output(index).outdated)
-        return bound->describe(bindings_->output(index).bytes, kind);
+    if (bound && !bindings_->output(index).outdated) return bound->describe(bindings_->output(index).bytes, kind);
     const auto [root, offset] = ports_.outputStorage(index);
     const DevicePlace place = root ? ports_.deviceOf(index, *root) : DevicePlace();
-    if (!place.block || root->onDevice || half_.outputs[index] ||
-        (bindings_ && bindings_->output(index).bound()))
+    if (!place.block || root->onDevice || half_.outputs[index] || (bindings_ && bindings_->output(index).bound()))
         fail(Status::BadState, "output '%s' lies in the memory of the host", tensor.name.c_str());
     return device.describe(*place.block, place.offset + offset, tensor.storageBytes(), kind);
 }

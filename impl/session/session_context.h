@@ -69,9 +69,8 @@ struct SessionContext {
     void checkBudget(int64_t bytes, const char* what) const {
         const int64_t held = heldBytes + weights->bytes();
         if (bytes > 0 && bytes > maxMemoryBytes - held)
-            fail(Status::LimitExceeded, "%s needs %lld bytes beside the %lld held; max_memory_bytes is %lld",
-                 what, static_cast<long long>(bytes), static_cast<long long>(held),
-                 static_cast<long long>(maxMemoryBytes));
+            fail(Status::LimitExceeded, "%s needs %lld bytes beside the %lld held; max_memory_bytes is %lld", what,
+                 static_cast<long long>(bytes), static_cast<long long>(held), static_cast<long long>(maxMemoryBytes));
     }
     // Memory that was allocated or (below 0) is given back.
     void count(int64_t bytes) noexcept {

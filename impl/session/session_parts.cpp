@@ -30,12 +30,11 @@ void Session::connect(const NetParts& parts) {
     for (const auto& [part, id] : parts.outputs)
         ports_.outputs.push_back(
             {&paths_[part].pipeline(), outputs[part][static_cast<size_t>(id)], paths_[part].settled(id)});
-    for (const Path& path : paths_)
-        plannedBeforeRuns_ &= path.pipeline().singleStage() && path.fedAsPlanned();
+    for (const Path& path : paths_) plannedBeforeRuns_ &= path.pipeline().singleStage() && path.fedAsPlanned();
 }
 
-// Tensors from the middle of the net are what the net makes of them, unless the caller resizes them. What is not read may
-// have any shape.
+// Tensors from the middle of the net are what the net makes of them, unless the caller resizes them. What is not read
+// may have any shape.
 void Session::describeInputs(const NetParts& parts) {
     const Graph& graph = interpreter_->model().mainGraph();
     std::vector<bool> declared(graph.tensorNames.size(), false), read(graph.tensorNames.size(), false);

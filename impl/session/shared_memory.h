@@ -10,8 +10,7 @@ namespace mnnc {
 class SharedMemory {
   public:
     // Throws LimitExceeded where the session that plans may not have so much more, OutOfMemory.
-    SharedMemory(const SessionContext& context, int64_t bytes, const char* what)
-        : held_(context.weights->held()) {
+    SharedMemory(const SessionContext& context, int64_t bytes, const char* what) : held_(context.weights->held()) {
         context.checkBudget(bytes, what);
         buffer_ = AlignedBuffer(bytes > 0 ? bytes : 1, context.hostMemory);
         held_->add(size());

@@ -1,5 +1,6 @@
-// What the pipelines of equal sessions share: those of one graph, with the same inputs and outputs, whose sessions have the same
-// settings and one interpreter. The programs that some of them have in use, the numbers of operands, constants read from the file.
+// What the pipelines of equal sessions share: those of one graph, with the same inputs and outputs, whose sessions have
+// the same settings and one interpreter. The programs that some of them have in use, the numbers of operands, constants
+// read from the file.
 #pragma once
 #include <list>
 #include <map>

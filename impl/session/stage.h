@@ -1,7 +1,8 @@
 // A stretch of a pipeline whose shapes are all known at one moment: planned once, executed many times.
 //
-// Planning makes a program: every operator's shape rule, then its geometry (encode); storage of each tensor, conversions, an
-// execution per command, lifetimes and one arena (allocate). Executing is a walk over the steps of the program in use.
+// Planning makes a program: every operator's shape rule, then its geometry (encode); storage of each tensor,
+// conversions, an execution per command, lifetimes and one arena (allocate). Executing is a walk over the steps of the
+// program in use.
 #pragma once
 #include <memory>
 #include <span>
@@ -25,8 +26,8 @@ class Stage {
     };
     // Where a plan takes things over from, and what it is made for.
     struct Request {
-        const BoundProgram* before = nullptr;  // null: everything is made anew
-        std::span<const Tensor> inputs = {};   // of the graph, where they are to be others than they are now
+        const BoundProgram* before = nullptr;      // null: everything is made anew
+        std::span<const Tensor> inputs = {};       // of the graph, where they are to be others than they are now
         std::span<const ProgramPtr> earlier = {};  // of the stages before
     };
 
@@ -73,9 +74,7 @@ class Stage {
     // Adds the commands of the program, and the tensors of the graph that they are about.
     void describe(PlannedGraph& graph) const;
     const std::vector<Item>& items() const noexcept { return items_; }
-    int64_t arenaBytes() const noexcept {
-        return memory_.bytes() + (program_ ? program_->constantBytes() : 0);
-    }
+    int64_t arenaBytes() const noexcept { return memory_.bytes() + (program_ ? program_->constantBytes() : 0); }
 
   private:
     class Planning;

@@ -1,5 +1,5 @@
-// The memory of one stage, for all of its plans: the host's arena, and on a device the arena and what the host exchanges
-// with it. It counts against the session's limit, and grows to what the largest plan needs.
+// The memory of one stage, for all of its plans: the host's arena, and on a device the arena and what the host
+// exchanges with it. It counts against the session's limit, and grows to what the largest plan needs.
 #pragma once
 #include <cstring>
 
@@ -17,8 +17,8 @@ class BudgetedBlock {
     BudgetedBlock& operator=(const BudgetedBlock&) = delete;
     ~BudgetedBlock() { release(); }
 
-    // At least this many bytes; null for none. The old content is lost when it has to grow. Where there is no memory for more it
-    // has as much as before again, if there still is.
+    // At least this many bytes; null for none. The old content is lost when it has to grow. Where there is no memory
+    // for more it has as much as before again, if there still is.
     DeviceBlock* reserve(int64_t bytes, const char* what) {
         if (bytes > bytes_) {
             context_.checkBudget(context_.keepReplaced ? bytes : bytes - bytes_, what);
@@ -33,8 +33,8 @@ class BudgetedBlock {
         }
         return block_.get();
     }
-    // Exactly this many bytes where it has more; what the host sees of them stays. Where there is no memory for the smaller
-    // block the larger one stays.
+    // Exactly this many bytes where it has more; what the host sees of them stays. Where there is no memory for the
+    // smaller block the larger one stays.
     void shrink(int64_t bytes) {
         if (bytes >= bytes_) return;
         if (bytes == 0) return release();
@@ -47,8 +47,7 @@ class BudgetedBlock {
             if (error.status() == Status::OutOfMemory) return;
             throw;
         }
-        if (smaller->host() && block_->host())
-            std::memcpy(smaller->host(), block_->host(), static_cast<size_t>(bytes));
+        if (smaller->host() && block_->host()) std::memcpy(smaller->host(), block_->host(), static_cast<size_t>(bytes));
         context_.count(bytes);
         release();
         block_ = std::move(smaller);
@@ -95,8 +94,8 @@ class StageMemory {
           arena_(context, DeviceUse::Compute),
           uploads_(context, DeviceUse::Upload),
           downloads_(context, DeviceUse::Download) {}
-    // Memory that meets the needs, but for the constants of a plan. What memory that has to grow held before is lost. Throws
-    // where the session may not have it.
+    // Memory that meets the needs, but for the constants of a plan. What memory that has to grow held before is lost.
+    // Throws where the session may not have it.
     MemoryBases reserve(const MemoryNeeds& needs) {
         if (needs.host > 0) host_.reserve(needs.host, "the arena of a session");
         arena_.reserve(needs.of(MemoryBlock::Arena), "the arena of a session on the device");
@@ -120,9 +119,7 @@ class StageMemory {
     std::array<uint64_t, kMemoryBlocks> generations() const noexcept {
         return {arena_.generation(), 0, uploads_.generation(), downloads_.generation()};
     }
-    int64_t bytes() const noexcept {
-        return host_.size() + arena_.size() + uploads_.size() + downloads_.size();
-    }
+    int64_t bytes() const noexcept { return host_.size() + arena_.size() + uploads_.size() + downloads_.size(); }
 
   private:
     BudgetedBuffer host_;

@@ -1,5 +1,5 @@
-// Makes programs of a stage. What depends on nothing that has changed is taken over from the program before: operators that became
-// commands, and executions of commands.
+// Makes programs of a stage. What depends on nothing that has changed is taken over from the program before: operators
+// that became commands, and executions of commands.
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -41,8 +41,7 @@ class Stage::Planning {
                 readByControl_.insert(inputs.begin(), inputs.end());
                 continue;
             }
-            encoding =
-                encode(item, {inputs.begin(), inputs.end()}, before_ ? before_->encodings[i] : nullptr);
+            encoding = encode(item, {inputs.begin(), inputs.end()}, before_ ? before_->encodings[i] : nullptr);
             encoding->addTensors(program_.tensors);
             if (item.op->folded)
                 for (const int id : node.outputs) makers_[id + 1] = encoding;
@@ -55,9 +54,7 @@ class Stage::Planning {
         encodeAll(graph);
         PassObserver observer;
         if (context_.recordsPlans)
-            observer = [this](const char* pass, const std::string& text) {
-                program_.texts.push_back({pass, text});
-            };
+            observer = [this](const char* pass, const std::string& text) { program_.texts.push_back({pass, text}); };
         const auto temporary = [this](const Operand& like) {
             return program_.tensors.addLike(like, numbers_, stage_.index_);
         };
@@ -68,12 +65,11 @@ class Stage::Planning {
             return isLiveOut(tensor) && id < coordinates.size() && coordinates[id];
         };
         const auto isFromOutside = [this](const Operand* tensor) { return this->isFromOutside(tensor); };
-        runPasses(graph, {context_.wanted(), *context_.cpu, temporary, isCoordinate, isFromOutside},
-                  observer);
+        runPasses(graph, {context_.wanted(), *context_.cpu, temporary, isCoordinate, isFromOutside}, observer);
 
         StepPlan steps(graph);
-        StageEncoder constants(context_, stage_.tensors_.planning, OperandNumbers::Kind::Constant,
-                               stage_.index_, 0, program_.temporaries, program_.folded);
+        StageEncoder constants(context_, stage_.tensors_.planning, OperandNumbers::Kind::Constant, stage_.index_, 0,
+                               program_.temporaries, program_.folded);
         StepContext context{context_.cpu,
                             context_.device,
                             context_.cancel,
@@ -119,13 +115,10 @@ class Stage::Planning {
         return stage_.tensors_.isOfGraph(tensor->number) &&
                stage_.schedule_.lastStage[static_cast<size_t>(tensor->number) - 1] > stage_.index_;
     }
-    bool isLiveOut(const Operand* tensor) const {
-        return isReadLater(tensor) || readByControl_.count(tensor) > 0;
-    }
+    bool isLiveOut(const Operand* tensor) const { return isReadLater(tensor) || readByControl_.count(tensor) > 0; }
     bool isFromOutside(const Operand* tensor) const {
         if (tensor->hasConstantValue || tensor->usage == Usage::Input) return true;
-        return stage_.tensors_.isOfGraph(tensor->number) &&
-               !stage_.madeHere_[static_cast<size_t>(tensor->number) - 1];
+        return stage_.tensors_.isOfGraph(tensor->number) && !stage_.madeHere_[static_cast<size_t>(tensor->number) - 1];
     }
 
     void captureGuards() {
@@ -144,8 +137,8 @@ class Stage::Planning {
         }
     }
 
-    // The inputs of an operator as its shape rule sees them: it knows the values on which the plan depends. Those are copies in
-    // `shown`. Returns for each input the guard that has its values, or -1; nothing where there are none.
+    // The inputs of an operator as its shape rule sees them: it knows the values on which the plan depends. Those are
+    // copies in `shown`. Returns for each input the guard that has its values, or -1; nothing where there are none.
     std::vector<int> showKnown(const Item& item, std::vector<Tensor*>& inputs, std::deque<Tensor>& shown) {
         std::vector<int> guards(inputs.size(), -1);
         size_t operand = 0;
@@ -185,21 +178,20 @@ class Stage::Planning {
         };
         std::deque<Tensor> shown;
         const std::vector<int> guards = showKnown(item, inputs, shown);
-        if (before && guards.empty() && !readsEarlierConstants(item) &&
-            before->fits(*item.op, inputs, makerOf))
+        if (before && guards.empty() && !readsEarlierConstants(item) && before->fits(*item.op, inputs, makerOf))
             return before;
         std::vector<Tensor> outputs;
         for (const int id : item.op->node->outputs)
             if (id >= 0) outputs.push_back(stage_.tensors_.declared(id));
         ++context_.counts.encoded;
-        const auto encoding = std::make_shared<const Encoding>(context_, stage_.tensors_.planning, *item.op,
-                                                               inputs, outputs, makerOf);
+        const auto encoding =
+            std::make_shared<const Encoding>(context_, stage_.tensors_.planning, *item.op, inputs, outputs, makerOf);
         if (item.op->moving && !guards.empty()) addMovingSlice(*item.op->node, inputs, outputs, guards);
         return encoding;
     }
 
-    void addMovingSlice(const Node& node, const std::vector<Tensor*>& inputs,
-                        const std::vector<Tensor>& outputs, const std::vector<int>& guards) {
+    void addMovingSlice(const Node& node, const std::vector<Tensor*>& inputs, const std::vector<Tensor>& outputs,
+                        const std::vector<int>& guards) {
         MovingSlice& slice = program_.movingSlices.emplace_back();
         slice.node = &node;
         for (const Tensor* input : inputs) slice.inputs.push_back(*input);
@@ -245,10 +237,9 @@ bool Stage::fits(const Program& program, const Request& request) const {
         return a.shape == b.shape && a.type == b.type && a.format == b.format && sameList(a.list, b.list) &&
                a.quant.sameStep(b.quant) && a.quant.min == b.quant.min && a.quant.max == b.quant.max;
     };
-    if (!std::equal(program.inputs.begin(), program.inputs.end(), request.inputs.begin(),
-                    request.inputs.end(), sameInput) ||
-        !std::equal(program.earlier.begin(), program.earlier.end(), request.earlier.begin(),
-                    request.earlier.end()))
+    if (!std::equal(program.inputs.begin(), program.inputs.end(), request.inputs.begin(), request.inputs.end(),
+                    sameInput) ||
+        !std::equal(program.earlier.begin(), program.earlier.end(), request.earlier.begin(), request.earlier.end()))
         return false;
     std::vector<char> values;
     return std::all_of(program.guards.begin(), program.guards.end(), [&](const ProgramGuard& guard) {

@@ -6,12 +6,10 @@ namespace mnnc {
 Subgraph::Subgraph(SessionContext& context, const std::string& name, const char* caller) {
     const int index = context.net->model->findGraph(name);
     if (index < 0)
-        fail(Status::NotFound, "op '%s' calls a subgraph '%s' that the model does not have", caller,
-             name.c_str());
+        fail(Status::NotFound, "op '%s' calls a subgraph '%s' that the model does not have", caller, name.c_str());
     const Graph& graph = *context.net->graphs[static_cast<size_t>(index)].source;
-    pipeline_ =
-        std::make_unique<Pipeline>(context, index, std::vector<int>(graph.inputs.begin(), graph.inputs.end()),
-                                   std::vector<int>(graph.outputs.begin(), graph.outputs.end()));
+    pipeline_ = std::make_unique<Pipeline>(context, index, std::vector<int>(graph.inputs.begin(), graph.inputs.end()),
+                                           std::vector<int>(graph.outputs.begin(), graph.outputs.end()));
 }
 
 int Subgraph::findInput(const std::string& name) const {

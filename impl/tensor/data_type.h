@@ -5,15 +5,7 @@
 
 namespace mnnc {
 
-enum class DataType : int32_t {
-    Float32 = 0,
-    Int32 = 1,
-    Int8 = 2,
-    UInt8 = 3,
-    Int16 = 4,
-    UInt16 = 5,
-    BFloat16 = 6
-};
+enum class DataType : int32_t { Float32 = 0, Int32 = 1, Int8 = 2, UInt8 = 3, Int16 = 4, UInt16 = 5, BFloat16 = 6 };
 
 // Order of the extents (numbers of the wire format). NC4HW4 lists its extents like NCHW; how a tensor is
 // stored is said by Tensor::channelBlock, never by the format.

@@ -67,8 +67,7 @@ Strides layoutOf(const Operand& tensor, Format layout, const Extents& e) {
 // Channels first .. first + count of all places of an image, which run on in at least one of the two layouts; where
 // they are one channel, its places may run on instead.
 template <size_t kBytes>
-void moveChannels(int64_t count, int64_t plane, const char* src, const Strides& from, char* dst,
-                  const Strides& to) {
+void moveChannels(int64_t count, int64_t plane, const char* src, const Strides& from, char* dst, const Strides& to) {
     constexpr auto kWidth = static_cast<int64_t>(kBytes);
     const bool srcPlanes = from.plane == 1 && from.lanes == 1, dstPlanes = to.plane == 1 && to.lanes == 1;
     if (srcPlanes && dstPlanes && count == 1)
@@ -100,12 +99,11 @@ void move(const Extents& e, const char* src, const Strides& from, char* dst, con
     const int64_t step = srcPlanes ? dstRun : dstPlanes ? srcRun : std::min(srcRun, dstRun);
     for (int64_t n = 0; n < e.batch; ++n)
         for (int64_t c = 0; c < e.channel; c += step)
-            moveChannels<kBytes>(std::min(step, e.channel - c), e.plane, src + from.at(n, c, 0) * kWidth,
-                                 from, dst + to.at(n, c, 0) * kWidth, to);
+            moveChannels<kBytes>(std::min(step, e.channel - c), e.plane, src + from.at(n, c, 0) * kWidth, from,
+                                 dst + to.at(n, c, 0) * kWidth, to);
 }
 
-void moveAny(DataType type, const Extents& e, const void* src, const Strides& from, void* dst,
-             const Strides& to) {
+void moveAny(DataType type, const Extents& e, const void* src, const Strides& from, void* dst, const Strides& to) {
     const auto* s = static_cast<const char*>(src);
     auto* d = static_cast<char*>(dst);
     switch (elementBytes(type)) {

@@ -13,8 +13,8 @@ int64_t hostBytes(const Tensor& tensor, Format layout);
 // Whether a tensor is stored just as a buffer in this layout is.
 bool sameLayout(const Operand& tensor, Format layout);
 
-// Whole tensor, any storage, whose elements lie at `data`. Where the layout differs from the tensor's format the channel axis moves (rank 3
-// and above); pad channels of NC4HW4 are written as zero and ignored when read.
+// Whole tensor, any storage, whose elements lie at `data`. Where the layout differs from the tensor's format the
+// channel axis moves (rank 3 and above); pad channels of NC4HW4 are written as zero and ignored when read.
 void copyToHost(const Operand& tensor, const void* data, void* buffer, Format layout);
 void copyFromHost(const Operand& tensor, void* data, const void* buffer, Format layout);
 

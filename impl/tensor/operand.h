@@ -9,17 +9,16 @@ struct Operand final : Tensor, Storage {
     Operand() = default;
     explicit Operand(Tensor value) : Tensor(std::move(value)) {}
 
-    // The operand in whose memory this one lies (the same bytes with another shape or meaning, or a part of them), and how many
-    // bytes from its beginning.
+    // The operand in whose memory this one lies (the same bytes with another shape or meaning, or a part of them), and
+    // how many bytes from its beginning.
     Operand* aliasOf = nullptr;
     int64_t aliasOffset = 0;
 
     // Elements of the storage, pad lanes included.
     int64_t storageElements() const {
-        return channelBlock == 1
-                   ? elements()
-                   : checkedMul(checkedMul(batch(), roundUp(shape.at(1), channelBlock), "packed size"),
-                                plane(), "packed size");
+        return channelBlock == 1 ? elements()
+                                 : checkedMul(checkedMul(batch(), roundUp(shape.at(1), channelBlock), "packed size"),
+                                              plane(), "packed size");
     }
     // Bytes of the storage in host memory.
     int64_t storageBytes() const {

@@ -55,8 +55,8 @@ void RegionBuilder::box(int input, int64_t srcOffset, int64_t dstOffset, std::sp
         merged.erase(merged.begin() + static_cast<std::ptrdiff_t>(at));
     }
     if (count > kMaxRegions - static_cast<int64_t>(regions_.size()))
-        fail(Status::LimitExceeded, "op '%s' would need %lld regions besides its %zu; the limit is %lld",
-             opName_, static_cast<long long>(count), regions_.size(), static_cast<long long>(kMaxRegions));
+        fail(Status::LimitExceeded, "op '%s' would need %lld regions besides its %zu; the limit is %lld", opName_,
+             static_cast<long long>(count), regions_.size(), static_cast<long long>(kMaxRegions));
     enumerate(input, srcOffset, dstOffset, outer, merged);
 }
 
@@ -64,8 +64,7 @@ void RegionBuilder::enumerate(int input, int64_t srcOffset, int64_t dstOffset, s
                               std::span<const BoxAxis> inner) {
     if (!outer.empty()) {
         for (int64_t i = 0; i < outer[0].size; ++i)
-            enumerate(input, srcOffset + i * outer[0].src, dstOffset + i * outer[0].dst, outer.subspan(1),
-                      inner);
+            enumerate(input, srcOffset + i * outer[0].src, dstOffset + i * outer[0].dst, outer.subspan(1), inner);
         return;
     }
     Region region;

@@ -31,8 +31,7 @@ void checkView(const View& view, const int64_t* size, int64_t elements, const ch
 
 }  // namespace
 
-void checkRegion(const Region& region, int64_t sourceElements, int64_t destinationElements,
-                 const char* what) {
+void checkRegion(const Region& region, int64_t sourceElements, int64_t destinationElements, const char* what) {
     for (const int64_t size : region.size) {
         if (size < 0) fail(Status::BadRange, "%s: a region of size %lld", what, static_cast<long long>(size));
         if (size == 0) return;
@@ -58,8 +57,7 @@ bool writesOnce(const Region& region) noexcept {
         int next = -1;
         int64_t step = 0;
         for (int axis = 0; axis < 3; ++axis) {
-            const int64_t stride =
-                region.dst.stride[axis] < 0 ? -region.dst.stride[axis] : region.dst.stride[axis];
+            const int64_t stride = region.dst.stride[axis] < 0 ? -region.dst.stride[axis] : region.dst.stride[axis];
             if (done[axis] || region.size[axis] <= 1 || (next >= 0 && stride >= step)) continue;
             next = axis;
             step = stride;

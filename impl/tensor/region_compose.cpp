@@ -37,8 +37,7 @@ Region part(Region region, int axis, int64_t begin, int64_t end) noexcept {
 int widestAxis(const View& view, const int64_t (&size)[3]) noexcept {
     int widest = -1;
     for (int i = 0; i < 3; ++i)
-        if (size[i] > 1 && (widest < 0 || std::abs(view.stride[i]) > std::abs(view.stride[widest])))
-            widest = i;
+        if (size[i] > 1 && (widest < 0 || std::abs(view.stride[i]) > std::abs(view.stride[widest]))) widest = i;
     return widest;
 }
 
@@ -109,8 +108,7 @@ class Composition {
             if (const Region* range = rangeWith(first)) {
                 const Span held = reach(range->dst, range->size);
                 const int64_t step = outer.src.stride[axis];
-                const int64_t room =
-                    step < 0 ? (first.first - held.first) / -step : (held.last - first.last) / step;
+                const int64_t room = step < 0 ? (first.first - held.first) / -step : (held.last - first.last) / step;
                 end = std::min(outer.size[axis], end + room);
             }
             if (!add(part(outer, axis, begin, end))) return false;
@@ -134,8 +132,7 @@ class Composition {
 
 }  // namespace
 
-std::optional<std::vector<Region>> composeRegion(const Region& outer, std::span<const Region> inner,
-                                                 size_t most) {
+std::optional<std::vector<Region>> composeRegion(const Region& outer, std::span<const Region> inner, size_t most) {
     Composition composition(inner, most);
     if (!composition.add(outer)) return std::nullopt;
     return std::move(composition.result);

@@ -45,8 +45,7 @@ bool disjointBoxes(const std::vector<const Region*>& regions) {
     std::vector<int64_t> radix{1};
     for (const Region* region : regions)
         for (int i = 0; i < 3; ++i)
-            if (region->size[i] > 1 && region->dst.stride[i] != 0)
-                radix.push_back(std::abs(region->dst.stride[i]));
+            if (region->size[i] > 1 && region->dst.stride[i] != 0) radix.push_back(std::abs(region->dst.stride[i]));
     std::sort(radix.begin(), radix.end(), std::greater<>());
     radix.erase(std::unique(radix.begin(), radix.end()), radix.end());
     for (size_t k = 1; k < radix.size(); ++k)
@@ -81,8 +80,8 @@ bool anyMarkedTwice(const std::vector<const Region*>& regions, int64_t elements)
         for (int64_t x = 0; x < region->size[0]; ++x)
             for (int64_t y = 0; y < region->size[1]; ++y)
                 for (int64_t z = 0; z < region->size[2]; ++z) {
-                    const int64_t at = region->dst.offset + x * region->dst.stride[0] +
-                                       y * region->dst.stride[1] + z * region->dst.stride[2];
+                    const int64_t at = region->dst.offset + x * region->dst.stride[0] + y * region->dst.stride[1] +
+                                       z * region->dst.stride[2];
                     if (marked[static_cast<size_t>(at)]) return true;
                     marked[static_cast<size_t>(at)] = true;
                 }

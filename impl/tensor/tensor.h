@@ -21,9 +21,7 @@ struct TensorQuant {  // real = (q - zero) * scale; scale 0: not quantised
     float scale = 0, zero = 0, min = -128, max = 127;
 
     bool known() const noexcept { return scale != 0; }
-    bool sameStep(const TensorQuant& other) const noexcept {
-        return scale == other.scale && zero == other.zero;
-    }
+    bool sameStep(const TensorQuant& other) const noexcept { return scale == other.scale && zero == other.zero; }
 };
 
 struct Tensor {
@@ -32,10 +30,11 @@ struct Tensor {
     DataType type = DataType::Float32;
     Format format = Format::NCHW;
     Usage usage = Usage::Normal;
-    // The entry of a frame's table that says where the elements lie (plan/operand_numbers.h); 0: the tensor has no memory.
+    // The entry of a frame's table that says where the elements lie (plan/operand_numbers.h); 0: the tensor has no
+    // memory.
     int number = 0;
-    // The elements of a constant, row-major, in memory that is there as long as the tensor. Null for empty tensors, and for a
-    // large constant that only executions read which load it themselves (Backend::loadsInputs): it is `stored`.
+    // The elements of a constant, row-major, in memory that is there as long as the tensor. Null for empty tensors, and
+    // for a large constant that only executions read which load it themselves (Backend::loadsInputs): it is `stored`.
     const void* values = nullptr;
     const StoredContent* stored = nullptr;  // see tensor/stored_content.h
     // Of a constant of the model as all its sessions see it: the same for the same content while it is held.
@@ -63,9 +62,7 @@ struct Tensor {
     int64_t plane() const { return shape.elements(2, shape.rank() < 2 ? 2 : shape.rank()); }
 
     // Bytes of the elements, row-major.
-    int64_t bytes() const {
-        return checkedMul(elements(), static_cast<int64_t>(elementBytes(type)), "tensor bytes");
-    }
+    int64_t bytes() const { return checkedMul(elements(), static_cast<int64_t>(elementBytes(type)), "tensor bytes"); }
 
     // The elements of a constant.
     template <typename T>

@@ -69,8 +69,7 @@ bool TensorList::operator==(const TensorList& other) const noexcept {
                       [](const Run& a, const Run& b) { return a.count == b.count && a.sameElement(b); });
 }
 
-bool sameList(const std::shared_ptr<const TensorList>& a,
-              const std::shared_ptr<const TensorList>& b) noexcept {
+bool sameList(const std::shared_ptr<const TensorList>& a, const std::shared_ptr<const TensorList>& b) noexcept {
     return a == b || (a && b && *a == *b);
 }
 

@@ -1,5 +1,5 @@
-// The elements of a sequence (a TensorArray of TensorFlow, a sequence of ONNX): a tensor of rank 1 holds them one after another,
-// and this says how many there are and of which shapes. Immutable once a tensor has it.
+// The elements of a sequence (a TensorArray of TensorFlow, a sequence of ONNX): a tensor of rank 1 holds them one after
+// another, and this says how many there are and of which shapes. Immutable once a tensor has it.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,7 +10,8 @@ namespace mnnc {
 
 class TensorList {
   public:
-    // Neighbours of one shape. An element that nothing has been written to yet may have an unknown shape: it takes no place.
+    // Neighbours of one shape. An element that nothing has been written to yet may have an unknown shape: it takes no
+    // place.
     struct Run {
         int64_t count = 0;
         bool known = false;
@@ -49,7 +50,6 @@ class TensorList {
 };
 
 // Whether two tensors are sequences of the same shapes, or none of them is a sequence.
-bool sameList(const std::shared_ptr<const TensorList>& a,
-              const std::shared_ptr<const TensorList>& b) noexcept;
+bool sameList(const std::shared_ptr<const TensorList>& a, const std::shared_ptr<const TensorList>& b) noexcept;
 
 }  // namespace mnnc

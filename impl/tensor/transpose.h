@@ -22,12 +22,9 @@ inline void store(Four v, char* p) {
 
 // A square of four by four elements of four bytes.
 inline void square(const char* src, int64_t srcStride, char* dst, int64_t dstStride) {
-    const Four a = load(src), b = load(src + srcStride), c = load(src + 2 * srcStride),
-               d = load(src + 3 * srcStride);
-    const Four ab0 = __builtin_shufflevector(a, b, 0, 4, 1, 5),
-               ab1 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    const Four cd0 = __builtin_shufflevector(c, d, 0, 4, 1, 5),
-               cd1 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    const Four a = load(src), b = load(src + srcStride), c = load(src + 2 * srcStride), d = load(src + 3 * srcStride);
+    const Four ab0 = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab1 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const Four cd0 = __builtin_shufflevector(c, d, 0, 4, 1, 5), cd1 = __builtin_shufflevector(c, d, 2, 6, 3, 7);
     store(__builtin_shufflevector(ab0, cd0, 0, 1, 4, 5), dst);
     store(__builtin_shufflevector(ab0, cd0, 2, 3, 6, 7), dst + dstStride);
     store(__builtin_shufflevector(ab1, cd1, 0, 1, 4, 5), dst + 2 * dstStride);
@@ -36,15 +33,13 @@ inline void square(const char* src, int64_t srcStride, char* dst, int64_t dstStr
 
 }  // namespace transposition
 
-// dst[c][r] = src[r][c] for elements of kBytes; strides from row to row in bytes. Goes through the rows in strips, so that
-// each line of src is read once and each of dst is filled while it is in the first level cache.
+// dst[c][r] = src[r][c] for elements of kBytes; strides from row to row in bytes. Goes through the rows in strips, so
+// that each line of src is read once and each of dst is filled while it is in the first level cache.
 template <size_t kBytes>
-void transpose(const char* src, int64_t srcStride, int64_t rows, int64_t columns, char* dst,
-               int64_t dstStride) {
+void transpose(const char* src, int64_t srcStride, int64_t rows, int64_t columns, char* dst, int64_t dstStride) {
     constexpr int64_t kStrip = 64;
     const auto element = [&](int64_t r, int64_t c) {
-        std::memcpy(dst + c * dstStride + r * int64_t{kBytes}, src + r * srcStride + c * int64_t{kBytes},
-                    kBytes);
+        std::memcpy(dst + c * dstStride + r * int64_t{kBytes}, src + r * srcStride + c * int64_t{kBytes}, kBytes);
     };
     for (int64_t r0 = 0; r0 < rows; r0 += kStrip) {
         const int64_t r1 = r0 + kStrip < rows ? r0 + kStrip : rows;

@@ -21,8 +21,7 @@ void emitLeakyRelu(Call& c) {
 
 void emitPRelu(Call& c) {
     V x = c.in(0), slope = c.in(1);
-    if (c.opset < 7 && slope->rank() == 1 && x->rank() > 2)
-        slope = unsqueeze(c, slope, allAxes(x->rank() - 1, 1));
+    if (c.opset < 7 && slope->rank() == 1 && x->rank() > 2) slope = unsqueeze(c, slope, allAxes(x->rank() - 1, 1));
     if (slope->constant && x->isFloat() && slope->elementCount() == 1 && slope->rank() <= x->rank()) {
         wire::ReluT table;
         table.slope = static_cast<float>(slope->array().realAt(0));
@@ -108,8 +107,7 @@ void emitShrink(Call& c) {
     const float bias = c.real("bias", 0), limit = c.real("lambd", 0.5f);
     const Elem elem = x->elem;
     if (!x->isFloat()) x = castTo(c, x, Elem::Float);
-    V low = compare(c, Binary::LESS, x, c.b.real(-limit)),
-      high = compare(c, Binary::GREATER, x, c.b.real(limit));
+    V low = compare(c, Binary::LESS, x, c.b.real(-limit)), high = compare(c, Binary::GREATER, x, c.b.real(limit));
     V above = select(c, high, binary(c, Binary::SUB, x, c.b.real(bias)), c.b.real(0));
     V result = select(c, low, binary(c, Binary::ADD, x, c.b.real(bias)), above);
     c.out(castTo(c, result, elem));

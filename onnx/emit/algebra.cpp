@@ -85,8 +85,7 @@ Term summed(Call& c, Term term, const std::string& kept) {
 // Two terms become one by a product of matrices: labels of both that stay are batches, those that do not are summed up.
 Term multiply(Call& c, const Term& a, const Term& b, const std::string& kept) {
     std::string batch, inner, left, right;
-    for (const char label : a.labels)
-        (has(b.labels, label) ? has(kept, label) ? batch : inner : left) += label;
+    for (const char label : a.labels) (has(b.labels, label) ? has(kept, label) ? batch : inner : left) += label;
     for (const char label : b.labels)
         if (!has(a.labels, label)) right += label;
     Term result;
@@ -174,8 +173,7 @@ void emitEinsum(Call& c) {
     std::vector<int64_t> order;
     for (const char label : out) {
         const size_t at = result.labels.find(label);
-        if (at == std::string::npos)
-            fail(Status::BadFormat, "'%s' has a label in its result alone", equation.c_str());
+        if (at == std::string::npos) fail(Status::BadFormat, "'%s' has a label in its result alone", equation.c_str());
         order.push_back(static_cast<int64_t>(at));
     }
     c.out(castTo(c, permute(c, result.value, order), elem));
@@ -190,9 +188,7 @@ void computedDft(Call& c) {
     const auto last = static_cast<int64_t>(rank) - 1;
     const bool inverse = c.integer("inverse", 0) != 0, oneSided = c.integer("onesided", 0) != 0;
     const int64_t parts = x->extent(rank - 1);
-    V axis = c.opset < 20 ? c.b.scalar(c.integer("axis", 1))
-             : c.maybe(2) ? scalarOf(c, c.in(2))
-                          : c.b.scalar(-2);
+    V axis = c.opset < 20 ? c.b.scalar(c.integer("axis", 1)) : c.maybe(2) ? scalarOf(c, c.in(2)) : c.b.scalar(-2);
     // Of the parts, which have an axis less.
     axis = select(c, compare(c, Binary::LESS, axis, c.b.scalar(0)),
                   binary(c, Binary::ADD, axis, c.b.scalar(static_cast<int64_t>(rank))), axis);
@@ -214,9 +210,8 @@ void computedDft(Call& c) {
             table.fromType = 1;
             table.Index = DataType::DT_INT32;
             c.b.openRank(value->rank());
-            return c.b.op(
-                OpType::StridedSlice, table,
-                {value, c.b.ints({0}), unsqueeze(c, used, {0}), c.b.ints({last - 1}), c.b.ints({1})});
+            return c.b.op(OpType::StridedSlice, table,
+                          {value, c.b.ints({0}), unsqueeze(c, used, {0}), c.b.ints({last - 1}), c.b.ints({1})});
         };
         real = cut(real);
         if (imaginary) imaginary = cut(imaginary);
@@ -225,9 +220,8 @@ void computedDft(Call& c) {
     V rows = unsqueeze(c, rangeTo(c, used), {1}), columns = rangeTo(c, bins);
     V turns = binary(c, Binary::MOD, binary(c, Binary::MUL, rows, columns), n);
     V count = castTo(c, n, Elem::Float);
-    V angle =
-        binary(c, Binary::REALDIV,
-               binary(c, Binary::MUL, castTo(c, turns, Elem::Float), c.b.real(6.283185307179586f)), count);
+    V angle = binary(c, Binary::REALDIV,
+                     binary(c, Binary::MUL, castTo(c, turns, Elem::Float), c.b.real(6.283185307179586f)), count);
     V cosines = unary(c, Unary::COS, angle), sines = unary(c, Unary::SIN, angle);
     if (!inverse) sines = unary(c, Unary::NEG, sines);
     V resultReal = matmul(c, real, cosines), resultImaginary = nullptr;
@@ -240,8 +234,7 @@ void computedDft(Call& c) {
         V once = c.b.alias(binary(c, Binary::LOGICALOR, first, middle), Elem::Bool);
         V weight = unsqueeze(c, select(c, once, c.b.real(1), c.b.real(2)), {1});
         V sum = matmul(c, real, binary(c, Binary::MUL, cosines, weight));
-        if (imaginary)
-            sum = binary(c, Binary::SUB, sum, matmul(c, imaginary, binary(c, Binary::MUL, sines, weight)));
+        if (imaginary) sum = binary(c, Binary::SUB, sum, matmul(c, imaginary, binary(c, Binary::MUL, sines, weight)));
         c.out(back(binary(c, Binary::REALDIV, sum, count)));
         return;
     }
@@ -269,8 +262,7 @@ void emitDft(Call& c) {
     axis = axisOf(axis, rank);
     const bool inverse = c.integer("inverse", 0) != 0, oneSided = c.integer("onesided", 0) != 0;
     const int64_t parts = x->extent(rank - 1);
-    if (parts != 1 && parts != 2)
-        fail(Status::BadFormat, "elements of %lld numbers", static_cast<long long>(parts));
+    if (parts != 1 && parts != 2) fail(Status::BadFormat, "elements of %lld numbers", static_cast<long long>(parts));
     const int64_t extent = x->extent(static_cast<size_t>(axis));
     const int64_t n = length ? c.constant(1).intAt(0) : extent;
     if (n < 1) fail(Status::BadRange, "a length of %lld", static_cast<long long>(n));
@@ -280,8 +272,7 @@ void emitDft(Call& c) {
     std::vector<float> cosines, sines;  // [used, bins]
     for (int64_t i = 0; i < used; ++i)
         for (int64_t k = 0; k < bins; ++k) {
-            const double angle =
-                2 * std::numbers::pi * static_cast<double>(i * k % n) / static_cast<double>(n);
+            const double angle = 2 * std::numbers::pi * static_cast<double>(i * k % n) / static_cast<double>(n);
             const double factor = inverse ? 1 / static_cast<double>(n) : 1;
             cosines.push_back(static_cast<float>(factor * std::cos(angle)));
             sines.push_back(static_cast<float>((inverse ? factor : -factor) * std::sin(angle)));
@@ -292,9 +283,7 @@ void emitDft(Call& c) {
     const auto last = static_cast<int64_t>(rank) - 1;
     std::vector<int64_t> order = allAxes(rank - 1);
     std::swap(order[static_cast<size_t>(axis)], order.back());
-    const auto part = [&](int64_t k) {
-        return permute(c, squeeze(c, sliceAxis(c, x, last, k, k + 1), {last}), order);
-    };
+    const auto part = [&](int64_t k) { return permute(c, squeeze(c, sliceAxis(c, x, last, k, k + 1), {last}), order); };
     V real = part(0), imaginary = parts == 2 ? part(1) : nullptr;
     V resultReal = matmul(c, real, cosTable), resultImaginary = matmul(c, real, sinTable);
     if (imaginary) {
@@ -321,8 +310,7 @@ void emitStft(Call& c) {
 }
 
 constexpr Entry kEntries[] = {
-    {"DFT", 17, kNewest, emitDft,
-     "MatMul, BinaryOp, Concat; with Range and UnaryOp where an axis or a length is fed",
+    {"DFT", 17, kNewest, emitDft, "MatMul, BinaryOp, Concat; with Range and UnaryOp where an axis or a length is fed",
      "Tables of more than 2^24 numbers."},
     {"Einsum", 12, kNewest, emitEinsum, "MatMul, Permute, Reshape, Reduction, BinaryOp"},
     {"STFT", 17, kNewest, emitStft, "Stft", ""},

@@ -90,8 +90,7 @@ V rotate(Call& c, V x, V cos, V sin, int64_t width, bool interleaved) {
 V attend(Call& c, V q, V k, V v, const Scores& scores) {
     V keys = repeatHeads(c, k, q), values = repeatHeads(c, v, q);
     V x = mul(c, matmul(c, q, keys, false, true), c.b.real(scores.scale));
-    if (scores.cap != 0)
-        x = mul(c, unary(c, Unary::TANH, mul(c, x, c.b.real(1 / scores.cap))), c.b.real(scores.cap));
+    if (scores.cap != 0) x = mul(c, unary(c, Unary::TANH, mul(c, x, c.b.real(1 / scores.cap))), c.b.real(scores.cap));
     if (scores.bias) x = add(c, x, scores.bias);
     if (scores.allowed) x = select(c, scores.allowed, x, c.b.real(-std::numeric_limits<float>::infinity()));
     wire::AxisT axis;
@@ -139,11 +138,9 @@ void emitAttention(Call& c) {
             rows = add(c, rows, binary(c, Binary::SUB, perBatch, extentOf(c, q, 2)));
         if (causal) allowed = both(c, allowed, compare(c, Binary::LESS_EQUAL, columns, rows));
         if (right >= 0)
-            allowed =
-                both(c, allowed, compare(c, Binary::LESS_EQUAL, columns, add(c, rows, c.b.scalar(right))));
+            allowed = both(c, allowed, compare(c, Binary::LESS_EQUAL, columns, add(c, rows, c.b.scalar(right))));
         if (left >= 0)
-            allowed =
-                both(c, allowed, compare(c, Binary::GREATER_EQUAL, add(c, columns, c.b.scalar(left)), rows));
+            allowed = both(c, allowed, compare(c, Binary::GREATER_EQUAL, add(c, columns, c.b.scalar(left)), rows));
     }
     if (valid) allowed = both(c, allowed, compare(c, Binary::LESS, columns, perBatch));
     const float nothing = -std::numeric_limits<float>::infinity();
@@ -242,8 +239,7 @@ void emitTensorScatter(Call& c) {
     places = unsqueeze(c, places, allAxes(static_cast<size_t>(rank - axis), 1));  // [length, 1...]
     if (starts) {
         places = add(c, places, unsqueeze(c, starts, allAxes(past->rank(), 1)));
-        if (c.text("mode", "linear") == "circular")
-            places = binary(c, Binary::MOD, places, extentOf(c, past, axis));
+        if (c.text("mode", "linear") == "circular") places = binary(c, Binary::MOD, places, extentOf(c, past, axis));
     }
     places = broadcastTo(c, places, shapeOf(c, update));
     wire::BinaryOpT table;
@@ -254,8 +250,7 @@ void emitTensorScatter(Call& c) {
 void emitSwiGlu(Call& c) {
     V a = c.in(0);
     const float alpha = c.real("alpha", 1);
-    V gate = alpha == 1 ? unary(c, Unary::SILU, a)
-                        : mul(c, a, unary(c, Unary::SIGMOID, mul(c, a, c.b.real(alpha))));
+    V gate = alpha == 1 ? unary(c, Unary::SILU, a) : mul(c, a, unary(c, Unary::SIGMOID, mul(c, a, c.b.real(alpha))));
     c.out(mul(c, gate, c.in(1)));
 }
 
@@ -263,17 +258,13 @@ void emitSwiGlu(Call& c) {
 void emitLinearAttention(Call& c) {
     constexpr int64_t kMostUnrolled = 256;
     const std::string rule = c.text("update_rule", "gated_delta");
-    const bool gated = rule == "gated" || rule == "gated_delta",
-               delta = rule == "delta" || rule == "gated_delta";
-    if (!gated && !delta && rule != "linear")
-        fail(Status::BadFormat, "the update rule '%s' is unknown", rule.c_str());
+    const bool gated = rule == "gated" || rule == "gated_delta", delta = rule == "delta" || rule == "gated_delta";
+    if (!gated && !delta && rule != "linear") fail(Status::BadFormat, "the update rule '%s' is unknown", rule.c_str());
     const int64_t heads = c.integer("q_num_heads", 0), kvHeads = c.integer("kv_num_heads", 0);
-    V q = splitHeads(c, c.in(0), heads), k = splitHeads(c, c.in(1), kvHeads),
-      v = splitHeads(c, c.in(2), kvHeads);
+    V q = splitHeads(c, c.in(0), heads), k = splitHeads(c, c.in(1), kvHeads), v = splitHeads(c, c.in(2), kvHeads);
     const int64_t depth = q->extent(3), width = v->extent(3);
     if (kvHeads < 1 || heads % kvHeads != 0) fail(Status::BadFormat, "heads that do not divide");
-    const float scale =
-        c.real("scale", 0) != 0 ? c.real("scale", 0) : 1 / std::sqrt(static_cast<float>(depth));
+    const float scale = c.real("scale", 0) != 0 ? c.real("scale", 0) : 1 / std::sqrt(static_cast<float>(depth));
     V decay = gated ? splitHeads(c, c.in(4), kvHeads) : nullptr;  // [batch, heads, steps, depth or 1]
     V beta = delta ? c.in(5) : nullptr;
     if (beta) beta = splitHeads(c, beta, beta->extent(2) == 1 ? 1 : kvHeads);
@@ -301,11 +292,9 @@ void emitLinearAttention(Call& c) {
         result = concat(c, outputs, 2);
     } else {
         V always = c.b.constant(intScalar(1), Elem::Bool);
-        const LoopResult loop = writeLoop(
-            c, extentOf(c, q, 2), always, {state}, [&](V iteration, V, const std::vector<V>& before) {
-                const std::function<V(V)> at = [&](V x) {
-                    return unsqueeze(c, gatherAxis(c, x, iteration, 2), {2});
-                };
+        const LoopResult loop =
+            writeLoop(c, extentOf(c, q, 2), always, {state}, [&](V iteration, V, const std::vector<V>& before) {
+                const std::function<V(V)> at = [&](V x) { return unsqueeze(c, gatherAxis(c, x, iteration, 2), {2}); };
                 Round round;
                 round.carried = {step(at, before[0])};
                 V output = matmul(c, at(q), repeatHeads(c, round.carried[0], q));
@@ -323,13 +312,13 @@ void emitLinearAttention(Call& c) {
 constexpr Entry kEntries[] = {
     {"Attention", 23, kNewest, emitAttention, "MatMul, Softmax, BinaryOp, Select",
      "A mask that is shorter than the keys over free extents."},
-    {"FlexAttention", 1, kNewest, emitFlexAttention,
-     "MatMul, Softmax, BinaryOp and the bodies of its modifiers", "", "ai.onnx.preview"},
+    {"FlexAttention", 1, kNewest, emitFlexAttention, "MatMul, Softmax, BinaryOp and the bodies of its modifiers", "",
+     "ai.onnx.preview"},
     {"LinearAttention", 27, kNewest, emitLinearAttention,
      "MatMul and BinaryOp for each step; While where their number is free or above 256"},
     {"RotaryEmbedding", 23, kNewest, emitRotary, "StridedSlice, BinaryOp, Concat"},
-    {"RotaryEmbedding", 1, kNewest, emitContribRotary, "StridedSlice, BinaryOp, Concat",
-     "scale, is_packed_batching.", "com.microsoft"},
+    {"RotaryEmbedding", 1, kNewest, emitContribRotary, "StridedSlice, BinaryOp, Concat", "scale, is_packed_batching.",
+     "com.microsoft"},
     {"SwiGLU", 28, kNewest, emitSwiGlu, "UnaryOp, BinaryOp"},
     {"TensorScatter", 24, kNewest, emitTensorScatter, "ScatterElements"},
 };

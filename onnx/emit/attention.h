@@ -14,7 +14,8 @@ V rotate(Call& c, V x, V cos, V sin, int64_t width, bool interleaved);
 // a AND b, of bools; a: may be null.
 V both(Call& c, V a, V b);
 
-// softmax(cap(scale * q * keys) + bias, where allowed) * values, all with heads of their own. bias, allowed: null for none.
+// softmax(cap(scale * q * keys) + bias, where allowed) * values, all with heads of their own. bias, allowed: null for
+// none.
 struct Scores {
     float scale = 1, cap = 0;
     V bias = nullptr, allowed = nullptr;

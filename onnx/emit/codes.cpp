@@ -33,19 +33,18 @@ bool hasEightBits(Elem elem) {
 }
 
 V oneNumber(Call& c, V value) {
-    return value && value->rank() == 1 && value->fixed(0) && value->dims[0][0] == 1 ? reshape(c, value, {})
-                                                                                    : value;
+    return value && value->rank() == 1 && value->fixed(0) && value->dims[0][0] == 1 ? reshape(c, value, {}) : value;
 }
 
-// A convolution cuts what is below the smallest code itself: models leave activations away that quantising makes needless.
+// A convolution cuts what is below the smallest code itself: models leave activations away that quantising makes
+// needless.
 void cut(Call& c, V x, const Steps& steps) {
     if (steps.zero != -128) return;
     Operator* maker = c.b.maker(x->inFront ? x->inFront : x);
     if (!maker || maker->op.inputIndexes.size() != 1) return;
     const OpType type = maker->op.type;
     wire::Convolution2DT* table = maker->op.main.AsConvolution2D();
-    if ((type != OpType::Convolution && type != OpType::ConvolutionDepthwise) || !table || !table->common)
-        return;
+    if ((type != OpType::Convolution && type != OpType::ConvolutionDepthwise) || !table || !table->common) return;
     // 6 is the largest value where a model had Relu6 there.
     const bool six = std::abs(steps.scale * 255 - 6) < 1e-2f;
     table->common->relu = !six;
@@ -104,8 +103,7 @@ std::optional<Steps> stepsOf(V scale, V zero, Elem elem) {
     else if (zero)
         steps.zero = static_cast<float>(zero->array().realAt(0));
     if (elem == Elem::Uint8) steps.zero -= 128;
-    if (!std::isfinite(steps.scale) || steps.scale <= 0 || steps.zero < -128 || steps.zero > 127)
-        return std::nullopt;
+    if (!std::isfinite(steps.scale) || steps.scale <= 0 || steps.zero < -128 || steps.zero > 127) return std::nullopt;
     return steps;
 }
 
@@ -150,8 +148,7 @@ V realOf(Call& c, V codes, V scale, V zero, int64_t axis) {
         if (made->type == DataType::DT_INT8) made->steps = steps;
         return result;
     }
-    V result = dequantise(c, made, spread(c, scale, *made, axis, 0),
-                          zero ? spread(c, zero, *made, axis, 0) : nullptr);
+    V result = dequantise(c, made, spread(c, scale, *made, axis, 0), zero ? spread(c, zero, *made, axis, 0) : nullptr);
     if (!result->constant) return result;
     const bool along = scale->rank() == 1;
     if (!hasEightBits(codes->elem) || !scale->constant || (zero && !zero->constant)) return result;
@@ -192,8 +189,7 @@ std::optional<WeightCodes> rowCodes(const Value& weight, size_t axis) {
         const size_t to = first ? i : i % result.rows * result.columns + i / result.rows;
         result.codes[to] = static_cast<int8_t>(from.codeAt(i));
     }
-    const bool centred =
-        std::all_of(from.zeros.begin(), from.zeros.end(), [](float zero) { return zero == 0; });
+    const bool centred = std::all_of(from.zeros.begin(), from.zeros.end(), [](float zero) { return zero == 0; });
     for (size_t r = 0; r < result.rows; ++r) {
         const float scale = from.scales[along ? r : 0], zero = from.zeros[along ? r : 0];
         result.scales.push_back(scale);
@@ -203,9 +199,9 @@ std::optional<WeightCodes> rowCodes(const Value& weight, size_t axis) {
 }
 
 std::optional<std::vector<V>> movedCodes(const Node& node, const std::vector<V>& inputs) {
-    static const std::set<std::string_view> kMoving{
-        "Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "Identity",  "MaxPool",  "Reshape",
-        "Slice",  "SpaceToDepth", "Split",  "Squeeze", "Tile",   "Transpose", "Unsqueeze"};
+    static const std::set<std::string_view> kMoving{"Concat",   "DepthToSpace", "Expand",  "Flatten",   "Gather",
+                                                    "Identity", "MaxPool",      "Reshape", "Slice",     "SpaceToDepth",
+                                                    "Split",    "Squeeze",      "Tile",    "Transpose", "Unsqueeze"};
     if (!node.domain.empty() || !kMoving.count(node.type) || inputs.empty() || !inputs[0] || !inputs[0]->real)
         return std::nullopt;
     if (node.type == "MaxPool" && node.outputs.size() > 1) return std::nullopt;

@@ -83,8 +83,7 @@ void emitEyeLike(Call& c) {
     const Elem elem = c.has("dtype") ? static_cast<Elem>(c.integer("dtype", 1)) : x->elem;
     const int64_t k = c.integer("k", 0);
     if (x->rank() != 2) refuse("its input has rank %zu", x->rank());
-    V typed =
-        castTo(c, x, elem == Elem::Bool || heldAs(elem) == DataType::DT_INT32 ? Elem::Int32 : Elem::Float);
+    V typed = castTo(c, x, elem == Elem::Bool || heldAs(elem) == DataType::DT_INT32 ? Elem::Int32 : Elem::Float);
     V eye = c.b.op(OpType::EyeLike, {}, {typed, c.b.scalar(k)});
     c.out(c.b.alias(castTo(c, eye, elem), elem));
 }
@@ -181,25 +180,18 @@ void emitBlackman(Call& c) {
 }
 
 constexpr Entry kEntries[] = {
-    {"Bernoulli", 15, kNewest, emitBernoulli, "RandomUniform, BinaryOp, Cast",
-     "Other random numbers than elsewhere."},
-    {"BlackmanWindow", 17, kNewest, emitBlackman,
-     "Const; with Range, UnaryOp and BinaryOp where the size is fed"},
+    {"Bernoulli", 15, kNewest, emitBernoulli, "RandomUniform, BinaryOp, Cast", "Other random numbers than elsewhere."},
+    {"BlackmanWindow", 17, kNewest, emitBlackman, "Const; with Range, UnaryOp and BinaryOp where the size is fed"},
     {"Constant", 1, kNewest, emitConstant, "Const", "Text and sparse tensors."},
     {"ConstantOfShape", 9, kNewest, emitConstantOfShape, "Fill"},
-    {"Dropout", 1, kNewest, emitDropout,
-     "nothing; Fill for the mask; in training RandomUniform, BinaryOp and Select",
+    {"Dropout", 1, kNewest, emitDropout, "nothing; Fill for the mask; in training RandomUniform, BinaryOp and Select",
      "Other random numbers than elsewhere."},
     {"EyeLike", 9, kNewest, emitEyeLike, "EyeLike"},
-    {"HammingWindow", 17, kNewest, emitHamming,
-     "Const; with Range, UnaryOp and BinaryOp where the size is fed"},
+    {"HammingWindow", 17, kNewest, emitHamming, "Const; with Range, UnaryOp and BinaryOp where the size is fed"},
     {"HannWindow", 17, kNewest, emitHann, "Const; with Range, UnaryOp and BinaryOp where the size is fed"},
-    {"RandomNormal", 1, kNewest, emitRandom<OpType::RandomNormal>, "RandomNormal",
-     "Other numbers than elsewhere."},
-    {"RandomNormalLike", 1, kNewest, emitRandom<OpType::RandomNormal>, "RandomNormal",
-     "Other numbers than elsewhere."},
-    {"RandomUniform", 1, kNewest, emitRandom<OpType::RandomUniform>, "RandomUniform",
-     "Other numbers than elsewhere."},
+    {"RandomNormal", 1, kNewest, emitRandom<OpType::RandomNormal>, "RandomNormal", "Other numbers than elsewhere."},
+    {"RandomNormalLike", 1, kNewest, emitRandom<OpType::RandomNormal>, "RandomNormal", "Other numbers than elsewhere."},
+    {"RandomUniform", 1, kNewest, emitRandom<OpType::RandomUniform>, "RandomUniform", "Other numbers than elsewhere."},
     {"RandomUniformLike", 1, kNewest, emitRandom<OpType::RandomUniform>, "RandomUniform",
      "Other numbers than elsewhere."},
     {"Range", 11, kNewest, emitRange, "Range"},

@@ -39,8 +39,7 @@ void emitQuickGelu(Call& c) {
 // Over the last axes from `axis` on.
 V normalised(Call& c, V x, int64_t axis, V gamma, V beta, bool rms) {
     wire::LayerNormT table;
-    for (int64_t i = static_cast<int64_t>(x->rank()) - axis; i > 0; --i)
-        table.axis.push_back(-static_cast<int32_t>(i));
+    for (int64_t i = static_cast<int64_t>(x->rank()) - axis; i > 0; --i) table.axis.push_back(-static_cast<int32_t>(i));
     table.epsilon = c.real("epsilon", 1e-5f);
     table.useRMSNorm = rms;
     const bool last = axis + 1 == static_cast<int64_t>(x->rank());
@@ -83,8 +82,7 @@ void emitSimplifiedLayerNorm(Call& c) {
 }
 
 void emitFusedMatMul(Call& c) {
-    if (c.integer("transBatchA", 0) != 0 || c.integer("transBatchB", 0) != 0)
-        refuse("transBatchA and transBatchB");
+    if (c.integer("transBatchA", 0) != 0 || c.integer("transBatchB", 0) != 0) refuse("transBatchA and transBatchB");
     const float alpha = c.real("alpha", 1);
     V result = matmul(c, c.in(0), c.in(1), c.integer("transA", 0) != 0, c.integer("transB", 0) != 0);
     c.out(alpha == 1 ? result : binary(c, Binary::MUL, result, c.b.real(alpha)));
@@ -147,8 +145,7 @@ void emitMatMulNBits(Call& c) {
                         (static_cast<float>(code(codes, (n * blocks + b) * bytes, i)) - zeroOf(n, b)) *
                         static_cast<float>(scales.realAt(n * blocks + b));
         result =
-            matmul(c, c.in(0), c.b.constant(floatArray({columns, rows}, std::move(weights)), Elem::Float),
-                   false, true);
+            matmul(c, c.in(0), c.b.constant(floatArray({columns, rows}, std::move(weights)), Elem::Float), false, true);
         bias = nullptr;
         c.importer.note("The weights of MatMulNBits became floats where blocks do not divide K.");
     }
@@ -167,8 +164,8 @@ constexpr Entry kEntries[] = {
     // onnxruntime writes it into the domain of ONNX, which does not have it.
     {"SimplifiedLayerNormalization", 1, kNewest, emitSimplifiedLayerNorm, "LayerNorm"},
     {"SkipLayerNormalization", 1, kNewest, emitSkipLayerNorm, "BinaryOp, LayerNorm", "Training.", kDomain},
-    {"SkipSimplifiedLayerNormalization", 1, kNewest, emitSkipSimplifiedLayerNorm, "BinaryOp, LayerNorm",
-     "Training.", kDomain},
+    {"SkipSimplifiedLayerNormalization", 1, kNewest, emitSkipSimplifiedLayerNorm, "BinaryOp, LayerNorm", "Training.",
+     kDomain},
 };
 
 }  // namespace

@@ -20,8 +20,8 @@ float scaleOf(Call& c, V q) {
     return given != 0 ? given : 1 / std::sqrt(static_cast<float>(q->extent(3)));
 }
 
-// A mask with 1 for keys that are seen: [batch, keys], [batch, queries, keys] or [batch, 1, queries, keys]. What is not seen
-// gets the filter value added.
+// A mask with 1 for keys that are seen: [batch, keys], [batch, queries, keys] or [batch, 1, queries, keys]. What is not
+// seen gets the filter value added.
 V biasOf(Call& c, V mask, V bias) {
     if (!mask) return bias;
     if (mask->rank() == 2)
@@ -42,8 +42,7 @@ V causal(Call& c, V q, V k, int64_t window = -1) {
     rows = binary(c, Binary::ADD, rows, binary(c, Binary::SUB, extentOf(c, k, 2), extentOf(c, q, 2)));
     V allowed = compare(c, Binary::LESS_EQUAL, columns, rows);
     if (window < 0) return allowed;
-    return both(c, allowed,
-                compare(c, Binary::GREATER, binary(c, Binary::ADD, columns, c.b.scalar(window)), rows));
+    return both(c, allowed, compare(c, Binary::GREATER, binary(c, Binary::ADD, columns, c.b.scalar(window)), rows));
 }
 
 V part(Call& c, V packed, int64_t begin, int64_t end) {
@@ -60,8 +59,7 @@ void emitAttention(Call& c) {
     if (bias) packed = binary(c, Binary::ADD, packed, bias);
     const std::vector<int64_t> sizes = c.integers("qkv_hidden_sizes").value_or(std::vector<int64_t>());
     const int64_t third = weights->extent(1) / 3;
-    const int64_t width = sizes.size() == 3 ? sizes[0] : third,
-                  keyWidth = sizes.size() == 3 ? sizes[1] : third;
+    const int64_t width = sizes.size() == 3 ? sizes[0] : third, keyWidth = sizes.size() == 3 ? sizes[1] : third;
     const int64_t valueWidth = sizes.size() == 3 ? sizes[2] : third;
     V q = splitHeads(c, part(c, packed, 0, width), heads);
     V k = splitHeads(c, part(c, packed, width, width + keyWidth), heads);
@@ -87,8 +85,7 @@ void emitMultiHeadAttention(Call& c) {
     refuseInputs(c, {8, 9});
     if (c.wants(3)) refuse("its output 3");
     const int64_t heads = c.integer("num_heads", 0);
-    V query = c.in(0), key = c.maybe(1), value = c.maybe(2), bias = c.maybe(3), q = nullptr, k = nullptr,
-      v = nullptr;
+    V query = c.in(0), key = c.maybe(1), value = c.maybe(2), bias = c.maybe(3), q = nullptr, k = nullptr, v = nullptr;
     if (query->rank() == 5) {
         if (bias) refuse("a bias of packed inputs");
         q = unpacked(c, query, 0);
@@ -176,8 +173,7 @@ constexpr const char* kDomain = "com.microsoft";
 constexpr const char* kWritten = "MatMul, Softmax, BinaryOp, Select";
 constexpr Entry kEntries[] = {
     {"Attention", 1, kNewest, emitAttention, kWritten,
-     "A free number of heads; masks of rank 1; do_rotary; a past buffer that is longer than the past.",
-     kDomain},
+     "A free number of heads; masks of rank 1; do_rotary; a past buffer that is longer than the past.", kDomain},
     {"GroupQueryAttention", 1, kNewest, emitGroupQueryAttention, kWritten,
      "Sequences of several lengths (seqlens_k counts as equal); quantised caches; head_sink; smooth_softmax; "
      "norms of queries "

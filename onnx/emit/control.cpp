@@ -1,4 +1,5 @@
-// Control flow: branches and loops, whose bodies become subgraphs. Values from outside that a body uses become inputs of it.
+// Control flow: branches and loops, whose bodies become subgraphs. Values from outside that a body uses become inputs
+// of it.
 #include <algorithm>
 
 #include "../importer.h"
@@ -119,15 +120,13 @@ void emitLoop(Call& c) {
             std::vector<V> inputs{iteration, goesOn};
             inputs.insert(inputs.end(), carried.begin(), carried.end());
             std::vector<V> results = c.importer.body(graph, inputs);
-            if (results.size() < count + 1)
-                fail(Status::BadFormat, "its body gives %zu values", results.size());
+            if (results.size() < count + 1) fail(Status::BadFormat, "its body gives %zu values", results.size());
             Round round;
             // A condition that is handed on, or always true, ends nothing.
             const bool ends = !(always && (results[0] == goesOn || results[0]->tensor == goesOn->tensor ||
                                            (results[0]->constant && results[0]->array().intAt(0) != 0)));
             if (ends) round.condition = scalarOf(c, results[0]);
-            round.carried.assign(results.begin() + 1,
-                                 results.begin() + 1 + static_cast<std::ptrdiff_t>(count));
+            round.carried.assign(results.begin() + 1, results.begin() + 1 + static_cast<std::ptrdiff_t>(count));
             round.scanned.assign(results.begin() + 1 + static_cast<std::ptrdiff_t>(count), results.end());
             return round;
         });
@@ -156,24 +155,22 @@ void emitScan(Call& c) {
     for (size_t i = 0; i < scans; ++i) inAxes[i] = axisOf(inAxes[i], c.in(states + i)->rank());
     V limit = extentOf(c, c.in(states), inAxes[0]);
     V always = c.b.constant(intScalar(1), Elem::Bool);
-    const LoopResult loop =
-        writeLoop(c, limit, always, initial, [&](V iteration, V, const std::vector<V>& carried) {
-            std::vector<V> inputs = carried;
-            for (size_t i = 0; i < scans; ++i) {
-                V whole = c.in(states + i), at = iteration;
-                if (inBackwards[i] != 0)
-                    at = binary(c, Binary::SUB,
-                                binary(c, Binary::SUB, extentOf(c, whole, inAxes[i]), c.b.scalar(1)),
-                                iteration);
-                inputs.push_back(c.b.alias(gatherAxis(c, whole, at, inAxes[i]), whole->elem));
-            }
-            std::vector<V> made = c.importer.body(graph, inputs);
-            if (made.size() < states) fail(Status::BadFormat, "its body gives %zu values", made.size());
-            Round round;
-            round.carried.assign(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(states));
-            round.scanned.assign(made.begin() + static_cast<std::ptrdiff_t>(states), made.end());
-            return round;
-        });
+    const LoopResult loop = writeLoop(c, limit, always, initial, [&](V iteration, V, const std::vector<V>& carried) {
+        std::vector<V> inputs = carried;
+        for (size_t i = 0; i < scans; ++i) {
+            V whole = c.in(states + i), at = iteration;
+            if (inBackwards[i] != 0)
+                at = binary(c, Binary::SUB, binary(c, Binary::SUB, extentOf(c, whole, inAxes[i]), c.b.scalar(1)),
+                            iteration);
+            inputs.push_back(c.b.alias(gatherAxis(c, whole, at, inAxes[i]), whole->elem));
+        }
+        std::vector<V> made = c.importer.body(graph, inputs);
+        if (made.size() < states) fail(Status::BadFormat, "its body gives %zu values", made.size());
+        Round round;
+        round.carried.assign(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(states));
+        round.scanned.assign(made.begin() + static_cast<std::ptrdiff_t>(states), made.end());
+        return round;
+    });
     for (size_t i = 0; i < states; ++i) c.out(i, loop.finals[i]);
     for (size_t i = 0; i < loop.stacks.size() && i < results; ++i) {
         V stack = loop.stacks[i];
@@ -252,8 +249,7 @@ void emitConcatFromSequence(Call& c) {
 
 void emitSplitToSequence(Call& c) {
     V x = c.in(0);
-    const int64_t axis = axisOf(c.integer("axis", 0), x->rank()),
-                  extent = x->extent(static_cast<size_t>(axis));
+    const int64_t axis = axisOf(c.integer("axis", 0), x->rank()), extent = x->extent(static_cast<size_t>(axis));
     std::vector<int64_t> sizes;
     const bool each = !c.maybe(1);
     if (each) {
@@ -279,22 +275,18 @@ void emitSplitToSequence(Call& c) {
 }
 
 constexpr Entry kEntries[] = {
-    {"ConcatFromSequence", 11, kNewest, emitConcatFromSequence, "Concat",
-     "Sequences out of loops and branches."},
+    {"ConcatFromSequence", 11, kNewest, emitConcatFromSequence, "Concat", "Sequences out of loops and branches."},
     {"If", 1, kNewest, emitIf, "If; the branch itself where the condition is a constant",
      "Branches that give tensors of different ranks or types; sequences."},
     {"Loop", 1, kNewest, emitLoop, "While", "Values that change their rank from round to round; sequences."},
-    {"Scan", 9, kNewest, emitScan, "While, GatherV2",
-     "Values that change their rank from round to round; opset 8."},
+    {"Scan", 9, kNewest, emitScan, "While, GatherV2", "Values that change their rank from round to round; opset 8."},
     {"SequenceAt", 11, kNewest, emitSequenceAt, "nothing", "A position that is fed."},
-    {"SequenceConstruct", 11, kNewest, emitSequenceConstruct, "nothing",
-     "Sequences as inputs and outputs of the net."},
+    {"SequenceConstruct", 11, kNewest, emitSequenceConstruct, "nothing", "Sequences as inputs and outputs of the net."},
     {"SequenceEmpty", 11, kNewest, emitSequenceEmpty, "nothing"},
     {"SequenceErase", 11, kNewest, emitSequenceErase, "nothing", "A position that is fed."},
     {"SequenceInsert", 11, kNewest, emitSequenceInsert, "nothing", "A position that is fed."},
     {"SequenceLength", 11, kNewest, emitSequenceLength, "Const"},
-    {"SplitToSequence", 11, kNewest, emitSplitToSequence, "StridedSlice",
-     "Pieces that are fed, a free extent."},
+    {"SplitToSequence", 11, kNewest, emitSplitToSequence, "StridedSlice", "Pieces that are fed, a free extent."},
 };
 
 }  // namespace

@@ -71,8 +71,7 @@ wire::Convolution3DT volumeTable(const Layer& layer) {
 }
 
 std::vector<float> biasOf(const Layer& layer) {
-    return layer.bias ? layer.bias->array().allFloats()
-                      : std::vector<float>(static_cast<size_t>(layer.out), 0.0f);
+    return layer.bias ? layer.bias->array().allFloats() : std::vector<float>(static_cast<size_t>(layer.out), 0.0f);
 }
 
 // What the table has of the weights.
@@ -101,16 +100,15 @@ std::vector<Result> resultOf(Call& c, const Layer& layer, size_t probe, bool tra
     result.dims = {in[0], layer.out};
     for (size_t i = 0; i < w.axes; ++i) {
         const int64_t pads = checkedAdd(w.begin[i], w.end[i], "padding");
-        result.dims.push_back(transposed ? checkedMul(in[i + 2] - 1, w.strides[i], "an extent") + w.reach(i) -
-                                               pads + (layer.outPads.empty() ? 0 : layer.outPads[i])
+        result.dims.push_back(transposed ? checkedMul(in[i + 2] - 1, w.strides[i], "an extent") + w.reach(i) - pads +
+                                               (layer.outPads.empty() ? 0 : layer.outPads[i])
                                          : w.outExtent(i, in[i + 2]));
         if (result.dims.back() < 1 && c.b.lenient && !layer.x->fixed(i + 2)) {
             result.dims.back() = 1 + static_cast<int64_t>(probe);
             ++c.b.unchecked;
         }
         if (result.dims.back() < 1)
-            fail(Status::ComputeSizeError,
-                 "spatial axis %zu has %lld elements, which are fewer than a window has", i,
+            fail(Status::ComputeSizeError, "spatial axis %zu has %lld elements, which are fewer than a window has", i,
                  static_cast<long long>(in[i + 2]));
     }
     return {result};
@@ -119,8 +117,7 @@ std::vector<Result> resultOf(Call& c, const Layer& layer, size_t probe, bool tra
 V write(Call& c, Layer layer, bool transposed) {
     const bool constant = layer.weight->constant && (!layer.bias || layer.bias->constant);
     const bool depthwise = layer.group > 1 && layer.group == layer.in && layer.group == layer.out;
-    const std::vector<Result> first = resultOf(c, layer, 0, transposed),
-                              second = resultOf(c, layer, 1, transposed);
+    const std::vector<Result> first = resultOf(c, layer, 0, transposed), second = resultOf(c, layer, 1, transposed);
     if (layer.windows.axes == 3) {
         if (!constant) refuse("its weights are fed, and it has three spatial axes");
         wire::Convolution3DT table = volumeTable(layer);
@@ -186,8 +183,7 @@ Layer readLayer(Call& c) {
     std::vector<int64_t> kernel;
     const std::vector<int64_t> given = c.integers("kernel_shape").value_or(std::vector<int64_t>());
     for (size_t i = 2; i < rank; ++i)
-        kernel.push_back(!layer.weight->fixed(i) && given.size() == rank - 2 ? given[i - 2]
-                                                                             : layer.weight->extent(i));
+        kernel.push_back(!layer.weight->fixed(i) && given.size() == rank - 2 ? given[i - 2] : layer.weight->extent(i));
     layer.windows = readWindows(c, *layer.x, kernel);
     if (layer.windows.kernel != kernel)
         fail(Status::BadFormat, "kernel_shape %s and weights of %s", dimsText(layer.windows.kernel).c_str(),
@@ -236,8 +232,7 @@ void emitConvTranspose(Call& c) {
     layer.outPads = c.integers("output_padding").value_or(std::vector<int64_t>());
     if (layer.outPads.empty()) layer.outPads.assign(w.axes, 0);
     if (layer.outPads.size() != w.axes)
-        fail(Status::BadFormat, "output_padding has %zu numbers in place of %zu", layer.outPads.size(),
-             w.axes);
+        fail(Status::BadFormat, "output_padding has %zu numbers in place of %zu", layer.outPads.size(), w.axes);
     const std::string mode = c.text("auto_pad", "NOTSET");
     std::optional<std::vector<int64_t>> wanted = c.integers("output_shape");
     if (wanted && wanted->size() == w.axes + 2) wanted->erase(wanted->begin(), wanted->begin() + 2);
@@ -247,9 +242,9 @@ void emitConvTranspose(Call& c) {
     if (wanted || same)
         for (size_t i = 0; i < w.axes; ++i) {
             // total: what is cut away of both ends; with SAME it does not depend on the extent.
-            const int64_t total = wanted ? w.strides[i] * (layer.x->extent(i + 2) - 1) + layer.outPads[i] +
-                                               w.reach(i) - (*wanted)[i]
-                                         : w.reach(i) - w.strides[i] + layer.outPads[i];
+            const int64_t total =
+                wanted ? w.strides[i] * (layer.x->extent(i + 2) - 1) + layer.outPads[i] + w.reach(i) - (*wanted)[i]
+                       : w.reach(i) - w.strides[i] + layer.outPads[i];
             const int64_t cut = std::max<int64_t>(total, 0);
             w.begin[i] = mode == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
             w.end[i] = cut - w.begin[i];
@@ -276,8 +271,7 @@ V centred(Call& c, V x, V zero, bool rows) {
 }
 
 void emitConvInteger(Call& c) {
-    V result =
-        convolve(c, centred(c, c.in(0), c.maybe(2), false), centred(c, c.in(1), c.maybe(3), true), nullptr);
+    V result = convolve(c, centred(c, c.in(0), c.maybe(2), false), centred(c, c.in(1), c.maybe(3), true), nullptr);
     c.out(castTo(c, result, Elem::Int32));
 }
 
@@ -312,8 +306,7 @@ void emitFusedConv(Call& c) {
     } else if (activation == "Tanh") {
         y = unary(c, Unary::TANH, y);
     } else if (activation == "HardSigmoid") {
-        y = binary(c, Binary::ADD, binary(c, Binary::MUL, y, c.b.real(parameters.at(0))),
-                   c.b.real(parameters.at(1)));
+        y = binary(c, Binary::ADD, binary(c, Binary::MUL, y, c.b.real(parameters.at(0))), c.b.real(parameters.at(1)));
         y = clip(c, y, 0, 1);
     } else if (!activation.empty()) {
         refuse("the activation %s", activation.c_str());

@@ -77,8 +77,7 @@ void emitMean(Call& c) {
     V result = c.in(0);
     for (size_t i = 1; i < c.inputs.size(); ++i) result = binary(c, Binary::ADD, result, c.in(i));
     if (c.inputs.size() > 1)
-        result =
-            binary(c, Binary::REALDIV, result, c.b.number(static_cast<double>(c.inputs.size()), *result));
+        result = binary(c, Binary::REALDIV, result, c.b.number(static_cast<double>(c.inputs.size()), *result));
     c.out(result);
 }
 
@@ -109,8 +108,7 @@ void emitBitShift(Call& c) {
     if (direction != "LEFT" && direction != "RIGHT")
         fail(Status::BadFormat, "the direction '%s' is neither LEFT nor RIGHT", direction.c_str());
     V result = binary(c, direction == "LEFT" ? Binary::LEFTSHIFT : Binary::RIGHTSHIFT, c.in(0), c.in(1));
-    if (c.in(0)->elem == Elem::Uint16)
-        result = binary(c, Binary::BITWISE_AND, result, c.b.number(65535, *result));
+    if (c.in(0)->elem == Elem::Uint16) result = binary(c, Binary::BITWISE_AND, result, c.b.number(65535, *result));
     c.out(c.b.alias(result, c.in(0)->elem));
 }
 
@@ -177,8 +175,7 @@ void emitClip(Call& c) {
 }
 
 void emitBinarizer(Call& c) {
-    V above = compare(c, Binary::GREATER, c.in(0),
-                      c.b.number(static_cast<double>(c.real("threshold", 0)), *c.in(0)));
+    V above = compare(c, Binary::GREATER, c.in(0), c.b.number(static_cast<double>(c.real("threshold", 0)), *c.in(0)));
     c.out(castTo(c, above, c.in(0)->elem));
 }
 
@@ -198,8 +195,7 @@ constexpr Entry kEntries[] = {
     {"BitwiseNot", 18, kNewest, emitBitwiseNot, "BinaryOp"},
     {"BitwiseOr", 18, kNewest, emitBinary<Binary::BITWISE_OR>, "BinaryOp"},
     {"BitwiseXor", 18, kNewest, emitBinary<Binary::BITWISE_XOR>, "BinaryOp"},
-    {"Cast", 6, kNewest, emitCast, "Cast",
-     "No text, no floats of 8 bits and less. Halves and doubles become floats."},
+    {"Cast", 6, kNewest, emitCast, "Cast", "No text, no floats of 8 bits and less. Halves and doubles become floats."},
     {"CastLike", 15, kNewest, emitCastLike, "Cast", "As Cast."},
     {"Ceil", 1, kNewest, emitUnary<Unary::CEIL>, "UnaryOp"},
     {"Clip", 1, kNewest, emitClip, "ReLU6, or BinaryOp where a bound is fed or an integer"},

@@ -45,8 +45,7 @@ V castTo(Call& c, V x, Elem to) {
     }
     // 16 bits are kept in 32.
     const bool wider = x->elem != to && x->elem != Elem::Bool && x->elem != Elem::Uint8;
-    if (to == Elem::Uint16 && wider)
-        result = binary(c, Binary::BITWISE_AND, result, c.b.number(65535, *result));
+    if (to == Elem::Uint16 && wider) result = binary(c, Binary::BITWISE_AND, result, c.b.number(65535, *result));
     if (to == Elem::Int16 && wider && x->elem != Elem::Int8) {
         V sixteen = c.b.number(16, *result);
         result = binary(c, Binary::RIGHTSHIFT, binary(c, Binary::LEFTSHIFT, result, sixteen), sixteen);
@@ -240,8 +239,8 @@ V exchangeWithLast(Call& c, V x, V axis) {
     if (x->rank() == 0) fail(Status::BadFormat, "a number has no axes");
     const auto rank = static_cast<int64_t>(x->rank());
     V last = c.b.scalar(rank - 1), axes = c.b.ints(allAxes(x->rank()));
-    V front = select(c, compare(c, Binary::LESS, axis, c.b.scalar(0)),
-                     binary(c, Binary::ADD, axis, c.b.scalar(rank)), axis);
+    V front =
+        select(c, compare(c, Binary::LESS, axis, c.b.scalar(0)), binary(c, Binary::ADD, axis, c.b.scalar(rank)), axis);
     V order = select(c, compare(c, Binary::EQUAL, axes, last), front, axes);
     order = select(c, compare(c, Binary::EQUAL, axes, front), last, order);
     c.b.openRank(x->rank());
@@ -258,8 +257,7 @@ int64_t axisOf(int64_t axis, size_t rank) {
 std::vector<int64_t> axesOf(std::vector<int64_t> axes, size_t rank) {
     for (int64_t& axis : axes) axis = axisOf(axis, rank);
     std::sort(axes.begin(), axes.end());
-    if (std::adjacent_find(axes.begin(), axes.end()) != axes.end())
-        fail(Status::BadRange, "an axis is listed twice");
+    if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) fail(Status::BadRange, "an axis is listed twice");
     return axes;
 }
 

@@ -38,8 +38,8 @@ void emitGatherNd(Call& c) {
     const size_t last = indices->rank() - 1;
     const int64_t depth = indices->extent(last);
     if (depth < 0 || batch + static_cast<size_t>(depth) > x->rank() || batch > last)
-        fail(Status::BadFormat, "rows of %lld indices into a tensor of rank %zu",
-             static_cast<long long>(depth), x->rank());
+        fail(Status::BadFormat, "rows of %lld indices into a tensor of rank %zu", static_cast<long long>(depth),
+             x->rank());
     V extents = shapeOf(c, x, static_cast<int64_t>(batch), static_cast<int64_t>(batch) + depth);
     indices = fromFront(c, indices, extents);
     if (batch > 0) {
@@ -73,16 +73,15 @@ void emitScatterElements(Call& c) {
     table.opType = static_cast<Binary>(reductionCode(c.text("reduction", "none")));
     table.T = x->type;
     V indices = fromFront(c, c.in(1), extentOf(c, x, axis));
-    c.out(
-        c.b.alias(c.b.op(OpType::ScatterElements, table, {x, indices, c.in(2), c.b.scalar(axis)}), x->elem));
+    c.out(c.b.alias(c.b.op(OpType::ScatterElements, table, {x, indices, c.in(2), c.b.scalar(axis)}), x->elem));
 }
 
 void emitScatterNd(Call& c) {
     V x = c.in(0), indices = c.in(1);
     const int64_t depth = indices->extent(indices->rank() - 1);
     if (depth < 0 || depth > static_cast<int64_t>(x->rank()))
-        fail(Status::BadFormat, "rows of %lld indices into a tensor of rank %zu",
-             static_cast<long long>(depth), x->rank());
+        fail(Status::BadFormat, "rows of %lld indices into a tensor of rank %zu", static_cast<long long>(depth),
+             x->rank());
     indices = fromFront(c, indices, shapeOf(c, x, 0, depth));
     const int32_t code = reductionCode(c.text("reduction", "none"));
     Parameter parameter;
@@ -112,8 +111,7 @@ void emitOneHot(Call& c) {
     depth = scalarOf(c, depth);
     const Elem elem = values->elem;
     if (!values->isFloat() && values->type != DataType::DT_INT32) values = castTo(c, values, Elem::Int32);
-    V off = squeeze(c, sliceAxis(c, values, 0, 0, 1), {0}),
-      on = squeeze(c, sliceAxis(c, values, 0, 1, 2), {0});
+    V off = squeeze(c, sliceAxis(c, values, 0, 0, 1), {0}), on = squeeze(c, sliceAxis(c, values, 0, 1, 2), {0});
     if (!depth->constant) {
         std::vector<int64_t> dims = indices->dims[0];
         dims.insert(dims.begin() + axis, -1);

@@ -18,9 +18,8 @@ V withLeading(Call& c, V y, V x, int64_t columns) {
     }
     dims.push_back(columns);
     if (open <= 1) return reshape(c, y, dims);
-    V shape = concat(
-        c, {shapeOf(c, x, 0, static_cast<int64_t>(rank) - 1), c.b.constant(intList({columns}), Elem::Int64)},
-        0);
+    V shape =
+        concat(c, {shapeOf(c, x, 0, static_cast<int64_t>(rank) - 1), c.b.constant(intList({columns}), Elem::Int64)}, 0);
     return reshapeTo(c, y, shape);
 }
 
@@ -28,8 +27,8 @@ V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t rows, int64_t col
             const ArrayPtr& weights = nullptr, bool transposed = false) {
     if (x->rank() == 0) refuse("a product of a number and a matrix");
     if (x->fixed(x->rank() - 1) && x->dims[0].back() != rows)
-        fail(Status::ComputeSizeError, "a product of %s and a matrix of %lld rows",
-             dimsText(x->dims[0]).c_str(), static_cast<long long>(rows));
+        fail(Status::ComputeSizeError, "a product of %s and a matrix of %lld rows", dimsText(x->dims[0]).c_str(),
+             static_cast<long long>(rows));
     table.common = std::make_unique<wire::Convolution2DCommonT>();
     wire::Convolution2DCommonT& common = *table.common;
     common.kernelX = common.kernelY = common.strideX = common.strideY = common.dilateX = common.dilateY = 1;
@@ -55,8 +54,7 @@ V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t rows, int64_t col
 }
 
 bool isLayer(V weight) {
-    return weight->constant && weight->isFloat() && weight->rank() == 2 &&
-           weight->elementCount() >= kFewestWeights;
+    return weight->constant && weight->isFloat() && weight->rank() == 2 && weight->elementCount() >= kFewestWeights;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Products with constant matrices as convolutions of 1x1, which hold weights as codes in the format, and for which engines
-// have their best kernels.
+// Products with constant matrices as convolutions of 1x1, which hold weights as codes in the format, and for which
+// engines have their best kernels.
 #pragma once
 #include "codes.h"
 

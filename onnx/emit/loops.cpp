@@ -32,12 +32,11 @@ LoopResult writeLoop(Call& c, V limit, V condition, std::vector<V> initial, cons
             V value = made.carried.at(i);
             if (value->isSequence) refuse("it carries a sequence");
             if (value->rank() != dims[i][0].size())
-                refuse("a value that it carries has rank %zu before a round and rank %zu behind it",
-                       dims[i][0].size(), value->rank());
+                refuse("a value that it carries has rank %zu before a round and rank %zu behind it", dims[i][0].size(),
+                       value->rank());
             if (value->type != initial[i]->type) refuse("a value that it carries changes its type");
             for (size_t axis = 0; axis < value->rank(); ++axis) {
-                if (value->dims[0][axis] == dims[i][0][axis] && value->dims[1][axis] == dims[i][1][axis])
-                    continue;
+                if (value->dims[0][axis] == dims[i][0][axis] && value->dims[1][axis] == dims[i][1][axis]) continue;
                 if (dims[i][0][axis] != dims[i][1][axis]) continue;  // free already
                 const auto open = c.b.openDims({-1});
                 dims[i][0][axis] = open[0][0];

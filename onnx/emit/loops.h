@@ -10,8 +10,7 @@ namespace mnnc::onnx {
 // Goes back to the scope that was there.
 class Inside {
   public:
-    Inside(Builder& b, const std::string& name)
-        : b_(b), outer_(b.scope()), scope_(b.newScope(name, &outer_)) {
+    Inside(Builder& b, const std::string& name) : b_(b), outer_(b.scope()), scope_(b.newScope(name, &outer_)) {
         b_.enter(scope_);
     }
     Inside(const Inside&) = delete;

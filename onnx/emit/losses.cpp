@@ -44,8 +44,7 @@ void emitCrossEntropy(Call& c) {
 
 constexpr Entry kEntries[] = {
     {"NegativeLogLikelihoodLoss", 12, kNewest, emitLikelihood, "GatherElements, Select, BinaryOp, Reduction"},
-    {"SoftmaxCrossEntropyLoss", 12, kNewest, emitCrossEntropy,
-     "Reduction, UnaryOp, BinaryOp, GatherElements, Select"},
+    {"SoftmaxCrossEntropyLoss", 12, kNewest, emitCrossEntropy, "Reduction, UnaryOp, BinaryOp, GatherElements, Select"},
 };
 
 }  // namespace

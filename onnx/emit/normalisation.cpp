@@ -115,16 +115,16 @@ void emitLayerNormalization(Call& c) {
         V mean = reduce(c, Reduction::MEAN, x, over, true);
         V centred = binary(c, Binary::SUB, x, mean);
         V variance = reduce(c, Reduction::MEAN, unary(c, Unary::SQUARE, centred), over, true);
-        V inverse = unary(c, Unary::RECIPROCAL,
-                          unary(c, Unary::SQRT, binary(c, Binary::ADD, variance, c.b.real(epsilon))));
+        V inverse =
+            unary(c, Unary::RECIPROCAL, unary(c, Unary::SQRT, binary(c, Binary::ADD, variance, c.b.real(epsilon))));
         c.out(0, affine(c, binary(c, Binary::MUL, centred, inverse), scale, bias));
         c.out(1, mean);
         c.out(2, inverse);
         return;
     }
     // Gamma and beta lie in the table where they are constants of the extents of the block.
-    bool inTable = scale->constant && (!bias || bias->constant) && scale->rank() == axes &&
-                   (!bias || bias->rank() == axes);
+    bool inTable =
+        scale->constant && (!bias || bias->constant) && scale->rank() == axes && (!bias || bias->rank() == axes);
     for (size_t i = 0; inTable && i < axes; ++i)
         inTable = x->fixed(rank - axes + i) && scale->dims[0][i] == x->dims[0][rank - axes + i] &&
                   (!bias || bias->dims[0][i] == scale->dims[0][i]);
@@ -149,8 +149,7 @@ void emitRmsNormalization(Call& c) {
 
 void emitMeanVarianceNormalization(Call& c) {
     V x = c.in(0);
-    const std::vector<int64_t> axes =
-        axesOf(c.integers("axes").value_or(std::vector<int64_t>{0, 2, 3}), x->rank());
+    const std::vector<int64_t> axes = axesOf(c.integers("axes").value_or(std::vector<int64_t>{0, 2, 3}), x->rank());
     V centred = binary(c, Binary::SUB, x, reduce(c, Reduction::MEAN, x, axes, true));
     V variance = reduce(c, Reduction::MEAN, unary(c, Unary::SQUARE, centred), axes, true);
     V deviation = binary(c, Binary::ADD, unary(c, Unary::SQRT, variance), c.b.real(1e-9f));
@@ -173,8 +172,7 @@ void emitLrn(Call& c) {
             sum = sum ? binary(c, Binary::ADD, sum, part) : part;
         }
         const float alpha = c.real("alpha", 1e-4f) / static_cast<float>(size);
-        V base =
-            binary(c, Binary::ADD, binary(c, Binary::MUL, sum, c.b.real(alpha)), c.b.real(c.real("bias", 1)));
+        V base = binary(c, Binary::ADD, binary(c, Binary::MUL, sum, c.b.real(alpha)), c.b.real(c.real("bias", 1)));
         c.out(binary(c, Binary::REALDIV, x, binary(c, Binary::POW, base, c.b.real(c.real("beta", 0.75f)))));
         return;
     }
@@ -190,9 +188,8 @@ void emitLrn(Call& c) {
 void emitLpNormalization(Call& c) {
     V x = c.in(0);
     const int64_t axis = axisOf(c.integer("axis", -1), x->rank()), p = c.integer("p", 2);
-    V norm = p == 1
-                 ? reduce(c, Reduction::SUM, unary(c, Unary::ABS, x), {axis}, true)
-                 : unary(c, Unary::SQRT, reduce(c, Reduction::SUM, unary(c, Unary::SQUARE, x), {axis}, true));
+    V norm = p == 1 ? reduce(c, Reduction::SUM, unary(c, Unary::ABS, x), {axis}, true)
+                    : unary(c, Unary::SQRT, reduce(c, Reduction::SUM, unary(c, Unary::SQUARE, x), {axis}, true));
     // A list of zeros stays one.
     V zero = compare(c, Binary::EQUAL, norm, c.b.real(0));
     c.out(binary(c, Binary::REALDIV, x, select(c, zero, c.b.real(1), norm)));
@@ -240,8 +237,8 @@ void emitSoft(Call& c) {
 }
 
 constexpr Entry kEntries[] = {
-    {"BatchNormalization", 1, kNewest, emitBatchNormalization,
-     "Scale, or BinaryOp; with Reduction in training_mode", "Training before opset 14."},
+    {"BatchNormalization", 1, kNewest, emitBatchNormalization, "Scale, or BinaryOp; with Reduction in training_mode",
+     "Training before opset 14."},
     {"GroupNormalization", 18, kNewest, emitGroupNormalization, "Reshape, LayerNorm, BinaryOp",
      "A free number of channels."},
     {"Hardmax", 1, kNewest, emitSoft<hardmax>, "ArgMax, OneHot"},

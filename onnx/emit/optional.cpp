@@ -41,8 +41,7 @@ int bitsOf(Elem elem) {
 void emitBitCast(Call& c) {
     V x = c.in(0);
     const Elem to = static_cast<Elem>(c.integer("to", 0));
-    if (bitsOf(to) == 0 || bitsOf(to) != bitsOf(x->elem))
-        refuse("bits of %s as %s", elemName(x->elem), elemName(to));
+    if (bitsOf(to) == 0 || bitsOf(to) != bitsOf(x->elem)) refuse("bits of %s as %s", elemName(x->elem), elemName(to));
     c.out(castTo(c, x, to));
 }
 
@@ -50,8 +49,7 @@ constexpr Entry kEntries[] = {
     {"BitCast", 26, kNewest, emitBitCast, "Cast", "Other than integers of up to 32 bits of the same width."},
     {"Optional", 15, kNewest, emitOptional, "nothing", "Sequences as inputs and outputs of the net."},
     {"OptionalGetElement", 15, kNewest, emitGetElement, "nothing"},
-    {"OptionalHasElement", 15, kNewest, emitHasElement, "Const",
-     "An optional input of the net counts as given."},
+    {"OptionalHasElement", 15, kNewest, emitHasElement, "Const", "An optional input of the net counts as given."},
 };
 
 }  // namespace

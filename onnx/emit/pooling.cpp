@@ -32,8 +32,7 @@ wire::PoolT planeTable(const Windows& w, bool average, bool countsPadding) {
     table.pads = {table.padY, table.padX, narrow(w.end[0]), plane ? narrow(w.end[1]) : 0};
     table.padType = wire::PoolPadType::CAFFE;
     table.ceilModel = w.ceil;
-    table.countType =
-        countsPadding ? wire::AvgPoolCountType::INCLUDE_PADDING : wire::AvgPoolCountType::EXCLUDE_PADDING;
+    table.countType = countsPadding ? wire::AvgPoolCountType::INCLUDE_PADDING : wire::AvgPoolCountType::EXCLUDE_PADDING;
     table.dataType = DataType::DT_FLOAT;
     return table;
 }
@@ -49,8 +48,7 @@ std::vector<Result> resultOf(Call& c, const Windows& w, const Value& x, size_t p
             ++c.b.unchecked;
         }
         if (result.dims.back() < 1)
-            fail(Status::ComputeSizeError,
-                 "spatial axis %zu has %lld elements, which are fewer than a window has", i,
+            fail(Status::ComputeSizeError, "spatial axis %zu has %lld elements, which are fewer than a window has", i,
                  static_cast<long long>(x.dims[probe][i + 2]));
     }
     return {result};
@@ -82,8 +80,7 @@ V byTaps(Call& c, V x, const Windows& w, Kind kind) {
     int64_t taps = 0;
     for (size_t i = 0; i < w.axes; ++i) taps += w.kernel[i];
     if (taps > kMostTaps)
-        refuse("its windows have %lld taps and a form that needs an operator for each",
-               static_cast<long long>(taps));
+        refuse("its windows have %lld taps and a form that needs an operator for each", static_cast<long long>(taps));
     std::vector<int64_t> outs, before{0, 0}, after{0, 0};
     std::vector<float> ones;
     for (size_t i = 0; i < w.axes; ++i) {
@@ -100,8 +97,7 @@ V byTaps(Call& c, V x, const Windows& w, Kind kind) {
                            : x->type == DataType::DT_INT32 ? std::numeric_limits<int32_t>::min()
                            : x->type == DataType::DT_INT8  ? -128
                                                            : 0;
-    V result = overTaps(c, padWith(c, x, before, after, nothing), w, {outs},
-                        average ? Binary::ADD : Binary::MAXIMUM);
+    V result = overTaps(c, padWith(c, x, before, after, nothing), w, {outs}, average ? Binary::ADD : Binary::MAXIMUM);
     if (kind == Kind::Maximum || kind == Kind::Sum) return result;
     // How many taps of each window count: the product of the counts of the axes.
     std::vector<float> counts{1};
@@ -286,8 +282,7 @@ constexpr Entry kEntries[] = {
     {"GlobalAveragePool", 1, kNewest, emitGlobal<Reduction::MEAN>, "Pooling, or Reduction"},
     {"GlobalLpPool", 1, kNewest, emitGlobalLpPool, "Reduction, BinaryOp, UnaryOp"},
     {"GlobalMaxPool", 1, kNewest, emitGlobal<Reduction::MAXIMUM>, "Pooling, or Reduction"},
-    {"LpPool", 1, kNewest, emitLpPool, "Pooling, BinaryOp, UnaryOp",
-     "As AveragePool; padding over free extents."},
+    {"LpPool", 1, kNewest, emitLpPool, "Pooling, BinaryOp, UnaryOp", "As AveragePool; padding over free extents."},
     {"MaxPool", 1, kNewest, emitMaxPool, "Pooling, Pooling3D, or BinaryOp over slices",
      "As AveragePool; positions of maxima over free extents."},
 };

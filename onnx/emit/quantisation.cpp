@@ -7,8 +7,7 @@ namespace mnnc::onnx {
 namespace {
 
 int64_t axisFor(Call& c, const Value& x) {
-    return x.rank() == 0 ? 0
-                         : axisOf(c.integer("axis", 1), std::max<size_t>(x.rank(), c.has("axis") ? 1 : 2));
+    return x.rank() == 0 ? 0 : axisOf(c.integer("axis", 1), std::max<size_t>(x.rank(), c.has("axis") ? 1 : 2));
 }
 
 void emitQuantize(Call& c) {
@@ -20,8 +19,7 @@ void emitQuantize(Call& c) {
         c.out(quantised(c, x, scale, zero, to, c.importer.readElsewhere(c.node.inputs[0])));
         return;
     }
-    c.out(quantise(c, x, spread(c, scale, *x, axis, block), zero ? spread(c, zero, *x, axis, block) : nullptr,
-                   to));
+    c.out(quantise(c, x, spread(c, scale, *x, axis, block), zero ? spread(c, zero, *x, axis, block) : nullptr, to));
 }
 
 void emitDequantize(Call& c) {
@@ -34,8 +32,7 @@ void emitDequantize(Call& c) {
     x = c.in(0);
     V scale = castTo(c, c.in(1), Elem::Float);
     const int64_t axis = axisFor(c, *x);
-    c.out(dequantise(c, x, spread(c, scale, *x, axis, block),
-                     zero ? spread(c, zero, *x, axis, block) : nullptr));
+    c.out(dequantise(c, x, spread(c, scale, *x, axis, block), zero ? spread(c, zero, *x, axis, block) : nullptr));
 }
 
 void emitDynamicQuantize(Call& c) {
@@ -47,8 +44,7 @@ void emitDynamicQuantize(Call& c) {
     V scale = binary(c, Binary::REALDIV, binary(c, Binary::SUB, most, least), c.b.real(255));
     // Zeros alone have no range.
     V safe = select(c, compare(c, Binary::EQUAL, scale, zero), c.b.real(1), scale);
-    V point = clip(c, unary(c, Unary::ROUND, binary(c, Binary::REALDIV, unary(c, Unary::NEG, least), safe)),
-                   0, 255);
+    V point = clip(c, unary(c, Unary::ROUND, binary(c, Binary::REALDIV, unary(c, Unary::NEG, least), safe)), 0, 255);
     V codes = castTo(c, point, Elem::Uint8);
     c.out(0, quantise(c, x, safe, point, Elem::Uint8));
     c.out(1, scale);
@@ -80,11 +76,11 @@ void emitQLinearMatMul(Call& c) {
     outAs(c, product(c, a, b), 6, c.raw(0)->elem);
 }
 
-// A Gemm whose inputs are codes: A, its scale and zero point, B, its own, the bias in steps of both scales, the result's.
+// A Gemm whose inputs are codes: A, its scale and zero point, B, its own, the bias in steps of both scales, the
+// result's.
 void emitQGemm(Call& c) {
     const bool transA = c.integer("transA", 0) != 0, transB = c.integer("transB", 0) != 0;
-    V a = valuesOf(c, 0, true), codes = required(c, 3), scale = castTo(c, c.in(4), Elem::Float),
-      bias = c.maybe(6);
+    V a = valuesOf(c, 0, true), codes = required(c, 3), scale = castTo(c, c.in(4), Elem::Float), bias = c.maybe(6);
     V b = realOf(c, codes, scale, c.maybe(5), transB ? 0 : 1);
     const float alpha = c.real("alpha", 1);
     if (bias) {
@@ -120,8 +116,7 @@ V leakyOf(Call& c, V x) {
 }
 
 V softmaxOf(Call& c, V x) {
-    if (c.integer("opset", 13) < 13 &&
-        axisOf(c.integer("axis", -1), x->rank()) + 1 != static_cast<int64_t>(x->rank()))
+    if (c.integer("opset", 13) < 13 && axisOf(c.integer("axis", -1), x->rank()) + 1 != static_cast<int64_t>(x->rank()))
         refuse("Softmax of before opset 13 over several axes");
     wire::AxisT table;
     table.axis = static_cast<int32_t>(axisOf(c.integer("axis", -1), x->rank()));
@@ -168,22 +163,18 @@ constexpr Entry kEntries[] = {
     {"DequantizeLinear", 10, kNewest, emitDequantize, kValues,
      "Floats of 8 bits and less; codes of 4 bits that are fed."},
     {"DynamicQuantizeLinear", 11, kNewest, emitDynamicQuantize, "Reduction, BinaryOp, UnaryOp, ReLU6, Cast"},
-    {"DynamicQuantizeMatMul", 1, kNewest, emitDynamicQuantizeMatMul, "Convolution",
-     "It computes with floats.", kOther},
+    {"DynamicQuantizeMatMul", 1, kNewest, emitDynamicQuantizeMatMul, "Convolution", "It computes with floats.", kOther},
     {"QGemm", 1, kNewest, emitQGemm, "Convolution, or MatMul", "", kOther},
     {"QLinearAdd", 1, kNewest, emitQLinearBinary<Binary::ADD>, "BinaryOp", "", kOther},
-    {"QLinearAveragePool", 1, kNewest, emitQLinearUnary<windowAverageOf>, "As AveragePool.", "channels_last.",
-     kOther},
+    {"QLinearAveragePool", 1, kNewest, emitQLinearUnary<windowAverageOf>, "As AveragePool.", "channels_last.", kOther},
     {"QLinearConcat", 1, kNewest, emitQLinearConcat, "Concat", "", kOther},
-    {"QLinearGlobalAveragePool", 1, kNewest, emitQLinearUnary<averageOf>, "Reduction", "channels_last.",
-     kOther},
+    {"QLinearGlobalAveragePool", 1, kNewest, emitQLinearUnary<averageOf>, "Reduction", "channels_last.", kOther},
     {"QLinearLeakyRelu", 1, kNewest, emitQLinearUnary<leakyOf>, "ReLU", "", kOther},
     {"QLinearMatMul", 10, kNewest, emitQLinearMatMul, "Convolution, or MatMul",
      "With two operands that are fed it computes with floats."},
     {"QLinearMul", 1, kNewest, emitQLinearBinary<Binary::MUL>, "BinaryOp", "", kOther},
     {"QLinearSigmoid", 1, kNewest, emitQLinearUnary<sigmoidOf>, "UnaryOp", "", kOther},
-    {"QLinearSoftmax", 1, kNewest, emitQLinearUnary<softmaxOf>, "Softmax",
-     "Several axes, as before opset 13.", kOther},
+    {"QLinearSoftmax", 1, kNewest, emitQLinearUnary<softmaxOf>, "Softmax", "Several axes, as before opset 13.", kOther},
     {"QuantizeLinear", 10, kNewest, emitQuantize,
      "nothing, where the engine keeps the values as codes; BinaryOp, UnaryOp, ReLU6, Cast",
      "Floats of 8 bits and less; codes of 4 bits."},

@@ -80,8 +80,7 @@ Layer readLayer(Call& c, int64_t gates) {
     layer.directions = direction == "bidirectional" ? 2 : 1;
     layer.backwards = direction == "reverse";
     layer.batchFirst = c.integer("layout", 0) != 0;
-    if (layer.states->rank() != 3)
-        fail(Status::BadFormat, "weights of states of rank %zu", layer.states->rank());
+    if (layer.states->rank() != 3) fail(Status::BadFormat, "weights of states of rank %zu", layer.states->rank());
     layer.hidden = layer.states->extent(2);
     if (layer.x->rank() != 3) fail(Status::BadFormat, "an input of rank %zu", layer.x->rank());
     if (layer.weights->rank() != 3 || layer.weights->extent(0) != layer.directions ||
@@ -107,13 +106,11 @@ V noBias(Call& c, const Layer& layer, int64_t gates) {
 V sumOfBiases(Call& c, const Layer& layer, int64_t gates) {
     if (!layer.bias) return noBias(c, layer, gates);
     const int64_t width = gates * layer.hidden;
-    return binary(c, Binary::ADD, sliceAxis(c, layer.bias, 1, 0, width),
-                  sliceAxis(c, layer.bias, 1, width, 2 * width));
+    return binary(c, Binary::ADD, sliceAxis(c, layer.bias, 1, 0, width), sliceAxis(c, layer.bias, 1, width, 2 * width));
 }
 
 V zeroState(Call& c, const Layer& layer) {
-    V shape =
-        concat(c, {c.b.ints({layer.directions}), shapeOf(c, layer.x, 1, 2), c.b.ints({layer.hidden})}, 0);
+    V shape = concat(c, {c.b.ints({layer.directions}), shapeOf(c, layer.x, 1, 2), c.b.ints({layer.hidden})}, 0);
     return c.b.op(OpType::Fill, {}, {shape, c.b.real(0)});
 }
 
@@ -156,8 +153,8 @@ void turn(Call& c, Layer& layer) {
 }
 
 // All states, then `lasts` times those of the last step.
-std::vector<V> run(Call& c, const Layer& layer, OpType type, const Parameter& table,
-                   const std::vector<V>& inputs, size_t lasts) {
+std::vector<V> run(Call& c, const Layer& layer, OpType type, const Parameter& table, const std::vector<V>& inputs,
+                   size_t lasts) {
     std::array<std::vector<Result>, kProbes> results;
     for (size_t p = 0; p < kProbes; ++p) {
         const Dims& x = layer.x->dims[p];
@@ -170,8 +167,8 @@ std::vector<V> run(Call& c, const Layer& layer, OpType type, const Parameter& ta
     return c.b.given(type, table, inputs, results[0], results[1]);
 }
 
-// The same node without lengths, forward, over [time, batch, inputs], once for each direction. What lies behind the end of a
-// sequence is 0, and its last state is that of its last step.
+// The same node without lengths, forward, over [time, batch, inputs], once for each direction. What lies behind the end
+// of a sequence is 0, and its last state is that of its last step.
 void withLengths(Call& c, Emit emit) {
     const std::string direction = c.text("direction", "forward");
     const bool batchFirst = c.integer("layout", 0) != 0;
@@ -228,13 +225,9 @@ void unrolled(Call& c, Layer layer, V peepholes) {
             return concat(c, gates, 0);
         };
         V weights = concat(
-            c,
-            {permute(c, ordered(of(layer.weights)), {1, 0}), permute(c, ordered(of(layer.states)), {1, 0})},
-            0);
+            c, {permute(c, ordered(of(layer.weights)), {1, 0}), permute(c, ordered(of(layer.states)), {1, 0})}, 0);
         V gates = ordered(of(bias)), look = of(peepholes);
-        const auto peephole = [&](int64_t gate) {
-            return sliceAxis(c, look, 0, gate * hidden, (gate + 1) * hidden);
-        };
+        const auto peephole = [&](int64_t gate) { return sliceAxis(c, look, 0, gate * hidden, (gate + 1) * hidden); };
         V state = of(layer.first ? layer.first : zeroState(c, layer));
         V cell = of(layer.firstCell ? layer.firstCell : zeroState(c, layer));
         std::vector<V> all(static_cast<size_t>(steps));
@@ -274,8 +267,7 @@ void emitLstm(Call& c) {
     const Cell cell = readCell(c, {"sigmoid", "tanh", "tanh"});
     V peepholes = peepholesOf(c), x = c.in(0);
     const size_t time = c.integer("layout", 0) != 0 ? 1 : 0;
-    const bool lengths = hasLengths(c),
-               few = x->rank() == 3 && x->fixed(time) && x->extent(time) <= kMostUnrolled;
+    const bool lengths = hasLengths(c), few = x->rank() == 3 && x->fixed(time) && x->extent(time) <= kMostUnrolled;
     if (!cell.plain || (lengths && (c.wants(2) || peepholes)) || (peepholes && !few))
         return lstmSteps(c, cell, peepholes);
     if (lengths) return withLengths(c, emitLstm);
@@ -350,8 +342,7 @@ V weightsOf(Call& c, V codes, V scale, V zero) {
         return number->rank() == 1 ? unsqueeze(c, number, {1, 2}) : unsqueeze(c, number, {1});
     };
     if (codes->rank() != 3) fail(Status::BadFormat, "weights of rank %zu", codes->rank());
-    return permute(c, dequantise(c, codes, spreadOut(castTo(c, scale, Elem::Float)), spreadOut(zero)),
-                   {0, 2, 1});
+    return permute(c, dequantise(c, codes, spreadOut(castTo(c, scale, Elem::Float)), spreadOut(zero)), {0, 2, 1});
 }
 
 // Inputs and states are quantised when the net runs, which here keeps them floats.

@@ -1,4 +1,5 @@
-// What recurrent layers share: their weights, states and attributes, and the form that goes through the steps in a loop.
+// What recurrent layers share: their weights, states and attributes, and the form that goes through the steps in a
+// loop.
 #pragma once
 #include <string>
 #include <vector>

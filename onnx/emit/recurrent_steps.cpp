@@ -9,13 +9,9 @@ namespace {
 
 V activated(Call& c, const Activation& activation, V x) {
     const std::string_view name = activation.name;
-    const auto scaled = [&](V value, float factor) {
-        return binary(c, Binary::MUL, value, c.b.real(factor));
-    };
-    if (name == "Affine")
-        return binary(c, Binary::ADD, scaled(x, activation.alpha), c.b.real(activation.beta));
-    if (name == "ScaledTanh")
-        return scaled(unary(c, Unary::TANH, scaled(x, activation.beta)), activation.alpha);
+    const auto scaled = [&](V value, float factor) { return binary(c, Binary::MUL, value, c.b.real(factor)); };
+    if (name == "Affine") return binary(c, Binary::ADD, scaled(x, activation.alpha), c.b.real(activation.beta));
+    if (name == "ScaledTanh") return scaled(unary(c, Unary::TANH, scaled(x, activation.beta)), activation.alpha);
     Node node;
     node.type = name;
     const auto number = [&](const char* attribute, float value) {
@@ -81,41 +77,37 @@ void inSteps(Call& c, const Cell& cell, const Form& form) {
     std::vector<V> alls;
     std::vector<std::vector<V>> lasts(form.states);
     for (int64_t d = 0; d < layer.directions; ++d) {
-        const std::function<V(V)> of = [&](V from) {
-            return squeeze(c, sliceAxis(c, from, 0, d, d + 1), {0});
-        };
+        const std::function<V(V)> of = [&](V from) { return squeeze(c, sliceAxis(c, from, 0, d, d + 1), {0}); };
         const bool backwards = layer.backwards || d == 1;
         const auto turned = [&](V value) {
             return lengths ? turnedSequences(c, value, lengths, 1) : reverse(c, value, 0);
         };
         V inputs = product(c, backwards ? turned(layer.x) : layer.x, permute(c, of(layer.weights), {1, 0}));
         inputs = binary(c, Binary::ADD, inputs, of(bias));
-        const Direction steps{cell, cell.activations.data() + form.activations * static_cast<size_t>(d),
-                              layer.hidden, permute(c, of(layer.states), {1, 0})};
+        const Direction steps{cell, cell.activations.data() + form.activations * static_cast<size_t>(d), layer.hidden,
+                              permute(c, of(layer.states), {1, 0})};
         const Step step = form.step(of, layer);
         std::vector<V> initial{of(layer.first ? layer.first : zeroState(c, layer))};
         if (form.states > 1) initial.push_back(of(layer.firstCell ? layer.firstCell : zeroState(c, layer)));
-        const LoopResult loop =
-            writeLoop(c, count, always, initial, [&](V iteration, V, const std::vector<V>& before) {
-                Round round;
-                round.carried = step(steps, gatherAxis(c, inputs, iteration, 0), before);
-                V output = round.carried[0];
-                if (lengths) {
-                    V inside = unsqueeze(c, compare(c, Binary::LESS, iteration, lengths), {1});
-                    output = select(c, inside, output, c.b.real(0));
-                    for (size_t i = 0; i < before.size(); ++i)
-                        round.carried[i] = select(c, inside, round.carried[i], before[i]);
-                }
-                round.scanned = {output};
-                return round;
-            });
+        const LoopResult loop = writeLoop(c, count, always, initial, [&](V iteration, V, const std::vector<V>& before) {
+            Round round;
+            round.carried = step(steps, gatherAxis(c, inputs, iteration, 0), before);
+            V output = round.carried[0];
+            if (lengths) {
+                V inside = unsqueeze(c, compare(c, Binary::LESS, iteration, lengths), {1});
+                output = select(c, inside, output, c.b.real(0));
+                for (size_t i = 0; i < before.size(); ++i)
+                    round.carried[i] = select(c, inside, round.carried[i], before[i]);
+            }
+            round.scanned = {output};
+            return round;
+        });
         V all = loop.stacks[0];
         alls.push_back(unsqueeze(c, backwards ? turned(all) : all, {1}));
         for (size_t i = 0; i < form.states; ++i) lasts[i].push_back(unsqueeze(c, loop.finals[i], {0}));
     }
     layer.backwards = false;  // it is turned already
-    finish(c, layer, concat(c, alls, 1), concat(c, lasts[0], 0),
-           form.states > 1 ? concat(c, lasts[1], 0) : nullptr);
+    finish(c, layer, concat(c, alls, 1), concat(c, lasts[0], 0), form.states > 1 ? concat(c, lasts[1], 0) : nullptr);
 }
 
 }  // namespace
@@ -139,8 +131,8 @@ void lstmSteps(Call& c, const Cell& cell, V peepholes) {
             V in = gate(0, before[1]);
             V forget = steps.cell.coupled ? binary(c, Binary::SUB, c.b.real(1), in) : gate(2, before[1]);
             V fresh = steps.activate(c, 1, steps.gate(c, gates, 3));
-            V state = binary(c, Binary::ADD, binary(c, Binary::MUL, forget, before[1]),
-                             binary(c, Binary::MUL, in, fresh));
+            V state =
+                binary(c, Binary::ADD, binary(c, Binary::MUL, forget, before[1]), binary(c, Binary::MUL, in, fresh));
             // What becomes the output is not clipped.
             V output = binary(c, Binary::MUL, gate(1, state), activated(c, steps.activations[2], state));
             return std::vector<V>{output, state};

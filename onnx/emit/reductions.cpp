@@ -65,10 +65,8 @@ void emitReduce(Call& c) {
     if (x->type == DataType::DT_UINT8 || x->type == DataType::DT_INT8) x = castTo(c, x, Elem::Int32);
     V result = reduceOver(c, code, x, over);
     // What no elements give: false is the least of bools, true the greatest.
-    if (elem == Elem::Bool && code == Reduction::MAXIMUM)
-        result = binary(c, Binary::MAXIMUM, result, c.b.scalar(0));
-    if (elem == Elem::Bool && code == Reduction::MINIMUM)
-        result = binary(c, Binary::MINIMUM, result, c.b.scalar(1));
+    if (elem == Elem::Bool && code == Reduction::MAXIMUM) result = binary(c, Binary::MAXIMUM, result, c.b.scalar(0));
+    if (elem == Elem::Bool && code == Reduction::MINIMUM) result = binary(c, Binary::MINIMUM, result, c.b.scalar(1));
     c.out(result->elem == elem || heldAs(elem) == DataType::DT_INT32 ? c.b.alias(result, elem)
                                                                      : castTo(c, result, elem));
 }

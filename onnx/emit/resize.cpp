@@ -1,5 +1,5 @@
-// Resizing. What Interp has is one Interp; everything else is, an axis after the other, a product with a matrix of weights, or
-// a gather, whose numbers are folded where the extents are known.
+// Resizing. What Interp has is one Interp; everything else is, an axis after the other, a product with a matrix of
+// weights, or a gather, whose numbers are folded where the extents are known.
 #include <algorithm>
 #include <limits>
 
@@ -62,8 +62,7 @@ V positions(Call& c, const Resizing& how, const Axis& a) {
     }
     if (how.transform == "tf_crop_and_resize") {
         V last = sub(c, in, one);
-        V whole = add(c, mul(c, a.begin, last),
-                      div(c, mul(c, mul(c, steps, sub(c, a.end, a.begin)), last), several));
+        V whole = add(c, mul(c, a.begin, last), div(c, mul(c, mul(c, steps, sub(c, a.end, a.begin)), last), several));
         V middle = mul(c, mul(c, half, add(c, a.begin, a.end)), last);
         return select(c, single, middle, whole);
     }
@@ -124,8 +123,7 @@ V weights(Call& c, const Resizing& how, const Axis& a) {
         return sum;
     }
     // Taps in front of the map and behind it count for its ends: the map is seen with a border as wide as the kernel.
-    V border =
-        castTo(c, unary(c, Unary::CEIL, div(c, c.b.real(static_cast<float>(radius)), stretch)), Elem::Int64);
+    V border = castTo(c, unary(c, Unary::CEIL, div(c, c.b.real(static_cast<float>(radius)), stretch)), Elem::Int64);
     border = add(c, border, c.b.scalar(1));
     V count = add(c, a.in, mul(c, border, c.b.scalar(2)));
     V taps = toFloat(c, sub(c, rangeTo(c, count), border));  // [-border, in + border)
@@ -158,8 +156,8 @@ bool hasInterp(const Resizing& how, const Value& x) {
         return false;
     if (how.mode == "nearest" && how.nearest != "floor" && how.nearest != "round_prefer_floor") return false;
     if (how.mode == "cubic" && x.rank() != 4) return false;
-    return how.transform == "half_pixel" || how.transform == "asymmetric" ||
-           how.transform == "align_corners" || how.transform == "pytorch_half_pixel";
+    return how.transform == "half_pixel" || how.transform == "asymmetric" || how.transform == "align_corners" ||
+           how.transform == "pytorch_half_pixel";
 }
 
 // All extents or scales, for the axes that are named and 1 for the others.
@@ -220,9 +218,7 @@ V resize(Call& c, V x, Resizing how) {
         a.axis = how.axes[i];
         a.in = extentOf(c, x, a.axis);
         const auto at = static_cast<int64_t>(i);
-        const auto element = [&](V list, int64_t k) {
-            return squeeze(c, sliceAxis(c, list, 0, k, k + 1), {0});
-        };
+        const auto element = [&](V list, int64_t k) { return squeeze(c, sliceAxis(c, list, 0, k, k + 1), {0}); };
         if (how.scales) {
             a.scale = element(how.scales, at);
             a.out = castTo(c, unary(c, Unary::FLOOR, mul(c, toFloat(c, a.in), a.scale)), Elem::Int64);
@@ -241,8 +237,7 @@ V resize(Call& c, V x, Resizing how) {
         // One scale for all axes: the smallest, or the largest.
         V scale = axes[0].scale;
         for (size_t i = 1; i < axes.size(); ++i)
-            scale = binary(c, how.policy == "not_larger" ? Binary::MINIMUM : Binary::MAXIMUM, scale,
-                           axes[i].scale);
+            scale = binary(c, how.policy == "not_larger" ? Binary::MINIMUM : Binary::MAXIMUM, scale, axes[i].scale);
         for (Axis& a : axes) {
             a.scale = scale;
             V out = add(c, mul(c, toFloat(c, a.in), scale), c.b.real(0.5f));
@@ -276,8 +271,7 @@ void emitResize(Call& c) {
     V x = c.in(0);
     Resizing how;
     how.mode = c.text("mode", "nearest");
-    if (how.mode != "nearest" && how.mode != "linear" && how.mode != "cubic")
-        refuse("mode '%s'", how.mode.c_str());
+    if (how.mode != "nearest" && how.mode != "linear" && how.mode != "cubic") refuse("mode '%s'", how.mode.c_str());
     how.axes = allAxes(x->rank());
     if (c.opset < 11) {
         how.transform = "asymmetric";
@@ -329,13 +323,12 @@ void emitUpsample(Call& c) {
         how.scales = c.in(1);
     } else if (c.opset >= 7) {
         const std::vector<float> scales = c.reals("scales");
-        if (scales.size() != x->rank())
-            fail(Status::BadFormat, "%zu scales for rank %zu", scales.size(), x->rank());
+        if (scales.size() != x->rank()) fail(Status::BadFormat, "%zu scales for rank %zu", scales.size(), x->rank());
         how.scales = c.b.constant(floatArray({static_cast<int64_t>(scales.size())}, scales), Elem::Float);
     } else {
         if (x->rank() != 4) refuse("its input has rank %zu", x->rank());
-        how.scales = c.b.constant(
-            floatArray({4}, {1, 1, c.real("height_scale", 1), c.real("width_scale", 1)}), Elem::Float);
+        how.scales =
+            c.b.constant(floatArray({4}, {1, 1, c.real("height_scale", 1), c.real("width_scale", 1)}), Elem::Float);
     }
     c.out(resize(c, x, how));
 }

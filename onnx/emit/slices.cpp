@@ -61,8 +61,8 @@ void emitSlice(Call& c) {
     }
     if (constant) {
         if (ends.size() != begins.size() || axes.size() != begins.size() || steps.size() != begins.size())
-            fail(Status::BadFormat, "%zu begins, %zu ends, %zu axes and %zu steps", begins.size(),
-                 ends.size(), axes.size(), steps.size());
+            fail(Status::BadFormat, "%zu begins, %zu ends, %zu axes and %zu steps", begins.size(), ends.size(),
+                 axes.size(), steps.size());
         for (int64_t& axis : axes) axis = axisOf(axis, x->rank());
         for (const int64_t step : steps)
             if (step == 0) fail(Status::BadRange, "a step of 0");
@@ -71,9 +71,9 @@ void emitSlice(Call& c) {
             c.out(x);
             return;
         }
-        c.out(c.b.alias(c.b.op(OpType::StridedSlice, table,
-                               {x, c.b.ints(begins), c.b.ints(ends), c.b.ints(axes), c.b.ints(steps)}),
-                        x->elem));
+        c.out(c.b.alias(
+            c.b.op(OpType::StridedSlice, table, {x, c.b.ints(begins), c.b.ints(ends), c.b.ints(axes), c.b.ints(steps)}),
+            x->elem));
         return;
     }
     // What is a constant may have numbers far outside, too.
@@ -119,8 +119,7 @@ void emitSplit(Call& c) {
         sizes.emplace();
         for (int64_t i = 0; i < parts; ++i) sizes->push_back(std::clamp<int64_t>(extent - i * each, 0, each));
     }
-    if (sizes && sizes->size() != count)
-        fail(Status::BadFormat, "%zu sizes for %zu outputs", sizes->size(), count);
+    if (sizes && sizes->size() != count) fail(Status::BadFormat, "%zu sizes for %zu outputs", sizes->size(), count);
     if (count == 1) {
         c.out(x);
         return;
@@ -150,8 +149,7 @@ void emitSplit(Call& c) {
         for (const Dims& dims : x->dims)
             if (sum != dims[at])
                 fail(Status::ComputeSizeError, "its sizes %s are not the %lld elements of axis %lld together",
-                     dimsText(*sizes).c_str(), static_cast<long long>(dims[at]),
-                     static_cast<long long>(axis));
+                     dimsText(*sizes).c_str(), static_cast<long long>(dims[at]), static_cast<long long>(axis));
         table.slicePoints = intList(*sizes)->ints;
     }
     const std::vector<V> parts = c.b.op(OpType::Slice, table, inputs, count);
@@ -212,8 +210,7 @@ void emitPad(Call& c) {
     table.mode = mode == "constant"  ? wire::PadValueMode::CONSTANT
                  : mode == "reflect" ? wire::PadValueMode::REFLECT
                                      : wire::PadValueMode::EDGE;
-    if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
-        refuse("mode '%s'", mode.c_str());
+    if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap") refuse("mode '%s'", mode.c_str());
     std::vector<V> inputs{x};
     if (fed) {
         if (mode == "wrap" && fedAxes) refuse("mode wrap with axes that are fed");
@@ -229,9 +226,8 @@ void emitPad(Call& c) {
             V none = c.b.constant(intArray({1, 2}, {0, 0}), Elem::Int64);
             for (size_t i = 0; i < rank; ++i) {
                 const auto at = std::find(axes.begin(), axes.end(), static_cast<int64_t>(i));
-                rows.push_back(at == axes.end()
-                                   ? none
-                                   : sliceAxis(c, pairs, 0, at - axes.begin(), at - axes.begin() + 1));
+                rows.push_back(at == axes.end() ? none
+                                                : sliceAxis(c, pairs, 0, at - axes.begin(), at - axes.begin() + 1));
             }
             pairs = concat(c, rows, 0);
         }
@@ -251,8 +247,7 @@ void emitPad(Call& c) {
         }
         inputs.push_back(reshape(c, pairs, {-1}));
     } else {
-        if (pads.size() != 2 * axes.size())
-            fail(Status::BadFormat, "%zu pads for %zu axes", pads.size(), axes.size());
+        if (pads.size() != 2 * axes.size()) fail(Status::BadFormat, "%zu pads for %zu axes", pads.size(), axes.size());
         std::vector<int64_t> pairs(2 * rank, 0);
         bool none = true;
         for (size_t i = 0; i < axes.size(); ++i) {

@@ -37,8 +37,7 @@ void emitAffineGrid(Call& c) {
         V one = c.b.real(1), two = c.b.real(2);
         if (corners) {
             V last = binary(c, Binary::MAXIMUM, binary(c, Binary::SUB, n, one), one);
-            return binary(c, Binary::SUB,
-                          binary(c, Binary::REALDIV, binary(c, Binary::MUL, steps, two), last), one);
+            return binary(c, Binary::SUB, binary(c, Binary::REALDIV, binary(c, Binary::MUL, steps, two), last), one);
         }
         V odd = binary(c, Binary::ADD, binary(c, Binary::MUL, steps, two), one);
         return binary(c, Binary::SUB, binary(c, Binary::REALDIV, odd, n), one);
@@ -52,8 +51,7 @@ void emitAffineGrid(Call& c) {
     parts.push_back(broadcastTo(c, c.b.constant(floatArray({1}, {1}), Elem::Float), shape));
     V all = reshape(c, concat(c, parts, axes), {1, -1, axes + 1});
     V grid = matmul(c, all, theta, false, true);  // [N, points, axes]
-    V whole =
-        concat(c, {sliceAxis(c, size, 0, 0, 1), sliceAxis(c, size, 0, 2, 2 + axes), c.b.ints({axes})}, 0);
+    V whole = concat(c, {sliceAxis(c, size, 0, 0, 1), sliceAxis(c, size, 0, 2, 2 + axes), c.b.ints({axes})}, 0);
     c.out(reshapeTo(c, grid, whole));
 }
 
@@ -140,15 +138,13 @@ void emitMaxUnpool(Call& c) {
     V x = c.in(0), places = c.in(1);
     const size_t rank = x->rank();
     const std::vector<int64_t> kernel = c.integers("kernel_shape").value_or(std::vector<int64_t>());
-    const std::vector<int64_t> strides =
-        c.integers("strides").value_or(std::vector<int64_t>(kernel.size(), 1));
+    const std::vector<int64_t> strides = c.integers("strides").value_or(std::vector<int64_t>(kernel.size(), 1));
     const std::vector<int64_t> pads = c.integers("pads").value_or(std::vector<int64_t>(2 * kernel.size(), 0));
     if (kernel.size() + 2 != rank)
         fail(Status::BadFormat, "windows of %zu axes for an input of rank %zu", kernel.size(), rank);
     std::vector<int64_t> plain{x->extent(0), x->extent(1)};
     for (size_t i = 0; i < kernel.size(); ++i)
-        plain.push_back((x->extent(i + 2) - 1) * strides.at(i) + kernel[i] - pads.at(i) -
-                        pads.at(i + kernel.size()));
+        plain.push_back((x->extent(i + 2) - 1) * strides.at(i) + kernel[i] - pads.at(i) - pads.at(i + kernel.size()));
     V shape = c.maybe(2) ? c.in(2) : c.b.ints(plain);
     // The places count in the tensor that the windows alone give.
     const int64_t total = elementCount(plain, "the result");
@@ -162,8 +158,7 @@ void emitMaxUnpool(Call& c) {
             std::vector<V> pairs;
             for (size_t i = 0; i < rank; ++i) {
                 pairs.push_back(c.b.ints({0}));
-                pairs.push_back(
-                    sliceAxis(c, missing, 0, static_cast<int64_t>(i), static_cast<int64_t>(i) + 1));
+                pairs.push_back(sliceAxis(c, missing, 0, static_cast<int64_t>(i), static_cast<int64_t>(i) + 1));
             }
             c.b.openRank(rank);
             result = c.b.op(OpType::Padding, wire::PadParamT(), {result, concat(c, pairs, 0), c.b.real(0)});
@@ -189,8 +184,7 @@ void emitNonMaxSuppression(Call& c) {
     }
     const auto scalar = [&](size_t i, V otherwise) {
         V value = c.maybe(i);
-        if (value && value->constant && value->array().saturated)
-            return c.b.scalar(kToEnd);  // as many as there are
+        if (value && value->constant && value->array().saturated) return c.b.scalar(kToEnd);  // as many as there are
         return value ? scalarOf(c, value) : otherwise;
     };
     V most = scalar(2, c.b.scalar(0));
@@ -201,8 +195,7 @@ void emitNonMaxSuppression(Call& c) {
     first.type = second.type = DataType::DT_INT32;
     first.dims = dims[0];
     second.dims = dims[1];
-    V rows = c.b.given(OpType::NonMaxSuppressionV2, {}, {boxes, scores, most, overlap, least}, {first},
-                       {second})[0];
+    V rows = c.b.given(OpType::NonMaxSuppressionV2, {}, {boxes, scores, most, overlap, least}, {first}, {second})[0];
     c.out(c.b.alias(rows, Elem::Int64));
 }
 

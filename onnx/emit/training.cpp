@@ -58,8 +58,7 @@ void emitAdam(Call& c) {
     for (size_t i = 0; i < n; ++i) {
         V x = c.in(2 + i), g = regularised(c, x, c.in(2 + n + i));
         V mean = add(c, mul(c, c.in(2 + 2 * n + i), c.b.real(alpha)), mul(c, g, c.b.real(1 - alpha)));
-        V squares =
-            add(c, mul(c, c.in(2 + 3 * n + i), c.b.real(beta)), mul(c, mul(c, g, g), c.b.real(1 - beta)));
+        V squares = add(c, mul(c, c.in(2 + 3 * n + i), c.b.real(beta)), mul(c, mul(c, g, g), c.b.real(1 - beta)));
         V root = add(c, unary(c, Unary::SQRT, squares), c.b.real(c.real("epsilon", 1e-6f)));
         V result = sub(c, x, div(c, mul(c, rate, mean), root));
         const float behind = c.real("norm_coefficient_post", 0);
@@ -72,8 +71,7 @@ void emitAdam(Call& c) {
 void emitMomentum(Call& c) {
     const size_t n = tensorsOf(c, 3);
     const std::string mode = c.text("mode", "standard");
-    V alpha = c.b.real(c.real("alpha", 0)),
-      beta = select(c, isLater(c), c.b.real(c.real("beta", 0)), c.b.real(1));
+    V alpha = c.b.real(c.real("alpha", 0)), beta = select(c, isLater(c), c.b.real(c.real("beta", 0)), c.b.real(1));
     for (size_t i = 0; i < n; ++i) {
         V x = c.in(2 + i), g = regularised(c, x, c.in(2 + n + i));
         V momentum = add(c, mul(c, alpha, c.in(2 + 2 * n + i)), mul(c, beta, g));

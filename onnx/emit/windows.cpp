@@ -13,8 +13,7 @@ constexpr int64_t kMost = int64_t{1} << 30;
 std::vector<int64_t> listOf(Call& c, const char* name, size_t count, int64_t otherwise, int64_t least) {
     std::vector<int64_t> list = c.integers(name).value_or(std::vector<int64_t>());
     if (list.empty()) list.assign(count, otherwise);
-    if (list.size() != count)
-        fail(Status::BadFormat, "%s has %zu numbers in place of %zu", name, list.size(), count);
+    if (list.size() != count) fail(Status::BadFormat, "%s has %zu numbers in place of %zu", name, list.size(), count);
     for (const int64_t value : list)
         if (value < least || value > kMost)
             fail(Status::BadRange, "%s has the number %lld", name, static_cast<long long>(value));
@@ -45,8 +44,7 @@ Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel) {
     Windows w;
     if (x.rank() < 3) refuse("its input has rank %zu; there are no spatial axes", x.rank());
     w.axes = x.rank() - 2;
-    w.kernel =
-        c.has("kernel_shape") || kernel.empty() ? listOf(c, "kernel_shape", w.axes, 0, 1) : std::move(kernel);
+    w.kernel = c.has("kernel_shape") || kernel.empty() ? listOf(c, "kernel_shape", w.axes, 0, 1) : std::move(kernel);
     if (w.kernel.size() != w.axes)
         fail(Status::BadFormat, "windows of %zu axes for an input of rank %zu", w.kernel.size(), x.rank());
     w.strides = listOf(c, "strides", w.axes, 1, 1);

@@ -1,6 +1,6 @@
-/* Loaded before a program for Arm (LD_PRELOAD), it hides features of the CPU: emulators have CPUs with all features or with
- * those of one kind of core, but none that lacks a single one. HIDE_HWCAP and HIDE_HWCAP2 are masks of the bits that the
- * kernel's words AT_HWCAP and AT_HWCAP2 are not to have. */
+/* Loaded before a program for Arm (LD_PRELOAD), it hides features of the CPU: emulators have CPUs with all features or
+ * with those of one kind of core, but none that lacks a single one. HIDE_HWCAP and HIDE_HWCAP2 are masks of the bits
+ * that the kernel's words AT_HWCAP and AT_HWCAP2 are not to have. */
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>

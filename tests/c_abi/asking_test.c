@@ -173,8 +173,7 @@ static void fallback(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-static int32_t stop(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
-                    size_t count) {
+static int32_t stop(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     (void)user_data, (void)op, (void)tensors, (void)count;
     return MNN_OP_STOP;
 }
@@ -235,8 +234,7 @@ static void model(void** state) {
     assert_int_equal(info.subgraph_count, 0);
     assert_int_equal(info.weightless, 0);
     const char *key = UNTOUCHED_POINTER, *value = UNTOUCHED_POINTER;
-    for (size_t i = 0; i < info.metadata_count; ++i)
-        assert_ok(mnn_interpreter_metadata(net, i, &key, &value));
+    for (size_t i = 0; i < info.metadata_count; ++i) assert_ok(mnn_interpreter_metadata(net, i, &key, &value));
     key = value = UNTOUCHED_POINTER;
     assert_fails(mnn_interpreter_metadata(net, info.metadata_count, &key, &value), MNN_ERROR_BAD_INDEX);
     assert_fails(mnn_interpreter_metadata(net, 0, NULL, &value), MNN_ERROR_NULL_ARGUMENT);

@@ -76,9 +76,8 @@ static void memory_modes(void** state) {
     (void)state;
     const struct {
         int32_t wanted, got;
-    } modes[] = {{MNN_MEMORY_NORMAL, MNN_MEMORY_NORMAL},
-                 {MNN_MEMORY_LOW, MNN_MEMORY_LOW},
-                 {MNN_MEMORY_HIGH, MNN_MEMORY_NORMAL}};
+    } modes[] = {
+        {MNN_MEMORY_NORMAL, MNN_MEMORY_NORMAL}, {MNN_MEMORY_LOW, MNN_MEMORY_LOW}, {MNN_MEMORY_HIGH, MNN_MEMORY_NORMAL}};
     for (size_t i = 0; i < sizeof modes / sizeof *modes; ++i) {
         mnn_schedule_config_t config = default_config();
         mnn_session_t* session = NULL;
@@ -94,8 +93,7 @@ static void memory_modes(void** state) {
     }
 }
 
-static int32_t look(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
-                    size_t count) {
+static int32_t look(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     (void)op;
     int* found = user_data;
     for (size_t i = 0; i < count; ++i) {
@@ -121,8 +119,7 @@ static void where_tensors_lie(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-static void check_cache(mnn_interpreter_t* model, const char* path, int32_t precision, int32_t read,
-                        int32_t written) {
+static void check_cache(mnn_interpreter_t* model, const char* path, int32_t precision, int32_t read, int32_t written) {
     assert_ok(mnn_interpreter_set_cache_file(model, path));
     mnn_session_t* session = on_vulkan(model, 0, precision);
     mnn_statistics_t statistics = {.struct_size = sizeof statistics};
@@ -171,8 +168,7 @@ static void undecided_operators(void** state) {
         assert_ok(mnn_tensor_element_count(input, &elements));
         assert_true(elements <= 256);
         for (size_t k = 0; k < elements; ++k) ones[k] = 1;
-        assert_ok(
-            mnn_tensor_write_as(input, ones, elements * sizeof *ones, MNN_TYPE_DOUBLE, MNN_FORMAT_NCHW));
+        assert_ok(mnn_tensor_write_as(input, ones, elements * sizeof *ones, MNN_TYPE_DOUBLE, MNN_FORMAT_NCHW));
     }
     for (int run = 0; run < 2; ++run) {
         size_t count = 0, on_cpu = 0;
@@ -256,8 +252,7 @@ static void tuned_operators(void** state) {
     assert_int_equal(measured_with(0, 7, wanted), 0);
     const size_t all = measured_with(MNN_GPU_TUNING_FAST, 0, wanted);
     assert_true(all >= 2);
-    for (size_t i = 1; i <= all; ++i)
-        assert_int_equal(measured_with(MNN_GPU_TUNING_FAST, (int32_t)i, wanted), i);
+    for (size_t i = 1; i <= all; ++i) assert_int_equal(measured_with(MNN_GPU_TUNING_FAST, (int32_t)i, wanted), i);
     assert_int_equal(measured_with(MNN_GPU_TUNING_FAST, INT32_MAX, wanted), all);
     /* Products of matrices count like convolutions. */
     mnn_interpreter_t* model = open_case("matmul__constant_right");
@@ -334,8 +329,7 @@ typedef struct {
     int operators, measured;
 } times_t;
 
-static int32_t note_time(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
-                         size_t count) {
+static int32_t note_time(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     times_t* times = user_data;
     (void)tensors;
     (void)count;
@@ -350,8 +344,7 @@ static int32_t note_time(void* user_data, const mnn_op_info_t* op, const mnn_ten
 static void times_of_the_device(void** state) {
     (void)state;
     for (int mode = 0; mode < 2; ++mode) {
-        mnn_session_t* session =
-            on_vulkan(net, mode ? MNN_GPU_RECORD_OP : MNN_GPU_RECORD_BATCH, MNN_PRECISION_NORMAL);
+        mnn_session_t* session = on_vulkan(net, mode ? MNN_GPU_RECORD_OP : MNN_GPU_RECORD_BATCH, MNN_PRECISION_NORMAL);
         mnn_run_options_t options;
         assert_ok(mnn_run_options_init(&options, sizeof options));
         assert_int_equal(options.device_times, 0);
@@ -363,8 +356,7 @@ static void times_of_the_device(void** state) {
             assert_ok(mnn_session_resize_input(session, input, dims, 4));
             assert_ok(mnn_session_resize(session));
             fill_pixels(pixels, (size_t)batch * PIXELS, 5);
-            assert_ok(
-                mnn_tensor_write(input, pixels, (size_t)batch * PIXELS * sizeof *pixels, MNN_FORMAT_NCHW));
+            assert_ok(mnn_tensor_write(input, pixels, (size_t)batch * PIXELS * sizeof *pixels, MNN_FORMAT_NCHW));
             assert_ok(mnn_session_run(session));
             mnn_tensor_t* output = first_output(session);
             assert_ok(mnn_tensor_read(output, want, bytes, MNN_FORMAT_NCHW));

@@ -195,8 +195,7 @@ static void sessions_at_once(void** state) {
         classify(runners[i].session, pixels, 1, runners[i].wanted);
         check_scores(runners[i].session, runners[i].seed);
     }
-    for (int i = 0; i < SESSIONS; ++i)
-        assert_int_equal(pthread_create(&threads[i], NULL, run_often, &runners[i]), 0);
+    for (int i = 0; i < SESSIONS; ++i) assert_int_equal(pthread_create(&threads[i], NULL, run_often, &runners[i]), 0);
     for (int i = 0; i < SESSIONS; ++i) {
         assert_int_equal(pthread_join(threads[i], NULL), 0);
         assert_int_equal(runners[i].wrong, 0);

@@ -159,7 +159,6 @@ static void operators_say_where_they_run(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(misuse), cmocka_unit_test(which_sessions_have_it),
-                                       cmocka_unit_test(as_a_backup),
-                                       cmocka_unit_test(operators_say_where_they_run)};
+                                       cmocka_unit_test(as_a_backup), cmocka_unit_test(operators_say_where_they_run)};
     return cmocka_run_group_tests_name("backend", tests, open_net, close_net);
 }

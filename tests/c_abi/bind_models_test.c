@@ -1,6 +1,6 @@
-/* Whole nets over bound memory: the same bits as over the session's memory, no write to an input, and no access before or
- * behind what is bound. Models from the command line, else the demo; behind --vulkan they run on a GPU (exit code 77 where
- * there is none). */
+/* Whole nets over bound memory: the same bits as over the session's memory, no write to an input, and no access before
+ * or behind what is bound. Models from the command line, else the demo; behind --vulkan they run on a GPU (exit code 77
+ * where there is none). */
 #include "guarded.h"
 #include "open_extents.h"
 #include "support.h"
@@ -47,8 +47,7 @@ static void describe(operand_t* operand) {
         return;
     }
     const int32_t one = 1;
-    for (size_t i = 0; i < operand->count; ++i)
-        memcpy(operand->values + i * operand->element, &one, operand->element);
+    for (size_t i = 0; i < operand->count; ++i) memcpy(operand->values + i * operand->element, &one, operand->element);
 }
 
 static size_t open_inputs(mnn_session_t* session, operand_t* inputs) {
@@ -106,8 +105,7 @@ static int run_bound(int32_t threads) {
         assert_ok(mnn_tensor_write(inputs[i].tensor, inputs[i].values, inputs[i].count * inputs[i].element,
                                    inputs[i].format));
     const mnn_status first = mnn_session_run(session);
-    if (first == MNN_ERROR_COMPUTE_SIZE || first == MNN_ERROR_BAD_RANGE || first == MNN_ERROR_INPUT_DATA)
-        return 77;
+    if (first == MNN_ERROR_COMPUTE_SIZE || first == MNN_ERROR_BAD_RANGE || first == MNN_ERROR_INPUT_DATA) return 77;
     assert_ok(first);
     size_t out = 0;
     assert_ok(mnn_session_output_count(session, &out));
@@ -125,8 +123,7 @@ static int run_bound(int32_t threads) {
             inputs[i].bound = guarded_take(bytes, side);
             memcpy(inputs[i].bound.data, inputs[i].values, bytes);
             guarded_seal(&inputs[i].bound);
-            assert_ok(mnn_session_bind_input(session, inputs[i].tensor, inputs[i].bound.data, bytes,
-                                             inputs[i].format));
+            assert_ok(mnn_session_bind_input(session, inputs[i].tensor, inputs[i].bound.data, bytes, inputs[i].format));
             if (side > 0) guarded_free(&old);
         }
         for (size_t i = 0; i < out; ++i) {
@@ -134,8 +131,8 @@ static int run_bound(int32_t threads) {
             guarded_t old = outputs[i].bound;
             outputs[i].bound = guarded_take(bytes, side);
             memset(outputs[i].bound.data, 0xa5, bytes);
-            assert_ok(mnn_session_bind_output(session, outputs[i].tensor, outputs[i].bound.data, bytes,
-                                              outputs[i].format));
+            assert_ok(
+                mnn_session_bind_output(session, outputs[i].tensor, outputs[i].bound.data, bytes, outputs[i].format));
             if (side > 0) guarded_free(&old);
         }
         for (size_t i = 0; i < in; ++i) expect_in_place(&inputs[i]);

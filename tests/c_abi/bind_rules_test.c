@@ -107,8 +107,7 @@ static void sized_by_contents(void** state) {
     mnn_interpreter_t* select = NULL;
     mnn_session_t* run = NULL;
     mnn_tensor_t *in = NULL, *places = NULL;
-    assert_ok(mnn_interpreter_create_from_file(MNN_C_CASES_FOLDER "/onnx__nonzero_example/model.mnn", NULL,
-                                               &select));
+    assert_ok(mnn_interpreter_create_from_file(MNN_C_CASES_FOLDER "/onnx__nonzero_example/model.mnn", NULL, &select));
     assert_ok(mnn_session_create(select, NULL, &run));
     assert_ok(mnn_session_input(run, NULL, &in));
     assert_ok(mnn_session_output(run, NULL, &places));
@@ -158,7 +157,8 @@ static void sized_by_contents(void** state) {
     guarded_free(&found);
 }
 
-/* ---- Misuse ------------------------------------------------------------------------------------------------------- */
+/* ---- Misuse -------------------------------------------------------------------------------------------------------
+ * */
 
 static void refused(void** state) {
     (void)state;
@@ -172,15 +172,12 @@ static void refused(void** state) {
     assert_fails(mnn_session_bind_output(session, NULL, scores, sizeof scores, 0), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_session_bind_input(session, output, pixels, sizeof pixels, 0), MNN_ERROR_BAD_HANDLE);
     assert_fails(mnn_session_bind_output(session, input, scores, sizeof scores, 0), MNN_ERROR_BAD_HANDLE);
-    assert_fails(mnn_session_bind_input(session, first_input(other), pixels, sizeof pixels, 0),
-                 MNN_ERROR_BAD_HANDLE);
-    assert_fails(mnn_session_bind_output(session, first_output(other), scores, sizeof scores, 0),
-                 MNN_ERROR_BAD_HANDLE);
+    assert_fails(mnn_session_bind_input(session, first_input(other), pixels, sizeof pixels, 0), MNN_ERROR_BAD_HANDLE);
+    assert_fails(mnn_session_bind_output(session, first_output(other), scores, sizeof scores, 0), MNN_ERROR_BAD_HANDLE);
     assert_fails(mnn_session_bind_input(session, (mnn_tensor_t*)(void*)net, pixels, sizeof pixels, 0),
                  MNN_ERROR_BAD_HANDLE);
     assert_fails(mnn_session_bind_input(session, input, pixels, sizeof pixels, 3), MNN_ERROR_INVALID_VALUE);
-    assert_fails(mnn_session_bind_output(session, output, scores, sizeof scores, -1),
-                 MNN_ERROR_INVALID_VALUE);
+    assert_fails(mnn_session_bind_output(session, output, scores, sizeof scores, -1), MNN_ERROR_INVALID_VALUE);
     assert_fails(mnn_session_bind_input(session, input, pixels, sizeof pixels - 1, 0), MNN_ERROR_INPUT_DATA);
     assert_fails(mnn_session_bind_input(session, input, pixels, sizeof pixels + 1, 0), MNN_ERROR_INPUT_DATA);
     assert_fails(mnn_session_bind_input(session, input, pixels, sizeof pixels, MNN_FORMAT_NC4HW4),

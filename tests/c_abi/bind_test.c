@@ -1,5 +1,5 @@
-/* mnn_session_bind_input() and mnn_session_bind_output(): runs use the memory as it is, in every layout, also where outputs
- * share values, and from several threads. */
+/* mnn_session_bind_input() and mnn_session_bind_output(): runs use the memory as it is, in every layout, also where
+ * outputs share values, and from several threads. */
 #include <pthread.h>
 
 #include "bound.h"
@@ -20,8 +20,7 @@ static void nothing_is_copied(void** state) {
     mnn_interpreter_t* where = NULL;
     mnn_session_t* run = NULL;
     mnn_tensor_t *condition = NULL, *x = NULL, *y = NULL, *z = NULL;
-    assert_ok(
-        mnn_interpreter_create_from_file(MNN_C_CASES_FOLDER "/onnx__where_example/model.mnn", NULL, &where));
+    assert_ok(mnn_interpreter_create_from_file(MNN_C_CASES_FOLDER "/onnx__where_example/model.mnn", NULL, &where));
     assert_ok(mnn_session_create(where, NULL, &run));
     assert_ok(mnn_session_input(run, "condition", &condition));
     assert_ok(mnn_session_input(run, "x", &x));
@@ -171,8 +170,7 @@ static void every_layout(void** state) {
             for (size_t i = 0; i < count; ++i) {
                 taken[i] = guarded_take(sizes[format][i] + shift, shift % 2 ? GUARD_BEHIND : GUARD_BEFORE);
                 memset(taken[i].data, 0xa5, sizes[format][i] + shift);
-                assert_ok(mnn_session_bind_output(run, out[i], taken[i].data + (shift & 1), sizes[format][i],
-                                                  format));
+                assert_ok(mnn_session_bind_output(run, out[i], taken[i].data + (shift & 1), sizes[format][i], format));
             }
             assert_ok(mnn_session_run(run));
             for (size_t i = 0; i < count; ++i) {
@@ -221,8 +219,7 @@ static void outputs_that_share_memory(void** state) {
     classify(run, pixels, 1, scores);
     assert_ok(mnn_tensor_read(out[1], alone, sizeof alone, MNN_FORMAT_NCHW));
     assert_ok(mnn_session_bind_input(run, in, pixels, sizeof pixels, MNN_FORMAT_NCHW));
-    assert_fails(mnn_session_bind_output(run, out[2], pixels, sizeof pixels, MNN_FORMAT_NCHW),
-                 MNN_ERROR_INVALID_VALUE);
+    assert_fails(mnn_session_bind_output(run, out[2], pixels, sizeof pixels, MNN_FORMAT_NCHW), MNN_ERROR_INVALID_VALUE);
     assert_ok(mnn_session_bind_output(run, out[1], pooled, sizeof pooled, MNN_FORMAT_NCHW));
     assert_ok(mnn_session_bind_output(run, out[2], image, sizeof image, MNN_FORMAT_NCHW));
     assert_ok(mnn_session_run(run));
@@ -233,7 +230,8 @@ static void outputs_that_share_memory(void** state) {
     assert_ok(mnn_session_destroy(&run));
 }
 
-/* ---- Threads ------------------------------------------------------------------------------------------------------ */
+/* ---- Threads ------------------------------------------------------------------------------------------------------
+ * */
 
 struct worker {
     mnn_session_t* session;
@@ -271,8 +269,7 @@ static void two_sessions_at_once(void** state) {
         fill_pixels(workers[i].image, PIXELS, 60 + i);
         reference_scores(60 + i, workers[i].scores);
     }
-    for (int i = 0; i < 2; ++i)
-        assert_int_equal(pthread_create(&threads[i], NULL, run_bound, &workers[i]), 0);
+    for (int i = 0; i < 2; ++i) assert_int_equal(pthread_create(&threads[i], NULL, run_bound, &workers[i]), 0);
     for (int i = 0; i < 2; ++i) assert_int_equal(pthread_join(threads[i], NULL), 0);
     for (int i = 0; i < 2; ++i) {
         assert_int_equal(workers[i].wrong, 0);

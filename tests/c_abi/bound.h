@@ -1,4 +1,5 @@
-/* A session over the demo model, to which tests of mnn_session_bind_input() and mnn_session_bind_output() bind memory. */
+/* A session over the demo model, to which tests of mnn_session_bind_input() and mnn_session_bind_output() bind memory.
+ * */
 #ifndef MNN_C_TESTS_BOUND_H
 #define MNN_C_TESTS_BOUND_H
 

@@ -1,5 +1,5 @@
-/* Why a cache is refused, as the log says it, and when its file is written again. On a Vulkan device; skipped (exit code
- * 77) where there is none. */
+/* Why a cache is refused, as the log says it, and when its file is written again. On a Vulkan device; skipped (exit
+ * code 77) where there is none. */
 #include <unistd.h>
 
 #include "digits_net.h"
@@ -7,8 +7,8 @@
 enum {
     SKIPPED = 77,
     LENGTH = 400,
-    /* Where what is in a cache: the mark of the model (name and version, key, checksum), then the device's header, which
-     * begins with a name and the vendor. */
+    /* Where what is in a cache: the mark of the model (name and version, key, checksum), then the device's header,
+     * which begins with a name and the vendor. */
     VERSION = 7,
     KEY = 8,
     CHECKSUM = 16,

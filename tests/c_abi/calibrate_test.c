@@ -33,8 +33,7 @@ static void refuses(void** state) {
     assert_int_equal(needed, 77);
     assert_fails(mnn_cpu_calibrate(NULL, NULL, text, 16, &needed), MNN_ERROR_BUFFER_TOO_SMALL);
     assert_true(needed > 16);
-    assert_fails(mnn_cpu_calibrate(NULL, (mnn_cancel_t*)net, text, sizeof text, &needed),
-                 MNN_ERROR_BAD_HANDLE);
+    assert_fails(mnn_cpu_calibrate(NULL, (mnn_cancel_t*)net, text, sizeof text, &needed), MNN_ERROR_BAD_HANDLE);
     mnn_cancel_t* cancel = NULL;
     assert_ok(mnn_cancel_create(&cancel));
     assert_ok(mnn_cancel_trigger(cancel));

@@ -15,8 +15,7 @@ typedef struct recorder {
     int32_t answer_after;
 } recorder;
 
-static int32_t on_before(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
-                         size_t count) {
+static int32_t on_before(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     recorder* mine = user_data;
     assert_true(op->struct_size >= sizeof *op);
     for (size_t i = 0; i < count; ++i) {
@@ -30,8 +29,7 @@ static int32_t on_before(void* user_data, const mnn_op_info_t* op, const mnn_ten
     return mine->before++ == mine->answer_at ? mine->answer : MNN_OP_RUN;
 }
 
-static int32_t on_after(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
-                        size_t count) {
+static int32_t on_after(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     recorder* mine = user_data;
     for (size_t i = 0; i < count; ++i) {
         size_t bytes = 0;
@@ -193,8 +191,7 @@ static void stopping(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-static int32_t reenter(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
-                       size_t count) {
+static int32_t reenter(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     mnn_session_t* session = user_data;
     const int32_t dims[] = {2, 1, 8, 8};
     mnn_tensor_t* input = NULL;
@@ -237,12 +234,8 @@ static void needs_a_resize(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order),
-        cmocka_unit_test(order_on_a_device),
-        cmocka_unit_test(either_may_be_missing),
-        cmocka_unit_test(skipping),
-        cmocka_unit_test(stopping),
-        cmocka_unit_test(calling_back),
+        cmocka_unit_test(order),          cmocka_unit_test(order_on_a_device), cmocka_unit_test(either_may_be_missing),
+        cmocka_unit_test(skipping),       cmocka_unit_test(stopping),          cmocka_unit_test(calling_back),
         cmocka_unit_test(needs_a_resize),
     };
     return cmocka_run_group_tests_name("callbacks", tests, open_net, close_net);

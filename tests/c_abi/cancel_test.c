@@ -106,8 +106,7 @@ struct act {
     int calls;
 };
 
-static int32_t act_once(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
-                        size_t count) {
+static int32_t act_once(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     (void)op, (void)tensors, (void)count;
     struct act* act = user_data;
     if (act->calls++ > 0) return MNN_OP_RUN;

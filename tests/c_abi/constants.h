@@ -50,8 +50,7 @@ static inline void assert_sums(mnn_session_t* session, double wanted[KINDS][VALU
         assert_ok(mnn_tensor_read(output, sum, sizeof sum, MNN_FORMAT_NCHW));
         for (int i = 0; i < VALUES; ++i) {
             const float added = x[i] + (float)wanted[kind][kind == KINDS - 1 ? i % 2 : i];
-            if (sum[i] != added)
-                fail_msg("%s[%d] is %g, wanted %g", kSums[kind], i, (double)sum[i], (double)added);
+            if (sum[i] != added) fail_msg("%s[%d] is %g, wanted %g", kSums[kind], i, (double)sum[i], (double)added);
         }
     }
 }
@@ -70,8 +69,8 @@ static inline void write_constants(mnn_session_t* session, double first, double 
     for (size_t kind = 0; kind < KINDS; ++kind) {
         const size_t count = kind == KINDS - 1 ? 2 : VALUES;
         for (size_t i = 0; i < count; ++i) values[kind][i] = first + (double)(kind * 7 + i);
-        assert_ok(mnn_tensor_write_as(constant_at(session, kind), values[kind], count * sizeof(double),
-                                      MNN_TYPE_DOUBLE, MNN_FORMAT_NCHW));
+        assert_ok(mnn_tensor_write_as(constant_at(session, kind), values[kind], count * sizeof(double), MNN_TYPE_DOUBLE,
+                                      MNN_FORMAT_NCHW));
     }
 }
 
@@ -112,8 +111,7 @@ static inline void scale_constants(mnn_session_t* session, float factor) {
         double values[64];
         read_doubles(tensor, values, &elements);
         for (size_t k = 0; k < elements; ++k) values[k] *= (double)factor;
-        assert_ok(
-            mnn_tensor_write_as(tensor, values, elements * sizeof *values, MNN_TYPE_DOUBLE, MNN_FORMAT_NCHW));
+        assert_ok(mnn_tensor_write_as(tensor, values, elements * sizeof *values, MNN_TYPE_DOUBLE, MNN_FORMAT_NCHW));
     }
 }
 

@@ -84,8 +84,7 @@ static void shapes_follow(void** state) {
     (void)state;
     mnn_interpreter_t* padding = open_case("padding__constant_rank4");
     mnn_session_t* session = open_session(padding);
-    const int32_t pads[] = {0, 1, 0, 0, 0, 0, 0, 0},
-                  wrong[] = {-100, -100, -100, -100, -100, -100, -100, -100};
+    const int32_t pads[] = {0, 1, 0, 0, 0, 0, 0, 0}, wrong[] = {-100, -100, -100, -100, -100, -100, -100, -100};
     mnn_tensor_t *constant = constant_at(session, 0), *output = NULL;
     assert_ok(mnn_session_output(session, "axis0", &output));
     int32_t dims[MNN_MAX_RANK], old[sizeof pads / sizeof *pads];
@@ -176,8 +175,7 @@ static void misuse(void** state) {
     assert_fails(mnn_tensor_map(tensor, MNN_MAP_READ, &data), MNN_ERROR_BAD_STATE);
     assert_fails(mnn_tensor_unmap(tensor), MNN_ERROR_BAD_STATE);
     assert_fails(mnn_session_bind_input(session, tensor, bytes, size, MNN_FORMAT_NCHW), MNN_ERROR_BAD_HANDLE);
-    assert_fails(mnn_session_bind_output(session, tensor, bytes, size, MNN_FORMAT_NCHW),
-                 MNN_ERROR_BAD_HANDLE);
+    assert_fails(mnn_session_bind_output(session, tensor, bytes, size, MNN_FORMAT_NCHW), MNN_ERROR_BAD_HANDLE);
     const int32_t dims[] = {1};
     assert_fails(mnn_session_resize_input(session, tensor, dims, 1), MNN_ERROR_BAD_HANDLE);
     bool needed = true;

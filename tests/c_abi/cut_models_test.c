@@ -1,6 +1,6 @@
-/* Whole nets cut at some of their tensors: fed there, in two paths that meet there, and in two paths of operators they give
- * the bits of the net in one piece. Models from the command line, else the demo; behind --vulkan the first of two paths runs
- * on a GPU, and the bits are not compared (exit code 77 where there is none). */
+/* Whole nets cut at some of their tensors: fed there, in two paths that meet there, and in two paths of operators they
+ * give the bits of the net in one piece. Models from the command line, else the demo; behind --vulkan the first of two
+ * paths runs on a GPU, and the bits are not compared (exit code 77 where there is none). */
 #include "open_extents.h"
 #include "support.h"
 
@@ -79,8 +79,7 @@ static void write_inputs(mnn_session_t* session) {
     for (size_t i = 0; i < in_count; ++i) {
         mnn_tensor_t* input = NULL;
         assert_ok(mnn_session_input(session, inputs[i].name, &input));
-        assert_ok(
-            mnn_tensor_write(input, inputs[i].value.values, inputs[i].value.bytes, inputs[i].value.format));
+        assert_ok(mnn_tensor_write(input, inputs[i].value.values, inputs[i].value.bytes, inputs[i].value.format));
     }
 }
 
@@ -89,8 +88,8 @@ static bool has_code_groups(void) {
     return strstr(path, "/decoder_int8/") != NULL;
 }
 
-/* Convolutions, recurrent layers, attention, normalisation and activations that a converter took apart are computed as one where no cut is
- * between: sums are added up in another order, activations round in other places. */
+/* Convolutions, recurrent layers, attention, normalisation and activations that a converter took apart are computed as
+ * one where no cut is between: sums are added up in another order, activations round in other places. */
 static bool bits_agree(void) {
     static const char* const taken_apart[] = {"/mobilenet_v3_small/",
                                               "/convolution3d__",
@@ -130,8 +129,7 @@ static void compare(mnn_session_t* session, const char* how, const char* where) 
         if (got.bytes != wanted->bytes || got.rank != wanted->rank ||
             memcmp(got.dims, wanted->dims, got.rank * sizeof *got.dims) != 0)
             fail_msg("%s: output '%s' has another shape %s '%s'", path, outputs[i].name, how, where);
-        const bool same =
-            bits_agree() ? memcmp(got.values, wanted->values, got.bytes) == 0 : nearly(wanted, &got);
+        const bool same = bits_agree() ? memcmp(got.values, wanted->values, got.bytes) == 0 : nearly(wanted, &got);
         if (!same) fail_msg("%s: output '%s' differs %s '%s'", path, outputs[i].name, how, where);
         free(got.values);
     }
@@ -290,8 +288,7 @@ static bool run_whole(void) {
         if (ran == MNN_OK) outputs[i].value = read_value(tensor);
     }
     assert_ok(mnn_session_destroy(&session));
-    if (ran == MNN_ERROR_COMPUTE_SIZE || ran == MNN_ERROR_BAD_RANGE || ran == MNN_ERROR_INPUT_DATA)
-        return false;
+    if (ran == MNN_ERROR_COMPUTE_SIZE || ran == MNN_ERROR_BAD_RANGE || ran == MNN_ERROR_INPUT_DATA) return false;
     assert_ok(ran);
     return true;
 }

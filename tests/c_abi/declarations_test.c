@@ -4,8 +4,7 @@
 static mnn_interpreter_t* declared;
 
 static int open_declared(void** state) {
-    if (mnn_interpreter_create_from_file(MNN_C_NETS_FOLDER "/declared.mnn", NULL, &declared) != MNN_OK)
-        return -1;
+    if (mnn_interpreter_create_from_file(MNN_C_NETS_FOLDER "/declared.mnn", NULL, &declared) != MNN_OK) return -1;
     return open_net(state);
 }
 
@@ -30,9 +29,8 @@ static void assert_declares(const mnn_interpreter_t* model, info_function functi
                 info.format == wanted.format && info.rank == wanted.rank;
     for (int32_t axis = 0; same && axis < wanted.rank; ++axis) same = info.dims[axis] == wanted.dims[axis];
     if (!same)
-        fail_msg("%s: declared %d, type %d, format %d, rank %d (%d, %d, %d, %d)", info.name,
-                 info.declared_type, info.type, info.format, info.rank, info.dims[0], info.dims[1],
-                 info.dims[2], info.dims[3]);
+        fail_msg("%s: declared %d, type %d, format %d, rank %d (%d, %d, %d, %d)", info.name, info.declared_type,
+                 info.type, info.format, info.rank, info.dims[0], info.dims[1], info.dims[2], info.dims[3]);
 }
 
 static void inputs_as_declared(void** state) {
@@ -60,12 +58,7 @@ static void outputs_where_they_are_known(void** state) {
         {"narrow", MNN_TYPE_BOOL, MNN_TYPE_INT32, MNN_FORMAT_NCHW, 1, {6}},
         {"folded", 0, MNN_TYPE_UINT8, MNN_FORMAT_NCHW, 2, {3, 2}},
         {"extents", 0, MNN_TYPE_INT32, MNN_FORMAT_NHWC, 1, {4}},
-        {"computed",
-         0,
-         MNN_TYPE_FLOAT32,
-         MNN_FORMAT_NHWC,
-         4,
-         {2, -1, -1, 3}}, /* by the values of `extents` */
+        {"computed", 0, MNN_TYPE_FLOAT32, MNN_FORMAT_NHWC, 4, {2, -1, -1, 3}}, /* by the values of `extents` */
         {"chosen", 0, MNN_TYPE_FLOAT32, MNN_FORMAT_NHWC, 4, {2, -1, -1, 3}},
         {"read", 0, MNN_TYPE_INT32, MNN_FORMAT_NCHW, 0, {0}},
         {"pattern", MNN_TYPE_INT32, MNN_TYPE_INT32, MNN_FORMAT_NCHW, 1, {2}},
@@ -77,16 +70,14 @@ static void outputs_where_they_are_known(void** state) {
     assert_ok(mnn_interpreter_output_count(declared, &count));
     assert_int_equal(count, sizeof outputs / sizeof *outputs);
     for (int again = 0; again < 2; ++again)
-        for (size_t i = 0; i < count; ++i)
-            assert_declares(declared, mnn_interpreter_output_info, i, outputs[i]);
+        for (size_t i = 0; i < count; ++i) assert_declares(declared, mnn_interpreter_output_info, i, outputs[i]);
 }
 
 /* A convolution net, whole and with open extents; its session gives what was declared. */
 static void outputs_of_a_net(void** state) {
     (void)state;
-    assert_declares(
-        net, mnn_interpreter_input_info, 0,
-        (struct wanted){"image", MNN_TYPE_FLOAT32, MNN_TYPE_FLOAT32, MNN_FORMAT_NCHW, 4, {1, 1, 8, 8}});
+    assert_declares(net, mnn_interpreter_input_info, 0,
+                    (struct wanted){"image", MNN_TYPE_FLOAT32, MNN_TYPE_FLOAT32, MNN_FORMAT_NCHW, 4, {1, 1, 8, 8}});
     assert_declares(net, mnn_interpreter_output_info, 0,
                     (struct wanted){"scores", 0, MNN_TYPE_FLOAT32, MNN_FORMAT_NCHW, 2, {1, CLASSES}});
     size_t size = 0;

@@ -1,5 +1,5 @@
-/* Inputs and outputs in VkBuffers of the host's VkDevice: how long bindings last, and what is refused. Skipped (exit code
- * 77) where there is no device. */
+/* Inputs and outputs in VkBuffers of the host's VkDevice: how long bindings last, and what is refused. Skipped (exit
+ * code 77) where there is no device. */
 #include "runtime.h"
 
 #ifndef MNN_C_TEST_VULKAN
@@ -12,10 +12,8 @@ static void nothing_to_run_on(void** state) {
     assert_ok(mnn_device_buffer_init(&buffer, sizeof buffer));
     buffer.kind = MNN_BUFFER_VULKAN;
     buffer.allocate = 1;
-    assert_fails(mnn_session_bind_input_buffer(session, first_input(session), &buffer),
-                 MNN_ERROR_NOT_SUPPORTED);
-    assert_fails(mnn_session_bind_output_buffer(session, first_output(session), &buffer),
-                 MNN_ERROR_NOT_SUPPORTED);
+    assert_fails(mnn_session_bind_input_buffer(session, first_input(session), &buffer), MNN_ERROR_NOT_SUPPORTED);
+    assert_fails(mnn_session_bind_output_buffer(session, first_output(session), &buffer), MNN_ERROR_NOT_SUPPORTED);
     assert_fails(mnn_tensor_device_buffer(first_output(session), &buffer), MNN_ERROR_NOT_SUPPORTED);
     assert_ok(mnn_session_destroy(&session));
 }
@@ -85,8 +83,7 @@ static void while_the_size_stays(void** state) {
         float pixels[PIXELS];
         fill_pixels(pixels, PIXELS, seed);
         if (seed == 81) /* replaces it */
-            assert_ok(mnn_session_bind_input(session, first_input(session), pixels, sizeof pixels,
-                                             MNN_FORMAT_NCHW));
+            assert_ok(mnn_session_bind_input(session, first_input(session), pixels, sizeof pixels, MNN_FORMAT_NCHW));
         else
             assert_ok(bind_in(session, &from));
         const VkCommandPool pool = make_host_pool(&host);
@@ -110,15 +107,13 @@ static void not_for_the_host(void** state) {
     assert_ok(mnn_session_run(session));
     assert_fails(mnn_tensor_write(first_input(session), values, IMAGE, MNN_FORMAT_NCHW), MNN_ERROR_BAD_STATE);
     assert_fails(mnn_tensor_read(first_input(session), values, IMAGE, MNN_FORMAT_NCHW), MNN_ERROR_BAD_STATE);
-    assert_fails(mnn_tensor_read(first_output(session), values, SCORES, MNN_FORMAT_NCHW),
-                 MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_tensor_read(first_output(session), values, SCORES, MNN_FORMAT_NCHW), MNN_ERROR_BAD_STATE);
     assert_fails(mnn_tensor_map(first_input(session), MNN_MAP_WRITE, &data), MNN_ERROR_BAD_STATE);
     assert_fails(mnn_tensor_map(first_output(session), MNN_MAP_READ, &data), MNN_ERROR_BAD_STATE);
     assert_ptr_equal(data, UNTOUCHED_POINTER);
     /* Released, the output has no values before a run. */
     assert_ok(bind_out(session, NULL));
-    assert_fails(mnn_tensor_read(first_output(session), values, SCORES, MNN_FORMAT_NCHW),
-                 MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_tensor_read(first_output(session), values, SCORES, MNN_FORMAT_NCHW), MNN_ERROR_BAD_STATE);
     /* A mapped tensor cannot be bound. */
     assert_ok(bind_in(session, NULL));
     assert_ok(mnn_tensor_map(first_input(session), MNN_MAP_WRITE, &data));
@@ -163,8 +158,7 @@ static void wrong_buffers(void** state) {
     assert_non_null(strstr(mnn_last_error(), "overlaps"));
     part.offset += IMAGE;
     assert_ok(bind_out(session, &part));
-    assert_fails(mnn_session_bind_input_buffer(session, first_input(session), &part),
-                 MNN_ERROR_INVALID_VALUE);
+    assert_fails(mnn_session_bind_input_buffer(session, first_input(session), &part), MNN_ERROR_INVALID_VALUE);
     assert_fails(mnn_session_bind_input_buffer(session, first_output(session), &right), MNN_ERROR_BAD_HANDLE);
     assert_fails(mnn_session_bind_output_buffer(session, first_input(session), &right), MNN_ERROR_BAD_HANDLE);
     assert_fails(mnn_session_bind_input_buffer(session, NULL, &right), MNN_ERROR_NULL_ARGUMENT);
@@ -179,8 +173,7 @@ static void wrong_buffers(void** state) {
     assert_fails(mnn_tensor_device_buffer(first_input(session), NULL), MNN_ERROR_NULL_ARGUMENT);
     /* The right binding is still there. */
     const mnn_device_buffer_t found = buffer_of(first_input(session), MNN_BUFFER_VULKAN);
-    assert_true(found.buffer == right.buffer && found.offset == OFFSET && found.bytes == IMAGE &&
-                found.memory == 0);
+    assert_true(found.buffer == right.buffer && found.offset == OFFSET && found.bytes == IMAGE && found.memory == 0);
     const VkCommandPool pool = make_host_pool(&host);
     produce(pool, in.buffer, OFFSET, 90);
     assert_ok(mnn_session_run(session));
@@ -211,9 +204,8 @@ static void not_on_this_session(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(until_a_resize),      cmocka_unit_test(while_the_size_stays),
-        cmocka_unit_test(not_for_the_host),    cmocka_unit_test(wrong_buffers),
-        cmocka_unit_test(not_on_this_session),
+        cmocka_unit_test(until_a_resize), cmocka_unit_test(while_the_size_stays), cmocka_unit_test(not_for_the_host),
+        cmocka_unit_test(wrong_buffers),  cmocka_unit_test(not_on_this_session),
     };
     if (!open_device()) return 77;
     return host_vulkan_finish(&host, cmocka_run_group_tests(tests, open_all, close_all));

@@ -1,5 +1,5 @@
-/* Inputs and outputs in VkBuffers of the host's VkDevice: results, order on the queue, tensors that the CPU reads or makes.
- * Skipped (exit code 77) where there is no device. */
+/* Inputs and outputs in VkBuffers of the host's VkDevice: results, order on the queue, tensors that the CPU reads or
+ * makes. Skipped (exit code 77) where there is no device. */
 
 #ifndef MNN_C_TEST_VULKAN
 
@@ -63,15 +63,13 @@ static void other_buffers_of_the_same_size(void** state) {
         struct host_buffer images = make_host_buffer(&host, ROOM, false);
         struct host_buffer scores = make_host_buffer(&host, ROOM, false);
         const VkDeviceSize shift = i % 2 ? OFFSET : 0;
-        const mnn_device_buffer_t from = part_of(&images, shift, ROOM - shift),
-                                  to = part_of(&scores, shift, SCORES);
+        const mnn_device_buffer_t from = part_of(&images, shift, ROOM - shift), to = part_of(&scores, shift, SCORES);
         assert_ok(bind_in(session, &from));
         assert_ok(bind_out(session, &to));
         const VkCommandPool pool = make_host_pool(&host);
         produce(pool, images.buffer, shift, 10 + i);
         assert_ok(mnn_session_run(session));
-        submit_copy(&host, pool, scores.buffer, shift, back.buffer, 0, SCORES, VK_NULL_HANDLE,
-                    VK_NULL_HANDLE);
+        submit_copy(&host, pool, scores.buffer, shift, back.buffer, 0, SCORES, VK_NULL_HANDLE, VK_NULL_HANDLE);
         free_host_pool(&host, pool);
         expect_scores(back.mapped, 10 + i);
         assert_ok(bind_in(session, NULL));
@@ -135,8 +133,7 @@ static void made_by_the_session(void** state) {
     const VkCommandPool pool = make_host_pool(&host);
     produce(pool, handle_of(&from), from.offset, 40);
     assert_ok(mnn_session_run(session));
-    submit_copy(&host, pool, handle_of(&to), to.offset, back.buffer, 0, SCORES, VK_NULL_HANDLE,
-                VK_NULL_HANDLE);
+    submit_copy(&host, pool, handle_of(&to), to.offset, back.buffer, 0, SCORES, VK_NULL_HANDLE, VK_NULL_HANDLE);
     free_host_pool(&host, pool);
     expect_scores(back.mapped, 40);
     assert_ok(mnn_session_destroy(&session));

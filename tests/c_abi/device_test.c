@@ -68,8 +68,7 @@ static void each_is_described(void** state) {
         assert_true(info->name[0] && memchr(info->name, 0, sizeof info->name));
         assert_non_null(memchr(info->driver, 0, sizeof info->driver));
         assert_true(!strcmp(info->kind, "discrete") || !strcmp(info->kind, "integrated") ||
-                    !strcmp(info->kind, "virtual") || !strcmp(info->kind, "cpu") ||
-                    !strcmp(info->kind, "other"));
+                    !strcmp(info->kind, "virtual") || !strcmp(info->kind, "cpu") || !strcmp(info->kind, "other"));
         assert_true(info->api_version >= (1u << 22 | 1u << 12));
         assert_true(info->memory_bytes > 0);
         assert_true(info->subgroup_size >= 1);
@@ -157,17 +156,15 @@ static void gpu_modes(void** state) {
         assert_fails(create_on(NULL, MNN_GPU_RECORD_OP, &session), MNN_ERROR_BACKEND_MISSING);
         return;
     }
-    /* Kinds of memory and of recording change no result (what recording does is seen inside, in tests/vulkan); where kernels
-     * are measured, others may be taken, which round in other places. */
+    /* Kinds of memory and of recording change no result (what recording does is seen inside, in tests/vulkan); where
+     * kernels are measured, others may be taken, which round in other places. */
     const int32_t modes[] = {0,
                              MNN_GPU_RECORD_OP,
                              MNN_GPU_RECORD_BATCH,
                              MNN_GPU_TUNING_HEAVY,
                              MNN_GPU_TUNING_FAST | MNN_GPU_MEMORY_IMAGE | MNN_GPU_RECORD_OP,
                              MNN_GPU_TUNING_NONE | MNN_GPU_MEMORY_BUFFER | MNN_GPU_RECORD_BATCH};
-    enum {
-        kMeasured = MNN_GPU_TUNING_HEAVY | MNN_GPU_TUNING_WIDE | MNN_GPU_TUNING_NORMAL | MNN_GPU_TUNING_FAST
-    };
+    enum { kMeasured = MNN_GPU_TUNING_HEAVY | MNN_GPU_TUNING_WIDE | MNN_GPU_TUNING_NORMAL | MNN_GPU_TUNING_FAST };
     enum { MODES = sizeof modes / sizeof *modes };
     float scores[MODES][CLASSES], pixels[PIXELS];
     fill_pixels(pixels, PIXELS, 5);

@@ -63,8 +63,7 @@ static bool run_once(void* library, int32_t forward_type, int32_t workers, float
     config.threads = workers;
     config.forward_type = forward_type;
     /* A sentence too: its storage is the thread's. */
-    assert_int_equal(mnn_interpreter_create_from_file_("no-such-file.mnn", NULL, &net),
-                     MNN_ERROR_FILE_NOT_EXIST);
+    assert_int_equal(mnn_interpreter_create_from_file_("no-such-file.mnn", NULL, &net), MNN_ERROR_FILE_NOT_EXIST);
     assert_true(mnn_last_error_()[0] != '\0');
     assert_int_equal(mnn_interpreter_create_from_file_(MNN_C_DIGITS_MODEL, NULL, &net), MNN_OK);
     const mnn_status created = mnn_session_create_(net, &config, &session);
@@ -189,8 +188,7 @@ static void load_run_unload(void** state) {
         run_own_backend(library);
         assert_int_equal(settled_thread_count(1), 1);
         assert_int_equal(dlclose(library), 0);
-        if (mappings_of("libmnn_c") != 0)
-            fail_msg("round %d: the library is still mapped after dlclose", round);
+        if (mappings_of("libmnn_c") != 0) fail_msg("round %d: the library is still mapped after dlclose", round);
         assert_int_equal(settled_thread_count(1), 1);
     }
 }
@@ -221,7 +219,6 @@ static void load_run_unload_on_vulkan(void** state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(load_run_unload),
-                                       cmocka_unit_test(load_run_unload_on_vulkan)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(load_run_unload), cmocka_unit_test(load_run_unload_on_vulkan)};
     return cmocka_run_group_tests_name("dlopen", tests, NULL, NULL);
 }

@@ -21,10 +21,9 @@ static inline guarded_t guarded_take(size_t bytes, int side) {
     memory.page = (size_t)sysconf(_SC_PAGESIZE);
     memory.inside = (bytes + memory.page - 1) / memory.page * memory.page;
     if (memory.inside == 0) memory.inside = memory.page;
-    memory.pages = (unsigned char*)mmap(NULL, memory.inside + 2 * memory.page, PROT_NONE,
-                                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory.pages == MAP_FAILED ||
-        mprotect(memory.pages + memory.page, memory.inside, PROT_READ | PROT_WRITE) != 0)
+    memory.pages =
+        (unsigned char*)mmap(NULL, memory.inside + 2 * memory.page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory.pages == MAP_FAILED || mprotect(memory.pages + memory.page, memory.inside, PROT_READ | PROT_WRITE) != 0)
         abort();
     memory.data = memory.pages + memory.page + (side == GUARD_BEHIND ? memory.inside - bytes : 0);
     return memory;

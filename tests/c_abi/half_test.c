@@ -112,11 +112,9 @@ static void written_and_read_in_every_format(void** state) {
         assert_memory_equal(got, given, count * 2);
         assert_int_equal(got[count], 0x5a5a);
         assert_ok(mnn_tensor_read(cast, got, count * 2, format));
-        for (size_t i = 0; i < COUNT; ++i)
-            assert_int_equal(got[place(i, format)], half_of(value_of(i) * kFactor));
+        for (size_t i = 0; i < COUNT; ++i) assert_int_equal(got[place(i, format)], half_of(value_of(i) * kFactor));
         assert_ok(mnn_tensor_read(sum, got, count * 2, format));
-        for (size_t i = 0; i < COUNT; ++i)
-            assert_int_equal(got[place(i, format)], half_of(value_of(i) * kFactor * 2));
+        for (size_t i = 0; i < COUNT; ++i) assert_int_equal(got[place(i, format)], half_of(value_of(i) * kFactor * 2));
         float floats[COUNT];
         assert_ok(mnn_tensor_read(product, floats, sizeof floats, MNN_FORMAT_NCHW));
         for (size_t i = 0; i < COUNT; ++i) assert_true(floats[i] == value_of(i) * kFactor);
@@ -171,8 +169,7 @@ static void bound(void** state) {
                 const uint16_t half = half_of(value_of(i));
                 memcpy(in + shift + 2 * place(i, format), &half, sizeof half);
             }
-            assert_fails(mnn_session_bind_input(session, x, in + shift, count * 4, format),
-                         MNN_ERROR_INPUT_DATA);
+            assert_fails(mnn_session_bind_input(session, x, in + shift, count * 4, format), MNN_ERROR_INPUT_DATA);
             assert_fails(mnn_session_bind_output(session, sum, out + shift, count * 2 - 1, format),
                          MNN_ERROR_BUFFER_TOO_SMALL);
             assert_ok(mnn_session_bind_input(session, x, in + shift, count * 2, format));

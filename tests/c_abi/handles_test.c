@@ -102,9 +102,8 @@ static void values_that_are_no_handles(void** state) {
     assert_ok(mnn_cancel_create(&cancel));
     static unsigned char zeros[4096];
     const uintptr_t real = (uintptr_t)session;
-    uintptr_t values[140] = {
-        (uintptr_t)zeros, (uintptr_t)&values, 1,        8,        UINTPTR_MAX,
-        (uintptr_t)net,   (uintptr_t)cancel,  real + 1, real + 4, (uintptr_t)first_input(session)};
+    uintptr_t values[140] = {(uintptr_t)zeros, (uintptr_t)&values, 1,        8,        UINTPTR_MAX,
+                             (uintptr_t)net,   (uintptr_t)cancel,  real + 1, real + 4, (uintptr_t)first_input(session)};
     size_t count = 10;
     for (int bit = 0; bit < 64; ++bit) values[count++] = real ^ ((uintptr_t)1 << bit);
     for (size_t i = 0; i < count; ++i) {
@@ -124,8 +123,7 @@ static void values_that_are_no_handles(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-static int32_t go_on(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
-                     size_t count) {
+static int32_t go_on(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     (void)user_data, (void)op, (void)tensors, (void)count;
     return MNN_OP_RUN;
 }

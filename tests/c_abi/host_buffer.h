@@ -21,8 +21,7 @@ static inline uint64_t number_of(VkBuffer buffer) {
     return number;
 }
 
-static inline uint32_t host_memory_type(struct host_vulkan* host, uint32_t allowed,
-                                        VkMemoryPropertyFlags wanted) {
+static inline uint32_t host_memory_type(struct host_vulkan* host, uint32_t allowed, VkMemoryPropertyFlags wanted) {
     HOST_FUNCTION(host, vkGetPhysicalDeviceMemoryProperties);
     VkPhysicalDeviceMemoryProperties memory;
     vkGetPhysicalDeviceMemoryProperties(host->physical, &memory);
@@ -42,9 +41,8 @@ static inline struct host_buffer make_host_buffer_of(struct host_vulkan* host, V
     HOST_FUNCTION(host, vkAllocateMemory);
     HOST_FUNCTION(host, vkBindBufferMemory);
     HOST_FUNCTION(host, vkMapMemory);
-    const VkExternalMemoryBufferCreateInfo shared = {
-        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
-        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
+    const VkExternalMemoryBufferCreateInfo shared = {.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+                                                     .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     const VkExportMemoryAllocateInfo exported = {.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
                                                  .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};
     const VkImportMemoryFdInfoKHR imported = {.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR,
@@ -76,13 +74,11 @@ static inline struct host_buffer make_host_buffer_of(struct host_vulkan* host, V
     return made;
 }
 
-static inline struct host_buffer make_host_buffer(struct host_vulkan* host, VkDeviceSize bytes,
-                                                  bool visible) {
-    return make_host_buffer_of(
-        host, bytes,
-        visible ? VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
-                : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
-        false, -1, 0, 0);
+static inline struct host_buffer make_host_buffer(struct host_vulkan* host, VkDeviceSize bytes, bool visible) {
+    return make_host_buffer_of(host, bytes,
+                               visible ? VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
+                                       : VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+                               false, -1, 0, 0);
 }
 
 static inline void free_host_buffer(struct host_vulkan* host, struct host_buffer* buffer) {
@@ -93,11 +89,11 @@ static inline void free_host_buffer(struct host_vulkan* host, struct host_buffer
     memset(buffer, 0, sizeof *buffer);
 }
 
-/* Submits a copy, which waits for `before` and signals `behind` where they are not null. `pool` keeps its commands until
- * the host has waited for the queue and destroys it. There are no barriers: the library has them. */
-static inline void submit_copy(struct host_vulkan* host, VkCommandPool pool, VkBuffer from,
-                               VkDeviceSize from_offset, VkBuffer to, VkDeviceSize to_offset,
-                               VkDeviceSize bytes, VkSemaphore before, VkSemaphore behind) {
+/* Submits a copy, which waits for `before` and signals `behind` where they are not null. `pool` keeps its commands
+ * until the host has waited for the queue and destroys it. There are no barriers: the library has them. */
+static inline void submit_copy(struct host_vulkan* host, VkCommandPool pool, VkBuffer from, VkDeviceSize from_offset,
+                               VkBuffer to, VkDeviceSize to_offset, VkDeviceSize bytes, VkSemaphore before,
+                               VkSemaphore behind) {
     HOST_FUNCTION(host, vkAllocateCommandBuffers);
     HOST_FUNCTION(host, vkBeginCommandBuffer);
     HOST_FUNCTION(host, vkCmdCopyBuffer);

@@ -1,4 +1,5 @@
-/* A model whose weights are external, the bytes of both in memory, and options that count what the library does with them. */
+/* A model whose weights are external, the bytes of both in memory, and options that count what the library does with
+ * them. */
 #ifndef MNN_C_TESTS_HOST_BYTES_H
 #define MNN_C_TESTS_HOST_BYTES_H
 

@@ -98,8 +98,7 @@ static void failures_give_everything_back(void** state) {
 #undef GIVES_BACK
     both.cancel = NULL;
     both.struct_size = sizeof(size_t);
-    assert_fails(mnn_interpreter_create_from_memory(model, model_size, &both, &net),
-                 MNN_ERROR_VERSION_MISMATCH);
+    assert_fails(mnn_interpreter_create_from_memory(model, model_size, &both, &net), MNN_ERROR_VERSION_MISMATCH);
     assert_int_equal(given.bytes_freed, calls);
     assert_int_equal(given.weights_freed, calls);
     assert_ptr_equal(net, UNTOUCHED_POINTER);
@@ -109,8 +108,7 @@ static void wrong_combinations(void** state) {
     (void)state;
     mnn_interpreter_t* net = UNTOUCHED_POINTER;
     struct given given = {0};
-#define REFUSED(status) \
-    assert_fails(mnn_interpreter_create_from_memory(model, model_size, &options, &net), status)
+#define REFUSED(status) assert_fails(mnn_interpreter_create_from_memory(model, model_size, &options, &net), status)
     mnn_interpreter_options_t options = borrowing(&given);
     options.load_mode = MNN_LOAD_COPY;
     REFUSED(MNN_ERROR_INVALID_VALUE);

@@ -1,5 +1,5 @@
-/* Vulkan objects as a host makes them, without the library: an instance with the validation layer where it is installed,
- * a device, a queue. */
+/* Vulkan objects as a host makes them, without the library: an instance with the validation layer where it is
+ * installed, a device, a queue. */
 #ifndef MNN_C_TESTS_HOST_VULKAN_H
 #define MNN_C_TESTS_HOST_VULKAN_H
 
@@ -47,8 +47,7 @@ static inline bool host_layer_present(const struct host_vulkan* host, const char
     return false;
 }
 
-static inline bool host_extension_present(const struct host_vulkan* host, VkPhysicalDevice device,
-                                          const char* wanted) {
+static inline bool host_extension_present(const struct host_vulkan* host, VkPhysicalDevice device, const char* wanted) {
     HOST_FUNCTION(host, vkEnumerateDeviceExtensionProperties);
     uint32_t count = 0;
     if (vkEnumerateDeviceExtensionProperties(device, NULL, &count, NULL) < 0) return false;
@@ -77,10 +76,8 @@ static inline bool host_vulkan_open_with(struct host_vulkan* host, uint32_t vers
         .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
         .pfnUserCallback = host_message,
         .pUserData = host};
-    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                                           .apiVersion = version};
-    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                 .pApplicationInfo = &application};
+    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = version};
+    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
     host->validated = host_layer_present(host, layer);
     if (host->validated) {
         info.enabledLayerCount = info.enabledExtensionCount = 1;
@@ -91,8 +88,7 @@ static inline bool host_vulkan_open_with(struct host_vulkan* host, uint32_t vers
     if (!create || create(&info, NULL, &host->instance) != VK_SUCCESS) return false;
     if (host->validated) {
         HOST_FUNCTION(host, vkCreateDebugUtilsMessengerEXT);
-        assert_int_equal(vkCreateDebugUtilsMessengerEXT(host->instance, &messenger, NULL, &host->messenger),
-                         0);
+        assert_int_equal(vkCreateDebugUtilsMessengerEXT(host->instance, &messenger, NULL, &host->messenger), 0);
     }
     HOST_FUNCTION(host, vkEnumeratePhysicalDevices);
     HOST_FUNCTION(host, vkGetPhysicalDeviceProperties);
@@ -113,10 +109,9 @@ static inline bool host_vulkan_open_with(struct host_vulkan* host, uint32_t vers
         while (host->family < host->families && !(families[host->family].queueFlags & VK_QUEUE_COMPUTE_BIT))
             ++host->family;
         if (host->family == host->families) continue;
-        VkPhysicalDevice16BitStorageFeatures storage = {
-            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
-        VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                              .pNext = &storage};
+        VkPhysicalDevice16BitStorageFeatures storage = {.sType =
+                                                            VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
+        VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &storage};
         vkGetPhysicalDeviceFeatures2(devices[i], &features);
         host->storage16 = storage.storageBuffer16BitAccess;
         const VkPhysicalDevice16BitStorageFeatures wanted = {
@@ -166,7 +161,8 @@ static inline void host_vulkan_close(struct host_vulkan* host) {
     }
 }
 
-/* Closes it. The exit status of a program whose group of tests had so many failures: a message of the layer is one, too. */
+/* Closes it. The exit status of a program whose group of tests had so many failures: a message of the layer is one,
+ * too. */
 static inline int host_vulkan_finish(struct host_vulkan* host, int failed) {
     host_vulkan_close(host);
     if (!host->messages) return failed;

@@ -100,8 +100,7 @@ static void find_operands(mnn_session_t* session, bool outputs, struct operands*
         assert_ok(mnn_tensor_byte_size(found->tensors[i], found->formats[i], &found->bytes[i]));
         for (int k = 0; k < 2; ++k) {
             found->memory[k][i] = malloc(found->bytes[i] + 1);
-            assert_ok(
-                mnn_tensor_read(found->tensors[i], found->memory[k][i], found->bytes[i], found->formats[i]));
+            assert_ok(mnn_tensor_read(found->tensors[i], found->memory[k][i], found->bytes[i], found->formats[i]));
         }
     }
 }
@@ -113,11 +112,9 @@ static void free_operands(struct operands* found) {
 
 static void run_bound(mnn_session_t* session, const struct operands* in, const struct operands* out, int k) {
     for (size_t i = 0; i < in->count; ++i)
-        assert_ok(
-            mnn_session_bind_input(session, in->tensors[i], in->memory[k][i], in->bytes[i], in->formats[i]));
+        assert_ok(mnn_session_bind_input(session, in->tensors[i], in->memory[k][i], in->bytes[i], in->formats[i]));
     for (size_t i = 0; i < out->count; ++i)
-        assert_ok(mnn_session_bind_output(session, out->tensors[i], out->memory[k][i], out->bytes[i],
-                                          out->formats[i]));
+        assert_ok(mnn_session_bind_output(session, out->tensors[i], out->memory[k][i], out->bytes[i], out->formats[i]));
     assert_ok(mnn_session_run(session));
 }
 
@@ -144,8 +141,7 @@ static void submits_take_nothing(mnn_session_t* session) {
     submit_and_wait(session);
     const unsigned long before = requests;
     for (int i = 0; i < 3; ++i) submit_and_wait(session);
-    if (requests != before)
-        fail_msg("%s: 3 submitted runs asked %lu times for memory", path, requests - before);
+    if (requests != before) fail_msg("%s: 3 submitted runs asked %lu times for memory", path, requests - before);
 }
 
 static mnn_status copy_input(void* user_data, mnn_operator_call_t* call) {

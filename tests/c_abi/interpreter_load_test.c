@@ -171,8 +171,7 @@ static void files_that_do_not_load(void** state) {
     assert_fails(mnn_interpreter_create_from_file("", NULL, &net), MNN_ERROR_FILE_NOT_EXIST);
     assert_fails(mnn_interpreter_create_from_file(".", NULL, &net), MNN_ERROR_FILE_OPEN_FAILED);
     assert_fails(mnn_interpreter_create_from_file("/dev/null", NULL, &net), MNN_ERROR_FILE_OPEN_FAILED);
-    assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL "/x", NULL, &net),
-                 MNN_ERROR_FILE_NOT_EXIST);
+    assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL "/x", NULL, &net), MNN_ERROR_FILE_NOT_EXIST);
     assert_fails(mnn_interpreter_create_from_file(NULL, NULL, &net), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, NULL, NULL), MNN_ERROR_NULL_ARGUMENT);
     /* Files that are no models: empty, and text. Both ways of reading give the same status. */
@@ -212,8 +211,7 @@ static void memory_that_does_not_load(void** state) {
         const mnn_status status = mnn_interpreter_create_from_memory(part, lengths[i], NULL, &net);
         free(part);
         if (status != MNN_ERROR_TRUNCATED)
-            fail_msg("the first %zu bytes give %s: %s", lengths[i], mnn_status_name(status),
-                     mnn_last_error());
+            fail_msg("the first %zu bytes give %s: %s", lengths[i], mnn_status_name(status), mnn_last_error());
         assert_true(mnn_last_error()[0] != '\0');
     }
     assert_ptr_equal(net, UNTOUCHED_POINTER);
@@ -228,27 +226,22 @@ static void wrong_options(void** state) {
     for (size_t i = 0; i < 6; ++i) {
         assert_ok(mnn_interpreter_options_init(&options, sizeof options));
         options.load_mode = not_for_files[i];
-        assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &options, &net),
-                     MNN_ERROR_INVALID_VALUE);
+        assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &options, &net), MNN_ERROR_INVALID_VALUE);
         options.load_mode = not_for_memory[i];
-        assert_fails(mnn_interpreter_create_from_memory(model, model_size, &options, &net),
-                     MNN_ERROR_INVALID_VALUE);
+        assert_fails(mnn_interpreter_create_from_memory(model, model_size, &options, &net), MNN_ERROR_INVALID_VALUE);
     }
     assert_ok(mnn_interpreter_options_init(&options, sizeof options));
     const int32_t levels[] = {-1, 5, INT32_MAX};
     for (size_t i = 0; i < 3; ++i) {
         options.log_level = levels[i];
-        assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &options, &net),
-                     MNN_ERROR_INVALID_VALUE);
+        assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &options, &net), MNN_ERROR_INVALID_VALUE);
     }
     assert_ok(mnn_interpreter_options_init(&options, sizeof options));
     const size_t wrong[] = {0, sizeof(size_t), sizeof options - 1, 4097, SIZE_MAX};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
         options.struct_size = wrong[i];
-        assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &options, &net),
-                     MNN_ERROR_VERSION_MISMATCH);
-        assert_fails(mnn_interpreter_create_from_memory(model, model_size, &options, &net),
-                     MNN_ERROR_VERSION_MISMATCH);
+        assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &options, &net), MNN_ERROR_VERSION_MISMATCH);
+        assert_fails(mnn_interpreter_create_from_memory(model, model_size, &options, &net), MNN_ERROR_VERSION_MISMATCH);
     }
     assert_ptr_equal(net, UNTOUCHED_POINTER);
     /* A struct of a later version: what is known is used, what is not must be zero. */
@@ -267,8 +260,7 @@ static void wrong_options(void** state) {
         longer.later[i] = 0;
     }
     longer.options.load_mode = MNN_LOAD_COPY;
-    assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &longer.options, &net),
-                 MNN_ERROR_INVALID_VALUE);
+    assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &longer.options, &net), MNN_ERROR_INVALID_VALUE);
 }
 
 /* The demo model has no external weights: the path is not looked at. tests/unit/made_models_test.cpp has a model that

@@ -23,8 +23,7 @@ static inline void work(mnn_session_t* session, struct run* result) {
     assert_ok(mnn_session_run(session));
     assert_ok(mnn_tensor_element_count(first_output(session), &result->count));
     assert_true(result->count > 0 && result->count <= MOST);
-    assert_ok(mnn_tensor_read(first_output(session), result->values, result->count * sizeof(float),
-                              MNN_FORMAT_NCHW));
+    assert_ok(mnn_tensor_read(first_output(session), result->values, result->count * sizeof(float), MNN_FORMAT_NCHW));
 }
 
 static inline void assert_same(mnn_session_t* session, const struct run* wanted) {

@@ -72,8 +72,7 @@ static void last_error_names_the_fault(void** state) {
     (void)mnn_status_name(MNN_ERROR_BAD_INDEX);
     assert_string_equal(kept, mnn_last_error());
     mnn_interpreter_t* net = NULL;
-    assert_fails(mnn_interpreter_create_from_file("no-such-file-4712.mnn", NULL, &net),
-                 MNN_ERROR_FILE_NOT_EXIST);
+    assert_fails(mnn_interpreter_create_from_file("no-such-file-4712.mnn", NULL, &net), MNN_ERROR_FILE_NOT_EXIST);
     assert_non_null(strstr(mnn_last_error(), "no-such-file-4712.mnn"));
 }
 

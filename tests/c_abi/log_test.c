@@ -122,8 +122,7 @@ static void a_fallback_is_said(void** state) {
     assert_ok(mnn_session_create(net, &config, &session));
     int said = 0;
     for (int i = 0; i < book.count; ++i)
-        said +=
-            book.levels[i] == MNN_LOG_INFO && strstr(book.messages[i], "instead of the wanted one") != NULL;
+        said += book.levels[i] == MNN_LOG_INFO && strstr(book.messages[i], "instead of the wanted one") != NULL;
     assert_int_equal(said, 1);
     assert_int_equal(session_info_of(session).forward_type, MNN_FORWARD_CPU);
     const char* reason = session_info_of(session).reason;
@@ -194,12 +193,11 @@ static void mark_elements(mnn_session_t* session, size_t ones) {
     assert_ok(mnn_tensor_element_count(input, &elements));
     assert_in_range(elements, ones, 256);
     for (size_t i = 0; i < ones; ++i) values[i] = 1;
-    assert_ok(
-        mnn_tensor_write_as(input, values, elements * sizeof *values, MNN_TYPE_DOUBLE, MNN_FORMAT_NCHW));
+    assert_ok(mnn_tensor_write_as(input, values, elements * sizeof *values, MNN_TYPE_DOUBLE, MNN_FORMAT_NCHW));
 }
 
-/* What a run has to plan, because shapes depend on contents, is logged when that run ends, and not again for shapes that
- * stay. An operator has a line when the plan decides it, not before and not for each further plan. */
+/* What a run has to plan, because shapes depend on contents, is logged when that run ends, and not again for shapes
+ * that stay. An operator has a line when the plan decides it, not before and not for each further plan. */
 static void plans_of_runs(void** state) {
     (void)state;
     static struct book book;
@@ -324,8 +322,8 @@ static void on_final(void* user_data) {
     ++((struct log_book*)user_data)->finalized;
 }
 
-/* The finalizer comes once, behind every message, when the last handle goes. tests/unit/made_models_test.cpp has a model
- * that is warned of, and asks for the message at each level. */
+/* The finalizer comes once, behind every message, when the last handle goes. tests/unit/made_models_test.cpp has a
+ * model that is warned of, and asks for the message at each level. */
 static void finalizer_comes_last(void** state) {
     (void)state;
     for (int keep_session = 0; keep_session < 2; ++keep_session) {
@@ -370,12 +368,10 @@ static void finalizer_alone(void** state) {
     options.log_user_data = &book;
     options.log_finalizer = on_final;
     mnn_interpreter_t* net = NULL;
-    assert_fails(mnn_interpreter_create_from_file("no-such-file.mnn", &options, &net),
-                 MNN_ERROR_FILE_NOT_EXIST);
+    assert_fails(mnn_interpreter_create_from_file("no-such-file.mnn", &options, &net), MNN_ERROR_FILE_NOT_EXIST);
     assert_fails(mnn_interpreter_create_from_memory(model, 100, &options, &net), MNN_ERROR_TRUNCATED);
     options.load_mode = 77;
-    assert_fails(mnn_interpreter_create_from_memory(model, model_size, &options, &net),
-                 MNN_ERROR_INVALID_VALUE);
+    assert_fails(mnn_interpreter_create_from_memory(model, model_size, &options, &net), MNN_ERROR_INVALID_VALUE);
     options.load_mode = MNN_LOAD_DEFAULT;
     assert_int_equal(book.finalized, 0);
     assert_ok(mnn_interpreter_create_from_memory(model, model_size, &options, &net));

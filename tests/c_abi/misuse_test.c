@@ -84,8 +84,7 @@ static void wrong_sizes(void** state) {
     assert_fails(mnn_tensor_write(input, pixels, 0, MNN_FORMAT_NCHW), MNN_ERROR_INPUT_DATA);
     assert_fails(mnn_tensor_write(input, pixels, sizeof pixels, 99), MNN_ERROR_INVALID_VALUE);
     assert_ok(mnn_session_run(session));
-    assert_fails(mnn_tensor_read(output, scores, sizeof scores - 1, MNN_FORMAT_NCHW),
-                 MNN_ERROR_BUFFER_TOO_SMALL);
+    assert_fails(mnn_tensor_read(output, scores, sizeof scores - 1, MNN_FORMAT_NCHW), MNN_ERROR_BUFFER_TOO_SMALL);
     assert_fails(mnn_tensor_read(output, scores, sizeof scores, -1), MNN_ERROR_INVALID_VALUE);
     /* Odd addresses are fine. */
     unsigned char bytes[sizeof pixels + 1], result[sizeof scores + 1];
@@ -117,8 +116,8 @@ static void odd_shapes(void** state) {
         if (status != MNN_OK) continue;
         const mnn_status resized = mnn_session_resize(session);
         if (resized != rows[i].resize)
-            fail_msg("row %zu: %s, wanted %s: %s", i, mnn_status_name(resized),
-                     mnn_status_name(rows[i].resize), mnn_last_error());
+            fail_msg("row %zu: %s, wanted %s: %s", i, mnn_status_name(resized), mnn_status_name(rows[i].resize),
+                     mnn_last_error());
         assert_int_equal(mnn_session_run(session), resized);
     }
     const int32_t ones[MNN_MAX_RANK + 1] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
@@ -130,8 +129,7 @@ static void odd_shapes(void** state) {
     }
 }
 
-static int32_t answer(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
-                      size_t count) {
+static int32_t answer(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     (void)op, (void)tensors, (void)count;
     return *(int32_t*)user_data;
 }
@@ -177,8 +175,7 @@ static void garbage_structs(void** state) {
 static void what_are_no_models(void** state) {
     (void)state;
     mnn_interpreter_t* none = UNTOUCHED_POINTER;
-    assert_fails(mnn_interpreter_create_from_file("/nonexistent/x.mnn", NULL, &none),
-                 MNN_ERROR_FILE_NOT_EXIST);
+    assert_fails(mnn_interpreter_create_from_file("/nonexistent/x.mnn", NULL, &none), MNN_ERROR_FILE_NOT_EXIST);
     assert_fails(mnn_interpreter_create_from_file("", NULL, &none), MNN_ERROR_FILE_NOT_EXIST);
     assert_fails(mnn_interpreter_create_from_file(".", NULL, &none), MNN_ERROR_FILE_OPEN_FAILED);
     assert_fails(mnn_interpreter_create_from_file("/dev/null", NULL, &none), MNN_ERROR_FILE_OPEN_FAILED);
@@ -268,12 +265,11 @@ static void forked(void** state) {
     assert_true(child >= 0);
     if (child == 0) {
         alarm(60);
-        const bool fine =
-            mnn_session_run(threaded) == MNN_OK &&
-            mnn_tensor_read(first_output(threaded), theirs, sizeof theirs, MNN_FORMAT_NCHW) == MNN_OK &&
-            write(channel[1], theirs, sizeof theirs) == (ssize_t)sizeof theirs &&
-            mnn_session_destroy(&threaded) == MNN_OK && mnn_session_destroy(&session) == MNN_OK &&
-            mnn_interpreter_destroy(&net) == MNN_OK;
+        const bool fine = mnn_session_run(threaded) == MNN_OK &&
+                          mnn_tensor_read(first_output(threaded), theirs, sizeof theirs, MNN_FORMAT_NCHW) == MNN_OK &&
+                          write(channel[1], theirs, sizeof theirs) == (ssize_t)sizeof theirs &&
+                          mnn_session_destroy(&threaded) == MNN_OK && mnn_session_destroy(&session) == MNN_OK &&
+                          mnn_interpreter_destroy(&net) == MNN_OK;
         _exit(fine ? 0 : 1);
     }
     int status = -1;

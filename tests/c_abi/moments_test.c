@@ -38,24 +38,20 @@ static void change_it(struct scene* scene) {
     EXPECT(mnn_session_resize_with_options(session, NULL), MNN_ERROR_BUSY);
     EXPECT(mnn_session_trim(session), MNN_ERROR_BUSY);
     EXPECT(mnn_session_resize_input(session, scene->input, kTwo, 4), MNN_ERROR_BUSY);
-    EXPECT(mnn_session_bind_input(session, scene->input, values, sizeof values, MNN_FORMAT_NCHW),
-           MNN_ERROR_BUSY);
-    EXPECT(mnn_session_bind_output(session, scene->output, values, sizeof values, MNN_FORMAT_NCHW),
-           MNN_ERROR_BUSY);
+    EXPECT(mnn_session_bind_input(session, scene->input, values, sizeof values, MNN_FORMAT_NCHW), MNN_ERROR_BUSY);
+    EXPECT(mnn_session_bind_output(session, scene->output, values, sizeof values, MNN_FORMAT_NCHW), MNN_ERROR_BUSY);
     EXPECT(mnn_session_bind_input_buffer(session, scene->input, NULL), MNN_ERROR_BUSY);
     EXPECT(mnn_session_bind_output_buffer(session, scene->output, NULL), MNN_ERROR_BUSY);
     mnn_tensor_t* constant = NULL;
     EXPECT(mnn_session_constant(session, "nothing", &constant), MNN_ERROR_BUSY);
     EXPECT(mnn_tensor_write(scene->input, values, sizeof values, MNN_FORMAT_NCHW), MNN_ERROR_BUSY);
-    EXPECT(mnn_tensor_write_as(scene->input, values, sizeof values, MNN_TYPE_FLOAT32, MNN_FORMAT_NCHW),
-           MNN_ERROR_BUSY);
+    EXPECT(mnn_tensor_write_as(scene->input, values, sizeof values, MNN_TYPE_FLOAT32, MNN_FORMAT_NCHW), MNN_ERROR_BUSY);
     EXPECT(mnn_tensor_map(scene->input, MNN_MAP_WRITE, &data), MNN_ERROR_BUSY);
     EXPECT(mnn_tensor_map(scene->output, MNN_MAP_READ, &data), MNN_ERROR_BUSY);
     EXPECT(mnn_tensor_unmap(scene->input), MNN_ERROR_BUSY);
     mnn_session_t* copy = session;
     EXPECT(mnn_session_destroy(&copy), MNN_ERROR_BUSY);
-    if (copy != session || data != UNTOUCHED_POINTER)
-        snprintf(scene->wrong, sizeof scene->wrong, "a busy call wrote");
+    if (copy != session || data != UNTOUCHED_POINTER) snprintf(scene->wrong, sizeof scene->wrong, "a busy call wrote");
 }
 
 static void read_it(struct scene* scene) {
@@ -66,8 +62,7 @@ static void read_it(struct scene* scene) {
     double flops = 0;
     mnn_op_info_t info = {.struct_size = sizeof info};
     EXPECT(mnn_tensor_read(scene->input, values, sizeof values, MNN_FORMAT_NCHW), scene->reads);
-    EXPECT(mnn_tensor_read_as(scene->input, values, sizeof values, MNN_TYPE_FLOAT32, MNN_FORMAT_NCHW),
-           scene->reads);
+    EXPECT(mnn_tensor_read_as(scene->input, values, sizeof values, MNN_TYPE_FLOAT32, MNN_FORMAT_NCHW), scene->reads);
     EXPECT(mnn_tensor_shape(scene->output, dims, MNN_MAX_RANK, &size), scene->reads);
     EXPECT(mnn_tensor_element_count(scene->output, &size), scene->reads);
     EXPECT(mnn_tensor_byte_size(scene->output, MNN_FORMAT_NCHW, &size), scene->reads);
@@ -105,8 +100,7 @@ static void always(struct scene* scene) {
     EXPECT(mnn_tensor_name(scene->output, &name), MNN_OK);
     EXPECT(mnn_session_input(session, "image", &tensor), MNN_OK);
     EXPECT(mnn_session_output_at(session, 0, &tensor), MNN_OK);
-    if (tensor != scene->output)
-        snprintf(scene->wrong, sizeof scene->wrong, "a look-up found another tensor");
+    if (tensor != scene->output) snprintf(scene->wrong, sizeof scene->wrong, "a look-up found another tensor");
     EXPECT(mnn_session_input_count(session, &count), MNN_OK);
     EXPECT(mnn_session_output_count(session, &count), MNN_OK);
     EXPECT(mnn_session_needs_resize(session, &flag), MNN_OK);
@@ -151,8 +145,7 @@ static void of_runtimes(struct scene* scene) {
     if (type < MNN_FORWARD_USER) snprintf(scene->wrong, sizeof scene->wrong, "forward type %d", type);
 }
 
-static int32_t in_callback(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
-                           size_t count) {
+static int32_t in_callback(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     (void)op;
     struct scene* scene = user_data;
     ++scene->calls;
@@ -211,8 +204,8 @@ static void* all_of_it(void* data) {
     return NULL;
 }
 
-static int32_t let_another_thread(void* user_data, const mnn_op_info_t* op,
-                                  const mnn_tensor_t* const* tensors, size_t count) {
+static int32_t let_another_thread(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
+                                  size_t count) {
     (void)op;
     struct scene* scene = user_data;
     if (scene->calls++ > 0) return MNN_OP_RUN;
@@ -271,14 +264,12 @@ static void beside_a_submitted_run(void** state) {
 }
 
 /* Another session may be used in a callback, also with callbacks of its own. */
-static int32_t use_another(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
-                           size_t count) {
+static int32_t use_another(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     (void)op, (void)tensors, (void)count;
     struct scene* other = user_data;
     if (other->calls > 0) return MNN_OP_RUN;
     other->inside = NULL;
-    expect(other, run_watched(other->session, in_callback, NULL, other), MNN_OK,
-           "a run inside of a callback");
+    expect(other, run_watched(other->session, in_callback, NULL, other), MNN_OK, "a run inside of a callback");
     return MNN_OP_RUN;
 }
 
@@ -292,8 +283,7 @@ static void another_session(void** state) {
 }
 
 /* A tensor that a callback was shown is dead behind it. */
-static int32_t keep_shown(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
-                          size_t count) {
+static int32_t keep_shown(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     (void)op;
     const mnn_tensor_t** kept = user_data;
     if (!*kept && count > 0) *kept = tensors[0];

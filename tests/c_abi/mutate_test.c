@@ -47,10 +47,10 @@ static void put(unsigned char* bytes, size_t size, size_t at, const void* value,
 }
 
 static size_t mutate(unsigned char* bytes, size_t size, uint64_t* state) {
-    static const int64_t extremes[] = {
-        0,          1,     -1,    2,         7,         127,       128,       255,         256,
-        32767,      32768, 65535, 65536,     1000000,   INT32_MAX, INT32_MIN, 1 << 28,     0x7ffffffe,
-        0x40000000, -2,    -4,    INT64_MAX, INT64_MIN, 1LL << 32, 1LL << 40, -(1LL << 33)};
+    static const int64_t extremes[] = {0,         1,         -1,        2,          7,           127,   128,
+                                       255,       256,       32767,     32768,      65535,       65536, 1000000,
+                                       INT32_MAX, INT32_MIN, 1 << 28,   0x7ffffffe, 0x40000000,  -2,    -4,
+                                       INT64_MAX, INT64_MIN, 1LL << 32, 1LL << 40,  -(1LL << 33)};
     const size_t changes = 1 + below(state, 4);
     for (size_t i = 0; i < changes && size > 8; ++i) switch (below(state, 5)) {
             case 0:
@@ -85,8 +85,7 @@ static size_t mutate(unsigned char* bytes, size_t size, uint64_t* state) {
             }
             default: { /* a block copied elsewhere */
                 const size_t length = 1 + below(state, 64);
-                const size_t from = position(state, size) & ~(size_t)3,
-                             to = position(state, size) & ~(size_t)3;
+                const size_t from = position(state, size) & ~(size_t)3, to = position(state, size) & ~(size_t)3;
                 if (from + length <= size && to + length <= size) memmove(bytes + to, bytes + from, length);
             }
         }
@@ -109,8 +108,7 @@ static bool fine(mnn_status status, const char* call) {
     if (status == MNN_OK) return true;
     if (strcmp(mnn_status_name(status), "unknown status") == 0 || mnn_last_error()[0] == '\0' ||
         status == MNN_ERROR_INTERNAL || status == MNN_ERROR_OUT_OF_MEMORY)
-        fail_msg("%s: %s gives %d (%s): '%s'", now, call, (int)status, mnn_status_name(status),
-                 mnn_last_error());
+        fail_msg("%s: %s gives %d (%s): '%s'", now, call, (int)status, mnn_status_name(status), mnn_last_error());
     return false;
 }
 
@@ -258,8 +256,8 @@ static void mutants(void** state) {
         alarm(0);
         free(bytes);
     }
-    print_message("%lu mutants from seed %lu: %lu ran, %lu were refused\n", mutant_count, first_seed,
-                  run_to_the_end, refused);
+    print_message("%lu mutants from seed %lu: %lu ran, %lu were refused\n", mutant_count, first_seed, run_to_the_end,
+                  refused);
     /* A mutation that never hurts, or always, tests nothing. */
     if (mutant_count >= 100) assert_true(refused > 0 && run_to_the_end > 0);
 }

@@ -28,24 +28,20 @@ static inline mnn_session_t* session_on(mnn_interpreter_t* of, int32_t backend) 
     return session;
 }
 
-static inline void expect_values(const mnn_tensor_t* tensor, const float* wanted, size_t count,
-                                 const char* what) {
+static inline void expect_values(const mnn_tensor_t* tensor, const float* wanted, size_t count, const char* what) {
     double got[16];
     assert_ok(mnn_tensor_read_as(tensor, got, count * sizeof *got, MNN_TYPE_DOUBLE, MNN_FORMAT_NCHW));
     for (size_t i = 0; i < count; ++i)
-        if (got[i] != (double)wanted[i])
-            fail_msg("%s[%zu] is %g, wanted %g", what, i, got[i], (double)wanted[i]);
+        if (got[i] != (double)wanted[i]) fail_msg("%s[%zu] is %g, wanted %g", what, i, got[i], (double)wanted[i]);
 }
 
-static inline void expect_constant(mnn_session_t* session, const char* name, const float* wanted,
-                                   size_t count) {
+static inline void expect_constant(mnn_session_t* session, const char* name, const float* wanted, size_t count) {
     mnn_tensor_t* tensor = NULL;
     assert_ok(mnn_session_constant(session, name, &tensor));
     expect_values(tensor, wanted, count, name);
 }
 
-static inline void expect_output(mnn_session_t* session, const char* name, const float* wanted,
-                                 size_t count) {
+static inline void expect_output(mnn_session_t* session, const char* name, const float* wanted, size_t count) {
     mnn_tensor_t* tensor = NULL;
     assert_ok(mnn_session_output(session, name, &tensor));
     expect_values(tensor, wanted, count, name);

@@ -10,8 +10,8 @@ static const char* const kM[] = {"m"};
 static const char* const kR1[] = {"r1"};
 static const char* const kConvolutions[] = {"c1", "c2"};
 
-static inline mnn_schedule_config_t by_names(const char* const* inputs, size_t input_count,
-                                             const char* const* outputs, size_t output_count) {
+static inline mnn_schedule_config_t by_names(const char* const* inputs, size_t input_count, const char* const* outputs,
+                                             size_t output_count) {
     mnn_schedule_config_t config = default_config();
     config.inputs = inputs;
     config.input_count = input_count;
@@ -35,11 +35,9 @@ static inline void pooled_of(const float* pixels, int32_t batch, float* pooled) 
     assert_ok(mnn_session_create(net, &config, &session));
     assert_ok(mnn_session_resize_input(session, first_input(session), dims, 4));
     assert_ok(mnn_session_resize(session));
-    assert_ok(mnn_tensor_write(first_input(session), pixels, (size_t)batch * PIXELS * sizeof(float),
-                               MNN_FORMAT_NCHW));
+    assert_ok(mnn_tensor_write(first_input(session), pixels, (size_t)batch * PIXELS * sizeof(float), MNN_FORMAT_NCHW));
     assert_ok(mnn_session_run(session));
-    assert_ok(mnn_tensor_read(first_output(session), pooled, (size_t)batch * POOLED * sizeof(float),
-                              MNN_FORMAT_NCHW));
+    assert_ok(mnn_tensor_read(first_output(session), pooled, (size_t)batch * POOLED * sizeof(float), MNN_FORMAT_NCHW));
     assert_ok(mnn_session_destroy(&session));
 }
 
@@ -54,8 +52,7 @@ static inline void assert_input(mnn_session_t* session, size_t index, const char
     assert_int_equal(info.used, used);
 }
 
-static inline void assert_output(const mnn_session_t* session, const char* name, const float* wanted,
-                                 size_t count) {
+static inline void assert_output(const mnn_session_t* session, const char* name, const float* wanted, size_t count) {
     mnn_tensor_t* tensor = NULL;
     float* got = malloc(count * sizeof(float));
     assert_ok(mnn_session_output(session, name, &tensor));

@@ -52,8 +52,7 @@ static void check_sums(mnn_session_t* session, int runs, double added) {
         for (int i = 0; i < COUNT; ++i) {
             const double twice = 2 * (double)x[i];
             const double shrunk = twice > 0.5 ? twice - 0.5 : twice < -0.5 ? twice + 0.5 : 0;
-            if (fabs((double)y[i] - (shrunk + added)) > 1e-6)
-                fail_msg("%g gave %g", (double)x[i], (double)y[i]);
+            if (fabs((double)y[i] - (shrunk + added)) > 1e-6) fail_msg("%g gave %g", (double)x[i], (double)y[i]);
         }
     }
 }
@@ -182,7 +181,7 @@ static void misuse(void** state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(runs_a_converted_model),
-                                       cmocka_unit_test(updated_constants), cmocka_unit_test(misuse)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(runs_a_converted_model), cmocka_unit_test(updated_constants),
+                                       cmocka_unit_test(misuse)};
     return cmocka_run_group_tests_name("operators", tests, NULL, NULL);
 }

@@ -207,8 +207,7 @@ static void one_output_of_several_fed(void** state) {
             assert_ok(mnn_session_output(session, names[k], &output));
             assert_ok(mnn_tensor_element_count(output, &count));
             assert_true(count > 0 && count <= 256);
-            assert_ok(
-                mnn_tensor_read(output, with ? got : wanted[k - 1], count * sizeof(float), MNN_FORMAT_NCHW));
+            assert_ok(mnn_tensor_read(output, with ? got : wanted[k - 1], count * sizeof(float), MNN_FORMAT_NCHW));
             if (with) assert_memory_equal(got, wanted[k - 1], count * sizeof(float));
         }
         assert_ok(mnn_session_destroy(&session));

@@ -223,8 +223,7 @@ struct names {
     char text[1024];
 };
 
-static int32_t add_name(void* user_data, const mnn_op_info_t* info, const mnn_tensor_t* const* tensors,
-                        size_t count) {
+static int32_t add_name(void* user_data, const mnn_op_info_t* info, const mnn_tensor_t* const* tensors, size_t count) {
     (void)tensors;
     (void)count;
     struct names* names = user_data;
@@ -282,23 +281,22 @@ static void on_two_backends(void** state) {
             float both[2 * PIXELS], all[2 * CLASSES];
             memcpy(both, pixels, sizeof pixels);
             memcpy(both + PIXELS, pixels, sizeof pixels);
-            assert_ok(
-                mnn_tensor_write(first_input(session), both, (size_t)batch * sizeof pixels, MNN_FORMAT_NCHW));
+            assert_ok(mnn_tensor_write(first_input(session), both, (size_t)batch * sizeof pixels, MNN_FORMAT_NCHW));
             assert_ok(mnn_session_run(session));
             assert_ok(mnn_session_output(session, "scores", &scores));
             assert_ok(mnn_tensor_read(scores, all, (size_t)batch * sizeof got, MNN_FORMAT_NCHW));
             for (int32_t row = 0; row < batch; ++row)
                 for (size_t i = 0; i < CLASSES; ++i)
                     if (fabsf(all[row * CLASSES + (int32_t)i] - wanted[i]) > 1e-3f)
-                        fail_msg("order %zu: score %zu is %f, wanted %f", k, i,
-                                 (double)all[row * CLASSES + (int32_t)i], (double)wanted[i]);
+                        fail_msg("order %zu: score %zu is %f, wanted %f", k, i, (double)all[row * CLASSES + (int32_t)i],
+                                 (double)wanted[i]);
         }
         assert_ok(mnn_session_destroy(&session));
     }
 }
 
-/* Sums of one input and a constant each, in two paths: both read the input, and what is written to a constant reaches the
- * path that reads it. */
+/* Sums of one input and a constant each, in two paths: both read the input, and what is written to a constant reaches
+ * the path that reads it. */
 static void constants_of_paths(void** state) {
     (void)state;
     enum { VALUES = 6 };
@@ -343,8 +341,7 @@ static void shapes_of_a_run(void** state) {
     mnn_interpreter_t* compress = open_case("onnx__compress_0");
     static const char* const places[] = {"Where3"};
     static const char* const flat[] = {"Reshape4"};
-    mnn_schedule_config_t configs[] = {by_names(NULL, 0, places, 1), by_names(NULL, 0, flat, 1),
-                                       default_config()};
+    mnn_schedule_config_t configs[] = {by_names(NULL, 0, places, 1), by_names(NULL, 0, flat, 1), default_config()};
     mnn_session_t* session = NULL;
     mnn_tensor_t *table = NULL, *condition = NULL, *output = NULL;
     const float values[ROWS * COLUMNS] = {1, 2, 3, 4, 5, 6};
@@ -368,8 +365,7 @@ static void shapes_of_a_run(void** state) {
             rows = 0;
             for (int i = 0; i < ROWS; ++i)
                 if (conditions[k][i]) {
-                    assert_memory_equal(bound + rows * COLUMNS, values + i * COLUMNS,
-                                        COLUMNS * sizeof *bound);
+                    assert_memory_equal(bound + rows * COLUMNS, values + i * COLUMNS, COLUMNS * sizeof *bound);
                     ++rows;
                 }
         }
@@ -385,14 +381,9 @@ static void shapes_of_a_run(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constants_of_paths),
-        cmocka_unit_test(shapes_of_a_run),
-        cmocka_unit_test(wrong_paths),
-        cmocka_unit_test(one_after_another),
-        cmocka_unit_test(bound),
-        cmocka_unit_test(several_fed),
-        cmocka_unit_test(failures_name_the_path),
-        cmocka_unit_test(on_two_backends),
+        cmocka_unit_test(constants_of_paths),     cmocka_unit_test(shapes_of_a_run), cmocka_unit_test(wrong_paths),
+        cmocka_unit_test(one_after_another),      cmocka_unit_test(bound),           cmocka_unit_test(several_fed),
+        cmocka_unit_test(failures_name_the_path), cmocka_unit_test(on_two_backends),
     };
     return cmocka_run_group_tests_name("paths", tests, open_net, close_net);
 }

@@ -40,8 +40,7 @@ static void a_deferred_session_waits_for_its_resize(void** state) {
     assert_true(needed);
     float pixels[PIXELS] = {0};
     assert_fails(mnn_session_run(session), MNN_ERROR_BAD_STATE);
-    assert_fails(mnn_tensor_write(first_input(session), pixels, sizeof pixels, MNN_FORMAT_NCHW),
-                 MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_tensor_write(first_input(session), pixels, sizeof pixels, MNN_FORMAT_NCHW), MNN_ERROR_BAD_STATE);
     /* The declared shape it has already. */
     resize_to(session, good);
     assert_classifies(session, 21);

@@ -227,8 +227,7 @@ static void* ask(void* wrong) {
         mnn_device_properties_t info;
         info.struct_size = sizeof info;
         if (mnn_device_count(MNN_FORWARD_VULKAN, &count) != MNN_OK || count != 2 ||
-            mnn_device_info(MNN_FORWARD_VULKAN, 1, &info) != MNN_OK ||
-            strcmp(info.name, "counting device 1") != 0)
+            mnn_device_info(MNN_FORWARD_VULKAN, 1, &info) != MNN_OK || strcmp(info.name, "counting device 1") != 0)
             ++*(int*)wrong;
     }
     return NULL;

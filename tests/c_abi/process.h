@@ -22,8 +22,7 @@ static inline int entries_of(const char* directory) {
     DIR* list = opendir(directory);
     if (!list) return -1;
     int count = 0;
-    for (const struct dirent* entry = readdir(list); entry; entry = readdir(list))
-        count += entry->d_name[0] != '.';
+    for (const struct dirent* entry = readdir(list); entry; entry = readdir(list)) count += entry->d_name[0] != '.';
     closedir(list);
     return count;
 }

@@ -1,5 +1,5 @@
-/* What two threads, or a callback and its caller, do at the same time: readers beside runs, an interpreter that is destroyed
- * while a session of it is created. */
+/* What two threads, or a callback and its caller, do at the same time: readers beside runs, an interpreter that is
+ * destroyed while a session of it is created. */
 #include <pthread.h>
 
 #include "digits_net.h"

@@ -168,8 +168,7 @@ static void* create_until_refused(void* data) {
         const mnn_status status = mnn_session_create(creations->model, NULL, &session);
         if (status == MNN_ERROR_BAD_STATE) {
             creations->refused = 1;
-        } else if (status != MNN_OK || mnn_session_run(session) != MNN_OK ||
-                   mnn_session_destroy(&session) != MNN_OK) {
+        } else if (status != MNN_OK || mnn_session_run(session) != MNN_OK || mnn_session_destroy(&session) != MNN_OK) {
             creations->wrong = 1;
             break;
         }

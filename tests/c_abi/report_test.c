@@ -162,8 +162,8 @@ static void graphs(void** state) {
         mnn_op_info_t info = {.struct_size = sizeof info};
         char member[300];
         assert_ok(mnn_session_op_info(session, i, &info));
-        snprintf(member, sizeof member, "{\"type\":\"%s\",\"name\":\"%s\",\"backend\":\"cpu\"",
-                 info.type_name, info.name);
+        snprintf(member, sizeof member, "{\"type\":\"%s\",\"name\":\"%s\",\"backend\":\"cpu\"", info.type_name,
+                 info.name);
         assert_non_null(strstr(planned, member));
     }
     free(text);
@@ -185,16 +185,14 @@ static void misuse(void** state) {
     assert_fails(mnn_session_report(session, "plan", text, sizeof text, &needed), MNN_ERROR_BAD_STATE);
     assert_fails(mnn_session_report(session, "plan after:fuse-post-ops", text, sizeof text, &needed),
                  MNN_ERROR_BAD_STATE);
-    assert_fails(mnn_session_report(session, "plan after:nothing", text, sizeof text, &needed),
-                 MNN_ERROR_NOT_FOUND);
+    assert_fails(mnn_session_report(session, "plan after:nothing", text, sizeof text, &needed), MNN_ERROR_NOT_FOUND);
     assert_fails(mnn_session_report(session, "", text, sizeof text, &needed), MNN_ERROR_NOT_FOUND);
     assert_fails(mnn_session_report(session, NULL, text, sizeof text, &needed), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_session_report(session, "passes", text, sizeof text, NULL), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_session_report(NULL, "passes", text, sizeof text, &needed), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_session_report(session, "passes", NULL, 1, &needed), MNN_ERROR_NULL_ARGUMENT);
     assert_int_equal(needed, UNTOUCHED_SIZE);
-    assert_fails(mnn_session_report(session, "passes", text, sizeof text, &needed),
-                 MNN_ERROR_BUFFER_TOO_SMALL);
+    assert_fails(mnn_session_report(session, "passes", text, sizeof text, &needed), MNN_ERROR_BUFFER_TOO_SMALL);
     assert_true(needed > sizeof text && needed != UNTOUCHED_SIZE);
     assert_string_equal(text, "abc");
     assert_ok(mnn_session_destroy(&session));

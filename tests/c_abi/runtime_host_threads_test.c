@@ -1,5 +1,5 @@
-/* Threads of the host behind a parallel-for callback: real threads, hosts that do not keep count, and the floating-point
- * mode of the host's threads. */
+/* Threads of the host behind a parallel-for callback: real threads, hosts that do not keep count, and the
+ * floating-point mode of the host's threads. */
 #include "process.h"
 #include "runtime.h"
 
@@ -219,12 +219,10 @@ static void* run_often(void* data) {
                  mnn_session_output(mine->session, NULL, &output) == MNN_OK;
     for (int i = 0; i < 10 && mine->same; ++i) {
         memset(got, 0, BATCH * CLASSES * sizeof(float));
-        mine->same =
-            mnn_tensor_write(input, mine->pixels, BATCH * PIXELS * sizeof(float), MNN_FORMAT_NCHW) ==
-                MNN_OK &&
-            mnn_session_run(mine->session) == MNN_OK &&
-            mnn_tensor_read(output, got, BATCH * CLASSES * sizeof(float), MNN_FORMAT_NCHW) == MNN_OK &&
-            memcmp(got, mine->wanted, BATCH * CLASSES * sizeof(float)) == 0;
+        mine->same = mnn_tensor_write(input, mine->pixels, BATCH * PIXELS * sizeof(float), MNN_FORMAT_NCHW) == MNN_OK &&
+                     mnn_session_run(mine->session) == MNN_OK &&
+                     mnn_tensor_read(output, got, BATCH * CLASSES * sizeof(float), MNN_FORMAT_NCHW) == MNN_OK &&
+                     memcmp(got, mine->wanted, BATCH * CLASSES * sizeof(float)) == 0;
     }
     free(got);
     return NULL;
@@ -244,8 +242,7 @@ static void runs_at_the_same_time(void** state) {
         runners[i] = (struct runner){session_with(net, runtime, 0), pixels[i], wanted[i], false};
         assert_ok(resize_batch(runners[i].session, BATCH));
     }
-    for (int i = 0; i < RUNNERS; ++i)
-        assert_int_equal(pthread_create(&threads[i], NULL, run_often, &runners[i]), 0);
+    for (int i = 0; i < RUNNERS; ++i) assert_int_equal(pthread_create(&threads[i], NULL, run_often, &runners[i]), 0);
     for (int i = 0; i < RUNNERS; ++i) assert_int_equal(pthread_join(threads[i], NULL), 0);
     for (int i = 0; i < RUNNERS; ++i) {
         assert_true(runners[i].same);

@@ -233,9 +233,8 @@ static void memory_of_files(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_of_it_comes_back), cmocka_unit_test(shared_weights),
-        cmocka_unit_test(every_failing_call),   cmocka_unit_test(misaligned_memory),
-        cmocka_unit_test(memory_of_files),
+        cmocka_unit_test(all_of_it_comes_back), cmocka_unit_test(shared_weights),  cmocka_unit_test(every_failing_call),
+        cmocka_unit_test(misaligned_memory),    cmocka_unit_test(memory_of_files),
     };
     return cmocka_run_group_tests(tests, open_net, close_net);
 }

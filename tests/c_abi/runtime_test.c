@@ -65,8 +65,7 @@ static void wrong_configurations(void** state) {
     REFUSED(config.allocate = never_allocate, MNN_ERROR_INVALID_VALUE);
     REFUSED(config.release = never_release, MNN_ERROR_INVALID_VALUE);
     REFUSED((config.parallel_for = never_task, config.power = MNN_POWER_HIGH), MNN_ERROR_INVALID_VALUE);
-    REFUSED((config.parallel_for = never_task, config.cores = &core, config.core_count = 1),
-            MNN_ERROR_INVALID_VALUE);
+    REFUSED((config.parallel_for = never_task, config.cores = &core, config.core_count = 1), MNN_ERROR_INVALID_VALUE);
 #undef REFUSED
     assert_int_equal(finalized, 0); /* what fails keeps nothing */
     assert_int_equal(settled_thread_count(1), 1);
@@ -114,8 +113,8 @@ static void workers_are_shared(void** state) {
     assert_int_equal(thread_count(), THREADS);
     for (int i = 0; i < SESSIONS; i += 9) check_batch(sessions[i], 3, wanted);
     assert_int_equal(thread_count(), THREADS);
-    print_message("%d sessions on one runtime of %d threads: %d threads, %ld KiB\n", SESSIONS, THREADS,
-                  thread_count(), resident_kib() - before);
+    print_message("%d sessions on one runtime of %d threads: %d threads, %ld KiB\n", SESSIONS, THREADS, thread_count(),
+                  resident_kib() - before);
     for (int i = 0; i < SESSIONS; ++i) assert_ok(mnn_session_destroy(&sessions[i]));
     assert_ok(mnn_interpreter_destroy(&second));
     assert_ok(mnn_runtime_destroy(&runtime));
@@ -204,11 +203,9 @@ static void* run_often(void* data) {
         if (status == MNN_OK) status = mnn_session_output(session, NULL, &output);
         if (status == MNN_OK) status = mnn_session_resize_input(session, input, dims, 4);
         if (status == MNN_OK) status = mnn_session_resize(session);
-        if (status == MNN_OK)
-            status = mnn_tensor_write(input, pixels, BATCH * PIXELS * sizeof(float), MNN_FORMAT_NCHW);
+        if (status == MNN_OK) status = mnn_tensor_write(input, pixels, BATCH * PIXELS * sizeof(float), MNN_FORMAT_NCHW);
         if (status == MNN_OK) status = mnn_session_run(session);
-        if (status == MNN_OK)
-            status = mnn_tensor_read(output, got, BATCH * CLASSES * sizeof(float), MNN_FORMAT_NCHW);
+        if (status == MNN_OK) status = mnn_tensor_read(output, got, BATCH * CLASSES * sizeof(float), MNN_FORMAT_NCHW);
         if (status != MNN_OK)
             snprintf(mine->wrong, sizeof mine->wrong, "%s: %s", mnn_status_name(status), mnn_last_error());
         else if (memcmp(got, mine->wanted, BATCH * CLASSES * sizeof(float)) != 0)
@@ -233,8 +230,7 @@ static void runs_at_the_same_time(void** state) {
                                      .runtime = runtime,
                                      .wanted = wanted,
                                      .session = i % 2 ? session_with(net, runtime, 1 + i) : NULL};
-    for (int i = 0; i < RUNNERS; ++i)
-        assert_int_equal(pthread_create(&threads[i], NULL, run_often, &runners[i]), 0);
+    for (int i = 0; i < RUNNERS; ++i) assert_int_equal(pthread_create(&threads[i], NULL, run_often, &runners[i]), 0);
     for (int i = 0; i < RUNNERS; ++i) assert_int_equal(pthread_join(threads[i], NULL), 0);
     for (int i = 0; i < RUNNERS; ++i) {
         if (runners[i].wrong[0]) fail_msg("%s", runners[i].wrong);
@@ -250,8 +246,7 @@ struct nested {
     int calls;
 };
 
-static int32_t run_inner(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
-                         size_t count) {
+static int32_t run_inner(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     (void)op, (void)tensors, (void)count;
     struct nested* mine = user_data;
     ++mine->calls;

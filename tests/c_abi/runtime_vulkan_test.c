@@ -93,8 +93,7 @@ static void beside_the_librarys_own(void** state) {
     objects.storage_16bit = 0;
     for (int own_first = 0; own_first < 2; ++own_first) {
         mnn_runtime_t* runtime = NULL;
-        mnn_session_t* own =
-            own_first ? vulkan_session(NULL, MNN_FORWARD_VULKAN, MNN_PRECISION_NORMAL) : NULL;
+        mnn_session_t* own = own_first ? vulkan_session(NULL, MNN_FORWARD_VULKAN, MNN_PRECISION_NORMAL) : NULL;
         assert_ok(try_runtime(&objects, &runtime));
         mnn_session_t* session = vulkan_session(runtime, MNN_FORWARD_VULKAN, MNN_PRECISION_NORMAL);
         mnn_session_t* narrow = vulkan_session(runtime, MNN_FORWARD_VULKAN, MNN_PRECISION_LOW);

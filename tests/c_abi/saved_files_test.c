@@ -166,11 +166,8 @@ static int end(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rights_stay),
-        cmocka_unit_test(new_files_obey_the_mask),
-        cmocka_unit_test(owner_stays),
-        cmocka_unit_test(links_stay),
-        cmocka_unit_test(other_files_are_refused),
+        cmocka_unit_test(rights_stay), cmocka_unit_test(new_files_obey_the_mask), cmocka_unit_test(owner_stays),
+        cmocka_unit_test(links_stay),  cmocka_unit_test(other_files_are_refused),
     };
     return cmocka_run_group_tests_name("saved_files", tests, begin, end);
 }

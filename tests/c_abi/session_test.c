@@ -144,8 +144,7 @@ static void run_states(void** state) {
     float pixels[PIXELS], wanted[CLASSES], got[CLASSES], back[PIXELS];
     reference_scores(16, wanted);
     fill_pixels(pixels, PIXELS, 16);
-    assert_fails(mnn_tensor_read(first_output(session), got, sizeof got, MNN_FORMAT_NCHW),
-                 MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_tensor_read(first_output(session), got, sizeof got, MNN_FORMAT_NCHW), MNN_ERROR_BAD_STATE);
     classify(session, pixels, 1, got);
     assert_memory_equal(got, wanted, sizeof got);
     /* Inputs keep their contents: runs without a new write give the same. */

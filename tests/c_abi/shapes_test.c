@@ -1,5 +1,5 @@
-/* Outputs that have a shape before the first run. The host plans its memory with them, and a net whose shapes are known is
- * planned once. */
+/* Outputs that have a shape before the first run. The host plans its memory with them, and a net whose shapes are known
+ * is planned once. */
 #include "open_extents.h"
 #include "support.h"
 
@@ -74,8 +74,9 @@ static size_t check_case(const char* name) {
 
 /* Cases whose outputs all have a shape. */
 static const char* const known[] = {
-    "activation__parameters", "concat__split",    "convolution__1d",  "gather__axes", "interp__resize_linear",
-    "matmul__gemm",           "layer_norm__trailing_axes", "pooling__average", "slice__steps", "softmax__axes",
+    "activation__parameters", "concat__split", "convolution__1d",           "gather__axes",
+    "interp__resize_linear",  "matmul__gemm",  "layer_norm__trailing_axes", "pooling__average",
+    "slice__steps",           "softmax__axes",
 };
 
 static void known_before_a_run(void** state) {
@@ -88,8 +89,7 @@ static void known_before_a_run(void** state) {
         memcpy(name, from_contents[i], length);
         name[length] = '\0';
         /* The outputs of a case stand together. */
-        if (i == 0 || strncmp(from_contents[i - 1], from_contents[i], length + 1) != 0)
-            listed += check_case(name);
+        if (i == 0 || strncmp(from_contents[i - 1], from_contents[i], length + 1) != 0) listed += check_case(name);
     }
     assert_int_equal(listed, FROM_CONTENTS);
     for (size_t i = 0; i < sizeof known / sizeof *known; ++i) assert_int_equal(check_case(known[i]), 0);

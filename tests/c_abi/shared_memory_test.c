@@ -29,8 +29,8 @@ static struct host_vulkan host; /* another VkDevice than that of the sessions */
 static struct host_buffer take(const mnn_device_buffer_t* shared) {
     assert_true(shared->fd >= 0);
     assert_true(shared->buffer == 0 && shared->memory == 0);
-    return make_host_buffer_of(&host, shared->offset + shared->bytes, kVisible, true, shared->fd,
-                               shared->memory_bytes, shared->memory_type);
+    return make_host_buffer_of(&host, shared->offset + shared->bytes, kVisible, true, shared->fd, shared->memory_bytes,
+                               shared->memory_type);
 }
 
 static void made_by_the_session(void** state) {
@@ -63,8 +63,7 @@ static void made_by_the_session(void** state) {
 
 static mnn_device_buffer_t share(const struct host_buffer* buffer, uint64_t offset, uint64_t bytes) {
     HOST_FUNCTION(&host, vkGetDeviceProcAddr);
-    PFN_vkGetMemoryFdKHR vkGetMemoryFdKHR =
-        (PFN_vkGetMemoryFdKHR)vkGetDeviceProcAddr(host.device, "vkGetMemoryFdKHR");
+    PFN_vkGetMemoryFdKHR vkGetMemoryFdKHR = (PFN_vkGetMemoryFdKHR)vkGetDeviceProcAddr(host.device, "vkGetMemoryFdKHR");
     const VkMemoryGetFdInfoKHR info = {.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
                                        .memory = buffer->memory,
                                        .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT};

@@ -1,6 +1,6 @@
 /* Statuses that no other program here provokes: models and weight files that change, are missing or are cut behind the
- * back of an interpreter, files that cannot be written, shapes that are fixed. tests/docs/statuses.py compares what all of
- * these programs provoke with the comments of the header. */
+ * back of an interpreter, files that cannot be written, shapes that are fixed. tests/docs/statuses.py compares what all
+ * of these programs provoke with the comments of the header. */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -114,8 +114,7 @@ static void files_that_cannot_be_written(void** state) {
 static void shapes_that_are_fixed(void** state) {
     (void)state;
     mnn_interpreter_t* net = NULL;
-    assert_ok(
-        mnn_interpreter_create_from_file(MNN_C_CASES_FOLDER "/raster__static_model/model.mnn", NULL, &net));
+    assert_ok(mnn_interpreter_create_from_file(MNN_C_CASES_FOLDER "/raster__static_model/model.mnn", NULL, &net));
     mnn_session_t* session = open_session(net);
     const int32_t dims[] = {7};
     assert_fails(mnn_session_resize_input(session, first_input(session), dims, 1), MNN_ERROR_NOT_SUPPORTED);
@@ -140,8 +139,7 @@ static void a_binding_that_needs_memory(void** state) {
     mnn_tensor_t* input = first_input(session);
     assert_ok(mnn_tensor_byte_size(input, MNN_FORMAT_NC4HW4, &size));
     assert_true(size <= sizeof values);
-    assert_fails(mnn_session_bind_input(session, input, values, size, MNN_FORMAT_NC4HW4),
-                 MNN_ERROR_LIMIT_EXCEEDED);
+    assert_fails(mnn_session_bind_input(session, input, values, size, MNN_FORMAT_NC4HW4), MNN_ERROR_LIMIT_EXCEEDED);
     assert_ok(mnn_session_destroy(&session));
     assert_ok(mnn_interpreter_destroy(&net));
 }

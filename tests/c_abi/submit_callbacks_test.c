@@ -6,8 +6,7 @@
 #include <immintrin.h>
 #endif
 
-static int32_t stop_run(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
-                        size_t count) {
+static int32_t stop_run(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     (void)user_data, (void)op, (void)tensors, (void)count;
     return MNN_OP_STOP;
 }

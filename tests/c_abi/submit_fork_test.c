@@ -34,13 +34,11 @@ static bool gives(mnn_session_t* session, uint32_t seed, bool submitted) {
     float pixels[PIXELS], wanted[CLASSES], got[CLASSES];
     fill_pixels(pixels, PIXELS, seed);
     reference_scores(seed, wanted);
-    return mnn_session_input(session, NULL, &input) == MNN_OK &&
-           mnn_session_output(session, NULL, &output) == MNN_OK &&
+    return mnn_session_input(session, NULL, &input) == MNN_OK && mnn_session_output(session, NULL, &output) == MNN_OK &&
            mnn_tensor_write(input, pixels, sizeof pixels, MNN_FORMAT_NCHW) == MNN_OK &&
            (submitted ? mnn_session_submit(session, NULL) == MNN_OK && mnn_session_wait(session, -1) == MNN_OK
                       : mnn_session_run(session) == MNN_OK) &&
-           mnn_tensor_read(output, got, sizeof got, MNN_FORMAT_NCHW) == MNN_OK &&
-           memcmp(got, wanted, sizeof got) == 0;
+           mnn_tensor_read(output, got, sizeof got, MNN_FORMAT_NCHW) == MNN_OK && memcmp(got, wanted, sizeof got) == 0;
 }
 
 static bool refused(mnn_status status) {

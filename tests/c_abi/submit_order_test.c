@@ -1,4 +1,5 @@
-/* The thread of submitted runs: their order, cancellation of waiting runs, use from many threads, the end of the thread. */
+/* The thread of submitted runs: their order, cancellation of waiting runs, use from many threads, the end of the
+ * thread. */
 #include "process.h"
 #include "runtime.h"
 #include "submitted.h"
@@ -142,12 +143,10 @@ static void from_many_threads(void** state) {
     struct runner runners[RUNNERS];
     pthread_t threads[RUNNERS];
     for (int i = 0; i < RUNNERS; ++i) {
-        runners[i] =
-            (struct runner){.session = session_with(net, i < 3 ? runtime : NULL, 0), .wanted = wanted};
+        runners[i] = (struct runner){.session = session_with(net, i < 3 ? runtime : NULL, 0), .wanted = wanted};
         write_pixels(runners[i].session, 12);
     }
-    for (int i = 0; i < RUNNERS; ++i)
-        assert_int_equal(pthread_create(&threads[i], NULL, submit_often, &runners[i]), 0);
+    for (int i = 0; i < RUNNERS; ++i) assert_int_equal(pthread_create(&threads[i], NULL, submit_often, &runners[i]), 0);
     for (int i = 0; i < RUNNERS; ++i) assert_int_equal(pthread_join(threads[i], NULL), 0);
     for (int i = 0; i < RUNNERS; ++i) {
         if (runners[i].wrong[0]) fail_msg("%s", runners[i].wrong);

@@ -142,8 +142,7 @@ static void refusals(void** state) {
     options.struct_size = sizeof options;
 
     float pixels[2 * PIXELS] = {0};
-    assert_ok(
-        mnn_session_bind_input(session, first_input(session), pixels, sizeof pixels / 2, MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_bind_input(session, first_input(session), pixels, sizeof pixels / 2, MNN_FORMAT_NCHW));
     assert_ok(mnn_session_resize_input(session, first_input(session), two, 4));
     assert_ok(mnn_session_resize(session));
     assert_fails(mnn_session_submit(session, &options), MNN_ERROR_BAD_STATE);

@@ -185,9 +185,8 @@ int main(void) {
     }
     if (found != MNN_OK || mnn_session_destroy(&probe) != MNN_OK) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_a_thread), cmocka_unit_test(into_bound_memory),
-        cmocka_unit_test(with_callbacks),   cmocka_unit_test(beside_the_cpu),
-        cmocka_unit_test(cancelled_before), cmocka_unit_test(forked),
+        cmocka_unit_test(without_a_thread), cmocka_unit_test(into_bound_memory), cmocka_unit_test(with_callbacks),
+        cmocka_unit_test(beside_the_cpu),   cmocka_unit_test(cancelled_before),  cmocka_unit_test(forked),
     };
     const int failed = cmocka_run_group_tests_name("submit_vulkan", tests, NULL, NULL);
     return failed || mnn_interpreter_destroy(&net) != MNN_OK;

@@ -16,8 +16,8 @@ struct gate {
 #define CLOSED_GATE \
     { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false }
 
-static inline int32_t stop_at_gate(void* user_data, const mnn_op_info_t* op,
-                                   const mnn_tensor_t* const* tensors, size_t count) {
+static inline int32_t stop_at_gate(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
+                                   size_t count) {
     (void)op, (void)tensors, (void)count;
     struct gate* gate = user_data;
     pthread_mutex_lock(&gate->mutex);

@@ -22,11 +22,10 @@ enum { PIXELS = 64, CLASSES = 10 };
 #define UNTOUCHED_SIZE ((size_t)0x5a5a5a5a)
 #define UNTOUCHED_INT ((int32_t)0x5a5a5a5a)
 
-static inline void check_status(mnn_status got, mnn_status wanted, const char* call, const char* file,
-                                int line) {
+static inline void check_status(mnn_status got, mnn_status wanted, const char* call, const char* file, int line) {
     if (got != wanted) {
-        print_error("%s\n  gave %d (%s), wanted %d (%s); last error: %s\n", call, (int)got,
-                    mnn_status_name(got), (int)wanted, mnn_status_name(wanted), mnn_last_error());
+        print_error("%s\n  gave %d (%s), wanted %d (%s); last error: %s\n", call, (int)got, mnn_status_name(got),
+                    (int)wanted, mnn_status_name(wanted), mnn_last_error());
         _fail(file, line);
     }
     if (wanted != MNN_OK && mnn_last_error()[0] == '\0') {
@@ -38,8 +37,7 @@ static inline void check_status(mnn_status got, mnn_status wanted, const char* c
 /* A copy of the sentence of the last failure. */
 static inline void copy_last_error(char* buffer, size_t capacity) {
     size_t needed = 0;
-    if (mnn_last_error_copy(buffer, capacity, &needed) != MNN_OK)
-        fail_msg("the sentence has %zu bytes", needed);
+    if (mnn_last_error_copy(buffer, capacity, &needed) != MNN_OK) fail_msg("the sentence has %zu bytes", needed);
 }
 
 #define assert_ok(call) check_status((call), MNN_OK, #call, __FILE__, __LINE__)
@@ -137,11 +135,9 @@ static inline mnn_status run_watched(mnn_session_t* session, mnn_op_callback bef
 
 /* Writes `batch` images, runs and reads `batch` rows of scores. */
 static inline void classify(mnn_session_t* session, const float* pixels, size_t batch, float* scores) {
-    assert_ok(
-        mnn_tensor_write(first_input(session), pixels, batch * PIXELS * sizeof(float), MNN_FORMAT_NCHW));
+    assert_ok(mnn_tensor_write(first_input(session), pixels, batch * PIXELS * sizeof(float), MNN_FORMAT_NCHW));
     assert_ok(mnn_session_run(session));
-    assert_ok(
-        mnn_tensor_read(first_output(session), scores, batch * CLASSES * sizeof(float), MNN_FORMAT_NCHW));
+    assert_ok(mnn_tensor_read(first_output(session), scores, batch * CLASSES * sizeof(float), MNN_FORMAT_NCHW));
 }
 
 /* The scores of one seeded image, by a session of its own. */

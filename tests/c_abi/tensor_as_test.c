@@ -89,19 +89,16 @@ static void values_that_do_not_fit_change_nothing(void** state) {
     assert_memory_equal(after, floats, sizeof floats);
     uint8_t bytes[PIXELS];
     memset(bytes, 9, sizeof bytes);
-    assert_fails(mnn_tensor_read_as(input, bytes, sizeof bytes, MNN_TYPE_UINT8, MNN_FORMAT_NCHW),
-                 MNN_ERROR_INPUT_DATA);
+    assert_fails(mnn_tensor_read_as(input, bytes, sizeof bytes, MNN_TYPE_UINT8, MNN_FORMAT_NCHW), MNN_ERROR_INPUT_DATA);
     assert_int_equal(bytes[0], 9);
     for (size_t i = 0; i < PIXELS; ++i) floats[i] = 0.5f;
     floats[0] = NAN;
     assert_ok(mnn_tensor_write(input, floats, sizeof floats, MNN_FORMAT_NCHW));
     int64_t wide[PIXELS];
-    assert_fails(mnn_tensor_read_as(input, wide, sizeof wide, MNN_TYPE_INT64, MNN_FORMAT_NCHW),
-                 MNN_ERROR_INPUT_DATA);
+    assert_fails(mnn_tensor_read_as(input, wide, sizeof wide, MNN_TYPE_INT64, MNN_FORMAT_NCHW), MNN_ERROR_INPUT_DATA);
     floats[0] = 0x1p63f; /* one above the largest */
     assert_ok(mnn_tensor_write(input, floats, sizeof floats, MNN_FORMAT_NCHW));
-    assert_fails(mnn_tensor_read_as(input, wide, sizeof wide, MNN_TYPE_INT64, MNN_FORMAT_NCHW),
-                 MNN_ERROR_INPUT_DATA);
+    assert_fails(mnn_tensor_read_as(input, wide, sizeof wide, MNN_TYPE_INT64, MNN_FORMAT_NCHW), MNN_ERROR_INPUT_DATA);
     uint16_t halves[PIXELS];
     floats[0] = 65520.0f; /* would round to infinity */
     assert_ok(mnn_tensor_write(input, floats, sizeof floats, MNN_FORMAT_NCHW));
@@ -122,15 +119,13 @@ static void wrong_arguments(void** state) {
                  MNN_ERROR_INPUT_DATA);
     assert_fails(mnn_tensor_write_as(input, NULL, sizeof wide, MNN_TYPE_INT64, MNN_FORMAT_NCHW),
                  MNN_ERROR_NULL_ARGUMENT);
-    assert_fails(mnn_tensor_write_as(output, wide, sizeof wide, MNN_TYPE_INT64, MNN_FORMAT_NCHW),
-                 MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_tensor_write_as(output, wide, sizeof wide, MNN_TYPE_INT64, MNN_FORMAT_NCHW), MNN_ERROR_BAD_STATE);
     assert_fails(mnn_tensor_write_as(NULL, wide, sizeof wide, MNN_TYPE_INT64, MNN_FORMAT_NCHW),
                  MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_tensor_read_as(input, wide, sizeof wide - 1, MNN_TYPE_INT64, MNN_FORMAT_NCHW),
                  MNN_ERROR_BUFFER_TOO_SMALL);
     assert_fails(mnn_tensor_read_as(input, wide, sizeof wide, 99, MNN_FORMAT_NCHW), MNN_ERROR_INVALID_VALUE);
-    assert_fails(mnn_tensor_read_as(output, wide, sizeof wide, MNN_TYPE_INT64, MNN_FORMAT_NCHW),
-                 MNN_ERROR_BAD_STATE);
+    assert_fails(mnn_tensor_read_as(output, wide, sizeof wide, MNN_TYPE_INT64, MNN_FORMAT_NCHW), MNN_ERROR_BAD_STATE);
 }
 
 static int open_all(void** state) {

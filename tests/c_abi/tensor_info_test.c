@@ -27,8 +27,7 @@ struct shown {
     int packed, row_major;
 };
 
-static int32_t look(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
-                    size_t count) {
+static int32_t look(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     (void)op;
     struct shown* shown = user_data;
     for (size_t i = 0; i < count; ++i) {
@@ -53,8 +52,7 @@ static void shown_tensors(void** state) {
 static void unused_inputs(void** state) {
     (void)state;
     mnn_interpreter_t* other = NULL;
-    assert_ok(mnn_interpreter_create_from_file(MNN_C_CASES_FOLDER "/matmul__constant_right/model.mnn", NULL,
-                                               &other));
+    assert_ok(mnn_interpreter_create_from_file(MNN_C_CASES_FOLDER "/matmul__constant_right/model.mnn", NULL, &other));
     mnn_schedule_config_t config = default_config();
     const char* one[] = {"odd"};
     config.outputs = one;
@@ -182,9 +180,8 @@ static void printing(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inputs_and_outputs), cmocka_unit_test(shown_tensors),
-        cmocka_unit_test(unused_inputs),      cmocka_unit_test(meaning_of_extents),
-        cmocka_unit_test(channels_last),      cmocka_unit_test(printing),
+        cmocka_unit_test(inputs_and_outputs), cmocka_unit_test(shown_tensors), cmocka_unit_test(unused_inputs),
+        cmocka_unit_test(meaning_of_extents), cmocka_unit_test(channels_last), cmocka_unit_test(printing),
     };
     return cmocka_run_group_tests_name("tensor info", tests, open_net, close_net);
 }

@@ -2,8 +2,7 @@
 #include "digits_net.h"
 
 /* Where mnn_c.h says that element (n, c, s) of N x C x S lies. */
-static size_t offset_in(int32_t format, size_t batch, size_t channels, size_t plane, size_t n, size_t c,
-                        size_t s) {
+static size_t offset_in(int32_t format, size_t batch, size_t channels, size_t plane, size_t n, size_t c, size_t s) {
     switch (format) {
         case MNN_FORMAT_NCHW:
             return (n * channels + c) * plane + s;
@@ -60,8 +59,8 @@ static void round_trips(void** state) {
                             float got = -1;
                             memcpy(&got, out + 1 + 4 * offset_in(to, batch, 1, PIXELS, n, c, s), 4);
                             if (got != wanted)
-                                fail_msg("batch %zu, format %d to %d, (%zu, %zu, %zu): %g instead of %g",
-                                         batch, (int)from, (int)to, n, c, s, (double)got, (double)wanted);
+                                fail_msg("batch %zu, format %d to %d, (%zu, %zu, %zu): %g instead of %g", batch,
+                                         (int)from, (int)to, n, c, s, (double)got, (double)wanted);
                         }
                 assert_int_equal(out[0], 0x5a);
                 for (size_t i = 0; i < 8; ++i) assert_int_equal(out[1 + bytes_out + i], 0x5a);
@@ -112,8 +111,7 @@ static void layouts_of_saved_tensors(void** state) {
                     for (size_t s = 0; s < plane; ++s) {
                         const float wanted = c < channels ? plain[(n * channels + c) * plane + s] : 0.0f;
                         if (other[offset_in(format, BATCH, channels, plane, n, c, s)] != wanted)
-                            fail_msg("%s in format %d differs at (%zu, %zu, %zu)", saved[i].name, (int)format,
-                                     n, c, s);
+                            fail_msg("%s in format %d differs at (%zu, %zu, %zu)", saved[i].name, (int)format, n, c, s);
                     }
             assert_int_equal(((unsigned char*)other)[bytes], 0x5a);
         }

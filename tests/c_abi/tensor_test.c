@@ -103,8 +103,7 @@ static void write_misuse(void** state) {
     float pixels[PIXELS * 4 + 4], other[PIXELS * 4 + 4] = {0}, got[PIXELS];
     fill_pixels(pixels, PIXELS, 22);
     assert_ok(mnn_tensor_write(input, pixels, PIXELS * 4, MNN_FORMAT_NCHW));
-    const size_t wrong[] = {0,           1,        PIXELS * 4 - 1, PIXELS * 4 + 1, PIXELS * 4 - 4,
-                            PIXELS * 16, SIZE_MAX, 1u << 31};
+    const size_t wrong[] = {0, 1, PIXELS * 4 - 1, PIXELS * 4 + 1, PIXELS * 4 - 4, PIXELS * 16, SIZE_MAX, 1u << 31};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i)
         for (int32_t format = MNN_FORMAT_NCHW; format <= MNN_FORMAT_NHWC; ++format)
             assert_fails(mnn_tensor_write(input, other, wrong[i], format), MNN_ERROR_INPUT_DATA);
@@ -139,8 +138,7 @@ static void read_misuse(void** state) {
     for (size_t i = 0; i < 3; ++i)
         for (int32_t format = MNN_FORMAT_NCHW; format <= MNN_FORMAT_NC4HW4; ++format)
             assert_fails(mnn_tensor_read(output, buffer, small[i], format), MNN_ERROR_BUFFER_TOO_SMALL);
-    assert_fails(mnn_tensor_read(input, buffer, PIXELS * 4 * 4 - 1, MNN_FORMAT_NC4HW4),
-                 MNN_ERROR_BUFFER_TOO_SMALL);
+    assert_fails(mnn_tensor_read(input, buffer, PIXELS * 4 * 4 - 1, MNN_FORMAT_NC4HW4), MNN_ERROR_BUFFER_TOO_SMALL);
     assert_fails(mnn_tensor_read(output, NULL, 0, MNN_FORMAT_NCHW), MNN_ERROR_BUFFER_TOO_SMALL);
     assert_fails(mnn_tensor_read(output, NULL, CLASSES * 4, MNN_FORMAT_NCHW), MNN_ERROR_NULL_ARGUMENT);
     const int32_t formats[] = {-1, 3, INT32_MIN, INT32_MAX};
@@ -204,12 +202,8 @@ static void wrong_handles(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(describe),
-        cmocka_unit_test(empty_batch),
-        cmocka_unit_test(digits_are_recognized),
-        cmocka_unit_test(write_misuse),
-        cmocka_unit_test(read_misuse),
-        cmocka_unit_test(null_arguments),
+        cmocka_unit_test(describe),      cmocka_unit_test(empty_batch), cmocka_unit_test(digits_are_recognized),
+        cmocka_unit_test(write_misuse),  cmocka_unit_test(read_misuse), cmocka_unit_test(null_arguments),
         cmocka_unit_test(wrong_handles),
     };
     return cmocka_run_group_tests_name("tensor", tests, open_net, close_net);

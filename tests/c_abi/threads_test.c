@@ -41,12 +41,12 @@ static void* run_all(void* data) {
         float pixels[PIXELS];
         fill_pixels(pixels, PIXELS, work->seed + round);
         if (!session && !keep(work, create_with_threads(work->net, work->threads, &session))) return NULL;
-        const bool fine = keep(work, mnn_session_input(session, "image", &input)) &&
-                          keep(work, mnn_session_output(session, "scores", &output)) &&
-                          keep(work, mnn_tensor_write(input, pixels, sizeof pixels, MNN_FORMAT_NCHW)) &&
-                          keep(work, mnn_session_run(session)) &&
-                          keep(work, mnn_tensor_read(output, work->scores[round], sizeof work->scores[round],
-                                                     MNN_FORMAT_NCHW));
+        const bool fine =
+            keep(work, mnn_session_input(session, "image", &input)) &&
+            keep(work, mnn_session_output(session, "scores", &output)) &&
+            keep(work, mnn_tensor_write(input, pixels, sizeof pixels, MNN_FORMAT_NCHW)) &&
+            keep(work, mnn_session_run(session)) &&
+            keep(work, mnn_tensor_read(output, work->scores[round], sizeof work->scores[round], MNN_FORMAT_NCHW));
         if (!work->session) keep(work, mnn_session_destroy(&session));
         if (!fine) return NULL;
     }
@@ -56,8 +56,7 @@ static void* run_all(void* data) {
 static void run_together(struct work* works, size_t count) {
     pthread_t threads[8];
     assert_true(count <= 8);
-    for (size_t i = 0; i < count; ++i)
-        assert_int_equal(pthread_create(&threads[i], NULL, run_all, &works[i]), 0);
+    for (size_t i = 0; i < count; ++i) assert_int_equal(pthread_create(&threads[i], NULL, run_all, &works[i]), 0);
     for (size_t i = 0; i < count; ++i) assert_int_equal(pthread_join(threads[i], NULL), 0);
     for (size_t i = 0; i < count; ++i)
         if (works[i].status != MNN_OK)

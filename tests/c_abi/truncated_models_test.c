@@ -5,7 +5,8 @@
 
 #include "support.h"
 
-/* Strings and arrays at the end of a file are followed by zeros up to the next multiple of 4 or 8, which nothing reads. */
+/* Strings and arrays at the end of a file are followed by zeros up to the next multiple of 4 or 8, which nothing reads.
+ * */
 enum { PADDING = 7 };
 
 struct loads {
@@ -13,8 +14,7 @@ struct loads {
 };
 
 /* A length gives MNN_ERROR_TRUNCATED, or the model where only padding is missing. */
-static void check(mnn_status status, mnn_interpreter_t** made, size_t length, size_t size,
-                  struct loads* loads) {
+static void check(mnn_status status, mnn_interpreter_t** made, size_t length, size_t size, struct loads* loads) {
     if (status == MNN_ERROR_TRUNCATED) {
         assert_true(mnn_last_error()[0] != '\0');
         assert_null(*made);
@@ -38,8 +38,7 @@ static void check_memory(const unsigned char* bytes, size_t size, size_t step) {
         loads.whole = 0;
         for (size_t length = 0; length < size; length += step) {
             mnn_interpreter_t* made = NULL;
-            check(mnn_interpreter_create_from_memory(bytes, length, &options, &made), &made, length, size,
-                  &loads);
+            check(mnn_interpreter_create_from_memory(bytes, length, &options, &made), &made, length, size, &loads);
         }
     }
     assert_true(loads.truncated >= 2 * (size / step) - 2 * PADDING);

@@ -82,8 +82,7 @@ static void written_by_the_caller(void** state) {
     assert_ok(mnn_interpreter_destroy(&variables));
 }
 
-static int32_t stop(void* user_data, const mnn_op_info_t* info, const mnn_tensor_t* const* tensors,
-                    size_t count) {
+static int32_t stop(void* user_data, const mnn_op_info_t* info, const mnn_tensor_t* const* tensors, size_t count) {
     (void)tensors;
     (void)count;
     return strcmp(info->name, (const char*)user_data) == 0 ? MNN_OP_STOP : MNN_OP_RUN;
@@ -127,8 +126,7 @@ static mnn_session_t* session_with(mnn_interpreter_t* of, const char* const* out
 /* Outputs by name take the updates with them that they need, and those of constants that they name. */
 static void outputs_by_name(void** state) {
     (void)state;
-    static const char *const before[] = {"before"}, *const after[] = {"after"},
-                             *const runs[] = {"before", "runs"};
+    static const char *const before[] = {"before"}, *const after[] = {"after"}, *const runs[] = {"before", "runs"};
     mnn_interpreter_t* variables = open_net_of("variables");
     mnn_session_t *reads = session_with(variables, before, 1), *needs = session_with(variables, after, 1),
                   *names = session_with(variables, runs, 2);

@@ -68,11 +68,9 @@ static void batches_resize(void** state) {
         assert_ok(mnn_session_output(session, NULL, &output));
         float pixels[7 * PIXELS], scores[7 * CLASSES], wanted[CLASSES];
         for (int32_t n = 0; n < batches[i]; ++n) fill_pixels(pixels + n * PIXELS, PIXELS, (uint32_t)n);
-        assert_ok(
-            mnn_tensor_write(input, pixels, (size_t)batches[i] * PIXELS * sizeof(float), MNN_FORMAT_NCHW));
+        assert_ok(mnn_tensor_write(input, pixels, (size_t)batches[i] * PIXELS * sizeof(float), MNN_FORMAT_NCHW));
         assert_ok(mnn_session_run(session));
-        assert_ok(
-            mnn_tensor_read(output, scores, (size_t)batches[i] * CLASSES * sizeof(float), MNN_FORMAT_NCHW));
+        assert_ok(mnn_tensor_read(output, scores, (size_t)batches[i] * CLASSES * sizeof(float), MNN_FORMAT_NCHW));
         for (int32_t n = 0; n < batches[i]; ++n) {
             reference_scores((uint32_t)n, wanted);
             assert_close(scores + n * CLASSES, wanted, CLASSES, 1e-4f);
@@ -226,8 +224,7 @@ static void sessions_on_threads(void** state) {
     pthread_t threads[WORKERS];
     float wanted[CLASSES];
     reference_scores(21, wanted);
-    for (int i = 0; i < WORKERS; ++i)
-        assert_int_equal(pthread_create(&threads[i], NULL, run_alone, &works[i]), 0);
+    for (int i = 0; i < WORKERS; ++i) assert_int_equal(pthread_create(&threads[i], NULL, run_alone, &works[i]), 0);
     for (int i = 0; i < WORKERS; ++i) assert_int_equal(pthread_join(threads[i], NULL), 0);
     for (int i = 0; i < WORKERS; ++i) {
         assert_int_equal(works[i].status, MNN_OK);
@@ -255,8 +252,7 @@ static void sessions_leave_nothing(void** state) {
     }
     assert_int_equal(descriptor_count(), descriptors);
     const long grown = resident_kib() - resident;
-    print_message("%d sessions: resident memory grew by %ld KiB after round %d\n", cycles, grown,
-                  WARM_ROUNDS);
+    print_message("%d sessions: resident memory grew by %ld KiB after round %d\n", cycles, grown, WARM_ROUNDS);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which keep freed memory for a while */
     assert_true(grown < 2048);
 #endif

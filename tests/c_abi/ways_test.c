@@ -71,8 +71,8 @@ static float value_of(const char* name, size_t i) {
     return 0;
 }
 
-/* The session has these inputs, those that are not used with a '-' behind them, and these outputs, in that order; what is
- * used is fed, and the outputs are those of the whole net. */
+/* The session has these inputs, those that are not used with a '-' behind them, and these outputs, in that order; what
+ * is used is fed, and the outputs are those of the whole net. */
 static void assert_session(mnn_session_t* session, const char* inputs, const char* outputs) {
     char found[128] = "";
     size_t count = 0;

@@ -55,7 +55,8 @@ static void parts_of_a_tensor(void** state) {
     assert_ok(mnn_interpreter_destroy(&parts));
 }
 
-/* t begins with x[0]; a loop adds the rest of x to its running sum, and the next one multiplies t by x where it lies. */
+/* t begins with x[0]; a loop adds the rest of x to its running sum, and the next one multiplies t by x where it lies.
+ * */
 static void loops_in_place(void** state) {
     (void)state;
     mnn_interpreter_t* loops = open_net_of("loops");

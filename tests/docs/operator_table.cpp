@@ -47,8 +47,7 @@ const char* cpuWay(OpType type, const OpDef* def) {
     if (cpu::findCpuOp(type)) return "kernel";
     constexpr OpType kValues[] = {OpType::Const, OpType::Input, OpType::TrainableParam,
                                   OpType::Rank,  OpType::Shape, OpType::Size};
-    return std::find(std::begin(kValues), std::end(kValues), type) != std::end(kValues) ? "values"
-                                                                                        : "commands";
+    return std::find(std::begin(kValues), std::end(kValues), type) != std::end(kValues) ? "values" : "commands";
 }
 
 bool hasVulkanKernel([[maybe_unused]] OpType type) {
@@ -62,10 +61,9 @@ bool hasVulkanKernel([[maybe_unused]] OpType type) {
 void print(OpType type, int cases) {
     const OpDef* def = findOpDef(type);
     const cpu::CpuOp* cpu = cpu::findCpuOp(type);
-    std::printf(
-        "{\"number\": %d, \"name\": \"%s\", \"cpu\": \"%s\", \"int8\": %s, \"vulkan\": %s, \"cases\": %d}\n",
-        static_cast<int>(type), opTypeName(type), cpuWay(type, def),
-        cpu && cpu->canQuantize ? "true" : "false", hasVulkanKernel(type) ? "true" : "false", cases);
+    std::printf("{\"number\": %d, \"name\": \"%s\", \"cpu\": \"%s\", \"int8\": %s, \"vulkan\": %s, \"cases\": %d}\n",
+                static_cast<int>(type), opTypeName(type), cpuWay(type, def), cpu && cpu->canQuantize ? "true" : "false",
+                hasVulkanKernel(type) ? "true" : "false", cases);
 }
 
 }  // namespace
@@ -78,8 +76,7 @@ int main(int argc, char** argv) {
     }
     try {
         const std::map<mnnc::OpType, int> counts = mnnc::countCases(argv[1]);
-        for (const mnnc::OpType type : mnnc::kTypes)
-            mnnc::print(type, counts.count(type) ? counts.at(type) : 0);
+        for (const mnnc::OpType type : mnnc::kTypes) mnnc::print(type, counts.count(type) ? counts.at(type) : 0);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 1;

@@ -13,9 +13,7 @@ constinit Plan plan;
 bool fails(Call call) {
     if (!plan.active.load(std::memory_order_acquire) || plan.call != call) return false;
     const long number = plan.seen.fetch_add(1) + 1;
-    const long last = plan.extent == Extent::Once  ? plan.n
-                      : plan.extent == Extent::Few ? plan.n + 4
-                                                   : INT64_MAX;
+    const long last = plan.extent == Extent::Once ? plan.n : plan.extent == Extent::Few ? plan.n + 4 : INT64_MAX;
     if (number < plan.n || number > last) return false;
     plan.failed.fetch_add(1);
     return true;

@@ -69,9 +69,8 @@ void constants(Scene& scene);  // a session of a net with a constant of each typ
 void halves(Scene& scene);     // a session of a net of halves, which has run
 
 mnn_schedule_config_t scheduleConfig();
-mnn_status createRecorded(
-    Scene& scene);                     // a session of the interpreter that waits for a resize, with its plan
-mnn_status createPaths(Scene& scene);  // a session of the interpreter, cut in two
+mnn_status createRecorded(Scene& scene);  // a session of the interpreter that waits for a resize, with its plan
+mnn_status createPaths(Scene& scene);     // a session of the interpreter, cut in two
 
 // ---- Results --------------------------------------------------------------------------------------------------------
 

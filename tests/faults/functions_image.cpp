@@ -21,8 +21,7 @@ mnn_image_t picture(Bytes& pixels, int32_t width, int32_t height) {
 // In scene.memory.
 mnn_image_t source(Scene& scene) {
     const mnn_image_t image = picture(scene.memory, kWidth, kHeight);
-    for (size_t i = 0; i < scene.memory.size(); ++i)
-        scene.memory[i] = static_cast<unsigned char>(i * 37 % 251);
+    for (size_t i = 0; i < scene.memory.size(); ++i) scene.memory[i] = static_cast<unsigned char>(i * 37 % 251);
     return image;
 }
 

@@ -86,16 +86,14 @@ std::vector<Function> interpreterFunctions() {
         {"mnn_interpreter_create_from_file", "read as a whole", nothing, loadFile<MNN_LOAD_CHUNKED>},
         {"mnn_interpreter_create_from_file", "that there is not", nothing,
          [](Scene& s) {
-             return ends(mnn_interpreter_create_from_file("/no/such/file", nullptr, &s.net),
-                         MNN_ERROR_FILE_NOT_EXIST);
+             return ends(mnn_interpreter_create_from_file("/no/such/file", nullptr, &s.net), MNN_ERROR_FILE_NOT_EXIST);
          }},
         {"mnn_interpreter_create_from_memory", "copied", digitsBytes, loadBytes<MNN_LOAD_COPY>},
         {"mnn_interpreter_create_from_memory", "borrowed", digitsBytes, loadBytes<MNN_LOAD_BORROW>},
         {"mnn_interpreter_create_from_memory", "with weights", externalBytes, loadWithWeights},
         {"mnn_interpreter_create_from_memory", "of no model", nothing,
          [](Scene& s) {
-             return ends(mnn_interpreter_create_from_memory("no model", 8, nullptr, &s.net),
-                         MNN_ERROR_BAD_FORMAT);
+             return ends(mnn_interpreter_create_from_memory("no model", 8, nullptr, &s.net), MNN_ERROR_BAD_FORMAT);
          }},
         {"mnn_interpreter_destroy", "", digits, [](Scene& s) { return mnn_interpreter_destroy(&s.net); }},
         {"mnn_interpreter_add_operator", "", [](Scene& s) { load(s, MNN_C_SHRINK_MODEL); },
@@ -118,8 +116,7 @@ std::vector<Function> interpreterFunctions() {
         {"mnn_interpreter_output_info", "", digits, declaration<mnn_interpreter_output_info>},
         {"mnn_interpreter_parameter_count", "", digits, number<uint64_t, mnn_interpreter_parameter_count>},
         {"mnn_interpreter_parameter_count", "of weights in a file",
-         [](Scene& s) { load(s, caseModel("weights__external")); },
-         number<uint64_t, mnn_interpreter_parameter_count>},
+         [](Scene& s) { load(s, caseModel("weights__external")); }, number<uint64_t, mnn_interpreter_parameter_count>},
         {"mnn_interpreter_report", "", digits,
          [](Scene& s) {
              return filled<char>(s.result, [&](char* buffer, size_t capacity, size_t* needed) {
@@ -146,8 +143,7 @@ std::vector<Function> interpreterFunctions() {
              if (status == MNN_OK) s.result = contentOf(s.file);
              return status;
          }},
-        {"mnn_interpreter_release_model", "", open,
-         [](Scene& s) { return mnn_interpreter_release_model(s.net); }},
+        {"mnn_interpreter_release_model", "", open, [](Scene& s) { return mnn_interpreter_release_model(s.net); }},
     };
 }
 

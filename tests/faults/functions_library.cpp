@@ -90,8 +90,7 @@ std::vector<Function> libraryFunctions() {
              return gives(s, status, numbers[0] << 16 | numbers[1] << 8 | numbers[2]);
          }},
         {"mnn_abi_version", "", nothing, [](Scene& s) { return gives(s, MNN_OK, mnn_abi_version()); }},
-        {"mnn_status_name", "", nothing,
-         [](Scene& s) { return gives(s, MNN_OK, mnn_status_name(MNN_ERROR_BUSY)); }},
+        {"mnn_status_name", "", nothing, [](Scene& s) { return gives(s, MNN_OK, mnn_status_name(MNN_ERROR_BUSY)); }},
         {"mnn_last_error", "", refused, [](Scene& s) { return gives(s, MNN_OK, mnn_last_error()); }},
         {"mnn_last_error_copy", "", refused,
          [](Scene& s) {
@@ -146,8 +145,7 @@ std::vector<Function> libraryFunctions() {
 
         {"mnn_backend_init", "", nothing, init<mnn_backend_t, mnn_backend_init>},
         {"mnn_device_buffer_init", "", nothing, init<mnn_device_buffer_t, mnn_device_buffer_init>},
-        {"mnn_interpreter_options_init", "", nothing,
-         init<mnn_interpreter_options_t, mnn_interpreter_options_init>},
+        {"mnn_interpreter_options_init", "", nothing, init<mnn_interpreter_options_t, mnn_interpreter_options_init>},
         {"mnn_operator_init", "", nothing, init<mnn_operator_t, mnn_operator_init>},
         {"mnn_resize_options_init", "", nothing, init<mnn_resize_options_t, mnn_resize_options_init>},
         {"mnn_run_options_init", "", nothing, init<mnn_run_options_t, mnn_run_options_init>},
@@ -163,8 +161,7 @@ std::vector<Function> libraryFunctions() {
         {"mnn_runtime_create", "of workers", nothing, makeRuntime},
         {"mnn_runtime_create", "over threads of the host", nothing, makeRuntimeOfHost},
         {"mnn_runtime_destroy", "", runtime, [](Scene& s) { return mnn_runtime_destroy(&s.runtime); }},
-        {"mnn_runtime_add_backend", "",
-         [](Scene& s) { MUST(mnn_runtime_create(nullptr, &s.backend.runtime)); },
+        {"mnn_runtime_add_backend", "", [](Scene& s) { MUST(mnn_runtime_create(nullptr, &s.backend.runtime)); },
          [](Scene& s) { return s.backend.add(); }},
     };
 }

@@ -38,8 +38,7 @@ template <int32_t weights>
 mnn_status convert(Scene& scene) {
     const mnn_onnx_options_t wanted = options(weights);
     Result made;
-    const mnn_status status =
-        mnn_onnx_convert_memory(scene.model.data(), scene.model.size(), &wanted, &made.handle);
+    const mnn_status status = mnn_onnx_convert_memory(scene.model.data(), scene.model.size(), &wanted, &made.handle);
     return status == MNN_OK ? read(scene, made.handle) : status;
 }
 

@@ -71,8 +71,7 @@ mnn_status bind(Scene& scene) {
     mnn_status status = bound(scene.memory.data() + (Format == MNN_FORMAT_NC4HW4 ? 1 : 0), bytes);
     if (status == MNN_OK) status = mnn_session_run(scene.session);
     scene.result.assign(read, 0);
-    if (status == MNN_OK)
-        status = mnn_tensor_read(scene.output(), scene.result.data(), read, MNN_FORMAT_NCHW);
+    if (status == MNN_OK) status = mnn_tensor_read(scene.output(), scene.result.data(), read, MNN_FORMAT_NCHW);
     return status == MNN_OK ? bound(nullptr, 0) : status;
 }
 
@@ -132,8 +131,7 @@ std::vector<Function> running() {
              MUST(mnn_session_constant(s.session, name, &constant));
              MUST(mnn_tensor_element_count(constant, &count));
              const std::vector<double> values(count, value);
-             MUST(mnn_tensor_write_as(constant, values.data(), count * sizeof value, MNN_TYPE_DOUBLE,
-                                      MNN_FORMAT_NCHW));
+             MUST(mnn_tensor_write_as(constant, values.data(), count * sizeof value, MNN_TYPE_DOUBLE, MNN_FORMAT_NCHW));
          },
          [](Scene& s) { return mnn_session_resize(s.session); }},
         {"mnn_session_trim", "", resized, [](Scene& s) { return mnn_session_trim(s.session); }},

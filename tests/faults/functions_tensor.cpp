@@ -11,15 +11,13 @@ mnn_status readAs(Scene& scene, const mnn_tensor_t* tensor) {
     size_t count = 0;
     MUST(mnn_tensor_element_count(tensor, &count));
     scene.result.assign(count * sizeof(double), 0);
-    return mnn_tensor_read_as(tensor, scene.result.data(), scene.result.size(), MNN_TYPE_DOUBLE,
-                              MNN_FORMAT_NHWC);
+    return mnn_tensor_read_as(tensor, scene.result.data(), scene.result.size(), MNN_TYPE_DOUBLE, MNN_FORMAT_NHWC);
 }
 mnn_status writeAs(mnn_tensor_t* tensor) {
     size_t count = 0;
     MUST(mnn_tensor_element_count(tensor, &count));
     const std::vector<double> values(count, 2);
-    return mnn_tensor_write_as(tensor, values.data(), count * sizeof(double), MNN_TYPE_DOUBLE,
-                               MNN_FORMAT_NHWC);
+    return mnn_tensor_write_as(tensor, values.data(), count * sizeof(double), MNN_TYPE_DOUBLE, MNN_FORMAT_NHWC);
 }
 mnn_status readHalves(Scene& scene) {
     size_t bytes = 0;
@@ -125,8 +123,7 @@ std::vector<Function> tensorFunctions() {
         {"mnn_tensor_write", "", ran, write},
         {"mnn_tensor_write", "of halves", halves, write},
         {"mnn_tensor_write_as", "", ran, [](Scene& s) { return writeAs(s.input()); }},
-        {"mnn_tensor_write_as", "into a constant", constants,
-         [](Scene& s) { return writeAs(constantOf(s)); }},
+        {"mnn_tensor_write_as", "into a constant", constants, [](Scene& s) { return writeAs(constantOf(s)); }},
         {"mnn_tensor_read", "", ran,
          [](Scene& s) {
              s.result.assign(10 * sizeof(float), 0);
@@ -138,8 +135,7 @@ std::vector<Function> tensorFunctions() {
         {"mnn_tensor_read_as", "of a constant", constants, [](Scene& s) { return readAs(s, constantOf(s)); }},
         {"mnn_tensor_read_as", "of halves", halves, [](Scene& s) { return readAs(s, s.output()); }},
         {"mnn_tensor_map", "", ran, [](Scene& s) { return map(s.output(), MNN_MAP_READ); }},
-        {"mnn_tensor_map", "of halves", halves,
-         [](Scene& s) { return map(s.input(), MNN_MAP_READ | MNN_MAP_WRITE); }},
+        {"mnn_tensor_map", "of halves", halves, [](Scene& s) { return map(s.input(), MNN_MAP_READ | MNN_MAP_WRITE); }},
         {"mnn_tensor_unmap", "", mapped, [](Scene& s) { return mnn_tensor_unmap(s.input()); }},
     };
 }

@@ -50,17 +50,15 @@ const char* sentenceOf([[maybe_unused]] const Function& function) {
 void complain(const char* what, const char* detail) {
     ++wrong;
     std::printf("  %s %s, request %ld %s: %s%s%s\n", now.function->name, now.function->use, now.n,
-                now.extent == Extent::Once ? "once" : "and all that follow", what, *detail ? ": " : "",
-                detail);
+                now.extent == Extent::Once ? "once" : "and all that follow", what, *detail ? ": " : "", detail);
     std::fflush(stdout);
 }
 
 void onSignal(int number) {
     char text[200];
-    const int length =
-        std::snprintf(text, sizeof text, "  signal %d in %s %s, request %ld, extent %d\n", number,
-                      now.function ? now.function->name : "", now.function ? now.function->use : "", now.n,
-                      static_cast<int>(now.extent));
+    const int length = std::snprintf(text, sizeof text, "  signal %d in %s %s, request %ld, extent %d\n", number,
+                                     now.function ? now.function->name : "", now.function ? now.function->use : "",
+                                     now.n, static_cast<int>(now.extent));
     static_cast<void>(!write(1, text, static_cast<size_t>(length)));
     std::signal(number, SIG_DFL);
     std::raise(number);
@@ -198,8 +196,7 @@ int main(int argc, char** argv) {
         else
             return 2;
     }
-    for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM})
-        std::signal(number, onSignal);
+    for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM}) std::signal(number, onSignal);
     faults::begin();
     Scene kept;  // keeps the device
     if (forwardType == MNN_FORWARD_VULKAN) {
@@ -211,9 +208,7 @@ int main(int argc, char** argv) {
         faults::open(kept);
     }
     std::vector<Function> table = creationFunctions();
-    const auto add = [&](const std::vector<Function>& more) {
-        table.insert(table.end(), more.begin(), more.end());
-    };
+    const auto add = [&](const std::vector<Function>& more) { table.insert(table.end(), more.begin(), more.end()); };
     add(sessionFunctions());
     add(tensorFunctions());
     add(interpreterFunctions());

@@ -49,9 +49,9 @@ class Held {
             if (!slot.block || ++printed > 12) continue;
             Dl_info info{};
             dladdr(slot.caller, &info);
-            std::printf("    %zu bytes from %s+0x%zx\n", slot.bytes, info.dli_fname ? info.dli_fname : "?",
-                        static_cast<size_t>(static_cast<const char*>(slot.caller) -
-                                            static_cast<const char*>(info.dli_fbase)));
+            std::printf(
+                "    %zu bytes from %s+0x%zx\n", slot.bytes, info.dli_fname ? info.dli_fname : "?",
+                static_cast<size_t>(static_cast<const char*>(slot.caller) - static_cast<const char*>(info.dli_fbase)));
         }
     }
 

@@ -83,11 +83,9 @@ EXPORTED int close(int file) {
     errno = error;
     return -1;
 }
-EXPORTED int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*),
-                            void* argument) {
+EXPORTED int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*), void* argument) {
     if (refused(Call::Thread, CALLER)) return plan.error;
-    static auto* const next =
-        real<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>("pthread_create");
+    static auto* const next = real<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>("pthread_create");
     return next(thread, attributes, body, argument);
 }
 EXPORTED long sysconf(int name) {

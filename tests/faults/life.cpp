@@ -18,9 +18,8 @@ constexpr const char* kPhases[] = {"load",          "borrow",           "declare
 
 void onSignal(int number) {
     char text[160];
-    const int length =
-        std::snprintf(text, sizeof text, "  signal %d at %s, request %ld, extent %d\n", number,
-                      phaseName(subject.now.phase), subject.now.n, static_cast<int>(subject.now.extent));
+    const int length = std::snprintf(text, sizeof text, "  signal %d at %s, request %ld, extent %d\n", number,
+                                     phaseName(subject.now.phase), subject.now.n, static_cast<int>(subject.now.extent));
     static_cast<void>(!write(1, text, static_cast<size_t>(length)));
     std::signal(number, SIG_DFL);
     std::raise(number);
@@ -42,15 +41,13 @@ const char* phaseName(int phase) {
 
 void complain(const char* what, const char* detail) {
     ++subject.wrong;
-    std::printf("  %s, %s, request %ld %s: %s%s%s\n", subject.path, phaseName(subject.now.phase),
-                subject.now.n, subject.now.extent == Extent::Once ? "once" : "and all that follow", what,
-                *detail ? ": " : "", detail);
+    std::printf("  %s, %s, request %ld %s: %s%s%s\n", subject.path, phaseName(subject.now.phase), subject.now.n,
+                subject.now.extent == Extent::Once ? "once" : "and all that follow", what, *detail ? ": " : "", detail);
     std::fflush(stdout);
 }
 
 void nameSignals() {
-    for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM})
-        std::signal(number, onSignal);
+    for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM}) std::signal(number, onSignal);
 }
 
 void Life::call(Phase phase, const std::function<mnn_status()>& body, mnn_status wanted) {
@@ -62,8 +59,7 @@ void Life::call(Phase phase, const std::function<mnn_status()>& body, mnn_status
     const mnn_status status = body();
     if (point_.extent == Extent::FromThen && status != wanted) {
         const mnn_status again = body();  // nor does a second try without memory do harm
-        if (again != MNN_ERROR_OUT_OF_MEMORY && again != wanted)
-            complain("a second try", mnn_status_name(again));
+        if (again != MNN_ERROR_OUT_OF_MEMORY && again != wanted) complain("a second try", mnn_status_name(again));
     }
     seen_ = disarm();
     if (failed() == 0) {

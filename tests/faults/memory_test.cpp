@@ -99,8 +99,7 @@ int main(int argc, char** argv) {
             for (const Extent extent : {Extent::Once, Extent::FromThen})
                 points += walk(static_cast<Phase>(phase), extent, every, expected, before);
             std::printf("  %-20s %6ld points:", phaseName(phase), points);
-            for (const auto& [name, count] : subject.outcomes[phase])
-                std::printf(" %ld %s;", count, name.c_str());
+            for (const auto& [name, count] : subject.outcomes[phase]) std::printf(" %ld %s;", count, name.c_str());
             std::printf("\n");
             std::fflush(stdout);
         }

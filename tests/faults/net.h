@@ -57,8 +57,7 @@ inline void fill(mnn_session_t* session) {
         MUST(mnn_tensor_byte_size(input, MNN_FORMAT_NCHW, &bytes));
         std::vector<float> floats(bytes / 4);
         std::vector<int32_t> numbers(bytes / 4, 3);  // trips of a loop
-        for (size_t k = 0; k < floats.size(); ++k)
-            floats[k] = static_cast<float>((k * 7 + 3) % 11) / 8 - 0.25f;
+        for (size_t k = 0; k < floats.size(); ++k) floats[k] = static_cast<float>((k * 7 + 3) % 11) / 8 - 0.25f;
         const bool isFloat = info.type == MNN_TYPE_FLOAT32;
         const void* data = isFloat ? static_cast<const void*>(floats.data()) : numbers.data();
         MUST(mnn_tensor_write(input, data, bytes, MNN_FORMAT_NCHW));

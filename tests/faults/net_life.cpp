@@ -227,8 +227,7 @@ long liveThrough(const Point& point, Expected& expected) {
     compare(session, expected.resized, "after the release");
 
     // From then on: nothing is left for cleaning up, whichever phase failed.
-    if (point.extent == Extent::FromThen && point.phase != Destroy)
-        arm(Call::Memory, 1, Extent::FromThen, ENOMEM);
+    if (point.extent == Extent::FromThen && point.phase != Destroy) arm(Call::Memory, 1, Extent::FromThen, ENOMEM);
     life.call(Destroy, [&] {
         const mnn_status status = mnn_session_destroy(&session);
         return status != MNN_OK ? status : mnn_interpreter_destroy(&net);

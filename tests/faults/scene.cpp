@@ -99,8 +99,7 @@ void constants(Scene& scene) {
     MUST(mnn_session_constant(scene.session, name, &constant));
     MUST(mnn_tensor_element_count(constant, &count));
     const std::vector<double> values(count, 2.5);
-    MUST(mnn_tensor_write_as(constant, values.data(), count * sizeof(double), MNN_TYPE_DOUBLE,
-                             MNN_FORMAT_NCHW));
+    MUST(mnn_tensor_write_as(constant, values.data(), count * sizeof(double), MNN_TYPE_DOUBLE, MNN_FORMAT_NCHW));
     scene.run();
 }
 

@@ -38,8 +38,7 @@ Bytes compute(Handles& handles) {
     return outputs(handles.session);
 }
 
-void walk(const Subject& subject, Call call, int error, Extent extent,
-          const std::vector<mnn_status>& allowed) {
+void walk(const Subject& subject, Call call, int error, Extent extent, const std::vector<mnn_status>& allowed) {
     int points = 0, refused = 0;
     for (long n = 1;; ++n) {
         const Left before;
@@ -51,8 +50,7 @@ void walk(const Subject& subject, Call call, int error, Extent extent,
             const mnn_status status = subject.call(handles);
             disarm();
             hits = failed();
-            const std::string where = std::string(subject.name) + ", " + callName(call) + " " +
-                                      std::to_string(n) +
+            const std::string where = std::string(subject.name) + ", " + callName(call) + " " + std::to_string(n) +
                                       (error ? std::string(" gives ") + strerrorname_np(error) : " is short");
             if (hits && std::find(allowed.begin(), allowed.end(), status) == allowed.end())
                 complain(where + ": " + mnn_status_name(status) + ", " + mnn_last_error());

@@ -41,8 +41,7 @@ struct Subject {
 };
 
 // Fails each use of `call` within the subject, until none is hit any more.
-void walk(const Subject& subject, Call call, int error, Extent extent,
-          const std::vector<mnn_status>& allowed);
+void walk(const Subject& subject, Call call, int error, Extent extent, const std::vector<mnn_status>& allowed);
 // As Subject::prepare, for subjects that need no preparation.
 mnn_status nothing(Handles&);
 

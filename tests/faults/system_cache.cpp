@@ -25,8 +25,7 @@ Bytes contentOf(const std::string& file) {
 
 void put(const std::string& file, const Bytes& bytes) {
     FILE* stream = std::fopen(file.c_str(), "wb");
-    if (!stream || std::fwrite(bytes.data(), 1, bytes.size(), stream) != bytes.size() ||
-        std::fclose(stream) != 0)
+    if (!stream || std::fwrite(bytes.data(), 1, bytes.size(), stream) != bytes.size() || std::fclose(stream) != 0)
         stop("cannot write the test's own file");
 }
 
@@ -53,8 +52,7 @@ void testCaching() {
         if (status != MNN_OK && now != old) complain(std::string(when) + ": the old cache file is damaged");
         if (status == MNN_OK && std::memcmp(now.data(), "MNNC", std::min<size_t>(now.size(), 4)) != 0)
             complain(std::string(when) + ": the cache file is not complete");
-        if (entries_of(tested.folder.c_str()) != 1)
-            complain(std::string(when) + ": a temporary file is left");
+        if (entries_of(tested.folder.c_str()) != 1) complain(std::string(when) + ": a temporary file is left");
     };
     const Subject update{
         "update of a cache file",
@@ -73,21 +71,17 @@ void testCaching() {
                                return create(handles, 1, MNN_FORWARD_VULKAN);
                            },
                            [&](Handles&, mnn_status status) {
-                               whole("create",
-                                     status == MNN_OK && warnings ? MNN_ERROR_FILE_WRITE_FAILED : status);
+                               whole("create", status == MNN_OK && warnings ? MNN_ERROR_FILE_WRITE_FAILED : status);
                            }};
     const mnn_status bad = MNN_ERROR_FILE_WRITE_FAILED;
     for (const bool direct : {true, false}) {
         const Subject& subject = direct ? update : creation;
         const std::vector<mnn_status> written = {direct ? bad : MNN_OK};
-        for (const int error : {ENOSPC, EIO, EDQUOT, EFBIG})
-            walk(subject, Call::Write, error, Extent::Once, written);
+        for (const int error : {ENOSPC, EIO, EDQUOT, EFBIG}) walk(subject, Call::Write, error, Extent::Once, written);
         for (const int error : {EIO, ENOSPC}) walk(subject, Call::Sync, error, Extent::Once, written);
-        for (const int error : {EACCES, EXDEV, ENOSPC})
-            walk(subject, Call::Rename, error, Extent::Once, written);
+        for (const int error : {EACCES, EXDEV, ENOSPC}) walk(subject, Call::Rename, error, Extent::Once, written);
         for (const int error : {EMFILE, EACCES, EROFS})
-            walk(subject, Call::Open, error, Extent::Once,
-                 {MNN_OK, direct ? MNN_ERROR_FILE_OPEN_FAILED : MNN_OK});
+            walk(subject, Call::Open, error, Extent::Once, {MNN_OK, direct ? MNN_ERROR_FILE_OPEN_FAILED : MNN_OK});
         // Reading the cache that is there: a miss. A creation reads weights of the model, too.
         const std::vector<mnn_status> read = {MNN_OK, direct ? MNN_OK : MNN_ERROR_FILE_READ_FAILED};
         for (const int error : {EIO, EISDIR}) walk(subject, Call::Read, error, Extent::Once, read);

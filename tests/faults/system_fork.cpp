@@ -71,8 +71,7 @@ void testForking(bool vulkan) {
             if (create(other, 1, MNN_FORWARD_VULKAN) != MNN_ERROR_BACKEND_MISSING) return false;
             MUST(create(other, 2));
             const bool same = compute(other) == tested.expected;
-            return same && mnn_session_destroy(&gpu.session) == MNN_OK &&
-                   mnn_interpreter_destroy(&gpu.net) == MNN_OK;
+            return same && mnn_session_destroy(&gpu.session) == MNN_OK && mnn_interpreter_destroy(&gpu.net) == MNN_OK;
         });
         compute(gpu);
     }

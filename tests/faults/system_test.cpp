@@ -21,8 +21,7 @@ void loading() {
     const std::vector<mnn_status> file = {MNN_OK, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED};
     for (const int32_t mode : {MNN_LOAD_DEFAULT, MNN_LOAD_MAPPED, MNN_LOAD_CHUNKED}) {
         static const char* const names[] = {"load", "load, mapped", "load, chunked"};
-        const Subject subject{names[mode], nothing, [mode](Handles& handles) { return load(handles, mode); },
-                              nullptr};
+        const Subject subject{names[mode], nothing, [mode](Handles& handles) { return load(handles, mode); }, nullptr};
         for (const int error : {EACCES, EMFILE, ENFILE, EIO, ELOOP})
             walk(subject, Call::Open, error, Extent::Once, file);
         for (const int error : {ENOENT, ENOTDIR})

@@ -37,8 +37,7 @@ DeviceInfo device() {
 // The driver's bytes as Vulkan wants them to begin, with `rest` behind.
 std::vector<uint8_t> driversBytes(const uint8_t* rest, size_t size) {
     const DeviceInfo info = device();
-    const uint32_t words[] = {16 + VK_UUID_SIZE, VK_PIPELINE_CACHE_HEADER_VERSION_ONE, info.vendorId,
-                              info.deviceId};
+    const uint32_t words[] = {16 + VK_UUID_SIZE, VK_PIPELINE_CACHE_HEADER_VERSION_ONE, info.vendorId, info.deviceId};
     std::vector<uint8_t> bytes(sizeof words + VK_UUID_SIZE + size);
     std::memcpy(bytes.data(), words, sizeof words);
     std::memcpy(bytes.data() + sizeof words, info.pipelineCacheUuid, VK_UUID_SIZE);
@@ -74,14 +73,11 @@ size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t maxSize, unsig
     if (random.oneIn(2)) return LLVMFuzzerMutate(data, size, maxSize);
     std::vector<uint8_t> driver = driversBytes(data, std::min<size_t>(size, 64));
     if (random.oneIn(4)) driver.resize(random.below(driver.size() + 1));
-    if (random.oneIn(4) && !driver.empty())
-        random.pick(driver) ^= static_cast<uint8_t>(1u << random.below(8));
+    if (random.oneIn(4) && !driver.empty()) random.pick(driver) ^= static_cast<uint8_t>(1u << random.below(8));
     TuningRecord record;
-    for (int i = random.below(3); i > 0; --i)
-        record.keep(std::string(random.below(9), 'p'), static_cast<uint32_t>(i));
+    for (int i = random.below(3); i > 0; --i) record.keep(std::string(random.below(9), 'p'), static_cast<uint32_t>(i));
     std::vector<uint8_t> tuning = record.bytes();
-    if (random.oneIn(4) && !tuning.empty())
-        random.pick(tuning) ^= static_cast<uint8_t>(1u << random.below(8));
+    if (random.oneIn(4) && !tuning.empty()) random.pick(tuning) ^= static_cast<uint8_t>(1u << random.below(8));
     std::vector<uint8_t> stored = storedCache({driver, tuning}, device());
     if (random.oneIn(2)) random.pick(stored) ^= static_cast<uint8_t>(1u << random.below(8));
     if (random.oneIn(8)) stored.resize(random.below(stored.size() + 1));

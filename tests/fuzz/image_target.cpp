@@ -1,5 +1,5 @@
-// The readers of image files and the conversions of pictures: through the tool, for inputs with channels first and last,
-// and through mnn_c_image.h, with options that are made of the file's own bytes.
+// The readers of image files and the conversions of pictures: through the tool, for inputs with channels first and
+// last, and through mnn_c_image.h, with options that are made of the file's own bytes.
 #include <mnn_c_image.h>
 
 #include <algorithm>
@@ -51,8 +51,7 @@ void convertAnything(const uint8_t* data, size_t size) {
     values.format = numbers.next<uint8_t>() % 5;
     values.width = numbers.next<uint16_t>() % 1100;
     values.height = numbers.next<uint8_t>() % 8;
-    std::vector<uint8_t> pixels,
-        result(static_cast<size_t>(values.width) * values.height * 4 * sizeof(float));
+    std::vector<uint8_t> pixels, result(static_cast<size_t>(values.width) * values.height * 4 * sizeof(float));
     if (mnn_image_byte_size(&image, &image.bytes) == MNN_OK) {
         pixels.assign(image.bytes, 7);  // as many as the picture takes: a sanitizer sees one more
         image.pixels = pixels.data();
@@ -67,8 +66,8 @@ void convertAnything(const uint8_t* data, size_t size) {
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const bool channelsLast = size % 2;
     try {
-        const tool::ImageForm form(
-            channelsLast ? std::vector<int64_t>{1, 9, 5, 3} : std::vector<int64_t>{1, 1, 4, 7}, channelsLast);
+        const tool::ImageForm form(channelsLast ? std::vector<int64_t>{1, 9, 5, 3} : std::vector<int64_t>{1, 1, 4, 7},
+                                   channelsLast);
         (void)tool::imageInput({reinterpret_cast<const char*>(data), size}, form, {});
     } catch (const tool::ToolError&) {
     }

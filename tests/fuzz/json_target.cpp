@@ -39,8 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                 (void)tool::compareOrdered(output, output.array, item.tolerance);
             }
         }
-        if (!unordered.empty())
-            (void)tool::compareUnordered(unordered, ours, item.tolerance, item.maxUnmatched);
+        if (!unordered.empty()) (void)tool::compareUnordered(unordered, ours, item.tolerance, item.maxUnmatched);
     } catch (const tool::ToolError&) {
     }
     return 0;

@@ -8,7 +8,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t maxSize, unsig
 
 extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t* first, size_t firstSize, const uint8_t* second,
                                             size_t secondSize, uint8_t* out, size_t maxSize, unsigned seed);
-size_t LLVMFuzzerCustomCrossOver(const uint8_t* first, size_t firstSize, const uint8_t* second,
-                                 size_t secondSize, uint8_t* out, size_t maxSize, unsigned seed) {
+size_t LLVMFuzzerCustomCrossOver(const uint8_t* first, size_t firstSize, const uint8_t* second, size_t secondSize,
+                                 uint8_t* out, size_t maxSize, unsigned seed) {
     return fuzz::crossNets(first, firstSize, second, secondSize, out, maxSize, seed);
 }

@@ -24,14 +24,13 @@ struct Counters {
     ~Counters() {
         if (executions < 2) return;
         const double percent = 100.0 / static_cast<double>(executions);
-        std::fprintf(
-            stderr,
-            "model: %zu executions, %zu loaded (%.1f%%), %zu sessions created (%.1f%%), %zu ran "
-            "(%.1f%%), %zu ran after a resize, %zu calls ended by a token or a callback, %zu loaded with "
-            "a weight file, %zu loaded from a file, of which %zu changed afterwards\n",
-            executions, loads, static_cast<double>(loads) * percent, creations,
-            static_cast<double>(creations) * percent, runs, static_cast<double>(runs) * percent, resizes,
-            ended, external, files, changed);
+        std::fprintf(stderr,
+                     "model: %zu executions, %zu loaded (%.1f%%), %zu sessions created (%.1f%%), %zu ran "
+                     "(%.1f%%), %zu ran after a resize, %zu calls ended by a token or a callback, %zu loaded with "
+                     "a weight file, %zu loaded from a file, of which %zu changed afterwards\n",
+                     executions, loads, static_cast<double>(loads) * percent, creations,
+                     static_cast<double>(creations) * percent, runs, static_cast<double>(runs) * percent, resizes,
+                     ended, external, files, changed);
     }
 };
 Counters counters;
@@ -217,9 +216,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         modelFile.age();  // or it would be read as a whole
     }
     const auto load = [&](mnn_interpreter_t** net) {
-        return plan.fromFile()
-                   ? mnn_interpreter_create_from_file(modelFile.path().c_str(), &options, net)
-                   : mnn_interpreter_create_from_memory(model.data(), model.size(), &options, net);
+        return plan.fromFile() ? mnn_interpreter_create_from_file(modelFile.path().c_str(), &options, net)
+                               : mnn_interpreter_create_from_memory(model.data(), model.size(), &options, net);
     };
     mnn_interpreter_t* net = nullptr;
     mnn_status status = load(&net);
@@ -235,8 +233,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     ++counters.loads;
     counters.files += plan.fromFile();
     counters.external += !input.weights.empty();
-    if (plan.mayChange())
-        changeFile(!input.weights.empty() && random.oneIn(2) ? weightFile : modelFile, random);
+    if (plan.mayChange()) changeFile(!input.weights.empty() && random.oneIn(2) ? weightFile : modelFile, random);
     if (plan.ownOperators) fuzz::addOwnOperators(net, random);
     askInterpreter(net);
     if (useInterpreter(net, plan)) fuzz::keepNet(data, size);

@@ -114,8 +114,7 @@ void moveOutConvolution(wire::Convolution2DT& conv, std::vector<uint8_t>& file) 
     conv.external = {static_cast<int64_t>(file.size())};
     if (wire::IDSTQuanT* quan = conv.quanParameter.get()) {
         conv.external.push_back(moveOut(quan->buffer, file));
-        conv.external.push_back(quan->alphaFp16.empty() ? moveOut(quan->alpha, file)
-                                                        : moveOut(quan->alphaFp16, file));
+        conv.external.push_back(quan->alphaFp16.empty() ? moveOut(quan->alpha, file) : moveOut(quan->alphaFp16, file));
         conv.external.push_back(moveOut(conv.bias, file));
         conv.external.push_back(moveOut(quan->index, file));
     } else {
@@ -178,8 +177,7 @@ void editParameters(wire::OpT& op, std::vector<uint8_t>& file, Random& random) {
 void insertOp(GraphRef graph, wire::NetT& net, std::unique_ptr<wire::OpT> op, Random& random) {
     const size_t position = 1 + random.below(graph.ops.size());
     const auto tensor = static_cast<int32_t>(graph.names.size());
-    for (int32_t& id : op->inputIndexes)
-        id = tensorBefore(graph, std::min(position, graph.ops.size()), random);
+    for (int32_t& id : op->inputIndexes) id = tensorBefore(graph, std::min(position, graph.ops.size()), random);
     for (size_t i = 0; i < op->outputIndexes.size(); ++i) {
         op->outputIndexes[i] = tensor + static_cast<int32_t>(i);
         graph.names.push_back("fuzz" + std::to_string(tensor + static_cast<int32_t>(i)));

@@ -8,9 +8,8 @@
 
 namespace fuzz {
 
-// Makes one change. `spare`: another net whose operators may come in; the net itself where there is none. Weights that are
-// moved out of the net go to the end of `file`.
-void editStructure(mnnc::wire::NetT& net, const mnnc::wire::NetT& spare, std::vector<uint8_t>& file,
-                   Random& random);
+// Makes one change. `spare`: another net whose operators may come in; the net itself where there is none. Weights that
+// are moved out of the net go to the end of `file`.
+void editStructure(mnnc::wire::NetT& net, const mnnc::wire::NetT& spare, std::vector<uint8_t>& file, Random& random);
 
 }  // namespace fuzz

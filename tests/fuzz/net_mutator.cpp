@@ -22,8 +22,7 @@ namespace {
 namespace wire = mnnc::wire;
 
 bool wellFormed(std::span<const uint8_t> bytes) {
-    if (bytes.size() < 8 || mnnc::walkStructure(bytes.data(), bytes.size()) != mnnc::Structure::Sound)
-        return false;
+    if (bytes.size() < 8 || mnnc::walkStructure(bytes.data(), bytes.size()) != mnnc::Structure::Sound) return false;
     flatbuffers::Verifier verifier(bytes.data(), bytes.size(), 64, 100000);
     return verifier.VerifyBuffer<wire::Net>(nullptr);
 }
@@ -106,8 +105,7 @@ void editNet(Parts& parts, std::span<const uint8_t> spareBytes, size_t maxSize, 
     const auto net = unpack(parts.model);
     const auto spare = unpack(spareBytes);
     const bool structure = random.oneIn(2);
-    for (size_t k = structure ? 1 + random.below(3) : 0; k > 0; --k)
-        editStructure(*net, *spare, parts.weights, random);
+    for (size_t k = structure ? 1 + random.below(3) : 0; k > 0; --k) editStructure(*net, *spare, parts.weights, random);
     parts.model = pack(*net);
     if (!structure || random.oneIn(4)) editTables(parts.model, 1 + random.below(4), random);
     if (random.oneIn(24)) editBytes(parts.model, maxSize, random);
@@ -162,8 +160,8 @@ size_t mutateNet(uint8_t* data, size_t size, size_t maxSize, unsigned seed) {
     return made ? made : LLVMFuzzerMutate(data, size, maxSize);
 }
 
-size_t crossNets(const uint8_t* first, size_t firstSize, const uint8_t* second, size_t secondSize,
-                 uint8_t* out, size_t maxSize, unsigned seed) {
+size_t crossNets(const uint8_t* first, size_t firstSize, const uint8_t* second, size_t secondSize, uint8_t* out,
+                 size_t maxSize, unsigned seed) {
     Random random(seed);
     Parts parts(splitInput(first, firstSize));
     const NetInput other = splitInput(second, secondSize);

@@ -12,7 +12,7 @@ void keepNet(const uint8_t* data, size_t size);
 
 // As LLVMFuzzerCustomMutator and LLVMFuzzerCustomCrossOver.
 size_t mutateNet(uint8_t* data, size_t size, size_t maxSize, unsigned seed);
-size_t crossNets(const uint8_t* first, size_t firstSize, const uint8_t* second, size_t secondSize,
-                 uint8_t* out, size_t maxSize, unsigned seed);
+size_t crossNets(const uint8_t* first, size_t firstSize, const uint8_t* second, size_t secondSize, uint8_t* out,
+                 size_t maxSize, unsigned seed);
 
 }  // namespace fuzz

@@ -1,5 +1,5 @@
-// The ONNX importer, through mnn_c_onnx.h: bytes become a net that loads, a report with reasons, or a status that the header
-// lists.
+// The ONNX importer, through mnn_c_onnx.h: bytes become a net that loads, a report with reasons, or a status that the
+// header lists.
 #include <mnn_c_onnx.h>
 
 #include <algorithm>
@@ -25,11 +25,11 @@ int32_t watch(void*, uint64_t done, uint64_t) {
 
 // What mnn_onnx_convert_memory() may return.
 bool isListed(mnn_status status) {
-    constexpr mnn_status kStatuses[] = {
-        MNN_ERROR_BAD_FORMAT,    MNN_ERROR_TRUNCATED,     MNN_ERROR_CYCLE,          MNN_ERROR_OVERFLOW,
-        MNN_ERROR_BAD_RANGE,     MNN_ERROR_NOT_SUPPORTED, MNN_ERROR_LIMIT_EXCEEDED, MNN_ERROR_CALLBACK_STOP,
-        MNN_ERROR_BAD_PARAMETER, MNN_ERROR_BAD_TYPE,      MNN_ERROR_BAD_INDEX,      MNN_ERROR_BAD_WEIGHTS,
-        MNN_ERROR_INVALID_VALUE, MNN_ERROR_COMPUTE_SIZE,  MNN_ERROR_NOT_FOUND};
+    constexpr mnn_status kStatuses[] = {MNN_ERROR_BAD_FORMAT,     MNN_ERROR_TRUNCATED,     MNN_ERROR_CYCLE,
+                                        MNN_ERROR_OVERFLOW,       MNN_ERROR_BAD_RANGE,     MNN_ERROR_NOT_SUPPORTED,
+                                        MNN_ERROR_LIMIT_EXCEEDED, MNN_ERROR_CALLBACK_STOP, MNN_ERROR_BAD_PARAMETER,
+                                        MNN_ERROR_BAD_TYPE,       MNN_ERROR_BAD_INDEX,     MNN_ERROR_BAD_WEIGHTS,
+                                        MNN_ERROR_INVALID_VALUE,  MNN_ERROR_COMPUTE_SIZE,  MNN_ERROR_NOT_FOUND};
     return std::find(std::begin(kStatuses), std::end(kStatuses), status) != std::end(kStatuses);
 }
 
@@ -59,8 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     options.max_memory_bytes = kMostBytes;
     options.progress = watch;
     options.weights = static_cast<int32_t>(size % 4);
-    options.weight_block =
-        options.weights >= MNN_ONNX_WEIGHTS_INT8 ? static_cast<int32_t>(size / 4 % 2 * 16) : 0;
+    options.weight_block = options.weights >= MNN_ONNX_WEIGHTS_INT8 ? static_cast<int32_t>(size / 4 % 2 * 16) : 0;
     options.weights_beside = static_cast<int32_t>(size / 8 % 2);
     mnn_onnx_result_t* result = nullptr;
     const mnn_status status = mnn_onnx_convert_memory(data, size, &options, &result);

@@ -89,8 +89,7 @@ mnn_status compute(void* own, mnn_operator_call_t* call) {
     if (call->state) host.seen += *static_cast<uint64_t*>(call->state);
     for (size_t i = 0; i < call->output_count; ++i)
         if (call->outputs[i]->data)
-            std::memset(call->outputs[i]->data, static_cast<int>(host.random.below(2)),
-                        call->outputs[i]->bytes);
+            std::memset(call->outputs[i]->data, static_cast<int>(host.random.below(2)), call->outputs[i]->bytes);
     std::memset(call->message, 'x', call->message_size);
     return host.random.oneIn(16) ? MNN_ERROR_INPUT_DATA : MNN_OK;
 }

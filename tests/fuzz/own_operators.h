@@ -1,4 +1,5 @@
-// Operators of the host, for nodes that the library does not run: they read all that they are shown, and answer at random.
+// Operators of the host, for nodes that the library does not run: they read all that they are shown, and answer at
+// random.
 #pragma once
 #include <mnn_c.h>
 

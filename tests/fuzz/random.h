@@ -25,10 +25,10 @@ class Random {
     }
     // What breaks bounds: small numbers most of all, then the ends of the types.
     int64_t number() {
-        static constexpr int64_t kEnds[] = {
-            127,       128,       255,       256,          32767,   32768,   65535,      65536,
-            1000000,   1 << 20,   INT32_MAX, INT32_MIN,    1 << 28, 1 << 30, 0x7ffffffe, INT64_MAX,
-            INT64_MIN, 1LL << 32, 1LL << 40, -(1LL << 33), -127,    -128,    0x3fffffff, 0x55555556};
+        static constexpr int64_t kEnds[] = {127,       128,          255,        256,       32767,      32768,
+                                            65535,     65536,        1000000,    1 << 20,   INT32_MAX,  INT32_MIN,
+                                            1 << 28,   1 << 30,      0x7ffffffe, INT64_MAX, INT64_MIN,  1LL << 32,
+                                            1LL << 40, -(1LL << 33), -127,       -128,      0x3fffffff, 0x55555556};
         if (oneIn(6)) return pick(kEnds);
         if (oneIn(6)) return static_cast<int64_t>(below(300)) - 20;
         return static_cast<int64_t>(below(13)) - 3;

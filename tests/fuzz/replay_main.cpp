@@ -51,8 +51,9 @@ void run(const Bytes& input) {
     const double seconds = processorSeconds() - begin;
     slowest = std::max(slowest, seconds);
     if (seconds > 1 && !slowUnits.empty()) {
-        const auto name = "slow-" + std::to_string(std::hash<std::string_view>{}(
-                                        {reinterpret_cast<const char*>(input.data()), input.size()}));
+        const auto name =
+            "slow-" +
+            std::to_string(std::hash<std::string_view>{}({reinterpret_cast<const char*>(input.data()), input.size()}));
         std::ofstream out(slowUnits / name, std::ios::binary);
         out.write(reinterpret_cast<const char*>(input.data()), static_cast<std::streamsize>(input.size()));
         std::fprintf(stderr, "%s took %.1f s\n", name.c_str(), seconds);
@@ -86,8 +87,8 @@ size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t maxSize) {
             case 3: {
                 const size_t length = std::min<size_t>(1 + random.below(16), size);
                 if (size > 0)
-                    std::memmove(data + random.below(size - length + 1),
-                                 data + random.below(size - length + 1), length);
+                    std::memmove(data + random.below(size - length + 1), data + random.below(size - length + 1),
+                                 length);
                 break;
             }
             default:
@@ -135,8 +136,7 @@ int main(int argc, char** argv) {
         if (input.size() > maxSize) input.resize(maxSize);
         const size_t size = input.size();
         input.resize(maxSize);
-        input.resize(
-            LLVMFuzzerCustomMutator(input.data(), size, maxSize, static_cast<unsigned>(mutations.next())));
+        input.resize(LLVMFuzzerCustomMutator(input.data(), size, maxSize, static_cast<unsigned>(mutations.next())));
         run(input);
     }
     std::fprintf(stderr, "%zu inputs and %zu mutations went through in %.1f s, the slowest took %.0f ms\n",

@@ -44,8 +44,7 @@ void askSession(const mnn_session_t* session) {
     MUST(mnn_session_statistics(session, &memory));
     if (memory.memory_bytes > kMaxMemory) {
         std::fprintf(stderr, "a session holds %llu bytes, its limit is %llu\n",
-                     static_cast<unsigned long long>(memory.memory_bytes),
-                     static_cast<unsigned long long>(kMaxMemory));
+                     static_cast<unsigned long long>(memory.memory_bytes), static_cast<unsigned long long>(kMaxMemory));
         std::abort();
     }
     size_t count = 0;
@@ -180,11 +179,9 @@ mnn_status runWatched(mnn_session_t* session, Random& random) {
     if (first) watch.token.trigger();
     const mnn_status status = mnn_session_run_with_options(session, &options);
     const auto ended = [&](mnn_status reason) { return status == reason; };
-    if ((first && !ended(MNN_ERROR_CANCELLED)) ||
-        (ended(MNN_ERROR_CANCELLED) && !first && !watch.cancelled) ||
+    if ((first && !ended(MNN_ERROR_CANCELLED)) || (ended(MNN_ERROR_CANCELLED) && !first && !watch.cancelled) ||
         (ended(MNN_ERROR_CALLBACK_STOP) && watch.end != Watch::End::Stop) ||
-        (ended(MNN_ERROR_INVALID_VALUE) && watch.end != Watch::End::Nonsense &&
-         watch.end != Watch::End::Skip))
+        (ended(MNN_ERROR_INVALID_VALUE) && watch.end != Watch::End::Nonsense && watch.end != Watch::End::Skip))
         defect("a run with callbacks", status);
     return status;
 }

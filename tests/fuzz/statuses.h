@@ -14,19 +14,18 @@ using Statuses = std::span<const mnn_status>;
 
 // Loading from a file and from memory. The arguments are right, so two of the header's list are none of these:
 // MNN_ERROR_INVALID_VALUE and MNN_ERROR_VERSION_MISMATCH.
-constexpr mnn_status kLoad[] = {
-    MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_FILE_CHANGED,
-    MNN_ERROR_BAD_FORMAT,     MNN_ERROR_TRUNCATED,        MNN_ERROR_BAD_INDEX,        MNN_ERROR_BAD_PARAMETER,
-    MNN_ERROR_BAD_TYPE,       MNN_ERROR_BAD_RANGE,        MNN_ERROR_BAD_WEIGHTS,      MNN_ERROR_OVERFLOW,
-    MNN_ERROR_CYCLE,          MNN_ERROR_LIMIT_EXCEEDED,   MNN_ERROR_CANCELLED};
+constexpr mnn_status kLoad[] = {MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED,
+                                MNN_ERROR_FILE_CHANGED,   MNN_ERROR_BAD_FORMAT,       MNN_ERROR_TRUNCATED,
+                                MNN_ERROR_BAD_INDEX,      MNN_ERROR_BAD_PARAMETER,    MNN_ERROR_BAD_TYPE,
+                                MNN_ERROR_BAD_RANGE,      MNN_ERROR_BAD_WEIGHTS,      MNN_ERROR_OVERFLOW,
+                                MNN_ERROR_CYCLE,          MNN_ERROR_LIMIT_EXCEEDED,   MNN_ERROR_CANCELLED};
 
-constexpr mnn_status kPlanning[] = {
-    MNN_ERROR_NOT_SUPPORTED,  MNN_ERROR_NO_EXECUTION,     MNN_ERROR_COMPUTE_SIZE,
-    MNN_ERROR_INPUT_DATA,     MNN_ERROR_BAD_PARAMETER,    MNN_ERROR_BAD_WEIGHTS,
-    MNN_ERROR_BAD_TYPE,       MNN_ERROR_BAD_INDEX,        MNN_ERROR_BAD_RANGE,
-    MNN_ERROR_BAD_FORMAT,     MNN_ERROR_OVERFLOW,         MNN_ERROR_LIMIT_EXCEEDED,
-    MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED,
-    MNN_ERROR_TRUNCATED,      MNN_ERROR_FILE_CHANGED};
+constexpr mnn_status kPlanning[] = {MNN_ERROR_NOT_SUPPORTED,  MNN_ERROR_NO_EXECUTION,     MNN_ERROR_COMPUTE_SIZE,
+                                    MNN_ERROR_INPUT_DATA,     MNN_ERROR_BAD_PARAMETER,    MNN_ERROR_BAD_WEIGHTS,
+                                    MNN_ERROR_BAD_TYPE,       MNN_ERROR_BAD_INDEX,        MNN_ERROR_BAD_RANGE,
+                                    MNN_ERROR_BAD_FORMAT,     MNN_ERROR_OVERFLOW,         MNN_ERROR_LIMIT_EXCEEDED,
+                                    MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED,
+                                    MNN_ERROR_TRUNCATED,      MNN_ERROR_FILE_CHANGED};
 
 // Beside kPlanning.
 constexpr mnn_status kCreate[] = {MNN_ERROR_NOT_FOUND, MNN_ERROR_CANCELLED};
@@ -35,8 +34,7 @@ constexpr mnn_status kRun[] = {MNN_ERROR_CANCELLED, MNN_ERROR_CALLBACK_STOP, MNN
 
 constexpr mnn_status kResizeInput[] = {MNN_ERROR_OVERFLOW, MNN_ERROR_NOT_SUPPORTED};
 // A callback's tensor that is a constant in a file.
-constexpr mnn_status kConstantRead[] = {MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_FILE_CHANGED,
-                                        MNN_ERROR_BAD_WEIGHTS};
+constexpr mnn_status kConstantRead[] = {MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_FILE_CHANGED, MNN_ERROR_BAD_WEIGHTS};
 constexpr mnn_status kBadState[] = {MNN_ERROR_BAD_STATE};
 constexpr mnn_status kParameterCount[] = {MNN_ERROR_BAD_WEIGHTS,      MNN_ERROR_TRUNCATED,
                                           MNN_ERROR_FILE_NOT_EXIST,   MNN_ERROR_FILE_OPEN_FAILED,

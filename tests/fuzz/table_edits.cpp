@@ -72,10 +72,8 @@ class Walk {
         for (size_t i = 0; i < type->num_elems; ++i) {
             const auto code = type->type_codes[i];
             const auto base = static_cast<ElementaryType>(code.base_type);
-            const TypeTable* reference =
-                code.sequence_ref >= 0 ? type->type_refs[code.sequence_ref]() : nullptr;
-            uint8_t* at =
-                view->GetAddressOf(flatbuffers::FieldIndexToOffset(static_cast<flatbuffers::voffset_t>(i)));
+            const TypeTable* reference = code.sequence_ref >= 0 ? type->type_refs[code.sequence_ref]() : nullptr;
+            uint8_t* at = view->GetAddressOf(flatbuffers::FieldIndexToOffset(static_cast<flatbuffers::voffset_t>(i)));
             if (at && code.is_repeating)
                 vector(at, base, reference, depth);
             else if (at)
@@ -111,8 +109,7 @@ void changeInteger(uint8_t* at, Random& random) {
             value = static_cast<T>(static_cast<Wide>(value) + random.below(5) - 2);
             break;
         case 1:
-            value =
-                static_cast<T>(random.oneIn(2) ? static_cast<Wide>(value) * 2 : static_cast<Wide>(value) / 2);
+            value = static_cast<T>(random.oneIn(2) ? static_cast<Wide>(value) * 2 : static_cast<Wide>(value) / 2);
             break;
         default:
             value = static_cast<T>(random.number());
@@ -132,8 +129,7 @@ void changeReal(uint8_t* at, Random& random) {
 void changeNumber(const Site& site, Random& random) {
     if (site.reference && site.reference->st == flatbuffers::ST_ENUM && !random.oneIn(8)) {
         const size_t member = random.below(site.reference->num_elems);
-        const int64_t value =
-            site.reference->values ? site.reference->values[member] : static_cast<int64_t>(member);
+        const int64_t value = site.reference->values ? site.reference->values[member] : static_cast<int64_t>(member);
         const size_t width = flatbuffers::InlineSize(site.type, nullptr);
         std::memcpy(site.at, &value, width);
         return;

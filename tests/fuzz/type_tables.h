@@ -1,5 +1,5 @@
-// The types of the wire format at run time. They are in the plain header alone, whose include guard is that of the object
-// API's.
+// The types of the wire format at run time. They are in the plain header alone, whose include guard is that of the
+// object API's.
 #pragma once
 #include <flatbuffers/flatbuffers.h>
 

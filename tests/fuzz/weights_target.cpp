@@ -29,8 +29,8 @@ struct Counters {
     size_t executions = 0, decoded = 0, refused = 0;
     ~Counters() {
         if (executions > 1)
-            std::fprintf(stderr, "weights: %zu executions, %zu arrays decoded, %zu refused\n", executions,
-                         decoded, refused);
+            std::fprintf(stderr, "weights: %zu executions, %zu arrays decoded, %zu refused\n", executions, decoded,
+                         refused);
     }
 };
 Counters counters;
@@ -43,8 +43,7 @@ void attempt(Action action) {
         ++counters.decoded;
     } catch (const Error& error) {
         ++counters.refused;
-        if (error.status() == Status::Internal || error.status() == Status::OutOfMemory ||
-            error.message().empty()) {
+        if (error.status() == Status::Internal || error.status() == Status::OutOfMemory || error.message().empty()) {
             std::fprintf(stderr, "%s\n", error.message().c_str());
             std::abort();
         }

@@ -1,5 +1,5 @@
-// Half of the mutations change a field of a zip file's headers, which are few of its bytes; the others are bytes as they
-// come.
+// Half of the mutations change a field of a zip file's headers, which are few of its bytes; the others are bytes as
+// they come.
 #include <algorithm>
 
 #include "random.h"

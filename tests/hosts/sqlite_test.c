@@ -70,8 +70,7 @@ static sqlite3_stmt* prepare(sqlite3* db, const char* sql) {
 
 static void bind(sqlite3_stmt* statement, const char* path, const float* pixels) {
     assert_int_equal(sqlite3_bind_text(statement, 1, path, -1, SQLITE_STATIC), SQLITE_OK);
-    assert_int_equal(sqlite3_bind_blob(statement, 2, pixels, PIXELS * sizeof(float), SQLITE_STATIC),
-                     SQLITE_OK);
+    assert_int_equal(sqlite3_bind_blob(statement, 2, pixels, PIXELS * sizeof(float), SQLITE_STATIC), SQLITE_OK);
 }
 
 static int classify_by_sql(sqlite3_stmt* statement, const char* path, uint32_t seed) {
@@ -102,8 +101,7 @@ static void* classify_alone(void* connection_or_null) {
 
 static void run_on_threads(sqlite3* shared) {
     pthread_t threads[WORKERS];
-    for (int i = 0; i < WORKERS; ++i)
-        assert_int_equal(pthread_create(&threads[i], NULL, classify_alone, shared), 0);
+    for (int i = 0; i < WORKERS; ++i) assert_int_equal(pthread_create(&threads[i], NULL, classify_alone, shared), 0);
     for (int i = 0; i < WORKERS; ++i) {
         void* fine = NULL;
         assert_int_equal(pthread_join(threads[i], &fine), 0);
@@ -224,8 +222,7 @@ static void models_are_bounded(void** state) {
         if (i == NETS - 1) full = heap_bytes();
     }
     const size_t one = (full - before) / NETS, after = heap_bytes();
-    print_message("a model takes %zu bytes; %d: %zu, %d: %zu\n", one, NETS, full - before, 5 * NETS,
-                  after - before);
+    print_message("a model takes %zu bytes; %d: %zu, %d: %zu\n", one, NETS, full - before, 5 * NETS, after - before);
     assert_true(one > 10000);
     assert_true(after < full + one);
     sqlite3_finalize(statement);

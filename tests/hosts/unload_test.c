@@ -112,16 +112,15 @@ static void play_operator(const plugin_t* mnn, int32_t forward_type) {
 }
 
 /* One life of the plugin; false when there is no such backend. */
-static bool play(const char* path, const digits_t* digits, int32_t forward_type, int32_t threads,
-                 const char* name, bool alone) {
+static bool play(const char* path, const digits_t* digits, int32_t forward_type, int32_t threads, const char* name,
+                 bool alone) {
     plugin_t plugin;
     char message[1024] = "";
     size_t right = 0;
     if (!plugin_open(&plugin, path, message, sizeof message)) fail("%s", message);
     if (mappings_of(name) <= 0) fail("'%s' is not mapped while it is loaded", name);
     if (alone && mappings_of("libstdc++.so") != 0) fail("'%s' brought a libstdc++.so along", name);
-    const mnn_status status =
-        digits_classify(&plugin, digits, forward_type, threads, &right, message, sizeof message);
+    const mnn_status status = digits_classify(&plugin, digits, forward_type, threads, &right, message, sizeof message);
     if (status != MNN_OK && status != MNN_ERROR_BACKEND_MISSING) fail("%s", message);
     if (status == MNN_OK && right != WANTED_RIGHT) fail("%zu images right, wanted %d", right, WANTED_RIGHT);
     if (forward_type == MNN_FORWARD_CPU) play_backend(&plugin, digits->model);
@@ -154,8 +153,7 @@ int main(int argc, char** argv) {
     size_t heap = 0;
     for (long round = 1; round <= rounds; ++round) {
         /* With and without threads of its own. */
-        if (!play(argv[1], &digits, vulkan ? MNN_FORWARD_VULKAN : MNN_FORWARD_CPU, round % 2 ? 3 : 1, name,
-                  alone)) {
+        if (!play(argv[1], &digits, vulkan ? MNN_FORWARD_VULKAN : MNN_FORWARD_CPU, round % 2 ? 3 : 1, name, alone)) {
             if (round > 1) fail("round %ld: the backend is not there any more", round);
             return SKIPPED;
         }
@@ -167,8 +165,8 @@ int main(int argc, char** argv) {
         if (round == rounds / 2) heap = heap_bytes();
     }
     const long long grown = (long long)heap_bytes() - (long long)heap;
-    printf("%ld rounds: nothing is mapped, open or running; the heap grew by %lld bytes in the second half\n",
-           rounds, grown);
+    printf("%ld rounds: nothing is mapped, open or running; the heap grew by %lld bytes in the second half\n", rounds,
+           grown);
     digits_free(&digits);
     /* A driver keeps a little of each instance: its heap is not held against the library. */
     if (!vulkan && grown > HEAP_SLACK) fail("that is %lld bytes a round", grown / (rounds - rounds / 2));

@@ -150,8 +150,8 @@ static void a_view_is_a_part(void** state) {
                                 {0, 3, 1, 2},
                                 {INT32_MAX, 0, INT32_MAX, 1}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i)
-        FAILS(mnn_image_crop(&whole, wrong[i][0], wrong[i][1], wrong[i][2], wrong[i][3], &part),
-              MNN_ERROR_BAD_RANGE, "inside of 6 x 4");
+        FAILS(mnn_image_crop(&whole, wrong[i][0], wrong[i][1], wrong[i][2], wrong[i][3], &part), MNN_ERROR_BAD_RANGE,
+              "inside of 6 x 4");
 }
 
 static void resizing_keeps_an_even_picture_and_averages(void** state) {
@@ -177,8 +177,8 @@ static void resizing_keeps_an_even_picture_and_averages(void** state) {
 }
 
 // One row of `count` values of a gray picture, sampled from `start` on in steps of `step`.
-static void sampled(uint8_t* row, int32_t width, int32_t filter, int32_t wrap, float start, float step,
-                    uint8_t* to, int32_t count) {
+static void sampled(uint8_t* row, int32_t width, int32_t filter, int32_t wrap, float start, float step, uint8_t* to,
+                    int32_t count) {
     const mnn_image_t image = picture(MNN_IMAGE_GRAY, width, 1, row, (size_t)width);
     mnn_image_options_t options;
     OK(mnn_image_options_init(&options, sizeof options));

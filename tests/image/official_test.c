@@ -2,8 +2,8 @@
 #include "support.h"
 
 typedef struct {
-    int32_t source, width, height, stride, source_bytes, target, to_width, to_height, layout, type, filter,
-        wrap, padding;
+    int32_t source, width, height, stride, source_bytes, target, to_width, to_height, layout, type, filter, wrap,
+        padding;
     float matrix[6], mean[4], scale[4];
     int32_t values;
 } Record;
@@ -38,10 +38,9 @@ static int differences(const Record* record, const void* ours, const void* their
         if (distance == 0) continue;
         const int blended = record->filter == MNN_IMAGE_BILINEAR;
         if (!blended || distance > 1)
-            fail_msg("format %d to %d, filter %d, wrap %d, %d x %d to %d x %d: value %d is %d, not %d",
-                     record->source, record->target, record->filter, record->wrap, record->width,
-                     record->height, record->to_width, record->to_height, i, ((const uint8_t*)ours)[i],
-                     ((const uint8_t*)theirs)[i]);
+            fail_msg("format %d to %d, filter %d, wrap %d, %d x %d to %d x %d: value %d is %d, not %d", record->source,
+                     record->target, record->filter, record->wrap, record->width, record->height, record->to_width,
+                     record->to_height, i, ((const uint8_t*)ours)[i], ((const uint8_t*)theirs)[i]);
         count++;
     }
     return count;
@@ -66,8 +65,7 @@ static void same_as_the_official_runtime(void** state) {
         read_exactly(file, pixels, (size_t)record.source_bytes);
         read_exactly(file, theirs, bytes);
 
-        mnn_image_t source =
-            picture(record.source, record.width, record.height, pixels, (size_t)record.source_bytes);
+        mnn_image_t source = picture(record.source, record.width, record.height, pixels, (size_t)record.source_bytes);
         source.stride = (size_t)record.stride;
         const mnn_image_options_t options = options_of(&record);
         mnn_image_values_t result;

@@ -1,11 +1,12 @@
 // Converts and runs the cases of a corpus through the public interfaces of libmnn_c_onnx and libmnn_c.
 //
 //     mnn_c_onnx_node_runner corpus FILE      a line for each case: "ok NAME", "refused NAME REASON", "wrong NAME WHY"
-//     mnn_c_onnx_node_runner truncate FILE N  every beginning of N models has to be an error: "ok NAME LENGTHS" or "wrong ..."
-//     mnn_c_onnx_node_runner mutate FILE N    N changed models, which may be anything but a crash: "ok mutated REFUSED"
+//     mnn_c_onnx_node_runner truncate FILE N  every beginning of N models has to be an error: "ok NAME LENGTHS" or
+//     "wrong ..." mnn_c_onnx_node_runner mutate FILE N    N changed models, which may be anything but a crash: "ok
+//     mutated REFUSED"
 //
-// The file is what unpack() of corpus_files.py makes: little-endian numbers of four bytes, texts and bytes with their length in
-// front.
+// The file is what unpack() of corpus_files.py makes: little-endian numbers of four bytes, texts and bytes with their
+// length in front.
 #include <mnn_c_onnx.h>
 
 #include <cmath>
@@ -90,8 +91,7 @@ Case readCase(Reader& in) {
 
 void check(mnn_status status, const char* what) {
     if (status != MNN_OK)
-        throw std::runtime_error(std::string(what) + ": " + mnn_status_name(status) + ": " +
-                                 mnn_last_error());
+        throw std::runtime_error(std::string(what) + ": " + mnn_status_name(status) + ": " + mnn_last_error());
 }
 
 // Why the model was refused; "" and the net where it was not.
@@ -100,8 +100,7 @@ std::string convert(const std::string& model, std::string& net) {
     const std::unique_ptr<char[]> exact(new char[model.size()]);
     std::memcpy(exact.get(), model.data(), model.size());
     mnn_onnx_result_t* result = nullptr;
-    if (mnn_onnx_convert_memory(exact.get(), model.size(), nullptr, &result) != MNN_OK)
-        return mnn_onnx_last_error();
+    if (mnn_onnx_convert_memory(exact.get(), model.size(), nullptr, &result) != MNN_OK) return mnn_onnx_last_error();
     const void* data = nullptr;
     size_t size = 0;
     std::string reason;
@@ -136,8 +135,7 @@ std::string compare(const Array& wanted, mnn_tensor_t* tensor, float tolerance) 
             const int difference = type == MNN_TYPE_UINT8
                                        ? static_cast<uint8_t>(got[i]) - static_cast<uint8_t>(wanted.bytes[i])
                                        : static_cast<int8_t>(got[i]) - static_cast<int8_t>(wanted.bytes[i]);
-            if (!codes || tolerance < 1 || std::abs(difference) > static_cast<int>(tolerance))
-                return "other integers";
+            if (!codes || tolerance < 1 || std::abs(difference) > static_cast<int>(tolerance)) return "other integers";
         }
         return "";
     }
@@ -176,8 +174,7 @@ std::string run(const Case& one, const std::string& net) {
         }
         check(mnn_session_resize(session), "resize");
         for (const auto& [tensor, array] : fed)
-            check(mnn_tensor_write(tensor, array->bytes.data(), array->bytes.size(), MNN_FORMAT_NCHW),
-                  "write");
+            check(mnn_tensor_write(tensor, array->bytes.data(), array->bytes.size(), MNN_FORMAT_NCHW), "write");
         check(mnn_session_run(session), "run");
         for (const Array& array : one.outputs) {
             mnn_tensor_t* tensor = nullptr;
@@ -227,8 +224,7 @@ void runTruncated(Reader& in, long most) {
             std::string net;
             if (convert(one.model.substr(0, length), net).empty()) ++accepted;
         }
-        std::printf("%s %s %zu\n", accepted ? "wrong" : "ok", one.name.c_str(),
-                    accepted ? accepted : one.model.size());
+        std::printf("%s %s %zu\n", accepted ? "wrong" : "ok", one.name.c_str(), accepted ? accepted : one.model.size());
     }
 }
 

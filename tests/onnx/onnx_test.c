@@ -109,14 +109,14 @@ static void options_fix_extents_and_choose_outputs(void** state) {
     options = defaults();
     options.extents = no_such;
     options.extent_count = 1;
-    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
-                 MNN_ERROR_NOT_FOUND, "'sequence'");
+    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result), MNN_ERROR_NOT_FOUND,
+                 "'sequence'");
     const char* nothing[] = {"q"};
     options = defaults();
     options.outputs = nothing;
     options.output_count = 1;
-    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
-                 MNN_ERROR_NOT_FOUND, "'q'");
+    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result), MNN_ERROR_NOT_FOUND,
+                 "'q'");
 }
 
 static void options_are_checked(void** state) {
@@ -124,40 +124,38 @@ static void options_are_checked(void** state) {
     mnn_onnx_result_t* result = NULL;
     mnn_onnx_options_t options = defaults();
     options.weights = 9;
-    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
-                 MNN_ERROR_INVALID_VALUE, "9");
+    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result), MNN_ERROR_INVALID_VALUE,
+                 "9");
     options.weights = MNN_ONNX_WEIGHTS_FLOAT16;
     options.weight_block = 32;
-    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
-                 MNN_ERROR_INVALID_VALUE, "weight_block is 32");
+    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result), MNN_ERROR_INVALID_VALUE,
+                 "weight_block is 32");
     options.weights = MNN_ONNX_WEIGHTS_INT4;
     options.weight_block = 24;
-    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
-                 MNN_ERROR_INVALID_VALUE, "weight_block is 24");
+    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result), MNN_ERROR_INVALID_VALUE,
+                 "weight_block is 24");
     options = defaults();
     options.weights_beside = 2;
-    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
-                 MNN_ERROR_INVALID_VALUE, "weights_beside is 2");
+    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result), MNN_ERROR_INVALID_VALUE,
+                 "weights_beside is 2");
     options = defaults();
     options.follow_links = -1;
-    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
-                 MNN_ERROR_INVALID_VALUE, "follow_links is -1");
+    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result), MNN_ERROR_INVALID_VALUE,
+                 "follow_links is -1");
     options = defaults();
     options.struct_size = 4;
     assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
                  MNN_ERROR_VERSION_MISMATCH, "4");
     options = defaults();
     options.shape_count = 1;
-    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
-                 MNN_ERROR_NULL_ARGUMENT, "shapes");
+    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result), MNN_ERROR_NULL_ARGUMENT,
+                 "shapes");
     assert_fails(mnn_onnx_options_init(NULL, sizeof options), MNN_ERROR_NULL_ARGUMENT, "options");
     assert_fails(mnn_onnx_options_init(&options, 1), MNN_ERROR_VERSION_MISMATCH, "1");
     assert_fails(mnn_onnx_convert_memory(NULL, 4, NULL, &result), MNN_ERROR_NULL_ARGUMENT, "data");
-    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, NULL, NULL),
-                 MNN_ERROR_NULL_ARGUMENT, "out");
+    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, NULL, NULL), MNN_ERROR_NULL_ARGUMENT, "out");
     assert_fails(mnn_onnx_convert_file(NULL, NULL, &result), MNN_ERROR_NULL_ARGUMENT, "path");
-    assert_fails(mnn_onnx_convert_file("/no/such/file", NULL, &result), MNN_ERROR_FILE_NOT_EXIST,
-                 "/no/such/file");
+    assert_fails(mnn_onnx_convert_file("/no/such/file", NULL, &result), MNN_ERROR_FILE_NOT_EXIST, "/no/such/file");
     assert_fails(mnn_onnx_convert_file("/", NULL, &result), MNN_ERROR_FILE_OPEN_FAILED, "no file");
     assert_null(result);
 }
@@ -431,8 +429,7 @@ static void chains_become_single_operators(void** state) {
     }
     for (int n = 0; n < 32; n++) square += (values[n] - mean) * (values[n] - mean) / 32;
     for (int n = 0; n < 32; n++)
-        assert_float_equal(got[n], (values[n] - mean) / sqrtf(square + 1e-5f) * (float)n / 8 + (float)n / 8,
-                           1e-3f);
+        assert_float_equal(got[n], (values[n] - mean) / sqrtf(square + 1e-5f) * (float)n / 8 + (float)n / 8, 1e-3f);
     mnn_interpreter_destroy(&net);
     mnn_onnx_result_destroy(&result);
 }
@@ -484,8 +481,8 @@ static void memory_is_bounded(void** state) {
     assert_ok(mnn_onnx_convert_memory(grown_model, sizeof grown_model, &options, &result));
     mnn_onnx_result_destroy(&result);
     options.max_memory_bytes = 65000;
-    assert_fails(mnn_onnx_convert_memory(grown_model, sizeof grown_model, &options, &result),
-                 MNN_ERROR_LIMIT_EXCEEDED, "65000 bytes");
+    assert_fails(mnn_onnx_convert_memory(grown_model, sizeof grown_model, &options, &result), MNN_ERROR_LIMIT_EXCEEDED,
+                 "65000 bytes");
     assert_null(result);
 }
 
@@ -514,15 +511,15 @@ static void conversions_can_be_watched_and_ended(void** state) {
     assert_int_equal(watched.done, 2);
     assert_int_equal(watched.total, 2);
     watched = (struct watched){.stop_at = 2};
-    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
-                 MNN_ERROR_CALLBACK_STOP, "after 2 nodes");
+    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result), MNN_ERROR_CALLBACK_STOP,
+                 "after 2 nodes");
     options = defaults();
     assert_ok(mnn_cancel_create(&options.cancel));
     assert_ok(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result));
     mnn_onnx_result_destroy(&result);
     assert_ok(mnn_cancel_trigger(options.cancel));
-    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result),
-                 MNN_ERROR_CANCELLED, "cancel");
+    assert_fails(mnn_onnx_convert_memory(small_model, sizeof small_model, &options, &result), MNN_ERROR_CANCELLED,
+                 "cancel");
     assert_null(result);
     assert_ok(mnn_cancel_destroy(&options.cancel));
 }

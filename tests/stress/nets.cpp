@@ -13,8 +13,7 @@ namespace {
 // Values that any element type takes: small whole numbers, as floats or as integers.
 void fillPattern(std::vector<unsigned char>& bytes, int pattern, int32_t type) {
     for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
-        const int32_t whole =
-            pattern == 0 ? 0 : static_cast<int32_t>((i / 4 * 7 + static_cast<size_t>(pattern)) % 3);
+        const int32_t whole = pattern == 0 ? 0 : static_cast<int32_t>((i / 4 * 7 + static_cast<size_t>(pattern)) % 3);
         const float real = static_cast<float>(whole);
         if (type == MNN_TYPE_FLOAT32)
             std::memcpy(bytes.data() + i, &real, 4);
@@ -38,8 +37,8 @@ std::string differences(const Net& net, const std::vector<unsigned char>& got) {
         std::memcpy(&wanted, net.outputs[pattern].data() + 4 * first, 4);
         std::memcpy(&there, got.data() + 4 * first, 4);
         text += " of pattern " + std::to_string(pattern) + " in " + std::to_string(count) + " of " +
-                std::to_string(got.size() / 4) + " elements, the first is number " + std::to_string(first) +
-                ", " + std::to_string(there) + " in place of " + std::to_string(wanted) + ";";
+                std::to_string(got.size() / 4) + " elements, the first is number " + std::to_string(first) + ", " +
+                std::to_string(there) + " in place of " + std::to_string(wanted) + ";";
     }
     return text;
 }
@@ -57,8 +56,7 @@ bool prepare(Net& net) {
         mnn_session_input(session, nullptr, &input) != MNN_OK ||
         mnn_session_output(session, nullptr, &output) != MNN_OK || mnn_tensor_info(input, &info) != MNN_OK ||
         mnn_tensor_byte_size(input, MNN_FORMAT_NCHW, &net.inputBytes) != MNN_OK) {
-        std::fprintf(stderr, "%s: %s\n", net.path.c_str(),
-                     inputs > 1 ? "it has several inputs" : mnn_last_error());
+        std::fprintf(stderr, "%s: %s\n", net.path.c_str(), inputs > 1 ? "it has several inputs" : mnn_last_error());
         return false;
     }
     for (int i = 0; i < kPatterns; ++i) {

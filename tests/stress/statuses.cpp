@@ -12,8 +12,7 @@ std::mutex printing;
 // What a call may give at any moment, besides MNN_OK.
 bool allowed(mnn_status status) {
     return status == MNN_OK || status == MNN_ERROR_BUSY || status == MNN_ERROR_BAD_HANDLE ||
-           status == MNN_ERROR_CANCELLED || status == MNN_ERROR_BAD_STATE ||
-           status == MNN_ERROR_CALLBACK_STOP;
+           status == MNN_ERROR_CANCELLED || status == MNN_ERROR_BAD_STATE || status == MNN_ERROR_CALLBACK_STOP;
 }
 
 }  // namespace
@@ -31,14 +30,12 @@ mnn_status seen(mnn_status status, const char* call) {
     ++calls;
     if (status == MNN_ERROR_BUSY) ++busy;
     if (status == MNN_ERROR_CANCELLED) ++cancelled;
-    if (!allowed(status))
-        complain(std::string(call) + " gave " + mnn_status_name(status) + ": " + mnn_last_error());
+    if (!allowed(status)) complain(std::string(call) + " gave " + mnn_status_name(status) + ": " + mnn_last_error());
     return status;
 }
 
 void must(mnn_status status, const char* call) {
-    if (status != MNN_OK)
-        complain(std::string(call) + " gave " + mnn_status_name(status) + ": " + mnn_last_error());
+    if (status != MNN_OK) complain(std::string(call) + " gave " + mnn_status_name(status) + ": " + mnn_last_error());
 }
 
 }  // namespace stress

@@ -1,6 +1,6 @@
 // Eight threads do everything that may be done with shared interpreters, sessions and tokens, at any moment: create,
-// write, resize, run, cancel, map, watch, read, destroy. Meant for the sanitizers; without one it still checks that every
-// status is one that the moment allows, and that what a run gives is what one of the written inputs gives.
+// write, resize, run, cancel, map, watch, read, destroy. Meant for the sanitizers; without one it still checks that
+// every status is one that the moment allows, and that what a run gives is what one of the written inputs gives.
 //
 //     mnn_c_stress [--seconds N] [--seed S] [--threads T] [--vulkan] MODEL...
 #include <mnn_c.h>
@@ -52,8 +52,7 @@ int main(int argc, char** argv) {
     }
     {
         std::vector<std::thread> workers;
-        for (long i = 0; i < threads; ++i)
-            workers.emplace_back(Worker(world, static_cast<unsigned>(seed * 1000 + i)));
+        for (long i = 0; i < threads; ++i) workers.emplace_back(Worker(world, static_cast<unsigned>(seed * 1000 + i)));
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
         while (std::chrono::steady_clock::now() < end && !failed)
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -73,7 +72,7 @@ int main(int argc, char** argv) {
         mnn_cancel_t* token = place;
         MUST(mnn_cancel_destroy(&token));
     }
-    std::printf("%ld calls, %ld busy, %ld cancelled, %ld outputs compared, seed %ld: %s\n", calls.load(),
-                busy.load(), cancelled.load(), checked.load(), seed, failed ? "FAILED" : "passed");
+    std::printf("%ld calls, %ld busy, %ld cancelled, %ld outputs compared, seed %ld: %s\n", calls.load(), busy.load(),
+                cancelled.load(), checked.load(), seed, failed ? "FAILED" : "passed");
     return failed ? 1 : 0;
 }

@@ -141,8 +141,7 @@ void Worker::write(mnn_session_t* session, const Net* net) {
     mnn_tensor_t* input = nullptr;
     if (!session || !net || SEEN(mnn_session_input(session, nullptr, &input)) != MNN_OK) return;
     size_t bytes = 0;
-    if (SEEN(mnn_tensor_byte_size(input, MNN_FORMAT_NCHW, &bytes)) != MNN_OK || bytes != net->inputBytes)
-        return;
+    if (SEEN(mnn_tensor_byte_size(input, MNN_FORMAT_NCHW, &bytes)) != MNN_OK || bytes != net->inputBytes) return;
     const auto& pattern = net->inputs[random_() % kPatterns];
     const mnn_status status = mnn_tensor_write(input, pattern.data(), bytes, MNN_FORMAT_NCHW);
     if (status != MNN_ERROR_INPUT_DATA) seen(status, "mnn_tensor_write");  // resized just now

@@ -1,4 +1,5 @@
-// The forms in which exporters write attention run as one command each: factors, repeated keys, maps, masks of any order.
+// The forms in which exporters write attention run as one command each: factors, repeated keys, maps, masks of any
+// order.
 #include "attention_net.h"
 
 namespace mnnc::test {
@@ -22,8 +23,7 @@ TEST(AttentionForms, PartsOfOneTensorByGather) {
     constexpr int kBatch = 2, kRows = 7, kHeads = 3, kDepth = 4;
     AttentionNet s;
     const int packed = s.permute(
-        s.reshape(s.input({kBatch, kRows, 3 * kHeads * kDepth}), {kBatch, kRows, 3, kHeads, kDepth}),
-        {2, 0, 3, 1, 4});
+        s.reshape(s.input({kBatch, kRows, 3 * kHeads * kDepth}), {kBatch, kRows, 3, kHeads, kDepth}), {2, 0, 3, 1, 4});
     const int scores = s.matmul(s.gathered(packed, 0), s.gathered(packed, 1), false, true);
     const int y = s.matmul(s.softmax(scores, -1), s.gathered(packed, 2));
     expectFused(s.finish({s.joined(y, kBatch, kRows, kHeads * kDepth)}), 1, 1);
@@ -96,23 +96,20 @@ TEST(AttentionForms, StepsInAnyOrder) {
     expectFused(s.finish({s.matmul(s.softmax(scores, -1), v)}), 1, 1);
 }
 
-// Places of keys along two axes of a map: what is added to a row repeats, or each of its numbers does. Or the sum of both is
-// made first.
+// Places of keys along two axes of a map: what is added to a row repeats, or each of its numbers does. Or the sum of
+// both is made first.
 TEST(AttentionForms, PlacesAlongTwoAxes) {
     for (const bool summed : {false, true}) {
         constexpr int kHeads = 2, kHigh = 13, kWide = 21, kRows = kHigh * kWide;  // a block ends in a run
         AttentionNet s;
-        const int q = s.input({kHeads, kRows, 4}), k = s.input({kHeads, kRows, 4}),
-                  v = s.input({kHeads, kRows, 3});
+        const int q = s.input({kHeads, kRows, 4}), k = s.input({kHeads, kRows, 4}), v = s.input({kHeads, kRows, 3});
         const std::vector<int32_t> split = {kHeads, kHigh, kWide, kHigh, kWide};
-        const int rows = s.input({kHeads, kHigh, kWide, kHigh, 1}),
-                  columns = s.input({kHeads, kHigh, kWide, 1, kWide});
+        const int rows = s.input({kHeads, kHigh, kWide, kHigh, 1}), columns = s.input({kHeads, kHigh, kWide, 1, kWide});
         int scores = s.matmul(q, k, false, true);
         if (summed)
             scores = s.plus(scores, s.reshape(s.plus(rows, columns), {kHeads, kRows, kRows}));
         else
-            scores =
-                s.reshape(s.plus(s.plus(s.reshape(scores, split), rows), columns), {kHeads, kRows, kRows});
+            scores = s.reshape(s.plus(s.plus(s.reshape(scores, split), rows), columns), {kHeads, kRows, kRows});
         expectFused(s.finish({s.matmul(s.softmax(scores, 2), v)}), 1, 1);
     }
 }

@@ -108,8 +108,7 @@ TEST(AttentionFusion, OtherUsesPreventIt) {
     {  // a factor for each score
         AttentionNet s;
         const std::vector<int> p = parts(s);
-        const int scores =
-            s.binary(BinaryCode::MUL, s.matmul(p[0], p[1], false, true), s.constant({1, 6, 6}));
+        const int scores = s.binary(BinaryCode::MUL, s.matmul(p[0], p[1], false, true), s.constant({1, 6, 6}));
         expectFused(s.finish({s.matmul(s.softmax(scores, 2), p[2])}), 0, 4);
     }
     {  // the caller reads scaled queries: the factor stays where it is

@@ -26,8 +26,7 @@ class AttentionNet : public NetBuilder {
     int broadcast(int x, std::vector<int32_t> dims) {
         const int shape = tensor(), id = tensor();
         net_.oplists.push_back(makeIntConst(shape, {static_cast<int32_t>(dims.size())}, dims));
-        net_.oplists.push_back(
-            makeOp(wire::OpType::BroadcastTo, "op" + std::to_string(id), {x, shape}, {id}));
+        net_.oplists.push_back(makeOp(wire::OpType::BroadcastTo, "op" + std::to_string(id), {x, shape}, {id}));
         return id;
     }
     // Part `index` of the first axis, whose number is a sum of two constants.
@@ -55,8 +54,8 @@ inline size_t count(const NetResult& result) {
     return result.count("Attention");
 }
 
-// Expects `attentions` commands of attention among `ops`, numbers close to those of the operators, and the same bits for any
-// number of threads.
+// Expects `attentions` commands of attention among `ops`, numbers close to those of the operators, and the same bits
+// for any number of threads.
 inline void expectFused(const wire::NetT& net, size_t attentions, size_t ops) {
     const NetResult apart = runUnfused(net);
     EXPECT_EQ(count(apart), 0u);

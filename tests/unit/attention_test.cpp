@@ -69,8 +69,7 @@ Floats expectedOf(const Problem& p, const Data& d, float scale) {
                     for (int c = 0; c < p.valueDepth; ++c)
                         row[size_t(c)] +=
                             weight *
-                            d.v[((size_t(b) * p.keys + j) * p.keyHeads + h / (p.heads / p.keyHeads)) *
-                                    p.valueDepth +
+                            d.v[((size_t(b) * p.keys + j) * p.keyHeads + h / (p.heads / p.keyHeads)) * p.valueDepth +
                                 c];
                 }
                 for (int c = 0; c < p.valueDepth; ++c)
@@ -106,8 +105,7 @@ Floats flipped(const Problem& p, const Floats& x, int depth, bool back) {
 template <typename Operand>
 void placeFlipped(Operand& operand, const Problem& p, int depth) {
     operand.rowStep = size_t(p.queries);
-    for (int head = 0; head < p.batch * p.heads; ++head)
-        operand.heads.push_back(size_t(head) * depth * p.queries);
+    for (int head = 0; head < p.batch * p.heads; ++head) operand.heads.push_back(size_t(head) * depth * p.queries);
 }
 
 Floats run(const Kernels& kernels, const Problem& p, const Data& d, float scale, ThreadPool& pool,
@@ -180,8 +178,7 @@ TEST(Attention, AllInstructionSets) {
                 first = run(kernels, p, data, 0.75f, one);
             }
             ASSERT_EQ(first.size(), expected.size());
-            for (size_t i = 0; i < first.size(); ++i)
-                ASSERT_NEAR(first[i], expected[i], 3e-6) << "element " << i;
+            for (size_t i = 0; i < first.size(); ++i) ASSERT_NEAR(first[i], expected[i], 3e-6) << "element " << i;
             RunLease lease(three);
             const Floats again = run(kernels, p, data, 0.75f, three);
             ASSERT_EQ(std::memcmp(first.data(), again.data(), first.size() * sizeof(float)), 0);
@@ -206,8 +203,7 @@ TEST(Attention, Bf16) {
                 RunLease lease(one);
                 first = run(kernels, p, data, 0.75f, one, GemmType::Bf16);
             }
-            for (size_t i = 0; i < first.size(); ++i)
-                ASSERT_NEAR(first[i], expected[i], 0.02) << "element " << i;
+            for (size_t i = 0; i < first.size(); ++i) ASSERT_NEAR(first[i], expected[i], 0.02) << "element " << i;
             RunLease lease(three);
             const Floats again = run(kernels, p, data, 0.75f, three, GemmType::Bf16);
             ASSERT_EQ(std::memcmp(first.data(), again.data(), first.size() * sizeof(float)), 0);

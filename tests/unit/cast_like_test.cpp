@@ -45,9 +45,7 @@ TEST(CastLike, GivesFloatsOfIntegers) {
     for (size_t i = 0; i < 3200; ++i) {
         const double x = 3 * std::sin(static_cast<float>(i * 7 + 11 + 1));  // as runNet fills input 1
         const double exact = 100 * std::tanh(x);
-        ASSERT_NEAR(result.outputs[0][i], std::trunc(exact),
-                    std::fabs(exact - std::round(exact)) < 1e-3 ? 1 : 0)
-            << i;
+        ASSERT_NEAR(result.outputs[0][i], std::trunc(exact), std::fabs(exact - std::round(exact)) < 1e-3 ? 1 : 0) << i;
     }
 }
 

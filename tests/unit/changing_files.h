@@ -110,9 +110,7 @@ class FileInterpreter {
 
 class FileSession {
   public:
-    explicit FileSession(const FileInterpreter& net) {
-        status = mnn_session_create(net.handle, nullptr, &handle);
-    }
+    explicit FileSession(const FileInterpreter& net) { status = mnn_session_create(net.handle, nullptr, &handle); }
     FileSession(const FileSession&) = delete;
     FileSession& operator=(const FileSession&) = delete;
     ~FileSession() { mnn_session_destroy(&handle); }
@@ -150,9 +148,7 @@ class FileSession {
     mnn_status status = MNN_OK;
 };
 
-#define EXPECT_STATUS(call, wanted) \
-    EXPECT_EQ(static_cast<int>(call), static_cast<int>(wanted)) << mnn_last_error()
-#define ASSERT_STATUS(call, wanted) \
-    ASSERT_EQ(static_cast<int>(call), static_cast<int>(wanted)) << mnn_last_error()
+#define EXPECT_STATUS(call, wanted) EXPECT_EQ(static_cast<int>(call), static_cast<int>(wanted)) << mnn_last_error()
+#define ASSERT_STATUS(call, wanted) ASSERT_EQ(static_cast<int>(call), static_cast<int>(wanted)) << mnn_last_error()
 
 }  // namespace mnnc::test

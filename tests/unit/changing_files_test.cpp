@@ -21,13 +21,10 @@ const Event kEvents[] = {
          file.write(reinterpret_cast<const char*>(other.data() + other.size() / 2), 4096);
      },
      true},
-    {"truncated",
-     [](const std::string& path, const Bytes& other) { fs::resize_file(path, other.size() / 2); }, true},
+    {"truncated", [](const std::string& path, const Bytes& other) { fs::resize_file(path, other.size() / 2); }, true},
     {"emptied", [](const std::string& path, const Bytes&) { fs::resize_file(path, 0); }, true},
-    {"appended",
-     [](const std::string& path, const Bytes& other) { fs::resize_file(path, other.size() + 100); }, true},
-    {"touched",
-     [](const std::string& path, const Bytes&) { ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); }, true},
+    {"appended", [](const std::string& path, const Bytes& other) { fs::resize_file(path, other.size() + 100); }, true},
+    {"touched", [](const std::string& path, const Bytes&) { ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); }, true},
     {"written_with_its_old_time",
      [](const std::string& path, const Bytes& other) {
          const auto time = fs::last_write_time(path);
@@ -42,8 +39,7 @@ const Event kEvents[] = {
      },
      false},
     {"removed", [](const std::string& path, const Bytes&) { fs::remove(path); }, false},
-    {"linked", [](const std::string& path, const Bytes&) { fs::create_hard_link(path, path + ".link"); },
-     false},
+    {"linked", [](const std::string& path, const Bytes&) { fs::create_hard_link(path, path + ".link"); }, false},
 };
 
 class ChangingFiles : public ::testing::TestWithParam<std::tuple<Event, bool>> {
@@ -134,8 +130,8 @@ std::string nameOf(const ::testing::TestParamInfo<std::tuple<Event, bool>>& info
     return std::string(std::get<1>(info.param) ? "weights_" : "model_") + std::get<0>(info.param).name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Events, ChangingFiles,
-                         ::testing::Combine(::testing::ValuesIn(kEvents), ::testing::Bool()), nameOf);
+INSTANTIATE_TEST_SUITE_P(Events, ChangingFiles, ::testing::Combine(::testing::ValuesIn(kEvents), ::testing::Bool()),
+                         nameOf);
 
 }  // namespace
 }  // namespace mnnc::test

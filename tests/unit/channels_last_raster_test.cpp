@@ -1,5 +1,5 @@
-// Transpositions: between maps whose channels come last and packed ones, where whole vectors move, and between row-major
-// tensors, in squares.
+// Transpositions: between maps whose channels come last and packed ones, where whole vectors move, and between
+// row-major tensors, in squares.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,9 +34,8 @@ SessionConfig threads(int count) {
     return config;
 }
 
-const std::vector<Map> kMaps = {{1, 32, 8, 8}, {1, 35, 7, 9},   {2, 48, 5, 11}, {1, 5, 40, 40},
-                                {3, 17, 6, 6}, {1, 100, 33, 1}, {2, 1, 9, 9},   {1, 70, 31, 37},
-                                {1, 16, 1, 1}, {1, 33, 64, 64}};
+const std::vector<Map> kMaps = {{1, 32, 8, 8},   {1, 35, 7, 9}, {2, 48, 5, 11},  {1, 5, 40, 40}, {3, 17, 6, 6},
+                                {1, 100, 33, 1}, {2, 1, 9, 9},  {1, 70, 31, 37}, {1, 16, 1, 1},  {1, 33, 64, 64}};
 
 TEST(ChannelsLastRaster, ChannelsBecomeFirstAndLastAgain) {
     for (const Map& m : kMaps)

@@ -51,8 +51,7 @@ void expectCodes(const Middle& middle, const Types& between, int steps = 1) {
     ASSERT_EQ(codes.outputs[0].size(), floats.outputs[0].size());
     int others = 0;
     for (size_t i = 0; i < codes.outputs[0].size(); ++i) {
-        EXPECT_NEAR(codes.outputs[0][i], floats.outputs[0][i], kStep * (static_cast<float>(steps) + 0.01f))
-            << i;
+        EXPECT_NEAR(codes.outputs[0][i], floats.outputs[0][i], kStep * (static_cast<float>(steps) + 0.01f)) << i;
         others += std::fabs(codes.outputs[0][i] - floats.outputs[0][i]) > kStep / 2;
     }
     EXPECT_LE(others * 20, static_cast<int>(codes.outputs[0].size()) * steps);
@@ -129,8 +128,7 @@ TEST(CodeGroups, AGateForEachChannel) {
     for (const auto code : {wire::BinaryOpOperation::MUL, wire::BinaryOpOperation::ADD})
         for (const bool first : {true, false}) {
             const auto middle = [&](CodeNet& n, int a) {
-                const int gate =
-                    n.unary(wire::UnaryOpOperation::SIGMOID, n.NetBuilder::input({1, kChannels, 1, 1}));
+                const int gate = n.unary(wire::UnaryOpOperation::SIGMOID, n.NetBuilder::input({1, kChannels, 1, 1}));
                 const int b = first ? n.binary(code, gate, a) : n.binary(code, a, gate);
                 n.quant(gate, 0.008f, 0).quant(b, 0.03f, 2);
                 return b;

@@ -108,9 +108,7 @@ TEST_F(CommandGraphTest, RandomChanges) {
     const auto anyOf = [&](const auto& list) { return list[random() % list.size()]; };
     for (int step = 0; step < 400; ++step) {
         const std::vector<Id> ids = graph_.ids();
-        const auto wanted = [&](Operand* output) {
-            return makeCommand("made", {made[0], anyOf(made)}, {output});
-        };
+        const auto wanted = [&](Operand* output) { return makeCommand("made", {made[0], anyOf(made)}, {output}); };
         switch (ids.empty() ? 0 : random() % 4) {
             case 0:
                 made.push_back(tensor());

@@ -1,5 +1,5 @@
-// Convolutions that have one constant as their weights: one packing of it, and the results of convolutions with weights of
-// their own.
+// Convolutions that have one constant as their weights: one packing of it, and the results of convolutions with weights
+// of their own.
 #include <gtest/gtest.h>
 
 #include <set>

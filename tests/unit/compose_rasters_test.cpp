@@ -37,8 +37,7 @@ TEST(ComposeRasters, ShuffledChannels) {
             const wire::NetT net = shuffled(half, 3, keepMixed);
             const NetResult apart = runUnfused(net), through = runNet(net);
             EXPECT_EQ(apart.outputs, through.outputs);
-            EXPECT_LE(through.count("Raster") + through.count("Copy"),
-                      apart.count("Raster") + apart.count("Copy"));
+            EXPECT_LE(through.count("Raster") + through.count("Copy"), apart.count("Raster") + apart.count("Copy"));
             // Two halves twice, and the last mixture, of which rows may be read one by one.
             EXPECT_LE(through.count("Raster"), keepMixed ? 7u : 5u);
             EXPECT_LE(through.count("Copy"), keepMixed ? 2u : 0u);
@@ -70,8 +69,7 @@ class Movements {
         add(net_.input({1, 6, 4, 8}), {1, 6, 4, 8});
         add(net_.conv(values_[0].id, 6, upTo(40), 1), {});
         values_[1].dims = {1, lastOutputs_, 4, 8};
-        for (int i = 0; i < steps; ++i)
-            step(values_.size() - 1 - static_cast<size_t>(upTo(3)) % values_.size());
+        for (int i = 0; i < steps; ++i) step(values_.size() - 1 - static_cast<size_t>(upTo(3)) % values_.size());
         std::vector<int> outputs;
         for (size_t i = values_.size() > 3 ? values_.size() - 3 : 1; i < values_.size(); ++i)
             outputs.push_back(net_.relu(values_[i].id, 0.5f));
@@ -176,8 +174,7 @@ TEST(ComposeRasters, ImpossibleRegionsOfAFileAreRefused) {
     constexpr int32_t kWide = std::numeric_limits<int32_t>::max();
     EXPECT_EQ(result({0, kWide, kWide, kWide, 0, kWide, kWide, kWide, kWide, 0, kWide}).outputs[0],
               std::vector<float>(24, 0.0f));
-    constexpr int32_t kMax = std::numeric_limits<int32_t>::max(),
-                      kLeast = std::numeric_limits<int32_t>::min();
+    constexpr int32_t kMax = std::numeric_limits<int32_t>::max(), kLeast = std::numeric_limits<int32_t>::min();
     for (const std::vector<int32_t>& region :
          {std::vector<int32_t>{1, 12, 4, 1, 0, 12, 4, 1, 2, 3, 4},
           {0, 12, 4, 1, 1, 12, 4, 1, 2, 3, 4},

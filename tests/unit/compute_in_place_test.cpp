@@ -63,8 +63,7 @@ TEST(ComputeInPlace, ASumOverwritesItsResidual) {
     const NetResult together = runNet(net), apart = runUnfused(net);
     ASSERT_EQ(together.ops.size(), 4u);
     for (size_t i = 0; i < together.outputs[0].size(); ++i)
-        ASSERT_NEAR(together.outputs[0][i], apart.outputs[0][i],
-                    1e-4f * std::fabs(apart.outputs[0][i]) + 1e-4f);
+        ASSERT_NEAR(together.outputs[0][i], apart.outputs[0][i], 1e-4f * std::fabs(apart.outputs[0][i]) + 1e-4f);
 }
 
 // Every kind of convolution reads the residual before it stores the sum, or does not overwrite it.
@@ -133,8 +132,8 @@ class RandomNet {
         return live_[static_cast<size_t>(n - 1 - (pick(2) ? pick(std::min(n, 3)) : pick(n)))];
     }
     int step(int c) {
-        static constexpr UnaryCode kUnary[] = {UnaryCode::ABS, UnaryCode::SIGMOID, UnaryCode::TANH,
-                                               UnaryCode::SIN, UnaryCode::NEG};
+        static constexpr UnaryCode kUnary[] = {UnaryCode::ABS, UnaryCode::SIGMOID, UnaryCode::TANH, UnaryCode::SIN,
+                                               UnaryCode::NEG};
         static constexpr BinaryCode kBinary[] = {BinaryCode::ADD, BinaryCode::SUB, BinaryCode::MUL,
                                                  BinaryCode::MAXIMUM};
         const auto binary = kBinary[pick(4)];
@@ -152,9 +151,8 @@ class RandomNet {
             case 6:
                 return steps_.softmax(any());
             case 7:
-                return steps_.unary(
-                    UnaryCode::TANH,
-                    steps_.binary(BinaryCode::ADD, steps_.conv(any(), c, c, pick(2) ? 3 : 1), any()));
+                return steps_.unary(UnaryCode::TANH,
+                                    steps_.binary(BinaryCode::ADD, steps_.conv(any(), c, c, pick(2) ? 3 : 1), any()));
             case 8:
                 return steps_.unary(UnaryCode::TANH, steps_.scale(any(), c));
             case 9: {  // halves, exchanged

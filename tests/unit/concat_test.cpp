@@ -5,8 +5,7 @@ namespace mnnc::test {
 namespace {
 
 TEST(Concat, JoinsAndSplits) {
-    EXPECT_EQ(intsOf(OpType::Concat, axisTable(1), {intIota({2, 1}), intIota({2, 2})}),
-              (Ints{0, 0, 1, 1, 2, 3}));
+    EXPECT_EQ(intsOf(OpType::Concat, axisTable(1), {intIota({2, 1}), intIota({2, 2})}), (Ints{0, 0, 1, 1, 2, 3}));
     EXPECT_EQ(intsOf(OpType::Concat, axisTable(1), {intIota({2, 1}), intIota({2})}), (Ints{0, 0, 1, 1}));
     EXPECT_THROW(run(OpType::Concat, axisTable(1), {intIota({2, 1}), intIota({3})}), Error);
     EXPECT_THROW(run(OpType::Concat, axisTable(0), {intIota({2}), intIota({2, 1})}), Error);

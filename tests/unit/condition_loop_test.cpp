@@ -1,5 +1,5 @@
-// While with a graph for its condition: before every round that graph says whether there is one, and after it the values
-// are replaced by name, all at once.
+// While with a graph for its condition: before every round that graph says whether there is one, and after it the
+// values are replaced by name, all at once.
 #include "index_cases.h"
 
 namespace mnnc::test {

@@ -19,8 +19,7 @@ std::unique_ptr<wire::SubGraphProtoT> loopBody(GoesOn goesOn) {
     const int product = net.matmul(carried, net.constant({2, 2}, Floats{1, 1, 0, 1}));
     if (goesOn == GoesOn::Always) next = net.constant({}, Ints{1});
     if (goesOn == GoesOn::Never) next = net.constant({}, Ints{0});
-    if (goesOn == GoesOn::Computed)
-        next = net.binary(wire::BinaryOpOperation::MUL, next, net.constant({}, Ints{1}));
+    if (goesOn == GoesOn::Computed) next = net.binary(wire::BinaryOpOperation::MUL, next, net.constant({}, Ints{1}));
     return asGraph("body", net.finish({}), {0, 1, carried}, {next, product});
 }
 
@@ -31,8 +30,7 @@ std::vector<uint8_t> loopNet(int trips, GoesOn goesOn = GoesOn::AsGiven) {
     const int limit = trips < 0 ? net.ints({}) : net.constant({}, Ints{trips});
     wire::WhileParamT loop;
     loop.body_graph = "body";
-    const int result =
-        net.indexed(wire::OpType::While, {limit, net.constant({}, Ints{1}), x}, std::move(loop));
+    const int result = net.indexed(wire::OpType::While, {limit, net.constant({}, Ints{1}), x}, std::move(loop));
     wire::NetT whole = net.finish({result});
     whole.subgraphs.push_back(loopBody(goesOn));
     return pack(whole);
@@ -98,8 +96,7 @@ std::vector<uint8_t> branchNet(int condition) {
     const auto branch = [](const std::string& name, int products) {
         IndexNet net;
         int value = net.input({2, 2});
-        for (int i = 0; i < products; ++i)
-            value = net.matmul(value, net.constant({2, 2}, Floats{1, 1, 0, 1}));
+        for (int i = 0; i < products; ++i) value = net.matmul(value, net.constant({2, 2}, Floats{1, 1, 0, 1}));
         return asGraph(name, net.finish({}), {0}, {value});
     };
     IndexNet net;

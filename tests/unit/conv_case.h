@@ -47,8 +47,8 @@ inline Floats reference(const ConvShape& s, int groups, bool transposed, const F
                 const float* in = src.data() + (size_t(n) * s.ic + g * icg + c) * s.ih * s.iw;
                 double* out = sum.data() + (size_t(n) * s.oc + o) * s.oh * s.ow;
                 const float* k =
-                    w.data() + (transposed ? (size_t(g * icg + c) * ocg + o % ocg) : (size_t(o) * icg + c)) *
-                                   s.kh * s.kw;
+                    w.data() +
+                    (transposed ? (size_t(g * icg + c) * ocg + o % ocg) : (size_t(o) * icg + c)) * s.kh * s.kw;
                 for (int ky = 0; ky < s.kh; ++ky) {
                     for (int kx = 0; kx < s.kw; ++kx) {
                         const double kv = k[ky * s.kw + kx];
@@ -149,9 +149,8 @@ inline void checkOn(const Case& c, const ConvImplementation* only, int& checked)
     if (c.positive)
         for (float& x : src) x = std::abs(x);
     const Quantised codes = c.o.quantization.bits ? quantised(s, c.o.quantization) : Quantised{};
-    const Floats w = c.o.quantization.bits
-                         ? codes.floats
-                         : randomFloats(size_t(s.oc) * (s.ic / c.o.groups) * s.kh * s.kw, 2, 0.5f);
+    const Floats w =
+        c.o.quantization.bits ? codes.floats : randomFloats(size_t(s.oc) * (s.ic / c.o.groups) * s.kh * s.kw, 2, 0.5f);
     const Floats bias = randomFloats(s.oc, 3);
     const Floats residual = randomFloats(s.batch * s.oc * outArea, 4);
     // Products of bf16 are exact in fp32: as good as the others once their operands are rounded.
@@ -176,8 +175,8 @@ inline void checkOn(const Case& c, const ConvImplementation* only, int& checked)
             const auto plan = only ? only->make(k, s, options) : makeConvPlan(k, s, options);
             checked += threads == 1;
             SCOPED_TRACE(isa + " " + plan->algorithm() + " " + std::to_string(threads) +
-                         format(" ic %d %dx%d oc %d %dx%d k %dx%d s %d d %d p %d g %d", s.ic, s.ih, s.iw,
-                                s.oc, s.oh, s.ow, s.kh, s.kw, s.strideH, s.dilateH, s.padTop, c.o.groups));
+                         format(" ic %d %dx%d oc %d %dx%d k %dx%d s %d d %d p %d g %d", s.ic, s.ih, s.iw, s.oc, s.oh,
+                                s.ow, s.kh, s.kw, s.strideH, s.dilateH, s.padTop, c.o.groups));
             ASSERT_EQ(plan->algorithm().find(".bf16") != std::string::npos, bf16);
             ASSERT_EQ(plan->algorithm().find(".int16") != std::string::npos, c.w8a16);
             ASSERT_EQ(plan->quantizedPacker() != nullptr, c.o.quantization.bits != 0);
@@ -200,8 +199,8 @@ inline void checkOn(const Case& c, const ConvImplementation* only, int& checked)
             post.bias = padded.data();
             if (c.residual) post.residual = packedResidual.data;
             Aligned scratch(plan->scratchBytes(threads));
-            plan->run(options.srcNchw ? src.data() : packedSrc.data, packed.data, dst.data, post,
-                      scratch.data, lease.pool());
+            plan->run(options.srcNchw ? src.data() : packedSrc.data, packed.data, dst.data, post, scratch.data,
+                      lease.pool());
             ASSERT_TRUE(scratch.guardIntact() && packed.guardIntact() && dst.guardIntact());
             Floats result(expected.size());
             packedToNchw(k, dst.data, result.data(), s.batch, s.oc, outArea, one);
@@ -262,8 +261,8 @@ inline ConvShape oneRowKernel(ConvShape s) {
     return s;
 }
 
-inline ConvShape transposedShape(int ic, int ih, int iw, int oc, int k, int stride, int dilate, int pad,
-                                 int extra = 0, int batch = 1) {
+inline ConvShape transposedShape(int ic, int ih, int iw, int oc, int k, int stride, int dilate, int pad, int extra = 0,
+                                 int batch = 1) {
     ConvShape s = shape(ic, ih, iw, oc, 1, 1, 1, 0, batch);
     s.kh = s.kw = k;
     s.strideH = s.strideW = stride;

@@ -29,8 +29,7 @@ wire::Convolution3DT tableOf(const Case& c, bool transposed) {
     table.common->inputCount = c.channels;
     table.common->outputCount = c.filters;
     table.common->group = c.group;
-    const int rows = transposed ? c.channels : c.filters,
-              columns = (transposed ? c.filters : c.channels) / c.group;
+    const int rows = transposed ? c.channels : c.filters, columns = (transposed ? c.filters : c.channels) / c.group;
     table.weight.resize(static_cast<size_t>(rows * columns * c.kernel[0] * c.kernel[1] * c.kernel[2]));
     for (size_t i = 0; i < table.weight.size(); ++i) table.weight[i] = wave(i * 3 + 1);
     table.bias.resize(static_cast<size_t>(c.filters));
@@ -71,8 +70,8 @@ Value convolved(OpType type, const wire::Convolution3DT& table, const Value& x, 
 }
 
 // Every product of an input element and a weight, added where it belongs.
-std::vector<double> expected(const Case& c, const wire::Convolution3DT& table, const Value& x,
-                             const Shape& out, bool transposed) {
+std::vector<double> expected(const Case& c, const wire::Convolution3DT& table, const Value& x, const Shape& out,
+                             bool transposed) {
     std::vector<double> y(static_cast<size_t>(out.elements()));
     const int64_t inGroup = c.channels / c.group, outGroup = c.filters / c.group;
     const Shape& in = x.shape;
@@ -88,10 +87,9 @@ std::vector<double> expected(const Case& c, const wire::Convolution3DT& table, c
                 for (int64_t t = 0; t < taps; ++t)
                     for (int64_t p = 0; p < small[2] * small[3] * small[4]; ++p) {
                         const int64_t g = o / outGroup, channel = g * inGroup + i;
-                        const int64_t tap[3] = {t / (int64_t{c.kernel[1]} * c.kernel[2]),
-                                                t / c.kernel[2] % c.kernel[1], t % c.kernel[2]};
-                        const int64_t at[3] = {p / (small[3] * small[4]), p / small[4] % small[3],
-                                               p % small[4]};
+                        const int64_t tap[3] = {t / (int64_t{c.kernel[1]} * c.kernel[2]), t / c.kernel[2] % c.kernel[1],
+                                                t % c.kernel[2]};
+                        const int64_t at[3] = {p / (small[3] * small[4]), p / small[4] % small[3], p % small[4]};
                         int64_t far[3];
                         bool inside = true;
                         for (int a = 0; a < 3; ++a) {
@@ -100,10 +98,9 @@ std::vector<double> expected(const Case& c, const wire::Convolution3DT& table, c
                             inside &= far[a] >= 0 && far[a] < large[a + 2];
                         }
                         if (!inside) continue;
-                        const int64_t weight = transposed ? (channel * outGroup + o % outGroup) * taps + t
-                                                          : (o * inGroup + i) * taps + t;
-                        const size_t from =
-                            transposed ? offset(in, n, channel, at) : offset(in, n, channel, far);
+                        const int64_t weight =
+                            transposed ? (channel * outGroup + o % outGroup) * taps + t : (o * inGroup + i) * taps + t;
+                        const size_t from = transposed ? offset(in, n, channel, at) : offset(in, n, channel, far);
                         const size_t to = transposed ? offset(out, n, o, far) : offset(out, n, o, at);
                         y[to] += double{x.data[from]} * table.weight[static_cast<size_t>(weight)];
                     }
@@ -165,8 +162,7 @@ TEST(Convolution3d, ThreadsAndStoragesChangeNoBit) {
     }
 }
 
-void expectRefused(const wire::Convolution3DT& table, const Shape& input, Status status,
-                   const std::string& part) {
+void expectRefused(const wire::Convolution3DT& table, const Shape& input, Status status, const std::string& part) {
     try {
         convolved(OpType::Convolution3D, table, iota(input));
         ADD_FAILURE() << "accepted instead of: " << part;
@@ -190,8 +186,7 @@ TEST(Convolution3d, RefusesWhatDoesNotFit) {
     expectRefused(table, {1, 4, 3, 3, 3}, Status::BadWeights, "5 bias values for 6 outputs");
     table = tableOf(c, false);
     table.common->group = 3;
-    expectRefused(table, {1, 4, 3, 3, 3}, Status::ComputeSizeError,
-                  "3 groups do not divide 4 input and 6 output");
+    expectRefused(table, {1, 4, 3, 3, 3}, Status::ComputeSizeError, "3 groups do not divide 4 input and 6 output");
     table.common->kernels = {2, 2};
     expectRefused(table, {1, 4, 3, 3, 3}, Status::BadParameter, "kernels has 2 values, 3 are needed");
     table = tableOf(c, false);

@@ -23,8 +23,7 @@ Value ones(Shape shape) {
     return {shape, std::vector<float>(static_cast<size_t>(shape.elements()), 1.0f), Format::NCHW, {}};
 }
 
-Value convolve(const ConvParams& params, const std::vector<Value>& inputs,
-               OpType type = OpType::Convolution) {
+Value convolve(const ConvParams& params, const std::vector<Value>& inputs, OpType type = OpType::Convolution) {
     Value result;
     for (const std::string& isa : availableIsas()) {
         OpRun run(type, std::make_shared<ConvParams>(params), isa.c_str());
@@ -45,16 +44,13 @@ TEST(Convolution, Windows) {
     const Value x = iota({1, 1, 3, 3}), w = ones({1, 1, 3, 3});
     expectValues(convolve(kernel(3, 1, ConvPad::Explicit, {0, 1, 1, 0}), {x, w}), {27, 45, 24, 39});
     expectValues(convolve(kernel(3, 1, ConvPad::Explicit, {1, 0, 0, 1}), {x, w}), {21, 16, 45, 33});
-    expectValues(convolve(kernel(1, 3, ConvPad::Same), {iota({1, 1, 6, 6}), ones({1, 1, 1, 1})}),
-                 {1, 4, 19, 22});
-    expectValues(convolve(kernel(1, 4, ConvPad::Same), {iota({1, 1, 8, 8}), ones({1, 1, 1, 1})}),
-                 {1, 5, 33, 37});
+    expectValues(convolve(kernel(1, 3, ConvPad::Same), {iota({1, 1, 6, 6}), ones({1, 1, 1, 1})}), {1, 4, 19, 22});
+    expectValues(convolve(kernel(1, 4, ConvPad::Same), {iota({1, 1, 8, 8}), ones({1, 1, 1, 1})}), {1, 5, 33, 37});
     expectValues(convolve(kernel(2, 2, ConvPad::Same), {x, ones({1, 1, 2, 2})}), {12, 9, 15, 9});
     ConvParams shifted = kernel(3, 2, ConvPad::Valid);
     shifted.padX = shifted.padY = 1;
     expectValues(convolve(shifted, {iota({1, 1, 5, 5}), w}), {16, 33, 69, 117});
-    expectValues(convolve(kernel(3, 1, ConvPad::Valid, {1, 1, 1, 1}), {iota({1, 1, 4, 4}), w}),
-                 {14, 24, 33, 54});
+    expectValues(convolve(kernel(3, 1, ConvPad::Valid, {1, 1, 1, 1}), {iota({1, 1, 4, 4}), w}), {14, 24, 33, 54});
 }
 
 TEST(Convolution, GroupsRanksAndFormats) {
@@ -95,8 +91,7 @@ TEST(Deconvolution, Windows) {
     };
     expectValues(run(kernel(3, 1, ConvPad::Explicit)), {1, 2, 3, 0, 4, 5, 6, 0, 7, 8, 9, 0, 0, 0, 0, 0});
     expectValues(run(kernel(3, 2, ConvPad::Explicit, {1, 1, 1, 1})), {5, 6, 0, 8, 9, 0, 0, 0, 0});
-    expectValues(run(kernel(3, 2, ConvPad::Explicit, {1, 0, 0, 1})),
-                 {4, 5, 6, 0, 7, 8, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+    expectValues(run(kernel(3, 2, ConvPad::Explicit, {1, 0, 0, 1})), {4, 5, 6, 0, 7, 8, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0});
     ConvParams extra = kernel(3, 2, ConvPad::Explicit, {1, 1, 1, 1});
     extra.outPads = {1, 0};
     expectValues(run(extra), {5, 6, 0, 8, 9, 0, 0, 0, 0, 0, 0, 0});
@@ -111,13 +106,11 @@ TEST(Deconvolution, Windows) {
     const Value channels{{1, 2, 1, 1}, {1, 10}, Format::NCHW, {}};
     ConvParams mix = kernel(1, 1, ConvPad::Explicit);
     mix.outputCount = 2;
-    expectValues(
-        convolve(mix, {channels, {{2, 2, 1, 1}, {1, 2, 3, 4}, Format::NCHW, {}}}, OpType::Deconvolution),
-        {31, 42});
+    expectValues(convolve(mix, {channels, {{2, 2, 1, 1}, {1, 2, 3, 4}, Format::NCHW, {}}}, OpType::Deconvolution),
+                 {31, 42});
     mix.group = 2;
-    expectValues(
-        convolve(mix, {channels, {{2, 1, 1, 1}, {1, 2}, Format::NCHW, {}}}, OpType::DeconvolutionDepthwise),
-        {1, 20});
+    expectValues(convolve(mix, {channels, {{2, 1, 1, 1}, {1, 2}, Format::NCHW, {}}}, OpType::DeconvolutionDepthwise),
+                 {1, 20});
 }
 
 }  // namespace

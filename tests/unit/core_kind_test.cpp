@@ -34,8 +34,7 @@ TEST(CoreKind, OtherTextsNameNoPart) {
         ASSERT_EQ(cores.size(), 1u) << text;
         EXPECT_EQ(cores[0].part, 0u) << text;
     }
-    EXPECT_TRUE(
-        describedCores("processor : -3\nprocessor : many\nprocessor : 99999999999999999999\n").empty());
+    EXPECT_TRUE(describedCores("processor : -3\nprocessor : many\nprocessor : 99999999999999999999\n").empty());
 }
 
 // A folder as the kernel describes processors in.
@@ -48,8 +47,7 @@ class Processors {
     }
     ~Processors() { std::filesystem::remove_all(folder_); }
     void add(int processor, int index, const char* level, const char* type, const char* size) {
-        const auto place =
-            folder_ / ("cpu" + std::to_string(processor)) / "cache" / ("index" + std::to_string(index));
+        const auto place = folder_ / ("cpu" + std::to_string(processor)) / "cache" / ("index" + std::to_string(index));
         std::filesystem::create_directories(place);
         std::ofstream(place / "level") << level << "\n";
         std::ofstream(place / "type") << type << "\n";
@@ -79,8 +77,7 @@ TEST(CoreKind, ReadsCaches) {
 
 TEST(CoreKind, TheLargestCoreDecides) {
     const CoreKind little{{32 << 10, 128 << 10}, 0x41d05, false, false},
-        big{{64 << 10, 256 << 10}, 0x41d0b, false, false},
-        prime{{64 << 10, 512 << 10}, 0x41d0b, false, false},
+        big{{64 << 10, 256 << 10}, 0x41d0b, false, false}, prime{{64 << 10, 512 << 10}, 0x41d0b, false, false},
         other{{64 << 10, 512 << 10}, 0x41d44, false, false};
     EXPECT_EQ(largestCore({}).part, 0u);
     EXPECT_EQ(largestCore({little, big}).part, big.part);

@@ -16,8 +16,7 @@ namespace {
 using List = std::vector<int>;
 
 // A phone: one prime core, three large ones, four small ones.
-const std::vector<CoreSpeed> kPhone = {{0, 300}, {1, 300}, {2, 300}, {3, 300},
-                                       {4, 800}, {5, 800}, {6, 800}, {7, 1024}};
+const std::vector<CoreSpeed> kPhone = {{0, 300}, {1, 300}, {2, 300}, {3, 300}, {4, 800}, {5, 800}, {6, 800}, {7, 1024}};
 
 TEST(Cores, HighPowerTakesTheFastestThatAreEnough) {
     EXPECT_EQ(coresOf(kPhone, {}, Power::High, 1), List({7}));
@@ -66,8 +65,7 @@ TEST_F(Description, CapacitiesComeBeforeFrequencies) {
         write(one.core, "cpufreq/cpuinfo_max_freq", std::to_string(1000000 + one.core) + "\n");
     }
     for (const CoreSpeed& one : machineCores(folder_.string())) EXPECT_EQ(one.speed, 1000000 + one.core);
-    for (const CoreSpeed& one : machine_)
-        write(one.core, "cpu_capacity", std::to_string(100 + one.core) + "\n");
+    for (const CoreSpeed& one : machine_) write(one.core, "cpu_capacity", std::to_string(100 + one.core) + "\n");
     for (const CoreSpeed& one : machineCores(folder_.string())) EXPECT_EQ(one.speed, 100 + one.core);
 }
 

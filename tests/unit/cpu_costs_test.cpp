@@ -5,8 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "backends/cpu/kernels/costs/calibrate.h"
 #include "backends/cpu/kernels/conv/conv.h"
+#include "backends/cpu/kernels/costs/calibrate.h"
 #include "backends/cpu/kernels/costs/cost_records.h"
 #include "backends/cpu/kernels/costs/cost_text.h"
 #include "backends/cpu/kernels/int8/int8_kernels.h"
@@ -53,8 +53,7 @@ TEST(CpuCosts, WhatIsWrittenCanBeRead) {
 TEST(CpuCosts, WhatASectionLeavesOutStays) {
     CycleCosts costs;
     costs.roundRow = 77;
-    applyCosts(parseCosts("# measured at night\r\nmnn_c cpu costs 1\r\n\nisa avx2\ncopy 4\n").at("avx2"),
-               costs);
+    applyCosts(parseCosts("# measured at night\r\nmnn_c cpu costs 1\r\n\nisa avx2\ncopy 4\n").at("avx2"), costs);
     EXPECT_EQ(costs.copy, 4);
     EXPECT_EQ(costs.roundRow, 77);
 }
@@ -74,8 +73,8 @@ TEST(CpuCosts, WrongTextsNameTheLine) {
 TEST(CpuCosts, BudgetsFollowTheCache) {
     const CacheBudget full = costsOf(Isa::Avx512, {{48 << 10, 1 << 20}}).cache,
                       half = costsOf(Isa::Avx2, {{32 << 10, 512 << 10}}).cache,
-                      least = costsOf(Isa::Avx2, {{32 << 10, 64 << 10}}).cache,
-                      unknown = costsOf(Isa::Avx2, {}).cache, named = costsOf(Isa::Neon, {{}, 0x41d03}).cache;
+                      least = costsOf(Isa::Avx2, {{32 << 10, 64 << 10}}).cache, unknown = costsOf(Isa::Avx2, {}).cache,
+                      named = costsOf(Isa::Neon, {{}, 0x41d03}).cache;
     EXPECT_EQ(full.gemmInput, CacheBudget{}.gemmInput);
     EXPECT_EQ(unknown.winogradTransforms, CacheBudget{}.winogradTransforms);
     EXPECT_EQ(half.winogradTransforms * 2, full.winogradTransforms);
@@ -86,8 +85,7 @@ TEST(CpuCosts, BudgetsFollowTheCache) {
 
 TEST(CpuCosts, EveryCpuHasARecord) {
     for (const Isa isa : {Isa::Portable, Isa::Neon, Isa::Sse4, Isa::Avx2, Isa::Avx512})
-        for (const CoreCaches caches :
-             {CoreCaches{}, CoreCaches{32 << 10, 256 << 10}, CoreCaches{48 << 10, 2 << 20}}) {
+        for (const CoreCaches caches : {CoreCaches{}, CoreCaches{32 << 10, 256 << 10}, CoreCaches{48 << 10, 2 << 20}}) {
             const CostRecord& record = nearestRecord(isa, {caches});
             EXPECT_STRNE(record.name, "");
             EXPECT_EQ(&record, &nearestRecord(isa, {caches}));
@@ -96,8 +94,7 @@ TEST(CpuCosts, EveryCpuHasARecord) {
 }
 
 TEST(CpuCosts, ArmCoresHaveTheRecordOfTheirPart) {
-    const auto name = [](unsigned part, const CoreCaches& caches = {}, bool dotProd = true,
-                         bool i8mm = false) {
+    const auto name = [](unsigned part, const CoreCaches& caches = {}, bool dotProd = true, bool i8mm = false) {
         return std::string(nearestRecord(Isa::Neon, {caches, part, dotProd, i8mm}).name);
     };
     EXPECT_EQ(name(0x41d03, {32 << 10, 512 << 10}, false), "cortex-a53");

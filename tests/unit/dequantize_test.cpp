@@ -15,8 +15,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 // Scale and zero point.
 std::vector<float> stepOf(std::vector<float> values, int threads = 1) {
     const Shape shape{static_cast<int64_t>(values.size())};
-    const auto results =
-        OpRun(OpType::DynamicQuant, ParamsPtr(), "", threads)({floats(shape, std::move(values))}, 3);
+    const auto results = OpRun(OpType::DynamicQuant, ParamsPtr(), "", threads)({floats(shape, std::move(values))}, 3);
     return {results[1].data[0], results[2].data[0]};
 }
 
@@ -58,12 +57,10 @@ Table dequantize(int source, int mode, float scale = 1) {
 }
 
 TEST(Dequantize, ParametersThatDoNotFitAreRefused) {
-    const auto refuse = [](Status status, const char* text, const Table& table,
-                           const std::vector<Value>& inputs) {
+    const auto refuse = [](Status status, const char* text, const Table& table, const std::vector<Value>& inputs) {
         expectFailure(status, text, [&] { run(OpType::Dequantize, table, inputs); });
     };
-    EXPECT_EQ(run(OpType::Dequantize, dequantize(1, 0), {ints({1, 2, 5})}).data,
-              (std::vector<float>{-1, 0, 3}));
+    EXPECT_EQ(run(OpType::Dequantize, dequantize(1, 0), {ints({1, 2, 5})}).data, (std::vector<float>{-1, 0, 3}));
     refuse(Status::BadParameter, "a scale of inf", dequantize(1, 0, kInfinity), {ints({1})});
     refuse(Status::BadParameter, "modelFormat 2", dequantize(2, 0), {ints({1})});
     refuse(Status::BadParameter, "mode 3", dequantize(0, 3), {ints({1}), floats({1}, {0}), floats({1}, {1})});

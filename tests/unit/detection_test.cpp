@@ -22,9 +22,7 @@ Table postProcess(const std::function<void(wire::DetectionPostProcessParamT&)>& 
     p.iouThreshold = 0.5f;
     p.centerSizeEncoding = {1, 1, 1, 1};
     if (change) change(p);
-    return [=](flatbuffers::FlatBufferBuilder& b) {
-        return asParameter(wire::CreateDetectionPostProcessParam(b, &p));
-    };
+    return [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateDetectionPostProcessParam(b, &p)); };
 }
 
 // Anchors in a row, each as wide as the distance between them; encodings of 0 leave them as they are.
@@ -38,8 +36,7 @@ std::vector<Value> boxesInARow(const std::vector<float>& scores) {
 }
 
 TEST(DetectionPostProcess, BestFirst) {
-    const auto rows =
-        OpRun(OpType::DetectionPostProcess, postProcess())(boxesInARow({0.6f, 0.2f, 0.9f, 0.7f}), 4);
+    const auto rows = OpRun(OpType::DetectionPostProcess, postProcess())(boxesInARow({0.6f, 0.2f, 0.9f, 0.7f}), 4);
     EXPECT_EQ(rows[0].shape.text(), "1x2x4");
     EXPECT_EQ(rows[0].data, (std::vector<float>{0, 2, 1, 3, 0, 3, 1, 4}));
     EXPECT_EQ(rows[1].data, (std::vector<float>{0, 0}));
@@ -72,8 +69,7 @@ TEST(DetectionPostProcess, ParametersThatDoNotFitAreRefused) {
         });
     };
     refuse(Status::BadParameter, "maxDetections is -1", [](auto& p) { p.maxDetections = -1; });
-    refuse(Status::BadParameter, "centerSizeEncoding has 3 values",
-           [](auto& p) { p.centerSizeEncoding.pop_back(); });
+    refuse(Status::BadParameter, "centerSizeEncoding has 3 values", [](auto& p) { p.centerSizeEncoding.pop_back(); });
     refuse(Status::BadParameter, "centerSizeEncoding is 0", [](auto& p) { p.centerSizeEncoding[2] = 0; });
     refuse(Status::BadParameter, "nmsScoreThreshold is nan", [](auto& p) { p.nmsScoreThreshold = kNan; });
     refuse(Status::ComputeSizeError, "do not fit together", [](auto& p) { p.numClasses = 2; });
@@ -114,8 +110,7 @@ TEST(DetectionOutput, AFileThatDoesNotSayThatLocationsAreShared) {
 }
 
 TEST(DetectionOutput, ParametersThatDoNotFitAreRefused) {
-    const auto refuse = [](Status status, const char* text,
-                           const std::function<void(wire::DetectionOutputT&)>& change,
+    const auto refuse = [](Status status, const char* text, const std::function<void(wire::DetectionOutputT&)>& change,
                            std::vector<Value> inputs) {
         expectFailure(status, text, [&] { run(OpType::DetectionOutput, detectionOutput(change), inputs); });
     };
@@ -193,8 +188,7 @@ TEST(Proposal, RowsBehindTheLastAreZero) {
 }
 
 TEST(Proposal, ParametersThatDoNotFitAreRefused) {
-    const auto refuse = [](Status status, const char* text,
-                           const std::function<void(wire::ProposalT&)>& change) {
+    const auto refuse = [](Status status, const char* text, const std::function<void(wire::ProposalT&)>& change) {
         expectFailure(status, text, [&] { run(OpType::Proposal, proposal(change), twoCells(0.5f, 0.5f)); });
     };
     refuse(Status::BadParameter, "0 ratios", [](auto& p) { p.ratios->float32s.clear(); });

@@ -22,8 +22,8 @@ TEST(Dilation2d, TapsOutsideDoNotCount) {
               (std::vector<float>{8, 9, 8, 11, 12, 11, 9, 10, 9}));
     EXPECT_EQ(run(OpType::Dilation2D, table(wire::PadMode::VALID), {iota({1, 1, 2, 2}, -1e6f)}).data,
               (std::vector<float>{-1e6f + 6}));
-    expectRefused(OpType::Dilation2D, table(wire::PadMode::SAME), {iota({1, 2, 3, 3})},
-                  Status::ComputeSizeError, "2 input and 1 output channels");
+    expectRefused(OpType::Dilation2D, table(wire::PadMode::SAME), {iota({1, 2, 3, 3})}, Status::ComputeSizeError,
+                  "2 input and 1 output channels");
 }
 
 }  // namespace

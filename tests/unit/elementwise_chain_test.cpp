@@ -33,8 +33,7 @@ void expectChains(const wire::NetT& net, size_t ops, size_t chains) {
 }
 
 TEST(ElementwiseChain, GeluAsExportersWriteIt) {
-    for (const std::vector<int32_t>& dims :
-         {std::vector<int32_t>{1, 5}, {3, 1111}, {2, 19, 7, 5}, {1, 64, 33, 32}}) {
+    for (const std::vector<int32_t>& dims : {std::vector<int32_t>{1, 5}, {3, 1111}, {2, 19, 7, 5}, {1, 64, 33, 32}}) {
         NetBuilder s;
         const int x = s.input(dims);
         const int erf = s.unary(UnaryCode::ERF, s.binary(BinaryCode::REALDIV, x, s.scalar(std::sqrt(2.0f))));
@@ -53,8 +52,7 @@ TEST(ElementwiseChain, CellOfAnLstm) {
         const int c = s.input({1, 32, 1, 1});
         const int i = s.unary(UnaryCode::SIGMOID, gate[0]), o = s.unary(UnaryCode::SIGMOID, gate[1]);
         const int f = s.unary(UnaryCode::SIGMOID, gate[2]), g = s.unary(UnaryCode::TANH, gate[3]);
-        const int cell =
-            s.binary(BinaryCode::ADD, s.binary(BinaryCode::MUL, f, c), s.binary(BinaryCode::MUL, i, g));
+        const int cell = s.binary(BinaryCode::ADD, s.binary(BinaryCode::MUL, f, c), s.binary(BinaryCode::MUL, i, g));
         const int h = s.binary(BinaryCode::MUL, o, s.unary(UnaryCode::TANH, cell));
         // The new state has other consumers, so the operators behind it are another chain.
         if (carried)

@@ -37,8 +37,8 @@ const Case kCases[] = {
     {7, "exp", [](double x) { return std::exp(x); }, -87.0f, 88.5f, 2.5, 0},
     {8, "log", [](double x) { return std::log(x); }, 1e-30f, 1e4f, 2, 1e-2},
     {16, "log1p", [](double x) { return std::log1p(x); }, -0.9f, 50, 4, 0},
-    {17, "softplus", [](double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); },
-     -80, 80, 5, 0},
+    {17, "softplus", [](double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }, -80, 80,
+     5, 0},
     {25, "erf", [](double x) { return std::erf(x); }, -5, 5, 2.5, 0},
     {28, "expm1", [](double x) { return std::expm1(x); }, -10, 10, 4, 0},
     {29, "sigmoid", sigmoid, -80, 80, 4, 0},
@@ -71,8 +71,8 @@ TEST(Elementwise, UnaryWithinAFewUlp) {
                 const double error = std::fabs(y[i] - want) / ulp;
                 if (error > worst) worst = error, at = x[i];
             }
-            printf("%-8s %-10s %.2f ulp at %g, %.3g absolute\n", isa.c_str(), c.name, worst,
-                   static_cast<double>(at), worstAbs);
+            printf("%-8s %-10s %.2f ulp at %g, %.3g absolute\n", isa.c_str(), c.name, worst, static_cast<double>(at),
+                   worstAbs);
             EXPECT_LE(worst, c.ulps) << isa << " " << c.name << " at " << at;
             EXPECT_EQ(y[n], 123.0f) << "wrote past the end";
         }
@@ -102,8 +102,7 @@ TEST(Elementwise, SpecialValues) {
         EXPECT_EQ(run(25)[3], -1.0f);
         EXPECT_EQ(run(29)[2], 1.0f);
         if (isa == "portable") continue;  // its Min and Max drop a NaN
-        for (int code : {7, 8, 25, 29, 30, 33, 34})
-            EXPECT_TRUE(std::isnan(run(code)[4])) << isa << " code " << code;
+        for (int code : {7, 8, 25, 29, 30, 33, 34}) EXPECT_TRUE(std::isnan(run(code)[4])) << isa << " code " << code;
     }
 }
 
@@ -175,8 +174,7 @@ TEST(Elementwise, BinaryOperandsAndTails) {
         for (size_t n : {1u, 7u, 16u, 33u, 64u}) {
             std::vector<float> a(n), b(n + 16), y(n + 1, 99);
             std::vector<int32_t> less(n);
-            for (size_t i = 0; i < n; ++i)
-                a[i] = static_cast<float>(i) - 10, b[i] = static_cast<float>(i * 7 % 11) - 5;
+            for (size_t i = 0; i < n; ++i) a[i] = static_cast<float>(i) - 10, b[i] = static_cast<float>(i * 7 % 11) - 5;
             table.byCode[1](a.data(), Elements::Each, b.data(), Elements::Each, y.data(), n);
             for (size_t i = 0; i < n; ++i) EXPECT_EQ(y[i], a[i] - b[i]);
             EXPECT_EQ(y[n], 99);

@@ -30,8 +30,7 @@ void expectParts(const std::vector<float>& output, const std::vector<int>& chann
         const std::vector<float> part = runNet(alone.steps.finish({y})).outputs[0];
         const size_t size = static_cast<size_t>(c) * kPlane;
         for (size_t n = 0; n < static_cast<size_t>(batch); ++n)
-            for (size_t i = 0; i < size; ++i)
-                ASSERT_EQ(output[(n * total + before) * kPlane + i], part[n * size + i]);
+            for (size_t i = 0; i < size; ++i) ASSERT_EQ(output[(n * total + before) * kPlane + i], part[n * size + i]);
         before += static_cast<size_t>(c);
     }
 }
@@ -76,8 +75,7 @@ TEST(ElideCopies, APartMayHaveOtherConsumers) {
     EXPECT_EQ(copies(result), 0u);
     expectParts(result.outputs[0], {16, 32});
     expectParts(result.outputs[1], {16});
-    for (size_t i = 0; i < result.outputs[2].size(); ++i)
-        ASSERT_EQ(result.outputs[2][i], 2 * result.outputs[1][i]);
+    for (size_t i = 0; i < result.outputs[2].size(); ++i) ASSERT_EQ(result.outputs[2][i], 2 * result.outputs[1][i]);
 }
 
 TEST(ElideCopies, ATensorIsPlacedInOneConcatenation) {
@@ -114,8 +112,7 @@ TEST(ElideCopies, GrowingConcatenationsShareStorage) {
     const NetResult grown = runNet(dense.steps.finish({doubled, all}));
     EXPECT_EQ(copies(grown), 0u);
     expectParts(grown.outputs[1], {16, 32, 48});
-    for (size_t i = 0; i < grown.outputs[0].size(); ++i)
-        ASSERT_EQ(grown.outputs[0][i], 2 * grown.outputs[1][i]);
+    for (size_t i = 0; i < grown.outputs[0].size(); ++i) ASSERT_EQ(grown.outputs[0][i], 2 * grown.outputs[1][i]);
 }
 
 TEST(ElideCopies, AConcatenationMayBeNested) {

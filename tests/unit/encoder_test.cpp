@@ -12,8 +12,7 @@ wire::NetT poolingNet(wire::MNN_DATA_FORMAT format) {
     wire::NetT net;
     net.tensorName = {"x", "y"};
     net.outputName = {"y"};
-    net.oplists.push_back(
-        makeInput(0, last ? std::vector<int32_t>{2, 6, 8, 3} : std::vector<int32_t>{2, 3, 6, 8}));
+    net.oplists.push_back(makeInput(0, last ? std::vector<int32_t>{2, 6, 8, 3} : std::vector<int32_t>{2, 3, 6, 8}));
     net.oplists.back()->main.AsInput()->dformat = format;
     wire::PoolT pool;
     pool.kernelY = 2;

@@ -83,8 +83,7 @@ TEST_F(FilesInUse, AConstantWithTwoConsumers) {
     EXPECT_EQ(third.handle, nullptr);
 }
 
-int32_t readInputs(void* seen, const mnn_op_info_t*, const mnn_tensor_t* const* tensors,
-                   size_t count) {
+int32_t readInputs(void* seen, const mnn_op_info_t*, const mnn_tensor_t* const* tensors, size_t count) {
     auto& [statuses, values] = *static_cast<std::pair<std::vector<mnn_status>, std::vector<float>>*>(seen);
     for (size_t i = 0; i < count; ++i) {
         size_t elements = 0;

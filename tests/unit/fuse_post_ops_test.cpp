@@ -58,10 +58,8 @@ std::vector<Tail> tails() {
         {[](NetBuilder& s, int x) { return s.clip(x, -1, 2); }, " +clip"},
         {[](NetBuilder& s, int x) { return s.clip(s.relu(x), -1, 2); }, " +clip"},
         {[](NetBuilder& s, int x) { return s.clip(s.clip(x, 3, 4), -1, 2); }, " +clip"},
-        {[](NetBuilder& s, int x) { return s.clip(s.unary(UnaryCode::TANH, x), -0.5f, 0.25f); },
-         " +tanh +clip"},
-        {[](NetBuilder& s, int x) { return s.binary(BinaryCode::MUL, s.unary(UnaryCode::SIGMOID, x), x); },
-         " +silu"},
+        {[](NetBuilder& s, int x) { return s.clip(s.unary(UnaryCode::TANH, x), -0.5f, 0.25f); }, " +tanh +clip"},
+        {[](NetBuilder& s, int x) { return s.binary(BinaryCode::MUL, s.unary(UnaryCode::SIGMOID, x), x); }, " +silu"},
         // hard swish as exporters write it
         {[](NetBuilder& s, int x) {
              const int clipped = s.clip(s.binary(BinaryCode::ADD, x, s.scalar(3)), 0, 6);
@@ -82,8 +80,7 @@ std::vector<Tail> tails() {
         // GELU by tanh: the cube by pow, a product of the whole with x / 2
         {[](NetBuilder& s, int x) {
              const int cube = s.binary(BinaryCode::POW, x, s.scalar(3));
-             const int sum =
-                 s.binary(BinaryCode::ADD, x, s.binary(BinaryCode::MUL, cube, s.scalar(0.044715f)));
+             const int sum = s.binary(BinaryCode::ADD, x, s.binary(BinaryCode::MUL, cube, s.scalar(0.044715f)));
              const int t = s.unary(UnaryCode::TANH, s.binary(BinaryCode::MUL, sum, s.scalar(0.79788456f)));
              return s.binary(BinaryCode::MUL, s.binary(BinaryCode::MUL, x, s.scalar(0.5f)),
                              s.binary(BinaryCode::ADD, t, s.scalar(1)));
@@ -92,8 +89,8 @@ std::vector<Tail> tails() {
         // the cube by products, x taken out of the sum, a half at the end
         {[](NetBuilder& s, int x) {
              const int square = s.binary(BinaryCode::MUL, x, x);
-             const int line = s.binary(BinaryCode::ADD, s.scalar(1),
-                                       s.binary(BinaryCode::MUL, s.scalar(0.044715f), square));
+             const int line =
+                 s.binary(BinaryCode::ADD, s.scalar(1), s.binary(BinaryCode::MUL, s.scalar(0.044715f), square));
              const int slope = s.binary(BinaryCode::MUL, x, s.scalar(0.79788456f));
              const int t = s.unary(UnaryCode::TANH, s.binary(BinaryCode::MUL, slope, line));
              const int y = s.binary(BinaryCode::MUL, x, s.binary(BinaryCode::ADD, s.scalar(1), t));
@@ -102,18 +99,15 @@ std::vector<Tail> tails() {
          " +gelu-tanh"},
         {[](NetBuilder& s, int x) {
              const int cube = s.binary(BinaryCode::MUL, s.binary(BinaryCode::MUL, x, x), x);
-             const int sum =
-                 s.binary(BinaryCode::ADD, s.binary(BinaryCode::MUL, cube, s.scalar(0.044715f)), x);
+             const int sum = s.binary(BinaryCode::ADD, s.binary(BinaryCode::MUL, cube, s.scalar(0.044715f)), x);
              const int t = s.unary(UnaryCode::TANH, s.binary(BinaryCode::MUL, sum, s.scalar(0.79788456f)));
-             const int half =
-                 s.binary(BinaryCode::ADD, s.binary(BinaryCode::MUL, t, s.scalar(0.5f)), s.scalar(0.5f));
+             const int half = s.binary(BinaryCode::ADD, s.binary(BinaryCode::MUL, t, s.scalar(0.5f)), s.scalar(0.5f));
              return s.binary(BinaryCode::MUL, half, x);
          },
          " +gelu-tanh"},
         // and without the product
         {[](NetBuilder& s, int x) {
-             const int line =
-                 s.binary(BinaryCode::SUB, s.binary(BinaryCode::REALDIV, x, s.scalar(6)), s.scalar(-0.5f));
+             const int line = s.binary(BinaryCode::SUB, s.binary(BinaryCode::REALDIV, x, s.scalar(6)), s.scalar(-0.5f));
              return s.clip(line, 0, 1);
          },
          " +hardsigmoid"},
@@ -180,9 +174,7 @@ TEST(FusePostOps, OtherArithmeticWithTanh) {
         return s.finish({s.binary(BinaryCode::MUL, s.binary(BinaryCode::MUL, x, s.scalar(half)),
                                   s.binary(BinaryCode::ADD, t, s.scalar(1)))});
     };
-    const auto fuses = [](const wire::NetT& made) {
-        return runNet(made).ops[0].algorithm.ends_with(" +gelu-tanh");
-    };
+    const auto fuses = [](const wire::NetT& made) { return runNet(made).ops[0].algorithm.ends_with(" +gelu-tanh"); };
     EXPECT_TRUE(fuses(net(0.044715f, 0.5f, 3)));
     EXPECT_FALSE(fuses(net(0.0448f, 0.5f, 3)));
     EXPECT_FALSE(fuses(net(0.044715f, 0.51f, 3)));
@@ -222,8 +214,7 @@ TEST(FusePostOps, ASumBehindAReshape) {
         NetBuilder s;
         const int x = s.input({11, 5, 1, 1}), other = s.input({1, 11, 32});
         const int y = s.reshape(s.conv(x, 5, 32, 1), {1, 11, 32});
-        expectFused(s.finish({s.unary(UnaryCode::TANH, s.binary(BinaryCode::ADD, other, y))}), 1,
-                    " +add +tanh");
+        expectFused(s.finish({s.unary(UnaryCode::TANH, s.binary(BinaryCode::ADD, other, y))}), 1, " +add +tanh");
     }
     // Not fused: the shapes are stored differently, or the sum without the residual has another consumer.
     for (const std::vector<int32_t>& dims : {std::vector<int32_t>{11, 5, 1, 1}, {1, 5, 3, 3}}) {

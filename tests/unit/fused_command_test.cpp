@@ -65,8 +65,7 @@ TEST(FusedCommand, AFileThatClaimsToHaveOneIsRefused) {
         FAIL() << "the file was loaded";
     } catch (const Error& error) {
         EXPECT_EQ(error.status(), Status::BadParameter);
-        EXPECT_NE(std::string(error.message()).find("operator number 65536 is the library's own"),
-                  std::string::npos)
+        EXPECT_NE(std::string(error.message()).find("operator number 65536 is the library's own"), std::string::npos)
             << error.message();
     }
 }

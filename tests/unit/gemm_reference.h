@@ -20,15 +20,14 @@ inline Floats operands(GemmType type, const Floats& values) {
 }
 
 // A and B as a GemmArgs sees them, with slack in the leading dimensions.
-inline Floats reference(int M, int N, int K, const float* a, size_t lda, bool transA, const float* b,
-                        size_t ldb, bool transB) {
+inline Floats reference(int M, int N, int K, const float* a, size_t lda, bool transA, const float* b, size_t ldb,
+                        bool transB) {
     Floats c(size_t(M) * N);
     for (int m = 0; m < M; ++m) {
         for (int n = 0; n < N; ++n) {
             double sum = 0;
             for (int k = 0; k < K; ++k) {
-                sum += double(transA ? a[k * lda + m] : a[m * lda + k]) *
-                       (transB ? b[n * ldb + k] : b[k * ldb + n]);
+                sum += double(transA ? a[k * lda + m] : a[m * lda + k]) * (transB ? b[n * ldb + k] : b[k * ldb + n]);
             }
             c[size_t(m) * N + n] = static_cast<float>(sum);
         }

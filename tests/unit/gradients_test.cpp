@@ -44,14 +44,11 @@ Table filter(int group) {
 }
 
 TEST(Conv2DBackPropFilter, SumsOverPlaces) {
-    const Value dw =
-        run(OpType::Conv2DBackPropFilter, filter(1), {iota({1, 1, 1, 3}), floats({1, 1, 1, 2}, {1, 10})});
+    const Value dw = run(OpType::Conv2DBackPropFilter, filter(1), {iota({1, 1, 1, 3}), floats({1, 1, 1, 2}, {1, 10})});
     EXPECT_EQ(dw.shape, (Shape{1, 1, 1, 2}));
     EXPECT_EQ(dw.data, (std::vector<float>{21, 32}));
-    EXPECT_EQ(
-        run(OpType::Conv2DBackPropFilter, filter(2), {iota({1, 2, 1, 2}), floats({1, 2, 1, 1}, {1, 10})})
-            .data,
-        (std::vector<float>{1, 2, 30, 40}));
+    EXPECT_EQ(run(OpType::Conv2DBackPropFilter, filter(2), {iota({1, 2, 1, 2}), floats({1, 2, 1, 1}, {1, 10})}).data,
+              (std::vector<float>{1, 2, 30, 40}));
 }
 
 TEST(Conv2DBackPropFilter, Refuses) {

@@ -63,17 +63,13 @@ TEST(GridSample, PaddingsOfARow) {
     // Positions -1.5, -0.5, 0.5, 3.5, 5.5 on the pixels 1 2 3 4.
     const Value grid = floats({1, 1, 5, 2}, {-1.5f, 0, -1, 0, -0.5f, 0, 1, 0, 2, 0});
     const Value x = iota({1, 1, 1, 4});
-    EXPECT_EQ(sample(form(false, GridPadding::Zeros, false), x, grid).data,
-              (std::vector<float>{0, 0.5f, 1.5f, 2, 0}));
-    EXPECT_EQ(sample(form(false, GridPadding::Border, false), x, grid).data,
-              (std::vector<float>{1, 1, 1.5f, 4, 4}));
+    EXPECT_EQ(sample(form(false, GridPadding::Zeros, false), x, grid).data, (std::vector<float>{0, 0.5f, 1.5f, 2, 0}));
+    EXPECT_EQ(sample(form(false, GridPadding::Border, false), x, grid).data, (std::vector<float>{1, 1, 1.5f, 4, 4}));
     EXPECT_EQ(sample(form(false, GridPadding::Reflection, false), x, grid).data,
               (std::vector<float>{1.5f, 1, 1.5f, 4, 2.5f}));
     // Halves go to the even pixel, as in PyTorch and ONNX.
-    EXPECT_EQ(sample(form(true, GridPadding::Border, false), x, grid).data,
-              (std::vector<float>{1, 1, 1, 4, 4}));
-    EXPECT_EQ(sample(form(true, GridPadding::Zeros, false), x, grid).data,
-              (std::vector<float>{0, 1, 1, 0, 0}));
+    EXPECT_EQ(sample(form(true, GridPadding::Border, false), x, grid).data, (std::vector<float>{1, 1, 1, 4, 4}));
+    EXPECT_EQ(sample(form(true, GridPadding::Zeros, false), x, grid).data, (std::vector<float>{0, 1, 1, 0, 0}));
 }
 
 TEST(GridSample, WhatLiesOutsideIsNotMultiplied) {
@@ -98,16 +94,15 @@ TEST(GridSample, AllChannelsOfABatch) {
         ASSERT_EQ(y.shape, (Shape{2, channels, 1, 1}));
         for (int c = 0; c < channels; ++c) {
             EXPECT_EQ(y.data[static_cast<size_t>(c)], 2.0f * static_cast<float>(c)) << channels;
-            EXPECT_EQ(y.data[static_cast<size_t>(channels + c)],
-                      2.0f * static_cast<float>(channels + c) + 0.5f)
+            EXPECT_EQ(y.data[static_cast<size_t>(channels + c)], 2.0f * static_cast<float>(channels + c) + 0.5f)
                 << channels;
         }
     }
 }
 
 TEST(GridSample, ChannelsLast) {
-    const Value y = run(OpType::GridSample, table(0, 0, true),
-                        {iota({1, 1, 2, 2}, 1, Format::NHWC), floats({1, 1, 1, 2}, {0, 0})});
+    const Value y =
+        run(OpType::GridSample, table(0, 0, true), {iota({1, 1, 2, 2}, 1, Format::NHWC), floats({1, 1, 1, 2}, {0, 0})});
     EXPECT_EQ(y.shape, (Shape{1, 1, 1, 2}));
     EXPECT_EQ(y.data, (std::vector<float>{2, 3}));
 }
@@ -120,8 +115,7 @@ TEST(GridSample, RefusesOtherForms) {
     EXPECT_EQ(statusOf(table(0, 3, false), {x, grid}), Status::NotSupported);
     EXPECT_EQ(statusOf(table(0, 0, false, true), {x, grid}), Status::NotSupported);
     EXPECT_EQ(statusOf(table(0, 0, false), {x, grid, ints({1, 1, 2, 2})}), Status::NotSupported);
-    EXPECT_EQ(statusOf(table(0, 0, false), {x, floats({2, 1, 1, 2}, {0, 0, 0, 0})}),
-              Status::ComputeSizeError);
+    EXPECT_EQ(statusOf(table(0, 0, false), {x, floats({2, 1, 1, 2}, {0, 0, 0, 0})}), Status::ComputeSizeError);
     EXPECT_EQ(statusOf(table(0, 0, false), {x, floats({1, 1, 1, 3}, {0, 0, 0})}), Status::ComputeSizeError);
     EXPECT_EQ(statusOf(table(0, 0, false), {x, ints({1, 1, 1, 2}, {0, 0})}), Status::BadType);
     EXPECT_EQ(statusOf(table(0, 0, false), {iota({1, 1, 0, 2}), grid}), Status::ComputeSizeError);

@@ -70,8 +70,7 @@ TEST(GroupNorm, GammaOrBetaAlone) {
 }
 
 TEST(SplitGelu, RefusesWhatHasNoHalves) {
-    const auto refused = [](const std::vector<std::vector<int32_t>>& shapes, Status status,
-                            const std::string& part) {
+    const auto refused = [](const std::vector<std::vector<int32_t>>& shapes, Status status, const std::string& part) {
         Net net;
         const wire::NetT built = net.splitGelu(shapes);
         expectFailure(status, part, [&] { runNet(built); });

@@ -88,8 +88,7 @@ TEST(HandleTable, ManySharedUsersOrOneExclusive) {
 TEST(HandleTable, TooManyUsersAreRefused) {
     const uint64_t handle = handles::create(tokenEntry());
     HandleEntry entry;
-    for (int i = 0; i < 0xffff; ++i)
-        ASSERT_EQ(handles::pin(handle, HandleKind::Cancel, entry), handles::Found::Yes);
+    for (int i = 0; i < 0xffff; ++i) ASSERT_EQ(handles::pin(handle, HandleKind::Cancel, entry), handles::Found::Yes);
     EXPECT_THROW(handles::pin(handle, HandleKind::Cancel, entry), Error);
     EXPECT_FALSE(handles::pinCancel(handle));
     for (int i = 0; i < 0x7fff; ++i) ASSERT_TRUE(handles::beginRead(handle));
@@ -114,8 +113,7 @@ TEST(HandleTable, ThreadsNeverShareASlot) {
                 for (const uint64_t handle : mine)
                     wrong += handles::peek(handle, entry) != handles::Found::Yes || entry.payload != t;
                 for (const uint64_t handle : mine) handles::release(handle);
-                for (const uint64_t handle : mine)
-                    wrong += handles::peek(handle, entry) == handles::Found::Yes;
+                for (const uint64_t handle : mine) wrong += handles::peek(handle, entry) == handles::Found::Yes;
                 mine.clear();
             }
             for (const uint64_t handle : mine) handles::release(handle);

@@ -22,8 +22,7 @@ int64_t blocked(const Place& p, int64_t lanes, bool blocksFirst) {
 
 int64_t offsetIn(Format layout, const Place& p) {
     if (layout == Format::NC4HW4) return blocked(p, 4, true);
-    return layout == Format::NHWC ? (p.n * p.plane + p.s) * p.channels + p.c
-                                  : (p.n * p.channels + p.c) * p.plane + p.s;
+    return layout == Format::NHWC ? (p.n * p.plane + p.s) * p.channels + p.c : (p.n * p.channels + p.c) * p.plane + p.s;
 }
 
 int64_t offsetIn(const Operand& tensor, const Place& p) {
@@ -38,11 +37,9 @@ uint32_t mark(const Place& p) {
 
 class HostCopy : public testing::TestWithParam<DataType> {
   protected:
-    void check(int64_t batch, int64_t channels, int64_t h, int64_t w, int64_t block, Format format,
-               Format layout) {
-        SCOPED_TRACE(testing::Message()
-                     << batch << " x " << channels << " x " << h << " x " << w << ", block " << block
-                     << ", format " << int(format) << ", layout " << int(layout));
+    void check(int64_t batch, int64_t channels, int64_t h, int64_t w, int64_t block, Format format, Format layout) {
+        SCOPED_TRACE(testing::Message() << batch << " x " << channels << " x " << h << " x " << w << ", block " << block
+                                        << ", format " << int(format) << ", layout " << int(layout));
         Operand tensor;
         tensor.type = GetParam();
         tensor.format = format;
@@ -89,8 +86,7 @@ TEST_P(HostCopy, EachStorageAndLayout) {
         for (const int64_t block : {1, 4, 8, 16})
             for (const Format format : {Format::NCHW, Format::NHWC})
                 for (const Format layout : {Format::NCHW, Format::NHWC, Format::NC4HW4})
-                    if (block == 1 || format == Format::NCHW)
-                        check(batch, channels, h, w, block, format, layout);
+                    if (block == 1 || format == Format::NCHW) check(batch, channels, h, w, block, format, layout);
 }
 
 TEST(HostCopy, RowsOfWholeBlocksOfChannelsAreRowMajor) {
@@ -109,8 +105,7 @@ TEST(HostCopy, RowsOfWholeBlocksOfChannelsAreRowMajor) {
     EXPECT_FALSE(sameLayout(tensor, Format::NCHW));
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, HostCopy,
-                         testing::Values(DataType::Float32, DataType::Int16, DataType::Int8));
+INSTANTIATE_TEST_SUITE_P(Types, HostCopy, testing::Values(DataType::Float32, DataType::Int16, DataType::Int8));
 
 }  // namespace
 }  // namespace mnnc::test

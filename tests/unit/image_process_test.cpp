@@ -18,16 +18,14 @@ Table process(const std::function<void(wire::ImageProcessParamT&)>& change) {
 TEST(ImageProcess, Refuses) {
     using T = wire::ImageProcessParamT;
     const std::vector<Value> x = {iota({1, 4, 2, 2})};
-    expectRefused(kType, process([](T&) {}), x, Status::NotSupported,
-                  "pictures of float32 are not implemented");
-    expectRefused(kType, process([](T& t) { t.draw = true; }), x, Status::NotSupported,
-                  "drawing into a picture");
+    expectRefused(kType, process([](T&) {}), x, Status::NotSupported, "pictures of float32 are not implemented");
+    expectRefused(kType, process([](T& t) { t.draw = true; }), x, Status::NotSupported, "drawing into a picture");
     expectRefused(kType, process([](T& t) { t.sourceFormat = wire::ImageFormatType::YUV_NV21; }), x,
                   Status::NotSupported, "the source pixel format 11 is not implemented");
-    expectRefused(kType, process([](T& t) { t.destFormat = wire::ImageFormatType::HSV; }), x,
-                  Status::NotSupported, "the target pixel format 7 is not implemented");
-    expectRefused(kType, process([](T& t) { t.filterType = wire::FilterType::BICUBIC; }), x,
-                  Status::NotSupported, "the filter 2 is not implemented");
+    expectRefused(kType, process([](T& t) { t.destFormat = wire::ImageFormatType::HSV; }), x, Status::NotSupported,
+                  "the target pixel format 7 is not implemented");
+    expectRefused(kType, process([](T& t) { t.filterType = wire::FilterType::BICUBIC; }), x, Status::NotSupported,
+                  "the filter 2 is not implemented");
     expectRefused(kType, process([](T& t) { t.wrap = wire::WrapType::REPEAT; }), x, Status::NotSupported,
                   "the wrap mode 2 is not implemented");
     expectRefused(kType, process([](T& t) {
@@ -46,8 +44,8 @@ TEST(ImageProcess, Refuses) {
                       t.shape = {1, 4, -1, 2};
                   }),
                   x, Status::BadParameter, "a result of 4 channels, -1 x 2");
-    expectRefused(kType, process([](T& t) { t.outputType = wire::DataType::DT_INT32; }), x,
-                  Status::NotSupported, "pictures of int32 are not implemented");
+    expectRefused(kType, process([](T& t) { t.outputType = wire::DataType::DT_INT32; }), x, Status::NotSupported,
+                  "pictures of int32 are not implemented");
 }
 
 }  // namespace

@@ -82,8 +82,7 @@ TEST(IndexBounds, AnEmptyTable) {
     PublicSession session(pack(net.finish({net.gather(data, net.ints({2}), 0)})), kModes[0]);
     ASSERT_EQ(session.created, MNN_OK) << session.error;
     EXPECT_EQ(session.run(), MNN_ERROR_INPUT_DATA);
-    EXPECT_EQ(session.error,
-              "op 'indexed': index 0 (element 0 of the indices) is outside of an axis of extent 0");
+    EXPECT_EQ(session.error, "op 'indexed': index 0 (element 0 of the indices) is outside of an axis of extent 0");
 }
 
 std::unique_ptr<wire::StringVecT> names(std::vector<std::string> list) {
@@ -128,8 +127,7 @@ TEST(IndexBounds, InABranch) {
         session.write(0, Ints{side});
         session.write(2, Ints{0, 1, 3, 2});
         EXPECT_EQ(session.run(), MNN_ERROR_INPUT_DATA);
-        EXPECT_EQ(session.error,
-                  "op 'indexed': index 3 (element 2 of the indices) is outside of an axis of extent 3");
+        EXPECT_EQ(session.error, "op 'indexed': index 3 (element 2 of the indices) is outside of an axis of extent 3");
         session.write(2, Ints{0, 1, -3, 2});
         ASSERT_EQ(session.run(), MNN_OK) << session.error;
         EXPECT_EQ(session.read(), (Floats{1, 2, 3, 4, 1, 2, 5, 6}));
@@ -139,15 +137,14 @@ TEST(IndexBounds, InABranch) {
 TEST(IndexBounds, UnravelIndex) {
     IndexNet net;
     const int indices = net.ints({3}), dims = net.ints({2});
-    PublicSession session(pack(net.finish({net.indexed(wire::OpType::UnravelIndex, {indices, dims})})),
-                          kModes[0]);
+    PublicSession session(pack(net.finish({net.indexed(wire::OpType::UnravelIndex, {indices, dims})})), kModes[0]);
     ASSERT_EQ(session.created, MNN_OK) << session.error;
     session.write(1, Ints{3, 4});
     for (const int32_t bad : {12, -1, INT32_MAX, INT32_MIN}) {
         session.write(0, Ints{0, bad, 99});
         EXPECT_EQ(session.run(), MNN_ERROR_INPUT_DATA);
-        EXPECT_EQ(session.error, "op 'indexed': index " + std::to_string(bad) +
-                                     " (element 1 of the indices) is outside of the shape");
+        EXPECT_EQ(session.error,
+                  "op 'indexed': index " + std::to_string(bad) + " (element 1 of the indices) is outside of the shape");
         session.write(0, Ints{0, 11, 6});
         EXPECT_EQ(session.run(), MNN_OK) << session.error;
     }
@@ -173,10 +170,9 @@ TEST(IndexBounds, OneHotOutsideIsOff) {
 TEST(IndexBounds, SlicesAndSequences) {
     IndexNet slices;
     const int x = slices.input({6, 5});
-    PublicSession moving(
-        pack(slices.finish({slices.indexed(wire::OpType::SliceTf,
-                                           {x, slices.ints({2}), slices.constant({2}, Ints{2, 3})})})),
-        kModes[0]);
+    PublicSession moving(pack(slices.finish({slices.indexed(wire::OpType::SliceTf,
+                                                            {x, slices.ints({2}), slices.constant({2}, Ints{2, 3})})})),
+                         kModes[0]);
     ASSERT_EQ(moving.created, MNN_OK) << moving.error;
     for (const Ints& bad : {Ints{5, 0}, Ints{0, 3}, Ints{-7, 0}, Ints{INT32_MIN, 0}, Ints{INT32_MAX, 0}}) {
         moving.write(1, bad);
@@ -207,8 +203,8 @@ TEST(IndexBounds, SlicesAndSequences) {
 TEST(IndexBounds, BeyondTheDataOnAnotherAxis) {
     IndexNet net;
     const int data = net.input({2, 3});
-    const PublicSession session(
-        pack(net.finish({net.indexed(wire::OpType::GatherElements, {data, net.ints({2, 4})})})), kModes[0]);
+    const PublicSession session(pack(net.finish({net.indexed(wire::OpType::GatherElements, {data, net.ints({2, 4})})})),
+                                kModes[0]);
     EXPECT_EQ(session.created, MNN_ERROR_COMPUTE_SIZE);
     EXPECT_EQ(session.error, "op 'indexed': indices 2x4 reach beyond data 2x3 along axis 1");
 }

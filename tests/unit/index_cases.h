@@ -54,8 +54,7 @@ struct IndexCase {
     int later;      // an element behind it that becomes bad as well
     int share = 0;  // of the batch in that element
     std::function<int(IndexNet&, int data, int indices)> add;
-    std::function<Floats(const Floats& data, const Ints& indices)>
-        wanted;  // of indices that are not negative
+    std::function<Floats(const Floats& data, const Ints& indices)> wanted;  // of indices that are not negative
 
     // The net with the indices as an input, or as these constants.
     std::vector<uint8_t> model(const Ints* constants = nullptr) const {
@@ -92,8 +91,7 @@ inline std::vector<IndexCase> indexCases() {
         Floats result;
         for (size_t o = 0; o < 3; ++o)
             for (const int32_t index : indices)
-                for (size_t i = 0; i < 8; ++i)
-                    result.push_back(data[(o * 5 + static_cast<size_t>(index)) * 8 + i]);
+                for (size_t i = 0; i < 8; ++i) result.push_back(data[(o * 5 + static_cast<size_t>(index)) * 8 + i]);
         return result;
     };
     cases.push_back({"Gather",
@@ -116,19 +114,18 @@ inline std::vector<IndexCase> indexCases() {
                      0,
                      [](IndexNet& net, int data, int indices) { return net.gather(data, indices, 1); },
                      rows});
-    cases.push_back(
-        {"GatherV2",
-         {3, 5, 8},
-         {7},
-         {0, 4, 2, 2, 1, 3, 0},
-         0,
-         5,
-         6,
-         0,
-         [](IndexNet& net, int data, int indices) {
-             return net.indexed(wire::OpType::GatherV2, {data, indices, net.constant({}, Ints{1})});
-         },
-         rows});
+    cases.push_back({"GatherV2",
+                     {3, 5, 8},
+                     {7},
+                     {0, 4, 2, 2, 1, 3, 0},
+                     0,
+                     5,
+                     6,
+                     0,
+                     [](IndexNet& net, int data, int indices) {
+                         return net.indexed(wire::OpType::GatherV2, {data, indices, net.constant({}, Ints{1})});
+                     },
+                     rows});
     cases.push_back({"Embedding",
                      {50, 7},
                      {2, 3},
@@ -143,8 +140,7 @@ inline std::vector<IndexCase> indexCases() {
                      [](const Floats& data, const Ints& indices) {
                          Floats result;
                          for (const int32_t index : indices)
-                             for (int i = 0; i < 7; ++i)
-                                 result.push_back(data[static_cast<size_t>(index * 7 + i)]);
+                             for (int i = 0; i < 7; ++i) result.push_back(data[static_cast<size_t>(index * 7 + i)]);
                          return result;
                      }});
     cases.push_back({"GatherND",
@@ -162,8 +158,7 @@ inline std::vector<IndexCase> indexCases() {
                          Floats result;
                          for (size_t r = 0; r < indices.size(); r += 2)
                              for (int i = 0; i < 6; ++i)
-                                 result.push_back(
-                                     data[static_cast<size_t>((indices[r] * 5 + indices[r + 1]) * 6 + i)]);
+                                 result.push_back(data[static_cast<size_t>((indices[r] * 5 + indices[r + 1]) * 6 + i)]);
                          return result;
                      }});
     // Two batches of tables of 3 x 4: converters add the 12 of the second to its indices.
@@ -185,29 +180,27 @@ inline std::vector<IndexCase> indexCases() {
                          for (size_t r = 0; r < indices.size(); r += 2) {
                              const int batch = r >= 6, row = indices[r] - 12 * batch;
                              const int place = (batch * 3 + row) * 4 + indices[r + 1] - 12 * batch;
-                             for (int i = 0; i < 5; ++i)
-                                 result.push_back(data[static_cast<size_t>(place * 5 + i)]);
+                             for (int i = 0; i < 5; ++i) result.push_back(data[static_cast<size_t>(place * 5 + i)]);
                          }
                          return result;
                      }});
-    cases.push_back(
-        {"GatherElements",
-         {3, 5, 8},
-         {3, 2, 4},
-         Ints(24, 3),
-         13,
-         5,
-         20,
-         0,
-         [](IndexNet& net, int data, int indices) {
-             return net.indexed(wire::OpType::GatherElements, {data, indices, net.constant({}, Ints{1})});
-         },
-         [](const Floats& data, const Ints& indices) {
-             Floats result;
-             for (size_t i = 0; i < indices.size(); ++i)
-                 result.push_back(data[(i / 8 * 5 + static_cast<size_t>(indices[i])) * 8 + i % 4]);
-             return result;
-         }});
+    cases.push_back({"GatherElements",
+                     {3, 5, 8},
+                     {3, 2, 4},
+                     Ints(24, 3),
+                     13,
+                     5,
+                     20,
+                     0,
+                     [](IndexNet& net, int data, int indices) {
+                         return net.indexed(wire::OpType::GatherElements, {data, indices, net.constant({}, Ints{1})});
+                     },
+                     [](const Floats& data, const Ints& indices) {
+                         Floats result;
+                         for (size_t i = 0; i < indices.size(); ++i)
+                             result.push_back(data[(i / 8 * 5 + static_cast<size_t>(indices[i])) * 8 + i % 4]);
+                         return result;
+                     }});
     // Codes as in the schema: replace, add, subtract, multiply, minimum, maximum.
     for (const int reduction : {-1, 0, 1, 2, 8, 9}) {
         const auto combine = [reduction](float& to, float value) {
@@ -247,8 +240,7 @@ inline std::vector<IndexCase> indexCases() {
                              Floats result(20, 30.0f);
                              for (size_t r = 0; r < 3; ++r)
                                  for (size_t i = 0; i < 4; ++i)
-                                     combine(result[static_cast<size_t>(indices[r]) * 4 + i],
-                                             data[r * 4 + i]);
+                                     combine(result[static_cast<size_t>(indices[r]) * 4 + i], data[r * 4 + i]);
                              return result;
                          }});
         cases.push_back(
@@ -261,10 +253,10 @@ inline std::vector<IndexCase> indexCases() {
              5,
              0,
              [table](IndexNet& net, int data, int indices) {
-                 return net.indexed(wire::OpType::ScatterElements,
-                                    {data, indices, net.constant({2, 3}, Floats{1, 2, 3, 4, 5, 6}),
-                                     net.constant({}, Ints{0})},
-                                    table());
+                 return net.indexed(
+                     wire::OpType::ScatterElements,
+                     {data, indices, net.constant({2, 3}, Floats{1, 2, 3, 4, 5, 6}), net.constant({}, Ints{0})},
+                     table());
              },
              [combine](const Floats& data, const Ints& indices) {
                  Floats result = data;

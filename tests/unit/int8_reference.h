@@ -37,8 +37,8 @@ struct Window {
 };
 
 // Sums over the window of output (n, o, y, x) of (x + 128) * w and of x + 128.
-inline Window window(const ConvShape& s, int groups, const Bytes& src, const Bytes& w, int padding, int n,
-                     int o, int y, int x) {
+inline Window window(const ConvShape& s, int groups, const Bytes& src, const Bytes& w, int padding, int n, int o, int y,
+                     int x) {
     const int icg = s.ic / groups, ocg = s.oc / groups;
     Window result;
     for (int c = 0; c < icg; ++c)
@@ -48,8 +48,7 @@ inline Window window(const ConvShape& s, int groups, const Bytes& src, const Byt
                 const int ix = x * s.strideW - s.padLeft + kx * s.dilateW;
                 int value = padding;
                 if (iy >= 0 && iy < s.ih && ix >= 0 && ix < s.iw)
-                    value =
-                        src[static_cast<size_t>(((n * s.ic + o / ocg * icg + c) * s.ih + iy) * s.iw + ix)];
+                    value = src[static_cast<size_t>(((n * s.ic + o / ocg * icg + c) * s.ih + iy) * s.iw + ix)];
                 const int weight = w[static_cast<size_t>(((o * icg + c) * s.kh + ky) * s.kw + kx)];
                 result.sum += int64_t{value + 128} * weight;
                 result.pixels += value + 128;

@@ -20,8 +20,7 @@ inline std::vector<Variant> variants() {
     std::vector<Variant> list;
     for (const std::string& isa : availableIsas()) {
         const Kernels& kernels = selectKernels(isa);
-        for (const Int8Product kind :
-             {Int8Product::Matrix, Int8Product::Dot, Int8Product::Vnni, Int8Product::Pairs}) {
+        for (const Int8Product kind : {Int8Product::Matrix, Int8Product::Dot, Int8Product::Vnni, Int8Product::Pairs}) {
             const Int8Kernels* table = int8Kernels(kernels.id, kind);
             if (!table) continue;
             list.push_back({isa + " with " + table->name, kernels});

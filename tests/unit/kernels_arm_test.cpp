@@ -1,5 +1,5 @@
-// Which kernels a CPU of Arm gets, and products of fp16. The emulator runs it as CPUs with NEON alone, with the dot product
-// and fp16, and with all features; on x86 there are no such kernels.
+// Which kernels a CPU of Arm gets, and products of fp16. The emulator runs it as CPUs with NEON alone, with the dot
+// product and fp16, and with all features; on x86 there are no such kernels.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "backend/thread_pool.h"
-#include "backends/cpu/kernels/cpu_costs.h"
 #include "backends/cpu/kernels/conv/measure_conv.h"
+#include "backends/cpu/kernels/cpu_costs.h"
 #include "base/error.h"
 #include "conv_case.h"
 
@@ -27,25 +27,23 @@ Names candidates(const ConvShape& s, const ConvOptions& o, const Kernels& k = se
 std::string chosen(const ConvShape& s, const ConvOptions& o, const Kernels& k = selectKernels()) {
     std::string name;
     for (const ConvCandidate& candidate : convCandidates(k, s, o))
-        if (candidate.chosen)
-            name += candidate.name;  // more than one would make a name that is not in the list
+        if (candidate.chosen) name += candidate.name;  // more than one would make a name that is not in the list
     return name;
 }
 
 TEST(KernelsConvImplementations, SpecialKindsComeFirst) {
     Names names;
     for (const ConvImplementation* each : convImplementations()) names.emplace_back(each->name);
-    EXPECT_EQ(names, (Names{"depthwise", "w8a16", "grouped_planes", "first_layer", "pointwise",
-                            "deconvolution", "phased", "direct", "clipped", "few_outputs", "dilated",
-                            "winograd2", "winograd4", "winograd6"}));
+    EXPECT_EQ(names,
+              (Names{"depthwise", "w8a16", "grouped_planes", "first_layer", "pointwise", "deconvolution", "phased",
+                     "direct", "clipped", "few_outputs", "dilated", "winograd2", "winograd4", "winograd6"}));
 }
 
 TEST(KernelsConvImplementations, AllThatAcceptAreListed) {
     EXPECT_EQ(candidates(shape(64, 14, 14, 64, 3, 1, 1, 1), options(1)),
               (Names{"direct", "clipped", "winograd2", "winograd4", "winograd6"}));
     EXPECT_EQ(candidates(shape(64, 14, 14, 64, 3, 2, 1, 1), options(1)), (Names{"direct", "clipped"}));
-    EXPECT_EQ(candidates(shape(64, 14, 14, 64, 3, 1, 2, 2), options(1)),
-              (Names{"direct", "clipped", "dilated"}));
+    EXPECT_EQ(candidates(shape(64, 14, 14, 64, 3, 1, 2, 2), options(1)), (Names{"direct", "clipped", "dilated"}));
     EXPECT_EQ(candidates(shape(64, 14, 14, 64, 1), options(1)), (Names{"pointwise", "direct"}));
     EXPECT_EQ(candidates(shape(3, 32, 32, 16, 3, 2, 1, 1), options(1)), (Names{"first_layer", "direct"}));
     EXPECT_EQ(candidates(shape(3, 32, 32, 16, 3, 2, 1, 1), options(1, false, true)), Names{"first_layer"});
@@ -61,8 +59,7 @@ TEST(KernelsConvImplementations, AllThatAcceptAreListed) {
               (Names{"depthwise", "deconvolution"}));
     EXPECT_EQ(candidates(shape(20, 9, 9, 20, 3), options(1, false, true)), Names{});
     EXPECT_EQ(candidates(shape(3, 1, 1, 20, 1, 1, 1, 0, 9), options(1, false, true)), Names{"pointwise"});
-    EXPECT_EQ(candidates(shape(64, 14, 14, 2, 3, 2, 1, 1), options(1)),
-              (Names{"direct", "clipped", "few_outputs"}));
+    EXPECT_EQ(candidates(shape(64, 14, 14, 2, 3, 2, 1, 1), options(1)), (Names{"direct", "clipped", "few_outputs"}));
     EXPECT_EQ(candidates(shape(64, 14, 14, 1, 1), options(1)), (Names{"pointwise", "direct", "few_outputs"}));
 }
 
@@ -71,7 +68,8 @@ TEST(KernelsConvImplementations, TheFirstIsTakenUnlessAnotherContests) {
     EXPECT_EQ(chosen(shape(32, 9, 9, 32, 3, 1, 1, 1), options(32)), "depthwise");
     EXPECT_EQ(chosen(shape(3, 32, 32, 16, 3, 2, 1, 1), options(1)), "first_layer");
     EXPECT_EQ(chosen(shape(64, 28, 28, 1, 5, 1, 1, 2), options(1)), "few_outputs");
-    // Among direct, clipped and Winograd, by the costs of this CPU: each that contests must need less than a given part of the cycles so far.
+    // Among direct, clipped and Winograd, by the costs of this CPU: each that contests must need less than a given part
+    // of the cycles so far.
     for (const int side : {2, 7, 14, 28, 56}) {
         for (const auto& [channels, stride] :
              {std::pair(8, 1), std::pair(64, 1), std::pair(512, 1), std::pair(64, 2)}) {
@@ -177,8 +175,7 @@ TEST(KernelsConvImplementations, EachComputesWhatItAccepts) {
         checkOne(oneRowKernel(shape(20, 25, 31, 20, 7, 1, 1, 3)), options(1));
         checkOne(transposedShape(20, 9, 3, 20, 5, 2, 1, 2), options(1, true));
         // One output and several, whose last vector of inputs is not whole, and lines that are cut into pieces.
-        for (const int outputs : {1, 2, 3, 4, 5, 8})
-            checkOne(shape(37, 9, 14, outputs, 3, 1, 1, 1, 2), options(1));
+        for (const int outputs : {1, 2, 3, 4, 5, 8}) checkOne(shape(37, 9, 14, outputs, 3, 1, 1, 1, 2), options(1));
         checkOne(shape(64, 30, 11, 2, 5, 2, 1, 2), options(1));
         checkOne(shape(21, 11, 12, 1, 3, 1, 4, 4, 3), options(1));
         checkOne(oneRowKernel(shape(20, 3, 701, 1, 3, 1, 1, 1)), options(1));
@@ -207,8 +204,7 @@ TEST(KernelsConvImplementations, OneColumn) {
         check({column(shape(20, 50, 1, 20, 3, stride, 2, 2)), options(20)});
         check({column(transposedShape(12, 25, 1, 18, 3, stride, 1, 0)), options(1, true)});
     }
-    EXPECT_EQ(candidates(column(shape(37, 101, 1, 20, 3, 1, 1, 1)), options(1)),
-              (Names{"direct", "clipped"}));
+    EXPECT_EQ(candidates(column(shape(37, 101, 1, 20, 3, 1, 1, 1)), options(1)), (Names{"direct", "clipped"}));
 }
 
 TEST(KernelsConvImplementations, FloatsAreNotPackedWhereWeightsStayQuantised) {

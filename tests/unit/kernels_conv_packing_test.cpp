@@ -102,7 +102,8 @@ TEST(PackInOneGo, FewWeightsAndTransposedOnes) {
     EXPECT_EQ(calls(square(1200, 960, 1, 1), 1, true), 1u);  // its outputs are spread over all of the weights
     EXPECT_GT(calls(square(1200, 1200, 5, 3), 2, false), 1u);
     EXPECT_EQ(calls(square(1200, 1200, 5, 3), 1200, false), 1u);
-    // Groups that do not fill vectors, whose plan differs between instruction sets, and outputs that do not fill panels.
+    // Groups that do not fill vectors, whose plan differs between instruction sets, and outputs that do not fill
+    // panels.
     EXPECT_GE(calls(square(1530, 1530, 5, 3), 15, false), 1u);
     EXPECT_GT(calls(square(1200, 997, 1, 1), 1, false), 1u);
 }

@@ -75,9 +75,7 @@ TEST(KernelsConv, PaddingDoesNotMakeTheStripsOfAFirstLayerLarger) {
     check({shape(3, 6, 7, 9, 3, 1, 1, 40), options(1)});
     for (const bool nchw : {false, true}) {
         ConvShape s = shape(3, 8, 8, 16, 3, 1, 1, 1);
-        const auto scratch = [&] {
-            return makeConvPlan(selectKernels(), s, options(1, false, nchw))->scratchBytes(1);
-        };
+        const auto scratch = [&] { return makeConvPlan(selectKernels(), s, options(1, false, nchw))->scratchBytes(1); };
         s.padTop = 70000;
         s.oh += 70000;
         EXPECT_LT(scratch(), size_t{256} << 10);
@@ -118,8 +116,7 @@ TEST(KernelsConv, TransposedWithoutTheTapsOutsideOfTheMap) {
     c.residual = true;
     c.act = Act::Silu;
     check(c);
-    for (int dilation : {1, 2, 3})
-        check({transposedShape(19, 2, 2, 33, 5, 1, dilation, 2), options(1, true)});
+    for (int dilation : {1, 2, 3}) check({transposedShape(19, 2, 2, 33, 5, 1, dilation, 2), options(1, true)});
     check({transposedShape(19, 3, 1, 33, 2, 3, 1, 0), options(1, true)});  // phases without taps
 }
 
@@ -321,7 +318,8 @@ TEST(KernelsConv, Transposed) {
     check({transposedShape(12, 5, 6, 18, 3, 2, 1, 1), options(3, true)});
     check({transposedShape(21, 9, 8, 21, 4, 2, 1, 1), options(21, true)});
     check({transposedShape(21, 9, 8, 21, 3, 3, 2, 2), options(21, true)});
-    // Rows with many outputs of a phase; a dilation that leaves phases without taps, and one that leaves all of them some.
+    // Rows with many outputs of a phase; a dilation that leaves phases without taps, and one that leaves all of them
+    // some.
     check({transposedShape(21, 7, 31, 21, 8, 4, 1, 2, 1, 2), options(21, true)});
     check({transposedShape(21, 7, 31, 21, 5, 2, 2, 3, 1), options(21, true)});
     check({transposedShape(21, 5, 30, 21, 4, 3, 2, 1), options(21, true)});
@@ -329,8 +327,7 @@ TEST(KernelsConv, Transposed) {
 }
 
 TEST(KernelsConv, PostOps) {
-    for (Act act :
-         {Act::HardSwish, Act::Silu, Act::Gelu, Act::Sigmoid, Act::HardSigmoid, Act::Tanh, Act::GeluTanh}) {
+    for (Act act : {Act::HardSwish, Act::Silu, Act::Gelu, Act::Sigmoid, Act::HardSigmoid, Act::Tanh, Act::GeluTanh}) {
         for (bool residual : {false, true}) {
             Case c{shape(30, 7, 7, 37, 1), options(1)};
             c.act = act;
@@ -352,8 +349,8 @@ TEST(KernelsConv, PostOps) {
 TEST(KernelsConv, ActivationRange) {
     for (const std::string& isa : availableIsas()) {
         const Kernels& k = selectKernels(isa);
-        for (Act act : {Act::HardSwish, Act::Silu, Act::Gelu, Act::Sigmoid, Act::HardSigmoid, Act::Tanh,
-                        Act::GeluTanh}) {
+        for (Act act :
+             {Act::HardSwish, Act::Silu, Act::Gelu, Act::Sigmoid, Act::HardSigmoid, Act::Tanh, Act::GeluTanh}) {
             Floats x;
             for (float v = -200; v <= 200; v += 0.03f) x.push_back(v);
             Floats y = x;

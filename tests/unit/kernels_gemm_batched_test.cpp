@@ -63,8 +63,7 @@ TEST(KernelsGemm, Batched) {
             for (int form = 0; form < 8; ++form) {
                 const GemmType type = form < 4 ? GemmType::Float : GemmType::Bf16;
                 const bool transA = form & 1, transB = form & 2;
-                const Floats a = randomFloats(size_t(count) * M * K, 1),
-                             b = randomFloats(size_t(count) * N * K, 2);
+                const Floats a = randomFloats(size_t(count) * M * K, 1), b = randomFloats(size_t(count) * N * K, 2);
                 const Floats ra = operands(type, a), rb = operands(type, b);
                 Floats first;
                 for (int threads = 1; threads <= 2; ++threads) {
@@ -93,8 +92,7 @@ TEST(KernelsGemm, Batched) {
                     for (int i = 0; i < count; ++i) {
                         const Floats expected = reference(M, N, K, ra.data() + i * M * K, g.lda, transA,
                                                           rb.data() + i * N * K, g.ldb, transB);
-                        for (int j = 0; j < M * N; ++j)
-                            ASSERT_NEAR(c[i * M * N + j], expected[j], 2e-5) << isa << form;
+                        for (int j = 0; j < M * N; ++j) ASSERT_NEAR(c[i * M * N + j], expected[j], 2e-5) << isa << form;
                     }
                     if (threads == 1) {
                         first = c;
@@ -107,8 +105,8 @@ TEST(KernelsGemm, Batched) {
     }
 }
 
-// A few rows read B as it lies: columns that are no whole vectors, rows with other floats behind them, an epilogue, and any
-// number of threads.
+// A few rows read B as it lies: columns that are no whole vectors, rows with other floats behind them, an epilogue, and
+// any number of threads.
 TEST(KernelsGemm, FewRowsReadBAsItLies) {
     ForkJoinPool two(2);
     InlinePool one;
@@ -121,8 +119,7 @@ TEST(KernelsGemm, FewRowsReadBAsItLies) {
                     const size_t ldb = size_t(N) + gap;
                     const Floats a = wholeNumbers(size_t(count) * M * K, 3),
                                  b = wholeNumbers(size_t(count) * K * ldb, 5), bias = wholeNumbers(N, 2);
-                    for (ThreadPool* pool :
-                         {static_cast<ThreadPool*>(&one), static_cast<ThreadPool*>(&two)}) {
+                    for (ThreadPool* pool : {static_cast<ThreadPool*>(&one), static_cast<ThreadPool*>(&two)}) {
                         RunLease lease(*pool);
                         Floats c(size_t(count) * M * ldb, -7.0f);
                         BatchedGemmArgs g;
@@ -149,10 +146,8 @@ TEST(KernelsGemm, FewRowsReadBAsItLies) {
                             for (int m = 0; m < M; ++m)
                                 for (size_t n = 0; n < ldb; ++n) {
                                     const bool inside = n < size_t(N);
-                                    const float sum =
-                                        inside ? std::max(-2.0f, expected[m * N + n] + bias[n]) : -7;
-                                    ASSERT_EQ(c[i * g.cStep + m * ldb + n], sum)
-                                        << isa << M << "x" << N << "x" << K;
+                                    const float sum = inside ? std::max(-2.0f, expected[m * N + n] + bias[n]) : -7;
+                                    ASSERT_EQ(c[i * g.cStep + m * ldb + n], sum) << isa << M << "x" << N << "x" << K;
                                 }
                         }
                     }

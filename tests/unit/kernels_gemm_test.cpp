@@ -26,8 +26,8 @@ TEST(KernelsGemm, AllForms) {
         for (const auto& [M, N, K] : sizes) {
             for (int form = 0; form < 8; ++form) {
                 const GemmType type = form < 4 ? GemmType::Float : GemmType::Bf16;
-                SCOPED_TRACE(isa + " " + std::to_string(M) + "x" + std::to_string(N) + "x" +
-                             std::to_string(K) + " form " + std::to_string(form));
+                SCOPED_TRACE(isa + " " + std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K) +
+                             " form " + std::to_string(form));
                 const bool transA = form & 1, transB = form & 2;
                 const size_t lda = (transA ? M : K) + 3, ldb = (transB ? K : N) + 2, ldc = N + 1;
                 const Floats a = randomFloats(lda * (transA ? K : M) + 1, 1),
@@ -59,8 +59,7 @@ TEST(KernelsGemm, AllForms) {
                     gemm(k, g, lease.pool());
                     for (int m = 0; m < M; ++m) {
                         for (int n = 0; n < N; ++n) {
-                            ASSERT_NEAR(c[m * ldc + n], expected[size_t(m) * N + n] + bias[n] + rowBias[m],
-                                        2e-5)
+                            ASSERT_NEAR(c[m * ldc + n], expected[size_t(m) * N + n] + bias[n] + rowBias[m], 2e-5)
                                 << m << "," << n;
                         }
                         ASSERT_EQ(c[m * ldc + N], -77.0f) << "wrote past the row";
@@ -84,12 +83,10 @@ TEST(KernelsGemm, PacksPieces) {
         const Kernels k = kernelsWithBf16(isa);
         for (const auto& [N, K] : sizes)
             for (int form = 0; form < 8; ++form) {
-                SCOPED_TRACE(isa + " " + std::to_string(N) + "x" + std::to_string(K) + " form " +
-                             std::to_string(form));
+                SCOPED_TRACE(isa + " " + std::to_string(N) + "x" + std::to_string(K) + " form " + std::to_string(form));
                 const GemmType type = form & 1 ? GemmType::Bf16 : GemmType::Float;
                 const bool transB = form & 2;
-                const size_t ldb = transB ? K + 3 : N + 2,
-                             count = (transB ? N - 1 : K - 1) * ldb + (transB ? K : N);
+                const size_t ldb = transB ? K + 3 : N + 2, count = (transB ? N - 1 : K - 1) * ldb + (transB ? K : N);
                 const Floats b = randomFloats(count, 2);
                 ForkJoinPool pool(form & 4 ? 2 : 1);
                 RunLease lease(pool);
@@ -145,14 +142,13 @@ TEST(KernelsGemm, ActivationAndResidual) {
     }
 }
 
-// Rows in several chunks, columns in several panels and sums in several slices: each element adds its residual once. Sums of
-// small whole numbers are exact.
+// Rows in several chunks, columns in several panels and sums in several slices: each element adds its residual once.
+// Sums of small whole numbers are exact.
 TEST(KernelsGemm, ResidualOfEveryChunk) {
     ForkJoinPool two(2);
     InlinePool one;
     const int M = 150, N = 77, K = 3000;
-    const Floats a = wholeNumbers(size_t(M) * K, 3), b = wholeNumbers(size_t(N) * K, 5),
-                 r = wholeNumbers(M * N, 2);
+    const Floats a = wholeNumbers(size_t(M) * K, 3), b = wholeNumbers(size_t(N) * K, 5), r = wholeNumbers(M * N, 2);
     const Floats expected = reference(M, N, K, a.data(), K, false, b.data(), N, false);
     for (const std::string& isa : availableIsas()) {
         const Kernels k = kernelsWithBf16(isa);
@@ -213,8 +209,7 @@ TEST(KernelsPack, RoundTrips) {
                 for (int n = 0; n < batch; ++n) {
                     for (int c = 0; c < channels; ++c) {
                         for (size_t i = 0; i < area; ++i) {
-                            ASSERT_EQ(nhwc[(n * area + i) * channels + c],
-                                      src[(n * channels + c) * area + i]);
+                            ASSERT_EQ(nhwc[(n * area + i) * channels + c], src[(n * channels + c) * area + i]);
                         }
                     }
                 }

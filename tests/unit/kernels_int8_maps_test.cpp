@@ -1,5 +1,5 @@
-// Tables, factors of channels, averages and linear resizing of int8 codes, and sums of products, against plain loops: equal bytes from
-// every instruction set, with and without VNNI.
+// Tables, factors of channels, averages and linear resizing of int8 codes, and sums of products, against plain loops:
+// equal bytes from every instruction set, with and without VNNI.
 #include <gtest/gtest.h>
 
 #include <algorithm>

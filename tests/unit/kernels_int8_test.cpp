@@ -60,8 +60,8 @@ struct Ends {
 constexpr Ends kEnds[] = {{-120, 101, false}, {-120, 101, true}, {-128, 127, true}, {5, 101, true}};
 
 // Also bounds what results reach before they are clipped; wider: their factor.
-void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool withMin = false,
-                 Kind kind = Kind::Int8, float wider = 1) {
+void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool withMin = false, Kind kind = Kind::Int8,
+                 float wider = 1) {
     const Bytes src = randomBytes(static_cast<size_t>(s.batch * s.ic * s.ih * s.iw), 1);
     const Bytes weights = randomBytes(static_cast<size_t>(s.oc * (s.ic / groups) * s.kh * s.kw), 2);
     NetBuilder steps(s.oc, withMin, 3);
@@ -73,8 +73,7 @@ void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool wit
     for (int n = 0; n < s.batch; ++n)
         for (int o = 0; o < s.oc; ++o)
             for (int i = 0; i < s.oh * s.ow; ++i) {
-                const Window at =
-                    window(s, groups, src, weights, steps.post.padding, n, o, i / s.ow, i % s.ow);
+                const Window at = window(s, groups, src, weights, steps.post.padding, n, o, i / s.ow, i % s.ow);
                 const auto k = static_cast<size_t>(o);
                 float value = static_cast<float>(at.sum) * steps.scale[k] * steps.post.ratio;
                 if (withMin) value += static_cast<float>(at.pixels) * steps.post.ratio * steps.min[k];
@@ -84,8 +83,7 @@ void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool wit
         const Int8ConvOptions options{groups, nchw, withMin};
         std::vector<std::unique_ptr<Int8SumPlan>> plans;
         plans.push_back(makeInt8DensePlan(variant.kernels, s, options));
-        if (int8WinogradAccepts(variant.kernels, s, options))
-            plans.push_back(makeInt8WinogradPlan(variant.kernels, s));
+        if (int8WinogradAccepts(variant.kernels, s, options)) plans.push_back(makeInt8WinogradPlan(variant.kernels, s));
         const int lanes = variant.kernels.lanes, blocks = (s.oc + lanes - 1) / lanes;
         const Bytes input = nchw ? src : packed(src, s.batch, s.ic, s.ih * s.iw, lanes);
         for (const auto& plan : plans)
@@ -93,13 +91,11 @@ void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool wit
                 const int threads = end.bounded ? 2 : 1;
                 std::vector<float> want;
                 for (const float value : values)
-                    want.push_back(kind == Kind::Int8 ? rounded(value, end.lo, end.hi)
-                                                      : std::min(value, end.hi));
+                    want.push_back(kind == Kind::Int8 ? rounded(value, end.lo, end.hi) : std::min(value, end.hi));
                 Int8Post post = steps.post;
                 post.lo = end.lo;
                 post.hi = end.hi;
-                if (end.bounded)
-                    post.findBound(static_cast<size_t>(s.oc), int64_t{s.ic} / groups * s.kh * s.kw);
+                if (end.bounded) post.findBound(static_cast<size_t>(s.oc), int64_t{s.ic} / groups * s.kh * s.kw);
                 ForkJoinPool pool(threads);
                 AlignedBuffer codes(plan->packedWeightBytes()), scratch(plan->scratchBytes(threads));
                 plan->packQuantized({weights, {}, {}}, codes.data(), pool);
@@ -249,18 +245,15 @@ TEST(Int8Elements, Casts) {
             zero[i] = static_cast<float>(i - 3);
         }
         Bytes bytes(values.size());
-        k.quantize(values.data(), bytes.data(), values.size() / static_cast<size_t>(k.lanes),
-                   {scale, zero, -100, 90});
+        k.quantize(values.data(), bytes.data(), values.size() / static_cast<size_t>(k.lanes), {scale, zero, -100, 90});
         std::vector<float> back(values.size());
         k.dequantize(bytes.data(), back.data(), values.size() / static_cast<size_t>(k.lanes), scale, zero);
         for (size_t i = 0; i < values.size(); ++i) {
             const size_t lane = i % static_cast<size_t>(k.lanes);
-            const int8_t want = std::isnan(values[i])
-                                    ? int8_t{-100}
-                                    : rounded(values[i] * scale[lane] + zero[lane], -100, 90);
+            const int8_t want =
+                std::isnan(values[i]) ? int8_t{-100} : rounded(values[i] * scale[lane] + zero[lane], -100, 90);
             ASSERT_EQ(bytes[i], want) << variant.name << " at " << i;
-            ASSERT_EQ(back[i], (static_cast<float>(want) - zero[lane]) * scale[lane])
-                << variant.name << " at " << i;
+            ASSERT_EQ(back[i], (static_cast<float>(want) - zero[lane]) * scale[lane]) << variant.name << " at " << i;
         }
     }
 }

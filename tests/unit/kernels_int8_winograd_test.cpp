@@ -1,5 +1,5 @@
-// Exact Winograd convolutions of int8: the sums are those of the definition for the largest codes, any number of channels
-// and of tiles, and the plan is taken where it has fewer products.
+// Exact Winograd convolutions of int8: the sums are those of the definition for the largest codes, any number of
+// channels and of tiles, and the plan is taken where it has fewer products.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -22,8 +22,7 @@ void expectSums(const ConvShape& s, const Bytes& src, const Bytes& weights, int 
     for (int n = 0; n < s.batch; ++n)
         for (int o = 0; o < s.oc; ++o)
             for (int i = 0; i < s.oh * s.ow; ++i)
-                want.push_back(
-                    static_cast<int32_t>(window(s, 1, src, weights, padding, n, o, i / s.ow, i % s.ow).sum));
+                want.push_back(static_cast<int32_t>(window(s, 1, src, weights, padding, n, o, i / s.ow, i % s.ow).sum));
     int tables = 0;
     for (const Variant& variant : variants()) {
         if (!int8WinogradAccepts(variant.kernels, s, {})) continue;
@@ -74,8 +73,7 @@ TEST(Int8Winograd, LargestTransforms) {
             src[i] = ((pattern & 1 ? x : x / 2) + (pattern & 2 ? y : y / 2)) % 2 ? int8_t{127} : int8_t{-128};
         }
         for (size_t i = 0; i < weights.size(); ++i)
-            weights[i] =
-                (i % 9 % 3 + i % 9 / 3 + static_cast<size_t>(pattern)) % 2 ? int8_t{127} : int8_t{-128};
+            weights[i] = (i % 9 % 3 + i % 9 / 3 + static_cast<size_t>(pattern)) % 2 ? int8_t{127} : int8_t{-128};
         expectSums(s, src, weights, pattern % 2 ? 127 : -128);
     }
 }
@@ -105,8 +103,7 @@ TEST(Int8Winograd, IsTakenWhereItIsFaster) {
         EXPECT_EQ(algorithm(shape(1, 64, 56, 56, 64, 3, 1, 1, 1)), "int8 direct") << variant.name;
         EXPECT_EQ(algorithm(shape(1, 64, 3, 3, 64, 3, 3, 1, 0)), "int8 direct") << variant.name;
         EXPECT_EQ(algorithm(shape(1, 64, 56, 56, 64, 3, 3, 1, 1), {2}), "int8 grouped") << variant.name;
-        EXPECT_EQ(algorithm(shape(1, 64, 56, 56, 64, 3, 3, 1, 1), {1, false, true}), "int8 direct")
-            << variant.name;
+        EXPECT_EQ(algorithm(shape(1, 64, 56, 56, 64, 3, 3, 1, 1), {1, false, true}), "int8 direct") << variant.name;
         EXPECT_EQ(algorithm(shape(1, 3, 56, 56, 64, 3, 3, 1, 1)), "int8 first") << variant.name;
     }
 }

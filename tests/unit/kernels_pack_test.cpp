@@ -1,5 +1,5 @@
-// Lanes of several blocks of channels are mixed into one, and matrices of any extents are transposed, on every instruction
-// set of this CPU.
+// Lanes of several blocks of channels are mixed into one, and matrices of any extents are transposed, on every
+// instruction set of this CPU.
 #include "backends/cpu/kernels/pack.h"
 
 #include <gtest/gtest.h>
@@ -28,8 +28,7 @@ TEST(KernelsMixLanes, TakesLanesOfUpToFourBlocks) {
                 const size_t source = random() % (blocks.size() + 1), from = random() % lanes;
                 if (source == blocks.size()) continue;  // zero
                 lane[source][to] = static_cast<int32_t>(from);
-                for (size_t i = 0; i < kArea; ++i)
-                    expected[i * lanes + to] = blocks[source][i * lanes + from];
+                for (size_t i = 0; i < kArea; ++i) expected[i * lanes + to] = blocks[source][i * lanes + from];
             }
             std::vector<LaneSource> sources;
             for (size_t i = 0; i < blocks.size(); ++i) sources.push_back({blocks[i].data(), lane[i].data()});
@@ -45,8 +44,7 @@ TEST(KernelsTranspose, TransposesAnyExtents) {
     for (const std::string& isa : availableIsas()) {
         const Kernels k = selectKernels(isa);
         for (size_t round = 0; round < 2000; ++round) {
-            const size_t rows = 1 + random() % (round % 2 ? 6 : 40),
-                         columns = 1 + random() % (round % 3 ? 40 : 6);
+            const size_t rows = 1 + random() % (round % 2 ? 6 : 40), columns = 1 + random() % (round % 3 ? 40 : 6);
             const size_t srcStride = columns + (random() % 2 ? random() % 5 : 0),
                          dstStride = rows + (random() % 2 ? random() % 5 : 0);
             std::vector<float> from((rows - 1) * srcStride + columns);
@@ -56,8 +54,8 @@ TEST(KernelsTranspose, TransposesAnyExtents) {
                 for (size_t column = 0; column < columns; ++column)
                     expected[column * dstStride + row] = from[row * srcStride + column];
             k.pack->transpose(from.data(), srcStride, rows, columns, got.data(), dstStride);
-            ASSERT_EQ(expected, got) << k.isa << ": " << rows << " rows of " << columns << ", strides "
-                                     << srcStride << " and " << dstStride;
+            ASSERT_EQ(expected, got) << k.isa << ": " << rows << " rows of " << columns << ", strides " << srcStride
+                                     << " and " << dstStride;
         }
     }
 }

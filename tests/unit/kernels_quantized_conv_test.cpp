@@ -27,16 +27,14 @@ TEST(KernelsQuantizedConv, QuantisedWeights) {
             residual.residual = true;
             residual.act = Act::HardSwish;
             check(residual);
-            for (ConvAlgorithm a :
-                 {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
+            for (ConvAlgorithm a : {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
                 if (bf16 && a != ConvAlgorithm::Winograd2) continue;
                 Case sliced{shape(203, 7, 7, 50, 3, 1, 1, 1), form(1, a)};
                 sliced.tolerance = bf16 ? 1e-2 : 1.6e-5;
                 check(sliced);
                 for (int size : {4, 14, 40}) {
                     for (int blocks : {1, 5, 15}) {
-                        Case c{shape(35, size, size + 1, 50, 3, 1, 1, 1, size == 14 ? 2 : 1),
-                               form(blocks, a)};
+                        Case c{shape(35, size, size + 1, 50, 3, 1, 1, 1, size == 14 ? 2 : 1), form(blocks, a)};
                         c.tolerance = bf16 ? 1e-2 : 1.6e-5;
                         check(c);
                     }
@@ -118,9 +116,7 @@ TEST(KernelsQuantizedConv, ProductsOfBlocks) {
     if (!cpuHasW8A16()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
     for (const int bits : {8, 4})
         for (const bool minima : {false, true}) {
-            const auto check = [&](const ConvShape& s, int blocks) {
-                checkW8A16(s, codes({bits, blocks, minima}));
-            };
+            const auto check = [&](const ConvShape& s, int blocks) { checkW8A16(s, codes({bits, blocks, minima})); };
             for (int blocks : {2, 4, 8}) check(shape(128, 5, 9, 35, 1, 1, 1, 0, 2), blocks);
             for (int oc : {1, 16, 40, 77}) check(shape(96, 1, 1, oc, 1), 3);
             for (int rows : {1, 2, 5, 6, 13, 17, 40}) check(shape(64, 1, 1, 70, 1, 1, 1, 0, rows), 2);
@@ -179,9 +175,8 @@ class W8A16Products {
     }
 
     Floats expected(const Floats& src) const {
-        return reference(s_, 1, false, src, weights_.floats, nullptr, nullptr,
-                         -std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity(),
-                         Act::None);
+        return reference(s_, 1, false, src, weights_.floats, nullptr, nullptr, -std::numeric_limits<float>::infinity(),
+                         std::numeric_limits<float>::infinity(), Act::None);
     }
 
   private:
@@ -201,8 +196,7 @@ TEST(KernelsQuantizedConv, ProductsOfExtremes) {
             const Floats result = products(src);
             float largest = 0;
             for (const float x : expected) largest = std::max(largest, std::abs(x));
-            for (size_t i = 0; i < result.size(); ++i)
-                ASSERT_NEAR(result[i] / largest, expected[i] / largest, 3e-5);
+            for (size_t i = 0; i < result.size(); ++i) ASSERT_NEAR(result[i] / largest, expected[i] / largest, 3e-5);
         }
     }
     // Every sum as large as it can be: 32768 * 128 for each channel.
@@ -233,8 +227,7 @@ TEST(KernelsQuantizedConv, ProductsOfWhatIsNotFinite) {
             src = randomFloats(2 * 40 * 42, 5);
             src[50 * 42 + 10] = wild;
             const Floats results = W8A16Products(image)(src, lo);
-            for (size_t i = 0; i < results.size(); ++i)
-                ASSERT_EQ(std::isnan(results[i]), i >= results.size() / 2) << i;
+            for (size_t i = 0; i < results.size(); ++i) ASSERT_EQ(std::isnan(results[i]), i >= results.size() / 2) << i;
         }
     }
 }

@@ -10,8 +10,7 @@ namespace {
 
 // Weights that a run transforms: the same numbers up to the rounding of another order, in less memory.
 TEST(KernelsConv, WinogradKeepsTapsWhereMemoryIsLow) {
-    for (const ConvAlgorithm a :
-         {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
+    for (const ConvAlgorithm a : {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
         const int unit = 2 * (static_cast<int>(a) - static_cast<int>(ConvAlgorithm::Winograd2) + 1);
         ConvOptions low = options(1, false, false, a);
         low.lowMemory = true;
@@ -27,22 +26,18 @@ TEST(KernelsConv, WinogradKeepsTapsWhereMemoryIsLow) {
                 const auto plan = makeConvPlan(selectKernels(), c.s, low);
                 EXPECT_EQ(plan->algorithm(), "winograd" + std::to_string(unit) + ".taps");
                 const int lanes = selectKernels().lanes;
-                EXPECT_EQ(plan->packedWeightBytes(),
-                          int64_t{9} * ic * ((oc + lanes - 1) / lanes) * lanes * 4);
+                EXPECT_EQ(plan->packedWeightBytes(), int64_t{9} * ic * ((oc + lanes - 1) / lanes) * lanes * 4);
             }
         }
     }
     // The transforms of a map of some size are cut.
     ConvOptions low = options(1, false, false, ConvAlgorithm::Winograd4);
     low.lowMemory = true;
-    EXPECT_EQ(makeConvPlan(selectKernels(), shape(256, 60, 60, 256, 3, 1, 1, 1), low)->algorithm(),
-              "winograd4");
+    EXPECT_EQ(makeConvPlan(selectKernels(), shape(256, 60, 60, 256, 3, 1, 1, 1), low)->algorithm(), "winograd4");
     // Without the option only weights that would be very large.
     low.lowMemory = false;
-    EXPECT_EQ(makeConvPlan(selectKernels(), shape(384, 9, 9, 384, 3, 1, 1, 1), low)->algorithm(),
-              "winograd4");
-    EXPECT_EQ(makeConvPlan(selectKernels(), shape(2048, 9, 9, 512, 3, 1, 1, 1), low)->algorithm(),
-              "winograd4.taps");
+    EXPECT_EQ(makeConvPlan(selectKernels(), shape(384, 9, 9, 384, 3, 1, 1, 1), low)->algorithm(), "winograd4");
+    EXPECT_EQ(makeConvPlan(selectKernels(), shape(2048, 9, 9, 512, 3, 1, 1, 1), low)->algorithm(), "winograd4.taps");
 }
 
 // From 256 tiles on a run transforms the weights as well: the same bits as of those that are transformed before.
@@ -50,9 +45,9 @@ TEST(KernelsConv, WinogradTransformsInTheRunForManyTiles) {
     const int P = selectKernels().lanes;
     const ConvShape many = shape(37, 90, 103, 70, 3, 1, 1, 1), few = shape(37, 58, 61, 70, 3, 1, 1, 1);
     for (const int threads : {1, 3}) {
-        for (const auto& [a, name] : {std::pair(ConvAlgorithm::Winograd2, "winograd2"),
-                                      std::pair(ConvAlgorithm::Winograd4, "winograd4"),
-                                      std::pair(ConvAlgorithm::Winograd6, "winograd6")}) {
+        for (const auto& [a, name] :
+             {std::pair(ConvAlgorithm::Winograd2, "winograd2"), std::pair(ConvAlgorithm::Winograd4, "winograd4"),
+              std::pair(ConvAlgorithm::Winograd6, "winograd6")}) {
             SCOPED_TRACE(std::string(name) + " on " + std::to_string(threads));
             Case c{many, options(1, false, false, a)};
             c.o.threads = threads;
@@ -88,9 +83,8 @@ TEST(KernelsConv, WinogradTransformsInTheRunForManyTiles) {
             }
         }
     }
-    EXPECT_EQ(
-        makeConvPlan(selectKernels(), few, options(1, false, false, ConvAlgorithm::Winograd6))->algorithm(),
-        "winograd6");
+    EXPECT_EQ(makeConvPlan(selectKernels(), few, options(1, false, false, ConvAlgorithm::Winograd6))->algorithm(),
+              "winograd6");
     // Weights that would be large are transformed before.
     EXPECT_EQ(makeConvPlan(selectKernels(), shape(128, 128, 128, 144, 3, 1, 1, 1),
                            options(1, false, false, ConvAlgorithm::Winograd6))

@@ -21,8 +21,8 @@ TEST(MatMul, VectorsAreNotTransposed) {
             // row x matrix
             NetBuilder left;
             const int row = left.input({kInner});
-            const int matrix = left.input(transposeB ? std::vector<int32_t>{kOther, kInner}
-                                                     : std::vector<int32_t>{kInner, kOther});
+            const int matrix =
+                left.input(transposeB ? std::vector<int32_t>{kOther, kInner} : std::vector<int32_t>{kInner, kOther});
             const NetResult rows = runNet(left.finish({left.matmul(row, matrix, transposeA, transposeB)}));
             ASSERT_EQ(rows.outputs[0].size(), size_t{kOther});
             for (int j = 0; j < kOther; ++j) {
@@ -33,11 +33,10 @@ TEST(MatMul, VectorsAreNotTransposed) {
             }
             // matrix x column
             NetBuilder right;
-            const int before = right.input(transposeA ? std::vector<int32_t>{kInner, kOther}
-                                                      : std::vector<int32_t>{kOther, kInner});
+            const int before =
+                right.input(transposeA ? std::vector<int32_t>{kInner, kOther} : std::vector<int32_t>{kOther, kInner});
             const int column = right.input({kInner});
-            const NetResult columns =
-                runNet(right.finish({right.matmul(before, column, transposeA, transposeB)}));
+            const NetResult columns = runNet(right.finish({right.matmul(before, column, transposeA, transposeB)}));
             ASSERT_EQ(columns.outputs[0].size(), size_t{kOther});
             for (int i = 0; i < kOther; ++i) {
                 double sum = 0;

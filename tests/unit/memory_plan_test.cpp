@@ -17,8 +17,7 @@ std::vector<MemoryRequest> randomRequests(size_t count, unsigned seed) {
     for (size_t i = 0; i < count; ++i) {
         const int first = static_cast<int>(i / 2),
                   length = static_cast<int>(random() % 4 ? random() % 3 : random() % 40);
-        requests.push_back(
-            {static_cast<int64_t>(random() % 5 ? random() % 10000 : 0), first, first + length, 0});
+        requests.push_back({static_cast<int64_t>(random() % 5 ? random() % 10000 : 0), first, first + length, 0});
     }
     return requests;
 }
@@ -50,8 +49,7 @@ TEST(MemoryPlan, LiveBlocksDoNotOverlap) {
                 for (size_t k = 0; k < i; ++k) {
                     const MemoryRequest& b = requests[k];
                     const bool together = a.firstStep <= b.lastStep && b.firstStep <= a.lastStep;
-                    ASSERT_TRUE(!together || a.offset >= b.offset + b.bytes ||
-                                b.offset >= a.offset + a.bytes);
+                    ASSERT_TRUE(!together || a.offset >= b.offset + b.bytes || b.offset >= a.offset + a.bytes);
                 }
             }
             EXPECT_GE(end, mostAlive(requests));
@@ -87,8 +85,7 @@ TEST(MemoryPlan, LongestFirstWhereSizesWaste) {
 }
 
 TEST(MemoryPlan, SumsThatDoNotFitAreRefused) {
-    std::vector<MemoryRequest> requests = {
-        {INT64_MAX / 2, 0, 0, 0}, {INT64_MAX / 2, 1, 1, 0}, {1000, 2, 2, 0}};
+    std::vector<MemoryRequest> requests = {{INT64_MAX / 2, 0, 0, 0}, {INT64_MAX / 2, 1, 1, 0}, {1000, 2, 2, 0}};
     try {
         assignOffsets(requests);
         FAIL();

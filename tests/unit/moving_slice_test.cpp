@@ -16,8 +16,7 @@ class MovingNet : public NetBuilder {
   public:
     int slice(int x, int begins, int sizes) {
         const int id = tensor();
-        net_.oplists.push_back(
-            makeOp(wire::OpType::SliceTf, "slice" + std::to_string(id), {x, begins, sizes}, {id}));
+        net_.oplists.push_back(makeOp(wire::OpType::SliceTf, "slice" + std::to_string(id), {x, begins, sizes}, {id}));
         return id;
     }
     int constants(const std::vector<int32_t>& values) {
@@ -37,10 +36,9 @@ class MovingSlice : public ::testing::Test {
         MovingNet steps;
         const int x = steps.input({kRows, kColumns}), begins = steps.ints({2}), sizes = steps.ints({2});
         const std::vector<uint8_t> bytes = pack(steps.finish({steps.relu(steps.slice(x, begins, sizes))}));
-        session_ =
-            std::make_unique<Session>(std::make_shared<const Interpreter>(
-                                          ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
-                                      SessionConfig{});
+        session_ = std::make_unique<Session>(
+            std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
+            SessionConfig{});
         std::vector<float> values(kRows * kColumns);
         for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) - 7;
         copyFromHost(session_->input(0), session_->inputData(0), values.data(), Format::NCHW);
@@ -112,10 +110,9 @@ class MovingStridedSlice : public ::testing::Test {
         if (onnx) inputs.push_back(net.constants({1, 0}));  // the axes
         if (!steps.empty()) inputs.push_back(net.constants(std::move(steps)));
         const std::vector<uint8_t> bytes = pack(net.finish({net.stridedSlice(inputs, std::move(params))}));
-        session_ =
-            std::make_unique<Session>(std::make_shared<const Interpreter>(
-                                          ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
-                                      SessionConfig{});
+        session_ = std::make_unique<Session>(
+            std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
+            SessionConfig{});
         std::vector<float> values(kRows * kColumns);
         for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i + 1);
         copyFromHost(session_->input(0), session_->inputData(0), values.data(), Format::NCHW);
@@ -133,8 +130,7 @@ class MovingStridedSlice : public ::testing::Test {
         copyToHost(output, session_->outputData(0), got.data(), Format::NCHW);
         for (const int row : rows)
             for (const int column : columns)
-                wanted.push_back(row < 0 || column < 0 ? 0.0f
-                                                       : static_cast<float>(row * kColumns + column + 1));
+                wanted.push_back(row < 0 || column < 0 ? 0.0f : static_cast<float>(row * kColumns + column + 1));
         EXPECT_EQ(got, wanted);
         EXPECT_EQ(session_->records().back().type, std::string("StridedSlice"));
     }

@@ -49,8 +49,7 @@ int NetBuilder::convBy(int x, int weights, int outputs, int kernel) {
 }
 
 int NetBuilder::conv(int x, int inputs, int outputs, int kernel, bool relu) {
-    wire::Convolution2DT conv =
-        makeConv(inputs, outputs, static_cast<size_t>(inputs * outputs * kernel * kernel));
+    wire::Convolution2DT conv = makeConv(inputs, outputs, static_cast<size_t>(inputs * outputs * kernel * kernel));
     conv.common->kernelX = conv.common->kernelY = kernel;
     conv.common->pads = {kernel / 2, kernel / 2, kernel / 2, kernel / 2};
     conv.common->relu = relu;
@@ -69,8 +68,7 @@ int NetBuilder::depthwise(int x, int channels) {
 }
 
 int NetBuilder::grouped(int x, int channels, int groups) {
-    wire::Convolution2DT conv =
-        makeConv(channels, channels, static_cast<size_t>(channels * (channels / groups) * 9));
+    wire::Convolution2DT conv = makeConv(channels, channels, static_cast<size_t>(channels * (channels / groups) * 9));
     conv.common->kernelX = conv.common->kernelY = 3;
     conv.common->pads = {1, 1, 1, 1};
     conv.common->group = groups;
@@ -147,8 +145,7 @@ std::vector<int> NetBuilder::split(int x, int axis, std::vector<int32_t> points)
     op.slicePoints = std::move(points);
     std::vector<int32_t> parts;
     for (size_t i = 0; i <= op.slicePoints.size(); ++i) parts.push_back(tensor());
-    net_.oplists.push_back(
-        makeOp(wire::OpType::Slice, "split" + std::to_string(parts[0]), {x}, parts, std::move(op)));
+    net_.oplists.push_back(makeOp(wire::OpType::Slice, "split" + std::to_string(parts[0]), {x}, parts, std::move(op)));
     return parts;
 }
 
@@ -193,8 +190,8 @@ std::unique_ptr<wire::StringVecT> names(std::vector<std::string> list) {
     return result;
 }
 
-std::unique_ptr<wire::SubGraphProtoT> asGraph(const std::string& name, wire::NetT net,
-                                              std::vector<int32_t> inputs, std::vector<int32_t> outputs) {
+std::unique_ptr<wire::SubGraphProtoT> asGraph(const std::string& name, wire::NetT net, std::vector<int32_t> inputs,
+                                              std::vector<int32_t> outputs) {
     auto graph = std::make_unique<wire::SubGraphProtoT>();
     graph->name = name;
     for (const std::string& tensor : net.tensorName) graph->tensors.push_back(name + "_" + tensor);
@@ -222,8 +219,7 @@ NetResult runNet(const wire::NetT& net, const SessionConfig& config) {
     Session session(interpreter, config);
     for (size_t input = 0; input < session.inputCount(); ++input) {
         std::vector<float> values(static_cast<size_t>(session.input(input).elements()));
-        for (size_t i = 0; i < values.size(); ++i)
-            values[i] = 3 * std::sin(static_cast<float>(i * 7 + 11 * input + 1));
+        for (size_t i = 0; i < values.size(); ++i) values[i] = 3 * std::sin(static_cast<float>(i * 7 + 11 * input + 1));
         copyFromHost(session.input(input), session.inputData(input), values.data(), Format::NCHW);
     }
     session.run();

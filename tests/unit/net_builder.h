@@ -44,8 +44,7 @@ class NetBuilder {
     template <typename Table>
     int add(wire::OpType type, std::vector<int32_t> inputs, Table table) {
         const int id = tensor();
-        net_.oplists.push_back(
-            makeOp(type, "op" + std::to_string(id), std::move(inputs), {id}, std::move(table)));
+        net_.oplists.push_back(makeOp(type, "op" + std::to_string(id), std::move(inputs), {id}, std::move(table)));
         return id;
     }
     wire::NetT net_;
@@ -53,8 +52,8 @@ class NetBuilder {
 
 // For the tables of If and While, and the graphs that they name.
 std::unique_ptr<wire::StringVecT> names(std::vector<std::string> list);
-std::unique_ptr<wire::SubGraphProtoT> asGraph(const std::string& name, wire::NetT net,
-                                              std::vector<int32_t> inputs, std::vector<int32_t> outputs);
+std::unique_ptr<wire::SubGraphProtoT> asGraph(const std::string& name, wire::NetT net, std::vector<int32_t> inputs,
+                                              std::vector<int32_t> outputs);
 
 struct NetResult {
     std::vector<std::vector<float>> outputs;

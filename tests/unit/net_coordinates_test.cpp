@@ -1,5 +1,5 @@
-// Which tensors of a net are coordinates: what operators read as places, boxes or indices, followed into the bodies of If and
-// While and out of them.
+// Which tensors of a net are coordinates: what operators read as places, boxes or indices, followed into the bodies of
+// If and While and out of them.
 #include "net/net_coordinates.h"
 
 #include <set>
@@ -73,8 +73,7 @@ TEST(NetCoordinates, Branches) {
 TEST(NetCoordinates, CountedLoop) {
     IndexNet body;
     const int round = body.ints({}), goesOn = body.ints({});
-    const int map = body.input({1, 3, 5, 5}), grid = body.input({1, 4, 4, 2}),
-              step = body.input({1, 4, 4, 2});
+    const int map = body.input({1, 3, 5, 5}), grid = body.input({1, 4, 4, 2}), step = body.input({1, 4, 4, 2});
     const int moved = body.binary(Code::ADD, grid, step), sampled = body.sample(map, grid);
     IndexNet net;
     const int limit = net.constant({}, Ints{3}), first = net.constant({}, Ints{1});
@@ -88,10 +87,10 @@ TEST(NetCoordinates, CountedLoop) {
     whole.oplists.push_back(makeOp(wire::OpType::While, "loop", {limit, first, pixels, begin, by},
                                    {out, out + 1, out + 2, out + 3}, std::move(loop)));
     whole.outputName = {"out3"};
-    whole.subgraphs.push_back(asGraph("body", body.finish({}), {round, goesOn, map, grid, step},
-                                      {goesOn, map, moved, step, sampled}));
-    EXPECT_EQ(coordinatesOf(whole), (Names{"t3", "t4", "t5", numbered("body", grid), numbered("body", step),
-                                           numbered("body", moved)}));
+    whole.subgraphs.push_back(
+        asGraph("body", body.finish({}), {round, goesOn, map, grid, step}, {goesOn, map, moved, step, sampled}));
+    EXPECT_EQ(coordinatesOf(whole),
+              (Names{"t3", "t4", "t5", numbered("body", grid), numbered("body", step), numbered("body", moved)}));
 }
 
 // The value is replaced by name after each round, and becomes a count behind the loop.
@@ -116,8 +115,8 @@ TEST(NetCoordinates, ConditionLoop) {
     wire::NetT whole = net.finish({toInt(net, end)});
     whole.subgraphs.push_back(asGraph("goesOn", goesOn.finish({}), {at}, {less}));
     whole.subgraphs.push_back(asGraph("body", body.finish({}), {x, other}, {next, soft}));
-    EXPECT_EQ(coordinatesOf(whole), (Names{"t0", "t1", "t2", "goesOn_t0", "body_t0", "body_t1",
-                                           numbered("body", next), numbered("body", soft)}));
+    EXPECT_EQ(coordinatesOf(whole), (Names{"t0", "t1", "t2", "goesOn_t0", "body_t0", "body_t1", numbered("body", next),
+                                           numbered("body", soft)}));
 }
 
 }  // namespace mnnc::test

@@ -59,8 +59,7 @@ TEST(Net, StaticModelsKeepTheirShapes) {
     ASSERT_EQ(opened.status, MNN_OK) << opened.sentence;
     const Opened wrong(makeStaticNet({7, 11}), nullptr);
     EXPECT_EQ(wrong.status, MNN_ERROR_COMPUTE_SIZE) << wrong.sentence;
-    EXPECT_NE(wrong.sentence.find("the static model describes it as 7x11"), std::string::npos)
-        << wrong.sentence;
+    EXPECT_NE(wrong.sentence.find("the static model describes it as 7x11"), std::string::npos) << wrong.sentence;
     wire::NetT silent = makeReluNet();
     silent.usage = wire::Usage::INFERENCE_STATIC;
     const Opened undescribed(silent, nullptr);
@@ -82,8 +81,7 @@ TEST(Net, UnneededFormsMayBeUnsupported) {
     net.oplists.push_back(makeOp(wire::OpType::Cast, "text", {0}, {4}, std::move(text)));
     wire::BinaryOpT division;
     division.opType = wire::BinaryOpOperation::REALDIV;
-    net.oplists.push_back(
-        makeOp(wire::OpType::ScatterElements, "scatter", {0, 0, 0}, {5}, std::move(division)));
+    net.oplists.push_back(makeOp(wire::OpType::ScatterElements, "scatter", {0, 0, 0}, {5}, std::move(division)));
     const Opened opened(net, nullptr);
     EXPECT_EQ(opened.status, MNN_OK) << opened.sentence;
     const std::pair<const char*, const char*> needed[] = {

@@ -10,10 +10,9 @@ TEST(NonMaxSuppression, BoxesAndClasses) {
     EXPECT_EQ(intsOf(OpType::NonMaxSuppressionV2, {},
                      {floats({4, 4}, boxes), floats({4}, {0.6f, 0.9f, 0.7f, 0.1f}), ints({4}), limit}),
               (Ints{1, 2}));
-    const Value rows =
-        run(OpType::NonMaxSuppressionV2, {},
-            {floats({1, 4, 4}, boxes), floats({1, 2, 4}, {0.6f, 0.9f, 0.7f, 0.1f, 0, 0, 0.5f, 0}), ints({4}),
-             limit, floats({1}, {0.4f})});
+    const Value rows = run(OpType::NonMaxSuppressionV2, {},
+                           {floats({1, 4, 4}, boxes), floats({1, 2, 4}, {0.6f, 0.9f, 0.7f, 0.1f, 0, 0, 0.5f, 0}),
+                            ints({4}), limit, floats({1}, {0.4f})});
     EXPECT_EQ(rows.shape.text(), "3x3");
     EXPECT_EQ(rows.ints, (Ints{0, 0, 1, 0, 0, 2, 0, 1, 2}));
 }

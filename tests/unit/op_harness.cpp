@@ -24,10 +24,9 @@ std::vector<float> toPacked(const Tensor& t, const float* plain, int channelBloc
     for (int64_t n = 0; n < t.batch(); ++n)
         for (int64_t i = 0; i < c; ++i)
             for (int64_t p = 0; p < plane; ++p)
-                std::memcpy(
-                    &out[static_cast<size_t>(((n * blocks + i / channelBlock) * plane + p) * channelBlock +
-                                             i % channelBlock)],
-                    &plain[(n * c + i) * plane + p], 4);
+                std::memcpy(&out[static_cast<size_t>(((n * blocks + i / channelBlock) * plane + p) * channelBlock +
+                                                     i % channelBlock)],
+                            &plain[(n * c + i) * plane + p], 4);
     return out;
 }
 
@@ -36,10 +35,9 @@ void fromPacked(const Tensor& t, const float* packed, float* plain, int channelB
     for (int64_t n = 0; n < t.batch(); ++n)
         for (int64_t i = 0; i < c; ++i)
             for (int64_t p = 0; p < plane; ++p)
-                std::memcpy(
-                    &plain[(n * c + i) * plane + p],
-                    &packed[((n * blocks + i / channelBlock) * plane + p) * channelBlock + i % channelBlock],
-                    4);
+                std::memcpy(&plain[(n * c + i) * plane + p],
+                            &packed[((n * blocks + i / channelBlock) * plane + p) * channelBlock + i % channelBlock],
+                            4);
 }
 
 void copyElements(const Tensor& t, void* to, const void* from) {

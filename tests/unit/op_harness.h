@@ -39,8 +39,7 @@ Value ints(Ints values);  // of rank 1
 Value scalar(int32_t value);
 
 // Writes the parameter table of an operator into a model file.
-using Table =
-    std::function<std::pair<wire::OpParameter, flatbuffers::Offset<void>>(flatbuffers::FlatBufferBuilder&)>;
+using Table = std::function<std::pair<wire::OpParameter, flatbuffers::Offset<void>>(flatbuffers::FlatBufferBuilder&)>;
 
 template <typename T>
 std::pair<wire::OpParameter, flatbuffers::Offset<void>> asParameter(flatbuffers::Offset<T> offset) {

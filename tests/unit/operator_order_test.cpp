@@ -87,8 +87,7 @@ TEST_F(OrderTest, ReadsWhatItWrites) {
 TEST_F(OrderTest, CyclesAreRefused) {
     add({}, {0});
     add({0, 1}, {1});
-    EXPECT_EQ(refusal(Status::Cycle),
-              "operator 1 'op1' waits for its own result: operators read each other's outputs");
+    EXPECT_EQ(refusal(Status::Cycle), "operator 1 'op1' waits for its own result: operators read each other's outputs");
     net_.oplists.pop_back();
     add({0}, {4});
     add({0, 3}, {1});

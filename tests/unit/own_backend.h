@@ -56,8 +56,7 @@ class OwnBackend {
 };
 
 inline mnn_status addOne(mnn_operator_call_t& call) {
-    for (size_t i = 0; i < elementsOf(*call.outputs[0]); ++i)
-        outputFloats(call)[i] = inputFloats(call)[i] + 1;
+    for (size_t i = 0; i < elementsOf(*call.outputs[0]); ++i) outputFloats(call)[i] = inputFloats(call)[i] + 1;
     return MNN_OK;
 }
 

@@ -13,8 +13,7 @@ mnn_status nothing(mnn_operator_call_t&) {
 }
 
 // Runs the net with a backend that takes nodes of this type, and shows each one while it is prepared.
-void look(const wire::NetT& net, const char* type,
-          const std::function<void(const mnn_operator_call_t&)>& at) {
+void look(const wire::NetT& net, const char* type, const std::function<void(const mnn_operator_call_t&)>& at) {
     OwnBackend own;
     int seen = 0;
     own.of(type, nothing);
@@ -65,10 +64,9 @@ TEST(OwnBackendNodes, HaveNumbersTextsAndBlobs) {
     wire::PoolT pool;
     pool.isGlobal = true;
     pool.type = wire::PoolType::AVEPOOL;
-    look(net.finish({net.indexed(wire::OpType::Pooling, {net.input({1, 2, 4, 4})}, std::move(pool))}),
-         "Pooling", [](const mnn_operator_call_t& call) {
-             EXPECT_EQ(attributeOf(*call.node, "type").int_value,
-                       static_cast<int32_t>(wire::PoolType::AVEPOOL));
+    look(net.finish({net.indexed(wire::OpType::Pooling, {net.input({1, 2, 4, 4})}, std::move(pool))}), "Pooling",
+         [](const mnn_operator_call_t& call) {
+             EXPECT_EQ(attributeOf(*call.node, "type").int_value, static_cast<int32_t>(wire::PoolType::AVEPOOL));
              EXPECT_EQ(attributeOf(*call.node, "ceilModel").bool_value, 1);
              EXPECT_EQ(attributeOf(*call.node, "isGlobal").bool_value, 1);
              EXPECT_EQ(call.weight_count, 0u);
@@ -82,12 +80,11 @@ TEST(OwnBackendNodes, HaveNumbersTextsAndBlobs) {
         EXPECT_EQ(mnn_node_attribute(call.node, "axis", &found), MNN_ERROR_NOT_FOUND);
     });
     PluginNet scale;
-    look(scale.finish({scale.scale(scale.input({1, 3, 2, 2}), 3)}), "Scale",
-         [](const mnn_operator_call_t& call) {
-             const mnn_attribute_t& factors = attributeOf(*call.node, "scaleData");
-             ASSERT_EQ(factors.float_count, 3u);
-             EXPECT_EQ(factors.floats[2], 1 + std::sin(2.0f));
-         });
+    look(scale.finish({scale.scale(scale.input({1, 3, 2, 2}), 3)}), "Scale", [](const mnn_operator_call_t& call) {
+        const mnn_attribute_t& factors = attributeOf(*call.node, "scaleData");
+        ASSERT_EQ(factors.float_count, 3u);
+        EXPECT_EQ(factors.floats[2], 1 + std::sin(2.0f));
+    });
 }
 
 TEST(OwnBackendNodes, WithoutATableHaveNoAttributes) {
@@ -143,8 +140,7 @@ TEST(OwnBackendNodes, OfConvolutionsHaveWeights) {
                           Case{wire::OpType::DeconvolutionDepthwise, "DeconvolutionDepthwise", 6, 1, 6, 6}}) {
         SCOPED_TRACE(std::string(c.name) + " in groups: " + std::to_string(c.group));
         Convolutions net;
-        const int made =
-            net.convolution(c.type, net.input({1, 6, 5, 5}), c.rows, c.columns, c.group, c.outputs);
+        const int made = net.convolution(c.type, net.input({1, 6, 5, 5}), c.rows, c.columns, c.group, c.outputs);
         look(net.finish({made}), c.name, [&](const mnn_operator_call_t& call) {
             expectCounting(call, {c.rows, c.columns, 2, 3}, static_cast<size_t>(c.outputs));
         });
@@ -159,8 +155,7 @@ TEST(OwnBackendNodes, OfQuantisedConvolutionsHaveFloats) {
         const Floats weights = floatsOf(*call.weights[0]);
         ASSERT_EQ(weights.size(), size_t{kChannels * kChannels});
         for (size_t i = 0; i < weights.size(); ++i)
-            EXPECT_EQ(weights[i],
-                      static_cast<float>(static_cast<int8_t>(static_cast<int>(i) * 7 - 100)) * 0.004f);
+            EXPECT_EQ(weights[i], static_cast<float>(static_cast<int8_t>(static_cast<int>(i) * 7 - 100)) * 0.004f);
         EXPECT_FALSE(hasAttribute(attributeOf(*call.node, "quanParameter"), "alpha"));
     });
 }

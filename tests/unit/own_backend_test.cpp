@@ -26,8 +26,7 @@ TEST(OwnBackend, NothingThatItTakesIsFused) {
     x = net.unary(wire::UnaryOpOperation::SQUARE, net.relu(net.unary(wire::UnaryOpOperation::ABS, x)));
     const std::vector<uint8_t> model = pack(net.finish({x}));
     NetBuilder plain;
-    const std::vector<uint8_t> reference =
-        pack(plain.finish({plain.conv(plain.input({1, 3, 5, 7}), 3, 6, 3)}));
+    const std::vector<uint8_t> reference = pack(plain.finish({plain.conv(plain.input({1, 3, 5, 7}), 3, 6, 3)}));
     PublicSession session(model, own.mode()), first(reference, kCpu);
     ASSERT_EQ(session.created, MNN_OK) << session.error;
     for (PublicSession* one : {&session, &first}) {
@@ -84,8 +83,7 @@ TEST(OwnBackend, SeesShapesConstantsAndKnownContents) {
         for (int r = 0; r < 4; ++r)
             for (int c = 0; c < 2; ++c) {
                 float sum = 0;
-                for (int k = 0; k < 3; ++k)
-                    sum += inputFloats(call)[r * 3 + k] * inputFloats(call, 1)[c * 3 + k];
+                for (int k = 0; k < 3; ++k) sum += inputFloats(call)[r * 3 + k] * inputFloats(call, 1)[c * 3 + k];
                 outputFloats(call)[r * 2 + c] = sum;
             }
         return MNN_OK;
@@ -117,11 +115,9 @@ TEST(OwnBackend, SeesLargeConstantsOfFiles) {
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char*>(model.data()), static_cast<std::streamsize>(model.size()));
     // A file that is that new would be read into memory as a whole.
-    std::filesystem::last_write_time(path,
-                                     std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
     mnn_interpreter_t* interpreter = nullptr;
-    ASSERT_EQ(mnn_interpreter_create_from_file(path.c_str(), nullptr, &interpreter), MNN_OK)
-        << mnn_last_error();
+    ASSERT_EQ(mnn_interpreter_create_from_file(path.c_str(), nullptr, &interpreter), MNN_OK) << mnn_last_error();
     {
         PublicSession session(interpreter, own.mode());
         ASSERT_EQ(session.created, MNN_OK) << session.error;
@@ -140,8 +136,7 @@ TEST(OwnBackend, IsNotAskedForWhatPlanningComputes) {
     own.of("BinaryOp", addOne).of("UnaryOp", addOne).of("Own", addOne).of("Shape", addOne);
     PluginNet net;
     const int x = net.input({2, 3});
-    const int constant =
-        net.unary(wire::UnaryOpOperation::SQUARE, net.constant({2, 3}, Floats{1, 2, 3, 4, 5, 6}));
+    const int constant = net.unary(wire::UnaryOpOperation::SQUARE, net.constant({2, 3}, Floats{1, 2, 3, 4, 5, 6}));
     const int doubled = net.plugin("Own", {x});
     const int shape = net.bare(wire::OpType::Shape, {x});
     const int sum = net.binary(wire::BinaryOpOperation::ADD, doubled, constant);

@@ -30,11 +30,8 @@ class OwnOperator {
         op.name = name_.c_str();
         op.content_inputs = contentInputs;
         if (shape)
-            op.shape = [](void* own, mnn_operator_call_t* call) {
-                return ++self(own).shapes, self(own).shape(*call);
-            };
-        if (prepare)
-            op.prepare = [](void* own, mnn_operator_call_t* call) { return self(own).prepare(*call); };
+            op.shape = [](void* own, mnn_operator_call_t* call) { return ++self(own).shapes, self(own).shape(*call); };
+        if (prepare) op.prepare = [](void* own, mnn_operator_call_t* call) { return self(own).prepare(*call); };
         op.compute = [](void* own, mnn_operator_call_t* call) {
             return ++self(own).computes, self(own).compute(*call);
         };
@@ -56,8 +53,7 @@ class OwnOperator {
 class OwnNet {
   public:
     explicit OwnNet(const std::vector<uint8_t>& model, const std::vector<OwnOperator*>& operators = {}) {
-        EXPECT_EQ(mnn_interpreter_create_from_memory(model.data(), model.size(), nullptr, &interpreter),
-                  MNN_OK)
+        EXPECT_EQ(mnn_interpreter_create_from_memory(model.data(), model.size(), nullptr, &interpreter), MNN_OK)
             << mnn_last_error();
         for (OwnOperator* op : operators) EXPECT_EQ(op->add(interpreter), MNN_OK) << mnn_last_error();
     }

@@ -24,8 +24,7 @@ TEST(OwnOperator, ShapesThatCannotBeAreRefused) {
     const std::vector<BadShape> cases = {
         {"forgotten", [](mnn_host_tensor_t&) {}, MNN_ERROR_COMPUTE_SIZE, "output 1 without a shape"},
         {"rank", [](mnn_host_tensor_t& t) { t.rank = MNN_MAX_RANK + 1; }, MNN_ERROR_BAD_RANGE, "rank 10"},
-        {"largest rank", [](mnn_host_tensor_t& t) { t.rank = INT32_MAX; }, MNN_ERROR_BAD_RANGE,
-         "rank 2147483647"},
+        {"largest rank", [](mnn_host_tensor_t& t) { t.rank = INT32_MAX; }, MNN_ERROR_BAD_RANGE, "rank 2147483647"},
         {"negative rank", [](mnn_host_tensor_t& t) { t.rank = -2; }, MNN_ERROR_BAD_RANGE, "rank -2"},
         {"negative",
          [&](mnn_host_tensor_t& t) {
@@ -63,8 +62,7 @@ TEST(OwnOperator, ShapesThatCannotBeAreRefused) {
     };
     for (const BadShape& bad : cases) {
         PluginNet builder;
-        const Ints made =
-            builder.several(wire::OpType::Plugin, {builder.input({2})}, 2, PluginNet::table("Own"));
+        const Ints made = builder.several(wire::OpType::Plugin, {builder.input({2})}, 2, PluginNet::table("Own"));
         OwnOperator own("Own");
         own.compute = doubleAll;
         own.shape = [&](mnn_operator_call_t& call) {
@@ -100,8 +98,7 @@ TEST(OwnOperator, FailuresNameTheNodeAndKeepTheirStatus) {
                 return [&fails, &answer, which, where, normal](mnn_operator_call_t& call) -> mnn_status {
                     if (!fails || std::strcmp(which, where) != 0) return normal(call);
                     std::memset(call.message, 'x', call.message_size);  // without an end
-                    if (answer.message[0])
-                        std::snprintf(call.message, call.message_size, "%s", answer.message);
+                    if (answer.message[0]) std::snprintf(call.message, call.message_size, "%s", answer.message);
                     return answer.given;
                 };
             };

@@ -69,8 +69,7 @@ void expectAttributes(const mnn_node_t& node) {
     const mnn_attribute_t& lists = find(node, "lists");
     EXPECT_EQ(Ints(lists.ints, lists.ints + lists.int_count), (Ints{3, -1, 4}));
     EXPECT_EQ(Floats(lists.floats, lists.floats + lists.float_count), (Floats{1.5f}));
-    EXPECT_EQ(std::vector<uint8_t>(lists.bools, lists.bools + lists.bool_count),
-              (std::vector<uint8_t>{1, 0}));
+    EXPECT_EQ(std::vector<uint8_t>(lists.bools, lists.bools + lists.bool_count), (std::vector<uint8_t>{1, 0}));
     EXPECT_EQ(std::vector<std::string>(lists.texts, lists.texts + lists.text_count),
               (std::vector<std::string>{"p", "", "q"}));
     const mnn_host_tensor_t* tensor = find(node, "tensor").tensor;

@@ -21,8 +21,7 @@ TEST(OwnOperator, AStateBelongsToOnePlan) {
     };
     own.compute = [](mnn_operator_call_t& call) {
         const float factor = *static_cast<float*>(call.state);
-        for (size_t i = 0; i < elementsOf(*call.inputs[0]); ++i)
-            outputFloats(call)[i] = factor * inputFloats(call)[i];
+        for (size_t i = 0; i < elementsOf(*call.inputs[0]); ++i) outputFloats(call)[i] = factor * inputFloats(call)[i];
         call.state = nullptr;  // is not kept
         call.outputs[0]->rank = 0;
         return MNN_OK;
@@ -118,8 +117,8 @@ TEST(OwnOperator, CallsBackIntoTheLibrary) {
     ASSERT_EQ(session.run(), MNN_OK) << session.error;
     EXPECT_EQ(session.read(), Floats(6, 2));
     EXPECT_EQ(inner, Floats(6, 8));
-    EXPECT_EQ(statuses, (std::vector<mnn_status>{MNN_ERROR_BUSY, MNN_ERROR_BUSY, MNN_ERROR_BUSY,
-                                                 MNN_ERROR_BAD_STATE, MNN_OK}));
+    EXPECT_EQ(statuses,
+              (std::vector<mnn_status>{MNN_ERROR_BUSY, MNN_ERROR_BUSY, MNN_ERROR_BUSY, MNN_ERROR_BAD_STATE, MNN_OK}));
     EXPECT_NE(sentence.find("running this callback"), std::string::npos) << sentence;
 }
 

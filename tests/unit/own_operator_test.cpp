@@ -69,8 +69,7 @@ TEST(OwnOperator, WithoutRegistrationTheModelLoadsAndItsSessionsNameTheType) {
 
 TEST(OwnOperator, RunsOperatorsOfTheSchemaThatTheLibraryLacks) {
     PluginNet builder;
-    const std::vector<uint8_t> model =
-        pack(builder.finish({builder.bare(wire::OpType::Im2Seq, {builder.input({4})})}));
+    const std::vector<uint8_t> model = pack(builder.finish({builder.bare(wire::OpType::Im2Seq, {builder.input({4})})}));
     OwnOperator own("Im2Seq");
     own.compute = [](mnn_operator_call_t& call) {
         EXPECT_STREQ(call.node->schema_type, "Im2Seq");
@@ -136,8 +135,7 @@ TEST(OwnOperator, SeesRowMajorTensorsBetweenConvolutions) {
     };
     OwnOperator own("Own");
     own.compute = [](mnn_operator_call_t& call) {
-        for (size_t i = 0; i < 6 * 35; ++i)
-            outputFloats(call)[i] = inputFloats(call)[i] * inputFloats(call)[i];
+        for (size_t i = 0; i < 6 * 35; ++i) outputFloats(call)[i] = inputFloats(call)[i] * inputFloats(call)[i];
         return MNN_OK;
     };
     OwnNet net(build(true), {&own});
@@ -260,8 +258,7 @@ TEST(OwnOperator, RunsInLoops) {
     loop.aliases_inputs.push_back(names({"goesOn_t1"}));
     loop.aliases_inputs.push_back(names({"round_t1"}));
     loop.aliases_outputs = {"round_t1"};
-    const std::string nextName = "round_t" + std::to_string(next),
-                      twiceName = "round_t" + std::to_string(twice);
+    const std::string nextName = "round_t" + std::to_string(next), twiceName = "round_t" + std::to_string(twice);
     loop.aliases_updates.push_back(names({nextName, "goesOn_t0"}));
     loop.aliases_updates.push_back(names({nextName, "round_t0"}));
     loop.aliases_updates.push_back(names({twiceName, "round_t1"}));

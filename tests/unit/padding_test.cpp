@@ -12,8 +12,7 @@ TEST(Padding, Modes) {
     const Value x = ints({1, 2, 3});
     using Mode = wire::PadValueMode;
     EXPECT_EQ(intsOf(OpType::Padding, pad(Mode::REFLECT), {x, ints({2, 2})}), (Ints{3, 2, 1, 2, 3, 2, 1}));
-    EXPECT_EQ(intsOf(OpType::Padding, pad(Mode::SYMMETRIC), {x, ints({2, 3})}),
-              (Ints{2, 1, 1, 2, 3, 3, 2, 1}));
+    EXPECT_EQ(intsOf(OpType::Padding, pad(Mode::SYMMETRIC), {x, ints({2, 3})}), (Ints{2, 1, 1, 2, 3, 3, 2, 1}));
     EXPECT_EQ(intsOf(OpType::Padding, pad(Mode::EDGE), {x, ints({1, 2})}), (Ints{1, 1, 2, 3, 3, 3}));
     EXPECT_EQ(intsOf(OpType::Padding, pad(Mode::REFLECT), {x, ints({3, 0})}), (Ints{0, 3, 2, 1, 2, 3}));
     EXPECT_EQ(intsOf(OpType::Padding, {}, {x, ints({-1, 2}), scalar(9)}), (Ints{2, 3, 9, 9}));

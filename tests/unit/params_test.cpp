@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "ops/binary.h"
 #include "ir/command.h"
+#include "ops/binary.h"
 #include "ops/unary.h"
 
 namespace mnnc::test {

@@ -1,4 +1,5 @@
-// What a pass changes, seen in the recorded plan: each test looks at the commands right before and right after its pass.
+// What a pass changes, seen in the recorded plan: each test looks at the commands right before and right after its
+// pass.
 #include "plan/passes.h"
 
 #include <gtest/gtest.h>
@@ -85,8 +86,7 @@ TEST(Passes, RecogniseNorms) {
     const int d = s.binary(BinaryCode::SUB, x, s.mean(x));
     const int sum = s.binary(BinaryCode::ADD, s.mean(s.unary(UnaryCode::SQUARE, d)), s.scalar(1e-5f));
     const int y = s.binary(BinaryCode::REALDIV, d, s.unary(UnaryCode::SQRT, sum));
-    const Change change =
-        changeOf("recognise-norms", s.finish({s.binary(BinaryCode::MUL, y, s.constant({8}))}));
+    const Change change = changeOf("recognise-norms", s.finish({s.binary(BinaryCode::MUL, y, s.constant({8}))}));
     EXPECT_EQ(change.of("Reduction"), (Counts{2, 0}));
     EXPECT_EQ(change.of("BinaryOp"), (Counts{4, 0}));
     EXPECT_EQ(change.of("LayerNorm"), (Counts{0, 1}));
@@ -96,8 +96,7 @@ TEST(Passes, SharePackings) {
     NetBuilder s;
     const int weights = s.constant({64, 64, 3, 3});
     std::vector<int> maps;
-    for (const int size : {48, 24, 12})
-        maps.push_back(s.convBy(s.input({1, 64, size, size}), weights, 64, 3));
+    for (const int size : {48, 24, 12}) maps.push_back(s.convBy(s.input({1, 64, size, size}), weights, 64, 3));
     const Change change = changeOf("share-packings", s.finish(maps));
     EXPECT_EQ(change.of("Convolution"), (Counts{3, 3}));
     EXPECT_EQ(Change::count(change.before, "algorithm shared"), 0U);
@@ -155,8 +154,7 @@ TEST(Passes, RecognisePRelu) {
             return binary(BinaryCode::MUL, x, id);
         }
     } s;
-    const Change change =
-        changeOf("recognise-prelu", s.finish(std::vector<int>{s.prelu(s.input({1, 4, 6, 6}))}));
+    const Change change = changeOf("recognise-prelu", s.finish(std::vector<int>{s.prelu(s.input({1, 4, 6, 6}))}));
     EXPECT_EQ(change.of("BinaryOp"), (Counts{2, 0}));
     EXPECT_EQ(change.of("Select"), (Counts{1, 0}));
     EXPECT_EQ(change.of("Raster"), (Counts{1, 0}));
@@ -216,8 +214,7 @@ TEST(Passes, FuseCompositesPointwiseDepthwise) {
 TEST(Passes, RecogniseAttention) {
     NetBuilder s;
     const int scores = s.matmul(s.input({2, 5, 4}), s.input({2, 7, 4}), false, true);
-    const int y =
-        s.matmul(s.softmax(s.binary(BinaryCode::MUL, scores, s.scalar(0.5f)), 2), s.input({2, 7, 3}));
+    const int y = s.matmul(s.softmax(s.binary(BinaryCode::MUL, scores, s.scalar(0.5f)), 2), s.input({2, 7, 3}));
     const Change change = changeOf("recognise-attention", s.finish({s.permute(y, {1, 0, 2})}));
     EXPECT_EQ(change.of("MatMul"), (Counts{2, 0}));
     EXPECT_EQ(change.of("BinaryOp"), (Counts{1, 0}));

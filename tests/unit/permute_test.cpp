@@ -5,8 +5,7 @@ namespace mnnc::test {
 namespace {
 
 Table permute(std::vector<int> dims) {
-    return
-        [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreatePermuteDirect(b, &dims)); };
+    return [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreatePermuteDirect(b, &dims)); };
 }
 
 TEST(Permute, AnyRank) {
@@ -31,8 +30,7 @@ TEST(Permute, AnyRank) {
     const Table sequence = [](flatbuffers::FlatBufferBuilder& b) {
         return asParameter(wire::CreateReverseSequenceParam(b, 0, 1));
     };
-    EXPECT_EQ(intsOf(OpType::ReverseSequence, sequence, {intIota({2, 3}), ints({2, 3})}),
-              (Ints{1, 0, 2, 5, 4, 3}));
+    EXPECT_EQ(intsOf(OpType::ReverseSequence, sequence, {intIota({2, 3}), ints({2, 3})}), (Ints{1, 0, 2, 5, 4, 3}));
 }
 
 }  // namespace

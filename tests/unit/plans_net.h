@@ -7,8 +7,7 @@ namespace mnnc::test {
 
 inline std::shared_ptr<const Interpreter> open(const wire::NetT& net) {
     const std::vector<uint8_t> bytes = pack(net);
-    return std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()),
-                                               ModelOptions{});
+    return std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
 }
 
 class PlansNet : public IndexNet {
@@ -29,26 +28,25 @@ class PlansNet : public IndexNet {
         const int places = indexed(wire::OpType::Cast, {found}, std::move(floats));
         return finish({unary(wire::UnaryOpOperation::NEG, relu(places)), softmax(y)});
     }
-    // Boxes(n x 4), whose second column is their score -> the numbers of those that are kept, and an output that depends on the
-    // second input alone.
+    // Boxes(n x 4), whose second column is their score -> the numbers of those that are kept, and an output that
+    // depends on the second input alone.
     wire::NetT suppression() {
         const int boxes = input({6, 4}), y = input({2, 3});
         const int scores = reshape(split(boxes, 1, {1, 2})[1], {-1});
-        const int kept = indexed(wire::OpType::NonMaxSuppressionV2,
-                                 {boxes, scores, constant({1}, Ints{4}), constant({1}, Floats{0.5f})},
-                                 wire::NonMaxSuppressionV2T());
+        const int kept =
+            indexed(wire::OpType::NonMaxSuppressionV2,
+                    {boxes, scores, constant({1}, Ints{4}), constant({1}, Floats{0.5f})}, wire::NonMaxSuppressionV2T());
         wire::CastParamT floats;
         floats.dstT = wire::DataType::DT_FLOAT;
         return finish({relu(indexed(wire::OpType::Cast, {kept}, std::move(floats))), kept, softmax(y)});
     }
     // Scores(2 classes x 3 boxes) above 0.5 -> rows of boxes that are apart.
     wire::NetT classes() {
-        const int boxes = constant({1, 3, 4}, Floats{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5}),
-                  scores = input({1, 2, 3});
-        return finish({indexed(
-            wire::OpType::NonMaxSuppressionV2,
-            {boxes, scores, constant({1}, Ints{9}), constant({1}, Floats{0.5f}), constant({1}, Floats{0.5f})},
-            wire::NonMaxSuppressionV2T())});
+        const int boxes = constant({1, 3, 4}, Floats{0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5}), scores = input({1, 2, 3});
+        return finish(
+            {indexed(wire::OpType::NonMaxSuppressionV2,
+                     {boxes, scores, constant({1}, Ints{9}), constant({1}, Floats{0.5f}), constant({1}, Floats{0.5f})},
+                     wire::NonMaxSuppressionV2T())});
     }
     // x(n x 2), trips -> x multiplied by a matrix as often.
     wire::NetT loop() {

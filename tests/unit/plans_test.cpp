@@ -30,8 +30,8 @@ class Watched {
         for (size_t i = 0; i < contents_[input].size(); i += 4) {
             const float real = static_cast<float>(random() % 21) / 8 - 1;
             const auto whole = static_cast<int32_t>(random() % 4);
-            std::memcpy(&contents_[input][i],
-                        tensor.type == DataType::Int32 ? static_cast<const void*>(&whole) : &real, 4);
+            std::memcpy(&contents_[input][i], tensor.type == DataType::Int32 ? static_cast<const void*>(&whole) : &real,
+                        4);
         }
         copyFromHost(tensor, session_.inputData(input), contents_[input].data(), rowMajor(tensor));
     }
@@ -62,8 +62,7 @@ class Watched {
         fresh.run();
         for (size_t i = 0; i < fresh.outputCount(); ++i) {
             ASSERT_EQ(session_.output(i).shape, fresh.output(i).shape) << "output " << i;
-            ASSERT_EQ(read(session_.output(i), session_.outputData(i)),
-                      read(fresh.output(i), fresh.outputData(i)))
+            ASSERT_EQ(read(session_.output(i), session_.outputData(i)), read(fresh.output(i), fresh.outputData(i)))
                 << "output " << i;
         }
     }
@@ -94,8 +93,7 @@ std::vector<Plans> allNets() {
     std::vector<Plans> nets;
     nets.push_back({"branches", PlansNet().branches(), kBranchShapes});
     nets.push_back({"stages", PlansNet().stages(), {{{6}, {9}, {1}}, {{2, 3}, {4, 5}, {1, 1}}}});
-    nets.push_back(
-        {"suppression", PlansNet().suppression(), {{{6, 4}, {40, 4}, {1, 4}}, {{2, 3}, {4, 5}, {1, 1}}}});
+    nets.push_back({"suppression", PlansNet().suppression(), {{{6, 4}, {40, 4}, {1, 4}}, {{2, 3}, {4, 5}, {1, 1}}}});
     nets.push_back({"loop", PlansNet().loop(), {{{2, 2}, {5, 2}, {1, 2}}, {Shape{}}}});
     return nets;
 }
@@ -130,8 +128,7 @@ TEST(Plans, RandomSequencesOfResizesComputeWhatAFreshSessionComputes) {
                         shapes = wanted;
                     } catch (const Error&) {
                         // Back, which needs no resize and has lost nothing.
-                        for (size_t i = 0; i < shapes.size(); ++i)
-                            watched.session().resizeInput(i, shapes[i]);
+                        for (size_t i = 0; i < shapes.size(); ++i) watched.session().resizeInput(i, shapes[i]);
                         ASSERT_FALSE(watched.session().needsResize());
                     }
                     watched.check();
@@ -159,8 +156,7 @@ TEST(Plans, ASuppressionPlansForTheNumberOfItsResults) {
     // Boxes of height 1 and width 10, of these places and scores.
     const auto run = [&](const Floats& places, const Floats& scores) {
         Floats boxes;
-        for (size_t i = 0; i < 6; ++i)
-            boxes.insert(boxes.end(), {places[i], scores[i], places[i] + 1, scores[i] + 10});
+        for (size_t i = 0; i < 6; ++i) boxes.insert(boxes.end(), {places[i], scores[i], places[i] + 1, scores[i] + 10});
         copyFromHost(session.input(0), session.inputData(0), boxes.data(), Format::NCHW);
         session.run();
         const auto* kept = static_cast<const int32_t*>(session.outputData(1));

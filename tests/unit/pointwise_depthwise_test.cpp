@@ -75,10 +75,9 @@ void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0) {
     for (const std::string& isa : availableIsas()) {
         Kernels k = selectKernels(isa);
         k.w8a16 = nullptr;  // W8A16 is not tileable
-        SCOPED_TRACE(isa + format(" %d -> %d, %dx%d, k %dx%d s %d d %d p %d,%d, %d bits", inputs,
-                                  depthwise.ic, depthwise.ih, depthwise.iw, depthwise.kh, depthwise.kw,
-                                  depthwise.strideH, depthwise.dilateH, depthwise.padTop, depthwise.padLeft,
-                                  codeBits));
+        SCOPED_TRACE(isa + format(" %d -> %d, %dx%d, k %dx%d s %d d %d p %d,%d, %d bits", inputs, depthwise.ic,
+                                  depthwise.ih, depthwise.iw, depthwise.kh, depthwise.kw, depthwise.strideH,
+                                  depthwise.dilateH, depthwise.padTop, depthwise.padLeft, codeBits));
         Random random;
         std::vector<float> src =
             random.floats(depthwise.batch * packedFloats(k.lanes, inputs, depthwise.ih * depthwise.iw));
@@ -114,15 +113,12 @@ void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0) {
 
             const size_t betweenFloats =
                 depthwise.batch * packedFloats(k.lanes, depthwise.ic, depthwise.ih * depthwise.iw);
-            const size_t outFloats =
-                depthwise.batch * packedFloats(k.lanes, depthwise.ic, depthwise.oh * depthwise.ow);
+            const size_t outFloats = depthwise.batch * packedFloats(k.lanes, depthwise.ic, depthwise.oh * depthwise.ow);
             std::vector<float> between(betweenFloats), apart(outFloats, 7), together(outFloats, 8);
-            AlignedBuffer scratch(std::max({plan->scratchBytes(3), plan->pointwise().scratchBytes(3),
-                                            plan->depthwise().scratchBytes(3)}));
-            plan->pointwise().run(src.data(), first.packed, between.data(), first.post, scratch.data(),
-                                  *pool);
-            plan->depthwise().run(between.data(), second.packed, apart.data(), second.post, scratch.data(),
-                                  *pool);
+            AlignedBuffer scratch(std::max(
+                {plan->scratchBytes(3), plan->pointwise().scratchBytes(3), plan->depthwise().scratchBytes(3)}));
+            plan->pointwise().run(src.data(), first.packed, between.data(), first.post, scratch.data(), *pool);
+            plan->depthwise().run(between.data(), second.packed, apart.data(), second.post, scratch.data(), *pool);
             std::memset(scratch.data(), 0xff, scratch.size());  // NaN
             plan->run(src.data(), first, second, together.data(), scratch.data(), *pool);
             const size_t area = size_t(depthwise.oh) * depthwise.ow;
@@ -130,8 +126,7 @@ void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0) {
                 const size_t block = i / area / k.lanes % ((depthwise.oc + k.lanes - 1) / k.lanes);
                 if (block * k.lanes + i % k.lanes >= size_t(depthwise.oc)) continue;
                 ASSERT_EQ(std::bit_cast<uint32_t>(apart[i]), std::bit_cast<uint32_t>(together[i]))
-                    << i << ": " << apart[i] << " and " << together[i] << ", " << pool->threads()
-                    << " threads";
+                    << i << ": " << apart[i] << " and " << together[i] << ", " << pool->threads() << " threads";
             }
         }
     }

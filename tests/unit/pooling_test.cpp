@@ -21,8 +21,7 @@ PoolParams window(bool average, int kernel, int stride, int pad, bool ceil = tru
     return p;
 }
 
-std::vector<Value> pool(const PoolParams& params, const Value& x, OpType type = OpType::Pooling,
-                        int outputs = 1) {
+std::vector<Value> pool(const PoolParams& params, const Value& x, OpType type = OpType::Pooling, int outputs = 1) {
     std::vector<Value> result;
     for (const std::string& isa : availableIsas()) {
         OpRun run(type, std::make_shared<PoolParams>(params), isa.c_str());
@@ -50,8 +49,7 @@ TEST(Pooling, MaxCeilAndFloor) {
 
 TEST(Pooling, AverageCountsPaddingByRule) {
     const Value x = iota({1, 1, 6, 6});
-    const std::vector<float> included = {2,  4,  5.33333f, 3,  9,     15,    17,    9,
-                                         17, 27, 29,       15, 10.5f, 16.5f, 17.5f, 9};
+    const std::vector<float> included = {2, 4, 5.33333f, 3, 9, 15, 17, 9, 17, 27, 29, 15, 10.5f, 16.5f, 17.5f, 9};
     expectValues(pool(window(true, 3, 2, 1), x)[0], included);
     PoolParams p = window(true, 3, 2, 0);
     p.pads = {1, 1, 1, 1};
@@ -64,8 +62,7 @@ TEST(Pooling, AsymmetricPads) {
     PoolParams p = window(true, 3, 1, 0, false);
     p.count = PoolCount::IncludePadding;
     p.pads = {0, 0, 2, 2};
-    expectValues(pool(p, iota({1, 1, 3, 3}))[0],
-                 {5, 3.66667f, 2, 4.33333f, 3.11111f, 1.66667f, 2.66667f, 1.88889f, 1});
+    expectValues(pool(p, iota({1, 1, 3, 3}))[0], {5, 3.66667f, 2, 4.33333f, 3.11111f, 1.66667f, 2.66667f, 1.88889f, 1});
     p.pads = {2, 2, 0, 0};
     expectValues(pool(p, iota({1, 1, 3, 3}))[0],
                  {0.11111f, 0.33333f, 0.66667f, 0.55556f, 1.33333f, 2.33333f, 1.33333f, 3, 5});
@@ -169,8 +166,7 @@ TEST(Pooling, AveragesOfIntegersAreNotSupported) {
         ADD_FAILURE() << "integers were averaged";
     } catch (const Error& error) {
         EXPECT_EQ(error.status(), Status::NotSupported);
-        EXPECT_NE(std::string(error.what()).find("average pooling of int32 is not implemented"),
-                  std::string::npos)
+        EXPECT_NE(std::string(error.what()).find("average pooling of int32 is not implemented"), std::string::npos)
             << error.what();
     }
 }

@@ -18,8 +18,7 @@ class PublicSession {
     };
 
     PublicSession(const std::vector<uint8_t>& model, const Mode& mode) {
-        EXPECT_EQ(mnn_interpreter_create_from_memory(model.data(), model.size(), nullptr, &interpreter_),
-                  MNN_OK)
+        EXPECT_EQ(mnn_interpreter_create_from_memory(model.data(), model.size(), nullptr, &interpreter_), MNN_OK)
             << mnn_last_error();
         create(interpreter_, mode);
     }

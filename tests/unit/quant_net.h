@@ -23,17 +23,13 @@ class QuantNet : public NetBuilder {
         return add(wire::OpType::Convolution, {x}, std::move(conv));
     }
     int sigmoid(int x) { return unary(wire::UnaryOpOperation::SIGMOID, x); }
-    int cast(wire::OpType type, int x, wire::QuantizedFloatParamT table) {
-        return add(type, {x}, std::move(table));
-    }
+    int cast(wire::OpType type, int x, wire::QuantizedFloatParamT table) { return add(type, {x}, std::move(table)); }
     int castWithoutTable(wire::OpType type, int x) {
         const int id = tensor();
         net_.oplists.push_back(makeOp(type, "op" + std::to_string(id), {x}, {id}));
         return id;
     }
-    int convInt8(int x, wire::Convolution2DT conv) {
-        return add(wire::OpType::ConvInt8, {x}, std::move(conv));
-    }
+    int convInt8(int x, wire::Convolution2DT conv) { return add(wire::OpType::ConvInt8, {x}, std::move(conv)); }
     QuantNet& quant(int id, float scale = 0.03f, float zero = 2) {
         auto describe = std::make_unique<wire::TensorDescribeT>();
         describe->index = id;

@@ -25,17 +25,15 @@ TEST(Quantize, CastsEachTensorOnce) {
     QuantNet n;
     const int x = n.input(), a = n.conv(x), b = n.conv(x), c = n.sigmoid(a), d = n.sigmoid(a);
     n.quant(x).quant(a).quant(b);
-    EXPECT_EQ(
-        runNet(n.finish({b, c, d})).types(),
-        (Types{"FloatToInt8", "ConvInt8", "ConvInt8", "Int8ToFloat", "Int8ToFloat", "UnaryOp", "UnaryOp"}));
+    EXPECT_EQ(runNet(n.finish({b, c, d})).types(),
+              (Types{"FloatToInt8", "ConvInt8", "ConvInt8", "Int8ToFloat", "Int8ToFloat", "UnaryOp", "UnaryOp"}));
 }
 
 TEST(Quantize, AScaleIsInherited) {
     QuantNet n;
     const int x = n.input(), a = n.conv(x), b = n.relu(a), c = n.conv(b);
     n.quant(x).quant(a).quant(c);
-    EXPECT_EQ(runNet(n.finish({c})).types(),
-              (Types{"FloatToInt8", "ConvInt8", "ReLU", "ConvInt8", "Int8ToFloat"}));
+    EXPECT_EQ(runNet(n.finish({c})).types(), (Types{"FloatToInt8", "ConvInt8", "ReLU", "ConvInt8", "Int8ToFloat"}));
 }
 
 TEST(Quantize, WithoutScalesOfBothSidesAConvolutionIsFloat) {
@@ -61,8 +59,7 @@ TEST(Quantize, ConcatOfTwoScalesIsFloat) {
 }
 
 TEST(Quantize, ScalesThatAreNoNumbersAreRefused) {
-    for (const float scale :
-         {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -1.0f}) {
+    for (const float scale : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -1.0f}) {
         QuantNet n;
         const int x = n.input(), a = n.conv(x);
         n.quant(x).quant(a, scale);
@@ -180,8 +177,7 @@ TEST(ConvInt8, OldFormCountsItsIntegers) {
     EXPECT_EQ(result.types(), (Types{"FloatToInt8", "ConvInt8", "Int8ToFloat"}));
     for (int i = 0; i < 20; ++i) {
         float sum = 10;
-        for (int k = 0; k < kChannels; ++k)
-            sum += std::round(3 * std::sin(static_cast<float>((k * 20 + i) * 7 + 1)));
+        for (int k = 0; k < kChannels; ++k) sum += std::round(3 * std::sin(static_cast<float>((k * 20 + i) * 7 + 1)));
         EXPECT_EQ(result.outputs[0][static_cast<size_t>(i)], std::round(sum * 0.25f));
     }
 }

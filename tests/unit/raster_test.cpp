@@ -34,15 +34,13 @@ wire::NetT rasterNet(int32_t elements, const std::vector<Part>& parts) {
         net.tensorName.push_back("in" + std::to_string(id));
         net.oplists.push_back(makeInput(id, {4}));
         net.oplists.back()->name = net.tensorName.back();
-        for (const int32_t value : {part.from, 0, 0, 1, part.to, 0, 0, 1, 1, 1, part.count})
-            regions.push_back(value);
+        for (const int32_t value : {part.from, 0, 0, 1, part.to, 0, 0, 1, 1, 1, part.count}) regions.push_back(value);
     }
     addList(extra, "region", std::move(regions));
     const auto output = static_cast<int32_t>(inputs.size());
     net.tensorName.push_back("out");
     net.outputName = {"out"};
-    net.oplists.push_back(
-        makeOp(wire::OpType::Raster, "raster", std::move(inputs), {output}, std::move(extra)));
+    net.oplists.push_back(makeOp(wire::OpType::Raster, "raster", std::move(inputs), {output}, std::move(extra)));
     return net;
 }
 
@@ -53,8 +51,8 @@ float given(int input, int i) {
 
 TEST(Raster, CopiesRegionsOfManyElementsOfOneAndOfNone) {
     const NetResult result = runNet(rasterNet(7, {{2, 4, 1}, {0, 0, 4}, {1, 5, 0}, {3, 5, 1}, {1, 6, 1}}));
-    EXPECT_EQ(result.outputs[0], (std::vector<float>{given(1, 0), given(1, 1), given(1, 2), given(1, 3),
-                                                     given(0, 2), given(3, 3), given(4, 1)}));
+    EXPECT_EQ(result.outputs[0], (std::vector<float>{given(1, 0), given(1, 1), given(1, 2), given(1, 3), given(0, 2),
+                                                     given(3, 3), given(4, 1)}));
 }
 
 // A tensor of three axes, whose axis `order[i]` becomes axis i.
@@ -62,17 +60,8 @@ wire::NetT permutedNet(const std::array<int32_t, 3>& size, const std::array<size
     const std::array<int32_t, 3> strides = {size[1] * size[2], size[2], 1};
     std::array<int32_t, 3> to;
     for (size_t i = 0; i < 3; ++i) to[i] = size[order[i]];
-    const std::vector<int32_t> region = {0,
-                                         strides[order[0]],
-                                         strides[order[1]],
-                                         strides[order[2]],
-                                         0,
-                                         to[1] * to[2],
-                                         to[2],
-                                         1,
-                                         to[0],
-                                         to[1],
-                                         to[2]};
+    const std::vector<int32_t> region = {
+        0, strides[order[0]], strides[order[1]], strides[order[2]], 0, to[1] * to[2], to[2], 1, to[0], to[1], to[2]};
     wire::ExtraT extra;
     addList(extra, "shape", {to[0], to[1], to[2]});
     addList(extra, "region", region);
@@ -86,8 +75,7 @@ wire::NetT permutedNet(const std::array<int32_t, 3>& size, const std::array<size
 }
 
 TEST(Raster, PermutesAxesOfAnySize) {
-    const std::array<std::array<size_t, 3>, 5> orders = {
-        {{0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
+    const std::array<std::array<size_t, 3>, 5> orders = {{{0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
     std::mt19937 random(4);
     for (int round = 0; round < 150; ++round) {
         const std::array<size_t, 3>& order = orders[static_cast<size_t>(round) % orders.size()];

@@ -12,8 +12,8 @@ namespace {
 using BinaryCode = wire::BinaryOpOperation;
 
 // The elements [begin, end) of an axis of 1 x 1 or more planes.
-std::vector<float> range(const std::vector<float>& whole, const std::vector<int32_t>& dims, size_t axis,
-                         size_t begin, size_t end) {
+std::vector<float> range(const std::vector<float>& whole, const std::vector<int32_t>& dims, size_t axis, size_t begin,
+                         size_t end) {
     size_t outer = 1, inner = 1;
     for (size_t i = 0; i < axis; ++i) outer *= static_cast<size_t>(dims[i]);
     for (size_t i = axis + 1; i < dims.size(); ++i) inner *= static_cast<size_t>(dims[i]);
@@ -55,43 +55,23 @@ TEST(RasterViews, WholeBlocksOfChannelsAreNotCopied) {
     expectSplit(conv, {1, 64, 6, 7}, 1, {16, 48}, 0);
     expectSplit(conv, {1, 64, 6, 7}, 1, {32}, 0);
     // The last block belongs to one part alone.
-    expectSplit(
-        [](NetBuilder& s) {
-            return s.conv(s.input({1, 5, 6, 7}), 5, 39, 3);
-        },
-        {1, 39, 6, 7}, 1, {16, 32}, 0);
+    expectSplit([](NetBuilder& s) { return s.conv(s.input({1, 5, 6, 7}), 5, 39, 3); }, {1, 39, 6, 7}, 1, {16, 32}, 0);
 }
 
 TEST(RasterViews, SharedBlocksAreCopied) {
-    expectSplit(
-        [](NetBuilder& s) {
-            return s.conv(s.input({1, 5, 6, 7}), 5, 39, 3);
-        },
-        {1, 39, 6, 7}, 1, {16, 33}, 2);
-    expectSplit(
-        [](NetBuilder& s) {
-            return s.conv(s.input({2, 5, 6, 7}), 5, 32, 3);
-        },
-        {2, 32, 6, 7}, 1, {16}, 2);
+    expectSplit([](NetBuilder& s) { return s.conv(s.input({1, 5, 6, 7}), 5, 39, 3); }, {1, 39, 6, 7}, 1, {16, 33}, 2);
+    expectSplit([](NetBuilder& s) { return s.conv(s.input({2, 5, 6, 7}), 5, 32, 3); }, {2, 32, 6, 7}, 1, {16}, 2);
 }
 
 TEST(RasterViews, BatchesAndRowsAreNotCopied) {
-    expectSplit(
-        [](NetBuilder& s) {
-            return s.conv(s.input({4, 5, 6, 7}), 5, 39, 3);
-        },
-        {4, 39, 6, 7}, 0, {1, 3}, 0);
+    expectSplit([](NetBuilder& s) { return s.conv(s.input({4, 5, 6, 7}), 5, 39, 3); }, {4, 39, 6, 7}, 0, {1, 3}, 0);
     // Gates and time steps: one pixel, so that packed and row-major are the same bytes.
     expectSplit(
         [](NetBuilder& s) {
             return s.conv(s.input({1, 5, 1, 1}), 5, 128, 1);
         },
         {1, 128, 1, 1}, 1, {32, 64, 96}, 0);
-    expectSplit(
-        [](NetBuilder& s) {
-            return s.conv(s.input({9, 5, 1, 1}), 5, 128, 1);
-        },
-        {9, 128, 1, 1}, 0, {3, 4}, 0);
+    expectSplit([](NetBuilder& s) { return s.conv(s.input({9, 5, 1, 1}), 5, 128, 1); }, {9, 128, 1, 1}, 0, {3, 4}, 0);
 }
 
 TEST(RasterViews, RowMajorRangesAreAligned) {
@@ -151,8 +131,7 @@ TEST(RasterViews, SlicesOfAConcatenation) {
         const int y = steps.conv(steps.input({1, 5, 6, 7}), 5, 64, 1);
         const std::vector<int> parts = steps.split(y, 1, {32});
         const int z = steps.conv(parts[1], 32, 48, 3);
-        const int joined =
-            first ? steps.concat({parts[0], parts[1], z}) : steps.concat({parts[0], z, parts[1]});
+        const int joined = first ? steps.concat({parts[0], parts[1], z}) : steps.concat({parts[0], z, parts[1]});
         const NetResult result = runNet(steps.finish({joined, y, z}));
         EXPECT_EQ(result.count("Raster"), first ? 0u : 1u);
         const std::vector<float>&whole = result.outputs[1], &middle = result.outputs[2];

@@ -28,15 +28,12 @@ class NormNet : public NetBuilder {
         if (form == Square::Power) return binary(BinaryCode::POW, x, scalar(2));
         return form == Square::Product ? binary(BinaryCode::MUL, x, x) : unary(UnaryCode::SQUARE, x);
     }
-    int difference(int x, std::vector<int32_t> axes) {
-        return binary(BinaryCode::SUB, x, mean(x, std::move(axes)));
-    }
+    int difference(int x, std::vector<int32_t> axes) { return binary(BinaryCode::SUB, x, mean(x, std::move(axes))); }
     int divided(int d, std::vector<int32_t> axes, Square form, Root root) {
         const int sum = binary(BinaryCode::ADD, mean(square(d, form), std::move(axes)), scalar(0.01f));
         if (root == Root::Sqrt) return binary(BinaryCode::REALDIV, d, unary(UnaryCode::SQRT, sum));
-        return binary(
-            BinaryCode::MUL, d,
-            root == Root::Rsqrt ? unary(UnaryCode::RSQRT, sum) : binary(BinaryCode::POW, sum, scalar(-0.5f)));
+        return binary(BinaryCode::MUL, d,
+                      root == Root::Rsqrt ? unary(UnaryCode::RSQRT, sum) : binary(BinaryCode::POW, sum, scalar(-0.5f)));
     }
     int norm(int x, std::vector<int32_t> axes, Square form = Square::Power, Root root = Root::Sqrt) {
         return divided(difference(x, axes), axes, form, root);

@@ -18,15 +18,13 @@ class PReluNet : public QuantNet {
     int broadcast(int x, std::vector<int32_t> dims) {
         const int shape = tensor(), id = tensor(), rank = static_cast<int>(dims.size());
         net_.oplists.push_back(makeIntConst(shape, {rank}, std::move(dims)));
-        net_.oplists.push_back(
-            makeOp(wire::OpType::BroadcastTo, "op" + std::to_string(id), {x, shape}, {id}));
+        net_.oplists.push_back(makeOp(wire::OpType::BroadcastTo, "op" + std::to_string(id), {x, shape}, {id}));
         return id;
     }
     int prelu(int x, int slopes, BinaryCode code = BinaryCode::LESS, float limit = 0, float other = 1) {
         const bool less = code == BinaryCode::LESS || code == BinaryCode::LESS_EQUAL;
         const int condition = binary(code, x, scalar(limit)), one = scalar(other);
-        return binary(BinaryCode::MUL, x,
-                      less ? select(condition, slopes, one) : select(condition, one, slopes));
+        return binary(BinaryCode::MUL, x, less ? select(condition, slopes, one) : select(condition, one, slopes));
     }
 };
 
@@ -124,8 +122,7 @@ TEST(RecognisePRelu, AConditionWithOtherReadersStays) {
 TEST(RecognisePRelu, OverCodes) {
     const auto run = [](bool watch) {
         PReluNet n;
-        const int x = n.QuantNet::input(), a = n.conv(x), b = n.prelu(a, n.constant({kChannels, 1, 1})),
-                  c = n.conv(b);
+        const int x = n.QuantNet::input(), a = n.conv(x), b = n.prelu(a, n.constant({kChannels, 1, 1})), c = n.conv(b);
         n.quant(x).quant(a, 0.04f, -3).quant(b, 0.03f, 5).quant(c, 0.05f);
         return runNet(n.finish(watch ? std::vector<int>{c, b} : std::vector<int>{c}));
     };

@@ -1,4 +1,5 @@
-// RNN, LSTM, RNNSequenceGRU and LSTMBlockCell: against loops in double precision, for every instruction set and number of threads.
+// RNN, LSTM, RNNSequenceGRU and LSTMBlockCell: against loops in double precision, for every instruction set and number
+// of threads.
 #include "ops/recurrent.h"
 
 #include <cmath>
@@ -54,9 +55,7 @@ Doubles expected(const std::vector<Value>& in, const Sizes& s, int64_t gates) {
                 const float* x = in[0].data.data() + (t * s.batch + b) * s.inputs;
                 Doubles now = h;
                 for (int64_t k = 0; k < s.hidden; ++k) {
-                    const auto gate = [&](int64_t g) {
-                        return sum(in, s, d, rows, g * s.hidden + k, x, h.data());
-                    };
+                    const auto gate = [&](int64_t g) { return sum(in, s, d, rows, g * s.hidden + k, x, h.data()); };
                     const auto at = static_cast<size_t>(k);
                     if (gates == 1) {
                         now[at] = std::tanh(gate(0));
@@ -78,10 +77,10 @@ TEST(Recurrent, EqualsLoopsForEveryIsaAndThreads) {
         for (const bool lstm : {false, true}) {
             const int64_t rows = (lstm ? 4 : 1) * s.hidden;
             const float height = 1 / std::sqrt(static_cast<float>(s.hidden));
-            std::vector<Value> in = {
-                wave({s.steps, s.batch, s.inputs}, 1, 1), wave({s.directions, rows, s.inputs}, 2, 1),
-                wave({s.directions, rows, s.hidden}, 3, height), wave({s.directions, rows}, 4, 1),
-                wave({s.directions, s.batch, s.hidden}, 5, 1)};
+            std::vector<Value> in = {wave({s.steps, s.batch, s.inputs}, 1, 1),
+                                     wave({s.directions, rows, s.inputs}, 2, 1),
+                                     wave({s.directions, rows, s.hidden}, 3, height), wave({s.directions, rows}, 4, 1),
+                                     wave({s.directions, s.batch, s.hidden}, 5, 1)};
             if (lstm) in.push_back(wave({s.directions, s.batch, s.hidden}, 6, 1));
             const Doubles truth = expected(in, s, lstm ? 4 : 1);
             auto params = std::make_shared<RecurrentParams>();
@@ -89,12 +88,11 @@ TEST(Recurrent, EqualsLoopsForEveryIsaAndThreads) {
             for (const std::string& isa : availableIsas()) {
                 std::vector<float> alone;
                 for (const int threads : {1, 2, 5}) {
-                    const std::vector<Value> out = OpRun(lstm ? OpType::LSTM : OpType::RNN, params,
-                                                         isa.c_str(), threads)(in, lstm ? 3 : 2);
+                    const std::vector<Value> out =
+                        OpRun(lstm ? OpType::LSTM : OpType::RNN, params, isa.c_str(), threads)(in, lstm ? 3 : 2);
                     ASSERT_EQ(out[0].data.size(), truth.size());
                     for (size_t i = 0; i < truth.size(); ++i)
-                        ASSERT_NEAR(out[0].data[i], truth[i], 4e-6)
-                            << isa << ' ' << threads << " state " << i;
+                        ASSERT_NEAR(out[0].data[i], truth[i], 4e-6) << isa << ' ' << threads << " state " << i;
                     if (threads == 1) alone = out[0].data;
                     EXPECT_EQ(out[0].data, alone) << isa << ' ' << threads;
                     ++compared;
@@ -155,12 +153,10 @@ TEST(Recurrent, RefusesWhatDoesNotFit) {
     EXPECT_EQ(lstm(3, {x, w, r, b}), "op 'tested': input 1 is 1x8x3, 1x12x3 is needed");
     EXPECT_EQ(lstm(2, {x, w, iota({1, 8, 3}), b}), "op 'tested': input 2 is 1x8x3, 1x8x2 is needed");
     EXPECT_EQ(lstm(2, {x, w, r, iota({8})}), "op 'tested': input 3 is 8, 1x8 is needed");
-    EXPECT_EQ(lstm(2, {iota({2, 3}), w, r, b}),
-              "op 'tested': its input is 2x3, [steps, batch, values] is needed");
+    EXPECT_EQ(lstm(2, {iota({2, 3}), w, r, b}), "op 'tested': its input is 2x3, [steps, batch, values] is needed");
     EXPECT_EQ(lstm(2, {x, w, r, b, iota({1, 1, 2})}), "op 'tested': 5 inputs and 3 outputs do not fit LSTM");
     EXPECT_EQ(lstm(2, {x, iota({3, 8, 3}), r, b}), "op 'tested': weights of 3 directions");
-    EXPECT_EQ(lstm(2, {intIota({2, 1, 3}), w, r, b}),
-              "op 'tested' (LSTM): input 0 is int32, float32 is needed");
+    EXPECT_EQ(lstm(2, {intIota({2, 1, 3}), w, r, b}), "op 'tested' (LSTM): input 0 is int32, float32 is needed");
     EXPECT_EQ(lstm(2, {x}), "op 'tested': 0 and 0 weights for a state of 2 values");
 }
 
@@ -170,8 +166,8 @@ TEST(Recurrent, BlockCellClipsItsState) {
     };
     const Value none = floats({1}, {0});
     const std::vector<Value> out = OpRun(OpType::LSTMBlockCell, table)(
-        {floats({1, 1}, {100}), floats({1, 1}, {-9}), floats({1, 1}, {0}),
-         floats({2, 4}, {0, 0, 1, 0, 0, 0, 0, 0}), none, none, none, floats({4}, {0, 0, 0, 0})},
+        {floats({1, 1}, {100}), floats({1, 1}, {-9}), floats({1, 1}, {0}), floats({2, 4}, {0, 0, 1, 0, 0, 0, 0, 0}),
+         none, none, none, floats({4}, {0, 0, 0, 0})},
         7);
     EXPECT_FLOAT_EQ(out[1].data[0], -0.25f);
     EXPECT_FLOAT_EQ(out[6].data[0], 0.5f * std::tanh(-0.25f));

@@ -7,8 +7,7 @@
 
 namespace mnnc::test {
 
-inline Region box(int64_t offset, std::initializer_list<int64_t> sizes,
-                  std::initializer_list<int64_t> strides) {
+inline Region box(int64_t offset, std::initializer_list<int64_t> sizes, std::initializer_list<int64_t> strides) {
     Region region;
     region.dst.offset = offset;
     std::copy(sizes.begin(), sizes.end(), region.size);

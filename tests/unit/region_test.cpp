@@ -20,16 +20,15 @@ struct Roi {
 
 Table roiTable(const Roi& roi) {
     return [=](flatbuffers::FlatBufferBuilder& b) {
-        return asParameter(wire::CreateRoiParameters(
-            b, roi.width, roi.height, roi.scale, roi.samples, roi.aligned,
-            roi.maximum ? wire::PoolType::MAXPOOL : wire::PoolType::AVEPOOL, roi.gradient));
+        return asParameter(wire::CreateRoiParameters(b, roi.width, roi.height, roi.scale, roi.samples, roi.aligned,
+                                                     roi.maximum ? wire::PoolType::MAXPOOL : wire::PoolType::AVEPOOL,
+                                                     roi.gradient));
     };
 }
 
 Table cropTable(float outside, int method = 0) {
     return [=](flatbuffers::FlatBufferBuilder& b) {
-        return asParameter(
-            wire::CreateCropAndResize(b, outside, static_cast<wire::CropAndResizeMethod>(method)));
+        return asParameter(wire::CreateCropAndResize(b, outside, static_cast<wire::CropAndResizeMethod>(method)));
     };
 }
 
@@ -46,10 +45,9 @@ const float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::nanf
 
 // The box (0, 0, 3, 3) of 0 to 15 in a 4 x 4 picture.
 std::vector<float> aligned(const Roi& roi) {
-    const Value rows =
-        run(OpType::ROIAlign, roiTable(roi), {iota({1, 1, 4, 4}, 0), floats({1, 5}, {0, 0, 0, 3, 3})});
-    const Value indexed = run(OpType::ROIAlign, roiTable(roi),
-                              {iota({1, 1, 4, 4}, 0), floats({1, 4}, {0, 0, 3, 3}), ints({0})});
+    const Value rows = run(OpType::ROIAlign, roiTable(roi), {iota({1, 1, 4, 4}, 0), floats({1, 5}, {0, 0, 0, 3, 3})});
+    const Value indexed =
+        run(OpType::ROIAlign, roiTable(roi), {iota({1, 1, 4, 4}, 0), floats({1, 4}, {0, 0, 3, 3}), ints({0})});
     EXPECT_EQ(rows.data, indexed.data);
     EXPECT_EQ(rows.shape, (Shape{1, 1, roi.height, roi.width}));
     return rows.data;
@@ -76,13 +74,12 @@ TEST(RoiAlign, MaximumOfTheWeightedPixels) {
     roi.samples = 2;
     roi.height = roi.width = 1;
     const Value x = floats({1, 1, 1, 1}, {-4});
-    EXPECT_EQ(run(OpType::ROIAlign, roiTable(roi), {x, floats({1, 5}, {0, 0, 0, 8, 8})}).data,
-              (std::vector<float>{0}));
+    EXPECT_EQ(run(OpType::ROIAlign, roiTable(roi), {x, floats({1, 5}, {0, 0, 0, 8, 8})}).data, (std::vector<float>{0}));
     roi.samples = 1;
-    EXPECT_EQ(run(OpType::ROIAlign, roiTable(roi),
-                  {floats({1, 1, 2, 2}, {-4, -4, -4, -8}), floats({1, 5}, {0, 0, 0, 1, 1})})
-                  .data,
-              (std::vector<float>{-1}));
+    EXPECT_EQ(
+        run(OpType::ROIAlign, roiTable(roi), {floats({1, 1, 2, 2}, {-4, -4, -4, -8}), floats({1, 5}, {0, 0, 0, 1, 1})})
+            .data,
+        (std::vector<float>{-1}));
 }
 
 TEST(RoiAlign, HostileBoxes) {
@@ -90,20 +87,20 @@ TEST(RoiAlign, HostileBoxes) {
     roi.aligned = true;
     for (const bool maximum : {false, true}) {
         roi.maximum = maximum;
-        const Value y = run(OpType::ROIAlign, roiTable(roi),
-                            {iota({1, 1, 4, 4}),
-                             floats({6, 5}, {0, kNan,   0,          3,     3,          //
-                                             0, 0,      -kInfinity, 3,     kInfinity,  //
-                                             0, 1,      1,          1,     1,          // empty
-                                             0, 3,      3,          0,     0,          // turned round
-                                             0, -3e38f, -3e38f,     3e38f, 3e38f,     0, 90, 90, 95, 95})});
+        const Value y =
+            run(OpType::ROIAlign, roiTable(roi),
+                {iota({1, 1, 4, 4}), floats({6, 5}, {0, kNan,   0,          3,     3,          //
+                                                     0, 0,      -kInfinity, 3,     kInfinity,  //
+                                                     0, 1,      1,          1,     1,          // empty
+                                                     0, 3,      3,          0,     0,          // turned round
+                                                     0, -3e38f, -3e38f,     3e38f, 3e38f,     0, 90, 90, 95, 95})});
         EXPECT_EQ(y.data, std::vector<float>(24, 0.0f)) << maximum;
     }
     // A box of a million pixels ends quickly: only samples near the picture are looked at. Their share is small.
     roi.maximum = false;
     roi.height = roi.width = 1;
-    const Value huge = run(OpType::ROIAlign, roiTable(roi),
-                           {floats({1, 1, 1, 1}, {1e6f}), floats({1, 5}, {0, 0, 0, 1e6f, 1e6f})});
+    const Value huge =
+        run(OpType::ROIAlign, roiTable(roi), {floats({1, 1, 1, 1}, {1e6f}), floats({1, 5}, {0, 0, 0, 1e6f, 1e6f})});
     EXPECT_NEAR(huge.data[0], 4e-6f, 4e-6f);
 }
 
@@ -142,19 +139,16 @@ TEST(RoiPooling, CheckVectorsAndEmptyOutputs) {
                                                                       0, 9, 9, 9, 9,  //
                                                                       0, kNan, -1e30f, 1e30f, kInfinity})});
     EXPECT_EQ(y.shape, (Shape{3, 1, 2, 2}));
-    EXPECT_EQ(std::vector<float>(y.data.begin(), y.data.begin() + 8),
-              (std::vector<float>{5, 7, 13, 15, 0, 0, 0, 0}));
-    EXPECT_EQ(
-        statusOf(OpType::ROIPooling, roiTable({}), {iota({1, 1, 4, 4}), floats({1, 5}, {1, 0, 0, 3, 3})}),
-        Status::InputDataError);
+    EXPECT_EQ(std::vector<float>(y.data.begin(), y.data.begin() + 8), (std::vector<float>{5, 7, 13, 15, 0, 0, 0, 0}));
+    EXPECT_EQ(statusOf(OpType::ROIPooling, roiTable({}), {iota({1, 1, 4, 4}), floats({1, 5}, {1, 0, 0, 3, 3})}),
+              Status::InputDataError);
     EXPECT_EQ(statusOf(OpType::ROIPooling, roiTable({}),
                        {iota({1, 1, 4, 4}), floats({1, 5}, {0, 0, 0, 3, 3}), iota({1, 1, 2, 2})}),
               Status::NotSupported);
 }
 
 TEST(CropAndResize, CheckVectors) {
-    const Value x = iota({1, 3, 3, 1}, 0, Format::NHWC),
-                boxes = floats({2, 4}, {0, 0, 1, 1, 0.5f, 0.5f, 1.5f, 1.5f});
+    const Value x = iota({1, 3, 3, 1}, 0, Format::NHWC), boxes = floats({2, 4}, {0, 0, 1, 1, 0.5f, 0.5f, 1.5f, 1.5f});
     const std::vector<Value> inputs = {x, boxes, ints({0, 0}), ints({2, 2})};
     const Value y = run(OpType::CropAndResize, cropTable(-5), inputs);
     EXPECT_EQ(y.shape, (Shape{2, 2, 2, 1}));

@@ -5,9 +5,7 @@ namespace mnnc::test {
 namespace {
 
 Table reshape(std::vector<int> dims, wire::MNN_DATA_FORMAT format = wire::MNN_DATA_FORMAT::NCHW) {
-    return [=](flatbuffers::FlatBufferBuilder& b) {
-        return asParameter(wire::CreateReshapeDirect(b, &dims, format));
-    };
+    return [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateReshapeDirect(b, &dims, format)); };
 }
 
 TEST(Reshape, ShapesAndOrders) {
@@ -25,8 +23,7 @@ TEST(Reshape, ShapesAndOrders) {
     EXPECT_EQ(intsOf(OpType::Reshape, reshape({1, 16}, wire::MNN_DATA_FORMAT::NHWC), {packed}),
               (Ints{0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15}));
     const auto flatten = [](int from, int to) {
-        return
-            [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateFlatten(b, from, to)); };
+        return [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateFlatten(b, from, to)); };
     };
     EXPECT_EQ(shapeOf(OpType::Flatten, flatten(0, 0), {intIota({2, 3, 4})}), "1x24");
     EXPECT_EQ(shapeOf(OpType::Flatten, flatten(1, 2), {intIota({2, 3, 4, 5})}), "2x12x5");
@@ -39,9 +36,7 @@ TEST(Reshape, ShapesAndOrders) {
 // The axes of the file's list count, and those of input 1 where it has none.
 TEST(Reshape, AxesOfTheFileComeFirst) {
     const auto listed = [](std::vector<int> axes) {
-        return [=](flatbuffers::FlatBufferBuilder& b) {
-            return asParameter(wire::CreateSqueezeParamDirect(b, &axes));
-        };
+        return [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateSqueezeParamDirect(b, &axes)); };
     };
     EXPECT_EQ(shapeOf(OpType::Squeeze, listed({2}), {intIota({1, 3, 1}), ints({0})}), "1x3");
     EXPECT_EQ(shapeOf(OpType::Squeeze, listed({}), {intIota({1, 3, 1}), ints({0})}), "3x1");

@@ -39,8 +39,8 @@ class ImageRows final : public RowSource {
 
 // Expects the plan of this many threads to read rows, with the bits of the one that reads a whole image.
 void expectSameBits(const Kernels& k, const ConvShape& s, ConvAlgorithm algorithm, ThreadPool& pool) {
-    SCOPED_TRACE(format("%s, %d -> %d, %dx%d to %dx%d, pads %d %d, %d threads", k.isa, s.ic, s.oc, s.ih, s.iw,
-                        s.oh, s.ow, s.padTop, s.padLeft, pool.threads()));
+    SCOPED_TRACE(format("%s, %d -> %d, %dx%d to %dx%d, pads %d %d, %d threads", k.isa, s.ic, s.oc, s.ih, s.iw, s.oh,
+                        s.ow, s.padTop, s.padLeft, pool.threads()));
     const auto packedFloats = [&](int channels, int pixels) {
         return size_t(channels + k.lanes - 1) / k.lanes * k.lanes * pixels;
     };

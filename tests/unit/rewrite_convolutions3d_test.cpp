@@ -119,15 +119,14 @@ TEST(RewriteConvolutions3d, TheSumMayBeClipped) {
     for (const wire::OpType clip : {wire::OpType::ReLU, wire::OpType::ReLU6}) {
         const Written written(clip);
         const std::vector<uint8_t> bytes = pack(written.net);
-        const auto interpreter = std::make_shared<const Interpreter>(
-            ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+        const auto interpreter =
+            std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
         const RewrittenRun one = runRewritten(interpreter, {});
         const RewrittenRun parts = runRewritten(interpreter, {"t" + std::to_string(written.sum)});
         EXPECT_EQ(one.operations.at("Convolution3D"), 1);
         EXPECT_EQ(parts.operations.count("Convolution3D"), 0u);
         ASSERT_EQ(one.values.size(), parts.values.size());
-        for (size_t i = 0; i < one.values.size(); ++i)
-            EXPECT_NEAR(one.values[i], parts.values[i], 1e-4f) << i;
+        for (size_t i = 0; i < one.values.size(); ++i) EXPECT_NEAR(one.values[i], parts.values[i], 1e-4f) << i;
         const auto [least, most] = std::minmax_element(one.values.begin(), one.values.end());
         EXPECT_EQ(*least, 0);
         EXPECT_EQ(*most == 6, clip == wire::OpType::ReLU6) << *most;

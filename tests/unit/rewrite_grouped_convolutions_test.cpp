@@ -34,8 +34,7 @@ wire::NetT slicedNet() {
         conv.common->relu = true;
         for (size_t i = 0; i < conv.weight.size(); ++i)
             conv.weight[i] = std::sin(static_cast<float>(i + 1) * static_cast<float>(g + 1));
-        for (size_t i = 0; i < conv.bias.size(); ++i)
-            conv.bias[i] = static_cast<float>(i) - static_cast<float>(g);
+        for (size_t i = 0; i < conv.bias.size(); ++i) conv.bias[i] = static_cast<float>(i) - static_cast<float>(g);
         net.oplists.push_back(
             makeOp(wire::OpType::Convolution, "conv__group__" + std::to_string(g), {2 + g}, {6 + g}, conv));
     }

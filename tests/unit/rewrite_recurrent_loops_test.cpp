@@ -30,8 +30,8 @@ class Graph {
     template <typename... Table>
     int add(OpType type, std::vector<int32_t> inputs, Table... table) {
         const int made = tensor();
-        ops.push_back(makeOp(type, prefix_ + "op" + std::to_string(made), std::move(inputs), {made},
-                             std::move(table)...));
+        ops.push_back(
+            makeOp(type, prefix_ + "op" + std::to_string(made), std::move(inputs), {made}, std::move(table)...));
         return made;
     }
     int input(std::vector<int32_t> dims) {
@@ -155,12 +155,10 @@ class Written {
     }
     // The last operator of this type in the body.
     wire::OpT& inBody(OpType type) {
-        return **std::find_if(body.ops.rbegin(), body.ops.rend(),
-                              [type](const auto& op) { return op->type == type; });
+        return **std::find_if(body.ops.rbegin(), body.ops.rend(), [type](const auto& op) { return op->type == type; });
     }
     wire::OpT& inMain(OpType type) {
-        return **std::find_if(main.ops.begin(), main.ops.end(),
-                              [type](const auto& op) { return op->type == type; });
+        return **std::find_if(main.ops.begin(), main.ops.end(), [type](const auto& op) { return op->type == type; });
     }
 
   private:
@@ -223,17 +221,15 @@ TEST(RewriteRecurrentLoops, RunsAsOneUnlessWhatItHandsOnIsAnOutput) {
                 Written written({gru, backwards, batch, rows});
                 const std::string handedOn = written.main.names[static_cast<size_t>(written.handedOn)];
                 const std::vector<uint8_t> bytes = pack(written.net());
-                const auto interpreter = std::make_shared<const Interpreter>(
-                    ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
-                const RewrittenRun one = runRewritten(interpreter, {}),
-                                   loop = runRewritten(interpreter, {handedOn});
+                const auto interpreter =
+                    std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
+                const RewrittenRun one = runRewritten(interpreter, {}), loop = runRewritten(interpreter, {handedOn});
                 EXPECT_EQ(one.operations.at(gru ? "RNNSequenceGRU" : "LSTM"), 1);
                 EXPECT_EQ(loop.operations.count(gru ? "RNNSequenceGRU" : "LSTM"), 0u);
                 EXPECT_GE(loop.operations.at("Convolution"), 2);
                 ASSERT_EQ(one.values.size(), static_cast<size_t>(kSteps * batch * kHidden));
                 ASSERT_EQ(one.values.size(), loop.values.size());
-                for (size_t i = 0; i < one.values.size(); ++i)
-                    EXPECT_NEAR(one.values[i], loop.values[i], 2e-6f) << i;
+                for (size_t i = 0; i < one.values.size(); ++i) EXPECT_NEAR(one.values[i], loop.values[i], 2e-6f) << i;
                 const auto [least, most] = std::minmax_element(one.values.begin(), one.values.end());
                 EXPECT_GT(*most - *least, 0.5f);
             }
@@ -257,15 +253,12 @@ TEST(RewriteRecurrentLoops, OtherLoopsAreKept) {
         const Layer layer{gru};
         EXPECT_EQ(changed(layer,
                           [](Written& w) {
-                              w.inBody(OpType::UnaryOp).main.AsUnaryOp()->opType =
-                                  wire::UnaryOpOperation::EXP;
+                              w.inBody(OpType::UnaryOp).main.AsUnaryOp()->opType = wire::UnaryOpOperation::EXP;
                           }),
                   0u)
             << "another gate";
-        EXPECT_EQ(
-            changed(layer,
-                    [](Written& w) { w.inBody(OpType::BinaryOp).main.AsBinaryOp()->activationType = 1; }),
-            0u)
+        EXPECT_EQ(changed(layer, [](Written& w) { w.inBody(OpType::BinaryOp).main.AsBinaryOp()->activationType = 1; }),
+                  0u)
             << "a clipped state";
         EXPECT_EQ(changed(layer,
                           [](Written& w) {
@@ -280,17 +273,15 @@ TEST(RewriteRecurrentLoops, OtherLoopsAreKept) {
                           }),
                   0u)
             << "parts of other sizes";
-        EXPECT_EQ(changed(layer,
-                          [](Written& w) {
-                              w.inBody(OpType::Convolution).main.AsConvolution2D()->common->relu = true;
-                          }),
-                  0u)
+        EXPECT_EQ(
+            changed(layer,
+                    [](Written& w) { w.inBody(OpType::Convolution).main.AsConvolution2D()->common->relu = true; }),
+            0u)
             << "a clipped product";
-        EXPECT_EQ(changed(layer,
-                          [](Written& w) {
-                              w.inMain(OpType::Convolution).main.AsConvolution2D()->common->strideX = 2;
-                          }),
-                  0u)
+        EXPECT_EQ(
+            changed(layer,
+                    [](Written& w) { w.inMain(OpType::Convolution).main.AsConvolution2D()->common->strideX = 2; }),
+            0u)
             << "a convolution with a stride";
         EXPECT_EQ(changed(layer,
                           [](Written& w) {
@@ -316,9 +307,7 @@ TEST(RewriteRecurrentLoops, OtherLoopsAreKept) {
                           }),
                   0u)
             << "a loop that ends after a round";
-        EXPECT_EQ(
-            changed(layer, [](Written& w) { w.results[1] = w.body.add(OpType::Identity, {w.formal[2]}); }),
-            0u)
+        EXPECT_EQ(changed(layer, [](Written& w) { w.results[1] = w.body.add(OpType::Identity, {w.formal[2]}); }), 0u)
             << "a shape that the body makes anew";
         EXPECT_EQ(changed(layer,
                           [](Written& w) {
@@ -332,8 +321,7 @@ TEST(RewriteRecurrentLoops, OtherLoopsAreKept) {
         EXPECT_EQ(changed(layer, [](Written& w) { w.results.back() = w.formal[4]; }), 0u)
             << "the states before their steps as the result";
     }
-    EXPECT_EQ(changed({}, [](Written& w) { std::swap(w.results[3], w.results[4]); }), 0u)
-        << "state and cell exchanged";
+    EXPECT_EQ(changed({}, [](Written& w) { std::swap(w.results[3], w.results[4]); }), 0u) << "state and cell exchanged";
     EXPECT_EQ(changed({true},
                       [](Written& w) {
                           std::vector<int32_t>& inputs = w.inBody(OpType::BinaryOp).inputIndexes;

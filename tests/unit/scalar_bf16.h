@@ -26,8 +26,7 @@ inline double activate(double x, Act act) {
         case Act::Tanh:
             return std::tanh(x);
         case Act::GeluTanh:
-            return 0.5 * x *
-                   (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
+            return 0.5 * x * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
         case Act::None:
             break;
     }
@@ -78,9 +77,7 @@ struct ScalarBf16 {
         }
     }
 
-    static void convert(const float* src, size_t n, uint16_t* dst) {
-        std::transform(src, src + n, dst, toBf16);
-    }
+    static void convert(const float* src, size_t n, uint16_t* dst) { std::transform(src, src + n, dst, toBf16); }
 
     static void convertBlock(const float* src, ptrdiff_t pixelStride, int pixels, int lanes, uint16_t* dst) {
         for (int i = 0; i < pixels; ++i, src += pixelStride, dst += P) {

@@ -6,9 +6,8 @@ namespace {
 
 TEST(Scan, SumsProductsAndBands) {
     const auto sum = [](bool exclusive, bool reverse) {
-        return [=](flatbuffers::FlatBufferBuilder& b) {
-            return asParameter(wire::CreateCumSum(b, exclusive, reverse));
-        };
+        return
+            [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateCumSum(b, exclusive, reverse)); };
     };
     EXPECT_EQ(intsOf(OpType::CumSum, sum(false, false), {ints({1, 2, 3}), scalar(0)}), (Ints{1, 3, 6}));
     EXPECT_EQ(intsOf(OpType::CumSum, sum(true, false), {ints({1, 2, 3}), scalar(0)}), (Ints{0, 1, 3}));

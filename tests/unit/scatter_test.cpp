@@ -10,11 +10,10 @@ namespace mnnc::test {
 namespace {
 
 TEST(Scatter, ReplacesAndAdds) {
-    EXPECT_EQ(intsOf(OpType::ScatterNd, {},
-                     {ints(Shape{2, 1}, {1, -3}), ints(Shape{2, 2}, {1, 2, 3, 4}), ints({3, 2})}),
-              (Ints{3, 4, 1, 2, 0, 0}));
-    EXPECT_THROW(run(OpType::ScatterNd, {},
-                     {ints(Shape{2, 1}, {1, 5}), ints(Shape{2, 2}, {1, 2, 3, 4}), ints({3, 2})}),
+    EXPECT_EQ(
+        intsOf(OpType::ScatterNd, {}, {ints(Shape{2, 1}, {1, -3}), ints(Shape{2, 2}, {1, 2, 3, 4}), ints({3, 2})}),
+        (Ints{3, 4, 1, 2, 0, 0}));
+    EXPECT_THROW(run(OpType::ScatterNd, {}, {ints(Shape{2, 1}, {1, 5}), ints(Shape{2, 2}, {1, 2, 3, 4}), ints({3, 2})}),
                  Error);
     const auto binary = [](wire::BinaryOpOperation op) {
         return [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateBinaryOp(b, op)); };
@@ -35,14 +34,12 @@ TEST(Scatter, MaximumAndMinimum) {
     const float nan = std::numeric_limits<float>::quiet_NaN();
     const Value data = floats({4}, {1, 5, nan, 2}), updates = floats({4}, {3, 4, 9, nan});
     const std::vector<Value> inputs = {ints(Shape{4, 1}, {0, 1, 2, 3}), updates, ints({4}), data};
-    const std::vector<float> most =
-        run(OpType::ScatterNd, binary(wire::BinaryOpOperation::MAXIMUM), inputs).data;
+    const std::vector<float> most = run(OpType::ScatterNd, binary(wire::BinaryOpOperation::MAXIMUM), inputs).data;
     EXPECT_EQ(most[0], 3);
     EXPECT_EQ(most[1], 5);
     EXPECT_TRUE(std::isnan(most[2]));
     EXPECT_TRUE(std::isnan(most[3]));
-    const std::vector<float> least =
-        run(OpType::ScatterNd, binary(wire::BinaryOpOperation::MINIMUM), inputs).data;
+    const std::vector<float> least = run(OpType::ScatterNd, binary(wire::BinaryOpOperation::MINIMUM), inputs).data;
     EXPECT_EQ(least[0], 1);
     EXPECT_EQ(least[1], 4);
     try {
@@ -65,8 +62,7 @@ TEST(Scatter, ElementsWithoutAnAxis) {
     source.oplists.push_back(makeConst(2, {1, 2}, {50, 60}));
     wire::BinaryOpT sum;
     sum.opType = wire::BinaryOpOperation::ADD;
-    source.oplists.push_back(
-        makeOp(wire::OpType::ScatterElements, "scatter", {0, 1, 2}, {3}, std::move(sum)));
+    source.oplists.push_back(makeOp(wire::OpType::ScatterElements, "scatter", {0, 1, 2}, {3}, std::move(sum)));
     const std::vector<uint8_t> bytes = pack(source);
     mnn_interpreter_t* net = nullptr;
     mnn_session_t* session = nullptr;

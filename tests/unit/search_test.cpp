@@ -6,8 +6,7 @@ namespace {
 
 TEST(Search, TiesAndAxes) {
     const auto arg = [](int at) {
-        return
-            [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateArgMax(b, 0, 0, at)); };
+        return [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateArgMax(b, 0, 0, at)); };
     };
     EXPECT_EQ(intsOf(OpType::ArgMax, arg(-1), {ints(Shape{2, 3}, {1, 5, 5, -1, -5, -3})}), (Ints{1, 0}));
     EXPECT_EQ(intsOf(OpType::ArgMin, arg(0), {ints(Shape{2, 2}, {1, 5, 0, 7})}), (Ints{1, 0}));
@@ -18,8 +17,7 @@ TEST(Search, TiesAndAxes) {
     EXPECT_EQ(top({1, 5, 5}, 2), (Ints{1, 2}));
     EXPECT_EQ(top({7, 2, 7}, 2), (Ints{0, 2}));
     EXPECT_EQ(top({1, 5, 5}, 1), Ints{1});
-    EXPECT_EQ(OpRun(OpType::TopKV2, Table())({intIota({3, 2}), scalar(2), scalar(0)}, 2)[0].ints,
-              (Ints{4, 5, 2, 3}));
+    EXPECT_EQ(OpRun(OpType::TopKV2, Table())({intIota({3, 2}), scalar(2), scalar(0)}, 2)[0].ints, (Ints{4, 5, 2, 3}));
     EXPECT_THROW(OpRun(OpType::TopKV2, Table())({intIota({3}), scalar(4)}, 2), Error);
 }
 
@@ -29,9 +27,7 @@ TEST(Search, PackedFormWithoutAnAxis) {
     const auto largest = [](Shape shape, std::vector<float> values) -> Found {
         Value x = floats(shape, std::move(values));
         x.format = Format::NC4HW4;
-        const Table one = [](flatbuffers::FlatBufferBuilder& b) {
-            return asParameter(wire::CreateArgMax(b, 0, 1));
-        };
+        const Table one = [](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateArgMax(b, 0, 1)); };
         const Value at = run(OpType::ArgMax, one, {x});
         return {at.shape.text(), at.data};
     };
@@ -43,9 +39,8 @@ TEST(Search, PackedFormWithoutAnAxis) {
 // Axis 10000 of the packed form: the largest values of a whole image.
 TEST(Search, PackedFormOfImages) {
     const auto list = [](int top, int values) {
-        return [=](flatbuffers::FlatBufferBuilder& b) {
-            return asParameter(wire::CreateArgMax(b, values, top, 10000));
-        };
+        return
+            [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateArgMax(b, values, top, 10000)); };
     };
     Value x = floats({2, 2, 1, 2}, {1, 5, 3, 0, -1, -2, 4, -3});
     x.format = Format::NC4HW4;

@@ -5,8 +5,7 @@ namespace mnnc::test {
 namespace {
 
 TEST(Select, SelectsAndCounts) {
-    EXPECT_EQ(intsOf(OpType::Select, {}, {ints(Shape{2, 1}, {1, 0}), ints({1, 2}), scalar(9)}),
-              (Ints{1, 2, 9, 9}));
+    EXPECT_EQ(intsOf(OpType::Select, {}, {ints(Shape{2, 1}, {1, 0}), ints({1, 2}), scalar(9)}), (Ints{1, 2, 9, 9}));
     EXPECT_EQ(intsOf(OpType::Select, {}, {ints(Shape{2, 2}, {1, 0, 0, 1}), intIota({2, 2}), ints({8, 9})}),
               (Ints{0, 9, 8, 3}));
     const Table extra = [](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateExtra(b)); };

@@ -24,8 +24,7 @@ class GruNet : public IndexNet {
         table.numUnits = kHidden;
         table.keepAllOutputs = true;
         return add(wire::OpType::RNNSequenceGRU,
-                   {x, gates, numbers({2 * kHidden}, 1), candidate, numbers({kHidden}, 2),
-                    numbers({3 * kHidden}, 3)},
+                   {x, gates, numbers({2 * kHidden}, 1), candidate, numbers({kHidden}, 2), numbers({3 * kHidden}, 3)},
                    std::move(table));
     }
     int gates() { return numbers({kInputs + kHidden, 2 * kHidden}, 4); }

@@ -128,8 +128,7 @@ TEST(SharedPrograms, RunBodiesOfLoopsOverFramesOfTheirOwn) {
 
 // A session that wrote a constant has programs of its own, which others do not get.
 TEST(SharedPrograms, AreNotThoseOfASessionWithOwnConstants) {
-    const wire::NetT net =
-        PlansNet().loop();  // the matrix of its body stays; the trips of the main graph change
+    const wire::NetT net = PlansNet().loop();  // the matrix of its body stays; the trips of the main graph change
     const auto interpreter = open(net);
     Session first(interpreter, SessionConfig{}), second(interpreter, SessionConfig{});
     int condition = -1;

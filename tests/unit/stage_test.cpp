@@ -48,9 +48,8 @@ TEST(Stage, IsPlannedAgainWithTheValuesOfARun) {
     const int zero = steps.binary(wire::BinaryOpOperation::MUL, steps.sum(found), steps.constant(0));
     const int rest = steps.binary(wire::BinaryOpOperation::ADD, zero, steps.constant(-1));
     const std::vector<uint8_t> bytes = pack(steps.finish({steps.floats(steps.reshapeTo(found, rest))}));
-    Session session(
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
-        SessionConfig{});
+    Session session(std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
+                    SessionConfig{});
     const std::vector<std::vector<float>> runs = {
         {1, 0, 0, 1, 0, 0}, {0, 1, 0, 0, 1, 1}, {1, 1, 1, 1, 1, 1}, {0, 0, 0, 0, 0, 1}, {0, 0, 1, 1, 0, 0}};
     for (const std::vector<float>& values : runs) {
@@ -66,15 +65,15 @@ TEST(Stage, IsPlannedAgainWithTheValuesOfARun) {
     }
 }
 
-// x(2 x 3) -> |x| as 6 x 1 -> as a run says: an output that is a view of a view of an earlier stage, in memory of the caller.
+// x(2 x 3) -> |x| as 6 x 1 -> as a run says: an output that is a view of a view of an earlier stage, in memory of the
+// caller.
 TEST(Stage, GivesViewsOfEarlierStagesToTheCallersMemory) {
     LaterNet steps;
     const int x = steps.input({2, 3}), wanted = steps.ints({2});
     const int flat = steps.reshape(steps.unary(wire::UnaryOpOperation::ABS, x), {6, 1});
     const std::vector<uint8_t> bytes = pack(steps.finish({steps.reshapeTo(flat, wanted)}));
-    Session session(
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
-        SessionConfig{});
+    Session session(std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
+                    SessionConfig{});
     const std::vector<float> values = {-1, 2, -3, 4, -5, 6};
     std::vector<float> memory(6);
     session.bindOutput(0, memory.data(), static_cast<int64_t>(memory.size() * sizeof(float)), Format::NCHW);
@@ -101,9 +100,8 @@ TEST(Stage, IsPlannedAgainWithTheBranchTaken) {
     net.subgraphs.push_back(asGraph("once", once.finish({}), {x}, {same}));
     net.subgraphs.push_back(asGraph("twice", twice.finish({}), {y}, {both}));
     const std::vector<uint8_t> bytes = pack(net);
-    Session session(
-        std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
-        SessionConfig{});
+    Session session(std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{}),
+                    SessionConfig{});
     const float values[] = {3, -1, -2, 4};
     for (const float wanted : {1, 0, 0, 1, 1, 0}) {
         copyFromHost(session.input(0), session.inputData(0), &wanted, Format::NCHW);

@@ -1,5 +1,5 @@
-// Static models whose descriptions contradict their operators, or that reach out of their tensors, are refused; a search
-// may find any number of results.
+// Static models whose descriptions contradict their operators, or that reach out of their tensors, are refused; a
+// search may find any number of results.
 #include <cmath>
 
 #include "opened_model.h"
@@ -17,8 +17,7 @@ void describe(wire::NetT& net, int32_t id, std::vector<int32_t> dims) {
 
 // input t0 of these extents -> operator -> t1, which is described so.
 template <typename Param>
-wire::NetT makeStatic(std::vector<int32_t> dims, wire::OpType type, Param param,
-                      std::vector<int32_t> described) {
+wire::NetT makeStatic(std::vector<int32_t> dims, wire::OpType type, Param param, std::vector<int32_t> described) {
     wire::NetT net;
     net.usage = wire::Usage::INFERENCE_STATIC;
     net.tensorName = {"t0", "t1"};
@@ -61,8 +60,7 @@ TEST(StaticModel, ResizesToTheDescribedExtentsOnly) {
 
 TEST(StaticModel, MapsOfAResizeAreNumbers) {
     for (const float wrong : {-1.0f, NAN, INFINITY}) {
-        expectStatus(makeResize(lowered(0.5f, wrong), {1, 2, 6, 8}), MNN_ERROR_BAD_PARAMETER,
-                     "op: a scale of ");
+        expectStatus(makeResize(lowered(0.5f, wrong), {1, 2, 6, 8}), MNN_ERROR_BAD_PARAMETER, "op: a scale of ");
         wire::InterpT interp = lowered(0.5f, 0.5f);
         interp.depthScale = wrong;  // a plane has no depth
         expectStatus(makeResize(interp, {1, 2, 6, 8}), MNN_OK, "");
@@ -81,8 +79,7 @@ TEST(StaticModel, CoordinateModesMatterInTheOrdinaryFormOnly) {
     expectStatus(net, MNN_ERROR_BAD_PARAMETER, "ctm is 112, 0 to 6 are known");
     interp.outputHeight = 6;
     interp.outputWidth = 8;
-    expectStatus(makeResize(interp, {1, 2, 6, 8}), MNN_ERROR_BAD_PARAMETER,
-                 "op: the coordinate mode 112 is unknown");
+    expectStatus(makeResize(interp, {1, 2, 6, 8}), MNN_ERROR_BAD_PARAMETER, "op: the coordinate mode 112 is unknown");
 }
 
 struct Copy {
@@ -117,8 +114,7 @@ TEST(StaticModel, RegionsStayInTheirTensors) {
                  "op: a region reads elements 1 to 12 of a tensor of 12");
     expectStatus(makeRaster({{{1, 1, 6}, 0, 7}}), MNN_ERROR_BAD_RANGE,
                  "op: a region writes elements 7 to 12 of a tensor of 12");
-    expectStatus(makeRaster({all, {{1, 1, 6}, 0, 7}}), MNN_ERROR_BAD_RANGE,
-                 "op: a region writes elements 7 to 12");
+    expectStatus(makeRaster({all, {{1, 1, 6}, 0, 7}}), MNN_ERROR_BAD_RANGE, "op: a region writes elements 7 to 12");
     // What lies behind the output as a whole makes nothing of it, where the others fill it.
     expectStatus(makeRaster({all, {{1, 1, 6}, 600, 12}}), MNN_OK, "");
     expectStatus(makeRaster({all, {{1, 1, 6}, 0, -6}}), MNN_OK, "");
@@ -180,8 +176,7 @@ TEST(StaticModel, LoopsDoNotMixBytesAndFloats) {
     both.commands[0]->indexes = {1, 0, 2};
     net.oplists[1]->main.AsInput()->dtype = DataType::DT_UINT8;
     net.extraTensorDescribe[1]->blob->dataType = DataType::DT_INT32;
-    expectStatus(net, MNN_ERROR_NOT_SUPPORTED,
-                 "op 'op' (While): a command mixes floats and integers of 8 bits");
+    expectStatus(net, MNN_ERROR_NOT_SUPPORTED, "op 'op' (While): a command mixes floats and integers of 8 bits");
 }
 
 // How many results a search finds may change from run to run, also to and from the room for them.
@@ -207,9 +202,8 @@ TEST(StaticModel, RoomOfASearchServesAllNumbers) {
     const struct {
         float scores[3];
         std::vector<int32_t> kept;
-    } runs[] = {{{0.1f, 0.3f, 0.2f}, {1, 2, 0}}, {{-1, 0.3f, -1}, {1, -1, -1}},
-                {{0.3f, 0.2f, 0.1f}, {0, 1, 2}}, {{-1, -1, -1}, {-1, -1, -1}},
-                {{-1, 0.1f, 0.2f}, {2, 1, -1}},  {{0.2f, -1, 0.1f}, {0, 2, -1}}};
+    } runs[] = {{{0.1f, 0.3f, 0.2f}, {1, 2, 0}}, {{-1, 0.3f, -1}, {1, -1, -1}},  {{0.3f, 0.2f, 0.1f}, {0, 1, 2}},
+                {{-1, -1, -1}, {-1, -1, -1}},    {{-1, 0.1f, 0.2f}, {2, 1, -1}}, {{0.2f, -1, 0.1f}, {0, 2, -1}}};
     for (const auto& run : runs) {
         ASSERT_EQ(mnn_tensor_write(scores, run.scores, sizeof run.scores, MNN_FORMAT_NCHW), MNN_OK);
         ASSERT_EQ(mnn_session_run(opened.session), MNN_OK) << mnn_last_error();

@@ -5,9 +5,7 @@ namespace mnnc::test {
 namespace {
 
 Table stft(bool oneSided) {
-    return [=](flatbuffers::FlatBufferBuilder& b) {
-        return asParameter(wire::CreateStftParam(b, 0, 0, oneSided));
-    };
+    return [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateStftParam(b, 0, 0, oneSided)); };
 }
 
 std::string failureOf(const Value& signal, int step, const Value& window) {
@@ -35,8 +33,7 @@ TEST(Stft, RefusesWhatDoesNotFit) {
     EXPECT_EQ(failureOf(iota({1, 6}), 1, iota({2, 2})), "op 'tested': a window of 2x2 for a signal of 1x6");
     EXPECT_EQ(failureOf(iota({1, 9000}), 1, iota({8193})),
               "op 'tested' (Stft): a window of 8193 values, the limit is 8192");
-    EXPECT_EQ(failureOf(intIota({1, 6}), 1, window),
-              "op 'tested' (Stft): input 0 is int32, float32 is needed");
+    EXPECT_EQ(failureOf(intIota({1, 6}), 1, window), "op 'tested' (Stft): input 0 is int32, float32 is needed");
     EXPECT_EQ(failureOf(iota({1, 6}), INT32_MAX, window), "no failure");
 }
 

@@ -38,8 +38,7 @@ TEST(StorageChange, BytesKeepTheirPlaces) {
                         const int from = plane * height * width + i % height * width + i / height;
                         const float value = 3 * std::sin(static_cast<float>(from * 7 + 1));
                         const float got = result.outputs[0][static_cast<size_t>(plane * height * width + i)];
-                        ASSERT_NEAR(got, value, 0.0151f)
-                            << channels << " " << height << " " << width << " " << i;
+                        ASSERT_NEAR(got, value, 0.0151f) << channels << " " << height << " " << width << " " << i;
                     }
             }
 }

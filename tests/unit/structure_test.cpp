@@ -1,4 +1,5 @@
-// Models whose weights stay in the file: what is fetched, and that damage is found as in a file that is read as a whole.
+// Models whose weights stay in the file: what is fetched, and that damage is found as in a file that is read as a
+// whole.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -73,8 +74,7 @@ TEST(ModelStructure, LargeArraysStayInTheFile) {
     EXPECT_LT(fetched, content.size() / 3);
     for (const size_t at : {size_t{0}, content.size() / 3, content.size() / 2}) {
         const HeldBytes read = bytes.view(at, 20000);
-        EXPECT_TRUE(
-            std::equal(read.bytes.begin(), read.bytes.end(), content.begin() + static_cast<ptrdiff_t>(at)));
+        EXPECT_TRUE(std::equal(read.bytes.begin(), read.bytes.end(), content.begin() + static_cast<ptrdiff_t>(at)));
     }
 
     const auto model = Model::load(std::move(bytes));
@@ -83,16 +83,15 @@ TEST(ModelStructure, LargeArraysStayInTheFile) {
                                                 model->weightFiles(*graph.ops[1]), "plain");
     EXPECT_FALSE(weights.isBorrowed());
     EXPECT_EQ(weights.span().back(), 1.0f);
-    const QuantizedWeights codes = decodeQuantizedWeights(*graph.ops[2]->main_as_Convolution2D(), 64 * 256,
-                                                          256, model->weightFiles(*graph.ops[2]), "codes");
+    const QuantizedWeights codes = decodeQuantizedWeights(*graph.ops[2]->main_as_Convolution2D(), 64 * 256, 256,
+                                                          model->weightFiles(*graph.ops[2]), "codes");
     EXPECT_EQ(codes.q, std::vector<int8_t>(64 * 256, 3));
     const ConstData left =
         decodeBlob(*graph.ops[3]->main_as_Blob(), model->weightFiles(*graph.ops[3]), "const", Large::Leave);
     EXPECT_TRUE(left.left);
     EXPECT_TRUE(left.bytes.empty());
     EXPECT_EQ(left.count, 10000);
-    const ConstData ints =
-        decodeBlob(*graph.ops[4]->main_as_Blob(), model->weightFiles(*graph.ops[4]), "ints");
+    const ConstData ints = decodeBlob(*graph.ops[4]->main_as_Blob(), model->weightFiles(*graph.ops[4]), "ints");
     ASSERT_EQ(ints.bytes.size(), 16000u);
     int32_t last = 0;
     std::memcpy(&last, ints.bytes.data() + 15996, sizeof last);
@@ -110,8 +109,7 @@ std::string outcome(const char* path, ModelBytes::Access access) {
 
 void expectSameOutcome(const std::vector<uint8_t>& bytes) {
     const OldFile file(bytes);
-    EXPECT_EQ(outcome(file.path(), ModelBytes::Access::OnDemand),
-              outcome(file.path(), ModelBytes::Access::Read));
+    EXPECT_EQ(outcome(file.path(), ModelBytes::Access::OnDemand), outcome(file.path(), ModelBytes::Access::Read));
 }
 
 // The FlatBuffers verifier accepts such a vector, although its elements cannot be read in place.
@@ -120,8 +118,7 @@ TEST(ModelStructure, ElementsOfEightBytesAreAligned) {
     net.oplists[1]->main.AsConvolution2D()->external = {1, 2, 3};
     std::vector<uint8_t> bytes = pack(net);
     EXPECT_EQ(walkStructure(bytes.data(), bytes.size()), Structure::Sound);
-    const auto* conv =
-        flatbuffers::GetRoot<wire::Net>(bytes.data())->oplists()->Get(1)->main_as_Convolution2D();
+    const auto* conv = flatbuffers::GetRoot<wire::Net>(bytes.data())->oplists()->Get(1)->main_as_Convolution2D();
     const auto* table = reinterpret_cast<const flatbuffers::Table*>(conv);
     uint8_t* field = bytes.data() + (table->GetAddressOf(wire::Convolution2D::VT_EXTERNAL) - bytes.data());
     // The low half of the first element becomes the length.
@@ -154,8 +151,7 @@ TEST(ModelStructure, DamageIsFoundAsInMemory) {
         // The structure is a small part of the file: most damage has to be there.
         for (int k = 0; k < 1 + i % 3; ++k) {
             size_t at = random() % damaged.size();
-            while (i % 10 != 0 && damaged[at] == damaged[(at + 64) % damaged.size()])
-                at = random() % damaged.size();
+            while (i % 10 != 0 && damaged[at] == damaged[(at + 64) % damaged.size()]) at = random() % damaged.size();
             damaged[at] = static_cast<uint8_t>(i % 2 ? random() : damaged[at] + (random() % 2 ? 4 : -4));
         }
         SCOPED_TRACE(i);

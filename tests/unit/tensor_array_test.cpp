@@ -14,8 +14,8 @@ class SequenceNet : public IndexNet {
         table.dynamic_size = dynamic;
         table.element_shape = std::move(element);
         const int handle = tensor(), flow = tensor();
-        net_.oplists.push_back(makeOp(wire::OpType::TensorArray, "array", {constant({}, Ints{size})},
-                                      {handle, flow}, std::move(table)));
+        net_.oplists.push_back(
+            makeOp(wire::OpType::TensorArray, "array", {constant({}, Ints{size})}, {handle, flow}, std::move(table)));
         return flow;
     }
     // An operator over sequence `flow`; `others` stand between the handle and the flow.
@@ -37,15 +37,11 @@ const Floats kRows = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 TEST(TensorArray, ReadsTheElementThatARunNames) {
     SequenceNet net;
     const int x = net.input({6, 2}), at = net.ints({});
-    PublicSession session(pack(net.finish({net.edit(wire::OpType::TensorArrayRead, net.parts(x), {at})})),
-                          kCpu);
+    PublicSession session(pack(net.finish({net.edit(wire::OpType::TensorArrayRead, net.parts(x), {at})})), kCpu);
     ASSERT_EQ(session.created, MNN_OK) << session.error;
     session.write(0, kRows);
-    for (const auto& [index, wanted] : std::vector<std::pair<int, Floats>>{{1, {3, 4, 5, 6}},
-                                                                           {0, {1, 2}},
-                                                                           {2, {7, 8, 9, 10, 11, 12}},
-                                                                           {-3, {1, 2}},
-                                                                           {-1, {7, 8, 9, 10, 11, 12}}}) {
+    for (const auto& [index, wanted] : std::vector<std::pair<int, Floats>>{
+             {1, {3, 4, 5, 6}}, {0, {1, 2}}, {2, {7, 8, 9, 10, 11, 12}}, {-3, {1, 2}}, {-1, {7, 8, 9, 10, 11, 12}}}) {
         session.write(1, Ints{index});
         ASSERT_EQ(session.run(), MNN_OK) << session.error;
         EXPECT_EQ(session.read(), wanted) << index;
@@ -78,8 +74,7 @@ TEST(TensorArray, WritesWhereARunSays) {
     for (const int index : {3, -1}) {
         session.write(1, Ints{index});
         EXPECT_EQ(session.run(), MNN_ERROR_INPUT_DATA);
-        EXPECT_EQ(session.error,
-                  "op 'indexed': element " + std::to_string(index) + " is written of a sequence of 3");
+        EXPECT_EQ(session.error, "op 'indexed': element " + std::to_string(index) + " is written of a sequence of 3");
     }
 }
 
@@ -93,27 +88,24 @@ TEST(TensorArray, RefusesWhatIsNoSequenceAndWhatDoesNotFit) {
               "op 'indexed' (TensorArrayConcat): its last input is a tensor and no sequence");
     SequenceNet stacked;
     const int parts = stacked.parts(stacked.input({6, 2}));
-    EXPECT_EQ(creationError(stacked, stacked.edit(wire::OpType::TensorArrayGather, parts,
-                                                  {stacked.constant({2}, Ints{0, 1})})),
+    EXPECT_EQ(creationError(stacked,
+                            stacked.edit(wire::OpType::TensorArrayGather, parts, {stacked.constant({2}, Ints{0, 1})})),
               "op 'indexed': elements of 1x2 and 2x2 are stacked");
     SequenceNet joined;
-    EXPECT_EQ(creationError(joined, joined.edit(wire::OpType::TensorArrayConcat,
-                                                joined.parts(joined.input({6, 2})), {}, 1)),
-              "op 'indexed': elements of 1x2 and 2x2 cannot be joined at axis 1");
-    SequenceNet unwritten;
     EXPECT_EQ(
-        creationError(unwritten, unwritten.edit(wire::OpType::TensorArrayRead, unwritten.sequence(2, false),
-                                                {unwritten.constant({}, Ints{1})})),
-        "op 'indexed': element 1 of a sequence is read and was never written");
+        creationError(joined, joined.edit(wire::OpType::TensorArrayConcat, joined.parts(joined.input({6, 2})), {}, 1)),
+        "op 'indexed': elements of 1x2 and 2x2 cannot be joined at axis 1");
+    SequenceNet unwritten;
+    EXPECT_EQ(creationError(unwritten, unwritten.edit(wire::OpType::TensorArrayRead, unwritten.sequence(2, false),
+                                                      {unwritten.constant({}, Ints{1})})),
+              "op 'indexed': element 1 of a sequence is read and was never written");
     SequenceNet huge;
     const int far = huge.constant({}, Ints{INT_MAX});
-    const int flow =
-        huge.edit(wire::OpType::TensorArrayWrite, huge.sequence(0, true), {far, huge.input({4})});
+    const int flow = huge.edit(wire::OpType::TensorArrayWrite, huge.sequence(0, true), {far, huge.input({4})});
     EXPECT_EQ(creationError(huge, huge.edit(wire::OpType::TensorArrayConcat, flow, {})),
               "op 'indexed': an output of shape 8589934592 has an extent above 2^31 - 1");
     SequenceNet negative;
-    EXPECT_EQ(creationError(negative,
-                            negative.edit(wire::OpType::TensorArraySize, negative.sequence(-1, true), {})),
+    EXPECT_EQ(creationError(negative, negative.edit(wire::OpType::TensorArraySize, negative.sequence(-1, true), {})),
               "op 'array': a sequence of -1 elements");
 }
 

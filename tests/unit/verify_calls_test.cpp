@@ -109,8 +109,7 @@ TEST(VerifyCalls, CalledOperatorsAreBounded) {
     wire::NetT net = makeReluNet();
     auto body = makeBranch("body");
     while (body->nodes.size() < 1000)
-        body->nodes.push_back(
-            makeOp(wire::OpType::ReLU, "", {0}, {static_cast<int32_t>(body->nodes.size()) % 2}));
+        body->nodes.push_back(makeOp(wire::OpType::ReLU, "", {0}, {static_cast<int32_t>(body->nodes.size()) % 2}));
     net.subgraphs.push_back(std::move(body));
     const auto call = [&] {
         wire::IfParamT param;

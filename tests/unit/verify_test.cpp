@@ -24,8 +24,7 @@ TEST(Verify, EveryTruncationIsRefused) {
 
 TEST(Verify, NotFlatBuffers) {
     const std::string text = "this is a text file and certainly not a neural net at all";
-    expectFailure(Status::BadFormat, "not a model",
-                  [&] { loadBytes(std::vector<uint8_t>(text.begin(), text.end())); });
+    expectFailure(Status::BadFormat, "not a model", [&] { loadBytes(std::vector<uint8_t>(text.begin(), text.end())); });
     expectFailure(Status::BadFormat, "not a model", [] { loadBytes(std::vector<uint8_t>(64, 0xff)); });
 }
 
@@ -57,8 +56,7 @@ TEST(Verify, MissingLists) {
 TEST(Verify, TensorIndexOutOfRange) {
     wire::NetT net = makeReluNet();
     net.oplists[1]->inputIndexes = {2};
-    expectRefused(net, Status::BadIndex,
-                  "operator 1 'relu' (ReLU): input 0 is tensor 2, the graph has 2 tensors");
+    expectRefused(net, Status::BadIndex, "operator 1 'relu' (ReLU): input 0 is tensor 2, the graph has 2 tensors");
     net.oplists[1]->inputIndexes = {-1};
     expectRefused(net, Status::BadIndex, "tensor -1");
     net = makeReluNet();
@@ -76,8 +74,7 @@ TEST(Verify, TensorIndexOutOfRange) {
 TEST(Verify, WrongParameterTable) {
     wire::NetT net = makeReluNet();
     net.oplists[1] = makeOp(wire::OpType::Softmax, "soft", {0}, {1}, wire::BlobT());
-    expectRefused(net, Status::BadParameter,
-                  "operator 1 'soft' (Softmax): its parameter table is Blob, it needs Axis");
+    expectRefused(net, Status::BadParameter, "operator 1 'soft' (Softmax): its parameter table is Blob, it needs Axis");
     net.oplists[1] = makeOp(wire::OpType::Softmax, "soft", {0}, {1});
     expectRefused(net, Status::BadParameter, "missing");
     // ReLU works without a table, so a foreign one reads as absent.
@@ -104,8 +101,7 @@ TEST(Verify, ConstFaults) {
     net.oplists[0] = makeConst(0, {1 << 30, 1 << 30, 1 << 30}, {1.0f});
     expectRefused(net, Status::Overflow, "operator 0 'const' (Const)");
     net.oplists[0] = makeConst(0, {2, 3}, {1, 2, 3, 4, 5});
-    expectRefused(net, Status::BadWeights,
-                  "operator 0 'const' (Const): constant holds 20 bytes, its shape needs 24");
+    expectRefused(net, Status::BadWeights, "operator 0 'const' (Const): constant holds 20 bytes, its shape needs 24");
     net.oplists[0] = makeConst(0, std::vector<int32_t>(10, 1), {1});
     expectRefused(net, Status::BadParameter, "rank 10");
     net.oplists[0] = makeConst(0, {0, 5}, {});
@@ -160,13 +156,13 @@ TEST(Verify, QuantInfoFaults) {
     expectRefused(net, Status::BadParameter, "zero 300");
 }
 
-// Few bytes that stand for many: 100,000 names share one string of 100,000 characters, or operators share a list of inputs.
+// Few bytes that stand for many: 100,000 names share one string of 100,000 characters, or operators share a list of
+// inputs.
 TEST(Verify, SharedTablesAreCountedEachTime) {
     const auto build = [](size_t names, size_t length, size_t ops, size_t inputs) {
         flatbuffers::FlatBufferBuilder builder;
         const auto name = builder.CreateString(std::string(length, 'n'));
-        const auto tensors =
-            builder.CreateVector(std::vector<flatbuffers::Offset<flatbuffers::String>>(names, name));
+        const auto tensors = builder.CreateVector(std::vector<flatbuffers::Offset<flatbuffers::String>>(names, name));
         const auto ids = builder.CreateVector(std::vector<int32_t>(inputs, 0));
         const auto made = builder.CreateVector(std::vector<int32_t>{1});
         wire::OpBuilder op(builder);
@@ -180,8 +176,7 @@ TEST(Verify, SharedTablesAreCountedEachTime) {
         net.add_oplists(oplists);
         net.add_tensorName(tensors);
         builder.Finish(net.Finish());
-        return std::vector<uint8_t>(builder.GetBufferPointer(),
-                                    builder.GetBufferPointer() + builder.GetSize());
+        return std::vector<uint8_t>(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
     };
     for (const auto& bytes : {build(100000, 100000, 1, 1), build(2, 1, 100000, 100000)}) {
         EXPECT_LT(bytes.size(), 1u << 20);

@@ -110,12 +110,10 @@ TEST(WeightMemory, SmallBuffersLeaveNoPagesBehind) {
         if (recent.size() > 4) recent.erase(recent.begin());
     }
     const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-    void* const begin =
-        reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(stays.memory.get()) / page * page);
+    void* const begin = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(stays.memory.get()) / page * page);
     std::vector<unsigned char> resident(static_cast<size_t>(kRounds * kBytes) / page);
     ASSERT_EQ(mincore(begin, resident.size() * page, resident.data()), 0);
-    const auto held =
-        std::count_if(resident.begin(), resident.end(), [](unsigned char at) { return at & 1; });
+    const auto held = std::count_if(resident.begin(), resident.end(), [](unsigned char at) { return at & 1; });
     EXPECT_GE(held, 1);
     EXPECT_LE(static_cast<int64_t>(held) * static_cast<int64_t>(page), 4 * (64 << 10));
     for (const Filled& at : recent) EXPECT_TRUE(at.intact());

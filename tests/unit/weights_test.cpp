@@ -88,8 +88,7 @@ TEST(ModelWeights, ExampleB) {
 }
 
 TEST(ModelWeights, ExampleC) {
-    expectWeights({1, {2, 1, 0, 6, 0, 3, 5, 0xFD, 0, 0x18, 0x90}, {0.1f}}, 1,
-                  {-0.3f, 0, 0.5f, -0.3f, 0.5f, 0});
+    expectWeights({1, {2, 1, 0, 6, 0, 3, 5, 0xFD, 0, 0x18, 0x90}, {0.1f}}, 1, {-0.3f, 0, 0.5f, -0.3f, 0.5f, 0});
 }
 
 TEST(ModelWeights, ExampleD) {
@@ -104,10 +103,8 @@ TEST(ModelWeights, ExampleE) {
 
 TEST(ModelWeights, ExampleF) {
     const std::vector<float> alpha = {-1, 0.125f, 0, 0.25f};
-    expectWeights({1, join({2, 2, 0, 2, 0, 0x10}, kSamples4, {0x0F, 0x48}), alpha, -8, 2}, 1,
-                  {-1, 0.875f, 1, 2});
-    expectWeights({1, join({2, 1, 0, 4, 0, 0x10}, kSamples4, {0x0F, 0x48}), alpha, -8, 2}, 1,
-                  {-1, 0.875f, 1, 2});
+    expectWeights({1, join({2, 2, 0, 2, 0, 0x10}, kSamples4, {0x0F, 0x48}), alpha, -8, 2}, 1, {-1, 0.875f, 1, 2});
+    expectWeights({1, join({2, 1, 0, 4, 0, 0x10}, kSamples4, {0x0F, 0x48}), alpha, -8, 2}, 1, {-1, 0.875f, 1, 2});
 }
 
 TEST(ModelWeights, ExampleG) {
@@ -125,8 +122,7 @@ TEST(ModelWeights, ExampleI) {
 }
 
 TEST(ModelWeights, ExampleJ) {
-    expectWeights({1, {2, 1, 0, 4, 0, 4, 0xFE, 0xFF, 0, 1, 0x1B}, {0.5f}, 0, 0, 0.5f}, 1,
-                  {-0.5f, -0.25f, 0, 0.25f});
+    expectWeights({1, {2, 1, 0, 4, 0, 4, 0xFE, 0xFF, 0, 1, 0x1B}, {0.5f}, 0, 0, 0.5f}, 1, {-0.5f, -0.25f, 0, 0.25f});
 }
 
 TEST(ModelWeights, EightBitLinearAndCodebook) {
@@ -202,8 +198,7 @@ TEST(ModelWeights, PlainWeightsAreBorrowed) {
     const FloatView view = decodeConvWeights(*table, 4, 2, nullptr, "conv");
     EXPECT_TRUE(view.isBorrowed());
     EXPECT_EQ(view.data(), table->weight()->data());
-    expectFailure(Status::BadWeights, "its shape needs 6",
-                  [&] { decodeConvWeights(*table, 6, 2, nullptr, "conv"); });
+    expectFailure(Status::BadWeights, "its shape needs 6", [&] { decodeConvWeights(*table, 6, 2, nullptr, "conv"); });
 }
 
 TEST(ModelWeights, WeightlessIsReported) {

@@ -51,8 +51,8 @@ TEST(Activation, EluSeluThreshold) {
     params->scale = 1.05f;
     for (const OpType type : {OpType::ELU, OpType::Selu, OpType::Threshold})
         for (const bool packed : {false, true})
-            expectSameAsCpu(sameShape(type, params, asPacked(randomValue({2, 5, 3, 7}, 4, -4, 4), packed)),
-                            1e-6, type == OpType::Threshold ? 0 : 2e-2);
+            expectSameAsCpu(sameShape(type, params, asPacked(randomValue({2, 5, 3, 7}, 4, -4, 4), packed)), 1e-6,
+                            type == OpType::Threshold ? 0 : 2e-2);
 }
 
 TEST(Activation, Prelu) {

@@ -14,8 +14,8 @@ namespace {
 using vulkan::Count;
 using vulkan::Device;
 
-// Operator i is a PReLU of channels, which no chain takes; names end in _host where the CPU has to take it. t0 is the input; operator
-// i makes t(i+1) of `from`.
+// Operator i is a PReLU of channels, which no chain takes; names end in _host where the CPU has to take it. t0 is the
+// input; operator i makes t(i+1) of `from`.
 struct Link {
     int from;
     bool host;
@@ -31,8 +31,8 @@ wire::NetT chain(const std::vector<Link>& links, const std::vector<int>& outputs
         prelu.slope.assign(5, 0.5f + 0.25f * static_cast<float>(i % 3));
         const int to = static_cast<int>(i) + 1;
         net.oplists.push_back(makeOp(wire::OpType::PReLU,
-                                     "op" + std::to_string(to) + (links[i].host ? "_host" : "_device"),
-                                     {links[i].from}, {to}, std::move(prelu)));
+                                     "op" + std::to_string(to) + (links[i].host ? "_host" : "_device"), {links[i].from},
+                                     {to}, std::move(prelu)));
     }
     for (const int output : outputs) net.outputName.push_back("t" + std::to_string(output));
     return net;
@@ -89,20 +89,17 @@ TEST(Alternating, OperatorByOperator) {
 }
 
 TEST(Alternating, HostAtTheStartInTheMiddleAndAtTheEnd) {
-    expectAlternates(
-        {{0, true}, {1, true}, {2, false}, {3, false}, {4, true}, {5, true}, {6, false}, {7, true}}, {8});
+    expectAlternates({{0, true}, {1, true}, {2, false}, {3, false}, {4, true}, {5, true}, {6, false}, {7, true}}, {8});
     expectAlternates({{0, true}, {1, true}}, {2});
     expectAlternates({{0, false}, {1, false}}, {2});
 }
 
 TEST(Alternating, TensorsReadByBothSides) {
     // t1 is read on the device, on the CPU and by the caller; so is t2.
-    expectAlternates(
-        {{0, false}, {1, false}, {1, true}, {2, true}, {2, false}, {3, false}, {1, true}, {3, true}},
-        {1, 2, 5, 6, 7, 8, 4});
-    expectAlternates(
-        {{0, true}, {1, true}, {1, false}, {2, false}, {2, true}, {3, true}, {1, false}, {3, false}},
-        {1, 2, 5, 6, 7, 8, 4});
+    expectAlternates({{0, false}, {1, false}, {1, true}, {2, true}, {2, false}, {3, false}, {1, true}, {3, true}},
+                     {1, 2, 5, 6, 7, 8, 4});
+    expectAlternates({{0, true}, {1, true}, {1, false}, {2, false}, {2, true}, {3, true}, {1, false}, {3, false}},
+                     {1, 2, 5, 6, 7, 8, 4});
 }
 
 // Copies once per tensor: three readers on the other side cost one copy each way.

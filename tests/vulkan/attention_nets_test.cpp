@@ -13,8 +13,7 @@ using mnnc::test::BinaryCode;
 void expectAttention(const wire::NetT& net, const char* places = "Attention on vulkan") {
     for (const Precision precision : {Precision::Normal, Precision::Low}) {
         const double tolerance = precision == Precision::Low ? 2e-2 : 1e-5;
-        const NetResult result =
-            expectNetSameAsCpu(net, tolerance, [&](BackendConfig& c) { c.precision = precision; });
+        const NetResult result = expectNetSameAsCpu(net, tolerance, [&](BackendConfig& c) { c.precision = precision; });
         EXPECT_EQ(placesOf(result), places);
     }
 }
@@ -74,8 +73,7 @@ TEST(AttentionNets, ApartWhereTheDeviceHasTooFewBuffers) {
     AttentionNet s;
     const int q = s.input({2, 6, 4}), k = s.input({2, 6, 4}), v = s.input({2, 6, 3});
     const wire::NetT net = s.finish({s.matmul(s.softmax(s.matmul(q, k, false, true), 2), v)});
-    const NetResult result =
-        expectNetSameAsCpu(net, 1e-5, [](BackendConfig& c) { c.deviceLimits.storageBuffers = 4; });
+    const NetResult result = expectNetSameAsCpu(net, 1e-5, [](BackendConfig& c) { c.deviceLimits.storageBuffers = 4; });
     EXPECT_EQ(result.count("Attention"), 0u) << placesOf(result);
 }
 

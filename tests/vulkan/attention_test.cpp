@@ -1,5 +1,5 @@
-// Attention: sizes around the kernel's tiles, shared key heads, masks of every form, sinks; places and steps as nets have them that
-// wrote it with single operators.
+// Attention: sizes around the kernel's tiles, shared key heads, masks of every form, sinks; places and steps as nets
+// have them that wrote it with single operators.
 #include "ops/attention.h"
 
 #include <gtest/gtest.h>
@@ -41,8 +41,7 @@ OpCase attention(const Sizes& s, float scale = 0, const std::vector<Value>& mask
                               .keyHeads = s.keyHeads,
                               .depth = s.depth,
                               .valueDepth = s.valueDepth},
-                             masks.empty() ? nullptr : &tensors[0], masks.size() < 2 ? nullptr : &tensors[1],
-                             "case");
+                             masks.empty() ? nullptr : &tensors[0], masks.size() < 2 ? nullptr : &tensors[1], "case");
     return c;
 }
 
@@ -114,8 +113,7 @@ OpCase written(bool transposed, size_t steps) {
     form->valuesTransposed = form->outTransposed = transposed;
     const auto place = [&](AttentionOperand& operand, int rows, int columns) {
         operand.rowStep = static_cast<size_t>(transposed ? rows : columns);
-        for (int head = kHeads; head-- > 0;)
-            operand.heads.push_back(static_cast<size_t>(head * rows * columns));
+        for (int head = kHeads; head-- > 0;) operand.heads.push_back(static_cast<size_t>(head * rows * columns));
     };
     place(form->q, kQueries, kDepth);
     place(form->k, kKeys, kDepth);
@@ -123,8 +121,8 @@ OpCase written(bool transposed, size_t steps) {
     place(form->out, kQueries, kValueDepth);
     OpCase c;
     c.type = OpType::Attention;
-    c.inputs = {randomValue({kHeads, kQueries, kDepth}, 1, -1, 1),
-                randomValue({kHeads, kKeys, kDepth}, 2, -1, 1), randomValue({kHeads, kKeys, kValueDepth}, 3)};
+    c.inputs = {randomValue({kHeads, kQueries, kDepth}, 1, -1, 1), randomValue({kHeads, kKeys, kDepth}, 2, -1, 1),
+                randomValue({kHeads, kKeys, kValueDepth}, 3)};
     c.outputs.resize(1);
     c.outputs[0].shape = {kHeads, kQueries, kValueDepth};
     const auto add = [&](AttentionStep step, Value operand) {

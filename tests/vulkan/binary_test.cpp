@@ -80,8 +80,8 @@ TEST(Binary, AwkwardFloats) {
         // Infinities and what does not fit are compared for one code only: exact ones.
         for (size_t i = 0; i < x.floats.size(); ++i) {
             const double p = std::pow(static_cast<double>(x.floats[i]), static_cast<double>(y.floats[i]));
-            const bool skip = code == 6 ? !(std::fabs(p) < 1e38) && std::isfinite(p)
-                                        : code == 17 && std::fabs(x.floats[i]) > 1e8f;
+            const bool skip =
+                code == 6 ? !(std::fabs(p) < 1e38) && std::isfinite(p) : code == 17 && std::fabs(x.floats[i]) > 1e8f;
             if (skip) x.floats[i] = 2, y.floats[i] = 3;
         }
         expectSameAsCpu(binaryCase(code, x, y, {16, 16}), code == 6 ? 1e-6 : 1e-7, -1);
@@ -97,8 +97,7 @@ TEST(Binary, PowersAreExact) {
 
 TEST(Binary, IntCodes) {
     const int32_t low = std::numeric_limits<int32_t>::min(), high = std::numeric_limits<int32_t>::max();
-    for (const int code :
-         {0, 1, 2, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 21, 22, 23, 24, 25, 26, 27, 28}) {
+    for (const int code : {0, 1, 2, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 21, 22, 23, 24, 25, 26, 27, 28}) {
         SCOPED_TRACE(code);
         Value a = randomInts({3, 5, 7}, 18, -9, 9), b = randomInts({3, 5, 7}, 19, -9, 9);
         const int32_t as[] = {low, low, low, high, high, 0, 0, -7, 7, 46341, 1291, -1291, 2, -2, 5};
@@ -121,9 +120,9 @@ TEST(Binary, OneValue) {
                     if (smallPacked && one.rank() < 2) continue;
                     small.packed = smallPacked;
                     small.constant = !smallPacked;
-                    expectSameAsCpu(first ? binaryCase(1, small, big, {2, 5, 3, 7})
-                                          : binaryCase(1, big, small, {2, 5, 3, 7}, true),
-                                    1e-6);
+                    expectSameAsCpu(
+                        first ? binaryCase(1, small, big, {2, 5, 3, 7}) : binaryCase(1, big, small, {2, 5, 3, 7}, true),
+                        1e-6);
                 }
             }
 }
@@ -136,8 +135,8 @@ TEST(Binary, PerChannel) {
                 if (packed) small.packed = operand.rank() == 4;
                 small.constant = !small.packed;
                 expectSameAsCpu(
-                    first ? binaryCase(7, big, small, {3, 5, 3, 2}) : binaryCase(1, small, big, {3, 5, 3, 2}),
-                    1e-5, -1);
+                    first ? binaryCase(7, big, small, {3, 5, 3, 2}) : binaryCase(1, small, big, {3, 5, 3, 2}), 1e-5,
+                    -1);
                 expectSameAsCpu(binaryCase(10, big, small, {3, 5, 3, 2}), 0, -1);
             }
 }
@@ -163,8 +162,7 @@ TEST(Binary, Broadcast) {
             }
     // A packed operand that does not fit beside the other is unpacked.
     expectSameAsCpu(binaryCase(0, packedValue({2, 5, 3, 4}, 26), randomValue({4}, 27), {2, 5, 3, 4}), 1e-6);
-    expectSameAsCpu(binaryCase(0, packedValue({2, 5, 3, 4}, 26), packedValue({2, 1, 3, 4}, 27), {2, 5, 3, 4}),
-                    1e-6);
+    expectSameAsCpu(binaryCase(0, packedValue({2, 5, 3, 4}, 26), packedValue({2, 1, 3, 4}, 27), {2, 5, 3, 4}), 1e-6);
     expectRefused(binaryCase(0, randomValue({2, 1, 2, 1, 2, 1, 2}, 1), randomValue({1, 3, 1, 3, 1, 3, 1}, 2),
                              {2, 3, 2, 3, 2, 3, 2}),
                   "axes");

@@ -13,8 +13,8 @@ template <typename Make>
 void overChannels(OpType type, const Make& make) {
     for (const Shape& shape : kChannelShapes)
         for (const bool packed : {false, true})
-            expectSameAsCpu(sameShape(type, make(shape[1]), asPacked(randomValue(shape, 6, -3, 3), packed)),
-                            1e-6, 5e-3);
+            expectSameAsCpu(sameShape(type, make(shape[1]), asPacked(randomValue(shape, 6, -3, 3), packed)), 1e-6,
+                            5e-3);
     Value last = randomValue({2, 3, 5, 6}, 7);
     last.format = Format::NHWC;
     expectSameAsCpu(sameShape(type, make(6), last), 1e-6, 5e-3);

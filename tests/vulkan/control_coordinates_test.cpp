@@ -27,12 +27,10 @@ class CallingNet : public CoordinateNet {
     int rounds(int value, std::unique_ptr<wire::SubGraphProtoT> body) {
         wire::WhileParamT table;
         table.body_graph = body->name;
-        return call(wire::OpType::While, {ints({}, {3}), ints({}, {1}), value}, std::move(table),
-                    std::move(body));
+        return call(wire::OpType::While, {ints({}, {3}), ints({}, {1}), value}, std::move(table), std::move(body));
     }
     template <typename Table>
-    int call(wire::OpType type, std::vector<int32_t> inputs, Table table,
-             std::unique_ptr<wire::SubGraphProtoT> body) {
+    int call(wire::OpType type, std::vector<int32_t> inputs, Table table, std::unique_ptr<wire::SubGraphProtoT> body) {
         net_.subgraphs.push_back(std::move(body));
         return add(type, std::move(inputs), std::move(table));
     }
@@ -60,8 +58,7 @@ TEST(ControlCoordinates, ABranchMakesBoxes) {
     const int corner = body.affine(formal, 0.02f, 900);
     const int boxes = body.concat({corner, body.affine(corner, 1, 0.05f)}, 1);
     CallingNet net;
-    const int made =
-        net.branch({net.input({kPlaces, 2})}, asGraph("body", body.done(boxes), {formal}, {boxes}));
+    const int made = net.branch({net.input({kPlaces, 2})}, asGraph("body", body.done(boxes), {formal}, {boxes}));
     const int kept = net.suppress(made, net.input({kPlaces}));
     const wire::NetT built = net.done(net.relu(net.toFloat(kept)));
     expectOnDevice(expectExactPlaces(built, 0), "ElementwiseChain");
@@ -76,8 +73,8 @@ TEST(ControlCoordinates, ABranchReadsAGrid) {
     const int sampled = body.sample(map, places);
     CallingNet net;
     const int grid = net.affine(net.input({1, 3, kPlaces, 2}), 0.3f, 0.05f);
-    const int result = net.branch({net.input({1, 3, 2, kWidth}), grid},
-                                  asGraph("body", body.done(sampled), {map, places}, {sampled}));
+    const int result =
+        net.branch({net.input({1, 3, 2, kWidth}), grid}, asGraph("body", body.done(sampled), {map, places}, {sampled}));
     expectOnDevice(expectExactPlaces(net.done(result)), "GridSample");
 }
 
@@ -99,10 +96,8 @@ TEST(ControlCoordinates, ALoopMovesAGrid) {
     const int moved = body.affine(grid, 0.9f, 0.01f);
     CallingNet net;
     const int begin = net.affine(net.input({1, 3, kPlaces, 2}), 0.3f, 0.05f);
-    const int end =
-        net.rounds(begin, asGraph("body", body.done(moved), {round, goesOn, grid}, {goesOn, moved}));
-    expectOnDevice(expectExactPlaces(net.done(net.sample(net.input({1, 3, 2, kWidth}), end))),
-                   "ElementwiseChain");
+    const int end = net.rounds(begin, asGraph("body", body.done(moved), {round, goesOn, grid}, {goesOn, moved}));
+    expectOnDevice(expectExactPlaces(net.done(net.sample(net.input({1, 3, 2, kWidth}), end))), "ElementwiseChain");
 }
 
 // The loop of TensorFlow, with a graph for its condition.

@@ -86,9 +86,9 @@ inline OpCase makeCase(const Conv& conv) {
 
 inline void check(const std::vector<Conv>& cases) {
     for (const Conv& conv : cases) {
-        SCOPED_TRACE(::testing::Message() << "kernel " << conv.kh << "x" << conv.kw << " stride "
-                                          << conv.strideY << "x" << conv.strideX << " dilate " << conv.dilateY
-                                          << "x" << conv.dilateX << " groups " << conv.group);
+        SCOPED_TRACE(::testing::Message()
+                     << "kernel " << conv.kh << "x" << conv.kw << " stride " << conv.strideY << "x" << conv.strideX
+                     << " dilate " << conv.dilateY << "x" << conv.dilateX << " groups " << conv.group);
         expectSameAsCpu(makeCase(conv), kTolerance);
     }
 }

@@ -31,8 +31,7 @@ OpCase codesCase(const Conv& conv, int64_t pieces, bool pairs, int bits = 8) {
     quan.readType = pairs ? conv.oc : 0;
     const size_t count = table.weight.size();
     if (bits == 4) quan.buffer = halfByteCodes(static_cast<size_t>(conv.oc), count);
-    for (size_t i = 0; bits == 8 && i < count; ++i)
-        quan.buffer.push_back(static_cast<int8_t>(i * 37 % 256 - 128));
+    for (size_t i = 0; bits == 8 && i < count; ++i) quan.buffer.push_back(static_cast<int8_t>(i * 37 % 256 - 128));
     for (int64_t k = 0; k < conv.oc * pieces; ++k) {
         if (pairs) quan.alpha.push_back(0.1f * static_cast<float>(k % 5) - 0.3f);
         quan.alpha.push_back(0.01f * static_cast<float>(k % 7 - 3));
@@ -50,8 +49,8 @@ void checkCodes(const Conv& conv, std::initializer_list<int64_t> pieces) {
     for (const int64_t each : pieces)
         for (const bool pairs : {false, true})
             for (const int bits : {8, 4}) {
-                SCOPED_TRACE(::testing::Message() << each << " pieces, " << (pairs ? "pairs" : "scales")
-                                                  << ", " << bits << " bits");
+                SCOPED_TRACE(::testing::Message()
+                             << each << " pieces, " << (pairs ? "pairs" : "scales") << ", " << bits << " bits");
                 expectSameAsCpu(codesCase(conv, each, pairs, bits), kTolerance);
             }
 }

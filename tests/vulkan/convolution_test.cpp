@@ -29,22 +29,10 @@ TEST(Convolution, FullyConnected) {
 
 TEST(Convolution, Window) {
     check({
-        {.input = {1, 3, 13, 11},
-         .oc = 10,
-         .kh = 3,
-         .kw = 3,
-         .strideY = 2,
-         .strideX = 2,
-         .pads = {1, 1, 1, 1}},
+        {.input = {1, 3, 13, 11}, .oc = 10, .kh = 3, .kw = 3, .strideY = 2, .strideX = 2, .pads = {1, 1, 1, 1}},
         {.input = {2, 5, 7, 6}, .oc = 9, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}, .relu = true},
         {.input = {1, 1, 9, 9}, .oc = 4, .kh = 5, .kw = 2, .strideY = 1, .strideX = 2, .pads = {2, 0, 2, 1}},
-        {.input = {1, 7, 12, 10},
-         .oc = 6,
-         .kh = 3,
-         .kw = 3,
-         .dilateY = 2,
-         .dilateX = 3,
-         .pads = {2, 3, 2, 3}},
+        {.input = {1, 7, 12, 10}, .oc = 6, .kh = 3, .kw = 3, .dilateY = 2, .dilateX = 3, .pads = {2, 3, 2, 3}},
         {.input = {1, 9, 1, 1}, .oc = 8, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}},
         {.input = {2, 6, 5, 4}, .oc = 13, .kh = 5, .kw = 4},
         {.input = {1, 4, 8, 9}, .oc = 4, .kh = 3, .kw = 3, .pads = {-1, -2, 1, 0}},
@@ -69,13 +57,7 @@ TEST(Convolution, Large) {
 TEST(Convolution, Deep) {
     check({
         {.input = {1, 258, 4, 5}, .oc = 30, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}, .relu = true},
-        {.input = {2, 64, 7, 7},
-         .oc = 41,
-         .kh = 3,
-         .kw = 3,
-         .strideY = 2,
-         .strideX = 2,
-         .pads = {1, 1, 1, 1}},
+        {.input = {2, 64, 7, 7}, .oc = 41, .kh = 3, .kw = 3, .strideY = 2, .strideX = 2, .pads = {1, 1, 1, 1}},
         {.input = {1, 600, 4, 4}, .oc = 45},
         {.input = {1, 900}, .oc = 50},
     });
@@ -117,13 +99,7 @@ TEST(Convolution, Depthwise) {
 TEST(Convolution, DepthwiseRows) {
     const OpType type = OpType::ConvolutionDepthwise;
     check({
-        {.type = type,
-         .input = {1, 62, 97, 95},
-         .oc = 62,
-         .kh = 3,
-         .kw = 3,
-         .pads = {1, 1, 1, 1},
-         .relu6 = true},
+        {.type = type, .input = {1, 62, 97, 95}, .oc = 62, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}, .relu6 = true},
         {.type = type,
          .input = {2, 33, 151, 121},
          .oc = 33,
@@ -145,21 +121,10 @@ TEST(Convolution, DepthwiseRows) {
 
 TEST(Convolution, TensorWeights) {
     check({
-        {.input = {2, 6, 7, 5},
-         .oc = 9,
-         .kh = 3,
-         .kw = 3,
-         .pads = {1, 1, 1, 1},
-         .relu = true,
-         .tensors = true},
+        {.input = {2, 6, 7, 5}, .oc = 9, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}, .relu = true, .tensors = true},
         {.input = {1, 6, 7, 5}, .oc = 10, .tensors = true, .bias = false},
         {.input = {1, 8, 6, 5}, .oc = 6, .kh = 3, .kw = 3, .group = 2, .tensors = true},
-        {.type = OpType::ConvolutionDepthwise,
-         .input = {1, 7, 6, 5},
-         .oc = 7,
-         .kh = 3,
-         .kw = 3,
-         .tensors = true},
+        {.type = OpType::ConvolutionDepthwise, .input = {1, 7, 6, 5}, .oc = 7, .kh = 3, .kw = 3, .tensors = true},
         {.type = OpType::Deconvolution,
          .input = {2, 5, 4, 5},
          .oc = 6,

@@ -21,8 +21,7 @@ class CoordinateNet : public NetBuilder {
     }
     // x * factor + offset
     int affine(int x, float factor, float offset) {
-        return binary(BinaryOpOperation::ADD, binary(BinaryOpOperation::MUL, x, scalar(factor)),
-                      scalar(offset));
+        return binary(BinaryOpOperation::ADD, binary(BinaryOpOperation::MUL, x, scalar(factor)), scalar(offset));
     }
     int cast(int x, wire::DataType from, wire::DataType to) {
         wire::CastParamT op;
@@ -46,8 +45,8 @@ class CoordinateNet : public NetBuilder {
     }
     int suppress(int boxes, int scores) {
         wire::NonMaxSuppressionV2T op;
-        return add(wire::OpType::NonMaxSuppressionV2,
-                   {boxes, scores, ints({1}, {kPlaces}), constant({1}, {0.3f})}, std::move(op));
+        return add(wire::OpType::NonMaxSuppressionV2, {boxes, scores, ints({1}, {kPlaces}), constant({1}, {0.3f})},
+                   std::move(op));
     }
     int rows(int x, int numbers) {
         wire::AxisT op;
@@ -57,8 +56,8 @@ class CoordinateNet : public NetBuilder {
     // The largest values of the last axis, and their places.
     std::vector<int> top(int x, int count) {
         const int values = tensor(), places = tensor();
-        net_.oplists.push_back(mnnc::test::makeOp(wire::OpType::TopKV2, "top", {x, ints({}, {count})},
-                                                  {values, places}, wire::TopKV2T()));
+        net_.oplists.push_back(
+            mnnc::test::makeOp(wire::OpType::TopKV2, "top", {x, ints({}, {count})}, {values, places}, wire::TopKV2T()));
         return {values, places};
     }
     wire::NetT done(int output) { return finish({output}); }
@@ -66,8 +65,8 @@ class CoordinateNet : public NetBuilder {
 
 // Compares with the CPU under Precision Low; gives where the operators ran.
 inline std::string expectExactPlaces(const wire::NetT& net, double tolerance = 2e-3) {
-    return placesOf(expectNetSameAsCpu(net, tolerance,
-                                       [](BackendConfig& backend) { backend.precision = Precision::Low; }));
+    return placesOf(
+        expectNetSameAsCpu(net, tolerance, [](BackendConfig& backend) { backend.precision = Precision::Low; }));
 }
 
 }  // namespace mnnc::vulkan::test

@@ -1,5 +1,5 @@
-// Precision Low keeps coordinates in 32 bits: positions on a map of 1,024 pixels, boxes and indices are those of the CPU, which
-// 16 bits would move by up to half a pixel.
+// Precision Low keeps coordinates in 32 bits: positions on a map of 1,024 pixels, boxes and indices are those of the
+// CPU, which 16 bits would move by up to half a pixel.
 #include "coordinate_net.h"
 
 namespace mnnc::vulkan::test {
@@ -7,8 +7,7 @@ namespace mnnc::vulkan::test {
 TEST(Coordinates, FedGrid) {
     CoordinateNet net;
     const int map = net.input({1, 3, 2, kWidth});
-    EXPECT_EQ(expectExactPlaces(net.done(net.sample(map, net.input({1, 3, kPlaces, 2})))),
-              "GridSample on vulkan");
+    EXPECT_EQ(expectExactPlaces(net.done(net.sample(map, net.input({1, 3, kPlaces, 2})))), "GridSample on vulkan");
 }
 
 // A flow of two planes, added to places, brought to [-1, 1] and put side by side.
@@ -58,10 +57,8 @@ TEST(Coordinates, AffineGrid) {
 TEST(Coordinates, GridOfAConvolution) {
     CoordinateNet net;
     const int map = net.resize(net.input({1, 3, 2, 8}), 2, 2, kWidth);
-    const int flow =
-        net.unary(wire::UnaryOpOperation::TANH, net.conv(net.input({1, 4, 3, kPlaces}), 4, 2, 1));
-    const std::string places =
-        expectExactPlaces(net.done(net.sample(map, net.permute(flow, {0, 2, 3, 1}))), 2e-2);
+    const int flow = net.unary(wire::UnaryOpOperation::TANH, net.conv(net.input({1, 4, 3, kPlaces}), 4, 2, 1));
+    const std::string places = expectExactPlaces(net.done(net.sample(map, net.permute(flow, {0, 2, 3, 1}))), 2e-2);
     EXPECT_EQ(places.find("cpu"), std::string::npos) << places;
 }
 
@@ -71,8 +68,8 @@ TEST(Coordinates, BoxesOfAlignedRegions) {
     const std::vector<int> parts = net.split(net.input({kPlaces, 2}), 1, {1});
     const int x = net.affine(parts[0], 150, 512), y = net.affine(parts[1], 0.1f, 0.5f);
     const int boxes = net.concat({x, y, net.affine(x, 1, 3.3f), net.affine(y, 1, 1)}, 1);
-    const std::string places = expectExactPlaces(
-        net.done(net.align(map, {boxes, net.ints({kPlaces}, std::vector<int32_t>(kPlaces))})));
+    const std::string places =
+        expectExactPlaces(net.done(net.align(map, {boxes, net.ints({kPlaces}, std::vector<int32_t>(kPlaces))})));
     EXPECT_EQ(places.find("cpu"), std::string::npos) << places;
 }
 
@@ -146,8 +143,7 @@ TEST(Coordinates, ScoresOfBoxes) {
     const int corner = net.affine(net.input({kPlaces, 2}), 0.02f, 0);
     const int boxes = net.concat({corner, net.affine(corner, 1, 0.05f)}, 1);
     const int scores = net.affine(net.input({kPlaces}), 0.001f, 0.95f);
-    const int kept =
-        net.cast(net.suppress(boxes, scores), wire::DataType::DT_INT32, wire::DataType::DT_FLOAT);
+    const int kept = net.cast(net.suppress(boxes, scores), wire::DataType::DT_INT32, wire::DataType::DT_FLOAT);
     expectExactPlaces(net.done(net.relu(kept)), 0);
 }
 

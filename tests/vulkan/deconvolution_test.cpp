@@ -77,14 +77,7 @@ TEST(Deconvolution, Windows) {
 TEST(Deconvolution, Grouped) {
     const OpType type = OpType::Deconvolution;
     check({
-        {.type = type,
-         .input = {2, 8, 5, 4},
-         .oc = 16,
-         .kh = 3,
-         .kw = 3,
-         .strideY = 2,
-         .strideX = 2,
-         .group = 2},
+        {.type = type, .input = {2, 8, 5, 4}, .oc = 16, .kh = 3, .kw = 3, .strideY = 2, .strideX = 2, .group = 2},
         {.type = type,
          .input = {1, 6, 5, 4},
          .oc = 9,
@@ -120,14 +113,7 @@ TEST(Deconvolution, Depthwise) {
          .dilateY = 2,
          .dilateX = 2,
          .pads = {1, -1, 1, 1}},
-        {.type = type,
-         .input = {1, 1, 4, 4},
-         .oc = 1,
-         .kh = 3,
-         .kw = 3,
-         .strideY = 2,
-         .strideX = 2,
-         .bias = false},
+        {.type = type, .input = {1, 1, 4, 4}, .oc = 1, .kh = 3, .kw = 3, .strideY = 2, .strideX = 2, .bias = false},
     });
 }
 

@@ -19,8 +19,7 @@ using mnnc::test::NetResult;
 // Runs the net on the device, with the changes of `set` to its backend; compares every output with the CPU's, where
 // each operator runs alone. A value may differ by tolerance * (1 + largest |reference|).
 inline NetResult expectNetSameAsCpu(
-    const wire::NetT& net, double tolerance,
-    const std::function<void(BackendConfig&)>& set = [](BackendConfig&) {}) {
+    const wire::NetT& net, double tolerance, const std::function<void(BackendConfig&)>& set = [](BackendConfig&) {}) {
     const NetResult reference = mnnc::test::runUnfused(net);
     SessionConfig config;
     config.forwardType = ForwardType::Vulkan;
@@ -36,11 +35,10 @@ inline NetResult expectNetSameAsCpu(
         const double allowed = tolerance * (1 + static_cast<double>(largest));
         size_t wrong = 0, first = 0;
         for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-            if (!(std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i])) <= allowed) &&
-                wrong++ == 0)
+            if (!(std::fabs(static_cast<double>(a[i]) - static_cast<double>(b[i])) <= allowed) && wrong++ == 0)
                 first = i;
-        EXPECT_EQ(wrong, 0u) << "output " << k << ", the first at " << first << ": " << b[first] << " for "
-                             << a[first] << "; allowed is " << allowed;
+        EXPECT_EQ(wrong, 0u) << "output " << k << ", the first at " << first << ": " << b[first] << " for " << a[first]
+                             << "; allowed is " << allowed;
     }
     return result;
 }

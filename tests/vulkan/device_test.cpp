@@ -57,8 +57,8 @@ TEST(VulkanDevice, LaterRunsRecordAndAllocateNothing) {
     EXPECT_EQ(counter(Count::Submits), submits + 5) << "the whole net runs on the device";
 }
 
-// MNN_GPU_RECORD_OP: a command buffer for each operator; MNN_GPU_RECORD_BATCH: one for many, and one each for the copies of
-// the input and of the output, whose memory a caller may choose.
+// MNN_GPU_RECORD_OP: a command buffer for each operator; MNN_GPU_RECORD_BATCH: one for many, and one each for the
+// copies of the input and of the output, whose memory a caller may choose.
 TEST(VulkanDevice, RecordingIsByOperatorOrInBatches) {
     const auto recordingsOfARun = [](bool batched) {
         SessionConfig config = onVulkan();
@@ -164,14 +164,12 @@ TEST(VulkanFaults, OutOfMemory) {
     runWithFaults<&VolkDeviceTable::vkAllocateMemory>(kFull, Status::OutOfMemory);
     EXPECT_GT(runWithFaults<&VolkDeviceTable::vkCreateBuffer>(kFull, Status::OutOfMemory), 0);
     EXPECT_GT(runWithFaults<&VolkDeviceTable::vkBindBufferMemory>(kFull, Status::OutOfMemory), 0);
-    EXPECT_GT(runWithFaults<&VolkDeviceTable::vkMapMemory>(VK_ERROR_MEMORY_MAP_FAILED, Status::OutOfMemory),
-              0);
+    EXPECT_GT(runWithFaults<&VolkDeviceTable::vkMapMemory>(VK_ERROR_MEMORY_MAP_FAILED, Status::OutOfMemory), 0);
     EXPECT_GT(runWithFaults<&VolkDeviceTable::vkCreateComputePipelines>(kFull, Status::OutOfMemory), 0);
     EXPECT_GT(runWithFaults<&VolkDeviceTable::vkCreateShaderModule>(kFull, Status::OutOfMemory), 0);
     EXPECT_GT(runWithFaults<&VolkDeviceTable::vkCreateDescriptorPool>(kFull, Status::OutOfMemory), 0);
-    EXPECT_GT(runWithFaults<&VolkDeviceTable::vkAllocateDescriptorSets>(VK_ERROR_OUT_OF_POOL_MEMORY,
-                                                                        Status::OutOfMemory),
-              0);
+    EXPECT_GT(
+        runWithFaults<&VolkDeviceTable::vkAllocateDescriptorSets>(VK_ERROR_OUT_OF_POOL_MEMORY, Status::OutOfMemory), 0);
     EXPECT_GT(runWithFaults<&VolkDeviceTable::vkCreateCommandPool>(kFull, Status::OutOfMemory), 0);
     EXPECT_GT(runWithFaults<&VolkDeviceTable::vkAllocateCommandBuffers>(kFull, Status::OutOfMemory), 0);
     EXPECT_GT(runWithFaults<&VolkDeviceTable::vkBeginCommandBuffer>(kFull, Status::OutOfMemory), 0);
@@ -182,8 +180,7 @@ TEST(VulkanFaults, OutOfMemory) {
 
 TEST(VulkanFaults, APipelineTheDriverRefusesFallsBack) {
     // Only the copies to and from the device have no other backend to fall back to.
-    EXPECT_LE(
-        runWithFaults<&VolkDeviceTable::vkCreateComputePipelines>(VK_ERROR_UNKNOWN, Status::DriverError), 2);
+    EXPECT_LE(runWithFaults<&VolkDeviceTable::vkCreateComputePipelines>(VK_ERROR_UNKNOWN, Status::DriverError), 2);
 }
 
 TEST(VulkanFaults, DeviceLost) {

@@ -101,8 +101,7 @@ TEST(ElementwiseChain, Limits) {
         int x = s.input({3, 111});
         std::vector<int> outputs;
         std::vector<int> values;
-        for (int i = 0; i < 5; ++i)
-            values.push_back(x = s.unary(i % 2 ? UnaryCode::TANH : UnaryCode::SIN, x));
+        for (int i = 0; i < 5; ++i) values.push_back(x = s.unary(i % 2 ? UnaryCode::TANH : UnaryCode::SIN, x));
         for (const int value : values) outputs.push_back(s.softmax(value));
         const NetResult result = expectNetSameAsCpu(s.finish(outputs), kChainTolerance);
         EXPECT_EQ(result.count("ElementwiseChain"), 2u);
@@ -170,8 +169,7 @@ TEST(ElementwiseChain, EveryBinaryCode) {
     for (const int code : {0, 1, 2, 6, 7, 8, 9, 14, 20, 29}) {
         SCOPED_TRACE(code);
         NetBuilder s;
-        const int a =
-            s.binary(BinaryCode::ADD, s.unary(UnaryCode::SIGMOID, s.input({3, 111})), s.scalar(0.5f));
+        const int a = s.binary(BinaryCode::ADD, s.unary(UnaryCode::SIGMOID, s.input({3, 111})), s.scalar(0.5f));
         const int b = s.binary(BinaryCode::ADD, s.unary(UnaryCode::ABS, s.input({3, 111})), s.scalar(0.5f));
         expectPlaces(s.finish({s.binary(static_cast<BinaryCode>(code), a, b, code % 2 == 1)}), kOne);
     }
@@ -188,15 +186,14 @@ TEST(ElementwiseChain, EveryBinaryCode) {
 TEST(ElementwiseChain, RandomExpressions) {
     constexpr UnaryCode kUnaries[] = {UnaryCode::ABS,  UnaryCode::NEG,     UnaryCode::SIN,
                                       UnaryCode::TANH, UnaryCode::SIGMOID, UnaryCode::HARDSWISH};
-    constexpr BinaryCode kBinaries[] = {BinaryCode::ADD, BinaryCode::SUB, BinaryCode::MUL,
-                                        BinaryCode::MAXIMUM, BinaryCode::MINIMUM};
+    constexpr BinaryCode kBinaries[] = {BinaryCode::ADD, BinaryCode::SUB, BinaryCode::MUL, BinaryCode::MAXIMUM,
+                                        BinaryCode::MINIMUM};
     for (uint32_t seed = 0; seed < 24; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937 random(seed);
         const auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
         NetBuilder s;
-        const std::vector<int32_t> dims =
-            seed % 2 ? std::vector<int32_t>{2, 6, 5, 3} : std::vector<int32_t>{5, 33};
+        const std::vector<int32_t> dims = seed % 2 ? std::vector<int32_t>{2, 6, 5, 3} : std::vector<int32_t>{5, 33};
         std::vector<int> values = {s.input(dims), s.input(dims)};
         if (seed % 4 == 1) values[0] = s.conv(values[0], 6, 6, 1);
         for (size_t i = 0; i < 4 + seed % 16; ++i) {

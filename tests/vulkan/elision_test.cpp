@@ -67,13 +67,11 @@ std::unique_ptr<wire::OpT> makeMaximum(int a, int b, int output, wire::DataType 
     wire::BinaryOpT largest;
     largest.opType = wire::BinaryOpOperation::MAXIMUM;
     largest.T = type;
-    return makeOp(wire::OpType::BinaryOp, "maximum" + std::to_string(output), {a, b}, {output},
-                  std::move(largest));
+    return makeOp(wire::OpType::BinaryOp, "maximum" + std::to_string(output), {a, b}, {output}, std::move(largest));
 }
 
 // Two runs with other values each: an old copy would show.
-std::vector<std::vector<float>> run(const wire::NetT& net, ForwardType type,
-                                    Precision precision = Precision::Normal) {
+std::vector<std::vector<float>> run(const wire::NetT& net, ForwardType type, Precision precision = Precision::Normal) {
     const std::vector<uint8_t> bytes = pack(net);
     const auto interpreter =
         std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
@@ -112,8 +110,7 @@ TEST(Elision, ViewsOfAnotherTypeAreConverted) {
     const std::vector<int32_t> dims = {2, 5, 3, 7};
     for (const bool bitsFirst : {false, true}) {
         wire::NetT net;
-        for (const char* name : {"t0", "bits", "float maximum", "bit maximum"})
-            net.tensorName.emplace_back(name);
+        for (const char* name : {"t0", "bits", "float maximum", "bit maximum"}) net.tensorName.emplace_back(name);
         net.oplists.push_back(makeInput(0, dims));
         net.oplists.push_back(makeBits(0, 1, dims));
         if (bitsFirst) net.oplists.push_back(makeMaximum(1, 1, 3, wire::DataType::DT_INT32));
@@ -125,8 +122,8 @@ TEST(Elision, ViewsOfAnotherTypeAreConverted) {
         net.outputName = {"float maximum", "bit maximum"};
         const auto low = run(net, ForwardType::Vulkan, Precision::Low);
         for (size_t round = 0; round < 2; ++round)
-            EXPECT_EQ(0, std::memcmp(low[2 * round + 1].data(), wanted[round].data(),
-                                     wanted[round].size() * sizeof(float)))
+            EXPECT_EQ(
+                0, std::memcmp(low[2 * round + 1].data(), wanted[round].data(), wanted[round].size() * sizeof(float)))
                 << bitsFirst;
     }
 }

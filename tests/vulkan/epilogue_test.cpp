@@ -22,21 +22,10 @@ const Kernel kKernels[] = {
     {"product of windows", {.input = {1, 5, 15, 13}, .oc = 9, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}}},
     {"product with a shared depth", {.input = {1, 250, 5, 5}, .oc = 10, .kh = 3, .kw = 3}},
     {"transposed product",
-     {.type = OpType::Deconvolution,
-      .input = {1, 6, 7, 5},
-      .oc = 9,
-      .kh = 3,
-      .kw = 3,
-      .strideY = 2,
-      .strideX = 2}},
+     {.type = OpType::Deconvolution, .input = {1, 6, 7, 5}, .oc = 9, .kh = 3, .kw = 3, .strideY = 2, .strideX = 2}},
     {"fully connected", {.input = {3, 70, 1, 1}, .oc = 31}},
     {"depthwise",
-     {.type = OpType::ConvolutionDepthwise,
-      .input = {2, 6, 9, 7},
-      .oc = 6,
-      .kh = 3,
-      .kw = 3,
-      .pads = {1, 1, 1, 1}}},
+     {.type = OpType::ConvolutionDepthwise, .input = {2, 6, 9, 7}, .oc = 6, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}}},
     {"depthwise, several rows",
      {.type = OpType::ConvolutionDepthwise, .input = {2, 33, 90, 80}, .oc = 33, .kh = 3, .kw = 3}},
     {"depthwise transposed",
@@ -49,15 +38,13 @@ const Kernel kKernels[] = {
       .strideX = 2}},
     {"groups across quads", {.input = {1, 6, 7, 5}, .oc = 9, .kh = 3, .kw = 3, .group = 3}},
     {"weights as tensors", {.input = {1, 6, 7, 5}, .oc = 9, .kh = 3, .kw = 3, .tensors = true}},
-    {"weights as tensors, no bias",
-     {.input = {1, 6, 7, 5}, .oc = 9, .kh = 3, .kw = 3, .tensors = true, .bias = false}},
+    {"weights as tensors, no bias", {.input = {1, 6, 7, 5}, .oc = 9, .kh = 3, .kw = 3, .tensors = true, .bias = false}},
 };
 
 OpCase withEpilogue(const Conv& conv, const Epilogue& epilogue, bool packedResidual = true) {
     OpCase c = makeCase(conv);
     c.epilogue = epilogue;
-    if (epilogue.residual)
-        c.inputs.push_back(asPacked(randomValue(c.outputs[0].shape, 4, -3, 3), packedResidual));
+    if (epilogue.residual) c.inputs.push_back(asPacked(randomValue(c.outputs[0].shape, 4, -3, 3), packedResidual));
     return c;
 }
 
@@ -73,8 +60,7 @@ TEST(Epilogue, EveryKernel) {
 }
 
 TEST(Epilogue, EveryActivation) {
-    for (const Act act :
-         {Act::None, Act::HardSwish, Act::Silu, Act::Gelu, Act::Sigmoid, Act::HardSigmoid, Act::Tanh})
+    for (const Act act : {Act::None, Act::HardSwish, Act::Silu, Act::Gelu, Act::Sigmoid, Act::HardSigmoid, Act::Tanh})
         for (const bool residual : {false, true})
             for (const bool clips : {false, true}) {
                 Epilogue epilogue;
@@ -82,8 +68,7 @@ TEST(Epilogue, EveryActivation) {
                 epilogue.residual = residual;
                 if (clips) epilogue.lo = -0.1f, epilogue.hi = 0.7f;
                 if (!epilogue.any()) continue;
-                expectSameAsCpu(withEpilogue({.input = {1, 5, 6, 7}, .oc = 6, .kh = 2, .kw = 2}, epilogue),
-                                kTolerance);
+                expectSameAsCpu(withEpilogue({.input = {1, 5, 6, 7}, .oc = 6, .kh = 2, .kw = 2}, epilogue), kTolerance);
             }
 }
 
@@ -111,8 +96,7 @@ TEST(Epilogue, PlanTakesThem) {
 TEST(Epilogue, FewBuffers) {
     const NetResult result =
         expectNetSameAsCpu(residualNet(), 1e-5, [](BackendConfig& b) { b.deviceLimits.storageBuffers = 4; });
-    EXPECT_EQ(placesOf(result),
-              "Convolution on vulkan, BinaryOp on vulkan, ReLU on vulkan, Convolution on vulkan");
+    EXPECT_EQ(placesOf(result), "Convolution on vulkan, BinaryOp on vulkan, ReLU on vulkan, Convolution on vulkan");
 }
 
 // The CPU takes the convolution with its epilogue where the device refuses it.
@@ -123,8 +107,7 @@ TEST(Epilogue, Fallback) {
     const int sum = s.binary(BinaryCode::ADD, s.conv(first, 16, 16, 3), x);
     const wire::NetT net = s.finish({s.clip(sum, -1, 2)});
     const std::string refused = net.oplists[2]->name;
-    const NetResult result =
-        expectNetSameAsCpu(net, 1e-5, [&](BackendConfig& b) { b.deviceLimits.refuse = refused; });
+    const NetResult result = expectNetSameAsCpu(net, 1e-5, [&](BackendConfig& b) { b.deviceLimits.refuse = refused; });
     EXPECT_EQ(placesOf(result), "Convolution on vulkan, Convolution on cpu");
 }
 

@@ -22,8 +22,7 @@ struct Fault {
         --callsLeft;
         if (callsLeft > 0 || (callsLeft < 0 && !failsFromThen)) return original(arguments...);
         // Work that was submitted has to end before its objects go.
-        if constexpr (std::is_same_v<Function, PFN_vkWaitForFences> ||
-                      std::is_same_v<Function, PFN_vkQueueWaitIdle>)
+        if constexpr (std::is_same_v<Function, PFN_vkWaitForFences> || std::is_same_v<Function, PFN_vkQueueWaitIdle>)
             original(arguments...);
         return injected;
     }

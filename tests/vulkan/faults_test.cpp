@@ -21,9 +21,8 @@ using EveryFunction =
            &VolkDeviceTable::vkCreateFence, &VolkDeviceTable::vkCreatePipelineCache,
            &VolkDeviceTable::vkCreatePipelineLayout, &VolkDeviceTable::vkCreateShaderModule,
            &VolkDeviceTable::vkEndCommandBuffer, &VolkDeviceTable::vkGetPipelineCacheData,
-           &VolkDeviceTable::vkMapMemory, &VolkDeviceTable::vkMergePipelineCaches,
-           &VolkDeviceTable::vkQueueSubmit, &VolkDeviceTable::vkQueueWaitIdle,
-           &VolkDeviceTable::vkResetFences, &VolkDeviceTable::vkWaitForFences>;
+           &VolkDeviceTable::vkMapMemory, &VolkDeviceTable::vkMergePipelineCaches, &VolkDeviceTable::vkQueueSubmit,
+           &VolkDeviceTable::vkQueueWaitIdle, &VolkDeviceTable::vkResetFences, &VolkDeviceTable::vkWaitForFences>;
 
 enum Phase { kCreate, kResize, kRun, kCache, kPhaseCount };
 constexpr const char* kPhases[] = {"create", "resize", "run", "cache"};
@@ -39,8 +38,7 @@ std::vector<float> scores(Session& session) {
     for (size_t k = 0; k < session.inputCount(); ++k) {
         Operand& input = session.input(k);
         std::vector<float> values(static_cast<size_t>(input.elements()));
-        for (size_t i = 0; i < values.size(); ++i)
-            values[i] = static_cast<float>((i * 7 + 3) % 11) / 8 - 0.25f;
+        for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i * 7 + 3) % 11) / 8 - 0.25f;
         copyFromHost(input, session.inputData(k), values.data(), Format::NCHW);
     }
     session.run();
@@ -151,16 +149,14 @@ TEST_P(EveryCall, Fails) {
         for (const bool fromThen : {false, true}) {
             int points = 0;
             for (int n = 1; n < 20000; n += every) {
-                SCOPED_TRACE(::testing::Message()
-                             << kPhases[phase] << ", call " << n << (fromThen ? " on" : ""));
+                SCOPED_TRACE(::testing::Message() << kPhases[phase] << ", call " << n << (fromThen ? " on" : ""));
                 const bool hit = life(phase, n, fromThen);
                 EXPECT_EQ(liveObjects(), before);
                 if (!hit || HasFailure()) break;
                 ++points;
             }
             if (given)
-                std::printf("  %-8s %-14s %4d points\n", kPhases[phase],
-                            fromThen ? "all that follow" : "once", points);
+                std::printf("  %-8s %-14s %4d points\n", kPhases[phase], fromThen ? "all that follow" : "once", points);
         }
 }
 

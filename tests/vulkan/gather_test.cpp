@@ -56,9 +56,9 @@ TEST(Gather, Rows) {
         for (const bool isInt : {false, true}) {
             const Value data = isInt ? randomInts({outer, extent, inner}, 3, INT32_MIN, INT32_MAX)
                                      : randomValue({outer, extent, inner}, 1);
-            expectSameAsCpu(gather(OpType::GatherV2, along(outer, extent, inner, count), data, indices,
-                                   {outer, count, inner}),
-                            0, 1e-6);
+            expectSameAsCpu(
+                gather(OpType::GatherV2, along(outer, extent, inner, count), data, indices, {outer, count, inner}), 0,
+                1e-6);
         }
     }
 }
@@ -71,10 +71,9 @@ TEST(Gather, Nd) {
                                randomInts({75, depth}, 2, -3, 2), {75, slice}),
                         0, 1e-6);
     }
-    expectSameAsCpu(
-        gather(OpType::GatherND, rows(75, 21, shape, 2), randomInts(shape, 1, INT32_MIN, INT32_MAX),
-               randomInts({75, 2}, 2, 0, 3), {75, 21}),
-        0);
+    expectSameAsCpu(gather(OpType::GatherND, rows(75, 21, shape, 2), randomInts(shape, 1, INT32_MIN, INT32_MAX),
+                           randomInts({75, 2}, 2, 0, 3), {75, 21}),
+                    0);
     // Five batches of 15 rows; the indices of batch b contain 4 * b.
     auto batched = std::make_shared<GatherNdParams>();
     batched->rows = 75;
@@ -95,8 +94,7 @@ TEST(Gather, Elements) {
         out[axis] = 9;
         expectSameAsCpu(
             gather(OpType::GatherElements, axisOf(axis), randomValue(shape, 1),
-                   randomInts(out, 2, static_cast<int>(-shape[axis]), static_cast<int>(shape[axis]) - 1),
-                   out),
+                   randomInts(out, 2, static_cast<int>(-shape[axis]), static_cast<int>(shape[axis]) - 1), out),
             0, 1e-6);
     }
     expectSameAsCpu(gather(OpType::GatherElements, axisOf(0), randomInts({77}, 1, INT32_MIN, INT32_MAX),

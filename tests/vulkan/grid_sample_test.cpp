@@ -43,15 +43,15 @@ TEST(GridSample, Pictures) {
                                        {Shape{1, 8, 4, 6}, Shape{1, 9, 1, 2}},
                                        {Shape{3, 1, 1, 3}, Shape{3, 2, 2, 2}}})
             expectSameAsCpu(
-                sampling(asPacked(randomValue(in, 1)), randomValue(grid, 2, -2, 2), nearest, padding, align),
-                1e-5, 2e-3);
+                sampling(asPacked(randomValue(in, 1)), randomValue(grid, 2, -2, 2), nearest, padding, align), 1e-5,
+                2e-3);
     });
 }
 
 TEST(GridSample, Volumes) {
     forModes([](bool nearest, GridPadding padding, bool align) {
-        expectSameAsCpu(sampling(randomValue({2, 3, 3, 4, 5}, 1), randomValue({2, 2, 3, 7, 3}, 2, -1.5, 1.5),
-                                 nearest, padding, align),
+        expectSameAsCpu(sampling(randomValue({2, 3, 3, 4, 5}, 1), randomValue({2, 2, 3, 7, 3}, 2, -1.5, 1.5), nearest,
+                                 padding, align),
                         1e-5, 2e-3);
     });
 }
@@ -60,9 +60,8 @@ TEST(GridSample, CoordinatesThatAreNoPlaces) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     const float nan = std::numeric_limits<float>::quiet_NaN();
     Value grid = randomValue({1, 3, 4, 2}, 2, -1, 1);
-    grid.floats = {nan,   nan,        kInfinity, 0,      -kInfinity, 0,    0,     kInfinity,
-                   0,     -kInfinity, nan,       0,      0,          nan,  1,     -1,
-                   3e38f, -3e38f,     60000,     -60000, -1.0f,      1.0f, -5e4f, nan};
+    grid.floats = {nan, nan, kInfinity, 0,  -kInfinity, 0,      0,     kInfinity, 0,     -kInfinity, nan,   0,
+                   0,   nan, 1,         -1, 3e38f,      -3e38f, 60000, -60000,    -1.0f, 1.0f,       -5e4f, nan};
     forModes([&](bool nearest, GridPadding padding, bool align) {
         if (padding == GridPadding::Reflection)  // places of huge coordinates are rounding errors
             for (float& x : grid.floats)
@@ -73,9 +72,9 @@ TEST(GridSample, CoordinatesThatAreNoPlaces) {
 }
 
 TEST(GridSample, EmptyGrid) {
-    expectRefused(sampling(randomValue({1, 2, 3, 3}, 1), randomValue({1, 0, 4, 2}, 2), false,
-                           GridPadding::Zeros, false),
-                  "empty");
+    expectRefused(
+        sampling(randomValue({1, 2, 3, 3}, 1), randomValue({1, 0, 4, 2}, 2), false, GridPadding::Zeros, false),
+        "empty");
 }
 
 }  // namespace mnnc::vulkan::test

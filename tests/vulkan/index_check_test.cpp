@@ -43,14 +43,13 @@ TEST(IndexCheck, TheFirstOfManyIsReported) {
             session.write(1, bad);
             EXPECT_EQ(session.run(), MNN_ERROR_INPUT_DATA);
             const size_t first = *std::min_element(places.begin(), places.end());
-            EXPECT_EQ(session.error, "op 'indexed': index " + std::to_string(first + kExtent + 1) +
-                                         " (element " + std::to_string(first) +
+            EXPECT_EQ(session.error, "op 'indexed': index " + std::to_string(first + kExtent + 1) + " (element " +
+                                         std::to_string(first) +
                                          " of the indices) is outside of an axis of extent 300");
             session.write(1, good);
             ASSERT_EQ(session.run(), MNN_OK) << session.error;
             const Floats rows = session.read();
-            for (size_t i = 0; i < kCount; ++i)
-                ASSERT_EQ(rows[4 * i], static_cast<float>((good[i] + 1) * 4)) << i;
+            for (size_t i = 0; i < kCount; ++i) ASSERT_EQ(rows[4 * i], static_cast<float>((good[i] + 1) * 4)) << i;
         }
     }
 }

@@ -9,8 +9,7 @@ namespace mnnc::vulkan::test {
 
 namespace {
 
-void check(const Shape& a, const Shape& b, bool transposeA = false, bool transposeB = false,
-           bool bias = false) {
+void check(const Shape& a, const Shape& b, bool transposeA = false, bool transposeB = false, bool bias = false) {
     auto params = std::make_shared<MatMulParams>();
     params->transposeA = transposeA;
     params->transposeB = transposeB;

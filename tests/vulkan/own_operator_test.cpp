@@ -47,15 +47,14 @@ TEST(OwnOperator, RunsOnTheHostBetweenOperatorsOfTheDevice) {
             return MNN_OK;
         };
         own.prepare = [](mnn_operator_call_t& call) {
-            return call.inputs[0]->rank == 4 && call.inputs[0]->bytes == 6 * 42 * 4 ? MNN_OK
-                                                                                    : MNN_ERROR_INTERNAL;
+            return call.inputs[0]->rank == 4 && call.inputs[0]->bytes == 6 * 42 * 4 ? MNN_OK : MNN_ERROR_INTERNAL;
         };
         own.compute = compute;
         const uint64_t before = ValidationGuard::unexpected();
         {
             OwnNet model(net(), {&own});
-            PublicSession session(model.interpreter, {"", device ? MNN_FORWARD_VULKAN : MNN_FORWARD_CPU, 1,
-                                                      MNN_GPU_RECORD_BATCH});
+            PublicSession session(model.interpreter,
+                                  {"", device ? MNN_FORWARD_VULKAN : MNN_FORWARD_CPU, 1, MNN_GPU_RECORD_BATCH});
             ASSERT_EQ(session.created, MNN_OK) << session.error;
             EXPECT_EQ(session.backendOf("several"), "cpu");
             if (device) {
@@ -74,8 +73,7 @@ TEST(OwnOperator, RunsOnTheHostBetweenOperatorsOfTheDevice) {
     for (size_t output = 0; output < 2; ++output) {
         ASSERT_EQ(results[0][output].size(), results[1][output].size());
         for (size_t i = 0; i < results[0][output].size(); ++i)
-            EXPECT_NEAR(results[0][output][i], results[1][output][i],
-                        1e-3 * (1 + std::fabs(results[0][output][i])))
+            EXPECT_NEAR(results[0][output][i], results[1][output][i], 1e-3 * (1 + std::fabs(results[0][output][i])))
                 << "output " << output << ", element " << i;
     }
 }

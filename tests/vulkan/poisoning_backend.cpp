@@ -34,9 +34,9 @@ class PoisonedUpload final : public VulkanExecution {
     void encode(FrameRecorder& recorder) const override {
         const Packed p(device_);
         const int64_t total = device_.storageElements();
-        recorder.dispatch(
-            *pipeline_, {{recorder.reads(static_cast<const Block&>(*staging_)), recorder.writes(device_)}},
-            Push().u(total).u(p.blocks * kChannelBlock).u(p.plane), ceilDiv(total, pipeline_->localSize));
+        recorder.dispatch(*pipeline_,
+                          {{recorder.reads(static_cast<const Block&>(*staging_)), recorder.writes(device_)}},
+                          Push().u(total).u(p.blocks * kChannelBlock).u(p.plane), ceilDiv(total, pipeline_->localSize));
     }
 
   private:

@@ -14,9 +14,7 @@ class PoisoningBackend final : public DeviceBackend {
         return backend_.supports(command, reason);
     }
     bool narrowsFloats() const noexcept override { return backend_.narrowsFloats(); }
-    StorageChoice chooseStorage(const Command& command) const override {
-        return backend_.chooseStorage(command);
-    }
+    StorageChoice chooseStorage(const Command& command) const override { return backend_.chooseStorage(command); }
     std::unique_ptr<Execution> create(const Command& command, std::string& reason) override {
         return backend_.create(command, reason);
     }
@@ -25,15 +23,12 @@ class PoisoningBackend final : public DeviceBackend {
     int64_t storageBytes(const Operand& tensor) const override { return backend_.storageBytes(tensor); }
     int64_t alignment() const noexcept override { return backend_.alignment(); }
     DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) override;
-    DeviceBlockPtr share(const SharedBuffer& buffer, int64_t bytes) override {
-        return backend_.share(buffer, bytes);
-    }
+    DeviceBlockPtr share(const SharedBuffer& buffer, int64_t bytes) override { return backend_.share(buffer, bytes); }
     SharedBuffer describe(const DeviceBlock& block, int64_t offset, int64_t bytes,
                           SharedBuffer::Kind kind) const override {
         return backend_.describe(block, offset, bytes, kind);
     }
-    std::unique_ptr<BlockCopy> createCopy(const DeviceBlock& from, const DeviceBlock& to,
-                                          int64_t bytes) override {
+    std::unique_ptr<BlockCopy> createCopy(const DeviceBlock& from, const DeviceBlock& to, int64_t bytes) override {
         return backend_.createCopy(from, to, bytes);
     }
     std::unique_ptr<Execution> createUpload(const Operand& host, const Operand& staging,

@@ -26,8 +26,7 @@ void check(const PoolParams& params, const Shape& shape, bool packed = true, boo
     c.inputs[0].packed = packed;
     Shape out = shape;
     const PoolWindow w = poolWindow(params, shape, "test");
-    for (int i = 2; i < out.rank(); ++i)
-        out[i] = params.global ? 1 : w.axis[out.rank() == 5 ? i - 2 : i - 1].out;
+    for (int i = 2; i < out.rank(); ++i) out[i] = params.global ? 1 : w.axis[out.rank() == 5 ? i - 2 : i - 1].out;
     c.outputs.resize(indices ? 2 : 1);
     for (Value& output : c.outputs) output.shape = out;
     if (indices) c.outputs[1].isInt = true;
@@ -53,8 +52,7 @@ TEST(Pooling, Windows) {
 
 TEST(Pooling, PaddingAndCountRules) {
     for (const bool average : {false, true})
-        for (const PoolCount count :
-             {PoolCount::Default, PoolCount::IncludePadding, PoolCount::ExcludePadding}) {
+        for (const PoolCount count : {PoolCount::Default, PoolCount::IncludePadding, PoolCount::ExcludePadding}) {
             PoolParams p = plane(average, 3, 2, 0);
             p.count = count;
             for (const PoolPad pad : {PoolPad::Same, PoolPad::Valid}) {
@@ -87,9 +85,8 @@ TEST(Pooling, Global) {
         PoolParams p;
         p.average = average;
         p.global = true;
-        for (const Shape& shape :
-             {Shape{1, 1, 1, 1}, Shape{2, 5, 3, 3}, Shape{2, 9, 7, 7}, Shape{3, 6, 31, 33},
-              Shape{1, 3, 130, 70}, Shape{2, 5}, Shape{2, 3, 40}, Shape{1, 5, 3, 4, 5}})
+        for (const Shape& shape : {Shape{1, 1, 1, 1}, Shape{2, 5, 3, 3}, Shape{2, 9, 7, 7}, Shape{3, 6, 31, 33},
+                                   Shape{1, 3, 130, 70}, Shape{2, 5}, Shape{2, 3, 40}, Shape{1, 5, 3, 4, 5}})
             check(p, shape);
     }
 }

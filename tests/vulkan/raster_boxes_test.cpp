@@ -33,8 +33,7 @@ OpCase raster(const std::vector<Shape>& inputs, const Shape& out, std::vector<Re
     OpCase c;
     uint32_t seed = 1;
     for (const Shape& shape : inputs) {
-        c.inputs.push_back(isInt ? randomInts(shape, seed++, INT32_MIN, INT32_MAX)
-                                 : randomValue(shape, seed++));
+        c.inputs.push_back(isInt ? randomInts(shape, seed++, INT32_MIN, INT32_MAX) : randomValue(shape, seed++));
         c.inputs.back().packed = packed;
     }
     c.outputs.resize(1);
@@ -89,10 +88,8 @@ TEST(RasterBoxes, ConcatOfChannels) {
 }
 
 TEST(RasterBoxes, SlicesOfChannels) {
-    for (const auto& [from, count] :
-         {std::pair<int64_t, int64_t>{0, 4}, {4, 8}, {8, 6}, {3, 5}, {12, 2}, {0, 14}})
-        check({{2, 14, 5, 6}}, {2, count, 5, 6},
-              {region(0, from * 30, 0, {{2, 420, count * 30}, {count * 30, 1, 1}})});
+    for (const auto& [from, count] : {std::pair<int64_t, int64_t>{0, 4}, {4, 8}, {8, 6}, {3, 5}, {12, 2}, {0, 14}})
+        check({{2, 14, 5, 6}}, {2, count, 5, 6}, {region(0, from * 30, 0, {{2, 420, count * 30}, {count * 30, 1, 1}})});
 }
 
 TEST(RasterBoxes, CropsAndPaddings) {
@@ -102,8 +99,7 @@ TEST(RasterBoxes, CropsAndPaddings) {
     check({{1, 5, 6, 8}}, {1, 5, 6, 4}, {region(0, 4, 0, {{30, 8, 4}, {4, 1, 1}})});
     // Mirrored columns.
     check({{1, 7, 4, 6}}, {1, 7, 4, 8},
-          {region(0, 0, 1, {{28, 6, 8}, {6, 1, 1}}), region(0, 1, 0, {{28, 6, 8}}),
-           region(0, 4, 7, {{28, 6, 8}})});
+          {region(0, 0, 1, {{28, 6, 8}, {6, 1, 1}}), region(0, 1, 0, {{28, 6, 8}}), region(0, 4, 7, {{28, 6, 8}})});
     check({{2, 6, 3, 5}}, {2, 6, 3, 5}, {region(0, 14, 0, {{12, 15, 15}, {15, -1, 1}})});
 }
 

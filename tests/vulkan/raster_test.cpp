@@ -44,8 +44,8 @@ OpCase concat(std::vector<Value> inputs) {
     const int64_t plane = first.elements(2, first.rank());
     for (int i = 0; i < static_cast<int>(inputs.size()); ++i) {
         const int64_t own = inputs[static_cast<size_t>(i)].shape[1];
-        c.regions.push_back(region(i, {0, {own * plane, plane, 1}},
-                                   {at * plane, {channels * plane, plane, 1}}, {first[0], own, plane}));
+        c.regions.push_back(region(i, {0, {own * plane, plane, 1}}, {at * plane, {channels * plane, plane, 1}},
+                                   {first[0], own, plane}));
         at += own;
     }
     Shape shape = first;

@@ -17,8 +17,7 @@ struct Sizes {
 };
 
 constexpr Sizes kSizes[] = {
-    {3, 2, 5, 35, 2}, {40, 1, 3, 16, 2}, {2, 7, 33, 100, 1},
-    {1, 1, 6, 20, 1}, {5, 5, 4, 17, 1},  {9, 3, 1, 1, 2},
+    {3, 2, 5, 35, 2}, {40, 1, 3, 16, 2}, {2, 7, 33, 100, 1}, {1, 1, 6, 20, 1}, {5, 5, 4, 17, 1}, {9, 3, 1, 1, 2},
 };
 
 std::shared_ptr<RecurrentParams> paramsOf(const Sizes& s) {
@@ -47,8 +46,7 @@ OpCase onnxCase(OpType type, const Sizes& s, bool given, int last) {
     c.type = type;
     c.params = paramsOf(s);
     c.inputs = {randomValue({s.steps, s.batch, s.inputs}, 1), randomValue({s.directions, rows, s.inputs}, 2),
-                randomValue({s.directions, rows, s.hidden}, 3, -height, height),
-                randomValue({s.directions, rows}, 4)};
+                randomValue({s.directions, rows, s.hidden}, 3, -height, height), randomValue({s.directions, rows}, 4)};
     for (int i = 0; given && i < (lstm ? 2 : 1); ++i)
         c.inputs.push_back(randomValue({s.directions, s.batch, s.hidden}, 5 + static_cast<uint32_t>(i)));
     setOutputs(c, s, true, last);
@@ -102,8 +100,7 @@ TEST(Recurrent, Gru) {
 TEST(Recurrent, LstmBlockCell) {
     for (const bool peephole : {false, true})
         for (const float clip : {0.0f, 0.4f})
-            for (const auto& [batch, inputs, hidden] :
-                 {std::array{2, 3, 40}, {1, 130, 67}, {9, 1, 15}, {3, 17, 1}}) {
+            for (const auto& [batch, inputs, hidden] : {std::array{2, 3, 40}, {1, 130, 67}, {9, 1, 15}, {3, 17, 1}}) {
                 SCOPED_TRACE(::testing::Message() << "peephole " << peephole << ", clip " << clip);
                 auto params = std::make_shared<LstmBlockParams>();
                 params->peephole = peephole;
@@ -138,10 +135,9 @@ TEST(Recurrent, GruWithRowsOfWeights) {
             OpCase c;
             c.type = OpType::RNNSequenceGRU;
             c.params = params;
-            c.inputs = {
-                randomValue({s.steps, s.batch, s.inputs}, 1),
-                randomValue({1, 3 * s.hidden, s.inputs}, 2, -height, height), randomValue({3 * s.hidden}, 3),
-                randomValue({1, 3 * s.hidden, s.hidden}, 4, -height, height), randomValue({3 * s.hidden}, 5)};
+            c.inputs = {randomValue({s.steps, s.batch, s.inputs}, 1),
+                        randomValue({1, 3 * s.hidden, s.inputs}, 2, -height, height), randomValue({3 * s.hidden}, 3),
+                        randomValue({1, 3 * s.hidden, s.hidden}, 4, -height, height), randomValue({3 * s.hidden}, 5)};
             if (given) c.inputs.push_back(randomValue({1, s.batch, s.hidden}, 6));
             setOutputs(c, s, true, 1);
             expectSameAsCpu(c, 2e-6, 1e-2);

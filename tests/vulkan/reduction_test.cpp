@@ -47,8 +47,7 @@ TEST(Reduction, Floats) {
 }
 
 TEST(Reduction, OddExtents) {
-    for (const Shape& shape :
-         {Shape{1, 1, 1}, Shape{3, 1, 7}, Shape{5, 67, 1}, Shape{3, 33, 5}, Shape{2, 300, 4}})
+    for (const Shape& shape : {Shape{1, 1, 1}, Shape{3, 1, 7}, Shape{5, 67, 1}, Shape{3, 33, 5}, Shape{2, 300, 4}})
         for (int axis = 0; axis < 3; ++axis)
             expectSameAsCpu(reduction(Reduce::Mean, {axis}, randomValue(shape, 2, -2, 3), true), 2e-6, 5e-3);
     expectSameAsCpu(reduction(Reduce::Sum, {0}, randomValue({20000}, 3)), 1e-5, 1e-2);
@@ -68,8 +67,7 @@ TEST(Reduction, PackedPlanes) {
 }
 
 TEST(Reduction, Integers) {
-    for (const Reduce operation :
-         {Reduce::Sum, Reduce::Max, Reduce::Min, Reduce::Prod, Reduce::Any, Reduce::All})
+    for (const Reduce operation : {Reduce::Sum, Reduce::Max, Reduce::Min, Reduce::Prod, Reduce::Any, Reduce::All})
         for (const std::vector<int>& axes : {std::vector<int>{1}, {2}, {0, 2}, {0, 1, 2}}) {
             const bool logical = operation == Reduce::Any || operation == Reduce::All;
             const int spread = logical ? 1 : operation == Reduce::Prod ? 3 : 100000;

@@ -62,8 +62,8 @@ TEST(RoiAlign, Forms) {
             p.height = height;
             p.width = width;
             p.scale = scale;
-            expectSameAsCpu(align(asPacked(randomValue(shape, 1)), boxes(14, indexed, shape[0]), p, indexed),
-                            1e-5, 5e-3);
+            expectSameAsCpu(align(asPacked(randomValue(shape, 1)), boxes(14, indexed, shape[0]), p, indexed), 1e-5,
+                            5e-3);
         }
     });
 }

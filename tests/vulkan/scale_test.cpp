@@ -22,14 +22,12 @@ TEST(Scale, PerChannel) {
 }
 
 TEST(Scale, Epilogue) {
-    for (const Epilogue& epilogue : {Epilogue{.lo = 0},
-                                     {.lo = -0.5f, .hi = 1},
-                                     {.act = Act::Silu},
-                                     {.act = Act::Tanh, .lo = -0.25f, .hi = 0.5f}})
+    for (const Epilogue& epilogue :
+         {Epilogue{.lo = 0}, {.lo = -0.5f, .hi = 1}, {.act = Act::Silu}, {.act = Act::Tanh, .lo = -0.25f, .hi = 0.5f}})
         for (const Shape& shape : kChannelShapes)
             for (const bool packed : {false, true}) {
-                OpCase c = sameShape(OpType::Scale, scaleParams(shape[1]),
-                                     asPacked(randomValue(shape, 6, -3, 3), packed));
+                OpCase c =
+                    sameShape(OpType::Scale, scaleParams(shape[1]), asPacked(randomValue(shape, 6, -3, 3), packed));
                 c.epilogue = epilogue;
                 expectSameAsCpu(c, 1e-5, 5e-3);
             }

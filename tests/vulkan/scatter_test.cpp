@@ -1,4 +1,5 @@
-// ScatterNd and ScatterElements: later updates win, or updates are combined in order. Indices outside: index_check_test.cpp.
+// ScatterNd and ScatterElements: later updates win, or updates are combined in order. Indices outside:
+// index_check_test.cpp.
 #include "ops/scatter.h"
 
 #include <gtest/gtest.h>
@@ -52,8 +53,7 @@ OpCase scatterElements(const Shape& data, const Shape& indices, int axis, bool i
     const auto value = [&](const Shape& of, uint32_t seed) {
         return isInt ? randomInts(of, seed, INT32_MIN, INT32_MAX) : randomValue(of, seed);
     };
-    c.inputs = {value(data, 1),
-                randomInts(indices, 2, static_cast<int>(-data[axis]), static_cast<int>(data[axis]) - 1),
+    c.inputs = {value(data, 1), randomInts(indices, 2, static_cast<int>(-data[axis]), static_cast<int>(data[axis]) - 1),
                 value(indices, 3)};
     c.outputs.resize(1);
     c.outputs[0].shape = data;
@@ -94,13 +94,11 @@ TEST(Scatter, Reductions) {
             SCOPED_TRACE(static_cast<int>(reduction));
             for (int depth = 1; depth <= 4; ++depth)
                 for (const bool data : {false, true})
-                    expectSameAsCpu(scatterNd({5, 4, 3, 7}, depth, 75, isInt, data, reduction), 0,
-                                    isInt ? -1 : 2e-3);
+                    expectSameAsCpu(scatterNd({5, 4, 3, 7}, depth, 75, isInt, data, reduction), 0, isInt ? -1 : 2e-3);
             for (int axis = 0; axis < 4; ++axis) {
                 Shape indices{4, 3, 6, 2};
                 indices[axis] = 9;
-                expectSameAsCpu(scatterElements({4, 5, 6, 3}, indices, axis, isInt, reduction), 0,
-                                isInt ? -1 : 2e-3);
+                expectSameAsCpu(scatterElements({4, 5, 6, 3}, indices, axis, isInt, reduction), 0, isInt ? -1 : 2e-3);
             }
         }
 }

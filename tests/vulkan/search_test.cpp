@@ -43,8 +43,7 @@ TEST(Search, AxesAndTies) {
                 expectSameAsCpu(search(largest, input, axis), 0, 0);
                 expectSameAsCpu(search(largest, randomInts(shape, 7, -5, 5), axis), 0);
             }
-        const float nan = std::numeric_limits<float>::quiet_NaN(),
-                    inf = std::numeric_limits<float>::infinity();
+        const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
         Value odd = randomValue({5, 16}, 8);
         for (size_t i = 0; i < 16; ++i) {
             odd.floats[i] = nan;

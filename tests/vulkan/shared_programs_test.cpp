@@ -11,7 +11,8 @@
 namespace mnnc::vulkan::test {
 namespace {
 
-// A convolution, whose weights lie on the device, beside a gather by indices of the run, which reports those out of range.
+// A convolution, whose weights lie on the device, beside a gather by indices of the run, which reports those out of
+// range.
 class SharedNet : public NetBuilder {
   public:
     wire::NetT make() {
@@ -31,8 +32,7 @@ class OpenNet {
     // The results for one of many inputs.
     static std::vector<std::vector<float>> run(Session& session, int seed) {
         std::vector<float> map(4 * 81);
-        for (size_t i = 0; i < map.size(); ++i)
-            map[i] = std::sin(static_cast<float>(i * 7) + static_cast<float>(seed));
+        for (size_t i = 0; i < map.size(); ++i) map[i] = std::sin(static_cast<float>(i * 7) + static_cast<float>(seed));
         std::vector<int32_t> rows(70);
         for (size_t i = 0; i < rows.size(); ++i) rows[i] = (static_cast<int32_t>(i) * 13 + seed) % 100;
         copyFromHost(session.input(0), session.inputData(0), map.data(), Format::NCHW);

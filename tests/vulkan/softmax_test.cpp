@@ -21,8 +21,7 @@ ParamsPtr softmaxParams(int axis) {
 
 TEST(Softmax, Axes) {
     const Value input = randomValue({2, 5, 3, 8}, 1, -6, 6);
-    for (int axis = -1; axis < 4; ++axis)
-        expectSameAsCpu(sameShape(OpType::Softmax, softmaxParams(axis), input), 1e-6);
+    for (int axis = -1; axis < 4; ++axis) expectSameAsCpu(sameShape(OpType::Softmax, softmaxParams(axis), input), 1e-6);
     Value packed = input;
     packed.packed = true;
     expectSameAsCpu(sameShape(OpType::Softmax, softmaxParams(1), packed), 1e-6);
@@ -31,8 +30,7 @@ TEST(Softmax, Axes) {
 
 TEST(Softmax, Lengths) {
     for (const int64_t length : {1, 3, 10, 65, 1000, 1031, 5000})
-        expectSameAsCpu(sameShape(OpType::Softmax, softmaxParams(1), randomValue({3, length}, 3, -20, 20)),
-                        1e-6);
+        expectSameAsCpu(sameShape(OpType::Softmax, softmaxParams(1), randomValue({3, length}, 3, -20, 20)), 1e-6);
     expectSameAsCpu(sameShape(OpType::Softmax, softmaxParams(0), randomValue({700, 3}, 4, -20, 20)), 1e-6);
     expectSameAsCpu(sameShape(OpType::Softmax, softmaxParams(-1), randomValue({300, 7}, 5, -20, 20)), 1e-6);
 }
@@ -46,8 +44,7 @@ TEST(Softmax, Extremes) {
         input.floats[12 + i] = i % 3 ? -inf : 1;
         input.floats[24 + i] = -1e30f;
     }
-    for (const int axis : {0, 1})
-        expectSameAsCpu(sameShape(OpType::Softmax, softmaxParams(axis), input), 1e-6, -1);
+    for (const int axis : {0, 1}) expectSameAsCpu(sameShape(OpType::Softmax, softmaxParams(axis), input), 1e-6, -1);
 }
 
 }  // namespace mnnc::vulkan::test

@@ -1,5 +1,5 @@
-// Measured choices of kernels: each level gives right results, later sessions measure nothing again, and what a stored cache
-// says is checked.
+// Measured choices of kernels: each level gives right results, later sessions measure nothing again, and what a stored
+// cache says is checked.
 #include <gtest/gtest.h>
 
 #include <cstring>

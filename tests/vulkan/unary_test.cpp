@@ -37,9 +37,8 @@ TEST(Unary, EveryCode) {
     for (int code = 0; code <= 34; ++code) {
         SCOPED_TRACE(code);
         const bool steep = code == 7 || code == 11 || code == 15 || code == 19 || code == 24 || code == 28;
-        expectSameAsCpu(
-            sameShape(OpType::UnaryOp, unaryParams(code), asPacked(argumentsOf(code), code % 2 == 1)), 1e-6,
-            steep ? 3e-2 : 2e-2);
+        expectSameAsCpu(sameShape(OpType::UnaryOp, unaryParams(code), asPacked(argumentsOf(code), code % 2 == 1)), 1e-6,
+                        steep ? 3e-2 : 2e-2);
     }
 }
 
@@ -47,9 +46,8 @@ TEST(Unary, Shapes) {
     for (const Shape& shape : {Shape{1}, Shape{1, 1}, Shape{2, 3, 5, 7}, Shape{3, 6, 1}, Shape{67}})
         for (const bool packed : {false, true})
             if (!packed || shape.rank() > 1)
-                expectSameAsCpu(sameShape(OpType::UnaryOp, unaryParams(29),
-                                          asPacked(randomValue(shape, 2, -8, 8), packed)),
-                                1e-6);
+                expectSameAsCpu(
+                    sameShape(OpType::UnaryOp, unaryParams(29), asPacked(randomValue(shape, 2, -8, 8), packed)), 1e-6);
 }
 
 // Large angles need many bits of pi.
@@ -57,13 +55,11 @@ TEST(Unary, LargeArguments) {
     Value value;
     value.shape = {9, 16};
     for (int i = 0; i < 144; ++i)
-        value.floats.push_back((i % 2 ? -1.0f : 1.0f) *
-                               std::ldexp(1.0f + static_cast<float>(i) / 91.0f, i % 40));
+        value.floats.push_back((i % 2 ? -1.0f : 1.0f) * std::ldexp(1.0f + static_cast<float>(i) / 91.0f, i % 40));
     for (const int code : {9, 10, 11, 14, 20, 29, 30, 25, 26, 33, 34})
         expectSameAsCpu(sameShape(OpType::UnaryOp, unaryParams(code), value), code == 11 ? 1e-5 : 1e-6, -1);
     for (float& x : value.floats) x = std::ldexp(x, 80);
-    for (const int code : {9, 10})
-        expectSameAsCpu(sameShape(OpType::UnaryOp, unaryParams(code), value), 1e-6, -1);
+    for (const int code : {9, 10}) expectSameAsCpu(sameShape(OpType::UnaryOp, unaryParams(code), value), 1e-6, -1);
     for (float& x : value.floats) x = std::fabs(x);
     for (const int code : {8, 16, 18, 20})
         expectSameAsCpu(sameShape(OpType::UnaryOp, unaryParams(code), value), 1e-6, -1);

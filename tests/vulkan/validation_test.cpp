@@ -36,8 +36,8 @@ class Validation : public ::testing::Test {
         std::vector<uint32_t> push{groups, 0};
         push.insert(push.end(), words);
         api().vkCmdBindPipeline(buffer(), VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
-        api().vkCmdBindDescriptorSets(buffer(), VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, 1, &set,
-                                      0, nullptr);
+        api().vkCmdBindDescriptorSets(buffer(), VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, 1, &set, 0,
+                                      nullptr);
         api().vkCmdPushConstants(buffer(), pipeline.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                  static_cast<uint32_t>(push.size() * 4), push.data());
         api().vkCmdDispatch(buffer(), groups, 1, 1);
@@ -45,9 +45,8 @@ class Validation : public ::testing::Test {
     void barrier() {
         const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, VK_ACCESS_SHADER_WRITE_BIT,
                                      VK_ACCESS_SHADER_READ_BIT};
-        api().vkCmdPipelineBarrier(buffer(), VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                                   VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 1, &memory, 0, nullptr, 0,
-                                   nullptr);
+        api().vkCmdPipelineBarrier(buffer(), VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                                   0, 1, &memory, 0, nullptr, 0, nullptr);
     }
     // Fills one block and reads it into another.
     void fillAndRead(bool withBarrier) {

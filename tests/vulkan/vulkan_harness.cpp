@@ -103,8 +103,7 @@ class Room {
             command.outputs.push_back(describe(value));
             outputs_.push_back(command.outputs.back());
         }
-        StageEncoder encoder(context_, planning_, OperandNumbers::Kind::Constant, 0, 0, temporaries_,
-                             folded_);
+        StageEncoder encoder(context_, planning_, OperandNumbers::Kind::Constant, 0, 0, temporaries_, folded_);
         const auto isOutput = [this](const Operand* tensor) {
             return std::find(outputs_.begin(), outputs_.end(), tensor) != outputs_.end();
         };
@@ -123,8 +122,8 @@ class Room {
         const auto fold = [&](const Command& constant) { encoder.fold(constant); };
         const Cancellation never;
         runPasses(plan,
-                  {cpu_, context_.device, never, isOutput, isFromOutside, temporary, fold, planning_.numbers,
-                   nullptr, 0, false, false},
+                  {cpu_, context_.device, never, isOutput, isFromOutside, temporary, fold, planning_.numbers, nullptr,
+                   0, false, false},
                   nullptr);
         bind(plan);
         steps_ = std::move(plan.steps);
@@ -170,8 +169,7 @@ class Room {
             constants_->reserve(plan.needs.of(MemoryBlock::Constants), "constants");
         frame_.grow(planning_.numbers.end());
         for (const Placement& placement : plan.placements) placement.bind(frame_, bases);
-        for (const KnownOperand& known : plan.known)
-            frame_.place(known.operand, const_cast<void*>(known.values));
+        for (const KnownOperand& known : plan.known) frame_.place(known.operand, const_cast<void*>(known.values));
         bindViews(frame_, placedViews(plan.views));
         if (!plan.constantUploads.empty()) device_->record(plan.constantUploads, frame_)->run();
         for (Step& step : plan.steps)
@@ -258,13 +256,12 @@ void compare(const Outcome& reference, const Outcome& result, double tolerance) 
         const double allowed = tolerance * (1 + largest);
         size_t wrong = 0, first = 0;
         for (size_t i = 0; i < a.size(); ++i) {
-            const bool close =
-                closeEnough(static_cast<double>(a[i]), static_cast<double>(b[i]), allowed, result.half);
+            const bool close = closeEnough(static_cast<double>(a[i]), static_cast<double>(b[i]), allowed, result.half);
             if (!close && wrong++ == 0) first = i;
         }
-        EXPECT_EQ(wrong, 0u) << "output " << k << ", " << wrong << " of " << a.size()
-                             << " values differ; the first at " << first << ": " << b[first]
-                             << ", the CPU says " << a[first] << "; allowed is " << allowed;
+        EXPECT_EQ(wrong, 0u) << "output " << k << ", " << wrong << " of " << a.size() << " values differ; the first at "
+                             << first << ": " << b[first] << ", the CPU says " << a[first] << "; allowed is "
+                             << allowed;
     }
 }
 

@@ -55,10 +55,8 @@ Figures measure(const BenchOptions& options, uint64_t residentAtStart) {
     figures.softwareDriver = softwareDriver(session);
     if (!figures.softwareDriver.empty()) {
         progress.clear();
-        text::print(
-            stderr,
-            "mnn bench: warning: '{}' is a software driver: these are times of the CPU, not of a GPU\n",
-            figures.softwareDriver);
+        text::print(stderr, "mnn bench: warning: '{}' is a software driver: these are times of the CPU, not of a GPU\n",
+                    figures.softwareDriver);
     }
 
     const std::vector<Array> arrays = randomInputs(session, options.seed);
@@ -77,8 +75,7 @@ Figures measure(const BenchOptions& options, uint64_t residentAtStart) {
     // Both the time and the least number of runs have to pass.
     const auto show = [&] {
         runs++;
-        const double part =
-            std::min(since(warm) / (warmUp + wanted + 1), runs / (kLeastWarmUps + kLeastRuns));
+        const double part = std::min(since(warm) / (warmUp + wanted + 1), runs / (kLeastWarmUps + kLeastRuns));
         progress.showPart([part] { return part; });
     };
     for (int i = 0; i < kLeastWarmUps || (since(warm) < warmUp && i < kMostWarmUps); i++) {

@@ -36,8 +36,7 @@ class Canvas {
         bottom = std::min(bottom, picture_.height);
         for (int y = std::max(top, 0); y < bottom; y++)
             for (int x = std::max(left, 0); x < right; x++)
-                std::copy(colour.begin(), colour.end(),
-                          &picture_.pixels[(size_t(y) * picture_.width + x) * 3]);
+                std::copy(colour.begin(), colour.end(), &picture_.pixels[(size_t(y) * picture_.width + x) * 3]);
     }
 
     // The lines lie inside of the rectangle, whose right and lower edges are exclusive.
@@ -64,8 +63,7 @@ class Canvas {
         for (int y = 0; y < kLetterHeight; y++)
             for (int x = 0; x < kLetterWidth; x++)
                 if (isInk(which, x, y))
-                    fill(left + x * dot_, top + y * dot_, left + (x + 1) * dot_, top + (y + 1) * dot_,
-                         kWhite);
+                    fill(left + x * dot_, top + y * dot_, left + (x + 1) * dot_, top + (y + 1) * dot_, kWhite);
     }
 
     Picture& picture_;
@@ -74,19 +72,16 @@ class Canvas {
 
 }  // namespace
 
-void drawDetections(Picture& picture, const std::vector<Detection>& detections,
-                    const std::vector<std::string>& names) {
+void drawDetections(Picture& picture, const std::vector<Detection>& detections, const std::vector<std::string>& names) {
     Canvas canvas(picture);
     for (size_t i = detections.size(); i-- > 0;) {
         const Detection& box = detections[i];
         const Colour colour = kColours[static_cast<size_t>(std::max<int64_t>(box.kind, 0)) % kColours.size()];
         const auto left = static_cast<int>(std::floor(box.x1)), top = static_cast<int>(std::floor(box.y1));
-        canvas.frame(left, top, static_cast<int>(std::ceil(box.x2)), static_cast<int>(std::ceil(box.y2)),
-                     colour);
+        canvas.frame(left, top, static_cast<int>(std::ceil(box.x2)), static_cast<int>(std::ceil(box.y2)), colour);
         const std::string name = className(box.kind, names);
         const std::string words = name.empty() ? "" : name + ' ';
-        canvas.words(left, top, lettersOf(words + text::format("{:.2f}", box.score)).substr(0, kLongestWords),
-                     colour);
+        canvas.words(left, top, lettersOf(words + text::format("{:.2f}", box.score)).substr(0, kLongestWords), colour);
     }
 }
 

@@ -13,26 +13,22 @@ namespace {
 using Columns = std::vector<Column>;
 const Columns kEdges = {Column::X1, Column::Y1, Column::X2, Column::Y2};
 const Columns kEdgesTopFirst = {Column::Y1, Column::X1, Column::Y2, Column::X2};
-const Columns kEdgesScoreClass = {Column::X1, Column::Y1,    Column::X2,
-                                  Column::Y2, Column::Score, Column::Class};
-const Columns kClassScoreEdges = {Column::Class, Column::Score, Column::X1,
-                                  Column::Y1,    Column::X2,    Column::Y2};
+const Columns kEdgesScoreClass = {Column::X1, Column::Y1, Column::X2, Column::Y2, Column::Score, Column::Class};
+const Columns kClassScoreEdges = {Column::Class, Column::Score, Column::X1, Column::Y1, Column::X2, Column::Y2};
 
 Columns parsedColumns(const std::vector<std::string>& names) {
     Columns columns;
     std::multiset<Column> given;
     for (const std::string& name : names) {
         const auto* const found = std::find(std::begin(kColumnNames), std::end(kColumnNames), name);
-        if (found == std::end(kColumnNames))
-            throw UsageError(text::format("--columns: there is no column '{}'", name));
+        if (found == std::end(kColumnNames)) throw UsageError(text::format("--columns: there is no column '{}'", name));
         columns.push_back(static_cast<Column>(found - std::begin(kColumnNames)));
         given.insert(columns.back());
     }
     const auto has = [&](Column column) { return given.count(column) == 1; };
     const auto isAxis = [&](Column low, Column high, Column centre, Column extent) {
         const size_t all = given.count(low) + given.count(high) + given.count(centre) + given.count(extent);
-        return all == 2 &&
-               ((has(low) && has(high)) || (has(low) && has(extent)) || (has(centre) && has(extent)));
+        return all == 2 && ((has(low) && has(high)) || (has(low) && has(extent)) || (has(centre) && has(extent)));
     };
     if (!isAxis(Column::X1, Column::X2, Column::CentreX, Column::Width) ||
         !isAxis(Column::Y1, Column::Y2, Column::CentreY, Column::Height))
@@ -105,8 +101,7 @@ bool findByOperator(const Interpreter& model, const std::vector<NamedArray>& out
 [[noreturn]] void refuse(const std::vector<NamedArray>& outputs, const char* what) {
     std::string list;
     for (const NamedArray& output : outputs)
-        list +=
-            text::format("{}'{}' ({})", list.empty() ? "" : ", ", output.name, shapeText(output.array.shape));
+        list += text::format("{}'{}' ({})", list.empty() ? "" : ", ", output.name, shapeText(output.array.shape));
     throw UsageError(text::format("{}; the outputs are {}", what, list));
 }
 
@@ -127,23 +122,20 @@ void findCompanions(const std::vector<NamedArray>& outputs, BoxForm& form) {
         });
     if (form.classes.empty() && !has(Column::Class) && !has(Column::Classes))
         form.classes = onlyOutput(outputs, [&](const NamedArray& output) {
-            return isElse(output) && holdsOneOf(output.name, {"label", "class"}) &&
-                   output.name != form.scores;
+            return isElse(output) && holdsOneOf(output.name, {"label", "class"}) && output.name != form.scores;
         });
     if (form.scores.empty() && !has(Column::Score) && !has(Column::Classes))
-        refuse(outputs,
-               "no output with the scores of the boxes was recognised: give --scores NAME, or --columns");
+        refuse(outputs, "no output with the scores of the boxes was recognised: give --scores NAME, or --columns");
 }
 
 Columns columnsOf(const std::vector<NamedArray>& outputs, const std::string& boxes) {
     const Array& array = *findOutput(outputs, boxes);
     if (hasRowsOf(array, 4)) return kEdges;
     if (hasRowsOf(array, 6)) return kEdgesScoreClass;
-    refuse(outputs,
-           text::format("what the numbers of '{}' are was not recognised: give --columns, for example "
-                        "cx,cy,w,h,classes (YOLOv8 and later) or cx,cy,w,h,score,classes (YOLOv5)",
-                        boxes)
-               .c_str());
+    refuse(outputs, text::format("what the numbers of '{}' are was not recognised: give --columns, for example "
+                                 "cx,cy,w,h,classes (YOLOv8 and later) or cx,cy,w,h,score,classes (YOLOv5)",
+                                 boxes)
+                        .c_str());
 }
 
 }  // namespace

@@ -81,11 +81,9 @@ void readUnordered(Case& item, const Json& value) {
     for (const Json& name : value.at("outputs").items()) {
         CaseTensor& output = outputNamed(item, name.string());
         output.unordered = true;
-        if (output.array.shape.empty())
-            throw ToolError(text::format("'{}' is a scalar, no list", output.name));
+        if (output.array.shape.empty()) throw ToolError(text::format("'{}' is a scalar, no list", output.name));
         if (first && first->array.shape[0] != output.array.shape[0])
-            throw ToolError(
-                text::format("'{}' and '{}' are no list of the same length", first->name, output.name));
+            throw ToolError(text::format("'{}' and '{}' are no list of the same length", first->name, output.name));
         first = &output;
     }
     if (value.contains("max_unmatched")) item.maxUnmatched = value.at("max_unmatched").integer();
@@ -101,8 +99,8 @@ std::vector<std::filesystem::path> findCases(const std::filesystem::path& path) 
     for (const fs::directory_entry& entry : fs::directory_iterator(path))
         if (isCase(entry.path())) found.push_back(entry.path());
     if (found.empty())
-        throw ToolError(text::format("no {} and no {} in '{}' nor one level below", kArchive, kDescription,
-                                     path.string()));
+        throw ToolError(
+            text::format("no {} and no {} in '{}' nor one level below", kArchive, kDescription, path.string()));
     std::sort(found.begin(), found.end());
     return found;
 }

@@ -41,8 +41,8 @@ int32_t ownFormat(const mnn_tensor_t* tensor) {
 
 // The text of a report, which `write` writes.
 template <typename Handle>
-std::string filledText(mnn_status (*write)(const Handle*, const char*, char*, size_t, size_t*),
-                       const Handle* handle, const std::string& what) {
+std::string filledText(mnn_status (*write)(const Handle*, const char*, char*, size_t, size_t*), const Handle* handle,
+                       const std::string& what) {
     size_t size = 0;
     check(write(handle, what.c_str(), nullptr, 0, &size));
     std::string text(size, '\0');
@@ -79,8 +79,7 @@ Runtime runtimeOf(const CommonFlags& flags) {
 
 }  // namespace
 
-Session createSession(const Interpreter& interpreter, const CommonFlags& flags,
-                      const std::vector<std::string>& saved) {
+Session createSession(const Interpreter& interpreter, const CommonFlags& flags, const std::vector<std::string>& saved) {
     const Runtime runtime = runtimeOf(flags);
     mnn_schedule_config_t config = flags.config();
     config.runtime = runtime.get();
@@ -122,11 +121,9 @@ void requireShapes(const Session& session) {
         const std::vector<int64_t> shape = shapeOf(input);
         bool isOpen = false;
         for (const int64_t dim : shape) isOpen = isOpen || dim < 0;
-        if (isOpen)
-            open += text::format("{}'{}' ({})", open.empty() ? "" : ", ", nameOf(input), shapeText(shape));
+        if (isOpen) open += text::format("{}'{}' ({})", open.empty() ? "" : ", ", nameOf(input), shapeText(shape));
     }
-    if (!open.empty())
-        throw UsageError(text::format("the model leaves dims open: give --shape for {}", open));
+    if (!open.empty()) throw UsageError(text::format("the model leaves dims open: give --shape for {}", open));
 }
 
 std::vector<mnn_tensor_t*> inputsOf(const Session& session) {
@@ -178,8 +175,8 @@ Element elementOf(const mnn_tensor_t* tensor) {
     if (type == MNN_TYPE_FLOAT16) return Element::Float32;
     for (const TypeRow& row : kTypes)
         if (row.type == type) return row.element;
-    throw ToolError(text::format("tensor '{}' has elements of type {}, which no .npy file holds",
-                                 nameOf(tensor), typeName(type)));
+    throw ToolError(
+        text::format("tensor '{}' has elements of type {}, which no .npy file holds", nameOf(tensor), typeName(type)));
 }
 
 const char* typeName(int32_t type) {
@@ -206,8 +203,7 @@ const char* formatName(int32_t format) {
 void resizeInput(const Session& session, mnn_tensor_t* input, const std::vector<int64_t>& shape) {
     std::vector<int32_t> dims;
     for (const int64_t dim : shape) {
-        if (dim > INT32_MAX)
-            throw ToolError(text::format("extent {} of '{}' is too large", dim, nameOf(input)));
+        if (dim > INT32_MAX) throw ToolError(text::format("extent {} of '{}' is too large", dim, nameOf(input)));
         dims.push_back(static_cast<int32_t>(dim));
     }
     check(mnn_session_resize_input(session.get(), input, dims.data(), dims.size()));
@@ -220,8 +216,8 @@ void writeTensor(mnn_tensor_t* tensor, const Array& array) {
     } catch (const ToolError& error) {
         throw ToolError(text::format("input '{}': {}", nameOf(tensor), error.what()));
     }
-    check(mnn_tensor_write_as(tensor, typed.bytes.data(), typed.bytes.size(), typeOf(typed.element),
-                              ownFormat(tensor)));
+    check(
+        mnn_tensor_write_as(tensor, typed.bytes.data(), typed.bytes.size(), typeOf(typed.element), ownFormat(tensor)));
 }
 
 Array readTensor(const mnn_tensor_t* tensor) {

@@ -162,12 +162,11 @@ class Report {
                                     {"backend", place.empty() ? Json() : Json(place)},
                                     {"agrees", !drifts}}));
         if (options_.json) return;
-        text::print("{} {:<9.2e} {:<10} {:<22} {}\n", drifts ? "DRIFT" : "same ", error,
-                    place.empty() ? "-" : place, made.type, made.tensor);
+        text::print("{} {:<9.2e} {:<10} {:<22} {}\n", drifts ? "DRIFT" : "same ", error, place.empty() ? "-" : place,
+                    made.type, made.tensor);
         if (drifts)
-            text::print("'{}' ({}) is the first operator beyond {:.0e}: {} on {} against {}\n", made.op,
-                        made.type, options_.tolerance, text::format("{:.2e}", error), options_.backends[1],
-                        options_.backends[0]);
+            text::print("'{}' ({}) is the first operator beyond {:.0e}: {} on {} against {}\n", made.op, made.type,
+                        options_.tolerance, text::format("{:.2e}", error), options_.backends[1], options_.backends[0]);
     }
 
     // Returns the exit code.
@@ -201,8 +200,7 @@ class Report {
             text::print("skipped: {} '{}', the session does not offer its result\n", one.type, one.tensor);
         text::print("{} tensors agree within {:.0e}, the largest error is {:.2e}", tensors_.items().size(),
                     options_.tolerance, worst_);
-        text::print("{}\n",
-                    skipped.empty() ? "" : text::format("; {} skipped", percentOf(skipped.size(), all)));
+        text::print("{}\n", skipped.empty() ? "" : text::format("; {} skipped", percentOf(skipped.size(), all)));
     }
 
     const CompareOptions& options_;

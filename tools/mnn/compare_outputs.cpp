@@ -47,8 +47,7 @@ class RowDistance {
   public:
     RowDistance(const std::vector<const CaseTensor*>& expected, const std::vector<Array>& ours)
         : expected_(expected), ours_(ours) {
-        for (const CaseTensor* output : expected)
-            scales_.push_back(std::max(largestMagnitude(output->array), 1e-300));
+        for (const CaseTensor* output : expected) scales_.push_back(std::max(largestMagnitude(output->array), 1e-300));
     }
 
     double operator()(size_t row, size_t ourRow) const {
@@ -170,8 +169,8 @@ Verdict compareUnordered(const std::vector<const CaseTensor*>& expected, const s
         verdict.error = std::max(verdict.error, apart(static_cast<size_t>(partner[ourRow]), ourRow));
     }
     verdict.passed = unmatched <= maxUnmatched;
-    verdict.remark = text::format("{} rows, {} at another place, {} without partner ({} allowed)", rows,
-                                  moved, unmatched, maxUnmatched);
+    verdict.remark = text::format("{} rows, {} at another place, {} without partner ({} allowed)", rows, moved,
+                                  unmatched, maxUnmatched);
     return verdict;
 }
 

@@ -46,9 +46,8 @@ std::string bashScript(const std::vector<CommandWords>& commands, const std::vec
         names += command.name + ' ';
         for (const OptionWords& option : command.options) {
             if (!option.takesValue) continue;
-            values +=
-                text::format("    '{} {}') {} ;;\n", command.name, option.name,
-                             option.values.empty() ? "return" : "words='" + joined(option.values) + "'");
+            values += text::format("    '{} {}') {} ;;\n", command.name, option.name,
+                                   option.values.empty() ? "return" : "words='" + joined(option.values) + "'");
         }
         options += text::format("    {}) words='{}' ;;\n", command.name, namesOf(command.options));
         if (!command.values.empty())
@@ -80,9 +79,7 @@ complete -o default -F _mnn mnn
 }
 
 std::string fishScript(const std::vector<CommandWords>& commands, const std::vector<OptionWords>& global) {
-    const auto quoted = [](const std::string& words) {
-        return '\'' + escaped(brief(words), "\\'", "\\") + '\'';
-    };
+    const auto quoted = [](const std::string& words) { return '\'' + escaped(brief(words), "\\'", "\\") + '\''; };
     const auto line = [&](const char* condition, const OptionWords& option) {
         const bool isLong = option.name.starts_with("--");
         std::string value;
@@ -113,8 +110,8 @@ std::string zshScript(const std::vector<CommandWords>& commands, const std::vect
         return '\'' + result + '\'';
     };
     const auto argument = [&](const OptionWords& option) {
-        std::string words = option.name + (option.takesValue && option.name.starts_with("--") ? "=" : "") +
-                            '[' + escaped(brief(option.description), "[]:\\", "\\") + ']';
+        std::string words = option.name + (option.takesValue && option.name.starts_with("--") ? "=" : "") + '[' +
+                            escaped(brief(option.description), "[]:\\", "\\") + ']';
         if (option.takesFile)
             words += ":file:_files";
         else if (option.takesValue)

@@ -29,8 +29,7 @@ void readExtents(const ConvertOptions& given, Settings& to) {
     for (const std::string& text : given.extents) {
         const size_t equals = text.rfind('=');
         char* end = nullptr;
-        const long value =
-            equals == std::string::npos ? -1 : std::strtol(text.c_str() + equals + 1, &end, 10);
+        const long value = equals == std::string::npos ? -1 : std::strtol(text.c_str() + equals + 1, &end, 10);
         if (value < 0 || value > INT32_MAX || *end || end == text.c_str() + equals + 1)
             throw UsageError(text::format("--extent '{}' is not of the form name=number", text));
         to.extents[text.substr(0, equals)] = static_cast<int32_t>(value);
@@ -109,9 +108,8 @@ void print(const Json& report, const std::string& output) {
     for (const Json& problem : report.at("problems").items()) {
         const std::string& domain = problem.at("domain").string();
         text::print("no form   {} '{}', opset {}: {}\n",
-                    (domain.empty() ? "" : domain + ".") + problem.at("op_type").string(),
-                    problem.at("node").string(), problem.at("opset").integer(),
-                    problem.at("reason").string());
+                    (domain.empty() ? "" : domain + ".") + problem.at("op_type").string(), problem.at("node").string(),
+                    problem.at("opset").integer(), problem.at("reason").string());
     }
     for (const Json& note : report.at("notes").items()) text::print("note      {}\n", note.string());
     text::print("nodes     {}, {} of them calls of functions\n", report.at("nodes").integer(),
@@ -131,8 +129,7 @@ int convert(const ConvertOptions& options) {
         Watched watched;
         Progress progress("converts " + options.model, 0, Progress::Drawn::ByThread);
         progress.showPart([&watched] {
-            return watched.total ? static_cast<double>(watched.done) / static_cast<double>(watched.total)
-                                 : -1.0;
+            return watched.total ? static_cast<double>(watched.done) / static_cast<double>(watched.total) : -1.0;
         });
         settings.options.progress = watch;
         settings.options.progress_user_data = &watched;

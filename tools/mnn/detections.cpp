@@ -21,12 +21,10 @@ class Table {
     Table(const NamedArray& output, int64_t columns) : array_(output.array) {
         std::vector<int64_t> shape = array_.shape;
         while (shape.size() > 2 && shape[0] == 1) shape.erase(shape.begin());
-        const auto fits = [&](int64_t extent) {
-            return columns < 0 ? extent >= -columns : extent == columns;
-        };
+        const auto fits = [&](int64_t extent) { return columns < 0 ? extent >= -columns : extent == columns; };
         if (shape.size() != 2 || (!fits(shape[0]) && !fits(shape[1])))
-            throw ToolError(text::format("the output '{}' ({}) is no table with {}{} numbers for each box",
-                                         output.name, shapeText(array_.shape), columns < 0 ? "at least " : "",
+            throw ToolError(text::format("the output '{}' ({}) is no table with {}{} numbers for each box", output.name,
+                                         shapeText(array_.shape), columns < 0 ? "at least " : "",
                                          columns < 0 ? -columns : columns));
         // Where both ways are possible, there are more boxes than numbers for each.
         const bool turned = !fits(shape[1]) || (columns < 0 && fits(shape[0]) && shape[0] < shape[1]);
@@ -44,18 +42,15 @@ class Table {
         if (boxes == 0 && all == 0) return Table(output.array, 0, 0, 0, 0);
         if (all == boxes) return Table(output.array, boxes, 1, 1, 1);
         if (shape.size() == 1 && boxes == 1) return Table(output.array, 1, all, all, 1);
-        if (shape.size() == 2 && shape[0] == count)
-            return Table(output.array, boxes, all / boxes, all / boxes, 1);
+        if (shape.size() == 2 && shape[0] == count) return Table(output.array, boxes, all / boxes, all / boxes, 1);
         if (shape.size() == 2 && shape[1] == count) return Table(output.array, boxes, all / boxes, 1, boxes);
-        throw ToolError(text::format("the output '{}' ({}) does not have a row for each of the {} boxes",
-                                     output.name, shapeText(output.array.shape), boxes));
+        throw ToolError(text::format("the output '{}' ({}) does not have a row for each of the {} boxes", output.name,
+                                     shapeText(output.array.shape), boxes));
     }
 
     size_t rows() const { return rows_; }
     size_t columns() const { return columns_; }
-    double at(size_t row, size_t column) const {
-        return valueAt(array_, row * rowStep_ + column * columnStep_);
-    }
+    double at(size_t row, size_t column) const { return valueAt(array_, row * rowStep_ + column * columnStep_); }
 
   private:
     Table(const Array& array, size_t rows, size_t columns, size_t rowStep, size_t columnStep)
@@ -188,9 +183,7 @@ struct Scale {
     int32_t begin;  // of the picture in the input
     double factor;
     int32_t extent;  // of the picture
-    double operator()(double at) const {
-        return std::clamp((at * unit - begin) * factor, 0.0, double(extent));
-    }
+    double operator()(double at) const { return std::clamp((at * unit - begin) * factor, 0.0, double(extent)); }
 };
 
 const NamedArray& required(const std::vector<NamedArray>& outputs, const std::string& name) {
@@ -206,8 +199,7 @@ struct Rows {
 
 // All rows with their scores and classes; those below the least score are left out.
 Rows readRows(const std::vector<NamedArray>& outputs, const BoxForm& form, const BoxChoice& choice) {
-    const bool many =
-        std::find(form.columns.begin(), form.columns.end(), Column::Classes) != form.columns.end();
+    const bool many = std::find(form.columns.begin(), form.columns.end(), Column::Classes) != form.columns.end();
     const auto count = static_cast<int64_t>(form.columns.size());
     const Table boxes(required(outputs, form.boxes), many ? -count : count);
     Rows rows;
@@ -230,8 +222,7 @@ Rows readRows(const std::vector<NamedArray>& outputs, const BoxForm& form, const
         }
         if (classes.columns() > 0) row.detection.kind = kindOf(classes.at(i, 0));
         const bool isThere = choice.background < 0 || row.detection.kind != choice.background;
-        if (!isThere || !(row.detection.score >= choice.leastScore) || !std::isfinite(row.detection.score))
-            continue;
+        if (!isThere || !(row.detection.score >= choice.leastScore) || !std::isfinite(row.detection.score)) continue;
         row.x.complete();
         row.y.complete();
         rows.list.push_back(row);
@@ -244,13 +235,10 @@ Rows readRows(const std::vector<NamedArray>& outputs, const BoxForm& form, const
 std::vector<Detection> detectionsOf(const std::vector<NamedArray>& outputs, const BoxForm& form,
                                     const BoxChoice& choice, const View& view) {
     const Rows rows = readRows(outputs, form, choice);
-    const bool fractions =
-        form.unit == Unit::Fractions || (form.unit == Unit::Guessed && areFractions(rows.list));
+    const bool fractions = form.unit == Unit::Fractions || (form.unit == Unit::Guessed && areFractions(rows.list));
     const Place& place = view.place;
-    const Scale x{fractions ? view.inputWidth : 1.0, place.left, double(view.width) / place.width,
-                  view.width};
-    const Scale y{fractions ? view.inputHeight : 1.0, place.top, double(view.height) / place.height,
-                  view.height};
+    const Scale x{fractions ? view.inputWidth : 1.0, place.left, double(view.width) / place.width, view.width};
+    const Scale y{fractions ? view.inputHeight : 1.0, place.top, double(view.height) / place.height, view.height};
     std::vector<Detection> found;
     for (const Row& row : rows.list) {
         Detection box = row.detection;

@@ -64,9 +64,8 @@ void printBackend(const Json& backend) {
         text::print("{:<8} this machine's processor\n", name);
     }
     for (const Json& device : backend.at("devices").items()) {
-        text::print("{:<8} {}  {}  ({}, {})\n", name, device.at("index").natural(),
-                    device.at("name").string(), device.at("kind").string(),
-                    bytesText(device.at("memory_bytes").natural()));
+        text::print("{:<8} {}  {}  ({}, {})\n", name, device.at("index").natural(), device.at("name").string(),
+                    device.at("kind").string(), bytesText(device.at("memory_bytes").natural()));
         text::print("            uuid {}\n", device.at("uuid").string());
         text::print("            driver {}, {} {}\n", device.at("driver").string(), name,
                     device.at("api_version").string());

@@ -50,16 +50,14 @@ class Writer {
     explicit Writer(const Net& net) : net_(net) {}
 
     std::string write(const std::string& title) {
-        text_ =
-            "digraph net {\n  graph [fontname=\"Helvetica\", fontsize=11, compound=true, labelloc=t, label=" +
-            quoted({title}) +
-            "];\n  node [shape=box, style=\"filled,rounded\", fontname=\"Helvetica\", fontsize=10];\n"
-            "  edge [fontname=\"Helvetica\", fontsize=8, color=\"#6b7280\"];\n";
+        text_ = "digraph net {\n  graph [fontname=\"Helvetica\", fontsize=11, compound=true, labelloc=t, label=" +
+                quoted({title}) +
+                "];\n  node [shape=box, style=\"filled,rounded\", fontname=\"Helvetica\", fontsize=10];\n"
+                "  edge [fontname=\"Helvetica\", fontsize=8, color=\"#6b7280\"];\n";
         for (size_t graph = 0; graph < net_.graphs.size(); ++graph) {
             if (graph > 0)
-                text_ +=
-                    text::format("  subgraph cluster_g{} {{\n  style=solid; color=\"#7c3aed\"; label={};\n",
-                                 graph, quoted({titleOf(net_, graph)}));
+                text_ += text::format("  subgraph cluster_g{} {{\n  style=solid; color=\"#7c3aed\"; label={};\n", graph,
+                                      quoted({titleOf(net_, graph)}));
             addNodes(graph);
             addEdges(graph);
             if (graph > 0) text_ += "  }\n";
@@ -85,10 +83,9 @@ class Writer {
                 for (std::string& line : wordsOf(group)) lines.push_back(std::move(line));
             tip.push_back(group.reason);
         }
-        text_ += text::format(
-            "    {} [label={}, tooltip={}, fillcolor=\"{}\", color=\"{}\"{}];\n", idOf(number, op),
-            quoted(lines), quoted(tip), fill, look.line,
-            node.type == "Input" || node.type == "Output" ? ", shape=ellipse, style=filled" : "");
+        text_ += text::format("    {} [label={}, tooltip={}, fillcolor=\"{}\", color=\"{}\"{}];\n", idOf(number, op),
+                              quoted(lines), quoted(tip), fill, look.line,
+                              node.type == "Input" || node.type == "Output" ? ", shape=ellipse, style=filled" : "");
     }
 
     std::vector<std::string> wordsOf(const GraphGroup& group) const {
@@ -101,8 +98,7 @@ class Writer {
         for (size_t op = 0; op < graph.ops.size(); ++op) {
             const GraphOp& node = graph.ops[op];
             const auto group = static_cast<size_t>(node.group);
-            if (node.isDrawn() && (node.group < 0 || graph.groups[group].ops.size() == 1))
-                addNode(number, op, true);
+            if (node.isDrawn() && (node.group < 0 || graph.groups[group].ops.size() == 1)) addNode(number, op, true);
         }
         for (size_t i = 0; i < graph.groups.size(); ++i) {
             const GraphGroup& group = graph.groups[i];
@@ -133,10 +129,9 @@ class Writer {
         if (graph.caller < 0) return;
         for (size_t op = 0; op < graph.ops.size(); ++op) {
             if (!graph.ops[op].isDrawn()) continue;
-            text_ +=
-                text::format("  {} -> {} [style=dashed, color=\"#7c3aed\", lhead=cluster_g{}];\n",
-                             idOf(static_cast<size_t>(graph.callerGraph), static_cast<size_t>(graph.caller)),
-                             idOf(number, op), number);
+            text_ += text::format("  {} -> {} [style=dashed, color=\"#7c3aed\", lhead=cluster_g{}];\n",
+                                  idOf(static_cast<size_t>(graph.callerGraph), static_cast<size_t>(graph.caller)),
+                                  idOf(number, op), number);
             return;
         }
     }

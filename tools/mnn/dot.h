@@ -8,7 +8,8 @@ namespace tool {
 
 // title: a line above the picture.
 std::string dotText(const Net& net, const std::string& title);
-// The picture that the program dot draws. Throws ToolError where there is no such program, or it fails or takes too long.
+// The picture that the program dot draws. Throws ToolError where there is no such program, or it fails or takes too
+// long.
 std::string drawnByDot(const std::string& dot);
 
 }  // namespace tool

@@ -69,8 +69,7 @@ std::string lettersOf(std::string_view utf8) {
     std::string letters;
     for (const char c : utf8) {
         const auto byte = static_cast<unsigned char>(c);
-        if ((byte & 0xc0) != 0x80)
-            letters += byte < kFirst || byte > kUnknown ? static_cast<char>(kUnknown) : c;
+        if ((byte & 0xc0) != 0x80) letters += byte < kFirst || byte > kUnknown ? static_cast<char>(kUnknown) : c;
     }
     return letters;
 }

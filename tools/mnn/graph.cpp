@@ -22,8 +22,7 @@ std::string formatOf(const GraphOptions& options) {
     const std::string ending = dot == std::string::npos ? "" : options.output.substr(dot + 1);
     if (ending == "dot" || ending == "gv") return "dot";
     if (ending == "svg" || ending == "html") return ending;
-    throw UsageError(
-        text::format("the ending of '{}' is none of .dot, .svg and .html; give --format", options.output));
+    throw UsageError(text::format("the ending of '{}' is none of .dot, .svg and .html; give --format", options.output));
 }
 
 void addSession(Net& net, Facts& facts, const Interpreter& model, const GraphOptions& options,

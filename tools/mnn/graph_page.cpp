@@ -40,8 +40,7 @@ class GraphJson {
     void addBox(size_t op, Json& boxes) {
         const GraphOp& first = graph_.ops[op];
         if (!first.isDrawn() || boxOf_.count(op) > 0) return;
-        const GraphGroup* group =
-            first.group >= 0 ? &graph_.groups[static_cast<size_t>(first.group)] : nullptr;
+        const GraphGroup* group = first.group >= 0 ? &graph_.groups[static_cast<size_t>(first.group)] : nullptr;
         const std::vector<size_t> members = group ? group->ops : std::vector<size_t>{op};
         Json ops = Json::array();
         for (const size_t member : members) {
@@ -78,8 +77,7 @@ class GraphJson {
             const size_t from = boxOf(edge.from), to = boxOf(edge.to);
             if (from == to || !seen.insert({from, to, edge.tensor}).second) continue;
             const GraphTensor& tensor = graph_.tensors[edge.tensor];
-            list.push(Json::object(
-                {{"from", from}, {"to", to}, {"name", tensor.name}, {"text", tensorText(tensor)}}));
+            list.push(Json::object({{"from", from}, {"to", to}, {"name", tensor.name}, {"text", tensorText(tensor)}}));
         }
         return list;
     }
@@ -106,19 +104,15 @@ Json graphPageData(const Net& net, const Json& facts) {
         const NetGraph& body = net.graphs[graph];
         if (body.caller < 0) continue;
         const auto caller = static_cast<size_t>(body.callerGraph);
-        calls.push(Json::object({{"graph", caller},
-                                 {"box", makers[caller].boxOf(static_cast<size_t>(body.caller))},
-                                 {"body", graph}}));
+        calls.push(Json::object(
+            {{"graph", caller}, {"box", makers[caller].boxOf(static_cast<size_t>(body.caller))}, {"body", graph}}));
     }
     Json legend = Json::array();
     for (const Look& look : looks())
-        legend.push(Json::object(
-            {{"key", look.key}, {"fill", look.fill}, {"line", look.line}, {"meaning", look.meaning}}));
-    return Json::object({{"facts", facts},
-                         {"graphs", graphs},
-                         {"calls", calls},
-                         {"legend", legend},
-                         {"timed", net.runMs >= 0}});
+        legend.push(
+            Json::object({{"key", look.key}, {"fill", look.fill}, {"line", look.line}, {"meaning", look.meaning}}));
+    return Json::object(
+        {{"facts", facts}, {"graphs", graphs}, {"calls", calls}, {"legend", legend}, {"timed", net.runMs >= 0}});
 }
 
 }  // namespace tool

@@ -51,9 +51,8 @@ int waitFor(pid_t child) {
         if (std::chrono::steady_clock::now() > end) {
             kill(child, SIGKILL);
             waitpid(child, &status, 0);
-            throw ToolError(
-                text::format("'dot' did not finish in {} seconds; an .html page has no such limit",
-                             static_cast<long long>(kLongestWait.count())));
+            throw ToolError(text::format("'dot' did not finish in {} seconds; an .html page has no such limit",
+                                         static_cast<long long>(kLongestWait.count())));
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }

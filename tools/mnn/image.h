@@ -29,8 +29,8 @@ struct Place {
 };
 Place placeOf(int32_t pictureWidth, int32_t pictureHeight, const ImageForm& form, const ImageFlags& flags);
 
-// The picture in the bytes of a file as an array of batch 1: (value - mean) * scale with values 0 to 255. Throws ToolError,
-// and UsageError for flags that do not fit the channels.
+// The picture in the bytes of a file as an array of batch 1: (value - mean) * scale with values 0 to 255. Throws
+// ToolError, and UsageError for flags that do not fit the channels.
 Array imageInput(std::string_view file, const ImageForm& form, const ImageFlags& flags);
 
 }  // namespace tool

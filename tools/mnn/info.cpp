@@ -102,8 +102,7 @@ Json describePlacement(const Session& session, const CommonFlags& flags) {
         std::string where = op.host_shape != 0 ? "host_shape" : op.backend_name;
         if (where.empty()) where = "undecided";  // planned in a run
         counts[where]++;
-        Json row =
-            Json::object({{"op", op.name}, {"type", op.type_name}, {"backend", where}, {"reason", nullptr}});
+        Json row = Json::object({{"op", op.name}, {"type", op.type_name}, {"backend", where}, {"reason", nullptr}});
         if (op.reason) row["reason"] = op.reason;
         ops.push(row);
     }
@@ -149,8 +148,7 @@ void printCounts(const char* indent, const Json& counts) {
     std::vector<std::pair<std::string, uint64_t>> rows;
     for (size_t i = 0; i < counts.names().size(); i++)
         rows.emplace_back(counts.names()[i], counts.items()[i].natural());
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     for (const auto& [name, count] : rows) text::print("{}{:>6}  {}\n", indent, count, name);
 }
 
@@ -162,14 +160,12 @@ void printSession(const Json& info) {
     const Json& memory = info.at("memory");
     text::print("flops         {}{}\n", countText(info.at("flops").number()),
                 info.at("flops_complete").boolean() ? "" : " and what depends on contents");
-    text::print("memory        {} in all: arena {}, weights {}\n",
-                bytesText(memory.at("total_bytes").natural()), bytesText(memory.at("arena_bytes").natural()),
-                bytesText(memory.at("weight_bytes").natural()));
+    text::print("memory        {} in all: arena {}, weights {}\n", bytesText(memory.at("total_bytes").natural()),
+                bytesText(memory.at("arena_bytes").natural()), bytesText(memory.at("weight_bytes").natural()));
     const Json& settings = info.at("settings");
     text::print("settings      {}{} threads {} precision {}\n",
                 settings.at("device").isNull() ? "" : settings.at("device").string() + ", ",
-                settings.at("cpu_isa").string(), settings.at("threads").natural(),
-                settings.at("precision").string());
+                settings.at("cpu_isa").string(), settings.at("threads").natural(), settings.at("precision").string());
     for (const Json& reason : settings.at("reasons").items()) text::print("  {}\n", reason.string());
     text::print("placement\n");
     printCounts("  ", info.at("placement").at("counts"));
@@ -189,9 +185,8 @@ void printModel(const Json& info) {
     for (const Json& output : info.at("outputs").items())
         text::print("output        {}  {}  {}\n", output.at("name").string(), shapeOrUnknown(output),
                     output.contains("type") ? output.at("type").string() : "");
-    text::print("parameters    {}\n", info.at("parameters").isNull()
-                                          ? "unknown: the weight file cannot be read"
-                                          : countText(info.at("parameters").number()));
+    text::print("parameters    {}\n", info.at("parameters").isNull() ? "unknown: the weight file cannot be read"
+                                                                     : countText(info.at("parameters").number()));
     const Json& ops = info.at("ops");
     text::print("operators     {}\n", ops.at("total").natural());
     printCounts("  ", ops.at("counts"));
@@ -226,9 +221,8 @@ int info(const InfoOptions& options) {
         const std::string plan = planText(model, options);
         loading.reset();
         if (options.json)
-            text::print(
-                "{}\n",
-                Json::object({{"model", options.model}, {"what", options.plan}, {"text", plan}}).dump(2));
+            text::print("{}\n",
+                        Json::object({{"model", options.model}, {"what", options.plan}, {"text", plan}}).dump(2));
         else
             text::print("{}", plan);
         return 0;

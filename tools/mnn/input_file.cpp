@@ -36,12 +36,10 @@ std::string readInput(const std::string& path, size_t most) {
     std::string bytes;
     char part[65536];
     while (const size_t count = std::fread(part, 1, sizeof part, file.get())) {
-        if (count > most - bytes.size())
-            throw ToolError(text::format("{} has more than {} bytes", name, most));
+        if (count > most - bytes.size()) throw ToolError(text::format("{} has more than {} bytes", name, most));
         bytes.append(part, count);
     }
-    if (std::ferror(file.get()))
-        throw ToolError(text::format("cannot read {}: {}", name, std::strerror(errno)));
+    if (std::ferror(file.get())) throw ToolError(text::format("cannot read {}: {}", name, std::strerror(errno)));
     return bytes;
 }
 

@@ -18,8 +18,7 @@ InputFile matched(const Session& session, const std::string& argument) {
     // Names may hold '=' and so may paths: take the first split whose left side is an input.
     size_t equals = argument.find('=');
     for (; equals != std::string::npos; equals = argument.find('=', equals + 1))
-        if (mnn_session_input(session.get(), argument.substr(0, equals).c_str(), &match.tensor) == MNN_OK)
-            break;
+        if (mnn_session_input(session.get(), argument.substr(0, equals).c_str(), &match.tensor) == MNN_OK) break;
     if (match.tensor) {
         match.file = argument.substr(equals + 1);
         return match;
@@ -30,9 +29,8 @@ InputFile matched(const Session& session, const std::string& argument) {
         match.file = argument;
         return match;
     }
-    throw UsageError(
-        text::format("--input {}: {}", argument,
-                     argument.find('=') == std::string::npos ? "write name=file" : mnn_last_error()));
+    throw UsageError(text::format("--input {}: {}", argument,
+                                  argument.find('=') == std::string::npos ? "write name=file" : mnn_last_error()));
 }
 
 void readContents(InputFile& file) {
@@ -40,8 +38,8 @@ void readContents(InputFile& file) {
     file.bytes = readInput(file.file, file.isPicture ? kMaxPictureBytes : SIZE_MAX);
     if (file.file == kStandardStream) file.isPicture = isPicture(file.bytes);
     if (file.isPicture) return;
-    file.array = parseTensor(file.bytes, file.file,
-                             {nameOf(file.tensor), shapeOf(file.tensor), elementOf(file.tensor)});
+    file.array =
+        parseTensor(file.bytes, file.file, {nameOf(file.tensor), shapeOf(file.tensor), elementOf(file.tensor)});
     file.bytes = {};
 }
 
@@ -62,8 +60,7 @@ std::vector<InputFile> matchInputs(const Session& session, const std::vector<std
         if (!given.count(input))
             throw UsageError(text::format("input '{}' ({}) is missing: give --input {}=FILE", nameOf(input),
                                           shapeText(shapeOf(input)), nameOf(input)));
-    for (InputFile& file : files)
-        forInput(file.file, file.tensor, shapeOf(file.tensor), [&] { readContents(file); });
+    for (InputFile& file : files) forInput(file.file, file.tensor, shapeOf(file.tensor), [&] { readContents(file); });
     return files;
 }
 
@@ -74,9 +71,8 @@ mnn_tensor_t* remainingInput(const Session& session, const std::vector<std::stri
     for (mnn_tensor_t* input : inputsOf(session)) {
         if (given.count(input)) continue;
         if (remaining)
-            throw UsageError(
-                text::format("--image: is it for '{}' or for '{}'? Give --input for the other one",
-                             nameOf(remaining), nameOf(input)));
+            throw UsageError(text::format("--image: is it for '{}' or for '{}'? Give --input for the other one",
+                                          nameOf(remaining), nameOf(input)));
         remaining = input;
     }
     if (!remaining) throw UsageError("--image: every input has a file of --input");
@@ -90,8 +86,7 @@ void shapeInputs(const Session& session, std::vector<InputFile>& files) {
             try {
                 resizeInput(session, file.tensor, file.array.shape);
             } catch (const ToolError& error) {
-                throw ToolError(
-                    text::format("it has the shape {}: {}", shapeText(file.array.shape), error.what()));
+                throw ToolError(text::format("it has the shape {}: {}", shapeText(file.array.shape), error.what()));
             }
         });
     }

@@ -112,8 +112,7 @@ Ordered printable(const Json& value) {
         }
         case Json::Kind::Object: {
             Ordered object = Ordered::object();
-            for (size_t i = 0; i < value.names().size(); i++)
-                object[value.names()[i]] = printable(value.items()[i]);
+            for (size_t i = 0; i < value.names().size(); i++) object[value.names()[i]] = printable(value.items()[i]);
             return object;
         }
     }

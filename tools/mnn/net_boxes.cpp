@@ -75,8 +75,7 @@ std::string titleOf(const Net& net, size_t graph) {
     if (graph == 0) return "main graph";
     const NetGraph& body = net.graphs[graph];
     if (body.caller < 0) return text::format("graph '{}', which no operator runs", body.name);
-    const GraphOp& caller =
-        net.graphs[static_cast<size_t>(body.callerGraph)].ops[static_cast<size_t>(body.caller)];
+    const GraphOp& caller = net.graphs[static_cast<size_t>(body.callerGraph)].ops[static_cast<size_t>(body.caller)];
     return text::format("graph '{}' of {} '{}'", body.name, caller.type, caller.name);
 }
 

@@ -84,8 +84,7 @@ Net readNet(const Interpreter& model) {
     size_t index = 0;
     for (const Json& json : report.at("graphs").items()) {
         NetGraph graph = readGraph(json);
-        for (GraphOp& op : graph.ops)
-            check(mnn_interpreter_op_supported(model.get(), index++, &op.supported));
+        for (GraphOp& op : graph.ops) check(mnn_interpreter_op_supported(model.get(), index++, &op.supported));
         addEnds(graph);
         net.graphs.push_back(std::move(graph));
     }

@@ -51,8 +51,7 @@ void store(Array& array, size_t index, double value) {
         const double low = static_cast<double>(std::numeric_limits<T>::lowest());
         const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);  // the largest value is no double
         if (!(value >= low && value < end) || value != std::floor(value))
-            throw ToolError(
-                text::format("element {} is {}, which is no {}", index, value, elementName(array.element)));
+            throw ToolError(text::format("element {} is {}, which is no {}", index, value, elementName(array.element)));
     }
     const T typed = static_cast<T>(value);
     std::memcpy(array.bytes.data() + index * sizeof(T), &typed, sizeof(T));
@@ -94,9 +93,7 @@ class HeaderParser {
         return array;
     }
 
-    [[noreturn]] void bad(const std::string& what) const {
-        throw ToolError(text::format("'{}' {}", file_, what));
-    }
+    [[noreturn]] void bad(const std::string& what) const { throw ToolError(text::format("'{}' {}", file_, what)); }
 
   private:
     std::string valueOf(const char* key) const {
@@ -114,15 +111,13 @@ class HeaderParser {
     Element element() const {
         const std::string value = valueOf("descr");
         const size_t end = value.find_first_of("'\"", 1);
-        if ((value[0] != '\'' && value[0] != '"') || end == std::string::npos)
-            bad("holds records, not plain numbers");
+        if ((value[0] != '\'' && value[0] != '"') || end == std::string::npos) bad("holds records, not plain numbers");
         const std::string descr = value.substr(1, end - 1);
         if (descr.size() == 3 && (descr[0] == '<' || descr[0] == '|' || descr[0] == '=')) {
             for (const Kind& kind : kKinds)
                 if (descr.substr(1) == kind.descr) return kind.element;
         }
-        bad(text::format("holds elements of type '{}'; readable are <f4 <f8 <i2 <i4 <i8 <u2 |i1 |u1 |b1",
-                         descr));
+        bad(text::format("holds elements of type '{}'; readable are <f4 <f8 <i2 <i4 <i8 <u2 |i1 |u1 |b1", descr));
     }
 
     std::vector<int64_t> shape() const {
@@ -138,8 +133,7 @@ class HeaderParser {
             int64_t dim = 0;
             const size_t begin = at;
             for (; at < end && value[at] >= '0' && value[at] <= '9'; at++) {
-                if (dim > (std::numeric_limits<int64_t>::max() - 9) / 10)
-                    bad("has an extent that is too large");
+                if (dim > (std::numeric_limits<int64_t>::max() - 9) / 10) bad("has an extent that is too large");
                 dim = dim * 10 + (value[at] - '0');
             }
             if (at == begin) bad("has an extent that is no number in its .npy header");
@@ -193,8 +187,8 @@ Array readStream(std::istream& in, uint64_t fileBytes, const std::string& name) 
     }
     if (empty) bytes = 0;
     if (bytes != left)
-        reporter.bad(text::format("holds {} bytes of data, its shape {} of {} wants {}", left,
-                                  shapeText(array.shape), elementName(array.element), bytes));
+        reporter.bad(text::format("holds {} bytes of data, its shape {} of {} wants {}", left, shapeText(array.shape),
+                                  elementName(array.element), bytes));
     array.bytes.resize(bytes);
     in.read(reinterpret_cast<char*>(array.bytes.data()), static_cast<std::streamsize>(bytes));
     if (!in) throw ToolError(text::format("cannot read '{}'", name));

@@ -23,8 +23,8 @@ std::string problemsOf(const OnnxResult& result, size_t count) {
         mnn_onnx_problem_t problem{};
         problem.struct_size = sizeof problem;
         checkOnnx(mnn_onnx_result_problem(result.get(), i, &problem));
-        lines += text::format("\n  {} '{}', opset {}: {}", problem.op_type, problem.node, problem.opset,
-                              problem.reason);
+        lines +=
+            text::format("\n  {} '{}', opset {}: {}", problem.op_type, problem.node, problem.opset, problem.reason);
     }
     return lines;
 }
@@ -32,16 +32,14 @@ std::string problemsOf(const OnnxResult& result, size_t count) {
 }  // namespace
 
 void checkOnnx(mnn_status status) {
-    if (status != MNN_OK)
-        throw ToolError(text::format("{} ({})", mnn_onnx_last_error(), mnn_status_name(status)));
+    if (status != MNN_OK) throw ToolError(text::format("{} ({})", mnn_onnx_last_error(), mnn_status_name(status)));
 }
 
 bool isOnnxFile(const std::string& path) {
     const std::string ending = ".onnx";
     if (path.size() < ending.size()) return false;
     for (size_t i = 0; i < ending.size(); i++)
-        if (std::tolower(static_cast<unsigned char>(path[path.size() - ending.size() + i])) != ending[i])
-            return false;
+        if (std::tolower(static_cast<unsigned char>(path[path.size() - ending.size() + i])) != ending[i]) return false;
     return true;
 }
 

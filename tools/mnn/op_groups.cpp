@@ -1,6 +1,6 @@
-// Finds the operators behind each command of a plan. A command says which tensors it reads and makes: it computes the operators
-// of the model that lie between them. Commands that share a tensor which no operator of the model makes are parts of one
-// operator, and so are those whose outputs one operator makes.
+// Finds the operators behind each command of a plan. A command says which tensors it reads and makes: it computes the
+// operators of the model that lie between them. Commands that share a tensor which no operator of the model makes are
+// parts of one operator, and so are those whose outputs one operator makes.
 #include "op_groups.h"
 
 #include <algorithm>
@@ -38,8 +38,7 @@ class Grouping {
             for (const int64_t id : commands_[i].outputs)
                 if (id >= 0) take(graph_.tensors[static_cast<size_t>(id)].maker, find(i), groupOf[i]);
         for (size_t op = 0; op < graph_.ops.size(); ++op)
-            if (graph_.ops[op].group >= 0)
-                graph_.groups[static_cast<size_t>(graph_.ops[op].group)].ops.push_back(op);
+            if (graph_.ops[op].group >= 0) graph_.groups[static_cast<size_t>(graph_.ops[op].group)].ops.push_back(op);
         return groupOf;
     }
 
@@ -101,8 +100,7 @@ void addWord(std::string& list, const std::string& word) {
 
 }  // namespace
 
-void groupOperators(std::vector<NetGraph>& graphs, size_t graph, const std::vector<Json>& calls,
-                    PlannedOps& planned) {
+void groupOperators(std::vector<NetGraph>& graphs, size_t graph, const std::vector<Json>& calls, PlannedOps& planned) {
     const std::vector<size_t> groupOf = Grouping(graphs[graph], calls).run();
     for (size_t i = 0; i < calls.size(); ++i) {
         const Json& call = calls[i];

@@ -1,5 +1,5 @@
-// The options and help texts of the commands, for the sources options_*.cpp and command_line.cpp: they alone include CLI11,
-// which takes seconds to compile.
+// The options and help texts of the commands, for the sources options_*.cpp and command_line.cpp: they alone include
+// CLI11, which takes seconds to compile.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -42,8 +42,7 @@ std::vector<OptionWords> optionsOf(const CLI::App& command) {
 }  // namespace
 
 void addCompletion(CLI::App& app) {
-    CLI::App* command =
-        app.add_subcommand("completion", "Print a script that completes command lines in a shell");
+    CLI::App* command = app.add_subcommand("completion", "Print a script that completes command lines in a shell");
     auto shell = std::make_shared<std::string>();
     auto output = std::make_shared<std::string>(kStandardStream);
     command->add_option("SHELL", *shell, "The shell")->required()->check(CLI::IsMember(kShells));

@@ -28,10 +28,9 @@ void addConvert(CLI::App& app, int& exitCode) {
         ->check(CLI::IsMember({"fp32", "fp16", "int8", "int4"}))
         ->capture_default_str();
     command
-        ->add_option(
-            "--block", options->block,
-            "With int8 and int4: how many weights of a row share a scale, a multiple of 16 (default: the "
-            "row)")
+        ->add_option("--block", options->block,
+                     "With int8 and int4: how many weights of a row share a scale, a multiple of 16 (default: the "
+                     "row)")
         ->type_name("N");
     command->add_flag("--weights-beside", options->weightsBeside,
                       "Write large arrays into OUTPUT.weight (nets above 1,900 MiB do in any case)");

@@ -9,15 +9,13 @@
 namespace tool {
 
 void addInfo(CLI::App& app, int& exitCode) {
-    CLI::App* command =
-        app.add_subcommand("info", "Show a model's inputs, outputs, operators, work and memory");
+    CLI::App* command = app.add_subcommand("info", "Show a model's inputs, outputs, operators, work and memory");
     auto options = std::make_shared<InfoOptions>();
     addModelTo(*command, options->model);
     addJsonTo(*command, options->json);
-    command->add_option(
-        "--plan", options->plan,
-        "Print the commands instead: 'after:PASS' after one pass of planning, 'all' before the "
-        "first and after each one, 'passes' the names of the passes");
+    command->add_option("--plan", options->plan,
+                        "Print the commands instead: 'after:PASS' after one pass of planning, 'all' before the "
+                        "first and after each one, 'passes' the names of the passes");
     addProgressTo(*command);
     addCommonTo(*command, options->flags);
     command->footer(
@@ -53,14 +51,13 @@ void addGraph(CLI::App& app, int& exitCode) {
                      "standard output")
         ->type_name("FILE")
         ->capture_default_str();
-    CLI::Option* format =
-        command
-            ->add_option("--format", options->format,
-                         "dot, svg or html, also where the name of the file says another one")
-            ->check(CLI::IsMember({"dot", "svg", "html"}));
-    CLI::Option* profile = command->add_flag(
-        "--profile", options->profile,
-        "Run the model with random inputs: each operator has its time, and a colour for it");
+    CLI::Option* format = command
+                              ->add_option("--format", options->format,
+                                           "dot, svg or html, also where the name of the file says another one")
+                              ->check(CLI::IsMember({"dot", "svg", "html"}));
+    CLI::Option* profile =
+        command->add_flag("--profile", options->profile,
+                          "Run the model with random inputs: each operator has its time, and a colour for it");
     addJsonTo(*command, options->json)->excludes(format)->excludes(profile);
     addRunsTo(*command, options->runs, options->seed);
     addProgressTo(*command);
@@ -78,8 +75,7 @@ void addGraph(CLI::App& app, int& exitCode) {
 }
 
 void addVersion(CLI::App& app, int& exitCode) {
-    CLI::App* command =
-        app.add_subcommand("version", "Show the library's version, backends and instruction sets");
+    CLI::App* command = app.add_subcommand("version", "Show the library's version, backends and instruction sets");
     auto options = std::make_shared<VersionOptions>();
     addJsonTo(*command, options->json);
     command->footer("'mnn --version' prints the version alone.");

@@ -27,8 +27,7 @@ void addBench(CLI::App& app, int& exitCode, uint64_t residentAtStart) {
 }
 
 void addCompare(CLI::App& app, int& exitCode) {
-    CLI::App* command =
-        app.add_subcommand("compare", "Compare two backends operator by operator, with random inputs");
+    CLI::App* command = app.add_subcommand("compare", "Compare two backends operator by operator, with random inputs");
     auto options = std::make_shared<CompareOptions>();
     addModelTo(*command, options->model);
     command
@@ -59,8 +58,7 @@ void addCompare(CLI::App& app, int& exitCode) {
 }
 
 void addCalibrate(CLI::App& app, int& exitCode) {
-    CLI::App* command =
-        app.add_subcommand("calibrate", "Measure how long parts of convolutions take on this CPU");
+    CLI::App* command = app.add_subcommand("calibrate", "Measure how long parts of convolutions take on this CPU");
     auto options = std::make_shared<CalibrateOptions>();
     command->add_option("--output", options->output, "Where the numbers go; '-' is standard output")
         ->type_name("FILE")
@@ -90,8 +88,7 @@ void addProfile(CLI::App& app, int& exitCode) {
         "List the algorithm of every operator instead of times, and under each float convolution of the "
         "CPU, fused ones too, all algorithms that accept it with their estimated cycles on one thread and "
         "the time that each takes ('*': the chosen one, '!': another took less than 0.9 of its time)");
-    command->add_option("--top", options->top,
-                        "Show the K operators that take longest (default: all, in order)");
+    command->add_option("--top", options->top, "Show the K operators that take longest (default: all, in order)");
     command->add_option("--trace", options->trace, "Write the last run as a Chrome trace to this file")
         ->type_name("FILE");
     command

@@ -23,16 +23,13 @@ void addPicturesTo(CLI::App& command, RunOptions& options) {
                     "standard input. Each has a result of its own")
         ->type_name("FILE|DIR|PATTERN");
     command
-        .add_option(
-            "--batch", options.batch,
-            "Pictures to run at once, where the outputs have a part for each of them (default: up to 8)")
+        .add_option("--batch", options.batch,
+                    "Pictures to run at once, where the outputs have a part for each of them (default: up to 8)")
         ->check(CLI::Range(size_t{1}, size_t{1024}));
     command
-        .add_option("--mean", options.image.mean,
-                    "Pictures: subtract this from 0..255, one number or one a channel")
+        .add_option("--mean", options.image.mean, "Pictures: subtract this from 0..255, one number or one a channel")
         ->delimiter(',');
-    command.add_option("--scale", options.image.scale, "Pictures: multiply by this afterwards")
-        ->delimiter(',');
+    command.add_option("--scale", options.image.scale, "Pictures: multiply by this afterwards")->delimiter(',');
     command.add_flag("--bgr", options.image.bgr, "Pictures: blue first (default: red first)");
     command.add_flag("--letterbox", options.image.letterbox,
                      "Pictures: keep their proportions, with grey (114) beside them, as YOLO nets want it "
@@ -41,9 +38,8 @@ void addPicturesTo(CLI::App& command, RunOptions& options) {
 
 void addBoxesTo(CLI::App& command, RunOptions& options) {
     BoxFlags& boxes = options.boxes;
-    command.add_flag(
-        "--detect", options.detect,
-        "Print the boxes that a detector found, in pixels of the picture, in place of its outputs");
+    command.add_flag("--detect", options.detect,
+                     "Print the boxes that a detector found, in pixels of the picture, in place of its outputs");
     command
         .add_option("--draw", options.draw,
                     "Draw the boxes on the picture and write it as PNG; of several pictures to "
@@ -57,16 +53,13 @@ void addBoxesTo(CLI::App& command, RunOptions& options) {
                     "The output with the scores of the boxes, one for each or one for each class (default: "
                     "recognised)")
         ->type_name("NAME");
-    command
-        .add_option("--classes", boxes.classes,
-                    "The output with the classes of the boxes (default: recognised)")
+    command.add_option("--classes", boxes.classes, "The output with the classes of the boxes (default: recognised)")
         ->type_name("NAME");
     command
-        .add_option(
-            "--columns", boxes.columns,
-            "What the numbers of a box are: edges x1 y1 x2 y2, centre cx cy, extents w h, score, class, '-' "
-            "for what "
-            "is not read, and at the end 'classes' for a score of each class, as in x1,y1,x2,y2,score,class")
+        .add_option("--columns", boxes.columns,
+                    "What the numbers of a box are: edges x1 y1 x2 y2, centre cx cy, extents w h, score, class, '-' "
+                    "for what "
+                    "is not read, and at the end 'classes' for a score of each class, as in x1,y1,x2,y2,score,class")
         ->delimiter(',')
         ->type_name("A,B,...");
     command
@@ -78,15 +71,12 @@ void addBoxesTo(CLI::App& command, RunOptions& options) {
     command.add_option("--min-score", boxes.choice.leastScore, "Leave out boxes with smaller scores")
         ->capture_default_str();
     command
-        .add_option(
-            "--overlap", boxes.choice.overlap,
-            "Leave out a box that shares more than this part (intersection over union) with a better one of "
-            "its "
-            "class (default: 0.45 where the outputs have a score for each class, else none is left out)")
+        .add_option("--overlap", boxes.choice.overlap,
+                    "Leave out a box that shares more than this part (intersection over union) with a better one of "
+                    "its "
+                    "class (default: 0.45 where the outputs have a score for each class, else none is left out)")
         ->check(CLI::Range(0.0, 1.0));
-    command
-        .add_option("--background", boxes.choice.background,
-                    "A class that is none, such as 0 of many SSD nets")
+    command.add_option("--background", boxes.choice.background, "A class that is none, such as 0 of many SSD nets")
         ->check(CLI::NonNegativeNumber);
 }
 
@@ -141,12 +131,10 @@ void addRun(CLI::App& app, int& exitCode) {
 }
 
 void addVerify(CLI::App& app, int& exitCode) {
-    CLI::App* command =
-        app.add_subcommand("verify", "Run case folders and compare with their expected outputs");
+    CLI::App* command = app.add_subcommand("verify", "Run case folders and compare with their expected outputs");
     auto options = std::make_shared<VerifyOptions>();
     command
-        ->add_option("CASE_DIR", options->folders,
-                     "Folders with a case.npz or a case.json, or folders of such folders")
+        ->add_option("CASE_DIR", options->folders, "Folders with a case.npz or a case.json, or folders of such folders")
         ->required();
     addBackendTo(*command, options->flags);
     addSessionFlagsTo(*command, options->flags);
@@ -170,8 +158,7 @@ void addVerify(CLI::App& app, int& exitCode) {
         "the exit code is 0 only when none failed.\n\n"
         "Examples: mnn verify models/*/ --threads 2\n"
         "          mnn verify models/*/ --backend " +
-        kGpu + " --validate\n          mnn verify models/*/ --backend " + kGpu +
-        " --precision low --tolerance 2e-2");
+        kGpu + " --validate\n          mnn verify models/*/ --backend " + kGpu + " --precision low --tolerance 2e-2");
     command->callback([options, &exitCode] { exitCode = verify(*options); });
 }
 

@@ -14,10 +14,9 @@ namespace {
 
 void addCpuCostsTo(CLI::App& command, CommonFlags& flags) {
     command
-        .add_option(
-            "--cpu-costs", flags.cpuCosts,
-            "What 'mnn calibrate' measured on this machine, to choose algorithms with (default: what the "
-            "library knows of such CPUs)")
+        .add_option("--cpu-costs", flags.cpuCosts,
+                    "What 'mnn calibrate' measured on this machine, to choose algorithms with (default: what the "
+                    "library knows of such CPUs)")
         ->type_name("FILE");
 }
 
@@ -40,8 +39,7 @@ void addBackendTo(CLI::App& command, CommonFlags& flags) {
 }
 
 void addShapesTo(CLI::App& command, CommonFlags& flags) {
-    command
-        .add_option("--shape", flags.shapes, "Shape of an input that the model leaves open: name=1x3x224x224")
+    command.add_option("--shape", flags.shapes, "Shape of an input that the model leaves open: name=1x3x224x224")
         ->type_name("NAME=DIMS");
 }
 
@@ -50,21 +48,18 @@ void addSessionFlagsTo(CLI::App& command, CommonFlags& flags) {
         ->check(CLI::Range(1, static_cast<int>(MNN_MAX_THREADS)))
         ->capture_default_str();
     command
-        .add_option(
-            "--device", flags.device,
-            "Which GPU: its number, its UUID or a part of its name in 'mnn devices' (default: the best)")
+        .add_option("--device", flags.device,
+                    "Which GPU: its number, its UUID or a part of its name in 'mnn devices' (default: the best)")
         ->type_name("INDEX|UUID|NAME");
     command
-        .add_option(
-            "--gpu-mode", flags.gpuMode,
-            "How a GPU gets its work: direct, a recording per operator, or indirect, many operators in "
-            "one (default: indirect)")
+        .add_option("--gpu-mode", flags.gpuMode,
+                    "How a GPU gets its work: direct, a recording per operator, or indirect, many operators in "
+                    "one (default: indirect)")
         ->check(CLI::IsMember({"direct", "indirect"}));
     command
-        .add_option(
-            "--gpu-tuning", flags.gpuTuning,
-            "How many ways of computing an operator a GPU measures before the first run; the fastest is "
-            "taken (default: none)")
+        .add_option("--gpu-tuning", flags.gpuTuning,
+                    "How many ways of computing an operator a GPU measures before the first run; the fastest is "
+                    "taken (default: none)")
         ->check(CLI::IsMember({"none", "fast", "normal", "wide", "heavy"}));
     command
         .add_option("--tuning-operators", flags.tuningOperators,
@@ -73,10 +68,9 @@ void addSessionFlagsTo(CLI::App& command, CommonFlags& flags) {
                     "run as without it (default: all)")
         ->check(CLI::Range(1, INT32_MAX));
     command
-        .add_option(
-            "--precision", flags.precision,
-            "low rounds for speed: a GPU stores tensors as fp16, a CPU with products of bf16 (or of fp16, "
-            "on Arm) uses them (other CPUs: as normal)")
+        .add_option("--precision", flags.precision,
+                    "low rounds for speed: a GPU stores tensors as fp16, a CPU with products of bf16 (or of fp16, "
+                    "on Arm) uses them (other CPUs: as normal)")
         ->check(CLI::IsMember({"low", "normal", "high"}))
         ->capture_default_str();
     command

@@ -33,8 +33,7 @@ mnn_image_t Picture::view() {
 }
 
 void checkImage(mnn_status status) {
-    if (status != MNN_OK)
-        throw ToolError(text::format("cannot read the picture: {}", mnn_image_last_error()));
+    if (status != MNN_OK) throw ToolError(text::format("cannot read the picture: {}", mnn_image_last_error()));
 }
 
 bool isPictureName(const std::string& path) {
@@ -43,8 +42,7 @@ bool isPictureName(const std::string& path) {
     std::string ending = path.substr(dot + 1);
     std::transform(ending.begin(), ending.end(), ending.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    constexpr std::array<std::string_view, 8> known = {"png", "jpg", "jpeg", "bmp",
-                                                       "gif", "tga", "ppm",  "pgm"};
+    constexpr std::array<std::string_view, 8> known = {"png", "jpg", "jpeg", "bmp", "gif", "tga", "ppm", "pgm"};
     return std::find(known.begin(), known.end(), ending) != known.end();
 }
 

@@ -21,8 +21,7 @@ std::vector<std::string> picturesIn(const std::string& folder) {
     std::vector<std::string> paths;
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-        if (isPictureName(entry->path().string()) && !entry->is_directory())
-            paths.push_back(entry->path().string());
+        if (isPictureName(entry->path().string()) && !entry->is_directory()) paths.push_back(entry->path().string());
     if (error) throw ToolError(text::format("cannot read the folder '{}': {}", folder, error.message()));
     if (paths.empty()) throw ToolError(text::format("there is no picture in the folder '{}'", folder));
     std::sort(paths.begin(), paths.end());
@@ -32,8 +31,7 @@ std::vector<std::string> picturesIn(const std::string& folder) {
 std::vector<std::string> matches(const std::string& pattern) {
     glob_t found{};
     std::vector<std::string> paths;
-    if (glob(pattern.c_str(), 0, nullptr, &found) == 0)
-        paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+    if (glob(pattern.c_str(), 0, nullptr, &found) == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
     globfree(&found);
     if (paths.empty()) throw ToolError(text::format("--image: there is no file '{}'", pattern));
     return paths;
@@ -67,8 +65,8 @@ void requireDifferentNames(const std::vector<PictureFile>& files, const char* op
     for (const PictureFile& file : files) {
         const auto [place, isNew] = paths.emplace(file.name, file.path);
         if (!isNew)
-            throw UsageError(text::format("{}: '{}' and '{}' would both write '{}'", option, place->second,
-                                          file.path, file.name));
+            throw UsageError(
+                text::format("{}: '{}' and '{}' would both write '{}'", option, place->second, file.path, file.name));
     }
 }
 

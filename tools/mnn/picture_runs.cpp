@@ -16,8 +16,8 @@ namespace {
 
 // How many run at once unless --batch says it: more gain little and take memory.
 constexpr size_t kUsualBatch = 8;
-// What a picture gives together with others may differ so much from what it gives alone, relative to the largest element:
-// kernels may sum in another order, under precision low also with other roundings.
+// What a picture gives together with others may differ so much from what it gives alone, relative to the largest
+// element: kernels may sum in another order, under precision low also with other roundings.
 constexpr double kTolerance = 1e-3, kToleranceLow = 2e-2;
 
 struct LoadedPicture {
@@ -42,8 +42,8 @@ std::optional<std::vector<std::vector<int64_t>>> outputShapes(const Session& ses
 class PictureRuns {
   public:
     // `count`: of all pictures.
-    PictureRuns(const Session& session, const RunOptions& options, mnn_tensor_t* input,
-                std::vector<InputFile>& others, size_t count, Progress& progress)
+    PictureRuns(const Session& session, const RunOptions& options, mnn_tensor_t* input, std::vector<InputFile>& others,
+                size_t count, Progress& progress)
         : session_(session),
           options_(options),
           input_(input),
@@ -130,8 +130,7 @@ class PictureRuns {
             for (size_t i = 0; i < count; i++) {
                 const auto begin = output.array.bytes.begin() + static_cast<std::ptrdiff_t>(i * bytes);
                 parts_[i].push_back(
-                    {output.name,
-                     {output.array.element, shape, {begin, begin + static_cast<std::ptrdiff_t>(bytes)}}});
+                    {output.name, {output.array.element, shape, {begin, begin + static_cast<std::ptrdiff_t>(bytes)}}});
             }
         }
         if (proven_) return "";
@@ -188,8 +187,8 @@ class PictureRuns {
 
 }  // namespace
 
-void runPictures(const Session& session, const RunOptions& options, mnn_tensor_t* input,
-                 std::vector<InputFile>& others, ResultWriter& results) {
+void runPictures(const Session& session, const RunOptions& options, mnn_tensor_t* input, std::vector<InputFile>& others,
+                 ResultWriter& results) {
     const std::vector<PictureFile> files = pictureFiles(options.images);
     const bool alone = files.size() == 1 && files[0].path == options.images[0];
     if (!alone && !options.output.empty()) requireDifferentNames(files, "--output");
@@ -216,8 +215,8 @@ void runPictures(const Session& session, const RunOptions& options, mnn_tensor_t
         const std::vector<std::vector<NamedArray>> outputs = runs.run(pictures);
         progress.clear();
         for (size_t k = 0; k < pictures.size(); k++)
-            results.write({pictures[k].file->path, alone ? "" : pictures[k].file->name, outputs[k],
-                           &pictures[k].bytes, runs.form()});
+            results.write({pictures[k].file->path, alone ? "" : pictures[k].file->name, outputs[k], &pictures[k].bytes,
+                           runs.form()});
         pictures.clear();
     }
 }

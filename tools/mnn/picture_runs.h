@@ -7,8 +7,9 @@
 
 namespace tool {
 
-// `input` gets the pictures, `others` have their files. A picture that cannot be read is reported, and the rest goes on.
-void runPictures(const Session& session, const RunOptions& options, mnn_tensor_t* input,
-                 std::vector<InputFile>& others, ResultWriter& results);
+// `input` gets the pictures, `others` have their files. A picture that cannot be read is reported, and the rest goes
+// on.
+void runPictures(const Session& session, const RunOptions& options, mnn_tensor_t* input, std::vector<InputFile>& others,
+                 ResultWriter& results);
 
 }  // namespace tool

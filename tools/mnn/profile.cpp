@@ -30,8 +30,7 @@ void writeTrace(const std::string& path, const std::vector<OpTimes>& ops) {
         event["dur"] = op.ms.back() * 1e3;
         event["pid"] = 1;
         event["tid"] = 1;
-        event["args"] =
-            Json::object({{"algorithm", op.algorithm}, {"shapes", op.shapes}, {"flops", op.flops}});
+        event["args"] = Json::object({{"algorithm", op.algorithm}, {"shapes", op.shapes}, {"flops", op.flops}});
         events.push(std::move(event));
     }
     writeOutput(path, Json::object({{"traceEvents", events}}).dump(1) + "\n");
@@ -44,8 +43,7 @@ struct Profile : RunTimes {
 
 Profile measure(const ProfileOptions& options) {
     const auto [model, session] = loadedSession(options.model, options.flags);
-    Profile profile{
-        measureOperators(session, options.seed, options.runs), measuredPeak(options.flags.threads), {}};
+    Profile profile{measureOperators(session, options.seed, options.runs), measuredPeak(options.flags.threads), {}};
     profile.facts.add("model", options.model);
     profile.facts.add("library", mnn_version());
     profile.facts.add("run", text::format("{:.3f} ms, median of {}", profile.wallMs, options.runs));
@@ -79,16 +77,15 @@ void printRow(const Profile& profile, const OpTimes& op) {
     const double ms = op.median(), rate = op.gflops();
     text::print("{:8.3f} {:5.1f}%  {:7} {:5}  {:20.20} {:17.17} {}  {}\n", ms, ms / profile.totalMs() * 100,
                 rate > 0 ? text::format("{:.1f}", rate) : "",
-                rate > 0 && op.backend == "cpu" ? text::format("{:.0f}%", rate / profile.peak * 100) : "",
-                op.type, op.algorithm, op.shapes, op.name);
+                rate > 0 && op.backend == "cpu" ? text::format("{:.0f}%", rate / profile.peak * 100) : "", op.type,
+                op.algorithm, op.shapes, op.name);
 }
 
 void printText(const ProfileOptions& options, const Profile& profile) {
     text::print("{}, {}, {} thread{}, medians of {} runs\n", options.model, options.flags.backend,
                 options.flags.threads, options.flags.threads == 1 ? "" : "s", options.runs);
-    text::print(
-        "run {:.3f} ms, sum of operators {:.3f} ms, peak of the CPU's multiply-adds {:.0f} GFLOP/s\n\n",
-        profile.wallMs, profile.totalMs(), profile.peak);
+    text::print("run {:.3f} ms, sum of operators {:.3f} ms, peak of the CPU's multiply-adds {:.0f} GFLOP/s\n\n",
+                profile.wallMs, profile.totalMs(), profile.peak);
     std::vector<const OpTimes*> shown;
     for (const OpTimes& op : profile.ops) shown.push_back(&op);
     if (options.top > 0 && options.top < shown.size()) {
@@ -156,8 +153,7 @@ Json algorithmsJson(const std::string& report) {
             continue;
         }
         finish();
-        op = Json::object(
-            {{"backend", fields[0]}, {"type", fields[1]}, {"name", fields[2]}, {"algorithm", fields[3]}});
+        op = Json::object({{"backend", fields[0]}, {"type", fields[1]}, {"name", fields[2]}, {"algorithm", fields[3]}});
     }
     finish();
     return ops;
@@ -172,8 +168,7 @@ void printAlgorithms(const ProfileOptions& options) {
     check(mnn_session_run(session.get()));
     const std::string report = reportOf(session, "algorithms");
     if (options.json)
-        text::print("{}\n",
-                    Json::object({{"model", options.model}, {"ops", algorithmsJson(report)}}).dump(2));
+        text::print("{}\n", Json::object({{"model", options.model}, {"ops", algorithmsJson(report)}}).dump(2));
     else
         text::print("{}", report);
 }

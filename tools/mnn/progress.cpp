@@ -127,8 +127,7 @@ void Progress::drawWhenDue() {
     if (!part_) return;
     const Clock::time_point now = Clock::now();
     const bool first = last_ == Clock::time_point{};
-    if (first ? mode != "always" && now - begin_ < kQuiet
-              : now - last_ < (isTerminal() ? kBetween : kBetweenLines))
+    if (first ? mode != "always" && now - begin_ < kQuiet : now - last_ < (isTerminal() ? kBetween : kBetweenLines))
         return;
     last_ = now;
     draw();

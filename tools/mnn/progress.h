@@ -10,7 +10,8 @@
 
 namespace tool {
 
-// The values of --progress. With "always" there is a line where standard error is no terminal, too: one for each update.
+// The values of --progress. With "always" there is a line where standard error is no terminal, too: one for each
+// update.
 inline constexpr const char* kProgressModes[] = {"auto", "always", "never"};
 void setProgress(const std::string& mode);
 

@@ -31,8 +31,7 @@ std::string prefix(const std::string& label) {
     return label.empty() ? "" : label + ": ";
 }
 
-void printTop(const std::string& label, const NamedArray& output, size_t top,
-              const std::vector<std::string>& names) {
+void printTop(const std::string& label, const NamedArray& output, size_t top, const std::vector<std::string>& names) {
     const Array& array = output.array;
     std::vector<size_t> order(array.count());
     std::iota(order.begin(), order.end(), size_t{0});
@@ -56,8 +55,7 @@ std::string fileName(const std::string& output) {
 void makeFolder(const std::filesystem::path& folder) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
-    if (error)
-        throw ToolError(text::format("cannot make the folder '{}': {}", folder.string(), error.message()));
+    if (error) throw ToolError(text::format("cannot make the folder '{}': {}", folder.string(), error.message()));
 }
 
 Json outputsJson(const Result& result) {
@@ -114,8 +112,8 @@ int ResultWriter::finish() {
 void ResultWriter::writeFiles(const Result& result) {
     if (options_.output == kStandardStream) {
         if (result.outputs.size() != 1)
-            throw UsageError(text::format("--output -: the model has {} outputs, standard output takes one",
-                                          result.outputs.size()));
+            throw UsageError(
+                text::format("--output -: the model has {} outputs, standard output takes one", result.outputs.size()));
         writeOutput(options_.output, npyText(result.outputs[0].array));
         return;
     }
@@ -128,8 +126,7 @@ void ResultWriter::print(const Result& result) {
     for (const NamedArray& output : result.outputs) {
         std::string target;
         if (!options_.output.empty())
-            target = " -> " +
-                     (std::filesystem::path(options_.output) / result.name / fileName(output.name)).string();
+            target = " -> " + (std::filesystem::path(options_.output) / result.name / fileName(output.name)).string();
         if (!target.empty() || (options_.top == 0 && !options_.wantsBoxes()))
             text::print("{}{}: {} {}{}\n", prefix(result.label), output.name, shapeText(output.array.shape),
                         elementName(output.array.element), target);
@@ -145,13 +142,12 @@ void ResultWriter::findBoxes(const Result& result, Json& json) {
     const View view{result.form->width, result.form->height, place, picture.width, picture.height};
     const std::vector<Detection> found = detectionsOf(result.outputs, form, options_.boxes.choice, view);
     Json list = Json::array();
-    if (printsText_)
-        text::print("{}{} box{}\n", prefix(result.label), found.size(), found.size() == 1 ? "" : "es");
+    if (printsText_) text::print("{}{} box{}\n", prefix(result.label), found.size(), found.size() == 1 ? "" : "es");
     for (const Detection& box : found) {
         const std::string name = className(box.kind, names_);
         if (printsText_)
-            text::print("  {:.3f}  {:<16} {:.0f},{:.0f} to {:.0f},{:.0f}\n", box.score, name, box.x1, box.y1,
-                        box.x2, box.y2);
+            text::print("  {:.3f}  {:<16} {:.0f},{:.0f} to {:.0f},{:.0f}\n", box.score, name, box.x1, box.y1, box.x2,
+                        box.y2);
         Json row = Json::object({{"score", box.score},
                                  {"class", box.kind < 0 ? Json() : Json(box.kind)},
                                  {"name", name.empty() ? Json() : Json(name)},
@@ -172,8 +168,7 @@ void ResultWriter::findBoxes(const Result& result, Json& json) {
 
 std::vector<NamedArray> readOutputs(const Session& session) {
     std::vector<NamedArray> outputs;
-    for (const mnn_tensor_t* tensor : outputsOf(session))
-        outputs.push_back({nameOf(tensor), readTensor(tensor)});
+    for (const mnn_tensor_t* tensor : outputsOf(session)) outputs.push_back({nameOf(tensor), readTensor(tensor)});
     return outputs;
 }
 

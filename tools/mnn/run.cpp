@@ -16,8 +16,7 @@ namespace tool {
 namespace {
 
 // One run on the files of --input.
-void runOnce(const Session& session, const RunOptions& options, std::vector<InputFile>& files,
-             ResultWriter& results) {
+void runOnce(const Session& session, const RunOptions& options, std::vector<InputFile>& files, ResultWriter& results) {
     shapeInputs(session, files);
     writeInputs(files, options.image);
     {

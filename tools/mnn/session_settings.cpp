@@ -38,8 +38,8 @@ std::string softwareDriver(const Session& session) {
     for (size_t i = 0; i < count; ++i) {
         mnn_device_properties_t device{};
         device.struct_size = sizeof device;
-        if (mnn_device_info(made.forward_type, i, &device) == MNN_OK &&
-            made.device == std::string_view(device.name) && device.kind == std::string_view("cpu"))
+        if (mnn_device_info(made.forward_type, i, &device) == MNN_OK && made.device == std::string_view(device.name) &&
+            device.kind == std::string_view("cpu"))
             return device.name;
     }
     return "";

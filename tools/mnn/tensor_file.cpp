@@ -17,8 +17,7 @@ namespace tool {
 namespace {
 
 Array doubles(const std::vector<double>& values, std::vector<int64_t> shape) {
-    Array array{Element::Float64, std::move(shape),
-                std::vector<unsigned char>(values.size() * sizeof(double))};
+    Array array{Element::Float64, std::move(shape), std::vector<unsigned char>(values.size() * sizeof(double))};
     if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
     return array;
 }

@@ -11,8 +11,8 @@
 
 namespace tool::text {
 
-// The text of a format whose number of placeholders the compiler checks. A specification that does not fit the type of its
-// value ("{:d}" for a string) throws when it is formatted.
+// The text of a format whose number of placeholders the compiler checks. A specification that does not fit the type of
+// its value ("{:d}" for a string) throws when it is formatted.
 template <size_t Count>
 class Pattern {
   public:

@@ -41,8 +41,8 @@ std::vector<OutputVerdict> runCase(const Case& item, const CommonFlags& flags) {
     const Interpreter model = openModel(item.model.string());
     const Session session = createSession(model, flags);
     if (inputsOf(session).size() != item.inputs.size())
-        throw ToolError(text::format("the model has {} inputs, the case {}", inputsOf(session).size(),
-                                     item.inputs.size()));
+        throw ToolError(
+            text::format("the model has {} inputs, the case {}", inputsOf(session).size(), item.inputs.size()));
     feed(session, item);
     check(mnn_session_run(session.get()));
 
@@ -63,8 +63,8 @@ std::vector<OutputVerdict> runCase(const Case& item, const CommonFlags& flags) {
         }
     }
     if (!listed.empty())
-        verdicts.push_back({listName, compareUnordered(listed, listedOurs, item.tolerance, item.maxUnmatched),
-                            item.tolerance});
+        verdicts.push_back(
+            {listName, compareUnordered(listed, listedOurs, item.tolerance, item.maxUnmatched), item.tolerance});
     return verdicts;
 }
 
@@ -85,13 +85,13 @@ class Tally {
                                        {"tolerance", tolerance},
                                        {"remark", verdict.remark}}));
             if (!json_)
-                text::print("{} {:<34} error {:.2e}  tolerance {:.0e}{}{}\n",
-                            verdict.passed ? "pass" : "FAIL", name + "/" + output, verdict.error, tolerance,
-                            verdict.remark.empty() ? "" : "  ", verdict.remark);
+                text::print("{} {:<34} error {:.2e}  tolerance {:.0e}{}{}\n", verdict.passed ? "pass" : "FAIL",
+                            name + "/" + output, verdict.error, tolerance, verdict.remark.empty() ? "" : "  ",
+                            verdict.remark);
         }
         (passed ? passed_ : failed_)++;
-        cases_.push(Json::object(
-            {{"case", name}, {"passed", passed}, {"error", nullptr}, {"outputs", std::move(outputs)}}));
+        cases_.push(
+            Json::object({{"case", name}, {"passed", passed}, {"error", nullptr}, {"outputs", std::move(outputs)}}));
         std::fflush(stdout);
     }
 
@@ -100,16 +100,15 @@ class Tally {
         progress_.clear();
         failed_++;
         if (!json_) text::print("FAIL {}\n", name);
-        cases_.push(Json::object(
-            {{"case", name}, {"passed", false}, {"error", error.what()}, {"outputs", Json::array()}}));
+        cases_.push(
+            Json::object({{"case", name}, {"passed", false}, {"error", error.what()}, {"outputs", Json::array()}}));
         std::fflush(stdout);
         text::print(stderr, "mnn verify: {}: {}\n", name, error.what());
     }
 
     int finish() const {
         if (json_)
-            text::print("{}\n",
-                        Json::object({{"passed", passed_}, {"failed", failed_}, {"cases", cases_}}).dump(2));
+            text::print("{}\n", Json::object({{"passed", passed_}, {"failed", failed_}, {"cases", cases_}}).dump(2));
         else
             text::print("{} passed, {} failed\n", passed_, failed_);
         return failed_ == 0 && passed_ > 0 ? 0 : 1;
@@ -133,8 +132,7 @@ std::vector<Candidate> candidatesOf(const std::vector<std::string>& arguments) {
     std::vector<Candidate> candidates;
     for (const std::string& argument : arguments) {
         try {
-            for (std::filesystem::path& folder : findCases(argument))
-                candidates.push_back({std::move(folder), ""});
+            for (std::filesystem::path& folder : findCases(argument)) candidates.push_back({std::move(folder), ""});
         } catch (const std::exception& error) {
             candidates.push_back({argument, error.what()});
         }

@@ -70,9 +70,7 @@ class ZipParser {
     }
 
   private:
-    [[noreturn]] void bad(const std::string& what) const {
-        throw ToolError(text::format("'{}' {}", file_, what));
-    }
+    [[noreturn]] void bad(const std::string& what) const { throw ToolError(text::format("'{}' {}", file_, what)); }
     [[noreturn]] void bad(const std::string& what, const Entry& entry) const {
         throw ToolError(text::format("'{}': the member '{}' {}", file_, entry.name, what));
     }
@@ -135,8 +133,7 @@ class ZipParser {
         if (entry.flags & kEncrypted) bad("is encrypted", entry);
         if (entry.flags & ~kHarmlessFlags)
             bad(text::format("has the flags {:#06x}, which are not read", entry.flags), entry);
-        if (method != 0)
-            bad(text::format("is compressed (method {}); store it without compression", method), entry);
+        if (method != 0) bad(text::format("is compressed (method {}); store it without compression", method), entry);
         if (entry.bytes == kElsewhere32 || compressedBytes == kElsewhere32 || entry.begin == kElsewhere32)
             bad("has zip64 fields in the directory, which are not read", entry);
         if (compressedBytes != entry.bytes)
@@ -167,11 +164,8 @@ class ZipParser {
         if (compressedBytes != kElsewhere32 || bytes != kElsewhere32)
             return compressedBytes == entry.bytes && bytes == entry.bytes;
         const uint64_t at = entry.begin + kLocalBytes + nameBytes;
-        const auto holdsSize = [&](uint64_t place) {
-            return four(place) == entry.bytes && four(place + 4) == 0;
-        };
-        return extraBytes == 20 && two(at) == 1 && two(at + 2) == 16 && holdsSize(at + 4) &&
-               holdsSize(at + 12);
+        const auto holdsSize = [&](uint64_t place) { return four(place) == entry.bytes && four(place + 4) == 0; };
+        return extraBytes == 20 && two(at) == 1 && two(at + 2) == 16 && holdsSize(at + 4) && holdsSize(at + 12);
     }
 
     void refuseOverlaps() const {

@@ -98,8 +98,7 @@ class Chain final : public Execution {
     uint32_t inPlaceInputs(size_t output) const override {
         uint32_t allowed = 0;
         for (size_t i = 0; i < command_.inputs.size() && i < 32; ++i)
-            if (command_.inputs[i]->shape == command_.outputs[0]->shape &&
-                lastRead_[i] <= params_.results[output])
+            if (command_.inputs[i]->shape == command_.outputs[0]->shape && lastRead_[i] <= params_.results[output])
                 allowed |= 1u << i;
         return allowed;
     }
@@ -126,8 +125,8 @@ class Chain final : public Execution {
             return;
         }
         parallelSlots(pool, pieces, [&](int slot, int piece) {
-            runRange(frame, count * piece / pieces * kBlock,
-                     std::min(n, count * (piece + 1) / pieces * kBlock), memory(slot));
+            runRange(frame, count * piece / pieces * kBlock, std::min(n, count * (piece + 1) / pieces * kBlock),
+                     memory(slot));
         });
     }
 
@@ -151,8 +150,7 @@ class Chain final : public Execution {
     float* at(const Frame& frame, const Value& value, int64_t begin, float* blocks) const {
         const auto index = static_cast<size_t>(value.index);
         if (value.place == Place::Block) return blocks + value.index * kBlock;
-        auto* data =
-            frame.data<float>(*(value.place == Place::Input ? command_.inputs : command_.outputs)[index]);
+        auto* data = frame.data<float>(*(value.place == Place::Input ? command_.inputs : command_.outputs)[index]);
         return value.mode == Elements::Each ? data + begin : data;
     }
 
@@ -196,12 +194,10 @@ class Chain final : public Execution {
 std::unique_ptr<Execution> createOverCodes(CpuBackend& backend, const Command& command, std::string& reason) {
     const auto isCodes = [](const Operand* tensor) { return tensor->type == DataType::Int8; };
     const auto codes = std::find_if(command.inputs.begin(), command.inputs.end(), isCodes);
-    const bool numbers =
-        std::all_of(command.inputs.begin(), command.inputs.end(), [&](const Operand* tensor) {
-            return tensor == *codes || (!isCodes(tensor) && isKnownNumber(*tensor));
-        });
-    if (codes == command.inputs.end() || command.outputs.size() != 1 || !isCodes(command.outputs[0]) ||
-        !numbers) {
+    const bool numbers = std::all_of(command.inputs.begin(), command.inputs.end(), [&](const Operand* tensor) {
+        return tensor == *codes || (!isCodes(tensor) && isKnownNumber(*tensor));
+    });
+    if (codes == command.inputs.end() || command.outputs.size() != 1 || !isCodes(command.outputs[0]) || !numbers) {
         reason = format("op '%s': codes and other operands than known numbers", command.name.c_str());
         return nullptr;
     }
@@ -252,14 +248,12 @@ StorageChoice storage(const Backend& backend, const Command& command) {
         packed |= whole && command.inputs[i]->channelBlock > 1;
         if (!whole && i < 32) choice.rowMajorInputs |= 1u << i;
     }
-    if (packed && canPackOnHost(output))
-        choice.inputBlock = choice.outputBlock = cpuBackend(backend).channelBlock();
+    if (packed && canPackOnHost(output)) choice.inputBlock = choice.outputBlock = cpuBackend(backend).channelBlock();
     return choice;
 }
 
 std::unique_ptr<Execution> create(Backend& backend, const Command& command, std::string& reason) {
-    if (command.outputs[0]->type == DataType::Int8)
-        return createOverCodes(cpuBackend(backend), command, reason);
+    if (command.outputs[0]->type == DataType::Int8) return createOverCodes(cpuBackend(backend), command, reason);
     auto chain = std::make_unique<Chain>(cpuBackend(backend), command, cpuBackend(backend).kernels().id);
     if (!chain->takeSteps(reason)) return nullptr;
     return chain;

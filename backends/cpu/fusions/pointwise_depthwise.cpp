@@ -45,8 +45,7 @@ class PointwiseDepthwise final : public Execution, public AlgorithmChoice {
 
     std::vector<AlgorithmCandidate> candidates(bool measured) const override {
         std::vector<AlgorithmCandidate> out;
-        appendCandidates(backend_, pointwise_, convOptions(backend_, pointwise_, windowOf(pointwise_)),
-                         measured, out);
+        appendCandidates(backend_, pointwise_, convOptions(backend_, pointwise_, windowOf(pointwise_)), measured, out);
         ConvOptions options;
         options.groups = static_cast<int>(windowOf(depthwise_).groups);
         options.threads = backend_.planningPool().threads();
@@ -76,12 +75,10 @@ class PointwiseDepthwise final : public Execution, public AlgorithmChoice {
 };
 
 // The plan for both, where fusing them pays.
-std::shared_ptr<Plan> fusedPlan(const CpuBackend& backend, const Command& pointwise,
-                                const Command& depthwise) {
+std::shared_ptr<Plan> fusedPlan(const CpuBackend& backend, const Command& pointwise, const Command& depthwise) {
     const Operand &from = *pointwise.inputs[0], &between = *depthwise.inputs[0], &to = *depthwise.outputs[0];
     if (between.empty() || to.empty() || !canPack(from) || !canPack(between) || !canPack(to)) return nullptr;
-    if (between.elements() / between.shape[0] <
-        backend.kernels().costs->cache.minFusedMap / int64_t{sizeof(float)})
+    if (between.elements() / between.shape[0] < backend.kernels().costs->cache.minFusedMap / int64_t{sizeof(float)})
         return nullptr;
     return planOf(backend, pointwise, depthwise);
 }

@@ -25,8 +25,7 @@ ConvOptions optionsOf(const CpuBackend& backend, const Command& convolution) {
 }
 
 std::shared_ptr<ConvPlan> planOf(const CpuBackend& backend, const Command& convolution) {
-    return makeConvPlan(backend.kernels(),
-                        planShape(windowOf(convolution), convolution.paramsAs<ConvParams>()),
+    return makeConvPlan(backend.kernels(), planShape(windowOf(convolution), convolution.paramsAs<ConvParams>()),
                         optionsOf(backend, convolution));
 }
 
@@ -70,9 +69,7 @@ class ResizedConvolution final : public Execution, public AlgorithmChoice {
         requestScratch(plan_->scratchBytes(backend_.planningPool().threads()));
     }
 
-    std::string algorithm() const override {
-        return plan_->algorithm() + epilogueText(convolution_.epilogue);
-    }
+    std::string algorithm() const override { return plan_->algorithm() + epilogueText(convolution_.epilogue); }
 
     std::vector<AlgorithmCandidate> candidates(bool measured) const override {
         std::vector<AlgorithmCandidate> out;
@@ -81,9 +78,8 @@ class ResizedConvolution final : public Execution, public AlgorithmChoice {
     }
 
     void run(const Frame& frame) const override {
-        plan_->rowFed()->runRows(Rows(*this, frame), weights_.packed(),
-                                 frame.data<float>(*command_.outputs[0]), post_, frame.scratch(),
-                                 frame.pool());
+        plan_->rowFed()->runRows(Rows(*this, frame), weights_.packed(), frame.data<float>(*command_.outputs[0]), post_,
+                                 frame.scratch(), frame.pool());
     }
 
   private:
@@ -169,18 +165,16 @@ bool addSource(const CommandGraph& graph, const Operand& source, Id reader, Sour
 }
 
 // Tensors that a Raster puts side by side along the channels of `input`.
-bool addConcatenated(const CommandGraph& graph, const Operand& input, Id raster, int channelBlock,
-                     Sources& sources) {
+bool addConcatenated(const CommandGraph& graph, const Operand& input, Id raster, int channelBlock, Sources& sources) {
     const Command& command = graph.command(raster);
     if (command.type != OpType::Raster || input.shape[0] != 1) return false;
     int64_t end = 0, channels = 0;
     for (const Region& region : regionsInOrder(command)) {
         const Operand& from = *command.inputs[static_cast<size_t>(region.input)];
         const Shape& shape = from.shape;
-        if (region.dst.offset != end || !isLinear(region, from.elements()) || shape.rank() != 4 ||
-            shape[0] != 1 || shape[2] != input.shape[2] || shape[3] != input.shape[3] ||
-            from.type != input.type || channels % channelBlock != 0 ||
-            !addSource(graph, from, raster, sources))
+        if (region.dst.offset != end || !isLinear(region, from.elements()) || shape.rank() != 4 || shape[0] != 1 ||
+            shape[2] != input.shape[2] || shape[3] != input.shape[3] || from.type != input.type ||
+            channels % channelBlock != 0 || !addSource(graph, from, raster, sources))
             return false;
         end += from.elements();
         channels += shape[1];
@@ -193,16 +187,15 @@ FusionMatch matchConvolution(const CommandGraph& graph, const CpuBackend& backen
     const Command& convolution = graph.command(id);
     const Operand &input = *convolution.inputs[0], &output = *convolution.outputs[0];
     const Id producer = graph.exclusiveProducer(&input, id);
-    if (producer == CommandGraph::kNone || graph.storage(id).choice.blockOf(0) == 1 ||
-        input.shape.rank() != 4 || input.empty() || output.empty() || !canPack(input) || !canPack(output))
+    if (producer == CommandGraph::kNone || graph.storage(id).choice.blockOf(0) == 1 || input.shape.rank() != 4 ||
+        input.empty() || output.empty() || !canPack(input) || !canPack(output))
         return {};
     Sources sources;
     if (isResize(graph.command(producer))) {
         if (!addSource(graph, input, id, sources)) return {};
     } else {
         if (!addConcatenated(graph, input, producer, backend.channelBlock(), sources)) return {};
-        std::sort(sources.members.begin(), sources.members.end(),
-                  [&](Id a, Id b) { return graph.runsBefore(a, b); });
+        std::sort(sources.members.begin(), sources.members.end(), [&](Id a, Id b) { return graph.runsBefore(a, b); });
         sources.members.push_back(producer);
     }
     if (sources.resized < backend.kernels().costs->cache.minFusedMap / int64_t{sizeof(float)}) return {};

@@ -19,15 +19,14 @@ inline int chunkBegin(int total, int i, int chunks) {
 // The same with chunks that begin between tiles of `tile` units, so that all tiles but the last are full.
 inline int chunkBeginTiled(int total, int i, int chunks, int tile) {
     const int tiles = ceilDiv(total, tile);
-    return tiles < chunks ? chunkBegin(total, i, chunks)
-                          : std::min(total, chunkBegin(tiles, i, chunks) * tile);
+    return tiles < chunks ? chunkBegin(total, i, chunks) : std::min(total, chunkBegin(tiles, i, chunks) * tile);
 }
 // The units of the largest of these.
 inline int maxChunk(int total, int chunks, int tile) {
     int largest = 0;
     for (int i = 0; i < chunks; ++i)
-        largest = std::max(
-            largest, chunkBeginTiled(total, i + 1, chunks, tile) - chunkBeginTiled(total, i, chunks, tile));
+        largest =
+            std::max(largest, chunkBeginTiled(total, i + 1, chunks, tile) - chunkBeginTiled(total, i, chunks, tile));
     return largest;
 }
 // How many tasks to make of each of `units` so that the threads have equally many, or so many that one more

@@ -13,8 +13,8 @@ namespace mnnc {
 //   out[r][j] = post(bias[j] + sum over taps t, channels k: a[r*pixelStride + tapOffset[t] + at(k)] *
 //   w[t][k][j])
 // where at(k) = (k / P) * blockStride + k % P, k < fullBlocks * P + tail.
-// T is float, or uint16_t for bf16: then w holds pairs, w[t][k / 2][j][k % 2], and where the tail is not a whole four, the
-// elements of a up to one are read. They must be finite, since their weights are zero.
+// T is float, or uint16_t for bf16: then w holds pairs, w[t][k / 2][j][k % 2], and where the tail is not a whole four,
+// the elements of a up to one are read. They must be finite, since their weights are zero.
 template <typename T>
 struct PanelArgsOf {
     const T* a;

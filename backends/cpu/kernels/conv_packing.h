@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "backends/cpu/kernels/chunks.h"
-#include "backends/cpu/kernels/conv_plan.h"
 #include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/conv_plan.h"
 #include "backends/cpu/kernels/cpu_costs.h"
 
 namespace mnnc {
@@ -14,8 +14,7 @@ namespace mnnc {
 // Calls body(i, its weights) for n pieces whose weights lie one after the other and end at end(i). It reads
 // as many at a time as stay in the second level cache.
 template <typename End, typename Body>
-void packInChunks(const Kernels& k, ThreadPool& pool, int n, const WeightReader& weights, End&& end,
-                  Body&& body) {
+void packInChunks(const Kernels& k, ThreadPool& pool, int n, const WeightReader& weights, End&& end, Body&& body) {
     const size_t chunk = static_cast<size_t>(k.costs->cache.packedChunk) / sizeof(float);
     for (int from = 0; from < n;) {
         const auto beginOf = [&](int i) { return i == 0 ? size_t{0} : end(i - 1); };

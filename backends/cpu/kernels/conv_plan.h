@@ -19,9 +19,10 @@ namespace mnnc {
 class ConvPlanBase {
   public:
     virtual ~ConvPlanBase() = default;
-    // For people and tests: "gemm1x1", "direct", "clipped", "clipped deconv", "few outputs", "winograd4", "dilated winograd4", "phased direct", "depthwise",
-    // "grouped", "first", "deconv", "depthwise_deconv"; with ".bf16", ".fp16" or ".int16" behind it when the products are of those, ".w8" or ".w4"
-    // when the weights stay quantised. Plans of int8 begin with "int8 ".
+    // For people and tests: "gemm1x1", "direct", "clipped", "clipped deconv", "few outputs", "winograd4", "dilated
+    // winograd4", "phased direct", "depthwise", "grouped", "first", "deconv", "depthwise_deconv"; with ".bf16", ".fp16"
+    // or ".int16" behind it when the products are of those, ".w8" or ".w4" when the weights stay quantised. Plans of
+    // int8 begin with "int8 ".
     virtual std::string algorithm() const = 0;
     virtual int64_t packedWeightBytes() const = 0;
     // Two plans with the same variant pack the same weights to the same bytes.
@@ -80,8 +81,8 @@ class RowSource {
 class RowFedConv {
   public:
     // As ConvPlan::run().
-    virtual void runRows(const RowSource& src, const void* packed, float* dst, const PostOps& post,
-                         void* scratch, ThreadPool& pool) const = 0;
+    virtual void runRows(const RowSource& src, const void* packed, float* dst, const PostOps& post, void* scratch,
+                         ThreadPool& pool) const = 0;
 
   protected:
     ~RowFedConv() = default;

@@ -47,8 +47,8 @@ struct TileCosts {
     double multiplyAdds = 2, loads = 2;  // in a cycle
     double latency = 4;                  // cycles until a sum can be added to again
     double rowLoads = 1;                 // vectors that are loaded for each row of a step
-    double hiddenLoads = 1;  // the part of loads beside multiply-adds that takes no time; none in order
-    double weight = 1.7;     // cycles of a vector of weights from the second level cache
+    double hiddenLoads = 1;              // the part of loads beside multiply-adds that takes no time; none in order
+    double weight = 1.7;                 // cycles of a vector of weights from the second level cache
 };
 
 // Estimates of cycles, with which implementations of convolutions are compared. Those that decide between Winograd,
@@ -71,7 +71,8 @@ struct CycleCosts {
     // own scale; the cycles that a product of vectors saves.
     double round = 7.5, rescale = 4.5, pixelScale = 8, w8a16Gain = 0.25;
     // Winograd: a call of a product for a block of outputs; transforms of a vector of inputs and outputs, by
-    // unit / 2, and of weights from taps; rounding a vector to bf16; expanding and transforming a vector of quantised weights.
+    // unit / 2, and of weights from taps; rounding a vector to bf16; expanding and transforming a vector of quantised
+    // weights.
     double winogradCall = 50;
     double winogradIn[4] = {0, 8, 7.5, 9}, winogradOut[4] = {0, 3.5, 7, 5};
     double winogradTaps[4] = {0, 5, 8, 7};

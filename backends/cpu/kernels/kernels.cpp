@@ -110,8 +110,8 @@ const Kernels& selectKernels(std::string_view isa) {
         known += c.name;
     }
     if (isa.empty()) return table(*std::rbegin(kChoices));
-    fail(Status::NotFound, "instruction set \"%.*s\" is not known; known are %s",
-         static_cast<int>(isa.size()), isa.data(), known.c_str());
+    fail(Status::NotFound, "instruction set \"%.*s\" is not known; known are %s", static_cast<int>(isa.size()),
+         isa.data(), known.c_str());
 }
 
 std::vector<std::string> availableIsas() {

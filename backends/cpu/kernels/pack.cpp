@@ -47,8 +47,7 @@ HWY_INLINE hn::Vec<Tag> everyFourth(Tag d, const float* row, size_t stride) {
     }
 }
 
-HWY_INLINE void rowsTo(const float* src, size_t stride, int channels, size_t area, float* dst,
-                       size_t dstStride) {
+HWY_INLINE void rowsTo(const float* src, size_t stride, int channels, size_t area, float* dst, size_t dstStride) {
     const D4 d;
     const hn::FixedTag<float, P> all;
     // The last four may overlap those before them.
@@ -129,8 +128,7 @@ HWY_INLINE void transposeQuad(const float* p, size_t stride, size_t rows, float*
     hn::StoreU(v3, d, q + 3 * dstStride);
 }
 
-void transposeByElement(const float* src, size_t stride, size_t rows, size_t columns, float* dst,
-                        size_t dstStride) {
+void transposeByElement(const float* src, size_t stride, size_t rows, size_t columns, float* dst, size_t dstStride) {
     for (size_t i = 0; i < columns; ++i)
         for (size_t c = 0; c < rows; ++c) dst[i * dstStride + c] = src[c * stride + i];
 }
@@ -192,8 +190,7 @@ void mix(const LaneSource* sources, size_t area, float* dst) {
         return hn::RebindMask(d, hn::Gt(hn::LoadU(di, sources[k].lane), hn::Set(di, -1)));
     };
     const auto mixed = [&](size_t i, int k, auto rest, Indices indices, Mask mask) {
-        return hn::IfThenElse(mask, hn::TableLookupLanes(hn::LoadU(d, sources[k].block + i * P), indices),
-                              rest);
+        return hn::IfThenElse(mask, hn::TableLookupLanes(hn::LoadU(d, sources[k].block + i * P), indices), rest);
     };
     const Indices i0 = indicesOf(0), i1 = indicesOf(COUNT > 1 ? 1 : 0), i2 = indicesOf(COUNT > 2 ? 2 : 0),
                   i3 = indicesOf(COUNT > 3 ? 3 : 0);
@@ -259,8 +256,8 @@ int blocksOf(int channels, int lanes) {
 // One pixel's channels between a row of `channels` floats and its blocks; Q: floats in a block, known to the
 // compiler.
 template <int Q>
-void nhwcRange(bool toPacked, const float* nhwc, float* nhwcOut, const float* packed, float* packedOut,
-               int channels, size_t area, size_t begin, size_t end) {
+void nhwcRange(bool toPacked, const float* nhwc, float* nhwcOut, const float* packed, float* packedOut, int channels,
+               size_t area, size_t begin, size_t end) {
     const int full = channels / Q, rest = channels % Q;
     for (int b = 0; b < full; ++b) {
         for (size_t i = begin; i < end; ++i) {
@@ -304,8 +301,8 @@ void nhwcConvert(bool toPacked, int lanes, const float* src, float* dst, int bat
     }
 }
 
-void packed4Convert(bool toPacked, int lanes, const float* src, float* dst, int batch, int channels,
-                    size_t area, ThreadPool& pool) {
+void packed4Convert(bool toPacked, int lanes, const float* src, float* dst, int batch, int channels, size_t area,
+                    ThreadPool& pool) {
     const int blocks4 = blocksOf(channels, 4), blocks = blocksOf(channels, lanes), parts = lanes / 4;
     overBlocks(pool, batch * blocks, packedFloats(lanes, batch, channels, area), [&](int i) {
         const int n = i / blocks, b = i % blocks;

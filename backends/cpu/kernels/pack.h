@@ -24,13 +24,11 @@ struct PackKernels {
     // back.
     void (*rowsToBlock)(const float* src, size_t srcStride, int channels, size_t area, float* dst);
     // The same, but the `area` groups of P floats are dstStride apart: a column of a wider panel.
-    void (*rowsToPanel)(const float* src, size_t srcStride, int channels, size_t area, float* dst,
-                        size_t dstStride);
+    void (*rowsToPanel)(const float* src, size_t srcStride, int channels, size_t area, float* dst, size_t dstStride);
     void (*blockToRows)(const float* src, int channels, size_t area, float* dst, size_t dstStride);
-    // Element c of `rows` of the source, srcStride apart, becomes element `row` of destination row c; those are dstStride
-    // apart. Any four bytes do for a float: nothing is computed.
-    void (*transpose)(const float* src, size_t srcStride, size_t rows, size_t columns, float* dst,
-                      size_t dstStride);
+    // Element c of `rows` of the source, srcStride apart, becomes element `row` of destination row c; those are
+    // dstStride apart. Any four bytes do for a float: nothing is computed.
+    void (*transpose)(const float* src, size_t srcStride, size_t rows, size_t columns, float* dst, size_t dstStride);
     // A block of `area` vectors from lanes of 1 to kMaxSources others, in memory of its own; lanes that come
     // from none become zero.
     static constexpr int kMaxSources = 4;

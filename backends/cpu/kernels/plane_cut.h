@@ -17,8 +17,8 @@ inline bool sharedByPixels(int64_t pixels, int64_t channels) {
     return pixels >= channels;
 }
 
-// Tasks are pieces of rows of groups of planes. Threads begin with equal parts of the tasks, in order: of the rows of all
-// planes where they share pixels, of the planes else.
+// Tasks are pieces of rows of groups of planes. Threads begin with equal parts of the tasks, in order: of the rows of
+// all planes where they share pixels, of the planes else.
 class PlaneCut {
   public:
     struct Part {
@@ -44,8 +44,7 @@ class PlaneCut {
     int piecesFor(int threads) const {
         if (threads == 1 || groups_ == 0) return 1;
         const auto most = static_cast<int>(std::min<int64_t>(rows_, INT_MAX));
-        return byPixels_ ? std::clamp(ceilDiv(4 * threads, groups_), threads, most)
-                         : taskCount(groups_, most, threads);
+        return byPixels_ ? std::clamp(ceilDiv(4 * threads, groups_), threads, most) : taskCount(groups_, most, threads);
     }
 
     int64_t planes_, rows_;
@@ -53,16 +52,15 @@ class PlaneCut {
     int groups_, pieces_;
 };
 
-// body(plane, begin, end) for the rows begin .. end of every plane; a part of the rows of all planes is a thread's where
-// `byPixels` says so.
+// body(plane, begin, end) for the rows begin .. end of every plane; a part of the rows of all planes is a thread's
+// where `byPixels` says so.
 template <typename Body>
 void forPlaneRows(ThreadPool& pool, int64_t planes, int64_t rows, bool byPixels, Body&& body) {
     if (rows <= 0) return;
     const PlaneCut cut(planes, rows, byPixels, pool.threads());
     parallelFor(pool, cut.tasks(), [&](int task) {
         const PlaneCut::Part part = cut[task];
-        for (int64_t plane = part.planeBegin; plane < part.planeEnd; ++plane)
-            body(plane, part.rowBegin, part.rowEnd);
+        for (int64_t plane = part.planeBegin; plane < part.planeEnd; ++plane) body(plane, part.rowBegin, part.rowEnd);
     });
 }
 

@@ -14,8 +14,7 @@ struct TileTable {
 template <const int (&Rows)[5], typename Tile>
 consteval auto makeTiles(Tile tile) {
     TileTable<decltype(tile.template operator()<1, 1>())> table;
-    const auto fill = [&]<int NB, int... R>(std::integer_sequence<int, NB>,
-                                            std::integer_sequence<int, R...>) {
+    const auto fill = [&]<int NB, int... R>(std::integer_sequence<int, NB>, std::integer_sequence<int, R...>) {
         ((table.fn[NB - 1][R] = tile.template operator()<R + 1, NB>()), ...);
     };
     fill(std::integer_sequence<int, 1>(), std::make_integer_sequence<int, Rows[1]>());
@@ -25,7 +24,8 @@ consteval auto makeTiles(Tile tile) {
     return table;
 }
 
-// tile(at, rows) for m pixels in equal tiles of at most `most`: 49 are five of 8 and one of 9, not five of 9 and one of 4.
+// tile(at, rows) for m pixels in equal tiles of at most `most`: 49 are five of 8 and one of 9, not five of 9 and one of
+// 4.
 template <typename Tile>
 inline void forEqualTiles(int m, int most, Tile tile) {
     const int count = (m + most - 1) / most;

@@ -54,9 +54,7 @@ class PReluChannels final : public Execution {
             [&](int64_t at, int64_t n, int64_t c) {
                 kernels_.leakyLanes(x + at, y + at, static_cast<size_t>(n), slopes_.data() + c);
             },
-            [&](int64_t at, int64_t n) {
-                kernels_.leakyEach(x + at, y + at, static_cast<size_t>(n), slopes_.data());
-            },
+            [&](int64_t at, int64_t n) { kernels_.leakyEach(x + at, y + at, static_cast<size_t>(n), slopes_.data()); },
             [&](int64_t at, int64_t n, int64_t c) {
                 kernels_.leaky(x + at, y + at, static_cast<size_t>(n), slopes_[static_cast<size_t>(c)]);
             });
@@ -71,8 +69,7 @@ class PReluChannels final : public Execution {
     std::vector<float> slopes_;  // padded to whole vectors of any width
 };
 
-std::unique_ptr<Execution> createActivation(CpuBackend& backend, const Command& command,
-                                            std::string& reason) {
+std::unique_ptr<Execution> createActivation(CpuBackend& backend, const Command& command, std::string& reason) {
     if (command.inputs[0]->type == DataType::Int8) return createInt8Activation(backend, command, reason);
     if (!takesFloats(command, reason)) return nullptr;
     if (command.type == OpType::PReLU && command.paramsAs<PReluParams>().slopes.size() > 1)

@@ -25,8 +25,7 @@ class Attention final : public CommandExecution {
         data.q = inData<float>(frame, 0);
         data.k = inData<float>(frame, 1);
         data.v = inData<float>(frame, 2);
-        for (size_t i = 0; i < form.steps.size(); ++i)
-            data.steps[i] = inData<void>(frame, form.firstStep() + i);
+        for (size_t i = 0; i < form.steps.size(); ++i) data.steps[i] = inData<void>(frame, form.firstStep() + i);
         if (form.hasSinks) data.sinks = inData<float>(frame, form.sinksInput());
         data.out = outData<float>(frame);
         data.scratch = frame.scratch();

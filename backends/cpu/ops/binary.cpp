@@ -34,30 +34,25 @@ StorageChoice storageBinary(const CpuBackend& backend, const Command& command) {
     const int channelBlock = backend.channelBlock();
     StorageChoice packed{.inputBlock = channelBlock, .outputBlock = channelBlock};
     // Of one storage are tensors of four bytes, and int8 ones with scales.
-    const auto plain = [](const Operand& tensor) {
-        return elementBytes(tensor.type) != 4 && !tensor.quant.known();
-    };
+    const auto plain = [](const Operand& tensor) { return elementBytes(tensor.type) != 4 && !tensor.quant.known(); };
     if (plain(a) || plain(b) || plain(out)) return {};
     if (channelBlock == 1 || (a.channelBlock == 1 && b.channelBlock == 1) || out.format == Format::NHWC ||
         out.shape.rank() < 2)
         return {};
-    if (a.shape == b.shape)
-        return a.format == Format::NHWC || b.format == Format::NHWC ? StorageChoice{} : packed;
+    if (a.shape == b.shape) return a.format == Format::NHWC || b.format == Format::NHWC ? StorageChoice{} : packed;
     const int bigIndex = a.channelBlock > 1 && a.shape == out.shape ? 0 : 1;
     const Operand& big = bigIndex == 0 ? a : b;
     const Operand& small = bigIndex == 0 ? b : a;
     if (big.channelBlock == 1 || !(big.shape == out.shape)) return {};
     if (small.elements() != 1 && !perChannel(small.shape, big.shape)) return {};
     // A small operand that is packed already, by the same axis, stays so.
-    if (small.channelBlock == 1 || small.shape.rank() != big.shape.rank())
-        packed.rowMajorInputs = 1u << (1 - bigIndex);
+    if (small.channelBlock == 1 || small.shape.rank() != big.shape.rank()) packed.rowMajorInputs = 1u << (1 - bigIndex);
     return packed;
 }
 
 class Binary final : public Execution {
   public:
-    Binary(const CpuBackend& backend, const Command& command, BinaryFn vector, BinaryScalarFn scalar,
-           bool relu)
+    Binary(const CpuBackend& backend, const Command& command, BinaryFn vector, BinaryScalarFn scalar, bool relu)
         : backend_(backend),
           inputs_{command.inputs[0], command.inputs[1]},
           output_(*command.outputs[0]),
@@ -83,10 +78,8 @@ class Binary final : public Execution {
         if (output_.empty()) return;
         if (rows_ == 1 && lanes_ < 0) {
             forStorage(frame.pool(), output_, [&](long begin, long end) {
-                row(frame.data<const char>(*inputs_[0]) +
-                        (mode_[0] == Elements::Each ? begin * bytes_[0] : 0),
-                    frame.data<const char>(*inputs_[1]) +
-                        (mode_[1] == Elements::Each ? begin * bytes_[1] : 0),
+                row(frame.data<const char>(*inputs_[0]) + (mode_[0] == Elements::Each ? begin * bytes_[0] : 0),
+                    frame.data<const char>(*inputs_[1]) + (mode_[1] == Elements::Each ? begin * bytes_[1] : 0),
                     frame.data<char>(output_) + begin * outBytes_, end - begin);
             });
             return;
@@ -109,8 +102,7 @@ class Binary final : public Execution {
     void planPacked() {
         length_ = storageElements(output_);
         if (inputs_[0]->shape == inputs_[1]->shape) {
-            if (inputs_[0]->channelBlock != output_.channelBlock ||
-                inputs_[1]->channelBlock != output_.channelBlock)
+            if (inputs_[0]->channelBlock != output_.channelBlock || inputs_[1]->channelBlock != output_.channelBlock)
                 fail(Status::Internal, "op '%s': equal shapes stored differently", name_.c_str());
             return;
         }
@@ -147,8 +139,7 @@ class Binary final : public Execution {
                 const int own = axis - (rank - inputs_[i]->shape.rank());
                 next.used[i] = own >= 0 && inputs_[i]->shape[own] != 1;
             }
-            if (count > 0 && axes[count - 1].used[0] == next.used[0] &&
-                axes[count - 1].used[1] == next.used[1])
+            if (count > 0 && axes[count - 1].used[0] == next.used[0] && axes[count - 1].used[1] == next.used[1])
                 axes[count - 1].size *= next.size;
             else
                 axes[count++] = next;
@@ -185,8 +176,7 @@ class Binary final : public Execution {
 
     void channelRow(const Frame& frame, int64_t r) const {
         const Operand& operand = *inputs_[lanes_];
-        const int64_t channelBlock = output_.channelBlock, block = r % blocks_,
-                      n = perBatch_ ? r / blocks_ : 0;
+        const int64_t channelBlock = output_.channelBlock, block = r % blocks_, n = perBatch_ ? r / blocks_ : 0;
         alignas(64) float values[kMaxLanes] = {};
         if (operand.channelBlock > 1) {
             std::memcpy(values, frame.data<const float>(operand) + (n * blocks_ + block) * channelBlock,
@@ -198,8 +188,7 @@ class Binary final : public Execution {
         }
         const char* big = frame.data<const char>(*inputs_[1 - lanes_]) + r * length_ * 4;
         const char* small = reinterpret_cast<const char*>(values);
-        row(lanes_ == 0 ? small : big, lanes_ == 0 ? big : small, frame.data<char>(output_) + r * length_ * 4,
-            length_);
+        row(lanes_ == 0 ? small : big, lanes_ == 0 ? big : small, frame.data<char>(output_) + r * length_ * 4, length_);
     }
 
     void row(const char* a, const char* b, char* y, int64_t n) const {
@@ -208,8 +197,8 @@ class Binary final : public Execution {
         for (int64_t i = 0; i < n; i += kReluChunk) {
             const size_t count = static_cast<size_t>(std::min(kReluChunk, n - i));
             char* to = y + i * outBytes_;
-            call(mode_[0] == Elements::Each ? a + i * bytes_[0] : a,
-                 mode_[1] == Elements::Each ? b + i * bytes_[1] : b, to, count);
+            call(mode_[0] == Elements::Each ? a + i * bytes_[0] : a, mode_[1] == Elements::Each ? b + i * bytes_[1] : b,
+                 to, count);
             switch (output_.type) {
                 case DataType::Float32:
                     binaryKernels(backend_.kernels().id).reluFloat(reinterpret_cast<float*>(to), count);
@@ -263,9 +252,7 @@ class Binary final : public Execution {
 std::unique_ptr<Execution> createBinary(CpuBackend& backend, const Command& command, std::string& reason) {
     const auto* params = &command.paramsAs<BinaryParams>();
     const DataType type = command.inputs[0]->type, other = command.inputs[1]->type;
-    const auto scaled = [](const Operand* tensor) {
-        return tensor->type == DataType::Int8 && tensor->quant.known();
-    };
+    const auto scaled = [](const Operand* tensor) { return tensor->type == DataType::Int8 && tensor->quant.known(); };
     if (scaled(command.inputs[0]) || scaled(command.inputs[1]) || scaled(command.outputs[0]))
         return createInt8Binary(backend, command, reason);
     BinaryFn vector = nullptr;
@@ -289,8 +276,7 @@ std::unique_ptr<Execution> createBinary(CpuBackend& backend, const Command& comm
 }  // namespace
 
 CpuFamily binaryCpu() {
-    static constexpr CpuOp kOps[] = {
-        {OpType::BinaryOp, storageBinary, createBinary, nullptr, quantizesBinary}};
+    static constexpr CpuOp kOps[] = {{OpType::BinaryOp, storageBinary, createBinary, nullptr, quantizesBinary}};
     return kOps;
 }
 

@@ -17,17 +17,15 @@ constexpr int64_t kTogether = 64;  // vectors whose sums are made side by side
 
 class CosineExecution final : public CommandExecution {
   public:
-    CosineExecution(CpuBackend& backend, const Command& command)
-        : CommandExecution(command), backend_(backend) {}
+    CosineExecution(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
 
     void run(const Frame& frame) const override {
         if (out().empty()) return;
         const auto& p = params<CosineParams>();
         const int64_t pieces = ceilDiv(p.inner, kTogether);
-        forRows(frame.pool(), p.outer * pieces, p.extent * std::min(p.inner, kTogether),
-                [&](long begin, long end) {
-                    for (long i = begin; i < end; ++i) cosines(frame, p, i / pieces, i % pieces * kTogether);
-                });
+        forRows(frame.pool(), p.outer * pieces, p.extent * std::min(p.inner, kTogether), [&](long begin, long end) {
+            for (long i = begin; i < end; ++i) cosines(frame, p, i / pieces, i % pieces * kTogether);
+        });
     }
 
   private:
@@ -46,8 +44,8 @@ class CosineExecution final : public CommandExecution {
         constexpr double kLeast = 1e-8;
         float* const y = outData<float>(frame) + outer * p.inner + first;
         for (int64_t i = 0; i < count; ++i)
-            y[i] = static_cast<float>(
-                ab[i] / (std::max(std::sqrt(aa[i]), kLeast) * std::max(std::sqrt(bb[i]), kLeast)));
+            y[i] =
+                static_cast<float>(ab[i] / (std::max(std::sqrt(aa[i]), kLeast) * std::max(std::sqrt(bb[i]), kLeast)));
     }
 
     CpuBackend& backend_;

@@ -1,5 +1,5 @@
-// Finds Rasters that transpose [batch][pixels][channels] to [batch][channels][pixels] or back, and computes them with the
-// packed side in its own storage.
+// Finds Rasters that transpose [batch][pixels][channels] to [batch][channels][pixels] or back, and computes them with
+// the packed side in its own storage.
 #include "backends/cpu/ops/channels_last_raster.h"
 
 #include <climits>
@@ -23,8 +23,7 @@ std::vector<Axis> axesOf(const Region& region) {
     for (size_t i = 0; i < axes.size(); ++i)
         for (size_t k = 0; k < axes.size(); ++k) {
             Axis &inner = axes[i], &outer = axes[k];
-            if (i == k || outer.src != inner.src * inner.size || outer.dst != inner.dst * inner.size)
-                continue;
+            if (i == k || outer.src != inner.src * inner.size || outer.dst != inner.dst * inner.size) continue;
             inner.size *= outer.size;
             axes.erase(axes.begin() + static_cast<ptrdiff_t>(k));
             i = k = 0;
@@ -32,12 +31,12 @@ std::vector<Axis> axesOf(const Region& region) {
     return axes;
 }
 
-// Whether the command copies all of a map [batch][channels][plane] from, or to (`last` false), [batch][plane][channels].
+// Whether the command copies all of a map [batch][channels][plane] from, or to (`last` false),
+// [batch][plane][channels].
 bool isTransposition(const Command& command, const Operand& map, bool last) {
     const Operand &input = *command.inputs[0], &output = *command.outputs[0];
-    if (map.shape.rank() < 3 || map.format == Format::NHWC || !canPackOnHost(map) ||
-        elementBytes(input.type) != 4 || elementBytes(output.type) != 4 ||
-        input.elements() != output.elements())
+    if (map.shape.rank() < 3 || map.format == Format::NHWC || !canPackOnHost(map) || elementBytes(input.type) != 4 ||
+        elementBytes(output.type) != 4 || input.elements() != output.elements())
         return false;
     const int64_t batch = map.batch(), channels = map.shape[1], plane = map.plane();
     const Region& region = command.regions[0];
@@ -67,8 +66,8 @@ class ChannelsLastRaster final : public Execution {
         const Operand& map = last_ ? input_ : output_;
         (last_ ? packedToNhwc : nhwcToPacked)(backend_.kernels(), frame.data<const float>(input_),
                                               frame.data<float>(output_), static_cast<int>(map.batch()),
-                                              static_cast<int>(map.shape[1]),
-                                              static_cast<size_t>(map.plane()), frame.pool());
+                                              static_cast<int>(map.shape[1]), static_cast<size_t>(map.plane()),
+                                              frame.pool());
     }
 
   private:
@@ -90,8 +89,7 @@ StorageChoice channelsLastStorage(const CpuBackend& backend, const Command& comm
     if (command.inputs[0]->channelBlock > 1 && isTransposition(command, *command.inputs[0], true))
         choice.inputBlock = backend.channelBlock();
     else if (isTransposition(command, *command.outputs[0], false) &&
-             command.outputs[0]->shape[1] * 2 >=
-                 backend.channelBlock())  // fewer would leave most lanes empty
+             command.outputs[0]->shape[1] * 2 >= backend.channelBlock())  // fewer would leave most lanes empty
         choice.outputBlock = backend.channelBlock();
     return choice;
 }

@@ -13,24 +13,21 @@ namespace {
 
 class Col2ImExecution final : public CommandExecution {
   public:
-    Col2ImExecution(CpuBackend& backend, const Command& command)
-        : CommandExecution(command), backend_(backend) {}
+    Col2ImExecution(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
 
     void run(const Frame& frame) const override {
         if (out().empty()) return;
         const auto& p = params<Col2ImParams>();
-        forRows(frame.pool(), p.planes, p.kernelY * p.kernelX * p.patchesY * p.patchesX,
-                [&](long begin, long end) {
-                    for (long plane = begin; plane < end; ++plane) sum(frame, p, plane);
-                });
+        forRows(frame.pool(), p.planes, p.kernelY * p.kernelX * p.patchesY * p.patchesX, [&](long begin, long end) {
+            for (long plane = begin; plane < end; ++plane) sum(frame, p, plane);
+        });
     }
 
   private:
     void sum(const Frame& frame, const Col2ImParams& p, int64_t plane) const noexcept {
         float* const image = outData<float>(frame) + plane * p.height * p.width;
         std::fill(image, image + p.height * p.width, 0.0f);
-        const float* column =
-            inData<float>(frame, 0) + plane * p.kernelY * p.kernelX * p.patchesY * p.patchesX;
+        const float* column = inData<float>(frame, 0) + plane * p.kernelY * p.kernelX * p.patchesY * p.patchesX;
         for (int64_t ky = 0; ky < p.kernelY; ++ky)
             for (int64_t kx = 0; kx < p.kernelX; ++kx, column += p.patchesY * p.patchesX) {
                 const int64_t offsetY = ky * p.dilateY - p.padTop, offsetX = kx * p.dilateX - p.padLeft;

@@ -1,6 +1,6 @@
-// One algorithm for convolutions that have the same constant as their weights but maps of different sizes: the heads of a
-// detector, which run on each level of a pyramid. Each algorithm packs weights in its own way, and a packing of its own for
-// each level takes several times the memory of the weights.
+// One algorithm for convolutions that have the same constant as their weights but maps of different sizes: the heads of
+// a detector, which run on each level of a pyramid. Each algorithm packs weights in its own way, and a packing of its
+// own for each level takes several times the memory of the weights.
 #include "backends/cpu/ops/common_algorithm.h"
 
 #include <algorithm>
@@ -29,8 +29,7 @@ struct Way {
 };
 
 // Nothing where one of them cannot be computed so. All of them read packed channels.
-std::optional<Way> wayOf(const CpuBackend& backend, std::span<const Command* const> commands,
-                         ConvAlgorithm algorithm) {
+std::optional<Way> wayOf(const CpuBackend& backend, std::span<const Command* const> commands, ConvAlgorithm algorithm) {
     const Kernels& k = backend.kernels();
     Way way;
     for (const Command* command : commands) {
@@ -57,8 +56,8 @@ int commonAlgorithm(const CpuBackend& backend, std::span<const Command* const> c
     if (!own || own->packings.size() < 2) return 0;
     ConvAlgorithm best = ConvAlgorithm::Auto;
     double least = own->cost(k);
-    for (const ConvAlgorithm each : {ConvAlgorithm::Direct, ConvAlgorithm::Winograd2,
-                                     ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
+    for (const ConvAlgorithm each :
+         {ConvAlgorithm::Direct, ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
         const std::optional<Way> way = wayOf(backend, commands, each);
         if (!way || way->packings.size() != 1 || way->cost(k) >= least) continue;
         best = each;

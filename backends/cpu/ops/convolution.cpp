@@ -36,9 +36,8 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
         if (command_.operands() > 1) {
             bytes = prepareTensorWeights(bytes, w.groups);
             noBias_ = paddedBias(nullptr, toInt(w.oc));
-            biasBytes_ = command_.operands() > 2
-                             ? roundUp(static_cast<int64_t>(noBias_.size() * sizeof(float)), 64)
-                             : 0;
+            biasBytes_ =
+                command_.operands() > 2 ? roundUp(static_cast<int64_t>(noBias_.size() * sizeof(float)), 64) : 0;
             bytes = checkedAdd(bytes, biasBytes_, "scratch");
         } else {
             stored_.prepare(backend_, command_, *plan_, w);
@@ -46,9 +45,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
         requestScratch(bytes);
     }
 
-    std::string algorithm() const override {
-        return plan_ ? plan_->algorithm() + epilogueText(command_.epilogue) : "";
-    }
+    std::string algorithm() const override { return plan_ ? plan_->algorithm() + epilogueText(command_.epilogue) : ""; }
 
     std::vector<AlgorithmCandidate> candidates(bool measured) const override {
         std::vector<AlgorithmCandidate> out;
@@ -69,8 +66,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
         PostOps post = post_;
         post.bias = command_.operands() > 1 ? noBias_.data() : stored_.bias();
         if (command_.operands() > 2) {
-            post.bias =
-                padBias(frame.data<const float>(*command_.inputs[2]), reinterpret_cast<float*>(memory));
+            post.bias = padBias(frame.data<const float>(*command_.inputs[2]), reinterpret_cast<float*>(memory));
             memory += biasBytes_;
         }
         if (command_.epilogue.residual) post.residual = frame.data<const float>(*command_.inputs.back());
@@ -97,8 +93,8 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
 
     ConvOptions optionsOf(const ConvWindow& w) const {
         ConvOptions options = convOptions(backend_, command_, w);
-        options.dstRowMajor = command_.outputs[0]->channelBlock == 1 &&
-                              convWritesRowMajor(backend_.kernels(), shapeOf(w), options);
+        options.dstRowMajor =
+            command_.outputs[0]->channelBlock == 1 && convWritesRowMajor(backend_.kernels(), shapeOf(w), options);
         return options;
     }
 
@@ -108,15 +104,13 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
         own_ = AlignedBuffer();
         constant_ = nullptr;
         const auto pack = [&](void* buffer) {
-            if (weight.values)
-                return plan_->packWeights(weight.known<float>(), buffer, backend_.planningPool());
+            if (weight.values) return plan_->packWeights(weight.known<float>(), buffer, backend_.planningPool());
             FloatSource stored = weight.stored->floats();
             plan_->packWeights([&](size_t first, size_t count) { return stored.at(first, count); }, buffer,
                                backend_.planningPool());
         };
         if (weight.usage == Usage::Constant && (weight.values || weight.stored)) {
-            constant_ =
-                backend_.weightsOf(command_, 1, weightVariant(backend_, *plan_, groups), packedBytes_, pack);
+            constant_ = backend_.weightsOf(command_, 1, weightVariant(backend_, *plan_, groups), packedBytes_, pack);
             return planBytes;
         }
         if (weight.hasConstantValue && weight.values) {
@@ -171,8 +165,7 @@ StorageChoice convolutionStorage(const CpuBackend& backend, const Command& comma
     return choice;
 }
 
-std::unique_ptr<Execution> createConvolution(CpuBackend& backend, const Command& command,
-                                             std::string& reason) {
+std::unique_ptr<Execution> createConvolution(CpuBackend& backend, const Command& command, std::string& reason) {
     if (!command.params) {
         reason = format("%s has no parameters", command.name.c_str());
         return nullptr;
@@ -196,14 +189,12 @@ bool fusesConvolution(const CpuBackend&, const Command& command) {
 CpuFamily convolutionCpu() {
     constexpr uint32_t kWeights = 1u << 1;
     static constexpr CpuOp kOps[] = {
-        {OpType::Convolution, convolutionStorage, createConvolution, fusesConvolution, quantizesConvolution,
+        {OpType::Convolution, convolutionStorage, createConvolution, fusesConvolution, quantizesConvolution, kWeights},
+        {OpType::ConvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution, quantizesConvolution,
          kWeights},
-        {OpType::ConvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution,
-         quantizesConvolution, kWeights},
-        {OpType::Deconvolution, convolutionStorage, createConvolution, fusesConvolution,
-         quantizesDeconvolution, kWeights},
-        {OpType::DeconvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution, nullptr,
+        {OpType::Deconvolution, convolutionStorage, createConvolution, fusesConvolution, quantizesDeconvolution,
          kWeights},
+        {OpType::DeconvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution, nullptr, kWeights},
     };
     return kOps;
 }

@@ -44,8 +44,7 @@ class Convolution3dExecution final : public CommandExecution {
         w_ = conv3dWindow(p, in(0).shape, name);
         constexpr int64_t kMaxPhases = 1 << 10;
         if (p.transposed && std::min<int64_t>(p.stride[0], w_.out[0]) > kMaxPhases)
-            fail(Status::NotSupported, "%s: a transposed convolution with a stride of %d in depth", name,
-                 p.stride[0]);
+            fail(Status::NotSupported, "%s: a transposed convolution with a stride of %d in depth", name, p.stride[0]);
         flat_ = isFlatVolume(p, w_) && in(0).channelBlock > 1;
         inArea_ = checkedMul(w_.in[1], w_.in[2], name);
         outArea_ = checkedMul(w_.out[1], w_.out[2], name);
@@ -64,8 +63,7 @@ class Convolution3dExecution final : public CommandExecution {
         if (flat_)
             phases_.emplace_back();
         else
-            for (DepthPhase& phase : depthPhases(p, w_))
-                phases_.push_back({std::move(phase), nullptr, nullptr});
+            for (DepthPhase& phase : depthPhases(p, w_)) phases_.push_back({std::move(phase), nullptr, nullptr});
         for (Phase& phase : phases_) {
             if (!flat_) taps = std::max(taps, static_cast<int64_t>(phase.taps.size()));
             plan(phase, p);
@@ -75,8 +73,7 @@ class Convolution3dExecution final : public CommandExecution {
         const int64_t channels = roundUp(checkedMul(taps, w_.ic, name), lanes_);
         gathered_ = roundUp(floatBytes(checkedMul(channels, stack_.inRows(w_) * w_.in[2], name)), 64);
         const int64_t stacked = checkedMul(stack_.outRows(w_), w_.out[2], name);
-        sliced_ =
-            directOutput() ? 0 : roundUp(floatBytes(checkedMul(roundUp(w_.oc, lanes_), stacked, name)), 64);
+        sliced_ = directOutput() ? 0 : roundUp(floatBytes(checkedMul(roundUp(w_.oc, lanes_), stacked, name)), 64);
         requestScratch(checkedAdd(checkedAdd(gathered_, sliced_, name), planBytes, name));
     }
 
@@ -92,14 +89,13 @@ class Convolution3dExecution final : public CommandExecution {
         ThreadPool& pool = frame.pool();
         if (flat_) {
             const Phase& phase = phases_[0];
-            phase.plan->runInTurn(frame.number(), inData<float>(frame, 0), phase.packed.get(),
-                                  outData<float>(frame), post_, frame.scratch(), pool);
+            phase.plan->runInTurn(frame.number(), inData<float>(frame, 0), phase.packed.get(), outData<float>(frame),
+                                  post_, frame.scratch(), pool);
             return;
         }
         for (const Phase& phase : phases_)
             for (int64_t n = 0; n < w_.batch; ++n)
-                for (int64_t z = phase.first, j = 0; z < w_.out[0];
-                     z += stack_.slices * phase.step, j += stack_.slices)
+                for (int64_t z = phase.first, j = 0; z < w_.out[0]; z += stack_.slices * phase.step, j += stack_.slices)
                     runSlices(frame, phase, n, z, j, pool);
     }
 
@@ -114,8 +110,8 @@ class Convolution3dExecution final : public CommandExecution {
     void plan(Phase& phase, const Conv3dParams& p) {
         const auto taps = static_cast<int64_t>(phase.taps.size());
         const char* name = command().name.c_str();
-        phase.plan = makeConvPlan(backend_.kernels(),
-                                  flat_ ? flatShape(p, w_) : stackShape(p, w_, stack_, taps, name), options_);
+        phase.plan = makeConvPlan(backend_.kernels(), flat_ ? flatShape(p, w_) : stackShape(p, w_, stack_, taps, name),
+                                  options_);
         std::string variant =
             format("3d/%s/%s/%s/%lld", phase.plan->algorithm().c_str(), phase.plan->weightVariant().c_str(),
                    backend_.kernels().isa, static_cast<long long>(w_.groups));
@@ -126,13 +122,12 @@ class Convolution3dExecution final : public CommandExecution {
             const std::vector<float> ordered = phaseWeights(phase, p, w_, stored.data());
             phase.plan->packWeights(ordered.data(), buffer, backend_.planningPool());
         };
-        phase.packed = backend_.weights(command().params, variant, phase.plan->packedWeightBytes(), fill,
-                                        p.modelBytes());
+        phase.packed =
+            backend_.weights(command().params, variant, phase.plan->packedWeightBytes(), fill, p.modelBytes());
     }
 
     // Output slices z, z + step, ... of image n, which are the phase's slices from j on.
-    void runSlices(const Frame& frame, const Phase& phase, int64_t n, int64_t z, int64_t j,
-                   ThreadPool& pool) const {
+    void runSlices(const Frame& frame, const Phase& phase, int64_t n, int64_t z, int64_t j, ThreadPool& pool) const {
         auto* memory = static_cast<char*>(frame.scratch());
         auto* const gathered = reinterpret_cast<float*>(memory);
         auto* const sliced = reinterpret_cast<float*>(memory + gathered_);
@@ -142,40 +137,36 @@ class Convolution3dExecution final : public CommandExecution {
                        [&](long begin, long end) {
                            for (long i = begin; i < end; ++i) {
                                const int64_t slice = i / pieces % stack_.slices;
-                               gather(frame, phase, n, (j + slice) * phase.inputStep,
-                                      i / pieces / stack_.slices, i % pieces * kPixelsOfPiece, slice,
-                                      gathered);
+                               gather(frame, phase, n, (j + slice) * phase.inputStep, i / pieces / stack_.slices,
+                                      i % pieces * kPixelsOfPiece, slice, gathered);
                            }
                        });
         const int64_t outBlocks = ceilDiv(w_.oc, int64_t{lanes_}), area = outArea_ * lanes_;
         float* const dst = outData<float>(frame) + (n * outBlocks * w_.out[0] + z) * area;
         const bool direct = directOutput();
-        phase.plan->run(gathered, phase.packed.get(), direct ? dst : sliced, post_,
-                        memory + gathered_ + sliced_, pool);
+        phase.plan->run(gathered, phase.packed.get(), direct ? dst : sliced, post_, memory + gathered_ + sliced_, pool);
         if (direct) return;
         const int64_t slices = std::min(stack_.slices, ceilDiv(w_.out[0] - z, phase.step));
         const int64_t row = w_.out[2] * lanes_;
-        parallelRanges(pool, static_cast<long>(outBlocks * slices), 4 * pool.threads(),
-                       [&](long begin, long end) {
-                           for (long i = begin; i < end; ++i) {
-                               const int64_t b = i / slices, slice = i % slices;
-                               std::memcpy(dst + (b * w_.out[0] + slice * phase.step) * area,
-                                           sliced + (b * stack_.outRows(w_) + slice * stack_.outPitch) * row,
-                                           static_cast<size_t>(area) * sizeof(float));
-                           }
-                       });
+        parallelRanges(pool, static_cast<long>(outBlocks * slices), 4 * pool.threads(), [&](long begin, long end) {
+            for (long i = begin; i < end; ++i) {
+                const int64_t b = i / slices, slice = i % slices;
+                std::memcpy(dst + (b * w_.out[0] + slice * phase.step) * area,
+                            sliced + (b * stack_.outRows(w_) + slice * stack_.outPitch) * row,
+                            static_cast<size_t>(area) * sizeof(float));
+            }
+        });
     }
 
     // From pixel `from` on a piece of a slice of a block of the plan's channels, and the zeros behind the slice.
-    void gather(const Frame& frame, const Phase& phase, int64_t n, int64_t inputDepth, int64_t block,
-                int64_t from, int64_t slice, float* gathered) const {
+    void gather(const Frame& frame, const Phase& phase, int64_t n, int64_t inputDepth, int64_t block, int64_t from,
+                int64_t slice, float* gathered) const {
         const VolumeSlices volume(in(0), inData<float>(frame, 0), backend_.kernels());
         const auto taps = static_cast<int64_t>(phase.taps.size());
         const int64_t perGroup = w_.ic / w_.groups, channels = taps * w_.ic;
         const int64_t count = std::min<int64_t>(lanes_, channels - block * lanes_);
         const int64_t pixels = std::min(kPixelsOfPiece, inArea_ - from);
-        float* const start =
-            gathered + (block * stack_.inRows(w_) + slice * stack_.pitch) * w_.in[2] * lanes_;
+        float* const start = gathered + (block * stack_.inRows(w_) + slice * stack_.pitch) * w_.in[2] * lanes_;
         if (from + pixels == inArea_ && slice + 1 < stack_.slices)
             std::fill(start + inArea_ * lanes_, start + stack_.pitch * w_.in[2] * lanes_, 0.0f);
         const float* lanes[kMaxLanes] = {};
@@ -183,8 +174,7 @@ class Convolution3dExecution final : public CommandExecution {
         for (int64_t l = 0; l < count; ++l) {
             const int64_t at = block * lanes_ + l, group = at / (taps * perGroup);
             const DepthTap& tap = phase.taps[static_cast<size_t>(at / perGroup % taps)];
-            if (tap.k >= 0)
-                lanes[l] = volume.channelAt(n, group * perGroup + at % perGroup, inputDepth + tap.offset);
+            if (tap.k >= 0) lanes[l] = volume.channelAt(n, group * perGroup + at % perGroup, inputDepth + tap.offset);
             none &= !lanes[l];
         }
         float* const dst = start + from * lanes_;
@@ -219,8 +209,7 @@ StorageChoice convolution3dStorage(const CpuBackend& backend, const Command& com
     return choice;
 }
 
-std::unique_ptr<Execution> createConvolution3d(CpuBackend& backend, const Command& command,
-                                               std::string& reason) {
+std::unique_ptr<Execution> createConvolution3d(CpuBackend& backend, const Command& command, std::string& reason) {
     if (command.inputs[0]->type != DataType::Float32) {
         reason = format("%s: a 3-D convolution of %s is not implemented", command.name.c_str(),
                         dataTypeName(command.inputs[0]->type));
@@ -233,8 +222,7 @@ std::unique_ptr<Execution> createConvolution3d(CpuBackend& backend, const Comman
 // A clamp of the file's own comes before anything that follows.
 bool fusesConvolution3d(const CpuBackend&, const Command& command) {
     const auto* params = command.paramsIf<Conv3dParams>();
-    return params && !params->relu && !params->relu6 && !command.epilogue.residual &&
-           canPack(*command.outputs[0]);
+    return params && !params->relu && !params->relu6 && !command.epilogue.residual && canPack(*command.outputs[0]);
 }
 
 }  // namespace

@@ -40,11 +40,10 @@ class ElementWalk {
 };
 
 // The linear start of row `r` of an index tensor. Throws InputDataError when one of its indices is outside.
-inline int64_t rowStart(const std::string& op, const IndexBounds& bounds, const int64_t* stride,
-                        const int32_t* row, int64_t r) {
+inline int64_t rowStart(const std::string& op, const IndexBounds& bounds, const int64_t* stride, const int32_t* row,
+                        int64_t r) {
     // The share of the batch counts along the last axis.
-    int64_t start =
-        bounds.batchStep == 0 ? 0 : r / bounds.rowsPerBatch * bounds.batchStep * stride[bounds.depth - 1];
+    int64_t start = bounds.batchStep == 0 ? 0 : r / bounds.rowsPerBatch * bounds.batchStep * stride[bounds.depth - 1];
     for (int j = 0; j < bounds.depth; ++j) {
         const int64_t at = r * bounds.depth + j, index = bounds.index(row[j], at);
         start += placeOnAxis(op, index, at, bounds.extent[j]) * stride[j];

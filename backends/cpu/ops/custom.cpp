@@ -21,9 +21,7 @@ class HostExecution final : public CommandExecution {
             outputs(command().outputs.begin(), command().outputs.end());
         return std::make_unique<HostState>(params<HostNodeParams>().node->plan(inputs, outputs));
     }
-    void run(const Frame& frame) const override {
-        static_cast<HostState*>(frame.state())->computation->run(frame);
-    }
+    void run(const Frame& frame) const override { static_cast<HostState*>(frame.state())->computation->run(frame); }
 };
 
 constexpr CpuOp kCustom[] = {{OpType::Plugin, nullptr, makeExecution<HostExecution>}};

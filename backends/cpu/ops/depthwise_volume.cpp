@@ -1,5 +1,5 @@
-// 3-D convolutions with a group for each channel: an output slice is the sum of 2-D depthwise convolutions, one for each tap in
-// depth that lies inside of the volume. Each adds to what the one before has stored.
+// 3-D convolutions with a group for each channel: an output slice is the sum of 2-D depthwise convolutions, one for
+// each tap in depth that lies inside of the volume. Each adds to what the one before has stored.
 #include "backends/cpu/ops/depthwise_volume.h"
 
 #include <algorithm>
@@ -46,17 +46,13 @@ class DepthwiseVolumeExecution final : public CommandExecution {
             for (int64_t b = 0; b < blocks(); ++b)  // [block][tap][P]
                 k.pack->rowsToBlock(stored.data() + b * k.lanes * taps, static_cast<size_t>(taps),
                                     static_cast<int>(std::min<int64_t>(k.lanes, w_.oc - b * k.lanes)),
-                                    static_cast<size_t>(taps),
-                                    static_cast<float*>(buffer) + b * k.lanes * taps);
+                                    static_cast<size_t>(taps), static_cast<float*>(buffer) + b * k.lanes * taps);
         };
-        packed_ = backend_.weights(command().params, format("3d/depthwise.p%d", k.lanes), bytes, fill,
-                                   p.modelBytes());
+        packed_ = backend_.weights(command().params, format("3d/depthwise.p%d", k.lanes), bytes, fill, p.modelBytes());
         ready_ = true;
     }
 
-    std::string algorithm() const override {
-        return ready_ ? "3d depthwise" + epilogueText(command().epilogue) : "";
-    }
+    std::string algorithm() const override { return ready_ ? "3d depthwise" + epilogueText(command().epilogue) : ""; }
 
     void run(const Frame& frame) const override {
         if (!ready_) return;
@@ -64,11 +60,9 @@ class DepthwiseVolumeExecution final : public CommandExecution {
         const int64_t slices = w_.batch * blocks() * w_.out[0];
         const int few = static_cast<int>(std::min<int64_t>(slices, std::numeric_limits<int>::max() / 8));
         const int pieces = taskCount(few, plane_.oh, pool.threads());
-        parallelRanges(pool, static_cast<long>(slices * pieces), 16 * pool.threads(),
-                       [&](long begin, long end) {
-                           for (long i = begin; i < end; ++i)
-                               runSlice(frame, i / pieces, static_cast<int>(i % pieces), pieces);
-                       });
+        parallelRanges(pool, static_cast<long>(slices * pieces), 16 * pool.threads(), [&](long begin, long end) {
+            for (long i = begin; i < end; ++i) runSlice(frame, i / pieces, static_cast<int>(i % pieces), pieces);
+        });
     }
 
   private:
@@ -95,8 +89,7 @@ class DepthwiseVolumeExecution final : public CommandExecution {
         for (int64_t tap = first; tap <= last; ++tap) {
             const bool end = tap == last;
             t.shape = none ? &outside_ : &plane_;
-            t.src =
-                inData<float>(frame, 0) + (plane * w_.in[0] + (none ? 0 : from + tap * p.dilate[0])) * inArea;
+            t.src = inData<float>(frame, 0) + (plane * w_.in[0] + (none ? 0 : from + tap * p.dilate[0])) * inArea;
             t.w = static_cast<const float*>(packed_.get()) + (block * p.kernel[0] + tap) * area * P;
             t.act = end ? post_.act : Act::None;
             t.lo = end ? post_.lo : -std::numeric_limits<float>::infinity();

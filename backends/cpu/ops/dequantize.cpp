@@ -63,8 +63,7 @@ class Dequantize final : public Execution {
         const T* from = frame.data<const T>(*command_.inputs[0]);
         auto* to = frame.data<float>(*command_.outputs[0]);
         forElements(frame.pool(), command_.outputs[0]->elements(), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i)
-                to[i] = (static_cast<float>(from[i]) + l.shift) * l.scale + l.offset;
+            for (long i = begin; i < end; ++i) to[i] = (static_cast<float>(from[i]) + l.shift) * l.scale + l.offset;
         });
     }
 

@@ -1,5 +1,5 @@
-// DetectionPostProcess, DetectionOutput, PriorBox and Proposal. Each runs on one thread: they are short behind the nets that
-// feed them.
+// DetectionPostProcess, DetectionOutput, PriorBox and Proposal. Each runs on one thread: they are short behind the nets
+// that feed them.
 #include "ops/detection.h"
 
 #include <algorithm>
@@ -94,8 +94,7 @@ class PostProcess final : public CommandExecution {
         }
     }
 
-    void write(const Rows& rows, const Work& work, int64_t at, int64_t box, int64_t label,
-               float score) const {
+    void write(const Rows& rows, const Work& work, int64_t at, int64_t box, int64_t label, float score) const {
         std::copy_n(work.boxes + box * 4, 4, rows.boxes + at * 4);
         rows.labels[at] = static_cast<float>(label);
         rows.scores[at] = score;
@@ -116,8 +115,7 @@ class PostProcess final : public CommandExecution {
         constexpr float kNone = -std::numeric_limits<float>::infinity();
         for (int64_t i = 0; i < anchors_; ++i) {
             float best = kNone;
-            for (int64_t c = 0; c < p.classes; ++c)
-                best = std::max(best, work.rowsOfScores[i * columns_ + c]);
+            for (int64_t c = 0; c < p.classes; ++c) best = std::max(best, work.rowsOfScores[i * columns_ + c]);
             work.scores[i] = best;
         }
         const int64_t kept = suppress(work, p.maxDetections), columns = std::min(p.classesPerBox, p.classes);
@@ -170,8 +168,8 @@ class DetectionOutput final : public CommandExecution {
             inputs.armLocation = inData<float>(frame, 4);
         }
         const int64_t most = out().elements() / 6;
-        const int64_t rows = detectBoxes(params<DetectionOutputParams>(), inputs, frame.scratch(),
-                                         outData<float>(frame), most);
+        const int64_t rows =
+            detectBoxes(params<DetectionOutputParams>(), inputs, frame.scratch(), outData<float>(frame), most);
         std::fill(outData<float>(frame) + std::min(rows, most) * 6, outData<float>(frame) + most * 6, 0.0f);
     }
 };
@@ -184,9 +182,7 @@ class PriorBox final : public CommandExecution {
     void run(const Frame& frame) const override {
         const auto& p = params<PriorBoxParams>();
         const int64_t width = in(0).width(), height = in(0).height(), half = out().elements() / 2;
-        const auto extent = [](int given, int64_t own) {
-            return static_cast<float>(given > 0 ? given : own);
-        };
+        const auto extent = [](int given, int64_t own) { return static_cast<float>(given > 0 ? given : own); };
         const float image[2] = {extent(p.imageWidth, in(1).width()), extent(p.imageHeight, in(1).height())};
         const float step[2] = {
             p.stepWidth > 0 ? static_cast<float>(p.stepWidth) : image[0] / static_cast<float>(width),
@@ -196,8 +192,7 @@ class PriorBox final : public CommandExecution {
             const float sides[2] = {boxWidth / 2, boxHeight / 2};
             for (int i = 0; i < 4; ++i) {
                 const int axis = i % 2;
-                const float at =
-                    (i < 2 ? centre[axis] - sides[axis] : centre[axis] + sides[axis]) / image[axis];
+                const float at = (i < 2 ? centre[axis] - sides[axis] : centre[axis] + sides[axis]) / image[axis];
                 *box++ = p.clip ? std::clamp(at, 0.0f, 1.0f) : at;
             }
         };
@@ -221,8 +216,8 @@ class PriorBox final : public CommandExecution {
     }
 };
 
-// As proposal_layer.py of py-faster-rcnn, where a corner is a pixel: what is too small or overlaps is left out. The number of
-// rows is fixed; those behind the last proposal are 0.
+// As proposal_layer.py of py-faster-rcnn, where a corner is a pixel: what is too small or overlaps is left out. The
+// number of rows is fixed; those behind the last proposal are 0.
 class Proposal final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
@@ -289,8 +284,7 @@ class Proposal final : public CommandExecution {
                     large = large && box[2 + axis] - box[axis] + 1 >= least;
                 }
                 work.scores[i] = foreground[a * plane_ + cell];
-                if (large && !std::isnan(work.scores[i]))
-                    work.candidates[waiting++] = static_cast<int32_t>(i);
+                if (large && !std::isnan(work.scores[i])) work.candidates[waiting++] = static_cast<int32_t>(i);
             }
         }
         std::sort(work.candidates, work.candidates + waiting, ByScore{work.scores});

@@ -18,8 +18,8 @@ class DetExecution final : public CommandExecution {
     void prepare() override {
         const Shape& shape = in(0).shape;
         extent_ = shape[shape.rank() - 1];
-        requestScratch(checkedMul(checkedMul(extent_, extent_, "matrix"),
-                                  static_cast<int64_t>(sizeof(double)), "matrix"));
+        requestScratch(
+            checkedMul(checkedMul(extent_, extent_, "matrix"), static_cast<int64_t>(sizeof(double)), "matrix"));
     }
 
     void run(const Frame& frame) const override {

@@ -15,8 +15,7 @@ namespace {
 
 class Dilation2dExecution final : public CommandExecution {
   public:
-    Dilation2dExecution(CpuBackend& backend, const Command& command)
-        : CommandExecution(command), backend_(backend) {}
+    Dilation2dExecution(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
 
     void run(const Frame& frame) const override {
         if (out().empty()) return;

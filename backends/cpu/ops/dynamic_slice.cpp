@@ -39,19 +39,18 @@ void copyBox(const T* src, T* dst, const Box& box, ThreadPool& pool) {
     int64_t rows = 1;
     for (size_t i = 0; i + 1 < box.rank; ++i) rows *= box.axis[i].size;
     const bool threaded = rows * inner.size * static_cast<int64_t>(sizeof(T)) >= kThreadedBytes;
-    parallelRanges(pool, static_cast<long>(rows), threaded ? 4 * pool.threads() : 1,
-                   [&](long begin, long end) {
-                       for (long row = begin; row < end; ++row) {
-                           int64_t rest = row, from = 0, to = 0;
-                           for (size_t i = box.rank; i-- > 1;) {
-                               const BoxAxis& axis = box.axis[i - 1];
-                               from += rest % axis.size * axis.src;
-                               to += rest % axis.size * axis.dst;
-                               rest /= axis.size;
-                           }
-                           copyRow(src + from, inner.src, dst + to, inner.dst, inner.size);
-                       }
-                   });
+    parallelRanges(pool, static_cast<long>(rows), threaded ? 4 * pool.threads() : 1, [&](long begin, long end) {
+        for (long row = begin; row < end; ++row) {
+            int64_t rest = row, from = 0, to = 0;
+            for (size_t i = box.rank; i-- > 1;) {
+                const BoxAxis& axis = box.axis[i - 1];
+                from += rest % axis.size * axis.src;
+                to += rest % axis.size * axis.dst;
+                rest /= axis.size;
+            }
+            copyRow(src + from, inner.src, dst + to, inner.dst, inner.size);
+        }
+    });
 }
 
 class DynamicSlice : public CommandExecution {
@@ -98,10 +97,8 @@ class DynamicSliceTf final : public DynamicSlice {
         for (int i = 0; i < shape.rank(); ++i) {
             const int64_t begin = begins[i] < 0 ? begins[i] + shape[i] : begins[i];
             if (begin < 0 || begin > shape[i] - size[i])
-                fail(Status::InputDataError,
-                     "op '%s': a slice of %lld from %d on does not lie in axis %d of %s",
-                     command().name.c_str(), static_cast<long long>(size[i]), begins[i], i,
-                     shape.text().c_str());
+                fail(Status::InputDataError, "op '%s': a slice of %lld from %d on does not lie in axis %d of %s",
+                     command().name.c_str(), static_cast<long long>(size[i]), begins[i], i, shape.text().c_str());
             const auto axis = static_cast<size_t>(i);
             from += begin * stride(axis);
             to /= size[i];
@@ -122,8 +119,8 @@ class MovingStridedSlice final : public DynamicSlice {
         };
         const auto& slice = params<StridedSliceParams>();
         const char* name = command().name.c_str();
-        const StridedSlicePlan plan = planStridedSlice(
-            name, slice, in(0).shape, stridedSliceIndices(slice, command().inputs.size(), list));
+        const StridedSlicePlan plan =
+            planStridedSlice(name, slice, in(0).shape, stridedSliceIndices(slice, command().inputs.size(), list));
         if (!(plan.shape == out().shape))
             fail(Status::InputDataError, "op '%s': the slice has shape %s now, it was planned as %s", name,
                  plan.shape.text().c_str(), out().shape.text().c_str());

@@ -10,14 +10,13 @@ namespace mnnc::cpu {
 
 inline bool takesFloats(const Command& command, std::string& reason) {
     if (command.inputs[0]->type == DataType::Float32) return true;
-    reason = format("%s needs float32, the input is %s", opTypeName(command.type),
-                    dataTypeName(command.inputs[0]->type));
+    reason =
+        format("%s needs float32, the input is %s", opTypeName(command.type), dataTypeName(command.inputs[0]->type));
     return false;
 }
 
 template <typename E>
-std::unique_ptr<Execution> makeFloatExecution(CpuBackend& backend, const Command& command,
-                                              std::string& reason) {
+std::unique_ptr<Execution> makeFloatExecution(CpuBackend& backend, const Command& command, std::string& reason) {
     if (!takesFloats(command, reason)) return nullptr;
     return std::make_unique<E>(backend, command);
 }

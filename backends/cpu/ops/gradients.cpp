@@ -23,8 +23,7 @@ Span coveredBy(const PoolAxis& a, int64_t window) noexcept {
 
 class PoolGradExecution final : public CommandExecution {
   public:
-    PoolGradExecution(CpuBackend& backend, const Command& command)
-        : CommandExecution(command), backend_(backend) {}
+    PoolGradExecution(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
 
     void run(const Frame& frame) const override {
         if (out().empty()) return;

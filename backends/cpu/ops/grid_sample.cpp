@@ -1,5 +1,6 @@
 // GridSample: threads share pieces of the outputs of a batch element, whose taps serve all channels, and, where these
-// pieces are few, groups of the channels. Tensors of few channels stay row-major, for packing would mostly copy padding.
+// pieces are few, groups of the channels. Tensors of few channels stay row-major, for packing would mostly copy
+// padding.
 #include "ops/grid_sample.h"
 
 #include <algorithm>
@@ -39,28 +40,25 @@ class GridSampleExecution final : public CommandExecution {
         const int64_t pieces = ceilDiv(outPlane_, kGridOutputs), batch = in(0).shape[0];
         const int64_t wanted = ceilDiv(4 * pool.threads(), batch * pieces);
         const int64_t groups = pool.threads() == 1 ? 1 : std::clamp<int64_t>(wanted, 1, blocks_);
-        parallelRanges(pool, static_cast<long>(batch * pieces * groups), 4 * pool.threads(),
-                       [&](long begin, long end) {
-                           for (long i = begin; i < end; ++i) {
-                               const int64_t group = i % groups, rest = i / groups;
-                               samplePiece(frame, rest / pieces, rest % pieces * kGridOutputs,
-                                           blocks_ * group / groups, blocks_ * (group + 1) / groups);
-                           }
-                       });
+        parallelRanges(pool, static_cast<long>(batch * pieces * groups), 4 * pool.threads(), [&](long begin, long end) {
+            for (long i = begin; i < end; ++i) {
+                const int64_t group = i % groups, rest = i / groups;
+                samplePiece(frame, rest / pieces, rest % pieces * kGridOutputs, blocks_ * group / groups,
+                            blocks_ * (group + 1) / groups);
+            }
+        });
     }
 
   private:
     // Outputs [first, first + kGridOutputs) of blocks [block, end).
-    void samplePiece(const Frame& frame, int64_t n, int64_t first, int64_t block,
-                     int64_t end) const noexcept {
+    void samplePiece(const Frame& frame, int64_t n, int64_t first, int64_t block, int64_t end) const noexcept {
         const int outputs = static_cast<int>(std::min<int64_t>(kGridOutputs, outPlane_ - first));
         GridTaps taps;
-        kernels_.gridTaps(plan_, inData<float>(frame, 1) + (n * outPlane_ + first) * plan_.axes, outputs,
-                          taps);
+        kernels_.gridTaps(plan_, inData<float>(frame, 1) + (n * outPlane_ + first) * plan_.axes, outputs, taps);
         const auto sample = packed_ ? kernels_.samplePacked : kernels_.samplePlane;
         for (; block < end; ++block)
-            sample(inData<float>(frame, 0) + (n * blocks_ + block) * inPlane_ * lanes_, taps, tapCount_,
-                   outputs, outData<float>(frame) + ((n * blocks_ + block) * outPlane_ + first) * lanes_);
+            sample(inData<float>(frame, 0) + (n * blocks_ + block) * inPlane_ * lanes_, taps, tapCount_, outputs,
+                   outData<float>(frame) + ((n * blocks_ + block) * outPlane_ + first) * lanes_);
     }
 
     CpuBackend& backend_;

@@ -38,8 +38,7 @@ class GroupNorm final : public CommandExecution {
         float* y = outData<float>(frame) + row * channels * plane;
         if (command().inputs.size() > 1) {
             const float* added = inData<float>(frame, 1) + row * channels;
-            for (int64_t c = 0; c < channels; ++c)
-                unary_.affine(x + c * plane, y + c * plane, n, 1, added[c]);
+            for (int64_t c = 0; c < channels; ++c) unary_.affine(x + c * plane, y + c * plane, n, 1, added[c]);
             x = y;
         }
         rows_.norm(x, y, static_cast<size_t>(channels * plane), nullptr, nullptr, params_.epsilon, false);

@@ -16,8 +16,7 @@ class HistogramExecution final : public CommandExecution {
     using CommandExecution::CommandExecution;
 
     void prepare() override {
-        requestScratch(
-            checkedMul(params<HistogramParams>().bins, static_cast<int64_t>(sizeof(int64_t)), "bins"));
+        requestScratch(checkedMul(params<HistogramParams>().bins, static_cast<int64_t>(sizeof(int64_t)), "bins"));
     }
 
     void run(const Frame& frame) const override {

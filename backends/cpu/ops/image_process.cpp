@@ -24,8 +24,7 @@ double inside(double at, int64_t extent) {
 
 class ImageProcessExecution final : public CommandExecution {
   public:
-    ImageProcessExecution(CpuBackend& backend, const Command& command)
-        : CommandExecution(command), backend_(backend) {}
+    ImageProcessExecution(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
 
     void run(const Frame& frame) const override {
         if (out().empty()) return;
@@ -54,8 +53,7 @@ class ImageProcessExecution final : public CommandExecution {
         }
     }
 
-    static Pixel sampled(const ImageProcessParams& p, const uint8_t* picture, int64_t column,
-                         int64_t line) noexcept {
+    static Pixel sampled(const ImageProcessParams& p, const uint8_t* picture, int64_t column, int64_t line) noexcept {
         const auto& m = p.matrix;
         const auto fx = static_cast<double>(column), fy = static_cast<double>(line);
         const double scale = m[6] * fx + m[7] * fy + m[8];

@@ -13,15 +13,12 @@ inline TensorQuant quantOf(const Operand& tensor) {
 }
 
 // The operators below over codes: when input 0 (of an element-wise chain one input) is int8.
-std::unique_ptr<Execution> createInt8Pooling(CpuBackend& backend, const Command& command,
-                                             std::string& reason);
-std::unique_ptr<Execution> createInt8Activation(CpuBackend& backend, const Command& command,
-                                                std::string& reason);
+std::unique_ptr<Execution> createInt8Pooling(CpuBackend& backend, const Command& command, std::string& reason);
+std::unique_ptr<Execution> createInt8Activation(CpuBackend& backend, const Command& command, std::string& reason);
 // Sums, differences and products of equal shapes; sums and products with a float for each channel.
 std::unique_ptr<Execution> createInt8Binary(CpuBackend& backend, const Command& command, std::string& reason);
 std::unique_ptr<Execution> createInt8Interp(CpuBackend& backend, const Command& command, std::string& reason);
-std::unique_ptr<Execution> createInt8Deconvolution(CpuBackend& backend, const Command& command,
-                                                   std::string& reason);
+std::unique_ptr<Execution> createInt8Deconvolution(CpuBackend& backend, const Command& command, std::string& reason);
 // y = f(x) by a table. `input`: the index of x among the inputs. `results`: f of the value of each code of x, at the
 // index of the code's unsigned byte.
 std::unique_ptr<Execution> createInt8Table(CpuBackend& backend, const Command& command, size_t input,

@@ -46,9 +46,9 @@ class Int8ConvExecution final : public Execution {
         const Kernels& kernels = backend_.kernels();
         depthwise_ = isDepthwise(command_.type);
         plan_ = depthwise_ ? makeInt8DepthwisePlan(kernels, planShape(w, params_))
-                           : makeInt8ConvPlan(kernels, planShape(w, params_),
-                                              {static_cast<int>(w.groups),
-                                               command_.inputs[0]->channelBlock == 1, hasMinima()});
+                           : makeInt8ConvPlan(
+                                 kernels, planShape(w, params_),
+                                 {static_cast<int>(w.groups), command_.inputs[0]->channelBlock == 1, hasMinima()});
         padded_ = roundUp(w.oc, int64_t{kernels.lanes});
         prepareWeights(w);
         prepareSteps(w);
@@ -64,8 +64,8 @@ class Int8ConvExecution final : public Execution {
         Operand& out = *command_.outputs[0];
         const bool floats = out.type == DataType::Float32;
         plan_->run(frame.data<const int8_t>(*command_.inputs[0]), stored_.get(),
-                   floats ? nullptr : frame.data<int8_t>(out), floats ? frame.data<float>(out) : nullptr,
-                   post_, frame.scratch(), frame.pool());
+                   floats ? nullptr : frame.data<int8_t>(out), floats ? frame.data<float>(out) : nullptr, post_,
+                   frame.scratch(), frame.pool());
     }
 
   private:
@@ -167,8 +167,7 @@ class Int8ConvExecution final : public Execution {
     }
 
     void foldedSteps(const Tail& tail, size_t channels) {
-        const FoldedScales folded =
-            params_.foldedScales(static_cast<int64_t>(channels), command_.name.c_str());
+        const FoldedScales folded = params_.foldedScales(static_cast<int64_t>(channels), command_.name.c_str());
         const ConvInt8Info& info = params_.int8;
         post_.padding = info.zeroIn;
         post_.lo = static_cast<float>(clipsAtZero() ? std::max(info.zeroOut, info.min) : info.min);
@@ -176,8 +175,8 @@ class Int8ConvExecution final : public Execution {
         for (size_t o = 0; o < channels; ++o) {
             scale_[o] = folded.scale[o];
             bias_[o] = clampInt32(int64_t{folded.bias[o]} - int64_t{128} * tail.sums[o]);
-            offset_[o] = static_cast<float>(folded.bias[o]) * scale_[o] -
-                         static_cast<float>(tail.sums[o]) * scale_[o] * 128.0f;
+            offset_[o] =
+                static_cast<float>(folded.bias[o]) * scale_[o] - static_cast<float>(tail.sums[o]) * scale_[o] * 128.0f;
         }
     }
 
@@ -195,9 +194,8 @@ class Int8ConvExecution final : public Execution {
             if (depthwise_) {
                 const float least = std::max(scale, 1e-6f), factor = least * ratio;
                 scale_[o] = factor;
-                bias_[o] =
-                    clampInt32(int64_t{toInt32(bias[o] / (s.scaleIn * least))} +
-                               int64_t{toInt32(s.zeroOut / factor)} - int64_t{s.zeroIn + 128} * tail.sums[o]);
+                bias_[o] = clampInt32(int64_t{toInt32(bias[o] / (s.scaleIn * least))} +
+                                      int64_t{toInt32(s.zeroOut / factor)} - int64_t{s.zeroIn + 128} * tail.sums[o]);
             } else {
                 const float all = sum * scale + terms * tail.min[o];
                 scale_[o] = scale;
@@ -222,8 +220,7 @@ class Int8ConvExecution final : public Execution {
 // Why the kernels do not take it; empty: they do.
 std::string objection(const Command& command) {
     const auto* params = command.paramsIf<ConvParams>();
-    if (!params || command.operands() != 1 || !params->parts.empty())
-        return "its weights are not of this operator";
+    if (!params || command.operands() != 1 || !params->parts.empty()) return "its weights are not of this operator";
     if (!params->int8.codes) return "its weights are not int8 codes with one scale per output channel";
     const Operand &in = *command.inputs[0], &out = *command.outputs[0];
     if (in.format == Format::NHWC || out.format == Format::NHWC || in.shape.rank() < 2)
@@ -256,8 +253,7 @@ StorageChoice int8ConvolutionStorage(const CpuBackend& backend, const Command& c
     return choice;
 }
 
-std::unique_ptr<Execution> createInt8Convolution(CpuBackend& backend, const Command& command,
-                                                 std::string& reason) {
+std::unique_ptr<Execution> createInt8Convolution(CpuBackend& backend, const Command& command, std::string& reason) {
     const std::string why = objection(command);
     if (!why.empty()) {
         reason = format("op '%s': int8 convolution: %s", command.name.c_str(), why.c_str());
@@ -269,8 +265,7 @@ std::unique_ptr<Execution> createInt8Convolution(CpuBackend& backend, const Comm
 }  // namespace
 
 bool quantizesConvolution(const Command& command) {
-    return takesEpilogue(command) && !command.paramsAs<ConvParams>().int8.floatOutput &&
-           objection(command).empty();
+    return takesEpilogue(command) && !command.paramsAs<ConvParams>().int8.floatOutput && objection(command).empty();
 }
 
 CpuFamily int8ConvolutionCpu() {

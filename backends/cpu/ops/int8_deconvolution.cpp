@@ -1,6 +1,6 @@
-// Deconvolution between int8 tensors: with stride s each of the s x s phases of the output is an ordinary convolution of
-// the input, so all of them are the channels of one, whose results are then put side by side. The weights of a phase and
-// channel get a scale of their own.
+// Deconvolution between int8 tensors: with stride s each of the s x s phases of the output is an ordinary convolution
+// of the input, so all of them are the channels of one, whose results are then put side by side. The weights of a phase
+// and channel get a scale of their own.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -69,13 +69,10 @@ class Int8Deconvolution final : public Execution {
         planScratch_ = roundUp(plan_->scratchBytes(backend_.planningPool().threads()), 64);
         const int64_t plane = checkedMul(phases_.y.length(), phases_.x.length(), "scratch");
         requestScratch(checkedAdd(
-            planScratch_, checkedMul(checkedMul(plane, channels_, "scratch"), window_.batch, "scratch"),
-            "scratch"));
+            planScratch_, checkedMul(checkedMul(plane, channels_, "scratch"), window_.batch, "scratch"), "scratch"));
     }
 
-    std::string algorithm() const override {
-        return plan_ ? "int8 deconv " + plan_->algorithm().substr(5) : "";
-    }
+    std::string algorithm() const override { return plan_ ? "int8 deconv " + plan_->algorithm().substr(5) : ""; }
 
     void run(const Frame& frame) const override {
         if (!plan_) return;
@@ -83,21 +80,20 @@ class Int8Deconvolution final : public Execution {
         plan_->run(frame.data<const int8_t>(*command_.inputs[0]), stored_.get(), results, nullptr, post_,
                    frame.scratch(), frame.pool());
         const int64_t rows = window_.batch * (eachPhase_ / backend_.kernels().lanes) * window_.oh;
-        parallelRanges(frame.pool(), static_cast<long>(rows), 4 * frame.pool().threads(),
-                       [&](long begin, long end) {
-                           for (long row = begin; row < end; ++row) {
-                               switch (backend_.kernels().lanes) {
-                                   case 16:
-                                       mixRow<16>(frame, results, row);
-                                       break;
-                                   case 8:
-                                       mixRow<8>(frame, results, row);
-                                       break;
-                                   default:
-                                       mixRow<4>(frame, results, row);
-                               }
-                           }
-                       });
+        parallelRanges(frame.pool(), static_cast<long>(rows), 4 * frame.pool().threads(), [&](long begin, long end) {
+            for (long row = begin; row < end; ++row) {
+                switch (backend_.kernels().lanes) {
+                    case 16:
+                        mixRow<16>(frame, results, row);
+                        break;
+                    case 8:
+                        mixRow<8>(frame, results, row);
+                        break;
+                    default:
+                        mixRow<4>(frame, results, row);
+                }
+            }
+        });
     }
 
   private:
@@ -141,8 +137,7 @@ class Int8Deconvolution final : public Execution {
         const int64_t phase = c / eachPhase_, o = c % eachPhase_, ry = phase / phases_.x.stride,
                       rx = phase % phases_.x.stride, th = phases_.y.taps(), tw = phases_.x.taps();
         const auto weightAt = [&](int64_t i, int64_t u, int64_t v) {
-            const int64_t ky = ry + phases_.y.stride * (th - 1 - u),
-                          kx = rx + phases_.x.stride * (tw - 1 - v);
+            const int64_t ky = ry + phases_.y.stride * (th - 1 - u), kx = rx + phases_.x.stride * (tw - 1 - v);
             if (ky >= w.kh || kx >= w.kw) return 0.0f;
             return weights[static_cast<size_t>(((i * w.oc + o) * w.kh + ky) * w.kw + kx)];
         };
@@ -202,8 +197,7 @@ class Int8Deconvolution final : public Execution {
         for (int64_t phaseX = 0; phaseX < ax.stride; ++phaseX) {
             const int64_t phase = phaseY * ax.stride + phaseX;
             const int8_t* from =
-                results +
-                (((n * phases_.count() + phase) * blocks + block) * plane + fromY * ax.length()) * P;
+                results + (((n * phases_.count() + phase) * blocks + block) * plane + fromY * ax.length()) * P;
             int64_t x = phaseX - ax.pad % ax.stride,
                     at = 0;  // the first position of the phase, on the output
             if (x < 0) x += ax.stride, at = 1;
@@ -229,10 +223,10 @@ bool quantizesDeconvolution(const Command& command) {
     const auto* params = command.paramsIf<ConvParams>();
     const Operand &in = *command.inputs[0], &out = *command.outputs[0];
     const Epilogue& e = command.epilogue;
-    if (!params || command.type != OpType::Deconvolution || command.operands() != 1 ||
-        !params->parts.empty() || params->int8.floatOutput || params->dilateX != 1 || params->dilateY != 1 ||
-        e.residual || e.act != Act::None || (e.any() && e.lo != 0) || in.format == Format::NHWC ||
-        out.format == Format::NHWC || in.shape.rank() != 4 || in.empty() || out.empty())
+    if (!params || command.type != OpType::Deconvolution || command.operands() != 1 || !params->parts.empty() ||
+        params->int8.floatOutput || params->dilateX != 1 || params->dilateY != 1 || e.residual || e.act != Act::None ||
+        (e.any() && e.lo != 0) || in.format == Format::NHWC || out.format == Format::NHWC || in.shape.rank() != 4 ||
+        in.empty() || out.empty())
         return false;
     const ConvWindow w = windowOf(command);
     if (w.groups != 1 || w.padTop < 0 || w.padLeft < 0) return false;
@@ -240,12 +234,11 @@ bool quantizesDeconvolution(const Command& command) {
     if (!params->quantizedForm(w.weightCount, w.oc, command.name.c_str())) return false;
     const Phases p = phasesOf(w, *params);
     // Phases without a tap would make the codes many times larger than the weights.
-    return p.count() <= kMaxPhases && w.kh >= p.y.stride && w.kw >= p.x.stride &&
-           w.oc <= kMaxChannels / kMaxPhases && w.ic * p.y.taps() * p.x.taps() <= kMaxTerms;
+    return p.count() <= kMaxPhases && w.kh >= p.y.stride && w.kw >= p.x.stride && w.oc <= kMaxChannels / kMaxPhases &&
+           w.ic * p.y.taps() * p.x.taps() <= kMaxTerms;
 }
 
-std::unique_ptr<Execution> createInt8Deconvolution(CpuBackend& backend, const Command& command,
-                                                   std::string& reason) {
+std::unique_ptr<Execution> createInt8Deconvolution(CpuBackend& backend, const Command& command, std::string& reason) {
     if (command.outputs[0]->type != DataType::Int8 || !quantizesDeconvolution(command)) {
         reason = format("op '%s': such a deconvolution of int8 is not implemented", command.name.c_str());
         return nullptr;

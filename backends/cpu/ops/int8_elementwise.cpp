@@ -16,8 +16,7 @@ namespace {
 
 class Int8BinaryExecution final : public CommandExecution {
   public:
-    Int8BinaryExecution(CpuBackend& backend, const Command& command)
-        : CommandExecution(command), backend_(backend) {
+    Int8BinaryExecution(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {
         const TensorQuant a = quantOf(in(0)), b = quantOf(in(1)), y = quantOf(out());
         const auto& binary = params<BinaryParams>();
         args_.op = binary.code == kBinaryAdd   ? Int8Binary::Add
@@ -35,9 +34,8 @@ class Int8BinaryExecution final : public CommandExecution {
 
     void run(const Frame& frame) const override {
         forStorage(frame.pool(), out(), [&](long begin, long end) {
-            backend_.kernels().int8->binary(inData<int8_t>(frame, 0) + begin,
-                                            inData<int8_t>(frame, 1) + begin, outData<int8_t>(frame) + begin,
-                                            static_cast<size_t>(end - begin), args_);
+            backend_.kernels().int8->binary(inData<int8_t>(frame, 0) + begin, inData<int8_t>(frame, 1) + begin,
+                                            outData<int8_t>(frame) + begin, static_cast<size_t>(end - begin), args_);
         });
     }
 
@@ -54,9 +52,7 @@ class Int8BinaryExecution final : public CommandExecution {
 class Int8ByChannel final : public CommandExecution {
   public:
     Int8ByChannel(CpuBackend& backend, const Command& command)
-        : CommandExecution(command),
-          backend_(backend),
-          codes_(command.inputs[0]->type == DataType::Int8 ? 0 : 1) {
+        : CommandExecution(command), backend_(backend), codes_(command.inputs[0]->type == DataType::Int8 ? 0 : 1) {
         const TensorQuant x = quantOf(in(codes_)), y = quantOf(out());
         if (const auto* prelu = command.paramsIf<PReluParams>()) slopes_ = &prelu->slopes;
         const auto* binary = command.paramsIf<BinaryParams>();
@@ -108,9 +104,8 @@ class Int8ByChannel final : public CommandExecution {
         std::fill_n(neutral, kMaxLanes, product_ ? 0.0f : 1.0f);
         for (int64_t l = 0; l < std::min(lanes, out().shape[1] - block * lanes); ++l)
             values[l] = valueAt(frame, n, block * lanes + l);
-        kernel_(inData<int8_t>(frame, codes_) + row * plane * lanes,
-                outData<int8_t>(frame) + row * plane * lanes, static_cast<size_t>(plane),
-                argsOf(values, neutral));
+        kernel_(inData<int8_t>(frame, codes_) + row * plane * lanes, outData<int8_t>(frame) + row * plane * lanes,
+                static_cast<size_t>(plane), argsOf(values, neutral));
     }
 
     void plainRow(const Frame& frame, int64_t n, int64_t channel, int64_t row) const {
@@ -144,16 +139,14 @@ int channelOperand(const Command& command) {
     for (const size_t i : {size_t{1}, size_t{0}}) {
         const Shape &small = command.inputs[i]->shape, &big = command.inputs[1 - i]->shape;
         if (!(big == y) || small.rank() != y.rank() || y.rank() < 2 || small[1] != y[1]) continue;
-        if ((small[0] == 1 || small[0] == y[0]) && small.elements() == small[0] * small[1])
-            return static_cast<int>(i);
+        if ((small[0] == 1 || small[0] == y[0]) && small.elements() == small[0] * small[1]) return static_cast<int>(i);
     }
     return -1;
 }
 
 }  // namespace
 
-std::unique_ptr<Execution> createInt8Activation(CpuBackend& backend, const Command& command,
-                                                std::string& reason) {
+std::unique_ptr<Execution> createInt8Activation(CpuBackend& backend, const Command& command, std::string& reason) {
     if (!quantizesActivation(command)) {
         reason = format("%s over int8 is not implemented", opTypeName(command.type));
         return nullptr;
@@ -182,18 +175,16 @@ bool quantizesActivation(const Command& command) {
     return command.type == OpType::ReLU6 && command.params;
 }
 
-std::unique_ptr<Execution> createInt8Binary(CpuBackend& backend, const Command& command,
-                                            std::string& reason) {
+std::unique_ptr<Execution> createInt8Binary(CpuBackend& backend, const Command& command, std::string& reason) {
     const DataType a = command.inputs[0]->type, b = command.inputs[1]->type;
     const bool made = command.outputs[0]->type == DataType::Int8;
     const int small = channelOperand(command);
-    if (made && a != b && small >= 0 &&
-        command.inputs[static_cast<size_t>(small)]->type == DataType::Float32 && quantizesBinary(command))
+    if (made && a != b && small >= 0 && command.inputs[static_cast<size_t>(small)]->type == DataType::Float32 &&
+        quantizesBinary(command))
         return std::make_unique<Int8ByChannel>(backend, command);
     const bool equal = command.inputs[0]->shape == command.inputs[1]->shape;
     if (!made || !equal || a != DataType::Int8 || b != DataType::Int8 || !quantizesBinary(command)) {
-        reason =
-            format("op '%s': such a binary operation over int8 is not implemented", command.name.c_str());
+        reason = format("op '%s': such a binary operation over int8 is not implemented", command.name.c_str());
         return nullptr;
     }
     return std::make_unique<Int8BinaryExecution>(backend, command);
@@ -207,8 +198,8 @@ bool quantizesBinary(const Command& command) {
                                    [&](const Operand* input) { return input->shape == out.shape; });
     const bool alike = std::all_of(command.inputs.begin(), command.inputs.end(),
                                    [&](const Operand* input) { return input->format == out.format; });
-    return alike && (equal || (params->code != kBinarySub && out.format != Format::NHWC &&
-                               channelOperand(command) >= 0));
+    return alike &&
+           (equal || (params->code != kBinarySub && out.format != Format::NHWC && channelOperand(command) >= 0));
 }
 
 }  // namespace mnnc::cpu

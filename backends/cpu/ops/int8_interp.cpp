@@ -73,8 +73,7 @@ class Int8Interp final : public Execution {
 
     template <int P>
     void copyColumns(const int8_t* row, int8_t* dst) const {
-        for (int x = 0; x < args_.outputs; ++x)
-            std::memcpy(dst + int64_t{x} * P, row + int64_t{args_.index[x]} * P, P);
+        for (int x = 0; x < args_.outputs; ++x) std::memcpy(dst + int64_t{x} * P, row + int64_t{args_.index[x]} * P, P);
     }
 
     CpuBackend& backend_;
@@ -92,12 +91,11 @@ class Int8Interp final : public Execution {
 bool quantizesInterp(const Command& command) {
     const auto* params = command.paramsIf<InterpCommand>();
     const Operand& out = *command.outputs[0];
-    return params && command.inputs.size() == 1 && params->type != ResizeType::Cubic &&
-           out.format != Format::NHWC && out.shape.rank() >= 2 && out.shape.rank() <= 5;
+    return params && command.inputs.size() == 1 && params->type != ResizeType::Cubic && out.format != Format::NHWC &&
+           out.shape.rank() >= 2 && out.shape.rank() <= 5;
 }
 
-std::unique_ptr<Execution> createInt8Interp(CpuBackend& backend, const Command& command,
-                                            std::string& reason) {
+std::unique_ptr<Execution> createInt8Interp(CpuBackend& backend, const Command& command, std::string& reason) {
     const auto* params = command.paramsIf<InterpCommand>();
     const Operand &in = *command.inputs[0], &out = *command.outputs[0];
     const bool scales = (params && params->type == ResizeType::Linear) || quantOf(in).sameStep(quantOf(out));

@@ -1,6 +1,6 @@
 // Max and average pooling of int8 tensors, channel-packed. An average is the reference's: rounded down by a
-// truncated reciprocal, over the taps inside of the map; or, where the plan says so, rounded to the nearest code, or over
-// the padding, too.
+// truncated reciprocal, over the taps inside of the map; or, where the plan says so, rounded to the nearest code, or
+// over the padding, too.
 #include <algorithm>
 #include <cstring>
 
@@ -32,8 +32,7 @@ class Int8Pooling final : public Execution {
         rows_ = int64_t{window.axis[0].out} * window.axis[1].out;
         outHeight_ = window.axis[1].out;
         outWidth_ = window.axis[2].out;
-        blocks_ =
-            checkedMul(x.batch(), ceilDiv(x.shape.at(1), int64_t{backend_.channelBlock()}), "channel blocks");
+        blocks_ = checkedMul(x.batch(), ceilDiv(x.shape.at(1), int64_t{backend_.channelBlock()}), "channel blocks");
     }
 
     void run(const Frame& frame) const override {
@@ -82,13 +81,11 @@ class Int8Pooling final : public Execution {
                 const int8_t* list[kRows];
                 const int n = static_cast<int>(std::min<int64_t>(kRows, total - done));
                 for (int i = 0; i < n; ++i)
-                    list[i] = src + ((depth.first + (done + i) / height) * height_ + rows.first +
-                                     (done + i) % height) *
+                    list[i] = src + ((depth.first + (done + i) / height) * height_ + rows.first + (done + i) % height) *
                                         width_ * P;
                 int8_t part[kOutputs * P];
                 kernels.maximum(list, n, spans + x, count, done == 0 ? dst + x * P : part);
-                for (int i = 0; done > 0 && i < count * P; ++i)
-                    dst[x * P + i] = std::max(dst[x * P + i], part[i]);
+                for (int i = 0; done > 0 && i < count * P; ++i) dst[x * P + i] = std::max(dst[x * P + i], part[i]);
             }
         }
     }
@@ -118,8 +115,7 @@ class Int8Pooling final : public Execution {
     Command command_;
     bool average_ = false, nearest_ = false, countsPadding_ = false;
     AxisTable axes_[3];
-    int64_t height_ = 1, width_ = 1, inPlane_ = 1, outPlane_ = 1, rows_ = 1, outHeight_ = 1, outWidth_ = 1,
-            blocks_ = 0;
+    int64_t height_ = 1, width_ = 1, inPlane_ = 1, outPlane_ = 1, rows_ = 1, outHeight_ = 1, outWidth_ = 1, blocks_ = 0;
 };
 
 }  // namespace
@@ -129,8 +125,7 @@ bool quantizesPooling(const Command& command) {
            command.outputs[0]->shape.rank() >= 2;
 }
 
-std::unique_ptr<Execution> createInt8Pooling(CpuBackend& backend, const Command& command,
-                                             std::string& reason) {
+std::unique_ptr<Execution> createInt8Pooling(CpuBackend& backend, const Command& command, std::string& reason) {
     if (!quantizesPooling(command)) {
         reason = format("op '%s': such a pooling of int8 is not implemented", command.name.c_str());
         return nullptr;

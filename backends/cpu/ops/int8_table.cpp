@@ -28,9 +28,8 @@ class Int8Table final : public CommandExecution {
         const int64_t count = out().storageElements();
         const auto pieces = static_cast<int>(std::clamp<int64_t>(count / kPiece, 1, 4 * pool.threads()));
         parallelRanges(pool, static_cast<long>(count), pieces, [&](long begin, long end) {
-            backend_.kernels().int8->lookup(inData<int8_t>(frame, input_) + begin,
-                                            outData<int8_t>(frame) + begin, static_cast<size_t>(end - begin),
-                                            table_);
+            backend_.kernels().int8->lookup(inData<int8_t>(frame, input_) + begin, outData<int8_t>(frame) + begin,
+                                            static_cast<size_t>(end - begin), table_);
         });
     }
 

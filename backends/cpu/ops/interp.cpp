@@ -15,16 +15,14 @@ class InterpExecution final : public Execution {
     void prepare() override {
         resizer_.plan(backend_.kernels(), command_);
         const Operand& x = *command_.inputs[0];
-        blocks_ = checkedMul(x.batch(), ceilDiv(x.shape.at(1), int64_t{backend_.kernels().lanes}),
-                             "channel blocks");
+        blocks_ = checkedMul(x.batch(), ceilDiv(x.shape.at(1), int64_t{backend_.kernels().lanes}), "channel blocks");
     }
 
     void run(const Frame& frame) const override {
         const auto* src = frame.data<const float>(*command_.inputs[0]);
         auto* dst = frame.data<float>(*command_.outputs[0]);
         const int64_t rows = resizer_.rows(), length = resizer_.rowFloats();
-        const bool byPixels =
-            sharedByPixels(rows * length / backend_.kernels().lanes, command_.inputs[0]->shape.at(1));
+        const bool byPixels = sharedByPixels(rows * length / backend_.kernels().lanes, command_.inputs[0]->shape.at(1));
         forPlaneRows(frame.pool(), blocks_, rows, byPixels, [&](int64_t block, int64_t begin, int64_t end) {
             for (int64_t y = begin; y < end; ++y)
                 resizer_.makeRow(src + block * resizer_.sourceFloats(), y, dst + (block * rows + y) * length);

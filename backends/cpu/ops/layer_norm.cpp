@@ -37,16 +37,14 @@ class LayerNorm final : public Execution {
             return;
         }
         const int64_t width = static_cast<int64_t>(kMaxColumns), groups = ceilDiv(inner, width);
-        forRows(frame.pool(), blocks_.outer * groups, length * std::min(inner, width),
-                [&](long begin, long end) {
-                    for (long i = begin; i < end; ++i) {
-                        const int64_t column = i % groups * width, at = i / groups * length * inner + column;
-                        kernels_.normColumns(x + at, y + at, static_cast<size_t>(length),
-                                             static_cast<size_t>(inner),
-                                             static_cast<size_t>(std::min(width, inner - column)), gamma,
-                                             beta, params_.epsilon, params_.rms);
-                    }
-                });
+        forRows(frame.pool(), blocks_.outer * groups, length * std::min(inner, width), [&](long begin, long end) {
+            for (long i = begin; i < end; ++i) {
+                const int64_t column = i % groups * width, at = i / groups * length * inner + column;
+                kernels_.normColumns(x + at, y + at, static_cast<size_t>(length), static_cast<size_t>(inner),
+                                     static_cast<size_t>(std::min(width, inner - column)), gamma, beta, params_.epsilon,
+                                     params_.rms);
+            }
+        });
     }
 
     // Rows and columns are read before they are written.

@@ -25,8 +25,7 @@ class Lrn final : public Execution {
         if (output_.empty()) return;
         const int64_t planes = input_.shape[0] * input_.shape[1], plane = input_.shape[2] * input_.shape[3];
         forRows(frame.pool(), planes, plane * params_.localSize, [&](long begin, long end) {
-            for (long r = begin; r < end; ++r)
-                params_.withinChannel ? within(frame, r) : across(frame, r, plane);
+            for (long r = begin; r < end; ++r) params_.withinChannel ? within(frame, r) : across(frame, r, plane);
         });
     }
 

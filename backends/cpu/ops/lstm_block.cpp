@@ -14,8 +14,7 @@ namespace {
 
 class LstmBlock final : public CommandExecution {
   public:
-    LstmBlock(const CpuBackend& backend, const Command& command)
-        : CommandExecution(command), backend_(backend) {}
+    LstmBlock(const CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
 
     void prepare() override {
         const int64_t columns = in(3).shape[1];
@@ -53,8 +52,7 @@ class LstmBlock final : public CommandExecution {
             for (size_t k = 0; p.peephole && k < 3; ++k) row.peephole[k] = inData<float>(frame, 4 + k) + from;
             row.forgetBias = p.forgetBias;
             row.clip = p.cellClip;
-            for (size_t k = 0; k < command().outputs.size(); ++k)
-                row.out[k] = outData<float>(frame, k) + place;
+            for (size_t k = 0; k < command().outputs.size(); ++k) row.out[k] = outData<float>(frame, k) + place;
             kernels.lstmBlock(row, n);
         });
     }

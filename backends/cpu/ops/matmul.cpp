@@ -57,8 +57,7 @@ class MatMul final : public Execution {
             rows = checkedMul(rows, products, name);
             single_ = true;
         }
-        const std::optional<Matrix> left = matrixOf(a, sizes.transposeA),
-                                    right = matrixOf(b, sizes.transposeB);
+        const std::optional<Matrix> left = matrixOf(a, sizes.transposeA), right = matrixOf(b, sizes.transposeB);
         if (!left || !right) fail(Status::Internal, "op '%s': an operand that cannot be read in place", name);
         args_ = {};
         args_.type = gemmType(backend_);
@@ -83,9 +82,8 @@ class MatMul final : public Execution {
             if (b_.usage == Usage::Constant && (b_.values || b_.stored) && command_.params) {
                 constant_ = backend_.weightsOf(
                     command_, 1,
-                    format("matmul.%s.%s.%dx%d.%s%zu.%lld", gemmText(backend_, args_.type).c_str(),
-                           kernels.isa, args_.K, args_.N, args_.transB ? "t" : "n", args_.ldb,
-                           static_cast<long long>(bStart_)),
+                    format("matmul.%s.%s.%dx%d.%s%zu.%lld", gemmText(backend_, args_.type).c_str(), kernels.isa,
+                           args_.K, args_.N, args_.transB ? "t" : "n", args_.ldb, static_cast<long long>(bStart_)),
                     packedBytes_, [&](void* buffer) { packConstantB(buffer); });
                 packedBytes_ = 0;
             }
@@ -95,8 +93,7 @@ class MatMul final : public Execution {
                 aOffsets_ = bOffsets_ = {0};
                 return requestBatched();
             }
-            requestScratch(packedBytes_ +
-                           static_cast<int64_t>(gemmScratchBytes(kernels, singleArgs(), threads)));
+            requestScratch(packedBytes_ + static_cast<int64_t>(gemmScratchBytes(kernels, singleArgs(), threads)));
             return;
         }
         kept_ = loadB();
@@ -147,8 +144,7 @@ class MatMul final : public Execution {
     }
 
     void packB(const float* b, void* packed, ThreadPool& pool) const {
-        gemmPackB(backend_.kernels(), args_.type, args_.N, args_.K, b + bStart_, args_.ldb, args_.transB,
-                  packed, pool);
+        gemmPackB(backend_.kernels(), args_.type, args_.N, args_.K, b + bStart_, args_.ldb, args_.transB, packed, pool);
     }
 
     void packConstantB(void* packed) const {
@@ -157,8 +153,8 @@ class MatMul final : public Execution {
         const auto start = static_cast<size_t>(bStart_);
         gemmPackB(
             backend_.kernels(), args_.type, args_.N, args_.K,
-            [&](size_t first, size_t count) { return stored.at(start + first, count); }, args_.ldb,
-            args_.transB, packed, backend_.planningPool());
+            [&](size_t first, size_t count) { return stored.at(start + first, count); }, args_.ldb, args_.transB,
+            packed, backend_.planningPool());
     }
 
     // B where it is a constant that is not in memory, as long as the result lives; else null.
@@ -188,10 +184,9 @@ class MatMul final : public Execution {
     const Operand& a_;
     const Operand& b_;
     const Operand& output_;
-    BatchedGemmArgs args_;    // of a single product too
-    PackedWeights constant_;  // B, where it never changes
-    std::shared_ptr<const float>
-        kept_;  // B, where it never changes, but is read in runs from outside of the frame
+    BatchedGemmArgs args_;               // of a single product too
+    PackedWeights constant_;             // B, where it never changes
+    std::shared_ptr<const float> kept_;  // B, where it never changes, but is read in runs from outside of the frame
     std::vector<size_t> aOffsets_, bOffsets_;
     int64_t packedBytes_ = 0, aStart_ = 0, bStart_ = 0;
     bool single_ = true, zero_ = false;
@@ -216,14 +211,12 @@ class InnerProduct final : public Execution {
         args_.ldc = static_cast<size_t>(params_.outputs);
         args_.post.bias = params_.bias.empty() ? nullptr : params_.bias.data();
         const size_t bytes = gemmPackedBytes(kernels, args_.type, args_.N, args_.K);
-        const std::string variant =
-            std::string("inner_product ") + gemmText(backend_, args_.type) + " " + kernels.isa;
+        const std::string variant = std::string("inner_product ") + gemmText(backend_, args_.type) + " " + kernels.isa;
         packed_ = backend_.weights(command_.params, variant, static_cast<int64_t>(bytes), [&](void* buffer) {
-            gemmPackB(kernels, args_.type, params_.outputs, params_.inputs, params_.weight.data(), args_.lda,
-                      true, buffer, backend_.planningPool());
+            gemmPackB(kernels, args_.type, params_.outputs, params_.inputs, params_.weight.data(), args_.lda, true,
+                      buffer, backend_.planningPool());
         });
-        requestScratch(
-            static_cast<int64_t>(gemmScratchBytes(kernels, args_, backend_.planningPool().threads())));
+        requestScratch(static_cast<int64_t>(gemmScratchBytes(kernels, args_, backend_.planningPool().threads())));
     }
 
     void run(const Frame& frame) const override {
@@ -251,8 +244,7 @@ class InnerProduct final : public Execution {
 std::unique_ptr<Execution> createMatMul(CpuBackend& backend, const Command& command, std::string& reason) {
     for (const Operand* input : command.inputs)
         if (input->type != DataType::Float32) {
-            reason = format("%s needs float32, an input is %s", opTypeName(command.type),
-                            dataTypeName(input->type));
+            reason = format("%s needs float32, an input is %s", opTypeName(command.type), dataTypeName(input->type));
             return nullptr;
         }
     if (command.type == OpType::InnerProduct) return std::make_unique<InnerProduct>(backend, command);

@@ -10,8 +10,7 @@ std::optional<Matrix> matrixOf(const OperandView& view, bool transposed) {
         return Matrix{1, false};
     }
     const int64_t rows = view.shape[rank - 2], cols = view.shape[rank - 1];
-    const int64_t row = view.stride[static_cast<size_t>(rank - 2)],
-                  col = view.stride[static_cast<size_t>(rank - 1)];
+    const int64_t row = view.stride[static_cast<size_t>(rank - 2)], col = view.stride[static_cast<size_t>(rank - 1)];
     if (row < 0 || col < 0) return {};
     if (col == 1 || cols == 1) return Matrix{static_cast<size_t>(rows == 1 ? cols : row), transposed};
     if (row == 1 || rows == 1) return Matrix{static_cast<size_t>(col), !transposed};

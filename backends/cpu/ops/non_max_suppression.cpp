@@ -25,9 +25,9 @@ class NmsSearch final : public CommandExecution {
         auto* const counts = outData<int32_t>(frame, 1);
         int64_t total = 0;
         for (int64_t group = 0; group < p.batch * p.classes; ++group) {
-            const int64_t hits = nonMaxSuppression(inData<float>(frame, 0) + group / p.classes * p.boxes * 4,
-                                                   inData<float>(frame, 1) + group * p.boxes, p.boxes, limits,
-                                                   work, kept + total);
+            const int64_t hits =
+                nonMaxSuppression(inData<float>(frame, 0) + group / p.classes * p.boxes * 4,
+                                  inData<float>(frame, 1) + group * p.boxes, p.boxes, limits, work, kept + total);
             counts[group] = static_cast<int32_t>(hits);
             total += hits;
         }

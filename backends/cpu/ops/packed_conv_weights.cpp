@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/kernels/conv/measure_conv.h"
+#include "backends/cpu/kernels/conv_packing.h"
 #include "model/model.h"
 
 namespace mnnc::cpu {
@@ -30,15 +30,14 @@ ConvOptions convOptions(const CpuBackend& backend, const Command& command, const
     return options;
 }
 
-void appendCandidates(const CpuBackend& backend, const Command& convolution, const ConvOptions& options,
-                      bool measured, std::vector<AlgorithmCandidate>& out) {
+void appendCandidates(const CpuBackend& backend, const Command& convolution, const ConvOptions& options, bool measured,
+                      std::vector<AlgorithmCandidate>& out) {
     const ConvShape shape = planShape(windowOf(convolution), convolution.paramsAs<ConvParams>());
     const size_t first = out.size();
     for (const ConvCandidate& one : convCandidates(backend.kernels(), shape, options))
         out.push_back({one.name, one.cycles, one.chosen});
     if (!measured) return;
-    const std::vector<double> times =
-        measureConvCandidates(backend.kernels(), shape, options, backend.planningPool());
+    const std::vector<double> times = measureConvCandidates(backend.kernels(), shape, options, backend.planningPool());
     const double least = *std::min_element(times.begin(), times.end());
     for (size_t i = 0; i < times.size(); ++i) {
         out[first + i].ms = times[i];
@@ -56,8 +55,7 @@ PostOps postOps(const Command& command) {
 
 // The same operator on another number of channels means other groups, hence the count in the key.
 std::string weightVariant(const CpuBackend& backend, const ConvPlan& plan, int64_t groups) {
-    return plan.algorithm() + "/" + plan.weightVariant() + "/" + backend.kernels().isa + "/" +
-           std::to_string(groups);
+    return plan.algorithm() + "/" + plan.weightVariant() + "/" + backend.kernels().isa + "/" + std::to_string(groups);
 }
 
 void PackedConvWeights::prepare(const CpuBackend& backend, const Command& command, const ConvPlan& plan,
@@ -67,8 +65,7 @@ void PackedConvWeights::prepare(const CpuBackend& backend, const Command& comman
     const auto fill = [&](void* buffer) {
         if (const QuantizedWeightPacker* packer = plan.quantizedPacker()) {
             const QuantizedWeights stored = params.quantizedWeights(w.weightCount, w.oc, name);
-            return packer->packQuantized({stored.q, stored.scale, stored.min}, buffer,
-                                         backend.planningPool());
+            return packer->packQuantized({stored.q, stored.scale, stored.min}, buffer, backend.planningPool());
         }
         FloatSource weights = params.weightSource(w.weightCount, w.oc, name);
         plan.packWeights(
@@ -78,8 +75,8 @@ void PackedConvWeights::prepare(const CpuBackend& backend, const Command& comman
             },
             buffer, backend.planningPool());
     };
-    packed_ = backend.weights(command.params, weightVariant(backend, plan, w.groups),
-                              plan.packedWeightBytes(), fill, params.modelBytes());
+    packed_ = backend.weights(command.params, weightVariant(backend, plan, w.groups), plan.packedWeightBytes(), fill,
+                              params.modelBytes());
     if (!bias_.empty()) return;
     const FloatView bias = params.bias(w.oc, name);
     bias_ = paddedBias(bias.span().data(), static_cast<int>(w.oc));

@@ -12,8 +12,8 @@ namespace mnnc::cpu {
 ConvOptions convOptions(const CpuBackend& backend, const Command& command, const ConvWindow& window);
 PostOps postOps(const Command& command);  // without bias and residual
 // Appends the implementations that accept a convolution planned with these options, and what they take if `measured`.
-void appendCandidates(const CpuBackend& backend, const Command& convolution, const ConvOptions& options,
-                      bool measured, std::vector<AlgorithmCandidate>& out);
+void appendCandidates(const CpuBackend& backend, const Command& convolution, const ConvOptions& options, bool measured,
+                      std::vector<AlgorithmCandidate>& out);
 
 // What packed weights depend on besides the weights.
 std::string weightVariant(const CpuBackend& backend, const ConvPlan& plan, int64_t groups);
@@ -21,8 +21,7 @@ std::string weightVariant(const CpuBackend& backend, const ConvPlan& plan, int64
 // Weights packed for a plan, one copy for all sessions, and the bias.
 class PackedConvWeights {
   public:
-    void prepare(const CpuBackend& backend, const Command& command, const ConvPlan& plan,
-                 const ConvWindow& window);
+    void prepare(const CpuBackend& backend, const Command& command, const ConvPlan& plan, const ConvWindow& window);
     const void* packed() const { return packed_.get(); }
     const float* bias() const { return bias_.data(); }
 

@@ -1,5 +1,5 @@
-// The right operand of products that a command multiplies with more than once in a run: packed once per session where the
-// model has it as a constant, else once per run.
+// The right operand of products that a command multiplies with more than once in a run: packed once per session where
+// the model has it as a constant, else once per run.
 #pragma once
 #include <string>
 #include <utility>
@@ -12,8 +12,8 @@
 
 namespace mnnc::cpu {
 
-// A part of an input: K x N values, N x K where transposed, and the most rows that it is multiplied with at once. besideN: as many
-// columns of another constant (`beside`, from besideOffset on) lie behind these, where both are K x N.
+// A part of an input: K x N values, N x K where transposed, and the most rows that it is multiplied with at once.
+// besideN: as many columns of another constant (`beside`, from besideOffset on) lie behind these, where both are K x N.
 struct MatrixPart {
     size_t input = 0;
     int64_t offset = 0;
@@ -51,25 +51,22 @@ class PackedMatrix {
         return tensor.usage == Usage::Constant && (tensor.values || tensor.stored) && command.params;
     }
 
-    void plan(const CpuBackend& backend, const Command& command, const MatrixPart& part,
-              ScratchLayout& scratch) {
+    void plan(const CpuBackend& backend, const Command& command, const MatrixPart& part, ScratchLayout& scratch) {
         part_ = part;
         type_ = gemmType(backend);
         constant_ = nullptr;
         // Rows are shared out to at most as many tasks as there are rows: each has twice its share in the worst case.
-        work_ = scratch.bytes(
-            checkedAdd(checkedMul(2, static_cast<int64_t>(gemmOnThreadScratchBytes(type_, part.rows, part.K)),
-                                  "scratch"),
-                       64, "scratch"));
-        const auto size =
-            static_cast<int64_t>(gemmPackedBytes(backend.kernels(), type_, part.columns(), part.K));
+        work_ = scratch.bytes(checkedAdd(
+            checkedMul(2, static_cast<int64_t>(gemmOnThreadScratchBytes(type_, part.rows, part.K)), "scratch"), 64,
+            "scratch"));
+        const auto size = static_cast<int64_t>(gemmPackedBytes(backend.kernels(), type_, part.columns(), part.K));
         if (isKept(command, part.input)) {
             if (part.besideN > 0) beside_ = command.inputs[part.beside]->content;
-            const std::string variant = format(
-                "recurrent.%s.%s.%zu.%lld.%dx%d.%s%zu.%zu.%p.%lld.%d", gemmText(backend, type_).c_str(),
-                backend.kernels().isa, part.input, static_cast<long long>(part.offset), part.K, part.N,
-                part.transposed ? "t" : "n", part.ld, part.beside, beside_.get(),
-                static_cast<long long>(part.besideOffset), part.besideN);
+            const std::string variant =
+                format("recurrent.%s.%s.%zu.%lld.%dx%d.%s%zu.%zu.%p.%lld.%d", gemmText(backend, type_).c_str(),
+                       backend.kernels().isa, part.input, static_cast<long long>(part.offset), part.K, part.N,
+                       part.transposed ? "t" : "n", part.ld, part.beside, beside_.get(),
+                       static_cast<long long>(part.besideOffset), part.besideN);
             constant_ = backend.weightsOf(command, part.input, variant, roundUp(size, 64), [&](void* buffer) {
                 const Values first(*command.inputs[part.input]);
                 if (part.besideN == 0) return packInto(backend, first.data, buffer, backend.planningPool());
@@ -83,14 +80,12 @@ class PackedMatrix {
     // At the beginning of a run.
     void pack(const CpuBackend& backend, const Command& command, const Frame& frame, void* scratch) const {
         if (!constant_)
-            packInto(backend, frame.data<const float>(*command.inputs[part_.input]), at(scratch, place_),
-                     frame.pool());
+            packInto(backend, frame.data<const float>(*command.inputs[part_.input]), at(scratch, place_), frame.pool());
     }
-    // C = A B + bias + residual, where the latter two are not null; the residual lies like C and may be C. number: of the
-    // product in all runs; every second one of a single row goes backwards, see GemmArgs.
-    void multiply(const CpuBackend& backend, const float* a, int rows, float* c, size_t ldc,
-                  const float* bias, const float* residual, uint64_t number, void* scratch,
-                  ThreadPool& pool) const {
+    // C = A B + bias + residual, where the latter two are not null; the residual lies like C and may be C. number: of
+    // the product in all runs; every second one of a single row goes backwards, see GemmArgs.
+    void multiply(const CpuBackend& backend, const float* a, int rows, float* c, size_t ldc, const float* bias,
+                  const float* residual, uint64_t number, void* scratch, ThreadPool& pool) const {
         GemmArgs args;
         args.type = type_;
         args.scratch = at(scratch, work_);
@@ -130,8 +125,8 @@ class PackedMatrix {
                   backend.planningPool());
     }
     void packInto(const CpuBackend& backend, const float* values, void* packed, ThreadPool& pool) const {
-        gemmPackB(backend.kernels(), type_, part_.N, part_.K, values + part_.offset, part_.ld,
-                  part_.transposed, packed, pool);
+        gemmPackB(backend.kernels(), type_, part_.N, part_.K, values + part_.offset, part_.ld, part_.transposed, packed,
+                  pool);
     }
     static void* at(void* scratch, int64_t place) { return static_cast<char*>(scratch) + place; }
 

@@ -105,10 +105,8 @@ class PlaneRaster final : public Execution {
             for (int64_t i = 0; i < r.size[0]; ++i)
                 for (int64_t j = 0; j < r.size[1]; ++j)
                     for (int64_t k = 0; k < r.size[2]; ++k) {
-                        const int64_t src =
-                            r.src + i * r.srcStride[0] + j * r.srcStride[1] + k * r.srcStride[2];
-                        const int64_t dst =
-                            r.dst + i * r.dstStride[0] + j * r.dstStride[1] + k * r.dstStride[2];
+                        const int64_t src = r.src + i * r.srcStride[0] + j * r.srcStride[1] + k * r.srcStride[2];
+                        const int64_t dst = r.dst + i * r.dstStride[0] + j * r.dstStride[1] + k * r.dstStride[2];
                         planes[static_cast<size_t>(dst)] = locate(region.input, src, plane);
                     }
         }
@@ -168,15 +166,14 @@ class PlaneRaster final : public Execution {
         const T* base[kMaxChannelBlock];
         int64_t step[kMaxChannelBlock];
         for (int lane = 0; lane < block.lanes; ++lane) {
-            const Part* part = std::find_if(parts, parts + block.parts,
-                                            [&](const Part& one) { return one.lane[lane] >= 0; });
+            const Part* part =
+                std::find_if(parts, parts + block.parts, [&](const Part& one) { return one.lane[lane] >= 0; });
             const bool real = part != parts + block.parts;
             base[lane] = real ? dataOf(frame, *part) + part->lane[lane] : &zero_;
             step[lane] = real ? channelBlock : 0;
         }
         for (int64_t i = 0; i < plane; ++i)
-            for (int lane = 0; lane < block.lanes; ++lane)
-                dst[i * channelBlock + lane] = base[lane][i * step[lane]];
+            for (int lane = 0; lane < block.lanes; ++lane) dst[i * channelBlock + lane] = base[lane][i * step[lane]];
     }
 
     const CpuBackend& backend_;
@@ -205,8 +202,7 @@ bool movesPlanes(const Command& command) {
 }
 
 std::unique_ptr<Execution> createPlaneRaster(const CpuBackend& backend, const Command& command) {
-    if (elementBytes(command.outputs[0]->type) == 1)
-        return std::make_unique<PlaneRaster<int8_t>>(backend, command);
+    if (elementBytes(command.outputs[0]->type) == 1) return std::make_unique<PlaneRaster<int8_t>>(backend, command);
     return std::make_unique<PlaneRaster<float>>(backend, command);
 }
 

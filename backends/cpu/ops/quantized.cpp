@@ -50,20 +50,16 @@ class QuantCast final : public Execution {
         if (!each_) {
             const int64_t count = out_.storageElements(), blocks = ceilDiv(count, lanes);
             parallelRanges(pool, static_cast<long>(blocks), 4 * pool.threads(), [&](long begin, long end) {
-                move(frame, begin * lanes, std::min(end * lanes, count) - begin * lanes, scale_.data(),
-                     zero_.data());
+                move(frame, begin * lanes, std::min(end * lanes, count) - begin * lanes, scale_.data(), zero_.data());
             });
             return;
         }
         const int64_t channels = out_.shape[1], plane = out_.plane();
         const bool packed = out_.channelBlock > 1;
-        const int64_t rows = packed ? ceilDiv(channels, lanes) : channels,
-                      length = packed ? plane * lanes : plane;
+        const int64_t rows = packed ? ceilDiv(channels, lanes) : channels, length = packed ? plane * lanes : plane;
         parallelFor(pool, static_cast<int>(out_.batch() * rows), [&](int i) {
             const int64_t row = i % rows;
-            if (packed)
-                return move(frame, i * length, length, scale_.data() + row * lanes,
-                            zero_.data() + row * lanes);
+            if (packed) return move(frame, i * length, length, scale_.data() + row * lanes, zero_.data() + row * lanes);
             float scale[kMaxLanes], zero[kMaxLanes];
             std::fill_n(scale, kMaxLanes, scale_[static_cast<size_t>(row)]);
             std::fill_n(zero, kMaxLanes, zero_[static_cast<size_t>(row)]);
@@ -79,11 +75,11 @@ class QuantCast final : public Execution {
         if (in_.type == DataType::UInt8) return moveUnsigned(frame, at, count, scale, zero);
         const auto run = [&](const void* from, void* to, int64_t n) {
             if (toInt8_)
-                kernels_.quantize(static_cast<const float*>(from), static_cast<int8_t*>(to),
-                                  static_cast<size_t>(n), args);
+                kernels_.quantize(static_cast<const float*>(from), static_cast<int8_t*>(to), static_cast<size_t>(n),
+                                  args);
             else
-                kernels_.dequantize(static_cast<const int8_t*>(from), static_cast<float*>(to),
-                                    static_cast<size_t>(n), scale, zero);
+                kernels_.dequantize(static_cast<const int8_t*>(from), static_cast<float*>(to), static_cast<size_t>(n),
+                                    scale, zero);
         };
         const int64_t wide = toInt8_ ? 4 : 1, narrow = toInt8_ ? 1 : 4;
         const char* from = frame.data<const char>(in_) + at * wide;
@@ -97,8 +93,7 @@ class QuantCast final : public Execution {
     }
 
     // The same of unsigned codes, brought to signed ones piece by piece.
-    void moveUnsigned(const Frame& frame, int64_t at, int64_t count, const float* scale,
-                      const float* zero) const {
+    void moveUnsigned(const Frame& frame, int64_t at, int64_t count, const float* scale, const float* zero) const {
         constexpr int64_t kPiece = 512;
         const int64_t lanes = kernels_.lanes;
         const uint8_t* from = frame.data<const uint8_t>(in_) + at;
@@ -165,8 +160,8 @@ std::unique_ptr<Execution> createEltwiseInt8(CpuBackend& backend, const Command&
 std::unique_ptr<Execution> createQuantCast(CpuBackend& backend, const Command& command, std::string& reason) {
     const Operand& int8 = command.type == OpType::FloatToInt8 ? *command.outputs[0] : *command.inputs[0];
     if (!command.params && !int8.quant.known()) {
-        reason = format("op '%s' has no table, and the model gives no scale for tensor '%s'",
-                        command.name.c_str(), int8.name.c_str());
+        reason = format("op '%s' has no table, and the model gives no scale for tensor '%s'", command.name.c_str(),
+                        int8.name.c_str());
         return nullptr;
     }
     return std::make_unique<QuantCast>(backend, command);

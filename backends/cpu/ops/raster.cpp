@@ -26,10 +26,7 @@ class PlainRaster final : public Execution {
 
   public:
     PlainRaster(const CpuBackend& backend, const Command& command)
-        : backend_(backend),
-          inputs_(command.inputs),
-          output_(*command.outputs[0]),
-          regions_(command.regions) {
+        : backend_(backend), inputs_(command.inputs), output_(*command.outputs[0]), regions_(command.regions) {
         int64_t covered = 0;
         fill_ = regionsOverlap(regions_, output_.elements());
         for (Region& region : regions_) {
@@ -44,8 +41,7 @@ class PlainRaster final : public Execution {
 
     void run(const Frame& frame) const override {
         if (fill_ && !output_.empty())
-            std::memset(frame.data<void>(output_), fillByte(output_),
-                        static_cast<size_t>(output_.storageBytes()));
+            std::memset(frame.data<void>(output_), fillByte(output_), static_cast<size_t>(output_.storageBytes()));
         for (const Region& region : regions_) {
             const Operand& input = *inputs_[static_cast<size_t>(region.input)];
             if (region.count() == 0) continue;  // perhaps of an empty source
@@ -130,8 +126,7 @@ class PlainRaster final : public Execution {
         const Parts parts(region);
         const int64_t stretch = part % parts.stretches, run = part / parts.stretches % parts.runs,
                       outer = part / (parts.stretches * parts.runs);
-        const int64_t row = region.size[2] * run / parts.runs,
-                      rows = region.size[2] * (run + 1) / parts.runs - row;
+        const int64_t row = region.size[2] * run / parts.runs, rows = region.size[2] * (run + 1) / parts.runs - row;
         const int64_t column = region.size[1] * stretch / parts.stretches,
                       columns = region.size[1] * (stretch + 1) / parts.stretches - column;
         const auto srcStride = static_cast<size_t>(region.src.stride[2]),
@@ -155,8 +150,7 @@ class PlainRaster final : public Execution {
     void copy(const Frame& frame, const Region& region, const Operand& input) const {
         const T* src = frame.data<T>(input) + region.src.offset;
         T* dst = frame.data<T>(output_) + region.dst.offset;
-        const bool ordered =
-            region.dst.stride[0] <= 0 || region.dst.stride[1] <= 0;  // may overlap: keep the order
+        const bool ordered = region.dst.stride[0] <= 0 || region.dst.stride[1] <= 0;  // may overlap: keep the order
         const bool small = region.count() * static_cast<int64_t>(sizeof(T)) < kThreadedBytes;
         const auto share = [&](int64_t count, const auto& body) {
             if (ordered || small)
@@ -176,8 +170,7 @@ class PlainRaster final : public Execution {
                 int64_t i = begin / region.size[1], j = begin % region.size[1];
                 for (int64_t row = begin; row < end; ++row) {
                     copyRow(src + i * region.src.stride[0] + j * region.src.stride[1], region.src.stride[2],
-                            dst + i * region.dst.stride[0] + j * region.dst.stride[1], region.dst.stride[2],
-                            length);
+                            dst + i * region.dst.stride[0] + j * region.dst.stride[1], region.dst.stride[2], length);
                     if (++j < region.size[1]) continue;
                     j = 0;
                     ++i;
@@ -225,8 +218,8 @@ std::unique_ptr<Execution> createRaster(CpuBackend& backend, const Command& comm
     const Operand& output = *command.outputs[0];
     for (const Region& region : command.regions) {
         if (region.input < 0 || region.input >= static_cast<int>(command.inputs.size()))
-            fail(Status::BadIndex, "op '%s': a region reads input %d of %zu", command.name.c_str(),
-                 region.input, command.inputs.size());
+            fail(Status::BadIndex, "op '%s': a region reads input %d of %zu", command.name.c_str(), region.input,
+                 command.inputs.size());
         const Operand& input = *command.inputs[static_cast<size_t>(region.input)];
         checkRegion(region, input.elements(), output.elements(), command.name.c_str());
         if (region.count() == 0) continue;

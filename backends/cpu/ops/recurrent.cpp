@@ -1,5 +1,5 @@
-// RNN, LSTM and RNNSequenceGRU. The products of the inputs are made for many steps at once, those of the states step by step on
-// top of them; then the gates.
+// RNN, LSTM and RNNSequenceGRU. The products of the inputs are made for many steps at once, those of the states step by
+// step on top of them; then the gates.
 #include "ops/recurrent.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@ namespace mnnc::cpu {
 
 namespace {
 
-// Products of the inputs that are made at once: that many rows, or more for that many steps of a batch, since the weights of
-// the inputs are read anew each time, but not more rows than kMostRows.
+// Products of the inputs that are made at once: that many rows, or more for that many steps of a batch, since the
+// weights of the inputs are read anew each time, but not more rows than kMostRows.
 constexpr int64_t kRows = 128, kSteps = 16, kMostRows = 384;
 // Multiply-adds of a step, about two microseconds, from which on waiting for another thread in each step is worth it.
 constexpr double kSharedStep = 1 << 17;
@@ -67,8 +67,7 @@ class Recurrent final : public CommandExecution {
             Direction& own = dirs_[d];
             own.sums = layout.floats(checkedMul(chunk_ * batch_, columns_, command().name.c_str()));
             for (int64_t& place : own.state) place = layout.floats(state);
-            own.extra =
-                layout.floats(sumsOwn() ? checkedMul(batch_, columns_, command().name.c_str()) : state);
+            own.extra = layout.floats(sumsOwn() ? checkedMul(batch_, columns_, command().name.c_str()) : state);
             own.bias = layout.floats(columns_);
             planProducts(d, layout);
         }
@@ -81,38 +80,34 @@ class Recurrent final : public CommandExecution {
         ThreadPool& pool = frame.pool();
         // Two directions that are too small to be shared are one task each.
         const double work = 1.0 * batch_ * columns_ * hidden_;
-        const bool apart =
-            directions_ == 2 && pool.threads() > 1 && (pool.threads() == 2 || work < kSplitStep);
+        const bool apart = directions_ == 2 && pool.threads() > 1 && (pool.threads() == 2 || work < kSplitStep);
         for (int64_t done = 0; done < steps_; done += chunk_) {
             const int64_t count = std::min(chunk_, steps_ - done);
             for (int d = 0; d < directions_; ++d) multiplyInputs(frame, d, done, count, pool);
             if (apart) {
                 parallelFor(pool, directions_, [&](int d) {
                     InlinePool alone;
-                    for (int64_t k = 0; k < count; ++k)
-                        step(frame, d, progress[d], {done + k, k, count}, alone);
+                    for (int64_t k = 0; k < count; ++k) step(frame, d, progress[d], {done + k, k, count}, alone);
                 });
             } else {
                 InlinePool alone;
                 ThreadPool& together = work < kSharedStep ? static_cast<ThreadPool&>(alone) : pool;
                 for (int d = 0; d < directions_; ++d)
-                    for (int64_t k = 0; k < count; ++k)
-                        step(frame, d, progress[d], {done + k, k, count}, together);
+                    for (int64_t k = 0; k < count; ++k) step(frame, d, progress[d], {done + k, k, count}, together);
             }
         }
         const size_t bytes = stateSize() * sizeof(float);
         for (int d = 0; d < directions_ && last_ >= 0 && bytes > 0; ++d)
-            std::memcpy(
-                outData<float>(frame, static_cast<size_t>(last_)) + static_cast<size_t>(d) * stateSize(),
-                progress[d].last, bytes);
+            std::memcpy(outData<float>(frame, static_cast<size_t>(last_)) + static_cast<size_t>(d) * stateSize(),
+                        progress[d].last, bytes);
     }
 
     std::string algorithm() const override { return gemmText(backend_, gemmType(backend_)); }
 
   private:
     struct Direction {
-        // Places in scratch. extra: of an LSTM the cell states where no output has them; of a GRU what reset leaves of the
-        // states or, where it comes after their product, the product.
+        // Places in scratch. extra: of an LSTM the cell states where no output has them; of a GRU what reset leaves of
+        // the states or, where it comes after their product, the product.
         int64_t sums = 0, state[2] = {}, extra = 0, bias = 0;
         PackedMatrix input, own;                    // where the candidate's are apart: of both gates
         PackedMatrix candidateInput, candidateOwn;  // where they are apart
@@ -129,8 +124,7 @@ class Recurrent final : public CommandExecution {
 
     int checked(int64_t value) const {
         if (value > INT_MAX / 2)
-            fail(Status::Overflow, "op '%s': an extent of %lld", command().name.c_str(),
-                 static_cast<long long>(value));
+            fail(Status::Overflow, "op '%s': an extent of %lld", command().name.c_str(), static_cast<long long>(value));
         return static_cast<int>(value);
     }
     size_t stateSize() const { return static_cast<size_t>(batch_) * static_cast<size_t>(hidden_); }
@@ -144,8 +138,8 @@ class Recurrent final : public CommandExecution {
     void planProducts(int d, ScratchLayout& layout) {
         Direction& own = dirs_[d];
         const int many = static_cast<int>(chunk_) * batch_;
-        const auto plan = [&](PackedMatrix& matrix, size_t input, int64_t offset, int N, int K,
-                              bool transposed, int rows) {
+        const auto plan = [&](PackedMatrix& matrix, size_t input, int64_t offset, int N, int K, bool transposed,
+                              int rows) {
             const auto ld = static_cast<size_t>(transposed ? K : N);
             matrix.plan(backend_, command(), {input, offset, N, K, ld, transposed, rows}, layout);
         };
@@ -153,28 +147,24 @@ class Recurrent final : public CommandExecution {
         const auto planBoth = [&](PackedMatrix& matrix, int64_t row, int K, int rows) {
             const int both = 2 * hidden_;
             matrix.plan(backend_, command(),
-                        {gruInput(d, 0), row * both, both, K, static_cast<size_t>(both), false, rows,
-                         gruInput(d, 2), row * hidden_, hidden_},
+                        {gruInput(d, 0), row * both, both, K, static_cast<size_t>(both), false, rows, gruInput(d, 2),
+                         row * hidden_, hidden_},
                         layout);
         };
         if (together_) {
             planBoth(own.input, 0, inputs_, many);
             if (resetAfter_) return planBoth(own.own, inputs_, hidden_, batch_);
-            plan(own.own, gruInput(d, 0), int64_t{inputs_} * 2 * hidden_, 2 * hidden_, hidden_, false,
-                 batch_);
-            plan(own.candidateOwn, gruInput(d, 2), int64_t{inputs_} * hidden_, hidden_, hidden_, false,
-                 batch_);
+            plan(own.own, gruInput(d, 0), int64_t{inputs_} * 2 * hidden_, 2 * hidden_, hidden_, false, batch_);
+            plan(own.candidateOwn, gruInput(d, 2), int64_t{inputs_} * hidden_, hidden_, hidden_, false, batch_);
         } else if (apart_) {
             const int both = 2 * hidden_;
             plan(own.input, gruInput(d, 0), 0, both, inputs_, false, many);
             plan(own.own, gruInput(d, 0), int64_t{inputs_} * both, both, hidden_, false, batch_);
             plan(own.candidateInput, gruInput(d, 2), 0, hidden_, inputs_, false, many);
-            plan(own.candidateOwn, gruInput(d, 2), int64_t{inputs_} * hidden_, hidden_, hidden_, false,
-                 batch_);
+            plan(own.candidateOwn, gruInput(d, 2), int64_t{inputs_} * hidden_, hidden_, hidden_, false, batch_);
         } else {
             plan(own.input, 1, int64_t{d} * columns_ * inputs_, columns_, inputs_, true, many);
-            plan(own.own, rowWeights_ ? 3 : 2, int64_t{d} * columns_ * hidden_, columns_, hidden_, true,
-                 batch_);
+            plan(own.own, rowWeights_ ? 3 : 2, int64_t{d} * columns_ * hidden_, columns_, hidden_, true, batch_);
         }
     }
 
@@ -201,8 +191,7 @@ class Recurrent final : public CommandExecution {
         setState(frame, at(frame, own.state[0]), firstState, skipped);
         progress.last = at(frame, own.state[0]);
         if (cell_ == Cell::Lstm) {
-            progress.cell =
-                command().outputs.size() > 2 ? outData<float>(frame, 2) + skipped : at(frame, own.extra);
+            progress.cell = command().outputs.size() > 2 ? outData<float>(frame, 2) + skipped : at(frame, own.extra);
             setState(frame, progress.cell, firstState + 1, skipped);
         }
         return progress;
@@ -245,9 +234,8 @@ class Recurrent final : public CommandExecution {
         const int64_t time = d == 0 ? done : steps_ - 1 - done;
         float* sums = at(frame, own.sums) + (d == 0 ? k : count - 1 - k) * batch_ * columns_;
         const float* before = progress.last;
-        float* now =
-            all_ == 0 ? outData<float>(frame, 0) + static_cast<size_t>(time * directions_ + d) * stateSize()
-                      : at(frame, own.state[(done + 1) & 1]);
+        float* now = all_ == 0 ? outData<float>(frame, 0) + static_cast<size_t>(time * directions_ + d) * stateSize()
+                               : at(frame, own.state[(done + 1) & 1]);
         if (sumsOwn()) {
             stepGruResetAfter(frame, d, done, sums, before, now, pool);
         } else {
@@ -277,11 +265,10 @@ class Recurrent final : public CommandExecution {
         float *extra = at(frame, own.extra), *candidate = sums + 2 * hidden_;
         forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
             const int64_t place = int64_t{b} * hidden_ + from;
-            kernels_.gruReset(sums + int64_t{b} * columns_ + hidden_ + from, before + place, extra + place,
-                              n);
+            kernels_.gruReset(sums + int64_t{b} * columns_ + hidden_ + from, before + place, extra + place, n);
         });
-        own.candidateOwn.multiply(backend_, extra, batch_, candidate, static_cast<size_t>(columns_), nullptr,
-                                  candidate, numberOf(frame, done), frame.scratch(), pool);
+        own.candidateOwn.multiply(backend_, extra, batch_, candidate, static_cast<size_t>(columns_), nullptr, candidate,
+                                  numberOf(frame, done), frame.scratch(), pool);
         forStateRows(pool, batch_, hidden_, [&](int b, int from, size_t n) {
             const float* row = sums + int64_t{b} * columns_ + from;
             const int64_t place = int64_t{b} * hidden_ + from;
@@ -289,14 +276,14 @@ class Recurrent final : public CommandExecution {
         });
     }
 
-    void stepGruResetAfter(const Frame& frame, int d, int64_t done, const float* sums, const float* before,
-                           float* now, ThreadPool& pool) const {
+    void stepGruResetAfter(const Frame& frame, int d, int64_t done, const float* sums, const float* before, float* now,
+                           ThreadPool& pool) const {
         const Direction& own = dirs_[d];
         float* extra = at(frame, own.extra);
         const auto ld = static_cast<size_t>(columns_);
         const float* bias = inData<float>(frame, rowWeights_ ? 4 : gruInput(d, 4));
-        own.own.multiply(backend_, before, batch_, extra, ld, bias, nullptr, numberOf(frame, done),
-                         frame.scratch(), pool);
+        own.own.multiply(backend_, before, batch_, extra, ld, bias, nullptr, numberOf(frame, done), frame.scratch(),
+                         pool);
         const int both = 2 * hidden_;
         if (apart_ && !together_)
             own.candidateOwn.multiply(backend_, before, batch_, extra + both, ld, bias + both, nullptr,
@@ -331,10 +318,7 @@ constexpr uint32_t kGruMatrices = 1u << 1 | 1u << 3 | 1u << 6 | 1u << 8;
 constexpr CpuOp kRecurrentCpu[] = {
     {.type = OpType::RNN, .storage = nullptr, .create = createRecurrent, .loadsInputs = kMatrices},
     {.type = OpType::LSTM, .storage = nullptr, .create = createRecurrent, .loadsInputs = kMatrices},
-    {.type = OpType::RNNSequenceGRU,
-     .storage = nullptr,
-     .create = createRecurrent,
-     .loadsInputs = kGruMatrices},
+    {.type = OpType::RNNSequenceGRU, .storage = nullptr, .create = createRecurrent, .loadsInputs = kGruMatrices},
 };
 
 }  // namespace

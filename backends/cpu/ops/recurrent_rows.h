@@ -14,8 +14,7 @@ void forStateRows(ThreadPool& pool, int rows, int hidden, const Body& body) {
     const int cuts = mnnc::ceilDiv(hidden, kPiece);
     const long pieces = static_cast<long>(rows) * cuts;
     const long states = static_cast<long>(rows) * hidden;
-    const int tasks =
-        static_cast<int>(std::min(pieces, std::min<long>(states / kPiece + 1, 4L * pool.threads())));
+    const int tasks = static_cast<int>(std::min(pieces, std::min<long>(states / kPiece + 1, 4L * pool.threads())));
     parallelRanges(pool, pieces, tasks, [&](long begin, long end) {
         for (long piece = begin; piece < end; ++piece) {
             const int from = static_cast<int>(piece % cuts) * kPiece;

@@ -38,8 +38,8 @@ class Reduction final : public Execution {
         if (input_.empty()) return;
         reduced_ = input_.elements() / output_.elements();
         if (input_.channelBlock > 1) {
-            steps_.push_back({input_.batch() * ceilDiv(input_.shape[1], int64_t{input_.channelBlock}),
-                              input_.plane(), input_.channelBlock});
+            steps_.push_back({input_.batch() * ceilDiv(input_.shape[1], int64_t{input_.channelBlock}), input_.plane(),
+                              input_.channelBlock});
             return;
         }
         // Alternating runs of kept and reduced axes.
@@ -236,8 +236,8 @@ class Reduction final : public Execution {
             // A mean is divided once.
             if (operation == Reduce::Mean && !last) operation = Reduce::Sum;
             const DataType from = x == frame.data<const void>(input_) ? input_.type : DataType::Int32;
-            reduceIntegers(frame.pool(), step, {x, from}, {y, last ? output_.type : DataType::Int32},
-                           operation, reduced_);
+            reduceIntegers(frame.pool(), step, {x, from}, {y, last ? output_.type : DataType::Int32}, operation,
+                           reduced_);
         });
     }
 
@@ -266,8 +266,7 @@ std::unique_ptr<Execution> createReduction(CpuBackend& backend, const Command& c
     const Reduce operation = command.paramsAs<ReductionParams>().operation;
     const DataType type = command.inputs[0]->type;
     if (type == DataType::BFloat16 || (type == DataType::Int8 && command.inputs[0]->quant.known())) {
-        reason = format("reduction code %d does not exist for %s", static_cast<int>(operation),
-                        dataTypeName(type));
+        reason = format("reduction code %d does not exist for %s", static_cast<int>(operation), dataTypeName(type));
         return nullptr;
     }
     return std::make_unique<Reduction>(backend, command);

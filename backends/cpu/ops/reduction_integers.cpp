@@ -96,16 +96,16 @@ T emptyInteger(Reduce operation) {
 
 }  // namespace
 
-void reduceIntegers(ThreadPool& pool, const ReductionStep& step, TypedData<const void*> from,
-                    TypedData<void*> to, Reduce operation, int64_t count) {
+void reduceIntegers(ThreadPool& pool, const ReductionStep& step, TypedData<const void*> from, TypedData<void*> to,
+                    Reduce operation, int64_t count) {
     const auto run = [&](auto source, auto target) {
         const auto* const x = static_cast<const decltype(source)*>(from.elements);
         auto* const y = static_cast<decltype(target)*>(to.elements);
         forRows(pool, step.outer * step.inner, step.length, [&](long begin, long end) {
             for (long i = begin; i < end; ++i) {
                 const int64_t outer = i / step.inner, inner = i % step.inner;
-                y[i] = static_cast<decltype(target)>(column(x + outer * step.length * step.inner + inner,
-                                                            step.length, step.inner, operation, count));
+                y[i] = static_cast<decltype(target)>(
+                    column(x + outer * step.length * step.inner + inner, step.length, step.inner, operation, count));
             }
         });
     };

@@ -18,8 +18,8 @@ struct TypedData {
 };
 
 // One of both types may be another one than int32. `count`: what a mean is divided by.
-void reduceIntegers(ThreadPool& pool, const ReductionStep& step, TypedData<const void*> from,
-                    TypedData<void*> to, Reduce operation, int64_t count);
+void reduceIntegers(ThreadPool& pool, const ReductionStep& step, TypedData<const void*> from, TypedData<void*> to,
+                    Reduce operation, int64_t count);
 // What reductions of no elements give.
 void fillReducedIntegers(TypedData<void*> output, int64_t elements, Reduce operation);
 

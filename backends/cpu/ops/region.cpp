@@ -27,8 +27,7 @@ class RoiPoolingExecution final : public RegionExecution {
     };
     // Pixels of output i of `outputs` between `low` and `high`.
     static Span span(int64_t low, int64_t high, int64_t i, int64_t outputs, int64_t pixels) noexcept {
-        const float size =
-            static_cast<float>(std::max<int64_t>(high - low + 1, 1)) / static_cast<float>(outputs);
+        const float size = static_cast<float>(std::max<int64_t>(high - low + 1, 1)) / static_cast<float>(outputs);
         const auto first = static_cast<int64_t>(std::floor(static_cast<float>(i) * size));
         const auto end = static_cast<int64_t>(std::ceil(static_cast<float>(i + 1) * size));
         return {std::clamp<int64_t>(first + low, 0, pixels), std::clamp<int64_t>(end + low, 0, pixels)};
@@ -45,8 +44,8 @@ class RoiPoolingExecution final : public RegionExecution {
                 fill(dst, 0);
                 continue;
             }
-            kernels_.boxMaximum({picture(frame, region), sourceBlock(), dst, outputBlock(), blocks_, width_,
-                                 down.first, down.end, across.first, across.end});
+            kernels_.boxMaximum({picture(frame, region), sourceBlock(), dst, outputBlock(), blocks_, width_, down.first,
+                                 down.end, across.first, across.end});
         }
     }
 };
@@ -87,14 +86,13 @@ class CropAndResizeExecution final : public RegionExecution {
                 fill(dst, p.outside);
                 continue;
             }
-            const int32_t index[4] = {static_cast<int32_t>(y.low * width_ + x.low),
-                                      static_cast<int32_t>(y.low * width_ + x.high),
-                                      static_cast<int32_t>(y.high * width_ + x.low),
-                                      static_cast<int32_t>(y.high * width_ + x.high)};
-            const float weight[4] = {y.lowWeight * x.lowWeight, y.lowWeight * x.highWeight,
-                                     y.highWeight * x.lowWeight, y.highWeight * x.highWeight};
-            kernels_.tapSum({picture(frame, region), sourceBlock(), dst, outputBlock(), blocks_, index,
-                             weight, p.nearest ? 1 : 4, true, 0});
+            const int32_t index[4] = {
+                static_cast<int32_t>(y.low * width_ + x.low), static_cast<int32_t>(y.low * width_ + x.high),
+                static_cast<int32_t>(y.high * width_ + x.low), static_cast<int32_t>(y.high * width_ + x.high)};
+            const float weight[4] = {y.lowWeight * x.lowWeight, y.lowWeight * x.highWeight, y.highWeight * x.lowWeight,
+                                     y.highWeight * x.highWeight};
+            kernels_.tapSum({picture(frame, region), sourceBlock(), dst, outputBlock(), blocks_, index, weight,
+                             p.nearest ? 1 : 4, true, 0});
         }
     }
 };

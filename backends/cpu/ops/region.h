@@ -32,10 +32,9 @@ class RegionExecution : public CommandExecution {
         const int64_t regions = out().shape[0];
         for (int64_t r = 0; r < regions; ++r) checkPicture(frame, r);
         ThreadPool& pool = frame.pool();
-        parallelRanges(pool, static_cast<long>(regions * rows_), 4 * pool.threads(),
-                       [&](long begin, long end) {
-                           for (long i = begin; i < end; ++i) makeRow(frame, i / rows_, i % rows_);
-                       });
+        parallelRanges(pool, static_cast<long>(regions * rows_), 4 * pool.threads(), [&](long begin, long end) {
+            for (long i = begin; i < end; ++i) makeRow(frame, i / rows_, i % rows_);
+        });
     }
 
   protected:
@@ -61,8 +60,7 @@ class RegionExecution : public CommandExecution {
 
   private:
     int64_t pictureIndex(const Frame& frame, int64_t region) const noexcept {
-        return indexed_ ? inData<int32_t>(frame, 2)[region]
-                        : static_cast<int64_t>(inData<float>(frame, 1)[region * 5]);
+        return indexed_ ? inData<int32_t>(frame, 2)[region] : static_cast<int64_t>(inData<float>(frame, 1)[region * 5]);
     }
     void checkPicture(const Frame& frame, int64_t region) const {
         const int64_t pictures = in(0).shape[0];
@@ -70,8 +68,7 @@ class RegionExecution : public CommandExecution {
                                       : static_cast<double>(inData<float>(frame, 1)[region * 5]);
         if (!(index >= 0 && index < static_cast<double>(pictures)))
             fail(Status::InputDataError, "op '%s': region %lld is in picture %g of a batch of %lld",
-                 command().name.c_str(), static_cast<long long>(region), index,
-                 static_cast<long long>(pictures));
+                 command().name.c_str(), static_cast<long long>(region), index, static_cast<long long>(pictures));
     }
 
     CpuBackend& backend_;

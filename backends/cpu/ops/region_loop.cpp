@@ -1,5 +1,6 @@
-// While in its LoopParam form. Boxes are walked row by row: the operands of a row are gathered, computed by the vector kernels and
-// scattered. What lies outside of a source reads as zero, and what lies outside of the destination is left out.
+// While in its LoopParam form. Boxes are walked row by row: the operands of a row are gathered, computed by the vector
+// kernels and scattered. What lies outside of a source reads as zero, and what lies outside of the destination is left
+// out.
 #include "ops/region_loop.h"
 
 #include <algorithm>
@@ -32,10 +33,8 @@ class RegionLoop final : public CommandExecution {
         for (const LoopCommand& c : params<LoopParams>().commands) {
             const bool ints = tensor(c.operands[0]).type != DataType::Float32;
             if (c.kind == LoopCommand::Kind::Unary && (ints || !unaryFloat(c.code)))
-                return format("a loop has UnaryOp %d of %s", c.code,
-                              dataTypeName(tensor(c.operands[0]).type));
-            if (c.kind == LoopCommand::Kind::MatMul && !allFloats(c))
-                return "a loop has a product of integers";
+                return format("a loop has UnaryOp %d of %s", c.code, dataTypeName(tensor(c.operands[0]).type));
+            if (c.kind == LoopCommand::Kind::MatMul && !allFloats(c)) return "a loop has a product of integers";
             if (c.kind == LoopCommand::Kind::Binary && !canCompute(codeOf(c), tensor(c.operands[1]).type))
                 return format("a loop has BinaryOp %d", c.code);
             if (c.fuse >= 0 && !canCompute(c.fuse, tensor(c.operands[0]).type))
@@ -54,10 +53,9 @@ class RegionLoop final : public CommandExecution {
                 checkedMul(e, h, name) > INT_MAX)
                 fail(Status::LimitExceeded, "op '%s' (While): a product of %lld x %lld x %lld", name,
                      static_cast<long long>(e), static_cast<long long>(l), static_cast<long long>(h));
-            bytes =
-                std::max(bytes, packedBytes(c) + roundUp(4 * e * h, 64) +
-                                    static_cast<int64_t>(gemmScratchBytes(
-                                        backend_.kernels(), product(c), backend_.planningPool().threads())));
+            bytes = std::max(bytes, packedBytes(c) + roundUp(4 * e * h, 64) +
+                                        static_cast<int64_t>(gemmScratchBytes(backend_.kernels(), product(c),
+                                                                              backend_.planningPool().threads())));
         }
         requestScratch(bytes);
     }
@@ -95,9 +93,8 @@ class RegionLoop final : public CommandExecution {
         return unary_.byCode[code] ? unary_.byCode[code] : unaryScalarFloat(code);
     }
     bool allFloats(const LoopCommand& c) const {
-        return std::all_of(c.operands.begin(), c.operands.end(), [&](const LoopOperand& operand) {
-            return tensor(operand).type == DataType::Float32;
-        });
+        return std::all_of(c.operands.begin(), c.operands.end(),
+                           [&](const LoopOperand& operand) { return tensor(operand).type == DataType::Float32; });
     }
     int codeOf(const LoopCommand& c) const {
         return commandBinaryCode(c.code, params<LoopParams>().mod, tensor(c.operands[1]).type);
@@ -125,8 +122,7 @@ class RegionLoop final : public CommandExecution {
             const Operand& units = tensor(operand.unitSlot);
             if (round >= units.elements())
                 fail(Status::InputDataError, "op '%s' (While): round %lld reads an index of %lld",
-                     command().name.c_str(), static_cast<long long>(round),
-                     static_cast<long long>(units.elements()));
+                     command().name.c_str(), static_cast<long long>(round), static_cast<long long>(units.elements()));
             unit = frame.data<const int32_t>(units)[round];
         }
         return operand.view.offset + operand.step * unit;
@@ -144,8 +140,8 @@ class RegionLoop final : public CommandExecution {
         return row;
     }
     // Integers of 8 bits, as integers of 32 bits in the places of floats.
-    static const float* gatherBytes(const Frame& frame, const Operand& from, int64_t at, int64_t stride,
-                                    int64_t n, Row& row) {
+    static const float* gatherBytes(const Frame& frame, const Operand& from, int64_t at, int64_t stride, int64_t n,
+                                    Row& row) {
         for (int64_t i = 0; i < n; ++i, at += stride) {
             const int32_t value = at >= 0 && at < from.elements() ? byteAt(frame, from, at) : 0;
             std::memcpy(row + i, &value, sizeof value);
@@ -233,8 +229,7 @@ class RegionLoop final : public CommandExecution {
         const auto n = static_cast<int>(c.size[2]), k = static_cast<int>(c.size[1]);
         return roundUp(static_cast<int64_t>(gemmPackedBytes(backend_.kernels(), GemmType::Float, n, k)), 64);
     }
-    const float* operand(const Frame& frame, const LoopCommand& c, size_t v, int64_t round,
-                         int64_t count) const {
+    const float* operand(const Frame& frame, const LoopCommand& c, size_t v, int64_t round, int64_t count) const {
         const Operand& from = tensor(c.operands[v]);
         const int64_t at = base(frame, c.operands[v], round);
         if (at < 0 || at + count > from.elements())
@@ -267,8 +262,7 @@ class RegionLoop final : public CommandExecution {
     const BinaryKernels& binary_;
 };
 
-std::unique_ptr<Execution> createRegionLoop(CpuBackend& backend, const Command& command,
-                                            std::string& reason) {
+std::unique_ptr<Execution> createRegionLoop(CpuBackend& backend, const Command& command, std::string& reason) {
     auto loop = std::make_unique<RegionLoop>(backend, command);
     reason = loop->missing();
     if (!reason.empty()) return nullptr;

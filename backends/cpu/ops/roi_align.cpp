@@ -15,8 +15,7 @@ namespace {
 // outside of the picture counted as 0.
 class AxisSamples {
   public:
-    AxisSamples(float start, float extent, int64_t output, int64_t outputs, int64_t pixels,
-                int samples) noexcept
+    AxisSamples(float start, float extent, int64_t output, int64_t outputs, int64_t pixels, int samples) noexcept
         : pixels_(pixels), last_(static_cast<float>(pixels)) {
         const float size = extent / static_cast<float>(outputs);
         origin_ = start + static_cast<float>(output) * size;
@@ -83,8 +82,7 @@ class RoiAlignExecution final : public RegionExecution {
                        output(frame, region, row) + c * lanes_);
     }
 
-    void makeOutput(const float* src, const AxisSamples& down, const AxisSamples& across,
-                    float* dst) const noexcept {
+    void makeOutput(const float* src, const AxisSamples& down, const AxisSamples& across, float* dst) const noexcept {
         const bool maximum = params<RoiParams>().maximum;
         const float samples = down.count() * across.count();
         constexpr int kMost = 256;
@@ -106,8 +104,8 @@ class RoiAlignExecution final : public RegionExecution {
             for (int64_t k = across.begin(); k < across.end(); ++k) {
                 if (!across.at(k, x)) continue;
                 if (sum.taps + 4 > kMost) flush();
-                const int64_t places[4] = {y.low * width_ + x.low, y.low * width_ + x.high,
-                                           y.high * width_ + x.low, y.high * width_ + x.high};
+                const int64_t places[4] = {y.low * width_ + x.low, y.low * width_ + x.high, y.high * width_ + x.low,
+                                           y.high * width_ + x.high};
                 const float weights[4] = {y.lowWeight * x.lowWeight, y.lowWeight * x.highWeight,
                                           y.highWeight * x.lowWeight, y.highWeight * x.highWeight};
                 for (int t = 0; t < 4; ++t, ++sum.taps) {

@@ -103,9 +103,7 @@ class InstanceNorm final : public Execution {
 
   private:
     bool given() const { return command_.inputs.size() == 3; }
-    float givenMean(const Frame& frame, int64_t i) const {
-        return frame.data<const float>(*command_.inputs[1])[i];
-    }
+    float givenMean(const Frame& frame, int64_t i) const { return frame.data<const float>(*command_.inputs[1])[i]; }
     float givenInverse(const Frame& frame, int64_t i) const {
         return 1.0f / std::sqrt(frame.data<const float>(*command_.inputs[2])[i] + params_.epsilon);
     }
@@ -131,15 +129,14 @@ class InstanceNorm final : public Execution {
                 for (size_t c = 0; c < width; ++c) {
                     const int64_t i = n * channels + static_cast<int64_t>(c),
                                   at = p * channels + static_cast<int64_t>(c);
-                    y[at] = (x[at] - givenMean(frame, i)) * givenInverse(frame, i) * params_.scale[c] +
-                            params_.bias[c];
+                    y[at] = (x[at] - givenMean(frame, i)) * givenInverse(frame, i) * params_.scale[c] + params_.bias[c];
                 }
             return;
         }
         for (size_t c = 0; c < width; c += kMaxColumns) {
             const size_t count = std::min(kMaxColumns, width - c);
-            rows_.normColumns(x + c, y + c, static_cast<size_t>(plane), width, count, nullptr, nullptr,
-                              params_.epsilon, false);
+            rows_.normColumns(x + c, y + c, static_cast<size_t>(plane), width, count, nullptr, nullptr, params_.epsilon,
+                              false);
             for (int64_t p = 0; p < plane; ++p)
                 unary_.affineEach(y + p * channels + c, y + p * channels + c, count, params_.scale.data() + c,
                                   params_.bias.data() + c);

@@ -61,8 +61,7 @@ class BandPartExecution final : public CommandExecution {
         for (int64_t line = 0; line < lines; ++line) {
             const int64_t row = line % rows;
             for (int64_t column = 0; column < columns; ++column, ++x, ++y) {
-                const bool inside =
-                    (lower < 0 || row - column <= lower) && (upper < 0 || column - row <= upper);
+                const bool inside = (lower < 0 || row - column <= lower) && (upper < 0 || column - row <= upper);
                 *y = *x * (inside ? 1.0f : 0.0f);  // a product: NaN stays NaN outside of the band
             }
         }

@@ -35,8 +35,8 @@ T combined(T a, T b, Scatter reduction) noexcept {
 }
 
 template <typename T>
-void combine(const Frame& frame, const Operand& out, int64_t to, const Operand& updates, int64_t from,
-             int64_t count, Scatter reduction) noexcept {
+void combine(const Frame& frame, const Operand& out, int64_t to, const Operand& updates, int64_t from, int64_t count,
+             Scatter reduction) noexcept {
     T* y = frame.data<T>(out) + to;
     const T* x = frame.data<const T>(updates) + from;
     for (int64_t i = 0; i < count; ++i) y[i] = combined(y[i], x[i], reduction);

@@ -73,17 +73,14 @@ class TopListExecution final : public CommandExecution {
         for (int64_t o = 0; o < p.outer; ++o)
             for (int64_t i = 0; i < p.inner; ++i) {
                 // An axis without elements has no memory; the output is zeros then.
-                const float* values =
-                    p.extent > 0 ? inData<float>(frame, 0) + o * p.extent * p.inner + i : nullptr;
+                const float* values = p.extent > 0 ? inData<float>(frame, 0) + o * p.extent * p.inner + i : nullptr;
                 float* output = outData<float>(frame) + o * rows * p.inner + i;
                 int64_t found = 0;
                 for (int64_t k = 0; k < p.extent; ++k)
-                    if (!p.useThreshold || values[k * p.inner] >= p.threshold)
-                        order[found++] = static_cast<int32_t>(k);
+                    if (!p.useThreshold || values[k * p.inner] >= p.threshold) order[found++] = static_cast<int32_t>(k);
                 const int64_t top = std::min(p.top, found);
-                std::partial_sort(order, order + top, order + found, [&](int32_t a, int32_t b) {
-                    return values[a * p.inner] > values[b * p.inner];
-                });
+                std::partial_sort(order, order + top, order + found,
+                                  [&](int32_t a, int32_t b) { return values[a * p.inner] > values[b * p.inner]; });
                 for (int64_t k = 0; k < p.top; ++k) {
                     output[k * p.inner] = k < top ? static_cast<float>(order[k]) : 0;
                     if (p.values) output[(p.top + k) * p.inner] = k < top ? values[order[k] * p.inner] : 0;

@@ -14,8 +14,8 @@ namespace mnnc::cpu {
 namespace {
 
 template <typename C, typename T>
-void selectLoop(const C* condition, int64_t stepC, const T* a, int64_t stepA, const T* b, int64_t stepB,
-                T* output, int64_t count) noexcept {
+void selectLoop(const C* condition, int64_t stepC, const T* a, int64_t stepA, const T* b, int64_t stepB, T* output,
+                int64_t count) noexcept {
     for (int64_t i = 0; i < count; ++i) output[i] = condition[i * stepC] != 0 ? a[i * stepA] : b[i * stepB];
 }
 
@@ -164,8 +164,8 @@ class UnravelExecution final : public CommandExecution {
             int64_t rest = index;
             for (int64_t j = depth - 1; j >= 0; --j) {
                 if (dims[j] < 1)
-                    fail(Status::InputDataError, "op '%s': extent %lld of the shape is %d",
-                         command().name.c_str(), static_cast<long long>(j), dims[j]);
+                    fail(Status::InputDataError, "op '%s': extent %lld of the shape is %d", command().name.c_str(),
+                         static_cast<long long>(j), dims[j]);
                 output[j * count + i] = static_cast<int32_t>(rest % dims[j]);
                 rest /= dims[j];
             }

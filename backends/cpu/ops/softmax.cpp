@@ -42,15 +42,13 @@ class Softmax final : public Execution {
             return;
         }
         const int64_t width = static_cast<int64_t>(kMaxColumns), groups = ceilDiv(inner_, width);
-        forRows(
-            frame.pool(), outer_ * groups, length_ * std::min(inner_, width) * 4, [&](long begin, long end) {
-                for (long i = begin; i < end; ++i) {
-                    const int64_t column = i % groups * width, at = i / groups * length_ * inner_ + column;
-                    kernels_.softmaxColumns(x + at, y + at, static_cast<size_t>(length_),
-                                            static_cast<size_t>(inner_),
-                                            static_cast<size_t>(std::min(width, inner_ - column)));
-                }
-            });
+        forRows(frame.pool(), outer_ * groups, length_ * std::min(inner_, width) * 4, [&](long begin, long end) {
+            for (long i = begin; i < end; ++i) {
+                const int64_t column = i % groups * width, at = i / groups * length_ * inner_ + column;
+                kernels_.softmaxColumns(x + at, y + at, static_cast<size_t>(length_), static_cast<size_t>(inner_),
+                                        static_cast<size_t>(std::min(width, inner_ - column)));
+            }
+        });
     }
 
     // Rows and columns are read before they are written.

@@ -24,21 +24,19 @@ class Stft final : public CommandExecution {
         frames_ = out().shape[1];
         columns_ = static_cast<int>(out().shape[2]) * 2;
         const int rows = window_ * parts_;
-        packedBytes_ = roundUp(
-            static_cast<int64_t>(gemmPackedBytes(backend_.kernels(), GemmType::Float, columns_, rows)), 64);
+        packedBytes_ =
+            roundUp(static_cast<int64_t>(gemmPackedBytes(backend_.kernels(), GemmType::Float, columns_, rows)), 64);
         const bool constant = in(2).usage == Usage::Constant && in(2).values && command().params;
         const auto variant = [&](const char* what) {
             return format("stft.%s.%s.%dx%d", what, backend_.kernels().isa, rows, columns_);
         };
         packed_ = basis_ = nullptr;
         if (constant) {
-            packed_ =
-                backend_.weights(command().params, variant("windowed"), packedBytes_, [&](void* packed) {
-                    std::vector<float> matrix(static_cast<size_t>(rows) * static_cast<size_t>(columns_));
-                    fillTransform(matrix.data());
-                    scaleAndPack(in(2).known<float>(), matrix.data(), matrix.data(), packed,
-                                 backend_.planningPool());
-                });
+            packed_ = backend_.weights(command().params, variant("windowed"), packedBytes_, [&](void* packed) {
+                std::vector<float> matrix(static_cast<size_t>(rows) * static_cast<size_t>(columns_));
+                fillTransform(matrix.data());
+                scaleAndPack(in(2).known<float>(), matrix.data(), matrix.data(), packed, backend_.planningPool());
+            });
             requestScratch(0);
             return;
         }
@@ -51,8 +49,8 @@ class Stft final : public CommandExecution {
     void run(const Frame& frame) const override {
         if (!packed_)
             scaleAndPack(inData<float>(frame, 2), static_cast<const float*>(basis_.get()),
-                         reinterpret_cast<float*>(static_cast<char*>(frame.scratch()) + packedBytes_),
-                         frame.scratch(), frame.pool());
+                         reinterpret_cast<float*>(static_cast<char*>(frame.scratch()) + packedBytes_), frame.scratch(),
+                         frame.pool());
         GemmArgs args;
         args.M = static_cast<int>(frames_);
         args.N = columns_;
@@ -100,8 +98,8 @@ class Stft final : public CommandExecution {
             const int64_t from = int64_t{row} * columns_;
             for (int64_t i = from; i < from + columns_; ++i) scaled[i] = transform[i] * factor;
         }
-        gemmPackB(backend_.kernels(), GemmType::Float, columns_, rows, scaled, static_cast<size_t>(columns_),
-                  false, packed, pool);
+        gemmPackB(backend_.kernels(), GemmType::Float, columns_, rows, scaled, static_cast<size_t>(columns_), false,
+                  packed, pool);
     }
 
     const CpuBackend& backend_;

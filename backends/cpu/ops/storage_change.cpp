@@ -20,9 +20,8 @@ class StorageChange final : public Execution {
     void run(const Frame& frame) const override {
         const bool packs = input_.channelBlock == 1;
         const Operand& packed = packs ? output_ : input_;
-        (packs ? nchwToPacked : packedToNchw)(backend_.kernels(), frame.data<float>(input_),
-                                              frame.data<float>(output_), static_cast<int>(packed.batch()),
-                                              static_cast<int>(packed.shape.at(1)),
+        (packs ? nchwToPacked : packedToNchw)(backend_.kernels(), frame.data<float>(input_), frame.data<float>(output_),
+                                              static_cast<int>(packed.batch()), static_cast<int>(packed.shape.at(1)),
                                               static_cast<size_t>(packed.plane()), frame.pool());
     }
 
@@ -58,8 +57,7 @@ class ByteStorageChange final : public Execution {
     void run(const Frame& frame) const override {
         const bool toPacked = input_.channelBlock == 1;
         const Operand& packed = toPacked ? output_ : input_;
-        const int64_t channels = packed.shape.at(1), plane = packed.plane(),
-                      channelBlock = packed.channelBlock;
+        const int64_t channels = packed.shape.at(1), plane = packed.plane(), channelBlock = packed.channelBlock;
         const int64_t blocks = ceilDiv(channels, channelBlock);
         parallelFor(frame.pool(), static_cast<int>(packed.batch() * blocks), [&](int i) {
             const int64_t n = i / blocks, first = i % blocks * channelBlock,
@@ -103,8 +101,7 @@ class ByteStorageChange final : public Execution {
 }  // namespace
 
 std::unique_ptr<Execution> createStorageChange(const CpuBackend& backend, const Command& command) {
-    if (elementBytes(command.outputs[0]->type) == 1)
-        return std::make_unique<ByteStorageChange>(backend, command);
+    if (elementBytes(command.outputs[0]->type) == 1) return std::make_unique<ByteStorageChange>(backend, command);
     return std::make_unique<StorageChange>(backend, command);
 }
 

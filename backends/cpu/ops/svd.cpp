@@ -95,8 +95,7 @@ class SvdExecution final : public CommandExecution {
     bool turn(const Work& work, int64_t p, int64_t q, double least) const noexcept {
         double *const a = column(work, p), *const b = column(work, q);
         const double aa = dot(a, a, rows_), bb = dot(b, b, rows_), ab = dot(a, b, rows_);
-        if (aa <= least || bb <= least || std::abs(ab) <= kSmall * std::sqrt(aa) * std::sqrt(bb))
-            return false;
+        if (aa <= least || bb <= least || std::abs(ab) <= kSmall * std::sqrt(aa) * std::sqrt(bb)) return false;
         const double zeta = (bb - aa) / (2 * ab);
         const double tangent = std::copysign(1.0, zeta) / (std::abs(zeta) + std::hypot(1.0, zeta));
         const double cosine = 1 / std::hypot(1.0, tangent), sine = cosine * tangent;

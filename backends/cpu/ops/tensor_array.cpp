@@ -1,5 +1,5 @@
-// TensorArrayRead and TensorArrayWrite at an index that only a run knows (a loop counter). The stage has checked that the shapes are
-// the planned ones; a callback may have left out since what makes the index, so it is checked again.
+// TensorArrayRead and TensorArrayWrite at an index that only a run knows (a loop counter). The stage has checked that
+// the shapes are the planned ones; a callback may have left out since what makes the index, so it is checked again.
 #include "ops/tensor_array.h"
 
 #include <algorithm>
@@ -28,9 +28,7 @@ class ElementAccess : public CommandExecution {
         const int64_t index = *inData<int32_t>(frame, 1);
         return index < 0 && command().type == OpType::TensorArrayRead ? index + list_->size() : index;
     }
-    int64_t bytes(int64_t elements) const {
-        return elements * static_cast<int64_t>(elementBytes(out().type));
-    }
+    int64_t bytes(int64_t elements) const { return elements * static_cast<int64_t>(elementBytes(out().type)); }
     [[noreturn]] void failIndex(int64_t index) const {
         fail(Status::InputDataError, "op '%s': element %lld of a sequence of %lld", command().name.c_str(),
              static_cast<long long>(index), static_cast<long long>(list_->size()));
@@ -48,8 +46,7 @@ class ReadElement final : public ElementAccess {
     void run(const Frame& frame) const override {
         const int64_t at = index(frame);
         if (at < 0 || at >= list_->size() || list_->at(at).elementSize() != out().elements()) failIndex(at);
-        copy(outData<char>(frame), frame.data<const char>(flow()) + bytes(list_->offset(at)),
-             bytes(out().elements()));
+        copy(outData<char>(frame), frame.data<const char>(flow()) + bytes(list_->offset(at)), bytes(out().elements()));
     }
 };
 
@@ -71,8 +68,7 @@ class WriteElement final : public ElementAccess {
         if (frame.data<const char>(flow()) != to) {
             const int64_t size = list_->size();
             if (list_->anyKnown()) {
-                const int64_t kept = list_->offset(std::min(at, size)),
-                              rest = list_->offset(std::min(at + 1, size));
+                const int64_t kept = list_->offset(std::min(at, size)), rest = list_->offset(std::min(at + 1, size));
                 const int64_t behind = list_->total() - rest;
                 if (kept != place || place + value + behind != result_->total()) failIndex(at);
                 const char* from = frame.data<const char>(flow());

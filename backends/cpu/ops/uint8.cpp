@@ -18,8 +18,7 @@ namespace {
 // Command execution with threads.
 class CodeExecution : public CommandExecution {
   public:
-    CodeExecution(CpuBackend& backend, const Command& command)
-        : CommandExecution(command), backend_(backend) {}
+    CodeExecution(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
 
   protected:
     ThreadPool& pool() const { return backend_.planningPool(); }
@@ -45,8 +44,7 @@ class CodePool final : public CodeExecution {
         forRows(frame.pool(), planes * y_.out, x_.out * taps, [&](long begin, long end) {
             for (long row = begin; row < end; ++row)
                 for (int64_t x = 0; x < x_.out; ++x)
-                    outData<uint8_t>(frame)[row * x_.out + x] =
-                        makePixel(frame, row / y_.out, row % y_.out, x);
+                    outData<uint8_t>(frame)[row * x_.out + x] = makePixel(frame, row / y_.out, row % y_.out, x);
         });
     }
 
@@ -96,8 +94,7 @@ class CodeTable final : public CodeExecution {
     void run(const Frame& frame) const override {
         const auto& results = params<CodeTableParams>().results;
         forElements(frame.pool(), out().elements(), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i)
-                outData<uint8_t>(frame)[i] = results[inData<uint8_t>(frame, 0)[i]];
+            for (long i = begin; i < end; ++i) outData<uint8_t>(frame)[i] = results[inData<uint8_t>(frame, 0)[i]];
         });
     }
 };

@@ -34,8 +34,8 @@ uint8_t resultOf(const CodeConvParams& params, uint32_t sum) {
 }
 
 // With codes x and weights w, zero points zx and zw, w' = w - 128 and K taps:
-// sum((x - zx) (w - zw)) = sum(x w') + (128 - zw) sum(x) - zx sum(w') - (128 - zw) K zx. The products give sum(x w'), and
-// by a further output channel whose weights are 1 sum(x). Taps beside the picture read zx. All is modulo 2^32.
+// sum((x - zx) (w - zw)) = sum(x w') + (128 - zw) sum(x) - zx sum(w') - (128 - zw) K zx. The products give sum(x w'),
+// and by a further output channel whose weights are 1 sum(x). Taps beside the picture read zx. All is modulo 2^32.
 class CodeConv final : public CommandExecution {
   public:
     CodeConv(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
@@ -101,8 +101,8 @@ class CodeConv final : public CommandExecution {
             uint32_t sum = 0;
             for (int64_t tap = 0; tap < taps; ++tap)
                 for (int64_t c = 0; c < w.ic; ++c) sum += static_cast<uint32_t>(codeAt(o, c, tap));
-            constants_[static_cast<size_t>(o)] = static_cast<uint32_t>(p.bias[static_cast<size_t>(o)]) -
-                                                 zeroIn * sum - shift * static_cast<uint32_t>(each) * zeroIn;
+            constants_[static_cast<size_t>(o)] = static_cast<uint32_t>(p.bias[static_cast<size_t>(o)]) - zeroIn * sum -
+                                                 shift * static_cast<uint32_t>(each) * zeroIn;
         }
         const auto fill = [&](void* buffer) {
             std::vector<int8_t> codes(static_cast<size_t>(checkedMul(w.oc + 1, each, "packed weights")), 1);
@@ -113,8 +113,8 @@ class CodeConv final : public CommandExecution {
                             static_cast<int8_t>(codeAt(o, c, tap));
             plan_->packQuantized({codes, {}, {}}, buffer, backend_.planningPool());
         };
-        stored_ = backend_.weights(command().params, "uint8/" + plan_->weightVariant(),
-                                   plan_->packedWeightBytes(), fill);
+        stored_ =
+            backend_.weights(command().params, "uint8/" + plan_->weightVariant(), plan_->packedWeightBytes(), fill);
     }
 
     void packBlock(const Frame& frame, int64_t n, int64_t block, int8_t* packed) const {
@@ -161,8 +161,7 @@ class CodeConv final : public CommandExecution {
 // A plane at a time, rows of sums.
 class CodeDepthwise final : public CommandExecution {
   public:
-    CodeDepthwise(CpuBackend& backend, const Command& command)
-        : CommandExecution(command), backend_(backend) {}
+    CodeDepthwise(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
 
     void prepare() override { window_ = windowOfCodes(params<CodeConvParams>(), command()); }
 
@@ -212,8 +211,7 @@ class CodeDepthwise final : public CommandExecution {
 }  // namespace
 
 std::unique_ptr<Execution> createUint8Convolution(CpuBackend& backend, const Command& command, std::string&) {
-    if (command.paramsAs<CodeConvParams>().depthwise)
-        return std::make_unique<CodeDepthwise>(backend, command);
+    if (command.paramsAs<CodeConvParams>().depthwise) return std::make_unique<CodeDepthwise>(backend, command);
     return std::make_unique<CodeConv>(backend, command);
 }
 

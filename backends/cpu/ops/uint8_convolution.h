@@ -4,7 +4,6 @@
 
 namespace mnnc::cpu {
 
-std::unique_ptr<Execution> createUint8Convolution(CpuBackend& backend, const Command& command,
-                                                  std::string& reason);
+std::unique_ptr<Execution> createUint8Convolution(CpuBackend& backend, const Command& command, std::string& reason);
 
 }  // namespace mnnc::cpu

@@ -17,9 +17,8 @@ class UnaryFloat final : public Execution {
     void run(const Frame& frame) const override {
         const float* x = frame.data<const float>(input_);
         float* y = frame.data<float>(output_);
-        forStorage(frame.pool(), output_, [&](long begin, long end) {
-            fn_(x + begin, y + begin, static_cast<size_t>(end - begin));
-        });
+        forStorage(frame.pool(), output_,
+                   [&](long begin, long end) { fn_(x + begin, y + begin, static_cast<size_t>(end - begin)); });
     }
 
     uint32_t inPlaceInputs(size_t) const override { return 1; }

@@ -35,8 +35,8 @@ ConvShape flatShape(const Conv3dParams& p, const Conv3dWindow& w) {
     return s;
 }
 
-SliceStack chooseStack(const Kernels& kernels, const Conv3dParams& p, const Conv3dWindow& w,
-                       const ConvOptions& options, const char* name) {
+SliceStack chooseStack(const Kernels& kernels, const Conv3dParams& p, const Conv3dWindow& w, const ConvOptions& options,
+                       const char* name) {
     const int64_t stride = p.stride[1];
     const int64_t reach = (w.out[1] - 1) * stride - w.begin[1] + int64_t{p.kernel[1] - 1} * p.dilate[1] + 1;
     const int64_t apart = std::max({w.in[1] + std::max<int64_t>(w.begin[1], 0), reach, w.out[1] * stride});

@@ -24,8 +24,8 @@ ConvShape flatShape(const Conv3dParams& params, const Conv3dWindow& window);
 // As many slices as cost the fewest cycles each.
 SliceStack chooseStack(const Kernels& kernels, const Conv3dParams& params, const Conv3dWindow& window,
                        const ConvOptions& options, const char* name);
-ConvShape stackShape(const Conv3dParams& params, const Conv3dWindow& window, const SliceStack& stack,
-                     int64_t taps, const char* name);
+ConvShape stackShape(const Conv3dParams& params, const Conv3dWindow& window, const SliceStack& stack, int64_t taps,
+                     const char* name);
 
 // The epilogue, behind the clamp of the file's own; without a bias.
 PostOps volumePostOps(const Command& command);

@@ -46,11 +46,10 @@ std::vector<float> phaseWeights(const DepthPhase& phase, const Conv3dParams& p, 
             for (int64_t t = 0; t < taps; ++t) {
                 const int64_t k = phase.taps[static_cast<size_t>(t)].k;
                 if (k < 0) continue;
-                const int64_t to =
-                    p.transposed ? (r / perGroup * taps + t) * perGroup * columns + r % perGroup * columns + c
-                                 : (r * taps + t) * perGroup + c;
-                std::copy_n(stored + ((r * columns + c) * depth + k) * area, area,
-                            ordered.data() + to * area);
+                const int64_t to = p.transposed
+                                       ? (r / perGroup * taps + t) * perGroup * columns + r % perGroup * columns + c
+                                       : (r * taps + t) * perGroup + c;
+                std::copy_n(stored + ((r * columns + c) * depth + k) * area, area, ordered.data() + to * area);
             }
     return ordered;
 }
@@ -71,22 +70,20 @@ const float* VolumeSlices::channelAt(int64_t n, int64_t channel, int64_t depth) 
     return data_ + ((n * blocks + channel / lanes_) * depth_ + depth) * area_ * lanes_ + channel % lanes_;
 }
 
-void VolumeSlices::copy(const float* const* lanes, int64_t count, int64_t from, int64_t pixels,
-                        float* dst) const {
+void VolumeSlices::copy(const float* const* lanes, int64_t count, int64_t from, int64_t pixels, float* dst) const {
     if (packed_)
         fromBlocks(lanes, count, from, pixels, dst);
     else
         fromRows(lanes, count, from, pixels, dst);
 }
 
-void VolumeSlices::fromRows(const float* const* lanes, int64_t count, int64_t from, int64_t pixels,
-                            float* dst) const {
+void VolumeSlices::fromRows(const float* const* lanes, int64_t count, int64_t from, int64_t pixels, float* dst) const {
     const int64_t apart = depth_ * area_;  // between channels
     bool even = true;
     for (int64_t l = 0; l < count; ++l) even &= lanes[l] && lanes[l] == lanes[0] + l * apart;
     if (even)
-        return kernels_.pack->rowsToBlock(lanes[0] + from, static_cast<size_t>(apart),
-                                          static_cast<int>(count), static_cast<size_t>(pixels), dst);
+        return kernels_.pack->rowsToBlock(lanes[0] + from, static_cast<size_t>(apart), static_cast<int>(count),
+                                          static_cast<size_t>(pixels), dst);
     for (int64_t l = 0; l < count; ++l)
         for (int64_t i = 0; i < pixels; ++i) dst[i * lanes_ + l] = lanes[l] ? lanes[l][from + i] : 0.0f;
 }
@@ -120,8 +117,7 @@ void VolumeSlices::fromBlocks(const float* const* lanes, int64_t count, int64_t 
         kernels_.pack->mixLanes(sources, used, static_cast<size_t>(pixels), dst);
     else
         for (int64_t l = 0; l < count; ++l)
-            for (int64_t i = 0; i < pixels; ++i)
-                dst[i * lanes_ + l] = lanes[l] ? lanes[l][(from + i) * lanes_] : 0.0f;
+            for (int64_t i = 0; i < pixels; ++i) dst[i * lanes_ + l] = lanes[l] ? lanes[l][(from + i) * lanes_] : 0.0f;
 }
 
 }  // namespace mnnc::cpu

@@ -23,8 +23,8 @@ struct DepthPhase {
 };
 std::vector<DepthPhase> depthPhases(const Conv3dParams& params, const Conv3dWindow& window);
 // The weights of a phase in the order of a 2-D convolution of its taps, from those of the whole convolution.
-std::vector<float> phaseWeights(const DepthPhase& phase, const Conv3dParams& params,
-                                const Conv3dWindow& window, const float* stored);
+std::vector<float> phaseWeights(const DepthPhase& phase, const Conv3dParams& params, const Conv3dWindow& window,
+                                const float* stored);
 
 // A float tensor [n, c, depth, height, width], row-major or channel-packed.
 class VolumeSlices {

@@ -114,8 +114,7 @@ CoreCaches describedCaches(const std::string& folder, int processor) {
             folder + "/cpu" + std::to_string(processor) + "/cache/index" + std::to_string(i) + "/";
         const std::string level = beginning(place + "level", kMostText);
         if (level.empty()) break;
-        const std::string type = beginning(place + "type", kMostText),
-                          size = beginning(place + "size", kMostText);
+        const std::string type = beginning(place + "type", kMostText), size = beginning(place + "size", kMostText);
         const size_t unit = size.find_first_not_of("0123456789");
         const int64_t factor = unit == std::string::npos ? 1
                                : size[unit] == 'K'       ? 1 << 10
@@ -130,11 +129,9 @@ CoreCaches describedCaches(const std::string& folder, int processor) {
 }
 
 CoreKind largestCore(const std::vector<CoreKind>& kinds) {
-    const auto size = [](const CoreKind& k) {
-        return std::tuple(k.caches.level2, k.caches.level1Data, k.part);
-    };
-    const auto largest = std::max_element(
-        kinds.begin(), kinds.end(), [&](const CoreKind& a, const CoreKind& b) { return size(a) < size(b); });
+    const auto size = [](const CoreKind& k) { return std::tuple(k.caches.level2, k.caches.level1Data, k.part); };
+    const auto largest = std::max_element(kinds.begin(), kinds.end(),
+                                          [&](const CoreKind& a, const CoreKind& b) { return size(a) < size(b); });
     return largest == kinds.end() ? CoreKind() : *largest;
 }
 

@@ -7,8 +7,8 @@ namespace mnnc {
 
 struct CpuFeatures {
     bool ssse3 = false;
-    bool sse4 = false;  // SSE4.1 and 4.2, popcnt excluded, AES and PCLMUL included (our SSE4 code uses both)
-    bool avx2 = false;  // AVX2, FMA, F16C, BMI1, BMI2
+    bool sse4 = false;    // SSE4.1 and 4.2, popcnt excluded, AES and PCLMUL included (our SSE4 code uses both)
+    bool avx2 = false;    // AVX2, FMA, F16C, BMI1, BMI2
     bool avx512 = false;  // F, VL, DQ, BW and everything AVX2 stands for
     bool avx512Vnni = false;
     bool avx512Vbmi = false;

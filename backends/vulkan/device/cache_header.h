@@ -1,5 +1,5 @@
-// The bytes of a stored cache: a header of ours, the driver's pipelines, and what was tuned. Drivers accept garbage, so bytes
-// that are damaged or of another device, driver or library are rejected here.
+// The bytes of a stored cache: a header of ours, the driver's pipelines, and what was tuned. Drivers accept garbage, so
+// bytes that are damaged or of another device, driver or library are rejected here.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -34,8 +34,8 @@ std::shared_ptr<Device> Device::get(const std::string& wanted, bool software) {
     const size_t index = instance->choose(wanted, software);
     std::erase_if(shared, [](const auto& device) { return device.expired(); });
     for (const auto& one : shared)
-        if (auto device = one.lock(); device && device->usable() && !device->lost() &&
-                                      device->info_.handle == instance->devices()[index].handle)
+        if (auto device = one.lock();
+            device && device->usable() && !device->lost() && device->info_.handle == instance->devices()[index].handle)
             return device;
     std::shared_ptr<Device> device(new Device(std::move(instance), index));
     shared.push_back(device);
@@ -155,8 +155,7 @@ void Device::submit(std::span<const VkCommandBuffer> buffers, VkFence fence) {
 
 bool Device::wait(VkFence fence, int64_t nanoseconds) {
     if (!usable()) requireUsable();
-    constexpr uint64_t kAtOnce =
-        1'000'000'000;  // some drivers overflow when they add a long time to the clock's
+    constexpr uint64_t kAtOnce = 1'000'000'000;  // some drivers overflow when they add a long time to the clock's
     const bool limited = nanoseconds >= 0;
     uint64_t left = limited ? static_cast<uint64_t>(nanoseconds) : kAtOnce;
     VkResult result;

@@ -60,8 +60,8 @@ class Device {
     PipelineFactory& pipelines() noexcept { return pipelines_; }
     TuningRecord& tuning() noexcept { return tuning_; }
 
-    // Submits the command buffers as one batch, whose end signals the fence. Throws DeviceLost (and from then on always),
-    // OutOfMemory, DriverError, or BadState in a forked child; then nothing was submitted.
+    // Submits the command buffers as one batch, whose end signals the fence. Throws DeviceLost (and from then on
+    // always), OutOfMemory, DriverError, or BadState in a forked child; then nothing was submitted.
     void submit(std::span<const VkCommandBuffer> buffers, VkFence fence);
     // Waits for the fence of a submission. False: it is not signalled within that many nanoseconds; below 0 there is no
     // limit. Throws what submit() throws, and nothing of the submission is in flight then.

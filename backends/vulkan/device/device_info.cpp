@@ -34,8 +34,7 @@ std::string DeviceInfo::uuidText() const {
 
 InstanceApi::InstanceApi(VkInstance instance) {
     const auto load = [&](auto& function, const char* name) {
-        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
-            vkGetInstanceProcAddr(instance, name));
+        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(vkGetInstanceProcAddr(instance, name));
     };
     load(enumerate, "vkEnumeratePhysicalDevices");
     load(properties, "vkGetPhysicalDeviceProperties");
@@ -94,8 +93,7 @@ bool describe(const InstanceApi& api, VkPhysicalDevice device, DeviceInfo& info)
 
     VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
     VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
-    VkPhysicalDeviceMaintenance3Properties maintenance{
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
+    VkPhysicalDeviceMaintenance3Properties maintenance{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
     VkPhysicalDeviceIDProperties id{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
     if (is12) subgroup.pNext = &driver;
     id.pNext = &maintenance;
@@ -103,8 +101,7 @@ bool describe(const InstanceApi& api, VkPhysicalDevice device, DeviceInfo& info)
     VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &id, {}};
     api.properties2(device, &properties);
 
-    VkPhysicalDeviceShaderFloat16Int8Features half{
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES};
+    VkPhysicalDeviceShaderFloat16Int8Features half{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES};
     VkPhysicalDevice16BitStorageFeatures storage{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
     if (is12) storage.pNext = &half;
     VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &storage, {}};
@@ -126,8 +123,7 @@ bool describe(const InstanceApi& api, VkPhysicalDevice device, DeviceInfo& info)
     info.float16 = half.shaderFloat16;
     info.descriptors = sharesDescriptors(api, device);
     info.subgroupSize = subgroup.subgroupSize;
-    info.subgroupOperations =
-        subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT ? subgroup.supportedOperations : 0;
+    info.subgroupOperations = subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT ? subgroup.supportedOperations : 0;
     info.limits = basic.limits;
     api.memory(device, &info.memory);
     for (uint32_t i = 0; i < info.memory.memoryHeapCount; ++i)

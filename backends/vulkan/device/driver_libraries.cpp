@@ -21,8 +21,7 @@ Library loaded(const std::string& path, int mode = 0) {
 }
 
 bool isDriver(void* library) {
-    return dlsym(library, "vk_icdNegotiateLoaderICDInterfaceVersion") ||
-           dlsym(library, "vk_icdGetInstanceProcAddr");
+    return dlsym(library, "vk_icdNegotiateLoaderICDInterfaceVersion") || dlsym(library, "vk_icdGetInstanceProcAddr");
 }
 
 }  // namespace

@@ -59,8 +59,7 @@ bool keepText(char (&place)[kBytes], const std::string& text) noexcept {
 
 bool keep(KeptDevice& kept, const DeviceDescription& device) noexcept {
     kept.traits = device;
-    return keepText(kept.name, device.name) && keepText(kept.driver, device.driver) &&
-           keepText(kept.kind, device.kind);
+    return keepText(kept.name, device.name) && keepText(kept.driver, device.driver) && keepText(kept.kind, device.kind);
 }
 
 }  // namespace

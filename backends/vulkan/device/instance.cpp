@@ -35,8 +35,7 @@ bool validationWanted() {
     return value && *value && std::strcmp(value, "0") != 0;
 }
 
-VKAPI_ATTR VkBool32 VKAPI_CALL onMessage(VkDebugUtilsMessageSeverityFlagBitsEXT,
-                                         VkDebugUtilsMessageTypeFlagsEXT,
+VKAPI_ATTR VkBool32 VKAPI_CALL onMessage(VkDebugUtilsMessageSeverityFlagBitsEXT, VkDebugUtilsMessageTypeFlagsEXT,
                                          const VkDebugUtilsMessengerCallbackDataEXT* data, void*) {
     ++messages;
     std::fprintf(stderr, "vulkan validation: %s\n", data && data->pMessage ? data->pMessage : "(no text)");
@@ -48,17 +47,15 @@ bool layerPresent(const char* name) {
     if (vkEnumerateInstanceLayerProperties(&count, nullptr) != VK_SUCCESS) return false;
     std::vector<VkLayerProperties> layers(count);
     if (count && vkEnumerateInstanceLayerProperties(&count, layers.data()) != VK_SUCCESS) return false;
-    return std::any_of(layers.begin(), layers.end(), [&](const VkLayerProperties& layer) {
-        return std::strcmp(layer.layerName, name) == 0;
-    });
+    return std::any_of(layers.begin(), layers.end(),
+                       [&](const VkLayerProperties& layer) { return std::strcmp(layer.layerName, name) == 0; });
 }
 
 bool extensionPresent(const char* layer, const char* name) {
     uint32_t count = 0;
     if (vkEnumerateInstanceExtensionProperties(layer, &count, nullptr) != VK_SUCCESS) return false;
     std::vector<VkExtensionProperties> extensions(count);
-    if (count && vkEnumerateInstanceExtensionProperties(layer, &count, extensions.data()) != VK_SUCCESS)
-        return false;
+    if (count && vkEnumerateInstanceExtensionProperties(layer, &count, extensions.data()) != VK_SUCCESS) return false;
     return std::any_of(extensions.begin(), extensions.end(), [&](const VkExtensionProperties& extension) {
         return std::strcmp(extension.extensionName, name) == 0;
     });
@@ -84,8 +81,8 @@ DeviceInfo describeHostDevice(const HostVulkan& host) {
         loadLoader();
         // A function of the loader, the same for every instance.
         if (!vkGetDeviceProcAddr)
-            vkGetDeviceProcAddr = reinterpret_cast<PFN_vkGetDeviceProcAddr>(
-                vkGetInstanceProcAddr(instance, "vkGetDeviceProcAddr"));
+            vkGetDeviceProcAddr =
+                reinterpret_cast<PFN_vkGetDeviceProcAddr>(vkGetInstanceProcAddr(instance, "vkGetDeviceProcAddr"));
     }
     const InstanceApi api(instance);
     if (!api || !vkGetDeviceProcAddr)
@@ -149,19 +146,16 @@ void Instance::destroy() noexcept {
 
 void Instance::create() {
     const uint32_t version = std::min<uint32_t>(volkGetInstanceVersion(), VK_API_VERSION_1_3);
-    if (version < VK_API_VERSION_1_1)
-        fail(Status::BackendMissing, "the Vulkan loader is older than version 1.1");
+    if (version < VK_API_VERSION_1_1) fail(Status::BackendMissing, "the Vulkan loader is older than version 1.1");
 
-    const VkApplicationInfo application{
-        VK_STRUCTURE_TYPE_APPLICATION_INFO, nullptr, nullptr, 0, "mnn_c", 0, version};
+    const VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO, nullptr, nullptr, 0, "mnn_c", 0, version};
     VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
     info.pApplicationInfo = &application;
     std::vector<const char*> extensions;
     const bool validate = validationWanted();
     if (validate) {
         if (!layerPresent(kValidationLayer))
-            fail(Status::BackendMissing, "the Vulkan validation layer (%s) is not installed",
-                 kValidationLayer);
+            fail(Status::BackendMissing, "the Vulkan validation layer (%s) is not installed", kValidationLayer);
         info.enabledLayerCount = 1;
         info.ppEnabledLayerNames = &kValidationLayer;
         extensions.push_back(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
@@ -199,8 +193,7 @@ void Instance::listDevices() {
     const InstanceApi api(handle_);
     for (const VkPhysicalDevice handle : physicalDevices(api, handle_)) {
         DeviceInfo info;
-        if (describe(api, handle, info) && findQueueFamily(api, handle, info))
-            devices_.push_back(std::move(info));
+        if (describe(api, handle, info) && findQueueFamily(api, handle, info)) devices_.push_back(std::move(info));
     }
 }
 
@@ -217,8 +210,7 @@ size_t Instance::choose(const std::string& wanted, bool software) const {
         };
         const auto best = std::max_element(devices_.begin(), devices_.end(), better);
         if (!software && best->type == VK_PHYSICAL_DEVICE_TYPE_CPU)
-            fail(Status::BackendMissing,
-                 "there are only software Vulkan devices, which have to be asked for");
+            fail(Status::BackendMissing, "there are only software Vulkan devices, which have to be asked for");
         return static_cast<size_t>(best - devices_.begin());
     }
     size_t index = 0;
@@ -234,8 +226,7 @@ size_t Instance::choose(const std::string& wanted, bool software) const {
         if (lower(devices_[i].name).find(lower(wanted)) != std::string::npos) return i;
     std::string known;
     for (const DeviceInfo& device : devices_) known += (known.empty() ? "'" : ", '") + device.name + "'";
-    fail(Status::BackendMissing, "no Vulkan device is called '%s'; there is %s", wanted.c_str(),
-         known.c_str());
+    fail(Status::BackendMissing, "no Vulkan device is called '%s'; there is %s", wanted.c_str(), known.c_str());
 }
 
 uint64_t Instance::validationMessages() noexcept {

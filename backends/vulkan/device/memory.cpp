@@ -98,8 +98,7 @@ void MemoryPool::makeChunk(Chunk& chunk) {
     device_.count(Count::Memory, 1);
     chunk.memory.bytes = needs.size;
     chunk.memory.type = static_cast<uint32_t>(type);
-    check(api.vkBindBufferMemory(device_.handle(), chunk.buffer, chunk.memory.handle, 0),
-          "vkBindBufferMemory");
+    check(api.vkBindBufferMemory(device_.handle(), chunk.buffer, chunk.memory.handle, 0), "vkBindBufferMemory");
     const VkMemoryPropertyFlags flags = device_.info().memory.memoryTypes[type].propertyFlags;
     constexpr VkMemoryPropertyFlags kMappable =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;

@@ -64,7 +64,8 @@ class Block : public DeviceBlock {
 // A block of a pool.
 class PoolBlock final : public Block {
   public:
-    // `entry`: what the range becomes in the chunk's list when it is free again, so that giving it back takes no memory.
+    // `entry`: what the range becomes in the chunk's list when it is free again, so that giving it back takes no
+    // memory.
     PoolBlock(std::shared_ptr<Device> device, Chunk& chunk, FreeRanges::node_type entry);
     ~PoolBlock() override;
 

@@ -14,8 +14,7 @@ namespace mnnc::vulkan {
 
 void PipelineFactory::create() {
     const VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-    check(device_.api().vkCreatePipelineCache(device_.handle(), &info, nullptr, &cache_),
-          "vkCreatePipelineCache");
+    check(device_.api().vkCreatePipelineCache(device_.handle(), &info, nullptr, &cache_), "vkCreatePipelineCache");
 }
 
 void PipelineFactory::destroy() noexcept {
@@ -61,8 +60,7 @@ const PipelineFactory::Layout& PipelineFactory::layout(uint32_t buffers) {
     info.pSetLayouts = &entry.set;
     info.pushConstantRangeCount = 1;
     info.pPushConstantRanges = &push;
-    check(api.vkCreatePipelineLayout(device_.handle(), &info, nullptr, &entry.pipeline),
-          "vkCreatePipelineLayout");
+    check(api.vkCreatePipelineLayout(device_.handle(), &info, nullptr, &entry.pipeline), "vkCreatePipelineLayout");
     device_.count(Count::Layout, 1);
     return entry;
 }
@@ -73,12 +71,10 @@ VkShaderModule PipelineFactory::module(const std::string& shader) {
     const std::span<const ShaderCode> all = embeddedShaders();
     const auto code = std::lower_bound(all.begin(), all.end(), shader,
                                        [](const ShaderCode& a, const std::string& b) { return a.name < b; });
-    if (code == all.end() || code->name != shader)
-        fail(Status::Internal, "there is no shader '%s'", shader.c_str());
+    if (code == all.end() || code->name != shader) fail(Status::Internal, "there is no shader '%s'", shader.c_str());
     const VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, code->bytes,
                                         code->words};
-    check(device_.api().vkCreateShaderModule(device_.handle(), &info, nullptr, &module),
-          "vkCreateShaderModule");
+    check(device_.api().vkCreateShaderModule(device_.handle(), &info, nullptr, &module), "vkCreateShaderModule");
     device_.count(Count::ShaderModule, 1);
     return module;
 }
@@ -111,9 +107,8 @@ const Pipeline& PipelineFactory::get(const std::string& shader, uint32_t buffers
                   "main",
                   &specialization};
     info.layout = layouts.pipeline;
-    check(
-        device_.api().vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &pipeline.handle),
-        "vkCreateComputePipelines");
+    check(device_.api().vkCreateComputePipelines(device_.handle(), cache_, 1, &info, nullptr, &pipeline.handle),
+          "vkCreateComputePipelines");
     device_.count(Count::Pipeline, 1);
     return pipeline;
 }

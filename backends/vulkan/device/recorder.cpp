@@ -30,8 +30,7 @@ void DescriptorSets::addPool() {
     info.pPoolSizes = &size;
     pools_.reserve(pools_.size() + 1);
     VkDescriptorPool pool = VK_NULL_HANDLE;
-    check(device_->api().vkCreateDescriptorPool(device_->handle(), &info, nullptr, &pool),
-          "vkCreateDescriptorPool");
+    check(device_->api().vkCreateDescriptorPool(device_->handle(), &info, nullptr, &pool), "vkCreateDescriptorPool");
     device_->count(Count::DescriptorPool, 1);
     pools_.push_back(pool);
     left_ = kSetsPerPool * kBuffersPerSet;
@@ -42,11 +41,10 @@ VkDescriptorSet DescriptorSets::make(const Pipeline& pipeline, std::span<const B
     const uint32_t cost = std::max(kBuffersPerSet, static_cast<uint32_t>(bindings.size()));
     if (left_ < cost) addPool();
     left_ -= cost;
-    const VkDescriptorSetAllocateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr,
-                                           pools_.back(), 1, &pipeline.setLayout};
+    const VkDescriptorSetAllocateInfo info{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, nullptr, pools_.back(), 1,
+                                           &pipeline.setLayout};
     VkDescriptorSet set = VK_NULL_HANDLE;
-    check(device_->api().vkAllocateDescriptorSets(device_->handle(), &info, &set),
-          "vkAllocateDescriptorSets");
+    check(device_->api().vkAllocateDescriptorSets(device_->handle(), &info, &set), "vkAllocateDescriptorSets");
     VkDescriptorBufferInfo ranges[kMaxBuffers];
     VkWriteDescriptorSet writes[kMaxBuffers];
     for (uint32_t i = 0; i < bindings.size(); ++i) {
@@ -59,8 +57,8 @@ VkDescriptorSet DescriptorSets::make(const Pipeline& pipeline, std::span<const B
         writes[i].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
         writes[i].pBufferInfo = &ranges[i];
     }
-    device_->api().vkUpdateDescriptorSets(device_->handle(), static_cast<uint32_t>(bindings.size()), writes,
-                                          0, nullptr);
+    device_->api().vkUpdateDescriptorSets(device_->handle(), static_cast<uint32_t>(bindings.size()), writes, 0,
+                                          nullptr);
     return set;
 }
 
@@ -116,13 +114,12 @@ void Recorder::showToQueue() {
 
 void Recorder::barrier(const Scope& before, const Scope& behind) {
     const VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER, nullptr, before.access, behind.access};
-    device_.api().vkCmdPipelineBarrier(buffer_, before.stages, behind.stages, 0, 1, &memory, 0, nullptr, 0,
-                                       nullptr);
+    device_.api().vkCmdPipelineBarrier(buffer_, before.stages, behind.stages, 0, 1, &memory, 0, nullptr, 0, nullptr);
     device_.count(Count::Barriers, 1);
 }
 
-void Recorder::dispatch(const Pipeline& pipeline, std::span<const Binding> bindings,
-                        std::span<const uint32_t> push, int64_t groups) {
+void Recorder::dispatch(const Pipeline& pipeline, std::span<const Binding> bindings, std::span<const uint32_t> push,
+                        int64_t groups) {
     if (groups <= 0) return;
     if (bindings.size() != pipeline.buffers || push.size_bytes() + 8 > kMaxPushBytes || groups > INT32_MAX)
         fail(Status::Internal, "a dispatch with %zu buffers, %zu push bytes and %lld groups", bindings.size(),
@@ -130,16 +127,14 @@ void Recorder::dispatch(const Pipeline& pipeline, std::span<const Binding> bindi
     const VolkDeviceTable& api = device_.api();
     const VkDescriptorSet set = sets_.make(pipeline, bindings);
     api.vkCmdBindPipeline(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
-    api.vkCmdBindDescriptorSets(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, 1, &set, 0,
-                                nullptr);
+    api.vkCmdBindDescriptorSets(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, 1, &set, 0, nullptr);
     uint32_t words[kMaxPushBytes / 4] = {static_cast<uint32_t>(groups), 0};
     std::copy(push.begin(), push.end(), words + 2);
 
     // More groups than an axis takes are folded into y and z; more than that become several dispatches.
     const int64_t limit = maxGroups_;
     for (int64_t first = 0; first < groups;) {
-        if (std::any_of(bindings.begin(), bindings.end(),
-                        [&](const Binding& b) { return hazards_.conflicts(b); })) {
+        if (std::any_of(bindings.begin(), bindings.end(), [&](const Binding& b) { return hazards_.conflicts(b); })) {
             separate();
         }
         for (const Binding& binding : bindings) hazards_.note(binding);
@@ -150,8 +145,7 @@ void Recorder::dispatch(const Pipeline& pipeline, std::span<const Binding> bindi
         words[1] = static_cast<uint32_t>(first);
         api.vkCmdPushConstants(buffer_, pipeline.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                static_cast<uint32_t>(push.size_bytes() + 8), words);
-        api.vkCmdDispatch(buffer_, static_cast<uint32_t>(x), static_cast<uint32_t>(y),
-                          static_cast<uint32_t>(z));
+        api.vkCmdDispatch(buffer_, static_cast<uint32_t>(x), static_cast<uint32_t>(y), static_cast<uint32_t>(z));
         device_.count(Count::Dispatches, 1);
         first += x * y * z;
     }

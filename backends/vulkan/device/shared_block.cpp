@@ -58,8 +58,8 @@ struct ExternalMemory {
         }
     }
     VkMemoryRequirements makeBuffer(int64_t bytes) {
-        const VkExternalMemoryBufferCreateInfo external{VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
-                                                        nullptr, kDescriptor};
+        const VkExternalMemoryBufferCreateInfo external{VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO, nullptr,
+                                                        kDescriptor};
         VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
         info.pNext = &external;
         info.size = static_cast<VkDeviceSize>(bytes);
@@ -84,8 +84,7 @@ struct ExternalMemory {
         return result;
     }
     void bind() const {
-        check(device->api().vkBindBufferMemory(device->handle(), buffer, bound.handle, 0),
-              "vkBindBufferMemory");
+        check(device->api().vkBindBufferMemory(device->handle(), buffer, bound.handle, 0), "vkBindBufferMemory");
     }
 
     const std::shared_ptr<Device> device;
@@ -123,8 +122,7 @@ void requireDescriptors(const Device& device) {
 // Where the contents are, in something that has `size` bytes.
 void requireInside(const SharedBuffer& buffer, const Device& device, uint64_t size, const char* what) {
     if (buffer.bytes == 0) fail(Status::InvalidValue, "bytes is 0");
-    const uint64_t alignment =
-        std::max<uint64_t>(device.info().limits.minStorageBufferOffsetAlignment, sizeof(float));
+    const uint64_t alignment = std::max<uint64_t>(device.info().limits.minStorageBufferOffsetAlignment, sizeof(float));
     if (buffer.offset % alignment != 0)
         fail(Status::InvalidValue, "offset is %llu, the device needs a multiple of %llu",
              static_cast<unsigned long long>(buffer.offset), static_cast<unsigned long long>(alignment));
@@ -157,23 +155,20 @@ std::shared_ptr<Block> importDescriptor(const std::shared_ptr<Device>& device, c
     const VkMemoryRequirements needs = memory->makeBuffer(static_cast<int64_t>(buffer.offset + buffer.bytes));
     if (needs.size > buffer.memoryBytes)
         fail(Status::InvalidValue, "a buffer of %llu bytes needs %llu bytes of memory, there are %llu",
-             static_cast<unsigned long long>(buffer.offset + buffer.bytes),
-             static_cast<unsigned long long>(needs.size),
+             static_cast<unsigned long long>(buffer.offset + buffer.bytes), static_cast<unsigned long long>(needs.size),
              static_cast<unsigned long long>(buffer.memoryBytes));
     const uint32_t types = device->info().memory.memoryTypeCount;
     if (buffer.memoryType >= types || !((needs.memoryTypeBits >> buffer.memoryType) & 1u))
-        fail(Status::InvalidValue,
-             "memory_type is %u, which is no type of memory for shared buffers on this device",
+        fail(Status::InvalidValue, "memory_type is %u, which is no type of memory for shared buffers on this device",
              buffer.memoryType);
     const int own = fcntl(buffer.descriptor, F_DUPFD_CLOEXEC, 0);
     if (own < 0) fail(Status::InvalidValue, "fd is %d, which is no open file descriptor", buffer.descriptor);
-    const VkImportMemoryFdInfoKHR import{VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR, nullptr, kDescriptor,
-                                         own};
+    const VkImportMemoryFdInfoKHR import{VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR, nullptr, kDescriptor, own};
     const VkResult result = memory->allocate(&import, buffer.memoryBytes, buffer.memoryType);
     if (result != VK_SUCCESS) close(own);  // else it is the driver's
     if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE)
-        fail(Status::InvalidValue, "the file descriptor %d is no memory of the Vulkan device '%s'",
-             buffer.descriptor, device->info().name.c_str());
+        fail(Status::InvalidValue, "the file descriptor %d is no memory of the Vulkan device '%s'", buffer.descriptor,
+             device->info().name.c_str());
     check(result, "vkAllocateMemory");
     return blockOf(std::move(memory), buffer.offset, static_cast<int64_t>(buffer.bytes));
 }
@@ -183,8 +178,7 @@ std::shared_ptr<Block> exportable(const std::shared_ptr<Device>& device, int64_t
     const VkMemoryRequirements needs = memory->makeBuffer(bytes);
     const int type = device->memory().findType(needs.memoryTypeBits, DeviceUse::Compute);
     if (type < 0) fail(Status::NotSupported, "the Vulkan device has no memory type for shared buffers");
-    const VkExportMemoryAllocateInfo shared{VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO, nullptr,
-                                            kDescriptor};
+    const VkExportMemoryAllocateInfo shared{VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO, nullptr, kDescriptor};
     check(memory->allocate(&shared, needs.size, static_cast<uint32_t>(type)), "vkAllocateMemory");
     memory->ours = true;
     return blockOf(std::move(memory), 0, bytes);
@@ -192,8 +186,7 @@ std::shared_ptr<Block> exportable(const std::shared_ptr<Device>& device, int64_t
 
 }  // namespace
 
-std::shared_ptr<Block> shareBuffer(const std::shared_ptr<Device>& device, const SharedBuffer& buffer,
-                                   int64_t bytes) {
+std::shared_ptr<Block> shareBuffer(const std::shared_ptr<Device>& device, const SharedBuffer& buffer, int64_t bytes) {
     device->requireUsable();
     bytes = roundUp(std::max<int64_t>(bytes, 1), static_cast<int64_t>(sizeof(float)));
     if (buffer.kind == SharedBuffer::Kind::Handle) {
@@ -226,8 +219,7 @@ SharedBuffer describeBlock(const Device& device, const Block& block, int64_t off
     const auto* external = dynamic_cast<const ExternalBlock*>(&block);
     if (!external || !external->exportable())
         fail(Status::BadState, "the memory was not made to be shared by a file descriptor");
-    const VkMemoryGetFdInfoKHR info{VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR, nullptr, memory.handle,
-                                    kDescriptor};
+    const VkMemoryGetFdInfoKHR info{VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR, nullptr, memory.handle, kDescriptor};
     check(device.api().vkGetMemoryFdKHR(device.handle(), &info, &result.descriptor), "vkGetMemoryFdKHR");
     result.buffer = result.memory = 0;  // of this VkDevice alone
     return result;

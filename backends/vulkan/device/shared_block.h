@@ -7,8 +7,7 @@ namespace mnnc::vulkan {
 
 // What DeviceBackend::share() gives. A buffer of the host is used where it is, and the host keeps it; a file descriptor
 // stays the host's as well.
-std::shared_ptr<Block> shareBuffer(const std::shared_ptr<Device>& device, const SharedBuffer& buffer,
-                                   int64_t bytes);
+std::shared_ptr<Block> shareBuffer(const std::shared_ptr<Device>& device, const SharedBuffer& buffer, int64_t bytes);
 
 // See DeviceBackend::describe().
 SharedBuffer describeBlock(const Device& device, const Block& block, int64_t offset, int64_t bytes,

@@ -1,5 +1,5 @@
-// The pattern ElementwiseChain: element-wise operators that feed one another are one dispatch, whose intermediate results
-// stay in registers.
+// The pattern ElementwiseChain: element-wise operators that feed one another are one dispatch, whose intermediate
+// results stay in registers.
 #include <algorithm>
 #include <optional>
 
@@ -36,8 +36,7 @@ class ElementwiseChain final : public VulkanExecution {
         std::vector<uint32_t> constants = {static_cast<uint32_t>(tensors_.size()), singles_, unaryCodes_[0],
                                            unaryCodes_[1], binaryCodes_};
         for (size_t k = 0; k < kMaxOutputs; ++k)
-            constants.push_back(k < params_.results.size() ? static_cast<uint32_t>(params_.results[k])
-                                                           : kNone);
+            constants.push_back(k < params_.results.size() ? static_cast<uint32_t>(params_.results[k]) : kNone);
         constants.push_back(static_cast<uint32_t>(steps_.size()));
         constants.insert(constants.end(), steps_.begin(), steps_.end());
         pipeline_ = &backend().pipeline("elementwise_chain", *command_.outputs[0], kBuffers, 64, constants);
@@ -86,8 +85,7 @@ class ElementwiseChain final : public VulkanExecution {
             const auto& binary = mnnc::paramsAs<BinaryParams>(step.params.get(), step.name.c_str());
             const auto code = static_cast<uint32_t>(binary.code);
             binaryCodes_ |= 1u << code;
-            word |=
-                (kBinary + code) | static_cast<uint32_t>(binary.relu) << 7 | numbers_[step.operands[1]] << 16;
+            word |= (kBinary + code) | static_cast<uint32_t>(binary.relu) << 7 | numbers_[step.operands[1]] << 16;
         } else {
             const UnaryFormula formula = unaryFormula(step.type, step.params.get(), step.name.c_str());
             unaryCodes_[formula.code / 32] |= 1u << formula.code % 32;
@@ -115,8 +113,7 @@ class ElementwiseChain final : public VulkanExecution {
 std::shared_ptr<void> literalsOf(const CommandGraph& graph, const std::vector<CommandGraph::Id>& members) {
     auto literals = std::make_shared<Literals>();
     for (const Operand* input : fusedInputs(graph, members))
-        literals->push_back(isKnownNumber(*input) ? std::optional<float>(*input->known<float>())
-                                                  : std::nullopt);
+        literals->push_back(isKnownNumber(*input) ? std::optional<float>(*input->known<float>()) : std::nullopt);
     // The kernel reads at least one tensor.
     if (std::all_of(literals->begin(), literals->end(), [](const auto& one) { return one.has_value(); }))
         literals->front().reset();

@@ -1,4 +1,5 @@
-// Attention, row-major: one dispatch, whose work groups walk over the keys. A table has where the matrices of each head begin.
+// Attention, row-major: one dispatch, whose work groups walk over the keys. A table has where the matrices of each head
+// begin.
 #include "ops/attention_layout.h"
 
 #include <algorithm>
@@ -37,8 +38,7 @@ class Attention final : public VulkanExecution {
         }
         const bool isMany = stepBuffers(form_) > kFewSteps;
         pipeline_ = &backend().pipeline(
-            isMany ? "attention_many" : "attention", DataType::Float32, kFixedBuffers + stepBuffers(form_),
-            kLocal,
+            isMany ? "attention_many" : "attention", DataType::Float32, kFixedBuffers + stepBuffers(form_), kLocal,
             {static_cast<uint32_t>(quads_), static_cast<uint32_t>(form_.steps.size()), kinds, form_.hasSinks,
              hasWholeQuads(), form_.queriesTransposed, form_.keysTransposed});
     }
@@ -57,9 +57,7 @@ class Attention final : public VulkanExecution {
         steps(form_.v, form_.valuesTransposed);
         steps(form_.out, form_.outTransposed);
         // Every binding needs a buffer: another operand stands in for what is absent.
-        const auto input = [&](size_t i, bool isThere) {
-            return recorder.reads(*command_.inputs[isThere ? i : 0]);
-        };
+        const auto input = [&](size_t i, bool isThere) { return recorder.reads(*command_.inputs[isThere ? i : 0]); };
         std::vector<Binding> bindings = {input(0, true),          input(1, true),
                                          input(2, true),          recorder.writes(*command_.outputs[0]),
                                          recorder.reads(*table_), input(form_.sinksInput(), form_.hasSinks)};
@@ -93,8 +91,8 @@ class Attention final : public VulkanExecution {
         for (const AttentionStep& step : form_.steps)
             for (size_t i = 0; i + 1 < step.runs.size(); ++i)
                 for (int32_t key = step.runs[i].key; key < step.runs[i + 1].key; ++key)
-                    words.push_back(static_cast<uint32_t>(step.runs[i].place +
-                                                          (key - step.runs[i].key) * step.runs[i].step));
+                    words.push_back(
+                        static_cast<uint32_t>(step.runs[i].place + (key - step.runs[i].key) * step.runs[i].step));
         table_ = backend().table(words);
     }
 

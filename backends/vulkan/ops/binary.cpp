@@ -82,9 +82,7 @@ Plan planPacked(const Command& command) {
     for (size_t i = 0; i < 2; ++i) {
         const Operand& operand = *command.inputs[i];
         if (operand.shape == output.shape && operand.channelBlock == output.channelBlock) continue;
-        plan.mode[i] = operand.elements() == 1    ? Mode::One
-                       : operand.channelBlock > 1 ? Mode::LanesPacked
-                                                  : Mode::Lanes;
+        plan.mode[i] = operand.elements() == 1 ? Mode::One : operand.channelBlock > 1 ? Mode::LanesPacked : Mode::Lanes;
     }
     return plan;
 }
@@ -99,9 +97,8 @@ class Binary final : public VulkanExecution {
         plan_ = output.channelBlock > 1 ? planPacked(command_) : planPlain(command_);
         pipeline_ = &backend().pipeline(
             output.type == command_.inputs[0]->type ? "binary" : "binary_compare", *command_.inputs[0], 3, 64,
-            {static_cast<uint32_t>(params.code), params.relu, plan_.quads,
-             static_cast<uint32_t>(plan_.mode[0]), static_cast<uint32_t>(plan_.mode[1]),
-             static_cast<uint32_t>(plan_.sizes.size())});
+            {static_cast<uint32_t>(params.code), params.relu, plan_.quads, static_cast<uint32_t>(plan_.mode[0]),
+             static_cast<uint32_t>(plan_.mode[1]), static_cast<uint32_t>(plan_.sizes.size())});
     }
 
     void encode(FrameRecorder& recorder) const override {
@@ -116,10 +113,10 @@ class Binary final : public VulkanExecution {
             push.u(1).u(1).u(0);
         for (const std::vector<int64_t>* values : {&plan_.sizes, &plan_.strides[0], &plan_.strides[1]})
             for (size_t i = 0; i < kOuterAxes; ++i) push.u(i < values->size() ? (*values)[i] : 1);
-        recorder.dispatch(*pipeline_,
-                          {{recorder.reads(*command_.inputs[0]), recorder.reads(*command_.inputs[1]),
-                            recorder.writes(output)}},
-                          push, ceilDiv(count, pipeline_->localSize));
+        recorder.dispatch(
+            *pipeline_,
+            {{recorder.reads(*command_.inputs[0]), recorder.reads(*command_.inputs[1]), recorder.writes(output)}}, push,
+            ceilDiv(count, pipeline_->localSize));
     }
 
   private:
@@ -142,9 +139,9 @@ class Binary final : public VulkanExecution {
 bool supportsBinary(const VulkanBackend&, const Command& command, std::string& reason) {
     const int code = command.paramsAs<BinaryParams>().code;
     const DataType type = command.inputs[0]->type;
-    constexpr uint32_t kShared = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 6 | 1u << 7 | 1u << 8 | 1u << 9 |
-                                 1u << 10 | 1u << 11 | 1u << 12 | 1u << 13 | 1u << 14 | 1u << 15 | 1u << 16 |
-                                 1u << 17 | 1u << 19 | 1u << 22;
+    constexpr uint32_t kShared = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 6 | 1u << 7 | 1u << 8 | 1u << 9 | 1u << 10 |
+                                 1u << 11 | 1u << 12 | 1u << 13 | 1u << 14 | 1u << 15 | 1u << 16 | 1u << 17 | 1u << 19 |
+                                 1u << 22;
     constexpr uint32_t kFloat = kShared | 1u << 20 | 1u << 29;
     constexpr uint32_t kInt = kShared | 1u << 21 | 0x3fu << 23;
     if (command.inputs[1]->type != type ||
@@ -174,8 +171,7 @@ StorageChoice storageBinary(const VulkanBackend&, const Command& command) {
     if (big.channelBlock == 1 || !(big.shape == output.shape)) return {};
     if (small.elements() != 1 && !perChannel(small.shape, big.shape)) return {};
     // A small operand that is packed already, by the same axis, stays so.
-    if (small.channelBlock == 1 || small.shape.rank() != big.shape.rank())
-        packed.rowMajorInputs = 1u << (1 - bigIndex);
+    if (small.channelBlock == 1 || small.shape.rank() != big.shape.rank()) packed.rowMajorInputs = 1u << (1 - bigIndex);
     return packed;
 }
 

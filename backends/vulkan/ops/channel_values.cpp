@@ -19,9 +19,8 @@ void ChannelValues::prepare() {
                         : inner_ % 4 == 0                   ? Lanes::Same
                         : inner_ == 1 && channels_ % 4 == 0 ? Lanes::Adjacent
                                                             : Lanes::Each;
-    pipeline_ =
-        &backend().pipeline("scale_prelu", output.type, 3, 64,
-                            {static_cast<uint32_t>(map_), static_cast<uint32_t>(lanes), postOps_.code});
+    pipeline_ = &backend().pipeline("scale_prelu", output.type, 3, 64,
+                                    {static_cast<uint32_t>(map_), static_cast<uint32_t>(lanes), postOps_.code});
     const int64_t padded = roundUp(channels_, 4);
     values_ = backend().weights(
         command_.params, "channel values", 2 * padded,
@@ -36,10 +35,8 @@ void ChannelValues::encode(FrameRecorder& recorder) const {
     const Operand& output = *command_.outputs[0];
     const int64_t quads = ceilDiv(output.storageElements(), 4);
     recorder.dispatch(
-        *pipeline_,
-        {{recorder.reads(*command_.inputs[0]), recorder.reads(*values_), recorder.writes(output)}},
-        Push().u(quads).u(channels_).u(inner_).f(postOps_.lo).f(postOps_.hi),
-        ceilDiv(quads, pipeline_->localSize));
+        *pipeline_, {{recorder.reads(*command_.inputs[0]), recorder.reads(*values_), recorder.writes(output)}},
+        Push().u(quads).u(channels_).u(inner_).f(postOps_.lo).f(postOps_.hi), ceilDiv(quads, pipeline_->localSize));
 }
 
 }  // namespace mnnc::vulkan

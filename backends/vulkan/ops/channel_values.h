@@ -11,8 +11,8 @@ enum class ChannelMap : uint32_t { Slope = 0, Affine = 1 };
 class ChannelValues final : public VulkanExecution {
   public:
     // first, second: one value per channel; second is empty where the map has none.
-    ChannelValues(VulkanBackend& backend, const Command& command, ChannelMap map,
-                  const std::vector<float>& first, const std::vector<float>& second)
+    ChannelValues(VulkanBackend& backend, const Command& command, ChannelMap map, const std::vector<float>& first,
+                  const std::vector<float>& second)
         : VulkanExecution(backend),
           command_(command),
           map_(map),

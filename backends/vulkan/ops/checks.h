@@ -9,8 +9,8 @@ namespace mnnc::vulkan {
 
 // There is no memory to bind for an empty tensor.
 inline bool noEmptyInput(const Command& command, std::string& reason) {
-    const bool none = std::none_of(command.inputs.begin(), command.inputs.end(),
-                                   [](const Operand* input) { return input->empty(); });
+    const bool none =
+        std::none_of(command.inputs.begin(), command.inputs.end(), [](const Operand* input) { return input->empty(); });
     if (!none) reason = "the Vulkan kernel takes no empty inputs";
     return none;
 }

@@ -16,26 +16,25 @@ class ConvDepthwise final : public ConvExecution {
 
     void prepare() override {
         bias_ = packedBias(true);
-        weights_ = backend().weights(command_.params, "conv depthwise",
-                                     c_.taps * c_.outBlocks * kChannelBlock, [&](std::vector<float>& values) {
-                                         const FloatView weights = modelWeights();
-                                         const int64_t row = c_.outBlocks * kChannelBlock;
-                                         for (int64_t oc = 0; oc < c_.w.oc; ++oc)
-                                             for (int64_t t = 0; t < c_.taps; ++t)
-                                                 values[static_cast<size_t>(t * row + oc)] =
-                                                     weights[static_cast<size_t>(oc * c_.taps + t)];
-                                     });
+        weights_ = backend().weights(
+            command_.params, "conv depthwise", c_.taps * c_.outBlocks * kChannelBlock, [&](std::vector<float>& values) {
+                const FloatView weights = modelWeights();
+                const int64_t row = c_.outBlocks * kChannelBlock;
+                for (int64_t oc = 0; oc < c_.w.oc; ++oc)
+                    for (int64_t t = 0; t < c_.taps; ++t)
+                        values[static_cast<size_t>(t * row + oc)] = weights[static_cast<size_t>(oc * c_.taps + t)];
+            });
         const auto word = [](int64_t value) { return static_cast<uint32_t>(value); };
         if (c_.transposed) {
-            pipeline_ = &outputPipeline(
-                "conv_depthwise_transposed", 4, 64,
-                {word(c_.w.kh), word(c_.w.kw), word(c_.strideY), word(c_.strideX), c_.postOps.code});
+            pipeline_ =
+                &outputPipeline("conv_depthwise_transposed", 4, 64,
+                                {word(c_.w.kh), word(c_.w.kw), word(c_.strideY), word(c_.strideX), c_.postOps.code});
             return;
         }
         chooseRows();
         pipeline_ = &outputPipeline("conv_depthwise", 4, 64,
-                                    {word(c_.w.kh), word(c_.w.kw), word(c_.strideY), word(c_.dilateY),
-                                     word(rows_), sharesRows_, c_.postOps.code});
+                                    {word(c_.w.kh), word(c_.w.kw), word(c_.strideY), word(c_.dilateY), word(rows_),
+                                     sharesRows_, c_.postOps.code});
     }
 
     void encode(FrameRecorder& recorder) const override {

@@ -13,8 +13,8 @@ class ConvDirect final : public ConvExecution {
 
     void prepare() override {
         if (!c_.tensorWeights) {
-            weights_ = backend().weights(
-                command_.params, "conv direct", c_.w.weightCount, [&](std::vector<float>& values) {
+            weights_ =
+                backend().weights(command_.params, "conv direct", c_.w.weightCount, [&](std::vector<float>& values) {
                     const FloatView weights = modelWeights();
                     std::copy(weights.span().begin(), weights.span().end(), values.begin());
                 });
@@ -32,31 +32,30 @@ class ConvDirect final : public ConvExecution {
         const Binding bias = bias_                     ? recorder.reads(*bias_)
                              : command_.operands() > 2 ? recorder.reads(*command_.inputs[2])
                                                        : weights;
-        recorder.dispatch(
-            *pipeline_,
-            withResidual(recorder, {recorder.reads(input_), weights, bias, recorder.writes(output_)}),
-            Push()
-                .u(total)
-                .u(c_.outBlocks)
-                .u(c_.inBlocks)
-                .u(w.oc)
-                .u(c_.groupIn)
-                .u(c_.groupOut)
-                .u(w.kh)
-                .u(w.kw)
-                .u(w.ih)
-                .u(w.iw)
-                .u(w.oh)
-                .u(w.ow)
-                .u(c_.strideY)
-                .u(c_.strideX)
-                .u(w.padTop)
-                .u(w.padLeft)
-                .u(c_.dilateY)
-                .u(c_.dilateX)
-                .f(c_.postOps.lo)
-                .f(c_.postOps.hi),
-            ceilDiv(total, pipeline_->localSize));
+        recorder.dispatch(*pipeline_,
+                          withResidual(recorder, {recorder.reads(input_), weights, bias, recorder.writes(output_)}),
+                          Push()
+                              .u(total)
+                              .u(c_.outBlocks)
+                              .u(c_.inBlocks)
+                              .u(w.oc)
+                              .u(c_.groupIn)
+                              .u(c_.groupOut)
+                              .u(w.kh)
+                              .u(w.kw)
+                              .u(w.ih)
+                              .u(w.iw)
+                              .u(w.oh)
+                              .u(w.ow)
+                              .u(c_.strideY)
+                              .u(c_.strideX)
+                              .u(w.padTop)
+                              .u(w.padLeft)
+                              .u(c_.dilateY)
+                              .u(c_.dilateX)
+                              .f(c_.postOps.lo)
+                              .f(c_.postOps.hi),
+                          ceilDiv(total, pipeline_->localSize));
     }
 
   private:

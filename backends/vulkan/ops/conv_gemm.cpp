@@ -68,9 +68,8 @@ class ConvGemm final : public ConvExecution {
     std::string algorithm() const override {
         const Tile& tile = made_.plan.tile();
         const std::string text = format("product %ux%u", tile.tilePixels(), tile.tileQuads() * kChannelBlock);
-        return made_.plan.slices == 1
-                   ? text
-                   : text + format(" in %lld slices", static_cast<long long>(made_.plan.slices));
+        return made_.plan.slices == 1 ? text
+                                      : text + format(" in %lld slices", static_cast<long long>(made_.plan.slices));
     }
 
     void encode(FrameRecorder& recorder) const override {
@@ -116,9 +115,7 @@ class ConvGemm final : public ConvExecution {
         const ConvWindow& w = c_.w;
         const bool transposed = form_ == Form::Transposed;
         const int64_t quads = outputQuads();
-        const auto positive = [](int64_t value, int64_t stride) {
-            return (value % stride + stride) % stride;
-        };
+        const auto positive = [](int64_t value, int64_t stride) { return (value % stride + stride) % stride; };
         for (const ConvGemmWeights::Slice& slice : weightSlices_) {
             const int64_t quadTiles = ceilDiv(slice.quads, plan.tile().tileQuads());
             const int64_t pixelTiles = ceilDiv(phasePixels(), plan.tile().tilePixels());
@@ -160,8 +157,7 @@ class ConvGemm final : public ConvExecution {
         }
         if (!made.combine) return;
         recorder.dispatch(
-            *made.combine,
-            withResidual({operands.partialRead, FrameRecorder::reads(*bias_), operands.output}),
+            *made.combine, withResidual({operands.partialRead, FrameRecorder::reads(*bias_), operands.output}),
             Push().u(quads).u(plan.slices).u(c_.outBlocks).u(w.oh * w.ow).f(c_.postOps.lo).f(c_.postOps.hi),
             ceilDiv(quads, made.combine->localSize));
     }
@@ -194,8 +190,8 @@ class ConvGemm final : public ConvExecution {
         TuningRecord& record = backend().gpu()->tuning();
         const std::string problem = problemText(tuning);
         const std::optional<uint32_t> known = record.find(problem);
-        const auto found = std::find_if(plans.begin(), plans.end(),
-                                        [&](const Plan& plan) { return known == plan.choice(); });
+        const auto found =
+            std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) { return known == plan.choice(); });
         if (found != plans.end()) return *found;
         if (!backend().measuresOneMore()) return candidates(false).front();
         const std::optional<size_t> fastest = whereMemorySuffices([&] { return measure(plans); });
@@ -245,8 +241,7 @@ class ConvGemm final : public ConvExecution {
         const MeasuredBlock input(backend(), backend().storageBytes(input_)), output(backend(), outputBytes),
             residual(backend(), c_.postOps.residual ? outputBytes : 1), sums(backend(), partial);
         return fastestCandidate(backend(), made.size(), [&](Recorder& recorder, size_t i) {
-            encode(recorder, made[i],
-                   {input.read(), output.written(), sums.written(), sums.read(), residual.read()});
+            encode(recorder, made[i], {input.read(), output.written(), sums.written(), sums.read(), residual.read()});
         });
     }
 
@@ -272,15 +267,13 @@ class ConvGemm final : public ConvExecution {
                     plans.push_back(other);
             }
         }
-        std::stable_sort(plans.begin(), plans.end(),
-                         [](const Plan& a, const Plan& b) { return a.score > b.score; });
+        std::stable_sort(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) { return a.score > b.score; });
         return plans;
     }
 
     double enoughInvocations(bool integrated) const { return integrated ? 4096 : 32768; }
     int64_t tilesOf(const Tile& tile) const {
-        return ceilDiv(phasePixels(), tile.tilePixels()) *
-               ceilDiv(weights_.quadsPerSlice(), tile.tileQuads());
+        return ceilDiv(phasePixels(), tile.tilePixels()) * ceilDiv(weights_.quadsPerSlice(), tile.tileQuads());
     }
     double invocationsOf(const Tile& tile) const {
         return static_cast<double>(tilesOf(tile) * c_.w.groups * phases()) * tile.threads();
@@ -303,8 +296,8 @@ class ConvGemm final : public ConvExecution {
         plan.slices = ceilDiv(depth(), plan.sliceDepth);
         const double covered = static_cast<double>(tilesOf(tile)) * tile.tilePixels() * tile.tileQuads();
         const double useful = static_cast<double>(phasePixels() * weights_.quadsPerSlice()) / covered;
-        const double filled = std::min(
-            1.0, invocationsOf(tile) * static_cast<double>(plan.slices) / enoughInvocations(integrated));
+        const double filled =
+            std::min(1.0, invocationsOf(tile) * static_cast<double>(plan.slices) / enoughInvocations(integrated));
         plan.score = useful * tile.speed * filled * (plan.slices > 1 ? 0.85 : 1.0);
         return plan;
     }

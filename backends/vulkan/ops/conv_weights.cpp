@@ -6,11 +6,9 @@
 
 namespace mnnc::vulkan {
 
-std::optional<ConvCodes> convCodes(const VulkanBackend& backend, const ConvGeometry& c,
-                                   const Command& command) {
+std::optional<ConvCodes> convCodes(const VulkanBackend& backend, const ConvGeometry& c, const Command& command) {
     if (backend.config().memory != MemoryMode::Low || c.tensorWeights || c.transposed) return std::nullopt;
-    const auto form =
-        command.paramsAs<ConvParams>().quantizedForm(c.w.weightCount, c.w.oc, command.name.c_str());
+    const auto form = command.paramsAs<ConvParams>().quantizedForm(c.w.weightCount, c.w.oc, command.name.c_str());
     if (!form) return std::nullopt;
     ConvCodes codes{form->blocksPerOutput, c.inBlocks, form->minima, form->bits == 4};
     if (codes.pieces > 1) {
@@ -73,8 +71,8 @@ void ConvGemmWeights::pack(const T* weights, const std::vector<int64_t>& order, 
 }
 
 // Half bytes: [row / 2][quad][row % 2][4], the first of two in the lower bits.
-void ConvGemmWeights::packCodes(const std::vector<int8_t>& codes, const std::vector<int64_t>& order,
-                                const Slice& slice, int8_t* out) const {
+void ConvGemmWeights::packCodes(const std::vector<int8_t>& codes, const std::vector<int64_t>& order, const Slice& slice,
+                                int8_t* out) const {
     const int64_t channels = slice.quads * kChannelBlock;
     if (!codes_->halfBytes)
         return pack(codes.data(), order, slice,
@@ -91,10 +89,10 @@ std::vector<ConvGemmWeights::Slice> ConvGemmWeights::prepare(VulkanBackend& back
     const std::vector<int64_t> order = tapOrder();
     // The order of the taps depends on this besides the parameters.
     const std::string phases =
-        c_.transposed ? format(" phases %lld %lld",
-                               static_cast<long long>((c_.w.padTop % c_.strideY + c_.strideY) % c_.strideY),
-                               static_cast<long long>((c_.w.padLeft % c_.strideX + c_.strideX) % c_.strideX))
-                      : std::string();
+        c_.transposed
+            ? format(" phases %lld %lld", static_cast<long long>((c_.w.padTop % c_.strideY + c_.strideY) % c_.strideY),
+                     static_cast<long long>((c_.w.padLeft % c_.strideX + c_.strideX) % c_.strideX))
+            : std::string();
     std::vector<Slice> slices;
     for (int64_t first = 0; first < quads(); first += perSlice_) {
         Slice slice{first, std::min(perSlice_, quads() - first), nullptr};
@@ -105,11 +103,11 @@ std::vector<ConvGemmWeights::Slice> ConvGemmWeights::prepare(VulkanBackend& back
                    static_cast<long long>(first), static_cast<long long>(first + slice.quads)) +
             phases;
         if (codes_)
-            slice.block = backend.codes(
-                params, variant + (codes_->halfBytes ? " of 4 bits" : ""),
-                codes_->halfBytes ? count / 2 : count, [&](int8_t* values) {
-                    packCodes(conv.quantizedWeights(c_.w.weightCount, c_.w.oc, name).q, order, slice, values);
-                });
+            slice.block = backend.codes(params, variant + (codes_->halfBytes ? " of 4 bits" : ""),
+                                        codes_->halfBytes ? count / 2 : count, [&](int8_t* values) {
+                                            packCodes(conv.quantizedWeights(c_.w.weightCount, c_.w.oc, name).q, order,
+                                                      slice, values);
+                                        });
         else
             slice.block = backend.weights(params, variant, count, [&](std::vector<float>& values) {
                 const FloatView weights = conv.weights(c_.w.weightCount, c_.w.oc, name);

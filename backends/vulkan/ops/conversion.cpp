@@ -54,8 +54,7 @@ void Conversion::prepare() {
         packs = {static_cast<uint32_t>(from_.channelBlock), static_cast<uint32_t>(to_.channelBlock)};
     const bool fromHalf = backend().half(from_), toHalf = backend().half(to_);
     if (fromHalf != toHalf)
-        pipeline_ =
-            &backend().exactPipeline(fromHalf ? "conversion_up" : "conversion_down", 2, kLocal, packs);
+        pipeline_ = &backend().exactPipeline(fromHalf ? "conversion_up" : "conversion_down", 2, kLocal, packs);
     else
         pipeline_ = &backend().pipeline("conversion", to_, 2, kLocal, packs);
 }

@@ -73,8 +73,7 @@ std::unique_ptr<Execution> createConvolution(VulkanBackend& backend, const Comma
     const ConvGeometry c(command);
     switch (convKernel(c)) {
         case ConvKernel::Gemm:
-            return convIsVector(backend, c) ? makeConvVector(backend, command)
-                                            : makeConvGemm(backend, command);
+            return convIsVector(backend, c) ? makeConvVector(backend, command) : makeConvGemm(backend, command);
         case ConvKernel::Depthwise:
             return makeConvDepthwise(backend, command);
         case ConvKernel::Direct:
@@ -97,12 +96,10 @@ bool supportsConvolutionPostOps(const VulkanBackend& backend, const Command& com
 }
 
 constexpr VulkanOp kConvolutions[] = {
-    {OpType::Convolution, supportsConvolution, convolutionStorage, createConvolution,
-     supportsConvolutionPostOps},
+    {OpType::Convolution, supportsConvolution, convolutionStorage, createConvolution, supportsConvolutionPostOps},
     {OpType::ConvolutionDepthwise, supportsConvolution, convolutionStorage, createConvolution,
      supportsConvolutionPostOps},
-    {OpType::Deconvolution, supportsConvolution, convolutionStorage, createConvolution,
-     supportsConvolutionPostOps},
+    {OpType::Deconvolution, supportsConvolution, convolutionStorage, createConvolution, supportsConvolutionPostOps},
     {OpType::DeconvolutionDepthwise, supportsConvolution, convolutionStorage, createConvolution,
      supportsConvolutionPostOps},
 };
@@ -147,8 +144,7 @@ const Pipeline& ConvExecution::outputPipeline(const std::string& shader, uint32_
                               buffers + c_.postOps.residual, localSize, std::move(constants));
 }
 
-std::vector<Binding> ConvExecution::withResidual(const FrameRecorder& recorder,
-                                                 std::vector<Binding> bindings) const {
+std::vector<Binding> ConvExecution::withResidual(const FrameRecorder& recorder, std::vector<Binding> bindings) const {
     if (c_.postOps.residual) bindings.push_back(recorder.reads(*command_.inputs.back()));
     return bindings;
 }

@@ -86,8 +86,7 @@ struct ConvCodes {
 };
 // Nothing where the kernels compute with floats: the memory mode asks for them, the weights are none, or the pieces of
 // an output channel do not begin and end with input blocks.
-std::optional<ConvCodes> convCodes(const VulkanBackend& backend, const ConvGeometry& c,
-                                   const Command& command);
+std::optional<ConvCodes> convCodes(const VulkanBackend& backend, const ConvGeometry& c, const Command& command);
 
 // Weights of the products: [group][tap][input block][4][output quad][4], the taps of a transposed convolution
 // sorted by phase (see conv_gemm.comp). A slice holds the output quads that one binding takes.

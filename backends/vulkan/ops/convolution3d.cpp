@@ -30,9 +30,7 @@ struct Geometry {
         for (const int extent : command.paramsAs<Conv3dParams>().kernel) taps *= extent;
     }
     // Groups that begin and end with a block, or one group.
-    bool aligned() const {
-        return w.groups == 1 || (groupIn % kChannelBlock == 0 && groupOut % kChannelBlock == 0);
-    }
+    bool aligned() const { return w.groups == 1 || (groupIn % kChannelBlock == 0 && groupOut % kChannelBlock == 0); }
     int64_t depthBlocks() const { return ceilDiv(groupIn, kChannelBlock); }
     int64_t quads() const { return ceilDiv(groupOut, kChannelBlock); }
     int64_t weightCount() const {
@@ -67,15 +65,15 @@ class Convolution3d final : public VulkanExecution {
         const char* name = command_.name.c_str();
         const Packed out(*command_.outputs[0]);
         const bool aligned = g_.aligned();
-        weights_ = backend().weights(
-            command_.params, format("conv 3d %d %lld", aligned, static_cast<long long>(g_.w.groups)),
-            g_.weightCount(), [&](std::vector<float>& values) {
-                const FloatView stored = params_.weights(g_.w.weightCount, g_.w.oc, name);
-                if (aligned)
-                    pack(stored.data(), values.data());
-                else
-                    std::copy(stored.span().begin(), stored.span().end(), values.begin());
-            });
+        weights_ =
+            backend().weights(command_.params, format("conv 3d %d %lld", aligned, static_cast<long long>(g_.w.groups)),
+                              g_.weightCount(), [&](std::vector<float>& values) {
+                                  const FloatView stored = params_.weights(g_.w.weightCount, g_.w.oc, name);
+                                  if (aligned)
+                                      pack(stored.data(), values.data());
+                                  else
+                                      std::copy(stored.span().begin(), stored.span().end(), values.begin());
+                              });
         bias_ = backend().weights(
             command_.params, "conv 3d bias", out.blocks * kChannelBlock,
             [&](std::vector<float>& values) {
@@ -88,8 +86,8 @@ class Convolution3d final : public VulkanExecution {
         strip_ = ceilDiv(out.plane, pixels);
         std::vector<uint32_t> constants = {params_.transposed, postOps_.code, pixels};
         if (aligned) constants.push_back(static_cast<uint32_t>(g_.groupIn % kChannelBlock));
-        pipeline_ = &backend().pipeline(aligned ? "convolution3d" : "convolution3d_direct", DataType::Float32,
-                                        4, kLocal, constants);
+        pipeline_ = &backend().pipeline(aligned ? "convolution3d" : "convolution3d_direct", DataType::Float32, 4,
+                                        kLocal, constants);
     }
 
     void encode(FrameRecorder& recorder) const override {
@@ -105,8 +103,8 @@ class Convolution3d final : public VulkanExecution {
         for (const int value : params_.dilate) push.u(value);
         push.f(postOps_.lo).f(postOps_.hi);
         recorder.dispatch(*pipeline_,
-                          {{recorder.reads(*command_.inputs[0]), recorder.reads(*weights_),
-                            recorder.reads(*bias_), recorder.writes(*command_.outputs[0])}},
+                          {{recorder.reads(*command_.inputs[0]), recorder.reads(*weights_), recorder.reads(*bias_),
+                            recorder.writes(*command_.outputs[0])}},
                           push, ceilDiv(total, pipeline_->localSize));
     }
 
@@ -117,12 +115,11 @@ class Convolution3d final : public VulkanExecution {
         for (int64_t oc = 0; oc < g_.w.oc; ++oc) {
             const int64_t group = oc / g_.groupOut, filter = oc % g_.groupOut;
             for (int64_t c = 0; c < g_.groupIn; ++c) {
-                const int64_t row = params_.transposed ? (group * g_.groupIn + c) * g_.groupOut + filter
-                                                       : oc * g_.groupIn + c;
+                const int64_t row =
+                    params_.transposed ? (group * g_.groupIn + c) * g_.groupOut + filter : oc * g_.groupIn + c;
                 for (int64_t tap = 0; tap < taps; ++tap) {
                     const int64_t line =
-                        ((group * taps + tap) * depthBlocks + c / kChannelBlock) * kChannelBlock +
-                        c % kChannelBlock;
+                        ((group * taps + tap) * depthBlocks + c / kChannelBlock) * kChannelBlock + c % kChannelBlock;
                     packed[(line * quads + filter / kChannelBlock) * kChannelBlock + filter % kChannelBlock] =
                         weights[row * taps + tap];
                 }
@@ -168,8 +165,7 @@ bool supportsConvolution3d(const VulkanBackend& backend, const Command& command,
 // before anything that follows.
 bool supportsPostOps(const VulkanBackend&, const Command& command) {
     const auto* params = command.paramsIf<Conv3dParams>();
-    return params && !params->relu && !params->relu6 && !command.epilogue.residual &&
-           canPack(*command.outputs[0]);
+    return params && !params->relu && !params->relu6 && !command.epilogue.residual && canPack(*command.outputs[0]);
 }
 
 std::unique_ptr<Execution> createConvolution3d(VulkanBackend& backend, const Command& command) {

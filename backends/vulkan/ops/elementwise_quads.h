@@ -26,8 +26,8 @@ class ElementwiseQuads final : public VulkanExecution {
 
     void encode(FrameRecorder& recorder) const override {
         const int64_t quads = ceilDiv(output_.storageElements(), 4);
-        recorder.dispatch(*pipeline_, {{recorder.reads(input_), recorder.writes(output_)}},
-                          Push().u(quads).f(a_).f(b_), ceilDiv(quads, pipeline_->localSize));
+        recorder.dispatch(*pipeline_, {{recorder.reads(input_), recorder.writes(output_)}}, Push().u(quads).f(a_).f(b_),
+                          ceilDiv(quads, pipeline_->localSize));
     }
 
   private:

@@ -17,10 +17,10 @@ class Range final : public VulkanExecution {
 
     void encode(FrameRecorder& recorder) const override {
         const Operand& output = *command_.outputs[0];
-        recorder.dispatch(*pipeline_,
-                          {{recorder.reads(*command_.inputs[0]), recorder.reads(*command_.inputs[2]),
-                            recorder.writes(output)}},
-                          Push().u(output.elements()), ceilDiv(output.elements(), pipeline_->localSize));
+        recorder.dispatch(
+            *pipeline_,
+            {{recorder.reads(*command_.inputs[0]), recorder.reads(*command_.inputs[2]), recorder.writes(output)}},
+            Push().u(output.elements()), ceilDiv(output.elements(), pipeline_->localSize));
     }
 
   private:
@@ -30,8 +30,7 @@ class Range final : public VulkanExecution {
 
 bool supportsRange(const VulkanBackend&, const Command& command, std::string& reason) {
     if (command.outputs[0]->type != DataType::Int32 || command.outputs[0]->empty()) {
-        reason =
-            "the Vulkan kernel makes ranges of int32; those of floats are sums in order, which the CPU makes";
+        reason = "the Vulkan kernel makes ranges of int32; those of floats are sums in order, which the CPU makes";
         return false;
     }
     return noEmptyInput(command, reason);

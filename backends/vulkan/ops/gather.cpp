@@ -16,16 +16,14 @@ constexpr uint32_t kLocal = 64;
 // One dispatch over `total` outputs of a kernel that reads data and indices.
 class GatherBase : public VulkanExecution {
   public:
-    GatherBase(VulkanBackend& backend, const Command& command)
-        : VulkanExecution(backend), command_(command) {}
+    GatherBase(VulkanBackend& backend, const Command& command) : VulkanExecution(backend), command_(command) {}
 
     void encode(FrameRecorder& recorder) const override {
         recorder.dispatch(*pipeline_,
                           {{recorder.reads(*command_.inputs[0]), recorder.reads(*command_.inputs[1]),
                             recorder.writes(*command_.outputs[0])}},
                           push_, ceilDiv(total_, pipeline_->localSize));
-        if (check_.planned())
-            check_.encode(recorder, recorder.reads(*command_.inputs[1]), recorder.writesReport());
+        if (check_.planned()) check_.encode(recorder, recorder.reads(*command_.inputs[1]), recorder.writesReport());
     }
     int64_t reportBytes() const override { return check_.reportBytes(); }
     void afterRun(const uint32_t* report) const override { check_.read(command_.name, report); }

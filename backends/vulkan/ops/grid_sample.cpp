@@ -14,10 +14,7 @@ constexpr uint32_t kLocal = 64;
 class GridSample final : public VulkanExecution {
   public:
     GridSample(VulkanBackend& backend, const Command& command)
-        : VulkanExecution(backend),
-          command_(command),
-          input_(*command_.inputs[0]),
-          output_(*command_.outputs[0]) {}
+        : VulkanExecution(backend), command_(command), input_(*command_.inputs[0]), output_(*command_.outputs[0]) {}
 
     void prepare() override {
         const auto& p = command_.paramsAs<GridSampleParams>();
@@ -33,10 +30,9 @@ class GridSample final : public VulkanExecution {
         Push push;
         push.u(quads).u(out.plane).u(out.blocks).u(in.plane);
         for (int i = 1; i <= 3; ++i) push.u(i <= shape.rank() - 2 ? shape[shape.rank() - i] : 1);
-        recorder.dispatch(
-            *pipeline_,
-            {{recorder.reads(input_), recorder.reads(*command_.inputs[1]), recorder.writes(output_)}}, push,
-            ceilDiv(quads, pipeline_->localSize));
+        recorder.dispatch(*pipeline_,
+                          {{recorder.reads(input_), recorder.reads(*command_.inputs[1]), recorder.writes(output_)}},
+                          push, ceilDiv(quads, pipeline_->localSize));
     }
 
   private:
@@ -59,8 +55,7 @@ std::unique_ptr<Execution> createGridSample(VulkanBackend& backend, const Comman
     return std::make_unique<GridSample>(backend, command);
 }
 
-constexpr VulkanOp kGridSample[] = {
-    {OpType::GridSample, supportsGridSample, storagePacked, createGridSample}};
+constexpr VulkanOp kGridSample[] = {{OpType::GridSample, supportsGridSample, storagePacked, createGridSample}};
 
 }  // namespace
 

@@ -36,23 +36,21 @@ class GroupNorm final : public VulkanExecution {
                 true);
         std::vector<uint32_t> constants = rows_.constants();
         constants.insert(constants.end(), {input_.channelBlock > 1, count > 0, added(), params_.silu});
-        pipeline_ =
-            &backend().pipeline("group_norm", DataType::Float32, 4, rows_.localSize, std::move(constants));
+        pipeline_ = &backend().pipeline("group_norm", DataType::Float32, 4, rows_.localSize, std::move(constants));
     }
 
     void encode(FrameRecorder& recorder) const override {
         // Every binding needs a buffer: the input stands in for operands that are absent.
-        recorder.dispatch(
-            *pipeline_,
-            {{recorder.reads(input_), values_ ? recorder.reads(*values_) : recorder.reads(input_),
-              recorder.reads(*command_.inputs[added() ? 1 : 0]), recorder.writes(*command_.outputs[0])}},
-            rows_.push()
-                .f(params_.epsilon)
-                .u(params_.groups)
-                .u(groupChannels_)
-                .u(plane_)
-                .u(static_cast<int64_t>(params_.gamma.size())),
-            rows_.groups(*pipeline_));
+        recorder.dispatch(*pipeline_,
+                          {{recorder.reads(input_), values_ ? recorder.reads(*values_) : recorder.reads(input_),
+                            recorder.reads(*command_.inputs[added() ? 1 : 0]), recorder.writes(*command_.outputs[0])}},
+                          rows_.push()
+                              .f(params_.epsilon)
+                              .u(params_.groups)
+                              .u(groupChannels_)
+                              .u(plane_)
+                              .u(static_cast<int64_t>(params_.gamma.size())),
+                          rows_.groups(*pipeline_));
     }
 
   private:

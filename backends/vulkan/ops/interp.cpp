@@ -29,10 +29,9 @@ class Interp final : public VulkanExecution {
             out_[i] = used ? output_.shape[axis] : 1;
             start_[i] = static_cast<int64_t>(words.size() / 2);
             // Like the CPU: an axis that only copies needs one tap, unless it is the innermost.
-            const bool copies =
-                i < 2 && in_[i] == out_[i] && params_.axis[i].a == 1.0f && params_.axis[i].b == 0.0f;
-            const AxisTaps taps = makeAxisTaps(copies ? ResizeType::NearestFloor : params_.type,
-                                               params_.axis[i], in_[i], out_[i]);
+            const bool copies = i < 2 && in_[i] == out_[i] && params_.axis[i].a == 1.0f && params_.axis[i].b == 0.0f;
+            const AxisTaps taps =
+                makeAxisTaps(copies ? ResizeType::NearestFloor : params_.type, params_.axis[i], in_[i], out_[i]);
             for (size_t t = 0; t < taps.index.size(); ++t) {
                 words.push_back(static_cast<uint32_t>(taps.index[t]));
                 words.push_back(floatWord(taps.weight[t]));
@@ -50,9 +49,8 @@ class Interp final : public VulkanExecution {
         for (const int64_t extent : out_) push.u(extent);
         for (const int64_t extent : in_) push.u(extent);
         push.u(start_[1]).u(start_[2]);
-        recorder.dispatch(*pipeline_,
-                          {{recorder.reads(input_), recorder.writes(output_), recorder.reads(*table_)}}, push,
-                          ceilDiv(quads, pipeline_->localSize));
+        recorder.dispatch(*pipeline_, {{recorder.reads(input_), recorder.writes(output_), recorder.reads(*table_)}},
+                          push, ceilDiv(quads, pipeline_->localSize));
     }
 
   private:

@@ -29,8 +29,8 @@ class RowNorm : public VulkanExecution {
     static constexpr int64_t kSharedBytes = 16;  // per invocation
     const Operand& output() const { return *command_.outputs[0]; }
 
-    void prepareRows(const Rows& rows, Affine affine, bool rms, float epsilon,
-                     const std::vector<float>& gamma, const std::vector<float>& beta) {
+    void prepareRows(const Rows& rows, Affine affine, bool rms, float epsilon, const std::vector<float>& gamma,
+                     const std::vector<float>& beta) {
         rows_ = rows;
         epsilon_ = epsilon;
         count_ = static_cast<int64_t>(gamma.size());
@@ -65,8 +65,8 @@ class LayerNorm final : public RowNorm {
         const auto& params = command_.paramsAs<LayerNormParams>();
         const NormBlocks blocks = normBlocks(params, output().shape, command_.name.c_str());
         prepareRows(Rows(backend(), blocks.outer, blocks.length, blocks.inner, kSharedBytes),
-                    params.gamma.empty() ? Affine::None : Affine::AlongRow, params.rms, params.epsilon,
-                    params.gamma, params.beta);
+                    params.gamma.empty() ? Affine::None : Affine::AlongRow, params.rms, params.epsilon, params.gamma,
+                    params.beta);
     }
 };
 
@@ -78,10 +78,9 @@ class InstanceNorm final : public RowNorm {
         const Operand& tensor = output();
         const auto channels = static_cast<int64_t>(params.scale.size());
         const int64_t batch = tensor.shape[0], plane = tensor.elements() / (batch * channels);
-        const Rows rows = tensor.channelBlock > 1 ? Rows(backend(), Packed(tensor), kSharedBytes)
-                          : channelAxis(tensor) == 1
-                              ? Rows(backend(), batch * channels, plane, 1, kSharedBytes)
-                              : Rows(backend(), batch, plane, channels, kSharedBytes);
+        const Rows rows = tensor.channelBlock > 1    ? Rows(backend(), Packed(tensor), kSharedBytes)
+                          : channelAxis(tensor) == 1 ? Rows(backend(), batch * channels, plane, 1, kSharedBytes)
+                                                     : Rows(backend(), batch, plane, channels, kSharedBytes);
         prepareRows(rows, Affine::PerRow, false, params.epsilon, params.scale, params.bias);
     }
 };

@@ -20,8 +20,7 @@ class MatMul final : public VulkanExecution {
 
     void encode(FrameRecorder& recorder) const override {
         const Binding a = recorder.reads(*command_.inputs[0]);
-        product_->encode(recorder, a, recorder.reads(*command_.inputs[1]),
-                         recorder.writes(*command_.outputs[0]),
+        product_->encode(recorder, a, recorder.reads(*command_.inputs[1]), recorder.writes(*command_.outputs[0]),
                          hasBias() ? recorder.reads(*command_.inputs[2]) : a);
     }
 
@@ -50,10 +49,10 @@ class InnerProduct final : public VulkanExecution {
                     for (size_t i = 0; i < rows; ++i) values[i * step + o] = params_.weight[o * rows + i];
             });
         if (problem.bias)
-            bias_ = backend().weights(command_.params, "inner_product bias", problem.h,
-                                      [&](std::vector<float>& values) {
-                                          std::copy(params_.bias.begin(), params_.bias.end(), values.begin());
-                                      });
+            bias_ =
+                backend().weights(command_.params, "inner_product bias", problem.h, [&](std::vector<float>& values) {
+                    std::copy(params_.bias.begin(), params_.bias.end(), values.begin());
+                });
     }
 
     void encode(FrameRecorder& recorder) const override {
@@ -82,8 +81,7 @@ bool supportsMatMul(const VulkanBackend&, const Command& command, std::string& r
     const MatMulSizes sizes = matMulSizes(command.paramsAs<MatMulParams>(), command.inputs[0]->shape,
                                           command.inputs[1]->shape, command.name.c_str());
     if (batchAxes(sizes).size() <= kProductBatchAxes) return true;
-    reason =
-        format("the Vulkan kernel broadcasts at most %zu batch axes that do not merge", kProductBatchAxes);
+    reason = format("the Vulkan kernel broadcasts at most %zu batch axes that do not merge", kProductBatchAxes);
     return false;
 }
 

@@ -101,8 +101,7 @@ void MatrixProduct::encodeTiles(Recorder& recorder, const Tiling& tiling,
                                 const std::array<Binding, 4>& operands) const {
     Push push;
     push.u(p_.e).u(p_.l).u(p_.h).u(p_.lda).u(p_.ldb).u(tiling.down).u(tiling.across);
-    recorder.dispatch(*tiling.pipeline, operands, p_.pushBatch(push),
-                      p_.products * tiling.down * tiling.across);
+    recorder.dispatch(*tiling.pipeline, operands, p_.pushBatch(push), p_.products * tiling.down * tiling.across);
 }
 
 MatrixProduct::Tiling MatrixProduct::tiling(VulkanBackend& backend, bool large) const {
@@ -110,8 +109,7 @@ MatrixProduct::Tiling MatrixProduct::tiling(VulkanBackend& backend, bool large) 
     uint32_t across = 1, down = 1;
     while (across * down * 2 <= maxThreads) (across <= down ? across : down) *= 2;
     const uint32_t quads = large ? 2 : 1;
-    Tiling tiling{large, ceilDiv(p_.h, int64_t{across} * 4 * quads),
-                  ceilDiv(p_.e, int64_t{down} * 4 * quads)};
+    Tiling tiling{large, ceilDiv(p_.h, int64_t{across} * 4 * quads), ceilDiv(p_.e, int64_t{down} * 4 * quads)};
     const bool wideA = p_.lda % 4 == 0 && p_.steps4(true), wideB = p_.ldb % 4 == 0 && p_.steps4(false);
     tiling.pipeline = &backend.exactPipeline(
         p_.shader("matmul"), 4, across * down,
@@ -167,10 +165,9 @@ void MatrixProduct::chooseVector(VulkanBackend& backend) {
     const uint32_t across = byRows ? 1 : std::min(maxThreads, 8u);
     tiles_ = byRows ? outputs_ : ceilDiv(outputs_, int64_t{across} * 4);
     const int64_t ld = matrixIsB_ ? p_.ldb : p_.lda;
-    const bool wide =
-        ld % 4 == 0 && p_.steps4(!matrixIsB_) && (!byRows || (p_.l % 4 == 0 && p_.steps4(matrixIsB_)));
-    pipeline_ = &backend.exactPipeline(p_.shader("matmul_vector"), 4, kLocal,
-                                       {across, byRows, wide, matrixIsB_, p_.bias});
+    const bool wide = ld % 4 == 0 && p_.steps4(!matrixIsB_) && (!byRows || (p_.l % 4 == 0 && p_.steps4(matrixIsB_)));
+    pipeline_ =
+        &backend.exactPipeline(p_.shader("matmul_vector"), 4, kLocal, {across, byRows, wide, matrixIsB_, p_.bias});
 }
 
 }  // namespace mnnc::vulkan

@@ -42,8 +42,7 @@ class MatrixProduct {
   public:
     MatrixProduct(VulkanBackend& backend, const MatrixProblem& problem);
     // bias: any buffer where the problem has none.
-    void encode(Recorder& recorder, const Binding& a, const Binding& b, const Binding& c,
-                const Binding& bias) const;
+    void encode(Recorder& recorder, const Binding& a, const Binding& b, const Binding& c, const Binding& bias) const;
 
   private:
     // How outputs are shared out: 1 or 4 quads of 4 x 4 for an invocation.

@@ -1,5 +1,5 @@
-// NonMaxSuppressionV2: the search, with a work group for each class of each picture, then one list of all results. The host
-// reads how many there are and makes the rows of them (impl/ops/non_max_suppression.h).
+// NonMaxSuppressionV2: the search, with a work group for each class of each picture, then one list of all results. The
+// host reads how many there are and makes the rows of them (impl/ops/non_max_suppression.h).
 #include "ops/non_max_suppression.h"
 
 #include <bit>
@@ -14,11 +14,10 @@ namespace {
 
 constexpr uint32_t kLocal = 256, kBlock = 128, kList = 1024, kListLocal = 64;
 // As non_max_suppression_search.comp declares it, for the largest block.
-constexpr uint32_t kSharedBytes =
-    kList * 8 + 256 * 4 + 2 * kBlock * 16 + kBlock * kBlock / 8 + kBlock / 8 + 16;
+constexpr uint32_t kSharedBytes = kList * 8 + 256 * 4 + 2 * kBlock * 16 + kBlock * kBlock / 8 + kBlock / 8 + 16;
 constexpr int64_t kMostGroups = 1 << 14, kMostBoxes = 1 << 17, kMostComparisons = 1 << 30;
-// Rounds of all loops of an invocation in one dispatch. A driver may take the device for lost after more; Mesa's driver for
-// CPUs ends loops after 65,535 without a word.
+// Rounds of all loops of an invocation in one dispatch. A driver may take the device for lost after more; Mesa's driver
+// for CPUs ends loops after 65,535 without a word.
 constexpr int64_t kMostRounds = 60000;
 
 // How a search is cut into dispatches.
@@ -27,10 +26,9 @@ struct Cut {
     int64_t length = 0;  // of the list that a dispatch takes; 0: there is none that is short enough
 
     Cut(const VulkanBackend& backend, const NmsParams& p)
-        : local(std::bit_floor(std::min(kLocal, backend.limits().groupInvocations))),
-          block(std::min(kBlock, local)) {
-        // Of a list: visits of all scores, the selection of its end, its order. Of a block: comparisons with what is kept
-        // and with one another, the decision.
+        : local(std::bit_floor(std::min(kLocal, backend.limits().groupInvocations))), block(std::min(kBlock, local)) {
+        // Of a list: visits of all scores, the selection of its end, its order. Of a block: comparisons with what is
+        // kept and with one another, the decision.
         const int64_t ofList = 10 * ceilDiv(p.boxes, int64_t{local}) + 8 * 300 + 55 * (kList / local + 1);
         const int64_t ofBlock = ceilDiv(p.most, int64_t{local / block}) + p.most / block + 8 * int64_t{block};
         const int64_t blocks = std::min<int64_t>((kMostRounds - ofList) / ofBlock, kList / block);
@@ -57,13 +55,12 @@ class NmsSearch final : public VulkanExecution {
         const Binding boxes = recorder.reads(*command_.inputs[0]);
         const auto limitOr = [&](size_t i) { return limit(i) ? recorder.reads(*limit(i)) : boxes; };
         for (int64_t begin = 0; begin < params_.boxes; begin += cut_.length)
-            recorder.dispatch(
-                *search_,
-                {{boxes, recorder.reads(*command_.inputs[1]), limitOr(3), limitOr(4),
-                  recorder.scratch(0, keptBytes(), true), recorder.writes(*command_.outputs[1]),
-                  recorder.scratch(endsOffset(), groups() * 8, true)}},
-                Push().u(params_.boxes).u(params_.classes).u(params_.most).u(cut_.length).u(begin == 0),
-                groups());
+            recorder.dispatch(*search_,
+                              {{boxes, recorder.reads(*command_.inputs[1]), limitOr(3), limitOr(4),
+                                recorder.scratch(0, keptBytes(), true), recorder.writes(*command_.outputs[1]),
+                                recorder.scratch(endsOffset(), groups() * 8, true)}},
+                              Push().u(params_.boxes).u(params_.classes).u(params_.most).u(cut_.length).u(begin == 0),
+                              groups());
         recorder.dispatch(*list_,
                           {{recorder.scratch(0, keptBytes(), false), recorder.reads(*command_.outputs[1]),
                             recorder.writes(*command_.outputs[0])}},
@@ -95,8 +92,7 @@ bool supportsNms(const VulkanBackend& backend, const Command& command, std::stri
         reason = "the Vulkan kernel takes boxes and scores, and keeps boxes";
         return false;
     }
-    if (p->batch * p->classes > kMostGroups || p->boxes > kMostBoxes ||
-        p->boxes * p->most > kMostComparisons) {
+    if (p->batch * p->classes > kMostGroups || p->boxes > kMostBoxes || p->boxes * p->most > kMostComparisons) {
         reason = format(
             "the Vulkan kernel takes up to %lld pictures and classes, %lld boxes, and %lld comparisons of "
             "each",

@@ -33,9 +33,9 @@ class Pooling final : public VulkanExecution {
         if (indexed())
             pipeline_ = &backend().pipeline("pooling_index", output_.type, 3, kLocal);
         else
-            pipeline_ = &backend().pipeline(global_ ? "pooling_global" : "pooling", output_.type, 2,
-                                            global_ && input_.plane() > kLargePlane ? kLargeLocal : kLocal,
-                                            {params_.average});
+            pipeline_ =
+                &backend().pipeline(global_ ? "pooling_global" : "pooling", output_.type, 2,
+                                    global_ && input_.plane() > kLargePlane ? kLargeLocal : kLocal, {params_.average});
     }
 
     void encode(FrameRecorder& recorder) const override {
@@ -47,8 +47,8 @@ class Pooling final : public VulkanExecution {
         for (int i = 0; i < 3; ++i) counted |= static_cast<uint32_t>(window_.axis[i].countsPadding) << i;
         Push push;
         push.u(quads).u(counted);
-        for (const int PoolAxis::*field : {&PoolAxis::in, &PoolAxis::out, &PoolAxis::kernel,
-                                           &PoolAxis::stride, &PoolAxis::begin, &PoolAxis::end})
+        for (const int PoolAxis::*field :
+             {&PoolAxis::in, &PoolAxis::out, &PoolAxis::kernel, &PoolAxis::stride, &PoolAxis::begin, &PoolAxis::end})
             for (const PoolAxis& axis : window_.axis) push.u(axis.*field);
         std::vector<Binding> bindings{recorder.reads(input_), recorder.writes(output_)};
         if (indexed()) bindings.push_back(recorder.writes(*command_.outputs[1]));

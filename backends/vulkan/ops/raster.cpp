@@ -149,8 +149,7 @@ class RasterVulkan final : public VulkanExecution {
         for (Pass& pass : passes_) {
             if (overlaps_) break;
             if (pass.form != form) continue;
-            if (std::find(pass.sources.begin(), pass.sources.end(), &source) != pass.sources.end())
-                return pass;
+            if (std::find(pass.sources.begin(), pass.sources.end(), &source) != pass.sources.end()) return pass;
             if (pass.sources.size() == kSources) continue;
             pass.sources.push_back(&source);
             return pass;
@@ -162,8 +161,8 @@ class RasterVulkan final : public VulkanExecution {
     void describeStored(const Region& region, std::vector<uint32_t>& words) const {
         const Operand& source = sourceOf(command_, region);
         const Extents e(source);
-        for (const int64_t word : {static_cast<int64_t>(source.channelBlock), e.channels, e.plane,
-                                   region.src.offset, region.dst.offset})
+        for (const int64_t word :
+             {static_cast<int64_t>(source.channelBlock), e.channels, e.plane, region.src.offset, region.dst.offset})
             words.push_back(static_cast<uint32_t>(word));
         for (const int64_t size : region.size) words.push_back(static_cast<uint32_t>(size));
         for (const int64_t stride : region.src.stride) words.push_back(static_cast<uint32_t>(stride));
@@ -173,8 +172,7 @@ class RasterVulkan final : public VulkanExecution {
     static void describeBox(const CopyBox& box, std::vector<uint32_t>& words) {
         CopyAxis axes[CopyBox::kMaxAxes];
         std::copy(box.axes.begin(), box.axes.end(), std::end(axes) - box.axes.size());
-        for (const int64_t word : {box.src, box.dst, box.count()})
-            words.push_back(static_cast<uint32_t>(word));
+        for (const int64_t word : {box.src, box.dst, box.count()}) words.push_back(static_cast<uint32_t>(word));
         for (const int64_t CopyAxis::*field : {&CopyAxis::size, &CopyAxis::src, &CopyAxis::dst})
             for (const CopyAxis& axis : axes) words.push_back(static_cast<uint32_t>(axis.*field));
     }
@@ -198,8 +196,8 @@ bool supportsRaster(const VulkanBackend& backend, const Command& command, std::s
     const Operand& output = *command.outputs[0];
     for (const Region& region : command.regions) {
         if (region.input < 0 || region.input >= static_cast<int>(command.inputs.size()))
-            fail(Status::BadIndex, "op '%s': a region reads input %d of %zu", command.name.c_str(),
-                 region.input, command.inputs.size());
+            fail(Status::BadIndex, "op '%s': a region reads input %d of %zu", command.name.c_str(), region.input,
+                 command.inputs.size());
         const Operand& input = sourceOf(command, region);
         checkRegion(region, input.elements(), output.elements(), command.name.c_str());
         if (region.count() == 0) continue;
@@ -208,8 +206,8 @@ bool supportsRaster(const VulkanBackend& backend, const Command& command, std::s
             return false;
         }
         if (input.type != output.type) {
-            reason = format("the Vulkan backend copies no %s into %s", dataTypeName(input.type),
-                            dataTypeName(output.type));
+            reason =
+                format("the Vulkan backend copies no %s into %s", dataTypeName(input.type), dataTypeName(output.type));
             return false;
         }
     }
@@ -238,10 +236,8 @@ StorageChoice rasterStorage(const VulkanBackend&, const Command& command) {
 }
 
 std::unique_ptr<Execution> createRaster(VulkanBackend& backend, const Command& command) {
-    if (changesStorage(command))
-        return std::make_unique<Conversion>(backend, *command.inputs[0], *command.outputs[0]);
-    if (command.outputs[0]->channelBlock > 1 && allPacked(command) && !movesQuads(command) &&
-        movesPlanes(command))
+    if (changesStorage(command)) return std::make_unique<Conversion>(backend, *command.inputs[0], *command.outputs[0]);
+    if (command.outputs[0]->channelBlock > 1 && allPacked(command) && !movesQuads(command) && movesPlanes(command))
         return std::make_unique<PlaneRaster>(backend, command);
     return std::make_unique<RasterVulkan>(backend, command);
 }

@@ -25,8 +25,7 @@ void merge(std::vector<CopyAxis>& axes) {
 // are.
 void sortForWrites(std::vector<CopyAxis>& axes) {
     if (std::all_of(axes.begin(), axes.end(), [](const CopyAxis& axis) { return axis.dst > 0; }))
-        std::stable_sort(axes.begin(), axes.end(),
-                         [](const CopyAxis& a, const CopyAxis& b) { return a.dst > b.dst; });
+        std::stable_sort(axes.begin(), axes.end(), [](const CopyAxis& a, const CopyAxis& b) { return a.dst > b.dst; });
 }
 
 // A side of a region in channels: their number, elements of each, and where the region starts.
@@ -42,14 +41,12 @@ struct ChannelView {
     std::vector<CopyAxis> channels;  // strides in channels
     std::vector<CopyAxis> pixels;
 
-    static std::optional<ChannelView> of(const Region& region, const Operand& source,
-                                         const Operand& destination) {
+    static std::optional<ChannelView> of(const Region& region, const Operand& source, const Operand& destination) {
         ChannelView view{Side(source, region.src.offset), Side(destination, region.dst.offset), {}, {}};
         std::vector<CopyAxis> axes = elementBox(region).axes;
         for (const CopyAxis& axis : axes)
             if (!view.add(axis)) return std::nullopt;
-        if (!view.inside(view.src, &CopyAxis::src) || !view.inside(view.dst, &CopyAxis::dst))
-            return std::nullopt;
+        if (!view.inside(view.src, &CopyAxis::src) || !view.inside(view.dst, &CopyAxis::dst)) return std::nullopt;
         merge(view.pixels);
         return view;
     }
@@ -87,8 +84,7 @@ struct ChannelView {
 
 // A stride of whole channels as one of quads' channels; none when quads would not stay quads.
 std::optional<int64_t> quadStride(int64_t channels, const Side& side) {
-    if (side.channels % kLanes == 0)
-        return channels % kLanes ? std::nullopt : std::optional(channels / kLanes);
+    if (side.channels % kLanes == 0) return channels % kLanes ? std::nullopt : std::optional(channels / kLanes);
     if (channels % side.channels) return std::nullopt;
     return channels / side.channels * ceilDiv(side.channels, kLanes);
 }
@@ -113,8 +109,7 @@ int64_t CopyBox::count() const noexcept {
 
 CopyBox elementBox(const Region& region) {
     CopyBox box{region.src.offset, region.dst.offset, {}};
-    for (int i = 0; i < 3; ++i)
-        box.axes.push_back({region.size[i], region.src.stride[i], region.dst.stride[i]});
+    for (int i = 0; i < 3; ++i) box.axes.push_back({region.size[i], region.src.stride[i], region.dst.stride[i]});
     merge(box.axes);
     sortForWrites(box.axes);
     merge(box.axes);
@@ -151,8 +146,7 @@ std::optional<CopyBox> quadBox(const Region& region, const Operand& source, cons
     if (srcChannel % kLanes || dstChannel % kLanes) return std::nullopt;
     if (run.size % kLanes) {
         // The last quad of a batch, pad lanes included, is a whole one as well.
-        if (srcChannel + run.size != src.channels || dstChannel + run.size != dst.channels)
-            return std::nullopt;
+        if (srcChannel + run.size != src.channels || dstChannel + run.size != dst.channels) return std::nullopt;
         for (const CopyAxis& axis : view->channels)
             if (axis.src % src.channels || axis.dst % dst.channels) return std::nullopt;
     }

@@ -34,8 +34,7 @@ void forEachChannel(const CopyBox& box, const std::function<void(int64_t src, in
 uint32_t planeOffset(const Operand& tensor, int64_t channel) {
     const Packed p(tensor);
     const int64_t n = channel / p.c, c = channel % p.c;
-    return static_cast<uint32_t>(((n * p.blocks + c / kChannelBlock) * p.plane) * kChannelBlock +
-                                 c % kChannelBlock);
+    return static_cast<uint32_t>(((n * p.blocks + c / kChannelBlock) * p.plane) * kChannelBlock + c % kChannelBlock);
 }
 
 }  // namespace
@@ -80,8 +79,8 @@ void PlaneRaster::prepare() {
         for (uint32_t lane = 0; lane < kChannelBlock; ++lane) {
             inputs |= quad[lane].input << (4 * lane);
             // Pad lanes may take what the source has there.
-            whole = whole && (lane >= lanes || (quad[lane].input == quad[0].input &&
-                                                quad[lane].offset == quad[0].offset + lane));
+            whole = whole && (lane >= lanes ||
+                              (quad[lane].input == quad[0].input && quad[lane].offset == quad[0].offset + lane));
         }
         words.push_back(inputs | (whole ? kWhole : 0));
         for (size_t lane = 0; lane < kChannelBlock; ++lane) words.push_back(quad[lane].offset);
@@ -103,8 +102,7 @@ void PlaneRaster::encode(FrameRecorder& recorder) const {
         else
             bindings.push_back(recorder.reads(*table_));
     }
-    recorder.dispatch(*pipeline_, bindings, Push().u(quads).u(output_.plane()),
-                      ceilDiv(quads, pipeline_->localSize));
+    recorder.dispatch(*pipeline_, bindings, Push().u(quads).u(output_.plane()), ceilDiv(quads, pipeline_->localSize));
 }
 
 }  // namespace mnnc::vulkan

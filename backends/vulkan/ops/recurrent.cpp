@@ -1,5 +1,5 @@
-// RNN, LSTM and RNNSequenceGRU: the weights in one form, the products of the inputs of all steps at once, then a dispatch
-// for each step. States stay in 32 bits between the steps.
+// RNN, LSTM and RNNSequenceGRU: the weights in one form, the products of the inputs of all steps at once, then a
+// dispatch for each step. States stay in 32 bits between the steps.
 #include "ops/recurrent.h"
 
 #include <algorithm>
@@ -38,8 +38,7 @@ struct RecurrentSizes {
         lastOutput = !all ? 0 : command.outputs.size() > 1 ? 1 : -1;
         depth = checkedAdd(inputs, hidden, "weights");
         weightQuads = checkedMul(checkedMul(directions, depth, "weights"), hidden, "weights");
-        sumQuads =
-            checkedMul(checkedMul(directions, checkedMul(steps, batch, "steps"), "steps"), hidden, "steps");
+        sumQuads = checkedMul(checkedMul(directions, checkedMul(steps, batch, "steps"), "steps"), hidden, "steps");
         area = checkedMul(directions, checkedMul(batch, hidden, "states"), "states");
     }
     // Of the largest buffer that holds `quads` of four values.
@@ -65,13 +64,11 @@ class Recurrent final : public VulkanExecution {
         const bool given = command_.inputs.size() > s_.firstState;
         constexpr DataType kType = DataType::Float32;
         pack_ = &backend().pipeline("recurrent_pack", kType, 3, kLocal, {s_.gru && !s_.together, gates});
-        bias_ = &backend().pipeline("recurrent_bias", kType, 4, kLocal,
-                                    {s_.gru, gates, resetAfter_, s_.together});
+        bias_ = &backend().pipeline("recurrent_bias", kType, 4, kLocal, {s_.gru, gates, resetAfter_, s_.together});
         first_ = &backend().pipeline("recurrent_first", kType, 3, kLocal, {given, s_.lstm});
         last_ = &backend().pipeline("recurrent_last", kType, 2, kLocal);
         const uint32_t threads = std::bit_floor(std::min(kMaxThreads, backend().limits().groupInvocations));
-        rows_ =
-            std::min(kMaxRows, std::bit_ceil(static_cast<uint32_t>(std::min<int64_t>(s_.batch, kMaxRows))));
+        rows_ = std::min(kMaxRows, std::bit_ceil(static_cast<uint32_t>(std::min<int64_t>(s_.batch, kMaxRows))));
         const auto step = [&](Cell cell) {
             return &backend().pipeline("recurrent_step", kType, kBuffers, threads,
                                        {kUnits, rows_, static_cast<uint32_t>(cell), s_.allOutput >= 0});
@@ -95,8 +92,7 @@ class Recurrent final : public VulkanExecution {
                             given && s_.lstm ? recorder.reads(*command_.inputs[s_.firstState + 1]) : anything,
                             bind(recorder, states_, true)}},
                           Push().u(s_.area), ceilDiv(s_.area, first_->localSize));
-        inputs_->encode(recorder, anything, bind(recorder, weights_, false), bind(recorder, sums_, true),
-                        anything);
+        inputs_->encode(recorder, anything, bind(recorder, weights_, false), bind(recorder, sums_, true), anything);
         for (int64_t k = 0; k < s_.steps; ++k) {
             if (gates_) encodeStep(recorder, *gates_, k);
             encodeStep(recorder, *step_, k);
@@ -151,8 +147,7 @@ class Recurrent final : public VulkanExecution {
         const auto bias = [&](size_t gates, size_t candidate, size_t own, int64_t first, int64_t directions) {
             const int64_t total = directions * s_.hidden;
             recorder.dispatch(*bias_, {{in(gates), in(candidate), in(own), bind(recorder, biases_, true)}},
-                              Push().u(total).u(s_.hidden).u(first * s_.hidden),
-                              ceilDiv(total, bias_->localSize));
+                              Push().u(total).u(s_.hidden).u(first * s_.hidden), ceilDiv(total, bias_->localSize));
         };
         if (!s_.gru) {
             pack(1, 1, s_.inputs, 0, 0, s_.directions);
@@ -180,24 +175,15 @@ class Recurrent final : public VulkanExecution {
         const bool all = s_.allOutput >= 0 && &pipeline != gates_;
         recorder.dispatch(
             pipeline,
-            {{bind(recorder, weights_, false), sums, bind(recorder, biases_, false),
-              bind(recorder, states_, true), all ? recorder.writes(*command_.outputs[0]) : sums}},
-            Push()
-                .u(s_.batch)
-                .u(s_.hidden)
-                .u(s_.inputs)
-                .u(s_.steps)
-                .u(s_.directions)
-                .u(k)
-                .u(rowTiles)
-                .u(unitTiles),
+            {{bind(recorder, weights_, false), sums, bind(recorder, biases_, false), bind(recorder, states_, true),
+              all ? recorder.writes(*command_.outputs[0]) : sums}},
+            Push().u(s_.batch).u(s_.hidden).u(s_.inputs).u(s_.steps).u(s_.directions).u(k).u(rowTiles).u(unitTiles),
             rowTiles * unitTiles * s_.directions);
     }
 
     // The area of the states that an output gets.
     void encodeLast(FrameRecorder& recorder, size_t output, int64_t area) const {
-        recorder.dispatch(*last_,
-                          {{bind(recorder, states_, false), recorder.writes(*command_.outputs[output])}},
+        recorder.dispatch(*last_, {{bind(recorder, states_, false), recorder.writes(*command_.outputs[output])}},
                           Push().u(s_.area).u(area * s_.area), ceilDiv(s_.area, last_->localSize));
     }
 
@@ -215,15 +201,14 @@ bool supportsRecurrent(const VulkanBackend& backend, const Command& command, std
     if (!supportsFloat(backend, command, reason)) return false;
     const Limits& limits = backend.limits();
     const int64_t shared = int64_t{kMaxThreads} * kMaxRows * kQuad;
-    if (limits.storageBuffers < kBuffers || limits.groupInvocations < kMinThreads ||
-        limits.sharedMemory < shared) {
+    if (limits.storageBuffers < kBuffers || limits.groupInvocations < kMinThreads || limits.sharedMemory < shared) {
         reason = "the device has too few buffers, invocations or bytes of shared memory for the kernel";
         return false;
     }
     const RecurrentSizes sizes(command);
     if (sizes.steps > kMostSteps) {
-        reason = format("the Vulkan kernel takes up to %lld steps, not %lld",
-                        static_cast<long long>(kMostSteps), static_cast<long long>(sizes.steps));
+        reason = format("the Vulkan kernel takes up to %lld steps, not %lld", static_cast<long long>(kMostSteps),
+                        static_cast<long long>(sizes.steps));
         return false;
     }
     if (checkedMul(sizes.mostQuads(), kQuad, "states") > std::min<int64_t>(limits.storageRange, INT32_MAX)) {

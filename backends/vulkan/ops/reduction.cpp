@@ -35,13 +35,11 @@ class Reduction final : public VulkanExecution {
     void encode(FrameRecorder& recorder) const override {
         for (size_t i = 0; i < steps_.size(); ++i) {
             const Step& step = steps_[i];
-            const Binding source = i == 0
-                                       ? recorder.reads(input())
-                                       : recorder.scratch(steps_[i - 1].offset, steps_[i - 1].bytes, false);
+            const Binding source =
+                i == 0 ? recorder.reads(input()) : recorder.scratch(steps_[i - 1].offset, steps_[i - 1].bytes, false);
             const Binding target = i + 1 == steps_.size() ? recorder.writes(*command_.outputs[0])
                                                           : recorder.scratch(step.offset, step.bytes, true);
-            recorder.dispatch(*step.pipeline, {{source, target}}, step.rows.push(),
-                              step.rows.groups(*step.pipeline));
+            recorder.dispatch(*step.pipeline, {{source, target}}, step.rows.push(), step.rows.groups(*step.pipeline));
         }
     }
 
@@ -59,8 +57,7 @@ class Reduction final : public VulkanExecution {
         const Shape& shape = input().shape;
         for (int axis = 0; axis < shape.rank(); ++axis) {
             if (shape[axis] == 1) continue;
-            const bool reduced =
-                std::find(params_.axes.begin(), params_.axes.end(), axis) != params_.axes.end();
+            const bool reduced = std::find(params_.axes.begin(), params_.axes.end(), axis) != params_.axes.end();
             if (!runs.empty() && runs.back().second == reduced)
                 runs.back().first *= shape[axis];
             else
@@ -103,8 +100,8 @@ bool supportsReduction(const VulkanBackend&, const Command& command, std::string
     const Reduce operation = command.paramsAs<ReductionParams>().operation;
     const DataType type = command.inputs[0]->type;
     const bool logical = operation == Reduce::Any || operation == Reduce::All;
-    if (operation == Reduce::AbsSum || operation == Reduce::SquareSum ||
-        (type == DataType::Float32 && logical) || (type == DataType::Int32 && operation == Reduce::Mean)) {
+    if (operation == Reduce::AbsSum || operation == Reduce::SquareSum || (type == DataType::Float32 && logical) ||
+        (type == DataType::Int32 && operation == Reduce::Mean)) {
         reason = format("the Vulkan kernel has no reduction code %d for %s", static_cast<int>(operation),
                         dataTypeName(type));
         return false;
@@ -117,8 +114,7 @@ StorageChoice storageReduction(const VulkanBackend&, const Command& command) {
     const Operand& input = *command.inputs[0];
     const auto& axes = command.paramsAs<ReductionParams>().axes;
     const int rank = input.shape.rank();
-    if (input.channelBlock == 1 || rank < 3 || static_cast<int>(axes.size()) != rank - 2 || axes[0] != 2)
-        return {};
+    if (input.channelBlock == 1 || rank < 3 || static_cast<int>(axes.size()) != rank - 2 || axes[0] != 2) return {};
     return {.inputBlock = kChannelBlock, .outputBlock = kChannelBlock};
 }
 

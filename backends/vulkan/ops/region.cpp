@@ -24,8 +24,8 @@ class RoiAlign final : public VulkanExecution {
           indexed_(command_.inputs.size() > 2) {}
 
     void prepare() override {
-        pipeline_ = &backend().pipeline("region_align", output_.type, 4, kLocal,
-                                        {indexed_, params_.aligned, params_.maximum});
+        pipeline_ =
+            &backend().pipeline("region_align", output_.type, 4, kLocal, {indexed_, params_.aligned, params_.maximum});
         check_ = &backend().pipeline("region_check", pictures(), 2, kLocal);
     }
 
@@ -34,8 +34,8 @@ class RoiAlign final : public VulkanExecution {
         const Shape& in = input_.shape;
         const int64_t quads = out.n * out.blocks * out.plane;
         recorder.dispatch(*pipeline_,
-                          {{recorder.reads(input_), recorder.reads(*command_.inputs[1]),
-                            recorder.reads(pictures()), recorder.writes(output_)}},
+                          {{recorder.reads(input_), recorder.reads(*command_.inputs[1]), recorder.reads(pictures()),
+                            recorder.writes(output_)}},
                           Push()
                               .u(quads)
                               .u(params_.height)
@@ -89,9 +89,8 @@ bool supportsRoiAlign(const VulkanBackend& backend, const Command& command, std:
     constexpr int kMostSamples = 64;
     constexpr int64_t kMostPixels = 1 << 18;
     if (p.samples > kMostSamples || (p.samples == 0 && input.shape.elements(2, 4) > kMostPixels)) {
-        reason =
-            format("the Vulkan kernel takes up to %d samples along an axis, or pictures of up to %lld pixels",
-                   kMostSamples, static_cast<long long>(kMostPixels));
+        reason = format("the Vulkan kernel takes up to %d samples along an axis, or pictures of up to %lld pixels",
+                        kMostSamples, static_cast<long long>(kMostPixels));
         return false;
     }
     // Floats have every whole number up to here.

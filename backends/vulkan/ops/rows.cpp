@@ -14,8 +14,7 @@ constexpr int64_t kSharedBytes = 16384;        // every device has them
 
 }  // namespace
 
-Rows::Rows(const VulkanBackend& backend, int64_t outer, int64_t length, int64_t innerSize,
-           int64_t sharedBytes)
+Rows::Rows(const VulkanBackend& backend, int64_t outer, int64_t length, int64_t innerSize, int64_t sharedBytes)
     : rows(outer * innerSize), steps(length), inner(innerSize) {
     if (inner == 1 && length % 4 == 0) {
         kind = Kind::Quads;
@@ -36,14 +35,13 @@ Rows::Rows(const VulkanBackend& backend, const Packed& packed, int64_t sharedByt
 void Rows::share(const VulkanBackend& backend, int64_t sharedBytes) {
     const Limits& limits = backend.limits();
     const int64_t shared = std::min<int64_t>(limits.sharedMemory, kSharedBytes);
-    const auto maxSize = std::bit_floor(static_cast<uint64_t>(
-        std::max<int64_t>(1, std::min<int64_t>(limits.groupInvocations, shared / sharedBytes))));
+    const auto maxSize = std::bit_floor(
+        static_cast<uint64_t>(std::max<int64_t>(1, std::min<int64_t>(limits.groupInvocations, shared / sharedBytes))));
     const auto wanted = static_cast<uint64_t>(steps > 4 * kSmallGroup ? kLargeGroup : kSmallGroup);
     localSize = static_cast<uint32_t>(std::min(maxSize, wanted));
     // Steps that are adjacent in memory want adjacent invocations; rows that lie side by side are read well
     // by one invocation each, as long as there are enough of them.
-    const int64_t useful =
-        inner == 1 ? steps : std::min(ceilDiv(steps, 4), ceilDiv(kEnoughInvocations, rows));
+    const int64_t useful = inner == 1 ? steps : std::min(ceilDiv(steps, 4), ceilDiv(kEnoughInvocations, rows));
     lanes = static_cast<uint32_t>(
         std::min<uint64_t>(localSize, std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(useful, 1)))));
 }

@@ -19,8 +19,7 @@ bool supportsScalePostOps(const VulkanBackend&, const Command& command) {
     return !command.epilogue.residual;
 }
 
-constexpr VulkanOp kScale[] = {
-    {OpType::Scale, supportsFloat, storageFollow, createScale, supportsScalePostOps}};
+constexpr VulkanOp kScale[] = {{OpType::Scale, supportsFloat, storageFollow, createScale, supportsScalePostOps}};
 
 }  // namespace
 

@@ -25,17 +25,15 @@ class Loop final : public VulkanExecution {
         : VulkanExecution(backend), command_(command), kernel_(std::move(kernel)) {}
 
     void prepare() override {
-        pipeline_ =
-            &backend().pipeline(kernel_.shader, *command_.outputs[0],
-                                static_cast<uint32_t>(command_.inputs.size()) + 1, kLocal, kernel_.constants);
+        pipeline_ = &backend().pipeline(kernel_.shader, *command_.outputs[0],
+                                        static_cast<uint32_t>(command_.inputs.size()) + 1, kLocal, kernel_.constants);
     }
 
     void encode(FrameRecorder& recorder) const override {
         std::vector<Binding> bindings;
         for (const Operand* input : command_.inputs) bindings.push_back(recorder.reads(*input));
         bindings.push_back(recorder.writes(*command_.outputs[0]));
-        recorder.dispatch(*pipeline_, bindings, kernel_.push,
-                          ceilDiv(kernel_.invocations, pipeline_->localSize));
+        recorder.dispatch(*pipeline_, bindings, kernel_.push, ceilDiv(kernel_.invocations, pipeline_->localSize));
     }
 
   private:
@@ -57,12 +55,10 @@ bool anyEmpty(const Command& command) {
 
 bool supportsScan(const VulkanBackend&, const Command& command, std::string& reason) {
     const auto& p = command.paramsAs<ScanParams>();
-    if (anyEmpty(command) || command.inputs.size() != 1 ||
-        command.inputs[0]->type != command.outputs[0]->type)
+    if (anyEmpty(command) || command.inputs.size() != 1 || command.inputs[0]->type != command.outputs[0]->type)
         return refuse(reason, "the Vulkan kernel scans one tensor that is not empty into one of its type");
     if (p.extent > kLongLine && p.outer * p.inner < kFewLines)
-        return refuse(reason,
-                      "the Vulkan kernel walks every line in order: few long ones are faster on the CPU");
+        return refuse(reason, "the Vulkan kernel walks every line in order: few long ones are faster on the CPU");
     return true;
 }
 
@@ -72,8 +68,7 @@ std::unique_ptr<Execution> createScan(VulkanBackend& backend, const Command& com
     const bool product = command.type == OpType::CumProd;
     return std::make_unique<Loop>(
         backend, command,
-        Loop::Kernel{
-            "scan", {product, p.exclusive, p.reverse}, lines, Push().u(lines).u(p.extent).u(p.inner)});
+        Loop::Kernel{"scan", {product, p.exclusive, p.reverse}, lines, Push().u(lines).u(p.extent).u(p.inner)});
 }
 
 bool supportsBandPart(const VulkanBackend&, const Command& command, std::string& reason) {
@@ -88,10 +83,8 @@ std::unique_ptr<Execution> createBandPart(VulkanBackend& backend, const Command&
     const int64_t total = shape.elements();
     return std::make_unique<Loop>(
         backend, command,
-        Loop::Kernel{"scan_band_part",
-                     {},
-                     total,
-                     Push().u(total).u(shape[shape.rank() - 2]).u(shape[shape.rank() - 1])});
+        Loop::Kernel{
+            "scan_band_part", {}, total, Push().u(total).u(shape[shape.rank() - 2]).u(shape[shape.rank() - 1])});
 }
 
 bool supportsOneHot(const VulkanBackend&, const Command& command, std::string& reason) {
@@ -99,16 +92,14 @@ bool supportsOneHot(const VulkanBackend&, const Command& command, std::string& r
     if (!anyEmpty(command) && command.inputs.size() == 3 && command.inputs[0]->type == DataType::Int32 &&
         command.inputs[1]->type == type && command.inputs[2]->type == type)
         return true;
-    return refuse(reason,
-                  "the Vulkan kernel takes int32 indices, and on and off values of the output's type");
+    return refuse(reason, "the Vulkan kernel takes int32 indices, and on and off values of the output's type");
 }
 
 std::unique_ptr<Execution> createOneHot(VulkanBackend& backend, const Command& command) {
     const auto& p = command.paramsAs<OneHotParams>();
     const int64_t total = p.outer * p.depth * p.inner;
     return std::make_unique<Loop>(
-        backend, command,
-        Loop::Kernel{"scan_one_hot", {}, total, Push().u(total).u(p.depth).u(p.inner).u(p.fromEnd)});
+        backend, command, Loop::Kernel{"scan_one_hot", {}, total, Push().u(total).u(p.depth).u(p.inner).u(p.fromEnd)});
 }
 
 constexpr VulkanOp kScan[] = {

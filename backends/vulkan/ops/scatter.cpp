@@ -1,6 +1,6 @@
-// ScatterNd and ScatterElements that replace. A dispatch finds for every place of the output the last row of updates that
-// belongs there, because later updates win; the next one writes the output. A check beside them reports the first index
-// outside to the host. Those that combine are in scatter_reduction.cpp.
+// ScatterNd and ScatterElements that replace. A dispatch finds for every place of the output the last row of updates
+// that belongs there, because later updates win; the next one writes the output. A check beside them reports the first
+// index outside to the host. Those that combine are in scatter_reduction.cpp.
 #include "backends/vulkan/ops/scatter_plan.h"
 
 #include "backends/vulkan/ops/families.h"
@@ -40,8 +40,7 @@ class ScatterReplace final : public VulkanExecution {
         recorder.dispatch(*write_,
                           {{recorder.scratch(0, scratchSize(), false), updates,
                             plan_.data ? recorder.reads(*plan_.data) : updates, recorder.writes(output_)}},
-                          Push().u(output_.elements()).u(plan_.slice),
-                          ceilDiv(output_.elements(), write_->localSize));
+                          Push().u(output_.elements()).u(plan_.slice), ceilDiv(output_.elements(), write_->localSize));
         check_.encode(recorder, indices, recorder.writesReport());
     }
 
@@ -67,9 +66,8 @@ bool supportsScatter(const VulkanBackend& backend, const Command& command, std::
         reason = "the Vulkan kernel takes data and updates of one type, and indices, that are not empty";
         return false;
     }
-    const int64_t needed = plan.reduction == Scatter::Replace
-                               ? roundUp(output.elements() / plan.slice * kWordBytes, 16)
-                               : scatterListBytes(plan);
+    const int64_t needed = plan.reduction == Scatter::Replace ? roundUp(output.elements() / plan.slice * kWordBytes, 16)
+                                                              : scatterListBytes(plan);
     if (needed > backend.limits().storageRange) {
         reason = format("its places exceed what the device binds at once (%lld bytes)",
                         static_cast<long long>(backend.limits().storageRange));

@@ -1,6 +1,6 @@
-// ScatterNd and ScatterElements that combine updates with what is there. The rows of updates are sorted by their places,
-// in the order in which they come, so that an invocation combines those of a place one after another: sums of floats
-// are the CPU's, however many invocations run at once.
+// ScatterNd and ScatterElements that combine updates with what is there. The rows of updates are sorted by their
+// places, in the order in which they come, so that an invocation combines those of a place one after another: sums of
+// floats are the CPU's, however many invocations run at once.
 #include <algorithm>
 #include <bit>
 
@@ -35,8 +35,8 @@ class ScatterReduction final : public VulkanExecution {
         sort_ = &backend().exactPipeline("scatter_sort_i32", 1, kSortLocal, {static_cast<uint32_t>(block_)});
         swap_ = &backend().exactPipeline("scatter_swap_i32", 1, kSortLocal);
         start_ = &backend().pipeline("scatter_start", output_, 2, kLocal, {data});
-        combine_ = &backend().pipeline("scatter_combine", output_, 4, kLocal,
-                                       {data, static_cast<uint32_t>(plan_.reduction)});
+        combine_ =
+            &backend().pipeline("scatter_combine", output_, 4, kLocal, {data, static_cast<uint32_t>(plan_.reduction)});
         check_.plan(backend(), plan_.bounds, plan_.indices->elements());
         requestScratch(listBytes());
     }
@@ -61,9 +61,7 @@ class ScatterReduction final : public VulkanExecution {
 
   private:
     int64_t listBytes() const { return roundUp(capacity_ * kEntryBytes, 16); }
-    Binding list(const FrameRecorder& recorder, bool write) const {
-        return recorder.scratch(0, listBytes(), write);
-    }
+    Binding list(const FrameRecorder& recorder, bool write) const { return recorder.scratch(0, listBytes(), write); }
 
     // A bitonic sort: blocks first, then runs of twice the length until one is left.
     void encodeSort(FrameRecorder& recorder) const {
@@ -71,8 +69,7 @@ class ScatterReduction final : public VulkanExecution {
         recorder.dispatch(*sort_, {{list(recorder, true)}}, Push().u(2).u(block_), blocks);
         for (int64_t size = 2 * block_; size <= capacity_; size *= 2) {
             for (int64_t distance = size / 2; distance >= block_; distance /= 2)
-                recorder.dispatch(*swap_, {{list(recorder, true)}},
-                                  Push().u(capacity_ / 2).u(size).u(distance),
+                recorder.dispatch(*swap_, {{list(recorder, true)}}, Push().u(capacity_ / 2).u(size).u(distance),
                                   ceilDiv(capacity_ / 2, swap_->localSize));
             recorder.dispatch(*sort_, {{list(recorder, true)}}, Push().u(size).u(size), blocks);
         }

@@ -23,13 +23,12 @@ class Arg final : public VulkanExecution {
         rows_ = Rows(backend(), params.outer, params.extent, params.inner, kSharedBytes);
         std::vector<uint32_t> constants = rows_.constants();
         constants.push_back(params.largest);
-        pipeline_ = &backend().pipeline("search_arg", command_.inputs[0]->type, 2, rows_.localSize,
-                                        std::move(constants));
+        pipeline_ =
+            &backend().pipeline("search_arg", command_.inputs[0]->type, 2, rows_.localSize, std::move(constants));
     }
 
     void encode(FrameRecorder& recorder) const override {
-        recorder.dispatch(*pipeline_,
-                          {{recorder.reads(*command_.inputs[0]), recorder.writes(*command_.outputs[0])}},
+        recorder.dispatch(*pipeline_, {{recorder.reads(*command_.inputs[0]), recorder.writes(*command_.outputs[0])}},
                           rows_.push(), rows_.groups(*pipeline_));
     }
 
@@ -73,8 +72,7 @@ class TopK final : public VulkanExecution {
     void prepare() override {
         const auto capacity = static_cast<uint32_t>(listCapacity(command_));
         const uint32_t local = params_.extent <= 64 ? 64 : 256;
-        pipeline_ =
-            &backend().pipeline("search_top", *command_.inputs[0], 3, local, {capacity, params_.largest});
+        pipeline_ = &backend().pipeline("search_top", *command_.inputs[0], 3, local, {capacity, params_.largest});
     }
 
     void encode(FrameRecorder& recorder) const override {
@@ -82,8 +80,7 @@ class TopK final : public VulkanExecution {
         recorder.dispatch(*pipeline_,
                           {{recorder.reads(*command_.inputs[0]), recorder.writes(*command_.outputs[0]),
                             recorder.writes(*command_.outputs[1])}},
-                          Push().u(params_.extent).u(params_.inner).u(command_.outputs[0]->elements() / rows),
-                          rows);
+                          Push().u(params_.extent).u(params_.inner).u(command_.outputs[0]->elements() / rows), rows);
     }
 
   private:

@@ -14,8 +14,7 @@ class Select final : public VulkanExecution {
     void prepare() override {
         const auto one = [&](size_t i) { return uint32_t{command_.inputs[i]->elements() == 1}; };
         const bool half = backend().half(*command_.inputs[0]);
-        pipeline_ =
-            &backend().pipeline("select", *command_.outputs[0], 4, 64, {one(0), half, one(1), one(2)});
+        pipeline_ = &backend().pipeline("select", *command_.outputs[0], 4, 64, {one(0), half, one(1), one(2)});
     }
 
     void encode(FrameRecorder& recorder) const override {

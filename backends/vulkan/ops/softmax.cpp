@@ -21,8 +21,7 @@ class Softmax final : public VulkanExecution {
         const Shape& shape = input_.shape;
         const int rank = shape.rank();
         const int axis = rank > 0 ? normalizeAxis(axis_, rank, "Softmax") : 0;
-        rows_ = rank > 0 ? Rows(backend(), shape.elements(0, axis), shape[axis],
-                                shape.elements(axis + 1, rank), 16)
+        rows_ = rank > 0 ? Rows(backend(), shape.elements(0, axis), shape[axis], shape.elements(axis + 1, rank), 16)
                          : Rows();
         pipeline_ = &backend().pipeline("softmax", output_.type, 2, rows_.localSize, rows_.constants());
     }

@@ -1,6 +1,6 @@
 /*
- * The functions that Go calls. As in the package mnn each makes one call and takes the sentence of a failure along. Memory of Go
- * comes as an argument of its own, because a struct that points to memory of Go cannot be handed to C.
+ * The functions that Go calls. As in the package mnn each makes one call and takes the sentence of a failure along.
+ * Memory of Go comes as an argument of its own, because a struct that points to memory of Go cannot be handed to C.
  */
 #ifndef MNN_GO_IMAGE_SHIMS_H
 #define MNN_GO_IMAGE_SHIMS_H

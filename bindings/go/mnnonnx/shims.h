@@ -1,6 +1,6 @@
 /*
- * The functions that Go calls: those of shims_generated.h, and here those that are not one call each. As in the package mnn
- * each takes the sentence of a failure along, and handles are numbers.
+ * The functions that Go calls: those of shims_generated.h, and here those that are not one call each. As in the package
+ * mnn each takes the sentence of a failure along, and handles are numbers.
  */
 #ifndef MNN_GO_ONNX_SHIMS_H
 #define MNN_GO_ONNX_SHIMS_H
@@ -35,17 +35,15 @@ static inline int32_t mnn_go_onnx_progress(void* watch, uint64_t done, uint64_t 
 
 /* path: NULL, and the model lies in memory. The options lie in memory of C. */
 static inline mnn_go_result go_mnn_onnx_convert(const char* path, const uint8_t* data, size_t size,
-                                                mnn_onnx_options_t* options, uintptr_t token,
-                                                uintptr_t watch) {
+                                                mnn_onnx_options_t* options, uintptr_t token, uintptr_t watch) {
     mnn_onnx_result_t* made = NULL;
     options->cancel = (mnn_cancel_t*)token;
     if (watch) {
         options->progress = mnn_go_onnx_progress;
         options->progress_user_data = (void*)watch;
     }
-    const mnn_status status =
-        path ? mnn_onnx_convert_file(path, options, &made)
-             : mnn_onnx_convert_memory(data ? (const void*)data : "", size, options, &made);
+    const mnn_status status = path ? mnn_onnx_convert_file(path, options, &made)
+                                   : mnn_onnx_convert_memory(data ? (const void*)data : "", size, options, &made);
     mnn_go_result result = mnn_go_finish(status);
     result.handle = (uintptr_t)made;
     return result;

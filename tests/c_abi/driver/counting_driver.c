@@ -17,8 +17,7 @@ static struct object instance_object, device_objects[COUNTING_DRIVER_DEVICES + 1
 EXPORTED int counting_driver_instances = 0;
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
-                                                      const VkAllocationCallbacks* allocator,
-                                                      VkInstance* instance) {
+                                                      const VkAllocationCallbacks* allocator, VkInstance* instance) {
     (void)info, (void)allocator;
     ++counting_driver_instances;
     instance_object.loader.loaderMagic = ICD_LOADER_MAGIC;
@@ -26,8 +25,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo
     return VK_SUCCESS;
 }
 
-static VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance instance,
-                                                   const VkAllocationCallbacks* allocator) {
+static VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance instance, const VkAllocationCallbacks* allocator) {
     (void)instance, (void)allocator;
 }
 
@@ -38,8 +36,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL no_instance_extensions(const char* layer, 
     return VK_SUCCESS;
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL no_device_extensions(VkPhysicalDevice device, const char* layer,
-                                                           uint32_t* count, VkExtensionProperties* list) {
+static VKAPI_ATTR VkResult VKAPI_CALL no_device_extensions(VkPhysicalDevice device, const char* layer, uint32_t* count,
+                                                           VkExtensionProperties* list) {
     (void)device, (void)layer, (void)list;
     *count = 0;
     return VK_SUCCESS;
@@ -50,8 +48,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL version(uint32_t* number) {
     return VK_SUCCESS;
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL list_devices(VkInstance instance, uint32_t* count,
-                                                   VkPhysicalDevice* devices) {
+static VKAPI_ATTR VkResult VKAPI_CALL list_devices(VkInstance instance, uint32_t* count, VkPhysicalDevice* devices) {
     (void)instance;
     const uint32_t there = getenv("COUNTING_DRIVER_ONE") ? 1 : COUNTING_DRIVER_DEVICES;
     const uint32_t written = !devices ? 0 : *count < there ? *count : there;
@@ -68,8 +65,7 @@ static VKAPI_ATTR void VKAPI_CALL properties(VkPhysicalDevice device, VkPhysical
     info->apiVersion = VK_API_VERSION_1_1;
     info->deviceType = VK_PHYSICAL_DEVICE_TYPE_CPU;
     strcpy(info->deviceName, "counting device 0");
-    info->deviceName[strlen(info->deviceName) - 1] =
-        (char)('0' + (int)((struct object*)device - device_objects));
+    info->deviceName[strlen(info->deviceName) - 1] = (char)('0' + (int)((struct object*)device - device_objects));
 }
 
 static VKAPI_ATTR void VKAPI_CALL properties2(VkPhysicalDevice device, VkPhysicalDeviceProperties2* info) {
@@ -85,8 +81,7 @@ static VKAPI_ATTR void VKAPI_CALL features2(VkPhysicalDevice device, VkPhysicalD
     features(device, &info->features);
 }
 
-static VKAPI_ATTR void VKAPI_CALL families(VkPhysicalDevice device, uint32_t* count,
-                                           VkQueueFamilyProperties* list) {
+static VKAPI_ATTR void VKAPI_CALL families(VkPhysicalDevice device, uint32_t* count, VkQueueFamilyProperties* list) {
     (void)device;
     if (list && *count > 0) {
         memset(list, 0, sizeof *list);
@@ -145,8 +140,7 @@ static PFN_vkVoidFunction find(const char* name) {
     return NULL;
 }
 
-EXPORTED VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetInstanceProcAddr(VkInstance instance,
-                                                                            const char* name);
+EXPORTED VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetInstanceProcAddr(VkInstance instance, const char* name);
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL vk_icdGetInstanceProcAddr(VkInstance instance, const char* name) {
     (void)instance;
     return find(name);

@@ -16,8 +16,8 @@ std::unique_ptr<wire::OpT> node(wire::OpType type, std::vector<int> inputs, std:
     return op;
 }
 
-// A graph of `inputs` formal inputs named <name>0, <name>1..., whose outputs are sums of them and of a constant: tensors
-// inputs + 1 and on.
+// A graph of `inputs` formal inputs named <name>0, <name>1..., whose outputs are sums of them and of a constant:
+// tensors inputs + 1 and on.
 std::unique_ptr<wire::SubGraphProtoT> graph(Draft& d, const std::string& name, int inputs, int outputs,
                                             wire::DataType type) {
     auto made = std::make_unique<wire::SubGraphProtoT>();
@@ -42,9 +42,9 @@ std::unique_ptr<wire::SubGraphProtoT> graph(Draft& d, const std::string& name, i
         const int left = d.number(0, inputs), made_ = inputs + 1 + i;
         made->nodes.push_back(node(BinaryOp, {i < inputs ? i : left, d.number(0, inputs)}, {made_}));
         wire::BinaryOpT binary;
-        static constexpr wire::BinaryOpOperation kKinds[] = {
-            wire::BinaryOpOperation::ADD, wire::BinaryOpOperation::MUL, wire::BinaryOpOperation::LESS,
-            wire::BinaryOpOperation::SUB};
+        static constexpr wire::BinaryOpOperation kKinds[] = {wire::BinaryOpOperation::ADD, wire::BinaryOpOperation::MUL,
+                                                             wire::BinaryOpOperation::LESS,
+                                                             wire::BinaryOpOperation::SUB};
         binary.opType = d.random.pick(kKinds);
         binary.T = type;
         made->nodes.back()->main.Set(std::move(binary));

@@ -64,9 +64,8 @@ void settleGru(Draft& d, wire::RNNParamT& table) {
     table.numUnits = units;
     d.inputs = {d.floats({steps, batch, size})};
     for (int i = 0; i < directions; ++i)
-        d.inputs.insert(d.inputs.end(),
-                        {d.weights({size + units, 2 * units}), d.weights({2 * units}),
-                         d.weights({size + units, units}), d.weights({units}), d.weights({3 * units})});
+        d.inputs.insert(d.inputs.end(), {d.weights({size + units, 2 * units}), d.weights({2 * units}),
+                                         d.weights({size + units, units}), d.weights({units}), d.weights({3 * units})});
     if (d.random.oneIn(2)) d.inputs.push_back(d.floats({directions, batch, units}));
     d.outputs = table.keepAllOutputs ? 1 + d.random.below(2) : 1;
 }
@@ -90,14 +89,9 @@ void settleRecurrent(Draft& d) {
 void settleLstmCell(Draft& d) {
     const int batch = d.extent(), size = d.number(1, 6), units = d.number(1, 6);
     const Operand state = d.floats({batch, units}), peephole = d.weights({units});
-    d.inputs = {d.floats({batch, size}),
-                state,
-                state,
-                d.weights({size + units, 4 * units}),
-                peephole,
-                peephole,
-                peephole,
-                d.weights({4 * units})};
+    d.inputs = {
+        d.floats({batch, size}), state, state, d.weights({size + units, 4 * units}), peephole, peephole, peephole,
+        d.weights({4 * units})};
     d.outputs = 7;
 }
 
@@ -123,8 +117,8 @@ void settleDetection(Draft& d) {
     switch (d.op.type) {
         case CropAndResize: {
             const int count = d.extent();
-            in = {d.floats({d.number(1, 2), d.number(2, 6), d.number(2, 6), d.extent()}),
-                  d.floats({count, 4}), zeros(d, count), d.list({d.number(1, 4), d.number(1, 4)})};
+            in = {d.floats({d.number(1, 2), d.number(2, 6), d.number(2, 6), d.extent()}), d.floats({count, 4}),
+                  zeros(d, count), d.list({d.number(1, 4), d.number(1, 4)})};
             break;
         }
         case ROIPooling:
@@ -200,8 +194,7 @@ void settleDetection(Draft& d) {
             break;
         case Stft: {
             const int frame = d.number(1, 8);
-            in = {d.floats({d.number(1, 3), d.number(frame, 40)}), d.scalar(d.number(1, 4)),
-                  d.weights({frame})};
+            in = {d.floats({d.number(1, 3), d.number(frame, 40)}), d.scalar(d.number(1, 4)), d.weights({frame})};
             break;
         }
         case Moments:
@@ -236,8 +229,7 @@ void settleDetection(Draft& d) {
         }
         case Fmhca: {
             const int heads = d.number(1, 3), size = d.number(1, 4), batch = d.number(1, 2);
-            in = {d.floats({batch, d.extent(), heads * size}),
-                  d.floats({batch, d.extent(), 2 * heads * size})};
+            in = {d.floats({batch, d.extent(), heads * size}), d.floats({batch, d.extent(), 2 * heads * size})};
             if (auto* table = main.AsFmhcaParam()) table->heads = heads;
             break;
         }

@@ -93,8 +93,7 @@ int Draft::axis(size_t rank) {
 std::vector<float> Draft::reals(int64_t count) {
     std::vector<float> values(static_cast<size_t>(std::clamp<int64_t>(count, 0, 1 << 18)));
     for (float& value : values) value = static_cast<float>(number(-8, 8)) / 4;
-    if (!values.empty() && random.oneIn(16))
-        random.pick(values) = random.oneIn(2) ? __builtin_nanf("") : 1e38f;
+    if (!values.empty() && random.oneIn(16)) random.pick(values) = random.oneIn(2) ? __builtin_nanf("") : 1e38f;
     return values;
 }
 

@@ -32,9 +32,7 @@ struct Draft {
     wire::NetSource source = wire::NetSource::ONNX;
     std::vector<std::unique_ptr<wire::SubGraphProtoT>> bodies = {};
 
-    int number(int from, int to) {
-        return from + static_cast<int>(random.below(static_cast<size_t>(to - from + 1)));
-    }
+    int number(int from, int to) { return from + static_cast<int>(random.below(static_cast<size_t>(to - from + 1))); }
     int extent();
     Dims shape(int leastRank, int mostRank);
     Operand floats(Dims dims) { return {std::move(dims)}; }

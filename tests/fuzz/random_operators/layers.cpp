@@ -66,8 +66,8 @@ void settleConvolution(Draft& d, wire::Convolution2DT& table) {
     common.outputCount = depthwise ? channels : group * d.number(1, d.random.oneIn(3) ? 9 : 4);
     common.inputCount = channels;
     common.group = depthwise ? channels : group;
-    const int64_t weights = int64_t{depthwise ? 1 : channels} * common.outputCount * common.kernelX *
-                            common.kernelY / (depthwise ? 1 : group);
+    const int64_t weights = int64_t{depthwise ? 1 : channels} * common.outputCount * common.kernelX * common.kernelY /
+                            (depthwise ? 1 : group);
     d.inputs = {d.floats({d.extent(), channels, d.number(3, 9), d.number(3, 9)})};
     table.quanParameter.reset();
     table.symmetricQuan.reset();
@@ -87,10 +87,9 @@ void settleConvolution(Draft& d, wire::Convolution2DT& table) {
     } else if (d.random.oneIn(4) && d.op.type != Dilation2D) {  // weights that are inputs
         table.weight.clear();
         table.bias.clear();
-        const Dims dims = depthwise ? Dims{channels, 1, common.kernelY, common.kernelX}
-                          : transposed
-                              ? Dims{channels, common.outputCount / group, common.kernelY, common.kernelX}
-                              : Dims{common.outputCount, channels / group, common.kernelY, common.kernelX};
+        const Dims dims = depthwise    ? Dims{channels, 1, common.kernelY, common.kernelX}
+                          : transposed ? Dims{channels, common.outputCount / group, common.kernelY, common.kernelX}
+                                       : Dims{common.outputCount, channels / group, common.kernelY, common.kernelX};
         d.inputs.push_back(d.weights(dims));
         if (d.random.oneIn(2)) d.inputs.push_back(d.weights({common.outputCount}));
     }
@@ -111,8 +110,7 @@ void settleColumns(Draft& d, wire::Convolution2DT& table) {
     common.padX = common.padY = 0;
     common.pads.clear();
     const int height = d.number(2, 5), width = d.number(2, 5);
-    d.inputs = {d.floats({d.number(1, 2), 4 * d.number(1, 3), (height - 1) * (width - 1)}),
-                d.list({height, width})};
+    d.inputs = {d.floats({d.number(1, 2), 4 * d.number(1, 3), (height - 1) * (width - 1)}), d.list({height, width})};
 }
 
 void settleVolumes(Draft& d, wire::Convolution3DT& table) {
@@ -322,8 +320,7 @@ void settleLayers(Draft& d) {
                 table->resizeType = d.number(1, 4);
                 if (d.random.oneIn(3)) in.push_back(d.list({d.number(1, 9), d.number(1, 9)}));
             }
-            if (auto* table = main.AsResize())
-                table->xScale = table->yScale = static_cast<float>(d.number(1, 3));
+            if (auto* table = main.AsResize()) table->xScale = table->yScale = static_cast<float>(d.number(1, 3));
             return;
         case QuantizedAvgPool:
             if (auto* table = main.AsQuantizedAvgPool()) settleWindowOfBytes(d, *table);

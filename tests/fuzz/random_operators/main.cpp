@@ -50,8 +50,7 @@ struct Shared {
 
 // The first sentence of each kind that says why a net does not run.
 void explain(const char* step, uint64_t seed) {
-    if (options.why)
-        std::printf("%s, seed %llu: %s\n", step, static_cast<unsigned long long>(seed), mnn_last_error());
+    if (options.why) std::printf("%s, seed %llu: %s\n", step, static_cast<unsigned long long>(seed), mnn_last_error());
 }
 
 void use(const fuzz::RandomNet& net, uint64_t seed, Count& count) {
@@ -61,9 +60,8 @@ void use(const fuzz::RandomNet& net, uint64_t seed, Count& count) {
     MUST(mnn_interpreter_options_init(&loading, sizeof loading));
     loading.load_mode = MNN_LOAD_BORROW;
     mnn_interpreter_t* interpreter = nullptr;
-    if (!fuzz::fine(
-            mnn_interpreter_create_from_memory(net.model.data(), net.model.size(), &loading, &interpreter),
-            "load", {fuzz::kLoad}))
+    if (!fuzz::fine(mnn_interpreter_create_from_memory(net.model.data(), net.model.size(), &loading, &interpreter),
+                    "load", {fuzz::kLoad}))
         return explain("load", seed);
     ++count.loaded;
     mnn_schedule_config_t config;
@@ -76,8 +74,7 @@ void use(const fuzz::RandomNet& net, uint64_t seed, Count& count) {
     if (random.oneIn(8)) config.memory = MNN_MEMORY_LOW;
     if (random.oneIn(8)) config.cpu_isa = "portable";
     mnn_session_t* session = nullptr;
-    if (fuzz::fine(mnn_session_create(interpreter, &config, &session), "create",
-                   {fuzz::kPlanning, fuzz::kCreate})) {
+    if (fuzz::fine(mnn_session_create(interpreter, &config, &session), "create", {fuzz::kPlanning, fuzz::kCreate})) {
         ++count.created;
         const auto uses = fuzz::useSession(session, random, random.oneIn(4) ? 1 : 0, random.oneIn(16));
         count.ran += uses.ran;
@@ -94,8 +91,7 @@ void runNet(uint64_t seed, Shared& shared) {
     const fuzz::RandomNet net = fuzz::randomNet(seed, options.type ? &*options.type : nullptr);
     if (options.save)
         std::ofstream(options.save, std::ios::binary)
-            .write(reinterpret_cast<const char*>(net.model.data()),
-                   static_cast<std::streamsize>(net.model.size()));
+            .write(reinterpret_cast<const char*>(net.model.data()), static_cast<std::streamsize>(net.model.size()));
     alarm(kSecondsPerNet);
     use(net, seed, shared.counts[static_cast<size_t>(net.type)]);
     alarm(0);
@@ -122,8 +118,8 @@ uint64_t runAll(Shared& shared) {
         if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
             std::printf("FAILED: seed %llu does not end within %u s\n", last, kSecondsPerNet);
         else if (WIFEXITED(status) && WEXITSTATUS(status) == 23)  // of the leak checker
-            std::printf("FAILED: a leak after one of the seeds before %llu, or that one (exit status %d)\n",
-                        last + 1, WEXITSTATUS(status));
+            std::printf("FAILED: a leak after one of the seeds before %llu, or that one (exit status %d)\n", last + 1,
+                        WEXITSTATUS(status));
         else
             std::printf("FAILED: seed %llu (wait status %d)\n", last, status);
         begin = shared.seed + 1;
@@ -140,14 +136,13 @@ void report(const Shared& shared) {
         all.created += count.created;
         all.ran += count.ran;
         if (options.verbose && count.made)
-            std::printf(
-                "%-26s %7llu nets, %7llu loaded, %7llu sessions, %7llu ran\n", wire::EnumNameOpType(type),
-                static_cast<unsigned long long>(count.made), static_cast<unsigned long long>(count.loaded),
-                static_cast<unsigned long long>(count.created), static_cast<unsigned long long>(count.ran));
+            std::printf("%-26s %7llu nets, %7llu loaded, %7llu sessions, %7llu ran\n", wire::EnumNameOpType(type),
+                        static_cast<unsigned long long>(count.made), static_cast<unsigned long long>(count.loaded),
+                        static_cast<unsigned long long>(count.created), static_cast<unsigned long long>(count.ran));
     }
-    std::printf("%llu nets, %llu loaded, %llu got a session, %llu ran\n",
-                static_cast<unsigned long long>(all.made), static_cast<unsigned long long>(all.loaded),
-                static_cast<unsigned long long>(all.created), static_cast<unsigned long long>(all.ran));
+    std::printf("%llu nets, %llu loaded, %llu got a session, %llu ran\n", static_cast<unsigned long long>(all.made),
+                static_cast<unsigned long long>(all.loaded), static_cast<unsigned long long>(all.created),
+                static_cast<unsigned long long>(all.ran));
 }
 
 bool readOptions(int argc, char** argv) {

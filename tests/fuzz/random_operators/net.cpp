@@ -27,8 +27,7 @@ class NetMaker {
         std::swap(op->main.value, draft.op.main.value);
         op->type = draft.op.type;
         put(std::move(op), std::move(inputs), outputs);
-        net_.oplists.back()->defaultDimentionFormat =
-            random_.oneIn(6) ? wire::MNN_DATA_FORMAT::NHWC : draft.format;
+        net_.oplists.back()->defaultDimentionFormat = random_.oneIn(6) ? wire::MNN_DATA_FORMAT::NHWC : draft.format;
         for (auto& body : draft.bodies) net_.subgraphs.push_back(std::move(body));
         net_.sourceType = draft.source;
         return outputs;
@@ -75,8 +74,7 @@ class NetMaker {
         put(wire::OpType::TensorArray, {size}, {handle, sequence_}, table);
         if (!random_.oneIn(5)) {
             const bool equal = random_.oneIn(2);
-            const std::vector<double> lengths =
-                equal ? std::vector<double>{2, 2, 2} : std::vector<double>{1, 2, 3};
+            const std::vector<double> lengths = equal ? std::vector<double>{2, 2, 2} : std::vector<double>{1, 2, 3};
             const int values = operand({{6, 2}}, wire::MNN_DATA_FORMAT::NCHW);
             const int parts = operand({{3}, DT_INT32, true, lengths}, wire::MNN_DATA_FORMAT::NCHW);
             const int split = tensor();
@@ -94,8 +92,7 @@ class NetMaker {
                                             -3e38,
                                             1e-40};
         if (!random_.oneIn(40))
-            return real ? static_cast<double>(random_.number() % 16) / 4
-                        : static_cast<double>(random_.below(4));
+            return real ? static_cast<double>(random_.number() % 16) / 4 : static_cast<double>(random_.below(4));
         return real ? random_.pick(kReals) : static_cast<double>(static_cast<int32_t>(random_.number()));
     }
 
@@ -156,8 +153,7 @@ RandomNet randomNet(uint64_t seed, const wire::OpType* wanted) {
         static constexpr wire::OpType kFrequent[] = {
             wire::OpType::UnaryOp, wire::OpType::BinaryOp, wire::OpType::ReLU,     wire::OpType::Reshape,
             wire::OpType::Concat,  wire::OpType::Permute,  wire::OpType::Reduction};
-        const wire::OpType type =
-            random.oneIn(2) ? random.pick(kFrequent) : random.pick(wire::EnumValuesOpType());
+        const wire::OpType type = random.oneIn(2) ? random.pick(kFrequent) : random.pick(wire::EnumValuesOpType());
         // Subgraphs of both would have the same names.
         const bool calls = type == wire::OpType::If || type == wire::OpType::While;
         if (!calls) {

@@ -208,8 +208,7 @@ void settleShapes(Draft& d) {
             if (in.empty()) break;
             in.resize(1);
             if (d.op.type == Squeeze) in[0].dims.insert(in[0].dims.begin(), 1);
-            if (auto* table = d.op.main.AsSqueezeParam(); table && !d.random.oneIn(3))
-                table->squeezeDims = {0};
+            if (auto* table = d.op.main.AsSqueezeParam(); table && !d.random.oneIn(3)) table->squeezeDims = {0};
             if (auto* table = d.op.main.AsExpandDims(); table && !d.random.oneIn(3)) table->axis = 0;
             if (d.random.oneIn(3)) in.push_back(d.list({0}));
             break;
@@ -326,8 +325,7 @@ void settleShapes(Draft& d) {
                 if (table->sourceType == wire::NetSource::TENSORFLOW && d.random.oneIn(2))
                     table->slicePoints.assign(d.outputs, 6 / static_cast<int>(d.outputs));
                 else
-                    for (size_t i = 1; i < d.outputs; ++i)
-                        table->slicePoints.push_back(static_cast<int>(2 * i));
+                    for (size_t i = 1; i < d.outputs; ++i) table->slicePoints.push_back(static_cast<int>(2 * i));
             }
             break;
         case SliceTf: {
@@ -347,8 +345,7 @@ void settleShapes(Draft& d) {
         case Tile: {
             in = {d.floats(d.shape(1, 4)), {}};
             std::vector<int> times;
-            for (size_t i = 0; i < in[0].dims.size(); ++i)
-                times.push_back(d.number(d.random.oneIn(9) ? 0 : 1, 3));
+            for (size_t i = 0; i < in[0].dims.size(); ++i) times.push_back(d.number(d.random.oneIn(9) ? 0 : 1, 3));
             in[1] = d.list(times);
             break;
         }

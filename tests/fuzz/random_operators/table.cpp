@@ -44,9 +44,8 @@ class Filler {
             } else {
                 field.isOffset = false;
                 if (field.type == flatbuffers::ET_UTYPE)
-                    member = depth < kMaxDepth
-                                 ? static_cast<uint8_t>(1 + random_.below(field.reference->num_elems - 1))
-                                 : uint8_t{0};
+                    member = depth < kMaxDepth ? static_cast<uint8_t>(1 + random_.below(field.reference->num_elems - 1))
+                                               : uint8_t{0};
             }
             fields.push_back(field);
         }
@@ -58,8 +57,7 @@ class Filler {
             else if (fields[i].type == flatbuffers::ET_UTYPE)
                 builder_.AddElement<uint8_t>(slot, member);
             else if (!random_.oneIn(3))  // else the default
-                number(fields[i].type, fields[i].reference,
-                       [&](auto value) { builder_.AddElement(slot, value); });
+                number(fields[i].type, fields[i].reference, [&](auto value) { builder_.AddElement(slot, value); });
         }
         return Reference(builder_.EndTable(start));
     }
@@ -122,8 +120,7 @@ class Filler {
     // A missing table, too: a null offset is not written.
     Reference sequence(const TypeTable* type, uint8_t member, int depth) {
         if (depth >= kMaxDepth) return 0;
-        if (type->st == flatbuffers::ST_TABLE)
-            return wild_ && random_.oneIn(8) ? Reference(0) : table(type, depth + 1);
+        if (type->st == flatbuffers::ST_TABLE) return wild_ && random_.oneIn(8) ? Reference(0) : table(type, depth + 1);
         if (type->st != flatbuffers::ST_UNION || member == 0) return 0;
         return table(type->type_refs[type->type_codes[member].sequence_ref](), depth + 1);
     }
@@ -141,8 +138,7 @@ class Filler {
         if (type == flatbuffers::ET_LONG && !wildNow()) return 0;
         const size_t width = flatbuffers::InlineSize(type, reference);
         builder_.StartVector(count, width);
-        for (size_t i = 0; i < count; ++i)
-            number(type, reference, [&](auto value) { builder_.PushElement(value); });
+        for (size_t i = 0; i < count; ++i) number(type, reference, [&](auto value) { builder_.PushElement(value); });
         return Reference(builder_.EndVector(count));
     }
 
@@ -159,9 +155,8 @@ void fillTable(wire::OpParameterUnion& parameters, wire::OpParameter type, bool 
     const TypeTable* all = parameterTypes();
     Builder builder;
     builder.ForceDefaults(true);
-    const auto root =
-        Filler(builder, wild, random)
-            .table(all->type_refs[all->type_codes[static_cast<size_t>(type)].sequence_ref](), 0);
+    const auto root = Filler(builder, wild, random)
+                          .table(all->type_refs[all->type_codes[static_cast<size_t>(type)].sequence_ref](), 0);
     builder.Finish(root);
     parameters.value =
         wire::OpParameterUnion::UnPack(flatbuffers::GetRoot<void>(builder.GetBufferPointer()), type, nullptr);

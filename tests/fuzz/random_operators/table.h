@@ -6,7 +6,6 @@
 namespace fuzz {
 
 // `wild`: with numbers that break bounds; else with small ones and enumeration values that exist.
-void fillTable(mnnc::wire::OpParameterUnion& parameters, mnnc::wire::OpParameter type, bool wild,
-               Random& random);
+void fillTable(mnnc::wire::OpParameterUnion& parameters, mnnc::wire::OpParameter type, bool wild, Random& random);
 
 }  // namespace fuzz

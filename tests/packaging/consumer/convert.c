@@ -1,5 +1,5 @@
-/* A program that has libmnn_c_onnx: it converts an ONNX model and runs the result. It prints "the net is right" where the
- * values are what the model says. */
+/* A program that has libmnn_c_onnx: it converts an ONNX model and runs the result. It prints "the net is right" where
+ * the values are what the model says. */
 #include <mnn_c_onnx.h>
 #include <stdio.h>
 
@@ -28,11 +28,9 @@ int main(void) {
         mnn_onnx_result_data(result, &data, &size) != MNN_OK)
         return failed("mnn_onnx_convert_memory");
     if (mnn_interpreter_create_from_memory(data, size, NULL, &net) != MNN_OK ||
-        mnn_session_create(net, NULL, &session) != MNN_OK ||
-        mnn_session_input(session, NULL, &in) != MNN_OK ||
+        mnn_session_create(net, NULL, &session) != MNN_OK || mnn_session_input(session, NULL, &in) != MNN_OK ||
         mnn_session_output(session, NULL, &out) != MNN_OK ||
-        mnn_tensor_write(in, given, sizeof given, MNN_FORMAT_NCHW) != MNN_OK ||
-        mnn_session_run(session) != MNN_OK ||
+        mnn_tensor_write(in, given, sizeof given, MNN_FORMAT_NCHW) != MNN_OK || mnn_session_run(session) != MNN_OK ||
         mnn_tensor_read(out, got, sizeof got, MNN_FORMAT_NCHW) != MNN_OK)
         return failed("the net");
     for (int i = 0; i < 4; ++i)

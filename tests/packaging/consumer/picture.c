@@ -1,5 +1,5 @@
-/* A program that has libmnn_c_image alone: writes a picture as a PNG file, reads it, and takes values of its right half.
- * It prints "the values are right" where they are what their formula says. */
+/* A program that has libmnn_c_image alone: writes a picture as a PNG file, reads it, and takes values of its right
+ * half. It prints "the values are right" where they are what their formula says. */
 #include <mnn_c_image.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,8 +64,7 @@ int main(void) {
     size_t bytes = 0;
     for (size_t i = 0; i < sizeof pixels; ++i) pixels[i] = (uint8_t)(i * 3);
     mnn_image_t image = picture(pixels, sizeof pixels);
-    if (mnn_image_encode_png(&image, file, sizeof file, &bytes) != MNN_OK)
-        return failed("mnn_image_encode_png");
+    if (mnn_image_encode_png(&image, file, sizeof file, &bytes) != MNN_OK) return failed("mnn_image_encode_png");
     image = picture(read, sizeof read);
     if (mnn_image_decode(file, bytes, &image) != MNN_OK) return failed("mnn_image_decode");
     if (memcmp(pixels, read, sizeof pixels) != 0) {

@@ -1,12 +1,12 @@
-// Direct and transposed convolutions that skip the taps outside of the map: with a large dilation or a small map these are
-// most of them. Outputs with the same taps inside are a rectangle, whose products read the input itself.
+// Direct and transposed convolutions that skip the taps outside of the map: with a large dilation or a small map these
+// are most of them. Outputs with the same taps inside are a rectangle, whose products read the input itself.
 #include <utility>
 
 #include "backends/cpu/kernels/chunks.h"
 #include "backends/cpu/kernels/conv/conv_cost.h"
 #include "backends/cpu/kernels/conv/conv_implementations.h"
-#include "backends/cpu/kernels/cpu_costs.h"
 #include "backends/cpu/kernels/conv/gemm_conv.h"
+#include "backends/cpu/kernels/cpu_costs.h"
 #include "backends/cpu/kernels/gemm/panels.h"
 
 namespace mnnc {
@@ -17,10 +17,8 @@ constexpr int64_t kColumnMap = 32 << 10;  // bytes of a block of channels
 
 class ClippedPlan final : public GemmConvPlan {
   public:
-    ClippedPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options,
-                GemmGeometry geometry)
-        : GemmConvPlan(k, shape, options, std::move(geometry)),
-          plane_(ptrdiff_t(shape.ih) * shape.iw * k.lanes) {}
+    ClippedPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options, GemmGeometry geometry)
+        : GemmConvPlan(k, shape, options, std::move(geometry)), plane_(ptrdiff_t(shape.ih) * shape.iw * k.lanes) {}
 
     std::string algorithm() const override {
         return (options_.transposed ? "clipped deconv" : "clipped") + weights_.suffix();
@@ -37,11 +35,11 @@ class ClippedPlan final : public GemmConvPlan {
 
 // Whether the outputs of a region follow one another in both maps at equal distances.
 bool isOneRow(const ConvShape& s, const TapRegion& region) {
-    return s.oh == 1 ||
-           (region.cols == s.ow && s.ow == s.iw && s.strideW == 1 && (s.strideH == 1 || region.rows == 1));
+    return s.oh == 1 || (region.cols == s.ow && s.ow == s.iw && s.strideW == 1 && (s.strideH == 1 || region.rows == 1));
 }
 
-// A product takes a line of a region: a row, or a column where that is longer and the map stays in the first level cache.
+// A product takes a line of a region: a row, or a column where that is longer and the map stays in the first level
+// cache.
 bool byColumns(const Kernels& k, const ConvShape& s, const TapRegion& region) {
     return region.rows > region.cols && int64_t{s.ih} * s.iw * k.lanes * int64_t{sizeof(float)} <= kColumnMap;
 }
@@ -58,8 +56,7 @@ GemmGeometry clippedGeometry(const Kernels& k, const ConvShape& s, bool transpos
         walk.phase = region.phase;
         walk.byPixel = !transposed && isOneRow(s, region);
         walk.pixel = ptrdiff_t(stepX) * P;
-        walk.dst =
-            ((ptrdiff_t(region.y) * phaseY + phase.py) * s.ow + ptrdiff_t(region.x) * phaseX + phase.px) * P;
+        walk.dst = ((ptrdiff_t(region.y) * phaseY + phase.py) * s.ow + ptrdiff_t(region.x) * phaseX + phase.px) * P;
         walk.dstPixel = ptrdiff_t(phaseX) * P;
         walk.dstBlock = ptrdiff_t(s.oh) * s.ow * P;
         walk.units = walk.byPixel ? region.rows * region.cols : region.rows;
@@ -86,19 +83,16 @@ GemmGeometry clippedGeometry(const Kernels& k, const ConvShape& s, bool transpos
     g.images = s.batch;
     g.srcImage = size_t(icb) * P * s.ih * s.iw;
     g.dstImage = size_t(ocb) * P * s.oh * s.ow;
-    g.unitElements =
-        long(icb) * (g.walks[0].byPixel ? g.walks[0].pixel : long(P) * g.walks[0].columns * stepX * stepY);
+    g.unitElements = long(icb) * (g.walks[0].byPixel ? g.walks[0].pixel : long(P) * g.walks[0].columns * stepX * stepY);
     return g;
 }
 
 // Where "direct" or "deconvolution" is the implementation before it: the cycles of others are not comparable.
 bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-    if (options.srcNchw || options.algorithm != ConvAlgorithm::Auto || s.kh * s.kw == 1 ||
-        roundsToBf16(k, s, options))
+    if (options.srcNchw || options.algorithm != ConvAlgorithm::Auto || s.kh * s.kw == 1 || roundsToBf16(k, s, options))
         return false;
-    const bool comparable = options.transposed
-                                ? options.groups == 1
-                                : fillsVectors(k, s, options.groups) && !convReadsNchw(s, options);
+    const bool comparable =
+        options.transposed ? options.groups == 1 : fillsVectors(k, s, options.groups) && !convReadsNchw(s, options);
     return comparable && !tapRegions(s, options.transposed, kMaxRegions).empty();
 }
 

@@ -20,12 +20,12 @@ constexpr const ConvImplementation* kImplementations[] = {
 };
 
 void checkShape(const ConvShape& s, int groups) {
-    const int smallest = std::min({s.batch, s.ic, s.ih, s.iw, s.oc, s.oh, s.ow, s.kh, s.kw, s.strideH,
-                                   s.strideW, s.dilateH, s.dilateW, groups});
+    const int smallest = std::min(
+        {s.batch, s.ic, s.ih, s.iw, s.oc, s.oh, s.ow, s.kh, s.kw, s.strideH, s.strideW, s.dilateH, s.dilateW, groups});
     if (smallest < 1) fail(Status::InvalidValue, "convolution with an extent below 1");
     if (s.ic % groups != 0 || s.oc % groups != 0) {
-        fail(Status::InvalidValue, "convolution of %d to %d channels does not divide into %d groups", s.ic,
-             s.oc, groups);
+        fail(Status::InvalidValue, "convolution of %d to %d channels does not divide into %d groups", s.ic, s.oc,
+             groups);
     }
 }
 
@@ -43,8 +43,7 @@ ConvShape asRow(ConvShape s) {
 
 // Calls visit(implementation, cycles) for each that accepts; returns the one to take, or null.
 template <typename Visit>
-const ConvImplementation* choose(const Kernels& k, const ConvShape& s, const ConvOptions& options,
-                                 Visit&& visit) {
+const ConvImplementation* choose(const Kernels& k, const ConvShape& s, const ConvOptions& options, Visit&& visit) {
     checkShape(s, options.groups);
     const ConvImplementation* best = nullptr;
     double bestCycles = 0;
@@ -67,8 +66,8 @@ std::span<const ConvImplementation* const> convImplementations() {
 }
 
 bool isFullyConnected(const ConvShape& s, const ConvOptions& options) {
-    return s.ih * s.iw * s.oh * s.ow * s.kh * s.kw == 1 && s.padTop == 0 && s.padLeft == 0 &&
-           options.groups == 1 && !options.transposed && !options.bf16 && options.quantization.bits == 0;
+    return s.ih * s.iw * s.oh * s.ow * s.kh * s.kw == 1 && s.padTop == 0 && s.padLeft == 0 && options.groups == 1 &&
+           !options.transposed && !options.bf16 && options.quantization.bits == 0;
 }
 
 bool convReadsNchw(const ConvShape& s, const ConvOptions& options) {

@@ -17,8 +17,8 @@ class ConvPlan : public ConvPlanBase {
     virtual void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
                      ThreadPool& pool) const = 0;
     // The same results. Where nothing but weights is read, they are read from their end: see runInTurn().
-    virtual void runBackwards(const float* src, const void* packed, float* dst, const PostOps& post,
-                              void* scratch, ThreadPool& pool) const {
+    virtual void runBackwards(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
+                              ThreadPool& pool) const {
         run(src, packed, dst, post, scratch, pool);
     }
     // Every second run goes backwards, so that it begins with the weights that the cache still has. number: of the run.
@@ -55,8 +55,7 @@ struct ConvOptions {
     bool transposed = false;  // deconvolution: ih, iw is the small side
     bool srcNchw = false;     // src is row-major [N][ic][H][W]; only where convReadsNchw is true
     bool bf16 = false;        // products of bf16 where the kernels have them and the rounding is worth it
-    bool exact =
-        false;  // inputs are not rounded: quantised weights are expanded instead of multiplied as they are
+    bool exact = false;  // inputs are not rounded: quantised weights are expanded instead of multiplied as they are
     bool dstRowMajor = false;         // dst is row-major [N][oc]; only where convWritesRowMajor is true
     bool onePacking = false;          // packed weights do not depend on the size of the map
     bool lowMemory = false;           // float weights are not stored in a larger form
@@ -65,20 +64,19 @@ struct ConvOptions {
     ConvAlgorithm algorithm = ConvAlgorithm::Auto;
 };
 
-// Whether a plan with srcNchw can be made: a dense forward convolution with few input channels, or a fully connected layer
-// of floats.
+// Whether a plan with srcNchw can be made: a dense forward convolution with few input channels, or a fully connected
+// layer of floats.
 bool convReadsNchw(const ConvShape& shape, const ConvOptions& options);
 
-// Whether a plan with dstRowMajor can be made and is another one: a fully connected layer of floats, whose last block of
-// output channels is not whole.
+// Whether a plan with dstRowMajor can be made and is another one: a fully connected layer of floats, whose last block
+// of output channels is not whole.
 bool convWritesRowMajor(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 
 // The plan of the implementation that is expected to be the fastest (conv_implementations.h). Throws
 // InvalidValue for a shape that makes no sense, and NotSupported where nothing accepts it.
 std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 
-inline std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& shape, int groups,
-                                              int threads) {
+inline std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& shape, int groups, int threads) {
     ConvOptions options;
     options.groups = groups;
     options.threads = threads;
@@ -95,7 +93,6 @@ struct ConvCandidate {
     bool chosen;    // makeConvPlan takes this one
 };
 // All of them, in the order of the list.
-std::vector<ConvCandidate> convCandidates(const Kernels& k, const ConvShape& shape,
-                                          const ConvOptions& options);
+std::vector<ConvCandidate> convCandidates(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 
 }  // namespace mnnc

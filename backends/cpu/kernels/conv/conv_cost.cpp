@@ -14,8 +14,7 @@ bool fillsVectors(const Kernels& k, const ConvShape& s, int groups) {
 }
 
 bool roundsToBf16(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
-    return options.bf16 && k.bf16 && options.groups == 1 && s.ic > 4 &&
-           int64_t(s.ic) * s.kh * s.kw >= kMinRoundedTerms;
+    return options.bf16 && k.bf16 && options.groups == 1 && s.ic > 4 && int64_t(s.ic) * s.kh * s.kw >= kMinRoundedTerms;
 }
 
 double withTraffic(const Kernels& k, double cycles, double bytes) {
@@ -29,8 +28,7 @@ double spilledCycles(const Kernels& k, double bytes, int pieces, int times) {
 }
 
 // bf16: half the steps, half the bytes, and the source is rounded.
-double gemmConvCycles(const Kernels& k, const ConvShape& s, const ConvOptions& options,
-                      const GemmConvWork& work) {
+double gemmConvCycles(const Kernels& k, const ConvShape& s, const ConvOptions& options, const GemmConvWork& work) {
     const CycleCosts& costs = k.costs->cycles;
     const bool bf16 = roundsToBf16(k, s, options);
     const double channels = double(s.ic) / options.groups;
@@ -40,9 +38,9 @@ double gemmConvCycles(const Kernels& k, const ConvShape& s, const ConvOptions& o
     const double copied = work.copied ? double(ceilDiv(s.ic, k.lanes)) * (s.ih + 2) * (s.iw + 2) : 0.0;
     const double copy = copied * costs.copy + spilledCycles(k, copied * k.lanes * 4, 1, 2);
     const double vectors = double(s.kh) * s.kw * channels * blocks;
-    const double weights = options.quantization.bits ? vectors * costs.dequantize
-                                                     : costs.rowTraffic * vectors * k.lanes * (bf16 ? 2 : 4) /
-                                                           costs.weightBytesPerCycle;
+    const double weights = options.quantization.bits
+                               ? vectors * costs.dequantize
+                               : costs.rowTraffic * vectors * k.lanes * (bf16 ? 2 : 4) / costs.weightBytesPerCycle;
     return s.batch * (cycles + copy) + weights;
 }
 

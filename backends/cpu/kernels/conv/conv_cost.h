@@ -19,8 +19,8 @@ bool roundsToBf16(const Kernels& k, const ConvShape& shape, const ConvOptions& o
 // Reading so many bytes of weights from memory beside the cycles of products.
 double withTraffic(const Kernels& k, double cycles, double bytes);
 
-// Memory in so many pieces, one after another: what of a piece lies beyond twice the second level cache moves to the next level
-// or from it so many times. A line that is written is fetched first. Measured with up to 2048 channels.
+// Memory in so many pieces, one after another: what of a piece lies beyond twice the second level cache moves to the
+// next level or from it so many times. A line that is written is fetched first. Measured with up to 2048 channels.
 double spilledCycles(const Kernels& k, double bytes, int pieces, int times);
 
 // Products of `rows` rows of `columns` pixels with kernels of `taps` taps.
@@ -29,7 +29,6 @@ struct GemmConvWork {
     double taps;
     bool copied;  // the input gets a border
 };
-double gemmConvCycles(const Kernels& k, const ConvShape& shape, const ConvOptions& options,
-                      const GemmConvWork& work);
+double gemmConvCycles(const Kernels& k, const ConvShape& shape, const ConvOptions& options, const GemmConvWork& work);
 
 }  // namespace mnnc

@@ -59,8 +59,8 @@ std::vector<Band> bands(int outputs, int inputs, int step, const TapLine& taps, 
     std::vector<Band> out;
     for (int i = 0; i < outputs; ++i) {
         // Seen from the tap that reads the lowest place; those below 0 and from `inputs` on are outside.
-        const int64_t at = int64_t{i} * step + taps.offset +
-                           (taps.distance < 0 ? int64_t{taps.count - 1} * taps.distance : 0);
+        const int64_t at =
+            int64_t{i} * step + taps.offset + (taps.distance < 0 ? int64_t{taps.count - 1} * taps.distance : 0);
         const auto below = [&](int64_t limit) {
             const int64_t count = limit > at ? (limit - at + distance - 1) / distance : 0;
             return static_cast<int>(std::min<int64_t>(count, taps.count));
@@ -94,8 +94,7 @@ std::vector<TapRegion> tapRegions(const ConvShape& s, bool transposed, size_t mo
         while (wide < taps && phase.taps[wide].ky == phase.taps[0].ky) ++wide;
         const TapLine down{wide ? taps / wide : 0, taps ? phase.taps[0].dy : 0,
                            wide < taps ? phase.taps[wide].dy - phase.taps[0].dy : 1};
-        const TapLine across{wide, taps ? phase.taps[0].dx : 0,
-                             wide > 1 ? phase.taps[1].dx - phase.taps[0].dx : 1};
+        const TapLine across{wide, taps ? phase.taps[0].dx : 0, wide > 1 ? phase.taps[1].dx - phase.taps[0].dx : 1};
         const std::vector<Band> rows = bands(phase.rows, s.ih, transposed ? 1 : s.strideH, down, most),
                                 columns = bands(phase.cols, s.iw, transposed ? 1 : s.strideW, across, most);
         if (rows.empty() || columns.empty()) return {};
@@ -109,10 +108,9 @@ std::vector<TapRegion> tapRegions(const ConvShape& s, bool transposed, size_t mo
                 regions.push_back(std::move(region));
             }
         }
-        std::stable_sort(regions.begin() + static_cast<ptrdiff_t>(begin), regions.end(),
-                         [](const TapRegion& a, const TapRegion& b) {
-                             return int64_t{a.rows} * a.cols > int64_t{b.rows} * b.cols;
-                         });
+        std::stable_sort(
+            regions.begin() + static_cast<ptrdiff_t>(begin), regions.end(),
+            [](const TapRegion& a, const TapRegion& b) { return int64_t{a.rows} * a.cols > int64_t{b.rows} * b.cols; });
     }
     return regions;
 }

@@ -91,11 +91,9 @@ class DilatedPlan final : public ConvPlan {
         parallelRanges(pool, rows, 4 * pool.threads(), [&](long begin, long end) {
             for (long r = begin; r < end; ++r) {
                 const long map = r / side.denseHeight / side.blocks;
-                const int dx = static_cast<int>(map % s_.dilateW),
-                          dy = static_cast<int>(map / s_.dilateW % s_.dilateH);
+                const int dx = static_cast<int>(map % s_.dilateW), dy = static_cast<int>(map / s_.dilateW % s_.dilateH);
                 body(Row{static_cast<int>(map / s_.dilateW / s_.dilateH), dy, dx,
-                         static_cast<int>(r / side.denseHeight % side.blocks),
-                         static_cast<int>(r % side.denseHeight)});
+                         static_cast<int>(r / side.denseHeight % side.blocks), static_cast<int>(r % side.denseHeight)});
             }
         });
     }

@@ -1,5 +1,6 @@
-// Direct convolutions to a few outputs, as nets end with: products run along the input channels, since with one output or
-// three most lanes of a vector of outputs would be empty. Taps outside of the map are skipped, so the input is read as it lies.
+// Direct convolutions to a few outputs, as nets end with: products run along the input channels, since with one output
+// or three most lanes of a vector of outputs would be empty. Taps outside of the map are skipped, so the input is read
+// as it lies.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -7,9 +8,9 @@
 #include "backends/cpu/kernels/conv/conv_cost.h"
 #include "backends/cpu/kernels/conv/conv_implementations.h"
 #include "backends/cpu/kernels/conv/conv_phases.h"
+#include "backends/cpu/kernels/conv/few_outputs.h"
 #include "backends/cpu/kernels/cpu_costs.h"
 #include "backends/cpu/kernels/elementwise/elementwise.h"
-#include "backends/cpu/kernels/conv/few_outputs.h"
 #include "backends/cpu/kernels/gemm/panels.h"
 #include "base/error.h"
 
@@ -102,8 +103,7 @@ class FewOutputsPlan final : public ConvPlan, FloatWeightPacker {
         t.dstPixelStride = lines.columns ? dstDown : P;
         t.m = chunkBegin(lines.length, piece + 1, lines.pieces) - from;
         t.a = job.src + n * icb_ * plane + line * (lines.columns ? right : down) + from * t.pixelStride;
-        const ptrdiff_t at =
-            walk.dst + line * (lines.columns ? ptrdiff_t(P) : dstDown) + from * t.dstPixelStride;
+        const ptrdiff_t at = walk.dst + line * (lines.columns ? ptrdiff_t(P) : dstDown) + from * t.dstPixelStride;
         t.tapOffset = walk.offsets.data();
         t.tapRun = walk.taps.data();
         t.taps = static_cast<int>(walk.offsets.size());
@@ -146,9 +146,8 @@ class FewOutputsPlan final : public ConvPlan, FloatWeightPacker {
 
 bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return !options.transposed && !options.srcNchw && options.groups == 1 && !options.byRows &&
-           options.quantization.bits == 0 && options.algorithm == ConvAlgorithm::Auto &&
-           s.oc <= k.lanes / 2 && !convReadsNchw(s, options) && !roundsToBf16(k, s, options) &&
-           !tapRegions(s, false, kMaxRegions).empty();
+           options.quantization.bits == 0 && options.algorithm == ConvAlgorithm::Auto && s.oc <= k.lanes / 2 &&
+           !convReadsNchw(s, options) && !roundsToBf16(k, s, options) && !tapRegions(s, false, kMaxRegions).empty();
 }
 
 double cycles(const Kernels& k, const ConvShape& s, const ConvOptions&) {

@@ -1,5 +1,5 @@
-// Products with a few outputs: vectors of input channels are multiplied by those of the weights, and their lanes are added up
-// at the end. With vectors of outputs all but a few lanes would be multiplied for nothing.
+// Products with a few outputs: vectors of input channels are multiplied by those of the weights, and their lanes are
+// added up at the end. With vectors of outputs all but a few lanes would be multiplied for nothing.
 #include "backends/cpu/kernels/conv/few_outputs.h"
 
 #include <algorithm>

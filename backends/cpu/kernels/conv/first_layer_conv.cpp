@@ -5,8 +5,8 @@
 
 #include "backends/cpu/kernels/conv/conv_cost.h"
 #include "backends/cpu/kernels/conv/conv_implementations.h"
-#include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/kernels/conv/gemm_conv.h"
+#include "backends/cpu/kernels/conv_packing.h"
 
 namespace mnnc {
 namespace {
@@ -24,8 +24,7 @@ struct PlaneGeometry : GemmGeometry {
 void placeStrips(const Kernels& k, const ConvShape& s, PlaneGeometry& g) {
     const long row = long(s.ic) * g.extent.width * long(sizeof(float));
     const long most = std::max(1L, (k.costs->cache.firstLayerStrip / row - g.extent.tapRows) / s.strideH + 1);
-    const int strips =
-        std::max(ceilDiv(s.oh, static_cast<int>(std::min<long>(most, s.oh))), std::min(s.oh, 8));
+    const int strips = std::max(ceilDiv(s.oh, static_cast<int>(std::min<long>(most, s.oh))), std::min(s.oh, 8));
     g.stripRows = ceilDiv(s.oh, strips);
     g.plane = ((g.stripRows - 1) * ptrdiff_t(s.strideH) + g.extent.tapRows) * g.extent.width;
     g.stripFloats = roundUpFloats(size_t(s.ic) * g.plane);
@@ -95,8 +94,8 @@ class FirstLayerPlan final : public GemmConvPlan {
             float* strip = reinterpret_cast<float*>(image.memory) + slot * stripFloats_;
             const int u0 = chunk * stripRows_, u1 = std::min(s_.oh, u0 + stripRows_);
             fillStrip(image.src, u0, u1, strip);
-            runPanels(image, GemmSource<float>{strip, plane_, u0 * s_.strideH}, 0, {0, panelCount()}, false,
-                      u0, u1, slot);
+            runPanels(image, GemmSource<float>{strip, plane_, u0 * s_.strideH}, 0, {0, panelCount()}, false, u0, u1,
+                      slot);
         });
     }
 

@@ -65,8 +65,8 @@ int GemmConvPlan::sliceBlocks(size_t index) const {
     const OutputWalk& walk = geometry_.walks[index];
     // The weights of a slice follow one another only where they have no taps beside the one of this walk.
     const bool oneTap = geometry_.tapRuns.empty() && geometry_.tapOffsets[index].size() == 1;
-    const bool wholeSums = options_.groups > 1 || options_.bf16 || options_.rowTaps > 0 ||
-                           weights_.quantized() || !walk.byPixel || !oneTap;
+    const bool wholeSums = options_.groups > 1 || options_.bf16 || options_.rowTaps > 0 || weights_.quantized() ||
+                           !walk.byPixel || !oneTap;
     const int64_t pixelBytes = int64_t{icb_} * k_.lanes * int64_t{sizeof(float)};
     if (wholeSums || walk.units * pixelBytes <= k_.costs->cache.gemmInput) return icb_;
     const int64_t slices = ceilDiv(kUsualPixels * pixelBytes, k_.costs->cache.gemmInput);
@@ -124,8 +124,8 @@ void GemmConvPlan::runSource(const GemmImage& image, const GemmSource<T>& src, T
     }
 }
 
-// The part of a panel's sum over `blocks` blocks of channels from `first` on. The first part adds the residual, which may
-// be where the sum is kept, the last one does the rest of the epilogue.
+// The part of a panel's sum over `blocks` blocks of channels from `first` on. The first part adds the residual, which
+// may be where the sum is kept, the last one does the rest of the epilogue.
 void GemmConvPlan::takeSlice(PanelArgs& t, const GemmPanel& panel, int first, int blocks) const {
     const bool last = first + blocks >= icb_;
     t.a += first * t.blockStride;
@@ -171,8 +171,7 @@ void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, s
             if (slice < icb_) {
                 const int next = at + 1 < count ? i + 1 : panels.begin;
                 takeSlice(t, weights_.panels()[i], step / count * slice, slice);
-                const int then =
-                    (step + 1) / count * slice;  // beyond the last slice there is nothing to fetch
+                const int then = (step + 1) / count * slice;  // beyond the last slice there is nothing to fetch
                 if (then < icb_)
                     t.next = weights_.panel<T>(image.packed, walk.phase, next, nullptr) +
                              size_t(then) * k_.lanes * weights_.panels()[next].nb * k_.lanes;
@@ -198,9 +197,7 @@ void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, s
                 const ptrdiff_t place =
                     weights_.panels()[i].block * walk.dstBlock + walk.dst + ptrdiff_t(u) * walk.dstUnit;
                 sum.dst = image.dst + place;
-                sum.residual = earlier               ? sum.dst
-                               : image.post.residual ? image.post.residual + place
-                                                     : nullptr;
+                sum.residual = earlier ? sum.dst : image.post.residual ? image.post.residual + place : nullptr;
                 product(k_, sum);
             }
         }
@@ -235,11 +232,10 @@ PanelArgsOf<T> GemmConvPlan::panelArgs(const GemmSource<T>& src, size_t walk, in
 
 template void GemmConvPlan::runSource(const GemmImage&, const GemmSource<float>&, ThreadPool&) const;
 template void GemmConvPlan::runSource(const GemmImage&, const GemmSource<uint16_t>&, ThreadPool&) const;
-template void GemmConvPlan::runPanels(const GemmImage&, const GemmSource<float>&, size_t, Panels, bool, int,
-                                      int, int) const;
-template void GemmConvPlan::runPanels(const GemmImage&, const GemmSource<uint16_t>&, size_t, Panels, bool,
-                                      int, int, int) const;
-template PanelArgs GemmConvPlan::panelArgs(const GemmSource<float>&, size_t, int, const float*,
-                                           const PostOps&) const;
+template void GemmConvPlan::runPanels(const GemmImage&, const GemmSource<float>&, size_t, Panels, bool, int, int,
+                                      int) const;
+template void GemmConvPlan::runPanels(const GemmImage&, const GemmSource<uint16_t>&, size_t, Panels, bool, int, int,
+                                      int) const;
+template PanelArgs GemmConvPlan::panelArgs(const GemmSource<float>&, size_t, int, const float*, const PostOps&) const;
 
 }  // namespace mnnc

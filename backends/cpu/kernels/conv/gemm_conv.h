@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "backends/cpu/kernels/conv/conv.h"
-#include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/conv/gemm_conv_weights.h"
+#include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/gemm/panels.h"
 
 namespace mnnc {
@@ -63,9 +63,7 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     int64_t packedWeightBytes() const override { return static_cast<int64_t>(weights_.packedBytes()); }
     std::string weightVariant() const override { return weights_.variant(); }
     const FloatWeightPacker* floatPacker() const override { return weights_.quantized() ? nullptr : this; }
-    const QuantizedWeightPacker* quantizedPacker() const override {
-        return weights_.quantized() ? this : nullptr;
-    }
+    const QuantizedWeightPacker* quantizedPacker() const override { return weights_.quantized() ? this : nullptr; }
     int64_t scratchBytes(int threads) const override;
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
              ThreadPool& pool) const override {
@@ -77,8 +75,7 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     }
 
   protected:
-    GemmConvPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options,
-                 GemmGeometry geometry);
+    GemmConvPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options, GemmGeometry geometry);
 
     // The scratch for what products read in place of the input.
     virtual size_t sourceBytes(int threads) const = 0;
@@ -86,8 +83,9 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     // How many units' input stays in the cache while the panels pass by.
     virtual long cacheUnits(int threads) const;
 
-    // Blocks of channels that a product sums up at a time: all of them, unless so many pixels as fill the tiles of products
-    // would not stay in the cache while the panels pass by. What a slice has summed up is stored, and the next adds to it.
+    // Blocks of channels that a product sums up at a time: all of them, unless so many pixels as fill the tiles of
+    // products would not stay in the cache while the panels pass by. What a slice has summed up is stored, and the next
+    // adds to it.
     int sliceBlocks(size_t walk) const;
     // Whether no pixel is read by two taps: a slice of them reads as small a part of the input.
     bool apartTaps() const { return !options_.transposed && s_.strideH >= s_.kh && s_.strideW >= s_.kw; }
@@ -107,8 +105,8 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
         int begin, end;
     };
     template <typename T>
-    void runPanels(const GemmImage& image, const GemmSource<T>& src, size_t walk, Panels panels,
-                   bool backwards, int u0, int u1, int slot) const;
+    void runPanels(const GemmImage& image, const GemmSource<T>& src, size_t walk, Panels panels, bool backwards, int u0,
+                   int u1, int slot) const;
     // The arguments of a panel except where it writes and how many pixels; it reads from the source's first.
     template <typename T>
     PanelArgsOf<T> panelArgs(const GemmSource<T>& src, size_t walk, int panel, const T* weights,
@@ -143,7 +141,7 @@ struct RowGeometry : GemmGeometry {
 RowGeometry rowGeometry(const Kernels& k, const ConvShape& shape, bool transposed);
 
 // Products row by row: of floats, from the input itself or from a copy with a border; or of bf16.
-std::unique_ptr<ConvPlan> makeRowGemmPlan(const Kernels& k, const ConvShape& shape,
-                                          const ConvOptions& options, const char* algorithm);
+std::unique_ptr<ConvPlan> makeRowGemmPlan(const Kernels& k, const ConvShape& shape, const ConvOptions& options,
+                                          const char* algorithm);
 
 }  // namespace mnnc

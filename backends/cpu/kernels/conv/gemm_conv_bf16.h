@@ -14,13 +14,12 @@ class Bf16GemmConvPlan : public GemmConvPlan {
 
     // The source has `height` positions; an output reads `tapRows` of them. A position takes as many elements
     // of the strip as OutputWalk has it.
-    Bf16GemmConvPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options,
-                     GemmGeometry geometry, int height, int tapRows)
+    Bf16GemmConvPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options, GemmGeometry geometry,
+                     int height, int tapRows)
         : GemmConvPlan(k, shape, options, std::move(geometry)), height_(height), tapRows_(tapRows) {}
 
     // Rounds positions begin .. end of all blocks' positions, counted through.
-    virtual void fillStrip(const float* image, Positions positions, uint16_t* strip, long begin,
-                           long end) const = 0;
+    virtual void fillStrip(const float* image, Positions positions, uint16_t* strip, long begin, long end) const = 0;
 
   private:
     size_t sourceBytes(int threads) const override;

@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "backends/cpu/kernels/conv/conv_cost.h"
-#include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/kernels/conv/gemm_conv.h"
 #include "backends/cpu/kernels/conv/gemm_conv_bf16.h"
+#include "backends/cpu/kernels/conv_packing.h"
 
 namespace mnnc {
 namespace {
@@ -13,8 +13,8 @@ namespace {
 // Reads the input itself, or a copy of it where a tap leaves the map.
 class RowGemmPlan final : public GemmConvPlan {
   public:
-    RowGemmPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options,
-                RowGeometry geometry, const char* algorithm)
+    RowGemmPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options, RowGeometry geometry,
+                const char* algorithm)
         : GemmConvPlan(k, shape, options, geometry),
           algorithm_(algorithm),
           extent_(geometry.extent),
@@ -64,8 +64,8 @@ class RowGemmPlan final : public GemmConvPlan {
 // Strips bring their border along.
 class Bf16RowGemmPlan final : public Bf16GemmConvPlan {
   public:
-    Bf16RowGemmPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options,
-                    RowGeometry geometry, const char* algorithm)
+    Bf16RowGemmPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options, RowGeometry geometry,
+                    const char* algorithm)
         : Bf16GemmConvPlan(k, shape, options, geometry, geometry.extent.height, geometry.extent.tapRows),
           algorithm_(algorithm),
           extent_(geometry.extent),

@@ -10,8 +10,8 @@
 #include "backends/cpu/kernels/conv/conv_cost.h"
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/conv_packing.h"
-#include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/gemm/panels.h"
+#include "backends/cpu/kernels/pack.h"
 #include "base/error.h"
 
 namespace mnnc {
@@ -28,8 +28,8 @@ GemmConvWeights::GemmConvWeights(const Kernels& k, const ConvShape& shape, const
         dequant_ = DequantPanels(k, options.quantization, shape, DequantPanels::Rows::TapMajor);
     makePanels(pixels);
     if (int64_t(panels_.size()) * int64_t(phases_.size()) > INT_MAX)
-        fail(Status::NotSupported, "a deconvolution to %d channels with a stride of %dx%d is too large",
-             s_.oc, s_.strideH, s_.strideW);
+        fail(Status::NotSupported, "a deconvolution to %d channels with a stride of %dx%d is too large", s_.oc,
+             s_.strideH, s_.strideW);
     for (const ConvPhase& phase : phases_) {
         for (const GemmPanel& p : panels_) {
             offsets_.push_back(elements_);
@@ -73,8 +73,7 @@ void GemmConvWeights::makePanels(int pixels) {
             panelBlocks_ = std::clamp(static_cast<int>(most), 1, panelBlocks_);
         }
         for (int g = 0; g < groups; ++g) {
-            for (const OutPanel& o : splitPanels(g * blocks, blocks, panelBlocks_))
-                addPanel(o, g * icg, (g + 1) * icg);
+            for (const OutPanel& o : splitPanels(g * blocks, blocks, panelBlocks_)) addPanel(o, g * icg, (g + 1) * icg);
         }
         return;
     }
@@ -94,9 +93,8 @@ std::string GemmConvWeights::variant() const {
                   transposed         ? "deconv"
                   : options_.rowTaps ? "planar"
                                      : "tap",
-                  k_.lanes, panelBlocks_, options_.groups, transposed ? s_.strideH : 0,
-                  transposed ? s_.strideW : 0, transposed ? s_.padTop % s_.strideH : 0,
-                  transposed ? s_.padLeft % s_.strideW : 0) +
+                  k_.lanes, panelBlocks_, options_.groups, transposed ? s_.strideH : 0, transposed ? s_.strideW : 0,
+                  transposed ? s_.padTop % s_.strideH : 0, transposed ? s_.padLeft % s_.strideW : 0) +
            (transposed ? format(".d%dx%d.o%dx%d", s_.dilateH, s_.dilateW, std::min(s_.strideH, s_.oh),
                                 std::min(s_.strideW, s_.ow))
                        : std::string());
@@ -124,16 +122,14 @@ void GemmConvWeights::pack(const WeightReader& weights, void* packed, ThreadPool
     packInChunks(k_, pool, panels, weights, end, [&](int i, const float* own) { packOne(0, i, own); });
 }
 
-void GemmConvWeights::packQuantized(const QuantizedWeightsView& weights, void* packed,
-                                    ThreadPool& pool) const {
+void GemmConvWeights::packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const {
     parallelFor(pool, static_cast<int>(panels_.size()), [&](int i) {
         dequant_.pack(weights, {panels_[i].block, panels_[i].nb}, packed);
     });
 }
 
 template <typename T>
-void GemmConvWeights::packPanel(const float* weights, T* out, const ConvPhase& phase,
-                                const GemmPanel& p) const {
+void GemmConvWeights::packPanel(const float* weights, T* out, const ConvPhase& phase, const GemmPanel& p) const {
     const int P = k_.lanes, width = p.nb * P, icg = s_.ic / options_.groups, ocg = s_.oc / options_.groups;
     const int area = s_.kh * s_.kw, length = p.length, first = p.block * P;
     const bool byRows = options_.rowTaps != 0, transposed = options_.transposed;
@@ -149,8 +145,7 @@ void GemmConvWeights::packPanel(const float* weights, T* out, const ConvPhase& p
                 const int oc = p.block * P + l;
                 float w = 0.0f;
                 if (oc < s_.oc && oc / ocg == group) {
-                    const size_t at =
-                        transposed ? size_t(c) * ocg + oc % ocg : size_t(oc - first) * icg + c % icg;
+                    const size_t at = transposed ? size_t(c) * ocg + oc % ocg : size_t(oc - first) * icg + c % icg;
                     w = weights[at * area + spot];
                 }
                 to[l] = w;

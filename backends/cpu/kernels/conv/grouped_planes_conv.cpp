@@ -43,8 +43,7 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
           bundles_(ceilDiv(groups, bundle_)) {
         // With a stride s the input is cut into s x s phases, so that every tap reads one place after
         // another.
-        const int reachY = (s_.kh - 1) * s_.dilateH / s_.strideH,
-                  reachX = (s_.kw - 1) * s_.dilateW / s_.strideW;
+        const int reachY = (s_.kh - 1) * s_.dilateH / s_.strideH, reachX = (s_.kw - 1) * s_.dilateW / s_.strideW;
         width_ = s_.ow + reachX;
         const auto strip = [&](int pieces) {
             strips_ = pieces;
@@ -56,14 +55,13 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
         };
         int pieces = taskCount(bundles_ * s_.batch, s_.oh, threads);
         const auto most = static_cast<size_t>(k.costs->cache.groupedPlanes) / sizeof(float);
-        for (strip(pieces); slotFloats_ > most && pieces < s_.oh; strip(pieces))
-            pieces = std::min(s_.oh, pieces * 2);
+        for (strip(pieces); slotFloats_ > most && pieces < s_.oh; strip(pieces)) pieces = std::min(s_.oh, pieces * 2);
         for (int ky = 0; ky < s_.kh; ++ky)
             for (int kx = 0; kx < s_.kw; ++kx) {
                 const int y = ky * s_.dilateH, x = kx * s_.dilateW;
                 const int phase = y % s_.strideH * s_.strideW + x % s_.strideW;
-                taps_.push_back(static_cast<ptrdiff_t>(phase * phaseFloats_) +
-                                ptrdiff_t(y / s_.strideH) * width_ + x / s_.strideW);
+                taps_.push_back(static_cast<ptrdiff_t>(phase * phaseFloats_) + ptrdiff_t(y / s_.strideH) * width_ +
+                                x / s_.strideW);
             }
         for (int left = ocg_; left > 0;) {
             int outputs = k.grouped->maxOutputs;
@@ -78,9 +76,7 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
     }
     const FloatWeightPacker* floatPacker() const override { return this; }
 
-    std::string weightVariant() const override {
-        return format("planes.o%d.g%d", k_.grouped->maxOutputs, groups_);
-    }
+    std::string weightVariant() const override { return format("planes.o%d.g%d", k_.grouped->maxOutputs, groups_); }
     std::string algorithm() const override { return "grouped"; }
     bool addsInPlace() const override { return false; }  // storeRows() stores, then adds
 
@@ -132,8 +128,7 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
         for (size_t i = 0; i < row; i += kColumns) {
             const size_t count = std::min(kColumns, row - i);
             k_.pack->rowsToBlock(from + i, row, outputs, count, columns);
-            for (size_t j = 0; j < count; ++j, to += outputs)
-                std::copy(columns + j * P, columns + j * P + outputs, to);
+            for (size_t j = 0; j < count; ++j, to += outputs) std::copy(columns + j * P, columns + j * P + outputs, to);
         }
     }
 
@@ -196,8 +191,8 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
             const int j1 = first >= s_.iw ? j0 : std::clamp((s_.iw - 1 - first) / step + 1, j0, width_);
             if (j0 == j1) continue;
             if (step == 1) {
-                k_.pack->blockToRows(from + ptrdiff_t(j0 + first) * P, lanes, static_cast<size_t>(j1 - j0),
-                                     to + j0, inStride_);
+                k_.pack->blockToRows(from + ptrdiff_t(j0 + first) * P, lanes, static_cast<size_t>(j1 - j0), to + j0,
+                                     inStride_);
                 continue;
             }
             // Neighbours of a phase are `step` pixels apart: gathered first, a few at a time.
@@ -224,11 +219,10 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
             for (int row = row0; row < row1; ++row) {
                 const size_t at = ((size_t(n) * ocb_ + c / P) * s_.oh + row) * line;
                 float* to = job.dst + at;
-                k_.pack->rowsToBlock(out + outStride_ * (c - c0) + size_t(row - row0) * width_, outStride_,
-                                     lanes, static_cast<size_t>(s_.ow), to);
+                k_.pack->rowsToBlock(out + outStride_ * (c - c0) + size_t(row - row0) * width_, outStride_, lanes,
+                                     static_cast<size_t>(s_.ow), to);
                 if (post.residual)
-                    binaryKernels(k_.id).byCode[0](to, Elements::Each, post.residual + at, Elements::Each, to,
-                                                   line);
+                    binaryKernels(k_.id).byCode[0](to, Elements::Each, post.residual + at, Elements::Each, to, line);
                 if (finish) unaryKernels(k_.id).activate(to, line, post.act, post.lo, post.hi);
             }
         }
@@ -256,9 +250,9 @@ bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
 // At least: two multiply-adds a cycle, and the copies between planes and blocks.
 double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     const double vectors = double(s.batch) * ceilDiv(s.oh * s.ow, k.lanes) * s.oc;
-    const double copies =
-        double(s.batch) * (double(s.ic) * s.ih * s.iw + double(s.oc) * s.oh * s.ow) / k.lanes;
-    return vectors * (s.ic / options.groups) * s.kh * s.kw / k.costs->cycles.tile.multiplyAdds + copies * k.costs->cycles.copy;
+    const double copies = double(s.batch) * (double(s.ic) * s.ih * s.iw + double(s.oc) * s.oh * s.ow) / k.lanes;
+    return vectors * (s.ic / options.groups) * s.kh * s.kw / k.costs->cycles.tile.multiplyAdds +
+           copies * k.costs->cycles.copy;
 }
 
 std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {

@@ -44,8 +44,7 @@ class Runner {
         if (const QuantizedWeightPacker* packer = plan_->quantizedPacker()) {
             const std::vector<int8_t> codes(count, 1);
             const size_t scales = size_t(s.oc) * options.quantization.blocks;
-            const std::vector<float> scale(scales, 0.01f),
-                minimum(options.quantization.minima ? scales : 0, 0.01f);
+            const std::vector<float> scale(scales, 0.01f), minimum(options.quantization.minima ? scales : 0, 0.01f);
             packer->packQuantized({codes, scale, minimum}, packed_.data(), pool);
         } else {
             const std::vector<float> weights(count, 0.01f);
@@ -74,8 +73,8 @@ double median(std::vector<double>& values) {
 
 }  // namespace
 
-std::vector<double> measureConvCandidates(const Kernels& k, const ConvShape& shape,
-                                          const ConvOptions& options, ThreadPool& pool) {
+std::vector<double> measureConvCandidates(const Kernels& k, const ConvShape& shape, const ConvOptions& options,
+                                          ThreadPool& pool) {
     const ConvShape s = plannedShape(shape, options);
     Maps maps(k, s);
     std::vector<Runner> runners;

@@ -6,9 +6,9 @@
 
 namespace mnnc {
 
-// Milliseconds of each of convCandidates(), in their order: medians of interleaved runs on all threads of the pool, with
-// weights and maps of their own. All of them are in memory at the same time.
-std::vector<double> measureConvCandidates(const Kernels& k, const ConvShape& shape,
-                                          const ConvOptions& options, ThreadPool& pool);
+// Milliseconds of each of convCandidates(), in their order: medians of interleaved runs on all threads of the pool,
+// with weights and maps of their own. All of them are in memory at the same time.
+std::vector<double> measureConvCandidates(const Kernels& k, const ConvShape& shape, const ConvOptions& options,
+                                          ThreadPool& pool);
 
 }  // namespace mnnc

@@ -1,6 +1,6 @@
-// Transposed convolutions to few channels as dense ones: the outputs of all phases at one place of the input are the channels
-// of a convolution, with zeros for the taps that a phase does not read. With three channels and a stride of two these are
-// twelve, which fill a vector that each phase alone would leave almost empty.
+// Transposed convolutions to few channels as dense ones: the outputs of all phases at one place of the input are the
+// channels of a convolution, with zeros for the taps that a phase does not read. With three channels and a stride of
+// two these are twelve, which fill a vector that each phase alone would leave almost empty.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -9,8 +9,8 @@
 #include "backends/cpu/kernels/chunks.h"
 #include "backends/cpu/kernels/conv/conv_cost.h"
 #include "backends/cpu/kernels/conv/conv_implementations.h"
-#include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/kernels/conv/conv_phases.h"
+#include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/kernels/cpu_costs.h"
 #include "base/checked.h"
 
@@ -53,7 +53,8 @@ ConvOptions denseOptions(const ConvOptions& options) {
     return dense;
 }
 
-// The dense convolution with fewer cycles: with a row and a column of zeros more, one of 2x2 is one of 3x3, for Winograd.
+// The dense convolution with fewer cycles: with a row and a column of zeros more, one of 2x2 is one of 3x3, for
+// Winograd.
 struct Dense {
     ConvShape shape;
     const ConvImplementation* implementation;
@@ -90,8 +91,8 @@ class PhasedPlan final : public ConvPlan, FloatWeightPacker {
     std::string algorithm() const override { return "phased " + plan_->algorithm(); }
     int64_t packedWeightBytes() const override { return plan_->packedWeightBytes(); }
     std::string weightVariant() const override {
-        return plan_->weightVariant() + format(".s%dx%d.a%dx%d.k%dx%d", s_.strideH, s_.strideW, s_.padTop,
-                                               s_.padLeft, dense_.kh, dense_.kw);
+        return plan_->weightVariant() +
+               format(".s%dx%d.a%dx%d.k%dx%d", s_.strideH, s_.strideW, s_.padTop, s_.padLeft, dense_.kh, dense_.kw);
     }
     const FloatWeightPacker* floatPacker() const override { return this; }
     bool addsInPlace() const override { return true; }  // residuals are copied before anything is stored
@@ -137,21 +138,19 @@ class PhasedPlan final : public ConvPlan, FloatWeightPacker {
         });
     }
 
-    // move(place in the dense map, offset in the output) for the channels of the pixels of a row of the output: all pixels of
-    // a phase's channel before those of the next, since only their distances are the same.
+    // move(place in the dense map, offset in the output) for the channels of the pixels of a row of the output: all
+    // pixels of a phase's channel before those of the next, since only their distances are the same.
     template <typename Move>
     void copyRow(int n, int y, Move&& move, float* dense) const {
         const int P = k_.lanes, blocks = ceilDiv(s_.oc, P), denseBlocks = ceilDiv(dense_.oc, P);
-        const ptrdiff_t plane = ptrdiff_t(s_.oh) * s_.ow * P,
-                        densePlane = ptrdiff_t(dense_.oh) * dense_.ow * P;
+        const ptrdiff_t plane = ptrdiff_t(s_.oh) * s_.ow * P, densePlane = ptrdiff_t(dense_.oh) * dense_.ow * P;
         for (int px = 0; px < s_.strideW; ++px) {
             const int pixels = ceilDiv(s_.ow - px, s_.strideW);
             for (int c = 0; c < s_.oc; ++c) {
                 const int d = (y % s_.strideH * s_.strideW + px) * s_.oc + c;
                 float* from = dense + (ptrdiff_t(n) * denseBlocks + d / P) * densePlane +
                               ptrdiff_t(y / s_.strideH) * dense_.ow * P + d % P;
-                ptrdiff_t to =
-                    (ptrdiff_t(n) * blocks + c / P) * plane + (ptrdiff_t(y) * s_.ow + px) * P + c % P;
+                ptrdiff_t to = (ptrdiff_t(n) * blocks + c / P) * plane + (ptrdiff_t(y) * s_.ow + px) * P + c % P;
                 const ptrdiff_t step = ptrdiff_t(s_.strideW) * P;
                 for (int x = 0; x < pixels; ++x, from += P, to += step) move(from, to);
             }

@@ -48,9 +48,7 @@ class PointwisePlan final : public GemmConvPlan, private TileableConv {
                   const PixelGeometry& geometry)
         : GemmConvPlan(k, shape, options, geometry), plane_(geometry.plane) {}
 
-    std::string algorithm() const override {
-        return (options_.groups > 1 ? "grouped" : "gemm1x1") + weights_.suffix();
-    }
+    std::string algorithm() const override { return (options_.groups > 1 ? "grouped" : "gemm1x1") + weights_.suffix(); }
     const TileableConv* tileable() const override { return s_.ih * s_.iw > 1 ? this : nullptr; }
 
   private:
@@ -65,8 +63,8 @@ class PointwisePlan final : public GemmConvPlan, private TileableConv {
     const float* weightsOf(const void* packed, int i, void* expanded) const override {
         return weights_.panel<float>(packed, 0, i, expanded);
     }
-    void runPixels(const float* image, const float* weights, int i, int begin, int end, float* dst,
-                   ptrdiff_t dstBlock, const PostOps& post) const override {
+    void runPixels(const float* image, const float* weights, int i, int begin, int end, float* dst, ptrdiff_t dstBlock,
+                   const PostOps& post) const override {
         PanelArgs t = panelArgs(GemmSource<float>{image, plane_, 0}, 0, i, weights, post);
         t.a += begin * t.pixelStride;
         t.dst = dst;
@@ -94,13 +92,10 @@ class Bf16PointwisePlan final : public Bf16GemmConvPlan {
           plane_(geometry.plane),
           sampled_(shape.oh * shape.ow != shape.ih * shape.iw) {}
 
-    std::string algorithm() const override {
-        return std::string("gemm1x1.") + k_.bf16->type + weights_.suffix();
-    }
+    std::string algorithm() const override { return std::string("gemm1x1.") + k_.bf16->type + weights_.suffix(); }
 
   private:
-    void fillStrip(const float* image, Positions pixels, uint16_t* strip, long begin,
-                   long end) const override {
+    void fillStrip(const float* image, Positions pixels, uint16_t* strip, long begin, long end) const override {
         const int P = k_.lanes;
         while (begin < end) {
             const int c = static_cast<int>(begin / pixels.count), at = static_cast<int>(begin % pixels.count);
@@ -127,10 +122,8 @@ bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     if (options.srcNchw && !isFullyConnected(s, options)) return false;
     if (options.dstRowMajor && !convWritesRowMajor(k, s, options)) return false;
     if (s.kh * s.kw != 1 || s.padTop != 0 || s.padLeft != 0) return false;
-    const bool all =
-        s.oh == s.ih && s.ow == s.iw && (s.strideH == 1 || s.oh == 1) && (s.strideW == 1 || s.ow == 1);
-    return all ||
-           (roundsToBf16(k, s, options) && (s.oh - 1) * s.strideH < s.ih && (s.ow - 1) * s.strideW < s.iw);
+    const bool all = s.oh == s.ih && s.ow == s.iw && (s.strideH == 1 || s.oh == 1) && (s.strideW == 1 || s.ow == 1);
+    return all || (roundsToBf16(k, s, options) && (s.oh - 1) * s.strideH < s.ih && (s.ow - 1) * s.strideW < s.iw);
 }
 
 double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {

@@ -16,12 +16,10 @@ int piecesFor(int panels, int rows, int threads) {
 
 }  // namespace
 
-std::unique_ptr<PointwiseDepthwisePlan> PointwiseDepthwisePlan::make(const Kernels& k,
-                                                                     const ConvShape& pointwise,
+std::unique_ptr<PointwiseDepthwisePlan> PointwiseDepthwisePlan::make(const Kernels& k, const ConvShape& pointwise,
                                                                      const ConvOptions& pointwiseOptions,
                                                                      const ConvShape& depthwise) {
-    if (depthwise.oc != depthwise.ic || depthwise.oc == 1)
-        return nullptr;  // a single channel is a dense convolution
+    if (depthwise.oc != depthwise.ic || depthwise.oc == 1) return nullptr;  // a single channel is a dense convolution
     std::unique_ptr<ConvPlan> first = makeConvPlan(k, pointwise, pointwiseOptions);
     if (!first->tileable()) return nullptr;
     auto second = makeConvPlan(k, depthwise, depthwise.oc, pointwiseOptions.threads);
@@ -30,8 +28,8 @@ std::unique_ptr<PointwiseDepthwisePlan> PointwiseDepthwisePlan::make(const Kerne
 }
 
 PointwiseDepthwisePlan::PointwiseDepthwisePlan(const Kernels& k, std::unique_ptr<ConvPlan> pointwisePlan,
-                                               std::unique_ptr<ConvPlan> depthwisePlan,
-                                               const ConvShape& pointwise, const ConvShape& depthwise)
+                                               std::unique_ptr<ConvPlan> depthwisePlan, const ConvShape& pointwise,
+                                               const ConvShape& depthwise)
     : k_(k),
       pointwise_(std::move(pointwisePlan)),
       depthwise_(std::move(depthwisePlan)),
@@ -105,13 +103,12 @@ void PointwiseDepthwisePlan::runPiece(const Job& job, int panel, int begin, int 
         const int stop = std::min(end, y + step_), first = firstRow(y), need = lastRow(stop - 1);
         const int kept = std::max(0, made - first);
         for (int b = 0; b < out.nb && kept > 0; ++b)
-            std::memmove(strip + b * plane, strip + b * plane + (first - base) * row,
-                         kept * row * sizeof(float));
+            std::memmove(strip + b * plane, strip + b * plane + (first - base) * row, kept * row * sizeof(float));
         base = first;
         made = first + kept;
         if (made < need) {
-            tiles.runPixels(job.src, weights, panel, made * d_.iw, need * d_.iw, strip + (made - base) * row,
-                            plane, job.pointwise.post);
+            tiles.runPixels(job.src, weights, panel, made * d_.iw, need * d_.iw, strip + (made - base) * row, plane,
+                            job.pointwise.post);
             made = need;
         }
         // The strip as a map of its own, which begins with row `base`.

@@ -7,11 +7,11 @@
 #include <cstring>
 #include <limits>
 
-#include "backends/cpu/kernels/costs/calibrate_timing.h"
 #include "backends/cpu/kernels/chunks.h"
-#include "backends/cpu/kernels/conv_kernels.h"
-#include "backends/cpu/kernels/elementwise/elementwise.h"
 #include "backends/cpu/kernels/conv/few_outputs.h"
+#include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/costs/calibrate_timing.h"
+#include "backends/cpu/kernels/elementwise/elementwise.h"
 #include "backends/cpu/kernels/gemm/panels.h"
 #include "backends/cpu/kernels/winograd/winograd_weights.h"
 
@@ -59,8 +59,8 @@ class Calibration {
     // A panel of the widest kind, `tiles` tiles high.
     double productSeconds(int tiles, int channels) const {
         const int P = k_.lanes, nb = k_.panels->maxPanelBlocks, m = tiles * k_.panels->maxRows[nb];
-        AlignedBuffer source = filled(size_t(m) * channels),
-                      weights = filled(size_t(nb) * P * (channels + 1)), out = filled(size_t(m) * nb * P);
+        AlignedBuffer source = filled(size_t(m) * channels), weights = filled(size_t(nb) * P * (channels + 1)),
+                      out = filled(size_t(m) * nb * P);
         static constexpr ptrdiff_t kNoOffset[1] = {0};
         alignas(64) static constexpr float kZero[4 * kMaxLanes] = {};
         PanelArgs t;
@@ -103,8 +103,8 @@ class Calibration {
         constexpr int kOutputs = FewOutputsKernels::kMaxOutputs, kSteps = 16;
         const FewOutputsKernels& few = fewOutputsKernels(k_.id);
         const int P = k_.lanes, m = tiles * few.maxRows[kOutputs];
-        AlignedBuffer source = filled(size_t(m) * kSteps * P),
-                      weights = filled(size_t(kOutputs) * kSteps * P), out = filled(size_t(m) * P);
+        AlignedBuffer source = filled(size_t(m) * kSteps * P), weights = filled(size_t(kOutputs) * kSteps * P),
+                      out = filled(size_t(m) * P);
         static constexpr ptrdiff_t kNoOffset[1] = {0};
         static constexpr float kZero[kOutputs] = {};
         PanelArgs t{};
@@ -186,14 +186,13 @@ class Calibration {
         Maps m = maps(unit);
         alignas(64) static constexpr float kZero[kMaxLanes] = {};
         return transformCycles(m, [&](float* plane, const float* transforms) {
-            k_.winograd->out[unit / 2]({transforms, m.pointStride, kMapSide, kMapSide, m.tilesW, 0, m.tiles,
-                                        plane, nullptr, kZero, 0, std::numeric_limits<float>::infinity(),
-                                        Act::None});
+            k_.winograd->out[unit / 2]({transforms, m.pointStride, kMapSide, kMapSide, m.tilesW, 0, m.tiles, plane,
+                                        nullptr, kZero, 0, std::numeric_limits<float>::infinity(), Act::None});
         });
     }
 
-    // Taps into a panel, a slice of channels at a time. Between two slices a run reads and writes maps: neither the taps nor
-    // the panel's memory lie in the second level cache.
+    // Taps into a panel, a slice of channels at a time. Between two slices a run reads and writes maps: neither the
+    // taps nor the panel's memory lie in the second level cache.
     double transformTaps(int unit) const {
         const int P = k_.lanes, nb = k_.panels->maxPanelBlocks, points = (unit + 2) * (unit + 2);
         const int channels = winogradSlice(k_, points * nb * P * int{sizeof(float)});
@@ -209,8 +208,7 @@ class Calibration {
             slot = (slot + 1) % slots;
             for (int b = 0; b < nb; ++b)
                 for (int c = 0; c < channels; ++c, at = (at + 1) % lines)
-                    k_.winograd->weight[unit / 2](taps.as<float>() + at * line, to + (size_t(c) * nb + b) * P,
-                                                  point);
+                    k_.winograd->weight[unit / 2](taps.as<float>() + at * line, to + (size_t(c) * nb + b) * P, point);
         });
         return taken / cycle_ / (double(nb) * channels * points);
     }
@@ -221,8 +219,7 @@ class Calibration {
         AlignedBuffer from = filled(kBlocks * kMapSide * row), to = filled(kBlocks * kMapSide * wide);
         const double taken = seconds([&] {
             for (int y = 0; y < kBlocks * kMapSide; ++y)
-                std::memcpy(to.as<float>() + y * wide + k_.lanes, from.as<float>() + y * row,
-                            row * sizeof(float));
+                std::memcpy(to.as<float>() + y * wide + k_.lanes, from.as<float>() + y * row, row * sizeof(float));
         });
         return taken / cycle_ / (double(kBlocks) * kMapSide * kMapSide);
     }
@@ -230,12 +227,11 @@ class Calibration {
     double dequantize() const {
         constexpr int kRows = 512;
         const int width = k_.panels->maxPanelBlocks * k_.lanes;
-        AlignedBuffer codes(int64_t{kRows} * width), out = filled(size_t(kRows) * width),
-                                                     scale = filled(width), min = filled(width);
+        AlignedBuffer codes(int64_t{kRows} * width), out = filled(size_t(kRows) * width), scale = filled(width),
+                                                     min = filled(width);
         std::memset(codes.data(), 3, codes.size());
         const double taken = seconds([&] {
-            k_.dequant->s8(codes.as<int8_t>(), kRows, width, scale.as<float>(), min.as<float>(),
-                           out.as<float>());
+            k_.dequant->s8(codes.as<int8_t>(), kRows, width, scale.as<float>(), min.as<float>(), out.as<float>());
         });
         return taken / cycle_ / (double(kRows) * k_.panels->maxPanelBlocks);
     }

@@ -26,8 +26,7 @@ class Int8Calibration {
         alignas(64) static constexpr float kZero[4 * kMaxLanes] = {};
         const int P = k.lanes, nb = k.maxPanelBlocks, stepBytes = nb * P * 4;
         const int fullSteps = P * k.unit / 4;
-        const int blocks =
-            std::max(1, static_cast<int>(k_.costs->cache.int8Input / (int64_t{stepBytes} * fullSteps)));
+        const int blocks = std::max(1, static_cast<int>(k_.costs->cache.int8Input / (int64_t{stepBytes} * fullSteps)));
         // Behind the weights of some kinds are sums.
         AlignedBuffer weights = filled((size_t(blocks) * fullSteps + 1) * stepBytes / sizeof(float)),
                       source = filled(size_t(blocks) * P * k.unit / sizeof(float) + kMaxLanes),
@@ -124,8 +123,7 @@ class Int8Calibration {
         const double taken = secondsOf(check_, [&] {
             post.dst = m.planes.as<int8_t>() + (call % m.blocks) * m.planeBytes;
             Int8WinogradOutput t{};
-            t.src =
-                reinterpret_cast<const int32_t*>(m.transforms.as<char>() + (call % m.slots) * m.slotBytes);
+            t.src = reinterpret_cast<const int32_t*>(m.transforms.as<char>() + (call % m.slots) * m.slotBytes);
             t.pointStride = m.pointStride;
             t.parts = 1;
             t.oh = t.ow = kMapSide;

@@ -49,11 +49,11 @@ constexpr CycleCosts armCycles(const ArmCore& core) {
     return c;
 }
 
-// No core of Arm was measured. Arm's Software Optimization Guides of Cortex-A55, Cortex-A76, Neoverse N1 and Neoverse V1
-// say how many products of four floats and loads of 16 bytes they begin in a cycle, and after how many a sum can be added
-// to again. A53 and A55 execute in order and load 16 bytes in two cycles, in which no product begins; older large cores begin
-// one product a cycle, too. The rest is assumed: bytes that a core reads in a cycle of memory and of its second level
-// cache, and the time of an instruction, of which most compute or store vectors.
+// No core of Arm was measured. Arm's Software Optimization Guides of Cortex-A55, Cortex-A76, Neoverse N1 and Neoverse
+// V1 say how many products of four floats and loads of 16 bytes they begin in a cycle, and after how many a sum can be
+// added to again. A53 and A55 execute in order and load 16 bytes in two cycles, in which no product begins; older large
+// cores begin one product a cycle, too. The rest is assumed: bytes that a core reads in a cycle of memory and of its
+// second level cache, and the time of an instruction, of which most compute or store vectors.
 constexpr TileCosts kInOrder{1, 0.5, 4, 0.25, 0, 2}, kTwoPipes{2, 2, 2, 0.25, 1, 0.7},
     kFourPipes{4, 3, 2, 0.25, 1, 0.5};
 
@@ -73,11 +73,7 @@ constexpr CostRecord kRecords[] = {
      {0x41d0a, 0x41d0b, 0x41d0d, 0x41d0e, 0x41d41, 0x41d42, 0x41d4b},
      armCycles({kTwoPipes, 4, 0.45})},
     // Neoverse N1
-    {"neoverse-n1",
-     Isa::Neon,
-     {{64 << 10, 1 << 20}, 0, true, false},
-     {0x41d0c},
-     armCycles({kTwoPipes, 7, 0.45})},
+    {"neoverse-n1", Isa::Neon, {{64 << 10, 1 << 20}, 0, true, false}, {0x41d0c}, armCycles({kTwoPipes, 7, 0.45})},
     // Cortex-A710, A715, A720, Neoverse N2, N3
     {"neoverse-n2",
      Isa::Neon,
@@ -120,14 +116,12 @@ const CostRecord& nearestRecord(Isa isa, const CoreKind& kind) {
         const bool arm = record.isa == Isa::Neon;
         const double sets = arm != (isa == Isa::Neon) ? 1000
                             : arm                     ? 0
-                                  : std::abs(static_cast<int>(record.isa) - static_cast<int>(isa));
+                                                      : std::abs(static_cast<int>(record.isa) - static_cast<int>(isa));
         // An instruction set further away outweighs any instructions, and those any caches.
-        return named
-                   ? -1
-                   : 1e6 * sets +
-                         1000.0 * ((record.kind.dotProd != kind.dotProd) + (record.kind.i8mm != kind.i8mm)) +
-                         distance(record.kind.caches.level1Data, kind.caches.level1Data) +
-                         distance(record.kind.caches.level2, kind.caches.level2);
+        return named ? -1
+                     : 1e6 * sets + 1000.0 * ((record.kind.dotProd != kind.dotProd) + (record.kind.i8mm != kind.i8mm)) +
+                           distance(record.kind.caches.level1Data, kind.caches.level1Data) +
+                           distance(record.kind.caches.level2, kind.caches.level2);
     };
     return *std::min_element(std::begin(kRecords), std::end(kRecords),
                              [&](const CostRecord& a, const CostRecord& b) { return far(a) < far(b); });
@@ -138,8 +132,7 @@ CpuCosts costsOf(Isa isa, const CoreKind& kind) {
     const int64_t level2 = kind.caches.level2 > 0 ? kind.caches.level2 : record.kind.caches.level2;
     CpuCosts costs;
     costs.cycles = record.cycles;
-    costs.cache =
-        scaled(costs.cache, std::clamp(static_cast<double>(level2) / kBudgetCache, kLeastScale, kMostScale));
+    costs.cache = scaled(costs.cache, std::clamp(static_cast<double>(level2) / kBudgetCache, kLeastScale, kMostScale));
     return costs;
 }
 

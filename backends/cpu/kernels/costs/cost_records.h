@@ -17,12 +17,12 @@ struct CostRecord {
     CycleCosts cycles;
 };
 
-// The record that names the core's part; else one of the same instruction set, or the next one, and of these the one with
-// the most similar instructions and caches. A pure function: the same CPU gets the same record in every process.
+// The record that names the core's part; else one of the same instruction set, or the next one, and of these the one
+// with the most similar instructions and caches. A pure function: the same CPU gets the same record in every process.
 const CostRecord& nearestRecord(Isa isa, const CoreKind& kind);
 
-// That record's costs with cache budgets in proportion to the second level cache, which is the record's where the core's
-// is not known.
+// That record's costs with cache budgets in proportion to the second level cache, which is the record's where the
+// core's is not known.
 CpuCosts costsOf(Isa isa, const CoreKind& kind);
 
 }  // namespace mnnc

@@ -85,8 +85,8 @@ double valueOf(const Field& field, const std::string& word, int line) {
     const char* const end = word.data() + word.size();
     const auto read = std::from_chars(word.data(), end, value);
     if (read.ec != std::errc() || read.ptr != end || !(value >= field.least && value <= field.most))
-        fail(Status::InvalidValue, "line %d of the CPU's costs: %s is '%s', it goes from %g to %g", line,
-             field.name, word.c_str(), field.least, field.most);
+        fail(Status::InvalidValue, "line %d of the CPU's costs: %s is '%s', it goes from %g to %g", line, field.name,
+             word.c_str(), field.least, field.most);
     return value;
 }
 
@@ -98,9 +98,9 @@ std::string writeCosts(const char* isa, const CycleCosts& costs) {
     for (const Field& field : kFields) {
         char digits[32];
         constexpr int kPrecision = 4;
-        const auto end = std::to_chars(std::begin(digits), std::end(digits),
-                                       std::clamp(field.value(copy), field.least, field.most),
-                                       std::chars_format::general, kPrecision);
+        const auto end =
+            std::to_chars(std::begin(digits), std::end(digits), std::clamp(field.value(copy), field.least, field.most),
+                          std::chars_format::general, kPrecision);
         text += std::string(field.name) + " " + std::string(digits, end.ptr) + "\n";
     }
     return text;
@@ -108,8 +108,7 @@ std::string writeCosts(const char* isa, const CycleCosts& costs) {
 
 CostSections parseCosts(std::string_view text) {
     if (text.size() > kMaxText)
-        fail(Status::InvalidValue, "the CPU's costs have %zu bytes, at most %zu are read", text.size(),
-             kMaxText);
+        fail(Status::InvalidValue, "the CPU's costs have %zu bytes, at most %zu are read", text.size(), kMaxText);
     CostSections sections;
     std::map<std::string, double>* section = nullptr;
     bool begun = false;
@@ -124,11 +123,10 @@ CostSections parseCosts(std::string_view text) {
         const std::string_view name = line.substr(0, space);
         const std::string word(space == std::string_view::npos ? std::string_view() : line.substr(space + 1));
         if (!begun)
-            fail(Status::InvalidValue, "line %d of the CPU's costs is '%.*s', but they begin with '%s'",
-                 number, static_cast<int>(std::min<size_t>(line.size(), 80)), line.data(), kFirstLine.data());
+            fail(Status::InvalidValue, "line %d of the CPU's costs is '%.*s', but they begin with '%s'", number,
+                 static_cast<int>(std::min<size_t>(line.size(), 80)), line.data(), kFirstLine.data());
         if (name == "isa") {
-            if (word.empty())
-                fail(Status::InvalidValue, "line %d of the CPU's costs names no instruction set", number);
+            if (word.empty()) fail(Status::InvalidValue, "line %d of the CPU's costs names no instruction set", number);
             section = &sections[word];
             continue;
         }

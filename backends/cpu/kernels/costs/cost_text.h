@@ -16,7 +16,8 @@
 
 namespace mnnc {
 
-// A cost beyond what parseCosts() takes, which a disturbed measurement may give, is written as the nearest one that it takes.
+// A cost beyond what parseCosts() takes, which a disturbed measurement may give, is written as the nearest one that it
+// takes.
 std::string writeCosts(const char* isa, const CycleCosts& costs);
 
 // By the name of the instruction set. Throws InvalidValue, naming the line, for anything but such a text.

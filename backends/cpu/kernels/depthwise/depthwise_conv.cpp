@@ -29,8 +29,7 @@ class DepthwisePlan final : public ConvPlan, FloatWeightPacker {
         const size_t in = size_t(s_.ih) * s_.iw * P, out = size_t(s_.oh) * s_.ow * P;
         forPlaneRows(pool, int64_t{s_.batch} * blocks_, s_.oh, byPixels,
                      [&](int64_t plane, int64_t begin, int64_t end) {
-                         DepthwiseArgs t =
-                             depthwiseArgs(s_, P, packed, post, static_cast<int>(plane % blocks_));
+                         DepthwiseArgs t = depthwiseArgs(s_, P, packed, post, static_cast<int>(plane % blocks_));
                          t.src = src + plane * in;
                          t.dst = dst + plane * out;
                          t.residual = post.residual ? post.residual + plane * out : nullptr;

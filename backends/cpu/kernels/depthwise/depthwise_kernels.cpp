@@ -34,8 +34,8 @@ constexpr int kOutputs = 8, kSharedTaps = P == 16 || HWY_ARCH_ARM_A64 ? 4 : 1;
 
 // C outputs side by side from taps [ky0, ky1) x [kx0, kx1), all of them inside the map.
 template <int C>
-HWY_INLINE void anyTaps(D d, const DepthwiseArgs& t, const float* src, int ky0, int ky1, int kx0, int kx1,
-                        float* dst, const float* residual, V lo, V hi) {
+HWY_INLINE void anyTaps(D d, const DepthwiseArgs& t, const float* src, int ky0, int ky1, int kx0, int kx1, float* dst,
+                        const float* residual, V lo, V hi) {
     const ConvShape& s = *t.shape;
     const ptrdiff_t step = ptrdiff_t(s.strideW) * P, dx = ptrdiff_t(s.dilateW) * P;
     const ptrdiff_t row = ptrdiff_t(s.iw) * s.dilateH * P;
@@ -150,10 +150,9 @@ void depthwiseInside(const DepthwiseArgs& t) {
 constexpr int kCopiedPixels = 400;  // of a copy of a map, which stays in the first level cache
 constexpr int kCopiedStrip = 1024;  // of one that is read so often that it may come from the second
 
-// Rows first .. last of a copy of every dy-th row and dx-th column of the input, `width` columns wide, beginning at (y0, x0);
-// zeros where that is outside of the map.
-void copyMap(const DepthwiseArgs& t, int y0, int dy, int x0, int dx, int first, int last, int width,
-             float* map) {
+// Rows first .. last of a copy of every dy-th row and dx-th column of the input, `width` columns wide, beginning at
+// (y0, x0); zeros where that is outside of the map.
+void copyMap(const DepthwiseArgs& t, int y0, int dy, int x0, int dx, int first, int last, int width, float* map) {
     const D d;
     const ConvShape& s = *t.shape;
     for (int y = first; y < last; ++y) {
@@ -163,8 +162,7 @@ void copyMap(const DepthwiseArgs& t, int y0, int dy, int x0, int dx, int first, 
         if (iy >= 0 && iy < s.ih) tapRange(x0, dx, width, s.iw, begin, end);
         for (int x = 0; x < begin; ++x) hn::Store(hn::Zero(d), d, to + x * P);
         const float* from = t.src + (ptrdiff_t(iy) * s.iw + x0) * P;
-        for (int x = begin; x < end; ++x)
-            hn::Store(hn::LoadU(d, from + ptrdiff_t(x) * dx * P), d, to + x * P);
+        for (int x = begin; x < end; ++x) hn::Store(hn::LoadU(d, from + ptrdiff_t(x) * dx * P), d, to + x * P);
         for (int x = end; x < width; ++x) hn::Store(hn::Zero(d), d, to + x * P);
     }
 }
@@ -174,9 +172,7 @@ struct Interleaved {
     int height, width;  // of the outputs of the largest
     explicit Interleaved(const ConvShape& s)
         : height((s.oh + s.dilateH - 1) / s.dilateH), width((s.ow + s.dilateW - 1) / s.dilateW) {}
-    bool isSmall(const ConvShape& s) const {
-        return long(height + s.kh - 1) * (width + s.kw - 1) <= kCopiedPixels;
-    }
+    bool isSmall(const ConvShape& s) const { return long(height + s.kh - 1) * (width + s.kw - 1) <= kCopiedPixels; }
 };
 
 void dilatedF32(const DepthwiseArgs& t) {
@@ -200,8 +196,8 @@ void dilatedF32(const DepthwiseArgs& t) {
             inside.rowBegin = std::max(0, (t.rowBegin - ry + s.dilateH - 1) / s.dilateH);
             inside.rowEnd = std::max(inside.rowBegin, (t.rowEnd - ry + s.dilateH - 1) / s.dilateH);
             if (inside.rowBegin == inside.rowEnd) continue;
-            copyMap(t, ry - s.padTop, s.dilateH, rx - s.padLeft, s.dilateW, inside.rowBegin,
-                    inside.rowEnd + s.kh - 1, part.iw, map);
+            copyMap(t, ry - s.padTop, s.dilateH, rx - s.padLeft, s.dilateW, inside.rowBegin, inside.rowEnd + s.kh - 1,
+                    part.iw, map);
             depthwiseInside(inside);
             for (int y = inside.rowBegin; y < inside.rowEnd; ++y) {
                 const float* from = sums + ptrdiff_t(y) * part.ow * P;
@@ -217,10 +213,9 @@ void depthwiseF32(const DepthwiseArgs& t) {
     const bool dense = s.dilateH == 1 && s.dilateW == 1, unitStride = s.strideH == 1 && s.strideW == 1;
     if (!dense && unitStride && s.kw > 1 && !t.residual && Interleaved(s).isSmall(s)) return dilatedF32(t);
     const int width = (s.ow - 1) * s.strideW + (s.kw - 1) * s.dilateW + 1;
-    // A small map is mostly border: with a copy that has one, every output takes the fast way. Outputs at the border of a large
-    // one wait for their sums unless there are tiles for them, which have copies of their own.
-    const long height = (s.oh - 1L) * s.strideH + (s.kh - 1L) * s.dilateH + 1,
-               reach = (s.kh - 1L) * s.dilateH + 1;
+    // A small map is mostly border: with a copy that has one, every output takes the fast way. Outputs at the border of
+    // a large one wait for their sums unless there are tiles for them, which have copies of their own.
+    const long height = (s.oh - 1L) * s.strideH + (s.kh - 1L) * s.dilateH + 1, reach = (s.kh - 1L) * s.dilateH + 1;
     const long rows = height * width <= kCopiedPixels                 ? s.oh
                       : isSquare(s) || s.strideH > 1 || s.strideW > 1 ? 0
                                                                       : kCopiedStrip / width - reach + 1;

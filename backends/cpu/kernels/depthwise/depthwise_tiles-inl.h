@@ -11,8 +11,8 @@
 #include <climits>
 #include <utility>
 
-#include "backends/cpu/kernels/elementwise/activation-inl.h"
 #include "backends/cpu/kernels/conv_kernels.h"
+#include "backends/cpu/kernels/elementwise/activation-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mnnc {
@@ -96,8 +96,8 @@ HWY_NOINLINE void depthwiseTileF32(const DepthwiseArgs& t, const Tiles& tiles, V
             const ptrdiff_t at = first + i * R * line + j * C * P;
             HWY_UNROLL(2)
             for (int r = 0; r < R; ++r)
-                finishRow<C>(d, acc[r], dst + at + r * line, residual ? residual + at + r * line : nullptr,
-                             lo, hi, act);
+                finishRow<C>(d, acc[r], dst + at + r * line, residual ? residual + at + r * line : nullptr, lo, hi,
+                             act);
         }
     }
 }

@@ -1,5 +1,5 @@
-// Transposed depthwise convolutions over one block of channels. Each output takes every tap that reads a place of the input: with
-// a stride those of its phase. Included once per instruction set, hence the toggling guard.
+// Transposed depthwise convolutions over one block of channels. Each output takes every tap that reads a place of the
+// input: with a stride those of its phase. Included once per instruction set, hence the toggling guard.
 #if defined(MNNC_DEPTHWISE_TRANSPOSED_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_DEPTHWISE_TRANSPOSED_INL_H
 #undef MNNC_DEPTHWISE_TRANSPOSED_INL_H
@@ -17,8 +17,8 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The taps of an axis that outputs of one phase take: the i-th is first + i * step and reads `move` places before the one of
-// i - 1.
+// The taps of an axis that outputs of one phase take: the i-th is first + i * step and reads `move` places before the
+// one of i - 1.
 struct PhaseTaps {
     int first, step, count, place, move;
 
@@ -56,16 +56,14 @@ struct PhaseRow {
 
 // C outputs of a phase from the one `by` places after its first.
 template <int C>
-HWY_INLINE void phaseOutputs(const PhaseRow& p, const TapSpan& columns, int by, float* dst,
-                             const float* residual) {
+HWY_INLINE void phaseOutputs(const PhaseRow& p, const TapSpan& columns, int by, float* dst, const float* residual) {
     const D d;
     const ConvShape& s = *p.t.shape;
     V acc[C];
     HWY_UNROLL(8)
     for (int c = 0; c < C; ++c) acc[c] = p.bias;
     for (int i = p.rows.begin; i < p.rows.end; ++i) {
-        const float* row =
-            p.t.src + (ptrdiff_t(p.down.place - i * p.down.move) * s.iw + by + p.across.place) * P;
+        const float* row = p.t.src + (ptrdiff_t(p.down.place - i * p.down.move) * s.iw + by + p.across.place) * P;
         const float* w = p.t.w + (ptrdiff_t(p.down.first + i * p.down.step) * s.kw + p.across.first) * P;
         for (int k = columns.begin; k < columns.end; ++k) {
             const V tap = hn::LoadU(d, w + ptrdiff_t(k) * p.across.step * P);

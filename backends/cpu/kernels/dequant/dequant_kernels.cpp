@@ -36,8 +36,7 @@ HWY_INLINE void dequantRows(int rows, const float* scale, const float* min, floa
 }
 
 template <typename Code>
-HWY_INLINE void dequantWidth(int rows, int width, const float* scale, const float* min, float* out,
-                             Code&& code) {
+HWY_INLINE void dequantWidth(int rows, int width, const float* scale, const float* min, float* out, Code&& code) {
     switch (width / P) {
         case 1:
             return dequantRows<1>(rows, scale, min, out, code);

@@ -56,14 +56,12 @@ void DequantPanels::storedBytes(const int8_t* from, uint8_t* to) const {
         std::memcpy(to, from, static_cast<size_t>(count));
         return;
     }
-    for (int i = 0; i < count / 2; ++i)
-        to[i] = static_cast<uint8_t>((from[2 * i] + 8) | (from[2 * i + 1] + 8) << 4);
+    for (int i = 0; i < count / 2; ++i) to[i] = static_cast<uint8_t>((from[2 * i] + 8) | (from[2 * i + 1] + 8) << 4);
     if (count % 2) to[count / 2] = static_cast<uint8_t>(from[count - 1] + 8);
 }
 
 void DequantPanels::pack(const QuantizedWeightsView& weights, const OutPanel& panel, void* packed) const {
-    const int P = k_->lanes, width = panel.nb * P, first = panel.block * P,
-              real = std::min(width, oc_ - first);
+    const int P = k_->lanes, width = panel.nb * P, first = panel.block * P, real = std::min(width, oc_ - first);
     auto* codes = static_cast<uint8_t*>(packed) + codesAt(panel);
     // The bytes of each output channel in a row of fours, which are transposed and taken apart.
     const size_t stored = static_cast<size_t>(storedRows()), fours = (stored + 3) / 4;
@@ -94,8 +92,7 @@ void DequantPanels::pack(const QuantizedWeightsView& weights, const OutPanel& pa
     }
 }
 
-void DequantPanels::expand(const void* packed, const OutPanel& panel, int first, int count,
-                           float* out) const {
+void DequantPanels::expand(const void* packed, const OutPanel& panel, int first, int count, float* out) const {
     const int width = panel.nb * k_->lanes;
     const auto* codes = static_cast<const uint8_t*>(packed) + codesAt(panel);
     const auto* scales = reinterpret_cast<const float*>(static_cast<const char*>(packed) + scalesAt(panel));

@@ -29,16 +29,12 @@ class DequantPanels {
     // All rows of a panel in TapMajor order as the panel kernels take them: each tap's channels in whole
     // pairs.
     void expand(const void* packed, const OutPanel& panel, uint16_t* out) const;
-    void expand(const void* packed, const OutPanel& panel, float* out) const {
-        expand(packed, panel, 0, rows(), out);
-    }
+    void expand(const void* packed, const OutPanel& panel, float* out) const { expand(packed, panel, 0, rows(), out); }
 
   private:
     int storedRows() const { return bits_ == 4 ? (rows() + 1) / 2 : rows(); }  // bytes per output channel
     // The position of a row's weight among those of its output channel.
-    int position(int row) const {
-        return order_ == Rows::TapMajor ? row % channels_ * area_ + row / channels_ : row;
-    }
+    int position(int row) const { return order_ == Rows::TapMajor ? row % channels_ * area_ + row / channels_ : row; }
     void storedBytes(const int8_t* from, uint8_t* to) const;
     size_t codesAt(const OutPanel& panel) const;
     size_t scalesAt(const OutPanel& panel) const;  // [block][scales, offsets]

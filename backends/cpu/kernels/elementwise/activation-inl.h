@@ -25,8 +25,7 @@ HWY_INLINE void forVectors(float* data, size_t count, Function&& function) {
     const D d;
     const size_t whole = count - count % kLanes;
     for (size_t i = 0; i < whole; i += kLanes) hn::StoreU(function(hn::LoadU(d, data + i)), d, data + i);
-    if (whole < count)
-        storeSome(function(loadSome(data + whole, count - whole, 0)), data + whole, count - whole);
+    if (whole < count) storeSome(function(loadSome(data + whole, count - whole, 0)), data + whole, count - whole);
 }
 
 template <typename Function>
@@ -40,8 +39,7 @@ HWY_INLINE void activateWith(float* data, size_t count, float lo, float hi, Func
 HWY_MAYBE_UNUSED HWY_NOINLINE void activate(float* data, size_t count, Act act, float lo, float hi) {
     switch (act) {
         case Act::HardSwish:
-            return activateWith(data, count, lo, hi,
-                                [](V x) HWY_ATTR { return hn::Mul(x, vhardSigmoid(x)); });
+            return activateWith(data, count, lo, hi, [](V x) HWY_ATTR { return hn::Mul(x, vhardSigmoid(x)); });
         case Act::Silu:
             return activateWith(data, count, lo, hi, [](V x) HWY_ATTR { return vsilu(x); });
         case Act::Gelu:

@@ -48,8 +48,8 @@ struct BinaryKernels {
 
 // Null where the code has no meaning for the type. `lanes` of Elements::Lanes is given apart: these are
 // compiled once.
-using BinaryScalarFn = void (*)(const void* a, Elements aMode, const void* b, Elements bMode, void* y,
-                                size_t n, size_t lanes);
+using BinaryScalarFn = void (*)(const void* a, Elements aMode, const void* b, Elements bMode, void* y, size_t n,
+                                size_t lanes);
 BinaryScalarFn binaryScalarFloat(int code) noexcept;
 BinaryScalarFn binaryScalarInt(DataType type, int code) noexcept;  // comparisons give int32
 BinaryScalarFn powerOfIntByFloat() noexcept;                       // int32 to the power of float32, as int32
@@ -76,10 +76,9 @@ struct RowKernels {
     void (*softmaxColumns)(const float* x, float* y, size_t axis, size_t stride, size_t columns);
     // y = (x - mean) / sqrt(var + eps) * gamma[i] + beta[i]; rms: mean is taken as 0. gamma and beta may be
     // null.
-    void (*norm)(const float* x, float* y, size_t n, const float* gamma, const float* beta, float eps,
-                 bool rms);
-    void (*normColumns)(const float* x, float* y, size_t axis, size_t stride, size_t columns,
-                        const float* gamma, const float* beta, float eps, bool rms);
+    void (*norm)(const float* x, float* y, size_t n, const float* gamma, const float* beta, float eps, bool rms);
+    void (*normColumns)(const float* x, float* y, size_t axis, size_t stride, size_t columns, const float* gamma,
+                        const float* beta, float eps, bool rms);
 };
 
 const UnaryKernels& unaryKernels(Isa isa);

@@ -32,8 +32,7 @@ HWY_INLINE V k(float value) {
 #if HWY_TARGET == HWY_AVX2
 // The mask of the first `count` lanes.
 HWY_INLINE __m256i firstLanes(size_t count) {
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)),
-                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 #endif
 
@@ -130,8 +129,8 @@ HWY_INLINE V timesPowerOf2(V v, V n) {
 // e^x within expLimits
 HWY_INLINE V expWithin(V x) {
 #if HWY_TARGET == HWY_AVX3
-    // 2^(x log2 e) as 2^n * 2^r, n a multiple of 1/32 and |r| <= 1/64. The sum's last bits are n, whose fraction chooses
-    // from the table; scalef takes its whole part.
+    // 2^(x log2 e) as 2^n * 2^r, n a multiple of 1/32 and |r| <= 1/64. The sum's last bits are n, whose fraction
+    // chooses from the table; scalef takes its whole part.
     const V shifter = k(0x1.8p18f), log2e = k(0x1.715476p0f);
     const V sum = hn::MulAdd(x, log2e, shifter);
     const V n = hn::Sub(sum, shifter);

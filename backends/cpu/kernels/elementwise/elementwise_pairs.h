@@ -5,8 +5,7 @@
 namespace mnnc {
 
 template <class A, class B, class R, R (*F)(A, B)>
-void pairScalar(const void* a, Elements aMode, const void* b, Elements bMode, void* y, size_t n,
-                size_t lanes) {
+void pairScalar(const void* a, Elements aMode, const void* b, Elements bMode, void* y, size_t n, size_t lanes) {
     const A* ta = static_cast<const A*>(a);
     const B* tb = static_cast<const B*>(b);
     R* ty = static_cast<R*>(y);

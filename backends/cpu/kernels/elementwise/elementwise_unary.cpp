@@ -60,9 +60,7 @@ void unary(const float* x, float* y, size_t n) {
 
 struct Leaky {
     V slope;
-    HWY_INLINE V operator()(V x, size_t) const {
-        return hn::IfThenElse(hn::Lt(x, k(0)), hn::Mul(x, slope), x);
-    }
+    HWY_INLINE V operator()(V x, size_t) const { return hn::IfThenElse(hn::Lt(x, k(0)), hn::Mul(x, slope), x); }
 };
 struct LeakyEach {
     const float* slopes;

@@ -1,5 +1,5 @@
-// What products of bf16 and of fp16 share on 64-bit Arm: how floats are rounded, and how tiles end. It is included once per instruction
-// set, hence the toggling guard.
+// What products of bf16 and of fp16 share on 64-bit Arm: how floats are rounded, and how tiles end. It is included once
+// per instruction set, hence the toggling guard.
 #if defined(MNNC_ARM_HALVES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_ARM_HALVES_INL_H
 #undef MNNC_ARM_HALVES_INL_H

@@ -1,5 +1,5 @@
-// Matrix products of bf16 on 64-bit Arm (FEAT_BF16): matrices of two pixels and two output channels, four channels a step.
-// Weights lie in pairs of channels as for every instruction set, and are joined to fours when they are read.
+// Matrix products of bf16 on 64-bit Arm (FEAT_BF16): matrices of two pixels and two output channels, four channels a
+// step. Weights lie in pairs of channels as for every instruction set, and are joined to fours when they are read.
 #include "backends/cpu/kernels/conv_kernels.h"
 
 #include "backends/cpu/kernels/dispatch.h"
@@ -45,8 +45,7 @@ struct Sums {
         HWY_UNROLL(4)
         for (int n = 0; n < NB; ++n) {
             const uint32x4_t even = vreinterpretq_u32_u16(vld1q_u16(w + n * 2 * P));
-            const uint32x4_t odd =
-                second ? vreinterpretq_u32_u16(vld1q_u16(w + (NB + n) * 2 * P)) : vdupq_n_u32(0);
+            const uint32x4_t odd = second ? vreinterpretq_u32_u16(vld1q_u16(w + (NB + n) * 2 * P)) : vdupq_n_u32(0);
             const uint16x8_t b[2] = {vreinterpretq_u16_u32(vzip1q_u32(even, odd)),
                                      vreinterpretq_u16_u32(vzip2q_u32(even, odd))};
             HWY_UNROLL(8)
@@ -64,8 +63,7 @@ struct Sums {
             for (int n = 0; n < NB; ++n) {
                 const float64x2_t a = vreinterpretq_f64_f32(acc[r / 2][n][0]),
                                   b = vreinterpretq_f64_f32(acc[r / 2][n][1]);
-                vst1q_f32(out + (r * NB + n) * P,
-                          vreinterpretq_f32_f64(r % 2 ? vzip2q_f64(a, b) : vzip1q_f64(a, b)));
+                vst1q_f32(out + (r * NB + n) * P, vreinterpretq_f32_f64(r % 2 ? vzip2q_f64(a, b) : vzip1q_f64(a, b)));
             }
         }
     }
@@ -73,14 +71,12 @@ struct Sums {
 
 // Four channels of pairs of pixels, which lie side by side (Dense) or s elements apart.
 template <int R, bool Dense>
-HWY_INLINE void loadPixels(const uint16_t* const (&q)[(R + 2) / 3], ptrdiff_t s,
-                           uint16x8_t (&x)[(R + 1) / 2]) {
+HWY_INLINE void loadPixels(const uint16_t* const (&q)[(R + 2) / 3], ptrdiff_t s, uint16x8_t (&x)[(R + 1) / 2]) {
     const auto at = [&](int r) HWY_ATTR { return Dense ? q[0] + r * P : q[r / 3] + (r % 3) * s; };
     HWY_UNROLL(8)
     for (int i = 0; i < (R + 1) / 2; ++i) {
         const int last = 2 * i + 1 < R ? 2 * i + 1 : 2 * i;
-        x[i] = Dense && last > 2 * i ? vld1q_u16(at(2 * i))
-                                     : vcombine_u16(vld1_u16(at(2 * i)), vld1_u16(at(last)));
+        x[i] = Dense && last > 2 * i ? vld1q_u16(at(2 * i)) : vcombine_u16(vld1_u16(at(2 * i)), vld1_u16(at(last)));
     }
 }
 

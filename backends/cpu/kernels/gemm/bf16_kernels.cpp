@@ -34,8 +34,8 @@ HWY_INLINE __m512bh broadcastPair(const uint16_t* p) {
 
 // L pairs of channels.
 template <int R, int NB, int L>
-HWY_INLINE void accumulate(V (&acc)[R][NB], const uint16_t* const (&q)[(R + 2) / 3], ptrdiff_t s,
-                           const uint16_t* w, const uint16_t* ahead) {
+HWY_INLINE void accumulate(V (&acc)[R][NB], const uint16_t* const (&q)[(R + 2) / 3], ptrdiff_t s, const uint16_t* w,
+                           const uint16_t* ahead) {
     HWY_UNROLL(4)
     for (int l = 0; l < L; ++l) {
         __builtin_prefetch(ahead + l * 2 * P, 0, 2);

@@ -61,8 +61,7 @@ struct HalfSums {
             HWY_UNROLL(4)
             for (int n = 0; n < NB; ++n) {
                 const float16x8_t halves = vreinterpretq_f16_u16(acc[r][n]);
-                const float32x4_t sum =
-                    vpaddq_f32(vcvt_f32_f16(vget_low_f16(halves)), vcvt_high_f32_f16(halves));
+                const float32x4_t sum = vpaddq_f32(vcvt_f32_f16(vget_low_f16(halves)), vcvt_high_f32_f16(halves));
                 float* to = floats + (r * NB + n) * P;
                 vst1q_f32(to, vaddq_f32(vld1q_f32(to), sum));
             }

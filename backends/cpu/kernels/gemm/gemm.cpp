@@ -19,8 +19,7 @@ RowSplit splitRows(const Kernels& k, const GemmPanels& cut, GemmType type, int M
     const long cacheRows = std::max(kMinRows, static_cast<long>(k.costs->cache.gemmInput / rowBytes));
     const int panels = cut.count();
     const Split split = splitGemm(
-        {M, cacheRows, panels, double(M), double(K) * N / panels, k.costs->task.f32, k.costs->task.fetch},
-        threads);
+        {M, cacheRows, panels, double(M), double(K) * N / panels, k.costs->task.f32, k.costs->task.fetch}, threads);
     const int rows = (M + split.chunks - 1) / split.chunks;
     return {rows, (M + rows - 1) / rows, split.groups, terms};
 }
@@ -41,17 +40,16 @@ size_t gemmScratchBytes(const Kernels& k, const GemmArgs& args, int threads) {
     size_t strips = 64;
     for (int t = 1; args.type == GemmType::Bf16 && t <= std::max(1, threads); ++t) {
         const RowSplit split = splitRows(k, panels, args.type, args.M, args.N, args.K, t);
-        strips =
-            std::max(strips, split.groups > 1 ? stripBytes(args.M, args.K)
-                                              : stripBytes(split.rows, args.K) * std::min(t, split.chunks));
+        strips = std::max(strips, split.groups > 1 ? stripBytes(args.M, args.K)
+                                                   : stripBytes(split.rows, args.K) * std::min(t, split.chunks));
     }
     return flatBytes(args.M, args.K, args.transA) + strips;
 }
 
 namespace {
 
-void gemmFloat(const Product& g, const RowSplit& split, const float* a, size_t lda, const void* packed,
-               bool backwards, ThreadPool& pool) {
+void gemmFloat(const Product& g, const RowSplit& split, const float* a, size_t lda, const void* packed, bool backwards,
+               ThreadPool& pool) {
     const int panels = g.panels.count(), slices = std::max(1, ceilDiv(g.K, split.terms));
     parallelFor(pool, split.chunks * split.groups, [&](int task) {
         const int chunk = task / split.groups, group = task % split.groups;
@@ -72,8 +70,8 @@ void gemmFloat(const Product& g, const RowSplit& split, const float* a, size_t l
     });
 }
 
-void gemmBf16(const Product& g, const RowSplit& split, const float* a, size_t lda, const void* packed,
-              uint16_t* strips, ThreadPool& pool) {
+void gemmBf16(const Product& g, const RowSplit& split, const float* a, size_t lda, const void* packed, uint16_t* strips,
+              ThreadPool& pool) {
     const int panels = g.panels.count();
     const size_t row = stripRow(g.K);
     if (split.groups > 1) {

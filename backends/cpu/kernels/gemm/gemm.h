@@ -1,8 +1,8 @@
 // Row-major matrix product C[M][N] = post(A x B), vectors along N, A broadcast element by element.
 //
 // B is prepacked into panels; a constant B once, a computed B into scratch on every call. Each element of C
-// is summed over k = 0..K-1 in that order, where K is large in slices of which each adds to those before, for any number of
-// threads.
+// is summed over k = 0..K-1 in that order, where K is large in slices of which each adds to those before, for any
+// number of threads.
 #pragma once
 #include <cstddef>
 
@@ -18,8 +18,8 @@ enum class GemmType { Float, Bf16 };
 size_t gemmPackedBytes(const Kernels& k, GemmType type, int N, int K);
 
 // B is K x N with leading dimension ldb, or N x K when transB (the usual layout of a fully connected weight).
-void gemmPackB(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
-               void* packed, ThreadPool& pool);
+void gemmPackB(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB, void* packed,
+               ThreadPool& pool);
 // The same of a B that is read in pieces which stay in the second level cache.
 void gemmPackB(const Kernels& k, GemmType type, int N, int K, const WeightReader& b, size_t ldb, bool transB,
                void* packed, ThreadPool& pool);
@@ -71,8 +71,8 @@ struct BatchedGemmArgs {
     PostOps post;  // bias, clamp and act; no residual
     void* scratch = nullptr;
 };
-// Whether a product with a B that is not packed is best made this way, too: its rows stay in the cache while panels of B are
-// packed and multiplied one by one. More rows pay for a B that is packed as a whole.
+// Whether a product with a B that is not packed is best made this way, too: its rows stay in the cache while panels of
+// B are packed and multiplied one by one. More rows pay for a B that is packed as a whole.
 bool gemmPacksAsItGoes(const Kernels& k, const BatchedGemmArgs& product);
 size_t batchedGemmScratchBytes(const Kernels& k, const BatchedGemmArgs& args, int threads);
 void batchedGemm(const Kernels& k, const BatchedGemmArgs& args, ThreadPool& pool);

@@ -18,11 +18,10 @@ size_t leftBytes(const BatchedGemmArgs& a) {
 }
 
 template <typename T>
-void multiplyPart(const Product& g, const BatchedGemmArgs& args, const PanelPart& part, const T* a,
-                  size_t lda, const float* b, char* panel) {
+void multiplyPart(const Product& g, const BatchedGemmArgs& args, const PanelPart& part, const T* a, size_t lda,
+                  const float* b, char* panel) {
     const float* terms = b + part.k0 * (args.transB ? 1 : args.ldb);
-    gemmPackPanel(g.k, args.type, g.N, part.k1 - part.k0, terms, args.ldb, args.transB, g.panels[part.panel],
-                  panel);
+    gemmPackPanel(g.k, args.type, g.N, part.k1 - part.k0, terms, args.ldb, args.transB, g.panels[part.panel], panel);
     const T* packed = reinterpret_cast<const T*>(panel);
     runPanel(g, part, a, lda, packed, packed);  // the next panel will be packed into the same memory
 }
@@ -33,8 +32,7 @@ bool readsUnpacked(const BatchedGemmArgs& a) {
 }
 
 // Columns begin .. end of a product of a few rows.
-void multiplyUnpacked(const Product& g, const float* a, size_t lda, const float* b, size_t ldb, int begin,
-                      int end) {
+void multiplyUnpacked(const Product& g, const float* a, size_t lda, const float* b, size_t ldb, int begin, int end) {
     const bool far = int64_t{g.K} * g.N * int64_t{sizeof(float)} > g.k.costs->cache.gemmInput;
     unpackedRows(g.k.id)({a, static_cast<ptrdiff_t>(lda), b + begin, static_cast<ptrdiff_t>(ldb), g.c + begin,
                           static_cast<ptrdiff_t>(g.ldc), g.M, g.K, end - begin, far,
@@ -42,8 +40,8 @@ void multiplyUnpacked(const Product& g, const float* a, size_t lda, const float*
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     if (g.post.act == Act::None && g.post.lo == -kInfinity && g.post.hi == kInfinity) return;
     for (int m = 0; m < g.M; ++m)
-        unaryKernels(g.k.id).activate(g.c + m * g.ldc + begin, static_cast<size_t>(end - begin), g.post.act,
-                                      g.post.lo, g.post.hi);
+        unaryKernels(g.k.id).activate(g.c + m * g.ldc + begin, static_cast<size_t>(end - begin), g.post.act, g.post.lo,
+                                      g.post.hi);
 }
 
 }  // namespace
@@ -63,16 +61,13 @@ void batchedGemm(const Kernels& k, const BatchedGemmArgs& args, ThreadPool& pool
     const GemmPanels panels(k, args.N);
     const int threads = pool.threads(), terms = std::max(1, gemmSliceTerms(k, args.type, args.M, args.K));
     char* const scratch = static_cast<char*>(args.scratch);
-    const auto offset = [](const size_t* offsets, size_t step, int i) {
-        return offsets ? offsets[i] : step * i;
-    };
+    const auto offset = [](const size_t* offsets, size_t step, int i) { return offsets ? offsets[i] : step * i; };
     // Product i, with memory for A and for panels; the panels of a product are shared out by `inside`.
     const auto one = [&](int i, char* memory, char* packed, ThreadPool* inside) {
         const float* b = args.b + offset(args.bOffsets, args.bStep, i);
         const float* a = args.a + offset(args.aOffsets, args.aStep, i);
         size_t lda = args.lda;
-        const Product g{k,         args.M,   args.N,
-                        args.K,    args.ldc, args.c + offset(args.cOffsets, args.cStep, i),
+        const Product g{k,         args.M, args.N, args.K, args.ldc, args.c + offset(args.cOffsets, args.cStep, i),
                         args.post, panels};
         if (readsUnpacked(args)) {
             const auto columns = [&](int from, int to) {

@@ -17,11 +17,7 @@ struct Place {
     void* packed;
 
     Place(const Kernels& kernels, int N, int depth, OutPanel p, void* panel)
-        : k(kernels),
-          K(depth),
-          width(p.nb * k.lanes),
-          real(std::min(width, N - p.block * k.lanes)),
-          packed(panel) {}
+        : k(kernels), K(depth), width(p.nb * k.lanes), real(std::min(width, N - p.block * k.lanes)), packed(panel) {}
     template <typename T>
     T* row(int i) const {
         return static_cast<T*>(packed) + size_t(i) * width;
@@ -102,8 +98,8 @@ void packColumns(const Place& to, GemmType type, const float* b, size_t ldb) {
 
 }  // namespace
 
-void gemmPackPanel(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
-                   OutPanel p, void* panel) {
+void gemmPackPanel(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB, OutPanel p,
+                   void* panel) {
     const Place to(k, N, K, p, panel);
     const size_t first = size_t(p.block) * k.lanes;
     if (transB)
@@ -117,8 +113,8 @@ size_t gemmPackedBytes(const Kernels& k, GemmType type, int N, int K) {
            (type == GemmType::Bf16 ? sizeof(uint16_t) : sizeof(float));
 }
 
-void gemmPackB(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
-               void* packed, ThreadPool& pool) {
+void gemmPackB(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB, void* packed,
+               ThreadPool& pool) {
     if (N <= 0 || K <= 0) return;
     const GemmPanels panels(k, N);
     parallelFor(pool, panels.count(), [&](int i) {

@@ -20,8 +20,8 @@ struct Product {
     GemmPanels panels{k, N};
 };
 
-// Terms that are summed up at a time: all of them, unless so many rows as fill the tiles of products would not stay in the
-// cache while the panels pass by. What a slice has summed up is stored, and the next adds to it.
+// Terms that are summed up at a time: all of them, unless so many rows as fill the tiles of products would not stay in
+// the cache while the panels pass by. What a slice has summed up is stored, and the next adds to it.
 inline int gemmSliceTerms(const Kernels& k, GemmType type, int M, int K) {
     const int64_t rowBytes = int64_t{K} * int64_t{sizeof(float)}, cache = k.costs->cache.gemmInput;
     if (type == GemmType::Bf16 || M * rowBytes <= cache) return K;
@@ -41,8 +41,8 @@ inline void product(const Kernels& k, const Bf16PanelArgs& t) {
     k.bf16->panel(t);
 }
 
-// `a` is row m0 of A as a whole; `weights` are the terms k0..k1 of the panel, `next` what is read after them (null: what
-// lies behind them). The first part of a sum adds the residual, the last one does the rest of the epilogue.
+// `a` is row m0 of A as a whole; `weights` are the terms k0..k1 of the panel, `next` what is read after them (null:
+// what lies behind them). The first part of a sum adds the residual, the last one does the rest of the epilogue.
 template <typename T>
 void runPanel(const Product& g, const PanelPart& part, const T* a, size_t lda, const T* weights,
               const T* next = nullptr) {
@@ -93,8 +93,8 @@ inline void transposeInto(const Kernels& k, const float* a, size_t lda, int M, i
     constexpr int kColumns = 64;  // at a time, or too many pages are written in turn
     for (int m = 0; m < M; m += kColumns)
         for (int term = 0; term < K; term += k.lanes)
-            k.pack->rowsToPanel(a + term * lda + m, lda, std::min(k.lanes, K - term),
-                                std::min(kColumns, M - m), out + m * flatRow(K) + term, flatRow(K));
+            k.pack->rowsToPanel(a + term * lda + m, lda, std::min(k.lanes, K - term), std::min(kColumns, M - m),
+                                out + m * flatRow(K) + term, flatRow(K));
 }
 
 // A as bf16: rows of whole fours, an odd number of cache lines apart, so that the rows of a tile do not meet

@@ -16,8 +16,8 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Tiles of so few rows wait for their weights, which caches fetch by the strides of single load instructions: their loops stay
-// short, so that few loads have short strides.
+// Tiles of so few rows wait for their weights, which caches fetch by the strides of single load instructions: their
+// loops stay short, so that few loads have short strides.
 constexpr int kStreamedRows = 2;
 
 #if MNNC_NEON64
@@ -33,8 +33,8 @@ HWY_INLINE void multiplyRows(V (&acc)[R][NB], const V (&x)[R], const V (&b)[NB])
 
 // A vector of four channels of each row, which products take one by one.
 template <int R, int NB>
-HWY_INLINE void accumulateFour(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s,
-                               const float* w, const float* ahead) {
+HWY_INLINE void accumulateFour(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s, const float* w,
+                               const float* ahead) {
     if constexpr (R > 1) __builtin_prefetch(ahead, 0, 2);
     V x[R];
     HWY_UNROLL(16)
@@ -55,8 +55,8 @@ HWY_INLINE void accumulateFour(D d, V (&acc)[R][NB], const float* const (&q)[(R 
 }
 #endif
 
-// With 16 registers a tile of 12 sums leaves 4, and GCC reads weights from memory again for each row, or keeps sums on the
-// stack. An instruction that it cannot take apart, and weights that it cannot read again, leave it no choice: see
+// With 16 registers a tile of 12 sums leaves 4, and GCC reads weights from memory again for each row, or keeps sums on
+// the stack. An instruction that it cannot take apart, and weights that it cannot read again, leave it no choice: see
 // benchmarks/inner_loops.py, which counts what a loop costs.
 #if HWY_TARGET == HWY_AVX2 && (HWY_COMPILER_GCC || HWY_COMPILER_CLANG)
 HWY_INLINE void keepLoaded(V& v) {
@@ -74,16 +74,15 @@ HWY_INLINE V multiplyAdd(V x, V b, V sum) {
 #endif
 
 template <int R, int NB, int L>
-HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s,
-                           const float* w, const float* ahead) {
+HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s, const float* w,
+                           const float* ahead) {
 #if MNNC_NEON64
     if constexpr (L == 4) return accumulateFour<R, NB>(d, acc, q, s, w, ahead);
 #endif
     HWY_UNROLL(4)
     for (int l = 0; l < L; ++l) {
 #if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
-        if constexpr (R > kStreamedRows)
-            __builtin_prefetch(ahead + l * P, 0, 2);  // others have no time for it
+        if constexpr (R > kStreamedRows) __builtin_prefetch(ahead + l * P, 0, 2);  // others have no time for it
 #endif
         V b[NB];
         HWY_UNROLL(4)

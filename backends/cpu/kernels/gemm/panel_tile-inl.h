@@ -11,9 +11,9 @@
 #include <limits>
 #include <utility>
 
+#include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/elementwise/activation-inl.h"
 #include "backends/cpu/kernels/gemm/arm_products-inl.h"
-#include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/tiles.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -95,8 +95,8 @@ class LastVector {
 #endif
 };
 
-// Residual, clamp, store, row by row: one pointer that moves on, or the compiler keeps the addresses of all vectors on the
-// stack.
+// Residual, clamp, store, row by row: one pointer that moves on, or the compiler keeps the addresses of all vectors on
+// the stack.
 template <int R, int NB, typename Args>
 HWY_INLINE void storeTile(const Args& t, V (&acc)[R][NB], float* dst, const float* residual) {
     const D d;
@@ -164,13 +164,12 @@ HWY_INLINE void finishTile(const Args& t, V (&acc)[R][NB], float* dst, const flo
     }
     activate(rows, size_t(R) * NB * P, t.act, t.lo, t.hi);
     for (int r = 0; r < R; ++r)
-        for (int n = 0; n < NB; ++n)
-            storeSome(hn::Load(d, rows + (r * NB + n) * P), dst + r * ps + n * bs, lanesOf(n));
+        for (int n = 0; n < NB; ++n) storeSome(hn::Load(d, rows + (r * NB + n) * P), dst + r * ps + n * bs, lanesOf(n));
 }
 
-// The function of the table for each tile of the m pixels of a panel, (args, a, dst, residual, ahead). The panels lie one
-// after another: while this one's tiles run, each of the first fetches its share of the next. `lines`: vectors of a block of
-// the panel; vectorElements: elements in each.
+// The function of the table for each tile of the m pixels of a panel, (args, a, dst, residual, ahead). The panels lie
+// one after another: while this one's tiles run, each of the first fetches its share of the next. `lines`: vectors of a
+// block of the panel; vectorElements: elements in each.
 template <typename Args, typename Fn>
 HWY_INLINE void runTiles(const Args& t, const TileTable<Fn>& tiles, const int (&maxRows)[5], ptrdiff_t lines,
                          int vectorElements) {

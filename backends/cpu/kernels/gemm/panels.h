@@ -89,12 +89,14 @@ inline Split splitGemm(const GemmSize& p, int threads) {
     if (threads == 1) return {chunks, 1};
     // Less than a fourth of a task is done before another thread has seen it.
     if (p.weights * p.panels * std::max(p.pixels, p.fetch) < p.minWork / 4) return {chunks, 1};
-    // Threads that share the units of a map read the same weights; those that share its channels read what others wrote.
+    // Threads that share the units of a map read the same weights; those that share its channels read what others
+    // wrote.
     const int even = ceilDiv(chunks, threads) * threads;
     if (p.unitMap * p.units > p.weights * p.panels * threads && even <= p.units &&
         p.pixels >= even * kUsualPixels / 2.0)
         chunks = even;
-    // A product of one pixel only reads weights: each thread keeps its part, of which its cache has some from the last run.
+    // A product of one pixel only reads weights: each thread keeps its part, of which its cache has some from the last
+    // run.
     if (p.pixels == 1 && (p.panels % threads == 0 || p.panels >= 8 * threads)) return {1, threads};
     // As many tasks for each thread, or so many that one more does not matter.
     const auto tasks = [&] { return static_cast<long>(chunks) * p.panels; };

@@ -16,12 +16,13 @@ struct UnpackedRowsArgs {
     float* c;  // rows x columns
     ptrdiff_t cRow;
     int rows, terms, columns;  // 1 to kMaxRows rows
-    bool far;  // b lies beyond the second level cache: rows far apart are not fetched ahead by themselves
+    bool far;           // b lies beyond the second level cache: rows far apart are not fetched ahead by themselves
     const float* bias;  // of the columns; null: none
 };
 
 using UnpackedRows = void (*)(const UnpackedRowsArgs& args);
-// Each sum is made in the order of its terms, as in products of panels. Nothing behind the last column is read or written.
+// Each sum is made in the order of its terms, as in products of panels. Nothing behind the last column is read or
+// written.
 UnpackedRows unpackedRows(Isa isa);
 
 }  // namespace mnnc

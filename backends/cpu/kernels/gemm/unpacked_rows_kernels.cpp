@@ -1,4 +1,5 @@
-// Products of a few rows by a matrix as it lies: some vectors of columns at a time, from the first row of the matrix to the last.
+// Products of a few rows by a matrix as it lies: some vectors of columns at a time, from the first row of the matrix to
+// the last.
 #include "backends/cpu/kernels/gemm/unpacked_rows.h"
 
 #include <algorithm>

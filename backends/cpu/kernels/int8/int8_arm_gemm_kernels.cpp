@@ -19,7 +19,8 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// A block of four channels is one step. The tile is R pixels by NB blocks of output channels, with all sums in registers.
+// A block of four channels is one step. The tile is R pixels by NB blocks of output channels, with all sums in
+// registers.
 constexpr int kMaxBlocks = 3;
 constexpr int kMaxRows[5] = {0, 12, 12, 8, 0};
 
@@ -104,8 +105,7 @@ struct MatrixTile {
     HWY_INLINE explicit MatrixTile(const char* sums) {
         HWY_UNROLL(4)
         for (int n = 0; n < NB; ++n) {
-            const int64x2_t both =
-                vreinterpretq_s64_s32(vld1q_s32(reinterpret_cast<const int32_t*>(sums) + n * P));
+            const int64x2_t both = vreinterpretq_s64_s32(vld1q_s32(reinterpret_cast<const int32_t*>(sums) + n * P));
             HWY_UNROLL(8)
             for (int i = 0; i < kPairs; ++i) {
                 acc[i][n][0] = vreinterpretq_s32_s64(vdupq_laneq_s64(both, 0));
@@ -140,8 +140,7 @@ struct MatrixTile {
             for (int n = 0; n < NB; ++n) {
                 const int64x2_t a = vreinterpretq_s64_s32(acc[r / 2][n][0]),
                                 b = vreinterpretq_s64_s32(acc[r / 2][n][1]);
-                vst1q_s32(out + (r * NB + n) * P,
-                          vreinterpretq_s32_s64(r % 2 ? vzip2q_s64(a, b) : vzip1q_s64(a, b)));
+                vst1q_s32(out + (r * NB + n) * P, vreinterpretq_s32_s64(r % 2 ? vzip2q_s64(a, b) : vzip1q_s64(a, b)));
             }
         }
     }

@@ -16,8 +16,8 @@ inline void gatherCodes(const int8_t* from, int step, int count, T* to) {
         for (int i = 0; i < count; ++i) to[i] = from[size_t(i) * step];
 }
 
-// Rows of `steps` fours of codes, as floats are transposed. Added to `sums`: 128 times the sum of each row's codes. They wrap
-// like all sums.
+// Rows of `steps` fours of codes, as floats are transposed. Added to `sums`: 128 times the sum of each row's codes.
+// They wrap like all sums.
 inline void addRowSums(const float* rows, int steps, int count, int32_t* sums) {
     for (int l = 0; l < count; ++l) {
         const auto* codes = reinterpret_cast<const int8_t*>(rows + size_t(l) * steps);

@@ -5,9 +5,9 @@
 
 #include "backends/cpu/kernels/chunks.h"
 #include "backends/cpu/kernels/cpu_costs.h"
-#include "backends/cpu/kernels/int8/int8_winograd.h"
 #include "backends/cpu/kernels/gemm/panels.h"
 #include "backends/cpu/kernels/int8/int8_tiles.h"
+#include "backends/cpu/kernels/int8/int8_winograd.h"
 
 namespace mnnc {
 namespace {
@@ -27,8 +27,7 @@ double winogradCycles(const CycleCosts& costs, const Int8Kernels& k, const ConvS
     const int tiles = s.batch * ceilDiv(s.oh, kUnit) * ceilDiv(s.ow, kUnit);
     const int m = std::min(tiles, kUsualPixels);
     return double(tiles) / m * kInt8WinogradPoints * steps *
-               gemmCycles(tile, k.pairSums->maxRows, m, blocks,
-                          bestPanelBlocks(tile, *k.pairSums, m, blocks)) +
+               gemmCycles(tile, k.pairSums->maxRows, m, blocks, bestPanelBlocks(tile, *k.pairSums, m, blocks)) +
            tiles * (costs.int8WinogradIn * ceilDiv(s.ic, k.lanes) + costs.int8WinogradOut * blocks) +
            costs.int8WinogradWeights * steps * blocks;
 }

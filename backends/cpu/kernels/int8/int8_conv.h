@@ -56,8 +56,7 @@ struct Int8ConvOptions {
 };
 
 // Dense and grouped: the faster of those below.
-std::unique_ptr<Int8SumPlan> makeInt8ConvPlan(const Kernels& k, const ConvShape& shape,
-                                              const Int8ConvOptions& options);
+std::unique_ptr<Int8SumPlan> makeInt8ConvPlan(const Kernels& k, const ConvShape& shape, const Int8ConvOptions& options);
 // As matrix products; there is one for every shape.
 std::unique_ptr<Int8SumPlan> makeInt8DensePlan(const Kernels& k, const ConvShape& shape,
                                                const Int8ConvOptions& options);

@@ -5,12 +5,12 @@
 
 #include "backends/cpu/kernels/chunks.h"
 #include "backends/cpu/kernels/cpu_costs.h"
+#include "backends/cpu/kernels/gemm/panels.h"
 #include "backends/cpu/kernels/int8/int8_codes.h"
 #include "backends/cpu/kernels/int8/int8_conv.h"
 #include "backends/cpu/kernels/int8/int8_source.h"
-#include "backends/cpu/kernels/pack.h"
-#include "backends/cpu/kernels/gemm/panels.h"
 #include "backends/cpu/kernels/int8/int8_tiles.h"
+#include "backends/cpu/kernels/pack.h"
 #include "base/checked.h"
 #include "base/error.h"
 
@@ -28,8 +28,8 @@ struct Panel {
 Int8Layout layoutOf(const ConvShape& s, const Int8ConvOptions& options) {
     if (options.groups == 1 && s.ic <= 4 && (s.kh * s.kw > 1 || options.srcNchw)) return Int8Layout::Narrow;
     if (options.srcNchw) fail(Status::NotSupported, "no int8 convolution reads this shape row-major");
-    const bool byPixel = s.kh * s.kw == 1 && s.padTop == 0 && s.padLeft == 0 &&
-                         (s.oh - 1) * s.strideH < s.ih && (s.ow - 1) * s.strideW < s.iw;
+    const bool byPixel = s.kh * s.kw == 1 && s.padTop == 0 && s.padLeft == 0 && (s.oh - 1) * s.strideH < s.ih &&
+                         (s.ow - 1) * s.strideW < s.iw;
     return byPixel ? Int8Layout::Pixels : Int8Layout::Rows;
 }
 
@@ -58,10 +58,9 @@ class DensePlan final : public Int8SumPlan {
     }
     int64_t packedWeightBytes() const override { return weightBytes_; }
     std::string weightVariant() const override {
-        return format("int8%s.%s%d%s.p%d.n%d.g%d",
-                      narrow_ ? format("narrow%d", source_.narrowChannels()).c_str() : "",
-                      k_.zero ? "u" : "s", k_.zero ? k_.unit : k_.stepsTogether, k_.pairsApart ? "a" : "",
-                      k_.lanes, panelBlocks_, groups_);
+        return format("int8%s.%s%d%s.p%d.n%d.g%d", narrow_ ? format("narrow%d", source_.narrowChannels()).c_str() : "",
+                      k_.zero ? "u" : "s", k_.zero ? k_.unit : k_.stepsTogether, k_.pairsApart ? "a" : "", k_.lanes,
+                      panelBlocks_, groups_);
     }
     int64_t scratchBytes(int) const override {
         return sourceBytes() + (minima_ ? roundUp(int64_t{source_.pixels()} * 4, 64) : 0);
@@ -74,8 +73,8 @@ class DensePlan final : public Int8SumPlan {
         });
     }
 
-    void run(const int8_t* src, const void* packed, int8_t* dst, float* floats, const Int8Post& post,
-             void* scratch, ThreadPool& pool) const override {
+    void run(const int8_t* src, const void* packed, int8_t* dst, float* floats, const Int8Post& post, void* scratch,
+             ThreadPool& pool) const override {
         runAll(src, packed, {dst, floats, nullptr}, post, scratch, pool);
     }
 
@@ -99,14 +98,13 @@ class DensePlan final : public Int8SumPlan {
         auto* pixelSums = reinterpret_cast<float*>(source + sourceBytes());
         const int64_t dstImage = int64_t{ocb_} * k_.lanes * s_.oh * s_.ow;
         for (int n = 0; n < source_.images(); ++n) {
-            Image image{
-                src + n * source_.imageElements(),
-                source,
-                static_cast<const char*>(packed),
-                pixelSums,
-                {to.codes ? to.codes + n * dstImage : nullptr, to.floats ? to.floats + n * dstImage : nullptr,
-                 to.sums ? to.sums + n * dstImage : nullptr},
-                &post};
+            Image image{src + n * source_.imageElements(),
+                        source,
+                        static_cast<const char*>(packed),
+                        pixelSums,
+                        {to.codes ? to.codes + n * dstImage : nullptr, to.floats ? to.floats + n * dstImage : nullptr,
+                         to.sums ? to.sums + n * dstImage : nullptr},
+                        &post};
             runImage(image, pool);
         }
     }
@@ -155,8 +153,8 @@ class DensePlan final : public Int8SumPlan {
         for (const Panel& p : panels_) {
             offsets_.push_back(weightBytes_);
             const int64_t steps = checkedMul(taps(), packedSteps(p), "packed weights") + (k_.zero ? 0 : 1);
-            weightBytes_ = checkedAdd(
-                weightBytes_, checkedMul(steps, int64_t{p.nb} * P * 4, "packed weights"), "packed weights");
+            weightBytes_ =
+                checkedAdd(weightBytes_, checkedMul(steps, int64_t{p.nb} * P * 4, "packed weights"), "packed weights");
         }
     }
 
@@ -195,8 +193,7 @@ class DensePlan final : public Int8SumPlan {
                 if (k_.stepsTogether == 2)
                     pairsToPanel(rows.data(), steps, real, out + b * P * 8, P, width);
                 else
-                    pack_.rowsToPanel(rows.data(), steps, real, steps, reinterpret_cast<float*>(out) + b * P,
-                                      width);
+                    pack_.rowsToPanel(rows.data(), steps, real, steps, reinterpret_cast<float*>(out) + b * P, width);
             }
         if (k_.pairsApart) {
             const int64_t all = int64_t{taps()} * steps * width * 4;
@@ -211,8 +208,7 @@ class DensePlan final : public Int8SumPlan {
         const int icg = s_.ic / groups_, area = s_.kh * s_.kw, rowTaps = source_.rowTaps();
         const int8_t* from = weights + int64_t{oc} * icg * area + tap * rowTaps;
         if (!narrow_) return gatherCodes(from, area, icg, to);
-        for (int kx = 0; kx < rowTaps; ++kx)
-            gatherCodes(from + kx, area, icg, to + kx * source_.narrowChannels());
+        for (int kx = 0; kx < rowTaps; ++kx) gatherCodes(from + kx, area, icg, to + kx * source_.narrowChannels());
     }
 
     void runImage(const Image& image, ThreadPool& pool) const {
@@ -222,10 +218,9 @@ class DensePlan final : public Int8SumPlan {
                                                static_cast<long>(costs_.cache.int8Input / unitBytes));
         const Panel& first = panels_[0];
         const double weights = double(taps()) * stepsOf(first) * perStep() * first.nb * k_.lanes;
-        const Split split =
-            splitGemm({units, cacheUnits, panels, double(source_.pixels()), weights, costs_.task.u8s8,
-                       costs_.task.fetch, double(source_.pixels()) / units * (s_.ic + s_.oc)},
-                      pool.threads());
+        const Split split = splitGemm({units, cacheUnits, panels, double(source_.pixels()), weights, costs_.task.u8s8,
+                                       costs_.task.fetch, double(source_.pixels()) / units * (s_.ic + s_.oc)},
+                                      pool.threads());
         const int chunks = split.chunks, groups = split.groups;
         // A chunk that one task has to itself is prepared by it, while it is in the cache anyway.
         const bool prepared = !source_.byPixel() || groups > 1 || image.post->min;

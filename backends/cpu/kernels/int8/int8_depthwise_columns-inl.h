@@ -1,5 +1,5 @@
-// Depthwise convolutions of int8 with AVX512-VNNI, four columns of the map in a vector. It is included once per instruction
-// set, hence the toggling guard.
+// Depthwise convolutions of int8 with AVX512-VNNI, four columns of the map in a vector. It is included once per
+// instruction set, hence the toggling guard.
 #if defined(MNNC_INT8_DEPTHWISE_COLUMNS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_INT8_DEPTHWISE_COLUMNS_INL_H
 #undef MNNC_INT8_DEPTHWISE_COLUMNS_INL_H
@@ -19,8 +19,8 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Rows of a group of a line that the kernel does not fill are those of the next output rows: three rows of weights in four
-// serve two output rows, with the weights one byte further for the second one.
+// Rows of a group of a line that the kernel does not fill are those of the next output rows: three rows of weights in
+// four serve two output rows, with the weights one byte further for the second one.
 
 constexpr int kMaxLineRows = 4;          // output rows of a line
 constexpr int kMovedWeights = 64 * 128;  // bytes of the weights of all of them
@@ -40,13 +40,12 @@ HWY_INLINE __m512i scaled(__m512i sum, __m512 scale) {
 
 // C vectors of columns of R output rows.
 template <int C, int R, bool Unsigned>
-HWY_INLINE void depthwiseFours(const Line512& line, int groups, int kw, const ptrdiff_t* offsets,
-                               const char* (&w)[R], const DepthwiseFinish& f, int8_t* (&dst)[R], int count) {
+HWY_INLINE void depthwiseFours(const Line512& line, int groups, int kw, const ptrdiff_t* offsets, const char* (&w)[R],
+                               const DepthwiseFinish& f, int8_t* (&dst)[R], int count) {
     __m512i acc[R][C][4];
     HWY_UNROLL(4)
     for (int i = 0; i < 4; ++i) {
-        const __m512i b =
-            _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(f.bias + 4 * i)));
+        const __m512i b = _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(f.bias + 4 * i)));
         HWY_UNROLL(4)
         for (int n = 0; n < R * C; ++n) acc[n / C][n % C][i] = b;
     }
@@ -61,8 +60,8 @@ HWY_INLINE void depthwiseFours(const Line512& line, int groups, int kw, const pt
                 for (int c = 0; c < C; ++c) x[c] = _mm512_loadu_si512(p + i * line.part + c * 64);
                 HWY_UNROLL(2)
                 for (int r = 0; r < R; ++r) {
-                    const __m512i k = _mm512_broadcast_i32x4(
-                        _mm_loadu_si128(reinterpret_cast<const __m128i*>(w[r] + at + 16 * i)));
+                    const __m512i k =
+                        _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w[r] + at + 16 * i)));
                     HWY_UNROLL(2)
                     for (int c = 0; c < C; ++c) {
                         VI sum{acc[r][c][i]};
@@ -78,8 +77,7 @@ HWY_INLINE void depthwiseFours(const Line512& line, int groups, int kw, const pt
         __m512i q[4];
         HWY_UNROLL(4)
         for (int i = 0; i < 4; ++i)
-            q[i] =
-                scaled<Unsigned>(acc[n / C][n % C][i], _mm512_broadcast_f32x4(_mm_loadu_ps(f.scale + 4 * i)));
+            q[i] = scaled<Unsigned>(acc[n / C][n % C][i], _mm512_broadcast_f32x4(_mm_loadu_ps(f.scale + 4 * i)));
         const __m512i bytes = narrow(q[0], q[1], q[2], q[3], f.lo, f.hi);
         storeFirst(bytes, count - n % C * kVectorColumns, dst[n / C] + n % C * 64);
     }
@@ -149,9 +147,9 @@ struct DepthwiseColumns {
             const auto pad = [&](int from, int to) HWY_ATTR {
                 for (int col = from; col < to; ++col)
                     for (int i = 0; i < 4; ++i)
-                        _mm_storeu_si128(reinterpret_cast<__m128i*>(
-                                             line.at(g, i) + col % stride * line.phase + col / stride * 16),
-                                         outside);
+                        _mm_storeu_si128(
+                            reinterpret_cast<__m128i*>(line.at(g, i) + col % stride * line.phase + col / stride * 16),
+                            outside);
             };
             pad(0, first);
             pad(last, width);
@@ -199,8 +197,7 @@ inline bool depthwiseColumns(const Int8DepthwiseArgs& t) {
 
     ptrdiff_t offsets[kInt8LineBytes / 64];
     const ptrdiff_t phase = ptrdiff_t(room) * 16;
-    for (int kx = 0; kx < s.kw; ++kx)
-        offsets[kx] = kx * s.dilateW % stride * phase + kx * s.dilateW / stride * 16;
+    for (int kx = 0; kx < s.kw; ++kx) offsets[kx] = kx * s.dilateW % stride * phase + kx * s.dilateW / stride * 16;
     const DepthwiseColumns columns{t,
                                    s,
                                    groups,

@@ -54,8 +54,7 @@ HWY_INLINE void gatherFour(const int8_t* const (&rows)[4], char* to, ptrdiff_t c
         low = vzip1q_s8(x, y);
         high = vzip2q_s8(x, y);
     };
-    const auto put = [&](int i, int16x8_t v)
-                         HWY_ATTR { vst1q_s16(reinterpret_cast<int16_t*>(to + i * column), v); };
+    const auto put = [&](int i, int16x8_t v) HWY_ATTR { vst1q_s16(reinterpret_cast<int16_t*>(to + i * column), v); };
     int8x16_t parts[2], others[2];
     zip(0, 1, parts[0], parts[1]);
     if constexpr (K == Product::Dot) {
@@ -96,8 +95,7 @@ HWY_INLINE void depthwiseTileU8S8(const Int8DepthwiseArgs& t, int groups, const 
 #if MNNC_NEON64
     if constexpr (C % 4 == 0) {
         const Octets lo8 = octets(t.lo), hi8 = octets(t.hi);
-        const auto value = [&](int c)
-                               HWY_ATTR { return rounded(hn::Mul(hn::ConvertTo(DF(), acc[c]), scale)); };
+        const auto value = [&](int c) HWY_ATTR { return rounded(hn::Mul(hn::ConvertTo(DF(), acc[c]), scale)); };
         HWY_UNROLL(2)
         for (int c = 0; c < C; c += 4)
             storeFour(value(c), value(c + 1), value(c + 2), value(c + 3), lo8, hi8, dst + c * P);
@@ -129,13 +127,12 @@ void depthwiseU8S8(const Int8DepthwiseArgs& t) {
     const int span = (s.kw - 1) * s.dilateW + 1;
     HWY_ALIGN char line[kInt8LineBytes];
     const int columns = static_cast<int>(kInt8LineBytes / column);
-    const int chunk = std::min(s.ow, (columns - span) / s.strideW +
-                                         1);  // outputs at a time; the plan has checked that it is at least 1
+    const int chunk = std::min(
+        s.ow, (columns - span) / s.strideW + 1);  // outputs at a time; the plan has checked that it is at least 1
     const VI bias = startOf<K>(t, groups);
     const VF scale = hn::LoadU(DF(), t.scale), lo = hn::Set(DF(), t.lo), hi = hn::Set(DF(), t.hi);
     const auto padding = static_cast<uint32_t>(K == Product::Dot ? t.padding & 255 : t.padding + 128);
-    const VI outside =
-        hn::Set(DI(), static_cast<int32_t>(padding * (K == Product::Pairs ? 0x00010001u : 0x01010101u)));
+    const VI outside = hn::Set(DI(), static_cast<int32_t>(padding * (K == Product::Pairs ? 0x00010001u : 0x01010101u)));
     HWY_ALIGN int8_t border[4 * P];
     std::memset(border, t.padding, sizeof border);
     for (int oy = t.rowBegin; oy < t.rowEnd; ++oy) {
@@ -154,12 +151,9 @@ void depthwiseU8S8(const Int8DepthwiseArgs& t) {
                     rows[k] = outer[k] ? border : t.src + (ptrdiff_t(iy) * s.iw + ix) * P;
                 }
                 char* to = line + g * P * 4;
-                const auto put = [&](int i, VI v) {
-                    hn::StoreU(v, DI(), reinterpret_cast<int32_t*>(to + i * column));
-                };
+                const auto put = [&](int i, VI v) { hn::StoreU(v, DI(), reinterpret_cast<int32_t*>(to + i * column)); };
                 const auto rowsAt = [&](int i, const int8_t*(&here)[4]) HWY_ATTR {
-                    for (int k = 0; k < 4; ++k)
-                        here[k] = rows[k] && !outer[k] ? rows[k] + ptrdiff_t(i) * P : rows[k];
+                    for (int k = 0; k < 4; ++k) here[k] = rows[k] && !outer[k] ? rows[k] + ptrdiff_t(i) * P : rows[k];
                 };
                 int i = 0;
                 for (; i < first; ++i) put(i, outside);
@@ -185,14 +179,11 @@ void depthwiseU8S8(const Int8DepthwiseArgs& t) {
             int8_t* dst = t.dst + (ptrdiff_t(oy) * s.ow + x) * P;
             int i = 0;
             for (; i + 8 <= n; i += 8)
-                depthwiseTileU8S8<K, 8>(t, groups, line + i * step, step, dx, bias, scale, lo, hi,
-                                        dst + i * P);
+                depthwiseTileU8S8<K, 8>(t, groups, line + i * step, step, dx, bias, scale, lo, hi, dst + i * P);
             for (; i + 2 <= n; i += 2)
-                depthwiseTileU8S8<K, 2>(t, groups, line + i * step, step, dx, bias, scale, lo, hi,
-                                        dst + i * P);
+                depthwiseTileU8S8<K, 2>(t, groups, line + i * step, step, dx, bias, scale, lo, hi, dst + i * P);
             for (; i < n; ++i)
-                depthwiseTileU8S8<K, 1>(t, groups, line + i * step, step, dx, bias, scale, lo, hi,
-                                        dst + i * P);
+                depthwiseTileU8S8<K, 1>(t, groups, line + i * step, step, dx, bias, scale, lo, hi, dst + i * P);
         }
     }
 }

@@ -1,5 +1,5 @@
-// The input of depthwise convolutions of int8 as AVX512-VNNI multiplies it. It is included once per instruction set, hence
-// the toggling guard.
+// The input of depthwise convolutions of int8 as AVX512-VNNI multiplies it. It is included once per instruction set,
+// hence the toggling guard.
 #if defined(MNNC_INT8_DEPTHWISE_LINES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_INT8_DEPTHWISE_LINES_INL_H
 #undef MNNC_INT8_DEPTHWISE_LINES_INL_H
@@ -18,10 +18,10 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// A line has the input rows that one output row takes, in groups of four: part i of a group has channels 4i to 4i + 3 of
-// all columns, 16 bytes to a column (each channel's bytes of the rows), so that neighbouring columns are one vector for
-// every tap, and the results of four columns come out of the packing instructions in order. Columns of one remainder by
-// the stride lie together.
+// A line has the input rows that one output row takes, in groups of four: part i of a group has channels 4i to 4i + 3
+// of all columns, 16 bytes to a column (each channel's bytes of the rows), so that neighbouring columns are one vector
+// for every tap, and the results of four columns come out of the packing instructions in order. Columns of one
+// remainder by the stride lie together.
 
 struct Line512 {
     char* base;
@@ -32,8 +32,8 @@ struct Line512 {
 constexpr int kVectorColumns = 4;
 
 // Columns [first, last) of a group of rows into the line. A row that is `outer` has the border's value.
-HWY_INLINE void fillLine(const Line512& line, int group, const int8_t* const (&rows)[4],
-                         const bool (&outer)[4], __m512i border, int first, int last, int stride) {
+HWY_INLINE void fillLine(const Line512& line, int group, const int8_t* const (&rows)[4], const bool (&outer)[4],
+                         __m512i border, int first, int last, int stride) {
     const __m512i half = _mm512_set1_epi8(-128);
     // Up to four columns from col on.
     const auto columnsAt = [&](int col, __m512i(&parts)[4]) HWY_ATTR {
@@ -41,8 +41,8 @@ HWY_INLINE void fillLine(const Line512& line, int group, const int8_t* const (&r
         const auto mask = static_cast<__mmask16>((1u << count * 4) - 1);
         const auto load = [&](int k) HWY_ATTR {
             if (!rows[k]) return _mm512_setzero_si512();
-            return _mm512_xor_si512(
-                outer[k] ? border : _mm512_maskz_loadu_epi32(mask, rows[k] + ptrdiff_t(col) * 16), half);
+            return _mm512_xor_si512(outer[k] ? border : _mm512_maskz_loadu_epi32(mask, rows[k] + ptrdiff_t(col) * 16),
+                                    half);
         };
         const __m512i a = load(0), b = load(1), c = load(2), d = load(3);
         const __m512i ab0 = _mm512_unpacklo_epi8(a, b), ab1 = _mm512_unpackhi_epi8(a, b);
@@ -55,8 +55,7 @@ HWY_INLINE void fillLine(const Line512& line, int group, const int8_t* const (&r
         for (int col = first; col < last; col += kVectorColumns) {
             columnsAt(col, parts);
             HWY_UNROLL(4)
-            for (int i = 0; i < 4; ++i)
-                _mm512_storeu_si512(line.at(group, i) + ptrdiff_t(col) * 16, parts[i]);
+            for (int i = 0; i < 4; ++i) _mm512_storeu_si512(line.at(group, i) + ptrdiff_t(col) * 16, parts[i]);
         }
     } else if (stride == 2) {
         for (int col = first; col < last; col += 2 * kVectorColumns) {

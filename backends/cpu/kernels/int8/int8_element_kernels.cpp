@@ -49,8 +49,7 @@ void widenS8(const int8_t* src, char* dst, size_t count) {
 
 void quantizeF32S8(const float* src, int8_t* dst, size_t blocks, const QuantizeArgs& t) {
     const DF d;
-    const VF scale = hn::LoadU(d, t.scale), zero = hn::LoadU(d, t.zero), lo = hn::Set(d, t.lo),
-             hi = hn::Set(d, t.hi);
+    const VF scale = hn::LoadU(d, t.scale), zero = hn::LoadU(d, t.zero), lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
     for (size_t i = 0; i < blocks; ++i)
         store(hn::Add(hn::Mul(hn::LoadU(d, src + i * P), scale), zero), lo, hi, dst + i * P);
 }
@@ -58,8 +57,7 @@ void quantizeF32S8(const float* src, int8_t* dst, size_t blocks, const QuantizeA
 void dequantizeS8F32(const int8_t* src, float* dst, size_t blocks, const float* scale, const float* zero) {
     const DF d;
     const VF s = hn::LoadU(d, scale), z = hn::LoadU(d, zero);
-    for (size_t i = 0; i < blocks; ++i)
-        hn::StoreU(hn::Mul(hn::Sub(loadFloats(src + i * P), z), s), d, dst + i * P);
+    for (size_t i = 0; i < blocks; ++i) hn::StoreU(hn::Mul(hn::Sub(loadFloats(src + i * P), z), s), d, dst + i * P);
 }
 
 // What saves instructions: zero points of 0, and a result that is bounded and not negative.
@@ -73,8 +71,7 @@ HWY_INLINE VF binaryValue(const int8_t* a, const int8_t* b, const Int8BinaryArgs
         if constexpr (Kind == BinaryKind::Any) x = hn::Sub(x, hn::Set(d, zero));
         return hn::Mul(x, hn::Set(d, scale));
     };
-    const VF x = operand(a, t.zeroA, t.scaleA), y = operand(b, t.zeroB, t.scaleB),
-             inverse = hn::Set(d, t.inverse);
+    const VF x = operand(a, t.zeroA, t.scaleA), y = operand(b, t.zeroB, t.scaleB), inverse = hn::Set(d, t.inverse);
     if constexpr (Op == Int8Binary::Add) return hn::Mul(hn::Add(x, y), inverse);
     if constexpr (Op == Int8Binary::Sub) return hn::Mul(hn::Sub(x, y), inverse);
     return hn::Mul(hn::Mul(x, y), inverse);
@@ -166,10 +163,10 @@ HWY_INLINE void storeAverage(VI sum, int64_t count, int8_t* to) {
             HWY_ALIGN int32_t lanes[P];
             hn::Store(sum, DI(), lanes);
             for (int l = 0; l < P; ++l)
-                to[l] = static_cast<int8_t>((static_cast<uint64_t>(static_cast<uint32_t>(lanes[l])) +
-                                             static_cast<uint64_t>(count) / 2) /
-                                                static_cast<uint64_t>(count) -
-                                            128);
+                to[l] = static_cast<int8_t>(
+                    (static_cast<uint64_t>(static_cast<uint32_t>(lanes[l])) + static_cast<uint64_t>(count) / 2) /
+                        static_cast<uint64_t>(count) -
+                    128);
             return;
         }
         const VI divisor = hn::Set(DI(), static_cast<int32_t>(count)),
@@ -192,15 +189,13 @@ void averageRow(const Int8AverageArgs& t) {
     const int64_t rows = int64_t{t.depth} * t.height;
     for (int x = 0; x < t.outputs; ++x) {
         const int first = t.spans[x].first, last = std::max(t.spans[x].last, first);
-        const int64_t inside = rows * (last - first),
-                      count = t.countsPadding ? t.rowCount * t.widthCounts[x] : inside;
+        const int64_t inside = rows * (last - first), count = t.countsPadding ? t.rowCount * t.widthCounts[x] : inside;
         int8_t* to = t.dst + ptrdiff_t(x) * P;
         if (count <= 0) {
             hn::StoreU(hn::Set(DB(), t.empty), DB(), to);
             continue;
         }
-        VI a = hn::Set(DI(), static_cast<int32_t>(inside * 128 + (count - inside) * t.outside)),
-           b = hn::Zero(DI());
+        VI a = hn::Set(DI(), static_cast<int32_t>(inside * 128 + (count - inside) * t.outside)), b = hn::Zero(DI());
         for (int z = 0; z < t.depth; ++z)
             for (int y = 0; y < t.height; ++y) {
                 const int8_t* from = t.src + z * t.depthStride + y * t.rowStride + ptrdiff_t(first) * P;
@@ -222,9 +217,9 @@ void averageS8(const Int8AverageArgs& t) {
 }  // namespace
 
 const Int8ElementKernels& int8ElementTable() {
-    static constexpr Int8ElementKernels table = {
-        &quantizeF32S8, &dequantizeS8F32, &binaryS8,
-        &maximumS8,     &averageS8,       {&widenS8<Product::Pairs>, &widenS8<Product::Vnni>}};
+    static constexpr Int8ElementKernels table = {&quantizeF32S8, &dequantizeS8F32,
+                                                 &binaryS8,      &maximumS8,
+                                                 &averageS8,     {&widenS8<Product::Pairs>, &widenS8<Product::Vnni>}};
     return table;
 }
 

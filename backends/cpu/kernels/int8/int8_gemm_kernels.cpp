@@ -43,8 +43,7 @@ HWY_INLINE void multiplyStep(VI& sum, VI x, VI w) {
 // The tile is R pixels by NB blocks of output channels, with all sums in registers.
 
 template <Product K, int R, int NB>
-HWY_INLINE void accumulate(VI (&acc)[R][NB], const char* const (&q)[(R + 2) / 3], ptrdiff_t s, int at,
-                           const char* w) {
+HWY_INLINE void accumulate(VI (&acc)[R][NB], const char* const (&q)[(R + 2) / 3], ptrdiff_t s, int at, const char* w) {
     VI b[NB];
     HWY_UNROLL(4)
     for (int n = 0; n < NB; ++n) b[n] = hn::LoadU(DI(), reinterpret_cast<const int32_t*>(w + n * P * 4));
@@ -115,8 +114,7 @@ HWY_NOINLINE void gemmTileU8S8(const Int8PanelArgs& args, const Run& run) {
         for (int tap = 0; tap < taps; ++tap) {
             const char* p = a + t.tapOffset[tap];
             for (int block = 0; block < blocks; ++block, p += t.blockStride)
-                w = steps<K, R, NB>(acc, p, pixel, block < t.fullBlocks ? t.fullSteps : t.tailSteps, w,
-                                    ahead);
+                w = steps<K, R, NB>(acc, p, pixel, block < t.fullBlocks ? t.fullSteps : t.tailSteps, w, ahead);
         }
         finishTile<K, R, NB>(acc, t, run.at + tile * R);
     }
@@ -129,8 +127,8 @@ constexpr void fillTiles(TileFn* out, std::integer_sequence<int, R...>) {
     ((out[R] = &gemmTileU8S8<K, R + 1, NB>), ...);
 }
 
-// 32 registers hold a tile of 28, or of 21 and what a product of pairs goes through on Arm; 16 hold 12, less the one that
-// it goes through there.
+// 32 registers hold a tile of 28, or of 21 and what a product of pairs goes through on Arm; 16 hold 12, less the one
+// that it goes through there.
 constexpr bool kManyRegisters = P == 16;
 constexpr int kMaxBlocks = kManyRegisters ? 4 : 3;
 #if MNNC_NEON64
@@ -155,15 +153,13 @@ struct Tiles {
     constexpr Tiles() {
         fillTiles<K, 1>(fn[0], std::make_integer_sequence<int, kRows<K>[1]>());
         fillTiles<K, 2>(fn[1], std::make_integer_sequence<int, kRows<K>[2]>());
-        if constexpr (kBlocks < K >> 2)
-            fillTiles<K, 3>(fn[2], std::make_integer_sequence<int, kRows<K>[3]>());
-        if constexpr (kBlocks < K >> 3)
-            fillTiles<K, 4>(fn[3], std::make_integer_sequence<int, kRows<K>[4]>());
+        if constexpr (kBlocks < K >> 2) fillTiles<K, 3>(fn[2], std::make_integer_sequence<int, kRows<K>[3]>());
+        if constexpr (kBlocks < K >> 3) fillTiles<K, 4>(fn[3], std::make_integer_sequence<int, kRows<K>[4]>());
     }
 };
 
-// Results are stored in fours: where sums are short, tiles of whole fours are faster than the largest. Where they are long,
-// larger tiles read the weights less often.
+// Results are stored in fours: where sums are short, tiles of whole fours are faster than the largest. Where they are
+// long, larger tiles read the weights less often.
 HWY_INLINE bool isShort(const Int8PanelArgs& t) {
     constexpr int kShortSteps = 72;  // of four channels
     return kManyRegisters && t.taps * (t.fullBlocks * t.fullSteps + t.tailSteps) <= kShortSteps;

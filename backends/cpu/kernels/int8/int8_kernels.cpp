@@ -86,8 +86,7 @@ const Int8Kernels* int8Kernels(Isa isa, Int8Product product) {
         for (const Isa each : kIsas)
             for (size_t i = 0; i < std::tuple_size_v<Tables>; ++i) {
                 const auto kind = static_cast<Int8Product>(i);
-                all[static_cast<size_t>(each)][i] =
-                    makeTable(each, has(each, kind) ? kind : Int8Product::Pairs);
+                all[static_cast<size_t>(each)][i] = makeTable(each, has(each, kind) ? kind : Int8Product::Pairs);
             }
         return all;
     }();

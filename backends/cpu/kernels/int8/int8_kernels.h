@@ -27,8 +27,8 @@ struct Int8PanelArgs {
     ptrdiff_t blockStride;
     int tailSteps;  // of a last block that is not full
     // [tap][block][step][nb][P][4 bytes] (of pairs see Int8Kernels::pairsApart), or [tap][step pair][nb][P][2 steps]
-    // [4 bytes]: Int8Kernels::stepsTogether. Where Int8Kernels::zero is 0, 128 times the sums of the weights follow, [nb][P]
-    // numbers of 32 bits.
+    // [4 bytes]: Int8Kernels::stepsTogether. Where Int8Kernels::zero is 0, 128 times the sums of the weights follow,
+    // [nb][P] numbers of 32 bits.
     const char* w;
     int8_t* dst;
     float* floats;  // instead of dst: the results unrounded; its strides are dst's, in elements
@@ -153,7 +153,8 @@ struct Int8Kernels {
 };
 
 // The kinds of products: of pairs of 16-bit numbers; of unsigned bytes (VNNI); of signed bytes (Arm's dot product),
-// and of matrices of such (Arm's I8MM). WordSums is no table's: pairs where there is VNNI, whose sums are all that is stored.
+// and of matrices of such (Arm's I8MM). WordSums is no table's: pairs where there is VNNI, whose sums are all that is
+// stored.
 enum class Int8Product { Pairs, Vnni, Dot, Matrix, WordSums };
 
 // The best that this CPU has of the instruction set.

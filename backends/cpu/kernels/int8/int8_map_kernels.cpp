@@ -90,8 +90,7 @@ void byLane(const int8_t* src, int8_t* dst, size_t blocks, const Int8AffineArgs&
     };
     size_t i = 0;
 #if HWY_TARGET == HWY_AVX3
-    const __m512i lo8 = _mm512_set1_epi8(static_cast<char>(t.lo)),
-                  hi8 = _mm512_set1_epi8(static_cast<char>(t.hi));
+    const __m512i lo8 = _mm512_set1_epi8(static_cast<char>(t.lo)), hi8 = _mm512_set1_epi8(static_cast<char>(t.hi));
     for (; i + 4 <= blocks; i += 4) {
         const int8_t* from = src + i * P;
         storeFour(rounded(value(from)), rounded(value(from + P)), rounded(value(from + 2 * P)),

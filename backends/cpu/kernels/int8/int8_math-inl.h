@@ -28,8 +28,8 @@ using Product = Int8Product;
 template <Product K>
 constexpr int kUnit = K == Product::Pairs || K == Product::WordSums ? 2 : 1;
 
-// acc += the products of the four bytes (Vnni: x is unsigned; Dot) or two 16-bit numbers (Pairs, WordSums) in each lane.
-// Highway has no target with VNNI; the instruction is written out, and used where the CPU has it.
+// acc += the products of the four bytes (Vnni: x is unsigned; Dot) or two 16-bit numbers (Pairs, WordSums) in each
+// lane. Highway has no target with VNNI; the instruction is written out, and used where the CPU has it.
 template <Product K>
 HWY_INLINE void dot(VI& acc, VI x, VI w) {
 #if HWY_TARGET == HWY_AVX3
@@ -59,13 +59,12 @@ HWY_INLINE void dot(VI& acc, VI x, VI w) {
 #elif HWY_TARGET == HWY_EMU128
     // One loop over the lanes in place of one for each operation: less to compile, and faster. Sums wrap.
     for (int i = 0; i < P; ++i)
-        acc.raw[i] = static_cast<int32_t>(
-            static_cast<uint32_t>(acc.raw[i]) +
-            static_cast<uint32_t>(static_cast<int16_t>(x.raw[i]) * static_cast<int16_t>(w.raw[i]) +
-                                  (x.raw[i] >> 16) * (w.raw[i] >> 16)));
+        acc.raw[i] =
+            static_cast<int32_t>(static_cast<uint32_t>(acc.raw[i]) +
+                                 static_cast<uint32_t>(static_cast<int16_t>(x.raw[i]) * static_cast<int16_t>(w.raw[i]) +
+                                                       (x.raw[i] >> 16) * (w.raw[i] >> 16)));
 #else
-    const VI low =
-        hn::Mul(hn::ShiftRight<16>(hn::ShiftLeft<16>(x)), hn::ShiftRight<16>(hn::ShiftLeft<16>(w)));
+    const VI low = hn::Mul(hn::ShiftRight<16>(hn::ShiftLeft<16>(x)), hn::ShiftRight<16>(hn::ShiftLeft<16>(w)));
     const VI high = hn::Mul(hn::ShiftRight<16>(x), hn::ShiftRight<16>(w));
     acc = hn::Add(acc, hn::Add(low, high));
 #endif
@@ -155,8 +154,7 @@ HWY_INLINE Octets octets(float value) {
 
 // Rounded where it fits an int32; a smaller value and NaN become the smallest.
 HWY_INLINE __m512i rounded(VF v) {
-    return round(hn::Min(hn::Set(DF(), 1e9f), v))
-        .raw;  // in this order: of two, the second when one is not a number
+    return round(hn::Min(hn::Set(DF(), 1e9f), v)).raw;  // in this order: of two, the second when one is not a number
 }
 
 // The same of values below 2^30. Unsigned: of results that are clipped to what is not negative, for which numbers below

@@ -104,8 +104,7 @@ void Int8Source::fillNarrowRow(const int8_t* src, int y, char* to) const {
             for (int i = 0; i < 4; ++i) c[i] = from + (i < s_.ic ? i * plane : 0);
             uint32_t pixels[kPixels];
             for (int x = 0; x < n; ++x)
-                pixels[x] =
-                    c[0][x] | uint32_t{c[1][x]} << 8 | uint32_t{c[2][x]} << 16 | uint32_t{c[3][x]} << 24;
+                pixels[x] = c[0][x] | uint32_t{c[1][x]} << 8 | uint32_t{c[2][x]} << 16 | uint32_t{c[3][x]} << 24;
             std::memcpy(four, pixels, size_t(n) * 4);
         } else {
             const int8_t* from = src + (int64_t{y} * s_.iw + x0) * P;
@@ -118,8 +117,7 @@ void Int8Source::fillNarrowRow(const int8_t* src, int y, char* to) const {
         }
         char wide[kPixels * 4];
         k_.widen(four, wide, size_t(n) * 4);
-        for (int x = 0; x + 1 < n; ++x)
-            std::memcpy(row + x * 3, wide + x * 4, 4);  // the next one covers the last byte
+        for (int x = 0; x + 1 < n; ++x) std::memcpy(row + x * 3, wide + x * 4, 4);  // the next one covers the last byte
         std::memcpy(row + (n - 1) * 3, wide + (n - 1) * 4, 3);
     }
 }
@@ -127,8 +125,7 @@ void Int8Source::fillNarrowRow(const int8_t* src, int y, char* to) const {
 // Pixels [begin, end) of all blocks.
 void Int8Source::fillPixels(const int8_t* src, char* source, int begin, int end) const {
     const int P = k_.lanes, count = end - begin;
-    if (batchRow_)
-        return k_.widen(src + int64_t{begin} * icb_ * P, source + begin * pixel_, size_t(count) * icb_ * P);
+    if (batchRow_) return k_.widen(src + int64_t{begin} * icb_ * P, source + begin * pixel_, size_t(count) * icb_ * P);
     const bool all = s_.oh == s_.ih && s_.ow == s_.iw;
     for (int c = 0; c < icb_; ++c) {
         const int8_t* from = src + int64_t{c} * s_.ih * s_.iw * P;
@@ -154,8 +151,7 @@ void Int8Source::fillSomePixels(const int8_t* src, char* to, int begin, int end)
         while (n < kPixels && at < end) {
             const int y = at / s_.ow, x = at % s_.ow, row = std::min({s_.ow - x, kPixels - n, end - at});
             const int8_t* from = src + (int64_t{y} * s_.strideH * s_.iw + int64_t{x} * s_.strideW) * P;
-            for (int i = 0; i < row; ++i, ++n, from += int64_t{s_.strideW} * P)
-                std::memcpy(some + n * P, from, P);
+            for (int i = 0; i < row; ++i, ++n, from += int64_t{s_.strideW} * P) std::memcpy(some + n * P, from, P);
             at += row;
         }
         k_.widen(some, to, size_t(n) * P);

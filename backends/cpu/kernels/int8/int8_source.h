@@ -25,8 +25,7 @@ class Int8Source {
     bool byPixel() const { return layout_ == Int8Layout::Pixels; }
     // Whether the pixels are all those of the input, where they lie.
     bool isInput() const {
-        return byPixel() &&
-               (batchRow_ || (s_.strideH == 1 && s_.strideW == 1 && s_.oh == s_.ih && s_.ow == s_.iw));
+        return byPixel() && (batchRow_ || (s_.strideH == 1 && s_.strideW == 1 && s_.oh == s_.ih && s_.ow == s_.iw));
     }
     // Maps of one pixel (fully connected layers): the batch is the row.
     bool batchRow() const { return batchRow_; }
@@ -49,7 +48,8 @@ class Int8Source {
     // All rows; with byPixel() some pixels.
     void fill(const int8_t* src, char* source, int padding, ThreadPool& pool) const;
     void fillPixels(const int8_t* src, char* source, int begin, int end) const;
-    // The sum of x + 128 over each pixel's window, times the ratio: for weights with a minimum, which groups do not have.
+    // The sum of x + 128 over each pixel's window, times the ratio: for weights with a minimum, which groups do not
+    // have.
     void sumWindows(const char* source, float ratio, float* sums, ThreadPool& pool) const;
 
   private:
@@ -64,8 +64,7 @@ class Int8Source {
     const Int8Layout layout_;
     const bool nchw_, batchRow_;
     const int icb_;
-    int planes_ = 0, rowTaps_ = 1, narrowChannels_ = 4, top_ = 0, left_ = 0, height_ = 0, width_ = 0,
-        pixelBytes_ = 0;
+    int planes_ = 0, rowTaps_ = 1, narrowChannels_ = 4, top_ = 0, left_ = 0, height_ = 0, width_ = 0, pixelBytes_ = 0;
     ptrdiff_t rowBytes_ = 0, plane_ = 0, pixel_ = 0;
     int64_t bytes_ = 0;
     std::vector<ptrdiff_t> taps_;

@@ -40,8 +40,7 @@ HWY_INLINE void finishRows(const VI (&acc)[R][NB], const Finish& f, VF scale, VF
     const DF df;
 #define MNNC_VALUE(r) hn::Add(hn::Mul(hn::Mul(hn::ConvertTo(df, acc[r][N]), scale), f.ratio), offset)
 #if MNNC_STORES_FOURS
-    if constexpr (Kind != Results::Any &&
-                  At < R) {  // the last of fewer than four stand in for those that are missing
+    if constexpr (Kind != Results::Any && At < R) {  // the last of fewer than four stand in for those that are missing
         constexpr int kLast = std::min(R, At + 4) - 1;
         constexpr int k1 = std::min(At + 1, kLast), k2 = std::min(At + 2, kLast);
         Rounded q[4];
@@ -65,8 +64,8 @@ template <Results Kind, int R, int NB, int N>
 HWY_INLINE void finishBlocks(const VI (&acc)[R][NB], const Finish& f, int8_t* dst) {
     if constexpr (N < NB) {
         const DF df;
-        finishRows<Kind, R, NB, N, 0>(acc, f, hn::LoadU(df, f.scales + N * P),
-                                      hn::LoadU(df, f.offsets + N * P), dst + N * f.block);
+        finishRows<Kind, R, NB, N, 0>(acc, f, hn::LoadU(df, f.scales + N * P), hn::LoadU(df, f.offsets + N * P),
+                                      dst + N * f.block);
         finishBlocks<Kind, R, NB, N + 1>(acc, f, dst);
     }
 }
@@ -109,8 +108,7 @@ HWY_INLINE void finishTile(const VI (&acc)[R][NB], const Int8PanelArgs& t, int a
                     continue;
                 }
                 VF v = hn::Mul(hn::Mul(hn::ConvertTo(df, sum), hn::LoadU(df, scales + n * P)), ratio);
-                if (t.min)
-                    v = hn::Add(v, hn::Mul(hn::Set(df, t.pixelSums[at + r]), hn::LoadU(df, t.min + n * P)));
+                if (t.min) v = hn::Add(v, hn::Mul(hn::Set(df, t.pixelSums[at + r]), hn::LoadU(df, t.min + n * P)));
                 v = hn::Add(v, hn::LoadU(df, offsets + n * P));
                 if (t.floats)
                     hn::StoreU(clamp(v, lo, hi), df, t.floats + to);

@@ -1,8 +1,8 @@
 // Exact Winograd convolutions of int8, F(4x4, 3x3): a quarter of the products, of 16 bits each.
 //
-// Transformed inputs and weights are integers that fit 16 bits, sums of their products wrap. A result is found from sums
-// modulo 2^32 where it lies between -2^25 and 2^25, which kInt8WinogradChannels input channels never leave; those of more
-// channels are found for parts of the channels, and added.
+// Transformed inputs and weights are integers that fit 16 bits, sums of their products wrap. A result is found from
+// sums modulo 2^32 where it lies between -2^25 and 2^25, which kInt8WinogradChannels input channels never leave; those
+// of more channels are found for parts of the channels, and added.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,16 +1,16 @@
-// Exact Winograd convolutions of int8, F(4x4, 3x3): tiles of the input are transformed, multiplied point by point in 16 bits,
-// and transformed back to the sums that a direct product gives. Weights stay codes; a run transforms them, which takes a
-// few percent of its products where there are tiles enough to gain anything.
+// Exact Winograd convolutions of int8, F(4x4, 3x3): tiles of the input are transformed, multiplied point by point in 16
+// bits, and transformed back to the sums that a direct product gives. Weights stay codes; a run transforms them, which
+// takes a few percent of its products where there are tiles enough to gain anything.
 #include <algorithm>
 #include <limits>
 #include <vector>
 
 #include "backends/cpu/kernels/chunks.h"
 #include "backends/cpu/kernels/cpu_costs.h"
-#include "backends/cpu/kernels/int8/int8_conv.h"
-#include "backends/cpu/kernels/int8/int8_winograd.h"
 #include "backends/cpu/kernels/gemm/panels.h"
+#include "backends/cpu/kernels/int8/int8_conv.h"
 #include "backends/cpu/kernels/int8/int8_tiles.h"
+#include "backends/cpu/kernels/int8/int8_winograd.h"
 #include "base/checked.h"
 #include "base/error.h"
 
@@ -41,19 +41,17 @@ class Int8WinogradPlan final : public Int8SumPlan {
         const int64_t tileBytes = int64_t{kPoints} * depth_ * width_ * 2;
         // Fewer tiles would not fill those of products, nor make up for making or reading the weights once more.
         constexpr int64_t kMinTiles = 64;
-        chunks_ = static_cast<int>(
-            ceilDiv(int64_t{all}, std::max<int64_t>(kMinTiles, cache.winogradTransforms / tileBytes)));
+        chunks_ =
+            static_cast<int>(ceilDiv(int64_t{all}, std::max<int64_t>(kMinTiles, cache.winogradTransforms / tileBytes)));
         chunkTiles_ = ceilDiv(all, chunks_);
-        panelBlocks_ =
-            std::min(ocb_, bestPanelBlocks(int8Tiles(k.costs->cycles, k_, k.costs->cycles.tile.weight),
-                                           *k_.pairSums, std::min(chunkTiles_, kUsualPixels), ocb_));
+        panelBlocks_ = std::min(ocb_, bestPanelBlocks(int8Tiles(k.costs->cycles, k_, k.costs->cycles.tile.weight),
+                                                      *k_.pairSums, std::min(chunkTiles_, kUsualPixels), ocb_));
         // Products of one block wait for their inputs, which takes longer than weights that leave the cache.
         while (panelBlocks_ > 2 && panelNumbers(panelBlocks_) * 2 > cache.winogradPanel) --panelBlocks_;
         groups_ = ceilDiv(chunkTiles_, 2 * k_.pairSums->maxRows[panelBlocks_]);
         inPoint_ = pointNumbers(int64_t{depth_} * chunkTiles_ * width_, 32);
         outPoint_ = pointNumbers(int64_t{panelBlocks_} * ceilDiv(chunkTiles_, groups_) * k_.lanes, 16);
-        allAtOnce_ =
-            chunks_ > 1 && ocb_ * panelNumbers(1) * 2 <= int64_t(k.costs->cycles.maxWinogradDequantized);
+        allAtOnce_ = chunks_ > 1 && ocb_ * panelNumbers(1) * 2 <= int64_t(k.costs->cycles.maxWinogradDequantized);
         for (const OutPanel& p : splitPanels(0, ocb_, panelBlocks_)) panels_.push_back(p);
     }
 
@@ -67,7 +65,8 @@ class Int8WinogradPlan final : public Int8SumPlan {
         return inBytes() + (allAtOnce_ ? weightBytes() : 0) + slots(threads) * slotBytes();
     }
 
-    // [block][step][tap][P][2], or [2][P] (Int8Kernels::pairsApart), and what the sums of (x + 128) * w begin with: 128 times those of the weights.
+    // [block][step][tap][P][2], or [2][P] (Int8Kernels::pairsApart), and what the sums of (x + 128) * w begin with: 128
+    // times those of the weights.
     void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const override {
         auto* first = reinterpret_cast<int32_t*>(static_cast<char*>(packed) + firstAt());
         parallelFor(pool, ocb_, [&](int b) {
@@ -88,8 +87,8 @@ class Int8WinogradPlan final : public Int8SumPlan {
         });
     }
 
-    void run(const int8_t* src, const void* packed, int8_t* dst, float* floats, const Int8Post& post,
-             void* scratch, ThreadPool& pool) const override {
+    void run(const int8_t* src, const void* packed, int8_t* dst, float* floats, const Int8Post& post, void* scratch,
+             ThreadPool& pool) const override {
         runAll({src, static_cast<const int8_t*>(packed), dst, floats, nullptr, &post}, scratch, pool);
     }
 
@@ -122,9 +121,7 @@ class Int8WinogradPlan final : public Int8SumPlan {
     int64_t blockBytes() const { return int64_t{steps_} * kTaps * width_; }
     int64_t firstAt() const { return roundUp(ocb_ * blockBytes(), 64); }
     int64_t inBytes() const { return kPoints * inPoint_ * 2; }
-    int64_t weightBytes() const {
-        return static_cast<int64_t>(panels_.size()) * panelNumbers(panelBlocks_) * 2;
-    }
+    int64_t weightBytes() const { return static_cast<int64_t>(panels_.size()) * panelNumbers(panelBlocks_) * 2; }
     int64_t outBytes() const { return parts_ * kPoints * outPoint_ * 4; }
     // Memory of one thread: the sums of a group of tiles, and the weights of a panel.
     int64_t slotBytes() const { return outBytes() + (allAtOnce_ ? 0 : panelNumbers(panelBlocks_) * 2); }
@@ -148,8 +145,7 @@ class Int8WinogradPlan final : public Int8SumPlan {
         char* slots = memory + inBytes() + (allAtOnce_ ? weightBytes() : 0);
         const int panels = static_cast<int>(panels_.size());
         if (allAtOnce_)
-            parallelFor(pool, panels,
-                        [&](int p) { expand(job, p, weights + p * panelNumbers(panelBlocks_)); });
+            parallelFor(pool, panels, [&](int p) { expand(job, p, weights + p * panelNumbers(panelBlocks_)); });
         for (int i = 0; i < chunks_; ++i) {
             const int all = tiles_ * s_.batch;
             const Range chunk{chunkBegin(all, i, chunks_), chunkBegin(all, i + 1, chunks_)};
@@ -166,8 +162,7 @@ class Int8WinogradPlan final : public Int8SumPlan {
                 }
                 auto* own = reinterpret_cast<int16_t*>(slots + slot * slotBytes() + outBytes());
                 expand(job, task, own);
-                for (int g = 0; g < groups_; ++g)
-                    runPanel(job, task, chunk, pieceOf(chunk, g, groups_), in, own, sums);
+                for (int g = 0; g < groups_; ++g) runPanel(job, task, chunk, pieceOf(chunk, g, groups_), in, own, sums);
             });
         }
     }
@@ -205,8 +200,8 @@ class Int8WinogradPlan final : public Int8SumPlan {
                                   ptrdiff_t(p.nb) * width_, pointWeights(p.nb)});
     }
 
-    void runPanel(const Job& job, int panel, Range chunk, Range group, const int16_t* in,
-                  const int16_t* weights, int32_t* sums) const {
+    void runPanel(const Job& job, int panel, Range chunk, Range group, const int16_t* in, const int16_t* weights,
+                  int32_t* sums) const {
         static constexpr ptrdiff_t kNoOffset[1] = {0};
         const OutPanel& p = panels_[static_cast<size_t>(panel)];
         const int P = k_.lanes, m = group.count();
@@ -227,8 +222,7 @@ class Int8WinogradPlan final : public Int8SumPlan {
             t.fullBlocks = channels / width_;
             t.tailSteps = ceilDiv(channels % width_, 2);
             for (int point = 0; point < kPoints; ++point) {
-                t.a = reinterpret_cast<const char*>(from + point * inPoint_ +
-                                                    int64_t{first} * chunk.count() * width_);
+                t.a = reinterpret_cast<const char*>(from + point * inPoint_ + int64_t{first} * chunk.count() * width_);
                 t.w = reinterpret_cast<const char*>(weights + point * pointWeights(p.nb) +
                                                     int64_t{first} * P * p.nb * width_);
                 t.sums = sums + (int64_t{part} * kPoints + point) * outPoint_;
@@ -284,8 +278,8 @@ class Int8WinogradPlan final : public Int8SumPlan {
 }  // namespace
 
 bool int8WinogradAccepts(const Kernels& k, const ConvShape& s, const Int8ConvOptions& options) {
-    return k.int8->winograd && options.groups == 1 && !options.srcNchw && !options.minima && s.ic > 4 &&
-           s.kh == 3 && s.kw == 3 && s.strideH == 1 && s.strideW == 1 && s.dilateH == 1 && s.dilateW == 1 &&
+    return k.int8->winograd && options.groups == 1 && !options.srcNchw && !options.minima && s.ic > 4 && s.kh == 3 &&
+           s.kw == 3 && s.strideH == 1 && s.strideW == 1 && s.dilateH == 1 && s.dilateW == 1 &&
            int64_t{s.batch} * ceilDiv(s.oh, kUnit) * ceilDiv(s.ow, kUnit) <= std::numeric_limits<int>::max();
 }
 

@@ -1,8 +1,8 @@
 // The transforms of exact Winograd convolutions of int8, F(4x4, 3x3) over integers.
 //
 // The points are 0, 1, -1, 2, -2 and infinity. Denominators are left out of the weights' transform, so that all three
-// transforms are of integers; sums that they lead to are the results times 9 and a power of two, modulo 2^32. A product with
-// the inverse of 9 and a shift leave the results, exactly: Int8WinogradKernels says how large they may be.
+// transforms are of integers; sums that they lead to are the results times 9 and a power of two, modulo 2^32. A product
+// with the inverse of 9 and a shift leave the results, exactly: Int8WinogradKernels says how large they may be.
 #include "backends/cpu/kernels/int8/int8_winograd.h"
 
 #include <algorithm>
@@ -144,8 +144,7 @@ void weightSteps(const Int8WinogradWeights& args) {
         for (int x = 0; x < 3; ++x) {
             VW in[3], out[A];
             HWY_UNROLL(3)
-            for (int y = 0; y < 3; ++y)
-                in[y] = hn::PromoteTo(d, hn::LoadU(DCodes(), codes + (y * 3 + x) * 2 * P));
+            for (int y = 0; y < 3; ++y) in[y] = hn::PromoteTo(d, hn::LoadU(DCodes(), codes + (y * 3 + x) * 2 * P));
             weightLine(in, out);
             HWY_UNROLL(6)
             for (int y = 0; y < A; ++y) middle[y][x] = out[y];

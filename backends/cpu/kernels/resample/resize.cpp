@@ -22,8 +22,7 @@ void nearest(const ResizeRow& r) {
     const D d;
     const float* row = r.rows[0];
     for (int x = 0; x < r.outputs; ++x)
-        hn::StoreU(hn::LoadU(d, row + static_cast<size_t>(r.index[x]) * P), d,
-                   r.dst + static_cast<size_t>(x) * P);
+        hn::StoreU(hn::LoadU(d, row + static_cast<size_t>(r.index[x]) * P), d, r.dst + static_cast<size_t>(x) * P);
 }
 
 // ROWS 0: as many as the row says.
@@ -39,8 +38,8 @@ HWY_INLINE void blend(const ResizeRow& r) {
             const float* row = r.rows[y];
             V across = hn::Mul(hn::LoadU(d, row + static_cast<size_t>(index[0]) * P), hn::Set(d, weight[0]));
             for (int t = 1; t < TAPS; ++t)
-                across = hn::MulAdd(hn::LoadU(d, row + static_cast<size_t>(index[t]) * P),
-                                    hn::Set(d, weight[t]), across);
+                across =
+                    hn::MulAdd(hn::LoadU(d, row + static_cast<size_t>(index[t]) * P), hn::Set(d, weight[t]), across);
             const V scale = hn::Set(d, r.rowWeights[y]);
             total = y == 0 ? hn::Mul(across, scale) : hn::MulAdd(across, scale, total);
         }

@@ -54,8 +54,7 @@ HWY_INLINE V position(const GridPlan& plan, float extent, V g) {
         c = hn::Mul(hn::Mul(c, half), last);
     else
         c = hn::Mul(hn::Sub(hn::Mul(c, hn::Set(d, extent)), one), half);
-    if (plan.padding == GridPlan::Padding::Zeros)
-        return hn::Min(hn::Max(c, hn::Set(d, -2.0f)), hn::Set(d, extent + 1));
+    if (plan.padding == GridPlan::Padding::Zeros) return hn::Min(hn::Max(c, hn::Set(d, -2.0f)), hn::Set(d, extent + 1));
     if (plan.padding == GridPlan::Padding::Reflection) {
         c = plan.alignCorners ? reflect(c, 0.0f, extent - 1) : reflect(c, -0.5f, extent);
         c = hn::IfThenElse(hn::IsNaN(c), zero, c);
@@ -118,8 +117,7 @@ HWY_INLINE void vectorTaps(const GridPlan& plan, const float* grid, size_t at, G
                 }
                 const VI index = hn::Add(hn::Mul(row, width), taps[0][i].index);
                 weight = hn::Mul(weight, taps[0][i].weight);
-                hn::StoreU(hn::IfThenElse(hn::RebindMask(di, inside), index, hn::Set(di, -1)), di,
-                           out.index[t] + at);
+                hn::StoreU(hn::IfThenElse(hn::RebindMask(di, inside), index, hn::Set(di, -1)), di, out.index[t] + at);
                 hn::StoreU(weight, d, out.weight[t] + at);
             }
 }
@@ -271,8 +269,8 @@ void boxMaximum(const BoxMaximum& box) {
 }  // namespace
 
 const SamplingKernels& samplingTable() {
-    static constexpr SamplingKernels table = {
-        static_cast<int>(P), gridTaps, samplePacked, samplePlane, tapSum, tapMaximum, boxMaximum};
+    static constexpr SamplingKernels table = {static_cast<int>(P), gridTaps,  samplePacked, samplePlane, tapSum,
+                                              tapMaximum,          boxMaximum};
     return table;
 }
 

@@ -1,6 +1,6 @@
 // Sampling of pictures and volumes at arbitrary positions: where the values lie, and their weighted sums.
-// Positions are found once for all channels. Packed tensors are summed with vectors along the channels of a block, planes
-// of row-major ones with vectors along the outputs.
+// Positions are found once for all channels. Packed tensors are summed with vectors along the channels of a block,
+// planes of row-major ones with vectors along the outputs.
 #pragma once
 #include <cstdint>
 

@@ -46,8 +46,8 @@ size_t strips(const AttentionArgs& a) {
     return wholeLines(gemmOnThreadScratchBytes(a.type, kMaxRows, std::max(a.depth, kKeyBlock)));
 }
 constexpr size_t kScoreBytes = size_t{kMaxRows} * (kKeyBlock + 16) * sizeof(float);
-// From one row of scores to the next: an odd number of cache lines where vectors fill them, so that rows do not meet in one
-// set of the first level cache.
+// From one row of scores to the next: an odd number of cache lines where vectors fill them, so that rows do not meet in
+// one set of the first level cache.
 size_t scoreStep(const AttentionArgs& a) {
     return (size_t(ceilDiv(std::min(a.keys, kKeyBlock), 16)) | 1) * 16;
 }
@@ -61,8 +61,7 @@ size_t rowBytes(bool transposed, int depth) {
 }
 
 size_t ownBytes(const AttentionArgs& a) {
-    return kScoreBytes + strips(a) + rowBytes(a.queriesTransposed, a.depth) +
-           rowBytes(a.outTransposed, a.valueDepth);
+    return kScoreBytes + strips(a) + rowBytes(a.queriesTransposed, a.depth) + rowBytes(a.outTransposed, a.valueDepth);
 }
 
 // Where there are enough heads, a thread packs the keys and values of one and computes it while they are in its cache.
@@ -71,8 +70,7 @@ bool packsByHead(const AttentionArgs& a, int threads) {
     return threads == 1 || a.heads / a.share >= int64_t{2} * threads;
 }
 
-void packAll(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
-             void* packed) {
+void packAll(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB, void* packed) {
     const GemmPanels panels(k, N);
     for (int i = 0; i < panels.count(); ++i)
         gemmPackPanel(k, type, N, K, b, ldb, transB, panels[i], gemmPanel(k, type, K, panels[i], packed));
@@ -90,8 +88,8 @@ int rowsOfTask(const AttentionArgs& a, int threads) {
 
 class Task {
   public:
-    Task(const Kernels& kernels, const AttentionArgs& args, const AttentionData& data, const char* packed,
-         char* own, int head, int first, int rows)
+    Task(const Kernels& kernels, const AttentionArgs& args, const AttentionData& data, const char* packed, char* own,
+         int head, int first, int rows)
         : kernels_(kernels),
           row_(attentionKernels(kernels.id)),
           a_(args),
@@ -140,8 +138,8 @@ class Task {
         }
         queries_ = rows;
         queryStep_ = rowStep(a_.depth);
-        kernels_.pack->transpose(q + first_, a_.q.rowStep, static_cast<size_t>(a_.depth),
-                                 static_cast<size_t>(rows_), rows, queryStep_);
+        kernels_.pack->transpose(q + first_, a_.q.rowStep, static_cast<size_t>(a_.depth), static_cast<size_t>(rows_),
+                                 rows, queryStep_);
     }
 
     // The scores of a block of keys, with their masks; false when none of them matters.
@@ -180,20 +178,18 @@ class Task {
         return static_cast<const char*>(data_.steps[step]) + (operand.at(head_) + row * operand.rowStep) * 4;
     }
 
-    // apply(scores, mask, step of its rows, largest of each row) for all rows; a mask whose elements are no neighbours in
-    // the order of the keys is made row by row.
+    // apply(scores, mask, step of its rows, largest of each row) for all rows; a mask whose elements are no neighbours
+    // in the order of the keys is made row by row.
     template <typename Apply>
     void applyMask(const ScoreRows& s, size_t number, int key, const Apply& apply) {
         const AttentionStep& step = a_.steps[number];
         const auto row = [&](int r) {
             return static_cast<const float*>(elementOf(number, static_cast<size_t>(first_ + r)));
         };
-        if (step.runs.empty() && step.columnStep != 0)
-            return apply(s, row(0) + key, step.operand.rowStep, best_);
+        if (step.runs.empty() && step.columnStep != 0) return apply(s, row(0) + key, step.operand.rowStep, best_);
         const auto isBehind = [](int first, const AttentionRun& run) { return first < run.key; };
         const AttentionRun* run = step.runs.data();
-        if (!step.runs.empty())
-            run = &*(std::upper_bound(step.runs.begin(), step.runs.end(), key, isBehind) - 1);
+        if (!step.runs.empty()) run = &*(std::upper_bound(step.runs.begin(), step.runs.end(), key, isBehind) - 1);
         alignas(64) float same[kKeyBlock + 64];
         for (int r = 0; r < s.rows; ++r) {
             if (step.runs.empty())
@@ -318,10 +314,10 @@ void attention(const Kernels& k, const AttentionArgs& a, const AttentionData& da
         const auto rows = [&](const float* elements, const AttentionOperand& from, bool transposed) {
             return elements + from.at(group * a.share) + key * (transposed ? 1 : from.rowStep);
         };
-        packAll(k, a.type, count, a.depth, rows(data.k, a.k, a.keysTransposed), a.k.rowStep,
-                !a.keysTransposed, to + place.keysAt(key));
-        packAll(k, a.type, a.valueDepth, count, rows(data.v, a.v, a.valuesTransposed), a.v.rowStep,
-                a.valuesTransposed, to + place.valuesAt(key));
+        packAll(k, a.type, count, a.depth, rows(data.k, a.k, a.keysTransposed), a.k.rowStep, !a.keysTransposed,
+                to + place.keysAt(key));
+        packAll(k, a.type, a.valueDepth, count, rows(data.v, a.v, a.valuesTransposed), a.v.rowStep, a.valuesTransposed,
+                to + place.valuesAt(key));
     };
     const int rows = rowsOfTask(a, pool.threads()), parts = ceilDiv(a.queries, rows);
     const auto compute = [&](const char* packed, char* own, int head, int part) {

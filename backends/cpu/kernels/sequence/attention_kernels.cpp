@@ -2,8 +2,8 @@
 #include <cfloat>
 #include <cmath>
 
-#include "backends/cpu/kernels/sequence/attention.h"
 #include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/kernels/sequence/attention.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/sequence/attention_kernels.cpp"
 #include "hwy/foreach_target.h"
@@ -21,8 +21,8 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// s = function(vector, row, place in the row), unless it only reads; returns the largest. Lanes behind the end of a row do
-// not count.
+// s = function(vector, row, place in the row), unless it only reads; returns the largest. Lanes behind the end of a row
+// do not count.
 template <bool kStores, typename Function>
 HWY_INLINE float replaceRow(float* s, size_t n, Function&& function) {
     const D d;
@@ -60,8 +60,8 @@ void addMask(const ScoreRows& s, float scale, const float* mask, size_t maskStep
     }
 }
 
-void keepMask(const ScoreRows& s, float scale, const int32_t* mask, size_t maskStep, float dropped,
-              bool keepsZeros, float* best) {
+void keepMask(const ScoreRows& s, float scale, const int32_t* mask, size_t maskStep, float dropped, bool keepsZeros,
+              float* best) {
     const D d;
     const hn::RebindToSigned<D> di;
     const V factor = k(scale), replaced = k(dropped);
@@ -69,11 +69,9 @@ void keepMask(const ScoreRows& s, float scale, const int32_t* mask, size_t maskS
         // The bits of the integers pass through a float register unchanged.
         const auto* bits = reinterpret_cast<const float*>(mask + r * maskStep);
         best[r] = replaceRow<true>(s.data + r * s.step, s.count, [&](V v, size_t i, size_t count) HWY_ATTR {
-            const auto isZero =
-                hn::RebindMask(d, hn::Eq(hn::BitCast(di, loadSome(bits + i, count, 0)), hn::Zero(di)));
+            const auto isZero = hn::RebindMask(d, hn::Eq(hn::BitCast(di, loadSome(bits + i, count, 0)), hn::Zero(di)));
             const V scaled = hn::Mul(v, factor);
-            return keepsZeros ? hn::IfThenElse(isZero, scaled, replaced)
-                              : hn::IfThenElse(isZero, replaced, scaled);
+            return keepsZeros ? hn::IfThenElse(isZero, scaled, replaced) : hn::IfThenElse(isZero, replaced, scaled);
         });
     }
 }
@@ -100,8 +98,8 @@ void expand(const float* row, const AttentionRun* runs, size_t key, size_t count
 
 void largest(const ScoreRows& s, float scale, float* best) {
     for (int r = 0; r < s.rows; ++r)
-        best[r] = scale * replaceRow<false>(s.data + r * s.step, s.count,
-                                            [](V v, size_t, size_t) HWY_ATTR { return v; });
+        best[r] =
+            scale * replaceRow<false>(s.data + r * s.step, s.count, [](V v, size_t, size_t) HWY_ATTR { return v; });
 }
 
 void exponentials(const ScoreRows& s, float scale, const float* shift, float* sum) {

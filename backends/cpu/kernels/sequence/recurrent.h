@@ -1,5 +1,5 @@
-// The gates of recurrent layers, one row of n states each. Sums of products and biases come in, states go out; an output may
-// be where an input of the same element is.
+// The gates of recurrent layers, one row of n states each. Sums of products and biases come in, states go out; an
+// output may be where an input of the same element is.
 #pragma once
 #include <cstddef>
 

@@ -160,8 +160,8 @@ HWY_INLINE void accumulate(Sums<R, NB>& sums, const int16_t* p, ptrdiff_t s, ptr
 
 // The tiles of 8 and of 4 bits share it.
 template <int R, int NB>
-HWY_NOINLINE void finishStored(const W8A16PanelArgs& t, const float* sums, const Progress& at,
-                               ptrdiff_t pixel, float* dst, const float* residual) {
+HWY_NOINLINE void finishStored(const W8A16PanelArgs& t, const float* sums, const Progress& at, ptrdiff_t pixel,
+                               float* dst, const float* residual) {
     V value[R][NB];
     HWY_UNROLL(16)
     for (int r = 0; r < R; ++r) {
@@ -210,8 +210,7 @@ HWY_NOINLINE void gemmTileS16(const W8A16PanelArgs& t, const int16_t* a, float* 
 
 template <int Bits>
 void gemmPanelS16(const W8A16PanelArgs& t) {
-    static constexpr auto kTiles =
-        makeTiles<kRows>([]<int R, int NB>() { return &gemmTileS16<Bits, R, NB>; });
+    static constexpr auto kTiles = makeTiles<kRows>([]<int R, int NB>() { return &gemmTileS16<Bits, R, NB>; });
     forEqualTiles(t.m, kRows[t.nb], [&](int at, int rows) {
         kTiles.fn[t.nb - 1][rows - 1](t, t.a + at * t.pixelStride, t.dst + at * t.dstPixelStride,
                                       t.residual ? t.residual + at * t.dstPixelStride : nullptr);
@@ -219,8 +218,7 @@ void gemmPanelS16(const W8A16PanelArgs& t) {
 }
 
 template <int Bits>
-constexpr W8A16Panels kPanels = {
-    kMaxBlocks, {0, kRows[1], kRows[2], kRows[3], kRows[4]}, &gemmPanelS16<Bits>};
+constexpr W8A16Panels kPanels = {kMaxBlocks, {0, kRows[1], kRows[2], kRows[3], kRows[4]}, &gemmPanelS16<Bits>};
 
 }  // namespace
 

@@ -23,9 +23,7 @@ struct Lanes {
         const uint32_t mask[P] = {~0u, lanes > 1 ? ~0u : 0, lanes > 2 ? ~0u : 0, lanes > 3 ? ~0u : 0};
         some = vld1q_u32(mask);
     }
-    uint32x4_t bits(const float* from) const {
-        return vandq_u32(vreinterpretq_u32_f32(vld1q_f32(from)), some);
-    }
+    uint32x4_t bits(const float* from) const { return vandq_u32(vreinterpretq_u32_f32(vld1q_f32(from)), some); }
     float32x4_t load(const float* from) const { return vreinterpretq_f32_u32(bits(from)); }
 };
 
@@ -68,8 +66,7 @@ ActivationRange rangeF32(const float* src, size_t pixels, int lanes) {
     return ranges.joined();
 }
 
-void roundS16(const float* src, int pixels, int lanes, const ActivationScale& scale, int16_t* dst,
-              float* sum) {
+void roundS16(const float* src, int pixels, int lanes, const ActivationScale& scale, int16_t* dst, float* sum) {
     const Lanes some(lanes);
     const float32x4_t inverse = vdupq_n_f32(scale.inverse);
     const int32x4_t zero = vdupq_n_s32(scale.zero);
@@ -85,9 +82,7 @@ void roundPixelsS16(const RoundPixelsArgs& t) {
     const Lanes whole(P), last(t.channels - (blocks - 1) * P);
     for (int i = 0; i < t.pixels; ++i) {
         const float* src = t.src + i * t.pixelStride;
-        const auto load = [&](int b) {
-            return (b + 1 < blocks ? whole : last).load(src + b * t.blockStride);
-        };
+        const auto load = [&](int b) { return (b + 1 < blocks ? whole : last).load(src + b * t.blockStride); };
         Ranges ranges;
         float32x4_t sum = vdupq_n_f32(0.0f);
         for (int b = 0; b < blocks; ++b) {

@@ -25,9 +25,9 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
           tiles_(k.w8a16->panels(form_.bits)),
           ocb_(ceilDiv(shape.oc, k.lanes)),
           input_(k, shape, form_.minima, form_.blocks),
-          panels_(splitPanels(0, ocb_,
-                              bestPanelBlocks(k.costs->cycles.tile, tiles_,
-                                              input_.pointwise() ? input_.units() : shape.ow, ocb_))),
+          panels_(splitPanels(
+              0, ocb_,
+              bestPanelBlocks(k.costs->cycles.tile, tiles_, input_.pointwise() ? input_.units() : shape.ow, ocb_))),
           weights_(k, shape, form_, panels_) {
         const int P = k.lanes;
         const bool batchRow = input_.pointwise() && s_.ih * s_.iw == 1;
@@ -114,8 +114,7 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
         const int64_t stride = input_.stripBytes(maxUnits(split));
         parallelSlots(pool, split.chunks, [&](int slot, int chunk) {
             InlinePool alone;
-            const W8A16Strip strip =
-                input_.stripOf(strips + slot * stride, unitBegin(chunk), unitBegin(chunk + 1));
+            const W8A16Strip strip = input_.stripOf(strips + slot * stride, unitBegin(chunk), unitBegin(chunk + 1));
             input_.fill(image.src, image.scale, strip, alone);
             for (const OutPanel& panel : panels_) runPanel(image, strip, panel, strip.u0, strip.u1);
         });
@@ -196,8 +195,7 @@ bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     const WeightQuantization& weights = options.quantization;
     return k.w8a16 && weights.bits != 0 && options.groups == 1 && !options.exact && !options.transposed &&
            !options.srcNchw && s.ic > 4 && W8A16Input::takesBlocks(k, s, weights.blocks) &&
-           !roundsToBf16(k, s, options) &&
-           (options.algorithm != ConvAlgorithm::Auto || isFasterThanExpanding(k, s));
+           !roundsToBf16(k, s, options) && (options.algorithm != ConvAlgorithm::Auto || isFasterThanExpanding(k, s));
 }
 
 // Half the multiply-adds of floats, and two passes over the input: one for the scale, one that rounds.

@@ -23,7 +23,8 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Blocks of channels whose products fit a sum of 32 bits: 31 x 16 x 32768 x 128 < 2^31, and with 4 bits 8 instead of 128.
+// Blocks of channels whose products fit a sum of 32 bits: 31 x 16 x 32768 x 128 < 2^31, and with 4 bits 8 instead of
+// 128.
 template <int Bits>
 constexpr int kExactBlocks = Bits == 8 ? 31 : 496;
 
@@ -120,8 +121,7 @@ HWY_NOINLINE void gemmTileS16(const W8A16PanelArgs& t, const int16_t* a, float* 
         HWY_UNROLL(32)
         for (int r = 0; r < R; ++r) {
             HWY_UNROLL(4)
-            for (int n = 0; n < NB; ++n)
-                value[r][n] = hn::Add(value[r][n], hn::Load(d, sums + (r * NB + n) * P));
+            for (int n = 0; n < NB; ++n) value[r][n] = hn::Add(value[r][n], hn::Load(d, sums + (r * NB + n) * P));
         }
     }
     finishScaled<0>(t, value, at.min, at.blockSums, pixel, dst, residual);
@@ -129,8 +129,7 @@ HWY_NOINLINE void gemmTileS16(const W8A16PanelArgs& t, const int16_t* a, float* 
 
 template <int Bits>
 void gemmPanelS16(const W8A16PanelArgs& t) {
-    static constexpr auto kTiles =
-        makeTiles<kRows<Bits>>([]<int R, int NB>() { return &gemmTileS16<Bits, R, NB>; });
+    static constexpr auto kTiles = makeTiles<kRows<Bits>>([]<int R, int NB>() { return &gemmTileS16<Bits, R, NB>; });
     forEqualTiles(t.m, kRows<Bits>[t.nb], [&](int at, int rows) {
         kTiles.fn[t.nb - 1][rows - 1](t, t.a + at * t.pixelStride, t.dst + at * t.dstPixelStride,
                                       t.residual ? t.residual + at * t.dstPixelStride : nullptr);

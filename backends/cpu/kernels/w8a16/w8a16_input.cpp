@@ -59,9 +59,8 @@ void W8A16Input::placeRows() {
     tapRows_ = (s_.kh - 1) * s_.dilateH - s_.padTop + top_ + 1;
     for (int ky = 0; ky < s_.kh; ++ky)
         for (int kx = 0; kx < s_.kw; ++kx)
-            offsets_.push_back(((ky * s_.dilateH - s_.padTop + top_) * ptrdiff_t(width_) + kx * s_.dilateW -
-                                s_.padLeft + left_) *
-                               P);
+            offsets_.push_back(
+                ((ky * s_.dilateH - s_.padTop + top_) * ptrdiff_t(width_) + kx * s_.dilateW - s_.padLeft + left_) * P);
 }
 
 int64_t W8A16Input::unitBytes() const {
@@ -113,8 +112,7 @@ ActivationScale W8A16Input::scaleOf(const float* src, ThreadPool& pool) const {
     return k_.w8a16->scale({largest.load(std::memory_order_relaxed), signs.load(std::memory_order_relaxed)});
 }
 
-void W8A16Input::fill(const float* src, const ActivationScale& scale, const W8A16Strip& strip,
-                      ThreadPool& pool) const {
+void W8A16Input::fill(const float* src, const ActivationScale& scale, const W8A16Strip& strip, ThreadPool& pool) const {
     const auto each = [&](int count, auto&& body) {
         parallelRanges(pool, count, 4 * pool.threads(),
                        [&](long begin, long end) { body(static_cast<int>(begin), static_cast<int>(end)); });
@@ -125,8 +123,7 @@ void W8A16Input::fill(const float* src, const ActivationScale& scale, const W8A1
         else
             fillRows(src, scale, strip, begin, end);
     });
-    if (minima_ && !pointwise_)
-        each(strip.u1 - strip.u0, [&](int begin, int end) { sumWindows(strip, begin, end); });
+    if (minima_ && !pointwise_) each(strip.u1 - strip.u0, [&](int begin, int end) { sumWindows(strip, begin, end); });
 }
 
 void W8A16Input::fillPixels(const float* src, const W8A16Strip& strip, int begin, int end) const {
@@ -164,8 +161,8 @@ void W8A16Input::fillRows(const float* src, const ActivationScale& scale, const 
                 continue;
             }
             int16_t* const first = std::fill_n(to, left_ * P, zero);
-            k_.w8a16->round(src + (ptrdiff_t(c) * s_.ih + y) * s_.iw * P, s_.iw, std::min(P, s_.ic - c * P),
-                            scale, first, sums ? sums + left_ : nullptr);
+            k_.w8a16->round(src + (ptrdiff_t(c) * s_.ih + y) * s_.iw * P, s_.iw, std::min(P, s_.ic - c * P), scale,
+                            first, sums ? sums + left_ : nullptr);
             std::fill(first + ptrdiff_t(s_.iw) * P, to + rowElements(), zero);
         }
     }

@@ -15,9 +15,9 @@ namespace mnnc {
 struct W8A16Strip {
     int16_t* data;
     float *scale, *offset;  // of each pixel, where they have their own
-    float* sum;    // sums of the inputs that each output reads, where weights have minima; or, of weights in
-                   // blocks, of the 16-bit numbers of each block
-    float* lines;  // sums of the channels of each pixel of data, from which those are made
+    float* sum;             // sums of the inputs that each output reads, where weights have minima; or, of weights in
+                            // blocks, of the 16-bit numbers of each block
+    float* lines;           // sums of the channels of each pixel of data, from which those are made
     int u0, u1;
     int rows;  // of data
 };
@@ -42,8 +42,7 @@ class W8A16Input {
 
     // The scale of an image whose pixels share one.
     ActivationScale scaleOf(const float* src, ThreadPool& pool) const;
-    void fill(const float* src, const ActivationScale& scale, const W8A16Strip& strip,
-              ThreadPool& pool) const;
+    void fill(const float* src, const ActivationScale& scale, const W8A16Strip& strip, ThreadPool& pool) const;
 
   private:
     // Offsets in bytes.
@@ -56,8 +55,7 @@ class W8A16Input {
     void placeRows();
     // Rows begin .. end of the strip, of every channel.
     void fillPixels(const float* src, const W8A16Strip& strip, int begin, int end) const;
-    void fillRows(const float* src, const ActivationScale& scale, const W8A16Strip& strip, int begin,
-                  int end) const;
+    void fillRows(const float* src, const ActivationScale& scale, const W8A16Strip& strip, int begin, int end) const;
     void sumWindows(const W8A16Strip& strip, int begin, int end) const;
     void sumBlocks(const W8A16Strip& strip, int begin, int end) const;
 

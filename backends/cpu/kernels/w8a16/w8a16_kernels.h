@@ -25,8 +25,8 @@ struct W8A16PanelArgs {
     ptrdiff_t blockStride;
     int tail;
     // 8 bits: [tap][pair][nb][P][2]; 4 bits: [tap][group of four pairs][nb][P][2] 16-bit words with the codes of those
-    // pairs, the first in the lowest bits. Where W8A16Kernels::together is 4, of 8 bits [tap][four][nb][P][4]; of 4 bits
-    // [tap][two fours][nb][P][4] bytes, the first four in the low halves.
+    // pairs, the first in the lowest bits. Where W8A16Kernels::together is 4, of 8 bits [tap][four][nb][P][4]; of 4
+    // bits [tap][two fours][nb][P][4] bytes, the first four in the low halves.
     const int8_t* w;
     float* dst;
     ptrdiff_t dstPixelStride;
@@ -40,8 +40,7 @@ struct W8A16PanelArgs {
     const float* pixelScale;              // NaN makes the results NaN
     const float* pixelOffset;             // the float that a 16-bit 0 stands for
     int pixelScaleStep;                   // 0: all pixels share one of each
-    const float*
-        pixelSum;  // m sums of the inputs in a pixel's window; null when there are no minima, or blocks
+    const float* pixelSum;  // m sums of the inputs in a pixel's window; null when there are no minima, or blocks
     float lo, hi;
     Act act;
     int nb;
@@ -94,8 +93,7 @@ struct W8A16Kernels {
     ActivationScale (*scale)(const ActivationRange& range);
     // Rounds `lanes` channels; the other lanes of dst are unspecified. Adds the channels' sum to each of
     // sum[pixels], unless it is null.
-    void (*round)(const float* src, int pixels, int lanes, const ActivationScale& scale, int16_t* dst,
-                  float* sum);
+    void (*round)(const float* src, int pixels, int lanes, const ActivationScale& scale, int16_t* dst, float* sum);
 };
 
 const W8A16Kernels* w8a16Kernels(Isa isa);          // null where the CPU or this build has no such products

@@ -66,8 +66,7 @@ HWY_INLINE void accumulate8(__m512i (&acc)[R][NB], const int16_t* const (&q)[(R 
         __m512i b[NB];
         HWY_UNROLL(4)
         for (int n = 0; n < NB; ++n)
-            b[n] = _mm512_cvtepi8_epi16(
-                _mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + (l * NB + n) * 2 * P)));
+            b[n] = _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w + (l * NB + n) * 2 * P)));
         multiply<R, NB>(acc, q, s, l, b);
     }
 }
@@ -96,15 +95,13 @@ HWY_INLINE void accumulate4(__m512i (&acc)[R][NB], const int16_t* const (&q)[(R 
 
 // `groups` groups of pairs from q on.
 template <int Bits, int R, int NB>
-HWY_INLINE void accumulateGroups(__m512i (&acc)[R][NB], const int16_t* p, ptrdiff_t s, int groups,
-                                 const int8_t*& w) {
+HWY_INLINE void accumulateGroups(__m512i (&acc)[R][NB], const int16_t* p, ptrdiff_t s, int groups, const int8_t*& w) {
     constexpr int G = (R + 2) / 3;
     const int16_t* q[G];
     rowPointers<R>(q, p, s);
     for (int i = 0; i < groups; ++i) {
         HWY_UNROLL(8)
-        for (int line = 0; line < NB * kGroupBytes<Bits>; line += 64)
-            __builtin_prefetch(w + kAhead<Bits> + line, 0, 2);
+        for (int line = 0; line < NB * kGroupBytes<Bits>; line += 64) __builtin_prefetch(w + kAhead<Bits> + line, 0, 2);
         if constexpr (Bits == 8)
             accumulate8<R, NB, kGroup>(acc, q, s, w);
         else
@@ -117,8 +114,7 @@ HWY_INLINE void accumulateGroups(__m512i (&acc)[R][NB], const int16_t* p, ptrdif
 
 // The last channels of a tap: pair by pair, or a group with codes of 0 behind the last one.
 template <int Bits, int R, int NB>
-HWY_INLINE void accumulateTail(__m512i (&acc)[R][NB], const int16_t* p, ptrdiff_t s, int channels,
-                               const int8_t*& w) {
+HWY_INLINE void accumulateTail(__m512i (&acc)[R][NB], const int16_t* p, ptrdiff_t s, int channels, const int8_t*& w) {
     if constexpr (Bits == 4) {
         accumulateGroups<4, R, NB>(acc, p, s, (channels + 2 * kGroup - 1) / (2 * kGroup), w);
     } else {

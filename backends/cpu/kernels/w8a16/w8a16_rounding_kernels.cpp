@@ -53,8 +53,8 @@ HWY_INLINE Scales scalesOf(__m256i largest, __m256i signs) {
 }
 
 ActivationScale scaleOfRange(const ActivationRange& range) {
-    const Scales s = scalesOf(_mm256_set1_epi32(static_cast<int>(range.largest)),
-                              _mm256_set1_epi32(static_cast<int>(range.signs)));
+    const Scales s =
+        scalesOf(_mm256_set1_epi32(static_cast<int>(range.largest)), _mm256_set1_epi32(static_cast<int>(range.signs)));
     return {_mm256_cvtss_f32(s.scale), _mm256_cvtss_f32(s.offset), _mm256_cvtss_f32(s.inverse),
             _mm256_cvtsi256_si32(s.zero)};
 }
@@ -74,13 +74,11 @@ ActivationRange rangeF32(const float* src, size_t pixels, int lanes) {
         for (int k = 0; k < 4; ++k) take(i + k, most[k]);
     }
     for (; i < pixels; ++i) take(i, most[0]);
-    const __m512i all =
-        _mm512_max_epu32(_mm512_max_epu32(most[0], most[1]), _mm512_max_epu32(most[2], most[3]));
+    const __m512i all = _mm512_max_epu32(_mm512_max_epu32(most[0], most[1]), _mm512_max_epu32(most[2], most[3]));
     return {_mm512_reduce_max_epu32(all), static_cast<uint32_t>(_mm512_reduce_or_epi32(signs))};
 }
 
-void roundS16(const float* src, int pixels, int lanes, const ActivationScale& scale, int16_t* dst,
-              float* sum) {
+void roundS16(const float* src, int pixels, int lanes, const ActivationScale& scale, int16_t* dst, float* sum) {
     const __mmask16 mask = maskOf(lanes);
     const __m512 inverse = _mm512_set1_ps(scale.inverse);
     const __m512i zero = _mm512_set1_epi32(scale.zero);
@@ -157,8 +155,7 @@ void roundPixelsS16(const RoundPixelsArgs& t) {
 }  // namespace
 
 const W8A16Kernels& w8a16Table(const W8A16Panels& panels8, const W8A16Panels& panels4) {
-    static const W8A16Kernels table = {2,         panels8,       panels4,  &roundPixelsS16,
-                                       &rangeF32, &scaleOfRange, &roundS16};
+    static const W8A16Kernels table = {2, panels8, panels4, &roundPixelsS16, &rangeF32, &scaleOfRange, &roundS16};
     return table;
 }
 
@@ -171,8 +168,7 @@ HWY_AFTER_NAMESPACE();
 namespace mnnc {
 const W8A16Kernels* w8a16Kernels(Isa isa) {
 #if HWY_TARGETS & HWY_AVX3
-    if (const W8A16Panels* panels8 = w8a16Panels(isa, 8))
-        return &N_AVX3::w8a16Table(*panels8, *w8a16Panels(isa, 4));
+    if (const W8A16Panels* panels8 = w8a16Panels(isa, 8)) return &N_AVX3::w8a16Table(*panels8, *w8a16Panels(isa, 4));
 #endif
 #if HWY_ARCH_ARM_A64 && (HWY_TARGETS & HWY_NEON)
     if (isa == Isa::Neon && detectCpuFeatures().dotProd) return &w8a16ArmKernels();

@@ -17,15 +17,14 @@ namespace {
 // What the sum of a block of activations exceeds that of the numbers that were multiplied by.
 template <int Shift>
 HWY_INLINE float lacking(const W8A16PanelArgs& t) {
-    return Shift ? static_cast<float>(Shift) * static_cast<float>(P) * static_cast<float>(t.blockLength)
-                 : 0.0f;
+    return Shift ? static_cast<float>(Shift) * static_cast<float>(P) * static_cast<float>(t.blockLength) : 0.0f;
 }
 
 // `value`: the sums of R pixels from `pixel` on, with the scales of their weights. The last blocks of weights have the
 // minima `min` and the sums `blockSums`, unless those are null. Shift: what the products took off each activation.
 template <int Shift, int R, int NB>
-HWY_INLINE void finishScaled(const W8A16PanelArgs& t, V (&value)[R][NB], const float* min,
-                             const float* blockSums, ptrdiff_t pixel, float* dst, const float* residual) {
+HWY_INLINE void finishScaled(const W8A16PanelArgs& t, V (&value)[R][NB], const float* min, const float* blockSums,
+                             ptrdiff_t pixel, float* dst, const float* residual) {
     const D d;
     // sum[r] times the minima.
     const auto addMinima = [&](const float* minima, const float* sum, ptrdiff_t step, float less) HWY_ATTR {
@@ -33,8 +32,7 @@ HWY_INLINE void finishScaled(const W8A16PanelArgs& t, V (&value)[R][NB], const f
         for (int n = 0; n < NB; ++n) {
             const V each = hn::LoadU(d, minima + n * P);
             HWY_UNROLL(32)
-            for (int r = 0; r < R; ++r)
-                value[r][n] = hn::MulAdd(hn::Set(d, sum[r * step] - less), each, value[r][n]);
+            for (int r = 0; r < R; ++r) value[r][n] = hn::MulAdd(hn::Set(d, sum[r * step] - less), each, value[r][n]);
         }
     };
     if (blockSums) addMinima(min, blockSums, t.blocks, lacking<Shift>(t));
@@ -48,8 +46,7 @@ HWY_INLINE void finishScaled(const W8A16PanelArgs& t, V (&value)[R][NB], const f
         for (int r = 0; r < R; ++r) {
             const float x = scales[r * t.pixelScaleStep];
             if (n == 0) all += x;
-            const V offset =
-                hn::Set(d, offsets[r * t.pixelScaleStep] + (Shift ? static_cast<float>(Shift) * x : 0.0f));
+            const V offset = hn::Set(d, offsets[r * t.pixelScaleStep] + (Shift ? static_cast<float>(Shift) * x : 0.0f));
             value[r][n] = hn::MulAdd(value[r][n], hn::Set(d, x), hn::MulAdd(offset, codeSum, bias));
         }
     }

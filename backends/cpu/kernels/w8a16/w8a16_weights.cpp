@@ -49,8 +49,7 @@ std::string W8A16Weights::variant() const {
 void W8A16Weights::describe(const void* packed, const OutPanel& panel, W8A16PanelArgs& args) const {
     const auto* codes = static_cast<const int8_t*>(packed);
     const auto* scales = reinterpret_cast<const float*>(codes + codeBytes_);
-    const float *codeSums = scales + channels() * form_.blocks,
-                *minima = codeSums + (form_.minima ? channels() : 0);
+    const float *codeSums = scales + channels() * form_.blocks, *minima = codeSums + (form_.minima ? channels() : 0);
     const ptrdiff_t first = ptrdiff_t(panel.block) * k_.lanes;
     args.w = codes + codesAt(panel);
     args.scale = scales + first * form_.blocks;
@@ -106,13 +105,11 @@ void W8A16Weights::packPanel4(const int8_t* weights, int8_t* out, const OutPanel
             for (int64_t group = 0; group < groups; ++group, to += ptrdiff_t(width) * 4) {
                 const int8_t* eight = codes.data() + group * 8;
                 if (k_.w8a16->together == 4) {
-                    for (int i = 0; i < 4; ++i)
-                        to[i] = static_cast<int8_t>((eight[i] & 15) | (eight[4 + i] & 15) << 4);
+                    for (int i = 0; i < 4; ++i) to[i] = static_cast<int8_t>((eight[i] & 15) | (eight[4 + i] & 15) << 4);
                     continue;
                 }
                 uint16_t words[2] = {};
-                for (int i = 0; i < 8; ++i)
-                    words[i % 2] |= static_cast<uint16_t>((eight[i] & 15) << (i / 2 * 4));
+                for (int i = 0; i < 8; ++i) words[i % 2] |= static_cast<uint16_t>((eight[i] & 15) << (i / 2 * 4));
                 std::memcpy(to, words, sizeof words);
             }
         }

@@ -28,12 +28,9 @@ class W8A16Weights {
     // Of an output channel at a tap: whole pairs or fours of bytes, or of 4 bits whole groups of eight.
     int64_t tapBytes() const {
         const int together = k_.w8a16->together;
-        return form_.bits == 8 ? (int64_t{s_.ic} + together - 1) / together * together
-                               : (int64_t{s_.ic} + 7) / 8 * 4;
+        return form_.bits == 8 ? (int64_t{s_.ic} + together - 1) / together * together : (int64_t{s_.ic} + 7) / 8 * 4;
     }
-    size_t codesAt(const OutPanel& panel) const {
-        return size_t(panel.block) * k_.lanes * area() * size_t(tapBytes());
-    }
+    size_t codesAt(const OutPanel& panel) const { return size_t(panel.block) * k_.lanes * area() * size_t(tapBytes()); }
     void packPanel8(const int8_t* codes, int8_t* out, const OutPanel& panel) const;
     void packPanel4(const int8_t* codes, int8_t* out, const OutPanel& panel) const;
     void packPerBlock(const float* from, float* to) const;

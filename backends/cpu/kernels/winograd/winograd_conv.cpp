@@ -18,11 +18,11 @@ namespace {
 // The transforms of larger tiles multiply the rounding of bf16. Measured on whole nets: F(2,3) is as exact as
 // a direct product, F(4,3) has 3 to 7 times its error, F(6,3) 7 to 20 times.
 constexpr int kMaxBf16Unit = 2;
-// Weights that are transformed in panels are used for all tiles at once, whose transforms may fill the second level cache so
-// many times.
+// Weights that are transformed in panels are used for all tiles at once, whose transforms may fill the second level
+// cache so many times.
 constexpr int kMaxTapChunks = 4;
-// Bytes of the transformed weights of one convolution. Weights that would take more are transformed in panels, for which
-// a run needs up to a third more time.
+// Bytes of the transformed weights of one convolution. Weights that would take more are transformed in panels, for
+// which a run needs up to a third more time.
 constexpr int64_t kMaxTransformedWeights = 32 << 20;
 // Transforming a weight takes as long as its products with ten tiles. For so many tiles it costs no more than reading
 // transformed weights from memory. Measured, with weights up to these bytes.
@@ -38,8 +38,7 @@ int tilesOf(const ConvShape& s, int unit) {
 }
 
 int64_t transformedBytes(const Kernels& k, const ConvShape& s, int unit) {
-    return int64_t{(unit + 2) * (unit + 2)} * s.ic * ceilDiv(s.oc, k.lanes) * k.lanes *
-           int64_t{sizeof(float)};
+    return int64_t{(unit + 2) * (unit + 2)} * s.ic * ceilDiv(s.oc, k.lanes) * k.lanes * int64_t{sizeof(float)};
 }
 
 template <int Unit>
@@ -47,8 +46,8 @@ bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
     constexpr ConvAlgorithm kName = Unit == 2   ? ConvAlgorithm::Winograd2
                                     : Unit == 4 ? ConvAlgorithm::Winograd4
                                                 : ConvAlgorithm::Winograd6;
-    return !options.transposed && !options.srcNchw && options.groups == 1 && s.ic > 4 && s.kh == 3 &&
-           s.kw == 3 && s.strideH == 1 && s.strideW == 1 && s.dilateH == 1 && s.dilateW == 1 &&
+    return !options.transposed && !options.srcNchw && options.groups == 1 && s.ic > 4 && s.kh == 3 && s.kw == 3 &&
+           s.strideH == 1 && s.strideW == 1 && s.dilateH == 1 && s.dilateW == 1 &&
            int64_t{s.batch} * ceilDiv(s.oh, Unit) * ceilDiv(s.ow, Unit) <= INT_MAX &&
            (options.algorithm == ConvAlgorithm::Auto || options.algorithm == kName);
 }
@@ -67,31 +66,28 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
     const int slices = taps == WinogradTaps::InPanels
                            ? ceilDiv(s.ic, winogradSlice(k, points * nb * k.lanes * int{sizeof(float)}))
                            : 1;
-    const double product = points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * gemmCycles(k, m, ocb, nb) +
-                                     slices * costs.winogradCall * ocb);
+    const double product =
+        points * (double(s.ic) * (bf16 ? 0.5 : 1.0) * gemmCycles(k, m, ocb, nb) + slices * costs.winogradCall * ocb);
     const double in = costs.winogradIn[Unit / 2], out = costs.winogradOut[Unit / 2];
-    const double transforms =
-        double(tiles) * points * (icb * (in + (bf16 ? costs.winogradRound : 0.0)) + ocb * out);
+    const double transforms = double(tiles) * points * (icb * (in + (bf16 ? costs.winogradRound : 0.0)) + ocb * out);
     const double weights = double(points) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
     const double vectors = double(s.ic) * ocb;
     if (taps == WinogradTaps::InPanels) {
-        // Transforms of all tiles at once may not fit the cache: they are then written to the next level and read again.
+        // Transforms of all tiles at once may not fit the cache: they are then written to the next level and read
+        // again.
         const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
-        const double spilled =
-            winogradChunkCount(k, s, Unit) > 1 ? 2 * bytes / costs.weightBytesPerCycle : 0.0;
+        const double spilled = winogradChunkCount(k, s, Unit) > 1 ? 2 * bytes / costs.weightBytesPerCycle : 0.0;
         const double expansion = points * vectors * costs.winogradTaps[Unit / 2];
         return transforms + spilled + withTraffic(k, product + expansion, 9 * vectors * k.lanes * 4);
     }
     if (options.quantization.bits) {
-        if (chunks > 1 && weights > costs.maxWinogradDequantized)
-            return std::numeric_limits<double>::infinity();
+        if (chunks > 1 && weights > costs.maxWinogradDequantized) return std::numeric_limits<double>::infinity();
         return chunks * product + transforms +
                points * vectors * (bf16 ? costs.winogradDequantizeBf16 : costs.winogradDequantize);
     }
     // A chunk has at least so many tiles that products are worth it; with many channels the cache does not hold it.
     const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
-    return (chunks - 1) * product + transforms + spilledCycles(k, bytes, chunks, 4) +
-           withTraffic(k, product, weights);
+    return (chunks - 1) * product + transforms + spilledCycles(k, bytes, chunks, 4) + withTraffic(k, product, weights);
 }
 
 template <int Unit>
@@ -107,12 +103,10 @@ bool winogradUsesBf16(const Kernels& k, const ConvShape& s, const ConvOptions& o
 
 // Where convolutions of several maps share weights, the small ones would transform them as well.
 WinogradTaps winogradTaps(const Kernels& k, const ConvShape& s, const ConvOptions& options, int unit) {
-    if (options.quantization.bits || options.onePacking || options.byRows ||
-        winogradUsesBf16(k, s, options, unit))
+    if (options.quantization.bits || options.onePacking || options.byRows || winogradUsesBf16(k, s, options, unit))
         return WinogradTaps::Transformed;
     const int64_t transformed = transformedBytes(k, s, unit);
-    if (winogradChunkCount(k, s, unit) <= kMaxTapChunks &&
-        (options.lowMemory || transformed > kMaxTransformedWeights))
+    if (winogradChunkCount(k, s, unit) <= kMaxTapChunks && (options.lowMemory || transformed > kMaxTransformedWeights))
         return WinogradTaps::InPanels;
     return tilesOf(s, unit) >= kManyTiles && transformed <= kMaxWeightsAtOnce ? WinogradTaps::AtOnce
                                                                               : WinogradTaps::Transformed;
@@ -122,8 +116,7 @@ int winogradChunkCount(const Kernels& k, const ConvShape& s, int unit) {
     const int tiles = tilesOf(s, unit), points = (unit + 2) * (unit + 2);
     const int blocks = ceilDiv(s.ic, k.lanes) + ceilDiv(s.oc, k.lanes);
     const long bytes = long(points) * blocks * k.lanes * long(sizeof(float));
-    return ceilDiv(tiles,
-                   static_cast<int>(std::clamp<long>(k.costs->cache.winogradTransforms / bytes, 27, 512)));
+    return ceilDiv(tiles, static_cast<int>(std::clamp<long>(k.costs->cache.winogradTransforms / bytes, 27, 512)));
 }
 
 WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, int unit, const ConvOptions& options) {
@@ -138,8 +131,8 @@ WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, int unit, 
     if (options.threads > 1 && c.chunks < 4 * options.threads) {
         const int wanted = c.chunks * taskCount(c.chunks, all, options.threads);
         const int even = ceilDiv(c.chunks, options.threads) * options.threads;
-        // Small weights: more, smaller chunks, or one for each thread, which finds the transforms in its own cache but reads
-        // all weights. Big ones: one chunk whose tasks the threads share, and with them the transforms.
+        // Small weights: more, smaller chunks, or one for each thread, which finds the transforms in its own cache but
+        // reads all weights. Big ones: one chunk whose tasks the threads share, and with them the transforms.
         if (all / wanted >= kMinChunkTiles)
             c.chunks = wanted;
         else if (all / even >= kMinChunkTiles && kForeignLine * all * (s.ic + s.oc) > double(s.ic) * s.oc)

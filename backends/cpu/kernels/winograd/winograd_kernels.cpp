@@ -134,8 +134,7 @@ HWY_INLINE void outputRows(D d, const V* x, V* out) {
 template <int M, int I>
 constexpr bool mirrored() {
     const auto& g = Wino<M>::m.g;
-    if constexpr (I + 1 < M + 2)
-        return g[I][0] == g[I + 1][0] && g[I][1] == -g[I + 1][1] && g[I][2] == g[I + 1][2];
+    if constexpr (I + 1 < M + 2) return g[I][0] == g[I + 1][0] && g[I][1] == -g[I + 1][1] && g[I][2] == g[I + 1][2];
     return false;
 }
 // Rows of a point and of its negative share the even powers and the odd one.
@@ -216,8 +215,7 @@ void winogradOutF32(const WinogradOut& args) {
             V in[A], out[M];
             const float* from = src;
             HWY_UNROLL(8)
-            for (int y = 0; y < A; ++y, from = nextAddress(from, A * t.pointStride))
-                in[y] = hn::LoadU(d, from);
+            for (int y = 0; y < A; ++y, from = nextAddress(from, A * t.pointStride)) in[y] = hn::LoadU(d, from);
             pairUp<M, 0>(in);
             outputRows<M, 0>(d, in, out);
             HWY_UNROLL(8)

@@ -14,13 +14,13 @@
 namespace mnnc {
 namespace {
 
-WinogradWeightOptions weightOptions(const Kernels& k, const ConvShape& s, int unit,
-                                    const ConvOptions& options, const WinogradChunks& c) {
+WinogradWeightOptions weightOptions(const Kernels& k, const ConvShape& s, int unit, const ConvOptions& options,
+                                    const WinogradChunks& c) {
     WinogradWeightOptions weights;
     weights.unit = unit;
     weights.bf16 = winogradUsesBf16(k, s, options, unit);
-    weights.panelBlocks = bestPanelBlocks(
-        k, options.onePacking ? kUsualPixels : std::min(c.chunkTiles, kUsualPixels), ceilDiv(s.oc, k.lanes));
+    weights.panelBlocks = bestPanelBlocks(k, options.onePacking ? kUsualPixels : std::min(c.chunkTiles, kUsualPixels),
+                                          ceilDiv(s.oc, k.lanes));
     weights.quantization = options.quantization;
     weights.taps = winogradTaps(k, s, options, unit) != WinogradTaps::Transformed;
     weights.perPanel = c.chunks == 1;
@@ -48,8 +48,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     int64_t packedWeightBytes() const override { return static_cast<int64_t>(weights_.packedBytes()); }
     std::string weightVariant() const override { return weights_.variant(); }
     std::string algorithm() const override {
-        return format("winograd%d%s%s", unit_, bf16_ ? "." : "", bf16_ ? k_.bf16->type : "") +
-               weights_.suffix();
+        return format("winograd%d%s%s", unit_, bf16_ ? "." : "", bf16_ ? k_.bf16->type : "") + weights_.suffix();
     }
 
     int64_t scratchBytes(int threads) const override {
@@ -57,14 +56,11 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
         const int strips = weights_.perPanel() ? points_ : std::clamp(threads, 1, std::max(slots, points_));
         const size_t floats = (slotFloats_ + c_.rowFloats) * slots + stripFloats_ * strips;
         return static_cast<int64_t>(floats * sizeof(float) +
-                                    weights_.expandedBytes() *
-                                        (weights_.perPanel() ? std::max(1, threads) : 1));
+                                    weights_.expandedBytes() * (weights_.perPanel() ? std::max(1, threads) : 1));
     }
 
     const FloatWeightPacker* floatPacker() const override { return weights_.quantized() ? nullptr : this; }
-    const QuantizedWeightPacker* quantizedPacker() const override {
-        return weights_.quantized() ? this : nullptr;
-    }
+    const QuantizedWeightPacker* quantizedPacker() const override { return weights_.quantized() ? this : nullptr; }
     // When the threads share each of a few chunks, they would make the same rows.
     const RowFedConv* rowFed() const override { return c_.byRows && !shared() ? this : nullptr; }
 
@@ -104,9 +100,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
 
     // Strides that are multiples of 4 KiB would put all points of a tile into one set of the first level
     // cache.
-    size_t pointStride(int blocks) const {
-        return ((size_t(blocks) * c_.chunkTiles * k_.lanes / 16 + 1) | 1) * 16;
-    }
+    size_t pointStride(int blocks) const { return ((size_t(blocks) * c_.chunkTiles * k_.lanes / 16 + 1) | 1) * 16; }
 
     void run(Job job, void* scratch, ThreadPool& pool) const {
         float* slots = static_cast<float*>(scratch);
@@ -131,8 +125,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
         // Chunks are independent: each thread takes one at a time through all three steps in its own cache.
         parallelSlots(pool, total, [&](int slot, int i) {
             InlinePool alone;
-            runChunk(job, i,
-                     {slots + slot * slotFloats_, strips + slot * stripFloats_, rows + slot * c_.rowFloats},
+            runChunk(job, i, {slots + slot * slotFloats_, strips + slot * stripFloats_, rows + slot * c_.rowFloats},
                      alone);
         });
     }
@@ -152,8 +145,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     // body(block, from, to) for each block and the m tiles of a chunk, cut into tasks.
     template <typename Body>
     static void eachBlock(ThreadPool& pool, int blocks, int m, Body&& body) {
-        const int threads = pool.threads(),
-                  tasks = threads == 1 ? 1 : std::clamp(ceilDiv(4 * threads, blocks), 1, m);
+        const int threads = pool.threads(), tasks = threads == 1 ? 1 : std::clamp(ceilDiv(4 * threads, blocks), 1, m);
         parallelFor(pool, blocks * tasks, [&](int i) {
             body(i / tasks, chunkBegin(m, i % tasks, tasks), chunkBegin(m, i % tasks + 1, tasks));
         });
@@ -180,9 +172,8 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
             float* const at = v + (size_t(b) * m + from) * P;
             eachImage(begin + from, begin + to, [&](int n, int t0, int t1, int before) {
                 const Planes planes = planesOf(job, n, b, t0, t1, slot.rows);
-                k_.winograd->in[unit_ / 2]({planes.src, planes.firstRow, s_.ih, s_.iw, s_.padTop, s_.padLeft,
-                                            c_.tilesW, t0, t1, at + size_t(before) * P,
-                                            static_cast<ptrdiff_t>(inPoint_)});
+                k_.winograd->in[unit_ / 2]({planes.src, planes.firstRow, s_.ih, s_.iw, s_.padTop, s_.padLeft, c_.tilesW,
+                                            t0, t1, at + size_t(before) * P, static_cast<ptrdiff_t>(inPoint_)});
             });
         });
         products(job, v, y, m, slot.strip, pool);
@@ -191,10 +182,10 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
             eachImage(begin + from, begin + to, [&](int n, int t0, int t1, int before) {
                 const size_t plane = (size_t(n) * ocb_ + b) * outPlane;
                 const PostOps& post = job.post;
-                k_.winograd->out[unit_ / 2]({at + size_t(before) * P, static_cast<ptrdiff_t>(outPoint_),
-                                             s_.oh, s_.ow, c_.tilesW, t0, t1, job.dst + plane,
-                                             post.residual ? post.residual + plane : nullptr,
-                                             post.bias + b * P, post.lo, post.hi, post.act});
+                k_.winograd->out[unit_ / 2]({at + size_t(before) * P, static_cast<ptrdiff_t>(outPoint_), s_.oh, s_.ow,
+                                             c_.tilesW, t0, t1, job.dst + plane,
+                                             post.residual ? post.residual + plane : nullptr, post.bias + b * P,
+                                             post.lo, post.hi, post.act});
             });
         });
     }
@@ -247,9 +238,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
         const ChannelRange all{0, s_.ic};
         const auto strip = [&](int i) { return reinterpret_cast<uint16_t*>(strips + i * stripFloats_); };
         if (weights_.perPanel()) {
-            if (bf16_)
-                parallelFor(pool, points_,
-                            [&](int point) { fillStrip(v + point * inPoint_, m, strip(point)); });
+            if (bf16_) parallelFor(pool, points_, [&](int point) { fillStrip(v + point * inPoint_, m, strip(point)); });
             for (int c = 0; c < s_.ic; c += weights_.slice()) {
                 const ChannelRange slice{c, std::min(s_.ic, c + weights_.slice())};
                 parallelSlots(pool, panelCount, [&](int slot, int i) {
@@ -258,8 +247,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
                         eachPoint<uint16_t>(job, panels[i], slice, m, strip, y, memory);
                     else
                         eachPoint<float>(
-                            job, panels[i], slice, m, [&](int point) { return v + point * inPoint_; }, y,
-                            memory);
+                            job, panels[i], slice, m, [&](int point) { return v + point * inPoint_; }, y, memory);
                 });
             }
             return;
@@ -283,8 +271,8 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
 
     // All points of a panel whose weights are expanded into `memory`; source(point) is their input.
     template <typename T, typename Source>
-    void eachPoint(const Job& job, const OutPanel& panel, ChannelRange slice, int m, Source&& source,
-                   float* y, char* memory) const {
+    void eachPoint(const Job& job, const OutPanel& panel, ChannelRange slice, int m, Source&& source, float* y,
+                   char* memory) const {
         const auto weights = weights_.expandPanel<T>(job.weights, panel, slice, memory);
         for (int point = 0; point < points_; ++point) {
             PanelArgsOf<T> t = panelArgs<T>(panel, slice, point, m, source(point), weights, y);
@@ -305,8 +293,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
 
 }  // namespace
 
-std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& s, int unit,
-                                           const ConvOptions& options) {
+std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& s, int unit, const ConvOptions& options) {
     return std::make_unique<WinogradPlan>(k, s, unit, options);
 }
 

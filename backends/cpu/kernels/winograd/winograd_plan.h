@@ -30,8 +30,7 @@ struct WinogradChunks {
     size_t rowFloats = 0;  // of a block's rows that a chunk reads from it
 };
 
-WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& shape, int unit,
-                                const ConvOptions& options);
+WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& shape, int unit, const ConvOptions& options);
 
 std::unique_ptr<ConvPlan> makeWinogradPlan(const Kernels& k, const ConvShape& shape, int unit,
                                            const ConvOptions& options);

@@ -65,8 +65,7 @@ struct WinogradMatrices {
     static constexpr double magnitude(double x) { return x < 0 ? -x : x; }
     // polynomial *= (x - p)
     static constexpr void multiply(double* poly, int degree, double p) {
-        for (int j = degree + 1; j >= 0; --j)
-            poly[j] = (j ? poly[j - 1] : 0) - p * (j <= degree ? poly[j] : 0);
+        for (int j = degree + 1; j >= 0; --j) poly[j] = (j ? poly[j - 1] : 0) - p * (j <= degree ? poly[j] : 0);
     }
     // The power of two that brings the geometric middle of the non-zero magnitudes to about 1.
     static constexpr double balance(const double* v, int n) {

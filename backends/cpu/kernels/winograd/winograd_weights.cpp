@@ -5,8 +5,8 @@
 
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/conv_packing.h"
-#include "backends/cpu/kernels/pack.h"
 #include "backends/cpu/kernels/gemm/panels.h"
+#include "backends/cpu/kernels/pack.h"
 #include "base/error.h"
 
 namespace mnnc {
@@ -76,8 +76,7 @@ int winogradSlice(const Kernels& k, int channelBytes) {
     return static_cast<int>(std::max<int64_t>(k.costs->cache.winogradPanel / channelBytes, 64)) / 16 * 16;
 }
 
-WinogradWeights::WinogradWeights(const Kernels& k, const ConvShape& shape,
-                                 const WinogradWeightOptions& options)
+WinogradWeights::WinogradWeights(const Kernels& k, const ConvShape& shape, const WinogradWeightOptions& options)
     : k_(k),
       s_(shape),
       options_(options),
@@ -112,8 +111,8 @@ size_t WinogradWeights::pointStride(int blocks, int channels) const {
 std::string WinogradWeights::variant() const {
     if (quantized()) return dequant_.variant() + format("winograd.p%d", k_.lanes);
     if (options_.taps) return format("winograd.taps.p%d", k_.lanes);
-    return format("winograd%d.%s%sp%d.n%d", options_.unit, options_.bf16 ? k_.bf16->type : "",
-                  options_.bf16 ? "." : "", k_.lanes, options_.panelBlocks);
+    return format("winograd%d.%s%sp%d.n%d", options_.unit, options_.bf16 ? k_.bf16->type : "", options_.bf16 ? "." : "",
+                  k_.lanes, options_.panelBlocks);
 }
 
 void WinogradWeights::pack(const WeightReader& weights, void* packed, ThreadPool& pool) const {
@@ -130,14 +129,12 @@ void WinogradWeights::pack(const WeightReader& weights, void* packed, ThreadPool
     });
 }
 
-void WinogradWeights::packQuantized(const QuantizedWeightsView& weights, void* packed,
-                                    ThreadPool& pool) const {
+void WinogradWeights::packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const {
     parallelFor(pool, blocks_, [&](int b) { dequant_.pack(weights, {b, 1}, packed); });
 }
 
 void WinogradWeights::expandAll(const void* packed, void* out, ThreadPool& pool) const {
-    parallelFor(pool, blocks_,
-                [&](int b) { withTaps(packed, b, [&](auto&& taps) { transformBlock(out, b, taps); }); });
+    parallelFor(pool, blocks_, [&](int b) { withTaps(packed, b, [&](auto&& taps) { transformBlock(out, b, taps); }); });
 }
 
 template <typename Body>
@@ -149,8 +146,8 @@ void WinogradWeights::withTaps(const void* packed, int block, Body&& body) const
 }
 
 template <typename T>
-WinogradWeights::Panel<T> WinogradWeights::expandPanel(const void* packed, const OutPanel& panel,
-                                                       ChannelRange channels, void* out) const {
+WinogradWeights::Panel<T> WinogradWeights::expandPanel(const void* packed, const OutPanel& panel, ChannelRange channels,
+                                                       void* out) const {
     const size_t point = pointStride(panel.nb, channels.end - channels.begin);
     for (int b = panel.block; b < panel.block + panel.nb; ++b)
         withTaps(packed, b, [&](auto&& taps) {
@@ -159,10 +156,10 @@ WinogradWeights::Panel<T> WinogradWeights::expandPanel(const void* packed, const
     return {static_cast<const T*>(out), point};
 }
 
-template WinogradWeights::Panel<float> WinogradWeights::expandPanel(const void*, const OutPanel&,
-                                                                    ChannelRange, void*) const;
-template WinogradWeights::Panel<uint16_t> WinogradWeights::expandPanel(const void*, const OutPanel&,
-                                                                       ChannelRange, void*) const;
+template WinogradWeights::Panel<float> WinogradWeights::expandPanel(const void*, const OutPanel&, ChannelRange,
+                                                                    void*) const;
+template WinogradWeights::Panel<uint16_t> WinogradWeights::expandPanel(const void*, const OutPanel&, ChannelRange,
+                                                                       void*) const;
 
 // A block of output channels to its place among all panels' weights.
 template <typename Taps>
@@ -179,8 +176,8 @@ void WinogradWeights::transformBlock(void* packed, int block, Taps& taps) const 
 
 // A block of a panel that begins at out.
 template <typename Taps>
-void WinogradWeights::transform(const OutPanel& panel, int block, Taps& taps, ChannelRange channels,
-                                float* out, ptrdiff_t point) const {
+void WinogradWeights::transform(const OutPanel& panel, int block, Taps& taps, ChannelRange channels, float* out,
+                                ptrdiff_t point) const {
     const int P = k_.lanes, width = panel.nb * P;
     out += (block - panel.block) * P;
     for (int c = channels.begin; c < channels.end; ++c, out += width)
@@ -188,8 +185,8 @@ void WinogradWeights::transform(const OutPanel& panel, int block, Taps& taps, Ch
 }
 
 template <typename Taps>
-void WinogradWeights::transform(const OutPanel& panel, int block, Taps& taps, ChannelRange channels,
-                                uint16_t* out, ptrdiff_t point) const {
+void WinogradWeights::transform(const OutPanel& panel, int block, Taps& taps, ChannelRange channels, uint16_t* out,
+                                ptrdiff_t point) const {
     const int P = k_.lanes, width = panel.nb * P;
     const auto weight = k_.winograd->weight[options_.unit / 2];
     out += (block - panel.block) * 2 * P;

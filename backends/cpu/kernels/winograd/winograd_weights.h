@@ -1,5 +1,5 @@
-// The weights of Winograd convolutions, F(unit x unit, 3x3): transformed when they are packed, or in each run from their
-// taps, which are floats or quantised.
+// The weights of Winograd convolutions, F(unit x unit, 3x3): transformed when they are packed, or in each run from
+// their taps, which are floats or quantised.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,8 @@ struct WinogradWeightOptions {
     bool perPanel = false;
 };
 
-// Channels of a slice of a panel whose transformed weights stay in the second level cache, when a channel has so many bytes.
+// Channels of a slice of a panel whose transformed weights stay in the second level cache, when a channel has so many
+// bytes.
 int winogradSlice(const Kernels& k, int channelBytes);
 
 struct ChannelRange {
@@ -59,8 +60,7 @@ class WinogradWeights {
     // `weights`: what pack() or expandAll() made.
     template <typename T>
     Panel<T> storedPanel(const void* weights, const OutPanel& panel) const {
-        return {static_cast<const T*>(weights) + size_t(panel.block) * k_.lanes * rows(s_.ic),
-                pointElements()};
+        return {static_cast<const T*>(weights) + size_t(panel.block) * k_.lanes * rows(s_.ic), pointElements()};
     }
     void expandAll(const void* packed, void* out, ThreadPool& pool) const;
     template <typename T>

@@ -138,9 +138,9 @@ pub const MNN_PRECISION_LOW_BF16: i32 = 3;
 /// Bits of `gpu_mode`, numbered as the official runtime numbers them: at most one of each group. With FAST, NORMAL,
 /// WIDE and HEAVY planning measures ways of computing a convolution or a matrix product on the GPU and takes the
 /// fastest: the 3, 6 or 12 best by estimate, or all. What was measured is kept for later sessions and is part of the
-/// cache (`mnn_interpreter_set_cache()`). Other ways may round in other places, so that the last bits of outputs depend on what was
-/// measured. 0 and NONE measure nothing, and so does a GPU without a clock (`mnn_session_info()`). The MEMORY bits are
-/// hints that this version ignores: it keeps tensors in buffers.
+/// cache (`mnn_interpreter_set_cache()`). Other ways may round in other places, so that the last bits of outputs depend on
+/// what was measured. 0 and NONE measure nothing, and so does a GPU without a clock (`mnn_session_info()`). The MEMORY
+/// bits are hints that this version ignores: it keeps tensors in buffers.
 pub const MNN_GPU_TUNING_NONE: i32 = 1;
 /// Bits of `gpu_mode`, numbered as the official runtime numbers them: at most one of each group.
 pub const MNN_GPU_TUNING_HEAVY: i32 = 2;

@@ -75,14 +75,12 @@ extern "C" {
     /// says what is missing); `MNN_ERROR_INVALID_VALUE` for another forward type.
     ///
     /// Use: always. Cost: the first call loads the drivers. Later ones answer from what the process found last, a missing
-    /// device included, in about 0.1 ms, as long as nothing has changed that decides which devices there are: the environment
-    /// (VK_DRIVER_FILES, VK_ICD_FILENAMES and all other variables), the user, the files in the folders where the Vulkan loader
-    /// looks for drivers and layers, and the device files (entries of /dev, and of /dev/dri with their permissions).
-    ///
-    /// After such a change, in a child of fork(), and beyond 16 devices, the drivers are asked again. A session that is created
-    /// while none is alive always asks them, which renews the answer; while one is alive, the answer is about its drivers.
-    ///
-    /// Since 0.1.
+    /// device included, in about 0.1 ms, as long as nothing has changed that decides which devices there are: the
+    /// environment (VK_DRIVER_FILES, VK_ICD_FILENAMES and all other variables), the user, the files in the folders where
+    /// the Vulkan loader looks for drivers and layers, and the device files (entries of /dev, and of /dev/dri with their
+    /// permissions). After such a change, in a child of fork(), and beyond 16 devices, the drivers are asked again. A
+    /// session that is created while none is alive always asks them, which renews the answer; while one is alive, the
+    /// answer is about its drivers. Since 0.1.
     pub fn mnn_device_count(forward_type: i32, count: *mut usize) -> mnn_status;
     /// Describes a device.
     ///
@@ -208,9 +206,8 @@ extern "C" {
     /// created afterwards read it, and write it when it is not of their model, precision, memory mode, device, driver
     /// and library, or is damaged. Such a file is a miss, never an error, whose reason is in the log (`MNN_LOG_INFO`); one
     /// that cannot be written is a warning there. They write it again when their creation or `mnn_session_resize()` measured
-    /// (`MNN_GPU_TUNING_*`) what it lacks. Rights and links are kept as `mnn_interpreter_save()` does. CPU sessions do not use it.
-    ///
-    /// - `path`: copied; NULL means that there is no file any more.
+    /// (`MNN_GPU_TUNING_*`) what it lacks. Rights and links are kept as `mnn_interpreter_save()` does. CPU sessions do not use
+    /// it. path: copied; NULL means that there is no file any more.
     ///
     /// Returns `MNN_OK`. Use: always. Since 0.1.
     pub fn mnn_interpreter_set_cache_file(
@@ -443,10 +440,10 @@ extern "C" {
     ///   [{"type": "Convolution", "name": "conv1", "inputs": [0], "outputs": [1], "graphs": []}, ...]}, ...]}
     ///   ```
     ///
-    ///   Graph 0 is the main graph, the others are the bodies of control flow. A tensor is a number, the position of its name
-    ///   in `tensors` of its graph; an input below 0 is absent. `graphs` of an operator are the bodies that it runs. The
-    ///   operators of all graphs, in their order, are those of `mnn_interpreter_op_name()`. Later versions may add members.
-    ///   Bytes of names that are not UTF-8 are replaced.
+    ///   Graph 0 is the main graph, the others are the bodies of control flow. A tensor is a number, the position of its
+    ///   name in `tensors` of its graph; an input below 0 is absent. `graphs` of an operator are the bodies that it runs.
+    ///   The operators of all graphs, in their order, are those of `mnn_interpreter_op_name()`. Later versions may add
+    ///   members. Bytes of names that are not UTF-8 are replaced.
     /// - `buffer`: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
     /// - `needed`: out, bytes.
     ///
@@ -493,10 +490,10 @@ extern "C" {
         needed: *mut usize,
     ) -> mnn_status;
     /// Writes the bytes of `mnn_interpreter_model_bytes()` to a file. The file is written beside `path` and renamed, so that
-    /// a failure leaves an old file as it was; it may be the file that the model was loaded from. It has the access rights of
-    /// the file that it replaces, and its owner and group where the process may give them; without one, those of any new file
-    /// of the process (umask). A model with external weights needs a copy of their file beside the new one, with ".weight"
-    /// behind its name.
+    /// a failure leaves an old file as it was; it may be the file that the model was loaded from. It has the access rights
+    /// of the file that it replaces, and its owner and group where the process may give them; without one, those of any new
+    /// file of the process (umask). A model with external weights needs a copy of their file beside the new one, with
+    /// ".weight" behind its name.
     ///
     /// - `path`: in UTF-8. Where it is a symbolic link, the file that it names is replaced and the link stays.
     ///
@@ -617,12 +614,12 @@ extern "C" {
     /// Prepares a model for running. When the model declares all extents of its inputs the session is ready to
     /// run (an open first extent, the batch, counts as 1); otherwise, and with `defer_planning`,
     /// `mnn_session_resize_input()` and `mnn_session_resize()` have to follow.
-    /// Sessions of one interpreter whose configurations are equal but for `cancel`, `max_memory_bytes`, `max_loop_iterations`,
-    /// `plan_cache` and `defer_planning`, on the CPU or on the same GPU, share the plans of the shapes that they have in common: a
-    /// further one is made in a fraction of the time and holds only `arena_bytes` of `mnn_session_statistics()`, its inputs and its
-    /// outputs; on a GPU it records its own commands, too. A session that wrote constants of the model has plans of its own.
+    /// Sessions of one interpreter whose configurations are equal but for `cancel`, `max_memory_bytes`,
+    /// `max_loop_iterations`, `plan_cache` and `defer_planning`, on the CPU or on the same GPU, share the plans of the
+    /// shapes that they have in common: a further one is made in a fraction of the time and holds only `arena_bytes` of
+    /// `mnn_session_statistics()`, its inputs and its outputs; on a GPU it records its own commands, too. A session that wrote
+    /// constants of the model has plans of its own. interpreter: need not outlive the session.
     ///
-    /// - `interpreter`: need not outlive the session.
     /// - `config`: may be NULL (defaults); not kept.
     /// - `out`: the new session; the caller destroys it.
     ///
@@ -644,7 +641,8 @@ extern "C" {
     ///
     /// Use: always; any number of sessions of one interpreter may be created at once.
     ///
-    /// Cost: reads and prepares the weights unless another session of the interpreter did, and plans unless it shares a plan;
+    /// Cost: reads and prepares the weights unless another session of the interpreter did, and plans unless it shares a
+    /// plan;
     /// starts threads.
     ///
     /// Since 0.1.
@@ -874,8 +872,8 @@ extern "C" {
         bytes: usize,
         format: i32,
     ) -> mnn_status;
-    /// How a session, or the first path of one that has several, is set up: what holds where its configuration left a choice, or asked for more than there is. What
-    /// single operators do is in `mnn_session_op_info()`.
+    /// How a session, or the first path of one that has several, is set up: what holds where its configuration left a
+    /// choice, or asked for more than there is. What single operators do is in `mnn_session_op_info()`.
     ///
     /// - `info`: in and out; the caller sets `info->struct_size`, and no field behind that size is written.
     ///
@@ -915,8 +913,8 @@ extern "C" {
     /// Finds a constant by name, to be read and written by `mnn_tensor_read()`, `mnn_tensor_write()` and the functions that
     /// describe tensors, at any time. A constant that is written becomes this session's own, and the session needs
     /// `mnn_session_resize()` then, which prepares the operators that read it anew; other sessions and the interpreter keep
-    /// theirs. A variable (see above) is the session's own from the beginning: what is written there holds from the next run on,
-    /// without a resize. Its shape and type stay.
+    /// theirs. A variable (see above) is the session's own from the beginning: what is written there holds from the next run
+    /// on, without a resize. Its shape and type stay.
     ///
     /// - `name`: where several constants have the name, it denotes the last.
     /// - `tensor`: out; see `mnn_session_input()`.
@@ -969,13 +967,14 @@ extern "C" {
     ///   "host_shape": false, "inputs": [0], "outputs": [3]}, ...]}, ...]}
     ///   ```
     ///
-    ///   `graph` and tensors are the numbers of that report; a tensor below 0 is none of the graph's, and has the same number
-    ///   in all operators that share it. The operators are those of `mnn_session_op_info()` with the same members, graph by
-    ///   graph, as far as they are planned: what a run has yet to plan is left out, and a body that several operators run is
-    ///   there once for each. An operator that computes several of the model makes the last one's outputs. `constant`
-    ///   tensors are computed while planning. With config.`record_plan`, operators that were chosen from several algorithms
-    ///   have "candidates": \[{"algorithm": "direct", "chosen": true, "cycles": 1.2e6, "ms": 0.4, "slow":
-    ///   false}, ...\], "ms" and "slow" with `record_plan` 2 ("slow": another took less than 0.9 of that). Later versions may add members.
+    ///   `graph` and tensors are the numbers of that report; a tensor below 0 is none of the graph's, and has the same
+    ///   number in all operators that share it. The operators are those of `mnn_session_op_info()` with the same members,
+    ///   graph by graph, as far as they are planned: what a run has yet to plan is left out, and a body that several
+    ///   operators run is there once for each. An operator that computes several of the model makes the last one's outputs.
+    ///   `constant` tensors are computed while planning. With config.`record_plan`, operators that were chosen from several
+    ///   algorithms have "candidates": \[{"algorithm": "direct", "chosen": true, "cycles": 1.2e6, "ms": 0.4, "slow":
+    ///   false}, ...\], "ms" and "slow" with `record_plan` 2 ("slow": another took less than 0.9 of that). Later versions may
+    ///   add members.
     /// - `buffer`: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
     /// - `needed`: out, bytes.
     ///
@@ -1276,8 +1275,8 @@ extern "C" {
     ///
     /// `max_memory_bytes`, `plan_cache`, runtime and `keep_subnormals` hold for each path. The session waits for a resize when
     /// one of them has `defer_planning` = 1. `cancel` is one token, in any of them, and ends the whole creation.
-    /// `mnn_session_info()` is about the first path, `mnn_session_path_info()` about each. The cache is that of the first path on
-    /// a GPU.
+    /// `mnn_session_info()` is about the first path, `mnn_session_path_info()` about each. The cache is that of the first path
+    /// on a GPU.
     ///
     /// - `interpreter`: need not outlive the session.
     /// - `configs`: \[count\], one beside the other with the `struct_size` of the first; not kept.
@@ -1335,11 +1334,13 @@ extern "C" {
     ///
     /// Returns `MNN_OK`; `MNN_ERROR_BAD_HANDLE` when the tensor is not an input of this session;
     ///
-    /// - `MNN_ERROR_NOT_SUPPORTED`: the session, or the path of the tensor, runs on the CPU; the VkDevice is the library's
+    /// - `MNN_ERROR_NOT_SUPPORTED`: the session, or the path of the tensor, runs on the CPU; the VkDevice is the
+    ///   library's
     ///   own, for `MNN_BUFFER_VULKAN`; the device shares no memory by file descriptors, for
     ///   `MNN_BUFFER_OPAQUE_FD`;
     /// - `MNN_ERROR_BUFFER_TOO_SMALL`: bytes is below the number needed, which the sentence has;
-    /// - `MNN_ERROR_INVALID_VALUE`: an unknown kind; allocate is neither 0 nor 1; an offset that is not aligned; offset and
+    /// - `MNN_ERROR_INVALID_VALUE`: an unknown kind; allocate is neither 0 nor 1; an offset that is not aligned; offset
+    ///   and
     ///   bytes end beyond the buffer or the memory; bytes that overlap those of a bound output
     ///   in the same VkBuffer (what a file descriptor shares is not seen); a `memory_bytes` or
     ///   `memory_type` that cannot be; a descriptor that is none, or of no memory of this GPU.
@@ -1352,8 +1353,8 @@ extern "C" {
     ///
     /// A failure leaves the binding as it was.
     ///
-    /// Use: alone. Cost: no planning; the next run records the copy of the tensor, and only that, anew, and allocates for it.
-    /// Later runs allocate nothing. Since 0.2.
+    /// Use: alone. Cost: no planning; the next run records the copy of the tensor, and only that, anew, and allocates for
+    /// it. Later runs allocate nothing. Since 0.2.
     pub fn mnn_session_bind_input_buffer(
         session: *mut mnn_session_t,
         tensor: *mut mnn_tensor_t,
@@ -1363,8 +1364,10 @@ extern "C" {
     /// `mnn_session_bind_input_buffer()`.
     ///
     /// - `tensor`: an output of this session.
-    /// - `buffer`: in; not kept. NULL releases the output. It overlaps no buffer of another bound tensor. Where the size depends on
-    ///   contents it is compared in the run, as for `mnn_session_bind_output()`, and `allocate` is not possible.
+    /// - `buffer`: in; not kept. NULL releases the output. It overlaps no buffer of another bound tensor. Where the size depends
+    ///
+    /// on
+    /// contents it is compared in the run, as for `mnn_session_bind_output()`, and `allocate` is not possible.
     ///
     /// Returns what `mnn_session_bind_input_buffer()` returns; `MNN_ERROR_BAD_HANDLE` when the tensor is not an output of this
     /// session; `MNN_ERROR_BAD_STATE` also with `allocate` for a size that depends on contents.
@@ -1375,24 +1378,27 @@ extern "C" {
         tensor: *mut mnn_tensor_t,
         buffer: *const mnn_device_buffer_t,
     ) -> mnn_status;
-    /// Where the device has a tensor: the buffer that it is bound to or, of an output that is not bound, that of the session in
-    /// which its contents are after a run, row-major like those of a bound one (see Buffers of a device). So the host's
+    /// Where the device has a tensor: the buffer that it is bound to or, of an output that is not bound, that of the session
+    /// in which its contents are after a run, row-major like those of a bound one (see Buffers of a device). So the host's
     /// commands read an output without a copy, and so do other sessions of the same VkDevice that are bound to it. Nothing
     /// but the session writes to a buffer of an output.
     ///
-    /// A buffer of the session is valid until the next resize, trim, binding of the tensor or the end of the session, and its
+    /// A buffer of the session is valid until the next resize, trim, binding of the tensor or the end of the session, and
+    /// its
     /// contents until the next run; it can be a storage buffer and source and destination of transfers.
     ///
     /// - `tensor`: an input or an output of a Vulkan session.
     /// - `buffer`: in and out; the caller sets `buffer->struct_size` and `buffer->kind`, and no field behind that size is written.
-    ///   `MNN_BUFFER_OPAQUE_FD` gives a new file descriptor, which the caller closes, with the numbers that importing the memory
-    ///   needs, if the session made the buffer for that kind (`allocate`). Another device may read it when the run is over.
+    ///   `MNN_BUFFER_OPAQUE_FD` gives a new file descriptor, which the caller closes, with the numbers that importing the
+    ///   memory needs, if the session made the buffer for that kind (`allocate`). Another device may read it when the run is
+    ///   over.
     ///
     /// Returns `MNN_OK`;
     ///
     /// - `MNN_ERROR_NOT_SUPPORTED`: as for `mnn_session_bind_input_buffer()`;
     /// - `MNN_ERROR_INVALID_VALUE`: an unknown kind;
-    /// - `MNN_ERROR_BAD_STATE`: the tensor lies in the host's memory, because it is an input that is bound to no buffer,
+    /// - `MNN_ERROR_BAD_STATE`: the tensor lies in the host's memory, because it is an input that is bound to no
+    ///   buffer,
     ///   or an output that the CPU makes; a descriptor is asked for of other memory; a resize
     ///   is needed, or left the binding outdated;
     /// - `MNN_ERROR_OUT_OF_MEMORY`, `MNN_ERROR_DRIVER`, `MNN_ERROR_DEVICE_LOST`: also of the GPU;
@@ -1431,11 +1437,14 @@ extern "C" {
         forward_type: *mut i32,
     ) -> mnn_status;
     /// Measures the costs with which the library chooses between algorithms on this CPU: how fast memory is read, how long
-    /// the parts of a convolution take beside its products. The text is for the `cpu_costs` of `mnn_runtime_config_t`. Without it
-    /// the library takes costs that it knows of the same or a similar CPU, so that all processes choose alike.
+    /// the parts of a convolution take beside its products. The text is for the `cpu_costs` of `mnn_runtime_config_t`. Without
+    /// it the library takes costs that it knows of the same or a similar CPU, so that all processes choose alike.
     ///
-    /// - `cpu_isa`: the instruction set to measure, as in `mnn_schedule_config_t`; NULL: the best. Texts of several instruction sets
-    ///   may stand behind one another.
+    /// - `cpu_isa`: the instruction set to measure, as in `mnn_schedule_config_t`; NULL: the best. Texts of several instruction
+    ///
+    /// sets
+    /// may stand behind one another.
+    ///
     /// - `cancel`: ends the measurement; may be NULL.
     /// - `buffer`: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
     /// - `needed`: out, bytes; with capacity 0 nothing is measured, and it is the most that a text has (see Buffers).
@@ -1443,9 +1452,8 @@ extern "C" {
     /// Returns `MNN_OK`; `MNN_ERROR_NOT_FOUND` when there is no such instruction set here; `MNN_ERROR_CANCELLED`;
     /// `MNN_ERROR_BUFFER_TOO_SMALL`.
     ///
-    /// Use: always. Cost: a second of the calling thread and 100 MB of memory. Other work on the machine falsifies the result.
-    ///
-    /// Since 0.2.
+    /// Use: always. Cost: a second of the calling thread and 100 MB of memory. Other work on the machine falsifies the
+    /// result. Since 0.2.
     pub fn mnn_cpu_calibrate(
         cpu_isa: *const c_char,
         cancel: *mut mnn_cancel_t,

@@ -50,8 +50,8 @@ pub struct mnn_onnx_extent_t {
     pub extent: i32,
 }
 
-/// Called on the thread of the conversion, after each node. `done` of `total` nodes are read; the total grows where nodes
-/// are read once more, with other numbers for free extents. It must not throw, nor call functions of this library.
+/// Called on the thread of the conversion, after each node. `done` of `total` nodes are read; the total grows where
+/// nodes are read once more, with other numbers for free extents. It must not throw, nor call functions of this library.
 ///
 /// Returns 0 to go on; another number ends the conversion with `MNN_ERROR_CALLBACK_STOP`.
 pub type mnn_onnx_progress = Option<
@@ -160,7 +160,8 @@ extern "C" {
     /// Returns `MNN_OK`;
     ///
     /// - `MNN_ERROR_FILE_NOT_EXIST`, `MNN_ERROR_FILE_OPEN_FAILED`, `MNN_ERROR_FILE_READ_FAILED`: also of external data;
-    /// - `MNN_ERROR_BAD_FORMAT`: the bytes are no ONNX model, a node or a tensor is not as ONNX defines it, or external
+    /// - `MNN_ERROR_BAD_FORMAT`: the bytes are no ONNX model, a node or a tensor is not as ONNX defines it, or
+    ///   external
     ///   data lies outside of the folder;
     /// - `MNN_ERROR_TRUNCATED`: the model or its external data ends too early;
     /// - `MNN_ERROR_CYCLE`: a function calls itself, or a node reads what no node in front of it makes;
@@ -168,7 +169,8 @@ extern "C" {
     /// - `MNN_ERROR_BAD_RANGE`: a negative extent;
     /// - `MNN_ERROR_NOT_SUPPORTED`: inputs or constants that the format cannot hold (text, sequences, sparse tensors, an
     ///   input without rank); external data without a folder;
-    /// - `MNN_ERROR_LIMIT_EXCEEDED`: more than 262,144 nodes; bodies deeper in one another than 32; constants of more bytes
+    /// - `MNN_ERROR_LIMIT_EXCEEDED`: more than 262,144 nodes; bodies deeper in one another than 32; constants of more
+    ///   bytes
     ///   than `max_memory_bytes`; a net of more than 2,000 MiB without its large arrays;
     /// - `MNN_ERROR_CANCELLED`: cancel was triggered;
     /// - `MNN_ERROR_CALLBACK_STOP`: progress asked to stop;

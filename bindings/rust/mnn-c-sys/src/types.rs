@@ -157,9 +157,9 @@ pub type mnn_weight_reader = Option<
 >;
 
 /// How a model is loaded. The finalizers of bytes and external weights are called once in any case but
-/// `MNN_ERROR_VERSION_MISMATCH` of the call that is given them: when the interpreter and all its sessions are destroyed, on
-/// the thread that destroys the last of them; earlier with `mnn_interpreter_release_model()`; or before the call returns,
-/// when it fails or does not keep what it was given (it copies bytes that are not aligned).
+/// `MNN_ERROR_VERSION_MISMATCH` of the call that is given them: when the interpreter and all its sessions are destroyed,
+/// on the thread that destroys the last of them; earlier with `mnn_interpreter_release_model()`; or before the call
+/// returns, when it fails or does not keep what it was given (it copies bytes that are not aligned).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mnn_interpreter_options_t {
@@ -310,12 +310,12 @@ pub struct mnn_attribute_t {
     pub attribute_count: usize,
 }
 
-/// A node that an own operator or an own backend runs. `parameters` is its parameter table where accessors of FlatBuffers
-/// want it; large arrays of weights need not be in memory. The attributes of a node that is no Plugin or Extra are the
-/// fields of that table under the names of the format: numbers, enumerations and booleans as `int_value`, `float_value` or
-/// `bool_value`, the format's default where the file has none; texts, lists and Blobs where the file has them; other tables
-/// as `function`, their name, with their fields in `attributes`. Arrays of weights, lists of tables and unions are left
-/// out.
+/// A node that an own operator or an own backend runs. `parameters` is its parameter table where accessors of
+/// FlatBuffers want it; large arrays of weights need not be in memory. The attributes of a node that is no Plugin or
+/// Extra are the fields of that table under the names of the format: numbers, enumerations and booleans as `int_value`,
+/// `float_value` or `bool_value`, the format's default where the file has none; texts, lists and Blobs where the file has
+/// them; other tables as `function`, their name, with their fields in `attributes`. Arrays of weights, lists of tables
+/// and unions are left out.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mnn_node_t {
@@ -887,13 +887,18 @@ pub struct mnn_device_buffer_t {
 ///   `MNN_ERROR_NOT_SUPPORTED`: it does not, for the reason in `call->message`, which `mnn_session_op_info()` then gives;
 ///   another status fails the planning. Called when a plan is made, which a run may do, too, for each node that differs
 ///   from the plan before. Inputs have data where their elements are known then. Not NULL.
-/// - `prepare`: called for each node that the backend takes, after all nodes of the plan were asked for. It may store a state in
-///   the call, which one thread at a time uses. Inputs that are constants have data, and the call has the weights. When it
-///   fails, no state is kept, and neither is the plan. May be NULL.
+/// - `prepare`: called for each node that the backend takes, after all nodes of the plan were asked for. It may store a
+///
+/// state in
+/// the call, which one thread at a time uses. Inputs that are constants have data, and the call has the weights. When
+/// it fails, no state is kept, and neither is the plan. May be NULL.
+///
 /// - `compute`: called in each run; writes all elements of each output, and should not allocate. Not NULL.
 /// - `release`: called once for each state that is not NULL. May be NULL.
-/// - `finalizer`: called once with `user_data` after the last callback, when the runtime and all its sessions are destroyed, but
-///   not when adding the backend fails. May be NULL.
+/// - `finalizer`: called once with `user_data` after the last callback, when the runtime and all its sessions are destroyed,
+///
+/// but
+/// not when adding the backend fails. May be NULL.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mnn_backend_t {
