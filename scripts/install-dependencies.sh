@@ -36,6 +36,7 @@ tests=(
     dpkg-dev            # packages: computes what a .deb depends on
     file                # packages: looks for what dpkg-dev has to read
     groff-base          # the manual page
+    clang-format        # scripts/check.sh: version 14, as Debian 12 has it
     llvm                # kernels: llvm-mca says what their inner loops take on other processors
     g++-aarch64-linux-gnu # the Arm build: compiler
     qemu-user           # the Arm build: runs what it made

@@ -32,7 +32,7 @@ constexpr Choice kChoices[] = {
     {Isa::Avx512, "avx512", (HWY_TARGETS & HWY_AVX3) != 0},
     {Isa::Avx2, "avx2", (HWY_TARGETS & HWY_AVX2) != 0},
     {Isa::Sse4, "sse4", (HWY_TARGETS & HWY_SSE4) != 0},
-    {Isa::Portable, "portable", HWY_STATIC_TARGET != HWY_AVX3&& HWY_STATIC_TARGET != HWY_AVX2},
+    {Isa::Portable, "portable", (HWY_STATIC_TARGET != HWY_AVX3) && (HWY_STATIC_TARGET != HWY_AVX2)},
 #endif
 };
 
