@@ -1,4 +1,4 @@
-// Checks memory of the caller, moves tensors there and copies what cannot move.
+// Checks the caller's memory, moves tensors there and copies those that cannot move.
 #include "session/bindings.h"
 
 #include "base/error.h"
@@ -21,7 +21,7 @@ void halvesToFloats(const uint8_t* from, float* to, int64_t count) {
     }
 }
 
-// False, with nothing written, when a finite value would be infinite.
+// Returns false, and writes nothing, when a finite value would become infinite.
 bool floatsToHalves(const float* from, uint8_t* to, int64_t count) {
     for (int64_t i = 0; i < count; ++i)
         if (std::isfinite(from[i]) && !std::isfinite(halfToFloat(floatToHalf(from[i])))) return false;
@@ -32,7 +32,7 @@ bool floatsToHalves(const float* from, uint8_t* to, int64_t count) {
     return true;
 }
 
-// Whether the tensor can be in the caller's memory just as it is.
+// Whether the tensor can lie in the caller's memory without a conversion.
 bool suits(const Binding& binding, const Operand& tensor) {
     return binding.data && !binding.outdated && !binding.half && sameLayout(tensor, binding.format) &&
            alignedFor(binding.data, tensor.type);
@@ -93,7 +93,7 @@ Bindings::Bindings(const Ports& ports, SessionContext& context, const HalfTensor
     }
 }
 
-// Memory for the floats of a half tensor in the caller's layout; null where that is the tensor's own.
+// Memory for the floats of a half tensor in the caller's layout; null where the tensor has that layout itself.
 float* Bindings::floatsFor(std::vector<BudgetedBuffer>& buffers, size_t index, const Operand& tensor, Format format) {
     if (sameLayout(tensor, format)) return nullptr;
     return static_cast<float*>(buffers[index].reserve(hostBytes(tensor, format), "the floats of a half tensor"));
@@ -163,14 +163,14 @@ bool Bindings::fits(size_t output) const {
     return binding.bytesOf(ports_.output(output), binding.format) <= binding.bytes;
 }
 
-// By an output before this one.
+// Whether an output before this one lies in the caller's memory with the same root.
 bool Bindings::takenByOther(const Operand& root, size_t output) const noexcept {
     for (size_t i = 0; i < output; ++i)
         if (outputs_[i].inPlace && ports_.outputStorage(i).root == &root) return true;
     return false;
 }
 
-// What outputs held of the last run is not at their new place.
+// The values of the last run stay where these outputs were: callers find none at the new place.
 void Bindings::loseOutputsOf(const Operand& root) noexcept {
     for (size_t i = 0; i < outputs_.size(); ++i)
         if (ports_.outputStorage(i).root == &root) lost_[i] = 1;
@@ -188,7 +188,7 @@ void Bindings::placeOutputs() {
     for (size_t i = 0; i < outputs_.size(); ++i) placeOutput(i);
 }
 
-// Outputs that are the same values have one place: the memory of the first that can have it.
+// Outputs that share their values share one place: the memory of the first output that can lie there.
 void Bindings::placeOutput(size_t index) {
     placeOutBuffer(index);
     Binding& binding = outputs_[index];

@@ -1,11 +1,12 @@
 // Inputs and outputs of a session in memory of the caller, on the host or on a device.
 //
-// Where the caller's layout is how the tensor is stored, the tensor and all views of it move there. Executions ask
-// their operands for addresses when they run, so a new address needs no new plan. Elsewhere the contents are copied: of
-// inputs before a run, of outputs after it. Tensors that callers see as half are floats inside and always copied.
+// Where the caller's layout is the layout in which the tensor is stored, the tensor and all views of it move there.
+// Executions look up the addresses of their operands when they run, so a new address needs no new plan. Elsewhere the
+// contents are copied: inputs before a run, outputs after it. Tensors that callers see as half are floats inside and
+// always copied.
 //
-// In a buffer of a device a tensor lies directly where the device alone reads or makes it: recordings follow it there
-// (RecordedBatch). Elsewhere it is bound to memory of the host, and runs copy between that and the buffer.
+// A tensor lies directly in a buffer of a device where the device alone reads or writes it: recordings follow it there
+// (RecordedBatch). Elsewhere it is bound to memory of the host, and runs copy between that memory and the buffer.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -21,16 +22,16 @@ struct Binding {
     int64_t bytes = 0;
     Format format = Format::NCHW;
     int64_t needed = -1;    // bytes of the tensor when it was bound; -1: only a run knows
-    bool outdated = false;  // a resize changed the tensor's bytes
-    bool half = false;      // of a tensor that callers see as half
+    bool outdated = false;  // a resize changed the number of the tensor's bytes
+    bool half = false;      // callers see the tensor as half
     bool direct = false;    // a device uses its own buffer; then data is null
-    bool refused = false;   // of an output: the last run made a value that a half cannot hold
+    bool refused = false;   // output only: the last run made a value that a half cannot hold
     bool inPlace = false;   // the tensor lies in the caller's memory
 
     bool bound() const noexcept { return data || direct; }
-    // The bytes of the tensor as its caller has it.
+    // The number of the tensor's bytes in the caller's layout.
     int64_t bytesOf(const Operand& tensor, Format order) const;
-    // Becomes another binding of the tensor, which still lies where it did.
+    // Takes over another binding of the tensor, which still lies where it did.
     void replace(const Binding& wanted) noexcept;
     bool active() const noexcept { return bound() && !outdated; }
     bool copied() const noexcept { return data && !outdated && !inPlace; }
@@ -45,41 +46,41 @@ class Bindings final : public PlanObserver {
   public:
     Bindings(const Ports& ports, SessionContext& context, const HalfTensors& half);
 
-    // For a session that is planned. data null: the tensor is in the session's memory again. Throw InputDataError or
-    // BufferTooSmall for the wrong size, InvalidValue for memory that overlaps a bound output, or of an output anything
-    // bound; nothing has changed then.
+    // The session must be planned. data null: the tensor returns to the session's memory. Both functions throw
+    // InputDataError or BufferTooSmall for the wrong size, and InvalidValue for memory that overlaps a bound output (an
+    // output may not overlap a bound input either). Nothing has changed when they throw.
     void bindInput(size_t index, const void* data, int64_t bytes, Format format);
     void bindOutput(size_t index, void* data, int64_t bytes, Format format);
-    // The same in buffers of the device that `context` has, and BufferTooSmall for inputs, too. Throw also what
+    // The same for buffers of the device that `context` has. They also throw BufferTooSmall for inputs, and what
     // DeviceBinding throws.
     void bindInput(size_t index, SessionContext& context, const SharedBuffer& buffer);
     void bindOutput(size_t index, SessionContext& context, const SharedBuffer& buffer);
-    // For a session that is not planned: the next plan has the tensor in the session's memory.
+    // For a session without a plan: the next plan places the tensor in the session's memory.
     void releaseInput(size_t index) noexcept;
     void releaseOutput(size_t index) noexcept;
 
     const Binding& input(size_t index) const noexcept { return inputs_[index]; }
     const Binding& output(size_t index) const noexcept { return outputs_[index]; }
-    // Null: not in a buffer of a device.
+    // null: the input is not bound to a buffer of a device
     const DeviceBinding* inputBuffer(size_t index) const noexcept { return inputBuffers_[index].get(); }
     const DeviceBinding* outputBuffer(size_t index) const noexcept { return outputBuffers_[index].get(); }
-    // Whether the values of the last run are where the tensor is now.
+    // Whether the values of the last run lie where the tensor lies now.
     bool outputKept(size_t index) const noexcept { return !lost_[index]; }
-    // Whether the output's values are in the caller's memory after a run.
+    // Whether a run leaves the output's values in the caller's memory.
     bool delivered(size_t index) const { return outputs_[index].active() && fits(index) && !outputs_[index].refused; }
 
-    // A plan was made, or failed: tensors may be in the session's memory.
+    // Called when a plan was made, or failed: tensors may lie in the session's memory again.
     void planned() override;
-    // The session's memory is elsewhere, with what it held.
+    // Called when the session's memory has moved together with its contents.
     void memoryMoved();
-    // A plan for other shapes stands.
+    // Called when the session has a plan for other shapes.
     void resized();
     // Throws BadState where a resize left a binding outdated.
     void requireCurrent() const;
     // Copies inputs.
     void beforeRun();
-    // Copies outputs. When the others are copied, throws BufferTooSmall for one that turned out too large, and
-    // InputDataError for one with a value that a half cannot hold.
+    // Copies outputs. Throws BufferTooSmall for an output that turned out too large, and InputDataError for one with a
+    // value that a half cannot hold, but only after it has copied the others.
     void afterRun();
 
   private:
@@ -102,7 +103,7 @@ class Bindings final : public PlanObserver {
     const Ports& ports_;
     std::vector<Binding> inputs_, outputs_;
     Buffers inputBuffers_, outputBuffers_;
-    std::vector<BudgetedBuffer> inputFloats_, outputFloats_;  // of halves on their way to another layout
+    std::vector<BudgetedBuffer> inputFloats_, outputFloats_;  // half tensors that the caller has in another layout
     std::vector<char> lost_;                                  // [output]
 };
 

@@ -1,5 +1,5 @@
-// A program in a session: what the session has for running it, which is its alone. A stage has several over time; the
-// one in use has its operands' places in the frame.
+// A program together with the state that one session needs to run it. A stage has several over time; the places of
+// operands in the frame belong to the one in use.
 #pragma once
 #include <array>
 #include <deque>
@@ -18,8 +18,8 @@ namespace mnnc {
 
 class BoundProgram {
   public:
-    // before: whose states of executions go on where this one has the same executions; may be null. Throws what an
-    // execution throws that makes its state.
+    // before: its execution states are taken over where this program has the same executions; may be null. Throws what
+    // an execution throws when it makes its state.
     BoundProgram(SessionContext& context, ProgramPtr program, const BoundProgram* before);
     ~BoundProgram();
     BoundProgram(const BoundProgram&) = delete;
@@ -27,42 +27,42 @@ class BoundProgram {
 
     const Program* operator->() const noexcept { return program_.get(); }
     const ProgramPtr& program() const noexcept { return program_; }
-    // Whether what it was made for is as it was.
+    // Whether everything that the program was made for is unchanged.
     bool valid() const noexcept { return valid_; }
     void invalidate() noexcept { valid_ = false; }
 
-    // Enters the places of all tensors and scratch in the memory, which grows to what the program needs. Throws what a
-    // device throws.
+    // Enters the places of all tensors and of scratch in the frame. The memory grows to what the program needs. Throws
+    // what a device throws.
     void bind(StageMemory& memory, GraphTensors& tensors);
-    // Tensors that it reads have other memory: views of them follow.
+    // Tensors that the program reads have moved: its views of them follow.
     void follow(GraphTensors& tensors) noexcept;
-    // Whether what the program depends on is as it was when it was made. Does not allocate. Throws what a shape rule
-    // throws about values that moved.
+    // Whether everything that the program depends on is unchanged. Does not allocate. Throws what a shape rule throws
+    // for slices that moved.
     bool upToDate(GraphTensors& tensors);
 
-    // Runs a step that is no control flow.
+    // Runs a step other than control flow.
     void run(size_t step, Frame& frame) {
         if (recordings_[step]) return recordings_[step]->run();
         const ProgramStep& planned = program_->steps[step];
         frame.beginStep(planned.scratch, states_[step].get());
         planned.execution->run(frame);
     }
-    // In builds that check themselves: throws where a run has changed the program, which others may run.
+    // In builds with assertions, throws where a run has changed the program, which other sessions may be running.
     void verify() const {
         if (kVerifies && program_->checksum() != checksum_) fail(Status::Internal, "a run has changed its program");
     }
-    // Null where the device has none.
+    // null: the device has no recording for this step
     Recording* recording(size_t step) const noexcept { return recordings_[step].get(); }
-    // Of constants on the device.
+    // Bytes that constants take on the device.
     int64_t constantBytes() const noexcept { return constants_.size(); }
 
   private:
     struct Guard {
         explicit Guard(SessionContext& context) : moved(context), fresh(context) {}
-        const void* data = nullptr;   // where views of it are
+        const void* data = nullptr;   // the memory that views of it refer to
         BudgetedBuffer moved, fresh;  // values that may move; a row-major copy of the present ones
     };
-    // A moving slice with values of this session.
+    // A moving slice together with its values in this session.
     struct Slice {
         const Node* node = nullptr;
         std::deque<Tensor> tensors = {};

@@ -15,8 +15,8 @@ class BudgetedBuffer {
     BudgetedBuffer& operator=(BudgetedBuffer&&) = delete;
     ~BudgetedBuffer() { release(); }
 
-    // At least this many bytes; the old content is lost when it has to grow. Where there is no memory for more it has
-    // as much as before again, if there still is.
+    // Provides at least this many bytes; growing loses the old content. When the larger memory cannot be had, the
+    // buffer tries to get its former size again.
     void* reserve(int64_t bytes, const char* what) {
         const auto held = static_cast<int64_t>(buffer_.size());
         if (bytes > held || !buffer_.data()) {
@@ -32,8 +32,8 @@ class BudgetedBuffer {
         }
         return buffer_.data();
     }
-    // Exactly this many bytes where it has more, with the content that they have; the larger memory stays where there
-    // is no other.
+    // Shrinks to exactly this many bytes and keeps their content. The larger memory stays where no smaller one can be
+    // allocated.
     void shrink(int64_t bytes) noexcept {
         const auto held = static_cast<int64_t>(buffer_.size());
         if (bytes >= held) return;
@@ -46,7 +46,7 @@ class BudgetedBuffer {
         } catch (...) {  // there is no memory for the smaller one
         }
     }
-    // With one of the same session.
+    // Both buffers must belong to the same session.
     void swap(BudgetedBuffer& other) noexcept { std::swap(buffer_, other.buffer_); }
     void* data() noexcept { return buffer_.data(); }
     int64_t size() const noexcept { return static_cast<int64_t>(buffer_.size()); }
@@ -60,7 +60,7 @@ class BudgetedBuffer {
         if (bytes == 0) return;
         try {
             allocate(bytes);
-        } catch (...) {  // something else took it
+        } catch (...) {  // another allocation took the memory meanwhile
         }
     }
     void release() noexcept {

@@ -49,7 +49,7 @@ void Bindings::bindOutput(size_t index, SessionContext& context, const SharedBuf
     placeOutputs();
 }
 
-// Whether the device makes the output, and no other output is the same values.
+// Whether the device writes the output, and no other output shares its values.
 bool Bindings::madeByDevice(size_t index) const {
     if (outputs_[index].half || !ports_.deviceMakes(index)) return false;
     const Operand* root = ports_.outputStorage(index).root;
@@ -58,7 +58,7 @@ bool Bindings::madeByDevice(size_t index) const {
     return true;
 }
 
-// Where a new plan has another way than the one before, memory of the host may be needed for the first time.
+// A new plan may need memory of the host where the one before used the buffer directly.
 void Bindings::placeInBuffer(size_t index) {
     Binding& binding = inputs_[index];
     DeviceBinding* device = inputBuffers_[index].get();

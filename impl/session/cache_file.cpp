@@ -1,4 +1,4 @@
-// Reads the cache file. A file that is damaged or of other content counts as absent.
+// Reads the cache file. A damaged file, or one with other content, counts as absent.
 #include "session/cache_file.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ constexpr int64_t kMaxBytes = int64_t{256} << 20;
 }  // namespace
 
 std::vector<uint8_t> readCacheFile(const std::string& path) {
-    // Not blocking: the path may be a pipe.
+    // The path may be a pipe, on which a blocking open() would wait.
     const Descriptor file(uninterrupted([&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
     struct stat info {};
     if (file.fd < 0 || fstat(file.fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size > kMaxBytes) return {};

@@ -1,4 +1,4 @@
-// A file with what a backend prepared in an earlier process.
+// The file in which a backend keeps what it prepared in an earlier process.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace mnnc {
 
-// The file's bytes; empty when there is none, it is no regular file, cannot be read or is unreasonably large:
-// all of that is a miss.
+// Returns the file's bytes; empty when the file is missing, irregular, unreadable or unreasonably large: each of these
+// is a miss.
 std::vector<uint8_t> readCacheFile(const std::string& path);
 
 }  // namespace mnnc

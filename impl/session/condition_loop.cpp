@@ -1,4 +1,4 @@
-// The loop of TensorFlow: a condition graph before every round, values replaced by name after it.
+// The loop of TensorFlow: a condition graph runs before every round, and values are replaced by name after it.
 #include <algorithm>
 
 #include "session/while_node.h"
@@ -106,7 +106,7 @@ void ConditionLoop::appendBodies(std::vector<OpRecord>& records) const {
     const size_t begin = records.size();
     cond_.pipeline().appendRecords(records);
     body_.pipeline().appendRecords(records);
-    repeatWork(records, begin, -1);  // a condition of each run ends the loop
+    repeatWork(records, begin, -1);  // the condition ends the loop in each run, so that the number of rounds is unknown
 }
 
 void ConditionLoop::trim() {

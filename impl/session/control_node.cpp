@@ -1,4 +1,4 @@
-// What If and While share: calling a subgraph and taking its results.
+// The common part of If and While: calls a subgraph and takes its results.
 #include "session/control_node.h"
 
 #include "ops/control.h"

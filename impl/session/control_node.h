@@ -15,21 +15,22 @@ class Pipeline;
 
 class ControlNode {
   public:
-    // tensors: of the graph of the node, which has all inputs and outputs.
+    // tensors: those of the graph that contains the node, with all of its inputs and outputs.
     ControlNode(GraphTensors& tensors, const Node& node);
     virtual ~ControlNode() = default;
-    // Reads the node's inputs, runs the subgraphs, gives the outputs shape, type and data. Allocates only
-    // when a shape grew.
+    // Reads the node's inputs, runs the subgraphs and gives the outputs their shape, type and data. Allocates only when
+    // a shape grew.
     void run() {
         current_ = false;
         execute();
         current_ = true;
     }
-    // What the subgraphs are planned for may differ from what they get next.
+    // The next call may have operands of other shapes than those that the subgraphs are planned for.
     void outdate() noexcept { current_ = false; }
-    // Operators of the subgraphs, with the work of one run; undecided ones until a run has planned them.
+    // Appends the operators of the subgraphs with the work of one run; work that depends on a run is undecided until a
+    // run has planned it.
     void appendRecords(std::vector<OpRecord>& records) const;
-    // Pipelines of the subgraphs; null where there is none. Asked in runs, too: it allocates nothing.
+    // Pipelines of the subgraphs; null where there is none. Runs call it too: it does not allocate.
     using Bodies = std::array<const Pipeline*, 2>;
     virtual Bodies bodies() const = 0;
     int64_t arenaBytes() const;
@@ -47,9 +48,9 @@ class ControlNode {
         return {tensor, tensors_.data(tensor)};
     }
     Operand& output(size_t index) { return tensors_.own(outputs_[index]); }
-    // The output lies in this memory.
+    // Places the output in this memory.
     void place(size_t index, BudgetedBuffer& memory) { tensors_.frame.place(output(index).number, memory.data()); }
-    // The output becomes a copy there.
+    // Makes the output a copy in this memory.
     void give(size_t index, BudgetedBuffer& memory, const Located& from) {
         assignValue(output(index), memory, from);
         place(index, memory);
@@ -57,7 +58,7 @@ class ControlNode {
 
   private:
     GraphTensors& tensors_;
-    const std::vector<int> inputs_, outputs_;  // ids
+    const std::vector<int> inputs_, outputs_;  // tensor ids
     bool current_ = false;
 };
 

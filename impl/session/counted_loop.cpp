@@ -46,7 +46,7 @@ CountedLoop::CountedLoop(SessionContext& context, GraphTensors& tensors, const N
     iteration_.memory.reserve(4, "a loop counter");
 }
 
-// Whether the body is planned for what it gets now.
+// Whether the body is planned for the operands that it gets now.
 bool CountedLoop::fits() {
     for (size_t i = 0; i < carried_; ++i) {
         const Operand &planned = body_->pipeline().input(i + 2), &now = values_[i].tensor;
@@ -70,7 +70,7 @@ Subgraph& CountedLoop::startIteration(int64_t iteration) {
     called.describe(0, iteration_.tensor);
     called.describe(1, condition_.tensor);
     for (size_t i = 0; i < carried_; ++i) called.describe(i + 2, values_[i].tensor);
-    // Same plan: input memory still holds what the iteration before put there.
+    // With the same plan, input memory still has what the previous iteration put there.
     const bool again = iteration > (first_ ? 1 : 0);
     const bool kept = wasPrepared && body.prepared() && again;
     varying_ |= again && !kept;
@@ -82,7 +82,7 @@ Subgraph& CountedLoop::startIteration(int64_t iteration) {
     return called;
 }
 
-// How many iterations every run of this plan has; -1 where values of the run decide, or where iterations differ.
+// The number of iterations in every run of this plan; -1 where values of the run decide it, or where iterations differ.
 int64_t CountedLoop::knownTrips() const {
     const Operand &limit = input(0).tensor, &condition = input(1).tensor;
     if (!conditionKnown(limit) || limit.type != DataType::Int32 || !conditionKnown(condition)) return -1;
@@ -109,7 +109,7 @@ void CountedLoop::appendScans(const Subgraph& body, int64_t iteration, int64_t l
             stack.shape = shape;
             stack.type = part.type;
             stack.format = part.format;
-            // Room for a likely number of iterations at once; grown below when the limit is only nominal.
+            // Room for a likely number of iterations at once; it grows below when the limit is only nominal.
             memory_[i].reserve(
                 bytes * std::min<int64_t>(limit, std::max<int64_t>(1, (1 << 20) / std::max<int64_t>(bytes, 1))),
                 "a scan output");

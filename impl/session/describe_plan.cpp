@@ -32,7 +32,7 @@ void Stage::describe(PlannedGraph& graph) const {
     for (const Item& item : items_) {
         for (const int id : item.op->node->inputs) add(id);
         for (const int id : item.op->node->outputs)
-            if (!item.control) add(id);  // a run decides what control flow makes
+            if (!item.control) add(id);  // a run decides which tensors control flow makes
     }
 }
 

@@ -1,4 +1,4 @@
-// Takes a buffer of the host, or makes one, and copies between it and memory of the host.
+// Takes a buffer of the host, or makes one, and copies between it and the host's memory.
 #include "session/device_binding.h"
 
 namespace mnnc {

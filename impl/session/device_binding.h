@@ -6,22 +6,23 @@ namespace mnnc {
 
 class DeviceBinding {
   public:
-    // For contents of `bytes`, below 0 where only a run knows. Throws what DeviceBackend::share() throws,
-    // BufferTooSmall, LimitExceeded, and BadState for a buffer to be made of a size that is not known.
+    // bytes: size of the contents, below 0 where only a run knows it. Throws what DeviceBackend::share() throws,
+    // BufferTooSmall, LimitExceeded, and BadState when a buffer is to be made although the size is unknown.
     DeviceBinding(SessionContext& context, const SharedBuffer& buffer, int64_t bytes);
     DeviceBinding(const DeviceBinding&) = delete;
     DeviceBinding& operator=(const DeviceBinding&) = delete;
     ~DeviceBinding() { context_.count(-budgeted_); }
 
     DeviceBlock& block() const noexcept { return *block_; }
-    int64_t bytes() const noexcept { return bytes_; }  // that contents can have
+    int64_t bytes() const noexcept { return bytes_; }  // capacity for contents
     SharedBuffer describe(int64_t bytes, SharedBuffer::Kind kind) const;
-    // Whether both lie in the same buffer of the host, and share bytes.
+    // Whether both lie in the same buffer of the host and overlap there.
     bool overlaps(const DeviceBinding& other) const noexcept;
 
-    // Memory of the host through which contents pass that the host reads or makes. Throws OutOfMemory, LimitExceeded.
+    // Memory of the host for contents that the host reads or writes. Throws OutOfMemory, LimitExceeded.
     void* staging();
-    // Copies the buffer there, or from there as many bytes. Allocate where that is another number than before.
+    // fetch() copies from the buffer to the staging memory, deliver() back. Both allocate when the number of bytes
+    // differs from that of the last copy.
     void fetch(int64_t bytes);
     void deliver(int64_t bytes);
 
@@ -35,7 +36,7 @@ class DeviceBinding {
     DeviceBlockPtr block_;
     BudgetedBlock staging_;
     std::unique_ptr<BlockCopy> copy_;
-    int64_t copied_ = -1;  // bytes of it
+    int64_t copied_ = -1;  // bytes that copy_ moves
 };
 
 }  // namespace mnnc

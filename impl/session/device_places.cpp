@@ -1,4 +1,4 @@
-// Inputs and outputs of a plan that stands, in buffers of a device.
+// Places inputs and outputs of the present plan in buffers of a device.
 #include "plan/storage_location.h"
 #include "session/pipeline.h"
 
@@ -15,7 +15,7 @@ bool Stage::hostReads(const Operand& root) const noexcept {
     return false;
 }
 
-// Whether uploads of the tensor, or of views of it, go through memory of their own.
+// Whether the tensor, or a view of it, is uploaded through separate memory.
 bool Stage::readsThrough(const Operand& root) const noexcept {
     for (const StagedTensor& staged : (*program_)->staged)
         if (rootOf(staged.host)->number == root.number) return true;
@@ -27,14 +27,14 @@ void Stage::readThrough(const Operand& root, DeviceBlock* block) noexcept {
         if (rootOf(staged.host)->number == root.number) place(*staged.staging, block);
 }
 
-// Whether the plan has the tensor in memory that the device and the host see.
+// Whether the plan places the tensor in memory that both the device and the host see.
 bool Stage::placedOnDevice(const Operand& root) const noexcept {
     for (const Placement& placement : (*program_)->placements)
         if (placement.operand == root.number && !placement.onHost) return true;
     return false;
 }
 
-// null: where the plan has it, and the host sees it.
+// block null: the tensor lies where the plan places it, and the host sees it.
 void Stage::place(const Operand& tensor, DeviceBlock* block) noexcept {
     if (!block && tensors_.frame.data<void>(tensor)) return;
     if (block) {

@@ -1,4 +1,4 @@
-// Runs shape rules and geometry, and computes constant commands while planning.
+// Applies shape rules and geometry, and computes constant commands while planning.
 #include "session/encoder.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ bool allEmpty(const std::vector<Tensor*>& tensors) {
     return true;
 }
 
-// Whether a tensor of extents `room` holds the rows of one of extents `rows`, and more.
+// Whether a tensor of extents `room` is large enough for the rows of one of extents `rows`, with some to spare.
 bool hasRoom(const Shape& room, const Shape& rows) {
     if (room.rank() != rows.rank() || rows.rank() == 0 || room[0] < rows[0]) return false;
     return room.elements(1, room.rank()) == rows.elements(1, rows.rank());
@@ -43,8 +43,8 @@ void StageEncoder::checkOutputs(const Node& node, const std::vector<Tensor*>& ou
     }
 }
 
-// The outputs with the shapes that the operator gives them. A static model may describe them by other extents, of the
-// same elements, or with room for all that a search may find: then they are temporary tensors.
+// The outputs with the shapes that the operator gives them. A static model may describe an output by other extents with
+// as many elements, or with room for all results that a search may find: a temporary tensor takes its place then.
 std::vector<Tensor*> StageEncoder::computedOutputs(const Node& node, const std::vector<Tensor*>& outputs) {
     std::vector<Tensor*> made = outputs;
     for (size_t i = 0; i < node.fixed.size(); ++i) {
@@ -122,8 +122,8 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
     }
 }
 
-// What is computed while planning stays the library's, and so do sequences, whose elements have shapes of their own,
-// and operators that the host brought.
+// The library itself computes everything that is constant while planning. It also keeps sequences, whose elements have
+// shapes of their own, and operators that the host registered.
 bool StageEncoder::emitForHost(const ScheduledOp& op, const OpContext& context, std::string& refusal) {
     const auto isSequence = [](const Tensor* tensor) { return tensor->list != nullptr; };
     if (!context_.hostBackend || op.folded || !op.source || op.ownParams || isHostNode(*op.node) ||
@@ -151,7 +151,7 @@ Tensor* StageEncoder::temporary(const Shape& shape, DataType type, Format format
 }
 
 void StageEncoder::emit(ValueCommand command) {
-    // A constant that geometry left in the file (ops/looped_layer.h) comes into memory where executions do not load it.
+    // A constant that geometry left in the file (ops/looped_layer.h) is loaded unless the execution loads it itself.
     const uint32_t own = context_.wanted().loadsInputs(command.type);
     for (size_t k = 0; k < command.inputs.size(); ++k) {
         Tensor* input = command.inputs[k];
@@ -173,7 +173,7 @@ void StageEncoder::constant(Tensor* output, const void* bytes) {
     output->hasConstantValue = true;
 }
 
-// Over operands of its own, which give their values back.
+// Computes over operands of its own, and copies the results back.
 void StageEncoder::fold(const ValueCommand& command) {
     const auto stored = [&](const Tensor* tensor) { return &operands_.emplace_back(*tensor); };
     const Command now = mapOperands<Operand>(command, stored);
@@ -186,7 +186,7 @@ void StageEncoder::fold(const ValueCommand& command) {
 }
 
 void StageEncoder::fold(const Command& command) {
-    // A change of shape alone shares the bytes.
+    // A mere change of shape shares the bytes.
     if (command.type == OpType::Raster && command.inputs.size() == 1 &&
         command.inputs[0]->channelBlock == command.outputs[0]->channelBlock &&
         elementBytes(command.inputs[0]->type) == elementBytes(command.outputs[0]->type) &&
@@ -242,7 +242,7 @@ void StageEncoder::changeStorage(Operand* from, Operand* to) {
     }
 }
 
-// Runs over a frame of its own: the outputs become known.
+// Runs over a frame of its own; afterwards the outputs are known.
 void StageEncoder::runNow(const Command& command) {
     std::string reason;
     std::unique_ptr<Execution> execution;

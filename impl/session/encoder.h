@@ -1,5 +1,5 @@
-// First half of planning a stage: shape rules and geometry, ops -> commands. What follows from constants and
-// shapes alone is computed here and now, on the CPU.
+// First half of planning a stage: shape rules and geometry turn operators into commands. Values that follow from
+// constants and shapes alone are computed here, on the CPU.
 #pragma once
 #include <deque>
 #include <vector>
@@ -14,12 +14,12 @@ namespace mnnc {
 struct EncodedCommand {
     ValueCommand command;
     double flops = 0;
-    std::string refusal;  // why the host's backend does not compute it; empty: there is none, or it was not asked
+    std::string refusal;  // why the host's backend does not compute it; empty: there is none, or it was not consulted
 };
 
 class StageEncoder final : public GeometryContext {
   public:
-    // kind, stage, owner: of the temporary tensors.
+    // kind, stage, owner: identify the temporary tensors by number.
     StageEncoder(SessionContext& context, PlanningFrame& planning, OperandNumbers::Kind kind, int stage, int owner,
                  std::deque<Tensor>& temporaries, std::deque<SharedMemory>& folded)
         : context_(context),
@@ -30,12 +30,12 @@ class StageEncoder final : public GeometryContext {
           temporaries_(temporaries),
           folded_(folded) {}
 
-    // Shapes the outputs and appends the op's commands to `commands`, or folds it. `inputs` and `outputs` are
-    // the op's tensors; an input with hasConstantValue may be read now.
+    // Shapes the outputs and appends the operator's commands to `commands`, or folds it. `inputs` and `outputs` are the
+    // operator's tensors; the encoder may read an input with hasConstantValue.
     void encode(const ScheduledOp& op, std::vector<Tensor*> inputs, std::vector<Tensor*> outputs,
                 std::vector<EncodedCommand>& commands);
 
-    // Runs a command now, whose inputs are known; its outputs become so.
+    // Runs a command whose inputs are known; its outputs become known.
     void fold(const Command& command);
 
     Tensor* temporary(const Shape& shape, DataType type, Format format) override;
@@ -43,7 +43,8 @@ class StageEncoder final : public GeometryContext {
     void constant(Tensor* output, const void* bytes) override;
 
   private:
-    // The command of the host's backend where it takes the operator; else none, with the reason if it was asked.
+    // Emits the command of the host's backend where that takes the operator; otherwise no command, and the reason if
+    // the backend was consulted.
     bool emitForHost(const ScheduledOp& op, const OpContext& context, std::string& refusal);
     void fold(const ValueCommand& command);
     Operand* operand(const Shape& shape, DataType type, Format format, int channelBlock, const TensorQuant& quant);
@@ -61,7 +62,7 @@ class StageEncoder final : public GeometryContext {
     std::deque<Tensor>& temporaries_;
     std::deque<SharedMemory>& folded_;
     std::vector<ValueCommand> emitted_;
-    std::deque<Operand> operands_;  // of commands that run now
+    std::deque<Operand> operands_;  // operands of commands that run while planning
 };
 
 }  // namespace mnnc

@@ -31,7 +31,7 @@ Encoding::Encoding(SessionContext& context, PlanningFrame& planning, const Sched
     for (const Tensor& output : outputs) made.push_back(&outputs_.emplace_back(output));
     StageEncoder(context, planning, OperandNumbers::Kind::Operator, op.stage, op.number, temporaries_, folded_)
         .encode(op, inputs, made, commands_);
-    // The inputs belong to a program, which may be gone before this.
+    // The inputs belong to a program that may be destroyed before this encoding.
     for (const EncodedCommand& encoded : commands_) {
         std::vector<int>& numbers = operands_.emplace_back();
         for (const std::vector<Tensor*>* side : {&encoded.command.inputs, &encoded.command.outputs})

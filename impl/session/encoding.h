@@ -1,5 +1,5 @@
-// What an operator became while planning: the shapes of its outputs and its commands. It holds as long as the
-// operator's inputs are as they were, so plans share it: each takes copies of its tensors.
+// The result of encoding an operator: the shapes of its outputs and its commands. It holds while the operator's inputs
+// are unchanged, so plans share it: each one copies its tensors.
 #pragma once
 #include <deque>
 #include <functional>
@@ -17,20 +17,21 @@ namespace mnnc {
 class Encoding {
   public:
     using Ptr = std::shared_ptr<const Encoding>;
-    // Which operator of the same stage computed a tensor while planning, by the number of the tensor.
+    // Finds the operator of the same stage that computed a tensor while planning, by the tensor's number.
     using Makers = std::function<Ptr(int)>;
 
-    // Encodes the operator. inputs: as the operator sees them. outputs: their names and what the model says of them.
+    // Encodes the operator. inputs: as the operator sees them. outputs: their names and the model's description of
+    // them.
     Encoding(SessionContext& context, PlanningFrame& planning, const ScheduledOp& op,
              const std::vector<Tensor*>& inputs, const std::vector<Tensor>& outputs, const Makers& makerOf);
     Encoding(const Encoding&) = delete;
     Encoding& operator=(const Encoding&) = delete;
 
-    // Whether the operator would become the same again.
+    // Whether encoding the operator again would have the same result.
     bool fits(const ScheduledOp& op, const std::vector<Tensor*>& inputs, const Makers& makerOf) const;
-    // Adds the outputs and the temporary tensors to those of a plan, which has the inputs.
+    // Adds the outputs and the temporary tensors to a plan that has the inputs.
     void addTensors(PlanTensors& tensors) const;
-    // Appends the commands over the operands of such a program.
+    // Appends the commands over the operands of such a plan.
     void appendTo(CommandGraph& graph, const PlanTensors& tensors) const;
 
   private:
@@ -41,8 +42,8 @@ class Encoding {
         TensorQuant quant;
         std::shared_ptr<const TensorList> list;
         bool constant;
-        const void* values;  // of a constant
-        Ptr maker;           // keeps those bytes
+        const void* values;  // non-null for a constant
+        Ptr maker;           // keeps the bytes of `values` alive
         bool operator==(const Input& other) const noexcept;
     };
     static Input describe(const Tensor& tensor, const Makers& makerOf);
@@ -51,8 +52,8 @@ class Encoding {
     std::vector<Input> inputs_;
     std::deque<Tensor> outputs_, temporaries_;
     std::deque<SharedMemory> folded_;
-    std::vector<EncodedCommand> commands_;    // whose tensors count by their numbers alone
-    std::vector<std::vector<int>> operands_;  // of each command: inputs, then outputs
+    std::vector<EncodedCommand> commands_;    // refer to tensors by number only
+    std::vector<std::vector<int>> operands_;  // by command: inputs, then outputs
 };
 
 }  // namespace mnnc

@@ -1,4 +1,4 @@
-// What calls of the system on files need: descriptors that close themselves, calls that signals interrupt, texts.
+// Helpers for system calls on files: descriptors that close themselves, calls that a signal may interrupt, error texts.
 #pragma once
 #include <unistd.h>
 
@@ -18,14 +18,14 @@ struct Descriptor {
     int fd;
 };
 
-// The result of a call of the system that no signal has interrupted.
+// Repeats a system call until no signal interrupts it, and returns its result.
 template <typename Call>
 auto uninterrupted(Call&& call) {
     for (;;)
         if (const auto result = call(); result != -1 || errno != EINTR) return result;
 }
 
-// Text of errno; std::strerror is not thread-safe.
+// The text of errno; std::strerror is not thread-safe.
 inline std::string osText() {
     return std::generic_category().message(errno);
 }

@@ -1,5 +1,5 @@
-// The tensors of a graph as they are now: what the plans in use make of those that operators make, and for all others
-// what the pipeline knows: inputs, constants, results of control flow.
+// The present tensors of a graph. Plans in use define those that operators produce; the pipeline defines all others:
+// inputs, constants, results of control flow.
 #pragma once
 #include <memory>
 #include <vector>
@@ -25,29 +25,29 @@ class GraphTensors {
     GraphTensors& operator=(const GraphTensors&) = delete;
 
     size_t count() const noexcept { return own_.size(); }
-    // A tensor that nothing has made says nothing, but for the name of one that own() was asked for.
+    // A tensor without a producer is an empty description; it has a name only where own() was called for it.
     const Operand& operator[](int id) const noexcept {
         const auto i = static_cast<size_t>(id);
         return planned_[i] ? *planned_[i] : own_[i] ? *own_[i] : none_;
     }
-    // Where the elements lie on the host; null: they lie nowhere there now.
+    // Address of the elements on the host; null: they are not there now.
     const void* data(const Operand& tensor) const noexcept {
         return tensor.values ? tensor.values : frame.data<void>(tensor);
     }
-    // A plan that comes into use makes the tensor so; null: none does.
+    // A plan that comes into use defines the tensor; null: no plan does.
     void setPlanned(int id, const Operand* tensor) noexcept { planned_[static_cast<size_t>(id)] = tensor; }
-    // The tensor as the pipeline has it, for all but those that operators make.
+    // The pipeline's own tensor, for all tensors but those that operators produce.
     Operand& own(int id) {
         std::unique_ptr<Operand>& tensor = own_[static_cast<size_t>(id)];
         if (!tensor) tensor = std::make_unique<Operand>(blank(id));
         return *tensor;
     }
-    // The same; of a tensor that operators make its name and what the model says.
+    // The same without adding it; for a tensor that operators produce, its name and the model's description.
     Operand declared(int id) const {
         const std::unique_ptr<Operand>& tensor = own_[static_cast<size_t>(id)];
         return tensor ? *tensor : blank(id);
     }
-    // Whether a number is that of a tensor of the graph.
+    // Whether a number belongs to a tensor of the graph.
     bool isOfGraph(int number) const noexcept { return number > 0 && static_cast<size_t>(number) <= own_.size(); }
 
     PlanningFrame planning;
@@ -76,7 +76,7 @@ class GraphTensors {
     const Operand none_;
 };
 
-// A tensor, and where its elements lie on the host.
+// A tensor and the address of its elements on the host.
 struct Located {
     const Operand& tensor;
     const void* data;

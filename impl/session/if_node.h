@@ -27,7 +27,7 @@ class IfNode final : public ControlNode {
 
     std::string name_;
     Branch then_, else_;
-    std::deque<BudgetedBuffer> memory_;  // of the outputs
+    std::deque<BudgetedBuffer> memory_;  // memory for the outputs
 };
 
 }  // namespace mnnc

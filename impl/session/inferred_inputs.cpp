@@ -17,7 +17,7 @@ std::vector<std::optional<Operand>> infer(SessionContext& context, const std::ve
     return before.inferOutputs();
 }
 
-// Whether the exception under way means that a shape is not to be had, and not that the call has to end.
+// Whether the exception in flight means that a shape is unknown, and not that the call has to end.
 bool isUnknownShape(const Error& error) {
     return error.status() != Status::OutOfMemory && error.status() != Status::Cancelled;
 }
@@ -36,7 +36,7 @@ std::vector<std::optional<Operand>> inferInputs(SessionContext& context, const s
     } catch (const Error& error) {
         if (!isUnknownShape(error)) throw;
     }
-    // One of them is unknown: the others may be known.
+    // One of them is unknown, the others may be known.
     std::vector<std::optional<Operand>> result(ids.size());
     for (size_t i = 0; i < ids.size() && ids.size() > 1; ++i) {
         try {

@@ -1,4 +1,4 @@
-// Inputs of a session that are tensors from the middle of the net: what they are when the caller does not say.
+// Session inputs that are tensors from the middle of the net: infers shape and type where the caller gives none.
 #pragma once
 #include <optional>
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace mnnc {
 
-// An open batch means 1; other open extents have to be given.
+// An open batch becomes 1; the caller has to give other open extents.
 Shape defaultShape(Shape declared);
 
-// What the net makes of tensors of the main graph for the shapes that the model declares for its inputs, without
-// contents; none where that is not known before a run, or where an operator before them cannot run here.
+// Infers tensors of the main graph, without contents, for the shapes that the model declares for its inputs. The result
+// is empty for a tensor that is unknown before a run, or when an operator before it is unsupported here.
 std::vector<std::optional<Operand>> inferInputs(SessionContext& context, const std::vector<int>& ids);
 
 }  // namespace mnnc

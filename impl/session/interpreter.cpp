@@ -11,7 +11,7 @@ Interpreter::Interpreter(ModelBytes bytes, const ModelOptions& options)
 std::shared_ptr<const Interpreter> Interpreter::withOperators(const HostOperators& operators) const {
     auto bound = std::make_shared<Interpreter>(*this);
     bound->net = bindHostOperators(*net, operators);
-    bound->programs = std::make_shared<ProgramStore>();  // nodes are others
+    bound->programs = std::make_shared<ProgramStore>();  // the bound nodes differ, so that no program can be shared
     return bound;
 }
 

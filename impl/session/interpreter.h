@@ -1,5 +1,5 @@
-// A loaded model, and what its sessions share: parsed ops and prepared weights. Immutable after creation but
-// for the weight store, which locks itself.
+// A loaded model with all that its sessions share: parsed operators and prepared weights. Immutable after creation
+// except for the weight store, which has a lock.
 #pragma once
 #include <memory>
 #include <utility>
@@ -18,15 +18,15 @@ struct Interpreter {
     std::shared_ptr<LogSink> log;
 
     Interpreter(ModelBytes bytes, const ModelOptions& options);
-    // With constants that sessions wrote (session/model_update.h) in place of the model's.
+    // Takes constants that sessions wrote (session/model_update.h) in place of the model's.
     Interpreter(std::shared_ptr<const Net> updated, std::shared_ptr<WeightStore> shared)
         : net(std::move(updated)), weights(std::move(shared)) {}
 
-    // The same model, whose nodes are bound to operators of the host. Shares the prepared weights.
+    // The same model with nodes that are bound to operators of the host. Shares the prepared weights.
     std::shared_ptr<const Interpreter> withOperators(const HostOperators& operators) const;
 
     const Model& model() const noexcept { return *net->model; }
-    // Elements of all weights, biases and constants.
+    // Counts the elements of all weights, biases and constants.
     uint64_t parameterCount() const;
 };
 

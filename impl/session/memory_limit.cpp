@@ -12,7 +12,7 @@ namespace mnnc {
 
 namespace {
 
-// The number in a file, nothing (INT64_MAX) when it is absent, "max" or senseless.
+// The number in a file; INT64_MAX when the file is absent, or has "max" or no valid number.
 int64_t limitIn(const std::string& path) {
     std::ifstream file(path);
     unsigned long long value = 0;
@@ -21,7 +21,7 @@ int64_t limitIn(const std::string& path) {
     return static_cast<int64_t>(value);
 }
 
-// A group is limited by its parents too.
+// The limits of its parents bind a group too.
 int64_t smallestUpwards(const std::string& mount, std::string group, const char* file) {
     int64_t limit = std::numeric_limits<int64_t>::max();
     for (;;) {
@@ -37,7 +37,7 @@ int64_t smallestUpwards(const std::string& mount, std::string group, const char*
 int64_t containerMemoryLimit(const std::string& root) {
     int64_t limit = std::numeric_limits<int64_t>::max();
     std::ifstream groups(root + "/proc/self/cgroup");
-    // Lines of "number:controllers:path"; version 2 has one with number 0 and no controllers.
+    // Lines have the form "number:controllers:path"; version 2 has one with number 0 and no controllers.
     for (std::string line; std::getline(groups, line);) {
         const size_t first = line.find(':'), second = line.find(':', first + 1);
         if (first == std::string::npos || second == std::string::npos) continue;

@@ -1,4 +1,4 @@
-// How much memory a session may plan for when its configuration does not say.
+// How much memory a session may plan for when its configuration sets no limit.
 #pragma once
 #include <cstdint>
 #include <string>

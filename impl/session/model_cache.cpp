@@ -12,12 +12,12 @@ namespace mnnc {
 namespace {
 
 struct Mark {
-    char magic[8] = {'M', 'N', 'N', 'C', 'M', 'O', 'D', '2'};  // the last one counts versions
+    char magic[8] = {'M', 'N', 'N', 'C', 'M', 'O', 'D', '2'};  // the last character is the version
     uint64_t key = 0;
-    uint64_t checksum = 0;  // of the key and the bytes behind
+    uint64_t checksum = 0;  // over the key and the bytes that follow
 };
 
-// FNV-1a.
+// FNV-1a (Fowler, Noll, Vo).
 class Hash {
   public:
     void add(const void* data, size_t bytes) {

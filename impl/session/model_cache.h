@@ -1,5 +1,5 @@
-// What a backend prepared for a model, marked as such: the cache of another model, or of another configuration, holds
-// other pipelines and would keep them from being saved.
+// Marks a backend's cache with the model that it belongs to: the cache of another model or configuration holds other
+// pipelines, and accepting it would prevent this model's pipelines from being saved.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,24 +10,24 @@ namespace mnnc {
 
 class Model;
 
-// Of the model and of the settings that decide which pipelines there are.
+// Key of the model and of the settings that decide which pipelines exist.
 uint64_t modelCacheKey(const Model& model, const BackendConfig& config);
 
-// The backend's bytes with the key in front of them; nothing of nothing.
+// The backend's bytes behind the key; empty when there are none.
 std::vector<uint8_t> cacheForModel(const std::vector<uint8_t>& bytes, uint64_t key);
 
-// What became of a cache that a session was offered.
+// Verdict on the cache that a session was offered.
 enum class CacheVerdict {
     None,  // none was offered, or the session has no use for one
     Accepted,
-    Damaged,       // or no cache at all
-    AnotherModel,  // or another configuration
-    AnotherDevice  // or another driver or library
+    Damaged,       // or the bytes are no cache at all
+    AnotherModel,  // or for another configuration
+    AnotherDevice  // or by another driver or library
 };
 
 struct OfferedCache {
     CacheVerdict verdict = CacheVerdict::None;
-    std::vector<uint8_t> bytes;  // the backend's, when they are accepted as far as the model goes
+    std::vector<uint8_t> bytes;  // the backend's part, when model and configuration match
 };
 OfferedCache cacheOfModel(const std::vector<uint8_t>& marked, uint64_t key);
 

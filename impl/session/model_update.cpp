@@ -1,4 +1,4 @@
-// Puts constants of a session into a copy of the parsed net, and into a copy of the file.
+// Puts a session's constants into a copy of the parsed net, and into a copy of the file.
 #include "session/model_update.h"
 
 #include <algorithm>
@@ -49,7 +49,8 @@ std::shared_ptr<const Interpreter> withConstantsOf(const std::shared_ptr<const I
                                   session.constantData(node.outputs[0]));
         } else if (!runsSubgraphs(node) &&
                    std::any_of(node.inputs.begin(), node.inputs.end(), [&](int id) { return ids.count(id) > 0; })) {
-            // Weights that were prepared from the old values are found by the old parameters.
+            // The weight store finds weights by their parameters: new parameters keep it from finding those of the old
+            // values.
             node.params = renewedParams(*net, 0, node);
         }
     }

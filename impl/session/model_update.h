@@ -10,13 +10,13 @@ namespace mnnc {
 
 class Session;
 
-// An interpreter of the same model with the values of the session's own constants, for sessions that are created from
-// it. Throws InvalidValue when the session is of another model.
+// Makes an interpreter of the same model with the values of the session's own constants, for sessions that are created
+// from it. Throws InvalidValue when the session belongs to another model.
 std::shared_ptr<const Interpreter> withConstantsOf(const std::shared_ptr<const Interpreter>& interpreter,
                                                    const Session& session);
 
-// The bytes of the model with the constants that withConstantsOf() replaced. Throws NotSupported for a constant whose
-// bytes lie in the file of external weights, InputDataError where the file's type cannot hold a value, FileChanged and
+// The bytes of the model with the constants that withConstantsOf() replaced. Throws NotSupported when such a constant
+// lies in the file of external weights, InputDataError when the file's type cannot hold a value, FileChanged and
 // FileReadFailed.
 std::vector<uint8_t> modelBytes(const Interpreter& interpreter);
 

@@ -17,7 +17,7 @@ const BackendEntry* findBackend(ForwardType type) {
     return nullptr;
 }
 
-// host: a backend of the host's own, beside which the CPU computes; may be null.
+// host: a backend that the host registered, with the CPU beside it; may be null.
 std::shared_ptr<Runtime> tryRuntime(ForwardType type, const HostBackendPtr& host, const BackendConfig& config,
                                     std::string& reason) {
     const BackendEntry* entry = findBackend(host ? ForwardType::Cpu : type);
@@ -38,7 +38,7 @@ struct Chosen {
     std::shared_ptr<Runtime> runtime;
     ForwardType type;
     HostBackendPtr host;
-    std::string reason;  // why it is not the wanted one
+    std::string reason;  // why it is not the wanted backend
 };
 
 Chosen chooseRuntime(const SessionConfig& config) {
@@ -68,13 +68,14 @@ Chosen chooseRuntime(const SessionConfig& config) {
     fail(Status::BackendMissing, "the wanted backend is not available: %s%s", reason.c_str(), backupReason.c_str());
 }
 
-// A backend that keeps its runtime: executions may outlive the session.
+// A backend that keeps its runtime alive: executions may outlive the session.
 std::shared_ptr<Backend> withRuntime(std::unique_ptr<Backend> backend, std::shared_ptr<Runtime> runtime) {
     return {backend.release(), [runtime = std::move(runtime)](Backend* own) { delete own; }};
 }
 
-// What a run or a resize under way looks at, for one scope. Threads are leased for a whole call, so that workers wake
-// once and spin between operators; not beside a device, where they would spin while it works.
+// Sets what a run or a resize consults while it is under way, for one scope. It leases threads for the whole call, so
+// that workers wake once and spin between operators. A session on a device leases none: they would spin while the
+// device works.
 class Call {
   public:
     Call(SessionContext& context, RunObserver* observer, const Cancellation& cancel)
@@ -175,13 +176,13 @@ bool Path::fedAsPlanned() const noexcept {
 void Path::describeLinks() {
     for (const Link& link : links_) {
         const Operand& source = link.from->tensor(link.tensor);
-        // The model's, or what an operator makes of the model's: the same for all shapes.
+        // The type of codes comes from the model, so it is the same for all shapes.
         if (source.quant.known()) pipeline_->input(link.input).quant = source.quant;
         pipeline_->describeInput(link.input, source.shape, source.type, source.format, source.list);
     }
 }
 
-// An input is only read: it may be where the earlier path has it.
+// A path only reads its inputs: the tensor may stay in the memory of the earlier path.
 void Path::receive(const Link& link) {
     const Operand& source = link.from->tensor(link.tensor);
     const void* data = link.from->data(source);

@@ -19,25 +19,26 @@ struct SessionConfig {
     ForwardType forwardType = ForwardType::Cpu;
     ForwardType backupType = ForwardType::Cpu;
     HostBackendPtr hostBackend,
-        hostBackup;  // of the host's own where those types are: it computes beside the CPU
+        hostBackup;  // a backend that the host registered, where forwardType or backup names it; the CPU computes
+                     // beside it
     bool allowFallback = false;
     BackendConfig backend;
     PartRequest part;
     int64_t maxMemoryBytes = 0;      // 0: 4 GiB or half the machine's memory, whichever is more
     int64_t maxLoopIterations = 0;   // 0: 1,000,000
-    std::vector<uint8_t> cache;      // of an earlier session of the same device; what does not fit is a miss
+    std::vector<uint8_t> cache;      // from an earlier session on the same device; a mismatch is a miss
     Cancellation cancel;             // ends the creation
     bool recordPlans = false;        // for planTexts()
-    bool measureAlgorithms = false;  // each that an operator could take, while it is planned
+    bool measureAlgorithms = false;  // measures each algorithm that an operator could take while it is planned
     bool keepSubnormals = false;
     bool deferPlanning = false;  // the first resize() plans, not the constructor
-    int planCache = 0;           // plans that are kept; 0: 2
+    int planCache = 0;           // number of plans that are kept; 0: 2
 };
 
 class Path {
   public:
-    // The pipeline is made later: what it is fed from the middle of the net is asked of the context. memory: of the
-    // session, which outlives the path.
+    // The pipeline is made later, because the context first infers the inputs from the middle of the net. memory:
+    // belongs to the session, which outlives the path.
     Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& config, HeldMemory& memory);
     ~Path();
     void makePipeline(const NetPart& part);
@@ -47,17 +48,17 @@ class Path {
     SessionContext& context() noexcept { return context_; }
     const SessionContext& context() const noexcept { return context_; }
 
-    // An input of the pipeline that an earlier path has. Where both have it in the same layout it is not copied.
+    // Links an input of the pipeline to a tensor of an earlier path. It is not copied where both have the same layout.
     void linkFrom(const Path& earlier, size_t input);
-    // Whether the plans of earlier paths say what this one is fed: it can be planned before a run then.
+    // Whether the plans of earlier paths define all linked inputs, so that this path can be planned before a run.
     bool fedAsPlanned() const noexcept;
     // Whether a tensor has its shape before a run.
     bool settled(int tensor) const noexcept { return fedAsPlanned() && pipeline_->settled(tensor); }
-    // Describes what earlier paths have, which must be planned as far as that.
+    // Describes the linked inputs by the plans of earlier paths, which must exist up to there.
     void describeLinks();
-    // Makes or finds the plan.
+    // Makes a plan, or finds a kept one.
     void plan(const Cancellation& cancel);
-    // Takes what earlier paths made and runs, with a new plan where that has other shapes than before.
+    // Takes the results of earlier paths and runs; plans anew where these have other shapes than before.
     void run(RunObserver* observer, const Cancellation& cancel, PlanObserver* planObserver);
 
     // A run in two halves, see Session.
@@ -68,16 +69,15 @@ class Path {
     // The backend that runs the path, and why it is not the wanted one: empty when it is.
     ForwardType forwardType() const noexcept { return forwardType_; }
     ForwardType wantedType() const noexcept { return wantedType_; }
-    const HostBackend* hostBackend() const noexcept { return hostBackend_.get(); }  // null: one of the library's
+    const HostBackend* hostBackend() const noexcept { return hostBackend_.get(); }  // null: a backend of the library
     const std::string& fallbackReason() const noexcept { return fallbackReason_; }
-    // What is done where the configuration asks for more, and what it asked for.
+    // The settings in effect and those of the configuration.
     const EffectiveSettings& settings() const noexcept { return settings_; }
     const BackendConfig& wantedSettings() const noexcept { return wantedSettings_; }
-    // What a later process may pass as SessionConfig::cache; empty on the CPU.
+    // Bytes that a later process may pass as SessionConfig::cache; empty on the CPU.
     std::vector<uint8_t> cache() const;
     CacheVerdict cacheVerdict() const noexcept { return cacheVerdict_; }
-    // Whether a path that measures finds more measured on its device than the cache holds that was last read or
-    // written.
+    // Whether a measuring path has more measurements of its device than the cache that was last read or written.
     bool measuredMore() const {
         return settings_.tuning != GpuTuning::None && context_.device &&
                context_.device->measurements() > savedMeasurements_;
@@ -88,8 +88,8 @@ class Path {
 
   private:
     struct Link {
-        const Pipeline* from;  // of the earlier path
-        int tensor;            // there
+        const Pipeline* from;  // the earlier path's
+        int tensor;            // its id in the earlier path
         bool settled;          // the earlier path has its shape before a run
         size_t input;          // of this path's pipeline
     };
@@ -98,12 +98,12 @@ class Path {
     void takeCache(const std::vector<uint8_t>& marked);
 
     std::shared_ptr<const Interpreter> interpreter_;
-    const FloatMode floatMode_;  // of runs and plans
+    const FloatMode floatMode_;  // in effect during runs and plans
     ForwardType forwardType_ = ForwardType::Cpu, wantedType_ = ForwardType::Cpu;
     BackendConfig wantedSettings_;
     EffectiveSettings settings_;
     std::string fallbackReason_;
-    HostBackendPtr hostBackend_;                     // null: none of the host's own
+    HostBackendPtr hostBackend_;                     // null: the host registered none
     std::shared_ptr<Runtime> runtime_, cpuRuntime_;  // the same when the CPU is wanted
     SessionContext context_;
     std::unique_ptr<Pipeline> pipeline_;

@@ -27,10 +27,10 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
       tensors_(context.net->graphs[static_cast<size_t>(graph)], schedule_, shared_->numbers),
       inputIds_(inputs) {
     const NetGraph& net = context.net->graphs[static_cast<size_t>(graph)];
-    for (const int id : schedule_.outputs) tensors_.own(id);  // they have names before a plan
+    for (const int id : schedule_.outputs) tensors_.own(id);  // outputs have names even before the first plan
     for (const Node& node : net.nodes) {
         if (isConstantNode(node)) {
-            if (!node.params) continue;  // not needed, or scheduling would have refused it
+            if (!node.params) continue;  // the operator is not needed, or scheduling would have refused it
             const auto* constant = &node.paramsAs<ConstParams>();
             Operand& tensor = tensors_.own(node.outputs[0]);
             tensor.shape = constant->shape;
@@ -72,12 +72,12 @@ Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& i
 
 Pipeline::~Pipeline() = default;
 
-// Large constants that stayed in the file come into memory here, but for those that only executions read which load
-// them themselves: prepared and as they are they would be in memory twice.
+// Loads large constants that stayed in the file, except those whose only readers are executions that load them: such a
+// constant would be in memory twice, prepared and unprepared.
 void Pipeline::loadConstants(const NetGraph& net) {
     std::vector<char> read(tensors_.count(), 0);
     for (const ScheduledOp& op : schedule_.ops) {
-        // A backend of the host reads what it takes, which is known only when plans are made.
+        // Which operands a backend of the host reads is known only when plans are made.
         const uint32_t own = context_.hostBackend ? 0 : context_.wanted().loadsInputs(op.node->type);
         for (size_t k = 0; k < op.node->inputs.size(); ++k)
             if (op.node->inputs[k] >= 0 && !(k < 32 && ((own >> k) & 1u)))

@@ -43,7 +43,8 @@ std::vector<int> Pipeline::ownConstants() const {
     return ids;
 }
 
-// Prepared weights are found by the parameters of the operator that reads them: those of the values before must not be.
+// The weight store finds prepared weights by the parameters of their operator: these operators get new ones, so that it
+// does not find weights of the old values.
 void Pipeline::constantsChanged(const std::set<int>& ids) {
     for (size_t i = 0; i < schedule_.ops.size(); ++i) {
         ScheduledOp& op = schedule_.ops[i];

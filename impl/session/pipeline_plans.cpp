@@ -1,4 +1,4 @@
-// Makes plans of a graph, keeps those that are not in use, and finds them again.
+// Makes plans of a graph, keeps plans that are not in use, and finds them again.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -11,7 +11,7 @@ namespace mnnc {
 
 namespace {
 
-// Whether the exception under way is one that more memory would have prevented. Only while one is handled.
+// Whether more memory would have prevented the exception in flight. Callable only in a handler.
 bool isLackOfMemory() noexcept {
     try {
         throw;
@@ -56,7 +56,7 @@ std::vector<Tensor> Pipeline::wantedInputs() const {
         input.type = wanted_[i].type;
         input.format = wanted_[i].format;
         input.list = wanted_[i].list;
-        input.bytes();  // refuses what does not fit
+        input.bytes();  // throws when the size is out of range
     }
     return inputs;
 }
@@ -75,7 +75,7 @@ void Pipeline::exchange(KeptPlan& kept) noexcept {
 
 void Pipeline::use(KeptPlan& kept) {
     std::vector<Tensor> inputs = wantedInputs();
-    std::vector<BudgetedBuffer> grown;  // what was in the present memory stays while this may fail
+    std::vector<BudgetedBuffer> grown;  // the present memory keeps its content while this may fail
     for (size_t i = 0; i < inputs.size(); ++i) {
         grown.emplace_back(context_);
         const int64_t bytes = inputs[i].bytes();
@@ -100,8 +100,7 @@ void Pipeline::use(KeptPlan& kept) {
     zeroInputs(kept.inputs);
 }
 
-// Places of operands change here and nowhere else but where a later stage gets a plan, and where inputs and outputs are
-// bound.
+// Places of operands change only here, where a later stage gets a plan, and where inputs and outputs are bound.
 void Pipeline::bind() {
     ready_ = false;
     for (size_t i = 0; i < inputIds_.size(); ++i) inputMemory_[i].reserve(input(i).storageBytes(), "an input");
@@ -114,7 +113,7 @@ void Pipeline::bindInputs() noexcept {
     for (size_t i = 0; i < inputIds_.size(); ++i) tensors_.frame.place(inputIds_[i] + 1, inputMemory_[i].data());
 }
 
-// After a failure, which the caller reports.
+// Used after a failure, which the caller reports.
 void Pipeline::bindOrLose() noexcept {
     try {
         bind();
@@ -138,7 +137,7 @@ ProgramPtr Pipeline::programOf(size_t stage, Stage::Request request) {
 }
 
 void Pipeline::planFirst() {
-    // The plan in use becomes a kept one. At most two are alive in addition to those that stay.
+    // The plan in use becomes a kept one. At most two more plans than are kept exist at once.
     while (!kept_.empty() && kept_.size() + 2 > std::max<size_t>(context_.planCache, 2)) kept_.pop_back();
     for (;;) {
         try {
@@ -150,7 +149,7 @@ void Pipeline::planFirst() {
             const BoundProgram* before = stages_[0]->program();
             plan.stages[0] =
                 std::make_unique<BoundProgram>(context_, programOf(0, {stale_ ? nullptr : before, inputs}), before);
-            use(plan);  // `plan` is the one before now
+            use(plan);  // `plan` is the previous plan now
             if (plan.stages[0] && context_.planCache > 1 && !stale_) kept_.splice(kept_.begin(), fresh);
             stale_ = false;
             return;
@@ -160,7 +159,8 @@ void Pipeline::planFirst() {
     }
 }
 
-// Who does not write an input reads zeros, not what the heap held. `before`: what the memory was used for.
+// An input that the caller has not written reads as zeros, not as old heap contents. `before`: the previous use of the
+// memory.
 void Pipeline::zeroInputs(const std::vector<InputDescription>& before) {
     for (size_t i = 0; i < inputIds_.size(); ++i) {
         if (i < before.size() && before[i] == planned_[i]) continue;

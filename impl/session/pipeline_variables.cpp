@@ -1,4 +1,4 @@
-// Constants that operators of the graph write: they have memory of the session's own, are read like inputs, and take
+// Constants that operators of the graph write: they have private memory in the session, are read like inputs, and take
 // their new values when a run has succeeded.
 #include <algorithm>
 #include <cstring>
@@ -36,13 +36,13 @@ void Pipeline::checkVariable(const CarriedVariable& variable) const {
          value.shape.text().c_str());
 }
 
-// Those whose values the first stage makes, which is planned.
+// Checks the variables whose values the first stage produces; that stage is planned.
 void Pipeline::checkVariables() const {
     for (size_t i = 0; i < variables_.size(); ++i)
         if (stages_[0]->makes(schedule_.variables[i].value)) checkVariable(variables_[i]);
 }
 
-// A value may be a view of another variable: all such values are taken before any variable changes.
+// A value may be a view of another variable: all such values are saved before any variable changes.
 void Pipeline::keepVariables() {
     const auto isOther = [&](const CarriedVariable& variable) {
         const auto* value = static_cast<const char*>(data(tensors_[variable.value]));

@@ -1,4 +1,4 @@
-// Everything of a session's configuration that its programs depend on.
+// All parts of a session's configuration that its programs depend on.
 #pragma once
 #include <memory>
 
@@ -8,9 +8,9 @@
 namespace mnnc {
 
 struct PlanSettings {
-    BackendConfig backend;  // without its limit of memory
+    BackendConfig backend;  // without its memory limit
     std::shared_ptr<const HostBackend> hostBackend;
-    int threads = 1;  // which there are; the configuration says how many are wanted
+    int threads = 1;  // the threads that exist; the configuration has the wanted number
     bool keepsSubnormals = false, recordsPlans = false, measuresAlgorithms = false;
     const void* device = nullptr;  // DeviceBackend::identity(); null: the host computes
 

@@ -12,7 +12,7 @@ struct PassText {
     std::string text;
 };
 
-// By graph and stage. Of a subgraph that several operators call, the plan that was made last.
+// By graph and stage. When several operators call a subgraph, the latest plan replaces the others.
 using PlanTexts = std::map<std::pair<int, int>, std::vector<PassText>>;
 
 }  // namespace mnnc

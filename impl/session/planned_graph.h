@@ -1,4 +1,4 @@
-// What a session reports about the plan of one graph: which commands it executes, over which tensors of the graph.
+// Report about the plan of one graph: which commands it executes, over which tensors of the graph.
 #pragma once
 #include <map>
 #include <vector>
@@ -9,8 +9,8 @@ namespace mnnc {
 
 struct PlannedCall {
     OpRecord record;
-    // Tensor ids of the graph; below 0, and another number for each, where it is a tensor that no operator of the graph
-    // makes. What is another form of a tensor (its storage, its type) counts as that tensor.
+    // Tensor ids of the graph. A tensor that no operator of the graph produces has a unique number below 0. Another
+    // form of a tensor (its storage, its type) counts as that tensor.
     std::vector<int> inputs, outputs;
 };
 
@@ -20,12 +20,12 @@ struct PlannedTensor {
     bool constant = false;  // its values are known while planning
 };
 
-// The main graph, or the body of one control flow operator: a graph that several of them call is there once for each.
+// The main graph, or the body of one control flow operator: a graph that several operators call appears once for each.
 struct PlannedGraph {
     int graph = 0;
-    int lastOther = 0;                     // the lowest number of a tensor that is none of the graph's
-    std::map<int, PlannedTensor> tensors;  // of planned stages, by id
-    std::vector<PlannedCall> calls;        // of planned stages, in their order
+    int lastOther = 0;                     // the lowest number of a tensor that does not belong to the graph
+    std::map<int, PlannedTensor> tensors;  // tensors of planned stages, by id
+    std::vector<PlannedCall> calls;        // calls of planned stages, in their order
 };
 
 }  // namespace mnnc

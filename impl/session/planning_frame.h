@@ -1,5 +1,5 @@
-// What the programs of one pipeline have in common while they are made: the numbers of their operands, and a frame over
-// which commands run whose inputs are known.
+// The common state of one pipeline's programs while they are made: the numbers of their operands, and a frame for
+// commands that run while planning.
 #pragma once
 #include "backend/frame.h"
 #include "plan/operand_numbers.h"

@@ -1,4 +1,4 @@
-// The inputs and outputs of a session, wherever among its pipelines they are.
+// The inputs and outputs of a session, whichever of its pipelines they belong to.
 #pragma once
 #include <vector>
 
@@ -8,18 +8,18 @@ namespace mnnc {
 
 struct Port {
     Pipeline* pipeline = nullptr;
-    size_t index = 0;      // of the pipeline's input or output
+    size_t index = 0;      // index of the pipeline's input or output
     bool settled = false;  // the tensor has its shape before a run
 };
 
 class Ports {
   public:
     std::vector<Port> inputs, outputs;
-    bool onePath = true;  // the session has no other
+    bool onePath = true;  // the session has a single path
 
     Operand& input(size_t index) const noexcept { return inputs[index].pipeline->input(inputs[index].index); }
     const Operand& output(size_t index) const noexcept { return outputs[index].pipeline->output(outputs[index].index); }
-    // See Pipeline.
+    // These forward to Pipeline.
     int inputId(size_t index) const noexcept { return inputs[index].pipeline->inputId(inputs[index].index); }
     int outputId(size_t index) const noexcept { return outputs[index].pipeline->outputId(outputs[index].index); }
     void* inputData(size_t index) const noexcept { return inputs[index].pipeline->inputData(inputs[index].index); }

@@ -1,4 +1,4 @@
-// The checksum of a program.
+// Computes the checksum of a program.
 #include "session/program.h"
 
 #include <bit>

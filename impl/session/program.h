@@ -1,5 +1,5 @@
-// A program: what planning makes of a stage. It does not change afterwards, and holds nothing of the session that made
-// it, so that sessions can share it. What a session has for running it is a BoundProgram.
+// A program is the immutable result of planning a stage. It keeps no reference to the session that made it, so sessions
+// can share it. BoundProgram is the state of one session that runs it.
 #pragma once
 #include <deque>
 #include <memory>
@@ -20,11 +20,11 @@ namespace mnnc {
 
 struct StageInput {  // what a program depends on besides the shapes of the graph's inputs
     int tensor = 0;
-    bool content = false;     // its values, not only its shape
-    bool onlyOffset = false;  // of the values only the shapes that they give (ScheduledOp::moving)
+    bool content = false;     // depends on its values, not only on its shape
+    bool onlyOffset = false;  // depends only on the shapes that its values give (ScheduledOp::moving)
 };
 
-// What such an input was when the program was made.
+// The state of such an input when the program was made.
 struct ProgramGuard {
     explicit ProgramGuard(const StageInput& in) : input(in) {}
     StageInput input;
@@ -33,7 +33,7 @@ struct ProgramGuard {
     Format format = Format::NCHW;
     bool isPacked = false;
     std::shared_ptr<const TensorList> list;
-    int64_t bytes = 0;                    // of the content
+    int64_t bytes = 0;                    // size of `content`
     std::optional<SharedMemory> content;  // row-major
 
     bool sameKind(const Operand& tensor) const noexcept {
@@ -41,34 +41,34 @@ struct ProgramGuard {
     }
 };
 
-// A slice that moves with values of a run: its operands as its shape rule sees them, with which runs check whether the
-// shapes stay.
+// A slice that moves with values of a run, with copies of its operands as the shape rule sees them: runs use them to
+// check whether the shapes stay.
 struct MovingSlice {
     const Node* node = nullptr;
     std::vector<Tensor> inputs, outputs;
-    std::vector<int> guards;  // for each input the guard that has its values; -1: it has its own
+    std::vector<int> guards;  // for each input, the guard that has its values; -1: the input has its own
 };
 
-// One of three: an execution of the host, a sequence of a device, or control flow.
+// Exactly one of: an execution of the host, a sequence of a device, or control flow.
 struct ProgramStep {
     std::shared_ptr<const Execution> execution;
-    std::vector<DeviceStep> toRecord;  // for each frame
-    int control = -1;                  // the number of the stage's operator
+    std::vector<DeviceStep> toRecord;  // one for each frame
+    int control = -1;                  // index of the stage's operator
     bool onDevice = false;
-    int scratch = 0;  // its number in the frame; 0: it has none
+    int scratch = 0;  // number of its scratch in the frame; 0: none
     std::vector<OpCall> calls;
 };
 
 struct Program {
-    // What it was made for: the inputs of the graph where it is that of the first stage, and the programs of the stages
-    // before, whose constants it reads.
+    // The inputs of the graph that the program was made for, if it belongs to the first stage, and the programs of the
+    // stages before, whose constants it reads.
     std::vector<Tensor> inputs;
     std::vector<std::shared_ptr<const Program>> earlier;
     PlanTensors tensors;
     std::deque<ProgramGuard> guards;
     std::vector<MovingSlice> movingSlices;
     std::vector<Encoding::Ptr> encodings;  // by operator of the stage; null for control flow
-    std::deque<Tensor> temporaries;        // of constants that passes compute
+    std::deque<Tensor> temporaries;        // constants that passes compute
     std::deque<SharedMemory> folded;
     std::vector<ProgramStep> steps;
     MadeExecutions executions;
@@ -76,12 +76,12 @@ struct Program {
     std::vector<PlacedView> views;
     std::vector<StagedTensor> staged;
     std::vector<KnownOperand> known;
-    std::vector<DeviceStep> constantUploads;  // once for each frame
+    std::vector<DeviceStep> constantUploads;  // run once for each frame
     MemoryNeeds needs;
-    int operands = 0;  // one more than the highest number of an operand
+    int operands = 0;  // the highest number of an operand plus one
     std::vector<PassText> texts;
 
-    // Of all that runs read of it: what has changed since is an error of the library.
+    // Checksum over all that runs read: a change since then is a defect of the library.
     uint64_t checksum() const noexcept;
 };
 using ProgramPtr = std::shared_ptr<const Program>;

@@ -1,4 +1,4 @@
-// Tensors of a plan that stands move to other memory, with all views of them.
+// Moves tensors of the present plan, with all views of them, to other memory.
 #include <algorithm>
 #include <cstring>
 
@@ -39,7 +39,7 @@ bool Pipeline::placeOutput(const Operand& root, void* data) noexcept {
         if (!home) continue;
         const void* now = tensors_.frame.data(root.number);
         void* to = data ? data : home;
-        // In a run that plans a later stage it has been made already.
+        // When a run is planning a later stage, the values already exist.
         if (i < stagesRun_ && now != to) std::memcpy(to, now, static_cast<size_t>(root.storageBytes()));
         return relocate(root, to);
     }
@@ -59,7 +59,7 @@ bool Pipeline::isMade(int id) const noexcept {
 ConstStorageLocation Pipeline::outputStorage(size_t index) const noexcept {
     if (!isMade(outputId(index))) return {nullptr, 0};
     ConstStorageLocation place = storageLocation(&tensors_[outputId(index)]);
-    // What a stage reads of an earlier one may be a view there.
+    // A tensor that a stage reads from an earlier one may be a view there.
     while (tensors_.isOfGraph(place.root->number)) {
         const Operand& made = tensors_[place.root->number - 1];
         if (&made == place.root) break;
@@ -70,7 +70,7 @@ ConstStorageLocation Pipeline::outputStorage(size_t index) const noexcept {
     return place;
 }
 
-// Whether its bytes lie as in a row-major tensor, as those of blocks do that are whole and have one pixel.
+// Whether its bytes are in row-major order, as they also are in complete blocks of one pixel.
 static bool isRowMajor(const Operand& tensor) {
     return tensor.channelBlock == 1 || packsToItself(tensor, tensor.channelBlock);
 }
@@ -82,7 +82,7 @@ const Operand* Pipeline::movableRoot(size_t index) const {
         root->usage != Usage::Normal || root->onDevice || tensors_.frame.device(*root).block || !isRowMajor(*root) ||
         !isRowMajor(tensor) || root->storageBytes() != tensor.storageBytes())
         return nullptr;
-    // Control flow puts its results where it likes.
+    // Control flow chooses the place of its results itself.
     return !tensors_.isOfGraph(root->number) || isMade(root->number - 1) ? root : nullptr;
 }
 

@@ -1,4 +1,4 @@
-// Replaces a file: a temporary file in the same folder gets the bytes and the rights, then the name.
+// Replaces a file: a temporary file in the same folder gets the bytes and the access rights, then the name.
 #include "session/replace_file.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr mode_t kRights = 0777;
 
-// What a file is that cannot be replaced; null for a regular one.
+// The kind of a file that cannot be replaced; null for a regular file.
 const char* otherKind(mode_t mode) {
     if (S_ISREG(mode)) return nullptr;
     if (S_ISDIR(mode)) return "a directory";
@@ -31,7 +31,7 @@ const char* otherKind(mode_t mode) {
     return S_ISBLK(mode) || S_ISCHR(mode) ? "a device" : "no regular file";
 }
 
-// The file at the end of a path, whose last part may be a symbolic link to it.
+// The regular file at the end of a path whose last component may be a symbolic link.
 struct Target {
     explicit Target(const std::string& wanted) : path(wanted) {
         constexpr int kMostLinks = 40;  // as many as the kernel follows
@@ -65,7 +65,7 @@ struct Target {
     }
 };
 
-// A file beside another one, which replaces it as a whole or goes away.
+// A temporary file beside the target: it either replaces the target completely or is deleted.
 class Replacement {
   public:
     explicit Replacement(const std::string& path) : path_(path), target_(path), file_(create()) {
@@ -79,7 +79,7 @@ class Replacement {
     Replacement& operator=(const Replacement&) = delete;
 
     void write(const std::vector<uint8_t>& bytes) {
-        // Beyond the limit on the size of files a write is a signal that ends the process.
+        // A write beyond the limit on file sizes raises a signal that ends the process.
         rlimit most{};
         if (getrlimit(RLIMIT_FSIZE, &most) == 0 && bytes.size() > most.rlim_cur) {
             errno = EFBIG;
@@ -94,13 +94,13 @@ class Replacement {
             done += static_cast<size_t>(put);
         }
     }
-    // The bytes are on the disk before the name is theirs: a crash in between leaves the old file.
+    // The bytes are on the disk before the file is renamed: a crash in between leaves the old file.
     void commit() {
         if (target_.exists) inherit();
         const int result = uninterrupted([&] { return fsync(file_.fd); });
-        // Not every file system has it.
+        // Some file systems do not implement it.
         require(result == 0 || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP);
-        // An interrupted close() has closed.
+        // A close() that a signal interrupts has closed the descriptor.
         require(close(std::exchange(file_.fd, -1)) == 0 || errno == EINTR);
         require(rename(temporary_.c_str(), target_.path.c_str()) == 0);
         done_ = true;
@@ -123,8 +123,8 @@ class Replacement {
         }
         return -1;
     }
-    // The owner is kept where that is possible, the rights always: where all files of a file system have the same ones
-    // there is nothing to change.
+    // Keeps the owner where possible and the access rights always; they need no change where the file system gives all
+    // files the same ones.
     void inherit() {
         struct stat own {};
         require(fstat(file_.fd, &own) == 0);

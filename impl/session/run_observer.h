@@ -5,17 +5,17 @@
 
 namespace mnnc {
 
-// Watches a run. May throw: the run ends.
+// Watches a run. When a function throws, the run ends.
 class RunObserver {
   public:
     virtual ~RunObserver() = default;
-    // False: the step is left out, its outputs keep what their memory holds. Not possible on a device, which takes many
-    // commands in one step: the run ends with NotSupported.
-    // frame: where the tensors of the call lie.
+    // Returns false to leave the step out; its outputs keep what their memory holds. A device takes many commands in
+    // one step and cannot leave one out: the run ends with NotSupported.
+    // frame: the places of the call's tensors.
     virtual bool before(const OpCall& call, const Frame& frame) = 0;
-    // deviceMs: the time that it took by the clock of the device; below 0: not known.
+    // deviceMs: duration by the clock of the device; below 0: not known.
     virtual void after(const OpCall& call, const Frame& frame, double deviceMs) = 0;
-    // Whether calls have times of the device, for which it runs commands one after another.
+    // Whether calls need times of the device, which then runs its commands one after another.
     virtual bool wantsDeviceTimes() const noexcept { return false; }
 };
 

@@ -11,7 +11,7 @@ namespace mnnc {
 
 namespace {
 
-// Gives back what reading weights kept.
+// Releases the buffers that reading weights kept.
 class WeightReading {
   public:
     explicit WeightReading(const Model& model) : model_(model) {}
@@ -60,7 +60,7 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
 Session::~Session() = default;
 
 void Session::resizeInput(size_t index, const Shape& shape) {
-    shape.elements();  // refuses what does not fit
+    shape.elements();  // throws when the size is out of range
     if (wantedShapes_[index] == shape) return;
     if (interpreter_->model().usage() == ModelUsage::StaticInference && !isOpen(wantedShapes_[index]))
         fail(Status::NotSupported, "the inputs of a static model keep their shapes: input '%s' is %s",
@@ -71,9 +71,9 @@ void Session::resizeInput(size_t index, const Shape& shape) {
     wantedShapes_[index] = shape;
     failure_ = nullptr;
     describeInput(index);
-    // The shapes of the present plan need no other one.
+    // Where the present plan is for these shapes, no resize is needed.
     const bool ready = prepared() && changedConstants_.empty();
-    // What was bound may have been released meanwhile.
+    // Bindings may have been released while the session had no plan.
     if (ready && bindings_) bindings_->planned();
     needsResize_.store(!ready, std::memory_order_release);
 }
@@ -171,7 +171,7 @@ void Session::run(RunObserver* observer, const Cancellation& cancel) {
     counted.finish();
 }
 
-// A release alone is possible while there is no plan.
+// A release is allowed even while there is no plan.
 Bindings& Session::bindable(const void* data) {
     if (needsResize_ && data) fail(Status::BadState, "the session has to be resized first");
     if (!bindings_) bindings_ = std::make_unique<Bindings>(ports_, paths_[0].context(), half_);
@@ -266,7 +266,7 @@ bool Session::usesInput(size_t index) const {
     return std::any_of(paths_.begin(), paths_.end(), [&](const Path& path) { return path.pipeline().reads(id); });
 }
 
-// Callers write into the first path's constant, whether it reads it or not.
+// Callers write to the constant of the first path, whether that path reads it or not.
 void Session::renewConstants() {
     if (changedConstants_.empty()) return;
     for (Path& path : paths_) {

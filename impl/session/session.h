@@ -1,6 +1,6 @@
-// Everything one inference needs: one or several paths, and their inputs and outputs. One call at a time changes it,
-// and no other reads it meanwhile but for needsResize() and memory(): its owner sees to that. Keeps what it needs of
-// its interpreter alive.
+// All state of one inference: one or several paths, and their inputs and outputs. Its owner makes sure that only one
+// call at a time changes it, and that no other call reads it meanwhile except needsResize() and memory(). It keeps
+// alive what it needs of its interpreter.
 #pragma once
 #include <atomic>
 #include <deque>
@@ -20,8 +20,8 @@ namespace mnnc {
 
 class Session {
   public:
-    // A path for each configuration, in the order in which they run. Plans at once when all input extents are known,
-    // unless one of them defers it. `cancel` of the first counts.
+    // Makes a path for each configuration, in the order in which they run. Plans at once when all input extents are
+    // known, unless a configuration defers it. Only the `cancel` of the first has an effect.
     explicit Session(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& first,
                      const std::vector<SessionConfig>& later = {});
     ~Session();
@@ -30,53 +30,53 @@ class Session {
     size_t outputCount() const noexcept { return ports_.outputs.size(); }
     Operand& input(size_t index) noexcept { return ports_.input(index); }
     const Operand& output(size_t index) const noexcept { return ports_.output(index); }
-    // Where their elements lie on the host; null: nowhere there.
+    // Address of the elements on the host; null: they are not there.
     void* inputData(size_t index) const noexcept { return ports_.inputData(index); }
     const void* outputData(size_t index) const noexcept { return ports_.outputData(index); }
     const std::deque<Path>& paths() const noexcept { return paths_; }
 
-    // The shape an input has or will have after the next resize; one open extent where it is not known.
+    // The shape that an input has, or will have after the next resize; it has one open extent while unknown.
     const Shape& inputShape(size_t index) const noexcept { return wantedShapes_[index]; }
     void resizeInput(size_t index, const Shape& shape);
     bool needsResize() const noexcept { return needsResize_.load(std::memory_order_acquire); }
     void resize(const Cancellation& cancel = {});
-    // observer: watches this run; may be null. It may read the session, not run or change it.
-    // Throws what the last resize threw, if that failed and no shape has changed since.
+    // observer: watches this run; may be null. It may read the session, but neither run nor change it. Throws what the
+    // last resize threw, if that failed and no shape has changed since.
     void run(RunObserver* observer = nullptr, const Cancellation& cancel = {});
     // Throws what run() throws when it cannot begin.
     void requireReady() const;
 
-    // A run in two halves, where it needs the device alone. begin() may throw what run() throws; then none is under
-    // way.
+    // A run in two halves, for a run that only the device computes. begin() may throw what run() throws; no run is
+    // under way then.
     bool onDeviceAlone() const noexcept { return paths_.size() == 1 && paths_[0].onDeviceAlone(); }
     void begin(const Cancellation& cancel);
-    // False when the run is not over within that many nanoseconds; below 0 there is no limit. Else, and when it throws
-    // what run() throws, it is over.
+    // Returns false when the run has not ended within that many nanoseconds; below 0 there is no limit. When it returns
+    // true, or throws what run() throws, the run has ended.
     bool end(int64_t nanoseconds);
 
-    // Whether callers see an input or output as half, which is a float inside (net/declarations.h).
+    // Whether callers see an input or output as half, although it is a float inside (net/declarations.h).
     bool inputIsHalf(size_t index) const { return half_.inputs[index]; }
     bool outputIsHalf(size_t index) const { return half_.outputs[index]; }
 
-    // Memory of the caller, see Bindings. Throw BadState while a resize is needed, unless data is null.
+    // Memory of the caller, see Bindings. They throw BadState while a resize is needed, unless data is null.
     void bindInput(size_t index, const void* data, int64_t bytes, Format format);
     void bindOutput(size_t index, void* data, int64_t bytes, Format format);
-    // The same for buffers of the device that the tensor's path runs on. Throw NotSupported where that is the CPU.
+    // The same for buffers of the device that computes the tensor's path. They throw NotSupported for the CPU.
     void bindInput(size_t index, const SharedBuffer& buffer);
     void bindOutput(size_t index, const SharedBuffer& buffer);
-    // Where a device has an input that is bound to a buffer of it, or an output. Throw BadState where it has not, and
-    // what DeviceBackend::describe() throws.
+    // The place on a device of an input that is bound to one of its buffers, or of an output. They throw BadState when
+    // it has none, and what DeviceBackend::describe() throws.
     SharedBuffer inputBuffer(size_t index, SharedBuffer::Kind kind);
     SharedBuffer outputBuffer(size_t index, SharedBuffer::Kind kind);
-    // Null: nothing was bound so far.
+    // null: nothing has been bound so far
     const Bindings* bindings() const noexcept { return bindings_.get(); }
-    // Keeps the plan in use alone, and no more memory than that needs, unless a caller has some of it mapped.
+    // Keeps only the plan in use and the memory that it needs, unless a caller has some of that memory mapped.
     void trim();
 
-    // Whether a caller has a tensor mapped: what it points to is kept that long.
+    // mapped: a caller has a tensor mapped, whose memory is kept that long.
     void keepMapped(bool mapped) noexcept;
 
-    // Of the first path.
+    // These describe the first path.
     ForwardType forwardType() const noexcept { return paths_[0].forwardType(); }
     const std::string& fallbackReason() const noexcept { return paths_[0].fallbackReason(); }
     const Statistics& statistics() const noexcept { return statistics_; }
@@ -85,8 +85,8 @@ class Session {
     // Whether the outputs depend on an input.
     bool usesInput(size_t index) const;
 
-    // Constants of the main graph, by the ids of their tensors. They keep their shapes. What is written into an own one
-    // holds from the next resize() on, which constantWritten() asks for.
+    // Constants of the main graph, by the ids of their tensors. Their shapes are fixed. Values that are written to a
+    // private one take effect at the next resize(), which constantWritten() makes necessary.
     const Operand& constant(int id) const noexcept { return paths_[0].pipeline().tensor(id); }
     const void* constantData(int id) const noexcept { return paths_[0].pipeline().data(constant(id)); }
     void* ownConstant(int id) { return paths_[0].pipeline().ownConstant(id); }
@@ -95,10 +95,10 @@ class Session {
     const Model& model() const noexcept { return interpreter_->model(); }
     const Net& net() const noexcept { return *interpreter_->net; }
 
-    // How many times resize() has planned: code that keeps addresses of tensors compares it.
+    // Counts the plans that resize() has made: callers that keep addresses of tensors compare it.
     uint64_t plans() const noexcept { return plans_; }
 
-    // Whether outputs may be described (their shapes are known) and read (a run made them).
+    // Whether outputs can be described (their shapes are known) and read (a run has produced them).
     bool outputsShaped() const noexcept { return !needsResize() && (hasRun_ || plannedBeforeRuns_); }
     bool outputsReadable() const noexcept { return !needsResize() && hasRun_; }
     bool outputReadable(size_t index) const noexcept {
@@ -107,13 +107,13 @@ class Session {
 
     const std::vector<OpRecord>& records() const;
     std::vector<PlannedGraph> plannedGraphs() const;
-    // How many plans of stages, encoded operators and executions have been made.
+    // Counts of planned stages, encoded operators and executions.
     struct PlanCounts {
         uint64_t plans;
         int64_t encoded, executions;
     };
     PlanCounts planCounts() const noexcept;
-    // "" of the main net.
+    // "" for the main net.
     const std::string& graphName(int graph) const {
         return interpreter_->model().graphs()[static_cast<size_t>(graph)].name;
     }
@@ -121,13 +121,12 @@ class Session {
         int64_t arena = 0, weights = 0, total = 0, peak = 0;
     };
     Memory memory() const;
-    // Of the first path that has one: what a later process may pass as SessionConfig::cache; empty on the CPU.
+    // Bytes of the first path with a cache, which a later process may pass as SessionConfig::cache; empty on the CPU.
     std::vector<uint8_t> cache() const;
     bool cacheAccepted() const noexcept { return cacheVerdict() == CacheVerdict::Accepted; }
-    // Of a path that accepted what the session was offered, else of the first that has a use for a cache.
+    // Verdict of a path that accepted the offered cache, else of the first path that can use a cache.
     CacheVerdict cacheVerdict() const noexcept;
-    // Whether cache() has what was measured and was neither in the cache that was accepted nor there at the last
-    // measurementsSaved().
+    // Whether cache() contains measurements that neither the accepted cache nor the last measurementsSaved() had.
     bool measuredMore() const;
     void measurementsSaved();
 
@@ -154,11 +153,11 @@ class Session {
     std::vector<Shape> wantedShapes_;
     std::set<int> changedConstants_;  // since the last plan
     std::atomic<bool> needsResize_{true};
-    std::exception_ptr failure_;  // of the last resize, while no shape has changed since
+    std::exception_ptr failure_;  // of the last resize, while no shape has changed since then
     std::atomic<int64_t> arenaBytes_{0};
     uint64_t plans_ = 0;
     bool hasRun_ = false;
-    mutable std::mutex recordMutex_;  // readers of a const session may come from several threads
+    mutable std::mutex recordMutex_;  // several threads may read a const session
     mutable bool recordsStale_ = true;
     mutable std::vector<OpRecord> records_;
 };

@@ -1,11 +1,11 @@
-// Inputs and outputs of a session in buffers of a device.
+// Binds inputs and outputs of a session to buffers of a device.
 #include "session/session.h"
 
 namespace mnnc {
 
 namespace {
 
-// A device of the path, which has to have one.
+// The device of the path; throws when it has none.
 DeviceBackend& deviceOf(const SessionContext& context, const std::string& name) {
     if (!context.device)
         fail(Status::NotSupported, "tensor '%s' belongs to a session, or a path of one, that runs on the CPU",

@@ -1,4 +1,4 @@
-// What the pipelines of one session share.
+// State that the pipelines of one session share.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -18,36 +18,36 @@ class RunObserver;
 
 struct SessionContext {
     const Net* net = nullptr;
-    std::shared_ptr<DeviceBackend> device;     // the wanted backend when it has memory of its own, else null
-    std::shared_ptr<Backend> cpu;              // folds constants and takes what the device does not
-    ThreadPool* pool = nullptr;                // of the call under way
-    const HostBackend* hostBackend = nullptr;  // takes what it supports in place of the CPU; may be null
+    std::shared_ptr<DeviceBackend> device;     // the wanted backend if it has memory of its own, else null
+    std::shared_ptr<Backend> cpu;              // folds constants and computes what the device does not
+    ThreadPool* pool = nullptr;                // leased for the call under way
+    const HostBackend* hostBackend = nullptr;  // computes what it supports in place of the CPU; may be null
     const WeightStore* weights = nullptr;
-    ProgramStore* programs = nullptr;  // null: the session shares none
-    PlanSettings settings;             // by which sessions find each other's programs
-    HostMemoryPtr hostMemory;          // of all buffers; null: the library's own
+    ProgramStore* programs = nullptr;  // null: the session shares no programs
+    PlanSettings settings;             // the key by which sessions find each other's programs
+    HostMemoryPtr hostMemory;          // allocates all buffers; null: the library allocates them
     int64_t maxMemoryBytes = 0;
     int64_t maxLoopIterations = 0;
-    size_t planCache = 2;             // plans of a pipeline, the one in use included
-    Cancellation cancel;              // of the call under way
-    RunObserver* observer = nullptr;  // of the run under way
-    // What planning has made so far, for tests.
+    size_t planCache = 2;             // plans per pipeline, including the one in use
+    Cancellation cancel;              // token of the call under way
+    RunObserver* observer = nullptr;  // observer of the run under way
+    // Counts of what planning has made, for tests.
     struct {
-        int64_t encoded = 0, executions = 0;  // of operators, of commands
+        int64_t encoded = 0, executions = 0;  // encoded operators, executions of commands
     } counts;
     bool recordsPlans = false, measuresAlgorithms = false;
-    PlanTexts planTexts;  // where recordsPlans
+    PlanTexts planTexts;  // filled when recordsPlans is set
     const Backend& wanted() const noexcept { return device ? static_cast<const Backend&>(*device) : *cpu; }
-    // How many plans of stages were made, and how often memory of the device was taken for them.
+    // The number of plans of stages, and of allocations of device memory for them.
     std::atomic<uint64_t> stagePlans{0}, deviceAllocations{0};
     // Arenas, inputs, folded constants and control-flow buffers of all pipelines of this path.
     int64_t heldBytes = 0;
-    HeldMemory* sessionMemory = nullptr;  // of all paths, for reports; may be null
+    HeldMemory* sessionMemory = nullptr;  // for reports on all paths; may be null
 
-    // What a caller has mapped is kept while it is mapped, also when a plan takes other memory: a caller that
-    // writes through an old pointer loses what it writes, no more.
+    // Memory that a caller has mapped is kept while it is mapped, even when a plan takes other memory: a caller that
+    // writes through an old pointer only loses what it writes.
     bool keepReplaced = false;
-    // Takes memory that counts in heldBytes. False: it is not kept.
+    // Takes over memory that heldBytes counts. Returns false when it does not keep it.
     bool keep(AlignedBuffer& buffer) noexcept {
         return buffer.data() && keepIn(replaced_, std::move(buffer), static_cast<int64_t>(buffer.size()));
     }
@@ -65,21 +65,21 @@ struct SessionContext {
         replacedBytes_ = 0;
     }
 
-    // Throws LimitExceeded when so many bytes more are too many.
+    // Throws LimitExceeded when this many bytes more would exceed the limit.
     void checkBudget(int64_t bytes, const char* what) const {
         const int64_t held = heldBytes + weights->bytes();
         if (bytes > 0 && bytes > maxMemoryBytes - held)
             fail(Status::LimitExceeded, "%s needs %lld bytes beside the %lld held; max_memory_bytes is %lld", what,
                  static_cast<long long>(bytes), static_cast<long long>(held), static_cast<long long>(maxMemoryBytes));
     }
-    // Memory that was allocated or (below 0) is given back.
+    // Counts memory that was allocated or (below 0) released.
     void count(int64_t bytes) noexcept {
         heldBytes += bytes;
         if (sessionMemory) sessionMemory->add(bytes);
     }
 
   private:
-    // What cannot be kept stays where it is.
+    // Memory that cannot be kept stays with its owner.
     template <typename Memory>
     bool keepIn(std::vector<Memory>& list, Memory&& memory, int64_t bytes) noexcept {
         if (!keepReplaced || !keepOne(list, std::move(memory))) return false;

@@ -6,7 +6,7 @@ namespace mnnc {
 
 namespace {
 
-// By tensor: its place in a list of them.
+// Maps a tensor to its index in a list of them.
 std::vector<size_t> placesOf(const std::vector<int>& ids, size_t tensors) {
     std::vector<size_t> places(tensors, SIZE_MAX);
     for (size_t i = 0; i < ids.size(); ++i) places[static_cast<size_t>(ids[i])] = i;
@@ -23,7 +23,7 @@ void Session::connect(const NetParts& parts) {
         outputs.push_back(placesOf(part.outputs, tensors));
     }
     ports_.onePath = paths_.size() == 1;
-    for (const auto& [from, to, id] : parts.links)  // those of earlier paths come first
+    for (const auto& [from, to, id] : parts.links)  // links of earlier paths come first
         paths_[to].linkFrom(paths_[from], inputs[to][static_cast<size_t>(id)]);
     for (const auto& [part, id] : parts.inputs)
         ports_.inputs.push_back({&paths_[part].pipeline(), inputs[part][static_cast<size_t>(id)], true});
@@ -33,8 +33,8 @@ void Session::connect(const NetParts& parts) {
     for (const Path& path : paths_) plannedBeforeRuns_ &= path.pipeline().singleStage() && path.fedAsPlanned();
 }
 
-// Tensors from the middle of the net are what the net makes of them, unless the caller resizes them. What is not read
-// may have any shape.
+// Tensors from the middle of the net have the shape and type that the net gives them, unless the caller resizes them. A
+// tensor that no operator reads may have any shape.
 void Session::describeInputs(const NetParts& parts) {
     const Graph& graph = interpreter_->model().mainGraph();
     std::vector<bool> declared(graph.tensorNames.size(), false), read(graph.tensorNames.size(), false);

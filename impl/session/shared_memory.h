@@ -1,4 +1,4 @@
-// Memory of programs, which sessions share: it counts with the prepared weights of their interpreter.
+// Memory of programs that sessions share: it is counted with the prepared weights of their interpreter.
 #pragma once
 #include <memory>
 
@@ -9,7 +9,7 @@ namespace mnnc {
 
 class SharedMemory {
   public:
-    // Throws LimitExceeded where the session that plans may not have so much more, OutOfMemory.
+    // Throws LimitExceeded when this exceeds the limit of the session that plans, OutOfMemory.
     SharedMemory(const SessionContext& context, int64_t bytes, const char* what) : held_(context.weights->held()) {
         context.checkBudget(bytes, what);
         buffer_ = AlignedBuffer(bytes > 0 ? bytes : 1, context.hostMemory);

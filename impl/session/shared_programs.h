@@ -1,6 +1,6 @@
-// What the pipelines of equal sessions share: those of one graph, with the same inputs and outputs, whose sessions have
-// the same settings and one interpreter. The programs that some of them have in use, the numbers of operands, constants
-// read from the file.
+// State that pipelines of equal sessions share: pipelines of one graph with the same inputs and outputs, in sessions
+// with the same settings and interpreter. They share the programs in use, the numbers of operands, and constants read
+// from the file.
 #pragma once
 #include <list>
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace mnnc {
 
-// The cut of a graph that a pipeline runs. updates: with all operators that write constants.
+// The part of a graph that a pipeline runs. updates: include all operators that write constants.
 struct GraphCut {
     int graph = 0;
     std::vector<int> inputs, outputs;
@@ -25,7 +25,7 @@ struct GraphCut {
 
 class SharedPrograms {
   public:
-    // tensors: of the graph, whose numbers are their ids plus 1.
+    // tensors: their count in the graph; their numbers are their ids plus 1.
     SharedPrograms(PlanSettings of, GraphCut from, size_t tensors)
         : settings(std::move(of)), cut(std::move(from)), numbers(static_cast<int>(tensors) + 1) {}
 
@@ -33,13 +33,14 @@ class SharedPrograms {
     const GraphCut cut;
     OperandNumbers numbers;
 
-    // A program of a stage that fits; null: none is in use. fits: a function of a program that says so.
+    // A program of a stage for which fits(program) is true; null: no such program is in use.
     template <typename Fits>
     ProgramPtr find(size_t stage, Fits&& fits) {
         const std::lock_guard lock(mutex_);
         return findLocked(stage, fits);
     }
-    // The program, which fits, for others to find; or one that another session has added meanwhile.
+    // Adds the program, for which fits() is true, for others to find; returns the one that another session added
+    // meanwhile, if any.
     template <typename Fits>
     ProgramPtr add(size_t stage, ProgramPtr program, Fits&& fits) {
         const std::lock_guard lock(mutex_);
@@ -48,7 +49,7 @@ class SharedPrograms {
         return program;
     }
 
-    // The content of a constant, read once, which is there as long as this.
+    // The content of a constant. It is read once, and lives as long as this object.
     const void* content(int operand, const StoredContent& stored) {
         const std::lock_guard lock(mutex_);
         std::shared_ptr<const void>& content = contents_[operand];
@@ -73,7 +74,7 @@ class SharedPrograms {
     std::map<int, std::shared_ptr<const void>> contents_;
 };
 
-// Those of an interpreter, as long as a pipeline has them.
+// The shared programs of an interpreter, which live as long as a pipeline uses them.
 class ProgramStore {
   public:
     std::shared_ptr<SharedPrograms> find(const PlanSettings& settings, const GraphCut& cut, size_t tensors) {

@@ -25,7 +25,7 @@ Stage::Stage(SessionContext& context, GraphTensors& tensors, const GraphSchedule
             madeHere_[static_cast<size_t>(id)] = true;
             if (item.op->folded) foldedHere_[static_cast<size_t>(id)] = true;
         }
-    // The first stage depends on the inputs' shapes alone: its pipeline knows when they change.
+    // The first stage depends only on the shapes of the inputs: its pipeline knows when they change.
     if (index_ == 0) return;
     std::map<std::pair<int, bool>, size_t> seen;
     for (const Item& item : items_) {

@@ -1,8 +1,8 @@
-// A stretch of a pipeline whose shapes are all known at one moment: planned once, executed many times.
+// A section of a pipeline whose shapes are all known at one moment: planned once, executed many times.
 //
-// Planning makes a program: every operator's shape rule, then its geometry (encode); storage of each tensor,
-// conversions, an execution per command, lifetimes and one arena (allocate). Executing is a walk over the steps of the
-// program in use.
+// Planning makes a program: encoding applies the shape rule and the geometry of every operator; then tensors get their
+// storage, conversions are inserted, each command gets an execution, and lifetimes and one arena are laid out.
+// Executing walks over the steps of the program in use.
 #pragma once
 #include <memory>
 #include <span>
@@ -22,13 +22,14 @@ class Stage {
   public:
     struct Item {
         const ScheduledOp* op = nullptr;
-        ControlNode* control = nullptr;  // If and While
+        ControlNode* control = nullptr;  // set for If and While
     };
-    // Where a plan takes things over from, and what it is made for.
+    // The program to take results over from, and what the new one is made for.
     struct Request {
         const BoundProgram* before = nullptr;      // null: everything is made anew
-        std::span<const Tensor> inputs = {};       // of the graph, where they are to be others than they are now
-        std::span<const ProgramPtr> earlier = {};  // of the stages before
+        std::span<const Tensor> inputs = {};       // described inputs of the graph, where these differ from the present
+                                                   // ones
+        std::span<const ProgramPtr> earlier = {};  // programs of the stages before
     };
 
     Stage(SessionContext& context, GraphTensors& tensors, const GraphSchedule& schedule, int index,
@@ -41,25 +42,25 @@ class Stage {
     bool upToDate() { return planned() && program_->upToDate(tensors_); }
     // The program in use; null: there is none yet.
     const BoundProgram* program() const noexcept { return program_.get(); }
-    // Whether a program that another session made is what plan() would make.
+    // Whether plan() would make a program equal to this one, which another session made.
     bool fits(const Program& program, const Request& request) const;
-    // Makes a program, which changes nothing of the one in use and of its memory.
+    // Makes a program, and leaves the one in use and its memory unchanged.
     ProgramPtr plan(const Request& request);
-    // What operators make of the inputs, without steps.
+    // The outputs of operators for the inputs, without steps.
     ProgramPtr inferShapes(const Request& request);
-    // Takes another program, or none, into use; it has no memory yet. Returns the one before.
+    // Replaces the program in use, possibly by none, and returns the old one. The new one has no memory yet.
     std::unique_ptr<BoundProgram> exchange(std::unique_ptr<BoundProgram> program) noexcept;
-    // Gives the program the stage's memory, where the tensors that it reads have theirs.
+    // Gives the program the stage's memory. The tensors that it reads must have theirs.
     void bind();
-    // Keeps no more memory than the program needs. bind() has to follow.
+    // Reduces the memory to what the program needs. bind() has to follow.
     void shrink();
     void execute();
-    // All steps, where they are one recording of the device; else null.
+    // The recording of all steps, when the device has them in one; else null.
     Recording* recording() const noexcept;
 
-    // Where the program has an operand in the host's arena; null: it has none there.
+    // Address of an operand in the host's arena; null: it has none there.
     void* arenaPlace(int operand) noexcept;
-    // An operand of the graph has other memory: views of it follow.
+    // An operand of the graph has moved: views of it follow.
     void follow() noexcept;
     // For inputs and outputs in buffers of a device (device_places.cpp).
     bool hostReads(const Operand& root) const noexcept;
@@ -67,11 +68,11 @@ class Stage {
     void readThrough(const Operand& root, DeviceBlock* block) noexcept;
     bool placedOnDevice(const Operand& root) const noexcept;
     void place(const Operand& tensor, DeviceBlock* block) noexcept;
-    // Whether an operator makes this tensor of the graph, and not control flow.
+    // Whether an operator, not control flow, produces this tensor of the graph.
     bool makes(int tensor) const noexcept;
 
     void appendRecords(std::vector<OpRecord>& records) const;
-    // Adds the commands of the program, and the tensors of the graph that they are about.
+    // Adds the commands of the program and the tensors of the graph that they use.
     void describe(PlannedGraph& graph) const;
     const std::vector<Item>& items() const noexcept { return items_; }
     int64_t arenaBytes() const noexcept { return memory_.bytes() + (program_ ? program_->constantBytes() : 0); }
@@ -87,8 +88,8 @@ class Stage {
     const int index_;
     std::vector<Item> items_;
     std::vector<StageInput> inputs_;
-    std::vector<bool> madeHere_;    // by tensor: an operator of this stage makes it
-    std::vector<bool> foldedHere_;  // those that it computes while planning
+    std::vector<bool> madeHere_;    // by tensor: an operator of this stage produces it
+    std::vector<bool> foldedHere_;  // tensors that this stage computes while planning
     StageMemory memory_;
     std::unique_ptr<BoundProgram> program_;  // null before the first
 };

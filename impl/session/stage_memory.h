@@ -1,5 +1,5 @@
-// The memory of one stage, for all of its plans: the host's arena, and on a device the arena and what the host
-// exchanges with it. It counts against the session's limit, and grows to what the largest plan needs.
+// The memory of one stage for all of its plans: the host's arena and, on a device, its arena and the block for exchange
+// with the host. It counts against the session's limit, and grows to what the largest plan needs.
 #pragma once
 #include <cstring>
 
@@ -17,8 +17,8 @@ class BudgetedBlock {
     BudgetedBlock& operator=(const BudgetedBlock&) = delete;
     ~BudgetedBlock() { release(); }
 
-    // At least this many bytes; null for none. The old content is lost when it has to grow. Where there is no memory
-    // for more it has as much as before again, if there still is.
+    // Provides at least this many bytes; null for none. Growing loses the old content. When the larger memory cannot be
+    // had, it tries to get its former size again.
     DeviceBlock* reserve(int64_t bytes, const char* what) {
         if (bytes > bytes_) {
             context_.checkBudget(context_.keepReplaced ? bytes : bytes - bytes_, what);
@@ -33,8 +33,8 @@ class BudgetedBlock {
         }
         return block_.get();
     }
-    // Exactly this many bytes where it has more; what the host sees of them stays. Where there is no memory for the
-    // smaller block the larger one stays.
+    // Shrinks to exactly this many bytes; the part that the host sees keeps its content. The larger block stays where
+    // no smaller one can be allocated.
     void shrink(int64_t bytes) {
         if (bytes >= bytes_) return;
         if (bytes == 0) return release();
@@ -62,7 +62,7 @@ class BudgetedBlock {
     }
     DeviceBlock* get() const noexcept { return block_.get(); }
     int64_t size() const noexcept { return bytes_; }
-    uint64_t generation() const noexcept { return generation_; }  // how many blocks there have been
+    uint64_t generation() const noexcept { return generation_; }  // counts the blocks so far
 
   private:
     void allocate(int64_t bytes) {
@@ -76,7 +76,7 @@ class BudgetedBlock {
         if (bytes == 0) return;
         try {
             allocate(bytes);
-        } catch (...) {  // something else took it
+        } catch (...) {  // another allocation took the memory meanwhile
         }
     }
 
@@ -94,8 +94,8 @@ class StageMemory {
           arena_(context, DeviceUse::Compute),
           uploads_(context, DeviceUse::Upload),
           downloads_(context, DeviceUse::Download) {}
-    // Memory that meets the needs, but for the constants of a plan. What memory that has to grow held before is lost.
-    // Throws where the session may not have it.
+    // Provides memory for the needs, except for constants of a plan. Growing loses the content. Throws where the
+    // session may not have it.
     MemoryBases reserve(const MemoryNeeds& needs) {
         if (needs.host > 0) host_.reserve(needs.host, "the arena of a session");
         arena_.reserve(needs.of(MemoryBlock::Arena), "the arena of a session on the device");
@@ -103,19 +103,19 @@ class StageMemory {
         downloads_.reserve(needs.of(MemoryBlock::Downloads), "memory for copies from the device");
         return bases();
     }
-    // Gives back memory that these needs do not ask for. Memory that is kept keeps its content where the host sees it.
+    // Releases memory beyond these needs. Where the host sees the remaining memory, it keeps its content.
     void shrink(const MemoryNeeds& needs) {
-        unfence(host_.data(), host_.size());  // all of it is copied
+        unfence(host_.data(), host_.size());  // all of it is copied, so no part may stay fenced
         host_.shrink(needs.host);
         arena_.shrink(needs.of(MemoryBlock::Arena));
         uploads_.shrink(needs.of(MemoryBlock::Uploads));
         downloads_.shrink(needs.of(MemoryBlock::Downloads));
     }
-    // What there is now.
+    // The memory that exists now.
     MemoryBases bases() noexcept {
         return {static_cast<char*>(host_.data()), {arena_.get(), nullptr, uploads_.get(), downloads_.get()}};
     }
-    // Which blocks of the device these are: others have other numbers.
+    // Identifies the blocks of the device: a new block has another number.
     std::array<uint64_t, kMemoryBlocks> generations() const noexcept {
         return {arena_.generation(), 0, uploads_.generation(), downloads_.generation()};
     }

@@ -1,5 +1,5 @@
-// Makes programs of a stage. What depends on nothing that has changed is taken over from the program before: operators
-// that became commands, and executions of commands.
+// Makes programs of a stage. It takes over from the previous program everything that has not changed: encoded operators
+// and executions of commands.
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -27,7 +27,7 @@ class Stage::Planning {
         program_.earlier.assign(request.earlier.begin(), request.earlier.end());
     }
 
-    // The shapes of all operators; encodings become commands.
+    // Determines the shapes of all operators, and turns encodings into commands.
     void encodeAll(CommandGraph& graph) {
         captureGuards();
         for (size_t i = 0; i < stage_.items_.size(); ++i) {
@@ -94,7 +94,7 @@ class Stage::Planning {
     ProgramPtr inferred() { return std::move(result_); }
 
   private:
-    // The plan's own tensor for one of the graph. A tensor that the plan only reads is a copy of the present one.
+    // The plan's own tensor for one of the graph. It is a copy of the present one where the plan only reads it.
     Operand* operand(int id) {
         if (Operand* known = program_.tensors.find(id + 1)) return known;
         for (const Tensor& input : request_.inputs)
@@ -137,8 +137,9 @@ class Stage::Planning {
         }
     }
 
-    // The inputs of an operator as its shape rule sees them: it knows the values on which the plan depends. Those are
-    // copies in `shown`. Returns for each input the guard that has its values, or -1; nothing where there are none.
+    // The inputs of an operator as its shape rule sees them: with the values on which the plan depends, as copies in
+    // `shown`. Returns for each input the guard that has its values, or -1; returns an empty list when there are no
+    // guards.
     std::vector<int> showKnown(const Item& item, std::vector<Tensor*>& inputs, std::deque<Tensor>& shown) {
         std::vector<int> guards(inputs.size(), -1);
         size_t operand = 0;
@@ -161,7 +162,7 @@ class Stage::Planning {
         return shown.empty() ? std::vector<int>() : guards;
     }
 
-    // Constants that another stage computed may lie where others did before.
+    // Constants that another stage computed may have moved.
     bool readsEarlierConstants(const Item& item) const {
         if (stage_.index_ == 0) return false;
         for (const int id : item.op->node->inputs)
@@ -226,12 +227,12 @@ class Stage::Planning {
     const ProgramPtr before_;
     std::shared_ptr<Program> result_ = std::make_shared<Program>();
     Program& program_ = *result_;
-    std::unordered_map<int, Encoding::Ptr> makers_;        // of folded tensors, by number
-    std::unordered_map<CommandGraph::Id, int> controlOf_;  // the number of the stage's operator
+    std::unordered_map<int, Encoding::Ptr> makers_;        // producers of folded tensors, by number
+    std::unordered_map<CommandGraph::Id, int> controlOf_;  // index of the stage's operator
     std::set<const Operand*> readByControl_;
 };
 
-// Values that only moved a slice before are compared like all others.
+// Values that only moved a slice in the other program are compared like all others.
 bool Stage::fits(const Program& program, const Request& request) const {
     const auto sameInput = [](const Tensor& a, const Tensor& b) {
         return a.shape == b.shape && a.type == b.type && a.format == b.format && sameList(a.list, b.list) &&

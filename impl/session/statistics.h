@@ -6,7 +6,7 @@
 
 namespace mnnc {
 
-// The call that has the session changes them, any thread reads them.
+// Only the call that owns the session changes them; any thread may read them.
 struct CallCounts {
     std::atomic<uint64_t> done{0}, failed{0}, lastNanoseconds{0}, totalNanoseconds{0};
 };
@@ -15,7 +15,7 @@ struct Statistics {
     CallCounts runs, plans;
 };
 
-// Counts one call: as failed, unless it ends with finish(). Two readings of the clock; neither locks nor allocates.
+// Counts one call, as failed unless it ends with finish(). It reads the clock twice, and neither locks nor allocates.
 class CountedCall {
   public:
     explicit CountedCall(CallCounts& counts) noexcept : counts_(counts), start_(Clock::now()) {}
@@ -35,7 +35,7 @@ class CountedCall {
 
   private:
     using Clock = std::chrono::steady_clock;
-    // One writer at a time: no need for an atomic addition.
+    // There is only one writer at a time, so an atomic addition is unnecessary.
     static void add(std::atomic<uint64_t>& sum, uint64_t more) noexcept {
         sum.store(sum.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
     }

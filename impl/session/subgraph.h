@@ -1,4 +1,4 @@
-// A subgraph called by a control node: its pipeline, and its formal inputs and outputs by name.
+// A subgraph that a control node calls: its pipeline, and its formal inputs and outputs by name.
 #pragma once
 #include <string>
 
@@ -9,7 +9,7 @@ namespace mnnc {
 
 class Subgraph {
   public:
-    // All outputs of the graph are wanted. Throws NotFound when there is no such graph.
+    // Takes all outputs of the graph. Throws NotFound when there is no such graph.
     Subgraph(SessionContext& context, const std::string& name, const char* caller);
 
     Pipeline& pipeline() noexcept { return *pipeline_; }
@@ -18,13 +18,13 @@ class Subgraph {
     size_t outputs() const noexcept { return pipeline_->outputCount(); }
     int findInput(const std::string& name) const;   // -1: none
     int findOutput(const std::string& name) const;  // -1: none
-    // Whether an output is the untouched input `input`.
+    // Whether an output is the unchanged input `input`.
     bool passesThrough(size_t input, size_t output) const {
         return pipeline_->inputId(input) == pipeline_->outputId(output);
     }
 
-    // Inputs in two steps, because a plan is needed before there is memory: describe all, prepare(), then
-    // fill.
+    // Inputs are set in two steps, because memory exists only after planning: describe all of them, call prepare(),
+    // then fill them.
     void describe(size_t input, const Operand& like) {
         pipeline_->describeInput(input, like.shape, like.type, like.format, like.list);
     }

@@ -1,4 +1,4 @@
-// A tensor with memory of its own: what flows between a control node and its subgraphs.
+// A tensor with memory of its own, for values that pass between a control node and its subgraphs.
 #pragma once
 #include "session/budgeted_buffer.h"
 #include "session/graph_tensors.h"
@@ -31,7 +31,7 @@ inline bool conditionHolds(const Located& condition, const char* name) {
                                           : *static_cast<const float*>(data) > 0;
 }
 
-// Whether a condition has its value before a run, the same in all runs of this plan.
+// Whether a condition has its value before a run, and the same one in all runs of this plan.
 inline bool conditionKnown(const Operand& tensor) {
     return tensor.hasConstantValue && !tensor.empty() &&
            (tensor.type == DataType::Int32 || tensor.type == DataType::Float32);

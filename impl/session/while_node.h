@@ -1,5 +1,4 @@
-// While in its two forms: the loop of ONNX (by position) and that of TensorFlow (by names, with a condition
-// graph).
+// While in its two forms: the loop of ONNX (by position) and that of TensorFlow (by names, with a condition graph).
 #pragma once
 #include <deque>
 
@@ -26,13 +25,13 @@ class CountedLoop final : public ControlNode {
     SessionContext& context_;
     std::string name_;
     std::string bodyGraph_;
-    std::unique_ptr<Subgraph> body_, first_;  // first_: where the first iteration has shapes of its own
-    size_t carried_ = 0;                      // values handed from one iteration to the next
-    std::vector<bool> constant_;              // carried values the body hands back untouched
+    std::unique_ptr<Subgraph> body_, first_;  // first_: used when the first iteration has other shapes than the rest
+    size_t carried_ = 0;                      // values that each iteration passes to the next
+    std::vector<bool> constant_;              // carried values that the body returns unchanged
     bool varying_ = false;                    // iterations of the last run had different plans
     std::deque<Value> values_;
     Value iteration_, condition_;
-    std::deque<BudgetedBuffer> memory_;  // of the outputs
+    std::deque<BudgetedBuffer> memory_;  // memory for the outputs
 };
 
 class ConditionLoop final : public ControlNode {
@@ -63,7 +62,7 @@ class ConditionLoop final : public ControlNode {
     std::vector<SlotUpdate> updates_;
     std::deque<Value> staged_;       // one per update
     std::vector<int> resultSlot_;    // [op output] -> slot, or -1
-    std::vector<int> resultOutput_;  // [op output] -> body output where no slot has it
+    std::vector<int> resultOutput_;  // [op output] -> body output, where no slot has it
     std::deque<BudgetedBuffer> memory_;
 };
 
