@@ -22,7 +22,7 @@ struct Linear {
     float factor = 1, term = 0;
 };
 
-// A sum or product with one known number.
+// Reads a sum or a product with one known number.
 std::optional<Linear> linearForm(const Command& command) {
     const BinaryParams* params = floatBinary(command);
     if (!params || params->relu) return {};

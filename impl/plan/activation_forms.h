@@ -1,4 +1,4 @@
-// How converters write additions and activations: the forms that passes recognise.
+// The forms in which converters write additions and activations, as far as passes recognise them.
 #pragma once
 #include <vector>
 
@@ -13,17 +13,17 @@ const BinaryParams* floatBinary(const Command& command);
 // Whether a command multiplies tensors a and b, and does nothing else.
 bool isProduct(const Command& command, const Operand* a, const Operand* b);
 
-// clip(x / 6 + 1 / 2, 0, 1), optionally times x, however the factors are spread over its commands.
+// clip(x / 6 + 1 / 2, 0, 1), optionally times x, with the factors spread over its commands in any way.
 struct HardActivation {
     Operand* x = nullptr;
     bool timesX = false;
-    // Its commands in order; the last one makes the result. Empty: there is no such form.
+    // Its commands in order; the last one produces the result. Empty: there is no such form.
     std::vector<CommandGraph::Id> steps;
 };
 // The longest such form whose first command is `first`.
 HardActivation hardActivation(const CommandGraph& graph, CommandGraph::Id first);
 
-// Commands that compute one function of x; the last one makes the result. No steps: there is no such form.
+// Commands that compute one function of x; the last one produces the result. No steps: there is no such form.
 struct UnaryForm {
     Operand* x = nullptr;
     std::vector<CommandGraph::Id> steps;

@@ -15,7 +15,8 @@ namespace mnnc {
 
 namespace {
 
-// Who computes the command: where the host's backend took it, the CPU's calls that.
+// The name of the backend that computes the command: the host's backend where it took the command, which the CPU calls
+// then.
 const char* nameOf(const Backend& backend, const Command& command) {
     const auto* host = command.paramsIf<HostNodeParams>();
     const char* name = host ? host->node->backendName() : nullptr;
@@ -62,16 +63,16 @@ void Assignment::addView(const Command& command, const PlannedStorage& planned) 
     plan_.views.push_back(output);
 }
 
-// The command with its operands in the planned storage; in what the CPU chooses where a device was to run it.
+// The command with its operands in the planned storage; where a device refused it, in the storage that the CPU chooses.
 Command Assignment::withStorage(Backend& backend, CommandGraph::Id id) {
     const bool device = context_.device.get() == &backend;
     const Command& original = plan_.graph.command(id);
     const PlannedStorage& planned = plan_.graph.storage(id);
     Command command = original;
-    // A backend of the host chooses by what the host has.
+    // A backend of the host chooses among storages of the host.
     for (Operand*& input : command.inputs)
         if (!device && input->onDevice) input = conversions_.convert(input, {1, false});
-    // A residual may be of another shape: its elements are the output's.
+    // A residual may have another shape with the same elements as the output.
     if (command.epilogue.residual && !(command.inputs.back()->shape == command.outputs[0]->shape)) {
         Operand*& residual = command.inputs.back();
         residual = conversions_.view(conversions_.convert(residual, {1, device}), *command.outputs[0], 1);
@@ -97,7 +98,7 @@ Command Assignment::withStorage(Backend& backend, CommandGraph::Id id) {
     return command;
 }
 
-// Appends the command's step on this backend, or says why not.
+// Appends the command's step on this backend, or gives the reason why it cannot.
 bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& reason, const std::string& whyNot) {
     const bool device = context_.device.get() == &backend;
     const Command& original = plan_.graph.command(id);
@@ -110,7 +111,7 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
         try {
             fresh->prepare();
         } catch (const Error& error) {
-            // What a driver refuses to build is left to the CPU; no memory or no device is an error.
+            // The CPU computes a kernel that a driver refuses to build; lack of memory or of the device is an error.
             if (!device || (error.status() != Status::DriverError && error.status() != Status::NotSupported)) throw;
             reason = error.message();
             return false;

@@ -1,5 +1,5 @@
-// The pass assign-storage: a backend and a storage for every command, in execution order, because a backend chooses by
-// the storage that its inputs have.
+// The pass assign-storage: chooses a backend and a storage for every command, in execution order, because a backend
+// chooses by the storage of the inputs.
 #include <deque>
 #include <unordered_map>
 #include <unordered_set>
@@ -54,7 +54,7 @@ class StorageAssignment {
         return planned;
     }
 
-    // The choice over operands as they come to that backend.
+    // The choice for operands in the storage in which that backend gets them.
     static StorageChoice choose(const Backend& backend, const Command& command, bool onDevice) {
         std::deque<Operand> arriving;
         Command seen;
@@ -83,8 +83,8 @@ class StorageAssignment {
 
     CommandGraph& graph_;
     const PlanContext& context_;
-    std::unordered_set<const Operand*> made_, outside_;  // outside_: views of what is from outside
-    std::unordered_map<Operand*, Storage> before_;       // of what is read before it is made
+    std::unordered_set<const Operand*> made_, outside_;  // outside_: views of tensors from outside
+    std::unordered_map<Operand*, Storage> before_;       // storages of tensors that commands read before their producer
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace mnnc {
 using Kind = AttentionStep::Kind;
 
 namespace {
-constexpr size_t kMostMembers = 64;  // before commands that make masks are followed no further
+constexpr size_t kMostMembers = 64;  // limits how far producers of masks are followed
 }  // namespace
 
 std::optional<float> knownFactor(const Command& command, const Operand* value) {
@@ -34,7 +34,7 @@ bool ScoreReader::begin(const Operand* product, int64_t rows, int64_t columns, c
     rows_ = rows;
     columns_ = columns;
     axes_ = ScoreAxes::of(softmax.inputs[0]->shape, rows_, columns_);
-    keysAreRows_ = !isOverKeys(softmax);  // keys are columns at first; else they may be rows
+    keysAreRows_ = !isOverKeys(softmax);  // keys are columns at first; otherwise they may be rows
     if (!isOverKeys(softmax)) return false;
     axes_ = ScoreAxes::of(value_->shape, rows_, columns_);
     return axes_.has_value();
@@ -89,7 +89,7 @@ bool ScoreReader::takeSelect(Id id) {
     return true;
 }
 
-// A step with this operand, which only `reader` reads where the commands that make it are members.
+// Adds a step with this operand, of which `reader` is the only consumer where its producers are members.
 bool ScoreReader::addMask(Kind kind, Operand* operand, Id reader, const ScoreAxes& axes) {
     const Id id = graph_.exclusiveProducer(operand, reader);
     if (id != CommandGraph::kNone && mayTake_(id) && members_.size() < kMostMembers) {
@@ -105,12 +105,12 @@ bool ScoreReader::addMask(Kind kind, Operand* operand, Id reader, const ScoreAxe
     return addStep(kind, operand, OperandView::of(operand->shape), axes);
 }
 
-// The same, of the operand that this command makes.
+// The same for the operand that this command produces.
 bool ScoreReader::addMaskThrough(Kind kind, Id id, const ScoreAxes& axes) {
     const Command& maker = graph_.command(id);
     const Operand& made = *maker.outputs[0];
     if (maker.type == OpType::BinaryOp && kind == Kind::Add) {
-        // A sum of smaller ones, which is as large as the scores.
+        // A sum of smaller tensors that is as large as the scores.
         const auto isSmaller = [&](const Operand* part) {
             return part->type == DataType::Float32 && part->elements() < made.elements();
         };

@@ -1,4 +1,4 @@
-// Reads what a net does to the scores of attention before their softmax, as steps of the command.
+// Reads the commands between the scores of attention and their softmax, as steps of the attention command.
 #pragma once
 #include <functional>
 #include <optional>
@@ -10,30 +10,30 @@
 
 namespace mnnc {
 
-// The factor of a product with, or a quotient by, a number that is known while planning.
+// The factor of a product, or of a quotient, with a number that is known while planning.
 std::optional<float> knownFactor(const Command& command, const Operand* value);
 
 class ScoreReader {
   public:
     using Id = CommandGraph::Id;
 
-    // Appends commands that it reads to `members`. `mayTake`: whether a command may be one.
+    // Appends the commands that it reads to `members`. `mayTake`: whether a command may become a member.
     ScoreReader(const CommandGraph& graph, const std::function<bool(Id)>& mayTake, std::vector<Id>& members)
         : graph_(graph), mayTake_(mayTake), members_(members) {}
 
-    // Begins with the product of matrices that have so many rows and columns, whose `softmax` says whether the rows
-    // belong to keys. False where it is over anything else.
+    // Begins with a matrix product that has this many rows and columns; `softmax` decides whether its rows belong to
+    // keys. Returns false where the softmax is over anything else.
     bool begin(const Operand* product, int64_t rows, int64_t columns, const Command& softmax);
     bool keysAreRows() const { return keysAreRows_; }
     void multiply(float factor) { pending_ *= factor; }
-    // Takes the next command, which reads the present scores; false where attention has no such step.
+    // Reads the next command, which consumes the present scores; returns false where attention has no such step.
     bool take(Id id);
-    // Whether a Softmax over the present scores is one over all keys of each query.
+    // Whether a Softmax over the present scores runs over all keys of each query.
     bool isOverKeys(const Command& softmax) const;
 
     std::vector<AttentionStep>& steps() { return steps_; }
-    const std::vector<Operand*>& operands() const { return operands_; }  // of the steps
-    float pending() const { return pending_; }                           // the scale behind the last step
+    const std::vector<Operand*>& operands() const { return operands_; }  // operands of the steps
+    float pending() const { return pending_; }                           // the scale after the last step
 
   private:
     bool takeBinary(Id id);

@@ -1,5 +1,5 @@
-// Finds groups of commands that may compute over int8 codes: all candidates at first, less those with an operand that
-// is not made as codes or a reader that takes floats, until nothing changes.
+// Finds groups of commands that may compute over int8 codes. It begins with all candidates, and removes those with an
+// operand that is not produced as codes, or a consumer that takes floats, until nothing changes.
 #include "plan/code_groups.h"
 
 #include <algorithm>

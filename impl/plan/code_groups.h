@@ -1,4 +1,4 @@
-// Commands that may compute over int8 codes beyond those of the reference.
+// Commands that may compute over int8 codes although the reference computes them in floats.
 #pragma once
 #include <functional>
 #include <vector>
@@ -8,28 +8,28 @@
 
 namespace mnnc {
 
-// Commands of one result that compute over codes together: an element-wise chain of one input (a function of its
-// codes), or a single one. The last one makes the result.
+// Commands with one result that compute over codes together: an element-wise chain of one input (a function of its
+// codes), or a single command. The last one produces the result.
 struct CodeGroup {
     std::vector<CommandGraph::Id> members;
-    Command fused;  // of a chain
+    Command fused;  // for a chain
     bool isChain() const { return fused.type == OpType::Fused; }
 };
 
-// What is known already.
+// The facts about tensors and commands that the search depends on.
 struct CodeQuery {
     std::function<const TensorQuant*(const Operand*)> quantOf;  // null: no scale, or several producers
-    std::function<bool(CommandGraph::Id)> computesCodes;        // like the reference
-    std::function<bool(const Operand*)> isMadeOfCodes;          // by the net itself
+    std::function<bool(CommandGraph::Id)> computesCodes;        // as the reference does
+    std::function<bool(const Operand*)> isMadeOfCodes;          // the net itself contains the codes
 };
 
-// Those whose operands are made as codes and whose readers take nothing but codes: between casts they would round at
-// the same place.
+// Finds the commands whose operands are produced as codes and whose consumers take only codes: between casts they would
+// round at the same place.
 std::vector<CodeGroup> findCodeGroups(const CommandGraph& graph, const Backend& backend, const CodeQuery& query);
 
-// The operand of a sum or product with one value for each channel that stays float; null: there is none.
+// The operand of a sum or product that has one value for each channel and stays float; null: there is none.
 Operand* floatOperand(const Command& command);
-// Whether the codes of the result are codes of the operands, so that all have to be of one scale.
+// Whether the command only moves codes, so that operands and result need the same scale.
 bool movesCodes(const Command& command);
 
 }  // namespace mnnc

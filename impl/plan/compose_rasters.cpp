@@ -13,8 +13,8 @@ namespace {
 
 using Id = CommandGraph::Id;
 
-constexpr size_t kMaxRegions = 32;        // of one Raster that had fewer, and of one that is inlined
-constexpr size_t kMaxOuterRegions = 256;  // of one that reads through another
+constexpr size_t kMaxRegions = 32;        // for a Raster that had fewer, and for one that is inlined
+constexpr size_t kMaxOuterRegions = 256;  // for a Raster that reads through another
 
 bool permutes(const Region& region) {
     return !copiesRange(region);
@@ -36,9 +36,10 @@ bool isComplete(const CommandGraph& graph, const Command& raster) {
            !regionsOverlap(raster.regions, output.elements());
 }
 
-// A permutation is composed with a Raster that puts whole tensors in order, and ranges with a permutation that they
-// read. Ranges are not composed with ranges: those cost nothing as views and joined outputs. No permutation moves into
-// a concatenation: a net that concatenates, permutes and slices again and again would permute each piece every time.
+// A permutation is composed with a Raster that puts whole tensors in order, and a Raster of ranges with a permutation
+// that it reads. Ranges are not composed with ranges: those are free as views and joined outputs. A permutation does
+// not move into a concatenation: a net that alternates concatenations, permutations and slices would permute each piece
+// every time.
 bool isProfitable(const Command& outer, const Command& inner) {
     if (outer.type != OpType::Raster || outer.outputs.size() != 1 || outer.outputs[0]->type != inner.outputs[0]->type ||
         outer.regions.size() > kMaxOuterRegions || inner.regions.size() > kMaxRegions)
@@ -51,14 +52,14 @@ bool isProfitable(const Command& outer, const Command& inner) {
            });
 }
 
-// `outer` with the sources of `inner` in place of its result; nothing where regions cannot say it.
+// `outer` with the sources of `inner` in place of its result; empty where regions cannot express it.
 std::optional<Command> compose(const Command& outer, const Command& inner) {
     const Operand* between = inner.outputs[0];
     const size_t most = std::max(kMaxRegions, outer.regions.size());
     Command composed = outer;
     composed.regions.clear();
     composed.inputs.clear();
-    const auto indexOf = [&](Operand* tensor) {  // in the new list, which names each tensor once
+    const auto indexOf = [&](Operand* tensor) {  // in the new list, which has each tensor once
         const auto at = std::find(composed.inputs.begin(), composed.inputs.end(), tensor);
         const auto index = static_cast<int>(at - composed.inputs.begin());
         if (at == composed.inputs.end()) composed.inputs.push_back(tensor);
@@ -69,7 +70,7 @@ std::optional<Command> compose(const Command& outer, const Command& inner) {
         const bool through = source == between;
         std::vector<Region> parts{region};
         if (through) {
-            if (!writesOnce(region)) return std::nullopt;  // the order of its elements counts
+            if (!writesOnce(region)) return std::nullopt;  // the order of its elements matters
             auto pieces = composeRegion(region, inner.regions, most);
             if (!pieces) return std::nullopt;
             parts = std::move(*pieces);
@@ -83,7 +84,7 @@ std::optional<Command> compose(const Command& outer, const Command& inner) {
     return composed;
 }
 
-// The consumers of a Raster read its inputs instead, if all of them can.
+// Makes all consumers of a Raster read its inputs instead, if regions can express that for each of them.
 bool inlineIntoConsumers(CommandGraph& graph, Id id) {
     const Command& inner = graph.command(id);
     if (graph.isControl(id) || inner.type != OpType::Raster || inner.outputs.size() != 1) return false;
@@ -107,7 +108,7 @@ bool inlineIntoConsumers(CommandGraph& graph, Id id) {
 }  // namespace
 
 void composeRasters(CommandGraph& graph, const PlanContext&) {
-    // Each success leaves one Raster less.
+    // Each success removes one Raster, so the loop ends.
     for (bool changed = true; changed;) {
         changed = false;
         const std::vector<Id> ids = graph.ids();

@@ -1,4 +1,4 @@
-// The pass compute-in-place: outputs in the memory of an input without a later consumer.
+// The pass compute-in-place: places outputs in the memory of an input without a later consumer.
 #include <algorithm>
 #include <set>
 #include <unordered_map>
@@ -10,7 +10,7 @@ namespace mnnc {
 
 namespace {
 
-// Whether this output may be made where this input lies, as far as the inputs of the step tell.
+// Whether this output may lie where this input lies, judged by the inputs of the step.
 bool canRunInPlace(const Step& step, size_t output, size_t input) {
     const uint32_t allowed = step.execution->inPlaceInputs(output);
     const auto may = [&](size_t i) { return i < 32 && ((allowed >> i) & 1u); };
@@ -29,11 +29,11 @@ bool canRunInPlace(const Step& step, size_t output, size_t input) {
 
 }  // namespace
 
-// An execution that reads an input's elements where it writes its output's needs no memory for the output, when
+// An execution that writes each output element where it has read an input element needs no memory for the output, when
 // the input has no later consumer.
 void computeInPlace(StepPlan& plan, const StepContext& context) {
     const int end = static_cast<int>(plan.steps.size());
-    std::unordered_map<const Operand*, int> lastUse;  // of tensors in the arena
+    std::unordered_map<const Operand*, int> lastUse;  // for tensors in the arena
     for (int i = 0; i < end; ++i) {
         const Step& step = plan.steps[static_cast<size_t>(i)];
         if (step.execution && !step.onDevice)

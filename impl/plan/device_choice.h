@@ -1,4 +1,4 @@
-// Which commands go to the device.
+// Decides which commands run on the device.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace mnnc {
 
-// Small integer tensors only: arithmetic on shapes, not on data, which stays on the host.
+// Commands over small integer tensors compute shapes, not data: they stay on the host.
 inline bool isHostShape(const Command& command) {
     const auto isSmall = [](const Operand* tensor) {
         return tensor->type == DataType::Int32 && tensor->elements() <= 64;
@@ -16,7 +16,7 @@ inline bool isHostShape(const Command& command) {
            std::all_of(command.outputs.begin(), command.outputs.end(), isSmall);
 }
 
-// Whether the device is to run the command; if its backend refuses it, `reason` gets a sentence.
+// Whether the device should run the command; if its backend refuses it, `reason` gets a sentence.
 inline bool deviceTakes(const Backend& device, const Command& command, std::string& reason) {
     return !isHostShape(command) && device.supports(command, reason);
 }

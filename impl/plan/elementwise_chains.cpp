@@ -1,4 +1,4 @@
-// Chains of element-wise float commands, found by extending each chain by the commands that read it.
+// Finds chains of element-wise float commands: extends each chain by the commands that read it.
 #include "plan/elementwise_chains.h"
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace {
 
 using Id = CommandGraph::Id;
 
-constexpr size_t kMaxConsumers = 32;  // of a result that is used inside
-// A chain runs where its last command was, and what it reads has to live until then.
+constexpr size_t kMaxConsumers = 32;  // of a result that is used inside of a chain
+// A chain runs where its last command was, and the operands of its members have to live until then.
 constexpr size_t kMaxDistance = 16;
 
-// Whether two tensors have the same elements in the same order, however they will be stored.
+// Whether two tensors have the same elements in the same order in any storage.
 bool sameElements(const Operand& a, const Operand& b) {
     return a.shape == b.shape && (a.format == Format::NHWC) == (b.format == Format::NHWC);
 }
@@ -78,7 +78,7 @@ class ChainFinder {
         return std::binary_search(members.begin(), members.end(), id, [&](Id a, Id b) { return runsBefore(a, b); });
     }
 
-    // The command ends the chains that make its operands, or begins one.
+    // Appends the command to the chains that produce its operands, or begins one.
     void extendChains(Id id) {
         std::vector<Id> members = {id};
         std::set<size_t> joined;
@@ -100,7 +100,7 @@ class ChainFinder {
         chains_.push_back(std::move(members));
     }
 
-    // Whether the members, of which the first ones were a chain up to `before`, may all run at the place of the last.
+    // Whether all members may run at the place of the last. The members up to `before` are a chain already.
     bool isChain(const std::vector<Id>& members, Id before) const {
         if (members.size() > limits_.steps) return false;
         const Id last = members.back();
@@ -129,7 +129,7 @@ class ChainFinder {
     const CommandGraph& graph_;
     const ChainLimits& limits_;
     std::unordered_map<Id, size_t> chainOf_;
-    std::vector<std::vector<Id>> chains_;  // in execution order; empty: part of a later one
+    std::vector<std::vector<Id>> chains_;  // in execution order; empty: merged into a later one
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The pass elide-copies: the producers of a concatenation's inputs write into its output.
+// The pass elide-copies: lets the producers of a concatenation's inputs write into its output.
 #include <algorithm>
 #include <set>
 
@@ -25,10 +25,10 @@ bool concatInto(StepPlan& plan, const Command& command, const std::set<const Ope
         if (to < 0 || planned.count(from.root) == 0 || from.root == rootOf(output)) return false;
         parts.push_back({to, input->storageBytes(), from});
     }
-    // Side by side, without gaps and without overlaps.
+    // The parts must be adjacent, without gaps or overlaps.
     std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.to < b.to; });
     int64_t end = 0;
-    std::vector<Part> runs;  // parts that lie side by side in one tensor already
+    std::vector<Part> runs;  // parts that are already adjacent in one tensor
     for (const Part& part : parts) {
         if (part.to != end) return false;
         end += part.bytes;
@@ -41,7 +41,7 @@ bool concatInto(StepPlan& plan, const Command& command, const std::set<const Ope
     if (end != output->storageBytes()) return false;
     std::set<const Operand*> roots;
     const bool apart =
-        std::all_of(runs.begin(), runs.end(), [&](const Part& run) {  // no storage is chosen for them yet
+        std::all_of(runs.begin(), runs.end(), [&](const Part& run) {  // no storage has been chosen for them yet
             return run.from.offset == 0 && run.from.root->storageBytes() == run.bytes &&
                    roots.insert(run.from.root).second;
         });
@@ -62,8 +62,8 @@ bool concatInto(StepPlan& plan, const Command& command, const std::set<const Ope
 
 }  // namespace
 
-// A Raster that puts whole tensors side by side (a concatenation) costs nothing where their producers can write into
-// its output. Visits Rasters in reverse, so that nested concatenations are merged into the outermost one.
+// A Raster that puts whole tensors side by side (a concatenation) needs no step where the producers can write into its
+// output. Rasters are visited in reverse, so that nested concatenations are merged into the outermost one.
 void elideCopies(StepPlan& plan, const StepContext& context) {
     std::set<const Operand*> planned;
     for (const Step& step : plan.steps)

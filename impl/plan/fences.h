@@ -1,6 +1,6 @@
-// Builds with MNN_C_TENSORS_APART: the address sanitizer reports what is read or written beside the tensors and the
-// scratch of an arena. They do not share memory then, since what one step may touch must stay forbidden in all others.
-// Sessions take more memory so: such builds are for cases and nets.
+// In builds with MNN_C_TENSORS_APART the address sanitizer reports accesses beside the tensors and the scratch of an
+// arena. These share no memory then, because memory that one step may touch must be forbidden in all others. Sessions
+// need more memory in such builds, which are meant for tests with cases and nets.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,12 +11,12 @@
 
 namespace mnnc {
 
-// assignOffsets(), in these builds assignOffsetsApart().
+// assignOffsets(); in these builds assignOffsetsApart().
 int64_t assignHostOffsets(std::vector<MemoryRequest>& requests);
 
-// Fences off what of the arena belongs to no placement; in other builds nothing happens.
+// Fences off all bytes of the arena that belong to no placement; does nothing in other builds.
 void fenceArena(std::span<const Placement> placements, const MemoryBases& bases, int64_t arenaBytes) noexcept;
-// Takes the fences of an arena away, which is copied as a whole.
+// Removes the fences of an arena that is about to be copied as a whole.
 void unfence(void* memory, int64_t bytes) noexcept;
 
 }  // namespace mnnc

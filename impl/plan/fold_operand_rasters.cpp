@@ -14,8 +14,8 @@ bool copiesFloats(const Command& command) {
            command.inputs[0]->type == DataType::Float32 && command.outputs[0]->type == DataType::Float32;
 }
 
-// Operand k of a product is read through the Rasters before it as far as the backend can. A Raster whose view alone is
-// refused may still be passed together with the one before it.
+// Makes the product read its operand k through the Rasters before it, as far as the backend can. Where the backend
+// refuses the view of one Raster alone, it may still accept that of two together.
 void foldInto(CommandGraph& graph, const Backend& backend, Id product, size_t k) {
     Command wanted = graph.command(product);
     if (wanted.views.empty())

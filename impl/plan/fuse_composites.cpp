@@ -1,4 +1,4 @@
-// The pass fuse-composites: the patterns of the backend, one after the other.
+// The pass fuse-composites: applies the patterns of the backend one after the other.
 #include <algorithm>
 #include <unordered_map>
 
@@ -73,7 +73,7 @@ void fuseComposites(CommandGraph& graph, const PlanContext& context) {
             replaceMembers(graph, match.members, fusedCommand(graph, *pattern, match));
             anyFused = true;
         }
-    // Fused commands choose, too, and what reads their results follows them.
+    // Fused commands choose storages too, and the consumers of their results depend on that.
     if (anyFused) assignStorage(graph, context);
 }
 

@@ -44,7 +44,7 @@ bool isReshape(const Command& command) {
            isIdentity(command.regions, command.outputs[0]->elements());
 }
 
-// Takes what follows one command into its epilogue, as long as the backend computes it there.
+// Moves the followers of one command into its epilogue, as long as the backend computes them there.
 class PostOpFusion {
   public:
     PostOpFusion(CommandGraph& graph, const Backend& backend, Id id) : graph_(graph), backend_(backend), id_(id) {}
@@ -74,7 +74,8 @@ class PostOpFusion {
         return accept(std::move(wanted), form.steps);
     }
 
-    // The other operand of a sum, where it can be a residual of this command: `term` is what the sum reads of it.
+    // The other operand of a sum, if it can be a residual of this command. `term` is the operand that comes from this
+    // command.
     Operand* residualOf(const Command& sum, const Operand* term) const {
         Operand* other = sum.inputs[sum.inputs[0] == term ? 1 : 0];
         const bool fits = other != term && other->shape == term->shape && other->format == term->format &&
@@ -82,8 +83,8 @@ class PostOpFusion {
         return fits ? other : nullptr;
     }
 
-    // A sum behind a change of shape is taken before it: the residual is read in its own shape. Only where both
-    // shapes are the same bytes however they are stored, else the residual would have to be copied.
+    // Moves a sum after a change of shape before it: the residual is read in its own shape. This needs both shapes to
+    // be the same bytes in any storage, otherwise the residual would have to be copied.
     bool fuseReshapedAdd() {
         const Operand& made = *result();
         const Id first = graph_.onlyConsumer(id_);
@@ -110,7 +111,7 @@ class PostOpFusion {
         return true;
     }
 
-    // An activation behind a change of shape is taken before it.
+    // Moves an activation after a change of shape before it.
     bool fuseReshapedActivation() {
         const Id copy = graph_.onlyConsumer(id_);
         if (copy == CommandGraph::kNone || !isReshape(graph_.command(copy))) return false;
@@ -150,7 +151,7 @@ class PostOpFusion {
         return addPostOp(follower, wanted) && accept(std::move(wanted), {after});
     }
 
-    // What the follower does, added to the epilogue of `wanted`; false where that cannot say it.
+    // Adds the follower to the epilogue of `wanted`; returns false where an epilogue cannot express it.
     bool addPostOp(const Command& follower, Command& wanted) const {
         Epilogue& epilogue = wanted.epilogue;
         if (follower.type == OpType::ReLU && follower.paramsAs<ReluParams>().slope == 0) {
@@ -180,7 +181,7 @@ class PostOpFusion {
         return true;
     }
 
-    // Not by a command of the graph that comes later.
+    // Whether no later command of the graph writes it.
     bool isWrittenBefore(const Operand* tensor) const {
         const Id producer = graph_.producer(tensor);
         return producer == CommandGraph::kNone ? graph_.producerCount(tensor) == 0 : graph_.runsBefore(producer, id_);

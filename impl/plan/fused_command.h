@@ -1,4 +1,4 @@
-// How members of a graph become one command of type Fused.
+// Replaces members of a graph by one command of type Fused.
 #pragma once
 #include <vector>
 
@@ -7,11 +7,11 @@
 
 namespace mnnc {
 
-// The tensors that the members read and none of them writes, each once, in the order in which they are read first.
+// The tensors that members read and no member writes, each once, in the order in which they are read first.
 std::vector<Operand*> fusedInputs(const CommandGraph& graph, const std::vector<CommandGraph::Id>& members);
-// The command that computes what the members do.
+// The command that computes all members.
 Command fusedCommand(const CommandGraph& graph, const FusionPattern& pattern, const FusionMatch& match);
-// Puts it, or one like it, in the place of the last member.
+// Replaces the members by this command, at the place of the last member.
 void replaceMembers(CommandGraph& graph, const std::vector<CommandGraph::Id>& members, Command fused);
 
 }  // namespace mnnc

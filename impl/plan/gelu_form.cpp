@@ -1,6 +1,6 @@
 // Recognises GELU by tanh (Hendrycks and Gimpel, "Gaussian Error Linear Units", arXiv 1606.08415, section 2), which
-// exporters write with five to nine operators in many orders: what goes into tanh is read as a polynomial of x, and
-// what follows as (a + b tanh) x^k.
+// exporters write with five to nine operators in many orders: the operand of tanh is read as a polynomial of x, and the
+// commands after it as (a + b tanh) x^k.
 #include <algorithm>
 #include <array>
 #include <cmath>

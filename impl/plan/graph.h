@@ -1,4 +1,4 @@
-// The commands of a stage in the order in which they run, with the producers and the consumers of every tensor. Passes
+// The commands of a stage in execution order, with the producers and the consumers of every tensor. Passes
 // (plan/passes.h) change the graph through the functions below, which keep both up to date.
 #pragma once
 #include <cstddef>
@@ -14,11 +14,11 @@
 
 namespace mnnc {
 
-// Where a command runs and how its operands are stored (the pass assign-storage).
+// The backend of a command and the storage of its operands (the pass assign-storage).
 struct PlannedStorage {
     bool onDevice = false;
     StorageChoice choice;
-    // A Raster that costs nothing: its output lies in its input, which is stored as `viewed`, from this byte on.
+    // A Raster without work: its output lies in its input, which is stored as `viewed`, from this byte on.
     bool isView = false;
     Storage viewed;
     int64_t viewOffset = 0;
@@ -26,7 +26,7 @@ struct PlannedStorage {
 
 class CommandGraph {
   public:
-    // Names a command as long as the graph lives. Insertions and erasures of other commands do not change it.
+    // Names a command as long as the graph lives; inserting and erasing other commands does not change it.
     using Id = size_t;
     static constexpr Id kNone = SIZE_MAX;
 
@@ -39,46 +39,46 @@ class CommandGraph {
 
     const Command& command(Id id) const { return nodes_[id].command; }
     double flops(Id id) const { return nodes_[id].flops; }
-    // Why the host's backend does not compute it; empty: there is none, or it was not asked.
+    // Why the host's backend does not compute it; empty: there is none, or it was not consulted.
     const std::string& refusal(Id id) const { return nodes_[id].refusal; }
-    // Valid behind assign-storage, as are the storages of operands. A command that replaced others since then has none
-    // of its own until the pass has run again.
+    // Valid after assign-storage, like the storages of operands. A command that has replaced others since then gets its
+    // own when the pass runs again.
     const PlannedStorage& storage(Id id) const { return nodes_[id].storage; }
     void setStorage(Id id, const PlannedStorage& storage) { nodes_[id].storage = storage; }
     bool isControl(Id id) const { return nodes_[id].control; }
     bool contains(Id id) const { return !nodes_[id].erased; }
-    // The commands in execution order, as they are now.
+    // The present commands in execution order.
     std::vector<Id> ids() const;
-    // Grows along the execution order. Distances count the commands that were erased since the last insertion, too.
+    // Grows along the execution order. Differences also count commands that were erased since the last insertion.
     size_t position(Id id) const { return nodes_[id].position; }
     bool runsBefore(Id a, Id b) const { return position(a) < position(b); }
 
-    // The one command that writes the tensor; kNone: there is none, or there are several.
+    // The only command that writes the tensor; kNone: there is none, or there are several.
     Id producer(const Operand* tensor) const;
     size_t producerCount(const Operand* tensor) const { return usesOf(tensor).producers.size(); }
     // The commands that read the tensor, each once, in execution order.
     const std::vector<Id>& consumers(const Operand* tensor) const { return usesOf(tensor).consumers; }
     bool isLiveOut(const Operand* tensor) const { return isLiveOut_(tensor); }
-    // The later command that is the only reader of the tensor, by one operand. kNone where there is no such command,
-    // where the tensor is live-out or has not exactly one producer.
+    // The later command that is the only consumer of the tensor, by one operand. kNone where there is no such command,
+    // where the tensor is live-out, or where it has not exactly one producer.
     Id onlyConsumer(const Operand* tensor) const;
-    // The same for the result of a command, which must have one.
+    // The same for the result of a command, which must have exactly one.
     Id onlyConsumer(Id id) const {
         return command(id).outputs.size() == 1 ? onlyConsumer(command(id).outputs[0]) : kNone;
     }
-    // The earlier command that makes the tensor, where `reader` is the only consumer; else kNone.
+    // The earlier command that produces the tensor, if `reader` is the only consumer; else kNone.
     Id exclusiveProducer(const Operand* tensor, Id reader) const {
         return onlyConsumer(tensor) == reader ? producer(tensor) : kNone;
     }
 
     void replace(Id id, Command command);
-    // Removes a command whose work `mergedInto` does now; that one takes over its FLOPs.
+    // Removes a command that `mergedInto` now computes as well; that one takes over its FLOPs.
     void erase(Id id, Id mergedInto);
     Id insertBefore(Id id, Command command, double flops);
     Id insertAfter(Id id, Command command, double flops);
 
-    // Throws Status::Internal where uses and commands disagree, or a command reads what only later ones write. Builds
-    // with assertions or a sanitizer call it after every pass.
+    // Throws Status::Internal where uses and commands disagree, or where a command reads a tensor that only later
+    // commands write. Builds with assertions or a sanitizer call it after every pass.
     void verify() const;
     // A line for each command: number, type, name, operands, shapes, epilogue, FLOPs.
     std::string text() const;
@@ -94,7 +94,7 @@ class CommandGraph {
     };
     struct Uses {
         std::vector<Id> producers, consumers;
-        size_t operands = 0;  // that read it: a consumer may read it twice
+        size_t operands = 0;  // operands that read it: a consumer may read it twice
     };
 
     const Uses& usesOf(const Operand* tensor) const;
@@ -104,7 +104,7 @@ class CommandGraph {
 
     std::function<bool(const Operand*)> isLiveOut_;
     std::deque<Node> nodes_;  // [Id]
-    std::vector<Id> order_;   // [position], erased ones included
+    std::vector<Id> order_;   // [position], including erased ones
     std::unordered_map<const Operand*, Uses> uses_;
     const Uses unused_;
 };

@@ -1,4 +1,4 @@
-// Places of matrices through Rasters, and of masks over scores whose axes are split.
+// Finds the places of matrices through Rasters, and of masks over scores whose axes are split.
 #include "plan/head_matrices.h"
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 namespace mnnc {
 namespace {
 
-// Queries, or keys, whose places in a mask are looked at one by one.
+// Limit on the queries, or keys, whose places in a mask are compared one by one.
 constexpr int64_t kMostPlaces = 1 << 22;
 
 size_t last(const OperandView& view, int back) {
     return static_cast<size_t>(view.shape.rank() - back);
 }
 
-// The places of the elements over the axes from `from` to `to`, the last one the fastest.
+// The places of the elements over the axes from `from` to `to`; the last axis varies fastest.
 std::vector<int64_t> placesOf(const Shape& shape, const int64_t* steps, int from, int to) {
     std::vector<int64_t> places{0};
     for (int axis = from; axis < to; ++axis) {
@@ -30,7 +30,7 @@ std::vector<int64_t> placesOf(const Shape& shape, const int64_t* steps, int from
     return places;
 }
 
-// The step from each place to the next, where all are equal.
+// The step from each place to the next, if all steps are equal.
 std::optional<int64_t> stepOf(const std::vector<int64_t>& places) {
     const int64_t step = places.size() > 1 ? places[1] - places[0] : 0;
     for (size_t i = 1; i < places.size(); ++i)

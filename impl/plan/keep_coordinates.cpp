@@ -1,6 +1,6 @@
-// The pass keep-coordinates: where the backend stores floats in 16 bits, tensors that hold coordinates keep 32. They
-// are followed from the operators that read them back through movement and arithmetic, and forward from those that make
-// them.
+// The pass keep-coordinates: where the backend stores floats in 16 bits, tensors that hold coordinates keep 32. It
+// follows them from the operators that read coordinates back through movement and arithmetic, and forward from those
+// that produce coordinates.
 #include <algorithm>
 
 #include "plan/passes.h"
@@ -14,7 +14,7 @@ void markOutputs(const Command& command) {
     for (Operand* output : command.outputs) output->wide = output->type == DataType::Float32;
 }
 
-// Whether all floats that the command reads are coordinates or constants, and one of them is no constant.
+// Whether all floats that the command reads are coordinates or constants, and at least one is no constant.
 bool readsOnlyCoordinates(const Command& command) {
     const auto isOther = [](const Operand* input) {
         return input->type == DataType::Float32 && !input->wide && !input->hasConstantValue;

@@ -42,11 +42,11 @@ bool same(const FusedStep& a, const FusedStep& b) {
            a.operands == b.operands && a.shape == b.shape && a.dataType == b.dataType && a.format == b.format;
 }
 
-// Passes make parameters anew in each plan; others are those of the model.
+// Passes make new parameters in each plan; all others belong to the model.
 bool same(const ParamsPtr& a, const ParamsPtr& b) {
     if (a == b) return true;
     const auto *x = paramsIf<FusedParams>(a.get()), *y = paramsIf<FusedParams>(b.get());
-    // What a pattern prepared may hold contents of constants that are no operands.
+    // State that a pattern prepared may contain constants that are no operands.
     if (x && y)
         return x->pattern == y->pattern && !x->prepared && !y->prepared && x->results == y->results &&
                same(x->steps, y->steps);
@@ -60,7 +60,7 @@ bool same(const TensorQuant& a, const TensorQuant& b) {
     return a.sameStep(b) && a.min == b.min && a.max == b.max;
 }
 
-// Whether an execution that has looked at one of them may run over the other.
+// Whether an execution that was made for one of them may run over the other.
 bool same(const Operand& a, const Operand& b) {
     return a.number == b.number && a.shape == b.shape && a.type == b.type && a.format == b.format &&
            a.usage == b.usage && a.channelBlock == b.channelBlock && a.onDevice == b.onDevice &&

@@ -1,4 +1,4 @@
-// The executions of a plan with the commands that they were made for, so that the next plan takes those over whose
+// The executions of a plan with the commands that they were made for, so that the next plan takes over those whose
 // commands and operands are the same again.
 #pragma once
 #include <memory>
@@ -15,17 +15,17 @@ class MadeExecutions {
   public:
     struct Made {
         Command command;
-        std::vector<PlanTensors::Shared> operands;  // which the command and the execution point to
+        std::vector<PlanTensors::Shared> operands;  // the operands to which command and execution point
         std::shared_ptr<Execution> execution;
     };
 
-    // One that was made for this plan.
+    // Adds one that was made for this plan.
     void addNew(const Command& command, const PlanTensors& tensors, std::shared_ptr<Execution> execution);
-    // One that was taken over.
+    // Adds one that was taken over.
     void add(const Made& made);
-    // How many were made for this plan.
+    // Counts the executions that were made for this plan.
     int64_t created() const noexcept { return created_; }
-    // An execution of the same operator over operands that are the same: they have the same numbers, shapes, types and
+    // Finds an execution of the same operator over equal operands: they have the same numbers, shapes, types and
     // storage and, where they are constant, the same contents. Null: there is none.
     const Made* find(const Command& command) const;
 

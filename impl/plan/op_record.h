@@ -1,4 +1,4 @@
-// What a session reports about the commands that it executes.
+// Reports about the commands that a session executes.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,20 +13,20 @@ struct OpRecord {
     std::string name;
     const char* type = "";
     const char* backend = "";  // empty: not decided yet, the operator is planned in a run
-    std::string algorithm;     // which of its ways the execution chose; empty when it has one only
+    std::string algorithm;     // the algorithm that the execution chose; empty when there is only one
     std::string reason;        // why the wanted backend did not take it; empty when it did
-    double flops = 0;          // of all its executions in one run; below 0: not known
+    double flops = 0;          // sum over all its executions in one run; below 0: not known
     bool hostShape = false;
-    std::vector<AlgorithmCandidate> candidates = {};  // where the session records plans
+    std::vector<AlgorithmCandidate> candidates = {};  // filled where the session records plans
 
-    // An operator that the next run plans, again or for the first time.
+    // A record for an operator that the next run plans.
     static OpRecord undecided(const std::string& name, const char* type) {
         return {name, type, "", "", "", -1, false, {}};
     }
 };
 
-// A range of a list of records, from `begin` to its end: the work of one execution becomes that of `times`, which is
-// below 0 when it is not known.
+// Multiplies the work of the records from `begin` to the end of the list by `times`, which is below 0 when it is
+// unknown.
 inline void repeatWork(std::vector<OpRecord>& records, size_t begin, int64_t times) {
     for (size_t i = begin; i < records.size(); ++i) {
         double& flops = records[i].flops;
@@ -40,7 +40,7 @@ inline void repeatWork(std::vector<OpRecord>& records, size_t begin, int64_t tim
 // One command of a step.
 struct OpCall {
     OpRecord record;
-    bool inserted = false;  // a copy or a change of storage that no operator of the model asked for
+    bool inserted = false;  // a copy or a change of storage that the library added
     std::vector<Operand*> inputs, outputs;
 };
 

@@ -1,5 +1,5 @@
-// Numbers of the operands of a pipeline's programs, by which a frame says where they lie. What plays the same part in
-// several plans has the same number in all of them, so that the table of a frame does not grow with each plan.
+// Numbers of the operands of a pipeline's programs, by which a frame finds their places. Operands of the same role have
+// the same number in all plans, so that the table of a frame does not grow with each plan.
 #pragma once
 #include <map>
 #include <mutex>
@@ -11,15 +11,15 @@ class OperandNumbers {
   public:
     enum class Kind {
         Operator,  // temporary tensors of an operator, which is the owner
-        Constant,  // what passes compute for the plans of a stage
-        Storage,   // what passes make like another operand
-        Scratch    // of the steps of a stage
+        Constant,  // tensors that passes compute for the plans of a stage
+        Storage,   // tensors that passes make like another operand
+        Scratch    // scratch of the steps of a stage
     };
 
     // Numbers below `first` belong to the tensors of the graph.
     explicit OperandNumbers(int first) : end_(first) {}
-    // Of the n-th such operand of an owner in a stage. Pipelines of several sessions may have the same numbers and ask
-    // at the same time.
+    // The number of an owner's n-th operand of a kind in a stage. Pipelines of several sessions may share the numbers
+    // and call this at the same time.
     int of(Kind kind, int stage, int owner, int n) {
         const std::lock_guard lock(mutex_);
         const auto [found, added] = numbers_.emplace(std::tuple{kind, stage, owner, n}, end_);

@@ -1,4 +1,4 @@
-// Tensors as a plan's text shows them.
+// Describes tensors in a plan's text.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace mnnc {
 
-// Name, type, shape, the mark of coordinates, and the storage where it is not row-major on the host.
+// Name, type, shape, the mark of coordinates, and the storage unless it is row-major on the host.
 inline std::string operandText(const Operand& tensor) {
     std::string text = format("%s %s %s%s", tensor.name.empty() ? "_" : tensor.name.c_str(), dataTypeName(tensor.type),
                               tensor.shape.text().c_str(), tensor.wide ? " in 32 bits" : "");
@@ -17,7 +17,7 @@ inline std::string operandText(const Operand& tensor) {
     return text;
 }
 
-// What `text` makes of each tensor, separated by commas.
+// Joins the results of `text` for all tensors with commas.
 template <typename Text>
 std::string joined(const std::vector<Operand*>& tensors, const Text& text) {
     std::string list;

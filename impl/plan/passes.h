@@ -1,4 +1,4 @@
-// The passes over the commands of a stage and then over the steps that the commands become, in the order in which they
+// The passes over the commands of a stage, and then over the steps that the commands become, in the order in which they
 // run. A pass is one function in one file, which is named after it.
 #pragma once
 #include <functional>
@@ -13,74 +13,74 @@ namespace mnnc {
 
 struct PlanContext {
     const Backend& backend;  // the wanted one
-    const Backend& cpu;      // takes what that does not; the same where the CPU is wanted
+    const Backend& cpu;      // computes what the wanted backend does not; the same object where the CPU is wanted
     // A new tensor with the shape, type and format of `like`, which lives as long as the plan.
     std::function<Operand*(const Operand& like)> temporary;
     // Whether a later stage, a branch or a loop reads a tensor as coordinates (NetGraph::coordinates). Null: none does.
     std::function<bool(const Operand*)> isCoordinate = nullptr;
-    // Whether something else than this plan makes a tensor (StepContext::isFromOutside). Null: nothing does.
+    // Whether something other than this plan produces a tensor (StepContext::isFromOutside). Null: nothing does.
     std::function<bool(const Operand*)> isFromOutside = nullptr;
 
     // The wanted backend where it has memory of its own, else null.
     const Backend* device() const noexcept { return &backend == &cpu ? nullptr : &backend; }
 };
 
-// One of the two functions is there.
+// Exactly one of the two functions is set.
 struct Pass {
     const char* name;
     void (*overCommands)(CommandGraph& graph, const PlanContext& context);
     void (*overSteps)(StepPlan& plan, const StepContext& context) = nullptr;
 };
 
-// Those over commands come first.
+// Passes over commands come first.
 std::span<const Pass> passes();
 
-// Called with the name of each pass and the plan as text after it; "" before the first one.
+// Called with the name of each pass and the plan as text after it; the name is "" before the first pass.
 using PassObserver = std::function<void(const char* pass, const std::string& text)>;
 void runPasses(CommandGraph& graph, const PlanContext& context, const PassObserver& observer);
 void runPasses(StepPlan& plan, const StepContext& context, const PassObserver& observer);
 
 // PReLU that was written as a comparison, a choice and a product becomes one command.
 void recognisePRelu(CommandGraph& graph, const PlanContext& context);
-// Tensors that the model gives a scale for are kept in int8: decides which commands run over int8 tensors, and inserts
-// the conversions between float and int8.
+// Keeps tensors that have a scale in the model in int8: decides which commands run over int8 tensors, and inserts the
+// conversions between float and int8.
 void quantize(CommandGraph& graph, const PlanContext& context);
-// Rasters that read the results of others read their sources instead, and the others disappear: a concatenation, a
-// transposition and the slices of it become slices that read what was concatenated.
+// Rasters that read the results of others read their sources instead, and the others disappear: slices of a transposed
+// concatenation become slices of the tensors that were concatenated.
 void composeRasters(CommandGraph& graph, const PlanContext& context);
-// Averages over a map that was padded with zeros count padding of their own.
+// Averages over a map that was padded with zeros count their own padding instead.
 void foldPadding(CommandGraph& graph, const PlanContext& context);
 // Activations that were written as arithmetic (hard-swish, SiLU) become one unary command.
 void recogniseActivations(CommandGraph& graph, const PlanContext& context);
 // Layer normalisation that was written with single operators becomes one command, where the backend computes it.
 void recogniseNorms(CommandGraph& graph, const PlanContext& context);
-// Matrix products read their operands where the Rasters before them would have copied them from.
+// Matrix products read their operands directly from the sources of the Rasters before them.
 void foldOperandRasters(CommandGraph& graph, const PlanContext& context);
-// Additions and activations behind a command become its epilogue, where the backend computes them there.
+// Additions and activations after a command become its epilogue, where the backend computes them there.
 void fusePostOps(CommandGraph& graph, const PlanContext& context);
 // Attention that was written with single operators becomes one command, where the backend computes it.
 void recogniseAttention(CommandGraph& graph, const PlanContext& context);
-// Decides which backend is to run each command and how operands are stored. It inserts nothing: a conversion follows
-// where the consumer's choice is not the storage of an operand.
+// Decides which backend should run each command and how operands are stored. It inserts nothing: a conversion follows
+// where an operand is stored in another way than its consumer has chosen.
 void assignStorage(CommandGraph& graph, const PlanContext& context);
 // Groups of commands that the backend computes at once (Backend::patterns) become one command each.
 void fuseComposites(CommandGraph& graph, const PlanContext& context);
-// Tensors that hold coordinates are marked, so that a device which stores floats in 16 bits keeps all of theirs.
+// Marks tensors that hold coordinates, so that a device that stores floats in 16 bits keeps all of their bits.
 void keepCoordinates(CommandGraph& graph, const PlanContext& context);
-// Convolutions that have the same constant as their weights get one algorithm, where one packing of them is worth more
-// than the best algorithm for each.
+// Convolutions that share a constant as their weights use one algorithm, where one packed form of the weights is worth
+// more than the best algorithm for each.
 void sharePackings(CommandGraph& graph, const PlanContext& context);
 
-// Commands become steps: makes their executions over operands in the planned storage, and inserts conversions and
-// copies. What a device turns out to refuse while its execution is made goes to the CPU.
+// Commands become steps: makes executions over operands in the planned storage, and inserts conversions and copies.
+// Commands that a device refuses while their execution is made go to the CPU.
 void assignBackends(StepPlan& plan, const StepContext& context);
 // Concatenations disappear where the producers of their parts can write into the result.
 void elideCopies(StepPlan& plan, const StepContext& context);
-// Executions that may write where they read do so, where no later step reads that input.
+// Executions that may write over their input do so, where no later step reads that input.
 void computeInPlace(StepPlan& plan, const StepContext& context);
-// Tensors and scratch get memory by their lifetimes.
+// Tensors and scratch get memory according to their lifetimes.
 void planMemory(StepPlan& plan, const StepContext& context);
-// Constants go to the device, and steps that it runs without the host in between become one.
+// Constants go to the device, and device steps without a step of the host between them become one.
 void recordDeviceSteps(StepPlan& plan, const StepContext& context);
 
 }  // namespace mnnc

@@ -1,5 +1,4 @@
-// Where the tensors and the scratch of a plan lie in the memory of their stage, so that a plan can move to other
-// memory.
+// The places of a plan's tensors and scratch in the memory of their stage, so that a plan can move to other memory.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -16,7 +15,7 @@ namespace mnnc {
 enum class MemoryBlock { Arena, Constants, Uploads, Downloads };
 constexpr size_t kMemoryBlocks = 4;
 
-// How many bytes of each kind a plan needs.
+// The number of bytes of each kind that a plan needs.
 struct MemoryNeeds {
     int64_t host = 0;
     std::array<int64_t, kMemoryBlocks> blocks = {};
@@ -25,7 +24,7 @@ struct MemoryNeeds {
     int64_t of(MemoryBlock block) const noexcept { return blocks[static_cast<size_t>(block)]; }
 };
 
-// Memory that meets them.
+// Memory that meets the needs.
 struct MemoryBases {
     char* host = nullptr;
     std::array<DeviceBlock*, kMemoryBlocks> blocks = {};
@@ -37,7 +36,7 @@ struct MemoryBases {
 struct Placement {
     int operand = 0;
     int64_t bytes = 0;
-    bool onHost = true;       // in the host's arena; else in `block`
+    bool onHost = true;       // in the host's arena; otherwise in `block`
     bool hostSeesIt = false;  // in a block that the host and the device exchange
     MemoryBlock block = MemoryBlock::Arena;
     int64_t offset = 0;
@@ -49,7 +48,7 @@ struct Placement {
 struct PlacedView {
     int operand, root;
     int64_t offset;      // bytes
-    const void* values;  // of a constant root; else null
+    const void* values;  // set for a constant root; else null
 };
 
 std::vector<PlacedView> placedViews(std::span<Operand* const> views);

@@ -1,4 +1,4 @@
-// The pass plan-memory: tensors get memory by their lifetimes.
+// The pass plan-memory: gives tensors memory according to their lifetimes.
 #include <algorithm>
 #include <set>
 #include <unordered_map>
@@ -26,7 +26,7 @@ struct Arena {
     }
 };
 
-// Memory that lives as long as the plan, one range per tensor.
+// Places tensors that live as long as the plan, one range each.
 void placeFixed(StepPlan& plan, const std::vector<Operand*>& tensors, MemoryBlock kind, const StepContext& context) {
     if (tensors.empty()) return;
     const int64_t alignment = std::max<int64_t>(64, context.device->alignment());
@@ -40,7 +40,7 @@ void placeFixed(StepPlan& plan, const std::vector<Operand*>& tensors, MemoryBloc
     plan.needs.of(kind) = bytes;
 }
 
-// Memory of tensors and scratch of executions by lifetimes, for the host and for the device.
+// Assigns memory to tensors and scratch by lifetimes, for the host and for the device.
 class Lifetimes {
   public:
     Lifetimes(StepPlan& plan, const StepContext& context) : plan_(plan), context_(context) {
@@ -93,7 +93,7 @@ class Lifetimes {
         }
     }
 
-    // The tensor is read in this step.
+    // Records that the step reads the tensor.
     void extend(const Operand* tensor, int step) {
         const Operand* root = rootOf(tensor);
         const auto found = requestOf_.find(root);
@@ -105,11 +105,11 @@ class Lifetimes {
     StepPlan& plan_;
     const StepContext& context_;
     Arena arenas_[2];       // host, device
-    std::set<int> placed_;  // operands that have memory already
+    std::set<int> placed_;  // operands that already have memory
     std::unordered_map<const Operand*, size_t> requestOf_;
 };
 
-// In a damaged graph an input may be made by an operator as well.
+// In a damaged graph an operator may also write an input.
 void checkOperands(const StepPlan& plan, const StepContext& context) {
     std::set<int> placed;
     for (const Placement& placement : plan.placements) placed.insert(placement.operand);
@@ -126,7 +126,7 @@ void checkOperands(const StepPlan& plan, const StepContext& context) {
     }
 }
 
-// Steps of the host read constants where they are.
+// Steps of the host read constants in place.
 void collectKnown(StepPlan& plan) {
     for (const Step& step : plan.steps) {
         if (step.onDevice) continue;

@@ -1,5 +1,5 @@
-// The tensors of one plan, by their numbers: those of the graph that its operators read or make, those between the
-// commands of an operator, and those that passes make.
+// The tensors of one plan by number: those of the graph that its operators read or write, those between the commands of
+// an operator, and those that passes add.
 #pragma once
 #include <memory>
 #include <unordered_map>
@@ -14,8 +14,8 @@ class PlanTensors {
   public:
     using Shared = std::shared_ptr<Operand>;
 
-    // A tensor by its number. Where the plan has one of that number (a damaged graph makes some twice), that becomes
-    // it.
+    // Adds a tensor by its number. It replaces a tensor with the same number, because a damaged graph may produce a
+    // tensor twice.
     Operand* add(Operand tensor) {
         Shared& shared = tensors_[tensor.number];
         if (shared)
@@ -24,20 +24,20 @@ class PlanTensors {
             shared = std::make_shared<Operand>(std::move(tensor));
         return shared.get();
     }
-    // Null: there is none of that number.
+    // null: no tensor has that number
     Operand* find(int number) const noexcept {
         const auto found = tensors_.find(number);
         return found == tensors_.end() ? nullptr : found->second.get();
     }
-    // each(operand) for all operands, in any order.
+    // Calls each(operand) for all operands, in any order.
     template <typename Each>
     void forEach(Each&& each) const {
         for (const auto& [number, operand] : tensors_) each(std::as_const(*operand));
     }
-    // Keeps a tensor of the plan for longer than the plan.
+    // A reference that keeps a tensor alive for longer than the plan.
     Shared keep(int number) const { return tensors_.at(number); }
 
-    // The n-th tensor that passes make like another one of the plan, without contents.
+    // Adds the n-th tensor that passes make like another one of the plan, without contents.
     Operand* addLike(const Operand& like, OperandNumbers& numbers, int stage) {
         Operand tensor;
         tensor.name = like.name;
@@ -49,7 +49,8 @@ class PlanTensors {
         originals_[tensor.number] = like.number;
         return add(std::move(tensor));
     }
-    // The number of the tensor that one was made like, again and again; its own where it was made like none.
+    // Follows addLike() back to the first tensor and returns its number; the own number of a tensor that was added
+    // otherwise.
     int original(int number) const {
         for (auto at = originals_.find(number); at != originals_.end(); at = originals_.find(number))
             number = at->second;

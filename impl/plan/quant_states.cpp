@@ -1,13 +1,13 @@
-// Scales of tensors, and how operators that keep values pass them on.
+// Determines scales of tensors, and passes them on through operators that keep values.
 #include "plan/quant_states.h"
 
 namespace mnnc {
 
 namespace {
 
-constexpr int kRounds = 3;  // of propagation, as the reference does it
+constexpr int kRounds = 3;  // rounds of propagation, as in the reference
 
-// Values pass these unchanged, or nearly.
+// Whether values pass the command unchanged, or nearly so.
 bool carriesScale(const Command& command) {
     if (command.outputs.size() != 1 || command.inputs.empty()) return false;
     for (const Operand* input : command.inputs)

@@ -1,4 +1,4 @@
-// What the pass quantize knows about tensors: their scales, and in which forms their values are there.
+// The knowledge of the pass quantize about tensors: their scales, and the forms in which their values exist.
 #pragma once
 #include <unordered_map>
 #include <vector>
@@ -9,21 +9,21 @@ namespace mnnc {
 
 struct QuantState {
     TensorQuant quant;
-    // What the values were before Rasters moved them about: one scale, or several (unknown).
+    // The scale that the values had before Rasters moved them; unknown where there were several.
     TensorQuant origin;
-    bool hasOneProducer = true;  // or none
-    bool inFloat = true;         // its own memory holds its values
-    Operand* int8 = nullptr;     // and this one the same as int8
+    bool hasOneProducer = true;  // one producer at most
+    bool inFloat = true;         // the tensor's own memory has the values as floats
+    Operand* int8 = nullptr;     // a tensor with the same values as int8
 };
 
 class QuantStates {
   public:
     using Ids = std::vector<CommandGraph::Id>;
 
-    // The tensors of these commands.
+    // Adds the tensors of these commands.
     void note(const CommandGraph& graph, const Ids& ids);
     bool any() const { return any_; }
-    // Scales known on one side of operators that keep values do for the other. Then origins begin.
+    // Passes scales through operators that keep values, in both directions. Then sets the origins.
     void propagate(const CommandGraph& graph, const Ids& ids);
     void followOrigins(const Command& raster);
 

@@ -63,7 +63,7 @@ class Quantization {
                 for (const Operand* input : command.inputs)
                     if (!(input->shape == command.outputs[0]->shape)) return false;
                 break;
-            case OpType::Raster:  // several in a row are one to the reference
+            case OpType::Raster:  // the reference sees consecutive Rasters as one
                 if (!states_[command.outputs[0]].origin.sameStep(out)) return false;
                 break;
             case OpType::Pooling:
@@ -79,7 +79,7 @@ class Quantization {
         return context_.backend.canQuantize(command);
     }
 
-    // An activation between operators of floats needs no codes.
+    // Clears activations between operators of floats, which gain nothing from codes.
     void leaveLoneActivations() {
         const auto computesCodes = [&](Id id) { return computesCodes_.count(id) > 0; };
         for (const Id id : ids_) {
@@ -92,7 +92,8 @@ class Quantization {
         }
     }
 
-    // The commands that compute over codes although the reference's do not, or do with other roundings.
+    // Finds the commands that compute over codes although the reference computes them in floats or rounds in other
+    // places.
     void findGroups() {
         CodeQuery query;
         query.quantOf = [&](const Operand* tensor) {
@@ -112,13 +113,14 @@ class Quantization {
             if (groupOf_.count(ids_[i]) > 0) passScaleBack(ids_[i]);
     }
 
-    // A unary operator is a table there, too, and a copy between two scales goes through floats with the same results.
+    // The reference also computes a unary operator by a table, and a copy between two scales through floats with the
+    // same results.
     bool isLikeReference(const CodeGroup& group) const {
         const OpType type = graph_.command(group.members[0]).type;
         return group.members.size() == 1 && (type == OpType::UnaryOp || type == OpType::Raster);
     }
 
-    // What is made for a command that only moves codes is rounded once, to that one's scale.
+    // The input of a command that only moves codes takes the scale of that command, so that it is rounded only once.
     void passScaleBack(Id id) {
         const Command& command = graph_.command(id);
         if (!movesCodes(command)) return;
@@ -139,7 +141,7 @@ class Quantization {
         return state.int8;
     }
 
-    // The values of codes that the net has itself need no conversion back.
+    // Codes that the net itself contains need no conversion back.
     void takeCodes(const Command& command) {
         if (command.type != OpType::Int8ToFloat || command.outputs.size() != 1) return;
         Operand *codes = command.inputs[0], *values = command.outputs[0];
@@ -148,7 +150,7 @@ class Quantization {
             states_[values].int8 = codes;
     }
 
-    // Whether the conversion goes by this step.
+    // Whether the command converts with this scale.
     static bool means(const Command& command, const TensorQuant& quant) {
         const auto* params = command.paramsIf<QuantCastParams>();
         return !params ||
@@ -176,7 +178,7 @@ class Quantization {
         graph_.insertBefore(id, conversion(type, from, to), static_cast<double>(to->elements()));
     }
 
-    // The codes of a tensor, converted before the command where they are missing.
+    // The codes of a tensor; inserts a conversion before the command where they do not exist yet.
     Operand* codesBefore(Id id, Operand* input) {
         const bool missing = !states_[input].int8;
         Operand* int8 = int8Of(input);
@@ -184,7 +186,7 @@ class Quantization {
         return int8;
     }
 
-    // The same by another scale.
+    // The same for another scale.
     Operand* codesBefore(Id id, Operand* input, const TensorQuant& quant) {
         Operand* codes = codesBefore(id, input);
         if (codes->quant.sameStep(quant)) return codes;
@@ -222,8 +224,8 @@ class Quantization {
         replaceMembers(graph_, group.members, std::move(command));
     }
 
-    // The reference rounds averages down. Where all operators are computed as there, the bits are its own; elsewhere
-    // the nearest code makes a smaller error.
+    // The reference rounds averages down. Where all operators are computed as in the reference, the bits are the same;
+    // elsewhere the nearest code has a smaller error.
     void roundAverage(Command& command) const {
         const auto* pool = command.paramsIf<PoolParams>();
         if (!roundsAverages_ || !pool || !pool->average) return;
@@ -266,7 +268,7 @@ class Quantization {
     const PlanContext& context_;
     std::vector<Id> ids_;
     QuantStates states_;
-    std::unordered_set<Id> computesCodes_;  // like the reference
+    std::unordered_set<Id> computesCodes_;  // as the reference does
     std::vector<CodeGroup> groups_;
     std::unordered_map<Id, const CodeGroup*> groupOf_;
     bool roundsAverages_ = false;

@@ -8,13 +8,13 @@ namespace mnnc {
 
 namespace {
 
-// A Raster that copies everything in order costs nothing: the output becomes another view of the input.
+// A Raster that copies all elements in order needs no step: the output becomes another view of the input.
 std::optional<RasterView> wholeView(const Command& command, const ViewRules& rules) {
     const Operand &input = *command.inputs[0], &output = *command.outputs[0];
     if (elementBytes(input.type) != elementBytes(output.type) || input.elements() != output.elements() ||
         !isIdentity(command.regions, output.elements()))
         return {};
-    // On a device the type decides the width of an element.
+    // On a device the type determines the width of an element.
     if (input.onDevice && (input.type == DataType::Float32) != (output.type == DataType::Float32)) return {};
     RasterView view{input, 0};
     const bool toHost = input.onDevice && rules.isLiveOut(&output);
@@ -23,11 +23,11 @@ std::optional<RasterView> wholeView(const Command& command, const ViewRules& rul
     return view;
 }
 
-// A contiguous slice becomes a view. On the host only: on a device each view would need an upload of its own.
+// A contiguous slice becomes a view on the host only: on a device each view would need an upload of its own.
 std::optional<RasterView> rangeView(const Command& command, const ViewRules& rules) {
     if (rules.hasDevice || command.regions.size() != 1) return {};
     Operand input = *command.inputs[0], output = *command.outputs[0];
-    // What is read after the stage stays as it is when the caller fills the input again.
+    // A live-out tensor must keep its values when the caller fills the input again.
     if (rules.isLiveOut(command.outputs[0]) && rules.liesOutside(command.inputs[0])) return {};
     if (input.channelBlock > 1 && packsToItself(input, input.channelBlock) &&
         !(canPackOnHost(output) && packsToItself(output, input.channelBlock)))
@@ -65,7 +65,7 @@ int64_t subrangeOffset(const Operand& whole, const Operand& part, const Region& 
     if (part.plane() != plane || offset % plane != 0) return -1;
     const int64_t n = offset / plane / channels, first = offset / plane % channels;
     if (first == 0 && part.shape[1] == channels) return n * roundUp(channels, channelBlock) * plane * bytes;
-    // A block of channels belongs to one tensor alone.
+    // A block of channels must not mix two tensors.
     const int64_t end = first + part.shape[1];
     if (part.batch() != 1 || first % channelBlock != 0 || (end % channelBlock != 0 && end != channels)) return -1;
     return (n * roundUp(channels, channelBlock) + first) * plane * bytes;

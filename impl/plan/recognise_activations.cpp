@@ -9,7 +9,7 @@ namespace {
 
 using Id = CommandGraph::Id;
 
-// The last of `steps` becomes y = f(x) and takes over the work of the others.
+// Turns the last of `steps` into y = f(x), which takes over the work of the others.
 void becomeUnary(CommandGraph& graph, const std::vector<Id>& steps, Operand* x, int code) {
     auto params = std::make_shared<UnaryParams>();
     params->code = code;

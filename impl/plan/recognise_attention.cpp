@@ -1,5 +1,5 @@
 // The pass recognise-attention: the operators with which nets write softmax(scale q k^T + mask) v become one command,
-// which never has a matrix of all scores. The heads of queries, keys, values and results stay where they lie.
+// which never stores a matrix of all scores. The heads of queries, keys, values and results stay in place.
 #include <algorithm>
 #include <climits>
 #include <cmath>
@@ -20,10 +20,10 @@ namespace {
 
 using Id = CommandGraph::Id;
 
-// Heads of all batches whose places are compared one by one.
+// Limit on the heads of all batches, whose places are compared one by one.
 constexpr int64_t kMostHeads = 1 << 16;
-// Backends sum a score at once. Longer sums over channels of few keys (attention between channels) are faster as
-// products that block them, and have few scores.
+// Backends compute a score in one sum. Long sums over channels with few keys (attention between channels) are faster as
+// blocked products, and have few scores.
 constexpr int kLongSum = 512;
 
 bool isProduct(const Command& command) {
@@ -31,18 +31,18 @@ bool isProduct(const Command& command) {
 }
 
 struct FoundAttention {
-    std::vector<Id> members;  // in the order in which they run
-    Command command;          // in place of them
+    std::vector<Id> members;  // in execution order
+    Command command;          // replaces them
 };
 
 // Walks from the product of queries and keys to the result: factors, sums with masks and Selects, each of which reads
-// the result of the one before, Softmax over the keys, the product with the values. Scores and the result may be the
-// transposition of what the command computes, with keys in rows. Among the members are Rasters that the operands can be
-// read through and the result written through, and factors of queries and keys. Nothing where the net computes
-// something else, or steps do not reach an operand.
+// the result of the one before, Softmax over the keys, and the product with the values. Scores and the result may be
+// transposed, with keys in rows. Rasters through which the operands can be read or the result written become members
+// too, and so do factors of queries and keys. The result is empty where the net computes something else, or steps
+// cannot describe an operand.
 class Reader {
   public:
-    // `mayTake`: whether a command may be a member.
+    // `mayTake`: whether a command may become a member.
     Reader(const CommandGraph& graph, const std::function<bool(Id)>& mayTake)
         : graph_(graph), mayTake_(mayTake), scores_(graph, mayTake, members_) {}
 
@@ -67,7 +67,7 @@ class Reader {
         return id != CommandGraph::kNone && mayTake_(id) && command(id).outputs[0]->type == DataType::Float32;
     }
 
-    // The next Softmax that the results of a product reach; the commands before it.
+    // The next Softmax that the results of a product reach, and the commands before it.
     Id softmaxBehind(Id product, std::vector<Id>& between) const {
         for (Id id = graph_.onlyConsumer(product); isPart(id); id = graph_.onlyConsumer(id)) {
             const OpType type = command(id).type;
@@ -82,7 +82,7 @@ class Reader {
         return command.views.empty() ? OperandView::of(command.inputs[operand]->shape) : command.views[operand];
     }
 
-    // Reads an operand of a product through the Rasters before it and, with `factor`, through factors.
+    // Follows an operand of a product through the Rasters before it and, with `factor`, through factors.
     HeadMatrices follow(HeadMatrices operand, Id reader, float* factor) {
         for (Id id = graph_.exclusiveProducer(operand.tensor, reader); isPart(id);
              id = graph_.exclusiveProducer(operand.tensor, reader)) {
@@ -108,7 +108,7 @@ class Reader {
         return operand;
     }
 
-    // The operands of a product as matrices, as they are multiplied; false where there are none, or too many.
+    // The operands of a product as matrices; returns false where there are none, or too many.
     bool operandsOf(const Command& product, HeadMatrices& a, HeadMatrices& b, Shape& batch) const {
         const OperandView left = viewOf(product, 0), right = viewOf(product, 1);
         if (left.shape.rank() < 2 || right.shape.rank() < 2) return false;
@@ -150,7 +150,7 @@ class Reader {
 
     bool readValues(Id softmax) {
         Id id = graph_.onlyConsumer(softmax);
-        std::vector<Id> moves;  // Rasters between
+        std::vector<Id> moves;  // Rasters on the way
         for (; isPart(id) && command(id).type == OpType::Raster; id = graph_.onlyConsumer(id)) moves.push_back(id);
         if (!isPart(id) || !isProduct(command(id))) return false;
         const Command& product = command(id);
@@ -159,7 +159,7 @@ class Reader {
         HeadMatrices left, right;
         Shape batch;
         if (product.inputs[isLeft ? 1 : 0] == made || !operandsOf(product, left, right, batch)) return false;
-        // From here on with the queries in rows: weights [queries, keys], values [keys, depth].
+        // From here on the queries are in rows: weights [queries, keys], values [keys, depth].
         HeadMatrices weights = isLeft ? std::move(left) : right.transposed();
         HeadMatrices values = isLeft ? std::move(right) : left.transposed();
         for (size_t i = moves.size(); i > 0; --i) {
@@ -182,7 +182,7 @@ class Reader {
         return placeResult(isLeft ? out : out.transposed(), id);
     }
 
-    // The result goes where the Rasters behind the product move it.
+    // Writes the result directly to the place where the Rasters after the product move it.
     bool placeResult(HeadMatrices out, Id product) {
         for (Id id = graph_.onlyConsumer(product); isPart(id); id = graph_.onlyConsumer(id)) {
             const std::optional<HeadMatrices> moved = out.writtenThrough(command(id));
@@ -207,14 +207,14 @@ class Reader {
         for (Operand* operand : scores_.operands()) found.command.inputs.push_back(operand);
         found.command.outputs = last.outputs;
         found.command.params = std::move(form_);
-        // The inputs may not be written again before the last member runs.
+        // The inputs must not be overwritten before the last member runs.
         for (const Operand* input : found.command.inputs)
             if (graph_.producerCount(input) > 1) return {};
         found.members = std::move(members_);
         return found;
     }
 
-    // How many neighbouring heads have the same keys and values, everywhere.
+    // The number of neighbouring heads that have the same keys and values throughout.
     static int sharedHeads(const AttentionLayout& args) {
         const auto isSame = [&](size_t a, size_t b) {
             return args.k.heads[a] == args.k.heads[b] && args.v.heads[a] == args.v.heads[b];
@@ -240,7 +240,7 @@ class Reader {
 
 void recogniseAttention(CommandGraph& graph, const PlanContext& context) {
     std::unordered_set<Id> taken;
-    // As far as it can be seen of the command itself.
+    // Judges by the command alone.
     const std::function<bool(Id)> mayTake = [&](Id id) {
         if (graph.isControl(id) || taken.contains(id)) return false;
         const Command& command = graph.command(id);

@@ -22,8 +22,8 @@ class NormReader {
   public:
     explicit NormReader(const CommandGraph& graph) : graph_(graph) {}
 
-    // The normalisation whose difference from the mean this command makes; nothing where the net computes something
-    // else.
+    // The normalisation that begins with this command, the difference from the mean; empty where the net computes
+    // something else.
     std::optional<Command> read(Id difference) {
         x_ = isBinary(difference, kBinarySub) ? command(difference).inputs[0] : nullptr;
         if (!x_ || !(command(difference).outputs[0]->shape == x_->shape)) return {};
@@ -37,7 +37,7 @@ class NormReader {
         readScaleAndShift(quotient);
         return result();
     }
-    // The commands that it replaces, the last one at the end.
+    // The replaced commands, the last one at the end.
     const std::vector<Id>& members() const { return members_; }
 
   private:
@@ -98,7 +98,7 @@ class NormReader {
         return quotient;
     }
 
-    // Factors and terms for each element of the normalised axes become part of the command.
+    // Makes factors and terms for each element of the normalised axes part of the command.
     void readScaleAndShift(Id last) {
         const Id product = graph_.onlyConsumer(last);
         if (isBinary(product, kBinaryMul) && readVector(product, last, gamma_)) last = product;
@@ -116,7 +116,7 @@ class NormReader {
         members_.push_back(id);
         return true;
     }
-    // Whether a shape that is broadcast to the input's has the extents of the axes and 1 elsewhere.
+    // Whether a shape that is broadcast to the input's has the extents of the axes, and 1 elsewhere.
     bool liesAlongAxes(const Shape& shape) const {
         const int lead = x_->shape.rank() - shape.rank();
         for (int axis = 0; axis < x_->shape.rank(); ++axis) {
@@ -136,7 +136,7 @@ class NormReader {
         params->gamma = std::move(gamma_);
         params->beta = std::move(beta_);
         std::sort(members_.begin(), members_.end(), [&](Id a, Id b) { return graph_.runsBefore(a, b); });
-        if (graph_.producerCount(x_) > 1) return {};  // it will be read later than before
+        if (graph_.producerCount(x_) > 1) return {};  // the new command reads it later than the old ones did
         Command norm;
         norm.type = OpType::LayerNorm;
         norm.name = command(members_.back()).name;

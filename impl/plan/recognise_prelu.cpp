@@ -1,6 +1,6 @@
 // The pass recognise-prelu: x * (x < 0 ? slope : 1), with a slope for each channel or one for all, as the converter
-// writes ONNX's PRelu. It runs before scales are looked at, because the condition and the broadcast slopes have none
-// that mean anything.
+// writes ONNX's PRelu. It runs before passes use scales, because the condition and the broadcast slopes have none that
+// mean anything.
 #include <optional>
 
 #include "ops/activation.h"
@@ -22,8 +22,8 @@ bool isNumber(const Operand& tensor, float value) {
            *tensor.known<float>() == value;
 }
 
-// Whether a Raster makes a tensor of the same shape as x, in which each channel of x has one element of the Raster's
-// input, which is a constant with as many elements, or everything the only one.
+// Whether a Raster produces a tensor of x's shape by broadcasting a constant: one element for each channel of x, or a
+// single element for everything.
 bool broadcastsChannels(const Command& raster, const Operand& x) {
     const Operand &from = *raster.inputs[0], &to = *raster.outputs[0];
     const int axis = channelAxis(x);
@@ -76,8 +76,7 @@ class PReluFinder {
     }
 
   private:
-    // The command that makes a tensor of the same values and shape, behind Rasters that only copy; kNone: there is
-    // none.
+    // The producer of a tensor of the same values and shape, before Rasters that only copy; kNone: there is none.
     Id origin(Operand*& tensor) {
         for (Id id = graph_.producer(tensor); id != CommandGraph::kNone; id = graph_.producer(tensor)) {
             if (graph_.isControl(id)) break;
@@ -111,7 +110,7 @@ class PReluFinder {
         return {};
     }
 
-    // Whether a condition is that x is negative, or that it is positive; either may take 0 along.
+    // Whether a condition says that x is negative, or that it is positive; either may include 0.
     bool compares(Operand* condition, Operand* x, bool negative) {
         const Id comparison = origin(condition);
         if (comparison == CommandGraph::kNone || graph_.command(comparison).type != OpType::BinaryOp) return false;
@@ -124,7 +123,7 @@ class PReluFinder {
         return sourceOf(command.inputs[0]) == sourceOf(x);
     }
     const Operand* sourceOf(Operand* tensor) {
-        const std::vector<Id> steps = steps_;  // what makes x stays
+        const std::vector<Id> steps = steps_;  // the producers of x stay in the graph
         origin(tensor);
         steps_ = steps;
         return tensor;
@@ -151,7 +150,7 @@ class PReluFinder {
     }
 
     CommandGraph& graph_;
-    std::vector<Id> steps_;  // that nothing may read afterwards, those that read others first
+    std::vector<Id> steps_;  // their results may have no other consumer; readers come first
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The pass record-device-steps: what a device runs without the host in between becomes one step.
+// The pass record-device-steps: device steps without a step of the host between them become one step.
 #include <algorithm>
 #include <set>
 
@@ -7,8 +7,8 @@
 
 namespace mnnc {
 
-// Each maximal run of device steps becomes one step. The host's part of an upload comes before its run: what the run
-// itself downloads can only be uploaded in a later one.
+// Each maximal sequence of device steps becomes one step. The host's part of an upload comes before the sequence: a
+// tensor that the sequence downloads can only be uploaded again in a later one.
 void recordDeviceSteps(StepPlan& plan, const StepContext& context) {
     if (!context.device) return;
     std::vector<Step> grouped;

@@ -1,4 +1,4 @@
-// The text of a plan's steps.
+// Writes the steps of a plan as text.
 #include "plan/step_plan.h"
 
 #include <unordered_map>
@@ -10,7 +10,7 @@ namespace mnnc {
 
 namespace {
 
-// Where operands lie in the host's arena.
+// Offsets of operands in the host's arena.
 using ArenaOffsets = std::unordered_map<int, int64_t>;
 
 ArenaOffsets offsetsOf(const StepPlan& plan) {
@@ -20,7 +20,7 @@ ArenaOffsets offsetsOf(const StepPlan& plan) {
     return offsets;
 }
 
-// An operand with its storage: a view of another one, its place in the arena.
+// An operand with its storage, its root if it is a view, and its place in the arena.
 std::string storedText(const Operand& tensor, const ArenaOffsets& offsets) {
     std::string text = operandText(tensor);
     if (tensor.aliasOf)

@@ -14,7 +14,7 @@ Storage storageOf(const Operand& tensor) {
     return {tensor.channelBlock, tensor.onDevice, tensor.onDevice && tensor.wide};
 }
 
-// The earliest tensor of the same bytes, channels and storage.
+// The earliest tensor with the same bytes, channels and storage.
 Operand* canonical(Operand* tensor) {
     while (tensor->aliasOf && storageOf(*tensor->aliasOf) == storageOf(*tensor) &&
            tensor->aliasOf->type == tensor->type && sameChannels(*tensor, *tensor->aliasOf))
@@ -50,17 +50,17 @@ Operand* StorageConversions::findConverted(Operand* source, Storage storage) con
 // wide: with all bits that the host has.
 Operand* StorageConversions::findOnDevice(Operand* source, bool wide) const {
     if (source->onDevice) return source;
-    // What came from the device has no more bits than it had there.
+    // A tensor that came from the device has no more bits than it had there.
     if (std::find(plan_.downloads.begin(), plan_.downloads.end(), source) != plan_.downloads.end()) wide = false;
     for (auto it = converted_.lower_bound({source, {0}}); it != converted_.end() && it->first.first == source; ++it)
         if (it->first.second.onDevice && (!wide || it->first.second.wide)) return it->second;
     return nullptr;
 }
 
-// What the device has of the bytes that a host tensor shares with others, as this tensor sees them.
+// A view of this tensor's shape over a device copy of the same bytes, which another host tensor may have caused.
 Operand* StorageConversions::viewOnDevice(Operand* tensor, bool wide) {
     for (Operand* other = tensor->aliasOf; other; other = other->aliasOf) {
-        // On a device the type decides the width of an element.
+        // On a device the type determines the width of an element.
         if ((other->type == DataType::Float32) != (tensor->type == DataType::Float32)) return nullptr;
         if (Operand* there = findOnDevice(other, wide)) return view(convert(there, {1, true, there->wide}), *tensor, 1);
     }
@@ -104,7 +104,7 @@ Operand* StorageConversions::convert(Operand* tensor, Storage wanted) {
     return shaped(result);
 }
 
-// Two storages of one place.
+// Adds a step that changes the storage on one side, the host or the device.
 void StorageConversions::changeStorage(Operand* from, Operand* to) {
     Command command;
     command.name = from->name + "_storage";
@@ -128,7 +128,7 @@ void StorageConversions::changeStorage(Operand* from, Operand* to) {
     insert(std::move(execution), std::move(made), std::move(command));
 }
 
-// On the device what is not recorded yet, on the host an execution.
+// On the device the execution is not recorded yet; on the host it is complete.
 void StorageConversions::insert(std::shared_ptr<Execution> execution, std::unique_ptr<Execution> unrecorded,
                                 Command command) {
     const bool onDevice = unrecorded != nullptr;

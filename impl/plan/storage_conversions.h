@@ -1,4 +1,4 @@
-// Conversions of tensors into the storage that commands want: packed or row-major, on the host or on the device.
+// Converts tensors to the storage that commands want: packed or row-major, on the host or on the device.
 #pragma once
 #include <map>
 #include <utility>
@@ -14,13 +14,13 @@ class StorageConversions {
 
     // The tensor in the wanted storage: itself, an earlier conversion, or a new one.
     Operand* convert(Operand* tensor, Storage wanted);
-    // A tensor like `of`, to be filled by a step.
+    // Adds a tensor like `of`, which a step has to fill.
     Operand* describe(const Operand& of, Storage storage);
-    // A tensor like `like` with the bytes of `of`.
+    // Adds a tensor like `like` over the bytes of `of`.
     Operand* view(Operand* of, const Operand& like, int channelBlock);
-    // A step that copies from the device; `from` counts as the result's conversion.
+    // Appends a step that copies from the device; `from` counts as the result's conversion.
     void download(Operand* from, Operand* to);
-    // From now on `made` is what `source` is in that storage.
+    // From now on convert() returns `made` for `source` in that storage.
     void remember(Operand* source, Storage storage, Operand* made) { converted_[{source, storage}] = made; }
 
   private:

@@ -1,4 +1,4 @@
-// Where a tensor's bytes are while a stage is planned: tensors may be views of others.
+// The location of a tensor's bytes while a stage is planned: tensors may be views of others.
 #pragma once
 #include "tensor/operand.h"
 
@@ -9,12 +9,12 @@ inline bool sameChannels(const Operand& a, const Operand& b) {
            a.shape[0] == b.shape[0] && a.shape[1] == b.shape[1] && a.plane() == b.plane();
 }
 
-// One pixel and whole blocks: packed and row-major are the same bytes.
+// With one pixel and whole blocks, the packed and the row-major bytes are equal.
 inline bool packsToItself(const Operand& tensor, int channelBlock) {
     return tensor.plane() == 1 && tensor.shape[1] % channelBlock == 0;
 }
 
-// Where a tensor's bytes are planned: in a tensor that has storage of its own.
+// The planned location of a tensor's bytes: in a tensor that has storage of its own.
 struct StorageLocation {
     Operand* root;
     int64_t offset;  // bytes

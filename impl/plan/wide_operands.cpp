@@ -9,7 +9,7 @@ namespace mnnc {
 
 namespace {
 
-// The longest rows of a product that only transforms coordinates: those of space with a 1 behind them.
+// The longest rows of a product that only transforms coordinates: those of space with an additional 1.
 constexpr int64_t kMostCoordinates = 4;
 
 bool isFloat(const Operand* tensor) {
@@ -22,7 +22,7 @@ bool hasMark(const Command& command) {
     return std::any_of(side.begin(), side.end(), [](const Operand* tensor) { return isFloat(tensor) && tensor->wide; });
 }
 
-// The shape that a product sees, which a view may have changed.
+// The shape that a product reads, which a view may have changed.
 const Shape& shapeOf(const Command& command, size_t operand) {
     return command.views.empty() ? command.inputs[operand]->shape : command.views[operand].shape;
 }
@@ -38,7 +38,7 @@ CoordinateRule coordinateRule(const Command& command) {
     CoordinateRule rule = coordinateRule(command.type);
     const bool product = command.type == OpType::MatMul || command.type == OpType::BatchMatMul;
     if (product && !transformsCoordinates(command)) rule.carries = false;
-    // A float that becomes an integer is a count or an index.
+    // A float that is cast to an integer is a count or an index.
     if (command.type == OpType::Cast && !isFloat(command.outputs[0])) rule.reads = 1u << 0;
     return rule;
 }

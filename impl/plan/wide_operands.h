@@ -8,12 +8,12 @@ namespace mnnc {
 // The rule of an operator for a command, whose types and shapes are known.
 CoordinateRule coordinateRule(const Command& command);
 
-// Which operands of a command have 32 bits on a device that narrows floats.
+// Decides which operands of a command have 32 bits on a device that narrows floats.
 class WideOperands {
   public:
     explicit WideOperands(const Command& command);
-    // The command carries coordinates and computes with 32 bits, which all its operands of floats have: an output is
-    // marked, or one of the inputs where no output is of floats (a comparison).
+    // The command carries coordinates and computes with 32 bits, which all its float operands have: an output is marked
+    // or, where no output is float (a comparison), one of the inputs.
     bool all() const noexcept { return all_; }
     bool input(size_t i) const;
 
