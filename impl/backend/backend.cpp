@@ -1,4 +1,4 @@
-// Storage that a backend wants, reduced to what all tensors of the command allow.
+// Reduces the storage that a backend wants to one that all tensors of the command allow.
 #include "backend/backend.h"
 
 namespace mnnc {

@@ -12,7 +12,7 @@ namespace mnnc {
 
 namespace {
 
-// A number in a file of one line; 0 where there is none.
+// The number in a file of one line; 0 where there is none.
 int64_t numberIn(const std::string& path) {
     std::FILE* file = std::fopen(path.c_str(), "re");
     if (!file) return 0;
@@ -40,7 +40,7 @@ std::vector<CoreSpeed> machineCores(const std::string& folder) {
         capacities &= cores.back().speed > 0;
         frequencies &= frequency.back() > 0;
     }
-    // One measure for all of them, or none.
+    // All cores must be compared by the same measure, or by none.
     for (size_t i = 0; i < cores.size() && !capacities; ++i) cores[i].speed = frequencies ? frequency[i] : 0;
 #else
     static_cast<void>(folder);
@@ -63,7 +63,7 @@ std::vector<int> coresOf(const std::vector<CoreSpeed>& machine, const std::vecto
         if (another && static_cast<int>(chosen.size()) >= threads) break;
         chosen.push_back(cores[i].core);
     }
-    // Nothing is chosen where the cores are alike.
+    // There is no choice where all cores are alike.
     if (chosen.size() == cores.size()) return wanted;
     return chosen;
 }

@@ -1,4 +1,4 @@
-// The cores of the machine: how fast they are, and binding threads to them.
+// The cores of the machine: compares their speeds, and binds threads to them.
 #pragma once
 #include <pthread.h>
 
@@ -12,19 +12,20 @@ enum class Power : int32_t;  // backend.h
 
 struct CoreSpeed {
     int core = 0;
-    int64_t speed = 0;  // to compare cores of one machine; 0: not known
+    int64_t speed = 0;  // to compare cores of one machine; 0: unknown
 };
 
-// The cores that the process may use, with their speeds as the kernel has them: relative capacities, else the highest
-// frequencies. `folder`: of the kernel's description.
+// The cores that the process may use, with the kernel's measure of their speeds: relative capacities, else the highest
+// frequencies. `folder`: contains the kernel's description of the cores.
 std::vector<CoreSpeed> machineCores(const std::string& folder = "/sys/devices/system/cpu");
 
-// Of the cores `wanted` (empty: all) those for threads of this power: the fastest or slowest kinds of cores that are at
-// least `threads` together. Empty: there is no reason to bind threads, because all cores are alike or none is wanted.
+// Selects, among the cores `wanted` (empty: all), those for threads of this power: the fastest or slowest kinds of
+// cores that together are at least `threads`. Empty: threads need not be bound, because all cores are alike or there is
+// no wish.
 std::vector<int> coresOf(const std::vector<CoreSpeed>& machine, const std::vector<int>& wanted, Power power,
                          int threads);
 
-// False: the system does not allow it, or cannot bind threads.
+// Returns false where the system does not allow it, or cannot bind threads.
 bool placeThread(pthread_t thread, const std::vector<int>& cores) noexcept;
 
 }  // namespace mnnc

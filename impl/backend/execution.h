@@ -9,7 +9,7 @@
 
 namespace mnnc {
 
-// What an execution keeps from run to run, apart from tensors. Each frame has its own.
+// State that an execution keeps between runs, besides tensors. Each frame has its own.
 class ExecutionState {
   public:
     virtual ~ExecutionState() = default;
@@ -22,24 +22,24 @@ class Execution {
     Execution& operator=(const Execution&) = delete;
     virtual ~Execution() = default;
 
-    // Called once shapes and storage of all tensors are final, before memory is planned: choose algorithms,
-    // prepare weights, say how much scratch a run needs. May throw Error; NotSupported and DriverError from a
-    // device mean that the CPU has to take the command.
+    // Called when shapes and storage of all tensors are final, before memory is planned. Chooses algorithms, prepares
+    // weights, and requests the scratch of a run. May throw Error; NotSupported and DriverError from a device mean that
+    // the CPU has to take the command.
     virtual void prepare() {}
-    // Hot path: may not allocate or lock, nor throw but an Error about contents of tensors. It changes the execution in
-    // nothing: what a run writes lies in the frame, which says where tensors and scratch are.
+    // Hot path: must neither allocate nor lock, and may throw only an Error about contents of tensors. It does not
+    // change the execution: a run writes only to the memory of the frame, which has the places of tensors and scratch.
     virtual void run(const Frame& frame) const = 0;
 
-    // Called after prepare() for each frame that runs the execution (Frame::state). Null: it keeps nothing. Throws
+    // Called after prepare() for each frame that runs the execution (Frame::state). Null: it keeps no state. Throws
     // Error.
     virtual std::unique_ptr<ExecutionState> makeState() const { return nullptr; }
 
-    // Which of several ways prepare() chose, for people to read; empty when there is one only.
+    // The algorithm that prepare() chose, as text for reports; empty when there is only one.
     virtual std::string algorithm() const { return {}; }
 
-    // The inputs in whose memory output `output` may be made, bit i for input i: a run with both at one place gives
-    // the same. Asked after prepare(); the input is of the output's storage and has no later consumer. No other
-    // input that is read elsewhere than at the output's elements shares the memory.
+    // Bit i is set when output `output` may be written to the memory of input i: the result must be the same when both
+    // lie at one place. Called after prepare(); the input has the output's storage and no later consumer. The memory is
+    // not shared with another input that is read at other elements than the output's.
     virtual uint32_t inPlaceInputs(size_t output) const {
         static_cast<void>(output);
         return 0;

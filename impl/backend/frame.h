@@ -1,5 +1,5 @@
-// The memory of one run of a plan: a table that says where each operand lies. Executions are prepared once and hold no
-// addresses of their own: while they run, they ask the frame.
+// The memory of one run of a plan: a table with the place of each operand. Executions are prepared once and hold no
+// addresses of their own; they look them up in the frame while they run.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -22,7 +22,7 @@ struct DevicePlace {
 
 class Frame {
   public:
-    // operands: one more than the highest number of an operand.
+    // operands: the highest number of an operand plus one.
     explicit Frame(int operands = 1) { grow(operands); }
     void grow(int operands) {
         if (static_cast<size_t>(operands) <= data_.size()) return;
@@ -35,37 +35,37 @@ class Frame {
     T* data(const Tensor& tensor) const noexcept {
         return static_cast<T*>(data_[static_cast<size_t>(tensor.number)]);
     }
-    // The same in memory of a device. What the host and the device exchange has both.
+    // The same in memory of a device. Tensors that the host and the device exchange have both.
     const DevicePlace& device(const Tensor& tensor) const noexcept {
         return blocks_[static_cast<size_t>(tensor.number)];
     }
-    // The scratch of the step that runs, with any content at its beginning.
+    // The scratch of the present step; its content is undefined at first.
     void* scratch() const noexcept { return data_[static_cast<size_t>(scratch_)]; }
 
     void place(int operand, void* data) noexcept { data_[static_cast<size_t>(operand)] = data; }
     void place(int operand, const DevicePlace& place) noexcept { blocks_[static_cast<size_t>(operand)] = place; }
     void* data(int operand) const noexcept { return data_[static_cast<size_t>(operand)]; }
     const DevicePlace& device(int operand) const noexcept { return blocks_[static_cast<size_t>(operand)]; }
-    // The threads on which the run computes.
+    // The threads of the run.
     ThreadPool& pool() const noexcept { return *pool_; }
     void usePool(ThreadPool& pool) noexcept { pool_ = &pool; }
-    // What the execution of the step that runs keeps from run to run over this frame.
+    // The state that the execution of the present step keeps between runs over this frame.
     ExecutionState* state() const noexcept { return state_; }
-    // Before each step. scratch: its number; 0: it has none. state: null: it keeps nothing.
+    // Called before each step. scratch: its number; 0: it has none. state: null: it keeps none.
     void beginStep(int scratch, ExecutionState* state) noexcept {
         scratch_ = scratch;
         state_ = state;
     }
 
-    // How many runs over this memory came before. An execution that reads large weights once goes through them from the
-    // other end in every second run, because the cache still has what the run before read last.
+    // The number of earlier runs over this memory. An execution that reads large weights once reverses its direction in
+    // every second run, because the cache still has the part that the previous run read last.
     uint64_t number() const noexcept { return number_; }
     bool isOdd() const noexcept { return number_ % 2 != 0; }
-    // This run is over.
+    // Ends this run.
     void endRun() noexcept { ++number_; }
 
   private:
-    std::vector<void*> data_;  // by operand; the first is that of tensors without memory
+    std::vector<void*> data_;  // by operand; entry 0 is for tensors without memory
     std::vector<DevicePlace> blocks_;
     int scratch_ = 0;
     ExecutionState* state_ = nullptr;

@@ -16,31 +16,32 @@ namespace mnnc {
 class Backend;
 class CommandGraph;
 
-// A group of commands of one result each, by their ids, each once, in execution order. The fused command runs at the
+// A group of commands with one result each: their ids, each once, in execution order. The fused command runs at the
 // place of the last one.
 struct FusionMatch {
     std::vector<size_t> members;
-    std::shared_ptr<void> prepared;  // what `create` needs and `match` has made already; may be null
+    std::shared_ptr<void> prepared;  // state that `match` made for `create`; may be null
 };
 
 struct FusionPattern {
     const char* name;  // the type name of the fused commands
-    // The groups in the graph that are worth fusing, whose storage is planned (CommandGraph::storage). No command is in
-    // two of them. Only the last member has results that are live-out, every consumer of another member's results is a
-    // member or runs after the last one, and no tensor that a member reads is written between that member and the last.
+    // Finds the groups in the graph that are worth fusing; the storage of the graph is planned (CommandGraph::storage).
+    // No command is in two groups. Only the last member may have live-out results. Every consumer of another member's
+    // results is a member or runs after the last one. No tensor that a member reads is written between that member and
+    // the last.
     std::vector<FusionMatch> (*match)(const CommandGraph& graph, const Backend& backend);
     StorageChoice (*storage)(const Backend& backend, const Command& fused);
     // May return null and fill `reason`.
     std::unique_ptr<Execution> (*create)(Backend& backend, const Command& fused, std::string& reason);
 };
 
-// One command of a group. Values are numbered: the inputs of the fused command first, then the results of the steps.
+// One command of a group. Values have numbers: first the inputs of the fused command, then the results of the steps.
 struct FusedStep {
     OpType type = OpType::Raster;
     std::string name;
     ParamsPtr params;
     Epilogue epilogue;
-    std::vector<Region> regions;   // of a Raster; their inputs count the operands
+    std::vector<Region> regions;   // for a Raster; the regions number the operands
     std::vector<size_t> operands;  // numbers of values
     // The result.
     Shape shape;
@@ -48,16 +49,16 @@ struct FusedStep {
     Format format = Format::NCHW;
 };
 
-// Parameters of a Fused command: no tensor of a session, so that they may be read by anyone.
+// Parameters of a Fused command. They refer to no tensor of a session, so that several sessions can share them.
 struct FusedParams : ParamsOf<FusedParams> {
     const FusionPattern* pattern = nullptr;
     std::vector<FusedStep> steps;    // in an order in which they can run
-    std::vector<size_t> results;     // for each output of the command the step that makes it, ascending
+    std::vector<size_t> results;     // for each output of the command, the step that produces it; ascending
     std::shared_ptr<void> prepared;  // FusionMatch::prepared
 };
 
-// The steps of a fused command as commands over tensors: the fused command's own, and for each value that only the
-// steps see one that has a shape and no memory.
+// The steps of a fused command as commands over tensors. These are the tensors of the fused command, and for each value
+// between steps one that has a shape but no memory.
 class FusedBody {
   public:
     explicit FusedBody(const Command& fused);
@@ -71,10 +72,10 @@ class FusedBody {
     std::vector<Command> steps_;
 };
 
-// The pattern of that name in the list, or null.
+// The pattern with this name in the list, or null.
 const FusionPattern* findPattern(std::span<const FusionPattern* const> patterns, const char* name) noexcept;
 
-// The name of the command's operator; of a Fused one, its pattern's. "?" for an unknown number.
+// The name of the command's operator; for a Fused one, its pattern's name. "?" for an unknown number.
 const char* typeName(const Command& command);
 
 }  // namespace mnnc

@@ -1,6 +1,6 @@
-// Each growth is compared with the peak at once: of a session by itself, of the weights in all sessions that share
-// them. A session or a weight store that grows writes its own number first and reads the other one then, so that of two
-// that grow at the same time at least one sees both.
+// Each growth is compared with the peak at once: a session compares for itself, the weights compare for all sessions
+// that share them. A growing session or weight store first writes its own number and then reads the other one, so that
+// of two that grow at the same time at least one sees both growths.
 #include "backend/held_memory.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// How much memory a session holds together with the weights that its interpreter's sessions share, and the most that it
-// ever was.
+// Counts the memory that a session holds together with the weights that its interpreter's sessions share, and the peak
+// of that sum.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -11,21 +11,22 @@ namespace mnnc {
 
 class HeldMemory;
 
-// The bytes of all prepared weights of an interpreter. Weights come and go while sessions are planned, on any thread.
+// Counts the bytes of all prepared weights of an interpreter. They change while sessions are planned, on any thread.
 class WeightBytes {
   public:
     int64_t value() const noexcept { return bytes_; }
-    // Below 0: given back.
+    // bytes below 0: weights were released.
     void add(int64_t bytes) noexcept;
 
   private:
     friend class HeldMemory;
     std::atomic<int64_t> bytes_{0};
-    std::mutex mutex_;  // of the list
+    std::mutex mutex_;  // guards the list
     std::vector<HeldMemory*> sessions_;
 };
 
-// What one session holds beside them. Changed by the call that has the session, read by any thread.
+// Counts the bytes that one session holds besides the weights. The call that owns the session changes the count; any
+// thread may read it.
 class HeldMemory {
   public:
     struct Now {
@@ -37,9 +38,9 @@ class HeldMemory {
     HeldMemory(const HeldMemory&) = delete;
     HeldMemory& operator=(const HeldMemory&) = delete;
 
-    // For memory that is there, or (below 0) is about to go.
+    // Called for memory that exists, or (below 0) is about to be released.
     void add(int64_t bytes) noexcept;
-    // Of one moment, so that the peak is never below the total.
+    // Both values belong to one moment, so that the peak is never below the total.
     Now now() noexcept;
 
   private:

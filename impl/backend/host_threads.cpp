@@ -1,9 +1,9 @@
 // Threads of the host, behind its parallel-for function.
 //
-// The host is not trusted to keep count: a call of a task takes the next pieces of work that are left, whichever index
-// it has, and the thread that runs the session computes what the host left out. So each piece is computed once, also
-// when the host skips an index, repeats one, returns early or calls a task late; only pieces that were begun are waited
-// for.
+// The host need not count correctly: a call of a task takes the next pieces of work that are left, whichever index it
+// has, and the thread that runs the session computes the pieces that the host left out. So each piece is computed once,
+// even if the host skips an index, repeats one, returns early or calls a task late; the session waits only for pieces
+// that were begun.
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ class alignas(64) HostJob {
         left_.store(uint64_t{generation_} << 32 | static_cast<uint32_t>(tasks), std::memory_order_release);
     }
 
-    // Computes pieces until none is left. On a thread of the host, whose floating-point mode is kept.
+    // Computes pieces until none is left. It runs on a thread of the host and restores that thread's floating-point
+    // mode.
     static void help(void* job, int32_t) { static_cast<HostJob*>(job)->help(); }
     void help() noexcept {
         uint32_t piece = 0;
@@ -46,13 +47,13 @@ class alignas(64) HostJob {
         done_.fetch_add(finished, std::memory_order_acq_rel);
     }
 
-    // Waits for pieces that others have begun.
+    // Waits for pieces that other threads have begun.
     void finish(int tasks) const noexcept {
         while (done_.load(std::memory_order_acquire) != tasks) std::this_thread::yield();
     }
 
   private:
-    // Who has claimed a piece knows that the job cannot end before the piece does: its fields are stable from then on.
+    // The job cannot end before a claimed piece does, so its fields are stable for the thread that claimed one.
     bool claim(uint32_t& piece) noexcept {
         uint64_t seen = left_.load(std::memory_order_acquire);
         do {
@@ -67,7 +68,7 @@ class alignas(64) HostJob {
     int count_ = 0;
     uint32_t generation_ = 0;
     FloatMode mode_ = FloatMode::computing(true);
-    alignas(64) std::atomic<uint64_t> left_{0};  // generation and pieces that are not claimed
+    alignas(64) std::atomic<uint64_t> left_{0};  // generation and number of unclaimed pieces
     alignas(64) std::atomic<int> done_{0};
 };
 
@@ -83,7 +84,7 @@ class HostThreads final : public SharedThreads, public std::enable_shared_from_t
     HostJob& takeJob() {
         const std::lock_guard lock(mutex_);
         if (free_.empty()) {
-            free_.reserve(jobs_.size() + 1);  // so that giving it back cannot fail
+            free_.reserve(jobs_.size() + 1);  // so that returning a job cannot fail
             return jobs_.emplace_back();
         }
         HostJob& job = *free_.back();
@@ -113,7 +114,7 @@ class HostPool final : public ThreadPool {
     int threads() const override { return threads_; }
 
     void run(int tasks, Task task, void* ctx) override {
-        // The threads of a forked child's parent are not its own.
+        // A forked child does not have the threads of its parent.
         if (tasks <= 1 || (!leased_ && getpid() != process_) || alone_) {
             for (int i = 0; i < tasks; ++i) task(ctx, i);
             return;
@@ -140,7 +141,7 @@ class HostPool final : public ThreadPool {
     const pid_t process_;
     HostJob& job_;
     bool leased_ = false, alone_ = false;
-    FloatMode hostMode_ = FloatMode::computing(true);  // of the caller of a run
+    FloatMode hostMode_ = FloatMode::computing(true);  // mode of the thread that called the run
 };
 
 std::unique_ptr<ThreadPool> HostThreads::pool(int atMost) {

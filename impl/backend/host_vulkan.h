@@ -1,4 +1,4 @@
-// Vulkan objects that the host made and keeps: its instance, device and queue.
+// Vulkan objects that the host made and owns: its instance, device and queue.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -10,11 +10,11 @@ struct HostVulkan {
     void *instance = nullptr, *physicalDevice = nullptr, *device = nullptr, *queue = nullptr;
     uint32_t queueFamily = 0;
     bool storage16 = false;  // the device was created with 16-bit storage buffers
-    // Around each use of the queue; null: nothing else uses it meanwhile.
+    // Called around each use of the queue; null: nothing else uses it meanwhile.
     void (*lockQueue)(void* user) = nullptr;
     void (*unlockQueue)(void* user) = nullptr;
     void* user = nullptr;
-    std::shared_ptr<void> owner;  // of `user`
+    std::shared_ptr<void> owner;  // keeps `user` alive
 };
 
 }  // namespace mnnc

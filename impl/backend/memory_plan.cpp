@@ -1,5 +1,5 @@
-// Places memory requests with lifetimes in one arena: the best of several greedy orders, or the first that needs no
-// more than the tensors that live at the same time.
+// Places memory requests with lifetimes in one arena: takes the best of several greedy orders, or the first one that
+// needs no more than the tensors that live at the same time.
 #include "backend/memory_plan.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace mnnc {
 
 namespace {
 
-// Free ranges, by offset (neighbours merge) and by size (best fit).
+// Free ranges, by offset (to merge neighbours) and by size (for best fit).
 class FreeSpace {
   public:
     int64_t take(int64_t bytes) {
@@ -77,10 +77,10 @@ class FreeSpace {
     int64_t end_ = 0;
 };
 
-// Requests in the order of time, each into the smallest free range that fits.
+// Places requests in the order of time, each in the smallest free range that is large enough.
 int64_t planByTime(std::vector<MemoryRequest>& requests) {
     FreeSpace space;
-    using Expiry = std::pair<int, size_t>;  // last step, request
+    using Expiry = std::pair<int, size_t>;  // (last step, request)
     std::priority_queue<Expiry, std::vector<Expiry>, std::greater<>> alive;
     for (size_t i = 0; i < requests.size(); ++i) {
         MemoryRequest& request = requests[i];
@@ -96,8 +96,8 @@ int64_t planByTime(std::vector<MemoryRequest>& requests) {
     return space.end();
 }
 
-// Those with the largest key first, each as low as those that live at the same time allow. Mostly tighter, but
-// quadratic.
+// Places requests with the largest key first, each at the lowest offset that those that live at the same time leave
+// free. Mostly tighter, but quadratic.
 template <typename Key>
 int64_t planByKey(std::vector<MemoryRequest>& requests, Key&& key) {
     std::vector<MemoryRequest*> order;
@@ -124,7 +124,7 @@ int64_t planByKey(std::vector<MemoryRequest>& requests, Key&& key) {
     return end;
 }
 
-// The most bytes that live at one step.
+// The largest number of bytes that live at one step.
 int64_t mostAlive(const std::vector<MemoryRequest>& requests) {
     std::map<int, int64_t> change;
     for (const MemoryRequest& request : requests) {
@@ -143,7 +143,7 @@ int64_t assignOffsets(std::vector<MemoryRequest>& requests, int64_t alignment) {
     int64_t sum = 0;
     for (MemoryRequest& request : requests) {
         if (request.bytes == 0) continue;
-        // Slack: vectors may be loaded past the end.
+        // Slack: kernels may load vectors beyond the end.
         request.bytes = roundUp(checkedAdd(request.bytes, 64, "arena size"), alignment);
         sum = checkedAdd(sum, request.bytes, "arena size");
     }

@@ -1,5 +1,5 @@
-// The compiled-in backends. Declared here, defined in backends/backends.cpp: the one place where the arrow
-// turns.
+// The compiled-in backends. They are declared here and defined in backends/backends.cpp, the only place where impl/
+// depends on backends/.
 #pragma once
 #include <functional>
 #include <memory>
@@ -15,34 +15,34 @@ namespace mnnc {
 struct BackendEntry {
     ForwardType type;
     const char* name;
-    // Makes a runtime. Throws Error with the reason when it cannot: BackendMissing where there is no such
-    // device (a backup may be taken), NotSupported for a configuration it does not have (nothing replaces
-    // it).
+    // Makes a runtime. Throws Error with the reason when it cannot: BackendMissing where there is no such device (a
+    // backup may be used), NotSupported for a configuration that the backend does not have (without a backup).
     std::shared_ptr<Runtime> (*createRuntime)(const BackendConfig& config);
-    // Its devices in the order of their indexes; none, with a reason, where there are none. Null: the host.
+    // Its devices by index; empty, with a reason, where there are none. Null: it computes on the host.
     std::vector<DeviceDescription> (*listDevices)(std::string& reason) = nullptr;
 };
 
 std::span<const BackendEntry> builtinBackends() noexcept;
 
-// The processor of this machine. 1: it has that, 0: it has not, -1: not known.
+// The processor of this machine. Flags: 1: present, 0: missing, -1: unknown.
 struct ProcessorDescription {
-    std::vector<std::string> isas;  // that BackendConfig::cpuIsa takes, best first
-    std::string features;           // for people
-    int logicalCores = 0;           // that the system runs
+    std::vector<std::string> isas;  // names for BackendConfig::cpuIsa, best first
+    std::string features;           // text for reports
+    int logicalCores = 0;           // cores on which the system runs
     int int8Products = -1, bf16Products = -1, fp16Arithmetic = -1;
-    int64_t level1Bytes = 0, level2Bytes = 0;  // data caches of a core; 0: not known
-    const char* costRecord = "";               // whose costs plans with its best instruction set are compared with
+    int64_t level1Bytes = 0, level2Bytes = 0;  // data caches of a core; 0: unknown
+    const char* costRecord = "";               // name of the costs by which plans with its best instruction set are
+                                               // chosen
 };
 
 ProcessorDescription describeProcessor();
 
-// Measures the costs with which plans on this processor are compared, for an instruction set as BackendConfig::cpuIsa
-// takes it. The text has fewer than kMaxCostText bytes; `check` is called from time to time and may throw.
+// Measures the costs by which plans on this processor are chosen, for an instruction set as in BackendConfig::cpuIsa.
+// The text has fewer than kMaxProcessorCosts bytes; `check` is called from time to time and may throw.
 constexpr size_t kMaxProcessorCosts = 4096;
 std::string calibrateProcessor(const std::string& isa, const std::function<void()>& check);
 
-// Reads such texts, one behind the other. Throws InvalidValue, naming the line.
+// Reads such texts, one after the other. Throws InvalidValue with the line.
 struct ProcessorCosts;
 std::shared_ptr<const ProcessorCosts> readProcessorCosts(std::string_view text);
 

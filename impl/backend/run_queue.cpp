@@ -1,4 +1,4 @@
-// The thread of submitted runs: a list of jobs, sleep, end.
+// The thread of submitted runs: takes jobs from a list, sleeps, ends.
 #include "backend/run_queue.h"
 
 #include <unistd.h>
@@ -21,7 +21,7 @@ struct RunQueue::State {
     Job *first = nullptr, *last = nullptr;  // waiting
     bool stopped = false;
     std::thread thread;
-    std::atomic<pid_t> process{0};  // that has the thread; 0: there is none
+    std::atomic<pid_t> process{0};  // process that has the thread; 0: there is no thread
 
     bool inherited() const noexcept {
         const pid_t owner = process.load(std::memory_order_acquire);
@@ -29,7 +29,7 @@ struct RunQueue::State {
     }
 
     void main() {
-        // Not that of the thread which happened to submit first.
+        // The new thread has inherited the mode of the thread that happened to submit first.
         FloatMode::computing(true).apply();
         std::unique_lock lock(mutex);
         for (;;) {
@@ -48,8 +48,8 @@ RunQueue::RunQueue() : state_(std::make_unique<State>()) {}
 
 RunQueue::~RunQueue() {
     if (state_->inherited()) {
-        // A forked child has no such thread, and its identifier may name one of its own by now: there is nothing to
-        // stop, join or detach, and what it uses stays.
+        // A forked child does not have this thread, and the identifier may name a thread of its own by now. So nothing
+        // can be stopped, joined or detached, and the state is leaked.
         state_.release();  // NOLINT(bugprone-unused-return-value)
         return;
     }

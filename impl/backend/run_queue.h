@@ -1,5 +1,5 @@
-// One thread, made when it is needed first, that runs jobs in the order in which they came: the submitted runs of the
-// sessions of a runtime.
+// One thread, made on first use, that runs jobs in the order of their arrival: the submitted runs of the sessions of a
+// runtime.
 #pragma once
 #include <memory>
 
@@ -7,7 +7,8 @@ namespace mnnc {
 
 class RunQueue {
   public:
-    // Belongs to the one who pushes it, until run() has said that it is over; it is not looked at afterwards.
+    // The submitter owns it, but must keep it until run() has reported that it is over; the queue does not touch it
+    // afterwards.
     class Job {
       public:
         virtual void run() noexcept = 0;
@@ -21,15 +22,15 @@ class RunQueue {
     };
 
     RunQueue();
-    // Joins the thread. No job is waiting or running.
+    // Joins the thread. No job may be waiting or running.
     ~RunQueue();
     RunQueue(const RunQueue&) = delete;
     RunQueue& operator=(const RunQueue&) = delete;
 
-    // Makes the thread unless it is there. Throws OutOfMemory when the system makes none, BadState in a child of
-    // fork(), which has not inherited it.
+    // Makes the thread unless it exists. Throws OutOfMemory when the system makes none, and BadState in a child of
+    // fork(), which does not have the thread.
     void start();
-    // After start(). Does not allocate.
+    // Callable after start(). Does not allocate.
     void push(Job& job) noexcept;
 
   private:

@@ -6,14 +6,14 @@ namespace mnnc {
 
 struct SharedBuffer {
     enum class Kind : uint8_t {
-        Handle,     // of the device that the host and the library both use
+        Handle,     // on the device that the host and the library both use
         Descriptor  // memory that another device or process has, too
     };
     Kind kind = Kind::Handle;
-    bool allocate = false;           // it is to be made; then the rest is not read
+    bool allocate = false;           // the backend makes the buffer and ignores the other fields
     uint64_t buffer = 0;             // VkBuffer
-    uint64_t offset = 0, bytes = 0;  // of the contents, in the buffer or, of a descriptor, in its memory
-    // VkDeviceMemory, where the contents lie in it, and how it was allocated; 0 where that is not known.
+    uint64_t offset = 0, bytes = 0;  // place of the contents, in the buffer or, for a descriptor, in its memory
+    // VkDeviceMemory, the place of the contents in it, and how it was allocated; 0 where unknown.
     uint64_t memory = 0, memoryOffset = 0, memoryBytes = 0;
     uint32_t memoryType = 0;
     int descriptor = -1;

@@ -1,5 +1,5 @@
-// What sessions of any interpreters share because the host made a runtime for them (mnn_runtime_t). Without one a
-// session makes its own threads and takes its memory from the library.
+// Resources that sessions of any interpreters share, because the host made a runtime for them (mnn_runtime_t). Without
+// one, a session makes its own threads and takes memory from the library.
 #pragma once
 #include <memory>
 #include <string>
@@ -17,14 +17,14 @@ class Runtime;
 struct ProcessorCosts;  // registry.h
 
 struct SharedRuntime {
-    std::vector<std::shared_ptr<void>> owners;  // keep what callbacks are handed; destroyed last
+    std::vector<std::shared_ptr<void>> owners;  // keep the data of callbacks alive; destroyed last
     LogSink log;
     SharedThreadsPtr threads;                     // never null
-    HostMemoryPtr memory;                         // of arenas, weights and copies; null: the library's
-    std::string device;                           // of sessions that name none; see BackendConfig
-    std::shared_ptr<const HostVulkan> vulkan;     // null: the library makes such objects itself
-    std::shared_ptr<Runtime> vulkanRuntime;       // over those objects
-    std::shared_ptr<const ProcessorCosts> costs;  // in place of the library's; null: those
+    HostMemoryPtr memory;                         // for arenas, weights and copies; null: the library's own allocation
+    std::string device;                           // for sessions that name no device; see BackendConfig
+    std::shared_ptr<const HostVulkan> vulkan;     // null: the library makes its own Vulkan objects
+    std::shared_ptr<Runtime> vulkanRuntime;       // uses those objects
+    std::shared_ptr<const ProcessorCosts> costs;  // replace the library's costs; null: they do not
     std::unique_ptr<RunQueue> submitted = std::make_unique<RunQueue>();
 };
 using SharedRuntimePtr = std::shared_ptr<const SharedRuntime>;

@@ -7,7 +7,7 @@ namespace mnnc {
 
 namespace {
 
-// Splits work as that many threads do, and computes all of it on the calling thread.
+// Splits work into as many parts as that many threads would, and computes all of it on the calling thread.
 class SoloPool final : public ThreadPool {
   public:
     explicit SoloPool(int threads) : threads_(threads) {}

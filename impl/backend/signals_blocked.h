@@ -1,10 +1,10 @@
-// What threads of the library do with signals.
+// Blocks signals on threads of the library.
 #pragma once
 #include <csignal>
 
 namespace mnnc {
 
-// Threads made meanwhile block every signal: the host's handlers run on the host's threads.
+// Threads that are made in this scope block every signal: the host's handlers run on the host's threads.
 class SignalsBlocked {
   public:
     SignalsBlocked() {

@@ -1,4 +1,4 @@
-// The fork-join pool: leases, wake-ups, work that threads take from one another, sleep.
+// The fork-join pool: leases, wake-ups, work stealing, sleep.
 #include "backend/thread_pool.h"
 
 #include <unistd.h>
@@ -29,7 +29,7 @@ inline void relax() {
 #endif
 }
 
-// Short waits burn cycles, longer ones give the CPU away: the thread waited for may need this very CPU.
+// Short waits spin; longer ones yield the CPU, because the thread that the caller waits for may need it.
 class Spinner {
   public:
     void wait() {
@@ -38,7 +38,7 @@ class Spinner {
         else
             std::this_thread::yield();
     }
-    // The same, and whether it has gone on for so long that sleeping is better.
+    // The same; returns whether it has lasted for so long that sleeping is better.
     bool waitedLong() {
         wait();
         if (rounds_ % 256 != 0) return false;
@@ -56,7 +56,7 @@ class Spinner {
 }  // namespace
 
 struct ForkJoinPool::State {
-    // What a lease holder gets: runs on the workers. Its endRun gives the lease back.
+    // The pool of a lease holder: runs on the workers. Its endRun() returns the lease.
     class Lease final : public ThreadPool {
       public:
         explicit Lease(State& state) : state_(state) {}
@@ -68,14 +68,14 @@ struct ForkJoinPool::State {
         State& state_;
     };
 
-    // Drowsy: leased, but no work came for a while, e.g. because the host's callback takes its time. From Awake on the
-    // mode is the number of threads of the lease, more than one; workers beyond them sleep.
+    // Drowsy: leased, but without work for a while, e.g. because the host's callback takes its time. From Awake on the
+    // mode is the number of threads of the lease, more than one; workers beyond that number sleep.
     enum Mode : int { Asleep, Drowsy, Stopped, Awake };
 
     State() : lease(*this) {}
 
     int threads() const { return static_cast<int>(workers.size()) + 1; }
-    // Those of the lease.
+    // The number of threads of the lease.
     int working() const { return active.load(std::memory_order_relaxed); }
 
     void setMode(int next) {
@@ -96,10 +96,10 @@ struct ForkJoinPool::State {
         leased.store(false, std::memory_order_release);
     }
 
-    // A job's tasks are cut into a part per thread, so that consecutive jobs over the same data keep each thread
-    // at the piece that its cache holds. A part is (generation, tasks not yet claimed) in one word. Who claims a
-    // task knows that the job cannot end before that task does, so task, ctx and count are stable from the claim
-    // on; a worker that comes late claims nothing, and no thread waits for it.
+    // A job's tasks are cut into one part per thread, so that consecutive jobs over the same data keep each thread at
+    // the piece that its cache holds. A part is one word: its generation and the tasks not yet claimed. The job cannot
+    // end before a claimed task does, so task, ctx and count are stable for the thread that claimed it; a worker that
+    // comes late claims nothing, and no thread waits for it.
     struct alignas(64) Part {
         std::atomic<uint64_t> left{0};
     };
@@ -128,11 +128,11 @@ struct ForkJoinPool::State {
 
     int partBegin(int t) const { return static_cast<int>(int64_t{job.count} * t / working()); }
 
-    // Claims and runs tasks until none is left, first of the thread's own part; says whether there was one. `applied`
-    // is the mode of a worker.
+    // Claims and runs tasks until none is left, first those of the thread's own part; returns whether there was one.
+    // `applied` is the floating-point mode of a worker.
     bool work(int self, FloatMode* applied = nullptr) {
         int finished = 0;
-        const int count = working();  // of the lease that a late worker finds
+        const int count = working();  // a late worker may find the number of a later lease
         int t = self < count ? self : 0;
         for (int i = 0; i < count; ++i, t = t + 1 < count ? t + 1 : 0) {
             uint64_t seen = parts[t].left.load(std::memory_order_acquire);
@@ -159,7 +159,7 @@ struct ForkJoinPool::State {
         for (;;) {
             const int seen = mode.load(std::memory_order_acquire);
             if (seen == Stopped) return;
-            if (seen <= Awake + self) {  // asleep, or a lease without this thread
+            if (seen <= Awake + self) {  // asleep, or the lease does not include this thread
                 mode.wait(seen, std::memory_order_acquire);
                 continue;
             }
@@ -168,8 +168,7 @@ struct ForkJoinPool::State {
                 if (work(self, &applied)) {
                     spinner.reset();
                 } else if (spinner.waitedLong()) {
-                    // A job that comes at this moment is done by the other threads, which never wait for a sleeping
-                    // one.
+                    // The other threads compute a job that comes at this moment; they never wait for a sleeping one.
                     int awake = seen;
                     mode.compare_exchange_strong(awake, Drowsy, std::memory_order_relaxed);
                 }
@@ -187,7 +186,7 @@ struct ForkJoinPool::State {
     const pid_t process = getpid();
     std::vector<std::thread> workers;
     std::vector<Part> parts;
-    alignas(64) Job job;  // from here on what changes, away from what every thread reads all the time
+    alignas(64) Job job;  // fields from here on change: away from those that every thread reads all the time
     uint32_t generation = 0;
     alignas(64) std::atomic<bool> leased{false};
     std::atomic<int> active{1};
@@ -206,15 +205,15 @@ ForkJoinPool::ForkJoinPool(int threads) : state_(std::make_unique<State>()) {
         try {
             state->workers.emplace_back([state, i] { state->workerMain(i); });
         } catch (...) {
-            break;  // the system has no more threads for us: work with those we have
+            break;  // the system makes no more threads: the pool works with those that it has
         }
     }
 }
 
 ForkJoinPool::~ForkJoinPool() {
     if (state_->process != getpid()) {
-        // A forked child has no such threads, and their identifiers may name threads of its own by now: there is
-        // nothing to stop, join or detach, and what they use stays.
+        // A forked child does not have these threads, and the identifiers may name threads of its own by now. So
+        // nothing can be stopped, joined or detached, and the state is leaked.
         state_.release();  // NOLINT(bugprone-unused-return-value)
         return;
     }

@@ -1,8 +1,8 @@
 // The threads that run the pieces of a kernel.
 //
-// Tasks compute in the floating-point mode (base/float_mode.h) of the thread that calls run().
-// A session brackets one inference with beginRun() and endRun() (RunLease does it): beginRun returns the pool
-// to use in between. Nothing here ever makes one session wait for another.
+// Tasks compute in the floating-point mode (base/float_mode.h) of the thread that calls run(). A session brackets one
+// inference with beginRun() and endRun() (RunLease does it): beginRun() returns the pool for the time in between. No
+// function here makes one session wait for another.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -21,18 +21,18 @@ class ThreadPool {
     using Task = void (*)(void* ctx, int index);
 
     virtual ~ThreadPool() = default;
-    // How many threads run() may use, the caller's included. At least 1.
+    // How many threads run() may use, including the caller's. At least 1.
     virtual int threads() const = 0;
-    // Calls task(ctx, i) for every i in [0, tasks), each once, in any order and on any of the threads;
-    // returns when all are done. Tasks must not throw and must not call run().
+    // Calls task(ctx, i) for every i in [0, tasks), each once, in any order and on any of the threads; returns when all
+    // calls have returned. Tasks must not throw and must not call run().
     virtual void run(int tasks, Task task, void* ctx) = 0;
-    // Wakes the workers for a stretch of runs. The returned pool (this one, or a one-thread one when another
-    // session holds this one's workers) is good until its endRun().
+    // Wakes the workers for a sequence of runs. The returned pool is valid until its endRun(): this one, or a
+    // one-thread pool when another session holds this one's workers.
     virtual ThreadPool& beginRun() { return *this; }
     virtual void endRun() {}
 };
 
-// Everything on the calling thread.
+// Runs all tasks on the calling thread.
 class InlinePool final : public ThreadPool {
   public:
     int threads() const override { return 1; }
@@ -41,23 +41,24 @@ class InlinePool final : public ThreadPool {
     }
 };
 
-// Our own threads: asleep outside a lease, spinning (and yielding) inside one. Fewer threads than asked for
-// when the system refuses to make them. The destructor joins them; no lease may be held then.
+// Threads of the library: asleep outside a lease, spinning (and yielding) inside one. There are fewer threads than
+// requested when the system refuses to make them. The destructor joins them; no lease may be held then.
 class ForkJoinPool final : public ThreadPool {
   public:
     explicit ForkJoinPool(int threads);
-    // Binds the workers to these cores, not the caller's thread. Throws InvalidValue for a core that no worker may use.
+    // Binds the workers to these cores, but not the caller's thread. Throws InvalidValue for a core that no worker may
+    // use.
     void place(const std::vector<int>& cores);
     ~ForkJoinPool() override;
     ForkJoinPool(const ForkJoinPool&) = delete;
     ForkJoinPool& operator=(const ForkJoinPool&) = delete;
 
     int threads() const override;
-    // Outside a lease: takes one for the duration of this call, or runs inline.
+    // Outside a lease: takes one for the duration of this call, or runs on the calling thread.
     void run(int tasks, Task task, void* ctx) override;
     // First come, first served: a caller that finds the workers leased gets a one-thread pool.
     ThreadPool& beginRun() override;
-    // The same with at most so many of the threads at work; null when the workers are leased.
+    // The same with at most this many of the threads; null when the workers are leased.
     ThreadPool* lease(int threads);
 
   private:
@@ -65,7 +66,7 @@ class ForkJoinPool final : public ThreadPool {
     std::unique_ptr<State> state_;
 };
 
-// A lease for one scope.
+// Holds a lease for one scope.
 class RunLease {
   public:
     explicit RunLease(ThreadPool& pool) : pool_(pool.beginRun()) {}
@@ -78,10 +79,10 @@ class RunLease {
     ThreadPool& pool_;
 };
 
-// The first exception among a job's tasks, on its way to the thread that waits for the job.
+// Carries the first exception of a job's tasks to the thread that waits for the job.
 class TaskFailure {
   public:
-    void keep() noexcept {  // called where an exception is handled
+    void keep() noexcept {  // called in an exception handler
         if (!taken_.exchange(true, std::memory_order_relaxed)) error_ = std::current_exception();
     }
     // Called when all tasks are done.
@@ -94,8 +95,8 @@ class TaskFailure {
     std::exception_ptr error_;
 };
 
-// body(i) for i in [0, n). No allocation: the callable stays on the caller's stack. An exception of a task is thrown
-// here, when all tasks have ended.
+// Calls body(i) for i in [0, n). No allocation: the callable stays on the caller's stack. When all tasks have ended, it
+// throws the first exception of a task.
 template <typename Body>
 inline void parallelFor(ThreadPool& pool, int n, Body&& body) {
     if (n <= 0) return;
@@ -121,7 +122,7 @@ inline void parallelFor(ThreadPool& pool, int n, Body&& body) {
     job.failure.rethrow();
 }
 
-// body(slot, i) for i in [0, n): calls with the same slot, which is below the number of threads, do not overlap.
+// Calls body(slot, i) for i in [0, n). Calls with the same slot, which is below the number of threads, do not overlap.
 // A slot begins with its own part of [0, n) and then helps the others.
 template <typename Body>
 inline void parallelSlots(ThreadPool& pool, int n, Body&& body) {
@@ -144,7 +145,7 @@ inline void parallelSlots(ThreadPool& pool, int n, Body&& body) {
     });
 }
 
-// body(begin, end) over [0, n) cut into about `pieces` equal ranges.
+// Calls body(begin, end) over [0, n), which is cut into about `pieces` equal ranges.
 template <typename Body>
 inline void parallelRanges(ThreadPool& pool, long n, int pieces, Body&& body) {
     if (n <= 0) return;

@@ -18,7 +18,7 @@ constexpr int64_t kMapping = int64_t{32} << 20;  // addresses, not memory
 constexpr int64_t kMaxAhead = int64_t{1} << 40;
 constexpr int64_t kPage = 64 << 10;  // no system has larger ones
 
-// Tools that watch each block of memory want blocks.
+// Tools that watch each block of memory need separate blocks.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kSideBySide = false;
 #else
@@ -31,7 +31,7 @@ class WeightMemory::Mapping {
   public:
     explicit Mapping(int64_t least)
         : size_(std::max(kMapping, roundUp(least, kHuge))), live_(static_cast<size_t>(size_ / kPage)) {
-        // One huge page more: mappings begin anywhere.
+        // One huge page more, because mappings begin at any address.
         const auto all = static_cast<size_t>(size_ + kHuge);
         memory_ = ::mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory_ == MAP_FAILED) return;
@@ -47,7 +47,7 @@ class WeightMemory::Mapping {
     explicit operator bool() const { return base_ != nullptr; }
     bool fits(int64_t bytes) const { return bytes <= size_ - used_; }
 
-    // One thread at a time takes; others give back meanwhile.
+    // One thread at a time takes memory; others may release memory meanwhile.
     char* take(int64_t bytes, int64_t more) {
         char* const begin = base_ + used_;
         {
@@ -55,30 +55,30 @@ class WeightMemory::Mapping {
             for (int64_t page = used_ / kPage; page <= (used_ + bytes - 1) / kPage; ++page) ++live(page);
         }
         used_ += bytes;
-        // Huge pages as far as this buffer and what is expected behind it reach.
+        // Use huge pages as far as this buffer and the expected ones after it reach.
         const int64_t filled = std::min(size_, used_ + std::clamp<int64_t>(more, 0, kHuge));
         const int64_t huge = filled / kHuge * kHuge;
 #ifdef MADV_HUGEPAGE
         if (huge > advised_) ::madvise(base_ + advised_, static_cast<size_t>(huge - advised_), MADV_HUGEPAGE);
 #endif
-        // What was begun in small pages stays in them.
+        // A range that begins in small pages stays in them.
         advised_ = std::max({advised_, huge, roundUp(used_, kHuge)});
         return begin;
     }
 
-    // Pages whose last buffer this is go: sessions that change constants leave many small ones behind.
+    // Releases pages whose last buffer this is: sessions that change constants leave many small ones behind.
     void giveBack(char* data, int64_t bytes) noexcept {
         int64_t first = (data - base_) / kPage, last = (data - base_ + bytes - 1) / kPage;
         const std::lock_guard lock(mutex_);
         for (int64_t page = first; page <= last; ++page) --live(page);
-        // Only its first and its last page may have other buffers.
+        // Only its first and its last page may be shared with other buffers.
         if (live(first) > 0) ++first;
         if (last >= first && live(last) > 0) --last;
         if (first > last) return;
         char* const begin = base_ + first * kPage;
         const auto length = static_cast<size_t>((last - first + 1) * kPage);
 #ifdef MADV_NOHUGEPAGE
-        ::madvise(begin, length, MADV_NOHUGEPAGE);  // else the system might fill the gap again
+        ::madvise(begin, length, MADV_NOHUGEPAGE);  // otherwise the system might fill the gap again
 #endif
         ::madvise(begin, length, MADV_DONTNEED);
     }
@@ -89,12 +89,12 @@ class WeightMemory::Mapping {
     }
 
     const int64_t size_;
-    std::mutex mutex_;            // of live_, and of giving pages back
-    std::vector<uint32_t> live_;  // how many buffers touch a page
+    std::mutex mutex_;            // guards live_ and the release of pages
+    std::vector<uint32_t> live_;  // the number of buffers in each page
     void* memory_ = nullptr;
     char* base_ = nullptr;
     int64_t used_ = 0;
-    int64_t advised_ = 0;  // up to here it is decided what pages are like
+    int64_t advised_ = 0;  // the kind of pages is decided up to here
 };
 
 std::shared_ptr<void> WeightMemory::allocate(int64_t bytes, int64_t more) {
@@ -104,7 +104,7 @@ std::shared_ptr<void> WeightMemory::allocate(int64_t bytes, int64_t more) {
         auto mapping = current_.lock();
         if (!mapping || !mapping->fits(rounded)) {
             mapping = std::make_shared<Mapping>(rounded + std::clamp<int64_t>(more, 0, kMaxAhead));
-            if (!*mapping) mapping = std::make_shared<Mapping>(rounded);  // addresses may be limited
+            if (!*mapping) mapping = std::make_shared<Mapping>(rounded);  // the address space may be limited
             if (*mapping) current_ = mapping;
         }
         if (*mapping) {
@@ -112,7 +112,7 @@ std::shared_ptr<void> WeightMemory::allocate(int64_t bytes, int64_t more) {
             return {data, [mapping, rounded](void* p) { mapping->giveBack(static_cast<char*>(p), rounded); }};
         }
     }
-    // No room for so many addresses: memory of its own.
+    // The address space has no room for a mapping: allocate this buffer separately.
     const auto buffer = std::make_shared<AlignedBuffer>(bytes);
     return {buffer, buffer->data()};
 }

@@ -1,6 +1,6 @@
-// Memory of prepared weights, side by side in a few large mappings: so they fill huge pages, which cost a fraction of
-// the faults of small ones. A buffer gives its pages back when its last owner goes, a mapping its addresses when all
-// of its buffers are gone.
+// Memory for prepared weights, adjacent in a few large mappings: there they fill huge pages, which cause far fewer
+// faults than small ones. A buffer releases its pages with its last owner, a mapping releases its addresses with its
+// last buffer.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -10,8 +10,8 @@ namespace mnnc {
 
 class WeightMemory {
   public:
-    // Aligned to 64 bytes, with slack behind the end as AlignedBuffer has it. `more`: how many bytes of other weights
-    // are expected besides; a huge page is taken only where they fill it. OutOfMemory names the size.
+    // Aligned to 64 bytes, with slack after the end as in AlignedBuffer. `more`: bytes of other weights that are
+    // expected; a huge page is used only where these fill it. OutOfMemory names the size.
     std::shared_ptr<void> allocate(int64_t bytes, int64_t more);
 
   private:

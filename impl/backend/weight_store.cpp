@@ -1,4 +1,4 @@
-// Finds or makes prepared weights by key. Each is filled once, whichever session asks first.
+// Finds or makes prepared weights by key. Each buffer is filled once, whichever session requests it first.
 #include "backend/weight_store.h"
 
 #include <bit>
@@ -9,8 +9,8 @@ namespace mnnc {
 
 WeightStore::SlotPtr WeightStore::slot(const Owner& owner, const std::string& variant) {
     const std::lock_guard lock(mutex_);
-    // Sessions that change constants leave owners behind that are not asked for again. At powers of two: looking
-    // through all of them costs little for each that is added.
+    // Sessions that change constants leave expired owners behind. They are removed only at powers of two, so that the
+    // search costs little for each slot that is added.
     if (slots_.size() >= 64 && std::has_single_bit(slots_.size()))
         std::erase_if(
             slots_, [](const auto& entry) { return entry.second.use_count() == 1 && entry.second->buffer.expired(); });
