@@ -15,7 +15,7 @@ namespace mnnc {
 class AlignedBuffer {
   public:
     static constexpr size_t kAlignment = 64;
-    // Slack behind the end: kernels may load (never store) a whole vector past the last element.
+    // Slack after the end: kernels may load (never store) a whole vector beyond the last element.
     static constexpr int64_t kSlack = 64;
 
     AlignedBuffer() = default;
@@ -64,8 +64,8 @@ class AlignedBuffer {
     }
 
   private:
-    // Large buffers lie in huge pages where the system gives them: fewer faults at first, fewer misses later. What
-    // does not nearly fill one stays in small ones, so that hardly more memory is held than asked for.
+    // Large buffers lie in huge pages where the system has them: fewer faults at first, fewer misses later. A buffer
+    // that does not nearly fill one stays in small pages, so that little more memory is held than requested.
     static void* allocate(size_t bytes) {
         constexpr size_t kHuge = size_t{2} << 20;
         constexpr size_t kSpare = size_t{128} << 10;

@@ -1,4 +1,4 @@
-// What the public functions of each library do with exceptions: a status, and a sentence that the library keeps.
+// Turns exceptions into a status and a stored sentence at the boundary of each library's public functions.
 #pragma once
 #include <exception>
 #include <new>
@@ -8,7 +8,7 @@
 
 namespace mnnc {
 
-// Runs the body. Where it throws, `keep` gets the sentence. No memory is asked for on the way.
+// Runs the body. When it throws, passes the sentence to `keep`, without allocating.
 template <typename Keep, typename Body>
 Status statusOf(Keep&& keep, Body&& body) noexcept {
     try {
@@ -20,7 +20,7 @@ Status statusOf(Keep&& keep, Body&& body) noexcept {
     } catch (const std::bad_alloc&) {
         keep("the host has no more memory");
         return Status::OutOfMemory;
-    } catch (const std::length_error&) {  // a container that is larger than memory can be
+    } catch (const std::length_error&) {  // a container larger than the address space
         keep("the host has no more memory");
         return Status::OutOfMemory;
     } catch (const std::exception& error) {

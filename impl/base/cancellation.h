@@ -7,9 +7,9 @@
 
 namespace mnnc {
 
-// The state of a cancellation token is one number: the lowest bit says that it is triggered, and a reset of a
-// triggered token makes the number larger. So a call that began with an untriggered token sees a request in any
-// other number, also when the token was reset before the call looked.
+// The state of a cancellation token is one number: the lowest bit is set when it is triggered, and a reset of a
+// triggered token makes the number larger. So a call that began with an untriggered token recognises a request by any
+// other number, even if the token was reset before the call read it.
 class Cancellation {
   public:
     Cancellation() = default;  // cannot be cancelled

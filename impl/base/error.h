@@ -1,4 +1,4 @@
-// The one error type used inside the library. The C boundary turns it into a code and a sentence.
+// The only error type inside the library. The C boundary turns it into a code and a sentence.
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -6,7 +6,7 @@
 
 namespace mnnc {
 
-// Numbers 0..37 are those of the reference runtime; ours start at 100. They equal the MNN_* constants of
+// Numbers 0..37 come from the reference runtime; the library's own start at 100. They equal the MNN_* constants of
 // mnn_c.h.
 enum class Status : int32_t {
     Ok = 0,
@@ -18,7 +18,7 @@ enum class Status : int32_t {
     InputDataError = 10,
     CallbackStop = 11,
     FileOpenFailed = 32,
-    FileReadFailed = 34,  // the reference's resize number; reading is what fails here
+    FileReadFailed = 34,  // the reference uses the number for failed resizes; here it means a failed read
     FileNotExist = 36,
     NullArgument = 100,
     BadHandle = 101,
@@ -39,11 +39,11 @@ enum class Status : int32_t {
     Cycle = 118,          // use before definition, or a subgraph that reaches itself
     LimitExceeded = 119,  // max_memory_bytes or max_loop_iterations was crossed
     BufferTooSmall = 120,
-    DeviceLost = 121,       // a device stopped working; its sessions are of no use any more
-    DriverError = 122,      // a device driver gave a result that is not expected
+    DeviceLost = 121,       // a device stopped working; its sessions are unusable
+    DriverError = 122,      // a device driver gave an unexpected result
     FileChanged = 123,      // a file is no longer the one that was loaded
     FileWriteFailed = 124,  // a file could not be written
-    Timeout = 125,          // what was waited for did not end in time
+    Timeout = 125,          // the call did not end in time
     Internal = 199,
 };
 

@@ -1,4 +1,4 @@
-// How the processor rounds floats and treats subnormal numbers on the calling thread.
+// The rounding of floats and the treatment of subnormal numbers on the calling thread.
 #pragma once
 #include <cstdint>
 #if defined(__x86_64__) || defined(__i386__)
@@ -21,7 +21,7 @@ class FloatMode {
         return FloatMode(0);
 #endif
     }
-    // The mode in which kernels compute: rounds to nearest, no exception interrupts. Subnormal operands and results
+    // The mode in which kernels compute: it rounds to nearest and masks exceptions. Subnormal operands and results
     // count as zero unless they are kept: many processors need a hundred times as long for them.
     static FloatMode computing(bool keepSubnormals) noexcept {
 #if defined(__SSE2__)
@@ -33,7 +33,7 @@ class FloatMode {
         return FloatMode(0);
 #endif
     }
-    // Without the flags of exceptions that have happened.
+    // Excludes the flags of exceptions that have happened.
     FloatMode control() const noexcept {
 #if defined(__SSE2__)
         return FloatMode(bits_ & ~uint64_t{0x3f});
@@ -55,7 +55,7 @@ class FloatMode {
     uint64_t bits_;
 };
 
-// A mode for one scope; afterwards the thread has its own again.
+// Sets a mode for one scope; afterwards the thread has its former mode again.
 class ScopedFloatMode {
   public:
     explicit ScopedFloatMode(FloatMode mode) noexcept : before_(FloatMode::current()) { mode.apply(); }

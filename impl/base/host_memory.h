@@ -1,4 +1,4 @@
-// Where large blocks of memory come from when the host brings an allocator of its own.
+// The interface of an allocator that the host supplies for large blocks of memory.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -8,12 +8,12 @@ namespace mnnc {
 class HostMemory {
   public:
     virtual ~HostMemory() = default;
-    // `alignment` is a power of two. Null: there is no more memory. Any thread.
+    // `alignment` is a power of two. Returns null when there is no more memory. Called on any thread.
     virtual void* allocate(size_t bytes, size_t alignment) noexcept = 0;
-    // What allocate() gave for these numbers.
+    // Releases a result of allocate() for the same numbers.
     virtual void release(void* memory, size_t bytes, size_t alignment) noexcept = 0;
 };
-// Null: the library's own allocation. A block keeps its source until it is released.
+// null: the library's own allocation. A block keeps its source alive until it is released.
 using HostMemoryPtr = std::shared_ptr<HostMemory>;
 
 }  // namespace mnnc

@@ -1,11 +1,11 @@
-// Text as JSON has it.
+// Writes text as JSON.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace mnnc {
 
-// A JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD, one for each.
+// A JSON string, including quotes. Each byte that is not valid UTF-8 becomes U+FFFD.
 std::string jsonString(std::string_view text);
 template <typename Numbers>
 std::string jsonNumbers(const Numbers& numbers) {

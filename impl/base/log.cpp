@@ -1,4 +1,4 @@
-// Formats log messages and hands them to the host's callback.
+// Formats log messages and passes them to the host's callback.
 #include "base/log.h"
 
 namespace mnnc {

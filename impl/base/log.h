@@ -11,10 +11,10 @@ struct LogSink {
     using Callback = void (*)(void* userData, int32_t level, const char* message);
     Callback callback = nullptr;
     void* userData = nullptr;
-    LogLevel level = LogLevel::Warning;  // messages above it are not sent
+    LogLevel level = LogLevel::Warning;  // messages above it are dropped
 
-    // False also while a message is delivered on this thread: what a callback does is not logged, or one that uses the
-    // library would call itself for ever.
+    // Returns false also while this thread delivers a message: a callback that uses the library would otherwise log,
+    // and call itself forever.
     bool wants(LogLevel of) const noexcept;
     void operator()(LogLevel of, const std::string& message) const;
 };

@@ -1,4 +1,4 @@
-// The operators of the .mnn format: numbers, names and how many tensors they take. operators.def is their list.
+// The operators of the .mnn format: numbers, names and arities. operators.def is their list.
 #pragma once
 #include <cstdint>
 
@@ -12,7 +12,7 @@ enum class OpType : int32_t {
     Fused = 0x10000,
 };
 
-// How many tensors an operator takes and makes; kAnyCount as a maximum: any number.
+// How many inputs and outputs an operator has; kAnyCount as a maximum: any number.
 struct OpArity {
     uint8_t minInputs, maxInputs;
     uint8_t minOutputs, maxOutputs;

@@ -1,4 +1,4 @@
-// The time since it was made, for messages of the log.
+// Measures the time since its creation, for log messages.
 #pragma once
 #include <chrono>
 

@@ -1,4 +1,4 @@
-// Whether this build checks its own invariants: builds with assertions and those with a sanitizer do.
+// Whether this build checks its own invariants, as builds with assertions or a sanitizer do.
 #pragma once
 
 namespace mnnc {

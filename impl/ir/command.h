@@ -1,5 +1,5 @@
-// What a session executes: an operator kind, its parameters and its tensors. Commands need no wire op, so
-// fused, rewritten and geometry-made ones are equals of those that stood in the file.
+// An instruction that a session executes: an operator kind, its parameters and its tensors. Commands need no operator
+// in the file, so fused, rewritten and geometry-made ones are like all others.
 #pragma once
 #include <string>
 #include <vector>
@@ -20,28 +20,28 @@ struct CommandOver {
     ParamsPtr params;
     std::vector<T*> inputs;
     std::vector<T*> outputs;
-    std::vector<Region> regions;  // Raster only; elements no region touches become 0 (later regions win)
-    // One for each operand, or none: the inputs themselves. Only where Backend::supportsViews().
+    std::vector<Region> regions;  // Raster only; elements that no region writes become 0 (later regions win)
+    // One for each operand; empty: the inputs themselves. Only where Backend::supportsViews().
     std::vector<OperandView> views;
-    // What Backend::commonAlgorithm() answered for commands that share their weights; 0: the backend's own choice.
+    // The result of Backend::commonAlgorithm() for commands that share their weights; 0: the backend chooses.
     int algorithm = 0;
     Epilogue epilogue;  // only where Backend::supportsPostOps()
 
-    // Inputs of the operator itself.
+    // The number of inputs without the epilogue's.
     size_t operands() const { return inputs.size() - (epilogue.residual ? 1 : 0); }
-    // The parameters as the struct of the operator's family; throws when the command carries none or others.
+    // The parameters as the struct of the operator's family; throws when the command has none or others.
     template <typename P>
     const P& paramsAs() const {
         return mnnc::paramsAs<P>(params.get(), name.c_str());
     }
-    // The same; null instead of an error.
+    // The same, but null instead of an error.
     template <typename P>
     const P* paramsIf() const noexcept {
         return mnnc::paramsIf<P>(params.get());
     }
 };
 
-// The same command over other operands: to(operand) is the one in place of it.
+// The same command over other operands: to(operand) replaces each one.
 template <typename T, typename From, typename To>
 CommandOver<T> mapOperands(const CommandOver<From>& command, To&& to) {
     CommandOver<T> result{command.type,  command.name,      command.params,  {}, {}, command.regions,
@@ -51,7 +51,7 @@ CommandOver<T> mapOperands(const CommandOver<From>& command, To&& to) {
     return result;
 }
 
-// Over values: what shape rules and geometry emit.
+// Over values: shape rules and geometry emit these.
 using ValueCommand = CommandOver<Tensor>;
 // Over operands of a program.
 using Command = CommandOver<Operand>;

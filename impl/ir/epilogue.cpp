@@ -1,4 +1,4 @@
-// The text of an epilogue in reports.
+// Writes an epilogue as text for reports.
 #include "ir/epilogue.h"
 
 namespace mnnc {

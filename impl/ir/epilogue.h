@@ -1,4 +1,4 @@
-// What a command does to its results before it stores them.
+// The part of a command that changes its results before they are stored.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -13,7 +13,7 @@ struct Epilogue {
     Act act = Act::None;
     float lo = -std::numeric_limits<float>::infinity();
     float hi = std::numeric_limits<float>::infinity();
-    bool residual = false;  // the command's last input, of the output's shape or with its elements in order
+    bool residual = false;  // the command's last input, with the output's shape or with its elements in the same order
 
     bool clips() const noexcept {
         return lo > -std::numeric_limits<float>::infinity() || hi < std::numeric_limits<float>::infinity();
@@ -21,7 +21,7 @@ struct Epilogue {
     bool any() const noexcept { return act != Act::None || clips() || residual; }
 };
 
-// For people: "" or e.g. " +add +silu".
+// For reports: "" or e.g. " +add +silu".
 std::string epilogueText(const Epilogue& epilogue);
 
 }  // namespace mnnc

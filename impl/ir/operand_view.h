@@ -1,4 +1,4 @@
-// How a command reads an operand that a Raster would have copied: straight from the Raster's source.
+// Describes an operand that a command reads directly from the source of a Raster, which would have copied it.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -19,13 +19,13 @@ struct OperandView {
 
     // The input itself.
     static OperandView of(const Shape& shape);
-    // The same elements in the source of the region that fills the whole input of `elements` elements; nothing where
-    // strides cannot say it.
+    // The same elements in the source of the region that fills the whole input of `elements` elements; empty where
+    // strides cannot describe them.
     std::optional<OperandView> through(const Region& region, int64_t elements) const;
 };
 
-// The offset of the operand of each product of the broadcast batch, where the last two axes are matrices; `own`: the
-// operand's batch extents.
+// The offsets of the operand's matrices, one for each product of the broadcast batch; the last two axes are the
+// matrices. `own`: the operand's batch extents.
 std::vector<size_t> matrixOffsets(const OperandView& view, const Shape& own, const Shape& batch);
 
 }  // namespace mnnc

@@ -1,4 +1,4 @@
-// The error of parameters that are not of the expected kind.
+// Throws the error for parameters of an unexpected kind.
 #include "ir/params.h"
 
 #include "base/error.h"

@@ -4,11 +4,12 @@
 
 namespace mnnc {
 
-// What a Params is: each struct of parameters has a mark of its own, so that a command cannot be read as another one.
+// Identifies the struct of a Params object: each struct has its own mark, so that a command's parameters cannot be read
+// as another struct.
 using ParamsKind = const void*;
 
 template <typename T>
-inline char paramsMark;  // only its address counts
+inline char paramsMark;  // only its address is used
 
 template <typename T>
 struct ParamsOf;
@@ -38,7 +39,7 @@ struct ParamsOf : Params {
 
 using ParamsPtr = std::shared_ptr<const Params>;
 
-// The parameters as a T, or null when there are none or they are something else.
+// The parameters as a T; null when there are none or they are of another struct.
 template <typename T>
 const T* paramsIf(const Params* params) noexcept {
     return params && params->kind() == T::ownKind() ? static_cast<const T*>(params) : nullptr;
@@ -47,7 +48,7 @@ const T* paramsIf(const Params* params) noexcept {
 // Throws Error(Internal) with a sentence that names the operator.
 [[noreturn]] void failWrongParams(const Params* params, const char* name);
 
-// The parameters as a T; throws when there are none or they are something else. `name` is the operator's.
+// The parameters as a T; throws when there are none or they are of another struct. `name` is the operator's.
 template <typename T>
 const T& paramsAs(const Params* params, const char* name) {
     if (const T* found = paramsIf<T>(params)) return *found;

@@ -1,4 +1,4 @@
-// Regions that together copy a box of four axes: they differ in their offsets alone, which grow by equal steps.
+// Regions that together copy a box of four axes: they differ only in their offsets, which grow by equal steps.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,14 +16,14 @@ struct RegionSeries {
     int64_t src = 0, dst = 0;  // offsets
     Axis axes[4];
 
-    // Nothing where the regions are no such box. Which input they read is not looked at.
+    // Empty where the regions are no such box. Ignores which input they read.
     static std::optional<RegionSeries> of(std::span<const Region> regions);
-    // What the series writes becomes what it reads.
+    // Exchanges source and destination.
     RegionSeries reversed() const;
-    // Whether it writes each of the first `elements` elements of its destination once.
+    // Whether it writes each of the first `elements` elements of its destination exactly once.
     bool fills(int64_t elements) const;
-    // The view's elements in the source of a series that fills the whole input of `elements` elements; nothing where
-    // strides cannot say it.
+    // The view's elements in the source of a series that fills the whole input of `elements` elements; empty where
+    // strides cannot describe them.
     std::optional<OperandView> through(const OperandView& view, int64_t elements) const;
 
   private:

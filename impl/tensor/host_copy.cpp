@@ -10,14 +10,14 @@ namespace mnnc {
 
 namespace {
 
-// Where element (n, c, s) lies in a layout; s runs over all axes that are neither batch nor channel.
+// The offset of element (n, c, s) in a layout; s counts over all axes that are neither batch nor channel.
 struct Strides {
     int64_t batch, channel, plane, block,
         lanes;  // offset = n*batch + (c/lanes)*block + (c%lanes)*channel + s*plane
     int64_t at(int64_t n, int64_t c, int64_t s) const {
         return n * batch + (c / lanes) * block + (c % lanes) * channel + s * plane;
     }
-    // How many channels of one place lie one behind the other, of `all`.
+    // How many of the `all` channels of one place are contiguous.
     int64_t run(int64_t all) const { return block == lanes ? all : lanes; }
 };
 
@@ -44,7 +44,7 @@ Strides channelFirst(const Extents& e) {
 Strides channelLast(const Extents& e) {
     return {e.channel * e.plane, 0, e.channel, 1, 1};
 }
-// Batch outermost, as tensors of this library are stored.
+// Batch outermost, as in tensors of this library.
 Strides packed(const Extents& e, int64_t lanes) {
     return {ceilDiv(e.channel, lanes) * lanes * e.plane, 1, lanes, e.plane * lanes, lanes};
 }
@@ -59,13 +59,13 @@ Strides storageOf(const Operand& tensor, const Extents& e) {
 }
 
 Strides layoutOf(const Operand& tensor, Format layout, const Extents& e) {
-    if (tensor.shape.rank() < 3) return channelFirst(e);  // no channel axis of its own
+    if (tensor.shape.rank() < 3) return channelFirst(e);  // there is no separate channel axis
     if (layout == Format::NC4HW4) return publicPacked(e);
     return layout == Format::NHWC ? channelLast(e) : channelFirst(e);
 }
 
-// Channels first .. first + count of all places of an image, which run on in at least one of the two layouts; where
-// they are one channel, its places may run on instead.
+// Copies channels first .. first + count of all places of an image. The channels are contiguous in at least one of the
+// two layouts; a single channel may have contiguous places instead.
 template <size_t kBytes>
 void moveChannels(int64_t count, int64_t plane, const char* src, const Strides& from, char* dst, const Strides& to) {
     constexpr auto kWidth = static_cast<int64_t>(kBytes);
@@ -82,19 +82,19 @@ void moveChannels(int64_t count, int64_t plane, const char* src, const Strides& 
                         static_cast<size_t>(count * kWidth));
 }
 
-// Through memcpy: a caller's buffer may have any alignment.
+// Through memcpy, because a caller's buffer may have any alignment.
 template <size_t kBytes>
 void move(const Extents& e, const char* src, const Strides& from, char* dst, const Strides& to) {
     constexpr auto kWidth = static_cast<int64_t>(kBytes);
     const int64_t srcRun = from.run(e.channel), dstRun = to.run(e.channel);
     if (e.plane == 1 && srcRun == e.channel && dstRun == e.channel) {
-        // Rows of channels on both sides.
+        // Both sides have contiguous channels.
         for (int64_t n = 0; n < e.batch; ++n)
             std::memcpy(dst + n * to.batch * kWidth, src + n * from.batch * kWidth,
                         static_cast<size_t>(e.channel * kWidth));
         return;
     }
-    // A layout whose places run on has no run of channels to keep to.
+    // A layout with contiguous places has no contiguous channels to preserve.
     const bool srcPlanes = from.lanes == 1 && srcRun == 1, dstPlanes = to.lanes == 1 && dstRun == 1;
     const int64_t step = srcPlanes ? dstRun : dstPlanes ? srcRun : std::min(srcRun, dstRun);
     for (int64_t n = 0; n < e.batch; ++n)
@@ -129,7 +129,7 @@ int64_t hostBytes(const Tensor& tensor, Format layout) {
 
 bool sameLayout(const Operand& tensor, Format layout) {
     const bool rows = tensor.shape.rank() < 3;
-    // Whole blocks of channels without places are row-major.
+    // Complete blocks of channels with a single place are row-major.
     if (tensor.channelBlock != 1)
         return (rows || layout != Format::NC4HW4) && tensor.plane() == 1 &&
                tensor.shape.at(1) % tensor.channelBlock == 0;

@@ -6,15 +6,15 @@
 
 namespace mnnc {
 
-// Bytes of a buffer that holds the tensor in this layout. NC4HW4 rounds the channels up to 4 (rank 3 and
-// above; below every layout is row-major).
+// Bytes of a buffer that holds the tensor in this layout. NC4HW4 rounds the channels up to 4 (from rank 3 on; below
+// that every layout is row-major).
 int64_t hostBytes(const Tensor& tensor, Format layout);
 
-// Whether a tensor is stored just as a buffer in this layout is.
+// Whether the tensor's bytes are equal to those of a buffer in this layout.
 bool sameLayout(const Operand& tensor, Format layout);
 
-// Whole tensor, any storage, whose elements lie at `data`. Where the layout differs from the tensor's format the
-// channel axis moves (rank 3 and above); pad channels of NC4HW4 are written as zero and ignored when read.
+// Copies a whole tensor in any storage, whose elements lie at `data`. Where the layout differs from the tensor's format
+// the channel axis moves (from rank 3 on); pad channels of NC4HW4 are written as zero and ignored when read.
 void copyToHost(const Operand& tensor, const void* data, void* buffer, Format layout);
 void copyFromHost(const Operand& tensor, void* data, const void* buffer, Format layout);
 

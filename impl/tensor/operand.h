@@ -1,4 +1,4 @@
-// An operand of a program: a value, and how the program stores it. Where it lies is known to a frame (backend/frame.h).
+// An operand of a program: a value and its storage in the program. The frame (backend/frame.h) has its place.
 #pragma once
 #include "tensor/storage.h"
 #include "tensor/tensor.h"
@@ -10,11 +10,11 @@ struct Operand final : Tensor, Storage {
     explicit Operand(Tensor value) : Tensor(std::move(value)) {}
 
     // The operand in whose memory this one lies (the same bytes with another shape or meaning, or a part of them), and
-    // how many bytes from its beginning.
+    // the offset in bytes.
     Operand* aliasOf = nullptr;
     int64_t aliasOffset = 0;
 
-    // Elements of the storage, pad lanes included.
+    // Elements of the storage, including pad lanes.
     int64_t storageElements() const {
         return channelBlock == 1 ? elements()
                                  : checkedMul(checkedMul(batch(), roundUp(shape.at(1), channelBlock), "packed size"),

@@ -11,7 +11,7 @@ struct View {
 };
 
 struct Region {
-    int input = 0;  // which input of the Raster command is read
+    int input = 0;  // the input of the Raster command that it reads
     View src;       // strides may be 0 (broadcast) or negative (flip)
     View dst;
     int64_t size[3] = {1, 1, 1};  // outermost first

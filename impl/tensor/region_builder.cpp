@@ -1,4 +1,4 @@
-// Merging and enumeration of boxes; see region_builder.h.
+// Merges and enumerates boxes; see region_builder.h.
 #include "tensor/region_builder.h"
 
 #include <algorithm>
@@ -9,8 +9,7 @@ namespace mnnc {
 
 namespace {
 
-// The axis to enumerate: the smallest one, but never one that runs contiguously in both tensors while there
-// is another.
+// The axis to enumerate: the smallest one, but never one that is contiguous in both tensors while there is another.
 size_t axisToEnumerate(const std::vector<BoxAxis>& axes) {
     size_t best = axes.size();
     for (size_t i = 0; i < axes.size(); ++i) {

@@ -1,6 +1,5 @@
-// Builds region lists from boxes of any rank: extents of 1 vanish, axes that run on in both tensors are
-// merged, and what is left beyond three axes is enumerated over its smallest ones. All pure data movement
-// goes through here.
+// Builds region lists from boxes of any rank: extents of 1 vanish, axes that are contiguous in both tensors are merged,
+// and the smallest axes beyond three are enumerated. All pure data movement goes through here.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -42,7 +41,7 @@ class RegionBuilder {
     std::vector<Region> regions_;
 };
 
-// A tensor seen around one axis: [outer][axis][inner].
+// A tensor viewed around one axis: [outer][axis][inner].
 struct AxisSplit {
     int64_t outer = 1, axis = 1, inner = 1;
     AxisSplit(const Shape& shape, int at)

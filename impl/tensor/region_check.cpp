@@ -50,7 +50,7 @@ bool writesNothing(const Region& region, int64_t destinationElements, const char
 }
 
 bool writesOnce(const Region& region) noexcept {
-    // From the smallest stride up, each has to step over what the smaller ones reach.
+    // In the order of growing strides, each must be larger than the range that the smaller ones cover.
     bool done[3] = {};
     int64_t reach = 0;
     for (int round = 0; round < 3; ++round) {

@@ -25,7 +25,7 @@ Span reach(const View& view, const int64_t (&size)[3]) noexcept {
     return span;
 }
 
-// Indices begin .. end of one axis.
+// The part of a region with indices begin .. end of one axis.
 Region part(Region region, int axis, int64_t begin, int64_t end) noexcept {
     region.src.offset += begin * region.src.stride[axis];
     region.dst.offset += begin * region.dst.stride[axis];
@@ -33,7 +33,7 @@ Region part(Region region, int axis, int64_t begin, int64_t end) noexcept {
     return region;
 }
 
-// The axis of the largest steps in a view, of those with more than one index; -1: there is none.
+// The axis with the largest step in a view, among those with more than one index; -1: there is none.
 int widestAxis(const View& view, const int64_t (&size)[3]) noexcept {
     int widest = -1;
     for (int i = 0; i < 3; ++i)
@@ -61,7 +61,7 @@ class Composition {
     std::vector<Region> result;
 
   private:
-    // The region that writes all of this from one range of its source.
+    // The region that writes this whole range from one range of its source.
     const Region* rangeWith(const Span& wanted) const {
         for (const Region& region : inner_)
             if (region.count() > 0 && copiesRange(region) && reach(region.dst, region.size).holds(wanted))
@@ -69,7 +69,7 @@ class Composition {
         return nullptr;
     }
 
-    // What the regions write into a range that `outer` copies.
+    // Adds the parts of the regions that write into a range that `outer` copies.
     bool clip(const Region& outer, const Span& range) {
         int64_t missing = outer.count();
         for (Region region : inner_) {
@@ -79,7 +79,7 @@ class Composition {
             if (const int axis = widestAxis(region.dst, region.size); axis >= 0 && !range.holds(span)) {
                 const int64_t step = region.dst.stride[axis];
                 if (step <= 0) return false;
-                // Slices of the axis from the first that does not end before the range to the last that begins in it.
+                // The slices of the axis that overlap the range.
                 const int64_t depth = span.last - span.first - step * (region.size[axis] - 1);
                 const int64_t before = range.first - depth - span.first;
                 const int64_t begin = before <= 0 ? 0 : (before + step - 1) / step;
@@ -97,10 +97,10 @@ class Composition {
         return missing == 0;
     }
 
-    // Runs along the widest axis that each lie in one range; an index that does not is split further.
+    // Splits along the widest axis into parts that each lie in one range; fails at an index that does not.
     bool split(const Region& outer) {
         const int axis = widestAxis(outer.src, outer.size);
-        if (axis < 0 || outer.src.stride[axis] == 0) return false;  // one element, which no range holds
+        if (axis < 0 || outer.src.stride[axis] == 0) return false;  // a single element that no range contains
         for (int64_t begin = 0; begin < outer.size[axis];) {
             const Region one = part(outer, axis, begin, begin + 1);
             const Span first = reach(one.src, one.size);

@@ -1,4 +1,4 @@
-// Composes two Rasters, of which the second reads the first, into one list of regions.
+// Composes two Rasters, of which the second reads the result of the first, into one list of regions.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace mnnc {
 
-// The regions that copy to the destination of `outer` what it would read from the tensor that `inner` writes, each
-// element of it once. They read the sources of `inner`. Nothing where that takes more than `most` regions, or where
-// neither side of a pair copies a range. Regions that passed checkRegion.
+// The regions that copy directly from the sources of `inner` to the destination of `outer`, writing each element once.
+// Empty where that takes more than `most` regions, or where neither side of a pair copies a range. All regions must
+// have passed checkRegion.
 std::optional<std::vector<Region>> composeRegion(const Region& outer, std::span<const Region> inner, size_t most);
 
 }  // namespace mnnc

@@ -28,7 +28,7 @@ Span reachOf(const Region& region) {
     return span;
 }
 
-// One behind the other: slices along the outermost axis.
+// Whether they are consecutive slices along the outermost axis.
 bool follow(const std::vector<const Region*>& regions) {
     std::vector<Span> spans;
     for (const Region* region : regions) spans.push_back(reachOf(*region));
@@ -38,8 +38,8 @@ bool follow(const std::vector<const Region*>& regions) {
     return true;
 }
 
-// Regions as boxes of coordinates: the digits of their addresses where all strides divide one another. False:
-// they are no boxes, or two boxes meet.
+// Describes regions as boxes of coordinates: the digits of their addresses where all strides divide one another.
+// Returns false where they are no boxes, or two boxes intersect.
 bool disjointBoxes(const std::vector<const Region*>& regions) {
     if (regions.size() > kMaxPairs) return false;
     std::vector<int64_t> radix{1};

@@ -1,5 +1,4 @@
-// Whether regions of one Raster write to the same elements: those have to follow one another, others need
-// not.
+// Decides whether regions of one Raster write to the same elements: such regions must run in order, others need not.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -8,8 +7,7 @@
 
 namespace mnnc {
 
-// True when two regions share an element of a destination of `elements`, or when that is too expensive to
-// tell.
+// Returns true when two regions share an element of a destination of `elements`, or when the decision is too expensive.
 bool regionsOverlap(std::span<const Region> regions, int64_t elements);
 
 }  // namespace mnnc

@@ -1,4 +1,4 @@
-// How a program stores the elements of a tensor.
+// The storage of a tensor's elements in a program.
 #pragma once
 #include <tuple>
 
@@ -6,12 +6,12 @@ namespace mnnc {
 
 struct Storage {
     // 1: row-major over the extents, in the order of the format. P > 1: channel-packed [N][ceil(C/P)][plane][P] with C
-    // = extent 1 of an NCHW or NC4HW4 tensor and plane = all extents behind it (1 when the rank is 2); batch outermost;
+    // = extent 1 of an NCHW or NC4HW4 tensor and plane = all extents after it (1 when the rank is 2); batch outermost;
     // lanes beyond C hold unspecified values and must never influence a result.
     int channelBlock = 1;
-    // In memory of a device, whose backend decides the width of elements.
+    // The tensor lies in memory of a device, whose backend decides the width of elements.
     bool onDevice = false;
-    // A device that stores floats in 16 bits keeps 32 of these, which are coordinates (ops/coordinates.h).
+    // The tensor holds coordinates (ops/coordinates.h): a device that stores floats in 16 bits keeps 32 for it.
     bool wide = false;
 
     bool operator==(const Storage&) const = default;

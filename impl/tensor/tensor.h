@@ -1,4 +1,4 @@
-// A tensor: a value of a net, and nothing of how a program stores it (tensor/operand.h).
+// A tensor: a value of a net, without the way in which a program stores it (tensor/operand.h).
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -30,35 +30,36 @@ struct Tensor {
     DataType type = DataType::Float32;
     Format format = Format::NCHW;
     Usage usage = Usage::Normal;
-    // The entry of a frame's table that says where the elements lie (plan/operand_numbers.h); 0: the tensor has no
+    // The entry of a frame's table with the place of the elements (plan/operand_numbers.h); 0: the tensor has no
     // memory.
     int number = 0;
-    // The elements of a constant, row-major, in memory that is there as long as the tensor. Null for empty tensors, and
-    // for a large constant that only executions read which load it themselves (Backend::loadsInputs): it is `stored`.
+    // The row-major elements of a constant, in memory that lives as long as the tensor. Null for empty tensors, and for
+    // a large constant that only executions read which load it themselves (Backend::loadsInputs): that one is in
+    // `stored`.
     const void* values = nullptr;
     const StoredContent* stored = nullptr;  // see tensor/stored_content.h
-    // Of a constant of the model as all its sessions see it: the same for the same content while it is held.
-    // Null where a session has written the content or computed it.
+    // Identifies a constant of the model for all sessions: it is the same for the same content while it is held. Null
+    // where a session has written or computed the content.
     std::shared_ptr<const void> content;
     // The elements are final while shapes are being computed: a loaded constant or a folded result. They are row-major.
     bool hasConstantValue = false;
-    // Of an int8 tensor what its values mean; of a float tensor what the model gives for keeping it in int8.
+    // For an int8 tensor, the meaning of its values; for a float tensor, the scale at which the model allows int8.
     TensorQuant quant;
-    // The shapes of the elements where this is a sequence, which lie here one after another (tensor/tensor_list.h);
+    // For a sequence, the shapes of its elements, which lie in this tensor one after another (tensor/tensor_list.h);
     // null for every other tensor.
     std::shared_ptr<const TensorList> list;
 
     int64_t elements() const { return shape.elements(); }
     bool empty() const noexcept { return shape.empty(); }
 
-    // Accessors by meaning; missing extents read as 1.
+    // Extents by meaning; missing ones read as 1.
     int64_t batch() const noexcept { return shape.at(0); }
     int64_t channel() const noexcept {
         return format == Format::NHWC ? shape.at(shape.rank() < 4 ? 3 : shape.rank() - 1) : shape.at(1);
     }
     int64_t height() const noexcept { return shape.at(format == Format::NHWC ? 1 : 2); }
     int64_t width() const noexcept { return shape.at(format == Format::NHWC ? 2 : 3); }
-    // Elements behind one channel of a packed tensor.
+    // Elements after the channel axis of a packed tensor, for one channel.
     int64_t plane() const { return shape.elements(2, shape.rank() < 2 ? 2 : shape.rank()); }
 
     // Bytes of the elements, row-major.
@@ -71,11 +72,11 @@ struct Tensor {
     }
 };
 
-// Whether a tensor may be stored channel-packed: conversions know NCHW order and move elements of four bytes.
+// Whether a tensor may be stored channel-packed: conversions support NCHW order and elements of four bytes.
 inline bool canPack(const Tensor& tensor) noexcept {
     return elementBytes(tensor.type) == 4 && tensor.shape.rank() >= 2 && tensor.format != Format::NHWC;
 }
-// Where the host's backend stores it: int8 too.
+// The same for the host's backend, which also packs int8.
 inline bool canPackOnHost(const Tensor& tensor) noexcept {
     return canPack(tensor) ||
            (tensor.type == DataType::Int8 && tensor.shape.rank() >= 2 && tensor.format != Format::NHWC);

@@ -1,5 +1,5 @@
-// The elements of a sequence (a TensorArray of TensorFlow, a sequence of ONNX): a tensor of rank 1 holds them one after
-// another, and this says how many there are and of which shapes. Immutable once a tensor has it.
+// The elements of a sequence (a TensorArray of TensorFlow, a sequence of ONNX). A tensor of rank 1 holds them one after
+// another; this list has their number and shapes. It is immutable once a tensor has it.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,7 +10,7 @@ namespace mnnc {
 
 class TensorList {
   public:
-    // Neighbours of one shape. An element that nothing has been written to yet may have an unknown shape: it takes no
+    // Neighbours with the same shape. An element that has not been written yet may have an unknown shape: it takes no
     // place.
     struct Run {
         int64_t count = 0;
@@ -23,23 +23,23 @@ class TensorList {
         }
     };
 
-    bool dynamic = false;  // grows when an element behind the last one is written
+    bool dynamic = false;  // grows when an element beyond the last one is written
 
     TensorList() = default;
     TensorList(int64_t count, bool known, const Shape& shape) { append({count, known, shape}); }
 
     const std::vector<Run>& runs() const noexcept { return runs_; }
-    int64_t size() const;   // how many elements; throws Overflow
-    int64_t total() const;  // values of all of them
-    // Both with index <= size(), the run with index < size().
+    int64_t size() const;   // the number of elements; throws Overflow
+    int64_t total() const;  // the number of values in all of them
+    // offset() accepts index <= size(), at() index < size().
     int64_t offset(int64_t index) const;  // where an element begins
     const Run& at(int64_t index) const;
-    // Whether the shape of any element is known, and whether that of all is the same.
+    // Whether the shape of any element is known, and whether all have the same shape.
     bool anyKnown() const noexcept;
     bool uniform() const noexcept { return runs_.size() == 1; }
 
     void append(const Run& run);
-    // Elements [first, last) as a list of their own.
+    // Elements [first, last) as a separate list.
     TensorList part(int64_t first, int64_t last) const;
     void appendAll(const TensorList& other);
 
@@ -49,7 +49,7 @@ class TensorList {
     std::vector<Run> runs_;  // no empty ones, neighbours differ
 };
 
-// Whether two tensors are sequences of the same shapes, or none of them is a sequence.
+// Whether two tensors are sequences of the same shapes, or both are no sequences.
 bool sameList(const std::shared_ptr<const TensorList>& a, const std::shared_ptr<const TensorList>& b) noexcept;
 
 }  // namespace mnnc

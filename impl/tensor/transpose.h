@@ -1,4 +1,4 @@
-// Transposes a matrix of elements of a caller's buffer, which may have any alignment.
+// Transposes a matrix of elements in a caller's buffer, which may have any alignment.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace mnnc {
 
 namespace transposition {
 
-// Vectors of the compiler: every instruction set has them, and no file is compiled twice.
+// Vectors of the compiler: every instruction set has them, so no file is compiled twice.
 using Four = uint32_t __attribute__((vector_size(16)));
 
 inline Four load(const char* p) {
@@ -20,7 +20,7 @@ inline void store(Four v, char* p) {
     std::memcpy(p, &v, sizeof v);
 }
 
-// A square of four by four elements of four bytes.
+// Transposes a square of four by four elements of four bytes.
 inline void square(const char* src, int64_t srcStride, char* dst, int64_t dstStride) {
     const Four a = load(src), b = load(src + srcStride), c = load(src + 2 * srcStride), d = load(src + 3 * srcStride);
     const Four ab0 = __builtin_shufflevector(a, b, 0, 4, 1, 5), ab1 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
@@ -34,7 +34,7 @@ inline void square(const char* src, int64_t srcStride, char* dst, int64_t dstStr
 }  // namespace transposition
 
 // dst[c][r] = src[r][c] for elements of kBytes; strides from row to row in bytes. Goes through the rows in strips, so
-// that each line of src is read once and each of dst is filled while it is in the first level cache.
+// that each line of src is read once and each line of dst is filled while it is in the first level cache.
 template <size_t kBytes>
 void transpose(const char* src, int64_t srcStride, int64_t rows, int64_t columns, char* dst, int64_t dstStride) {
     constexpr int64_t kStrip = 64;
