@@ -1,4 +1,4 @@
-// Where the bytes of a model or of its weights are until they are read: in a file, a reader of the host, or memory.
+// The source of the bytes of a model or of its weights: a file, a reader of the host, or memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,17 +9,17 @@ namespace mnnc {
 class ByteSource {
   public:
     virtual ~ByteSource() = default;
-    // For sentences: the path of a file.
+    // Used in error sentences: the path of a file.
     virtual const std::string& name() const noexcept = 0;
     virtual size_t size() const noexcept = 0;
-    // Reads a range that lies inside; throws why it cannot. What comes may differ from what came before. Safe to call
-    // from several threads.
+    // Reads a range that lies inside; throws the reason when it cannot. The bytes may have changed since an earlier
+    // read. Safe to call from several threads.
     virtual void read(size_t offset, void* out, size_t bytes) const = 0;
-    // Throws FileChanged where it is known that the bytes are no longer those that were there at first.
+    // Throws FileChanged when the bytes are known to differ from those at the beginning.
     virtual void requireUnchanged() const = 0;
-    // All of them, aligned to 8 or better, where they lie in memory; else null.
+    // The address of all bytes, aligned to 8 or better, when they lie in memory; else null.
     virtual const uint8_t* data() const noexcept { return nullptr; }
-    // Takes the pages of a mapped file out of memory; a later read gets them back from the file.
+    // Releases the memory of a mapped file's pages; a later access reads them from the file again.
     virtual void dropPages() const noexcept {}
 };
 

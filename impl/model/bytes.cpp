@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "model/file.h"
 
-// Tools that watch each block of memory want blocks.
+// Tools that watch each block of memory need separate blocks.
 #if defined(__SANITIZE_ADDRESS__)
 #define MNN_C_WATCHED_BLOCKS 1
 #elif defined(__has_feature)
@@ -27,7 +27,7 @@ namespace mnnc {
 namespace {
 
 constexpr uintptr_t kAlignment = 8;
-constexpr size_t kBlock = 4096;  // what fetch() reads at least
+constexpr size_t kBlock = 4096;  // fetch() reads at least this much
 
 class MemorySource : public ByteSource {
   public:
@@ -81,7 +81,7 @@ class MappedFile final : public MemorySource {
     const Mapping mapping_;
 };
 
-// Memory of zeros, of which only what is touched counts. Null: there is none.
+// Zeroed memory, of which only touched pages take space. Null: there is none.
 void* reserve(size_t bytes) noexcept {
 #if MNN_C_WATCHED_BLOCKS
     return std::calloc(bytes, 1);
@@ -89,7 +89,7 @@ void* reserve(size_t bytes) noexcept {
     void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) return nullptr;
 #ifdef MADV_NOHUGEPAGE
-    ::madvise(memory, bytes, MADV_NOHUGEPAGE);  // most of it stays untouched
+    ::madvise(memory, bytes, MADV_NOHUGEPAGE);  // most pages stay untouched
 #endif
     return memory;
 #endif
@@ -117,8 +117,8 @@ std::unique_ptr<const ByteSource> readWhole(const File& file, const Cancellation
 
 }  // namespace
 
-// Memory for what is read, used again: fresh memory costs as much as the reading. One buffer is kept at most. All are
-// of one size, of which only what is used takes memory; larger ones are not kept.
+// Reuses memory for reading, because fresh memory costs as much as the reading. It keeps at most one buffer. All have
+// one size, of which only used pages take memory; larger buffers are not kept.
 class ReadBuffers : public std::enable_shared_from_this<ReadBuffers> {
   public:
     std::shared_ptr<uint8_t> take(size_t bytes) {
@@ -143,7 +143,7 @@ class ReadBuffers : public std::enable_shared_from_this<ReadBuffers> {
 
   private:
     static constexpr size_t kBytes = size_t{4} << 20;
-    static constexpr size_t kSlack = 4096;  // behind the end, as AlignedBuffer has it
+    static constexpr size_t kSlack = 4096;  // after the end, as in AlignedBuffer
 
     struct Loan {
         void* memory = nullptr;
@@ -224,7 +224,7 @@ std::shared_ptr<const ByteSource> ModelBytes::source() const {
 }
 
 void ModelBytes::release() const noexcept {
-    std::shared_ptr<const ByteSource> last;  // goes without the lock: it may call the host
+    std::shared_ptr<const ByteSource> last;  // destroyed without the lock, because that may call the host
     if (held_) {
         const std::lock_guard lock(held_->mutex);
         last.swap(held_->source);
@@ -266,7 +266,7 @@ void ModelBytes::requireUnchanged() const {
 }
 
 bool ModelBytes::inMemory(size_t offset, size_t bytes) const noexcept {
-    if (bytes == 0 || !held_) return true;  // without a source nothing is elsewhere
+    if (bytes == 0 || !held_) return true;  // without a source all bytes are in memory
     if (fetched_.empty()) return false;
     const auto first = fetched_.begin() + static_cast<ptrdiff_t>(offset / kBlock);
     const auto last = fetched_.begin() + static_cast<ptrdiff_t>((offset + bytes + kBlock - 1) / kBlock);

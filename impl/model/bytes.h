@@ -1,10 +1,10 @@
 // The bytes of a file, of a caller's buffer or of a caller's reader.
 //
-// They stay in their source. data() is memory of the source's size that holds what fetch() has copied and zeros
-// elsewhere, and view() gives the rest when it is wanted: in place where the source lies in memory, else read into
-// memory of the reader. What was fetched is never read again, so what has been verified stays as it is; what view()
-// gives may differ from what was there before, and its decoder has to check it. So the source can be released while
-// others use what was fetched.
+// They stay in their source. data() is memory of the source's size; it contains the bytes that fetch() has copied, and
+// zeros elsewhere. view() reads the other bytes on demand: in place where the source lies in memory, else into memory
+// of the reader. Fetched bytes are never read again, so verified data does not change; bytes from view() may differ
+// from earlier ones, so their decoder has to check them. The source can therefore be released while others use fetched
+// bytes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace mnnc {
 
 class ReadBuffers;
 
-// Bytes, and what keeps them in memory when nothing else does.
+// Bytes together with the owner that keeps them in memory.
 struct HeldBytes {
     std::span<const uint8_t> bytes;
     std::shared_ptr<const void> owner;  // null: they live as long as the ModelBytes
@@ -28,7 +28,7 @@ struct HeldBytes {
 
 class ModelBytes {
   public:
-    // Map: only for files that do not change; reading a mapping of a file that was cut ends the process.
+    // Map: only for files that do not change; reading beyond the end of a truncated file ends the process.
     enum class Access { OnDemand, Map, Read };
 
     ModelBytes() = default;
@@ -38,42 +38,43 @@ class ModelBytes {
     ModelBytes& operator=(const ModelBytes&) = delete;
     ~ModelBytes();
 
-    // Throws what File does, FileReadFailed, FileChanged, OutOfMemory, and Cancelled where a large file is read whole.
+    // Throws what File does, FileReadFailed, FileChanged, OutOfMemory, and Cancelled while a large file is read
+    // completely.
     static ModelBytes fromFile(const char* path, Access access = Access::OnDemand, const Cancellation& cancel = {});
-    // They stay in the source.
+    // The bytes stay in the source.
     static ModelBytes fromSource(std::unique_ptr<const ByteSource> source);
     // Throws NullArgument, or Truncated when size is 0.
     static ModelBytes copied(const void* data, size_t size);
-    // owner: goes when the buffer is needed no more; null: the caller keeps the buffer alive. An unaligned buffer is
-    // copied after all.
+    // owner: released when the buffer is not needed any more; null: the caller keeps the buffer alive. An unaligned
+    // buffer is copied.
     static ModelBytes borrowed(const void* data, size_t size, std::shared_ptr<const void> owner = {});
 
     size_t size() const noexcept { return size_; }
-    // Null before the first fetch().
+    // null before the first fetch()
     const uint8_t* data() const noexcept { return data_; }
 
-    // Brings a range of data() into memory for good. Only before others use the object. False: it ends beyond the
-    // end.
+    // Copies a range to data() for good. Callable only before the object is shared. Returns false when the range ends
+    // beyond the end.
     bool fetch(size_t offset, size_t bytes);
-    // All of it.
+    // Fetches all bytes.
     void fetchAll();
     // Throws FileChanged.
     void requireUnchanged() const;
 
-    // A range, which must lie inside: where it is in memory, or read. Throws FileChanged, FileReadFailed, BadState
-    // after release(). Safe to call from several threads.
+    // A range, which must lie inside: in place where it is in memory, else read. Throws FileChanged, FileReadFailed,
+    // BadState after release(). Safe to call from several threads.
     HeldBytes view(size_t offset, size_t bytes) const;
     // Whether a range was fetched.
     bool inMemory(size_t offset, size_t bytes) const noexcept;
-    // Gives the source back: at once, or when the last view of it goes. Safe to call from several threads.
+    // Releases the source: at once, or with the last view of it. Safe to call from several threads.
     void release() const noexcept;
-    // Takes the pages of a mapped file out of memory; a later read gets them back from the file.
+    // Releases the memory of a mapped file's pages; a later access reads them from the file again.
     void dropPages() const noexcept;
     // Frees the memory that view() keeps for its next caller.
     void dropBuffers() const noexcept;
 
   private:
-    // Several threads may take the source while another one gives it back.
+    // Several threads may use the source while another one releases it.
     struct Held {
         std::mutex mutex;
         std::shared_ptr<const ByteSource> source;
@@ -83,8 +84,8 @@ class ModelBytes {
 
     const uint8_t* data_ = nullptr;
     size_t size_ = 0;
-    void* mapping_ = nullptr;    // memory for what is fetched
-    std::vector<bool> fetched_;  // by block; empty: nothing
+    void* mapping_ = nullptr;    // memory for fetched bytes
+    std::vector<bool> fetched_;  // by block; empty: none
     std::unique_ptr<Held> held_;
     std::shared_ptr<ReadBuffers> buffers_;
 };

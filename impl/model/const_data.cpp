@@ -1,5 +1,5 @@
-// Decoding of Blobs (model-format 4.5): size checks in 64 bits, half -> f32, int64 -> i32 with saturation, packed
-// layouts -> row-major.
+// Decodes Blobs (model-format 4.5): size checks in 64 bits, half -> f32, int64 -> i32 with saturation, packed layouts
+// -> row-major.
 #include "model/const_data.h"
 
 #include <algorithm>
@@ -56,14 +56,14 @@ bool isExternal(const wire::Blob& blob) {
     return vectorSize(blob.external()) > 1;
 }
 
-// Constants tagged NC4HW4 are stored as [ceil(C/4)][N][plane][4]: the layout that the writer computes with.
+// Constants tagged NC4HW4 are stored as [ceil(C/4)][N][plane][4], because the writer computes with that layout.
 constexpr int64_t kChannelBlock = 4;
 
 bool isPacked(const wire::Blob& blob) {
     return blob.dataFormat() == wire::MNN_DATA_FORMAT::NC4HW4 && vectorSize(blob.dims()) >= 2;
 }
 
-// Elements in the file, those that fill up the last block included.
+// The number of elements in the file, including those that fill up the last block.
 int64_t storedCount(const wire::Blob& blob, const char* opName) {
     const int64_t count = blobElementCount(blob, opName);
     if (count == 0 || !isPacked(blob)) return count;
@@ -95,7 +95,7 @@ void requireBytes(int64_t found, int64_t needed, const char* opName) {
              static_cast<long long>(found), static_cast<long long>(needed));
 }
 
-// Where the array lies: as many bytes as its shape needs.
+// The location of the array, which has as many bytes as its shape needs.
 Source checkedSource(const wire::Blob& blob, const WeightFiles& files, const char* opName) {
     Source from = sourceOf(blob, files.model);
     if (from.elementSize == 0)
@@ -143,12 +143,12 @@ void checkBlob(const wire::Blob& blob, const char* opName) {
     requireBytes(isExternal(blob) && inside == 0 ? blob.external()->Get(1) : inside, needed, opName);
 }
 
-// Constants up to this many bytes are copied: each would keep a stretch of the mapped file in memory.
+// Constants up to this many bytes are copied: otherwise each would keep pages of the mapped file in memory.
 constexpr int64_t kSmall = 8192;
 
 namespace {
 
-// One element of the loaded type, as the file's type.
+// Encodes one element of the loaded type as the file's type.
 void encodeElement(wire::DataType type, const uint8_t* from, uint8_t* to, const char* opName) {
     if (type == DataType::DT_HALF) {
         const float value = readAt<float>(from, 0);

@@ -1,4 +1,4 @@
-// Opening external weight files and checking ranges against their real size.
+// Opens external weight files and checks ranges against their real size.
 #include "model/external_file.h"
 
 #include <filesystem>
@@ -26,7 +26,7 @@ StoredBytes ExternalFile::range(int64_t offset, int64_t bytes, const char* opNam
 
 namespace {
 
-// A field counts only when it has more than one entry.
+// A field is used only when it has more than one entry.
 template <typename Table>
 bool refersOut(const Table* table) {
     return table && vectorSize(table->external()) > 1;

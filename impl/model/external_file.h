@@ -1,6 +1,6 @@
 // The external weights of a model: one flat file of byte ranges without header or index, or the same bytes from the
-// host. ExternalFiles decides which file belongs to an operator and opens each at most once, when first needed or
-// expected. Paths inside a model are untrusted: they count only when the application allows them.
+// host. ExternalFiles decides which file belongs to an operator and opens each at most once, when it is first used or
+// expected. Paths inside a model are untrusted: they are used only when the application allows it.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -19,16 +19,15 @@ struct Op;
 
 class ExternalFile {
   public:
-    // Throws as ModelBytes::fromFile does.
+    // Throws what ModelBytes::fromFile() throws.
     explicit ExternalFile(const std::string& path, ModelBytes::Access access = ModelBytes::Access::OnDemand);
-    // What the host gives in place of a file. name: for sentences.
+    // Bytes that the host supplies in place of a file. name: for error sentences.
     ExternalFile(std::string name, ModelBytes bytes) : name_(std::move(name)), bytes_(std::move(bytes)) {}
 
     const std::string& name() const noexcept { return name_; }
     int64_t size() const noexcept { return static_cast<int64_t>(bytes_.size()); }
     const ModelBytes& bytes() const noexcept { return bytes_; }
-    // Throws BadWeights for negative numbers, Overflow when the end does not fit, Truncated beyond the file's
-    // end.
+    // Throws BadWeights for negative numbers, Overflow when the end does not fit, Truncated beyond the file's end.
     StoredBytes range(int64_t offset, int64_t bytes, const char* opName) const;
 
   private:
@@ -36,8 +35,8 @@ class ExternalFile {
     ModelBytes bytes_;
 };
 
-// Where the arrays of a table lie: in the model itself, or in its weight file. Either may be null: the table's arrays
-// are all in memory then, or there is no weight file.
+// The files with the arrays of a table: the model itself and its weight file. Either may be null: then the table's
+// arrays are all in memory, or there is no weight file.
 struct WeightFiles {
     WeightFiles(const ExternalFile* weightFile) : external(weightFile) {}
     WeightFiles(const ModelBytes* bytes, const ExternalFile* weightFile) : model(bytes), external(weightFile) {}
@@ -51,8 +50,7 @@ bool usesExternalData(const wire::Op& op);
 
 class ExternalFiles {
   public:
-    // defaultPath may be empty: a model from memory has no external file. given: what is read in place of that file;
-    // may be null.
+    // defaultPath may be empty: a model from memory has no external file. given: replaces that file; may be null.
     ExternalFiles(std::shared_ptr<const ExternalFile> given, std::string defaultPath, std::string modelFolder,
                   bool allowPathInOps, ModelBytes::Access access)
         : given_(std::move(given)),
@@ -61,16 +59,16 @@ class ExternalFiles {
           allowPathInOps_(allowPathInOps),
           access_(access) {}
 
-    // The file of this operator; nullptr when it keeps everything inline or the model has no file. Throws
-    // when it cannot be opened or when the operator names a file of its own that is not allowed. Safe to call
-    // from several threads.
+    // The file of this operator; null when all its arrays are inline or the model has no file. Throws when the file
+    // cannot be opened, or when the operator names a separate file that is not allowed. Safe to call from several
+    // threads.
     const ExternalFile* forOp(const wire::Op& op) const;
-    // Opens the operator's file, if it has one, so that it is known which file belongs to the model. Where that fails
-    // the first use reports it.
+    // Opens the operator's file, if it has one, to record which file belongs to the model. The first use reports a
+    // failure.
     void expect(const wire::Op& op) const noexcept;
     void dropPages() const;
     void dropBuffers() const;
-    // Gives the bytes of all back; none is opened any more.
+    // Releases the bytes of all files; no further file is opened.
     void release() const;
 
   private:

@@ -1,4 +1,4 @@
-// The entries that say where an array lies in the external file, and floats read from there.
+// Reads the entries that locate arrays in the external file, and floats from there.
 #include "model/external_ranges.h"
 
 #include "base/checked.h"

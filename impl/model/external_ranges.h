@@ -1,5 +1,5 @@
-// Where an array of an operator's table lies: in the model's bytes or in a range of the external file (model-format
-// 4.7). Errors are BadWeights, Truncated, Overflow, and what reading a file throws.
+// Locates an array of an operator's table: in the model's bytes or in a range of the external file (model-format 4.7).
+// Errors are BadWeights, Truncated, Overflow, and what reading a file throws.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,12 +14,12 @@ namespace mnnc {
 using ExternalEntries = flatbuffers::Vector<int64_t>;
 
 bool isExternal(const ExternalEntries* entries);
-// 0 where there is none.
+// 0 where there is no entry.
 int64_t externalEntry(const ExternalEntries* entries, uint32_t i);
-// Range number `range` (1-based, as in the entries): its offset is the sum of those before it.
+// Range number `range` (1-based, as in the entries): its offset is the sum of the sizes before it.
 StoredBytes externalRange(const ExternalEntries* entries, uint32_t range, const WeightFiles& files, const char* opName);
 
-// Throws BadWeights where an array `what` ends within an element of `unit` bytes.
+// Throws BadWeights where the array `what` ends inside an element of `unit` bytes.
 void requireMultiple(const StoredBytes& bytes, size_t unit, const char* what, const char* opName);
 
 FloatView floatsFrom(const StoredBytes& stored, const char* what, const char* opName);

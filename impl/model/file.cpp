@@ -1,4 +1,4 @@
-// POSIX open, fstat and pread. Every failure names the path and carries the text of the operating system.
+// POSIX open, fstat and pread. Every failure names the path and includes the text of the operating system.
 #include "model/file.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kReadChunk = size_t{16} << 20;  // some systems refuse more than 2 GiB at once
 
-// std::strerror is not thread-safe; this is.
+// std::strerror is not thread-safe, this function is.
 std::string osText(int error) {
     return std::generic_category().message(error);
 }
@@ -39,7 +39,7 @@ bool lessThanASecondAgo(const timespec& time) {
 File::File(const char* path) {
     if (!path) fail(Status::NullArgument, "the path of the file is NULL");
     path_ = path;
-    // O_NONBLOCK: opening a named pipe must not hang; it is refused below.
+    // O_NONBLOCK: opening a named pipe must not block; pipes are refused below.
     do {
         descriptor_ = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     } while (descriptor_ < 0 && errno == EINTR);
@@ -85,7 +85,7 @@ void File::requireUnchanged() const {
         what = "its size is another";
     else if (!sameTime(now.st_mtim, opened_.st_mtim))
         what = "it was modified";
-    // Links that come and go change this time, too, but not the bytes.
+    // Adding or removing links also changes this time, but not the bytes.
     else if (now.st_nlink == opened_.st_nlink && !sameTime(now.st_ctim, opened_.st_ctim))
         what = "its state was modified";
     if (what) fail(Status::FileChanged, "'%s' changed since it was loaded: %s", path_.c_str(), what);

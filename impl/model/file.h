@@ -1,4 +1,4 @@
-// A file that stays open for reading, and what shows that it is no longer the one that was opened.
+// A file that stays open for reading, with the state by which later changes are recognised.
 #pragma once
 #include <sys/stat.h>
 
@@ -22,19 +22,19 @@ class File final : public ByteSource {
     const std::string& name() const noexcept override { return path_; }
     size_t size() const noexcept override { return static_cast<size_t>(opened_.st_size); }
     int descriptor() const noexcept { return descriptor_; }
-    // A change within the same tick of the file system's clock leaves no trace. So the state of a file that was
-    // modified less than a second before it was opened says nothing about later changes.
+    // A change within the same tick of the file system's clock leaves no trace. So a file that was modified less than a
+    // second before it was opened may change without being recognised.
     bool justModified() const noexcept { return justModified_; }
 
-    // Throws FileChanged when the file was written, cut or extended since it was opened.
-    // Removing its path, or renaming another file over it, is no change: the descriptor keeps the file.
+    // Throws FileChanged when the file was written, truncated or extended since it was opened. Removing its path, or
+    // renaming another file over it, is no change: the descriptor keeps the file.
     void requireUnchanged() const override;
-    // Throws FileReadFailed, or FileChanged when the file ends too early because it was cut. Says nothing about
-    // changes otherwise. Safe to call from several threads.
+    // Throws FileReadFailed, or FileChanged when the file ends too early because it was truncated; does not recognise
+    // other changes. Safe to call from several threads.
     void read(size_t offset, void* out, size_t bytes) const override;
 
   private:
-    struct stat examine(Status failure) const;  // failure: what it throws
+    struct stat examine(Status failure) const;  // failure: the status that it throws
 
     std::string path_;
     int descriptor_ = -1;

@@ -1,5 +1,5 @@
-// Decoding of bit-packed weight codes: most significant bit first, no gaps.
-// 8-bit and 4-bit streams have loops of their own because nearly all files use them.
+// Decodes bit-packed weight codes: most significant bit first, no gaps. 8-bit and 4-bit streams have separate loops
+// because nearly all files use them.
 #include "model/idst_stream.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ int64_t packedBytes(int64_t count, int bits) {
     return ceilDiv(checkedMul(count, bits, "bits of a weight stream"), 8);
 }
 
-// Value i of a packed stream that is known to be long enough.
+// Value i of a packed stream that has been checked to be long enough.
 uint32_t packedValue(std::span<const uint8_t> packed, int64_t index, int bits) {
     const int64_t bit = index * bits;
     const size_t byte = static_cast<size_t>(bit >> 3);
@@ -71,7 +71,7 @@ std::vector<int8_t> takeSamples(Reader& reader) {
     fail(Status::BadWeights, "operator '%s': weight code %u is not below the %zu samples", opName, index, samples);
 }
 
-// Without gaps: code i means the first sample + i.
+// Whether there are no gaps: code i then represents the first sample + i.
 bool isRun(const std::vector<int8_t>& samples) {
     for (size_t i = 1; i < samples.size(); ++i)
         if (samples[i] != samples[i - 1] + 1) return false;
@@ -115,7 +115,7 @@ std::vector<int8_t> decodeCodebook(std::span<const uint8_t> stream, bool wideDim
     std::vector<int8_t> q(count);
 
     if (bits == 8) {
-        // Bytes may be anything, the vector's own members too: only what is local stays in registers.
+        // Byte stores may alias the vector's members; only local variables stay in registers.
         const uint8_t* const from = packed.data();
         int8_t* const to = q.data();
         uint8_t largest = 0;
@@ -130,7 +130,7 @@ std::vector<int8_t> decodeCodebook(std::span<const uint8_t> stream, bool wideDim
         }
         return q;
     }
-    // Codes beyond the samples map to a sample here and are caught by the running maximum.
+    // Codes beyond the samples are mapped to a sample here; the running maximum detects them.
     std::array<int8_t, 256> table{};
     std::copy(samples.begin(), samples.end(), table.begin());
     uint32_t largest = 0;
@@ -176,7 +176,7 @@ std::vector<int8_t> decodeSparseCodebook(std::span<const uint8_t> stream, bool w
         fail(Status::BadWeights, "operator '%s': sparse step width %d is not 1 to 8", opName, stepBits);
     const auto steps = reader.take(packedBytes(entries, stepBits), "steps");
     std::vector<int8_t> samples = takeSamples(reader);
-    const int bits = bitsFor(samples.size());  // from the stored count, before duplicates go
+    const int bits = bitsFor(samples.size());  // from the stored count, before duplicates are removed
     samples.erase(std::unique(samples.begin(), samples.end()), samples.end());
     const auto codes = reader.take(packedBytes(entries, bits), "codes");
 

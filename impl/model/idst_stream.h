@@ -1,5 +1,5 @@
-// The encoded byte streams of compressed convolution weights (model-format 5.2, 5.3): bytes -> int8 codes.
-// Every read is bounded by the buffer; what the codes mean as floats is decided in weights.cpp.
+// The encoded byte streams of compressed convolution weights (model-format 5.2, 5.3): bytes -> int8 codes. Every read
+// is bounded by the buffer; weights.cpp converts the codes to floats.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -15,17 +15,17 @@ struct IdstHead {
     size_t byteLength = 0;  // where the body starts
 };
 
-// Types 1 and 2. Throws BadWeights or Overflow.
+// For types 1 and 2. Throws BadWeights or Overflow.
 IdstHead readIdstHead(std::span<const uint8_t> stream, bool wideDims, const char* opName);
 
-// Type 1.
+// For type 1.
 std::vector<int8_t> decodeCodebook(std::span<const uint8_t> stream, bool wideDims, const char* opName);
 
-// Type 1: whether all codes are -8 to 7. Reads the head alone.
+// For type 1: whether all codes are -8 to 7. Reads only the head.
 bool codebookFitsNibbles(std::span<const uint8_t> stream, bool wideDims, const char* opName);
 
-// Type 2. alpha: the stored values before any correction; they give the zero code of an asymmetric stream.
-// countLimit guards the allocation: a sparse stream may claim far more weights than it has bytes.
+// For type 2. alpha: the stored values before any correction, from which the zero code of an asymmetric stream follows.
+// countLimit bounds the allocation: a sparse stream may claim far more weights than it has bytes.
 std::vector<int8_t> decodeSparseCodebook(std::span<const uint8_t> stream, bool wideDims, std::span<const float> alpha,
                                          int64_t countLimit, const char* opName);
 

@@ -1,5 +1,5 @@
-// Building a Model from verified bytes: graphs, names, inputs and outputs.
-// Verification happens first and in full; what follows may rely on it.
+// Builds a Model from verified bytes: graphs, names, inputs and outputs. Verification comes first and is complete; the
+// code after it relies on it.
 #include "model/model.h"
 
 #include <algorithm>
@@ -52,8 +52,8 @@ std::vector<int32_t> inputOpTensors(const Graph& graph) {
     return ids;
 }
 
-// Old files without outputName: what is produced and never consumed. Constants and inputs without a consumer are
-// left-overs, not results.
+// For old files without outputName: tensors that are produced and never consumed. Constants and inputs without a
+// consumer are left-overs, not results.
 std::vector<int32_t> unconsumedTensors(const Graph& graph) {
     std::vector<char> produced(graph.tensorNames.size(), 0);
     std::vector<char> consumed(graph.tensorNames.size(), 0);
@@ -110,7 +110,7 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
                      std::filesystem::path(options.modelPath).parent_path().string(), options.allowExternalPathInOps,
                      options.access) {
     options.cancel.check();
-    // A file that is no model is read as a whole: the verifier then says why.
+    // A file that is no model is read completely, so that the verifier can give the reason.
     if (bytes_.size() <= kMaxModelBytes && fetchStructure(bytes_) != Structure::Sound) {
         const size_t head = std::min(bytes_.size(), kOnnxHead);
         bytes_.fetch(0, head);
@@ -137,7 +137,7 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
     copyNames(main.tensorNames, net_->tensorName());
     indexDescribes(main, net_->extraTensorDescribe());
     main.inputs = inputOpTensors(main);
-    // A map, because a hostile file may list very many outputs. Later tensors of a name replace earlier ones.
+    // A map, because a hostile file may list very many outputs. Later tensors replace earlier ones of the same name.
     std::unordered_map<std::string_view, int32_t> ids;
     if (!outputNames_.empty())
         for (size_t i = 0; i < main.tensorNames.size(); ++i) ids[main.tensorNames[i]] = static_cast<int32_t>(i);

@@ -1,7 +1,6 @@
-// A loaded and verified net: an immutable view over the bytes, shared by everything made from it.
-// Graph 0 is the main net, the others are the bodies of If and While. All text is copied out at load.
-// Nothing here runs or interprets operators; unknown operators load and are refused when a session needs
-// them.
+// A loaded and verified net: an immutable view over the bytes, shared by all objects that are made from it. Graph 0 is
+// the main net, the others are the bodies of If and While. All text is copied at load. A Model neither runs nor
+// interprets operators; unknown operators load, and a session that needs one refuses it.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -24,28 +23,28 @@ struct TensorDescribe;
 }  // namespace wire
 
 struct ModelOptions {
-    std::string modelPath;           // gives the default weight file; empty for a model from memory
+    std::string modelPath;           // determines the default weight file; empty for a model from memory
     std::string externalWeightPath;  // replaces modelPath + ".weight"
-    std::shared_ptr<const ExternalFile> externalWeights;  // replaces both; null: a file
+    std::shared_ptr<const ExternalFile> externalWeights;  // replaces both; null: a file is used
     bool allowExternalPathInOps = false;
-    ModelBytes::Access access = ModelBytes::Access::OnDemand;  // of weight files
+    ModelBytes::Access access = ModelBytes::Access::OnDemand;  // for weight files
     Cancellation cancel;                                       // ends the load
 };
 
 struct Graph {
     std::string name;                      // empty for the main net
-    std::vector<const wire::Op*> ops;      // as the file lists them; their numbers are positions in this list
-    std::vector<uint32_t> order;           // those positions in the order in which they run (operator_order.h)
-    std::vector<std::string> tensorNames;  // position = tensor id
+    std::vector<const wire::Op*> ops;      // in file order; their numbers are positions in this list
+    std::vector<uint32_t> order;           // those positions in execution order (operator_order.h)
+    std::vector<std::string> tensorNames;  // by tensor id
     std::vector<int32_t> inputs;           // ids: Input ops in order, or the formal inputs of a subgraph
     std::vector<int32_t> outputs;
-    // By tensor id, nullptr where the file says nothing. Empty when it says nothing at all.
+    // By tensor id, nullptr where the file has no description. Empty when it has none at all.
     std::vector<const wire::TensorDescribe*> describes;
 
     const wire::TensorDescribe* describe(int32_t id) const {
         return static_cast<size_t>(id) < describes.size() ? describes[static_cast<size_t>(id)] : nullptr;
     }
-    // The last tensor of that name (the reference's rule for outputs), or -1.
+    // The last tensor with that name (the reference's rule for outputs), or -1.
     int32_t findTensor(std::string_view tensorName) const;
 };
 
@@ -61,12 +60,12 @@ class Model {
     const wire::Net* net() const noexcept { return net_; }
     const std::vector<Graph>& graphs() const noexcept { return graphs_; }
     const Graph& mainGraph() const noexcept { return graphs_[0]; }
-    int findGraph(std::string_view name) const;  // number of the subgraph, or -1; never 0
+    int findGraph(std::string_view name) const;  // index of the subgraph, or -1; never 0
 
     const std::string& uuid() const noexcept { return uuid_; }
     const std::string& version() const noexcept { return version_; }  // of the writer; "" in old files
     const std::string& bizCode() const noexcept { return bizCode_; }
-    const std::vector<std::string>& outputNames() const noexcept { return outputNames_; }  // as the file has them
+    const std::vector<std::string>& outputNames() const noexcept { return outputNames_; }  // as in the file
     ModelSource sourceType() const noexcept { return sourceType_; }
     ModelUsage usage() const noexcept { return usage_; }
     bool isWeightless() const noexcept { return bizCode_ == "benchmark"; }
@@ -74,17 +73,17 @@ class Model {
     const std::vector<std::pair<std::string, std::string>>& metadata() const noexcept { return metadata_; }
 
     size_t byteSize() const noexcept { return bytes_.size(); }
-    // Where the tables are; contents of large arrays have to be read through it.
+    // The bytes that contain the tables; contents of large arrays have to be read through them.
     const ModelBytes& bytes() const noexcept { return bytes_; }
-    // Where the arrays of an operator lie. Throws as ExternalFiles::forOp does.
+    // The files with the arrays of an operator. Throws what ExternalFiles::forOp() throws.
     WeightFiles weightFiles(const wire::Op& op) const { return {&bytes_, externalFiles_.forOp(op)}; }
-    // Callers announce here how many bytes of weights they are about to read. Those read earlier have been prepared
-    // then and their pages of a mapped file are given back once they are many. Safe to call from several threads.
+    // Callers announce here how many bytes of weights they are about to read. Earlier ones are prepared by then, and
+    // their pages of a mapped file are released once they are many. Safe to call from several threads.
     void readingWeights(int64_t bytes) const;
-    // Gives back what was kept for reading: pages of mapped files, and memory.
+    // Releases what was kept for reading: pages of mapped files, and memory.
     void weightsRead() const;
-    // Gives back the bytes of the model and of its external weights. What is read of them afterwards is BadState; the
-    // tables, and weights that are small, stay.
+    // Releases the bytes of the model and of its external weights. Reading them afterwards throws BadState; the tables
+    // and small weights stay.
     void release() const;
     const ExternalFiles& externalFiles() const noexcept { return externalFiles_; }
 

@@ -1,4 +1,4 @@
-// Sorts the operators of a graph by what they read of each other, and moves as few as possible.
+// Sorts the operators of a graph by their dependences, and moves as few as possible.
 #include "model/operator_order.h"
 
 #include <algorithm>
@@ -19,12 +19,12 @@ bool isLeaf(const wire::Op& op) {
     return type == OpType::Const || type == OpType::TrainableParam || type == OpType::Input;
 }
 
-// What is known of a tensor while the operators are visited in the order of the file.
+// Accesses to a tensor while the operators are visited in file order.
 struct TensorAccess {
     bool given = false;             // a constant or an input
-    uint32_t writers = 0;           // operators that make it, in the whole file
+    uint32_t writers = 0;           // in the whole file
     int64_t lastWriter = -1;        // the latest one visited
-    std::vector<uint32_t> readers;  // that were visited since then
+    std::vector<uint32_t> readers;  // visited since then
 
     bool ordered() const { return writers > 1 || given; }
 };
@@ -40,7 +40,7 @@ class Sorter {
                     tensor.given = true;
                 else if (tensor.lastWriter != static_cast<int64_t>(i)) {
                     ++tensor.writers;
-                    tensor.lastWriter = static_cast<int64_t>(i);  // the only one, where there is one
+                    tensor.lastWriter = static_cast<int64_t>(i);  // the only one, if there is one
                 }
             }
         for (TensorAccess& tensor : tensors_)
@@ -48,7 +48,7 @@ class Sorter {
         for (size_t i = 0; i < ops.size(); ++i) visit(static_cast<uint32_t>(i));
     }
 
-    // The operator that stands first in the file of all that wait for none comes next.
+    // Takes next the operator that is first in the file among those that wait for no other.
     std::vector<uint32_t> sorted() {
         std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready;
         for (uint32_t i = 0; i < ops_.size(); ++i)
@@ -109,7 +109,7 @@ class Sorter {
     const std::string& title_;
     std::vector<TensorAccess> tensors_;
     std::vector<std::vector<uint32_t>> next_;  // by operator: those that wait for it
-    std::vector<uint32_t> waits_;              // by operator: how many it waits for
+    std::vector<uint32_t> waits_;              // by operator: how many others it waits for
 };
 
 }  // namespace

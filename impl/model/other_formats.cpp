@@ -16,7 +16,7 @@ bool readVarint(const uint8_t* data, size_t size, size_t& at, uint64_t& value) {
 
 }  // namespace
 
-// A model begins with the version of its format, and some small fields come before the graph.
+// A model begins with the version of its format, and some small fields precede the graph.
 bool isOnnx(const uint8_t* data, size_t size) {
     constexpr unsigned kVersion = 1, kGraph = 7, kLastField = 25;
     constexpr uint64_t kMostVersion = 1000;

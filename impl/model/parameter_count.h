@@ -1,4 +1,4 @@
-// How many weights a model holds, without decoding them.
+// Counts the weights of a model without decoding them.
 #pragma once
 #include <cstdint>
 
@@ -6,7 +6,7 @@
 
 namespace mnnc {
 
-// Elements of every weight, bias, slope, scale and constant of all graphs, external ones too.
+// Elements of every weight, bias, slope, scale and constant of all graphs, including external ones.
 uint64_t countParameters(const Model& model);
 
 }  // namespace mnnc

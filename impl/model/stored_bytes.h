@@ -1,4 +1,4 @@
-// Where an array of the model or of its weight file lies, to be read as a whole or in parts.
+// Locates an array of the model or of its weight file, to be read completely or in parts.
 #pragma once
 #include "model/bytes.h"
 
@@ -7,7 +7,7 @@ namespace mnnc {
 class StoredBytes {
   public:
     StoredBytes() = default;
-    // A range inside of `file`, which has to live longer.
+    // A range inside of `file`, which has to outlive this object.
     StoredBytes(const ModelBytes& file, size_t offset, size_t size) : file_(&file), offset_(offset), size_(size) {}
     // Bytes that lie in memory.
     explicit StoredBytes(std::span<const uint8_t> bytes) : data_(bytes.data()), size_(bytes.size()) {}
@@ -17,12 +17,12 @@ class StoredBytes {
     bool inMemory() const noexcept { return !file_ || file_->inMemory(offset_, size_); }
     // Throws FileChanged, FileReadFailed.
     HeldBytes read() const { return read(0, size_); }
-    // A part that must lie inside.
+    // Reads a part that must lie inside.
     HeldBytes read(size_t first, size_t bytes) const {
         if (file_) return file_->view(offset_ + first, bytes);
         return {{data_ + first, bytes}, nullptr};
     }
-    // At most that many bytes from the beginning.
+    // At most this many bytes from the beginning.
     StoredBytes head(size_t most) const {
         StoredBytes part = *this;
         part.size_ = size_ < most ? size_ : most;

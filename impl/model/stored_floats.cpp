@@ -1,4 +1,4 @@
-// Floats that stay where they lie, or are copied where they are not aligned.
+// Floats that stay in place, or are copied where they are not aligned.
 #include "model/stored_floats.h"
 
 #include <cstring>
@@ -21,7 +21,7 @@ FloatView FloatView::hold(HeldBytes held) {
 
 const float* FloatSource::at(size_t first, size_t count) {
     if (!whole_.empty()) return whole_.data() + first;
-    piece_ = {};  // its memory takes the next one
+    piece_ = {};  // releases its memory, so that the next piece can use it
     piece_ = FloatView::hold(stored_.read(first * sizeof(float), count * sizeof(float)));
     return piece_.data();
 }

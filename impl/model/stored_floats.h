@@ -1,4 +1,4 @@
-// Arrays of floats of a model, borrowed, read or decoded: as a whole, or in pieces.
+// Arrays of floats of a model, borrowed, read or decoded: completely, or in pieces.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -24,11 +24,11 @@ class FloatView {
         view.values_ = view.owned_;
         return view;
     }
-    // Whole floats; a copy of them where they are not aligned.
+    // Complete floats; copied where they are not aligned.
     static FloatView hold(HeldBytes held);
     FloatView(FloatView&& other) noexcept { *this = std::move(other); }
     FloatView& operator=(FloatView&& other) noexcept {
-        owned_ = std::move(other.owned_);  // a moved vector keeps its address, so the span stays right
+        owned_ = std::move(other.owned_);  // a moved vector keeps its address, so the span stays valid
         read_ = std::move(other.read_);
         values_ = other.values_;
         other.values_ = {};
@@ -50,19 +50,19 @@ class FloatView {
     std::shared_ptr<const void> read_;
 };
 
-// Floats that are handed out in pieces: those that stay in a file are read piece by piece.
+// Floats in pieces: those that stay in a file are read piece by piece.
 class FloatSource {
   public:
     explicit FloatSource(FloatView whole) : whole_(std::move(whole)), size_(whole_.size()) {}
     explicit FloatSource(const StoredBytes& stored) : stored_(stored), size_(stored.size() / sizeof(float)) {}
 
     size_t size() const noexcept { return size_; }
-    // Values first to first + count, until the next call. Throws FileChanged, FileReadFailed.
+    // Values first to first + count; valid until the next call. Throws FileChanged, FileReadFailed.
     const float* at(size_t first, size_t count);
 
   private:
     FloatView whole_;
-    StoredBytes stored_;  // used when there is no whole
+    StoredBytes stored_;  // used when the array is not read completely
     FloatView piece_;
     size_t size_ = 0;
 };

@@ -1,6 +1,6 @@
-// A walk over the tables of a file that has not been verified, by the type tables that flatc generates. Every offset
-// leads somewhere inside the file or is not followed. Where a file is fetched, what the walk misses reads as zeros
-// afterwards, for the verifier and for everybody else: it is a matter of which files are accepted, never of safety.
+// Walks over the tables of a file that has not been verified, guided by the type tables that flatc generates. An offset
+// is followed only if it leads inside the file. Where the walk fetches a file, all bytes that it misses read as zeros
+// afterwards, also for the verifier: this affects which files are accepted, never safety.
 #include "model/structure.h"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 using flatbuffers::ElementaryType;
 using flatbuffers::TypeTable;
 
-constexpr int kMaxDepth = 64;    // as the verifier has it
-constexpr size_t kLarge = 8192;  // bytes of an array; smaller ones are fetched whole
+constexpr int kMaxDepth = 64;    // the verifier's limit
+constexpr size_t kLarge = 8192;  // bytes of an array; smaller ones are fetched completely
 
 size_t elementSize(ElementaryType type) {
     switch (type) {
@@ -38,7 +38,8 @@ size_t elementSize(ElementaryType type) {
     }
 }
 
-// The arrays whose contents are read when they are wanted. Of Blobs only an operator's own: others are read in place.
+// Whether an array's content is read on demand. A Blob stays in the file only as an operator's own table; others are
+// read in place.
 bool staysInFile(const TypeTable* type, size_t slot, bool ownParameters) {
     const auto is = [&](const TypeTable* table, std::initializer_list<int> slots) {
         return type == table && std::find(slots.begin(), slots.end(), static_cast<int>(slot)) != slots.end();
@@ -55,7 +56,7 @@ bool staysInFile(const TypeTable* type, size_t slot, bool ownParameters) {
                                                         Blob::VT_INT64S, Blob::VT_FLOAT32S}));
 }
 
-// Bytes that are all in memory.
+// Bytes that are completely in memory.
 struct MemoryBytes {
     const uint8_t* begin;
     size_t count;
@@ -64,8 +65,8 @@ struct MemoryBytes {
     bool fetch(size_t offset, size_t bytes) const { return offset <= count && bytes <= count - offset; }
 };
 
-// Where something lies beyond the end of the bytes, the walk notes it and goes on with what is there: a file that was
-// cut short has nothing else wrong, however little of it is left. It ends at the first contradiction.
+// When data lies beyond the end of the bytes, the walk records that and continues with the rest: a truncated file has
+// no other fault, however little of it is left. It ends at the first contradiction.
 template <typename Bytes>
 class Walk {
   public:
@@ -85,7 +86,7 @@ class Walk {
         malformed_ = true;
         return false;
     }
-    // False: it ends beyond the end of the bytes.
+    // Returns false when the range ends beyond the end of the bytes.
     bool fetch(size_t at, size_t bytes) {
         if (bytes_.fetch(at, bytes)) return true;
         cut_ = true;
@@ -98,7 +99,7 @@ class Walk {
         return true;
     }
 
-    // False: there is nothing at its end, or it can lead nowhere.
+    // Returns false when the offset leads beyond the end, or can lead nowhere.
     bool follow(size_t at, size_t& target) {
         uint32_t offset = 0;
         if (!read(at, offset)) return false;
@@ -107,14 +108,14 @@ class Walk {
         return fetch(target, 1);
     }
 
-    // Objects may be named again and again, and count each time. Writers share a few names at most.
+    // Objects may be referenced repeatedly, and count each time. Writers share only a few names.
     bool spend(uint64_t bytes) {
         exhausted_ |= bytes > left_;
         if (!exhausted_) left_ -= bytes;
         return !exhausted_;
     }
 
-    // These return whether the walk goes on.
+    // These return whether the walk continues.
     bool table(size_t at, const TypeTable* type, int depth, bool ownParameters) {
         if (depth > kMaxDepth) return malformed();
         int32_t back = 0;
@@ -155,7 +156,7 @@ class Walk {
         size_t target = 0;
         if (type->st == flatbuffers::ST_TABLE)
             return follow(field, target) ? table(target, type, depth + 1, false) : goesOn();
-        // A union: no member has no value, and the verifier passes by what it does not know.
+        // Union fields: without a member there is no value, and the verifier skips unknown members.
         if (type->st != flatbuffers::ST_UNION) return malformed();
         if (member == 0 || member >= type->num_elems) {
             fetch(field, sizeof(uint32_t));
@@ -169,7 +170,7 @@ class Walk {
         size_t target = 0;
         uint32_t length = 0;
         if (follow(field, target) && read(target, length) &&
-            fetch(target, sizeof length + size_t{length} + 1))  // with the zero behind it
+            fetch(target, sizeof length + size_t{length} + 1))  // including the terminating zero
             spend(uint64_t{length} + 4);
         return goesOn();
     }
@@ -183,7 +184,7 @@ class Walk {
         const size_t begin = target + sizeof count;
         const bool offsets = kind == flatbuffers::ET_STRING || kind == flatbuffers::ET_SEQUENCE;
         const size_t bytes = size_t{count} * (offsets ? sizeof(uint32_t) : elementSize(kind));
-        // Elements of eight bytes are read in place; the verifier checks the alignment of the length only.
+        // Elements of eight bytes are read in place; the verifier checks only the alignment of the length.
         if (elementSize(kind) == 8 && count > 0 && begin % 8 != 0) return malformed();
         if (bytes > bytes_.size() - begin) {
             cut_ = true;

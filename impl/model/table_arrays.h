@@ -18,7 +18,7 @@ struct FloatPair {
     FloatView second;  // bias, beta
 };
 FloatPair scaleArrays(const wire::Scale& scale, const WeightFiles& files, const char* opName);
-// Weights and bias of a 3-D convolution, of any sizes.
+// Weights and bias of a 3-D convolution; their sizes are not checked.
 FloatPair convolution3dArrays(const wire::Convolution3D& conv, const WeightFiles& files, const char* opName);
 FloatPair layerNormArrays(const wire::LayerNorm& norm, const WeightFiles& files, const char* opName);
 

@@ -33,7 +33,7 @@ const TableRule* findTableRule(OpType type) noexcept {
 }
 
 bool TableRule::accepts(wire::OpParameter table) const noexcept {
-    if (table == NONE) return false;  // also fills the unused entries
+    if (table == NONE) return false;  // NONE also fills the unused entries
     return std::ranges::find(tables, table) != std::end(tables);
 }
 

@@ -1,5 +1,5 @@
-// Which parameter tables an operator accepts (model-format 2.1). Only for loading: the operators read their table
-// through the generated, type-checked accessors.
+// The parameter tables that an operator accepts (model-format 2.1). Used only for loading: the operators read their
+// tables through the generated, type-checked accessors.
 #pragma once
 #include "base/op_type.h"
 #include "mnn_generated.h"
@@ -16,7 +16,7 @@ struct TableRule {
     bool accepts(wire::OpParameter table) const noexcept;
 };
 
-// nullptr for an unknown operator and for those whose tables are unchecked.
+// Null for an unknown operator, and for those whose tables are unchecked.
 const TableRule* findTableRule(OpType type) noexcept;
 
 }  // namespace mnnc

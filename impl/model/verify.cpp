@@ -1,5 +1,5 @@
-// The buffer and the net: is this a FlatBuffers Net at all, was it cut short, are its lists present.
-// A file that was cut short is one in which nothing is wrong but that something lies behind its end (structure.h).
+// Checks the buffer and the net: whether it is a FlatBuffers Net at all, whether it was truncated, whether its lists
+// are present. A truncated file is one whose only fault is that data lies beyond its end (structure.h).
 #include "model/verify.h"
 
 #include <cstdarg>
@@ -30,7 +30,7 @@ bool beginsLikeAModel(const uint8_t* data) {
 }
 
 void verifyBuffer(const uint8_t* data, size_t size) {
-    // First: verifying goes through shared vectors again and again.
+    // This comes first, because the verifier visits shared vectors repeatedly.
     const Structure structure = walkStructure(data, size);
     if (structure == Structure::Cut && beginsLikeAModel(data))
         fail(Status::Truncated, "the model is cut short after %zu bytes", size);

@@ -1,7 +1,6 @@
-// Everything that must hold before a file is trusted: FlatBuffers structure, then the integrity rules of the
-// format. Split by subject: verify.cpp (buffer, net), verify_graph.cpp (ids, sources), verify_params.cpp
-// (tables of operators), verify_conv.cpp (convolutions), verify_calls.cpp (subgraphs). Only impl/model
-// includes this.
+// All conditions for trusting a file: FlatBuffers structure, then the integrity rules of the format. Split by subject:
+// verify.cpp (buffer, net), verify_graph.cpp (ids, sources), verify_params.cpp (tables of operators), verify_conv.cpp
+// (convolutions), verify_calls.cpp (subgraphs). Only impl/model includes this.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,9 +23,9 @@ using WireTexts = flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>;
 using WireInts = flatbuffers::Vector<int32_t>;
 using WireDescribes = flatbuffers::Vector<flatbuffers::Offset<wire::TensorDescribe>>;
 
-// One id space of the file, before it is trusted.
+// One id space of the file before it is trusted.
 struct WireGraph {
-    std::string title;  // "" or "subgraph 'x': ", opens every sentence
+    std::string title;  // "" or "subgraph 'x': "; begins every sentence
     const WireOps* ops = nullptr;
     const WireTexts* tensors = nullptr;
     const WireInts* inputs = nullptr;  // formal inputs of a subgraph
@@ -34,12 +33,12 @@ struct WireGraph {
     bool isStatic = false;  // usage INFERENCE_STATIC: decomposed operators, io counts need not follow the table
 };
 
-// Names the place of a fault: graph, operator index, operator name and type.
+// Names the location of a fault: graph, operator index, operator name and type.
 class OpPlace {
   public:
     OpPlace(const WireGraph& graph, uint32_t index, const wire::Op& op) : graph_(graph), index_(index), op_(op) {}
     [[noreturn, gnu::format(printf, 3, 4)]] void fail(Status status, const char* format, ...) const;
-    // Repeats an error of the decoders, which only know the operator's name, with the full place.
+    // Repeats an error of the decoders, which know only the operator's name, with the full location.
     [[noreturn]] void refail(const Error& error) const;
     const char* opName() const;
     bool isStatic() const { return graph_.isStatic; }
@@ -51,7 +50,7 @@ class OpPlace {
 };
 
 void verifyGraph(const WireGraph& graph);
-// The union member fits the operator. An unknown operator passes.
+// Checks that the union member fits the operator. An unknown operator passes.
 void verifyOpTable(const OpPlace& place, const wire::Op& op);
 void verifyOpCounts(const OpPlace& place, const wire::Op& op);
 void verifyOpParameters(const OpPlace& place, const wire::Op& op);

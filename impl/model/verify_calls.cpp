@@ -1,5 +1,5 @@
-// Subgraphs and their callers: names resolve, no subgraph reaches itself, aliases cover the formal inputs.
-// Bounded nesting follows from the absence of cycles and a depth limit.
+// Checks subgraphs and their callers: names resolve, no subgraph reaches itself, aliases cover the formal inputs. The
+// absence of cycles and a depth limit bound the nesting.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -22,8 +22,8 @@ constexpr int64_t kMaxCalledOps = 1 << 18;
 using Texts = std::set<std::string_view>;
 using StringVecs = flatbuffers::Vector<flatbuffers::Offset<wire::StringVec>>;
 
-// The subgraphs by name, with the names of their tensors and formal inputs. Those are collected once: very many
-// operators may ask.
+// The subgraphs by name, with the names of their tensors and formal inputs. Those are collected once, because very many
+// operators may refer to them.
 class Names {
   public:
     explicit Names(const wire::Net& net) {
@@ -107,7 +107,7 @@ void verifyIf(const OpPlace& place, const wire::Op& op, const wire::IfParam& par
     }
 }
 
-// Without a condition graph everything goes by position.
+// Without a condition graph all values are matched by position.
 void verifyCountedLoop(const OpPlace& place, const wire::Op& op, const wire::SubGraphProto& body) {
     const int64_t inputs = vectorSize(op.inputIndexes());
     const int64_t outputs = vectorSize(op.outputIndexes());
@@ -155,7 +155,7 @@ void verifyWhile(const OpPlace& place, const wire::Op& op, const wire::WhilePara
     }
 }
 
-// The subgraphs an operator calls, after its parameters were checked.
+// The subgraphs that an operator calls; its parameters must have been checked.
 std::vector<const wire::SubGraphProto*> callees(const wire::Op& op, const Names& names) {
     std::vector<const wire::SubGraphProto*> result;
     const auto add = [&](const flatbuffers::String* name) {
@@ -172,7 +172,7 @@ std::vector<const wire::SubGraphProto*> callees(const wire::Op& op, const Names&
     return result;
 }
 
-// What one call of a subgraph brings with it. A session makes every call site its own instance.
+// The size of the tree of calls below one call of a subgraph: in a session every call site is a separate instance.
 struct CallTree {
     bool open = true;
     int height = 0;

@@ -1,5 +1,5 @@
-// Convolution tables: geometry that could overflow, and the number of weights against the shape.
-// How many input channels a group has may be written in two ways, so two counts can be right.
+// Checks convolution tables: geometry that could overflow, and the number of weights against the shape. The number of
+// input channels per group may be written in two ways, so two counts can be right.
 #include <algorithm>
 #include <cmath>
 
@@ -56,13 +56,13 @@ void verifyGeometry(const OpPlace& place, const wire::Convolution2DCommon& commo
     if (pads == 1 || pads == 3) place.fail(Status::BadParameter, "pads has %lld entries, 2 or 4 are needed", ll(pads));
     for (uint32_t i = 0; common.pads() && i < common.pads()->size(); ++i)
         requireExtent(place, "a pad", common.pads()->Get(i), -kMaxExtent);
-    // A converter writes arbitrary values behind the padding of a 3-D convolution; two values are read.
+    // A converter writes arbitrary values after the padding of a 3-D convolution; only two values are read.
     for (uint32_t i = 0; i < std::min<int64_t>(vectorSize(common.outPads()), 2); ++i)
         requireExtent(place, "a pad", common.outPads()->Get(i), -kMaxExtent);
     if (vectorSize(common.outPads()) == 1) place.fail(Status::BadParameter, "outPads has 1 entry, 2 are needed");
 }
 
-// -1 when only the external file has it.
+// -1 when only the external file has the number.
 int64_t storedCount(const OpPlace& place, const wire::Convolution2D& conv) {
     try {
         return convWeightCount(conv, nullptr, place.opName());
@@ -81,7 +81,7 @@ void verifyCounts(const OpPlace& place, OpType type, const wire::Convolution2D& 
         place.fail(Status::BadParameter, "inputCount %lld, group %lld", ll(inputs), ll(groups));
     if (!isDepthwise(type) && outputs % groups != 0)
         place.fail(Status::BadParameter, "%lld outputs do not divide into %lld groups", ll(outputs), ll(groups));
-    // Each factor is below 2^31 and 2^20: this product of three still fits; the next one is checked.
+    // Each factor is below 2^31 and 2^20: this product still fits; the next one is checked.
     const int64_t plane = int64_t{common.kernelX()} * common.kernelY();
     int64_t perInput = 0;
     if (__builtin_mul_overflow(plane, outputs, &perInput))

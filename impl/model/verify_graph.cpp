@@ -1,4 +1,4 @@
-// One list of operators: tensor ids in range, every consumed tensor made by some operator, descriptions sane.
+// Checks one list of operators: tensor ids are in range, every consumed tensor has a producer, descriptions are sane.
 #include <cmath>
 #include <vector>
 
@@ -25,7 +25,7 @@ void verifyIds(const OpPlace& place, const WireInts* ids, const char* what, uint
                        tensorCount);
 }
 
-// Each tensor that an operator reads is made somewhere; operator_order.h sorts the operators.
+// Checks that each tensor that an operator reads has a producer; operator_order.h sorts the operators.
 void verifySources(const WireGraph& graph) {
     std::vector<char> defined(graph.tensors->size(), 0);
     for (uint32_t i = 0; graph.inputs && i < graph.inputs->size(); ++i)
@@ -33,7 +33,7 @@ void verifySources(const WireGraph& graph) {
     for (const auto* op : *graph.ops)
         for (const int32_t id : *op->outputIndexes()) defined[static_cast<size_t>(id)] = 1;
     if (graph.isStatic && graph.describes)
-        // Very old static files: regions on a tensor that no operator produces.
+        // Very old static files have regions on a tensor that no operator produces.
         for (const auto* describe : *graph.describes)
             if (vectorSize(describe->regions()) > 0) defined[static_cast<size_t>(describe->index())] = 1;
 

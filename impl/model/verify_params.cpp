@@ -1,5 +1,5 @@
-// Parameter tables of operators: the right union member, enum values in range, arrays of the right length.
-// Only checks that need no shapes; the shape rules do the others.
+// Checks parameter tables of operators: the right union member, enum values in range, arrays of the right length. These
+// checks need no shapes; the shape rules do the others.
 #include <cmath>
 
 #include "model/const_data.h"
@@ -15,7 +15,7 @@ using wire::DataType;
 
 constexpr int64_t kMaxRank = 9;
 
-// Rejects an enum field outside [low, high]: the engine uses such fields as switches.
+// Rejects an enum field outside [low, high], because the engine branches on such fields.
 void requireRange(const OpPlace& place, const char* field, int64_t value, int64_t low, int64_t high) {
     if (value < low || value > high)
         place.fail(Status::BadParameter, "%s is %lld, %lld to %lld are known", field, static_cast<long long>(value),
@@ -238,7 +238,7 @@ void verifyOpParameters(const OpPlace& place, const wire::Op& op) {
             break;
         }
         case OpParameter::BinaryOp: {
-            // -1 makes a scatter overwrite.
+            // With -1 a scatter overwrites.
             const int64_t low = type == OpType::ScatterElements || type == OpType::ScatterNd ? -1 : 0;
             requireRange(place, "opType", static_cast<int64_t>(op.main_as_BinaryOp()->opType()), low,
                          static_cast<int64_t>(wire::BinaryOpOperation::MAX));
@@ -281,7 +281,8 @@ void verifyOpParameters(const OpPlace& place, const wire::Op& op) {
             requireRank(place, op.main_as_Permute()->dims());
             break;
         case OpParameter::Interp:
-            // The lowered form of static models has an offset instead, and the converter leaves any number here.
+            // The lowered form of static models has an offset instead, and the converter leaves an arbitrary number
+            // here.
             if (!place.isStatic()) requireEnum(place, "ctm", op.main_as_Interp()->ctm());
             break;
         case OpParameter::Pool:

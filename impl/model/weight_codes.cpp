@@ -1,4 +1,4 @@
-// From wire tables to int8 codes with scales. The streams of codes are read in idst_stream.cpp.
+// Converts wire tables to int8 codes with scales. idst_stream.cpp reads the streams of codes.
 #include "model/weight_codes.h"
 
 #include <algorithm>
@@ -54,8 +54,7 @@ void fillScales(QuantizedWeights& weights, int64_t count, const wire::IDSTQuan& 
     weights.blocksPerOutput = pieces / outputCount;
     const size_t pieceCount = static_cast<size_t>(pieces);
     weights.scale.resize(pieceCount);
-    // has_scaleInt: x is multiplied by quantScale before the product, which is the same as scaling the
-    // weights.
+    // has_scaleInt: x is multiplied by quantScale before the product, which equals scaling the weights.
     const float applied = legacy ? 1.0f : factor;
     if (!asymmetric) {
         for (size_t p = 0; p < pieceCount; ++p) weights.scale[p] = alpha[p] * applied;
@@ -72,7 +71,7 @@ void fillScales(QuantizedWeights& weights, int64_t count, const wire::IDSTQuan& 
     }
 }
 
-// Scales of `count` codes.
+// Sets the scales of `count` codes.
 void scaleCodes(QuantizedWeights& weights, int64_t count, const wire::Convolution2D& conv, std::span<const float> alpha,
                 int64_t outputCount, const char* opName) {
     const bool raw = convWeightForm(conv, opName) == WeightForm::RawInt8;

@@ -1,4 +1,4 @@
-// Weights of convolutions as int8 codes, and what the codes mean (model-format 5.4). Errors are BadWeights, Truncated,
+// Weights of convolutions as int8 codes with their scales (model-format 5.4). Errors are BadWeights, Truncated,
 // Overflow, and what reading a file throws.
 #pragma once
 #include <cstdint>
@@ -22,23 +22,23 @@ struct QuantizedWeights {
     int64_t blocksPerOutput = 1;
 };
 
-// What QuantizedWeights would be like.
+// The properties of QuantizedWeights without its codes.
 struct QuantizedForm {
     int bits = 8;  // 4: all codes are -8 to 7
     int64_t blocksPerOutput = 1;
     bool minima = false;
 };
 
-// How many scales an output channel of int8 codes has; 0 where only decoding the stream shows it.
+// The number of scales per output channel of int8 codes; 0 where only decoding the stream determines it.
 int64_t convScalesPerOutput(const wire::Convolution2D& conv);
-// Whether int8 codes have minima beside their scales.
+// Whether int8 codes have minima besides their scales.
 bool convHasMinima(const wire::Convolution2D& conv);
 
-// Only for Codes and RawInt8. The old int8 form (its alpha is a dummy) gives scales of 1.
+// Only for Codes and RawInt8. The old int8 form (its alpha is a dummy) has scales of 1.
 QuantizedWeights decodeQuantizedWeights(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
                                         const WeightFiles& files, const char* opName);
 
-// The form of those, without decoding the codes. Nothing when the weights are not quantised.
+// The form of those weights, without decoding the codes. Empty when the weights are not quantised.
 std::optional<QuantizedForm> quantizedForm(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
                                            const WeightFiles& files, const char* opName);
 

@@ -1,4 +1,4 @@
-// Which arrays of a convolution's table hold its weights (model-format 4.1), how many they are, and the parts of
+// Determines which arrays of a convolution's table hold its weights (model-format 4.1), their number, and the parts of
 // compressed weights as they are stored. Errors are BadWeights, Truncated, Overflow, and what reading a file throws.
 #pragma once
 #include <cstdint>
@@ -22,22 +22,22 @@ enum class WeightForm {
     RawInt8,      // symmetricQuan.weight
 };
 
-// Which form the table holds. Throws BadWeights when the compressed type is unknown.
+// The form that the table holds. Throws BadWeights when the compressed type is unknown.
 WeightForm convWeightForm(const wire::Convolution2D& conv, const char* opName);
 
-// The number of weights the table stores. -1 when there are none, or when only the external file, which is
-// not given, can tell. Throws BadWeights, Truncated, Overflow.
+// The number of weights that the table stores. -1 when there are none, or when only the external file, which is not
+// given, has the number. Throws BadWeights, Truncated, Overflow.
 int64_t convWeightCount(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName);
 
 // Throws BadWeights where `found` weights are not the expected number; -1 accepts any.
 void requireCount(int64_t found, int64_t expected, const char* opName);
 
-// Parts of compressed weights, of a table that has a quanParameter; empty where they are absent.
+// Parts of compressed weights in a table that has a quanParameter; empty where they are absent.
 bool hasWeightBuffer(const wire::Convolution2D& conv);
-// The stream of codes, or halves.
+// The stream of codes or halves.
 StoredBytes weightBuffer(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName);
-// The beginning of a stream, which holds what its head and its samples say. Of a model's own stream it is the
-// beginning that was verified.
+// The beginning of a stream with its head and its samples. For a stream inside the model it is the part that was
+// verified.
 HeldBytes weightBufferHead(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName);
 // Scales, or values of sparse weights.
 FloatView weightAlpha(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName);

@@ -1,4 +1,4 @@
-// From the tables of convolutions to floats, in each form of weight_form.h.
+// Decodes the tables of convolutions to floats, in each form of weight_form.h.
 #include "model/weights.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// Weights and bias of convolution-like operators as floats, wherever the file keeps them: inline f32 (borrowed from the
+// Weights and bias of convolution-like operators as floats, from any place in the file: inline f32 (borrowed from the
 // model bytes where they are in memory), compressed, sparse, raw int8, or in the external file. All checks that need
-// the decoded data happen here: what is read may differ from what was verified. Errors are BadWeights, Truncated,
-// Overflow, and what reading a file throws.
+// the decoded data happen here, because the bytes may have changed since they were verified. Errors are BadWeights,
+// Truncated, Overflow, and what reading a file throws.
 #pragma once
 #include <cstdint>
 
@@ -14,12 +14,11 @@ namespace wire {
 struct Convolution2D;
 }
 
-// All forms as f32. expectedCount -1 accepts any count. Throws BadWeights "has no weights" for a weightless
-// model.
+// All forms as f32. expectedCount -1 accepts any count. Throws BadWeights "has no weights" for a weightless model.
 FloatView decodeConvWeights(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
                             const WeightFiles& files, const char* opName);
 
-// The same in pieces, where the form allows; else decoded as a whole.
+// The same in pieces where the form allows it; else completely decoded.
 FloatSource convWeightSource(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
                              const WeightFiles& files, const char* opName);
 

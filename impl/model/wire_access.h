@@ -1,4 +1,4 @@
-// Small helpers around the generated accessors: absent vectors and strings read as empty.
+// Helpers for the generated accessors: absent vectors and strings read as empty.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@ inline std::string copyText(const flatbuffers::String* text) {
     return text ? text->str() : std::string();
 }
 
-// The elements of an array of `model`; null: of a table in memory.
+// The elements of an array of `model`; null: the table is in memory.
 template <typename T>
 StoredBytes bytesOf(const flatbuffers::Vector<T>* vector, const ModelBytes* model) {
     if (vectorSize(vector) == 0) return {};
