@@ -1,4 +1,4 @@
-// Resolves the names by which If and While call graphs; the loop of ONNX goes by position.
+// Resolves the names by which If and While call graphs; the loop of ONNX matches values by position.
 #include "net/call_links.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class Linker {
         for (size_t g = 0; g < net.graphs.size(); ++g) {
             const Graph& graph = *net.graphs[g].source;
             bodies_.push_back({g, &graph, idsByName(graph, graph.inputs), idsByName(graph, graph.outputs)});
-            if (g > 0) numbers_.emplace(graph.name, g);  // 0 is the main graph, which nothing calls
+            if (g > 0) numbers_.emplace(graph.name, g);  // graph 0 is the main graph, which no node calls
         }
     }
 
@@ -84,8 +84,8 @@ class Linker {
         }
     }
 
-    // Inputs: limit, condition, carried values. A body has the number of the round in place of the limit, and gives a
-    // condition, the carried values and parts of stacks.
+    // The node's inputs are limit, condition and carried values. The body gets the number of the round in place of the
+    // limit; its outputs are a condition, the carried values and parts of stacks.
     void addCountedLoop(const Node& node, const Body& body) {
         const std::vector<int32_t>&formals = body.graph->inputs, &results = body.graph->outputs;
         for (size_t i = 1; i < std::min(node.inputs.size(), formals.size()); ++i)
@@ -99,8 +99,8 @@ class Linker {
         }
     }
 
-    // Formal inputs of one name have one value, which updates replace. An output of the node is such a value, or what
-    // the body gives.
+    // Formal inputs of the same name share one value, which updates replace. An output of the node is such a value, or
+    // an output of the body.
     void addConditionLoop(const Node& node, const WhileParams& params, const Body& condition, const Body& body) {
         const Body* const both[] = {&condition, &body};
         for (const Body* one : both) addInputs(node, params.inputAliases, *one);
@@ -123,7 +123,7 @@ class Linker {
             addFormals(alias, addOutput);
             if (const auto result = body.outputs.find(alias); result != body.outputs.end())
                 addOutput({body.number, result->second});
-            // Before the first round the output is what the updated value was.
+            // Before the first round the output has the initial value of the updated slot.
             if (const auto slot = updated.find(alias); slot != updated.end())
                 addFormals(std::string(slot->second), addOutput);
         }
@@ -131,7 +131,7 @@ class Linker {
 
     const Net& net_;
     size_t caller_ = 0;
-    std::vector<Body> bodies_;  // by number
+    std::vector<Body> bodies_;  // by graph number
     std::unordered_map<std::string_view, size_t> numbers_;
     std::vector<CallLink> links_;
 };

@@ -1,4 +1,4 @@
-// How values go between a node that calls graphs (If, While) and the tensors of those graphs.
+// The links between values of a node that calls graphs (If, While) and the tensors of those graphs.
 #pragma once
 #include <vector>
 
@@ -11,13 +11,13 @@ struct NetTensor {
     int id = 0;
 };
 
-// `to` takes the value of `from`: an input of the node that becomes a formal input, a result that becomes an output of
-// the node, a value that goes from one round of a loop to the next.
+// `to` takes the value of `from`: an input of the node becomes a formal input, a result becomes an output of the node,
+// or a value passes from one round of a loop to the next.
 struct CallLink {
     NetTensor from, to;
 };
 
-// Of all nodes of all graphs. Names that do not resolve are skipped: the creation of a session refuses them.
+// The links of all nodes in all graphs. Names that do not resolve are skipped: the creation of a session refuses them.
 std::vector<CallLink> callLinks(const Net& net);
 
 }  // namespace mnnc

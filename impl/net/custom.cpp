@@ -1,4 +1,4 @@
-// Binds the nodes of a net to operators of the host, and reads what their tables say.
+// Binds the nodes of a net to operators of the host, and reads their tables.
 #include "net/custom.h"
 
 #include "base/error.h"
@@ -12,7 +12,7 @@ namespace {
 
 using WireAttributes = flatbuffers::Vector<flatbuffers::Offset<wire::Attribute>>;
 
-// Of a node that is bound to an operator.
+// The host's node of a node that is bound to an operator.
 const HostOperatorNode& hostNode(const Node& node) {
     return static_cast<const HostOperatorNode&>(*node.paramsAs<HostNodeParams>().node);
 }
@@ -72,7 +72,7 @@ class AttributeReader {
         return attribute;
     }
 
-    // One of strings, for example, is none: the library has no such tensors.
+    // The attribute has no tensor where the library does not support it, e.g. one of strings.
     void readTensor(const wire::Blob& blob, NodeAttribute& attribute) const {
         try {
             attribute.tensor = decodeBlob(blob, files_, node_);

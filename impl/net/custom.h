@@ -1,5 +1,5 @@
-// Operators and backends that the host brings: what a node of one is, and what the host does for it. The boundary
-// implements the host's side; here operators are bound to the nodes of a net.
+// Operators and backends that the host registers: the description of a node, and the host's functions for it. The
+// boundary implements the host's side; here operators are bound to the nodes of a net.
 #pragma once
 #include <memory>
 #include <span>
@@ -12,11 +12,11 @@
 
 namespace mnnc {
 
-// A named value: of a Plugin or an Extra, or a field of another table of parameters. The format keeps no mark of which
-// fields are in use: those that are not are 0, null or empty. Texts and lists lie in the model.
+// A named value: an attribute of a Plugin or an Extra, or a field of another table of parameters. The format does not
+// mark which fields are in use: unused ones are 0, null or empty. Texts and lists lie in the model.
 struct NodeAttribute {
     const char* key = "";
-    int32_t type = 0;  // a wire DataType, as the file says; 0 where it does not
+    int32_t type = 0;  // a wire DataType from the file; 0 where the file has none
     int32_t integer = 0;
     float real = 0;
     bool truth = false;
@@ -27,16 +27,16 @@ struct NodeAttribute {
     std::vector<const char*> texts;
     bool hasTensor = false;
     ConstData tensor;
-    const char* function = nullptr;  // the name of a list of attributes, which follows
+    const char* function = nullptr;  // the name of the list of attributes that follows
     std::vector<NodeAttribute> attributes;
 };
 
 // A node as its file describes it.
 struct NodeDescription {
     std::string name;
-    std::string typeName;         // under which an operator of the host is registered, or schemaType
+    std::string typeName;         // the name under which the host registers an operator, or schemaType
     const char* schemaType = "";  // "Plugin", "Extra" or another operator of the schema
-    const char* engine = "";      // of an Extra
+    const char* engine = "";      // set for an Extra
     std::span<const uint8_t> info;
     std::vector<NodeAttribute> attributes;
     const void* parameters = nullptr;  // the table in the model's memory
@@ -44,7 +44,7 @@ struct NodeDescription {
     size_t inputs = 0, outputs = 0;
 };
 
-class Frame;  // where tensors lie in a run, see backend/frame.h
+class Frame;  // has the places of tensors in a run, see backend/frame.h
 
 // A node in one plan of one session.
 class HostComputation {
@@ -65,14 +65,15 @@ class HostNode {
     HostNode& operator=(const HostNode&) = delete;
     virtual ~HostNode() = default;
     virtual const char* typeName() const noexcept = 0;
-    // The name of the host's backend; null: an operator of the host, which runs on the library's.
+    // The name of the host's backend; null: the host registered only the operator, which runs on the library's CPU
+    // backend.
     virtual const char* backendName() const noexcept { return nullptr; }
     // The tensors have their shapes and outlive the computation; all are row-major.
     virtual std::unique_ptr<HostComputation> plan(std::span<Tensor* const> inputs,
                                                   std::span<Tensor* const> outputs) const = 0;
 };
 
-// A node of an operator of the host. Used by several sessions at the same time.
+// A node of an operator of the host. Several sessions use it at the same time.
 class HostOperatorNode : public HostNode {
   public:
     // Bit i: the shape rule reads the content of input i.
@@ -93,7 +94,8 @@ class HostOperator {
 
 using HostOperators = std::vector<std::shared_ptr<const HostOperator>>;
 
-// A backend of the host's own. It computes nodes of operators that the library has; these keep their shape rules.
+// A backend that the host registered. It computes nodes of operators that the library has; the library applies their
+// shape rules.
 class HostBackend {
   public:
     HostBackend() = default;
@@ -101,27 +103,27 @@ class HostBackend {
     HostBackend& operator=(const HostBackend&) = delete;
     virtual ~HostBackend() = default;
     virtual const std::string& name() const noexcept = 0;
-    // The node as the backend computes it over tensors of these shapes; null, with a sentence in `reason`: it does not.
-    // Throws the error that the host reports. The backend outlives its nodes.
+    // The node as the backend computes it over tensors of these shapes; null, with a sentence in `reason`, where it
+    // does not. Throws the error that the host reports. The backend outlives its nodes.
     virtual std::unique_ptr<const HostNode> take(const Node& node, NodeDescription description,
                                                  std::span<Tensor* const> inputs, std::span<Tensor* const> outputs,
                                                  std::string& reason) const = 0;
 };
 
-// What a node that the host computes has as its parameters.
+// Parameters of a node that the host computes.
 struct HostNodeParams : ParamsOf<HostNodeParams> {
-    std::shared_ptr<const HostOperator> op;  // null: the node is one of a backend
+    std::shared_ptr<const HostOperator> op;  // null: the node belongs to a backend
     std::unique_ptr<const HostNode> node;
 };
 
-// The name under which a host may register what runs this operator: the type of a Plugin or an Extra, the name of any
-// other operator of the schema that this library does not run. Empty: no host can run it.
+// The name under which a host may register an operator for this node: the type of a Plugin or an Extra, or the name of
+// another operator of the schema that this library does not run. Empty: no host can run it.
 std::string hostOperatorName(const wire::Op& op);
 
-// Whether the schema has an operator of that name which this library runs itself.
+// Whether the schema has an operator of that name that this library runs itself.
 bool libraryRuns(std::string_view name) noexcept;
 
-// The operator of that name, or null.
+// The operator with that name, or null.
 std::shared_ptr<const HostOperator> findHostOperator(const HostOperators& operators, const std::string& name);
 
 // Whether the host has an operator for a node of this net that the library does not run.
@@ -130,10 +132,10 @@ bool hostRuns(const HostOperators& operators, const Net& net, const NetGraph& gr
 // Whether a node is bound to an operator of the host. Such a node has OpType::Plugin.
 bool isHostNode(const Node& node) noexcept;
 
-// A node as its file describes it: `op`. Throws what a damaged attribute throws.
+// Describes a node as its file does: `op`. Throws what reading a damaged attribute throws.
 NodeDescription describeNode(const Model& model, const Node& node, const wire::Op& op);
 
-// A net whose nodes are bound to the operators of their names. Throws what a damaged attribute throws.
+// A net whose nodes are bound to the operators with their names. Throws what reading a damaged attribute throws.
 std::shared_ptr<const Net> bindHostOperators(const Net& net, const HostOperators& operators);
 
 }  // namespace mnnc

@@ -1,4 +1,4 @@
-// Reads declared types, and applies shape rules to declared inputs without computing more than shape arithmetic.
+// Reads declared types, and applies shape rules to declared inputs; computes no values but shape arithmetic.
 #include "net/declarations.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kNone = SIZE_MAX;
 
-// The type of codes where the file has quantised ones; 0 for what no tensor is.
+// The type of the codes where the file has a quantised type; 0 for a type that no tensor has.
 int32_t plainType(wire::DataType type) {
     switch (type) {
         case wire::DataType::DT_INVALID:
@@ -43,7 +43,7 @@ int32_t plainType(wire::DataType type) {
     }
 }
 
-// The nodes that sessions of all outputs run in place of others, by the position of the last of these.
+// The nodes that replace others in sessions of all outputs, by the position of the last replaced one.
 std::map<size_t, const Node*> standInsOf(const NetGraph& graph) {
     const std::set<int> outputs(graph.source->outputs.begin(), graph.source->outputs.end());
     std::map<size_t, const Node*> result;
@@ -53,7 +53,7 @@ std::map<size_t, const Node*> standInsOf(const NetGraph& graph) {
     return result;
 }
 
-// The tensors of the graph under one choice of the open extents. A tensor without a value is not known.
+// The tensors of the graph under one choice of the open extents. A tensor without a value is unknown.
 class Trial {
   public:
     Trial(const NetGraph& graph, int64_t openExtent)
@@ -121,11 +121,11 @@ class Trial {
             made[i].format = node.fixed[i].format;
         }
         for (size_t i = 0; i < made.size(); ++i) {
-            made[i].elements();  // refuses what does not fit
+            made[i].elements();  // throws when the size is out of range
             tensors_[static_cast<size_t>(node.outputs[i])] = std::move(made[i]);
         }
     }
-    // A rule that fails leaves the shapes as they are.
+    // A rule that fails leaves the shapes unchanged.
     void values(const Node& node, const std::vector<Tensor*>& inputs, const std::vector<Tensor*>& outputs) {
         try {
             values_.compute(node, inputs, outputs);
@@ -144,7 +144,7 @@ bool sameKind(const Tensor& a, const Tensor& b) {
     return a.type == b.type && a.format == b.format && a.shape.rank() == b.shape.rank();
 }
 
-// What a tensor is in all trials that know it.
+// The declaration that all trials which know the tensor agree on.
 std::optional<Declaration> agreed(const std::vector<std::optional<Tensor>>& trials) {
     const Tensor* first = nullptr;
     Declaration result;
@@ -162,7 +162,7 @@ std::optional<Declaration> agreed(const std::vector<std::optional<Tensor>>& tria
             if (tensor->shape[axis] != first->shape[axis]) result.shape[axis] = -1;
     }
     if (!first) return std::nullopt;
-    // One size says nothing about others.
+    // The result for one size proves nothing about others.
     if (known == 1 && trials.size() > 1)
         for (int axis = 0; axis < result.shape.rank(); ++axis) result.shape[axis] = -1;
     return result;
@@ -211,7 +211,7 @@ Declaration declaredInput(const Net& net, int id) {
 }
 
 std::vector<std::optional<Declaration>> declarations(const Net& net, const std::vector<int32_t>& ids) {
-    // Sizes that most nets take, of which the first is a batch of one.
+    // Sizes that most nets accept; the first is a batch of one.
     constexpr int64_t kOpenExtents[] = {1, 64, 96};
     std::vector<std::vector<std::optional<Tensor>>> trials(ids.size());
     for (const int64_t extent : kOpenExtents) {

@@ -1,5 +1,5 @@
-// What a model says of its tensors before a session exists: the types that the file declares, and what follows from
-// them and from the declared inputs by the operators' shape rules.
+// The model's description of its tensors before a session exists: the types that the file declares, and the shapes that
+// follow from the declared inputs by the shape rules of the operators.
 #pragma once
 #include <optional>
 #include <vector>
@@ -11,11 +11,11 @@ namespace mnnc {
 class DeclaredTypes {
   public:
     explicit DeclaredTypes(const Net& net);
-    // The number of the element type that the file declares for a tensor of the main graph, quantised types as the type
-    // of their codes; 0: the file does not say. Of an input it is that of its operator, of a constant that of its data,
-    // of a cast the type that it casts to, and of others that of the file's description.
+    // The number of the element type that the file declares for a tensor of the main graph, with quantised types as the
+    // type of their codes; 0: the file has none. The source is the operator of an input, the data of a constant, the
+    // target type of a cast, and the file's description for all others.
     int32_t operator()(int id) const;
-    // Whether sessions show a tensor as half, which is a float inside: where the file declares it so, but not
+    // Whether sessions show a tensor as half, although it is a float inside: where the file declares that, but not for
     // constants.
     bool shownAsHalf(int id) const;
 
@@ -23,20 +23,20 @@ class DeclaredTypes {
     const Node* makerOf(int id) const;
 
     const NetGraph& graph_;
-    std::vector<size_t> makers_;  // [tensor] its constant, else the last node that makes it
+    std::vector<size_t> makers_;  // [tensor] its constant, else the last node that produces it
 };
 
 struct Declaration {
     DataType type = DataType::Float32;
     Format format = Format::NCHW;
-    Shape shape;  // -1: open, or it changes with an extent that is open
+    Shape shape;  // -1: open, or it changes with an open extent
 };
 
-// What the operator of an input says. id: of an input of the main graph.
+// The declaration by the operator of an input of the main graph.
 Declaration declaredInput(const Net& net, int id);
-// The declarations of tensors of the main graph, where the declared inputs decide them: not behind values that a
-// session computes (moving small integers, as shape arithmetic does, is done here), nor behind control flow and
-// operators of the host. Open extents are tried with several sizes.
+// The declarations of tensors of the main graph that follow from the declared inputs: not after values that a session
+// computes (except shape arithmetic on small integers, which is computed here), nor after control flow and operators of
+// the host. Open extents are tried with several sizes.
 std::vector<std::optional<Declaration>> declarations(const Net& net, const std::vector<int32_t>& ids);
 
 }  // namespace mnnc

@@ -19,7 +19,7 @@ std::vector<int> ids(const flatbuffers::Vector<int32_t>* vector) {
     return vector ? std::vector<int>(vector->begin(), vector->end()) : std::vector<int>();
 }
 
-// What a static model says of a tensor.
+// The description of a tensor in a static model.
 FixedOutput describedTensor(const Graph& graph, int id, const char* name) {
     const wire::TensorDescribe* describe = graph.describe(id);
     if (!describe || !describe->blob())
@@ -41,7 +41,7 @@ FixedOutput describedTensor(const Graph& graph, int id, const char* name) {
     return fixed;
 }
 
-// Why a node without a definition cannot run.
+// The reason why a node without a definition cannot run.
 std::string withoutDefinition(const wire::Op& op) {
     const auto type = static_cast<OpType>(op.type());
     if (type != OpType::Plugin && type != OpType::Extra) return "this library does not implement it";
@@ -76,14 +76,14 @@ Node parseNode(const Model& model, const Graph& graph, const wire::Op& op) {
             node.fixed.push_back(describedTensor(graph, node.outputs[i], node.name.c_str()));
         node.def = def;
     } catch (const Error& error) {
-        // A form or a type that this library lacks must not stop loading; a damaged table must.
+        // A form or a type that this library lacks must not prevent loading; a damaged table must.
         if (error.status() != Status::NotSupported && error.status() != Status::BadType) throw;
         node.unsupported = error.message();
     }
     return node;
 }
 
-// What the file says about keeping tensors in int8; other types are never run so.
+// The scales at which the file keeps tensors in int8; other types are never computed so.
 std::vector<TensorQuant> parseQuants(const Graph& graph) {
     std::vector<TensorQuant> quants;
     for (size_t id = 0; id < graph.describes.size(); ++id) {
@@ -97,7 +97,7 @@ std::vector<TensorQuant> parseQuants(const Graph& graph) {
     return quants;
 }
 
-// Rewrites look at producers and consumers, and take the file's order for the one in which operators run.
+// Rewrites need producers and consumers, and assume that file order is execution order.
 bool canRewrite(const NetGraph& graph) {
     if (!std::is_sorted(graph.source->order.begin(), graph.source->order.end())) return false;
     std::vector<bool> made(graph.source->tensorNames.size(), false);
@@ -109,7 +109,7 @@ bool canRewrite(const NetGraph& graph) {
     return true;
 }
 
-// Very old static files have tensors that no operator makes, which are regions of others.
+// Very old static files have tensors without a producer, which are regions of others.
 void refuseViews(NetGraph& graph) {
     const std::vector<bool> made = madeTensors(graph);
     for (Node& node : graph.nodes)

@@ -1,5 +1,5 @@
-// Follows coordinates of a net from the operators that read them back to what they are computed from, through calls of
-// graphs, too. Each tensor and each node is visited once.
+// Follows coordinates of a net from the operators that read them back to their sources, also through calls of graphs.
+// Each tensor and each node is visited once.
 #include "net/net_coordinates.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace mnnc {
 
 namespace {
 
-// The inputs that a node reads as coordinates. A float that becomes an integer is a count or an index.
+// The inputs that a node reads as coordinates. A float that is cast to an integer is a count or an index.
 uint32_t readsOf(const Node& node) {
     const auto* cast = node.type == OpType::Cast ? node.paramsIf<CastParams>() : nullptr;
     return cast && cast->type != DataType::Float32 ? 1u << 0 : coordinateRule(node.type).reads;
@@ -63,8 +63,9 @@ class Search {
 
     Net& net_;
     std::vector<std::vector<std::vector<const Node*>>> makers_;  // by graph and tensor
-    std::vector<std::vector<std::vector<NetTensor>>> sources_;   // tensors that calls pass to or from each
-    std::vector<NetTensor> open_;                                // marked, not yet followed
+    std::vector<std::vector<std::vector<NetTensor>>> sources_;   // by graph and tensor: tensors that calls pass to it
+                                                                 // or from it
+    std::vector<NetTensor> open_;                                // marked, but not yet followed
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Finds the tensors of a net that operators read as coordinates, and what those are computed from.
+// Finds the tensors of a net that operators read as coordinates, and the sources of those.
 #pragma once
 #include "net/net.h"
 

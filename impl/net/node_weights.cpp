@@ -1,4 +1,4 @@
-// Decodes the weights of convolutions and inner products for those who want them as the model means them.
+// Decodes the weights of convolutions and inner products as floats, without their stored form.
 #include "net/node_weights.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// Weights that nodes have beside their inputs, as floats.
+// The weights of nodes besides their inputs, as floats.
 #pragma once
 #include <span>
 #include <vector>
@@ -13,9 +13,10 @@ struct NodeWeights {
     FloatView values;
 };
 
-// Of a convolution the weights [outputs][inputs of a group][window...] (of a deconvolution [inputs][outputs of a
-// group]) and the bias [outputs]; of an inner product [outputs][inputs] and the bias; of others, and where weights are
-// inputs, none. inputs: with their shapes. Throws BadWeights, and what reading a file throws.
+// The weights [outputs][inputs of a group][window...] of a convolution ([inputs][outputs of a group] of a
+// deconvolution) and its bias [outputs]; the weights [outputs][inputs] of an inner product and its bias; empty for
+// other operators, and where weights are inputs. inputs: with their shapes. Throws BadWeights, and what reading a file
+// throws.
 std::vector<NodeWeights> nodeWeights(OpType type, const ParamsPtr& params, std::span<Tensor* const> inputs,
                                      const char* node);
 

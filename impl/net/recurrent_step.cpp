@@ -44,7 +44,7 @@ int LoopBody::behindIdentity(int id) const {
 
 namespace {
 
-// The formulas of a body, by its tensors.
+// Finds the formulas of a body by its tensors.
 class Formulas {
   public:
     explicit Formulas(const LoopBody& body) : body_(body), nodes_(body.nodes) {}
@@ -52,13 +52,13 @@ class Formulas {
     std::optional<RecurrentStep> gru(int result) const;
 
   private:
-    // What a unary operator of this code reads, or -1.
+    // The input of the unary operator with this code that produces `id`, or -1.
     int unary(int id, int code) const {
         const Node* node = nodes_.ofType(nodes_.maker(id), OpType::UnaryOp);
         const auto* p = node ? node->paramsIf<UnaryParams>() : nullptr;
         return p && p->code == code ? node->inputs[0] : -1;
     }
-    // The operator that makes a tensor, when it is a plain binary one of this code, or null.
+    // The producer of a tensor when it is a plain binary operator with this code, or null.
     const Node* binary(int id, int code) const {
         const Node* node = nodes_.ofType(nodes_.maker(id), OpType::BinaryOp);
         const auto* p = node && node->inputs.size() == 2 ? node->paramsIf<BinaryParams>() : nullptr;
@@ -70,7 +70,7 @@ class Formulas {
         const Node* node = binary(id, code);
         return node && (match(node->inputs[0], node->inputs[1]) || match(node->inputs[1], node->inputs[0]));
     }
-    // What is cut into `parts` equal parts along axis 1, of which this is the given one, or -1.
+    // The tensor of which `id` is the given one of `parts` equal parts along axis 1, or -1.
     int partOf(int id, size_t part, size_t parts) const {
         const size_t i = nodes_.maker(id);
         const Node* node = nodes_.ofType(i, OpType::Slice);
@@ -82,7 +82,7 @@ class Formulas {
         const bool equal = points && points->size() == 1 && points->Get(0) == static_cast<int>(parts);
         return equal ? node->inputs[0] : -1;
     }
-    // What a Reshape without an input of extents reads, or -1.
+    // The input of the Reshape that produces `id` without an input of extents, or -1.
     int reshapeOf(int id) const {
         const Node* node = nodes_.ofType(nodes_.maker(id), OpType::Reshape);
         return node && node->inputs.size() == 1 ? node->inputs[0] : -1;

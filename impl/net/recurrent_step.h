@@ -1,4 +1,4 @@
-// The body of a loop that a converter wrote for an LSTM or a GRU: what it computes of its inputs.
+// Recognises the computation in the body of a loop that a converter wrote for an LSTM or a GRU.
 #pragma once
 #include <optional>
 
@@ -6,12 +6,12 @@
 
 namespace mnnc {
 
-// A 1 x 1 convolution that is a product with weights of its own, which are floats.
+// A 1 x 1 convolution that is a product with float weights of its own.
 const Node* plainProduct(const RewriteNodes& nodes, int id);
-// What a Reshape to these extents reads, or -1.
+// The input of the Reshape to these extents that produces `id`, or -1.
 int reshapedFrom(const RewriteNodes& nodes, int id, const List& extents);
 
-// A graph that a loop calls. Tensors are given by their numbers.
+// A graph that a loop calls. Tensors are identified by their numbers.
 class LoopBody {
   public:
     explicit LoopBody(NetGraph& graph) : nodes(graph), graph_(*graph.source) {}
@@ -20,11 +20,11 @@ class LoopBody {
     int outputs() const { return static_cast<int>(graph_.outputs.size()); }
     int input(int at) const { return graph_.inputs[static_cast<size_t>(at)]; }
     int output(int at) const { return graph_.outputs[static_cast<size_t>(at)]; }
-    // Which input this is, or -1.
+    // The position of this input, or -1.
     int inputAt(int id) const;
-    // Whether the next round gets this input as it is.
+    // Whether the body passes this input unchanged to the next round.
     bool handsOn(int at) const { return at > 1 && at <= outputs() && output(at - 1) == input(at); }
-    // What an Identity reads, or the tensor itself.
+    // The input of the Identity that produces `id`, or the tensor itself.
     int behindIdentity(int id) const;
 
     const RewriteNodes nodes;
@@ -33,16 +33,16 @@ class LoopBody {
     const Graph& graph_;
 };
 
-// What a body computes.
+// The computation of one round.
 struct RecurrentStep {
     OpType type = OpType::LSTM;
     int state = -1, cell = -1;      // inputs of the body; -1: none
     int rows = -1;                  // the tensor with the products of the step's inputs
-    const Node* product = nullptr;  // of the state
+    const Node* product = nullptr;  // the product of the state
     int64_t hidden = 0;
 };
 
-// Of a body whose new state is the tensor `result`; nothing where it computes something else.
+// Recognises a body whose new state is the tensor `result`; empty where it computes something else.
 std::optional<RecurrentStep> recurrentStep(const LoopBody& body, int result);
 
 }  // namespace mnnc

@@ -1,10 +1,11 @@
 // 3-D convolutions that a converter wrote as 2-D ones become one operator.
 //
-// What it writes of a convolution: Reshape, Im2Col along the depth, Reshape, Transpose, Reshape and Unpack give an
-// image for each tap in depth and output slice; a Convolution for each tap; their sum, which may be clipped; Reshape
-// and Transpose. Of a transposed one: Transpose and Reshape, a Deconvolution for each tap, then Pack, Reshape,
-// Transpose, Reshape, Col2Im along the depth and Reshape. There only one tap has the bias, so that slices that this tap
-// does not reach would miss it. The extents of the Reshapes are computed from the shape of the input.
+// The converter writes a convolution as follows: Reshape, Im2Col along the depth, Reshape, Transpose, Reshape and
+// Unpack produce an image for each tap in depth and output slice; a Convolution for each tap; their sum, which may be
+// clipped; Reshape and Transpose. For a transposed convolution it writes Transpose and Reshape, a Deconvolution for
+// each tap, then Pack, Reshape, Transpose, Reshape, Col2Im along the depth and Reshape. There only one tap has the
+// bias, so that slices that this tap does not reach would miss it. The extents of the Reshapes are computed from the
+// shape of the input.
 #include "net/net_rewrites.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ namespace {
 using Nodes = RewriteNodes;
 constexpr size_t kNone = Nodes::kNone;
 
-// The depth's share of a window, which Im2Col and Col2Im have.
+// Reads the depth of a window from Im2Col or Col2Im.
 bool readDepth(const wire::Op& op, Conv3dParams& p) {
     const wire::Convolution2D* table = op.main_as_Convolution2D();
     if (!table || !table->common()) return false;
@@ -49,7 +50,7 @@ bool sameWindow(const ConvParams& a, const ConvParams& b) {
            a.outputCount == b.outputCount && a.epilogue.lo == b.epilogue.lo && a.epilogue.hi == b.epilogue.hi;
 }
 
-// Adds a convolution to the taps; false where it is none that can be one.
+// Adds a convolution to the taps; returns false where it cannot be a tap.
 bool addTap(const Node* conv, bool transposed, Conv3dParams& p) {
     const OpType dense = transposed ? OpType::Deconvolution : OpType::Convolution;
     const OpType depthwise = transposed ? OpType::DeconvolutionDepthwise : OpType::ConvolutionDepthwise;
@@ -85,7 +86,7 @@ bool addTap(const Node* conv, bool transposed, Conv3dParams& p) {
     return true;
 }
 
-// The only reader of the taps' sum where it is a ReLU or a ReLU6, which the convolution then does itself, or null.
+// The only consumer of the taps' sum where it is a ReLU or a ReLU6, which becomes part of the convolution, or null.
 const Node* clipBehind(const Nodes& nodes, int sum, Conv3dParams& p) {
     const size_t reader = nodes.onlyReader(sum);
     if (const Node* relu = nodes.ofType(reader, OpType::ReLU)) {
@@ -99,7 +100,7 @@ const Node* clipBehind(const Nodes& nodes, int sum, Conv3dParams& p) {
     return p.relu6 ? clip : nullptr;
 }
 
-// The node behind an optional change of layout, which is added to `replaced`.
+// The node after an optional change of layout, which is added to `replaced`.
 size_t behindConvert(const Nodes& nodes, size_t i, ReplacedNodes& replaced) {
     const Node* convert = nodes.plainConvert(i);
     if (!convert) return i;
@@ -107,7 +108,7 @@ size_t behindConvert(const Nodes& nodes, size_t i, ReplacedNodes& replaced) {
     return nodes.onlyReader(convert->outputs[0]);
 }
 
-// The node that makes a tensor, before an optional change of layout, which is added to `replaced`.
+// The producer of a tensor, before an optional change of layout, which is added to `replaced`.
 size_t madeBefore(const Nodes& nodes, int id, ReplacedNodes& replaced) {
     const size_t i = nodes.maker(id);
     const Node* convert = nodes.plainConvert(i);
@@ -143,7 +144,7 @@ std::optional<Rewrite> convolutionAt(const Nodes& nodes, size_t im2col) {
     if (!axis || axis->axis != 2 || static_cast<int64_t>(unpacked->outputs.size()) != params->kernel[0]) return {};
     for (const size_t i : {flatten, split, turn, images, unpack}) replaced.add(i);
 
-    int sum = -1;  // the tensor
+    int sum = -1;  // tensor id
     size_t summing = kNone;
     for (const int image : unpacked->outputs) {
         const size_t at = behindConvert(nodes, nodes.onlyReader(image), replaced);
@@ -268,7 +269,7 @@ std::optional<Rewrite> transposedAt(const Nodes& nodes, size_t col2im) {
     return rewrite;
 }
 
-// Rewrites of nodes that a new one replaces are no longer wanted.
+// Adds a rewrite and removes those of nodes that it replaces.
 void take(NetGraph& graph, Rewrite rewrite) {
     const auto replaces = [&](const Rewrite& old) {
         return std::find(rewrite.replaced.begin(), rewrite.replaced.end(), old.place) != rewrite.replaced.end();
@@ -285,7 +286,7 @@ void take(NetGraph& graph, Rewrite rewrite) {
 }  // namespace
 
 void rewriteConvolutions3d(NetGraph& graph) {
-    // Int8 scales belong to the parts.
+    // Int8 scales belong to the parts, not to the whole.
     if (!graph.quants.empty()) return;
     const auto written = [](const Node& node) { return node.type == OpType::Im2Col || node.type == OpType::Col2Im; };
     if (std::none_of(graph.nodes.begin(), graph.nodes.end(), written)) return;

@@ -15,8 +15,7 @@ namespace {
 
 constexpr size_t kNone = SIZE_MAX;
 
-// Operators whose output has the format of their first input (of any of their inputs, when there are several
-// operands).
+// Operators whose output has the format of their first input (of any input, when there are several operands).
 bool keepsFormat(OpType type) {
     switch (type) {
         case OpType::Convolution:
@@ -46,7 +45,7 @@ bool keepsFormat(OpType type) {
     }
 }
 
-// Who makes and who reads each tensor, over all nodes of the file.
+// The producers and consumers of each tensor, over all nodes of the file.
 class Links {
   public:
     Links(const NetGraph& graph, bool mainNet)
@@ -70,12 +69,12 @@ class Links {
         }
     }
 
-    // The one node that reads a tensor made once, or kNone.
+    // The only consumer of a tensor that has one producer, or kNone.
     size_t onlyReader(int id) const {
         return id >= 0 && makers_[at(id)] == 1 && readers_[at(id)] == 1 ? reader_[at(id)] : kNone;
     }
     bool madeOnce(int id) const { return id >= 0 && makers_[at(id)] == 1; }
-    // The tensor is NHWC in no session: axis 1 is the one that a convolution takes for channels.
+    // Whether axis 1 of the tensor is the channel axis of convolutions in every session.
     bool channelFirst(int id) const { return channelFirst_[at(id)]; }
 
   private:
@@ -107,7 +106,7 @@ class Links {
     std::vector<bool> channelFirst_;
 };
 
-// A plain convolution with its weights in the file, which states its channels.
+// Whether a node is a plain convolution with its weights in the file and explicit channels.
 bool isPart(const Node& node) {
     if (node.type != OpType::Convolution || !node.def || !node.params || node.inputs.size() != 1) return false;
     const auto& p = node.paramsAs<ConvParams>();
@@ -121,7 +120,7 @@ bool sameWindow(const ConvParams& a, const ConvParams& b) {
            a.outputCount == b.outputCount && a.epilogue.lo == b.epilogue.lo && a.epilogue.hi == b.epilogue.hi;
 }
 
-// Equal cuts of axis 1, each of `channels`, written as cut positions.
+// Whether axis 1 is cut into equal parts of `channels`, written as cut positions.
 bool cutsEvenly(const wire::Op& op, size_t parts, int64_t channels) {
     const wire::Slice* table = op.main_as_Slice();
     if (!table || table->axis() != 1 || table->sourceType() != wire::NetSource::CAFFE) return false;
@@ -173,8 +172,8 @@ std::optional<Rewrite> groupedAt(const NetGraph& graph, const Links& links, size
     const auto& first = graph.nodes[parts[0]].paramsAs<ConvParams>();
     for (const size_t part : parts)
         if (!sameWindow(first, graph.nodes[part].paramsAs<ConvParams>())) return {};
-    // Wide groups of 3x3 windows stay apart: each then runs by Winograd, which the grouped kernel does not
-    // do.
+    // Wide groups of 3x3 windows stay separate: each of them runs by Winograd, which the grouped kernel does not
+    // support.
     constexpr int kWideGroup = 16;
     if (first.kernelX == 3 && first.kernelY == 3 && first.strideX == 1 && first.strideY == 1 && first.dilateX == 1 &&
         first.dilateY == 1 && first.inputCount >= kWideGroup)
@@ -207,7 +206,7 @@ std::optional<Rewrite> groupedAt(const NetGraph& graph, const Links& links, size
 }  // namespace
 
 void rewriteGroupedConvolutions(NetGraph& graph, bool mainNet) {
-    // Int8 scales belong to the parts.
+    // Int8 scales belong to the parts, not to the whole.
     if (!graph.quants.empty()) return;
     const bool any = std::any_of(graph.nodes.begin(), graph.nodes.end(),
                                  [](const Node& node) { return node.type == OpType::Slice; });

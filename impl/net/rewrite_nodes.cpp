@@ -9,7 +9,7 @@ namespace mnnc {
 
 namespace {
 
-// Together with lists that are never empty this bounds the work for a Concat that names a tensor many times.
+// Since lists are never empty, this bounds the work for a Concat that names a tensor many times.
 constexpr int kMostDepth = 6;
 
 bool computesExtents(OpType type) {

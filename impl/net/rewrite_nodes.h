@@ -1,4 +1,4 @@
-// What rewrites of a net look at: the nodes as they stand, values that are computed from shapes, and what a rewrite
+// The views of a net for rewrites: its present nodes, values that follow from shapes, and the nodes that a rewrite
 // replaces.
 #pragma once
 #include <map>
@@ -12,7 +12,7 @@ namespace mnnc {
 
 using List = std::vector<int64_t>;
 
-// The nodes of a graph with the rewrites that it has already.
+// The nodes of a graph with its present rewrites.
 class RewriteNodes {
   public:
     static constexpr size_t kNone = SIZE_MAX;
@@ -20,23 +20,23 @@ class RewriteNodes {
     explicit RewriteNodes(NetGraph& graph);
 
     size_t size() const { return nodes_.size(); }
-    // Null where another node stands in for it.
+    // null where another node replaces it
     const Node* node(size_t i) const { return i == kNone ? nullptr : nodes_[i]; }
     const wire::Op& op(size_t i) const { return *graph_.source->ops[i]; }
     const std::vector<size_t>& readers(int id) const { return readers_[static_cast<size_t>(id)]; }
-    // kNone where several make it.
+    // kNone where several nodes produce the tensor.
     size_t maker(int id) const { return id < 0 ? kNone : makers_[static_cast<size_t>(id)]; }
-    // The node when it is of this type and can run, or null.
+    // The node when it has this type and can run, or null.
     const Node* ofType(size_t i, OpType type) const;
-    // The only reader of a tensor that is made once, or kNone.
+    // The only consumer of a tensor that has one producer, or kNone.
     size_t onlyReader(int id) const;
-    // Whether it is a Transpose to this order of the axes.
+    // Whether the node is a Transpose to this order of the axes.
     bool isTranspose(size_t i, const List& order) const;
     // A Reshape that keeps the order of the data, with the new extents as an input, or null.
     const Node* plainReshape(size_t i) const;
     // A change of layout that keeps the order of the data, or null.
     const Node* plainConvert(size_t i) const;
-    // The values of a short constant of integers, which are decisive then (NetGraph::decisive).
+    // The values of a short constant of integers, which becomes decisive (NetGraph::decisive).
     std::optional<List> constant(int id) const;
 
   private:
@@ -46,8 +46,7 @@ class RewriteNodes {
     std::vector<std::vector<size_t>> readers_;
 };
 
-// The values of integer tensors that are computed from the shapes of some tensors, when those have given shapes, and
-// from given values.
+// The values of integer tensors that are computed from given values, and from the shapes of tensors with given shapes.
 class ExtentValues {
   public:
     explicit ExtentValues(const RewriteNodes& nodes) : nodes_(nodes) {}
@@ -64,12 +63,13 @@ class ExtentValues {
     std::map<int, List> shapes_, values_;
 };
 
-// The nodes that a rewrite stands in for, with those that only compute extents for them.
+// The nodes that a rewrite replaces, including those that only compute extents for them.
 class ReplacedNodes {
   public:
     explicit ReplacedNodes(const RewriteNodes& nodes) : nodes_(nodes) {}
     void add(size_t i) { indices_.insert(i); }
-    // Fills what the rewrite replaces but for its place; false where something else reads a tensor between.
+    // Fills the rewrite's replaced nodes, except for its place; returns false where a tensor between them has another
+    // consumer.
     bool close(size_t place, Rewrite& rewrite);
 
   private:

@@ -1,10 +1,10 @@
 // Recurrent layers that a converter wrote as loops become operators again.
 //
-// What it writes of an LSTM or a GRU: a Shape of the sequence [steps, batch, inputs]; Reshape, a 1 x 1 Convolution and
-// changes of layout, which make the products of all inputs; and a While with as many rounds as there are steps. Its
-// body takes the rows of its step with a SliceTf, adds a Convolution of the state, and computes the gates. It hands the
-// shape and the products on as they are, besides the state (and of an LSTM the cell state), and gives each new state as
-// a scan output. A layer that goes back in time takes the steps from the last on.
+// The converter writes an LSTM or a GRU as follows: a Shape of the sequence [steps, batch, inputs]; Reshape, a 1 x 1
+// Convolution and changes of layout, which produce the products of all inputs; and a While with as many rounds as there
+// are steps. Its body takes the rows of its step with a SliceTf, adds a Convolution of the state, and computes the
+// gates. The body passes the shape and the products on unchanged, besides the state (and the cell state of an LSTM),
+// and outputs each new state as a scan output. A backward layer takes the steps from the last one on.
 #include <algorithm>
 #include <iterator>
 
@@ -27,7 +27,7 @@ std::shared_ptr<const ConvolutionContent> contentOf(const Node& product) {
                                                       product.name);
 }
 
-// Whether it is a condition that always holds. Those of the main graph, which sessions may write, are integers.
+// Whether it is a condition that always holds. Conditions of the main graph, which sessions may write, are integers.
 bool holds(const Nodes& nodes, int id) {
     if (const std::optional<List> values = nodes.constant(id)) return values->front() > 0;
     const Node* made = nodes.ofType(nodes.maker(id), OpType::Const);
@@ -40,7 +40,7 @@ bool holds(const Nodes& nodes, int id) {
 struct Sequence {
     int x = -1;
     const Node* product = nullptr;
-    std::vector<int> between;  // tensors on the way
+    std::vector<int> between;  // tensors between them
 };
 
 std::optional<Sequence> sequenceOf(const Nodes& nodes, int products) {
@@ -60,13 +60,13 @@ std::optional<Sequence> sequenceOf(const Nodes& nodes, int products) {
     return found.x < 0 ? std::nullopt : std::optional(std::move(found));
 }
 
-// Extents that no constant of a file is likely to be, and rounds of the loop.
+// Extents that no constant of a file is likely to have, and the rounds of the loop.
 struct Probe {
     int64_t steps, batch, inputs, round;
 };
 constexpr Probe kProbes[] = {{1009, 1013, 1019, 0}, {1021, 1031, 1033, 1}, {1039, 1049, 1051, 517}};
 
-// Whether the loop has a round for each step, and each takes the rows of its step; `backwards` is what this finds.
+// Whether the loop has a round for each step, and each takes the rows of its step; sets `backwards`.
 bool takesStepByStep(const Nodes& nodes, const Node& loop, const LoopBody& body, const RecurrentStep& step,
                      const Node& slice, const Sequence& sequence, bool& backwards) {
     const int64_t columns = step.product->paramsAs<ConvParams>().outputCount;
@@ -97,7 +97,7 @@ std::optional<Rewrite> layerAt(const Nodes& nodes, size_t place, Net& net) {
     NetGraph& called = net.graphs[static_cast<size_t>(graph)];
     const LoopBody body(called);
     const auto outputs = static_cast<int>(loop->outputs.size());
-    // One scan output behind the values that are handed from one round to the next.
+    // One scan output follows the carried values.
     if (!called.quants.empty() || body.inputs() != static_cast<int>(loop->inputs.size()) ||
         outputs != body.inputs() - 1 || body.outputs() != outputs + 1 || !nodes.constant(loop->inputs[1]) ||
         !holds(nodes, loop->inputs[1]) || !holds(body.nodes, body.output(0)))
@@ -151,7 +151,7 @@ std::optional<Rewrite> layerAt(const Nodes& nodes, size_t place, Net& net) {
 
 void rewriteRecurrentLoops(Net& net, size_t graph) {
     NetGraph& own = net.graphs[graph];
-    // Int8 scales belong to the parts.
+    // Int8 scales belong to the parts, not to the whole.
     if (!own.quants.empty() ||
         std::none_of(own.nodes.begin(), own.nodes.end(), [](const Node& node) { return runsSubgraphs(node); }))
         return;

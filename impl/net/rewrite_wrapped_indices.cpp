@@ -1,5 +1,5 @@
-// Indices that a converter wrapped into the range of a constant table are read as they are, so that a wrong one is
-// seen.
+// Gathers read indices that a converter wrapped into the range of a constant table before the wrapping, so that a wrong
+// index is reported.
 #include "net/net_rewrites.h"
 
 #include "mnn_generated.h"
@@ -26,7 +26,7 @@ class Makers {
         return params && params->shape.rank() == 0 && params->type == DataType::Int32 && params->data &&
                *static_cast<const int32_t*>(params->data) == value;
     }
-    // The operator that makes this tensor, when it is a plain binary one of one of these codes.
+    // The producer of this tensor when it is a plain binary operator with one of these codes.
     const Node* binary(int id, std::initializer_list<wire::BinaryOpOperation> codes) const {
         const Node* node = maker(id);
         if (!node || node->type != OpType::BinaryOp || !node->params || node->inputs.size() != 2) return nullptr;
@@ -41,7 +41,7 @@ class Makers {
     std::vector<const Node*> makers_;
 };
 
-// The extent of the constant table that a gather reads along its axis; -1 where it is not known here.
+// The extent of the constant table that a gather reads along its axis; -1 where it is unknown here.
 int64_t tableExtent(const Makers& makers, const Node& gather) {
     const ConstParams* table = makers.constant(gather.inputs[0]);
     if (!table) return -1;

@@ -1,4 +1,4 @@
-// Reads parameter tables as the binary schema describes them, which is compiled in.
+// Reads parameter tables as the binary schema describes them; the schema is compiled in.
 #include "net/schema_attributes.h"
 
 #include <algorithm>
@@ -29,14 +29,14 @@ const Object& object(int32_t index) {
     return *schema().objects()->Get(static_cast<flatbuffers::uoffset_t>(index));
 }
 
-// Without its namespace.
+// The name without its namespace.
 const char* shortName(const Object& table) {
     const char* name = table.name()->c_str();
     const char* dot = std::strrchr(name, '.');
     return dot ? dot + 1 : name;
 }
 
-// Those that model/structure.cpp leaves in the file, and their like.
+// Arrays that model/structure.cpp leaves in the file, and similar ones.
 bool isWeights(const Field& field) {
     return field.name()->string_view() == "weight" || field.name()->string_view() == "alpha";
 }
@@ -79,7 +79,7 @@ class TableReader {
     }
 
   private:
-    // False: the field is left out.
+    // Returns false when the field is left out.
     bool read(const Table& table, const Field& field, NodeAttribute& attribute) const {
         switch (field.type()->base_type()) {
             case BaseType::Bool:

@@ -1,4 +1,4 @@
-// Runs the Rasters and the integer arithmetic that a node becomes, element by element.
+// Runs the Rasters and the integer arithmetic of a node element by element.
 #include "net/small_values.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The contents of small integer tensors that follow from shapes, are moved, added and multiplied: shape arithmetic,
-// computed from what geometry rules emit, without a backend.
+// The contents of small integer tensors that follow from shapes and are moved, added and multiplied: shape arithmetic,
+// computed from the commands of geometry rules without a backend.
 #pragma once
 #include <deque>
 #include <memory>
@@ -11,10 +11,10 @@ namespace mnnc {
 
 class SmallValues final : public GeometryContext {
   public:
-    // Gives the outputs of a node, which have their shapes, their contents, where those are known now; else they stay
-    // without. The contents live as long as this object. Throws what a geometry rule throws.
+    // Sets the contents of a node's outputs, which have their shapes, where they follow from known ones; other outputs
+    // stay without. The contents live as long as this object. Throws what a geometry rule throws.
     void compute(const Node& node, const std::vector<Tensor*>& inputs, const std::vector<Tensor*>& outputs);
-    // The contents of a tensor, those of a constant from the model; false where they are not known.
+    // Loads the contents of a tensor; those of a constant come from the model. Returns false where they are unknown.
     bool load(Tensor& tensor);
 
     Tensor* temporary(const Shape& shape, DataType type, Format format) override;

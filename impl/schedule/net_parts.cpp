@@ -1,4 +1,4 @@
-// Gives each tensor of the main graph to the first path that makes it or is fed it.
+// Assigns each tensor of the main graph to the first path that produces it or gets it as an input.
 #include "schedule/net_parts.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ class IdList {
   public:
     explicit IdList(size_t tensors) : has_(tensors, false) {}
     bool has(int id) const { return has_[static_cast<size_t>(id)]; }
-    // False: it is in the list already.
+    // Returns false when the list contains it already.
     bool add(int id) {
         if (has(id)) return false;
         has_[static_cast<size_t>(id)] = true;
@@ -52,7 +52,7 @@ class Division {
             if (listed.add(id)) list.push_back({part, id});
         }
     };
-    // What a request asks for, as tensors.
+    // The tensors of a request.
     struct Wanted {
         explicit Wanted(size_t tensors) : fed(tensors), made(tensors) {}
         IdList fed, made;
@@ -77,9 +77,9 @@ class Division {
 
     const NetGraph& graph_;
     std::vector<bool> constant_;  // by tensor
-    std::vector<size_t> owner_;   // by tensor: the part that makes it or is fed it; kNone so far
+    std::vector<size_t> owner_;   // by tensor: the part that produces it or gets it as an input; kNone so far
     std::vector<bool> ran_;       // by node: an earlier part runs it
-    std::vector<Part> parts_;     // the last one is under way
+    std::vector<Part> parts_;     // the last one is being divided
     std::vector<NetParts::Link> links_;
     Ports inputs_, outputs_;
 };
@@ -119,7 +119,7 @@ std::vector<bool> Division::chosenNodes(const std::vector<std::string>& names) c
     return chosen;
 }
 
-// What the operators read of others they are fed, and what none of them reads they make.
+// The operators get the tensors of other operators as inputs, and produce the tensors that none of them reads.
 Division::Wanted Division::wantedByOperators(const PartRequest& request) {
     if (!request.inputs.empty() || !request.outputs.empty())
         fail(Status::InvalidValue,
@@ -158,7 +158,7 @@ Division::Wanted Division::wantedByOperators(const PartRequest& request) {
     return wanted;
 }
 
-// Sources or sinks: operators that compute.
+// Finds sources or sinks, which must be operators that compute.
 std::vector<bool> Division::endsOfWays(const std::vector<std::string>& names, const char* what) const {
     std::vector<bool> all(graph_.nodes.size(), false);
     for (const std::string& name : names) {
@@ -171,7 +171,7 @@ std::vector<bool> Division::endsOfWays(const std::vector<std::string>& names, co
     return all;
 }
 
-// By tensor: an operator among these makes it, or one that reads such a tensor.
+// By tensor: whether one of these operators produces it, directly or through operators that read such a tensor.
 std::vector<bool> Division::ledTo(const std::vector<bool>& sources) const {
     std::vector<bool> led(tensors(), false);
     for (const uint32_t i : graph_.source->order) {
@@ -183,7 +183,7 @@ std::vector<bool> Division::ledTo(const std::vector<bool>& sources) const {
     return led;
 }
 
-// By node: it is needed for one of these tensors.
+// By node: whether one of these tensors depends on it.
 std::vector<bool> Division::leading(const std::vector<int>& made) const {
     std::vector<bool> needed(tensors(), false), leads(graph_.nodes.size(), false);
     for (const int id : made) needed[static_cast<size_t>(id)] = true;
@@ -198,8 +198,8 @@ std::vector<bool> Division::leading(const std::vector<int>& made) const {
     return leads;
 }
 
-// What sources read they are fed, unless another source leads to it; what sinks make is wanted. So the operators
-// between them run, and where these read anything else, the operators that make it.
+// The inputs of sources become inputs of the path, unless another source leads to them; the outputs of sinks are
+// wanted. So the operators between them run, and also the producers of everything else that these read.
 Division::Wanted Division::wantedByWays(const PartRequest& request) const {
     if (!request.inputs.empty() || !request.outputs.empty() || !request.operators.empty())
         fail(Status::InvalidValue,
@@ -257,7 +257,7 @@ void Division::feed(const std::vector<int>& ids) {
             owner(id) = parts_.size() - 1;
             parts_.back().inputs.add(id);
         }
-        // What an earlier part makes is no affair of the caller.
+        // Callers do not supply tensors that an earlier part produces.
         if (parts_[owner(id)].inputs.has(id)) inputs_.add(owner(id), id);
     }
 }
@@ -277,7 +277,7 @@ std::vector<bool> Division::nodesToRun(const std::vector<int>& made) {
     return runs;
 }
 
-// The part under way reads a tensor that an earlier one has.
+// The current part reads a tensor that an earlier one has.
 void Division::link(int id) {
     const size_t to = parts_.size() - 1, from = owner(id);
     if (isConstantTensor(id) || from == kNone || from == to || !parts_[to].inputs.add(id)) return;
@@ -285,7 +285,7 @@ void Division::link(int id) {
     links_.push_back({from, to, id});
 }
 
-// To the caller, who gets what earlier parts have from them.
+// Offers a tensor to the caller, from the part that has it.
 void Division::offer(int id) {
     if (outputs_.listed.has(id)) return;
     const size_t has = owner(id) == kNone ? parts_.size() - 1 : owner(id);

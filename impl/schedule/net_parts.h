@@ -1,5 +1,5 @@
-// Divides the main graph among the paths of a session: which tensors each path is fed, which it makes, and which it
-// hands to later ones. A session without paths of its own has one part, the whole graph.
+// Divides the main graph among the paths of a session: determines the inputs and outputs of each path, and the tensors
+// that it passes to later ones. A session without explicit paths has one part, the whole graph.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,24 +9,24 @@
 
 namespace mnnc {
 
-// What a path is asked for, by names: see mnn_schedule_config_t.
+// The request for one path, by names: see mnn_schedule_config_t.
 struct PartRequest {
-    std::vector<std::string> inputs;       // tensors to feed instead of making them
-    std::vector<std::string> outputs;      // instead of the model's; empty: the model's
-    std::vector<std::string> saveTensors;  // beside those
-    std::vector<std::string> operators;    // to run, and no others; then neither inputs nor outputs
-    // Where the path begins and ends, by operators: it runs both, what lies between them, and what those need beside;
-    // then none of the above but saveTensors. No sources: it begins with the model's inputs. No sinks: it ends with
-    // those of the model's outputs that a source leads to.
+    std::vector<std::string> inputs;       // tensors that are supplied instead of being computed
+    std::vector<std::string> outputs;      // replace the model's outputs; empty: the model's
+    std::vector<std::string> saveTensors;  // additional outputs
+    std::vector<std::string> operators;    // run these and no others; excludes inputs and outputs
+    // The operators at which the path begins and ends: it runs them, the operators between them, and the producers of
+    // what those need besides. This excludes all of the above but saveTensors. No sources: it begins with the model's
+    // inputs. No sinks: it ends with the model's outputs that a source leads to.
     std::vector<std::string> sources, sinks;
 
     bool byWays() const noexcept { return !sources.empty() || !sinks.empty(); }
 };
 
 struct NetPart {
-    std::vector<int> inputs;   // tensors that are there before the part runs: of the caller or of earlier parts
-    std::vector<int> outputs;  // those that it makes for the caller or for later parts
-    bool updates = false;      // all operators of the net run that write constants
+    std::vector<int> inputs;   // tensors that exist before the part runs: from the caller or from earlier parts
+    std::vector<int> outputs;  // tensors that it produces for the caller or for later parts
+    bool updates = false;      // runs all operators of the net that write constants
 };
 
 // Tensor ids of the main graph.
@@ -35,7 +35,7 @@ struct NetParts {
         size_t part;
         int tensor;
     };
-    // A tensor that part `to` reads and an earlier one, `from`, makes or is fed.
+    // A tensor that part `to` reads and an earlier one, `from`, produces or gets as an input.
     struct Link {
         size_t from, to;
         int tensor;
@@ -45,7 +45,7 @@ struct NetParts {
     std::vector<Link> links;            // by `to`
 };
 
-// Does something for a path, and names the path in its errors where there are several.
+// Runs an action for a path, and names the path in its errors where there are several.
 template <typename Action>
 void inPath(size_t path, size_t count, Action action) {
     try {
@@ -56,8 +56,8 @@ void inPath(size_t path, size_t count, Action action) {
     }
 }
 
-// Throws NotFound for an unknown name, InvalidValue for requests that contradict each other and BadFormat where there
-// is nothing to compute; the sentence names the path where there are several.
+// Throws NotFound for an unknown name, InvalidValue for requests that contradict each other and BadFormat where nothing
+// would be computed; the sentence names the path where there are several.
 NetParts netParts(const NetGraph& graph, const std::vector<PartRequest>& requests);
 
 }  // namespace mnnc

@@ -1,5 +1,5 @@
-// Walks back from the wanted outputs to the inputs, marks what follows from constants and shapes alone, and cuts the
-// rest into stages.
+// Walks back from the wanted outputs to the inputs, marks values that follow from constants and shapes alone, and cuts
+// the rest into stages.
 #include "schedule/schedule.h"
 
 #include <algorithm>
@@ -14,14 +14,14 @@ namespace mnnc {
 
 namespace {
 
-// By tensor: whether it is there before the graph runs.
+// By tensor: whether it exists before the graph runs.
 std::vector<bool> givenTensors(const NetGraph& graph, const std::vector<int>& inputs) {
     std::vector<bool> given(graph.source->tensorNames.size(), false);
     for (const int id : inputs) given[static_cast<size_t>(id)] = true;
     return given;
 }
 
-// The graph's nodes in order, rewritten ones in place of the file's where no input or output is hidden by that.
+// The graph's nodes in order. A rewritten node replaces those of the file where that hides no input or output.
 std::vector<const Node*> nodesFor(const NetGraph& graph, const std::vector<bool>& given,
                                   const std::vector<int>& outputs, bool rewritten) {
     std::vector<bool> seen = given;
@@ -51,7 +51,7 @@ const wire::Op* sourceOf(const NetGraph& graph, const Node& node) {
     return graph.source->ops[static_cast<size_t>(&node - first)];
 }
 
-// The nodes that the wanted tensors depend on, by position.
+// By position: whether the wanted tensors depend on the node.
 std::vector<bool> neededNodes(const std::vector<VersionedNode>& nodes, const std::vector<bool>& given,
                               const std::vector<int>& outputs) {
     std::vector<bool> wanted(given.size(), false);
@@ -68,8 +68,8 @@ std::vector<bool> neededNodes(const std::vector<VersionedNode>& nodes, const std
     return needed;
 }
 
-// The same, with the operators that write constants. A constant that one of the needed operators writes is written as
-// often as the net writes it. Of the variables those stay that are written.
+// The same with the operators that write constants. A constant that one of the needed operators writes gets all of the
+// net's writes. Only variables that are written remain in the list.
 std::vector<bool> neededWithUpdates(Versions& versions, const std::vector<bool>& given, const std::vector<int>& outputs,
                                     bool updates) {
     std::vector<bool> wanted(given.size(), updates);
@@ -94,8 +94,8 @@ std::vector<bool> neededWithUpdates(Versions& versions, const std::vector<bool>&
     return needed;
 }
 
-// A damaged graph may list an input twice, read an Input that is no input of it, or have an operator make an input:
-// none of these has memory of its own that a caller fills.
+// Refuses graphs that are damaged in these ways: an input is listed twice, an Input operator is no input of the graph,
+// or an operator produces an input. None of these has separate memory that a caller fills.
 void verifyInputs(const NetGraph& graph, const std::vector<VersionedNode>& nodes, const std::vector<bool>& needed) {
     const auto nameOf = [&](int id) { return graph.source->tensorNames[static_cast<size_t>(id)].c_str(); };
     std::vector<bool> listed(graph.source->tensorNames.size(), false);
@@ -121,7 +121,7 @@ void requireSupported(const Node& node) {
              node.unsupported.c_str());
 }
 
-// A node of the schedule's own in the place of one of the net.
+// A copy of a node that the schedule may change.
 Node& ownNode(ScheduledOp& op, const VersionedNode& from, GraphSchedule& schedule) {
     Node& own = *schedule.own.emplace_back(std::make_unique<Node>(*from.node));
     op.node = &own;
@@ -130,8 +130,8 @@ Node& ownNode(ScheduledOp& op, const VersionedNode& from, GraphSchedule& schedul
     return own;
 }
 
-// The nodes that are needed, in order, but for Input. One with outputs that are given makes others in their place.
-// `parted`: one that searches for its results becomes two.
+// The needed nodes in order, without Input. A node whose outputs are given produces other tensors instead. `parted`: a
+// node that searches for its results becomes two.
 std::vector<ScheduledOp> neededOps(const std::vector<VersionedNode>& nodes, const std::vector<bool>& needed,
                                    const std::vector<bool>& given, bool parted, GraphSchedule& schedule) {
     std::vector<ScheduledOp> ops;
@@ -191,7 +191,7 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
     schedule.lastStage.assign(tensors, 0);
     schedule.folded.assign(tensors, false);
     schedule.fromControl.assign(tensors, false);
-    // The first stage in whose planning a tensor's shape is known, and the one in which its values are.
+    // The first stage at whose planning a tensor's shape is known, and the one at which its values are.
     std::vector<int> shapeStage(tensors, 0), contentStage(tensors, 1);
 
     std::vector<bool> produced(tensors, false);
@@ -200,7 +200,7 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
     for (const int id : outputs)
         if (!produced[static_cast<size_t>(id)] && !given[static_cast<size_t>(id)])
             fail(Status::BadFormat, "output '%s' is made by no operator", nameOf(id));
-    for (const VersionedNode& versioned : versions.nodes) {  // constants count wherever they stand
+    for (const VersionedNode& versioned : versions.nodes) {  // constants count at any position
         if (!isConstantNode(*versioned.node)) continue;
         const auto id = static_cast<size_t>(versioned.node->outputs[0]);
         schedule.folded[id] = true;

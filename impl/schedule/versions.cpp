@@ -1,4 +1,4 @@
-// Counts the writers of each tensor, and renames what they write and what is read of it.
+// Counts the writers of each tensor, and renames the tensors in its writers and readers.
 #include "schedule/versions.h"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ class Renaming {
         Node& own = *result_.own.emplace_back(std::make_unique<Node>(node));
         for (int& id : own.inputs)
             if (hasVersions(id)) id = read(id);
-        std::vector<EarlierOutput> earlier;  // a node may name one tensor twice: before it writes any
+        std::vector<EarlierOutput> earlier;  // collected before the node writes any, because it may name a tensor twice
         for (size_t i = 0; i < own.outputs.size(); ++i)
             if (hasVersions(own.outputs[i]) && current_[static_cast<size_t>(own.outputs[i])] != kNone)
                 earlier.push_back({i, current_[static_cast<size_t>(own.outputs[i])]});
@@ -81,7 +81,7 @@ class Renaming {
         return current == kNone ? id : current;
     }
 
-    // A version for one more writer.
+    // Makes a version for one more writer.
     int write(int id) {
         const auto at = static_cast<size_t>(id);
         const bool isLast = ++written_[id] == writers_[at];
@@ -99,8 +99,8 @@ class Renaming {
     const std::vector<bool>& given_;
     std::vector<int> writers_;    // by tensor: operators that write it
     std::vector<int> current_;    // by tensor: its latest version so far
-    std::vector<int> variable_;   // by tensor: its place in the list; empty where there is none
-    std::map<int, int> written_;  // by tensor: how many of its versions there are
+    std::vector<int> variable_;   // by tensor: its index in the list; empty where there is none
+    std::map<int, int> written_;  // by tensor: the number of its versions
     bool renamed_ = false;        // some tensor has versions
     Versions result_;
 };
