@@ -55,7 +55,7 @@ ParamsPtr parseSelu(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
-// On integers ReLU is a maximum with 0; floats have a kernel of their own.
+// On integers ReLU is a maximum with 0; floats have a separate kernel.
 void geometryRelu(const OpContext& context) {
     if (context.in(0).type != DataType::Int32 || context.node.paramsAs<ReluParams>().slope != 0) {
         context.geometry.emit(context.command());

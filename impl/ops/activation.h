@@ -1,4 +1,4 @@
-// Parameters of the activations that are operators of their own.
+// Parameters of the activations that are separate operators.
 #pragma once
 #include <vector>
 

@@ -1,6 +1,6 @@
-// Attention without a cache: softmax(scale q k^T + mask) v. A mask is what the net added to the scores, or the int32
-// condition under which it kept them; without one every query sees all keys: converters write that for
-// self-attention without a mask.
+// Attention without a cache: softmax(scale q k^T + mask) v. A mask is either a tensor that the net added to the scores,
+// or the int32 condition under which it kept them. Without a mask every query sees all keys, because converters write
+// self-attention without a mask so.
 #include "ops/attention.h"
 
 #include <climits>
@@ -30,7 +30,7 @@ AttentionSizes attentionSizes(const Shape& query, const Shape& key, const Shape&
 
 namespace {
 
-// place(batch, head) of all heads.
+// Calls place(batch, head) for all heads.
 template <typename Place>
 std::vector<size_t> placesOf(const AttentionSizes& sizes, const Place& place) {
     std::vector<size_t> places;
@@ -39,7 +39,7 @@ std::vector<size_t> placesOf(const AttentionSizes& sizes, const Place& place) {
     return places;
 }
 
-// An operand that has `heads` of the heads lies in memory as [batch][row][head][depth].
+// An operand with `heads` of the heads; it lies in memory as [batch][row][head][depth].
 AttentionOperand operandOf(const AttentionSizes& sizes, int64_t rows, int64_t heads, int64_t depth) {
     AttentionOperand operand;
     operand.rowStep = static_cast<size_t>(heads * depth);
@@ -112,7 +112,7 @@ ParamsPtr parseAttention(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
-// The mask is broadcast as the addition that it stands for does (ONNX Add, Where).
+// The mask is broadcast like the addition that it replaces (ONNX Add, Where).
 void checkMask(const ShapeContext& context, const AttentionSizes& sizes) {
     const Tensor& mask = context.in(3);
     if (mask.type != DataType::Float32 && mask.type != DataType::Int32)

@@ -1,4 +1,4 @@
-// The operator Attention: its parameters, its extents, and the command that it becomes.
+// The operator Attention: its parameters, its extents, and its command.
 #pragma once
 #include <memory>
 
@@ -10,7 +10,7 @@
 namespace mnnc {
 
 struct AttentionParams : ParamsOf<AttentionParams> {
-    float scale = 0;            // of the scores; 0: 1 / sqrt(depth)
+    float scale = 0;            // factor of the scores; 0: 1 / sqrt(depth)
     bool packedOutput = false;  // the output is [batch queries, heads valueDepth, 1, 1]
 };
 
@@ -22,7 +22,7 @@ struct AttentionSizes {
 // Throws ComputeSizeError naming `what` when the operands do not fit.
 AttentionSizes attentionSizes(const Shape& query, const Shape& key, const Shape& value, const char* what);
 
-// The parameters of its command. `mask`, `sinks`: null where there are none. Throws Error naming `what`.
+// The parameters of the command. `mask`, `sinks`: null where there are none. Throws Error naming `what`.
 std::shared_ptr<const AttentionForm> attentionForm(const AttentionParams& params, const AttentionSizes& sizes,
                                                    const Tensor* mask, const Tensor* sinks, const char* what);
 

@@ -41,7 +41,7 @@ bool isFloat(DataType type) {
     return type == DataType::Float32 || type == DataType::BFloat16;
 }
 
-// NumPy's promotion for the types that tensors have.
+// NumPy's promotion for the types of tensors.
 DataType commonType(DataType a, DataType b) {
     if (a == b) return a;
     return isFloat(a) || isFloat(b) ? DataType::Float32 : DataType::Int32;
@@ -53,8 +53,8 @@ DataType resultType(int code, DataType a, DataType b) {
     return code == kBinaryPow ? a : commonType(a, b);
 }
 
-// In a static model operands of different shapes have been made equal by Rasters, some of them in other extents: those
-// of as many elements as the result are combined in the order of memory.
+// In a static model Rasters have made operands of different shapes equal, some of them with other extents: operands
+// with as many elements as the result are combined in the order of memory.
 bool isElementByElement(const Node& node, const Tensor& a, const Tensor& b) {
     return !node.fixed.empty() && !(a.shape == b.shape) && a.elements() == b.elements() &&
            a.elements() == node.fixed[0].shape.elements();
@@ -100,7 +100,7 @@ void emitBinary(const OpContext& context, int code, bool relu, Tensor* a, Tensor
     context.geometry.emit(std::move(command));
 }
 
-// A tensor of one float.
+// A tensor with a single float.
 Tensor* number(const OpContext& context, float value) {
     Tensor* tensor = context.geometry.temporary(Shape{}, DataType::Float32, context.out(0).format);
     context.geometry.constant(tensor, &value);
@@ -146,14 +146,14 @@ ParamsPtr parseEltwise(const wire::Op& op, const ParseContext& context) {
     if (type < 0 || type > 3) fail(Status::BadParameter, "op '%s': Eltwise type %d is unknown (0..3)", name, type);
     auto params = std::make_shared<EltwiseParams>();
     params->code = kCodes[type];
-    // A single coefficient is what writers leave where there are none.
+    // Writers leave a single coefficient where there are none.
     if (!table->coeff() || table->coeff()->size() < 2) return params;
     params->coeff.assign(table->coeff()->begin(), table->coeff()->end());
     if (std::all_of(params->coeff.begin(), params->coeff.end(), [](float value) { return value == 1; })) {
         params->coeff.clear();
         return params;
     }
-    // Caffe knows coefficients of sums only.
+    // Caffe has coefficients only for sums.
     if (params->code != kBinaryAdd)
         fail(Status::NotSupported, "coefficients of an Eltwise that is no sum are not supported");
     // {1, 0, 0, ...} of any length means the first input.
@@ -185,7 +185,7 @@ void shapeEltwise(const ShapeContext& context) {
     context.set(0, context.in(0).shape);
 }
 
-// The inputs of a sum with factors that are not 1, and without those whose factor is 0.
+// The inputs of a sum, multiplied by factors other than 1, and without inputs whose factor is 0.
 std::vector<Tensor*> terms(const OpContext& context, const EltwiseParams& params) {
     std::vector<Tensor*> result;
     const Tensor& out = context.out(0);

@@ -1,13 +1,13 @@
 // Greedy non-maximum suppression of boxes with ordered corners, shared by the detection operators. Boxes and scores are
-// contents of tensors: NaN and infinity are values like others and never order two candidates both ways.
+// contents of tensors: NaN and infinity may occur, and must never order two candidates both ways.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 
 namespace mnnc {
 
-// Intersection over union of two boxes, each the lower corner and the upper one. `extra` is what a side is longer than
-// the difference of its corners: 1 where corners are pixels. 0 where one of them has no area.
+// Intersection over union of two boxes, each given by its lower and its upper corner; 0 where one of them has no area.
+// `extra` is added to the difference of corners to get a side: 1 where corners are pixels.
 inline float boxOverlap(const float* a, const float* b, float extra) noexcept {
     float sideA[2], sideB[2], common[2];
     for (int i = 0; i < 2; ++i) {
@@ -20,7 +20,7 @@ inline float boxOverlap(const float* a, const float* b, float extra) noexcept {
     return inner / (sideA[0] * sideA[1] + sideB[0] * sideB[1] - inner);
 }
 
-// Descending by score, equal scores by their number. No score may be NaN.
+// Descending by score; equal scores by index. No score may be NaN.
 struct ByScore {
     const float* scores;
     bool operator()(int32_t a, int32_t b) const noexcept {
@@ -28,8 +28,8 @@ struct ByScore {
     }
 };
 
-// Takes from `candidates`, which are numbers of boxes with the best first, those that overlap no taken one by more than
-// `limit`, `most` at most. They end up at the front; returns how many.
+// Selects from `candidates`, which are indices of boxes with the best first, those that overlap no selected one by more
+// than `limit`, `most` at most. They end up at the front; returns their number.
 inline int64_t suppressBoxes(const float* boxes, int32_t* candidates, int64_t count, int64_t most, float limit,
                              float extra) noexcept {
     int64_t kept = 0;

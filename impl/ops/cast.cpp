@@ -48,7 +48,7 @@ void geometryCast(const OpContext& context) {
     const auto& params = context.node.paramsAs<CastParams>();
     Tensor *input = context.inputs[0], *output = context.outputs[0];
     if (params.toHalf && input->type != DataType::Float32) {
-        // Integers are rounded as floats are.
+        // Integers are rounded like floats.
         Tensor* wide = context.geometry.temporary(input->shape, DataType::Float32, input->format);
         emitCast(context, input, wide);
         input = wide;

@@ -7,14 +7,14 @@ namespace mnnc {
 
 struct CastParams : ParamsOf<CastParams> {
     DataType type = DataType::Float32;
-    bool toBool = false;  // what is not zero becomes 1
-    bool toHalf = false;  // floats are rounded to what a half can hold
+    bool toBool = false;  // every value but zero becomes 1
+    bool toHalf = false;  // floats are rounded to the nearest half
 };
 
 struct OpContext;
 struct Tensor;
 
-// Emits the command that turns the values of `input` into the type of `output`.
+// Emits the command that converts `input` to the type of `output`.
 void emitCast(const OpContext& context, Tensor* input, Tensor* output);
 
 }  // namespace mnnc

@@ -1,10 +1,10 @@
-// Where the channel is, for operators with one value per channel: PReLU, Scale, InstanceNorm, Normalize.
+// Finds the channel axis for operators with one value per channel: PReLU, Scale, InstanceNorm, Normalize.
 #pragma once
 #include "ops/op_def.h"
 
 namespace mnnc {
 
-// Axis 1; the last one of an NHWC tensor. -1 when the rank is too small.
+// Axis 1; the last one for an NHWC tensor. -1 when the rank is too small.
 inline int channelAxis(const Tensor& tensor) noexcept {
     const int rank = tensor.shape.rank();
     return rank < 2 ? -1 : tensor.format == Format::NHWC ? rank - 1 : 1;

@@ -1,6 +1,5 @@
-// Convolution-like operators compute on the logical order [n, c, spatial...]. Tensors of the NHWC format keep
-// their channel last, so such an operator is lowered to transpose, compute, transpose back; the other formats
-// already fit.
+// Convolution-like operators compute on the logical order [n, c, spatial...]. Tensors of the NHWC format have their
+// channel last, so such an operator is lowered to transpose, compute, transpose back; the other formats already fit.
 #pragma once
 #include "ops/op_def.h"
 
@@ -16,10 +15,9 @@ Shape shapeInFormat(const Shape& channelFirst, Format format);
 // `tensor` itself, or its channel-first copy when its format is NHWC.
 Tensor* channelFirstInput(const OpContext& context, Tensor* tensor);
 
-// A tensor that takes the channel-first result meant for `output`: the output itself unless its format is
-// NHWC.
+// A tensor for the channel-first result of `output`: the output itself unless its format is NHWC.
 Tensor* channelFirstOutput(const OpContext& context, Tensor* output);
-// Moves what was computed by way of channelFirstOutput to where it belongs.
+// Moves the result in the tensor of channelFirstOutput() to the output.
 void finishOutput(const OpContext& context, Tensor* output, Tensor* channelFirst);
 
 // Emits `command` with input 0 and all outputs channel-first.

@@ -1,5 +1,5 @@
-// SpatialProduct: every channel of a map times a map of one channel. CosineSimilarity: the cosine of the angle between
-// the vectors along an axis of two tensors.
+// SpatialProduct: multiplies every channel of a map by a map of one channel. CosineSimilarity: the cosine of the angle
+// between the vectors along an axis of two tensors.
 #include "ops/channel_products.h"
 
 #include "ops/binary.h"

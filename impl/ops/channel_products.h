@@ -1,4 +1,4 @@
-// Parameters of CosineSimilarity as its execution reads them.
+// Parameters of CosineSimilarity for its execution.
 #pragma once
 #include <cstdint>
 
@@ -6,7 +6,7 @@
 
 namespace mnnc {
 
-// Vectors of `extent` elements that lie `inner` apart, in [outer][extent][inner].
+// Vectors of `extent` elements at a distance of `inner`, in [outer][extent][inner].
 struct CosineParams : ParamsOf<CosineParams> {
     int64_t outer = 1, extent = 1, inner = 1;
 };

@@ -1,4 +1,4 @@
-// Im2Col: every patch of an image becomes a column. Col2Im: the sum of the patches that columns hold.
+// Im2Col: every patch of an image becomes a column. Col2Im: adds the patches that columns hold.
 #include "ops/columns.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct WirePatches : ParamsOf<WirePatches> {
     bool statesPads = false;
 };
 
-// How the patches lie along one axis.
+// The patches along one axis.
 struct Patches {
     int64_t count, begin;
 };
@@ -115,7 +115,7 @@ void geometryIm2Col(const OpContext& context) {
     context.geometry.raster(context.outputs[0], {image}, builder.take(), context.node.name);
 }
 
-// The columns' shape [n, c * taps, patches]; of rank 2 they are those of one image.
+// The columns' shape [n, c * taps, patches]; columns of rank 2 belong to one image.
 Shape columnsShape(const ShapeContext& context) {
     Shape columns = context.in(0).shape;
     if (columns.rank() == 2) columns.insert(0, 1);

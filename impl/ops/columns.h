@@ -1,4 +1,4 @@
-// Parameters of Col2Im as its execution reads them.
+// Parameters of Col2Im for its execution.
 #pragma once
 #include "ops/op_def.h"
 
@@ -14,7 +14,7 @@ struct Col2ImParams : ParamsOf<Col2ImParams> {
     int64_t padTop = 0, padLeft = 0;
 };
 
-// Patches whose tap at `offset` (dilated position minus padding) lies inside of an axis: first to before last.
+// The patches whose tap at `offset` (dilated position minus padding) lies inside of an axis: first to before last.
 struct PatchRange {
     int64_t first, last;
 };

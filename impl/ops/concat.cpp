@@ -30,8 +30,7 @@ int axisOf(const ShapeContext& context, int rank) {
     return normalizeAxis(context.node.paramsAs<AxisParams>().axis, rank, context.name());
 }
 
-// The output has the type of the last input; bits of the others are taken as they are, so only widths must
-// agree.
+// The output has the type of the last input; the bits of the others are copied unchanged, so only widths must agree.
 void setJoined(const ShapeContext& context, const Shape& shape) {
     const int last = context.inputCount() - 1;
     for (int i = 0; i < last; ++i) requireSameWidth(context, i, last);
@@ -44,7 +43,7 @@ void shapeConcat(const ShapeContext& context) {
     const int axis = axisOf(context, shape.rank());
     for (int i = 1; i < context.inputCount(); ++i) {
         const Shape& other = context.in(i).shape;
-        // An input of lower rank has extents of 1 at its end: converted losses join 1 to 1x1.
+        // An input of lower rank gets extents of 1 at its end: converted losses join 1 to 1x1.
         bool fits = other.rank() <= shape.rank();
         for (int k = 0; fits && k < shape.rank(); ++k) fits = k == axis || other.at(k) == shape[k];
         if (!fits)
@@ -144,7 +143,7 @@ std::vector<int64_t> sliceLengths(const ShapeContext& context, int64_t extent) {
     if (dynamic) return sizedLengths(context, context.ints(1), extent, outputs);
     if (points.size() >= 2) return sizedLengths(context, points, extent, outputs);
     if (points.empty() || params->source == NetSource::TORCH) {
-        // Parts of one length, and what is left as the last, as torch.split and ONNX's num_outputs make them:
+        // Parts of equal length, and the rest as the last one, as torch.split and ONNX's num_outputs define them:
         // https://onnx.ai/onnx/operators/onnx__Split.html
         const int64_t length = points.empty() ? ceilDiv(extent, n) : points[0];
         if (points.empty() && checkedMul(length, n - 1, context.name()) > extent)

@@ -1,4 +1,4 @@
-// If and While. Where the session runs subgraphs, shapes have no rule: it takes what comes out.
+// If and While. Where the session runs subgraphs there is no shape rule: the session takes the shapes of their results.
 #include "ops/control.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-// If and While: their parameters. They are executed by session/, backends never see them.
+// Parameters of If and While. session/ executes them, so backends never see them.
 #pragma once
 #include <string>
 #include <vector>
@@ -19,8 +19,8 @@ struct IfParams : ParamsOf<IfParams> {
     NameLists outputAliases;  // [op output] -> {output of then, output of else}; empty: by position
 };
 
-// condGraph empty: the loop of ONNX (trip limit, condition, carried values), all by position. Otherwise that
-// of TensorFlow, by names.
+// condGraph empty: the loop of ONNX (trip limit, condition, carried values), all by position. Otherwise the loop of
+// TensorFlow, by names.
 struct WhileParams : ParamsOf<WhileParams> {
     std::string condGraph, bodyGraph;
     NameLists inputAliases;                  // [op input] -> formal inputs of condition and body
@@ -28,8 +28,8 @@ struct WhileParams : ParamsOf<WhileParams> {
     NameLists updates;                       // {output, formal input it replaces}
 };
 
-// Whether the session runs subgraphs for a node. While has a form without them, LoopParam, which is a command of its
-// own (region_loop.cpp).
+// Whether the session runs subgraphs for a node. While also has a form without them, LoopParam, which is a separate
+// command (region_loop.cpp).
 inline bool runsSubgraphs(const Node& node) {
     return node.type == OpType::If || (node.type == OpType::While && node.paramsIf<WhileParams>());
 }

@@ -1,5 +1,5 @@
-// Extents, begin pads and groups of convolutions: what shape rules and executions must agree about.
-// Some rules look odd (VALID with an offset); they are what models were made for.
+// Extents, begin pads and groups of convolutions, on which shape rules and executions must agree. Some rules look odd
+// (VALID with an offset), but models were made for them.
 #include <algorithm>
 #include <limits>
 
@@ -36,7 +36,7 @@ int64_t transposedExtent(const AxisRule& a, ConvPad mode) {
     return checkedMul(a.in - 1, a.stride, "deconvolution extent") + a.effective() - a.begin - a.end + a.extra;
 }
 
-// SAME puts the smaller half first. As in TensorFlow it never crops, where a stride exceeds its kernel:
+// SAME puts the smaller half first. As in TensorFlow, it never crops where a stride exceeds its kernel:
 // https://www.tensorflow.org/api_docs/python/tf/nn#notes_on_padding_2
 int64_t beginPad(const AxisRule& a, int64_t out, bool transposed, ConvPad mode) {
     if (mode != ConvPad::Same) return a.begin;
@@ -51,7 +51,7 @@ int64_t requireInt(int64_t value, const char* what, const char* name) {
     return value;
 }
 
-// How many groups tensor weights imply: their count says how many channels one group sees.
+// The number of groups that tensor weights imply: the number of weights gives the channels of one group.
 int64_t groupsOfTensor(int64_t elements, int64_t rows, int64_t taps, int64_t channels, const char* name) {
     const int64_t unit = checkedMul(rows, taps, name);
     const int64_t perGroup = unit > 0 && elements % unit == 0 ? elements / unit : 0;

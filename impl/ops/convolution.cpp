@@ -1,5 +1,5 @@
-// Convolution, ConvolutionDepthwise, Deconvolution, DeconvolutionDepthwise, ConvInt8, DepthwiseConvInt8:
-// parameters, shape rules, cost.
+// Convolution, ConvolutionDepthwise, Deconvolution, DeconvolutionDepthwise, ConvInt8, DepthwiseConvInt8: parameters,
+// shape rules, cost.
 #include "ops/convolution.h"
 
 #include <cmath>
@@ -124,7 +124,7 @@ ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
 
 namespace {
 
-// Height and width of an output-shape input, [n, h, w, c] in every format.
+// Height and width from an output-shape input, [n, h, w, c] in every format.
 const int64_t* givenOutputSize(const ShapeContext& context, const ConvParams& params, int64_t (&size)[2]) {
     if (!params.hasOutputShape) return nullptr;
     const std::vector<int64_t> list = context.ints(context.inputCount() - 1);
@@ -144,13 +144,13 @@ ConvWindow windowOf(const ShapeContext& context, const int64_t* outputSize) {
                       context.name());
 }
 
-// A float operator over an int8 tensor computes with the values that its codes mean; in a plan it becomes an int8 one
-// where the result has a scale, too.
+// A float operator over an int8 tensor computes with the dequantised values; planning makes it an int8 one where the
+// result has a scale, too.
 bool readsCodes(const ShapeContext& context) {
     return context.in(0).type == DataType::Int8 && !isInt8Convolution(context.node.type);
 }
 
-// What the codes of such an input mean.
+// The scale of the codes of such an input.
 TensorQuant meaningOf(const ShapeContext& context) {
     const Tensor& x = context.in(0);
     if (x.quant.known()) return x.quant;
@@ -205,7 +205,7 @@ Tensor* asFloat(const OpContext& context) {
     return values;
 }
 
-// The command loses the output-shape input: from here on the output's extents say it.
+// The command loses the output-shape input: the output's extents replace it.
 void convolutionGeometry(const OpContext& context) {
     ValueCommand command = context.command();
     const ConvParams& params = context.node.paramsAs<ConvParams>();
@@ -244,7 +244,7 @@ constexpr OpDef convolutionDef(OpType type) {
 
 namespace {
 
-// The values of all parts, one after the other; `read` gives those of one.
+// The values of all parts, one after the other; `read` returns those of one.
 template <typename Read>
 FloatView joinParts(const ConvParams& params, int64_t outputChannels, const char* name, const Read& read) {
     const auto count = static_cast<int64_t>(params.parts.size());

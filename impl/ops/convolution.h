@@ -1,5 +1,5 @@
-// Parameters and window arithmetic of the 2-D convolutions and deconvolutions, int8 ones included.
-// Weights stay in the model's bytes until an execution asks for them.
+// Parameters and window arithmetic of the 2-D convolutions and deconvolutions, including int8 ones. Weights stay in the
+// model's bytes until an execution reads them.
 #pragma once
 #include <vector>
 
@@ -12,22 +12,22 @@ namespace mnnc {
 
 enum class ConvPad : uint8_t { Explicit = 0, Valid = 1, Same = 2 };
 
-// What the file says about computing with int8 codes.
+// The file's description of a convolution over int8 codes.
 struct ConvInt8Info {
-    bool codes = false;        // the weights are codes with one scale per output channel, and nothing but codes
-    bool minima = false;       // and a minimum
-    bool folded = false;       // old form: zero points and scales are inside of an integer bias and a factor
-    bool floatOutput = false;  // the result is not brought back to int8
+    bool codes = false;        // the weights exist only as codes with one scale per output channel
+    bool minima = false;       // and with one minimum per output channel
+    bool folded = false;       // old form: an integer bias and a factor contain zero points and scales
+    bool floatOutput = false;  // the result is not converted back to int8
     float scaleIn = 0, scaleOut = 0;
     int zeroIn = 0, zeroOut = 0, min = -128, max = 127;
 };
-// Of the old form, per output channel.
+// Scales of the old form, per output channel.
 struct FoldedScales {
     std::vector<int32_t> bias;
     std::vector<float> scale;
 };
 
-// Refers to the bytes of the model it was parsed from and must not outlive that.
+// Refers to the bytes of the model it was parsed from and must not outlive them.
 struct ConvParams : ParamsOf<ConvParams> {
     int kernelX = 1, kernelY = 1;
     int strideX = 1, strideY = 1;
@@ -37,32 +37,32 @@ struct ConvParams : ParamsOf<ConvParams> {
     std::vector<int> pads;     // empty, [top, left], or [top, left, bottom, right]
     std::vector<int> outPads;  // empty, or [height, width]
     int group = 1;
-    int inputCount = 0;   // 0: not stated
+    int inputCount = 0;   // 0: the file has none
     int outputCount = 0;  // 0: weights are tensors
     Epilogue epilogue;    // the clamp of the file's ReLU or ReLU6; the geometry moves it to the command
     bool hasOutputShape = false;
 
-    const Model* model = nullptr;  // null: the tables belong to none
+    const Model* model = nullptr;  // null: the parameters belong to no model
     const wire::Op* op = nullptr;
     const wire::Convolution2D* table = nullptr;
-    int64_t storedWeights = -1;  // how many weights the file holds; -1: none, or known only when they are decoded
+    int64_t storedWeights = -1;  // the number of weights in the file; -1: none, or known only after decoding
 
-    // A group convolution put together from these, one per group in order; empty: as the file has it. Then
-    // op and table are null.
+    // A group convolution that was put together from these, one per group in order (op and table are null then); empty:
+    // it is one operator of the file.
     std::vector<std::shared_ptr<const ConvParams>> parts;
 
-    // Inputs of the op that are not the output shape of a deconvolution: 1, or 2 to 3 with weights as
-    // tensors. (A command of the op has no output-shape input.)
+    // The number of the operator's inputs without the output shape of a deconvolution: 1, or 2 to 3 with weights as
+    // tensors. (A command of the operator has no output-shape input.)
     int tensorInputs(size_t inputCountOfOp) const {
         return static_cast<int>(inputCountOfOp) - (hasOutputShape ? 1 : 0);
     }
-    int64_t modelBytes() const;  // of the whole model; 0: of none
+    int64_t modelBytes() const;  // of the whole model; 0: no model
     FloatView weights(int64_t expectedCount, int64_t outputChannels, const char* name) const;
     // The same in pieces.
     FloatSource weightSource(int64_t expectedCount, int64_t outputChannels, const char* name) const;
     FloatView bias(int64_t outputChannels, const char* name) const;
-    // The weights as the codes they are stored as; quantizedForm has nothing where they are not, or where they
-    // come from several operators.
+    // The weights as the codes that the file stores; quantizedForm() is empty where they are stored otherwise, or come
+    // from several operators.
     std::optional<QuantizedForm> quantizedForm(int64_t expectedCount, int64_t outputChannels, const char* name) const;
     QuantizedWeights quantizedWeights(int64_t expectedCount, int64_t outputChannels, const char* name) const;
 
@@ -73,10 +73,10 @@ struct ConvParams : ParamsOf<ConvParams> {
     WeightFiles files() const;
 };
 
-// Reads the table of a 2-D convolution, or of an operator that has the same one.
+// Reads the table of a 2-D convolution, or of an operator with the same table.
 ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context);
 
-// Everything about one convolution over known extents; all values fit an int.
+// The geometry of one convolution over known extents; all values fit an int.
 struct ConvWindow {
     int64_t batch = 0, ic = 0, ih = 0, iw = 0, oc = 0, oh = 0, ow = 0;
     int64_t kh = 1, kw = 1;
@@ -85,9 +85,8 @@ struct ConvWindow {
     int64_t weightCount = 0;
 };
 
-// `input`: [n, c, spatial...]. `weight`: the weight tensor or null. `outputSize`: height and width when they
-// are given (by an output-shape input, or because the output has its shape already), or null. Throws Error
-// naming `name`.
+// `input`: [n, c, spatial...]. `weight`: the weight tensor or null. `outputSize`: height and width when they are given
+// (by an output-shape input, or because the output already has its shape), or null. Throws Error naming `name`.
 ConvWindow convWindow(OpType type, const ConvParams& params, const Shape& input, const Tensor* weight,
                       const int64_t* outputSize, const char* name);
 

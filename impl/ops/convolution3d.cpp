@@ -99,7 +99,7 @@ int64_t outputExtent(const Axis& a, ConvPad mode, bool transposed) {
     return padded < a.effective() ? 0 : (padded - a.effective()) / a.stride + 1;
 }
 
-// As frameworks mean SAME: the smaller half in front.
+// SAME as frameworks define it: the smaller half first.
 int64_t sameBegin(const Axis& a, int64_t out, bool transposed) {
     const int64_t total =
         transposed ? (a.in - 1) * a.stride + a.effective() - out : (out - 1) * a.stride + a.effective() - a.in;
@@ -128,7 +128,7 @@ void convolution3dShape(const ShapeContext& context) {
         fail(Status::NotSupported, "%s: a 3-D convolution of %s is not implemented", context.name(),
              dataTypeName(x.type));
     const auto& params = context.node.paramsAs<Conv3dParams>();
-    // A convolution put together from others reads the axes of its input as they stand.
+    // A convolution that was put together from others uses the axes of its input in their order.
     const bool asItStands = !params.depthTaps.empty();
     const Shape input = asItStands ? x.shape : channelFirstShape(x, context.name());
     const Conv3dWindow w = conv3dWindow(params, input, context.name());

@@ -12,29 +12,30 @@ namespace wire {
 struct Convolution3D;
 }
 
-// Refers to the bytes of the model it was parsed from and must not outlive that.
+// Refers to the bytes of the model it was parsed from and must not outlive them.
 struct Conv3dParams : ParamsOf<Conv3dParams> {
     std::array<int, 3> kernel{1, 1, 1}, stride{1, 1, 1}, dilate{1, 1, 1};
     std::array<int, 3> begin{}, end{};  // padding
     std::array<int, 3> extra{};         // output padding of a transposed convolution
     ConvPad padMode = ConvPad::Explicit;
-    bool statesPads = false;  // `begin` holds in every padMode; else SAME pads by its own rule
+    bool statesPads = false;  // `begin` holds in every padMode; otherwise SAME determines its own pads
     bool transposed = false;
     int group = 1;
-    int inputCount = 0;  // 0: not stated
+    int inputCount = 0;  // 0: the file has none
     int outputCount = 0;
     bool relu = false, relu6 = false;
 
-    const Model* model = nullptr;  // null: the table belongs to none
+    const Model* model = nullptr;  // null: the table belongs to no model
     const wire::Op* op = nullptr;
     const wire::Convolution3D* table = nullptr;
-    int64_t storedWeights = -1;  // how many weights the file holds; -1: known only when they are read
+    int64_t storedWeights = -1;  // the number of weights in the file; -1: known only after decoding
 
-    // A convolution put together from these, one for each tap in depth; then op and table are null.
+    // A convolution that was put together from these, one for each tap in depth; otherwise empty. op and table are null
+    // then.
     std::vector<std::shared_ptr<const ConvParams>> depthTaps;
 
     int64_t modelBytes() const;  // of the whole model
-    // [oc][ic/group][kd][kh][kw], of a transposed convolution [ic][oc/group][kd][kh][kw]. Throws BadWeights.
+    // [oc][ic/group][kd][kh][kw]; for a transposed convolution [ic][oc/group][kd][kh][kw]. Throws BadWeights.
     FloatView weights(int64_t expectedCount, int64_t outputChannels, const char* name) const;
     FloatView bias(int64_t outputChannels, const char* name) const;
 
@@ -42,11 +43,11 @@ struct Conv3dParams : ParamsOf<Conv3dParams> {
     WeightFiles files() const;
 };
 
-// Everything about one convolution over known extents; all values fit an int.
+// The geometry of one convolution over known extents; all values fit an int.
 struct Conv3dWindow {
     int64_t batch = 0, ic = 0, oc = 0, groups = 1;
     std::array<int64_t, 3> in{}, out{};
-    std::array<int64_t, 3> begin{};  // padding in front; negative: the first positions are skipped
+    std::array<int64_t, 3> begin{};  // padding before the data; negative: the first positions are skipped
     int64_t weightCount = 0;
 };
 

@@ -1,4 +1,4 @@
-// The rules of coordinates, a row for each operator that has one.
+// The rules for coordinates, one row for each operator that has one.
 #include "ops/coordinates.h"
 
 #include <algorithm>

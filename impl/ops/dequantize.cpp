@@ -52,7 +52,7 @@ void shapeDequantize(const ShapeContext& context) {
     context.set(0, context.in(0).shape, DataType::Float32, context.in(0).format);
 }
 
-// Codes, their scale and their zero point, as DynamicQuantizeLinear of ONNX gives them, less 128.
+// Codes, their scale and their zero point, as in DynamicQuantizeLinear of ONNX, less 128.
 void shapeDynamicQuant(const ShapeContext& context) {
     if (context.in(0).type != DataType::Float32)
         fail(Status::BadType, "op '%s': its input is %s, float32 is needed", context.name(),

@@ -100,7 +100,7 @@ ParamsPtr parsePriorBox(const wire::Op& op, const ParseContext& context) {
         fail(Status::BadParameter, "op '%s': %zu maxSizes for %zu minSizes", name, p->maxSizes.size(),
              p->minSizes.size());
     p->ratios = {1};
-    constexpr size_t kMaxRatios = 4096;  // keeps the search for equal ones short
+    constexpr size_t kMaxRatios = 4096;  // bounds the search for equal ratios
     for (const float ratio : sizesOf(table->aspectRatios(), "aspectRatios", name)) {
         if (contains(p->ratios, ratio)) continue;
         if (p->ratios.size() >= kMaxRatios)
@@ -141,7 +141,7 @@ std::vector<float> listOf(const wire::Blob* blob, const char* what, const char* 
     return sizesOf(blob ? blob->float32s() : nullptr, what, name);
 }
 
-// Corners as in generate_anchors.py of py-faster-rcnn, which are the same boxes around the same centres.
+// Corners as in generate_anchors.py of py-faster-rcnn, for the same boxes around the same centres.
 ParamsPtr parseProposal(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     const auto* table = op.main_as_Proposal();

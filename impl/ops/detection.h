@@ -1,4 +1,4 @@
-// Parameters of the detection operators, as their executions read them.
+// Parameters of the detection operators for their executions.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,8 +10,8 @@ namespace mnnc {
 struct PostProcessParams : ParamsOf<PostProcessParams> {
     int64_t maxDetections = 0, classesPerBox = 0, perClass = 0, classes = 0;
     float score = 0, overlap = 0;
-    bool regular = false;             // suppression within each class, not by the best class of each box
-    float scale[4] = {10, 10, 5, 5};  // of y, x, height and width
+    bool regular = false;             // suppression within each class, instead of by the best class of each box
+    float scale[4] = {10, 10, 5, 5};  // for y, x, height and width
 };
 
 struct PriorBoxParams : ParamsOf<PriorBoxParams> {
@@ -19,7 +19,7 @@ struct PriorBoxParams : ParamsOf<PriorBoxParams> {
     std::vector<float> ratios;  // 1 first
     float variances[4] = {0.1f, 0.1f, 0.1f, 0.1f};
     float offset = 0;
-    int imageWidth = 0, imageHeight = 0, stepWidth = 0, stepHeight = 0;  // 0: from the inputs
+    int imageWidth = 0, imageHeight = 0, stepWidth = 0, stepHeight = 0;  // 0: taken from the inputs
     bool clip = false;
 };
 

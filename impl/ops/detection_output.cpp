@@ -1,5 +1,5 @@
-// DetectionOutput, as detection_output_layer.cpp and bbox_util.cpp of Caffe's SSD branch define it; with two more
-// inputs the priors are refined first (RefineDet). The output has exactly as many rows as there are detections.
+// DetectionOutput, as detection_output_layer.cpp and bbox_util.cpp of Caffe's SSD branch define it; two more inputs
+// refine the priors first (RefineDet). The output has exactly as many rows as there are detections.
 #include "ops/detection_output.h"
 
 #include <cmath>
@@ -17,7 +17,7 @@ namespace {
 
 struct Found {
     float score;
-    int32_t label, box;  // box: among those of all priors, or of all classes and priors
+    int32_t label, box;  // box: index among all priors, or among all classes and priors
 };
 
 bool bestFirst(const Found& a, const Found& b) noexcept {
@@ -29,7 +29,7 @@ bool byLabel(const Found& a, const Found& b) noexcept {
     return a.label != b.label ? a.label < b.label : bestFirst(a, b);
 }
 
-// A box from its encoding against a prior box, both as corners xmin, ymin, xmax, ymax.
+// Decodes a box relative to a prior box, both as corners xmin, ymin, xmax, ymax.
 void decode(const DetectionOutputParams& p, const float* prior, const float* variance, const float* code,
             float* box) noexcept {
     const float size[2] = {prior[2] - prior[0], prior[3] - prior[1]};
@@ -127,13 +127,13 @@ ParamsPtr parseDetectionOutput(const wire::Op& op, const ParseContext& context) 
     p->overlap = limits[0];
     p->confidence = limits[1];
     p->objectness = limits[2];
-    p->code = code == 0 ? BoxCode::CentreSize : static_cast<BoxCode>(code);  // 0: files that do not say it
+    p->code = code == 0 ? BoxCode::CentreSize : static_cast<BoxCode>(code);  // 0: the file has no value
     p->shareLocation = table->shareLocation() != 0;
     p->varianceEncoded = table->varianceEncodedTarget() != 0;
     return p;
 }
 
-// The parameters with the number of priors, when the inputs fit together.
+// The parameters with the number of priors; throws where the inputs do not fit together.
 DetectionOutputParams formOf(const ShapeContext& context) {
     auto p = context.node.paramsAs<DetectionOutputParams>();
     const int inputs = context.inputCount();
@@ -147,7 +147,7 @@ DetectionOutputParams formOf(const ShapeContext& context) {
              asLong(context.in(0).batch()));
     p.priors = context.in(2).elements() / 8;
     const int64_t numbers = checkedMul(p.priors, 4, "prior boxes");
-    // Files of before the field was written share them without saying so.
+    // Older files share them, but do not have the field.
     p.shareLocation = p.shareLocation || context.in(0).elements() == numbers;
     const bool fits = context.in(2).elements() % 8 == 0 && p.priors <= kMaxBoxes &&
                       context.in(0).elements() == checkedMul(numbers, p.locationClasses(), "locations") &&

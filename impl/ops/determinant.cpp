@@ -1,4 +1,4 @@
-// Det: the determinants of the matrices that the last two axes hold.
+// Det: the determinants of the matrices in the last two axes.
 #include "ops/families.h"
 #include "ops/op_helpers.h"
 

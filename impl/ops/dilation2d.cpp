@@ -1,5 +1,5 @@
-// Dilation2D: the maximum of sums where a convolution has the sum of products. Its table is that of a depthwise
-// convolution, and so are its extents.
+// Dilation2D: a convolution with the maximum of sums in place of the sum of products. It has the table and the extents
+// of a depthwise convolution.
 #include "ops/dilation2d.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ void geometryDilation2d(const OpContext& context) {
     params->strideY = conv.strideY, params->strideX = conv.strideX;
     params->dilateY = conv.dilateY, params->dilateX = conv.dilateX;
     params->padTop = w.padTop, params->padLeft = w.padLeft;
-    if (conv.padMode == ConvPad::Same) {  // TensorFlow pads nothing where windows leave gaps
+    if (conv.padMode == ConvPad::Same) {  // TensorFlow adds no padding where windows leave gaps
         params->padTop = std::max<int64_t>(params->padTop, 0);
         params->padLeft = std::max<int64_t>(params->padLeft, 0);
     }

@@ -1,4 +1,4 @@
-// Parameters of Dilation2D (greyscale dilation) as its execution reads them.
+// Parameters of Dilation2D (greyscale dilation) for its execution.
 #pragma once
 #include <vector>
 

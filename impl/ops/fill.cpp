@@ -154,7 +154,7 @@ struct OneHotAxis : ParamsOf<OneHotAxis> {
 ParamsPtr parseOneHot(const wire::Op& op, const ParseContext& context) {
     auto params = std::make_shared<OneHotAxis>();
     if (const wire::OneHotParam* table = op.main_as_OneHotParam()) params->axis = table->axis();
-    // https://onnx.ai/onnx/operators/onnx__OneHot.html; TensorFlow gives such indices no position.
+    // https://onnx.ai/onnx/operators/onnx__OneHot.html; in TensorFlow such an index selects no position.
     params->fromEnd = context.model.sourceType() == ModelSource::Onnx;
     return params;
 }

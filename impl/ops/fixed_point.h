@@ -1,4 +1,4 @@
-// Multiplication of int32 by a real factor below 1 or above, as TFLite's kernels do it (gemmlowp's fixed point).
+// Multiplies int32 by a real factor in fixed point as TFLite's kernels (gemmlowp) do.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -8,12 +8,12 @@
 namespace mnnc {
 
 struct FixedFactor {
-    int32_t multiplier = 0;  // of 2^-31
+    int32_t multiplier = 0;  // in units of 2^-31
     int shift = 0;           // positive: to the left
 
     static constexpr int kMostShift = 31;
 
-    // The nearest of a factor that is finite and not negative.
+    // The nearest to a factor that is finite and not negative.
     static FixedFactor of(double factor) {
         FixedFactor result;
         const double fraction = std::frexp(factor, &result.shift);

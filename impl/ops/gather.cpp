@@ -1,6 +1,6 @@
-// Gather, GatherV2, GatherND, GatherElements. Geometry resolves axes and strides, so that the commands are
-// plain index loops; one or two indices that are known while planning become regions. Negative indices count from the
-// end, those outside are refused: while planning when they are known, by the command otherwise.
+// Gather, GatherV2, GatherND, GatherElements. Geometry resolves axes and strides, so that the commands are plain index
+// loops; one or two indices that are known while planning become regions. Negative indices count from the end, indices
+// outside are refused: while planning when they are known, by the command otherwise.
 #include "ops/gather.h"
 
 #include "mnn_generated.h"

@@ -1,5 +1,5 @@
-// PoolGrad: the gradient of a pooling by its input. Conv2DBackPropFilter: that of a convolution by its weights, lowered
-// to a product of the gradient and the patches of the input.
+// PoolGrad: the gradient of a pooling with respect to its input. Conv2DBackPropFilter: the gradient of a convolution
+// with respect to its weights, lowered to a product of the output gradient and the patches of the input.
 #include "ops/gradients.h"
 
 #include "base/checked.h"
@@ -72,7 +72,7 @@ double poolGradFlops(const ShapeContext& context) {
     return taps;
 }
 
-// The convolution whose weights have the gradient; its outputs are what the gradient of input 1 is for.
+// The convolution whose weights get the gradient; input 1 is the gradient of its outputs.
 struct FilterGradient {
     ConvParams conv;
     ConvWindow window;
@@ -101,7 +101,7 @@ FilterGradient filterGradient(const ShapeContext& context) {
     return gradient;
 }
 
-// Columns of the product: the places of all images.
+// The number of columns of the product: the places of all images.
 int64_t placesOf(const ConvWindow& w, const char* name) {
     return checkedMul(w.batch, checkedMul(w.oh, w.ow, name), name);
 }

@@ -13,7 +13,7 @@ namespace mnnc {
 
 namespace {
 
-constexpr int64_t kMaxExtent = 1 << 24;  // positions are float32, which has every integer up to here
+constexpr int64_t kMaxExtent = 1 << 24;  // positions are float32, which represents every integer up to here
 
 ParamsPtr parseGridSample(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();

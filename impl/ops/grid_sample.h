@@ -1,4 +1,4 @@
-// GridSample: values of a picture or a volume at the positions that a grid gives.
+// GridSample: samples a picture or a volume at the positions in a grid.
 #pragma once
 #include "ops/op_def.h"
 
@@ -7,7 +7,7 @@ namespace mnnc {
 enum class GridPadding : uint8_t { Zeros = 0, Border = 1, Reflection = 2 };
 
 struct GridSampleParams : ParamsOf<GridSampleParams> {
-    bool nearest = false;  // else linear along every axis
+    bool nearest = false;  // otherwise linear along every axis
     GridPadding padding = GridPadding::Zeros;
     bool alignCorners = false;
 };

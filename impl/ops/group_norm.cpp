@@ -1,5 +1,5 @@
-// GroupNorm (Wu and He, "Group Normalization", arXiv 1803.08494) with an optional SiLU behind it. A second input
-// [batch, channels] is added first, as nets add what they know of the time step.
+// GroupNorm (Wu and He, "Group Normalization", arXiv 1803.08494), followed by an optional SiLU. A second input [batch,
+// channels] is added first: nets add the embedding of the time step so.
 #include "ops/group_norm.h"
 
 #include "model/wire_access.h"

@@ -6,7 +6,7 @@
 
 namespace mnnc {
 
-// y = gamma[c] (x - mean) / sqrt(var + epsilon) + beta[c], mean and variance of each group of channels; then, with
+// y = gamma[c] (x - mean) / sqrt(var + epsilon) + beta[c], with mean and variance of each group of channels; then, with
 // `silu`, y / (1 + e^-y).
 struct GroupNormParams : ParamsOf<GroupNormParams> {
     int groups = 1;

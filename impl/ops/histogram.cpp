@@ -1,4 +1,4 @@
-// Histogram: how many elements lie in each of some bins of equal width (as numpy.histogram).
+// Histogram: counts the elements in bins of equal width (as numpy.histogram).
 #include "ops/histogram.h"
 
 #include "mnn_generated.h"
@@ -9,7 +9,7 @@ namespace mnnc {
 
 namespace {
 
-// The table is that of ArgMax; its fields have other meanings here.
+// The table is that of ArgMax with other meanings of its fields.
 ParamsPtr parseHistogram(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     const wire::ArgMax* table = op.main_as_ArgMax();

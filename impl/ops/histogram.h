@@ -6,9 +6,9 @@ namespace mnnc {
 
 struct HistogramParams : ParamsOf<HistogramParams> {
     int64_t bins = 0;
-    double low = 0, high = 0;     // low < high; values beyond them are not counted
-    int64_t first = 0, step = 1;  // in a command: where the counted elements lie
-    int64_t channel = -1;         // as parsed: the place on the last axis; negative: all elements
+    double low = 0, high = 0;     // low < high; values outside are not counted
+    int64_t first = 0, step = 1;  // in a command: the places of the counted elements
+    int64_t channel = -1;         // as parsed: the index on the last axis; negative: all elements
 };
 
 }  // namespace mnnc

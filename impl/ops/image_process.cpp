@@ -1,4 +1,4 @@
-// ImageProcess: pictures of bytes, sampled by a matrix, in another pixel format, normalised.
+// ImageProcess: samples pictures of bytes by a matrix, changes the pixel format and normalises.
 #include "ops/image_process.h"
 
 #include <algorithm>

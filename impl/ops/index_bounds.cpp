@@ -1,4 +1,4 @@
-// Checks indices against the extent of their axis and names the first one outside.
+// Checks indices against the extent of their axis and reports the first one outside.
 #include "ops/index_bounds.h"
 
 #include "base/error.h"

@@ -13,16 +13,16 @@ struct ShapeContext;
 // Throws InputDataError about element `at` of an index tensor.
 [[noreturn, gnu::cold]] void failIndex(const std::string& op, int64_t index, int64_t at, int64_t extent);
 
-// Where `index`, element `at` of an index tensor, lies on an axis of `extent`. Throws InputDataError when the axis has
-// no such element.
+// The place of `index`, element `at` of an index tensor, on an axis of `extent`. Throws InputDataError when it is
+// outside.
 inline int64_t placeOnAxis(const std::string& op, int64_t index, int64_t at, int64_t extent) {
     const int64_t place = index + (index < 0 ? extent : 0);
     if (static_cast<uint64_t>(place) >= static_cast<uint64_t>(extent)) failIndex(op, index, at, extent);
     return place;
 }
 
-// What the elements of an index tensor may be. The tensor has rows of `depth` indices, index j of a row counts along an
-// axis of extent[j]. Every index of a row in batch b contains b * batchStep besides, which converters add.
+// The valid range of the elements of an index tensor. The tensor has rows of `depth` indices; index j of a row counts
+// along an axis of extent[j]. Converters add b * batchStep to every index of a row in batch b.
 struct IndexBounds {
     int depth = 1;
     int64_t extent[kMaxRank] = {};
@@ -33,15 +33,16 @@ struct IndexBounds {
         bounds.extent[0] = extent;
         return bounds;
     }
-    // Element `at` of the tensor without the share of its batch.
+    // Element `at` of the tensor without the part that converters add for its batch.
     int64_t index(int64_t value, int64_t at) const noexcept {
         return batchStep == 0 ? value : value - at / depth / rowsPerBatch * batchStep;
     }
-    // Checks all elements of input `input` now, when they are known while planning. Says whether they are.
+    // Checks all elements of input `input` when they are known while planning. Returns whether they are.
     bool checkKnown(const ShapeContext& context, int input) const;
 };
 
-// Throws ComputeSizeError when indices that replace the coordinate of one axis reach beyond the data along another one.
+// Throws ComputeSizeError when indices that replace the coordinate of one axis reach beyond the data along another
+// axis.
 void requireOwnPositions(const ShapeContext& context, const Shape& data, const Shape& indices, int axis);
 
 }  // namespace mnnc

@@ -1,6 +1,5 @@
-// Interp, Interp3D and Resize: parameters, shape rules, and the lowering to Interp commands.
-// A batch or channel axis that changes its extent is folded into the plane of a helper tensor and resized
-// there.
+// Interp, Interp3D and Resize: parameters, shape rules, and the lowering to Interp commands. A batch or channel axis
+// whose extent changes is folded into the plane of a helper tensor and resized there.
 #include "ops/interp.h"
 
 #include <cmath>
@@ -39,7 +38,7 @@ ParamsPtr parseInterp(const wire::Op& op, const ParseContext& context) {
         context.graph && context.node.inputs.size() == 1 && sizes[0] == 0 && sizes[1] == 0 && sizes[2] == 0;
     const bool unknownMode = mode < 0 || mode > 6;
     if (unknownMode && !mayBeLowered) fail(Status::BadParameter, "%s: the coordinate mode %d is unknown", name, mode);
-    // The converter writes 0 for an ONNX Upsample with fed scales and loses its mode.
+    // The converter writes 0 for an ONNX Upsample whose scales are an input, and loses its mode.
     if (type == 0) fail(Status::NotSupported, "the file does not say how to interpolate (resizeType is 0)");
     if (mode == 6 && !mayBeLowered)
         fail(Status::NotSupported, "tf_crop_and_resize needs a region, and the file does not hold it");
@@ -55,7 +54,7 @@ ParamsPtr parseInterp(const wire::Op& op, const ParseContext& context) {
         p->mode = unknownMode || mode == 6 ? CoordinateMode::NotSet : static_cast<CoordinateMode>(mode);
     for (int i = 0; i < 3; ++i) {
         if (sizes[i] < 0) fail(Status::BadParameter, "%s: an output extent of %d", name, sizes[i]);
-        // The lowered form of a plane has numbers without meaning for the depth.
+        // The lowered form of a plane has meaningless numbers for the depth.
         if (context.node.inputs.size() < 2 && !mayBeLowered) checkScale(scales[i], name);
         p->size[i] = sizes[i];
         p->scale[i] = scales[i];
@@ -85,14 +84,14 @@ int64_t scaled(int64_t extent, float scale, const char* name) {
     return static_cast<int64_t>(value);
 }
 
-// The output of an op: extents [n, c, spatial...], and in/out per axis as the coordinate modes see it.
+// The output of an operator: extents [n, c, spatial...], and in/out per axis for the coordinate modes.
 struct Target {
     Shape in, out;
     double ratio[kMaxRank];
     bool lowered = false;  // the scales of the parameters are source / destination
 };
 
-// The axis of [n, c, spatial...] that axis i of a tensor's own order is.
+// The axis in [n, c, spatial...] of axis i in the tensor's own order.
 int channelFirstAxis(int axis, int rank, Format format) {
     if (format != Format::NHWC || axis == 0) return axis;
     return axis == rank - 1 ? 1 : axis + 1;
@@ -139,8 +138,8 @@ int firstField(int rank) {
     return rank == 5 ? 0 : 1;
 }
 
-// Whether a static model, which describes the output, has the lowered form: not where the extents are the input's times
-// the scales, which only scales of 1 are in both forms.
+// Whether a static model, which describes the output, has the lowered form. It has not where the extents are the
+// input's times the scales; only scales of 1 are the same in both forms.
 bool isLowered(const ShapeContext& context, const Target& t) {
     const InterpParams& params = context.node.paramsAs<InterpParams>();
     if (!params.mayBeLowered || context.node.fixed.empty()) return false;
@@ -200,7 +199,7 @@ Target targetOf(const ShapeContext& context) {
     else
         applyFields(params, t, name);
     for (int i = 0; i < rank; ++i) {
-        // Up to 2^30 so that index arithmetic in 32 bits is safe; what is empty stays empty.
+        // At most 2^30, so that index arithmetic in 32 bits is safe; an empty axis stays empty.
         const bool emptyAxis = t.in[i] == 0 && t.out[i] == 0;
         if (!emptyAxis && (t.in[i] < 1 || t.out[i] < 1 || t.in[i] > (1 << 30) || t.out[i] > (1 << 30)))
             fail(Status::ComputeSizeError, "%s: resizing %s to %s", name, t.in.text().c_str(), t.out.text().c_str());
@@ -230,7 +229,7 @@ void emitInterp(const OpContext& context, Tensor* output, Tensor* input, const s
     context.geometry.emit(std::move(command));
 }
 
-// Resizes one leading axis: [outer, extent, inner] as the plane of a one-channel picture.
+// Resizes one leading axis: [outer, extent, inner] is the plane of a one-channel picture.
 Tensor* resizeLeading(const OpContext& context, Tensor* x, int axis, int64_t extent, ResizeType type,
                       const AxisMap& map) {
     const Shape& in = x->shape;

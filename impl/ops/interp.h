@@ -1,6 +1,5 @@
-// Interp and Interp3D (nearest, linear, cubic) and the legacy Resize.
-// All of them become Interp commands over [n, c, (depth,) height, width] with one source map per axis; sizes,
-// scales and coordinate modes are settled before.
+// Interp and Interp3D (nearest, linear, cubic) and the legacy Resize. All of them become Interp commands over [n, c,
+// (depth,) height, width] with one source map per axis; sizes, scales and coordinate modes are resolved before.
 #pragma once
 #include <vector>
 
@@ -18,15 +17,15 @@ enum class CoordinateMode : uint8_t {
     TensorflowHalfPixels = 5,
 };
 
-// What the file says.
+// The parameters in the file.
 struct InterpParams : ParamsOf<InterpParams> {
     ResizeType type = ResizeType::Linear;
     CoordinateMode mode = CoordinateMode::Asymmetric;  // legacy flags are resolved; NotSet: see mayBeLowered
-    bool legacy = false;                               // Resize: only scales count
-    int size[3] = {0, 0, 0};                           // depth, height, width; 0: by scale
+    bool legacy = false;                               // Resize: only scales are used
+    int size[3] = {0, 0, 0};                           // depth, height, width; 0: determined by scale
     float scale[3] = {0, 0, 0};
-    // Of a static model, without sizes: the scales may be those of the lowered form (loweredAxis), whose coordinate
-    // mode has no meaning and need not be one.
+    // Static models without sizes: the scales may belong to the lowered form (loweredAxis), whose coordinate mode has
+    // no meaning and may be invalid.
     bool mayBeLowered = false;
     float offset[3] = {0, 0, 0};
     float cubicA = -0.75f;
@@ -36,13 +35,13 @@ struct InterpParams : ParamsOf<InterpParams> {
 // of exact arithmetic.
 struct AxisMap {
     double a = 1, b = 0;
-    float cubicA = -0.75f;  // of Keys' kernel
+    float cubicA = -0.75f;  // parameter of Keys' kernel
 };
-// ratio: in / out, or the reciprocal of a scale that the file lists.
+// ratio: in / out, or the reciprocal of a scale in the file.
 AxisMap mapAxis(const InterpParams& params, int64_t in, int64_t out, double ratio);
 // The map of an axis (depth, height, width) in the form that the converter writes into static models: the scale is
-// source / destination, and the offset is added. Both are rounded to float32 there; where the extents tell the number
-// that was rounded, the map has that.
+// source / destination, and the offset is added. The converter rounds both to float32; where the extents determine the
+// exact number, the map has that number.
 AxisMap loweredAxis(const InterpParams& params, int axis, int64_t in, int64_t out);
 
 struct InterpCommand : ParamsOf<InterpCommand> {
@@ -50,8 +49,7 @@ struct InterpCommand : ParamsOf<InterpCommand> {
     AxisMap axis[3];  // depth, height, width
 };
 
-// The source positions and weights of one output axis: `taps` entries per output position, indexes inside [0,
-// in).
+// The source positions and weights of one output axis: `taps` entries per output position, with indices inside [0, in).
 struct AxisTaps {
     int taps = 1;
     std::vector<int32_t> index;

@@ -1,4 +1,5 @@
-// Coordinates of outputs to coordinates of inputs, and these to taps. https://onnx.ai/onnx/operators/onnx__Resize.html
+// Maps coordinates of outputs to coordinates of inputs, and these to taps.
+// https://onnx.ai/onnx/operators/onnx__Resize.html
 #include <algorithm>
 #include <cmath>
 
@@ -8,9 +9,10 @@ namespace mnnc {
 
 namespace {
 
-// A coordinate that misses an integer or a half by less than this does so by rounding.
+// A coordinate that misses an integer or a half by less than this does so because of rounding.
 constexpr double kRounding = 1e-6;
-// How much a number of exact arithmetic and its float32 differ at most, after two operations in float32.
+// The largest relative difference between a number of exact arithmetic and its float32, after two operations in
+// float32.
 constexpr double kFloat32 = 4e-7;
 
 // Keys' kernel: R. Keys, "Cubic convolution interpolation for digital image processing", 1981.
@@ -24,8 +26,8 @@ bool isRounded(double exact, float stored) {
     return std::abs(exact - static_cast<double>(stored)) <= kFloat32 * std::max(1.0, std::abs(exact));
 }
 
-// The ratio that was rounded to `stored`: of the extents, of the distances between their ends, or the reciprocal of a
-// factor that the net had as float32.
+// The ratio that was rounded to `stored`: that of the extents, that of the distances between their ends, or the
+// reciprocal of a factor that the net had as float32.
 double exactRatio(float stored, bool alignCorners, int64_t in, int64_t out) {
     const double scale = static_cast<double>(stored);
     const auto misses = [&](double exact) { return std::abs(exact - scale) > kFloat32 * exact; };
@@ -75,7 +77,7 @@ AxisMap loweredAxis(const InterpParams& params, int axis, int64_t in, int64_t ou
     map.cubicA = params.cubicA;
     map.a = exactRatio(params.scale[axis], params.mode == CoordinateMode::AlignCorners, in, out);
     map.b = static_cast<double>(params.offset[axis]);
-    // The offsets that half pixels make of a scale.
+    // The offset that half pixels produce for a scale.
     if (isRounded(0.5 * map.a - 0.5, params.offset[axis])) map.b = 0.5 * map.a - 0.5;
     if (isRounded(0.5 * map.a, params.offset[axis])) map.b = 0.5 * map.a;
     if (params.offset[axis] == 0) map.b = 0;
@@ -90,7 +92,7 @@ AxisTaps makeAxisTaps(ResizeType type, const AxisMap& map, int64_t in, int64_t o
     result.weight.reserve(total);
     const auto last = static_cast<double>(in - 1);
     const auto add = [&](double position, double weight) {
-        // Clamped before it is an integer: the position may be NaN or far outside of the range of one.
+        // Clamped before the conversion to an integer: the position may be NaN or far out of range.
         const auto index = static_cast<int64_t>(position > 0 ? std::min(position, last) : 0.0);
         result.index.push_back(static_cast<int32_t>(index));
         result.weight.push_back(static_cast<float>(weight));
@@ -103,7 +105,7 @@ AxisTaps makeAxisTaps(ResizeType type, const AxisMap& map, int64_t in, int64_t o
             case ResizeType::NearestFloor:
                 add(std::floor(s + kRounding), 1);
                 break;
-            case ResizeType::NearestRound:  // halves go down
+            case ResizeType::NearestRound:  // halves round down
                 add(std::ceil(s - 0.5 - kRounding), 1);
                 break;
             case ResizeType::Linear:

@@ -18,7 +18,7 @@ std::vector<int> normAxes(const LayerNormParams& params, int rank, const char* w
     if (static_cast<int64_t>(params.axes.size()) > rank)
         fail(Status::ComputeSizeError, "op '%s': %zu axes are normalised, the input has rank %d", what,
              params.axes.size(), rank);
-    if (rank == 1) return {0};  // it has no other
+    if (rank == 1) return {0};  // there is only one axis
     std::vector<int> axes;
     for (const int axis : params.axes) axes.push_back(normalizeAxis(axis, rank, what));
     std::sort(axes.begin(), axes.end());
@@ -68,7 +68,7 @@ ParamsPtr parseLayerNorm(const wire::Op& op, const ParseContext& context) {
     if (!table) fail(Status::BadParameter, "op '%s': LayerNorm without its parameter table", name);
     auto params = std::make_shared<LayerNormParams>();
     if (table->axis()) params->axes.assign(table->axis()->begin(), table->axis()->end());
-    // In a static model the normalised axes have been moved to the end, and the list is that of before.
+    // In a static model the normalised axes have been moved to the end, but the list has their former positions.
     if (context.graph)
         for (size_t i = 0; i < params->axes.size(); ++i)
             params->axes[i] = static_cast<int>(i) - static_cast<int>(params->axes.size());

@@ -12,12 +12,12 @@ struct LayerNormParams : ParamsOf<LayerNormParams> {
     float epsilon = 0;
     std::vector<float> gamma, beta;  // equal sizes; both empty: no affine part
     int group = 1;
-    bool rms = false;          // no mean subtraction
+    bool rms = false;          // without subtracting the mean
     bool overChannel = false;  // over axis 1; `axes` is ignored
 };
 
-// A row-major tensor seen as [outer][length][inner]: normalised along `length`. Axes with others between them are
-// seen moved to the end, where the operator's geometry moves them.
+// A row-major tensor viewed as [outer][length][inner]: normalised along `length`. Axes with others between them are
+// viewed at the end, where the operator's geometry moves them.
 struct NormBlocks {
     int64_t outer = 1, length = 1, inner = 1;
 };

@@ -38,7 +38,7 @@ bool isGru(const ShapeContext& context) {
     return context.node.type == OpType::RNNSequenceGRU;
 }
 
-// Left in the file.
+// The weights stay in the file.
 Tensor* weights(const OpContext& context, const std::shared_ptr<const ConvolutionContent>& content) {
     Tensor* tensor =
         context.geometry.temporary({1, content->outputs(), content->inputs()}, DataType::Float32, Format::NCHW);
@@ -74,7 +74,7 @@ Tensor* sequence(const OpContext& context) {
     return turned;
 }
 
-// First states of one row are those of all rows.
+// First states with one row are repeated for all rows.
 Tensor* firstStates(const OpContext& context, size_t input) {
     Tensor* given = context.inputs[input];
     const int64_t batch = context.in(0).shape[1], hidden = context.node.paramsAs<RecurrentParams>().hidden;
@@ -124,7 +124,7 @@ void geometryLoopedLayer(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
-// Two operations for each value of a weight and each row that it is multiplied with.
+// Two operations for each weight and each row that is multiplied by it.
 double loopedLayerFlops(const ShapeContext& context) {
     const LoopedLayer& layer = layerOf(context);
     const Shape& x = context.in(0).shape;

@@ -1,5 +1,5 @@
 // A recurrent layer that a converter wrote as a convolution of all inputs and a loop over a convolution of the state
-// (rewrite_recurrent_loops.cpp): how it becomes one LSTM or RNNSequenceGRU.
+// (rewrite_recurrent_loops.cpp); it becomes one LSTM or RNNSequenceGRU.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -10,7 +10,7 @@
 
 namespace mnnc {
 
-// The weights of a 1 x 1 convolution, [outputs][inputs], read when they are wanted.
+// The weights of a 1 x 1 convolution, [outputs][inputs], which are read on demand.
 class ConvolutionContent final : public StoredContent {
   public:
     ConvolutionContent(std::shared_ptr<const ConvParams> params, std::string name)
@@ -28,17 +28,17 @@ class ConvolutionContent final : public StoredContent {
     mutable std::weak_ptr<const void> loaded_;
 };
 
-// Operands of the node: the sequence [steps, batch, inputs], the first states and of an LSTM the first cell states,
-// with as many values as one row or all rows of the batch have. Results: all states, the last ones and of an LSTM the
-// last cell states, each with the shape that the loop gives it.
+// Operands of the node: the sequence [steps, batch, inputs], the first states and, for an LSTM, the first cell states,
+// with the values of one row or of all rows of the batch. Results: all states, the last ones and, for an LSTM, the last
+// cell states, each with the shape that the loop produces.
 struct LoopedLayer {
     // Rows in the order of ONNX: LSTM i, o, f, c; GRU z, r, h.
     std::shared_ptr<const ConvolutionContent> inputs, states;
-    // From the last step to the first; the results are in the order in which they are made.
+    // Runs from the last step to the first; the results are in the order in which they are computed.
     bool backwards = false;
 };
 
-// A tensor with values that the model has.
+// A constant tensor with values from the model.
 Tensor* modelConstant(const OpContext& context, const Shape& shape, const std::vector<float>& values);
 
 void shapeLoopedLayer(const ShapeContext& context);

@@ -42,7 +42,7 @@ MatMulSizes matMulSizes(const MatMulParams& params, const Shape& a, const Shape&
 namespace {
 
 ParamsPtr parseMatMul(const wire::Op& op, const ParseContext&) {
-    // Absent tables mean no transposition; either table may come with either type.
+    // An absent table means no transposition; either table may come with either operator.
     auto params = std::make_shared<MatMulParams>();
     if (const wire::MatMul* table = op.main_as_MatMul()) {
         params->transposeA = table->transposeA();
@@ -99,8 +99,8 @@ ParamsPtr parseInnerProduct(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
-// The axes from this one on are a row (Caffe, InnerProductParameter.axis). The format's default 0 stands for Caffe's,
-// 1.
+// Axes from this one on form a row (Caffe, InnerProductParameter.axis). The format's default 0 stands for Caffe's
+// default 1.
 int innerProductAxis(const InnerProductParams& params, int rank, const char* what) {
     if (rank == 2 || params.axis == 0) return 1;
     return normalizeAxis(params.axis, rank, what);
@@ -126,7 +126,7 @@ void shapeInnerProduct(const ShapeContext& context) {
     context.set(0, output);
 }
 
-// As a product of matrices.
+// Lowers to a product of matrices.
 void lowerInnerProduct(const OpContext& context) {
     ValueCommand command = context.command();
     if (context.in(0).shape.rank() == 2) return context.geometry.emit(std::move(command));

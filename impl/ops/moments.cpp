@@ -12,7 +12,7 @@ namespace mnnc {
 namespace {
 
 struct MomentsParams : ParamsOf<MomentsParams> {
-    std::vector<int> axes;  // as the file has them; none: all axes
+    std::vector<int> axes;  // as in the file; empty: all axes
     bool keepDims = true;
 };
 
@@ -25,7 +25,7 @@ ParamsPtr parseMoments(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
-// Ascending and unique.
+// The axes, ascending and unique.
 std::vector<int> axesOf(const ShapeContext& context) {
     const int rank = context.in(0).shape.rank();
     std::vector<int> axes;
@@ -86,7 +86,8 @@ Tensor* emitBinary(const OpContext& context, int code, Tensor* a, Tensor* b, con
     return result;
 }
 
-// The mean of the squared distances to the mean: the difference of two large means would lose digits.
+// The variance is the mean of the squared distances to the mean, because the difference of two large means would lose
+// digits.
 void geometryMoments(const OpContext& context) {
     Tensor* const x = context.inputs[0];
     const std::vector<int> axes = axesOf(context);

@@ -1,6 +1,6 @@
 // NonMaxSuppressionV2. The output has exactly as many entries as there are hits. A session searches in one stage and
-// gives the output its size in the next, which needs nothing but the number of hits. Where a backend of the host is
-// offered the whole operator, the shape rule searches itself.
+// sizes the output in the next one, which needs only the number of hits. When a backend of the host is offered the
+// whole operator, the shape rule itself searches.
 #include "ops/non_max_suppression.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ int64_t nonMaxSuppression(const float* boxes, const float* scores, int64_t count
                           int32_t* work, int32_t* selected) noexcept {
     const int64_t wanted = std::min(count, limits.most);
     if (wanted <= 0) return 0;
-    // Of equal scores the box that comes first, as in ONNX Runtime, TensorFlow and torchvision. No score in the heap is
+    // Among equal scores the first box wins, as in ONNX Runtime, TensorFlow and torchvision. No score in the heap is
     // NaN.
     const auto lower = [scores](int32_t a, int32_t b) {
         return scores[a] < scores[b] || (scores[a] == scores[b] && a > b);
@@ -61,7 +61,7 @@ int64_t nonMaxSuppression(const float* boxes, const float* scores, int64_t count
 
 namespace {
 
-// What the shapes say.
+// The parameters that follow from the shapes.
 NmsParams nmsForm(const ShapeContext& context) {
     const Shape &boxes = context.in(0).shape, &scores = context.in(1).shape;
     for (const int i : {0, 1, 3, 4})
@@ -119,7 +119,7 @@ void shapeRows(const ShapeContext& context) {
                 context.in(0).format);
 }
 
-// The operator as a whole: the shape rule searches.
+// The operator without parts: the shape rule searches.
 void shapeNms(const ShapeContext& context) {
     const NmsParams form = nmsForm(context);
     NmsLimits limits;
@@ -156,7 +156,7 @@ uint32_t contentNms(const Node& node) {
     return (1u << node.inputs.size()) - 1u;
 }
 
-// A plan of the results stands while the number of all is the same.
+// A plan of the results holds while the total number is the same.
 constexpr SearchParts kParts{
     .search = {.type = OpType::NonMaxSuppressionV2,
                .shape = shapeSearch,

@@ -1,5 +1,5 @@
-// Non-maximum suppression. Only the search for the boxes to keep knows how many there are, so the operator runs as two
-// commands (ops/search_parts.h): the first finds them, the second makes the output, which has their number by then.
+// Non-maximum suppression. Only the search determines how many boxes to keep, so the operator runs as two commands
+// (ops/search_parts.h): the first one finds them, the second one writes the output, whose size is known by then.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -8,14 +8,14 @@
 
 namespace mnnc {
 
-// The search. Inputs: those of the operator. Outputs: the boxes that are kept [batch * classes * most], by picture,
-// class and falling score, and -1 behind the last; how many each class of each picture keeps [batch, classes], or [1]
-// in the dense form. The second command has these as inputs, and no parameters.
+// The search. Inputs: those of the operator. Outputs: the kept boxes [batch * classes * most], ordered by picture,
+// class and descending score, followed by -1; and the number of kept boxes for each class of each picture [batch,
+// classes], or [1] in the dense form. The second command has these as inputs, and no parameters.
 struct NmsParams : ParamsOf<NmsParams> {
     // Dense form: boxes [boxes, 4], scores [boxes] -> [hits]. Batched form (ONNX): boxes [batch, boxes, 4],
     // scores [batch, classes, boxes] -> rows (picture, class, box).
     int64_t batch = 1, classes = 1, boxes = 0;
-    int64_t most = 0;  // boxes that a class of a picture keeps at most
+    int64_t most = 0;  // limit on the boxes kept for a class of a picture
     bool batched = false;
 };
 
@@ -25,7 +25,7 @@ struct NmsLimits {
     float score = std::numeric_limits<float>::lowest();
 };
 
-// Selects greedily by descending score, of equal scores the lower number first; `work` holds `boxes` numbers,
+// Selects greedily by descending score, among equal scores the lower index first; `work` holds `boxes` numbers,
 // `selected` min(boxes, most). Allocates nothing. Returns the number selected.
 int64_t nonMaxSuppression(const float* boxes, const float* scores, int64_t count, const NmsLimits& limits,
                           int32_t* work, int32_t* selected) noexcept;

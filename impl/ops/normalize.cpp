@@ -1,4 +1,4 @@
-// Normalize: each pixel, or the whole image, to length 1, with a scale for each channel.
+// Normalize: scales each pixel, or the whole image, to length 1 and multiplies by a factor for each channel.
 #include "ops/normalize.h"
 
 #include "model/model.h"

@@ -1,5 +1,5 @@
-// What an operator IS: how its parameters are read, its shape rule, its geometry, its cost, whose content it
-// needs. One OpDef per operator, in the table of its family's file; families.def lists the families.
+// The definition of an operator: its parameter reader, its shape rule, its geometry, its cost, and the inputs whose
+// content it needs. One OpDef per operator, in the table of its family's file; families.def lists the families.
 #pragma once
 #include <memory>
 #include <span>
@@ -16,7 +16,7 @@ struct Op;
 class Model;
 struct Graph;
 
-// An op of a graph, parsed. Immutable and shared by all sessions of a net.
+// A parsed operator of a graph. Immutable and shared by all sessions of a net.
 struct OpDef;
 struct FixedOutput {
     Shape shape;
@@ -24,14 +24,14 @@ struct FixedOutput {
 };
 struct Node {
     OpType type{};
-    const OpDef* def = nullptr;  // null: unknown or unsupported here; loading goes on, session creation fails
+    const OpDef* def = nullptr;  // null: unknown or unsupported here; loading continues, session creation fails
     std::string unsupported;     // why def is null
-    std::string name;            // never empty: the op's own name, else the name of its first output
+    std::string name;            // never empty: the operator's own name, else the name of its first output
     std::vector<int> inputs;     // tensor ids of the graph
     std::vector<int> outputs;
     Format defaultFormat = Format::NHWC;
     ParamsPtr params;
-    std::vector<FixedOutput> fixed;  // of a static model: the outputs as the file describes them
+    std::vector<FixedOutput> fixed;  // static models: the outputs as the file describes them
 
     template <typename T>
     const T& paramsAs() const {
@@ -46,21 +46,21 @@ struct Node {
 inline bool isConstantNode(const Node& node) noexcept {
     return node.type == OpType::Const || node.type == OpType::TrainableParam;
 }
-// What makes its output without computing.
+// Whether a node produces its output without computing.
 inline bool isLeafNode(const Node& node) noexcept {
     return node.type == OpType::Input || isConstantNode(node);
 }
 
-// What a parameter reader may use besides the op itself.
+// The context of a parameter reader, besides the operator itself.
 struct ParseContext {
     const Model& model;
     const Node& node;              // name, type, inputs and outputs are filled
-    const Graph* graph = nullptr;  // of a static model, whose graph describes its tensors
+    const Graph* graph = nullptr;  // static models only, whose graph describes its tensors
 };
 
-// Shape rule: sets shape, type and format of every output. It is the second line of defence against hostile
-// models: every index, product and offset is checked, and a failure throws Error(ComputeSizeError or
-// BadRange, ...) with a sentence.
+// Shape rule: sets shape, type and format of every output. It is the second line of defence against hostile models:
+// every index, product and offset is checked, and a failure throws Error(ComputeSizeError or BadRange, ...) with a
+// sentence.
 struct ShapeContext {
     const Node& node;
     std::span<Tensor* const> inputs;
@@ -70,7 +70,7 @@ struct ShapeContext {
     Tensor& out(int i) const { return *outputs[static_cast<size_t>(i)]; }
     int inputCount() const { return static_cast<int>(inputs.size()); }
     const char* name() const { return node.name.c_str(); }
-    // Output i takes type and format of input 0 and the given shape.
+    // Output i gets the type and format of input 0 and the given shape.
     void set(int i, const Shape& shape) const {
         out(i).shape = shape;
         out(i).type = in(0).type;
@@ -81,39 +81,39 @@ struct ShapeContext {
         out(i).type = type;
         out(i).format = format;
     }
-    // Content of input i (declared by OpDef::valueInputs). Throws when it is not known or not of that type.
+    // Content of input i (declared by OpDef::valueInputs). Throws when it is unknown or has another type.
     std::span<const int32_t> intSpan(int i) const;  // int32 input, all elements
     std::vector<int64_t> ints(int i) const;         // the same
     int64_t intAt(int i, int64_t index = 0) const;
     std::span<const float> floats(int i) const;
 };
 
-// Geometry: turns an op into simpler commands. Helper tensors live as long as the commands.
+// Geometry: turns an operator into simpler commands. Helper tensors live as long as the commands.
 class GeometryContext {
   public:
     virtual ~GeometryContext() = default;
     virtual Tensor* temporary(const Shape& shape, DataType type, Format format) = 0;
     virtual void emit(ValueCommand command) = 0;
-    // Gives `output` (already shaped) its content now, copied from `bytes`: Shape, Rank, Size and other
-    // results that follow from shapes alone.
+    // Sets the content of `output`, which has its shape, to a copy of `bytes`: for Shape, Rank, Size and other results
+    // that follow from shapes alone.
     virtual void constant(Tensor* output, const void* bytes) = 0;
 
     // Emits a Raster into `output`.
     void raster(Tensor* output, std::vector<Tensor*> inputs, std::vector<Region> regions, std::string name);
-    // Emits a Raster that copies all of `input` linearly into `output` (equal element counts); costs nothing
-    // when the pipeline can let the two share memory.
+    // Emits a Raster that copies all of `input` linearly into `output` (equal element counts); it costs nothing when
+    // the pipeline can let the two share memory.
     void copyLinear(Tensor* output, Tensor* input, std::string name);
 };
 
-// Context of a geometry rule: the shape context's names, with outputs already shaped. in(i) may be read
-// where its hasConstantValue is set.
+// Context of a geometry rule: that of the shape rule, with shaped outputs. in(i) may be read where its hasConstantValue
+// is set.
 struct OpContext : ShapeContext {
     GeometryContext& geometry;
-    // The op itself as one command over these tensors.
+    // The operator itself as one command over these tensors.
     ValueCommand command() const;
 };
 
-// What output number `output` of a node was before the node runs, as a tensor.
+// The value of output number `output` of a node before the node runs, as a tensor.
 struct EarlierOutput {
     size_t output;
     int tensor;
@@ -121,37 +121,37 @@ struct EarlierOutput {
 
 struct OpDef {
     OpType type;  // its arity is a row of operators.def
-    // Reads the wire parameters (null: the op has none). Must test main_type before it touches `main`, check
+    // Reads the wire parameters (null: the operator has none). Must test main_type before it accesses `main`, check
     // every value that later becomes an index, a divisor or a size, and throw BadParameter with a sentence.
     ParamsPtr (*parse)(const wire::Op& op, const ParseContext& context) = nullptr;
-    // The inputs that the operator writes in place, though the file does not list them: their tensors are further
-    // outputs of the node, behind the listed ones. Null: none.
+    // The inputs that the operator writes in place, although the file does not list them as outputs: they become
+    // further outputs of the node, after the listed ones. Null: none.
     std::vector<size_t> (*writtenInputs)(const Params& params) = nullptr;
-    // Null: output i takes shape, type and format of input i (of input 0 when there is one output).
+    // Null: output i has the shape, type and format of input i (of input 0 when there is one output).
     void (*shape)(const ShapeContext& context) = nullptr;
-    // Null: the op becomes one command of its own type.
+    // Null: the operator becomes one command of its own type.
     void (*geometry)(const OpContext& context) = nullptr;
     // Bit i: the shape rule (or the geometry) reads the content of input i. Null: none.
     uint32_t (*valueInputs)(const Node& node) = nullptr;
-    // Bit i: content input i is an offset and decides no extent. Null: none. When only a run makes such values, the op
-    // is one command of its own type (with one output) that reads them, and a plan stands as long as the shape rule
-    // gives the same shape.
+    // Bit i: content input i is an offset and determines no extent. Null: none. When only a run computes such values,
+    // the operator becomes one command of its own type (with one output) that reads them, and a plan holds as long as
+    // the shape rule gives the same shape.
     uint32_t (*dynamicOffsetInputs)(const Node& node) = nullptr;
-    // Bit i: executing the op needs only the shape of input i (never its bytes). Null: none.
+    // Bit i: executing the operator needs only the shape of input i (never its bytes). Null: none.
     uint32_t (*shapeOnlyInputs)(const Node& node) = nullptr;
-    // Where other operators write the same outputs: changes the node so that these outputs begin as what they were
-    // before, which keeps the elements that the operator does not write. Returns whether that was necessary: then the
-    // node has parameters of its own. Null: the operator writes whole outputs.
+    // Called where other operators write the same outputs: changes the node so that these outputs begin with their
+    // former values, which preserves the elements that the operator does not write. Returns whether a change was
+    // necessary: then the node has parameters of its own. Null: the operator writes complete outputs.
     bool (*keepRest)(Node& node, std::span<const EarlierOutput> outputs) = nullptr;
-    // Multiply-adds or element operations of one execution, as 2 x MACs for convolution-like ops. Null:
-    // output elements.
+    // Multiply-adds or element operations of one execution, as 2 x MACs for convolution-like operators. Null: the
+    // number of output elements.
     double (*flops)(const ShapeContext& context) = nullptr;
 };
 
 // The table of one family, defined in its own file and listed in families.def.
 using OpFamily = std::span<const OpDef>;
 
-// The definition of an operator, or nullptr when this library has none.
+// The definition of an operator, or null when this library has none.
 const OpDef* findOpDef(OpType type) noexcept;
 
 // The default shape rule, for families that call it explicitly.

@@ -1,4 +1,4 @@
-// What the families of tensor operators share: bit sets of inputs, resolved-axis parameters, small checks.
+// Helpers for the families of tensor operators: bit sets of inputs, resolved-axis parameters, small checks.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace mnnc {
 
-// The one parameter many operators have. `given`: the file has a table for it.
+// The only parameter of many operators. `given`: the file has a table for it.
 struct AxisParams : ParamsOf<AxisParams> {
     int64_t axis = 0;
     bool given = false;
@@ -30,7 +30,7 @@ inline bool hasInput(const Node& node, size_t i) {
     return node.inputs.size() > i;
 }
 
-// OpDef::valueInputs of operators that read input 1 (when they have it).
+// OpDef::valueInputs of operators that read the content of input 1, if they have one.
 inline uint32_t contentOfInput1(const Node& node) {
     return hasInput(node, 1) ? 2u : 0u;
 }
@@ -38,12 +38,12 @@ inline uint32_t contentOfInput0(const Node&) {
     return 1u;
 }
 
-// Pure relabelling of the data: the geometry of Reshape, Squeeze, Identity ...
+// Mere relabelling of the data: the geometry of Reshape, Squeeze, Identity ...
 inline void copyGeometry(const OpContext& context) {
     context.geometry.copyLinear(context.outputs[0], context.inputs[0], context.node.name);
 }
 
-// Extents given by a tensor or a parameter; refuses negative ones and products that do not fit.
+// Extents from a tensor or a parameter; refuses negative ones and products that do not fit.
 inline Shape checkedShape(const std::vector<int64_t>& extents, const char* name) {
     if (extents.size() > static_cast<size_t>(kMaxRank))
         fail(Status::ComputeSizeError, "op '%s': %zu extents are given; the limit is %d", name, extents.size(),
@@ -61,7 +61,7 @@ inline void requireInt32(const ShapeContext& context, int input) {
              dataTypeName(context.in(input).type));
 }
 
-// Bits move between tensors of one element width only.
+// Bits can only move between tensors of the same element width.
 inline void requireSameWidth(const ShapeContext& context, int a, int b) {
     if (elementBytes(context.in(a).type) != elementBytes(context.in(b).type))
         fail(Status::BadType, "op '%s': input %d is %s and input %d is %s", context.name(), a,

@@ -1,5 +1,5 @@
-// Padding in all modes, as boxes: every axis falls into at most three segments (before, centre, after), and
-// the output is the product of the segments. Negative pads crop.
+// Padding in all modes, as boxes: every axis is divided into at most three segments (before, centre, after), and the
+// output is the product of the segments. Negative pads crop.
 #include <algorithm>
 
 #include "base/checked.h"
@@ -65,13 +65,13 @@ Segment centreOf(int64_t extent, int64_t before, int64_t after) {
             1};
 }
 
-// Pads beyond what a mirror can give stay 0.
+// Pads beyond the reach of a mirror stay 0.
 std::vector<Segment> segmentsOf(PadValueMode mode, int64_t extent, int64_t before, int64_t after) {
     std::vector<Segment> segments;
     if (extent == 0) return segments;
     const Segment centre = centreOf(extent, before, after);
     if (centre.size > 0) segments.push_back(centre);
-    const int64_t behind = before + extent;  // where the trailing border starts
+    const int64_t behind = before + extent;  // the start of the trailing border
     if (mode == PadValueMode::EDGE) {
         if (before > 0) segments.push_back({0, std::min(before, before + extent + after), 0, 0});
         if (after > 0)
@@ -80,7 +80,7 @@ std::vector<Segment> segmentsOf(PadValueMode mode, int64_t extent, int64_t befor
         const int64_t skip = mode == PadValueMode::REFLECT ? 1 : 0;  // whether the border itself is repeated
         const int64_t left = std::min(before, extent - skip), right = std::min(after, extent - skip);
         if (left > 0) {
-            // Output before-left .. before-1 mirrors down to the border; a cropped end may cut it short.
+            // Output before-left .. before-1 mirrors down to the border; a cropped end may shorten it.
             const int64_t size = std::min(left, behind + after - (before - left));
             segments.push_back({before - left, size, left - 1 + skip, -1});
         }
@@ -98,8 +98,8 @@ bool knownZero(const Tensor& value) {
     return std::all_of(bytes, bytes + elementBytes(value.type), [](uint8_t byte) { return byte == 0; });
 }
 
-// The border of a constant padding, cut so that no element is written twice: around axis i lie the centres of
-// the axes before it and all of the axes behind it.
+// The border of a constant padding, cut so that no element is written twice: the border around axis i covers the
+// centres of the axes before it and the whole axes after it.
 void borderBoxes(RegionBuilder& builder, int input, const Shape& out, const Strides& dst,
                  const std::vector<Segment>& centres) {
     for (size_t i = 0; i < centres.size(); ++i) {

@@ -1,4 +1,4 @@
-// Permute, Transpose, Reverse, ReverseSequence: all of them boxes with exchanged or negative strides.
+// Permute, Transpose, Reverse, ReverseSequence: all of them are boxes with exchanged or negative strides.
 #include <array>
 
 #include "mnn_generated.h"
@@ -29,7 +29,7 @@ ParamsPtr parsePermute(const wire::Op& op, const ParseContext&) {
     return params;
 }
 
-// The input axis behind every output axis.
+// The input axis of every output axis.
 std::vector<int> permutation(const ShapeContext& context) {
     const int rank = context.in(0).shape.rank();
     std::vector<int64_t> dims;
@@ -77,7 +77,7 @@ void geometryPermute(const OpContext& context) {
     emitBoxes(context, builder);
 }
 
-// Which axes are reversed: any of them, none too, as in tf.reverse.
+// The reversed axes: any number of them, possibly none, as in tf.reverse.
 std::array<bool, kMaxRank> reversedAxes(const ShapeContext& context) {
     std::array<bool, kMaxRank> reversed = {};
     for (const int64_t given : context.ints(1)) {

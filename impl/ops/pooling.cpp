@@ -22,7 +22,7 @@ void requireRange(int value, int low, int high, const char* what, const char* na
         fail(Status::BadParameter, "%s: %s is %d, allowed are %d to %d", name, what, value, low, high);
 }
 
-// Files of one converter leave strides at 0 where they mean 1.
+// Files of one converter have strides of 0 in place of 1.
 void checkWindow(PoolParams& p, const char* name) {
     for (const int value : p.kernel) requireRange(value, 1, kMaxWindow, "the kernel", name);
     for (int& value : p.stride) {
@@ -98,7 +98,7 @@ struct Padding {
     int64_t begin, end;
 };
 
-// The padding of an axis that has `out` outputs; `stored`: what the file says.
+// The padding of an axis with `out` outputs; `stored`: the padding in the file.
 Padding ownPadding(const PoolParams& p, const PoolAxis& axis, Padding stored) {
     if (p.padType == PoolPad::Explicit) return stored;
     if (p.padType == PoolPad::Valid) return {0, 0};
@@ -128,7 +128,7 @@ PoolAxis planeAxis(const PoolParams& p, int which, int64_t in, const char* name)
         out = ceilDiv(padded - k + 1, stride);
     else
         out = (p.ceil ? ceilDiv(padded - k, stride) : (padded - k) / stride) + 1;
-    // As in PyTorch and ONNX, a window that ceil adds starts in the map or in the padding before it.
+    // As in PyTorch and ONNX, an additional window due to `ceil` starts in the map or in the padding before it.
     if (p.padType == PoolPad::Explicit && p.ceil) out = std::min(out, (in + stored.begin - 1) / stride + 1);
     if (out < 1 || out > std::numeric_limits<int>::max())
         fail(Status::ComputeSizeError, "%s: a window of %lld over %lld gives %lld outputs", name,
@@ -144,8 +144,8 @@ PoolAxis planeAxis(const PoolParams& p, int which, int64_t in, const char* name)
     return axis;
 }
 
-// Spatial axis i of a Pooling3D. The table does not say whether averages count padding; they do not, which is what
-// ONNX means where nothing is said.
+// Spatial axis i of a Pooling3D. The table has no flag for counting padding in averages; it is not counted, which is
+// ONNX's default.
 PoolAxis spatialAxis(const PoolParams& p, int i, int64_t in, const char* name) {
     const auto at = static_cast<size_t>(i);
     if (at >= p.kernel.size())
@@ -203,7 +203,7 @@ ValueCommand castCommand(const OpContext& context, Tensor* from, Tensor* to) {
     return command;
 }
 
-// Maxima of bytes are computed as floats where no kernel takes the bytes; that is exact.
+// Maxima of bytes are computed as floats where no kernel supports bytes; that is exact.
 void poolingGeometry(const OpContext& context) {
     Tensor* const x = context.inputs[0];
     Tensor* const y = context.outputs[0];

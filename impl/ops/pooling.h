@@ -1,5 +1,5 @@
-// Parameters and window arithmetic of Pooling and Pooling3D.
-// Both become one window over up to three axes; a 2-D pooling has depth 1.
+// Parameters and window arithmetic of Pooling and Pooling3D. Both become one window over up to three axes; a 2-D
+// pooling has depth 1.
 #pragma once
 #include <vector>
 
@@ -16,8 +16,9 @@ struct PoolParams : ParamsOf<PoolParams> {
     PoolPad padType = PoolPad::Explicit;
     PoolCount count = PoolCount::Default;
     bool ceil = true;
-    bool nearestCodes = false;  // an average of int8 codes is rounded to the nearest one, not down
-    bool countsCodes = false;   // an average of codes counts its padding as `count` says; else only what is in the map
+    bool nearestCodes = false;  // an average of int8 codes is rounded to the nearest code, not down
+    bool countsCodes = false;   // an average of codes counts its padding as `count` says; otherwise it counts only
+                                // elements in the map
     bool spatial3d = false;     // Pooling3D: `kernel`, `stride`, `pad` follow the spatial axes of the tensor
     std::vector<int> kernel;    // Pooling: [height, width]
     std::vector<int> stride;
@@ -32,7 +33,7 @@ ParamsPtr parsePooling(const wire::Op& op, const ParseContext& context);
 struct PoolAxis {
     int in = 1, out = 1;
     int kernel = 1, stride = 1;
-    int begin = 0, end = 0;  // padding in front and behind
+    int begin = 0, end = 0;  // padding before and after the data
     bool countsPadding = false;
 };
 
@@ -42,7 +43,7 @@ struct PoolWindow {
 };
 PoolWindow poolWindow(const PoolParams& params, const Shape& input, const char* name);
 
-// How many taps an output position of one axis counts in an average; may be 0 or less outside the plane.
+// The number of taps that an average counts at an output position of one axis; may be 0 or less outside the plane.
 inline int64_t poolCount(const PoolAxis& a, int64_t position) {
     const int64_t first = position * a.stride - a.begin;
     const int64_t last = first + a.kernel;

@@ -30,7 +30,7 @@ ParamsPtr parseQuantCast(const wire::Op& op, const ParseContext& context) {
         if (!whole && zeros->size() != 1)
             fail(Status::BadParameter, "op '%s': %u zero points for %zu scales", name, zeros->size(),
                  params->scale.size());
-        // Going to int8 the first one is everyone's.
+        // In conversions to int8 the first value is used for all channels.
         const bool each = whole && context.node.type == OpType::Int8ToFloat;
         for (size_t i = 0; i < params->zero.size(); ++i)
             params->zero[i] = zeros->Get(each ? static_cast<uint32_t>(i) : 0);
@@ -49,7 +49,8 @@ void quantCastShape(const ShapeContext& context) {
     const bool toInt8 = context.node.type == OpType::FloatToInt8;
     const Tensor& x = context.in(0);
     const DataType needed = toInt8 ? DataType::Float32 : DataType::Int8;
-    // Converters write the zero points of unsigned codes less 128: Int8ToFloat of uint8 means the codes less 128, too.
+    // Converters write the zero points of unsigned codes less 128: Int8ToFloat of uint8 subtracts 128 from the codes,
+    // too.
     if (x.type != needed && (toInt8 || x.type != DataType::UInt8))
         fail(Status::BadType, "op '%s': its input is %s, %s is needed", context.name(), dataTypeName(x.type),
              dataTypeName(needed));
@@ -70,8 +71,8 @@ void quantCastGeometry(const OpContext& context) {
         context.geometry.emit(context.command());
 }
 
-// The operator is a sum, also where its type is another one, and its scales are used only where they are one or one per
-// channel.
+// The operator is a sum even if its type is another one, and its scales are used only if there is a single one or one
+// per channel.
 ParamsPtr parseEltwiseInt8(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     const wire::EltwiseInt8* table = op.main_as_EltwiseInt8();

@@ -1,4 +1,4 @@
-// Range, LinSpace, RandomUniform, RandomNormal: numbers that no input holds, made by commands of their own.
+// Range, LinSpace, RandomUniform, RandomNormal: separate commands generate the numbers.
 #include <cmath>
 
 #include "mnn_generated.h"
@@ -21,7 +21,7 @@ void shapeRange(const ShapeContext& context) {
         value[i] = whole ? static_cast<float>(context.intAt(i)) : context.floats(i)[0];
     }
     if (!(value[2] != 0)) fail(Status::ComputeSizeError, "op '%s': the step of a range is 0", context.name());
-    // The difference of integers is taken before it is rounded to a float.
+    // Integers are subtracted before the difference is rounded to a float.
     const float distance = whole ? static_cast<float>(context.intAt(1) - context.intAt(0)) : value[1] - value[0];
     float count = 0;
     if ((value[2] > 0) == (distance > 0) && distance != 0) count = std::ceil(std::fabs(distance / value[2]));

@@ -1,4 +1,4 @@
-// ConvertTensor and the explicit Raster op: what they mean in extents and regions.
+// ConvertTensor and the explicit Raster operator: their extents and regions.
 #include "base/checked.h"
 #include "mnn_generated.h"
 #include "model/model.h"
@@ -30,7 +30,7 @@ bool channelFirst(Format format) {
     return format != Format::NHWC;
 }
 
-// Extents move with the channel; rank 2 and below keep theirs.
+// The extents move with the channel; tensors of rank 2 and below keep them.
 void shapeConvert(const ShapeContext& context) {
     const Tensor& input = context.in(0);
     const Format dest = context.node.paramsAs<ConvertParams>().dest;
@@ -46,7 +46,7 @@ void shapeConvert(const ShapeContext& context) {
     if (input.type == DataType::Int8 && !context.out(0).quant.known()) context.out(0).quant = input.quant;
 }
 
-// Data is transposed for rank 4 only; other ranks keep their linear order, as files of the reference expect.
+// Only data of rank 4 is transposed; other ranks keep their linear order, as files of the reference expect.
 void geometryConvert(const OpContext& context) {
     const Tensor& input = context.in(0);
     const Format dest = context.node.paramsAs<ConvertParams>().dest;
@@ -67,7 +67,7 @@ void geometryConvert(const OpContext& context) {
 }
 
 struct RasterParams : ParamsOf<RasterParams> {
-    bool described = false;  // an Extra table with shape and regions
+    bool described = false;  // has an Extra table with shape and regions
     bool ofStaticModel = false;
     Shape shape;
     bool typed = false;
@@ -75,7 +75,7 @@ struct RasterParams : ParamsOf<RasterParams> {
     bool hasFormat = false;
     Format format = Format::NCHW;
     std::vector<Region> regions;  // one per input
-    bool keepsRest = false;       // the last input, which has no region, is what the output holds before
+    bool keepsRest = false;       // the last input, which has no region, holds the former output
 };
 
 // Element kind and width of an explicit Raster.
@@ -171,7 +171,7 @@ ParamsPtr parseRaster(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
-// The tensor before becomes one more input, over which the regions are written.
+// The former tensor becomes one more input, over which the regions are written.
 bool keepRestOfRaster(Node& node, std::span<const EarlierOutput> outputs) {
     const auto* old = node.paramsIf<RasterParams>();
     if (!old || !old->described) return false;  // without a description a Raster copies whole inputs
@@ -197,13 +197,13 @@ void shapeRaster(const ShapeContext& context) {
         return;
     }
     DataType type = params->typed ? params->type : context.in(0).type;
-    // Static models give operands of a comparison the type of its result.
+    // Static models declare operands of a comparison with the type of its result.
     if (params->ofStaticModel && oneType(context)) type = context.in(0).type;
     context.set(0, params->shape, type, params->hasFormat ? params->format : context.in(0).format);
 }
 
-// For a slice with steps the converter writes the regions of several batches once more, behind the output. They are
-// left out where the others are enough to fill it; else the file is damaged.
+// For a slice with steps the converter repeats the regions of several batches beyond the output. These are dropped
+// where the others fill the output; otherwise the file is damaged.
 void dropSuperfluous(std::vector<Region>& regions, int64_t elements, const char* name) {
     std::vector<Region> needed;
     int64_t written = 0;
@@ -234,8 +234,8 @@ void geometryRaster(const OpContext& context) {
         before.size[2] = context.out(0).elements();
         regions.insert(regions.begin(), before);
     }
-    // What follows takes regions for possible ones, and computes with them: of those without elements nothing but the
-    // sizes is checked.
+    // The code below computes with the regions and assumes that they are valid. For a region without elements only the
+    // sizes have been checked.
     for (const Region& region : regions)
         checkRegion(region, context.in(region.input).elements(), context.out(0).elements(), context.name());
     std::erase_if(regions, [](const Region& region) { return region.count() == 0; });

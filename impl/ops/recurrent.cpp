@@ -20,7 +20,7 @@ int64_t checkedHidden(int64_t hidden, const char* name) {
     return hidden;
 }
 
-// Rows of [gates][hidden][columns] whose gates come in another order.
+// Rows of [gates][hidden][columns] with the gates in another order.
 std::vector<float> inOrder(const float* values, const int (&order)[4], int64_t hidden, int64_t columns) {
     std::vector<float> result;
     const int64_t block = hidden * columns;
@@ -43,7 +43,7 @@ void readCaffeWeights(const wire::LSTM& table, RecurrentParams& params, const ch
     const int64_t rows = checkedMul(4, hidden, name), state = checkedMul(rows, hidden, name);
     const auto size = static_cast<int64_t>(input.size());
     const bool packed = own.empty();
-    // [4H][inputs], and where all is in one array [4H][H] and twice 4H values of bias behind it.
+    // [4H][inputs]; a packed array continues with [4H][H] and two biases of 4H values.
     const int64_t rest = packed ? checkedAdd(state, 2 * rows, name) : 0;
     if (size < rest || (size - rest) % rows != 0 || (!packed && static_cast<int64_t>(own.size()) != state))
         fail(Status::BadWeights, "op '%s': %zu and %zu weights for a state of %lld values", name, input.size(),
@@ -100,8 +100,7 @@ void requireFloats(const ShapeContext& context) {
                  opTypeName(context.node.type), i, dataTypeName(context.in(i).type));
 }
 
-// Requires this shape, or that many values where the shape is a vector: converters leave extents of 1 in front of a
-// bias.
+// Requires this shape, or as many values where the shape is a vector: converters put extents of 1 before a bias.
 void requireShape(const ShapeContext& context, int input, const Shape& shape) {
     const Shape& given = context.in(input).shape;
     bool fits = given.elements() == shape.elements() && given.rank() >= 1;
@@ -119,7 +118,7 @@ const Shape& sequenceShape(const ShapeContext& context) {
     return shape;
 }
 
-// Gives the first output all states if the operator has such an output, and the others the last states.
+// Sets the first output to all states if the operator has such an output, and the others to the last states.
 void setOutputs(const ShapeContext& context, int64_t directions, bool all) {
     const int64_t hidden = context.node.paramsAs<RecurrentParams>().hidden;
     const Shape& x = context.in(0).shape;
@@ -195,7 +194,7 @@ void exchange(const OpContext& context, Tensor* from, Tensor* to, int64_t a, int
     context.geometry.raster(to, {from}, builder.take(), context.node.name);
 }
 
-// The form of Caffe has the batch first and its weights in the table.
+// Caffe's form has the batch first and its weights in the table.
 void geometryRecurrent(const OpContext& context) {
     if (context.node.paramsAs<RecurrentParams>().looped) return geometryLoopedLayer(context);
     if (context.inputCount() != 1) return context.geometry.emit(context.command());
@@ -243,7 +242,7 @@ void shapeLstmBlock(const ShapeContext& context) {
     for (int i = 0; i < static_cast<int>(context.outputs.size()); ++i) context.set(i, state);
 }
 
-// Two operations for each value of a weight and each row that it is multiplied with.
+// Two operations for each weight and each row that is multiplied by it.
 double recurrentFlops(const ShapeContext& context) {
     const auto& params = context.node.paramsAs<RecurrentParams>();
     if (params.looped) return loopedLayerFlops(context);
@@ -251,7 +250,7 @@ double recurrentFlops(const ShapeContext& context) {
     const double rows = static_cast<double>(x[0]) * static_cast<double>(x[1]);
     if (context.inputCount() == 1)
         return 2 * rows * static_cast<double>(params.inputWeights.size() + params.recurrentWeights.size());
-    // GRU: the matrices of the gates and of the candidate of each direction; the others: W and R of all directions.
+    // GRU: the matrices of the gates and of the candidate for each direction; others: W and R of all directions.
     const bool gru = context.node.type == OpType::RNNSequenceGRU;
     double weights = 0;
     for (int i = 1; i < (gru ? context.inputCount() - 1 : 3); i += gru ? kGruInputs : 1)

@@ -30,8 +30,8 @@ std::vector<int> resolveAxes(const ShapeContext& context) {
     std::vector<int> axes;
     if (context.inputCount() > 1) {
         for (const int64_t axis : context.ints(1)) axes.push_back(normalizeAxis(axis, rank, context.name()));
-        // https://onnx.ai/onnx/operators/onnx__ReduceSum.html: all axes, as noop_with_empty_axes is 0. Files do not
-        // hold it.
+        // https://onnx.ai/onnx/operators/onnx__ReduceSum.html: all axes, because files lack noop_with_empty_axes, which
+        // is 0 by default.
         for (int axis = 0; params->emptyIsAll && context.in(1).empty() && axis < rank; ++axis) axes.push_back(axis);
     } else if (!params->axes.empty()) {
         for (const int axis : params->axes) axes.push_back(normalizeAxis(axis, rank, context.name()));

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMaxPooled = 1 << 20;
 constexpr int kMaxSamples = 1024;
-constexpr int64_t kMaxExtent = 1 << 24;  // positions are float32, which has every integer up to here
+constexpr int64_t kMaxExtent = 1 << 24;  // positions are float32, which represents every integer up to here
 
 std::shared_ptr<RoiParams> parseRegions(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
@@ -76,7 +76,7 @@ void requireFloat(const ShapeContext& context, int input) {
              dataTypeName(context.in(input).type));
 }
 
-// The picture, [n, c, height, width], whose batch extent and planes the executions address with 32 bits.
+// The picture, [n, c, height, width]; the executions address its batch extent and planes with 32 bits.
 Shape pictureShape(const ShapeContext& context) {
     requireFloat(context, 0);
     requireFloat(context, 1);

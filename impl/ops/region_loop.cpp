@@ -1,4 +1,4 @@
-// While in its LoopParam form: reading its table, and the shapes of its outputs, which the table has.
+// While in its LoopParam form: reads its table, and takes the shapes of its outputs from there.
 #include "ops/region_loop.h"
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace mnnc {
 
 namespace {
 
-constexpr int64_t kMaxWork = int64_t{1} << 40;  // elements that the commands of all rounds visit
+constexpr int64_t kMaxWork = int64_t{1} << 40;  // limit on the elements that the commands of all rounds visit
 
-// Lets all commands use other tensors in the place of some.
+// Replaces tensors in all commands.
 void redirect(LoopParams& params, const std::map<int, int>& replaced) {
     if (replaced.empty()) return;
     const auto follow = [&](int& slot) {
@@ -67,8 +67,8 @@ class Reader {
         output.format = static_cast<int>(blob.dataFormat()) == 1 ? Format::NHWC : Format::NCHW;
         return output;
     }
-    // Loops of static recurrent nets change a state in place that is an input: it becomes an output, which later
-    // operators read under the same name.
+    // Loops of static recurrent nets change an input, the state, in place: it becomes an output, which later operators
+    // read under the same name.
     void replaceWrittenInputs(LoopParams& params) const {
         const int inputs = static_cast<int>(node_.inputs.size());
         std::map<int, int> replaced;  // input by output
@@ -86,7 +86,7 @@ class Reader {
             }
         redirect(params, replaced);
     }
-    // What the file says of output i; a static model may say it where it describes its tensors.
+    // The file's description of output i; a static model may have it among the descriptions of its tensors.
     const wire::Blob& description(size_t i) const {
         if (table_.extraTensorInfos()) return *table_.extraTensorInfos()->Get(static_cast<uint32_t>(i))->blob();
         const wire::TensorDescribe* describe = graph_ ? graph_->describe(node_.outputs[i]) : nullptr;
@@ -186,7 +186,7 @@ class Reader {
 
     const wire::LoopParam& table_;
     const Node& node_;
-    const Graph* const graph_;  // of a static model
+    const Graph* const graph_;  // static models only
     const ModelSource source_;
     std::map<int, int> numbers_;
 };
@@ -195,8 +195,8 @@ bool isLoopType(DataType type) {
     return type == DataType::Float32 || type == DataType::Int32 || type == DataType::Int8 || type == DataType::UInt8;
 }
 
-// The type of an output into which only copies of one type go: files describe operands of a comparison by the type of
-// its result. Nothing where the commands do more, or before an output that is copied is known.
+// The type of an output into which only copies of one type go: files describe operands of a comparison with the type of
+// its result. Empty where the commands do more, or where a copied output is not known yet.
 std::optional<DataType> copiedType(const LoopParams& params, int slot, const std::vector<DataType>& types) {
     std::optional<DataType> type;
     for (const auto* commands : {&params.before, &params.commands})
@@ -219,7 +219,7 @@ void checkTypes(const LoopCommand& command, const std::vector<DataType>& types, 
         if (!isLoopType(type)) fail(Status::NotSupported, "op '%s' (While): a loop over %s", name, dataTypeName(type));
         bytes = bytes || elementBytes(type) == 1;
         floats = floats || type == DataType::Float32;
-        // Integers of 8 bits become integers of 32 bits or stay as they are.
+        // Integers of 8 bits are either extended to 32 bits or kept.
         if (elementBytes(type) != elementBytes(made) && made != DataType::Int32)
             fail(Status::NotSupported, "op '%s' (While): a command makes %s of %s", name, dataTypeName(made),
                  dataTypeName(type));
@@ -241,8 +241,8 @@ std::vector<size_t> writtenByRegionLoop(const Params& params) {
     return loop ? loop->writtenInputs : std::vector<size_t>();
 }
 
-// The tensors before become further inputs, whose elements are copied to the outputs before the first round. A command
-// that reads such a tensor as an input reads what earlier rounds wrote.
+// The former tensors become further inputs, whose elements are copied to the outputs before the first round. A command
+// that reads such a tensor as an input sees the values that earlier rounds wrote.
 bool keepRestOfRegionLoop(Node& node, std::span<const EarlierOutput> outputs) {
     const auto* old = node.paramsIf<LoopParams>();
     if (!old) return false;  // the form that runs subgraphs
@@ -255,7 +255,7 @@ bool keepRestOfRegionLoop(Node& node, std::span<const EarlierOutput> outputs) {
                 renumber(operand.slot);
                 renumber(operand.unitSlot);
             }
-    std::map<int, int> outputOf;  // what it was before
+    std::map<int, int> outputOf;  // by former tensor
     for (const EarlierOutput& earlier : outputs)
         outputOf[earlier.tensor] = inputs + added + static_cast<int>(earlier.output);
     std::map<int, int> replaced;  // input by output

@@ -1,4 +1,5 @@
-// Parameters of While in its LoopParam form: commands over boxes of tensors, once or in each round. No subgraph is run.
+// Parameters of While in its LoopParam form: commands over boxes of tensors, once or in each round. It runs no
+// subgraph.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -12,20 +13,21 @@
 namespace mnnc {
 
 struct LoopOperand {
-    int slot = 0;       // number of the input, or of the output behind all inputs
+    int slot = 0;       // number of the input, or of the output, counted after all inputs
     View view;          // strides of the box
-    int64_t step = 0;   // how far the box moves per unit
-    int unitSlot = -1;  // the unit is the number of the round, or that element of this tensor
+    int64_t step = 0;   // distance that the box moves per unit
+    int unitSlot = -1;  // -1: the unit is the number of the round; else that element of this tensor
 };
 
 struct LoopCommand {
     enum class Kind { Zero, Copy, Unary, Binary, MatMul };
     Kind kind = Kind::Copy;
-    int code = 0;  // of Unary and Binary
+    int code = 0;  // for Unary and Binary
     bool transposeA = false, transposeB = false;
-    int64_t size[3] = {1, 1, 1};        // of the box; of a product its rows, inner length and columns
+    int64_t size[3] = {1, 1, 1};        // of the box; for a product its rows, inner length and columns
     std::vector<LoopOperand> operands;  // the first one is written
-    int fuse = -1;                      // a BinaryOp code: old value op new one; negative: the new one
+    int fuse = -1;                      // a BinaryOp code that combines the old value with the new one; negative: the
+                                        // new one replaces it
 };
 
 struct LoopParams : ParamsOf<LoopParams> {
@@ -35,12 +37,11 @@ struct LoopParams : ParamsOf<LoopParams> {
         Format format = Format::NCHW;
     };
     std::vector<Output> outputs;
-    // Inputs that commands write: each has an output of its own behind those of the file, which stands for it
-    // everywhere.
+    // Inputs that commands write: each has a separate output, after those of the file, which replaces it everywhere.
     std::vector<size_t> writtenInputs;
     std::vector<LoopCommand> before, commands;
     int64_t rounds = 0;
-    ModRule mod = ModRule::AsCommands;  // of the commands' BinaryOp codes
+    ModRule mod = ModRule::AsCommands;  // rule for the commands' BinaryOp codes
 };
 
 }  // namespace mnnc

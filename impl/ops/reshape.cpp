@@ -1,6 +1,5 @@
-// Reshape, Flatten, Squeeze, Unsqueeze, ExpandDims: the data keeps its order, only the extents change. One
-// exception: a packed tensor reshaped by channel-last rules (Reshape.dimType NHWC) passes through
-// channel-last order.
+// Reshape, Flatten, Squeeze, Unsqueeze, ExpandDims: the data keeps its order, only the extents change. One exception: a
+// packed tensor that is reshaped by channel-last rules (Reshape.dimType NHWC) passes through channel-last order.
 #include <algorithm>
 
 #include "base/checked.h"
@@ -15,7 +14,7 @@ namespace {
 
 struct ReshapeParams : ParamsOf<ReshapeParams> {
     std::vector<int64_t> dims;
-    bool channelLast = true;  // dimType NHWC, also when the table is not a Reshape
+    bool channelLast = true;  // dimType NHWC, also when the table is no Reshape
 };
 
 struct AxesParams : ParamsOf<AxesParams> {
@@ -82,7 +81,7 @@ void shapeReshape(const ShapeContext& context) {
         known = checkedMul(known, target[i], context.name());
     }
     const int64_t count = input.elements();
-    // ONNX's allowzero is not in the file: zeros that cannot mean the input's extents are extents.
+    // The file lacks ONNX's allowzero: zeros that cannot stand for the input's extents are extents.
     if (count == 0 && known != 0 && open < 0 && asked != target) target = asked;
     if (open >= 0) target[static_cast<size_t>(open)] = known == 0 ? 0 : count / known;
     const Shape shape = checkedShape(target, context.name());
@@ -92,7 +91,7 @@ void shapeReshape(const ShapeContext& context) {
     context.set(0, shape);
 }
 
-// Moves rank-4 data between channel-first and channel-last order; `shape` lists N, C, H, W.
+// Moves rank-4 data between channel-first and channel-last order; `shape` is N, C, H, W.
 std::vector<Region> transposeRegions(const Shape& shape, bool toLast, const char* name) {
     const int64_t area = shape[2] * shape[3], channel = shape[1];
     std::vector<BoxAxis> axes = {{shape[0], channel * area, channel * area}, {area, 1, channel}, {channel, area, 1}};
@@ -222,7 +221,9 @@ void shapeExpandDims(const ShapeContext& context) {
     if (axis < 0)
         fail(Status::BadRange, "op '%s': axis %lld cannot be added to a tensor of rank %d", context.name(),
              asLong(axis - shape.rank() - 1), shape.rank());
-    if (axis <= shape.rank()) shape.insert(static_cast<int>(axis), 1);  // beyond: nothing is added, as the reference
+    if (axis <= shape.rank())
+        shape.insert(static_cast<int>(axis), 1);  // beyond that it adds nothing, like the
+                                                  // reference
     context.set(0, shape);
 }
 

@@ -11,7 +11,7 @@ struct ScaleParams : ParamsOf<ScaleParams> {
     std::vector<float> scale, bias;  // equal sizes
 };
 
-// y = scale[c] (x - mean) / sqrt(var + epsilon) + bias[c]; mean and variance of each (n, c) plane, or inputs
+// y = scale[c] (x - mean) / sqrt(var + epsilon) + bias[c], with mean and variance of each (n, c) plane, or from inputs
 // 1 and 2.
 struct InstanceNormParams : ParamsOf<InstanceNormParams> {
     std::vector<float> scale, bias;

@@ -1,4 +1,4 @@
-// Parameters of scan commands, resolved: input 0 is seen as [outer][extent][inner].
+// Resolved parameters of scan commands: input 0 is viewed as [outer][extent][inner].
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 // ScatterNd and ScatterElements: a copy of the data, then the updates in index order. Negative indices count from the
-// end, those outside are refused: while planning when they are constants, by the command otherwise.
+// end, indices outside are refused: while planning when they are constants, by the command otherwise.
 #include "ops/scatter.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ ParamsPtr parseReduction(const wire::Op& op, const ParseContext&) {
     return params;
 }
 
-// bfloat16 is only stored; replacing copies any width.
+// bfloat16 is only a storage type; replacing copies any width.
 void checkReduction(const ShapeContext& context, DataType type) {
     if (context.node.paramsAs<ReductionParams>().reduction != Scatter::Replace && type == DataType::BFloat16)
         fail(Status::NotSupported, "op '%s': scatter with arithmetic on %s", context.name(), dataTypeName(type));

@@ -5,7 +5,7 @@
 
 namespace mnnc {
 
-// How updates are combined with what is there.
+// The way in which updates are combined with the present values.
 enum class Scatter : int { Replace, Add, Sub, Mul, Min, Max };
 
 struct ScatterNdParams : ParamsOf<ScatterNdParams> {

@@ -39,14 +39,14 @@ bool topList(const ShapeContext& context) {
     return context.node.type == OpType::ArgMax && context.in(0).format == Format::NC4HW4;
 }
 
-// What a file of Caffe has for an axis that is not given: all of an image is one list.
+// The value of an absent axis in files of Caffe: a whole image is one list.
 constexpr int64_t kNoAxis = 10000;
 
 bool wholeImages(const ShapeContext& context) {
     return topList(context) && context.node.paramsAs<ArgParams>().axis == kNoAxis;
 }
 
-// Axis 0 of the packed form means: the first of width, height, channel that is longer than 1.
+// Axis 0 of the packed form means the first of width, height, channel that is longer than 1.
 int topListAxis(const ShapeContext& context) {
     const Shape& shape = context.in(0).shape;
     const int64_t axis = context.node.paramsAs<ArgParams>().axis;
@@ -74,7 +74,8 @@ void shapeArg(const ShapeContext& context) {
     if (params->topK < 1) fail(Status::BadParameter, "op '%s': the %lld largest", context.name(), asLong(params->topK));
     const int64_t lists = params->values ? 2 : 1;
     if (wholeImages(context)) {
-        // As Caffe's ArgMaxLayer: one list of positions per image, then one of values, in a tensor of rank 3 or more.
+        // As in Caffe's ArgMaxLayer: one list of positions per image, then one of values, in a tensor of rank 3 or
+        // more.
         const int64_t extent = shape.elements(std::min(shape.rank(), 1), shape.rank());
         if (params->topK > extent)
             fail(Status::ComputeSizeError, "op '%s': the %lld largest of %lld", context.name(), asLong(params->topK),

@@ -1,4 +1,4 @@
-// Parameters of search commands, resolved: input 0 is seen as [outer][extent][inner].
+// Resolved parameters of search commands: input 0 is viewed as [outer][extent][inner].
 #pragma once
 #include <cstdint>
 
@@ -11,8 +11,7 @@ struct SearchParams : ParamsOf<SearchParams> {
     bool largest = true;
 };
 
-// ArgMax of packed tensors of Caffe files: the output keeps the rank and lists `top` positions, then their
-// values.
+// ArgMax of packed tensors in Caffe files: the output keeps the rank and lists `top` positions, then their values.
 struct TopListParams : ParamsOf<TopListParams> {
     int64_t outer = 1, extent = 1, inner = 1;
     int64_t top = 1;

@@ -1,4 +1,4 @@
-// Segment: the means of runs of rows (TensorFlow's SegmentMean). Input 1 has the number of each row's segment,
+// Segment: the means of sequences of rows (TensorFlow's SegmentMean). Input 1 has the segment number of each row,
 // ascending; the mean of a segment without rows is 0.
 #include "ops/segment.h"
 
@@ -11,7 +11,7 @@ namespace mnnc {
 
 namespace {
 
-// Converters write the operator for means only and leave the operation at SUM, which is 0.
+// Converters write the operator only for means, but leave the operation at SUM, which is 0.
 ParamsPtr parseSegment(const wire::Op& op, const ParseContext& context) {
     const wire::ReductionParam* table = op.main_as_ReductionParam();
     if (!table) fail(Status::BadParameter, "op '%s': Segment without its parameter table", context.node.name.c_str());

@@ -1,4 +1,4 @@
-// Parameters of Segment as its execution reads them.
+// Parameters of Segment for its execution.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,12 +7,12 @@
 
 namespace mnnc {
 
-// Rows of a segment that follow one another.
+// Consecutive rows of a segment.
 struct SegmentRun {
     int64_t segment, rows;
 };
 
-// All rows, of `inner` elements each, in ascending segments; those that have none are not among them.
+// All rows, of `inner` elements each, in ascending segments; segments without rows are left out.
 struct SegmentParams : ParamsOf<SegmentParams> {
     std::vector<SegmentRun> runs;
     int64_t inner = 1;

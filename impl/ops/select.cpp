@@ -1,5 +1,5 @@
-// Select, Where, Unique, SetDiff1D, UnravelIndex. Where and its kin have as many results as their values say,
-// so their shape rules count; the executions write the values.
+// Select, Where, Unique, SetDiff1D, UnravelIndex. The number of results of Where and similar operators depends on their
+// values, so their shape rules count; the executions write the values.
 #include <algorithm>
 
 #include "mnn_generated.h"
@@ -20,8 +20,7 @@ void shapeSelect(const ShapeContext& context) {
     context.set(0, shape, context.in(1).type, context.in(1).format);
 }
 
-// The command takes operands of one element or of the output's size; other sizes are broadcast by regions
-// first.
+// The command takes operands of one element or of the output's size; regions broadcast other sizes first.
 void geometrySelect(const OpContext& context) {
     const Shape& out = context.out(0).shape;
     const Strides dst = rowMajorStrides(out);
@@ -47,7 +46,7 @@ void geometrySelect(const OpContext& context) {
 }
 
 struct WhereParams : ParamsOf<WhereParams> {
-    bool exact = false;  // as many rows as there are hits; old files: as many as there are elements
+    bool exact = false;  // as many rows as hits; in old files as many as elements
 };
 
 ParamsPtr parseWhere(const wire::Op& op, const ParseContext&) {
@@ -85,7 +84,7 @@ uint32_t contentWhere(const Node& node) {
     return node.paramsAs<WhereParams>().exact ? 1u : 0u;
 }
 
-// The elements as integers that are ordered as the values are.
+// The elements as integers in the same order.
 std::vector<int32_t> keysOf(const ShapeContext& context, int i) {
     const Tensor& input = context.in(i);
     if (elementBytes(input.type) != 4)

@@ -1,5 +1,5 @@
-// SliceTf, StridedSlice (read and write form) and Crop: boxes of the input. The index arithmetic of
-// StridedSlice is in strided_slice.cpp.
+// SliceTf, StridedSlice (read and write form) and Crop: boxes of the input. The index arithmetic of StridedSlice is in
+// strided_slice.cpp.
 #include <array>
 
 #include "mnn_generated.h"
@@ -31,7 +31,7 @@ void emitBox(const OpContext& context, std::span<const int64_t> begin) {
     context.geometry.raster(context.outputs[0], {context.inputs[0]}, builder.take(), context.node.name);
 }
 
-// The values of input 1 or 2, one per axis. Read again in runs: without memory from the heap.
+// The values of input 1 or 2, one per axis. Runs read them again, so this does not allocate.
 std::array<int64_t, kMaxRank> perAxis(const ShapeContext& context, int input, const char* what) {
     const int rank = context.in(0).shape.rank();
     if (context.in(input).elements() != rank)
@@ -128,7 +128,7 @@ void geometryRead(const OpContext& context, const StridedSlicePlan& plan) {
     context.geometry.raster(context.outputs[0], {context.inputs[0]}, builder.take(), context.node.name);
 }
 
-// All of the data, then the value over the selected box: later regions win.
+// Copies all of the data, then writes the value over the selected box: later regions win.
 void geometryWrite(const OpContext& context, const StridedSlicePlan& plan) {
     const Strides dst = rowMajorStrides(context.in(0).shape);
     const Shape& value = context.in(4).shape;

@@ -16,7 +16,7 @@ ParamsPtr parseSoftmax(const wire::Op& op, const ParseContext& context) {
 }
 
 void shapeSoftmax(const ShapeContext& context) {
-    // A scalar is a row of one.
+    // A scalar counts as a row of one element.
     if (context.in(0).shape.rank() > 0)
         normalizeAxis(context.node.paramsAs<SoftmaxParams>().axis, context.in(0).shape.rank(), context.name());
     context.set(0, context.in(0).shape);

@@ -1,5 +1,5 @@
 // Const, TrainableParam, Input, Identity, Dropout. Copy exists only between backends of the reference; a file that
-// holds one is refused, as there.
+// contains one is refused, as in the reference.
 #include "ops/source.h"
 
 #include <algorithm>
@@ -90,7 +90,7 @@ ParamsPtr parseInput(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
-// What an input is before the caller sets a shape: an unknown batch is 1, other unknown extents are an error.
+// The shape of an input before the caller sets one: an unknown batch is 1, other unknown extents are an error.
 void shapeInput(const ShapeContext& context) {
     const auto* params = &context.node.paramsAs<InputParams>();
     Shape shape = params->shape;
@@ -108,8 +108,8 @@ void geometryIdentity(const OpContext& context) {
             context.geometry.copyLinear(context.outputs[i], context.inputs[i], context.node.name);
 }
 
-// At inference the data passes through, and the mask, if it is asked for, keeps everything; ratio and mode, where they
-// are inputs, do not matter.
+// At inference the data passes through, and the mask, if there is such an output, keeps everything; ratio and mode have
+// no effect, even if they are inputs.
 void shapeDropout(const ShapeContext& context) {
     context.set(0, context.in(0).shape);
     if (context.outputs.size() > 1) context.set(1, context.in(0).shape, DataType::Int32, context.in(0).format);

@@ -12,19 +12,19 @@ namespace mnnc {
 
 class Model;
 
-// Const and TrainableParam. Refers to the model it was parsed from and must not outlive that.
+// Const and TrainableParam. Refers to the model it was parsed from and must not outlive it.
 struct ConstParams : ParamsOf<ConstParams>, StoredContent {
     Shape shape;
     DataType type = DataType::Float32;
     Format format = Format::NCHW;
     const void* data = nullptr;  // row-major, aligned to the element; null when empty or left in the file
-    ConstData owner;             // what was read while parsing
+    ConstData owner;             // owns bytes that were read while parsing
 
     bool leftInFile() const noexcept { return owner.left; }
     std::shared_ptr<const void> load() const override;
     FloatSource floats() const override;
 
-    bool written = false;  // by a session: the file has other values
+    bool written = false;  // a session wrote the values, which differ from the file's
 
     const Model* model = nullptr;
     const wire::Op* op = nullptr;
@@ -36,7 +36,7 @@ struct ConstParams : ParamsOf<ConstParams>, StoredContent {
 };
 
 struct InputParams : ParamsOf<InputParams> {
-    Shape shape;  // as the file says: unknown extents are -1
+    Shape shape;  // as in the file: unknown extents are -1
     DataType type = DataType::Float32;
     Format format = Format::NC4HW4;
 };

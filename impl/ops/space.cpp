@@ -1,5 +1,4 @@
-// DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchToSpaceND: one strided box each, or one per block
-// position.
+// DepthToSpace, SpaceToDepth, SpaceToBatchND, BatchToSpaceND: one strided box each, or one per block position.
 #include <algorithm>
 
 #include "base/checked.h"
@@ -161,8 +160,8 @@ void shapeBatch(const ShapeContext& context) {
     context.set(0, shape);
 }
 
-// Small side: the blocked tensor [blocks*N, ...]; large side: the image [N, ...]. For block position (i, j)
-// blocked element y is image element y*block + i - before, as far as that exists.
+// Small side: the blocked tensor [blocks*N, ...]; large side: the image [N, ...]. For block position (i, j), blocked
+// element y is image element y*block + i - before, as far as that exists.
 void geometryBatch(const OpContext& context) {
     const BatchPlan plan = batchPlan(context);
     const bool toBatch = context.node.type == OpType::SpaceToBatchND;

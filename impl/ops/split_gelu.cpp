@@ -1,5 +1,5 @@
-// SplitGeLU, the gated unit of feed-forward layers (Shazeer, "GLU Variants Improve Transformer", arXiv 2002.05202):
-// the first half of the last axis times gelu of the second half. A second input is added to the whole first.
+// SplitGeLU, the gated unit of feed-forward layers (Shazeer, "GLU Variants Improve Transformer", arXiv 2002.05202): the
+// first half of the last axis times gelu of the second half. A second input is added to the whole input first.
 #include "ops/binary.h"
 #include "ops/families.h"
 #include "ops/op_helpers.h"
@@ -45,7 +45,7 @@ void emitBinary(const OpContext& context, int code, Tensor* a, Tensor* b, Tensor
     emit(context, OpType::BinaryOp, std::move(params), {a, b}, output);
 }
 
-// The halves of the last axis as tensors of their own.
+// One half of the last axis as a separate tensor.
 Tensor* half(const OpContext& context, Tensor* whole, int64_t from) {
     const Tensor& output = context.out(0);
     Tensor* part = context.geometry.temporary(output.shape, output.type, output.format);
@@ -62,7 +62,7 @@ void lowerSplitGelu(const OpContext& context) {
     if (output->empty()) return;
     Tensor* whole = context.inputs[0];
     if (context.inputCount() == 2) {
-        // The values along the last axis, of a shape that every rank broadcasts.
+        // The values along the last axis, with a shape that broadcasts to every rank.
         Tensor* added = context.geometry.temporary(Shape{context.in(1).elements()}, whole->type, whole->format);
         context.geometry.copyLinear(added, context.inputs[1], context.node.name);
         Tensor* sum = context.geometry.temporary(whole->shape, whole->type, whole->format);

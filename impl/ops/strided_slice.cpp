@@ -1,5 +1,5 @@
 // The index arithmetic of StridedSlice. ONNX (https://onnx.ai/onnx/operators/onnx__Slice.html) and TensorFlow
-// (https://www.tensorflow.org/api_docs/python/tf/strided_slice) select what the basic slices of NumPy do.
+// (https://www.tensorflow.org/api_docs/python/tf/strided_slice) select the same elements as the basic slices of NumPy.
 #include "ops/strided_slice.h"
 
 #include <algorithm>
@@ -20,10 +20,10 @@ struct Item {
 
 constexpr Item kFullItem{0, 0, 1, true, true, false, false};
 
-constexpr size_t kMaxBegins = 32;  // what a mask has bits for
+constexpr size_t kMaxBegins = 32;  // the number of bits in a mask
 
 struct Items {
-    std::array<Item, kMaxBegins + kMaxRank> item;  // an ellipsis stands for up to all axes
+    std::array<Item, kMaxBegins + kMaxRank> item;  // an ellipsis represents up to all axes
     size_t count = 0;
     void push(const Item& one) { item[count++] = one; }
 };
@@ -63,7 +63,7 @@ Items maskedItems(const char* name, const StridedSliceParams& params, const Shap
              kMaxBegins);
     Items items;
     const auto bitOf = [](uint32_t mask, size_t k) { return (mask >> k & 1u) != 0; };
-    int64_t taken = 0;  // axes of the input that items other than the ellipsis stand for
+    int64_t taken = 0;  // axes of the input for items other than the ellipsis
     for (size_t k = 0; k < indices.begins.size(); ++k) taken += !bitOf(params.ellipsisMask | params.newAxisMask, k);
     int ellipses = 0;
     for (size_t k = 0; k < indices.begins.size(); ++k) {
@@ -90,7 +90,7 @@ StridedSlicePlan::Axis planAxis(const char* name, const Item& item, int64_t leng
                  at, asLong(length));
         return {begin, 1, 1};
     }
-    // Backwards the range ends in front of element 0, at -1.
+    // A backward range ends before element 0, at -1.
     const int64_t low = step > 0 ? 0 : -1, high = step > 0 ? length : length - 1;
     const int64_t first = step > 0 ? low : high, last = step > 0 ? high : low;
     const int64_t begin = item.fromStart ? first : std::clamp(fromStart(item.begin), low, high);

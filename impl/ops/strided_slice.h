@@ -1,4 +1,4 @@
-// What a StridedSlice selects, worked out from its index inputs: the same plan gives the shape and what is copied.
+// The selection of a StridedSlice, computed from its index inputs: the shape rule and the copy use the same plan.
 #pragma once
 #include <array>
 #include <optional>
@@ -12,7 +12,7 @@ namespace mnnc {
 struct StridedSliceParams : ParamsOf<StridedSliceParams> {
     uint32_t beginMask = 0, endMask = 0, ellipsisMask = 0, newAxisMask = 0, shrinkAxisMask = 0;
     bool onnx = false;  // fromType 1: starts, ends, axes, steps
-    // Of this many inputs; the first is the data, the last of five the value to write, where it writes.
+    // Whether the operator writes: the first input is the data, the last of five is the value to write.
     bool writes(size_t inputs) const { return !onnx && inputs == 5; }
 };
 
@@ -22,7 +22,7 @@ struct StridedSliceIndices {
     std::optional<std::span<const int32_t>> axes, steps;
 };
 
-// Of an op with so many inputs, where list(i) gives the numbers of input i.
+// Reads the index inputs of an operator with this many inputs; list(i) returns the numbers of input i.
 template <typename List>
 StridedSliceIndices stridedSliceIndices(const StridedSliceParams& params, size_t inputs, List&& list) {
     const size_t end = params.writes(inputs) ? 4 : inputs, steps = params.onnx ? 4 : 3;
@@ -34,17 +34,17 @@ StridedSliceIndices stridedSliceIndices(const StridedSliceParams& params, size_t
 
 struct StridedSlicePlan {
     struct Axis {           // one per input axis, in order
-        int64_t begin = 0;  // first element taken; may lie outside where none is
+        int64_t begin = 0;  // first element taken; may lie outside if there is none
         int64_t step = 1;
         int64_t size = 0;  // extent of the output axis
     };
     std::array<Axis, kMaxRank> axis;
     int rank = 0;  // of the input
-    Shape shape;   // of the output: without the axes that shrink, with new axes of extent 1
+    Shape shape;   // of the output: without the removed axes, with new axes of extent 1
     std::span<const Axis> axes() const { return {axis.data(), static_cast<size_t>(rank)}; }
 };
 
-// Takes no memory from the heap. `name` is the op's, for error sentences.
+// Does not allocate. `name` is the operator's, for error sentences.
 StridedSlicePlan planStridedSlice(const char* name, const StridedSliceParams& params, const Shape& in,
                                   const StridedSliceIndices& indices);
 StridedSlicePlan planStridedSlice(const ShapeContext& context);

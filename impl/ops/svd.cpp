@@ -22,7 +22,7 @@ void shapeSvd(const ShapeContext& context) {
     context.set(2, vt);
 }
 
-// Ten sweeps over all pairs of columns are many.
+// An upper estimate: ten sweeps over all pairs of columns.
 double svdFlops(const ShapeContext& context) {
     const auto rows = static_cast<double>(context.in(0).shape[0]);
     const auto columns = static_cast<double>(context.in(0).shape[1]);

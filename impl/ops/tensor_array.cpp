@@ -1,5 +1,5 @@
 // The TensorArray operators of TensorFlow, which are the sequence operators of ONNX, too. A sequence is a tensor of
-// rank 1 with the elements one after another, and their shapes travel with it (tensor/tensor_list.h); the last input
+// rank 1 with the elements one after another; the tensor carries their shapes (tensor/tensor_list.h). The last input
 // ("flow") is the sequence, the first one ("handle") only orders operators in TensorFlow. All of them move data.
 #include <algorithm>
 

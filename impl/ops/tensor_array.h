@@ -1,4 +1,4 @@
-// Sequences: the parameters of the TensorArray operators, and what writing an element makes of a sequence.
+// Sequences: the parameters of the TensorArray operators, and the effect of writing an element.
 #pragma once
 #include <optional>
 
@@ -9,13 +9,14 @@ namespace mnnc {
 
 struct TensorArrayParams : ParamsOf<TensorArrayParams> {
     bool dynamic = false;
-    std::optional<Shape> element;  // absent where the file does not know all of its extents
+    std::optional<Shape> element;  // absent where the file lacks some of its extents
     DataType type = DataType::Float32;
     int64_t axis = 0;
     bool keepDims = true, newAxis = false;
 };
 
-// The sequence with an element of this shape at `index`. The first element of a sequence gives all others their shape.
+// The sequence after writing an element of this shape at `index`. The first element of a sequence determines the shape
+// of all others.
 TensorList writtenList(const TensorList& list, int64_t index, const Shape& element);
 
 }  // namespace mnnc

@@ -1,4 +1,4 @@
-// What the rules of the TensorArray operators share.
+// Shared by the rules of the TensorArray operators.
 #include "ops/tensor_array_parts.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ TensorList writtenList(const TensorList& list, int64_t index, const Shape& eleme
     const int64_t size = list.size();
     if (!list.anyKnown()) return {std::max(size, index + 1), true, element};
     TensorList result = list.part(0, index);
-    result.append({index - size, false, {}});  // none unless the sequence grows by more than this one
+    result.append({index - size, false, {}});  // empty unless the sequence grows by more than this element
     result.append({1, true, element});
     result.appendAll(list.part(index + 1, size));
     return result;
@@ -26,7 +26,7 @@ ParamsPtr parseTensorArray(const wire::Op& op, const ParseContext& context) {
         fail(Status::BadParameter, "op '%s' carries no TensorArray table", name);
     }
     params->dynamic = table->dynamic_size();
-    if (context.node.type == OpType::TensorArray)  // the others take what is in the sequence
+    if (context.node.type == OpType::TensorArray)  // the others have the type of the sequence
         params->type = dataTypeFromWire(static_cast<int32_t>(table->T()), name);
     params->axis = table->axis();
     params->keepDims = table->keepdims();

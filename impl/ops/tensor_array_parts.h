@@ -1,4 +1,4 @@
-// What the rules of the TensorArray operators share: their inputs, indices and elements.
+// Shared by the rules of the TensorArray operators: their inputs, indices and elements.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -11,17 +11,18 @@ namespace mnnc {
 ParamsPtr parseTensorArray(const wire::Op& op, const ParseContext& context);
 
 const TensorArrayParams& tensorArrayParams(const ShapeContext& context);
-// The number of the flow among the inputs. listOf() gives its shapes and refuses a flow that is no sequence.
+// The index of the flow among the inputs. listOf() returns its shapes and refuses a flow that is no sequence.
 int flowInput(const ShapeContext& context);
 const TensorList& listOf(const ShapeContext& context);
 
-// Makes the output a sequence with elements of `value` and those of the flow, if it has any.
+// Makes the output a sequence with the shapes of `list` and elements of the type of `value`. Throws when the flow has
+// elements of another type or order of axes.
 void setSequence(const ShapeContext& context, TensorList list, const Tensor& value);
 
-// An index of an element, counted from the end where it is negative. The place behind the last element counts with
-// `behind`.
+// The index of an element, counted from the end where it is negative. `behind`: also accept the place after the last
+// element.
 int64_t elementIndex(const ShapeContext& context, int64_t index, int64_t size, bool behind);
-// An index that is written: one behind the end makes a dynamic sequence longer.
+// The index of an element to write: one after the end extends a dynamic sequence.
 int64_t writeIndex(const ShapeContext& context, const TensorList& list, int64_t index);
 // Refuses an element that has no shape yet.
 const TensorList::Run& knownElement(const ShapeContext& context, const TensorList& list, int64_t index);
@@ -38,7 +39,7 @@ class Parts {
         region.size[2] = count;
         at_ += count;
         if (count == 0) return;
-        if (!regions_.empty()) {  // what goes on where the last part ended is one with it
+        if (!regions_.empty()) {  // a part that continues where the last one ended is merged with it
             Region& last = regions_.back();
             if (last.input == region.input && last.src.offset + last.size[2] == from &&
                 last.dst.offset + last.size[2] == region.dst.offset) {
@@ -48,7 +49,7 @@ class Parts {
         }
         regions_.push_back(region);
     }
-    void skip(int64_t count) { at_ += count; }  // stays zero
+    void skip(int64_t count) { at_ += count; }  // the skipped elements stay zero
     void emit() {
         context_.geometry.raster(context_.outputs[0], std::move(inputs_), std::move(regions_), context_.node.name);
     }

@@ -1,5 +1,5 @@
-// TensorArrayGather, TensorArrayScatter, TensorArraySplit and TensorArrayConcat: many elements of a sequence at once,
-// to and from one tensor.
+// TensorArrayGather, TensorArrayScatter, TensorArraySplit and TensorArrayConcat: copy many elements between a sequence
+// and one tensor.
 #include <algorithm>
 
 #include "ops/families.h"
@@ -10,7 +10,8 @@ namespace mnnc {
 
 namespace {
 
-constexpr int64_t kMaxSearches = 100000000;  // of an element among the runs of a sequence, in one operator
+constexpr int64_t kMaxSearches = 100000000;  // limit on searches for an element among the runs of a sequence in one
+                                             // operator
 
 void limitSearches(const ShapeContext& context, size_t elements, const TensorList& list) {
     if (static_cast<int64_t>(elements) > kMaxSearches / std::max<int64_t>(1, static_cast<int64_t>(list.runs().size())))
@@ -48,8 +49,7 @@ void geometryGather(const OpContext& context) {
     parts.emit();
 }
 
-// Pairs of an element and the row of the value that it gets, in the order of the elements. The last of several rows
-// wins.
+// Pairs of an element and the row with its value, in the order of the elements. The last of several rows wins.
 std::vector<std::pair<int64_t, int64_t>> scatteredRows(const ShapeContext& context) {
     const TensorList& list = listOf(context);
     std::vector<std::pair<int64_t, int64_t>> rows;
@@ -109,7 +109,7 @@ void geometryScatter(const OpContext& context) {
     parts.emit();
 }
 
-// The pieces that Split makes of the value: how many of which length along the axis.
+// The pieces into which Split cuts the value: how many pieces of which length along the axis.
 struct Pieces {
     int axis = 0;
     bool dropsAxis = false;
@@ -127,7 +127,7 @@ Pieces piecesOf(const ShapeContext& context) {
         const int64_t length = lengths[0];
         if (length < 1 && extent > 0)
             fail(Status::InputDataError, "op '%s': pieces of length %lld", context.name(), asLong(length));
-        // Of the ways to give lengths only pieces of 1 drop the axis (ONNX: SplitToSequence without lengths).
+        // Among the forms of lengths, only pieces of 1 drop the axis (ONNX: SplitToSequence without lengths).
         pieces.dropsAxis = !params.keepDims && length == 1;
         if (extent == 0) return pieces;
         pieces.runs.emplace_back(extent / length, length);
@@ -159,7 +159,7 @@ void shapeSplit(const ShapeContext& context) {
         if (pieces.dropsAxis) element.erase(pieces.axis);
         list.append({count, true, element});
     }
-    // The elements that the sequence had are replaced: its type does not count.
+    // The former elements of the sequence are replaced, so their type has no effect.
     list.dynamic = listOf(context).dynamic;
     const int64_t total = list.total();
     context.set(0, Shape{total}, value.type, value.format);
@@ -182,7 +182,7 @@ void geometrySplit(const OpContext& context) {
     context.geometry.raster(context.outputs[0], {context.inputs[1]}, builder.take(), context.node.name);
 }
 
-// The place of the axis along which elements are joined: one of theirs, or a new one.
+// The position of the axis along which elements are joined: one of theirs, or a new one.
 int joinedAxis(const ShapeContext& context, const Shape& element) {
     const auto& params = tensorArrayParams(context);
     return normalizeAxis(params.axis, element.rank() + (params.newAxis ? 1 : 0), context.name());

@@ -1,4 +1,4 @@
-// Windows over unsigned 8-bit codes that older TFLite files become: TfQuantizedConv2D, QuantizedDepthwiseConv2D,
+// Windows over unsigned 8-bit codes in older TFLite files: TfQuantizedConv2D, QuantizedDepthwiseConv2D,
 // QuantizedAvgPool, QuantizedMaxPool. Their arithmetic is that of TFLite's reference kernels.
 #include "ops/channel_first.h"
 #include "ops/families.h"

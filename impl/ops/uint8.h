@@ -1,4 +1,4 @@
-// Parameters of the operators over TFLite's unsigned codes, real = (code - zero) * scale, ready for use.
+// Prepared parameters of the operators over TFLite's unsigned codes, real = (code - zero) * scale.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -50,7 +50,7 @@ struct CodeSoftmaxParams : ParamsOf<CodeSoftmaxParams> {
     std::array<float, 256> powers{};
 };
 
-// Codes are shifted to the left by this many bits before they are added.
+// Codes are shifted to the left by this many bits before the addition.
 constexpr int kCodeAddBits = 20;
 
 }  // namespace mnnc

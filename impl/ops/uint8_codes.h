@@ -1,4 +1,4 @@
-// What the operators over unsigned 8-bit codes read from their tables.
+// Reads the tables of operators over unsigned 8-bit codes.
 #pragma once
 #include "mnn_generated.h"
 #include "ops/op_def.h"
@@ -14,7 +14,7 @@ struct Codes {
 // `what`: the name of the table, for messages.
 Codes codesOf(const wire::QuantizedParam* table, const char* what, const char* name);
 FixedFactor factorOf(double factor, const char* name);
-// The codes that a fused activation leaves (CalculateActivationRangeQuantized of TFLite).
+// The range of codes after a fused activation (CalculateActivationRangeQuantized of TFLite).
 CodeRange rangeOf(wire::FusedActivation activation, const Codes& out, const char* name);
 // Refuses inputs that are no codes.
 void requireCodes(const ShapeContext& context);

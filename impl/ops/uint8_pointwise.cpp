@@ -1,5 +1,5 @@
-// Operators over unsigned 8-bit codes that older TFLite files become and that have no windows: QuantizedAdd,
-// QuantizedLogistic, QuantizedSoftmax. Their arithmetic is that of TFLite's reference kernels.
+// Operators without windows over unsigned 8-bit codes in older TFLite files: QuantizedAdd, QuantizedLogistic,
+// QuantizedSoftmax. Their arithmetic is that of TFLite's reference kernels.
 #include <cmath>
 
 #include "ops/families.h"
@@ -110,7 +110,7 @@ ParamsPtr parseLogistic(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     const auto* table = op.main_as_QuantizedLogistic();
     if (!table) fail(Status::BadParameter, "op '%s' carries no QuantizedLogistic table", name);
-    // A float operator where the file has float tensors between its codes; then the table is not read.
+    // The operator computes in floats where the file has float tensors between its codes; the table is not read then.
     const auto* in = table->inputQuantizedParam();
     auto p = std::make_shared<CodeTableParams>();
     if (!in || in->zeroPoint() < 0) return p;

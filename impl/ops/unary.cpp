@@ -1,4 +1,4 @@
-// UnaryOp and the operator types that are one of its codes.
+// UnaryOp and the operator types that equal one of its codes.
 #include "ops/unary.h"
 #include "model/wire_access.h"
 #include "ops/families.h"
@@ -13,9 +13,9 @@ ParamsPtr parseUnary(const wire::Op& op, const ParseContext& context) {
     const int code = static_cast<int>(table->opType());
     if (code < 0 || code > 34) fail(Status::BadParameter, "op '%s': unary code %d is unknown (0..34)", name, code);
     auto params = std::make_shared<UnaryParams>();
-    // Converters write GELU (32, by name the tanh form) for what a net computes with erf, and for ONNX Gelu of either
-    // `approximate`: the file does not say which, so the definition by erf, ONNX's default, holds. It is within 5e-4
-    // of the other. A tanh form made of single operators stays that in the file.
+    // Converters write GELU (32, named like the tanh form) both for erf forms of a net and for ONNX Gelu with either
+    // `approximate`. The file lacks the distinction, so the definition by erf, ONNX's default, applies; it differs from
+    // the other by less than 5e-4. A tanh form of single operators stays as it is in the file.
     params->code = code == kUnaryGelu ? static_cast<int>(kUnaryGeluStandard) : code;
     return params;
 }

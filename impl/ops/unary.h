@@ -4,7 +4,7 @@
 
 namespace mnnc {
 
-// Numbers of UnaryOp.opType that other code than the operator's own asks for.
+// Numbers of UnaryOp.opType that code outside of the operator uses.
 enum UnaryCode : int {
     kUnarySquare = 4,
     kUnarySqrt = 5,
