@@ -20,8 +20,8 @@ struct CoreSpeed {
 std::vector<CoreSpeed> machineCores(const std::string& folder = "/sys/devices/system/cpu");
 
 // Selects, among the cores `wanted` (empty: all), those for threads of this power: the fastest or slowest kinds of
-// cores that together are at least `threads`. Empty: threads need not be bound, because all cores are alike or there is
-// no wish.
+// cores that together are at least `threads`. Returns `wanted` itself where the power is Normal or no core would be
+// left out. Empty: threads need not be bound.
 std::vector<int> coresOf(const std::vector<CoreSpeed>& machine, const std::vector<int>& wanted, Power power,
                          int threads);
 

@@ -1,4 +1,5 @@
-// Arguments of public functions: pointers, buffers, and structs that begin with their size. Both libraries use it.
+// Checks arguments of public functions: pointers, buffers, and structs that begin with their size. Both libraries use
+// it.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -14,7 +15,7 @@ T& required(T* pointer, const char* name) {
     return *pointer;
 }
 
-// Fills a caller's buffer by the rules that mnn_c.h states under Buffers. `needed` is its out-pointer.
+// Fills a caller's buffer by the rules under Buffers in mnn_c.h. `needed` is its out-pointer.
 template <typename T>
 void fillBuffer(T* buffer, size_t capacity, size_t* needed, const T* source, size_t count, const char* what) {
     if (capacity > 0) required(buffer, "buffer");
@@ -26,10 +27,10 @@ void fillBuffer(T* buffer, size_t capacity, size_t* needed, const T* source, siz
     if (count > 0) std::memcpy(buffer, source, count * sizeof(T));
 }
 
-// No struct of this interface grows beyond this.
+// No struct of this interface grows beyond this size.
 constexpr size_t kMaxStructSize = 4096;
 
-// A caller's struct: its first field says how much of it the caller knows. `smallest`: the size of its first version.
+// A caller's struct: its first field is the size that the caller knows. `smallest`: the size of its first version.
 inline void checkStructSize(size_t given, size_t smallest, const char* name) {
     if (given < smallest)
         fail(Status::VersionMismatch,
@@ -42,8 +43,8 @@ inline void checkStructSize(size_t given, size_t smallest, const char* name) {
              given, kMaxStructSize);
 }
 
-// Reads a struct that the caller filled. What a newer caller wrote behind the known fields would be lost without a
-// word, so it has to be zero.
+// Reads a struct that the caller filled. Fields beyond the known ones, which a newer caller wrote, would be ignored
+// silently, so they have to be zero.
 template <typename T>
 T readStruct(const T& given, size_t smallest, const char* name) {
     checkStructSize(given.struct_size, smallest, name);
@@ -67,7 +68,7 @@ void initStruct(T* out, size_t size, size_t smallest, const char* name) {
     out->struct_size = size;
 }
 
-// Copies the fields the caller knows; its struct_size stays as it is.
+// Copies the fields that the caller knows; its struct_size is not changed.
 template <typename T>
 void writeStruct(T* out, T value) {
     const size_t size = out->struct_size;

@@ -1,4 +1,4 @@
-// Asks a backend of the host for the nodes that it computes.
+// Asks a backend of the host which nodes it computes.
 #include "c_api/backend_node.h"
 
 #include "base/error.h"

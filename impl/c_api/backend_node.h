@@ -1,4 +1,4 @@
-// A host's backend behind the callbacks of mnn_backend_t.
+// A host's backend with the callbacks of mnn_backend_t.
 #pragma once
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@ namespace mnnc {
 
 class CallbackBackend final : public HostBackend {
   public:
-    // Takes the finalizer over when armFinalizer() is called, no earlier.
+    // Becomes responsible for the finalizer only when armFinalizer() is called.
     explicit CallbackBackend(const mnn_backend_t& given);
     ~CallbackBackend() override {
         if (finalizer_) finalizer_(callbacks_.user);

@@ -1,4 +1,4 @@
-// mnn_runtime_add_backend() and what belongs to it.
+// mnn_runtime_add_backend() and its helpers.
 #include <cstring>
 
 #include "backend/registry.h"
@@ -9,7 +9,7 @@ using namespace mnnc;
 
 namespace {
 
-// The size of the struct's first version, which stays when it grows.
+// The size of the struct's first version; it stays when the struct grows.
 constexpr size_t kBackendSize = sizeof(mnn_backend_t);
 
 mnn_backend_t readBackend(const mnn_backend_t& given) {

@@ -1,4 +1,4 @@
-// What the functions that bind tensors ask of them.
+// Conditions that the binding functions put on tensors.
 #pragma once
 #include "c_api/guard.h"
 

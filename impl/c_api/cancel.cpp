@@ -1,4 +1,4 @@
-// mnn_cancel_*: tokens that end calls. A token is its slot in the table of handles, nothing else, so that triggering
+// mnn_cancel_*: tokens that end calls. A token consists only of its slot in the table of handles, so that triggering
 // one is safe in a signal handler.
 #include "c_api/guard.h"
 
@@ -11,7 +11,7 @@ mnn_status mnn_cancel_create(mnn_cancel_t** out) {
     });
 }
 
-// No guard(): it would set a sentence, which is the thread's.
+// Without guard(), which would set the thread's error sentence.
 mnn_status mnn_cancel_trigger(mnn_cancel_t* cancel) {
     if (!cancel) return MNN_ERROR_NULL_ARGUMENT;
     const uint64_t handle = valueOf(cancel);

@@ -12,7 +12,7 @@ bool isConstant(const Node& node) {
     return (node.type == OpType::Const || node.type == OpType::TrainableParam) && node.params;
 }
 
-// Where the last constant of that name is. Throws why there is none.
+// The index of the last constant with that name. Throws the reason when there is none.
 size_t findConstant(const SessionObject& session, const char* name) {
     for (size_t i = session.constants.size(); i-- > 0;)
         if (session.constants[i].name == name) return i;

@@ -4,7 +4,7 @@
 
 namespace mnnc {
 
-// What the Const and TrainableParam operators of the main graph make, in the order of the file.
+// The outputs of the Const and TrainableParam operators of the main graph, in file order.
 std::vector<SessionTensor> namedConstants(const Session& session);
 
 }  // namespace mnnc

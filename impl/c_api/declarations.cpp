@@ -1,14 +1,14 @@
-// mnn_interpreter_input_info() and mnn_interpreter_output_info(): what a model declares, before any session.
+// mnn_interpreter_input_info() and mnn_interpreter_output_info(): the model's declarations, before any session.
 #include "c_api/guard.h"
 
 using namespace mnnc;
 
 namespace {
 
-// The size of the struct's first version, which stays when it grows.
+// The size of the struct's first version; it stays when the struct grows.
 constexpr size_t kDeclarationSize = sizeof(mnn_declaration_t);
 
-// What is said of each tensor, whether its shape is known or not.
+// The fields that every tensor has, whether its shape is known or not.
 mnn_declaration_t declarationOf(const InterpreterObject& net, int32_t id, const std::optional<Declaration>& known) {
     mnn_declaration_t result{};
     result.name = net.impl->model().mainGraph().tensorNames[static_cast<size_t>(id)].c_str();

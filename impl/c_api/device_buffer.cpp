@@ -5,7 +5,7 @@ using namespace mnnc;
 
 namespace {
 
-// The size of the struct's first version, which stays when it grows.
+// The size of the struct's first version; it stays when the struct grows.
 constexpr size_t kBufferSize = sizeof(mnn_device_buffer_t);
 
 SharedBuffer::Kind readKind(int32_t kind) {

@@ -1,4 +1,4 @@
-// mnn_device_*: what the backends run on.
+// mnn_device_*: the devices of the backends.
 #include "backend/registry.h"
 #include "c_api/guard.h"
 

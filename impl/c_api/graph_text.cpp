@@ -9,7 +9,7 @@ namespace mnnc {
 
 namespace {
 
-// What `text` makes of each element, separated by commas.
+// Joins the results of `text` for all elements with commas.
 template <typename List, typename Text>
 std::string listed(const List& list, const Text& text) {
     std::string result = "[";

@@ -9,7 +9,7 @@ namespace mnnc {
 // The name of an operator's type; "Unknown(123)" for a number that this library does not know.
 std::string typeText(OpType type);
 std::string modelGraphText(const Net& net);
-// Graphs, operators and tensors have the numbers of the report of the model.
+// Numbers of graphs, operators and tensors are those in the report of the model.
 std::string planGraphText(const Session& session);
 
 }  // namespace mnnc

@@ -1,5 +1,5 @@
-// The boundary: every public function runs its body through guard(), which turns exceptions into a code and keeps
-// the sentence for mnn_last_error().
+// The boundary: every public function runs its body through guard(), which turns exceptions into a status and keeps the
+// sentence for mnn_last_error().
 #pragma once
 #include <cstddef>
 #include <cstring>
@@ -10,9 +10,9 @@
 
 namespace mnnc {
 
-constexpr size_t kErrorBytes = 1024;  // of a sentence, its terminating zero included
+constexpr size_t kErrorBytes = 1024;  // of a sentence, including its terminating zero
 
-// Keeps the sentence for this thread; cut at a UTF-8 boundary when it is too long.
+// Keeps the sentence for this thread; cuts it at a UTF-8 boundary when it is too long.
 void setLastError(const char* message) noexcept;
 
 template <typename Body>
@@ -20,7 +20,7 @@ mnn_status guard(Body&& body) noexcept {
     return static_cast<mnn_status>(statusOf(setLastError, body));
 }
 
-// The same for the extents of a shape. `rank` is its out-pointer.
+// Fills a buffer with the extents of a shape. `rank` is its out-pointer.
 inline void fillShape(int32_t* dims, size_t capacity, size_t* rank, const Shape& shape, const char* what) {
     int32_t extents[kMaxRank];
     for (int i = 0; i < shape.rank(); ++i) extents[i] = static_cast<int32_t>(shape[i]);
@@ -31,10 +31,10 @@ inline void checkIndex(size_t index, size_t count, const char* what) {
     if (index >= count) fail(Status::BadIndex, "%s %zu is asked for, there are %zu", what, index, count);
 }
 
-// Copies a text, cut at a UTF-8 boundary where it does not fit, always zero-terminated. `size` is above 0.
+// Copies a text; cuts it at a UTF-8 boundary where it does not fit, and always terminates it. `size` is above 0.
 void copyText(char* to, size_t size, const char* text) noexcept;
 
-// Whether a number that a callback of the host returned is MNN_OK or one of MNN_ERROR_*.
+// Whether the result of a host's callback is MNN_OK or one of MNN_ERROR_*.
 bool isStatus(mnn_status status) noexcept;
 
 int32_t publicType(DataType type) noexcept;

@@ -7,17 +7,17 @@ namespace mnnc {
 
 namespace {
 
-// The word: generation 32 bits, alone 1, readers 15, pins 16.
+// Layout of the word: generation 32 bits, alone 1, readers 15, pins 16.
 constexpr uint64_t kPin = 1;
 constexpr uint64_t kPins = 0xffff;
 constexpr uint64_t kReader = uint64_t{1} << 16;
 constexpr uint64_t kReaders = uint64_t{0x7fff} << 16;
 constexpr uint64_t kAlone = uint64_t{1} << 31;
 constexpr int kGenerationShift = 32;
-// A slot whose generations are used up is not used again.
+// A slot with this generation is not used again.
 constexpr uint32_t kLastGeneration = 0xfffffffe;
 
-// The handle: a mark 8 bits, generation 32, slot 20, zeros 3. The mark makes the value one that no address has on
+// Layout of a handle: a mark 8 bits, generation 32, slot 20, zeros 3. With the mark the value is no valid address on
 // 64-bit systems, so that tools and garbage collectors never take it for one.
 constexpr uint64_t kMark = uint64_t{0x4d} << 56;
 constexpr int kSlotShift = 3;
@@ -26,11 +26,11 @@ constexpr int kHandleGenerationShift = 23;
 struct Slot {
     std::atomic<uint64_t> word;
     std::atomic<uint64_t> payload;
-    std::atomic<uint64_t> detail;  // kind, flags, index; of a free slot: the next free one
+    std::atomic<uint64_t> detail;  // kind, flags, index; for a free slot, the next free one
 };
 
 Slot slots[handles::kSlots];
-std::atomic<uint32_t> begun;      // slots that were taken at least once
+std::atomic<uint32_t> begun;      // slots that have been taken at least once
 std::atomic<uint64_t> firstFree;  // a count of changes 32 bits, slot + 1: 32 bits (0: none)
 
 uint32_t generationOf(uint64_t word) noexcept {
@@ -95,7 +95,7 @@ HandleEntry entryOf(const Slot& slot) noexcept {
     return entry;
 }
 
-// Adds to a counter of the word while `allowed` of it holds.
+// Adds to a counter of the word while `allowed` accepts the word.
 template <typename Allowed>
 bool change(Slot& slot, uint64_t add, Allowed&& allowed) noexcept {
     uint64_t word = slot.word.load(std::memory_order_relaxed);
@@ -162,7 +162,7 @@ Found peek(uint64_t handle, HandleEntry& entry) noexcept {
     const uint32_t before = generationOf(slot.word.load(std::memory_order_acquire));
     if (before != place.generation) return place.generation > before ? Found::NoHandle : Found::Destroyed;
     entry = entryOf(slot);
-    // The values that were read belong to the handle if the slot was not given to another one meanwhile.
+    // The values belong to the handle only if no other handle has taken the slot meanwhile.
     const bool same = generationOf(slot.word.load(std::memory_order_relaxed)) == place.generation;
     return same ? Found::Yes : Found::Destroyed;
 }
@@ -193,7 +193,7 @@ bool pinCancel(uint64_t handle) noexcept {
 
 void unpin(uint64_t handle) noexcept {
     Slot& slot = slotOf(handle);
-    // Read before the last pin of a destroyed handle goes: then another handle may take the slot.
+    // Read this before the last pin of a destroyed handle goes, because another handle may take the slot then.
     const HandleEntry entry = entryOf(slot);
     const uint64_t before = slot.word.fetch_sub(kPin, std::memory_order_acq_rel);
     const uint32_t generation = generationOf(before);

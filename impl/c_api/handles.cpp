@@ -17,7 +17,7 @@ namespace {
     fail(Status::BadHandle, "argument '%s' is no handle of this library", argument);
 }
 
-// Pins the handle and returns what it stands for.
+// Pins the handle and returns its entry.
 HandleEntry pinned(uint64_t handle, HandleKind kind, const char* argument) {
     if (!handle) fail(Status::NullArgument, "argument '%s' is NULL", argument);
     HandleEntry entry;
@@ -162,7 +162,7 @@ TensorUse::TensorUse(const HandleEntry& entry, Access access, const char* call)
 
 const Operand* TensorUse::observed() const {
     if (!isObserved_) return nullptr;
-    // Shown to one thread alone: its callback is over when the tensor is not there any more.
+    // The tensor was shown to one thread only: its callback has ended when the tensor is not in the list any more.
     if (session_->callbackThread.load(std::memory_order_relaxed) != thisThread() || index_ >= session_->observed.size())
         fail(Status::Busy, "a tensor that a callback of a run is shown is used outside of that callback");
     return session_->observed[index_];

@@ -1,8 +1,9 @@
-// The objects behind the handles of mnn_c.h, and how a public function gets at them. The opaque types are never
+// The objects behind the handles of mnn_c.h, and the access of public functions to them. The opaque types are never
 // defined: a handle is a number of the table (handle_table.h).
 //
-// Three ways to use a session: always (names, counts, memory: beside anything), to read (any number at once, not beside
-// a call that has it alone), alone (runs, resizes, writes, maps). Any other call is Busy and changes nothing.
+// There are three ways to use a session: always (names, counts, memory: beside any other call), to read (any number at
+// once, but not beside a call that has it alone), alone (runs, resizes, writes, maps). Any other call returns Busy and
+// changes nothing.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -44,8 +45,8 @@ struct InterpreterObject {
         std::vector<uint8_t> bytes;
     } cache;
     std::shared_ptr<LogOwner> log;
-    std::shared_ptr<const Interpreter> impl;  // as loaded: names of the model come from here
-    // The constants that sessions gave back, for sessions that are created from now on.
+    std::shared_ptr<const Interpreter> impl;  // as loaded: owns the names of the model
+    // The constants that sessions wrote back, for sessions that are created from now on.
     struct {
         std::mutex mutex;
         std::shared_ptr<const Interpreter> impl;  // null: as loaded
@@ -54,16 +55,16 @@ struct InterpreterObject {
         const std::lock_guard lock(updated.mutex);
         return updated.impl ? updated.impl : impl;
     }
-    // What the model says of its outputs; made when it is first asked for.
+    // The model's declarations of its outputs; made on first use.
     struct {
         std::mutex mutex;
         std::vector<std::optional<Declaration>> outputs;
     } declared;
-    // Set by mnn_interpreter_release_model(). What needs the bytes of the model is refused from then on.
+    // Set by mnn_interpreter_release_model(). From then on, calls that need the bytes of the model are refused.
     struct {
         std::mutex mutex;
         bool done = false;
-        std::optional<uint64_t> parameters;  // counted before the bytes went; nothing: they could not be
+        std::optional<uint64_t> parameters;  // counted before the bytes were released; empty: counting failed
     } released;
     void requireModel(const char* purpose) {
         const std::lock_guard lock(released.mutex);
@@ -72,29 +73,29 @@ struct InterpreterObject {
                  purpose);
     }
     OperatorRegistry operators;
-    // File order over all graphs: graph and node.
+    // Graph and node in file order over all graphs.
     std::deque<std::pair<size_t, size_t>> ops;
     std::deque<std::string> typeNames;
 };
 
-// Sessions keep what is shared; the handle goes without them.
+// Sessions keep what they share; the handle may be destroyed before them.
 struct RuntimeObject {
     SharedRuntimePtr shared;
     BackendRegistry backends = {};
 };
 
-// A tensor of a session as its caller maps it.
+// A tensor of a session while its caller maps it.
 struct Mapping {
     int32_t access = 0;              // MNN_MAP_*; 0: not mapped
-    uint64_t plan = 0;               // of the session when it was mapped: a later plan ends it
+    uint64_t plan = 0;               // of the session when the tensor was mapped: a later plan ends the mapping
     std::vector<uint8_t> copy = {};  // where the storage is not row-major
 };
 
 struct SessionTensor {
     uint64_t handle = 0;
-    std::string name;  // never changes, unlike the engine's tensor
+    std::string name;  // unlike the name of the engine's tensor, it never changes
     Mapping mapping = {};
-    int constant = -1;  // of a constant the id of its tensor
+    int constant = -1;  // for a constant, the id of its tensor
 };
 
 class Submission;
@@ -104,34 +105,34 @@ struct SessionObject {
     SessionObject(const SessionObject&) = delete;
     SessionObject& operator=(const SessionObject&) = delete;
     ~SessionObject();
-    // Of the runtime, or the session's own.
+    // The runtime's queue, or the session's own.
     RunQueue& runQueue();
 
     std::shared_ptr<LogOwner> log;
-    SharedRuntimePtr runtime;  // null: the session has its own
+    SharedRuntimePtr runtime;  // null: the session has its own resources
     std::unique_ptr<Session> impl;
     std::vector<SessionTensor> inputs, outputs;
-    std::vector<SessionTensor> constants;  // all that have names; handles are made when they are asked for
+    std::vector<SessionTensor> constants;  // all that have names; their handles are made on request
     std::string cachePath;                 // the interpreter's when the session was created; "": none
     std::atomic<bool> cacheWritten{false};
-    size_t mapped = 0;  // tensors that are
-    // What the log says of the present plans; empty where it takes no such messages.
+    size_t mapped = 0;  // number of mapped tensors
+    // Operators that the log has reported for the present plans; empty where the log takes no such messages.
     std::set<std::string> loggedOperators;
-    // The names of the functions that are inside, for the sentence of who is refused.
+    // The names of the functions that use the session, for the sentence of a refused call.
     std::atomic<const char*> alone{nullptr}, reader{nullptr};
-    std::atomic<const void*> aloneThread{nullptr};  // of the call that has the session alone
-    // The thread whose callback of a run is running: it may read the session.
+    std::atomic<const void*> aloneThread{nullptr};  // the call that has the session alone
+    // The thread that runs a callback of a run: it may read the session.
     std::atomic<const void*> callbackThread{nullptr};
-    std::vector<const Operand*> observed;  // what that callback is shown, and where it lies
+    std::vector<const Operand*> observed;  // the tensors that this callback is shown
     const Frame* observedFrame = nullptr;
     const std::unique_ptr<Submission> submission;
     std::unique_ptr<RunQueue> ownQueue;  // null before the first submitted run
 };
 
-// Marks this thread, without a thread-local that has a destructor.
+// Identifies this thread, without a thread-local that has a destructor.
 const void* thisThread() noexcept;
 
-// Keeps an interpreter while a call uses it.
+// Keeps an interpreter alive while a call uses it.
 class InterpreterUse {
   public:
     explicit InterpreterUse(const mnn_interpreter_t* handle);
@@ -140,7 +141,7 @@ class InterpreterUse {
     InterpreterUse& operator=(const InterpreterUse&) = delete;
     InterpreterObject* operator->() const { return object_; }
     InterpreterObject& operator*() const { return *object_; }
-    // False: another thread was first.
+    // Returns false when another thread was first.
     bool destroy() const noexcept { return handles::destroy(handle_); }
 
   private:
@@ -148,7 +149,7 @@ class InterpreterUse {
     InterpreterObject* object_ = nullptr;
 };
 
-// Keeps a runtime while a call uses it.
+// Keeps a runtime alive while a call uses it.
 class RuntimeUse {
   public:
     RuntimeUse(const mnn_runtime_t* handle, const char* argument);
@@ -156,7 +157,7 @@ class RuntimeUse {
     RuntimeUse(const RuntimeUse&) = delete;
     RuntimeUse& operator=(const RuntimeUse&) = delete;
     RuntimeObject* operator->() const { return object_; }
-    // False: another thread was first.
+    // Returns false when another thread was first.
     bool destroy() const noexcept { return handles::destroy(handle_); }
 
   private:
@@ -166,10 +167,10 @@ class RuntimeUse {
 
 enum class Access { Always, Read, Alone };
 
-// Keeps a session while a call uses it.
+// Keeps a session alive while a call uses it.
 class SessionUse {
   public:
-    // call: the public function, for the sentence of others. Throws NullArgument, BadHandle, Busy.
+    // call: the public function, for error sentences of other calls. Throws NullArgument, BadHandle, Busy.
     SessionUse(const mnn_session_t* handle, Access access, const char* call);
     SessionUse(uint64_t handle, Access access, const char* call, const char* argument);
     ~SessionUse();
@@ -178,10 +179,10 @@ class SessionUse {
     SessionObject* operator->() const { return object_; }
     SessionObject& operator*() const { return *object_; }
     uint64_t handle() const noexcept { return handle_; }
-    // For a session that this call has alone.
+    // This call must have the session alone.
     void destroy() noexcept;
-    // For a run that goes on when this call has returned: pinAgain() may throw, and leaveAlone() keeps the session
-    // alone. takeBack() ends both.
+    // For a run that continues after this call has returned: pinAgain() may throw, leaveAlone() keeps other calls out.
+    // takeBack() ends both.
     void pinAgain() const;
     void leaveAlone() noexcept;
     static void takeBack(SessionObject& session, uint64_t handle) noexcept;
@@ -194,10 +195,10 @@ class SessionUse {
     const Access access_;
     const char* const call_;
     SessionObject* object_ = nullptr;
-    bool counted_ = false;  // as a reader, or as the one that has it alone
+    bool counted_ = false;  // as a reader, or as the call that has it alone
 };
 
-// A tensor, and its session with it.
+// Keeps a tensor and its session alive while a call uses them.
 class TensorUse {
   public:
     TensorUse(const mnn_tensor_t* handle, Access access, const char* call);
@@ -205,15 +206,15 @@ class TensorUse {
     bool isInput() const noexcept { return isInput_; }
     bool isConstant() const noexcept { return isConstant_; }
     size_t index() const noexcept { return index_; }
-    // The tensor that a callback of a run is given; null for an input or output of the session.
+    // The tensor that a callback of a run is shown; null for an input or output of the session.
     const Operand* observed() const;
     // For an input, an output or a constant of the session.
     SessionTensor& tensor() const;
-    // The engine's tensor. Of an output before a plan it says nothing but the name.
+    // The engine's tensor. For an output before a plan, only its name is valid.
     const Operand& storage() const;
-    // Where its elements lie on the host; null: nowhere there.
+    // Address of the elements on the host; null: they are not there.
     const void* data() const;
-    // MNN_TYPE_* of the elements that the caller sees, which are half where those of the engine's tensor are float.
+    // MNN_TYPE_* of the elements that the caller sees: half tensors are floats in the engine.
     int32_t type() const;
     Mapping& mapping() const { return tensor().mapping; }
 
@@ -224,7 +225,7 @@ class TensorUse {
     const SessionUse session_;
 };
 
-// Keeps a token while a call looks at it; NULL is none.
+// Keeps a token alive while a call uses it; NULL: there is none.
 class CancelUse {
   public:
     explicit CancelUse(const mnn_cancel_t* handle);
@@ -234,7 +235,7 @@ class CancelUse {
     CancelUse(const CancelUse&) = delete;
     CancelUse& operator=(const CancelUse&) = delete;
     Cancellation cancellation() const { return handle_ ? Cancellation(handles::cancelState(handle_)) : Cancellation(); }
-    // For a token that is not NULL. destroy() returns false when another thread was first.
+    // The token must not be NULL. destroy() returns false when another thread was first.
     void reset() const noexcept { Cancellation::reset(handles::cancelState(handle_)); }
     bool destroy() const noexcept { return handles::destroy(handle_); }
 

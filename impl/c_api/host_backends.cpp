@@ -1,4 +1,4 @@
-// Keeps a host's backends, and gives them forward types.
+// Keeps a host's backends, and assigns forward types to them.
 #include "c_api/host_backends.h"
 
 #include <algorithm>

@@ -11,10 +11,10 @@ namespace mnnc {
 
 class BackendRegistry {
   public:
-    // Gives the backend a forward type that no other one of this process has. Throws InvalidValue for a name that is
-    // taken, LimitExceeded.
+    // Assigns the backend a forward type that is unique in this process. Throws InvalidValue for a name that is taken,
+    // LimitExceeded.
     int32_t add(std::shared_ptr<const HostBackend> backend);
-    // Null: this runtime has none of that type.
+    // null: this runtime has no backend of that type
     std::shared_ptr<const HostBackend> find(int32_t forwardType) const;
 
   private:

@@ -1,4 +1,4 @@
-// Calls of a host's callbacks for a node: in which mode they run, and what becomes of their answers.
+// Calls a host's callbacks for a node in the right floating-point mode, and handles their answers.
 #pragma once
 #include <string>
 
@@ -10,7 +10,7 @@
 
 namespace mnnc {
 
-// What mnn_operator_t and mnn_backend_t have in common.
+// The common part of mnn_operator_t and mnn_backend_t.
 struct NodeCallbacks {
     void* user = nullptr;
     mnn_operator_callback prepare = nullptr;  // may be null
@@ -18,7 +18,7 @@ struct NodeCallbacks {
     mnn_operator_release release = nullptr;  // may be null
 };
 
-// A callback's answer. Texts of callbacks end here.
+// A callback's answer. Texts that callbacks wrote are terminated here.
 struct Answer {
     mnn_status status = MNN_OK;
     void* state = nullptr;  // as the callback left it
@@ -29,11 +29,11 @@ struct Answer {
 Answer ask(mnn_operator_callback callback, void* user, const mnn_node_t& node, const TensorViews& inputs,
            const TensorViews& outputs, void* state, std::span<const mnn_host_tensor_t* const> weights = {});
 
-// Throws where the answer is a failure. who: whose callback it is, and of which node.
+// Throws where the answer is a failure. who: names the owner of the callback and the node.
 void requireSuccess(const Answer& answer, const std::string& who, const char* which);
 
-// A node whose callbacks compute it. The callbacks, the node and `who` outlive the computation.
-// weights: for `prepare`, which is called at once.
+// A node that callbacks compute. The callbacks, the node and `who` outlive the computation. weights: for `prepare`,
+// which is called at once.
 class CallbackComputation final : public HostComputation {
   public:
     CallbackComputation(const NodeCallbacks& callbacks, const std::string& who, const mnn_node_t& node,

@@ -8,7 +8,7 @@
 namespace mnnc {
 
 void OperatorRegistry::add(std::shared_ptr<const HostOperator> op) {
-    std::shared_ptr<const Interpreter> outdated;  // goes when nothing is locked
+    std::shared_ptr<const Interpreter> outdated;  // destroyed after the lock is released
     const std::lock_guard lock(mutex_);
     const char* name = op->name().c_str();
     if (hasSessions_ || creating_ > 0)
@@ -27,7 +27,7 @@ bool OperatorRegistry::runs(const Net& net, const NetGraph& graph, const Node& n
 OperatorRegistry::SessionCreation::SessionCreation(OperatorRegistry& registry,
                                                    const std::shared_ptr<const Interpreter>& current)
     : registry_(registry), interpreter_(current) {
-    std::shared_ptr<const Interpreter> outdated;  // goes when nothing is locked
+    std::shared_ptr<const Interpreter> outdated;  // destroyed after the lock is released
     const std::lock_guard lock(registry_.mutex_);
     if (!registry_.operators_.empty()) {
         if (!registry_.bound_ || registry_.boundFrom_ != current) {

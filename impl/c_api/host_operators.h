@@ -1,4 +1,4 @@
-// The operators that a host registered at an interpreter, and what its sessions are made of.
+// The operators that a host registered at an interpreter, and the interpreter that its sessions use.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -10,12 +10,12 @@ namespace mnnc {
 
 class OperatorRegistry {
   public:
-    // Throws BadState once a session was created or while one is, InvalidValue for a name that is taken.
+    // Throws BadState once a session exists or while one is being created, InvalidValue for a name that is taken.
     void add(std::shared_ptr<const HostOperator> op);
     // Whether the host runs a node that the library does not.
     bool runs(const Net& net, const NetGraph& graph, const Node& node) const;
 
-    // The creation of a session: no operator is added meanwhile, nor afterwards when it succeeded.
+    // Guards the creation of a session: no operator can be added meanwhile, nor afterwards if it succeeded.
     class SessionCreation {
       public:
         // current: the interpreter without the operators.
@@ -36,7 +36,8 @@ class OperatorRegistry {
   private:
     mutable std::mutex mutex_;
     HostOperators operators_;
-    // With the operators, and what it was bound from; null before the first session, and without operators.
+    // The interpreter with the operators, and the one that it was made from; null before the first session, and without
+    // operators.
     std::shared_ptr<const Interpreter> bound_, boundFrom_;
     size_t creating_ = 0;
     bool hasSessions_ = false;

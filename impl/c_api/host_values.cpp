@@ -1,4 +1,4 @@
-// Converts elements in chunks: to 64 bits, which hold every value of every type, and from there to the target.
+// Converts elements in chunks: first to 64 bits, which hold every value of every type, then to the target type.
 #include "c_api/host_values.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Bool {
 template <typename T>
 constexpr bool kIsFraction = std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
-// Wide types: double for fractions, int64_t for integers.
+// The wide types: double for fractions, int64_t for integers.
 template <typename T>
 auto widen(T value) {
     if constexpr (std::is_same_v<T, Half>)
@@ -73,7 +73,7 @@ bool fits(Wide value) {
             if (!std::isfinite(value)) return true;
         return std::isfinite(widen(narrow<T>(value)));
     } else if constexpr (std::is_same_v<Wide, double>) {
-        // The limits as doubles: the upper one of int64_t rounds up to 2^63, which does not fit.
+        // The limits as doubles: the upper limit of int64_t rounds up to 2^63, which does not fit.
         constexpr auto kLow = static_cast<double>(std::numeric_limits<T>::min());
         constexpr double kAbove =
             std::is_same_v<T, int64_t> ? 0x1p63 : static_cast<double>(std::numeric_limits<T>::max()) + 1;
@@ -114,7 +114,7 @@ void withType(int32_t type, const Use& use) {
     }
 }
 
-// A chunk of values, as they are wide.
+// A chunk of values in the wide types.
 struct Chunk {
     bool fraction = false;
     double fractions[kChunk];
@@ -134,7 +134,7 @@ struct Chunk {
             }
         });
     }
-    // The first value that does not fit; count: all do.
+    // The index of the first value that does not fit; count: all fit.
     size_t misfit(int32_t type, size_t count) const {
         size_t found = count;
         withType(type, [&]<typename T>(T) {

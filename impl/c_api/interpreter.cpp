@@ -1,4 +1,4 @@
-// mnn_interpreter_*: asking a model, and destroying it.
+// mnn_interpreter_*: queries a model, and destroys it.
 #include <span>
 
 #include "c_api/graph_text.h"
@@ -18,7 +18,7 @@ const Node& nodeAt(const InterpreterObject& interpreter, size_t index) {
     return interpreter.impl->net->graphs[graph].nodes[node];
 }
 
-// Tensors that a session may be asked for.
+// The tensors of an operator that a session can offer.
 std::span<const int> madeBy(const InterpreterObject& interpreter, size_t index) {
     const Node& node = nodeAt(interpreter, index);
     if (interpreter.ops[index].first != 0) return {};

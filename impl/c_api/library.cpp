@@ -134,7 +134,7 @@ const char* mnn_last_error(void) {
     return lastError;
 }
 
-// Not through guard(): a failure leaves the sentence that it did not copy.
+// Without guard(), because a failure must leave the sentence that it did not copy.
 mnn_status mnn_last_error_copy(char* buffer, size_t capacity, size_t* needed) {
     if (!needed || (capacity > 0 && !buffer)) return MNN_ERROR_NULL_ARGUMENT;
     *needed = std::strlen(lastError) + 1;

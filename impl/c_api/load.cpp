@@ -1,4 +1,4 @@
-// mnn_interpreter_create_*(): loading a model as the options say.
+// mnn_interpreter_create_*(): loads a model according to the options.
 #include "base/stopwatch.h"
 #include "c_api/guard.h"
 #include "c_api/weight_reader.h"
@@ -7,7 +7,7 @@ using namespace mnnc;
 
 namespace {
 
-// The size of the first version, which stays when the struct grows.
+// The size of the struct's first version; it stays when the struct grows.
 constexpr size_t kOptionsSize = sizeof(mnn_interpreter_options_t);
 
 ModelBytes::Access accessOf(int32_t loadMode) {
@@ -21,7 +21,8 @@ ModelBytes::Access accessOf(int32_t loadMode) {
     }
 }
 
-// The options, and what they hand over, which is given back when the call returns unless the model keeps it.
+// The options and the data that they pass to the library, which is released when the call returns unless the model
+// keeps it.
 struct LoadOptions {
     explicit LoadOptions(const mnn_interpreter_options_t* options)
         : given(options ? readStruct(*options, kOptionsSize, "options") : mnn_interpreter_options_t{}),
@@ -34,7 +35,7 @@ struct LoadOptions {
                  given.load_mode);
         checkWeights();
     }
-    // The external weights of the host; null: there are none.
+    // The host's external weights; null: there are none.
     std::shared_ptr<const ExternalFile> externalWeights();
 
     const mnn_interpreter_options_t given;
@@ -123,7 +124,7 @@ mnn_interpreter_t* create(const Read& read, const char* path, LoadOptions& optio
     object->log = log;
     logLoaded(*object, path, watch);
     const uint64_t handle = handles::create({HandleKind::Interpreter, reinterpret_cast<uint64_t>(object.get())});
-    // From here on nothing fails: the object belongs to the handle, the finalizer to the object.
+    // Nothing fails from here on: the handle owns the object, the object owns the finalizer.
     static_cast<void>(object.release());
     log->finalizer = given.log_finalizer;
     return handleOf<mnn_interpreter_t>(handle);

@@ -1,11 +1,11 @@
-// mnn_interpreter_info() and mnn_interpreter_metadata*(): what a model says about itself.
+// mnn_interpreter_info() and mnn_interpreter_metadata*(): the properties of a model.
 #include "c_api/guard.h"
 
 using namespace mnnc;
 
 namespace {
 
-// The size of the struct's first version, which stays when it grows.
+// The size of the struct's first version; it stays when the struct grows.
 constexpr size_t kInfoSize = sizeof(mnn_model_properties_t);
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace mnnc {
 
-// The structs of a node, which point to one another and to the description.
+// The structs of a node, which point to each other and to the description.
 class NodeView {
   public:
     explicit NodeView(NodeDescription description);
@@ -30,13 +30,13 @@ class NodeView {
     std::deque<std::vector<const mnn_attribute_t*>> lists_;
 };
 
-// Views of tensors, made anew for each call: what a callback writes to them is gone then.
+// Views of tensors, made anew for each call: this discards changes that a callback made to them.
 class TensorViews {
   public:
     explicit TensorViews(std::span<Tensor* const> tensors)
         : tensors_(tensors.begin(), tensors.end()), views_(tensors.size()), pointers_(tensors.size()) {}
 
-    // data: where the elements of a tensor lie; null: they are not there.
+    // data: returns the address of a tensor's elements; null: they are not there.
     template <typename Data>
     void show(const Data& data) noexcept {
         for (size_t i = 0; i < tensors_.size(); ++i) {
@@ -54,7 +54,7 @@ class TensorViews {
             view.data = bytes > 0 ? const_cast<void*>(data(i, tensor)) : nullptr;
         }
     }
-    // Outputs before they have a shape, of the type and format of `like` where there is one.
+    // Shows outputs before they have a shape, with the type and format of `like` if that is not null.
     void showUnshaped(const Tensor* like) noexcept {
         for (size_t i = 0; i < tensors_.size(); ++i) {
             mnn_host_tensor_t& view = reset(i);

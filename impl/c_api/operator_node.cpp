@@ -1,4 +1,4 @@
-// Binds the callbacks of an operator to a node, and judges the shapes that come back.
+// Binds the callbacks of an operator to a node, and checks the shapes that they return.
 #include "c_api/operator_node.h"
 
 #include "c_api/host_call.h"
@@ -7,7 +7,7 @@ namespace mnnc {
 
 namespace {
 
-// What a shape callback says of output i.
+// The answer of a shape callback for output i.
 class ShapedOutput {
   public:
     ShapedOutput(const std::string& who, size_t i, const mnn_host_tensor_t& view) : who_(who), i_(i), view_(view) {}

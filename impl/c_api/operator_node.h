@@ -1,4 +1,4 @@
-// A host's operator behind the callbacks of mnn_operator_t.
+// A host's operator with the callbacks of mnn_operator_t.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,7 +10,7 @@ namespace mnnc {
 
 class CallbackOperator final : public HostOperator {
   public:
-    // Takes the finalizer over when armFinalizer() is called, no earlier.
+    // Becomes responsible for the finalizer only when armFinalizer() is called.
     explicit CallbackOperator(const mnn_operator_t& given) : callbacks_(given), name_(given.name) {
         callbacks_.name = name_.c_str();
         callbacks_.finalizer = nullptr;

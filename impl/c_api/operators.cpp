@@ -1,4 +1,4 @@
-// mnn_interpreter_add_operator() and what belongs to it.
+// mnn_interpreter_add_operator() and its helpers.
 #include "c_api/guard.h"
 #include "c_api/operator_node.h"
 
@@ -6,7 +6,7 @@ using namespace mnnc;
 
 namespace {
 
-// The size of the struct's first version, which stays when it grows.
+// The size of the struct's first version; it stays when the struct grows.
 constexpr size_t kOperatorSize = sizeof(mnn_operator_t);
 
 mnn_operator_t readOperator(const mnn_operator_t& given) {

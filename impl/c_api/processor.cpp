@@ -30,7 +30,7 @@ mnn_status mnn_cpu_calibrate(const char* cpu_isa, mnn_cancel_t* cancel, char* bu
         const CancelUse use(cancel);
         const Cancellation cancellation = use.cancellation();
         if (capacity == 0) {
-            *needed = kMaxProcessorCosts;  // nothing is measured to know a size
+            *needed = kMaxProcessorCosts;  // asking for the size measures nothing
             return;
         }
         required(buffer, "buffer");

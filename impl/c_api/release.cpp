@@ -5,7 +5,7 @@ using namespace mnnc;
 
 namespace {
 
-// A number that is needed later is no reason to keep the bytes: where it cannot be had, asking for it fails.
+// The bytes need not be kept for a number that a later call may ask for: if it cannot be counted, that call fails.
 std::optional<uint64_t> parametersOf(const Interpreter& interpreter) {
     try {
         return interpreter.parameterCount();

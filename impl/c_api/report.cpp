@@ -23,7 +23,7 @@ bool isPass(std::string_view name) {
     return false;
 }
 
-// The commands of a path's graphs and stages, after one pass or (null) before and after every pass.
+// Appends the commands of a path's graphs and stages, after one pass or (null) before and after every pass.
 void appendPlan(const Session& session, const SessionContext& path, const std::string_view* pass,
                 const std::string& before, std::string& text) {
     for (const auto& [where, entries] : path.planTexts) {

@@ -1,4 +1,4 @@
-// mnn_runtime_*: what sessions share, made from the host's configuration.
+// mnn_runtime_*: resources that sessions share, made from the host's configuration.
 #include "backend/cores.h"
 #include "backend/registry.h"
 #include "base/float_mode.h"
@@ -9,7 +9,7 @@ using namespace mnnc;
 
 namespace {
 
-// The sizes of the structs' first versions, which stay when they grow.
+// The sizes of the structs' first versions; they stay when the structs grow.
 constexpr size_t kRuntimeConfigSize = sizeof(mnn_runtime_config_t);
 constexpr size_t kVulkanObjectsSize = sizeof(mnn_vulkan_objects_t);
 
@@ -92,7 +92,7 @@ std::shared_ptr<HostVulkan> readVulkan(const mnn_vulkan_objects_t& objects) {
     return host;
 }
 
-// A device over the host's objects, which are checked now, not when the first session comes.
+// Makes a device over the host's objects now, so that their faults are found before the first session.
 void takeVulkan(const std::shared_ptr<SharedRuntime>& shared) {
     for (const BackendEntry& entry : builtinBackends()) {
         if (entry.type != ForwardType::Vulkan) continue;
@@ -110,7 +110,7 @@ std::string textOf(const std::vector<int>& cores) {
     return text;
 }
 
-// Workers on the cores that the configuration asks for.
+// Workers on the cores in the configuration.
 SharedThreadsPtr workersOf(const mnn_runtime_config_t& config, const LogSink& log) {
     const std::vector<int> wanted = coreNumbers(config);
     const auto power = static_cast<Power>(config.power);
@@ -174,7 +174,7 @@ mnn_status mnn_runtime_create(const mnn_runtime_config_t* config, mnn_runtime_t*
         auto object = std::make_unique<RuntimeObject>();
         object->shared = shared;
         const uint64_t handle = handles::create({HandleKind::Runtime, reinterpret_cast<uint64_t>(object.get())});
-        // From here on nothing fails: the object belongs to the handle, the finalizers to the object.
+        // Nothing fails from here on: the handle owns the object, the object owns the finalizers.
         static_cast<void>(object.release());
         logData->finalizer = given.log_finalizer;
         allocatorData->finalizer = given.allocator_finalizer;

@@ -1,4 +1,4 @@
-// mnn_schedule_config_init(), and what the fields may hold.
+// mnn_schedule_config_init(), and the checks of the fields.
 #include "c_api/schedule_config.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ int32_t inRange(int32_t value, int32_t low, int32_t high, const char* field) {
     return value;
 }
 
-// The backend of the host that a forward type means; null: the type is one of the library's.
+// The host's backend with this forward type; null: the type belongs to the library.
 HostBackendPtr hostBackend(const mnn_schedule_config_t& config, int32_t value, const char* field) {
     if (value < MNN_FORWARD_USER) return nullptr;
     if (!config.runtime)
@@ -47,7 +47,7 @@ std::vector<std::string> names(const char* const* list, size_t count, const char
 
 constexpr int32_t kMaxPlans = 64;
 
-// At most one bit of each group.
+// Allows at most one bit of each group.
 void checkGpuMode(int32_t mode) {
     constexpr int32_t kTuning =
         MNN_GPU_TUNING_NONE | MNN_GPU_TUNING_HEAVY | MNN_GPU_TUNING_WIDE | MNN_GPU_TUNING_NORMAL | MNN_GPU_TUNING_FAST;

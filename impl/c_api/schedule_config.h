@@ -5,10 +5,10 @@
 
 namespace mnnc {
 
-// The size of the struct's first version, which stays when it grows.
+// The size of the struct's first version; it stays when the struct grows.
 inline constexpr size_t kConfigSize = offsetof(mnn_schedule_config_t, tuning_operators);
 
-// All but the cancel token. Throws what is wrong with a field.
+// Reads all fields but the cancel token. Throws the fault of a field.
 SessionConfig readConfig(const mnn_schedule_config_t& config);
 
 }  // namespace mnnc

@@ -12,7 +12,7 @@ using namespace mnnc;
 
 namespace {
 
-// The size of the struct's first version, which stays when it grows.
+// The size of the struct's first version; it stays when the struct grows.
 constexpr size_t kResizeOptionsSize = sizeof(mnn_resize_options_t);
 
 mnn_tensor_t* find(const std::vector<SessionTensor>& tensors, const char* name, const char* what) {
@@ -26,8 +26,8 @@ mnn_tensor_t* find(const std::vector<SessionTensor>& tensors, const char* name, 
     fail(Status::NotFound, "there is no %s '%s'; there is %s", what, name, known.c_str());
 }
 
-// Where the file is not of this session, or lacks what was measured since it was read or written. A cache that cannot
-// be written is no reason to fail: the next process prepares again.
+// Writes the cache file where it does not belong to this session, or lacks measurements since it was read or written.
+// Failing to write it is no reason to fail: the next process prepares again.
 void writeCache(SessionObject& session, bool anyway) {
     const std::string& path = session.cachePath;
     if (path.empty() || !(anyway || session.impl->measuredMore())) return;
@@ -43,7 +43,7 @@ void writeCache(SessionObject& session, bool anyway) {
     } catch (const Error& error) {
         log(LogLevel::Warning, error.message());
     } catch (const std::bad_alloc&) {
-        // Then there is none for a message either.
+        // Then there is no memory for a message either.
     }
 }
 
@@ -59,7 +59,7 @@ void resize(const mnn_session_t* session, const mnn_resize_options_t& options, c
     writeCache(*handle, false);
 }
 
-// The object of a session that is created: its engine, and what the log says about it.
+// The object of a new session: its engine, and its log messages.
 std::unique_ptr<SessionObject> makeSession(InterpreterObject& net, SessionConfig first,
                                            std::vector<SessionConfig> later) {
     net.requireModel("no session can be created");
@@ -118,7 +118,7 @@ mnn_session_t* createSession(InterpreterObject& net, const std::vector<mnn_sched
     return handleOf<mnn_session_t>(handle);
 }
 
-// The configurations lie one beside the other, as large as the caller knows them.
+// The configurations are an array of structs of the size that the caller knows.
 std::vector<mnn_schedule_config_t> readConfigs(const mnn_schedule_config_t& first, size_t count) {
     if (count < 1 || count > MNN_MAX_PATHS)
         fail(Status::BadRange, "count is %zu, a session has 1 to %d paths", count, MNN_MAX_PATHS);

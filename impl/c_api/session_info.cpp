@@ -1,4 +1,4 @@
-// What can be asked of a session: its operators and their cost.
+// Queries of a session: its operators and their cost.
 #include "c_api/session_info.h"
 
 #include <cstring>

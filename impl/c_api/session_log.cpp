@@ -34,8 +34,8 @@ void logFallbacks(const SessionObject& session) {
     }
 }
 
-// One line for each operator that the wanted backend did not take, but for those in `before`. What a later run decides
-// has no line yet.
+// Writes one line for each operator that the wanted backend did not take, except those in `before`. Decisions of a
+// later run have no line yet.
 std::set<std::string> logOperators(const LogSink& log, const std::vector<OpRecord>& records,
                                    const std::set<std::string>& before) {
     std::set<std::string> lines;
@@ -105,7 +105,7 @@ RunPlanLog::~RunPlanLog() {
                                     static_cast<unsigned long long>(made), made == 1 ? "" : "s", records.size()));
         session_.loggedOperators = logOperators(log, records, session_.loggedOperators);
     } catch (const std::bad_alloc&) {
-        // The run has ended as it did. There is no memory for a message.
+        // The status of the run does not change because there is no memory for a message.
     }
 }
 

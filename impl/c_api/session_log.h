@@ -1,18 +1,18 @@
-// What a session writes to the log of its interpreter.
+// The messages of a session to the log of its interpreter.
 #pragma once
 #include "base/stopwatch.h"
 #include "c_api/guard.h"
 
 namespace mnnc {
 
-// Where each path of the session runs and why not elsewhere, and its cost. cacheBytes: size of the cache that it was
-// given.
+// Reports the backend of each path, the reason if it is not the wanted one, and the cost of the creation. cacheBytes:
+// size of the cache that was offered.
 void logCreated(const SessionObject& session, const Stopwatch& watch, size_t cacheBytes);
-// Operators that the wanted backend did not take, one line each, when a creation or a resize made a plan.
+// Reports operators that the wanted backend did not take, one line each, when a creation or a resize made a plan.
 void logPlan(SessionObject& session, const Stopwatch& watch);
 
-// Looks at one run: where the run makes plans, this says so when it ends, and for which operators they say anything
-// new. Does nothing, not even count plans, unless the log takes messages of that level.
+// Observes one run: if it makes plans, the log gets a message at its end, with new lines about operators. Does nothing,
+// not even count plans, unless the log takes messages of that level.
 class RunPlanLog {
   public:
     explicit RunPlanLog(SessionObject& session) noexcept;

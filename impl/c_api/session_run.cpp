@@ -8,7 +8,7 @@ using namespace mnnc;
 
 namespace {
 
-// The size of the struct's first version, which stays when it grows.
+// The size of the struct's first version; it stays when the struct grows.
 constexpr size_t kRunOptionsSize = offsetof(mnn_run_options_t, device_times);
 
 mnn_run_options_t readOptions(const mnn_run_options_t* options) {

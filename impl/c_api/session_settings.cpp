@@ -1,12 +1,11 @@
-// mnn_session_info(), mnn_session_path_info() and mnn_session_statistics(): how a session is set up, and what it has
-// done.
+// mnn_session_info(), mnn_session_path_info() and mnn_session_statistics(): the settings of a session, and statistics.
 #include "c_api/guard.h"
 
 using namespace mnnc;
 
 namespace {
 
-// The sizes of the first versions, which stay when the structs grow.
+// The sizes of the first versions; they stay when the structs grow.
 constexpr size_t kInfoSize = sizeof(mnn_session_properties_t);
 constexpr size_t kStatisticsSize = sizeof(mnn_statistics_t);
 

@@ -1,4 +1,4 @@
-// Begins submitted runs, ends them on a thread or in wait(), and hands their status over.
+// Begins submitted runs, ends them on a thread or in wait(), and passes on their status.
 #include "c_api/submission.h"
 
 #include <unistd.h>
@@ -13,7 +13,7 @@ namespace {
 
 using Nanoseconds = std::chrono::nanoseconds;
 
-// Longer than this a process does not live; a clock to which more is added may overflow.
+// No process lives longer than this; adding more may overflow the clock.
 constexpr int64_t kLongest = Nanoseconds(std::chrono::hours(24 * 365)).count();
 
 }  // namespace
@@ -24,7 +24,7 @@ void Submission::submit(SessionUse& session, const mnn_run_options_t& options) {
     session_->impl->requireReady();
     cancel_.emplace(options.cancel);
     try {
-        // First what may fail: from where the run has begun nothing does.
+        // Whatever may fail comes first, because nothing may fail once the run has begun.
         session.pinAgain();
         try {
             begin(options);
@@ -37,7 +37,7 @@ void Submission::submit(SessionUse& session, const mnn_run_options_t& options) {
         throw;
     }
     session.leaveAlone();
-    RunQueue* const queue = queue_;  // another thread may wait for the run, and submit the next one, from now on
+    RunQueue* const queue = queue_;  // from now on another thread may wait for the run, and submit the next one
     state_.store(Submitted, std::memory_order_release);
     if (queue) queue->push(*this);
 }
@@ -64,7 +64,7 @@ void Submission::run() noexcept {
     session_->aloneThread.store(nullptr, std::memory_order_relaxed);
     if (status_ != MNN_OK) copyText(sentence_, sizeof sentence_, mnn_last_error());
     cancel_.reset();
-    // As soon as the mutex is free the session may be gone.
+    // The session may be destroyed as soon as the mutex is free.
     const std::lock_guard lock(mutex_);
     ended_.store(true, std::memory_order_release);
     changed_.notify_all();
@@ -106,7 +106,7 @@ void Submission::awaitThread(int64_t nanoseconds) {
              "the run was submitted in the process that forked this one, and ends there; the session is of no "
              "use here");
     }
-    // Also when it has ended: the thread is out of the session when it has given the mutex back.
+    // Locks even when the run has ended, because the other thread leaves the session by releasing the mutex.
     std::unique_lock lock(mutex_);
     if (nanoseconds < 0)
         changed_.wait(lock, ended);

@@ -1,5 +1,5 @@
-// A submitted run of a session, from mnn_session_submit() to the mnn_session_wait() that gets its status. The session
-// is pinned and had alone in between, so that every other call finds it busy.
+// A submitted run of a session, from mnn_session_submit() to the mnn_session_wait() that returns its status. The
+// session is pinned and in use alone meanwhile, so that every other call is refused as busy.
 #pragma once
 #include <sys/types.h>
 
@@ -14,17 +14,18 @@ namespace mnnc {
 
 class Submission final : private RunQueue::Job {
   public:
-    // Begins a run of a session that the call has alone, and leaves the session alone to it. Throws what keeps the run
-    // from beginning.
+    // Begins a run of a session that the call has alone, and leaves the session to the run. Throws the reason when the
+    // run cannot begin.
     void submit(SessionUse& session, const mnn_run_options_t& options);
-    // Waits for the run, at most so many nanoseconds unless that is below 0, and returns its status, with its sentence
-    // as that of this thread. Throws BadState where nothing was submitted, Busy, and Timeout: then the run goes on.
+    // Waits for the run, for at most this many nanoseconds unless below 0, and returns its status; its sentence becomes
+    // that of this thread. Throws BadState where no run was submitted, Busy, and Timeout, in which case the run
+    // continues.
     mnn_status wait(const SessionUse& session, int64_t nanoseconds);
-    // Whether a run was submitted whose status was not asked for yet.
+    // Whether a run was submitted whose status no call has returned yet.
     bool pending() const noexcept { return state_.load(std::memory_order_relaxed) != None; }
 
   private:
-    enum State : int { None, Submitted, Waiting };  // Waiting: a call waits for it
+    enum State : int { None, Submitted, Waiting };  // Waiting: a call waits for the run
 
     void begin(const mnn_run_options_t& options);
     void run() noexcept override;
@@ -37,11 +38,11 @@ class Submission final : private RunQueue::Job {
     mnn_run_options_t options_{};
     std::optional<CancelUse> cancel_;
     Cancellation cancellation_;
-    bool onDevice_ = false;      // it was begun and needs to be ended
-    RunQueue* queue_ = nullptr;  // whose thread runs it or ends it; null: wait() ends it
-    pid_t process_ = 0;          // that has the thread
+    bool onDevice_ = false;      // it has begun and must be ended
+    RunQueue* queue_ = nullptr;  // its thread runs or ends the run; null: wait() ends it
+    pid_t process_ = 0;          // the process with that thread
 
-    // Of runs that a thread ends.
+    // For runs that a thread ends.
     std::mutex mutex_;
     std::condition_variable changed_;
     std::atomic<bool> ended_{false};

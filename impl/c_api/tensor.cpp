@@ -1,4 +1,4 @@
-// mnn_tensor_*: what an input or output is, and copies from and to the host.
+// mnn_tensor_*: describes an input or output, and copies from and to the host.
 #include <algorithm>
 #include <utility>
 
@@ -27,7 +27,7 @@ const Shape& shapeOf(const TensorUse& handle) {
     return session.output(handle.index()).shape;
 }
 
-// The tensor as a caller sees it: all extents must be known.
+// The tensor as a caller sees it; throws unless all extents are known.
 Operand described(const TensorUse& handle) {
     Operand tensor = storageOf(handle);
     tensor.shape = shapeOf(handle);
@@ -62,11 +62,11 @@ void store(const Operand& target, void* memory, const void* data, const HostBuff
     copyFromHost(target, memory, copy.data(), from);
 }
 
-// A tensor that can be read: its elements lie in memory of the session, or in a copy.
+// A readable tensor: its elements lie in memory of the session, or in a copy.
 struct Readable {
     Operand tensor;
     const void* data = nullptr;
-    std::shared_ptr<const void> copy;  // null: there is none
+    std::shared_ptr<const void> copy;  // null: there is no copy
 };
 
 void load(const Readable& source, void* data, const HostBuffer& buffer, Format to) {
@@ -79,7 +79,7 @@ void load(const Readable& source, void* data, const HostBuffer& buffer, Format t
     convertElements(copy.data(), buffer.own, data, buffer.type, buffer.count, tensor.name.c_str());
 }
 
-// Row-major values from memory that is bound to the tensor and copied at a run.
+// Row-major values from memory that is bound to the tensor and copied in a run.
 Readable fromBinding(const Operand& tensor, const Binding& binding) {
     Readable result{tensor, nullptr, nullptr};
     result.tensor.channelBlock = 1;
@@ -96,13 +96,13 @@ bool inBuffer(const TensorUse& handle, const Bindings& bindings) {
     return handle.isInput() ? bindings.inputBuffer(handle.index()) : bindings.outputBuffer(handle.index());
 }
 
-// The tensor, whose values are there.
+// The tensor; throws unless its values exist.
 Readable readable(const TensorUse& handle) {
     const Operand& tensor = storageOf(handle);
     const void* data = handle.data();
     const Bindings* bindings = handle.session().impl->bindings();
     if (handle.observed() || handle.isConstant()) {
-        if (!data && tensor.stored) {  // which nothing else keeps in memory
+        if (!data && tensor.stored) {  // nothing else keeps it in memory
             std::shared_ptr<const void> content = tensor.stored->load();
             return {tensor, content.get(), content};
         }
@@ -130,7 +130,7 @@ void requireUnbound(const TensorUse& handle) {
         fail(Status::BadState, "input '%s' is bound to memory of the caller", storageOf(handle).name.c_str());
 }
 
-// type: of the elements in data; null: the tensor's.
+// type: that of the elements in data; null: the tensor's.
 void write(mnn_tensor_t* tensor, const void* data, size_t bytes, const int32_t* type, int32_t format,
            const char* call) {
     const TensorUse handle(tensor, Access::Alone, call);
@@ -154,7 +154,7 @@ void write(mnn_tensor_t* tensor, const void* data, size_t bytes, const int32_t* 
     session.constantWritten(constant);
 }
 
-// type: of the elements in data; null: the tensor's.
+// type: that of the elements in data; null: the tensor's.
 void read(const mnn_tensor_t* tensor, void* data, size_t bytes, const int32_t* type, int32_t format, const char* call) {
     const TensorUse handle(tensor, Access::Read, call);
     const Format to = readFormat(format);
@@ -237,7 +237,7 @@ mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data) {
             fail(Status::BadState, "tensor '%s' is an output and cannot be written", storageOf(handle).name.c_str());
         if (access & MNN_MAP_WRITE) requireUnbound(handle);
         const Readable source = readable(handle);
-        // The caller writes to inputs alone, whose memory is the session's or its own.
+        // The caller writes only to inputs, whose memory belongs to the session or to the caller.
         void* result = const_cast<void*>(source.data);
         std::vector<uint8_t> copy;
         const Format own = rowMajor(source.tensor);

@@ -1,15 +1,15 @@
-// mnn_tensor_info(), mnn_tensor_nchw(): where a tensor lies and what its extents mean.
+// mnn_tensor_info(), mnn_tensor_nchw(): the location of a tensor and the meaning of its extents.
 #include "c_api/guard.h"
 
 using namespace mnnc;
 
 namespace {
 
-// The size of the struct's first version, which stays when it grows.
+// The size of the struct's first version; it stays when the struct grows.
 constexpr size_t kInfoSize = sizeof(mnn_tensor_properties_t);
 constexpr size_t kRank = 4;
 
-// A function of this interface that this one stands on.
+// Requires success of another public function.
 void need(mnn_status status) {
     if (status != MNN_OK) fail(static_cast<Status>(status), "%s", std::string(mnn_last_error()).c_str());
 }
@@ -27,7 +27,7 @@ mnn_status mnn_tensor_info(const mnn_tensor_t* tensor, mnn_tensor_properties_t* 
         checkStructSize(required(info, "info").struct_size, kInfoSize, "info");
         const TensorUse handle(tensor, Access::Read, "mnn_tensor_info");
         size_t rank = 0;
-        need(mnn_tensor_shape(tensor, nullptr, 0, &rank));  // it has one
+        need(mnn_tensor_shape(tensor, nullptr, 0, &rank));  // throws unless it has a shape
         const Session& session = *handle.session().impl;
         const Operand& storage = handle.storage();
         mnn_tensor_properties_t result{};

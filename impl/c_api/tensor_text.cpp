@@ -15,7 +15,7 @@ void need(mnn_status status) {
 
 constexpr const char* kFormats[] = {"NCHW", "NHWC", "NC4HW4"};
 
-// A copy of a tensor's values, and what they are.
+// A copy of a tensor's values with their type and shape.
 struct Values {
     explicit Values(const mnn_tensor_t* tensor) {
         mnn_tensor_properties_t info{};
@@ -28,7 +28,7 @@ struct Values {
         need(mnn_tensor_element_count(tensor, &count));
         isFloat = type == MNN_TYPE_FLOAT32 || type == MNN_TYPE_BFLOAT16 || type == MNN_TYPE_FLOAT16 ||
                   type == MNN_TYPE_DOUBLE;
-        // Every element type of a tensor fits a double.
+        // A double holds every element type of a tensor.
         numbers.resize(count);
         const int32_t order = format == MNN_FORMAT_NHWC ? MNN_FORMAT_NHWC : MNN_FORMAT_NCHW;
         need(mnn_tensor_read_as(tensor, numbers.data(), count * sizeof(double), MNN_TYPE_DOUBLE, order));
@@ -61,7 +61,7 @@ class Writer {
   private:
     size_t extent(size_t axis) const { return static_cast<size_t>(values_.dims[axis]); }
     bool elides(size_t axis) const { return edge_ > 0 && edge_ < extent(axis) && edge_ < extent(axis) - edge_; }
-    // The positions along an axis that are shown. `gap` is called where some are left out.
+    // Visits the positions along an axis that are shown; calls `gap` where some are left out.
     template <typename Shown, typename Gap>
     void along(size_t axis, const Shown& shown, const Gap& gap) const {
         const size_t count = extent(axis), first = elides(axis) ? edge_ : count;

@@ -1,4 +1,4 @@
-// What the host gives with a callback or with bytes, and the call that gives it back.
+// Data that the host passes with a callback or with bytes, and the finalizer that releases it.
 #pragma once
 #include <memory>
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace mnnc {
 
-// Its finalizer is set when nothing can fail any more.
+// Its finalizer is set only when nothing can fail any more.
 struct UserData {
     explicit UserData(void* given) : data(given) {}
     UserData(const UserData&) = delete;
@@ -19,11 +19,11 @@ struct UserData {
     mnn_finalizer finalizer = nullptr;
 };
 
-// For a finalizer that is called in any case: at the end of the scope, unless share() hands it on.
+// For a finalizer that is called in any case: at the end of the scope, unless share() passes it on.
 class GivenData {
   public:
     GivenData(mnn_finalizer finalizer, void* data) : scope_(data) { scope_.finalizer = finalizer; }
-    // What lives on as long as the data is needed.
+    // Owns the data as long as it is needed.
     std::shared_ptr<const UserData> share() {
         auto shared = std::make_shared<UserData>(scope_.data);
         shared->finalizer = std::exchange(scope_.finalizer, nullptr);

@@ -44,12 +44,12 @@ class CallbackObserver final : public RunObserver {
                  call.record.name.c_str());
         return answer;
     }
-    // In the floating-point mode that the caller of the run has.
+    // Runs in the floating-point mode of the run's caller.
     int32_t invoke(mnn_op_callback callback, const mnn_op_info_t& info) {
         const ScopedFloatMode mode(floatMode_);
         return callback(options_.user_data, &info, handles_.data(), handles_.size());
     }
-    // Handles that mean the tensors while the callback runs.
+    // Makes handles for the tensors, valid while the callback runs.
     void show(const std::vector<Operand*>& tensors, const Frame& frame) {
         session_.observed.assign(tensors.begin(), tensors.end());
         session_.observedFrame = &frame;

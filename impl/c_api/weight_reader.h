@@ -12,9 +12,9 @@ class WeightReader final : public ByteSource {
 
     const std::string& name() const noexcept override { return name_; }
     size_t size() const noexcept override { return size_; }
-    // Throws the status that the callback returns, or InvalidValue for a number that is none.
+    // Throws the status that the callback returns, or InvalidValue for a number that is no status.
     void read(size_t offset, void* out, size_t bytes) const override;
-    // The host keeps them as they are.
+    // The host must not change them.
     void requireUnchanged() const override {}
 
   private:
