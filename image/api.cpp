@@ -116,7 +116,8 @@ mnn_status mnn_image_resize(const mnn_image_t* source, const mnn_image_t* target
             fail(Status::BadType, "the source has the pixel format %d, the target %d", from.format, to.format);
         checkPixelCount(from.width, from.height, "the source");
         checkPixelCount(to.width, to.height, "the target");
-        if (from.width == to.width && from.height == to.height) {  // the filter for shrinking would blur it
+        if (from.width == to.width && from.height == to.height) {  // the filter for shrinking would blur an unchanged
+                                                                   // size
             const size_t rowBytes = static_cast<size_t>(from.width) * from.channels();
             for (int64_t y = 0; y < from.height; ++y) std::memcpy(to.row(y), from.row(y), rowBytes);
             return;

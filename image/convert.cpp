@@ -75,7 +75,7 @@ Values readValues(const mnn_image_values_t* given) {
     return values;
 }
 
-// One pixel in another order; gray by the official runtime's weights.
+// Converts one pixel to another order; gray by the official runtime's weights.
 void convertPixel(const uint8_t* from, int32_t fromFormat, int fromChannels, uint8_t (&to)[4], int32_t toFormat) {
     uint8_t red = from[0], green = from[0], blue = from[0];
     if (fromChannels > 1) {
@@ -102,7 +102,7 @@ void convert(const mnn_image_options_t* options, const mnn_image_t* source, cons
     const Values to = readValues(values);
     const bool yuv = isYuv(picture.format);
     if (yuv && how.sampling.wrap == MNN_IMAGE_REPEAT) fail(Status::NotSupported, "a YUV picture is not repeated");
-    // A gray result of a YUV picture is its plane of brightness.
+    // The gray result of a YUV picture is its plane of brightness.
     Picture sampled = picture;
     Sampling sampling = how.sampling;
     if (yuv) {

@@ -1,4 +1,4 @@
-// Reads files with stb_image, and those that it reads wrongly (.pgm, .ppm) without.
+// Reads files with stb_image, except for the kinds that it reads wrongly (.pgm, .ppm).
 #include "files.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ Decoded header(std::span<const uint8_t> file) {
     return found;
 }
 
-// One row of a .pgm or .ppm file, with colours weighted as stb_image weights them.
+// Converts one row of a .pgm or .ppm file, with colours weighted as in stb_image.
 void convertRow(const uint8_t* from, int fromChannels, uint8_t* to, int channels, int64_t width) {
     for (int64_t x = 0; x < width; ++x, from += fromChannels, to += channels) {
         if (channels == 1) {

@@ -1,4 +1,4 @@
-// Pictures in files: PNG, JPEG, BMP, GIF, TGA, PGM and PPM, and PNG to write.
+// Pictures in files: reads PNG, JPEG, BMP, GIF, TGA, PGM and PPM, and writes PNG.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace mnnc::image {
 
-// Format and extents of the picture of a file.
+// Format and extents of the picture in a file.
 Picture fileInfo(std::span<const uint8_t> file);
-// The pixels in the format of `to`, whose extents are checked.
+// Writes the pixels in the format of `to`, whose extents must have been checked.
 void decodeFile(std::span<const uint8_t> file, const Picture& to);
 std::vector<uint8_t> pngFile(const Picture& picture);
 

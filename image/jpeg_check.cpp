@@ -10,7 +10,7 @@ namespace {
 // The second byte of markers; the first is kMark.
 enum : uint8_t {
     kStuffing = 0x00,  // a byte of the entropy-coded data
-    kFrame0 = 0xC0,    // baseline, extended and progressive are read, other kinds not
+    kFrame0 = 0xC0,    // baseline, extended and progressive files are supported, other kinds are not
     kFrame2 = 0xC2,
     kHuffman = 0xC4,
     kRestart0 = 0xD0,
@@ -27,7 +27,7 @@ enum : uint8_t {
     kMark = 0xFF,
 };
 
-// Follows the file as stb_image does, marker by marker: it stops at the first thing that stb_image stops at, or later.
+// Follows the file marker by marker as stb_image does: it stops where stb_image stops, or later.
 class Walk {
   public:
     explicit Walk(std::span<const uint8_t> file) : file_(file) {}
@@ -57,7 +57,7 @@ class Walk {
         return byte;
     }
 
-    // Between segments there may be other bytes, after a scan's segment lies its entropy-coded data.
+    // Between segments there may be other bytes; a scan's segment is followed by its entropy-coded data.
     std::optional<uint8_t> nextMarker() {
         while (at_ < file_.size()) {
             if (next() != kMark) continue;
@@ -83,7 +83,7 @@ class Walk {
         }
     }
 
-    // A table is its class and number, how many codes of each length it has, and a value for each code.
+    // A table consists of its class and number, the number of codes of each length, and a value for each code.
     bool readTables(size_t end) {
         while (at_ < end && at_ < file_.size()) {
             defined_.set(next() & (kTables - 1));
@@ -95,8 +95,8 @@ class Walk {
         return true;
     }
 
-    // A scan names two tables for each of its components: of the DC coefficient (class 0), of the others (class 1). A
-    // progressive scan uses one of them: its first coefficient, behind the components, says which.
+    // A scan names two tables for each of its components: for the DC coefficient (class 0) and for the others (class
+    // 1). A progressive scan uses only one of them, depending on its first coefficient, which follows the components.
     bool scanHasTables() {
         const size_t components = next();
         bool dc = true, ac = true;

@@ -1,4 +1,4 @@
-// Checks of pictures, and the bytes that they take.
+// Checks pictures, and computes their size in bytes.
 #include "picture.h"
 
 #include "c_api/arguments.h"

@@ -1,4 +1,4 @@
-// Pictures of the caller, checked once: behind checkedPicture() every row lies in memory that the caller named.
+// Pictures of the caller, checked once: after checkedPicture() every row lies in memory that the caller named.
 #pragma once
 #include <mnn_c_image.h>
 
@@ -12,7 +12,7 @@ int pixelBytes(int32_t format);
 inline bool isYuv(int32_t format) {
     return format >= MNN_IMAGE_NV21;
 }
-// Fails unless both lie within 1 and MNN_IMAGE_MAX_EXTENT. `what`: "the picture".
+// Fails unless both lie between 1 and MNN_IMAGE_MAX_EXTENT. `what`: e.g. "the picture".
 void checkExtents(int32_t width, int32_t height, const char* what);
 // Fails above MNN_IMAGE_MAX_PIXELS.
 void checkPixelCount(int64_t width, int64_t height, const char* what);
@@ -22,20 +22,20 @@ struct Picture {
     int64_t width = 0, height = 0;
     size_t stride = 0;
     uint8_t* pixels = nullptr;
-    size_t bytes = 0;  // that the pixels take
+    size_t bytes = 0;  // size of the pixels
 
     int channels() const { return pixelBytes(format); }
     uint8_t* row(int64_t y) const { return pixels + static_cast<size_t>(y) * stride; }
-    // Rows of the planes of colour, which begin behind the last row of brightness.
+    // Distance between rows of the colour planes, which begin after the last row of brightness.
     size_t colourStride() const { return format == MNN_IMAGE_I420 ? (stride + 1) / 2 : (stride + 1) / 2 * 2; }
     const uint8_t* colour() const { return row(height); }
     int64_t colourWidth() const { return (width + 1) / 2; }
     int64_t colourHeight() const { return (height + 1) / 2; }
 };
 
-// Format, extents and stride alone; `pixels` is not looked at.
+// Reads only format, extents and stride; ignores `pixels`.
 Picture describedPicture(const mnn_image_t* given, const char* name);
-// With its memory. Not for YUV formats where `plain`.
+// Includes the memory. Refuses YUV formats where `plain`.
 Picture checkedPicture(const mnn_image_t* given, const char* name, bool plain);
 
 }  // namespace mnnc::image

@@ -1,4 +1,4 @@
-// Sums of places. No operation here may be fused or reordered: the file is compiled without contraction.
+// Sums places. No operation here may be fused or reordered: the file is compiled without contraction.
 #include "places.h"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace mnnc::image {
 namespace {
 
-// Narrows [first, last] to where start + i * step lies within [0, limit].
+// Narrows [first, last] to the range where start + i * step lies within [0, limit].
 void narrow(float start, float step, float limit, float& first, float& last) {
     if (step == 0) {
         if (!(start >= 0 && start <= limit)) last = first - 1;
@@ -32,7 +32,7 @@ Walk Matrix::walk(int64_t x, int64_t y, int count) const {
     return {from, {(to.x - from.x) / steps, (to.y - from.y) / steps}};
 }
 
-// A walk enters the picture at the pixel nearest to its edge, and leaves it behind the last pixel before the edge.
+// A walk enters the picture at the pixel nearest to its edge, and leaves it after the last pixel before the edge.
 Span insideSpan(const Walk& walk, int count, int64_t width, int64_t height) {
     float first = 0, last = static_cast<float>(count - 1);
     narrow(walk.start.x, walk.step.x, static_cast<float>(width - 1), first, last);

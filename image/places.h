@@ -1,12 +1,12 @@
-// The places in the picture of the pixels of a row of the result. They are summed up in float, tile by tile, as the
-// official runtime does it: its results depend on these roundings wherever a place lies between two pixels.
+// The places in the picture of a row's pixels in the result. They are summed in float, tile by tile, like in the
+// official runtime: its results depend on these roundings wherever a place lies between two pixels.
 #pragma once
 #include <array>
 #include <cstdint>
 
 namespace mnnc::image {
 
-constexpr int kTile = 512;  // pixels of a row whose places are summed up from one exact place
+constexpr int kTile = 512;  // pixels of a row whose places are summed from one exact place
 
 struct Place {
     float x = 0, y = 0;
@@ -20,7 +20,7 @@ struct Walk {
 class Matrix {
   public:
     explicit Matrix(const std::array<float, 6>& values) : m_(values) {}
-    // Over `count` pixels of row y, from column x on.
+    // The walk over `count` pixels of row y, from column x on.
     Walk walk(int64_t x, int64_t y, int count) const;
 
   private:
@@ -34,10 +34,10 @@ struct Span {
 };
 Span insideSpan(const Walk& walk, int count, int64_t width, int64_t height);
 
-// The walk from another of its pixels on.
+// The same walk, beginning at a later pixel.
 Walk walkFrom(const Walk& walk, int first);
 
-// Fills `count` places. byFour: four at a time are derived from one sum, as for nearest pixels of four channels.
+// Fills `count` places. byFour: derives four at a time from one sum, as for nearest pixels of four channels.
 void fillPlaces(const Walk& walk, int count, bool byFour, Place* places);
 
 }  // namespace mnnc::image

@@ -40,7 +40,7 @@ class Reader {
     }
 
   private:
-    // White space and comments, then digits.
+    // Reads white space and comments, then digits.
     int64_t number(const char* name, int64_t most) {
         for (; at_ < file_.size(); ++at_) {
             if (file_[at_] == '#')
@@ -61,7 +61,7 @@ class Reader {
         return value;
     }
 
-    // The samples behind the header and one byte of white space.
+    // The samples after the header and one byte of white space.
     std::span<const uint8_t> samples(size_t bytes) const {
         if (at_ == file_.size() || bytes > file_.size() - at_ - 1)
             fail(Status::Truncated, "the file has %zu bytes, its pixels end after %zu", file_.size(), at_ + 1 + bytes);

@@ -1,5 +1,5 @@
-// Binary .pgm and .ppm files. stb_image takes the two bytes of a sample in the wrong order, and reads beyond the end
-// of the pixels when it also changes the number of channels.
+// Binary .pgm and .ppm files. stb_image reads the two bytes of a sample in the wrong order, and reads beyond the end of
+// the pixels when it also changes the number of channels.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,7 +14,7 @@ struct Decoded {
 
 bool isPnm(std::span<const uint8_t> file);
 
-// The extents and channels alone, without values.
+// Only the extents and channels, without values.
 Decoded pnmHeader(std::span<const uint8_t> file);
 Decoded readPnm(std::span<const uint8_t> file);
 

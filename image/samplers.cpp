@@ -1,5 +1,5 @@
-// Nearest, bilinear and bicubic samples. The order of the float operations is that of the official runtime, and no two
-// of them may be fused.
+// Nearest, bilinear and bicubic samples. The float operations have the order of the official runtime, and no two of
+// them may be fused.
 #include "samplers.h"
 
 #include <algorithm>
@@ -9,12 +9,12 @@
 namespace mnnc::image {
 namespace {
 
-// `at` brought into [0, extent - 1]; no number becomes 0.
+// `at` clamped to [0, extent - 1]; NaN becomes 0.
 float inside(float at, int64_t extent) {
     return at > 0 ? std::min(at, static_cast<float>(extent - 1)) : 0;
 }
 
-// A place of a picture that repeats, in [0, extent).
+// A place in [0, extent) of a picture that repeats.
 double repeated(double at, int64_t extent) {
     const auto size = static_cast<double>(extent);
     const double rest = std::isfinite(at) ? at - std::floor(at / size) * size : 0;
@@ -26,7 +26,7 @@ int64_t nearest(float at, int64_t extent, bool repeat) {
     return static_cast<int64_t>(repeated(std::floor(static_cast<double>(at) + 0.5), extent));
 }
 
-// Up to four neighbours along one axis, and where the place lies between the first two of them, or the middle two.
+// Up to four neighbours along one axis, and the position of the place between the first two, or the middle two.
 struct Taps {
     int64_t index[4];
     float fraction;
@@ -71,7 +71,7 @@ void bilinearPixel(const Picture& picture, Place place, bool repeat, uint8_t* to
             weights[2] * static_cast<float>(lower[left + c]),
             weights[3] * static_cast<float>(lower[right + c]),
         };
-        // Four channels are summed up and cut off, others summed by pairs and rounded.
+        // Four channels are summed and truncated, others are summed in pairs and rounded.
         const float sum = channels == 4 ? products[0] + products[1] + products[2] + products[3]
                                         : (products[0] + products[1]) + (products[2] + products[3]) + 0.5F;
         to[c] = static_cast<uint8_t>(std::clamp(sum, 0.0F, 255.0F));
@@ -121,14 +121,14 @@ uint8_t limited(int value) {
     return static_cast<uint8_t>(std::clamp(value, 0, 255));
 }
 
-// The pixels of a tile that a plane has. All of them where places outside take the nearest pixel.
+// The pixels of a tile that lie in a plane; all pixels where places outside take the nearest one.
 Span spanOf(const Sampling& sampling, const Walk& walk, int count, int64_t width, int64_t height) {
     if (sampling.wrap != MNN_IMAGE_ZERO) return {0, count - 1};
     return insideSpan(walk, count, width, height);
 }
 
-// Pairs of U and V, one for two pixels side by side of those in `span`; 128, which is no colour, for the others. They
-// are looked up a hundredth before half of the place.
+// Pairs of U and V, one for every two adjacent pixels in `span`; 128, which is no colour, for the others. A pair is the
+// nearest one to (place - 0.01) / 2.
 void sampleColourPlane(const Picture& picture, const Walk& walk, Span span, uint8_t (&to)[kTile + 1]) {
     std::memset(to, 128, sizeof to);
     if (span.first > span.last) return;

@@ -1,4 +1,4 @@
-// The one source that compiles the headers of stb.
+// The only source that compiles the headers of stb.
 #include "stb.h"
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace {
 
-// Before each block that stb asks for. Blocks of one call are a ring.
+// Header of each block that stb allocates. The blocks of one call form a ring.
 struct alignas(std::max_align_t) Block {
     Block *next, *previous;
 };
@@ -16,9 +16,9 @@ Block* blockOf(void* memory) {
     return static_cast<Block*>(memory) - 1;
 }
 
-// The memory of one call of stb. When the host has no more, stb_image_write goes on all the same, and stb_image takes
-// the file for one of another kind: so std::bad_alloc is thrown through their functions, and what they held is freed
-// here.
+// The memory of one call of stb. When the host has no more memory, stb_image_write would continue, and stb_image would
+// take the file for one of another kind. So std::bad_alloc is thrown through their functions, and their blocks are
+// freed here.
 class Memory {
   public:
     Memory() { current = this; }
@@ -42,7 +42,7 @@ class Memory {
     void free(void* memory) {
         if (memory) std::free(unlinked(blockOf(memory)));
     }
-    // Makes a block the caller's, who frees it with FreeStb.
+    // Passes a block on to the caller, who frees it with FreeStb.
     mnnc::image::StbPixels taken(unsigned char* memory) {
         if (memory) unlinked(blockOf(memory));
         return mnnc::image::StbPixels(memory);
@@ -65,7 +65,7 @@ class Memory {
 };
 thread_local Memory* Memory::current = nullptr;
 
-// Limits each allocation of stb_image, since a few bytes can announce gigabytes.
+// Limits each allocation of stb_image, because a few bytes can announce gigabytes.
 void* boundedResize(void* memory, size_t bytes) {
     return bytes > mnnc::image::kMaxFileBytes ? nullptr : Memory::current->resize(memory, bytes);
 }
@@ -78,7 +78,7 @@ void* boundedResize(void* memory, size_t bytes) {
 #define STBI_MALLOC(bytes) boundedResize(nullptr, bytes)
 #define STBI_REALLOC(memory, bytes) boundedResize(memory, bytes)
 #define STBI_FREE(memory) Memory::current->free(memory)
-// Only the formats that are promised: the file's content chooses the reader, not its name.
+// Only the documented formats: the content of a file chooses the reader, not its name.
 #define STBI_ONLY_PNG
 #define STBI_ONLY_JPEG
 #define STBI_ONLY_BMP

@@ -1,5 +1,5 @@
 // The parts of stb_image, stb_image_resize and stb_image_write that the library uses, with limits on the memory that a
-// file can ask for. The headers themselves are included by stb.cpp alone.
+// file can request. Only stb.cpp includes the headers themselves.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,16 +15,16 @@ struct FreeStb {
 };
 using StbPixels = std::unique_ptr<uint8_t[], FreeStb>;
 
-// Null, or false, where the file is none; stbReason() says why then. They throw std::bad_alloc.
+// Null, or false, where the file is no picture; stbReason() returns the reason. They throw std::bad_alloc.
 bool stbInfo(const uint8_t* file, int bytes, int& width, int& height, int& channels);
 StbPixels stbDecode(const uint8_t* file, int bytes, int channels);
 const char* stbReason();
 
-// Rows of pixels with `channels` bytes. False where memory is short.
+// Rows of pixels with `channels` bytes. Returns false when memory is short.
 bool stbResize(const uint8_t* from, int width, int height, int stride, uint8_t* to, int toWidth, int toHeight,
                int toStride, int channels);
 
-// The bytes of a PNG file of rows without gaps. Throws std::bad_alloc.
+// The bytes of a PNG file, from rows without gaps. Throws std::bad_alloc.
 std::vector<uint8_t> stbPng(const uint8_t* pixels, int width, int height, int channels);
 
 }  // namespace mnnc::image
