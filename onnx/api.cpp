@@ -35,7 +35,7 @@ mnn_status guard(Body&& body) noexcept {
 
 // ---- Results ----
 
-// Handles are numbers, so that those of destroyed results are known as such.
+// Handles are numbers, so that handles of destroyed results are recognised.
 class Results {
   public:
     mnn_onnx_result_t* add(std::shared_ptr<const Converted> result) {
@@ -52,7 +52,7 @@ class Results {
         return found->second;
     }
     void remove(const mnn_onnx_result_t* handle) {
-        std::shared_ptr<const Converted> last = get(handle);  // freed after the lock
+        std::shared_ptr<const Converted> last = get(handle);  // freed after the lock is released
         const std::lock_guard lock(mutex_);
         results_.erase(reinterpret_cast<uintptr_t>(handle));
     }
@@ -84,7 +84,7 @@ void readWriting(const mnn_onnx_options_t& read, WriteOptions& to) {
     to.beside = read.weights_beside != 0;
 }
 
-// folder: of a model in a file; the options may name one for a model in memory.
+// folder: of a model in a file; for a model in memory the options may name one.
 ImportOptions readOptions(const mnn_onnx_options_t* given, DataFolder& folder) {
     ImportOptions options;
     if (!given) return options;
@@ -151,7 +151,7 @@ class MappedFile {
         if (bytes_) munmap(bytes_, size_);
     }
     Bytes bytes() const { return {static_cast<const std::byte*>(bytes_), size_}; }
-    // The pages of a part may leave memory: a later read gets them back from the file.
+    // Allows the pages of a part to leave memory: a later access reads them from the file again.
     static void forget(Bytes part) {
         constexpr uintptr_t kPage = 4096, kLarge = 1 << 20;
         if (part.size() < kLarge) return;

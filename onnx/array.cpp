@@ -13,7 +13,7 @@ int64_t elementCount(const Dims& dims, const std::string& what) {
     for (const int64_t extent : dims) {
         if (extent < 0)
             fail(Status::BadRange, "%s has an extent of %lld", what.c_str(), static_cast<long long>(extent));
-        // The other extents may be zero, so that the product says nothing of this one.
+        // The other extents may be zero, so that the product does not bound this one.
         if (extent > std::numeric_limits<int32_t>::max())
             fail(Status::Overflow, "%s has an extent of %lld, which overflows 32 bits", what.c_str(),
                  static_cast<long long>(extent));

@@ -1,5 +1,5 @@
-// The contents of a tensor in the element types of the .mnn format: constants of the net, and values that shapes
-// decide.
+// The contents of a tensor in the element types of the .mnn format: constants of the net, and values that follow from
+// shapes.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,25 +15,25 @@ using Dims = std::vector<int64_t>;
 using wire::DataType;
 using wire::OpType;
 
-// The product of extents; throws Overflow, and BadRange for a negative one. `what` is for the sentence.
+// The product of extents; throws Overflow, and BadRange for a negative extent. `what` is for the sentence.
 int64_t elementCount(const Dims& dims, const std::string& what);
 std::string dimsText(const Dims& dims);
 
 struct Array {
     DataType type = DataType::DT_FLOAT;  // DT_FLOAT, DT_INT32, DT_UINT8 or DT_INT8
     Dims dims;
-    std::vector<float> floats;   // DT_FLOAT, of its own
-    Bytes lent;                  // or large ones, which lie in the model's bytes, at any address
+    std::vector<float> floats;   // DT_FLOAT, owned
+    Bytes lent;                  // or large ones in the model's bytes, at any address
     std::vector<int32_t> ints;   // DT_INT32
     std::vector<uint8_t> bytes;  // DT_UINT8, and DT_INT8 as two's complement
-    bool saturated = false;      // an integer beyond 32 bits was cut to the nearest one
+    bool saturated = false;      // an integer beyond 32 bits was clamped
 
     int64_t count() const;
     uint64_t byteSize() const { return floatCount() * 4 + ints.size() * 4 + bytes.size(); }
     size_t floatCount() const { return lent.empty() ? floats.size() : lent.size() / sizeof(float); }
     std::vector<float> allFloats() const;  // a copy
-    int64_t intAt(int64_t i) const;        // of any type
-    double realAt(int64_t i) const;        // of any type
+    int64_t intAt(int64_t i) const;        // for any type
+    double realAt(int64_t i) const;        // for any type
     std::vector<int64_t> list() const;     // all elements as integers
 };
 using ArrayPtr = std::shared_ptr<const Array>;
@@ -44,15 +44,15 @@ ArrayPtr intScalar(int64_t value);
 ArrayPtr floatArray(Dims dims, std::vector<float> values);
 ArrayPtr floatScalar(float value);
 
-// How the format holds an element type; DT_INVALID where it cannot.
+// The format's type for an element type; DT_INVALID where there is none.
 DataType heldAs(Elem elem);
 
-// Where external data lies: the folder of the model. Empty: there is none, and external data is refused.
+// The folder of external data: the model's folder. Empty: there is none, and external data is refused.
 struct DataFolder {
     std::string path;
-    bool followLinks = false;  // a link in the folder may lead out of it
+    bool followLinks = false;  // a link in the folder may lead to a file outside
 };
-// The values of a tensor of the file. Throws BadFormat, Truncated, Overflow, NotSupported, and what reading a file of
+// The values of a tensor in the file. Throws BadFormat, Truncated, Overflow, NotSupported, and what reading a file of
 // external data throws.
 ArrayPtr readTensor(const TensorData& tensor, const DataFolder& folder);
 

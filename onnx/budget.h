@@ -1,4 +1,4 @@
-// The bytes that constants may take while a model is converted: a small file can ask for any number of them.
+// Limits the bytes of constants while a model is converted: a small file can ask for any number of them.
 #pragma once
 #include <cstdint>
 
@@ -8,11 +8,11 @@ namespace mnnc::onnx {
 
 class Budget {
   public:
-    // given: by the caller; 0: what the bytes of the model allow.
+    // given: the caller's limit; 0: a limit that follows from the bytes of the model.
     Budget(uint64_t given, uint64_t modelBytes)
         : most_(given ? given : kFree + kTimes * modelBytes), grows_(given == 0) {}
 
-    // External data belongs to the model, too.
+    // External data counts as bytes of the model, too.
     void foundExternal(uint64_t bytes) {
         if (grows_) most_ += kTimes * bytes;
     }
@@ -26,7 +26,7 @@ class Budget {
                  "more",
                  static_cast<unsigned long long>(most_));
     }
-    // What was taken was given back.
+    // All taken bytes have been released.
     void reset() { taken_ = 0; }
     uint64_t left() const { return most_ - taken_; }
 

@@ -9,7 +9,7 @@
 namespace mnnc::onnx {
 namespace {
 
-// Contents of more elements are not followed unless they are constants.
+// Contents of more elements are tracked only if they are constants.
 constexpr int64_t kMostFollowed = 4096;
 // A constant result of more elements is folded only where its inputs have at least a quarter of them.
 constexpr int64_t kMostGrown = 65536;
@@ -46,7 +46,7 @@ void Operator::copyWeights(void* to, const std::function<void(Bytes)>& read) con
         return;
     }
     const auto k = static_cast<size_t>(weights->dims.at(0)), n = static_cast<size_t>(weights->dims.at(1));
-    constexpr size_t kTogether = 16;  // a line of the cache
+    constexpr size_t kTogether = 16;  // values in a line of the cache
     const size_t rows = std::max<size_t>(kTogether, kPiece / std::max<size_t>(n, 1));
     for (size_t top = 0; top < k; top += rows) {
         const size_t bottom = std::min(top + rows, k);
@@ -150,7 +150,7 @@ Scope& Builder::newScope(const std::string& name, Scope* outer) {
 
 std::string Builder::freeName(const std::string& wished) {
     std::string name = wished.empty() ? "tensor" : wished;
-    // Numbers go on where they ended for this name.
+    // Numbering continues after the last number for this name.
     for (int64_t& number = scope_->numbers[name]; !scope_->taken.insert(name).second;)
         name = wished + "/" + std::to_string(++number);
     return name;
@@ -193,7 +193,7 @@ V Builder::local(V value) {
     if (value->real) fail(Status::Internal, "the codes '%s' are used, and nothing made them", value->name.c_str());
     if (value->constant || value->scope == scope_) return value;
     if (const auto found = scope_->standIns.find(value); found != scope_->standIns.end()) return found->second;
-    // A scope that lies between takes it in first.
+    // A scope between the two captures the value first.
     Scope* here = scope_;
     V outer = value;
     if (here->outer && here->outer != value->scope) {
@@ -398,10 +398,10 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
                 value.dims[at] = results[i].dims;
                 continue;
             }
-            // Not even the type is known then: it is that of the contents.
+            // Then the type is unknown, too: it is that of the contents.
             const size_t like = type == OpType::Fill ? 1 : type == OpType::OneHot ? 2 : 0;
             value.type = type == OpType::Shape || type == OpType::Size ? DataType::DT_INT32 : inputs.at(like)->type;
-            if (p > 0) continue;  // what is declared holds for both
+            if (p > 0) continue;  // declared extents hold for both probes
             std::array<Dims, kProbes> dims;
             const bool has = !(open_ && openAlways_) && declared && declared(i, dims) &&
                              (!open_ || (*open_)[0].size() == dims[0].size());
@@ -461,7 +461,7 @@ std::vector<V> Builder::op(OpType type, const Parameter& parameter, std::vector<
     const bool folded = fold(type, parameter, inputs, results);
     open_.reset();
     for (const V value : results) {
-        // Integers keep the type that ONNX gives them; what an operator changes its rule says.
+        // Integers keep the type that ONNX gives them; the rule of an operator that changes it sets it.
         const Elem like = inputs.empty() ? Elem::Float : inputs[0]->elem;
         if (value->type == DataType::DT_FLOAT)
             value->elem = heldAs(like) == DataType::DT_FLOAT ? like : Elem::Float;
@@ -485,7 +485,7 @@ V Builder::opLike(OpType type, const Parameter& parameter, std::vector<V> inputs
         std::vector<Operand> operands;
         for (const V value : askedInputs) {
             Operand one = operand(*value, static_cast<size_t>(p), false);
-            if (value->isFloat()) one.content = nullptr;  // weights: their extents are enough
+            if (value->isFloat()) one.content = nullptr;  // for weights the extents are enough
             operands.push_back(std::move(one));
         }
         const std::vector<Result> results = evaluator_(askedType, asked.value, operands, 1, -1);

@@ -13,7 +13,7 @@
 namespace mnnc::onnx {
 namespace {
 
-// Ways to stand for free extents; see Importer::run.
+// Ways to choose numbers for free extents; see Importer::run().
 constexpr int kStrategies = kTrustingStrategy + 1;
 
 void requireNames(const ModelFile& model, const ImportOptions& options) {
@@ -53,7 +53,7 @@ Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& f
         chances = chances || importer->builder().chances > 0;
         if (!best || importer->report().problems.size() < best->report().problems.size()) best = std::move(importer);
         if (!free || best->report().problems.empty()) break;
-        // Extents that only contents open have one set of numbers: the last way is the only other one.
+        // With extents that only contents leave open, all strategies use the same numbers, except the last one.
         if (!best->hasFreeInputs()) strategy = std::max(strategy, kLenientStrategy - 1);
     }
     Converted result;
@@ -63,11 +63,11 @@ Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& f
         foldChannels(best->builder(), best->netOutputs());
         noteRounded(roundCodes(best->builder(), best->netOutputs()), result.report.notes);
         result.report.operators = static_cast<int64_t>(best->builder().scopes().front().operators.size());
-        // What the operators have of constants is given back as it is written.
+        // Constants that operators own are freed while they are written.
         reading.tensors.clear();
         best->builder().forgetContents();
         result.net = writeNet(best->builder(), best->netOutputs(), options.write, result.report.notes);
-        // Numbers that no rule looked at may be out of the engine's range.
+        // Numbers that no rule has checked may be out of the engine's range.
         requireLoads(result.net.bytes(), std::as_bytes(std::span(result.net.weights)), options.cancel);
     }
     return result;

@@ -1,4 +1,4 @@
-// The whole way from the bytes of an ONNX model to those of a .mnn model.
+// Converts the bytes of an ONNX model to those of a .mnn model.
 #pragma once
 #include "importer.h"
 #include "net_writer.h"

@@ -1,5 +1,5 @@
-// What is equal in both probes by chance: elements that arithmetic over free extents made, and the extents that they
-// decide.
+// Finds values that are equal in both probes by chance: elements from arithmetic over free extents, and the extents
+// that follow from them.
 #include <algorithm>
 
 #include "base/error.h"
@@ -47,7 +47,7 @@ bool isPaired(const Value& value) {
     return value.content[0] && value.content[1] && value.content[0]->dims == value.content[1]->dims;
 }
 
-// An element for each of the value, 1 where it is not the same in every run.
+// For each element of the value, 1 where it is not the same in every run.
 Operand uncertain(const Value& value) {
     const Array& array = *value.content[0];
     auto bits = std::make_shared<Array>();
@@ -70,15 +70,15 @@ std::vector<bool> bitsOf(const Array& array) {
     return any ? bits : std::vector<bool>();
 }
 
-// What may be equal by chance becomes another number.
+// Added to numbers that may be equal by chance.
 constexpr int64_t kApart = 32;
 
-// equalAlone: not those whose counterparts differ anyway.
+// equalAlone: changes only elements that are equal in both probes.
 Operand apart(const Value& value, Operand operand, bool equalAlone) {
     for (size_t axis = 0; axis < value.chance.size(); ++axis)
         if (value.chance[axis]) {
             operand.dims[axis] += kApart;
-            operand.content = nullptr;  // it would be longer
+            operand.content = nullptr;  // the content would be longer
         }
     if (!operand.content || value.doubts.empty() || !isPaired(value)) return operand;
     auto changed = std::make_shared<Array>(*operand.content);
@@ -93,7 +93,7 @@ Operand apart(const Value& value, Operand operand, bool equalAlone) {
 
 }  // namespace
 
-// An operator that moves elements moves the doubts with them.
+// The doubts about an operator's outputs if the operator only moves elements, which then move with them.
 std::vector<bool> Builder::movedDoubts(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
                                        size_t output, const Value& value) const {
     const size_t data = type == OpType::Concat || type == OpType::Pack ? inputs.size() : 1;
@@ -120,7 +120,7 @@ std::vector<bool> Builder::movedDoubts(OpType type, const Parameter& parameter, 
     return results[output].content ? bitsOf(*results[output].content) : all;
 }
 
-// An element of an element-wise operator is in doubt where one of those that it is made of is not certain.
+// An element of an element-wise operator is in doubt where one of its operands is not certain.
 std::vector<bool> Builder::elementDoubts(const std::vector<V>& inputs, const Value& value) const {
     wire::BinaryOpT table;
     table.opType = wire::BinaryOpOperation::ADD;
@@ -145,7 +145,8 @@ std::vector<bool> Builder::doubtsOf(OpType type, const Parameter& parameter, con
     return isElementwise(type) ? elementDoubts(inputs, value) : all;
 }
 
-// Asks a third time, with other numbers in place of those that may be equal by chance: what changes is so, too.
+// Evaluates the operator a third time with other numbers in place of those that may be equal by chance: whatever
+// changes is in doubt, too.
 void Builder::noteChance(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
                          const std::vector<V>& outputs) {
     bool any = false;
@@ -175,7 +176,7 @@ void Builder::noteChance(OpType type, const Parameter& parameter, const std::vec
     }
 }
 
-// Of an operator whose extents its rule knows: windows keep the axes of their input.
+// For operators whose rule determines the extents: windows keep the axes of their input.
 void Builder::carryChance(const std::vector<V>& inputs, const std::vector<V>& outputs) {
     if (trusts || inputs.empty()) return;
     const Value& x = *inputs[0];
@@ -193,7 +194,7 @@ void Builder::carryChance(const std::vector<V>& inputs, const std::vector<V>& ou
     }
 }
 
-// Where no operator can be asked, extents are those of an input with the same number.
+// Where the operator cannot be evaluated, an extent is taken to be that of an input with the same number.
 void Builder::noteChanceByNumber(const std::vector<V>& inputs, const std::vector<V>& outputs) {
     std::vector<int64_t> numbers;
     if (trusts) return;

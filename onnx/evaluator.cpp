@@ -1,4 +1,4 @@
-// See evaluator.h: a net of one operator is made, loaded, and planned or run.
+// See evaluator.h: makes a net of one operator, loads it, and plans or runs it.
 #include "evaluator.h"
 
 #include <mnn_c.h>
@@ -10,14 +10,15 @@
 namespace mnnc::onnx {
 namespace {
 
-// What an operator over constants may take: results that are too large to keep are computed all the same.
+// Limit on the memory of an operator over constants, as a multiple of its net: results that are too large to keep are
+// computed nevertheless.
 constexpr uint64_t kTimes = 16;
-// A question of at most this many bytes is remembered.
+// Questions of at most this many bytes are cached.
 constexpr size_t kRemembered = 4096;
 
 void check(mnn_status status) {
     if (status == MNN_OK) return;
-    // A tensor that is too large is the node's fault, and no limit of the conversion.
+    // A tensor that is too large is an error of the node, not a limit of the conversion.
     if (status == MNN_ERROR_LIMIT_EXCEEDED) throw Error(Status::ComputeSizeError, mnn_last_error());
     throw Error(static_cast<Status>(status), mnn_last_error());
 }
@@ -89,7 +90,7 @@ std::vector<uint8_t> netOf(OpType type, const wire::OpParameterUnion& parameter,
     return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
-// Inputs without elements get their extents from a resize: a file cannot say them.
+// Resizes inputs without elements, because a file cannot express their extents.
 void resizeEmptyInputs(mnn_session_t* session, const std::vector<Operand>& inputs) {
     bool any = false;
     for (size_t i = 0; i < inputs.size(); ++i) {

@@ -1,6 +1,6 @@
-// See fold_channels.h. Convolution -> ReLU or ReLU6; Convolution [-> ConvertTensor] -> Scale [-> ConvertTensor], as
-// BatchNormalization is written; Convolution -> BinaryOp with a constant that has a number for each channel; a product
-// and its Reshape -> BinaryOp with a number for each column.
+// See fold_channels.h. Patterns: Convolution -> ReLU or ReLU6; Convolution [-> ConvertTensor] -> Scale [->
+// ConvertTensor], as BatchNormalization is written; Convolution -> BinaryOp with a constant that has a number for each
+// channel; a product and its Reshape -> BinaryOp with a number for each column.
 #include "fold_channels.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ class Folding {
     }
 
   private:
-    // A convolution can cut off what lies outside of a range itself: the activation behind it becomes its parameter.
+    // A convolution can clamp its result itself: the activation after it becomes its parameter.
     void foldActivation(size_t i) {
         const int tensor = scope_.operators[i].op.inputIndexes[0], maker = makers_[at(tensor)];
         if (maker < 0 || uses_[at(tensor)] != 1) return;
@@ -56,7 +56,7 @@ class Folding {
         }
     }
 
-    // made: the convolution; last: the operator that makes what is cut.
+    // made: the convolution; last: the operator that produces the clamped tensor.
     template <typename Table>
     void cutWith(size_t i, const wire::OpT& made, wire::OpT& last, Table* table) {
         const wire::OpT& cut = scope_.operators[i].op;
@@ -76,12 +76,12 @@ class Folding {
     static size_t at(int id) { return static_cast<size_t>(id); }
     wire::OpT& op(int i) { return scope_.operators[at(i)].op; }
 
-    // A convolution, of two axes or three, which may be a transposed one.
+    // A convolution of two or three axes, possibly a transposed one.
     struct Layer {
         Operator* made = nullptr;
         std::vector<float>*weight = nullptr, *bias = nullptr;
         size_t group = 1;
-        bool transposed = false;  // weights are [inputs, outputs of a group, ...], else [outputs, ...]
+        bool transposed = false;  // weights are [inputs, outputs of a group, ...]; otherwise [outputs, ...]
         size_t channels() const { return bias->size(); }
         explicit operator bool() const { return made != nullptr; }
     };
@@ -97,7 +97,7 @@ class Folding {
                 transposed};
     }
 
-    // The one with constant weights that makes a tensor which nothing else reads.
+    // The convolution with constant weights that produces a tensor with a single consumer.
     Layer convolution(int tensor) {
         const int maker = makers_[at(tensor)];
         if (maker < 0 || uses_[at(tensor)] != 1 || scope_.values[at(tensor)]->steps) return {};
@@ -123,7 +123,7 @@ class Folding {
         for (size_t o = 0; o < layer.channels(); ++o) (*layer.bias)[o] += values[o];
     }
 
-    // inputs: of a transposed one.
+    // inputs: only for a transposed convolution.
     static bool apply(const Layer& layer, const std::vector<float>& factor, const std::vector<float>& shift,
                       size_t inputs) {
         const size_t channels = layer.channels();
@@ -146,7 +146,7 @@ class Folding {
         return true;
     }
 
-    // How many channels a layer reads; 0: that is not known.
+    // The number of input channels of a layer; 0: unknown.
     size_t inputsOf(const Layer& layer) const {
         const Value& x = *scope_.values[at(layer.made->op.inputIndexes[0])];
         return x.rank() > 1 && x.fixed(1) ? static_cast<size_t>(x.dims[0][1]) : 0;
@@ -174,7 +174,7 @@ class Folding {
         removed_[at(into)] = removed_[i] = removed_[at(out)] = true;
     }
 
-    // The product of a layer, [M, N, 1, 1], behind its Reshape to [..., N].
+    // The product of a layer, [M, N, 1, 1], before its Reshape to [..., N].
     Layer product(int tensor) {
         const int reshape = makers_[at(tensor)];
         if (reshape < 0 || uses_[at(tensor)] != 1 || op(reshape).type != OpType::Reshape) return {};
@@ -187,7 +187,7 @@ class Folding {
         return layer;
     }
 
-    // A number for each column of a layer.
+    // Folds a number for each column of a layer.
     bool foldBias(size_t i, int tensor, int other) {
         const Layer layer = product(tensor);
         const int constant = makers_[at(other)];
@@ -219,7 +219,7 @@ class Folding {
             if (!layer || constant < 0 || !scope_.operators[at(constant)].constant) continue;
             const Array& array = *scope_.operators[at(constant)].constant;
             const size_t channels = layer.channels(), rank = ranks_[at(tensor)];
-            // [channels, 1...], perhaps behind ones, and no axis more than the result has.
+            // [channels, 1...], possibly after ones, with no more axes than the result.
             bool fits = array.type == DataType::DT_FLOAT && array.floatCount() == channels && rank >= 3 &&
                         array.dims.size() <= rank && array.dims.size() + 1 >= rank;
             for (size_t axis = 0; fits && axis < array.dims.size(); ++axis) {
@@ -238,10 +238,10 @@ class Folding {
     }
 
     Scope& scope_;
-    std::vector<int> makers_;    // of tensors: the operator
-    std::vector<int> uses_;      // of tensors: by operators, and as outputs
-    std::vector<int> reader_;    // of tensors: an operator that reads it
-    std::vector<size_t> ranks_;  // of tensors
+    std::vector<int> makers_;    // by tensor: its producer
+    std::vector<int> uses_;      // by tensor: uses by operators, and as an output
+    std::vector<int> reader_;    // by tensor: one of its consumers
+    std::vector<size_t> ranks_;  // by tensor
     std::vector<bool> removed_;
 };
 

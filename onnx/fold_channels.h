@@ -1,4 +1,4 @@
-// What follows a convolution and only scales or shifts its channels becomes a part of its weights.
+// Makes operators after a convolution that only scale or shift its channels part of its weights.
 #pragma once
 #include "builder.h"
 

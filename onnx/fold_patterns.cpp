@@ -1,5 +1,5 @@
-// See fold_patterns.h. Each pattern is found from its rarest operator on: the square root of a normalisation, the error
-// function of a GELU.
+// See fold_patterns.h. The search for each pattern begins at its rarest operator: the square root of a normalisation,
+// the error function of a GELU.
 #include "fold_patterns.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class Patterns {
     wire::OpT& op(size_t i) { return scope_.operators[i].op; }
     int result(size_t i) { return op(i).outputIndexes[0]; }
 
-    // The operator that makes a tensor, where it is a binary one of this kind; -1: it is not.
+    // The producer of a tensor, if it is a binary operator of this kind; else -1.
     int binaryMaker(int tensor, Binary code) {
         const int maker = makers_[at(tensor)];
         return maker >= 0 && isBinary(at(maker), code) ? maker : -1;
@@ -55,7 +55,7 @@ class Patterns {
         const wire::BinaryOpT* table = op(i).main.AsBinaryOp();
         return op(i).type == OpType::BinaryOp && table && table->opType == code && op(i).inputIndexes.size() == 2;
     }
-    // The only reader of a tensor, where it is a binary operator of this kind.
+    // The only consumer of a tensor, if it is a binary operator of this kind.
     int reader(int tensor, Binary code) {
         return uses_[at(tensor)] == 1 && readers_[at(tensor)].size() == 1 && isBinary(readers_[at(tensor)][0], code)
                    ? static_cast<int>(readers_[at(tensor)][0])
@@ -66,19 +66,19 @@ class Patterns {
         return maker >= 0 && scope_.operators[at(maker)].constant ? scope_.operators[at(maker)].constant.get()
                                                                   : nullptr;
     }
-    // The number that an operand is; not a number where it is none.
+    // The number in an operand; NaN where it is no single number.
     float number(int tensor) {
         const Array* array = constant(tensor);
         return array && array->type == DataType::DT_FLOAT && array->count() == 1 ? static_cast<float>(array->realAt(0))
                                                                                  : NAN;
     }
-    // The operand beside one whose number lies near `wanted`; -1: there is none.
+    // The other operand of an operator with a number near `wanted`; -1: there is none.
     int besideNumber(size_t i, float wanted, bool anyOrder = true) {
         const std::vector<int32_t>& in = op(i).inputIndexes;
         if (std::abs(number(in[1]) - wanted) < 1e-3f) return in[0];
         return anyOrder && std::abs(number(in[0]) - wanted) < 1e-3f ? in[1] : -1;
     }
-    // What an operator takes the mean of over its last axis, which stays; -1: it does not.
+    // The tensor whose mean over its last axis, which is kept, the operator computes; -1: it computes another one.
     int meanOf(int tensor) {
         const int maker = makers_[at(tensor)];
         if (maker < 0 || op(at(maker)).type != OpType::Reduction || op(at(maker)).inputIndexes.size() != 1) return -1;
@@ -117,7 +117,7 @@ class Patterns {
         const int x = op(at(difference)).inputIndexes[0];
         const int divided = reader(result(root), Binary::REALDIV);
         if (divided < 0 || op(at(divided)).inputIndexes[1] != result(root)) return;
-        // Some models subtract once more.
+        // Some models subtract the mean a second time.
         const int again = binaryMaker(op(at(divided)).inputIndexes[0], Binary::SUB);
         if (again < 0 || op(at(again)).inputIndexes[0] != x || meanOf(op(at(again)).inputIndexes[1]) != x) return;
         writeNorm(x, at(divided), epsilon, false);
@@ -145,7 +145,7 @@ class Patterns {
         const Value& value = *scope_.values[at(x)];
         if (!value.fixed(value.rank() - 1)) return;
         const auto width = static_cast<size_t>(value.dims[0].back());
-        // A list of a number for each element of the last axis.
+        // Returns a list with a number for each element of the last axis.
         const auto factors = [&](size_t i) -> const Array* {
             for (const int id : op(i).inputIndexes) {
                 const Array* array = constant(id);
@@ -192,7 +192,7 @@ class Patterns {
             x = besideNumber(at(scaled), 1 / root);
         const int one = x < 0 ? -1 : reader(result(error), Binary::ADD);
         if (one < 0 || besideNumber(at(one), 1) != result(error)) return;
-        // Two products, of which one is with a half: with x, with the sum, or with what both give.
+        // Two products, one of them with a half: with x, with the sum, or with the product of both.
         const int first = reader(result(at(one)), Binary::MUL);
         if (first < 0) return;
         const int second = reader(result(at(first)), Binary::MUL);
@@ -221,9 +221,9 @@ class Patterns {
     }
 
     Scope& scope_;
-    std::vector<int> makers_;                   // of tensors: the operator
-    std::vector<int> uses_;                     // of tensors: by operators, and as outputs
-    std::vector<std::vector<size_t>> readers_;  // of tensors
+    std::vector<int> makers_;                   // by tensor: its producer
+    std::vector<int> uses_;                     // by tensor: uses by operators, and as an output
+    std::vector<std::vector<size_t>> readers_;  // by tensor
     std::vector<bool> removed_;
 };
 

@@ -1,4 +1,4 @@
-// Chains of operators that exporters write for one: layer normalisation, and GELU.
+// Replaces chains of operators that exporters write for one operator: layer normalisation and GELU.
 #pragma once
 #include "builder.h"
 

@@ -9,11 +9,11 @@
 namespace mnnc::onnx {
 namespace {
 
-// Calls of functions deeper than this are a circle of functions, or as good as one.
+// Deeper calls of functions count as recursion.
 constexpr size_t kDeepestCall = 64;
 constexpr int64_t kMostNodes = 1 << 18;
-// What an operator may take over extents that only stand for free ones: there are smaller ones. Or so many times as
-// many bytes as constants may take.
+// Limits on the memory of an operator over guesses for free extents, after which smaller guesses are tried: this many
+// bytes, and this multiple of the bytes that constants may take, if those are limited.
 constexpr uint64_t kMostGuessed = uint64_t{2} << 30, kTimesConstants = 16;
 
 std::string shown(std::string_view text) {
@@ -79,7 +79,7 @@ const Attribute* Importer::resolve(const Attribute& attribute) const {
     const std::string_view name = attribute.reference;
     if (const Attribute* given = frame->call->find(name)) {
         if (given->reference.empty()) return given;
-        // The call lies in a function itself: its attribute is that one's.
+        // The call is part of a function: the attribute refers to that function's call.
         const Frame* caller = frame->caller;
         while (caller && !caller->function) caller = caller->outer;
         for (const Attribute* at = given; caller && at;) {
@@ -101,7 +101,8 @@ const Attribute* Importer::resolve(const Attribute& attribute) const {
     return nullptr;
 }
 
-// A batch is small, other extents are large enough for what nets do with them: halve them five times, cut windows out.
+// A batch is small; other extents are large enough for typical uses in nets: halving them five times, cutting windows
+// out.
 std::array<int64_t, kProbes> Importer::standsFor(const Extent& extent, size_t axis, size_t rank, int strategy) {
     if (extent.value >= 0) return {extent.value, extent.value};
     if (const auto given = options_.extents.find(std::string(extent.name));
@@ -117,8 +118,8 @@ std::array<int64_t, kProbes> Importer::standsFor(const Extent& extent, size_t ax
     if (strategy == 2) numbers = {16 + 16 * order, 32 + 32 * order};
     if (strategy == 3) numbers = {1, 2};
     if (strategy == 4)
-        numbers = rank < 4 ? std::array<int64_t, kProbes>{1536, 2048} : std::array<int64_t, kProbes>{32, 64};  // sounds
-    if (strategy == 5)  // by many numbers of heads
+        numbers = rank < 4 ? std::array<int64_t, kProbes>{1536, 2048} : std::array<int64_t, kProbes>{32, 64};  // audio
+    if (strategy == 5)  // multiples of many numbers of heads
         numbers = rank < 4 ? std::array<int64_t, kProbes>{720, 1440} : std::array<int64_t, kProbes>{72, 144};
     if ((strategy == 4 || strategy == 5 || strategy == kLenientStrategy) && axis == 0) numbers = {2, 3};
     extents_[key] = numbers;
@@ -134,7 +135,7 @@ void Importer::readInitializers(const Graph& graph) {
         if (elem == Elem::Uint4) elem = Elem::Uint8;
         if (elem == Elem::Int4) elem = Elem::Int8;
         if (heldAs(elem) == DataType::DT_INVALID || tensor.hasStrings) {
-            // What uses it says so.
+            // Its consumers report the failure.
             frame_->names[tensor.name] = builder_.failedValue(shown(tensor.name));
             Node node;
             node.name = tensor.name;
@@ -149,7 +150,7 @@ void Importer::readInitializers(const Graph& graph) {
 
 void Importer::readInputs(const Graph& graph, int strategy) {
     for (const ValueInfo& info : graph.inputs) {
-        // Before IR version 4 initializers were listed as inputs, too.
+        // Before IR version 4 initializers were also listed as inputs.
         if (frame_->names.count(info.name)) continue;
         const std::string name(info.name);
         if (!info.isTensor)
@@ -205,7 +206,7 @@ void Importer::callFunction(const Function& function, const Node& node, const st
              shown(function.name).c_str(), function.inputs.size(), inputs.size());
     for (size_t i = 0; i < function.inputs.size(); ++i)
         frame.names[function.inputs[i]] = i < inputs.size() ? inputs[i] : nullptr;
-    // What reads its inputs outside is not known here.
+    // The consumers of the function's inputs outside are unknown here.
     frame.readElsewhere.insert(function.inputs.begin(), function.inputs.end());
     frame.readElsewhere.insert(function.outputs.begin(), function.outputs.end());
     Frame* before = frame_;
@@ -240,7 +241,7 @@ void Importer::callEntry(const Node& node, std::vector<V> inputs) {
     if (!entry) refuse("there is no form of it");
     Call call{*this, builder_, node, opset, std::move(inputs), std::vector<V>(node.outputs.size())};
     const Frame& frame = *frame_;
-    // Of the node around this one, which goes on when this one is done.
+    // State of the enclosing node, which continues when this one is done.
     struct Kept {
         Builder& builder;
         decltype(Builder::declared) before;
@@ -343,8 +344,8 @@ bool Importer::readElsewhere(std::string_view name) const {
     return frame_ && frame_->readElsewhere.count(name) != 0;
 }
 
-// Bodies read values of the graphs around them, too. A value that two nodes quantise by different constants is read
-// elsewhere.
+// Bodies also read values of the graphs around them. A value that two nodes quantise by different constants counts as
+// read elsewhere.
 void Importer::noteReaders(const std::vector<Node>& nodes, bool inBody) {
     std::unordered_map<std::string_view, const Node*> quantisers;
     for (const Node& node : nodes) {
@@ -417,7 +418,7 @@ std::vector<V> Importer::body(const Graph& graph, const std::vector<V>& inputs) 
     return results;
 }
 
-// Codes that nothing made yet.
+// Makes an operator produce codes that exist only on demand.
 V Importer::madeValue(V value) {
     if (!value->real) return value;
     static const Node none;

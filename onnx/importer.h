@@ -1,4 +1,4 @@
-// Goes through the nodes of a model, of its functions and of its bodies, and lets the table turn each into operators.
+// Visits the nodes of a model, of its functions and of its bodies, and lets the table turn each into operators.
 #pragma once
 #include <functional>
 #include <map>
@@ -15,31 +15,31 @@
 namespace mnnc::onnx {
 
 struct ImportOptions {
-    std::map<std::string, std::vector<int64_t>> shapes;  // of inputs; -1 keeps an extent free
-    std::map<std::string, int64_t> extents;              // of names of free extents
-    std::vector<std::string> outputs;                    // none: those of the model
+    std::map<std::string, std::vector<int64_t>> shapes;  // by input; -1 keeps an extent free
+    std::map<std::string, int64_t> extents;              // by name of a free extent
+    std::vector<std::string> outputs;                    // empty: those of the model
     WriteOptions write;
-    uint64_t mostBytes = 0;  // of constants; 0: as many as the bytes of the model allow
+    uint64_t mostBytes = 0;  // for constants; 0: as many as the bytes of the model allow
     mnn_cancel_t* cancel = nullptr;
-    std::function<void(uint64_t done, uint64_t total)> progress;  // throws where it ends the conversion
+    std::function<void(uint64_t done, uint64_t total)> progress;  // may throw to end the conversion
 };
 
-// What all ways to read a model share.
+// State that all strategies for one model share.
 struct Reading {
     const ModelFile& model;
     const ImportOptions& options;
     DataFolder folder;
     Evaluator evaluator;
     Budget budget;
-    std::unordered_map<const TensorData*, ArrayPtr> tensors;  // that were read
+    std::unordered_map<const TensorData*, ArrayPtr> tensors;  // tensors that have been read
     uint64_t done = 0;                                        // nodes
     uint64_t total = 0;
 
-    // The contents of a tensor of the file.
+    // The contents of a tensor in the file.
     ArrayPtr tensor(const TensorData& from);
 };
 
-// What became of the model.
+// A problem of the conversion, for the report.
 struct Problem {
     std::string node, domain, type, reason;
     int64_t opset = 0;
@@ -51,17 +51,18 @@ struct Report {
     int64_t nodes = 0, operators = 0, folded = 0, functions = 0;
 };
 
-// The last of the ways to stand for free extents: operators that refuse the numbers are not checked.
+// The last but one strategy for free extents: operators that refuse the numbers are not checked.
 constexpr int kLenientStrategy = 6;
-// As the first one, with extents as fixed that are equal by chance, as where a net fills its input up to some length.
+// The numbers of the first strategy, but extents that are equal by chance count as fixed, as where a net pads its input
+// to a fixed length.
 constexpr int kTrustingStrategy = 7;
 
 class Importer {
   public:
     explicit Importer(Reading& reading);
 
-    // Which numbers stand for free extents. Returns whether there are such extents, of inputs or of values that depend
-    // on contents.
+    // `strategy` chooses the numbers for free extents. Returns whether there are such extents, of inputs or of values
+    // that depend on contents.
     bool run(int strategy);
     bool hasFreeInputs() const { return free_; }
     Report& report() { return report_; }
@@ -73,18 +74,18 @@ class Importer {
     const WriteOptions& writing() const { return options_.write; }
     const Attribute* resolve(const Attribute& attribute) const;
     V madeValue(V value);
-    // The outputs of a body whose formal inputs are these values. In the scope that is entered.
+    // The outputs of a body with these values as formal inputs, built in the present scope.
     std::vector<V> body(const Graph& graph, const std::vector<V>& inputs);
     void note(std::string text);
-    // Whether a node reads a value that does not quantise it, or the graph gives it out.
+    // Whether a value has a consumer that does not quantise it, or is an output of the graph.
     bool readElsewhere(std::string_view name) const;
-    // A layer whose weights were codes in the file has them.
+    // Counts a layer whose weights were codes in the file and stay so.
     void countCoded() { ++coded_; }
 
   private:
     using Names = std::unordered_map<std::string_view, V>;
 
-    // Where names are looked up: a graph's own, then those around it (not in a function).
+    // The frame for name look-ups: a graph's own names, then those of the graphs around it (not in a function).
     struct Frame {
         Names names;
         std::unordered_map<std::string_view, const ValueInfo*> declared;
@@ -121,7 +122,8 @@ class Importer {
     bool free_ = false;
     int depth_ = 0;
     int64_t coded_ = 0;
-    std::map<std::string, int64_t> floats_;  // by operator: nodes over quantised values that compute with floats
+    std::map<std::string, int64_t> floats_;  // by operator: number of nodes over quantised values that compute with
+                                             // floats
 };
 
 }  // namespace mnnc::onnx

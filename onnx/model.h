@@ -1,4 +1,4 @@
-// An ONNX model as its file holds it: structs whose names and data are views into the bytes of the file.
+// An ONNX model as in its file: structs whose names and data are views into the bytes of the file.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -53,7 +53,7 @@ struct Graph;
 
 struct Attribute {  // AttributeProto
     std::string_view name;
-    std::string_view reference;  // of a function's body: the attribute of the call that it takes
+    std::string_view reference;  // in a function's body: the attribute of the call that it refers to
     int32_t type = 0;
     float f = 0;
     int64_t i = 0;
@@ -71,7 +71,7 @@ struct Node {  // NodeProto
     std::vector<std::string_view> outputs;
     std::string_view name;
     std::string_view type;
-    std::string_view domain;  // "" for ai.onnx too
+    std::string_view domain;  // "" also for ai.onnx
     std::string_view overload;
     std::vector<Attribute> attributes;
 
@@ -87,7 +87,7 @@ struct Extent {
 struct ValueInfo {  // ValueInfoProto
     std::string_view name;
     Elem type = Elem::Undefined;
-    bool isTensor = false;  // and no sequence, map or optional
+    bool isTensor = false;  // not a sequence, map or optional
     bool hasShape = false;
     std::vector<Extent> shape;
 };
@@ -113,7 +113,7 @@ struct Function {  // FunctionProto
     std::string_view overload;
     std::vector<std::string_view> inputs;
     std::vector<std::string_view> outputs;
-    std::vector<std::string_view> attributes;  // those that a call must give
+    std::vector<std::string_view> attributes;  // attributes that a call must set
     std::vector<Attribute> defaults;
     std::vector<Node> nodes;
     std::vector<Opset> opsets;
@@ -128,8 +128,8 @@ struct ModelFile {  // ModelProto
     std::vector<Function> functions;
 };
 
-// Reads a model; its views live as long as the bytes. Throws Truncated, BadFormat, LimitExceeded (graphs that lie
-// deeper in one another than 64).
+// Reads a model; its views live as long as the bytes. Throws Truncated, BadFormat, LimitExceeded (graphs nested deeper
+// than 64).
 ModelFile parseModel(Bytes bytes);
 
 }  // namespace mnnc::onnx

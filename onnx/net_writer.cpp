@@ -18,11 +18,11 @@ using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
 constexpr size_t kMostBytes = size_t{2000} << 20;
-// With more bytes of arrays than this they lie beside the net.
+// Above this number of bytes, arrays are written to a file beside the net.
 constexpr size_t kMostInside = size_t{1900} << 20;
 // Constants of fewer elements stay floats.
 constexpr size_t kFewElements = 64;
-// Weights of fewer elements do not become codes: their scales would outweigh what is saved.
+// Weights of fewer elements do not become codes, because their scales would outweigh the savings.
 constexpr size_t kFewCodes = 1024;
 // Arrays of fewer bytes stay in the net.
 constexpr size_t kFewBytes = 4096;
@@ -31,7 +31,7 @@ uint16_t halfOf(float value) {
     return floatToHalf(std::clamp(value, -65504.0f, 65504.0f));
 }
 
-// The bytes of the arrays, as floats, or as the options want those of convolutions.
+// The bytes of the arrays as floats; for convolutions in the form that the options request.
 size_t arrayBytes(const Builder& builder, const WriteOptions& options) {
     const size_t bits = options.weights == Weights::Float  ? 32
                         : options.weights == Weights::Half ? 16
@@ -50,7 +50,8 @@ size_t arrayBytes(const Builder& builder, const WriteOptions& options) {
     return sum;
 }
 
-// A buffer that grows is copied, and twice as large. The net is written from its end on, which has to be aligned.
+// The capacity for the net: a growing buffer would be copied, and twice as large. The net is written from its end,
+// which must be aligned.
 size_t roomFor(size_t arrays) {
     constexpr size_t kAligned = 64;
     return std::min(arrays + arrays / 16 + (1 << 16), kMostBytes) / kAligned * kAligned;
@@ -88,11 +89,11 @@ class Writer {
     Builder& builder_;
     const WriteOptions& options_;
     std::vector<std::string>& notes_;
-    const size_t arrays_;  // their bytes
+    const size_t arrays_;  // in bytes
     bool beside_;
     FlatBufferBuilder to_;
     std::vector<uint8_t> weights_;
-    size_t wholeRows_ = 0;  // layers whose rows the block does not divide
+    size_t wholeRows_ = 0;  // layers whose rows are not a multiple of the block
 };
 
 Offset<wire::Blob> Writer::writeBlob(const Array& array) {
@@ -105,7 +106,7 @@ Offset<wire::Blob> Writer::writeBlob(const Array& array) {
     Offset<flatbuffers::Vector<int8_t>> signedBytes;
     Offset<flatbuffers::Vector<int64_t>> external;
     DataType type = array.type;
-    // Beside the net, the format has no halves.
+    // The format has no halves beside the net.
     const bool apart = beside_ && array.byteSize() >= kFewBytes;
     if (apart) {
         const auto at = static_cast<int64_t>(weights_.size());
@@ -140,7 +141,7 @@ Offset<wire::Blob> Writer::writeBlob(const Array& array) {
                             external);
 }
 
-// A convolution whose weights go from the model into the net, without a copy in between.
+// Writes a convolution whose weights go from the model to the net without an intermediate copy.
 Offset<wire::Op> Writer::writeLayer(const Operator& one) {
     const wire::Convolution2DT& table = *one.op.main.AsConvolution2D();
     uint8_t* place = nullptr;
@@ -156,7 +157,7 @@ Offset<wire::Op> Writer::writeLayer(const Operator& one) {
                           one.op.defaultDimentionFormat);
 }
 
-// Which operators some output needs. Inputs stay in any case.
+// The operators that some output needs. Inputs always stay.
 std::vector<bool> needed(const Scope& scope, const std::vector<int>& outputs) {
     std::vector<bool> wanted(scope.tensors.size()), result(scope.operators.size());
     for (const int id : outputs) wanted[static_cast<size_t>(id)] = true;
@@ -172,7 +173,7 @@ std::vector<bool> needed(const Scope& scope, const std::vector<int>& outputs) {
     return result;
 }
 
-// Weights of convolutions as halves: a stream of quanParameter.
+// Stores weights of convolutions as halves: a stream of quanParameter.
 void halveWeights(wire::Convolution2DT& table) {
     auto halves = std::make_unique<wire::IDSTQuanT>();
     halves->type = 3;
@@ -187,11 +188,11 @@ void halveWeights(wire::Convolution2DT& table) {
     table.quanParameter = std::move(halves);
 }
 
-// How the options want the weights of a convolution. Codes that a model has itself stay as they are.
+// Converts the weights of a convolution as the options request. Codes of the model itself stay unchanged.
 void Writer::storeWeights(wire::OpT& op) {
     wire::Convolution2DT* table = op.main.AsConvolution2D();
     if (!table || !table->common) return;
-    // Transposed layers hold a column for each output channel, so their rows share no scale.
+    // Transposed layers have a column for each output channel, so their rows share no scale.
     const bool coded = options_.weights == Weights::Int8 || options_.weights == Weights::Int4;
     const bool rows = op.type == OpType::Convolution || op.type == OpType::ConvolutionDepthwise;
     const size_t count = table->weight.size();
@@ -246,7 +247,7 @@ std::vector<Offset<wire::Op>> Writer::writeOperators(Scope& scope, const std::ve
             op.add_defaultDimentionFormat(wire::MNN_DATA_FORMAT::NCHW);
             result.push_back(op.Finish());
             if (options_.forget && !one.constant->lent.empty()) options_.forget(one.constant->lent);
-            one.constant = nullptr;  // it is written
+            one.constant = nullptr;  // freed once written
         } else {
             const ArrayPtr weights = one.weights;
             const wire::Convolution2DT* table = one.op.main.AsConvolution2D();
@@ -260,7 +261,7 @@ std::vector<Offset<wire::Op>> Writer::writeOperators(Scope& scope, const std::ve
                 result.push_back(wire::CreateOp(to_, &one.op));
             }
             if (options_.forget && weights && !weights->lent.empty()) options_.forget(weights->lent);
-            one.op.main.Reset();  // its weights are written
+            one.op.main.Reset();  // freed once written
         }
         if (to_.GetSize() > kMostBytes)
             fail(Status::LimitExceeded, "the net has more than %zu bytes without its large arrays", kMostBytes);
@@ -268,7 +269,7 @@ std::vector<Offset<wire::Op>> Writer::writeOperators(Scope& scope, const std::ve
     return result;
 }
 
-// By which steps tensors may be kept as codes.
+// Describes the steps by which tensors may be kept as codes.
 Offset<flatbuffers::Vector<Offset<wire::TensorDescribe>>> Writer::describe(const Scope& scope) {
     std::map<int, Steps> known;
     for (const Value& value : builder_.values())
@@ -324,7 +325,7 @@ WrittenNet Writer::write(const std::vector<V>& outputs) {
     result.add_tensorName(tensorVector);
     if (!bodies.empty()) result.add_subgraphs(bodyVector);
     const auto root = result.Finish();
-    to_.TrackMinAlign(sizeof(uint64_t));  // loading copies bytes that lie otherwise
+    to_.TrackMinAlign(sizeof(uint64_t));  // otherwise loading copies the bytes
     to_.Finish(root);
     if (wholeRows_)
         notes_.push_back(std::to_string(wholeRows_) + " layers have one scale for each row, because blocks of " +

@@ -1,4 +1,4 @@
-// Writes the net that a builder holds as the bytes of a .mnn file.
+// Writes the net of a builder as the bytes of a .mnn file.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -13,9 +13,9 @@ enum class Weights { Float, Half, Int8, Int4 };
 
 struct WriteOptions {
     Weights weights = Weights::Float;
-    size_t block = 0;                   // of codes: how many of a row share a scale; 0: the row
-    std::function<void(Bytes)> forget;  // told of large parts of the model that are not read again
-    bool beside = false;                // large arrays lie in a file of their own, also where the net could have them
+    size_t block = 0;                   // for codes: how many of a row share a scale; 0: the row
+    std::function<void(Bytes)> forget;  // gets large parts of the model that are not read again
+    bool beside = false;                // writes large arrays to a separate file even if they fit into the net
 };
 
 struct WrittenNet {
@@ -25,7 +25,7 @@ struct WrittenNet {
     Bytes bytes() const { return std::as_bytes(std::span(net.data(), net.size())); }
 };
 
-// notes: gets what a user should know of the weights. Throws LimitExceeded where the net has more than 2,000 MiB
+// notes: gets information about the weights for the user. Throws LimitExceeded where the net has more than 2,000 MiB
 // without its large arrays.
 WrittenNet writeNet(Builder& builder, const std::vector<V>& outputs, const WriteOptions& options,
                     std::vector<std::string>& notes);

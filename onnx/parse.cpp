@@ -181,7 +181,7 @@ void parseShape(Bytes bytes, ValueInfo& info) {
 void parseType(Bytes bytes, ValueInfo& info, bool inside = false) {
     MessageReader in(bytes, "a TypeProto");
     while (in.next()) {
-        if (in.field() == 9 && !inside) {  // an optional value: what it holds when it is there
+        if (in.field() == 9 && !inside) {  // the type inside of an optional
             MessageReader optional(in.bytes(), "a TypeProto.Optional");
             while (optional.next())
                 if (optional.field() == 1) parseType(optional.bytes(), info, true);

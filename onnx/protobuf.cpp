@@ -1,5 +1,5 @@
-// See protobuf.h. The format: a field is a varint (number * 8 + kind) and a value of that kind; groups (kinds 3 and
-// 4) are not used by ONNX and refused.
+// See protobuf.h. The format: a field is a varint (number * 8 + kind) and a value of that kind; groups (kinds 3 and 4),
+// which ONNX does not use, are refused.
 #include "protobuf.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Reads messages of protocol buffers in place: the fields of a message one after another, each checked against the
-// end of its bytes. It knows no message; parse.cpp does.
+// Reads messages of protocol buffers in place: the fields of a message one after another, each checked against the end
+// of its bytes. It is independent of the messages, which parse.cpp defines.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,8 @@ class MessageReader {
     // `what` names the message in errors; it has to outlive the reader.
     MessageReader(Bytes bytes, const char* what) : at_(bytes.data()), end_(at_ + bytes.size()), what_(what) {}
 
-    // Goes to the next field; false at the end. A field whose value was not read is skipped.
-    // Throws Truncated and BadFormat, as all functions below do.
+    // Moves to the next field; returns false at the end. An unread value is skipped. Throws Truncated and BadFormat, as
+    // all functions below do.
     bool next();
     uint32_t field() const noexcept { return field_; }
 
@@ -25,7 +25,7 @@ class MessageReader {
     float real();             // four bytes
     Bytes bytes();            // a field of variable length
     std::string_view text();  // the same
-    // Repeated numbers: a packed field has all of them, one that is not packed has one.
+    // Appends repeated numbers: a packed field has all of them, an unpacked one has one.
     void integers(std::vector<int64_t>& to);
     void reals(std::vector<float>& to);
     void doubles(std::vector<double>& to);
@@ -43,7 +43,7 @@ class MessageReader {
     const char* what_;
     uint32_t field_ = 0;
     uint32_t kind_ = 0;
-    bool open_ = false;  // the value of the field was not read yet
+    bool open_ = false;  // the value of the field has not been read yet
 };
 
 }  // namespace mnnc::onnx

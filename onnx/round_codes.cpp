@@ -1,5 +1,5 @@
-// See round_codes.h. Which operators compute with codes is the engine's choice; this is the same choice, made of what
-// the file says.
+// See round_codes.h. The engine chooses the operators that compute with codes; this file derives the same choice from
+// the net.
 #include "round_codes.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ class Rounding {
         leaveLoneActivations();
         findGroups();
         std::vector<Operator> result;
-        std::map<int, int> rounded;  // inputs, and what readers get in place of them
+        std::map<int, int> rounded;  // inputs, and their replacements for consumers
         for (size_t i = 0; i < coded_.size(); ++i) {
             std::vector<int> wanted;
             for (const int id : op(i).outputIndexes) {
@@ -68,8 +68,8 @@ class Rounding {
                     continue;
                 }
                 V raw = added(id, "/raw", DataType::DT_FLOAT);
-                // The engine gives a pooled value the steps of its input where it has none, and rounds averages down
-                // then.
+                // Where a pooled value has no steps of its own, the engine gives it those of its input and then rounds
+                // averages down.
                 raw->ownSteps = type == OpType::Pooling;
                 if (!raw->ownSteps) raw->steps.reset();
                 std::replace(moved.op.outputIndexes.begin(), moved.op.outputIndexes.end(), id, raw->tensor);
@@ -111,10 +111,10 @@ class Rounding {
         }
     }
 
-    // How many inputs are moved; others are numbers.
+    // The number of inputs whose elements are moved; others are parameters.
     size_t dataCount(size_t i) const { return op(i).type == OpType::Concat ? op(i).inputIndexes.size() : 1; }
 
-    // As the quantised nets of the format do.
+    // As in quantised nets of the format.
     bool computesCodes(size_t i) const {
         const wire::OpT& one = op(i);
         if (one.inputIndexes.empty() || one.outputIndexes.size() != 1 || !known(one.outputIndexes[0])) return false;
@@ -147,7 +147,7 @@ class Rounding {
         return true;
     }
 
-    // An activation between operators of floats has no codes.
+    // Activations between operators of floats have no codes.
     void leaveLoneActivations() {
         const std::vector<bool> before = coded_;
         for (size_t i = 0; i < coded_.size(); ++i) {
@@ -161,7 +161,7 @@ class Rounding {
 
     bool isNumber(int id) const { return value(id).constant && value(id).elementCount() == 1; }
 
-    // The tensor that an element-wise chain begins with, of which this operator is a part; -1: it is of none.
+    // The first tensor of the element-wise chain that contains this operator; -1: it is in none.
     int sourceOf(size_t i) const {
         const wire::OpT& one = op(i);
         if (one.outputIndexes.size() != 1 || !value(one.outputIndexes[0]).isFloat()) return -1;
@@ -189,7 +189,7 @@ class Rounding {
         return source;
     }
 
-    // One value for each channel, which stays a float.
+    // The operand with one value for each channel that stays a float.
     int gateOf(size_t i) const {
         const wire::OpT& one = op(i);
         const wire::BinaryOpT* table = one.main.AsBinaryOp();
@@ -207,7 +207,7 @@ class Rounding {
         return -1;
     }
 
-    // Whether an operator may compute with codes where all around it does.
+    // Whether an operator may compute with codes if all operators around it do.
     bool isCandidate(size_t i) {
         const wire::OpT& one = op(i);
         if (!live_[i] || coded_[i] || one.outputIndexes.size() != 1) return false;
@@ -237,7 +237,7 @@ class Rounding {
     bool stays(size_t i) const {
         const int out = op(i).outputIndexes[0], source = sources_[at(out)];
         if (given_[at(out)] || readers_[at(out)].empty()) return false;
-        // Inside of a chain no codes are made.
+        // No codes are produced inside of a chain.
         bool inside = source >= 0;
         for (const size_t reader : readers_[at(out)])
             inside = inside && grouped_[reader] && sources_[at(op(reader).outputIndexes[0])] == source;
@@ -268,12 +268,12 @@ class Rounding {
         }
     }
 
-    // Whether the value is in steps, and no operator of codes makes it.
+    // Whether the value has steps, and no operator over codes produces it.
     bool needsRounding(size_t maker, int id) const {
         if (!known(id) || coded_[maker] || grouped_[maker]) return false;
         const OpType type = op(maker).type;
         if (type == OpType::Int8ToFloat || type == OpType::Const) return false;
-        // What only moves elements, or takes the largest ones, keeps what was rounded.
+        // Operators that only move elements, or take the largest ones, keep rounded values.
         return !(isMove(type) && sameSteps(op(maker).inputIndexes.at(0), id));
     }
 
@@ -288,7 +288,7 @@ class Rounding {
         return builder_.addLike(scope_, from, from.name + suffix, type);
     }
 
-    // FloatToInt8 and back. `to` has the steps.
+    // Adds FloatToInt8 and its inverse. `to` has the steps.
     void addPair(int from, int to, std::vector<Operator>& operators) {
         V codes = added(to, "/codes", DataType::DT_INT8);
         const Steps steps = *codes->steps;
@@ -313,8 +313,8 @@ class Rounding {
     std::vector<std::vector<size_t>> readers_;
     std::vector<bool> given_, live_;
     std::vector<bool> coded_;    // operators that compute with codes
-    std::vector<bool> grouped_;  // those that do where all around them do
-    std::vector<int> sources_;   // of results of chains
+    std::vector<bool> grouped_;  // operators that compute with codes if all around them do
+    std::vector<int> sources_;   // by result of a chain
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Values that the model quantises are codes times a step. Where an operator computes them with floats, and one that
-// computes with floats reads them, they are rounded to codes and cut to their range in between, as the model has it.
+// Values that the model quantises are codes times a step. Where one operator computes them with floats and another one
+// reads them as floats, they are rounded to codes and clamped to their range in between, as in the model.
 #pragma once
 #include <map>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace mnnc::onnx {
 
-// Returns the operators of the format that make quantised values with floats, with their number.
+// Returns, by name, the operators of the format that compute quantised values with floats, with their number.
 std::map<std::string, int64_t> roundCodes(Builder& builder, const std::vector<V>& outputs);
 
 }  // namespace mnnc::onnx

@@ -64,7 +64,7 @@ void putInt(Array& to, size_t at, int64_t value, bool isUnsigned64) {
     }
 }
 
-// An element of raw data, or of int32_data, as its bits.
+// Stores an element of raw data, or of int32_data, given by its bits.
 void put(Array& to, size_t at, Elem elem, uint64_t bits) {
     switch (elem) {
         case Elem::Float:
@@ -104,7 +104,7 @@ void put(Array& to, size_t at, Elem elem, uint64_t bits) {
     }
 }
 
-// Floats of the model's own bytes are not copied from here on.
+// From this size on, floats in the model's own bytes are not copied.
 constexpr size_t kLarge = 1 << 16;
 
 std::string named(const TensorData& tensor) {
@@ -178,7 +178,7 @@ ArrayPtr readTensor(const TensorData& tensor, const DataFolder& folder) {
     const int64_t count = elementCount(tensor.dims, name);
     const auto bytes =
         static_cast<size_t>((checkedMul(count, static_cast<int64_t>(elementBits(tensor.type)), name.c_str()) + 7) / 8);
-    // What the file says is compared with what it holds before memory is taken for it.
+    // Compares the declared size with the file before it allocates memory.
     std::vector<std::byte> external;
     Bytes raw;
     const bool isRaw = tensor.external || tensor.raw;

@@ -7,7 +7,7 @@
 namespace mnnc::onnx {
 
 WeightCodes encode(std::span<const float> weights, size_t rows, int bits) {
-    // A range below this has one value.
+    // A smaller range counts as a single value.
     constexpr float kNoRange = 1e-6f;
     WeightCodes result;
     result.bits = bits;
@@ -43,7 +43,7 @@ std::unique_ptr<wire::IDSTQuanT> tableOf(const WeightCodes& codes) {
     const auto number = [&to](size_t value, int bytes) {
         for (int i = 0; i < bytes; ++i) to.push_back(static_cast<int8_t>(value >> (8 * i) & 0xff));
     };
-    // Two extents, then the codes that there are, then the position of each weight among them.
+    // Two extents, then the list of codes, then the index of each weight in that list.
     number(2, 1);
     number(codes.rows, wide ? 4 : 2);
     number(codes.columns, wide ? 4 : 2);

@@ -9,8 +9,8 @@
 
 namespace mnnc::onnx {
 
-// Codes [rows, columns] with a scale and a smallest value for each row: weight = (code - smallest code) * scale + low,
-// or code * scale where there are no lows. A row is that of an output channel, or a block of it.
+// Codes [rows, columns] with a scale and a minimum for each row: weight = (code - smallest code) * scale + low, or code
+// * scale where there are no lows. A row belongs to an output channel, or to a block of it.
 struct WeightCodes {
     int bits = 8;
     size_t rows = 0, columns = 0;
@@ -21,10 +21,10 @@ struct WeightCodes {
     int smallest() const { return -(1 << (bits - 1)); }
 };
 
-// The nearest codes of weights, with the range that each row has.
+// The nearest codes of weights, for the range of each row.
 WeightCodes encode(std::span<const float> weights, size_t rows, int bits);
 
-// The table that a convolution has of them.
+// The table of a convolution with these codes.
 std::unique_ptr<wire::IDSTQuanT> tableOf(const WeightCodes& codes);
 
 }  // namespace mnnc::onnx

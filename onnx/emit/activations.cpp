@@ -28,9 +28,9 @@ void emitPRelu(Call& c) {
         c.out(c.b.op(OpType::ReLU, table, {x}));
         return;
     }
-    // One slope for each channel.
+    // Arranges one slope for each channel.
     const size_t rank = slope->rank();
-    const size_t behind = x->rank() - std::min<size_t>(x->rank(), 2);  // axes behind the channels
+    const size_t behind = x->rank() - std::min<size_t>(x->rank(), 2);  // axes after the channel axis
     if (slope->constant && x->isFloat() && x->rank() >= 4 && x->rank() <= 5 && x->fixed(1) &&
         slope->elementCount() == x->dims[0][1] && rank > behind && rank <= x->rank() &&
         slope->dims[0][rank - 1 - behind] == x->dims[0][1]) {
@@ -113,7 +113,7 @@ void emitShrink(Call& c) {
     c.out(castTo(c, result, elem));
 }
 
-// x * (1 + tanh(...)) / 2. The code of the format for it is an approximation in the official runtime.
+// x * (1 + tanh(...)) / 2. The format's code for it is an approximation in the official runtime.
 V geluByTanh(Call& c, V x) {
     V cube = binary(c, Binary::MUL, binary(c, Binary::MUL, x, x), x);
     V inner = binary(c, Binary::ADD, x, binary(c, Binary::MUL, cube, c.b.real(0.044715f)));

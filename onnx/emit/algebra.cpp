@@ -14,10 +14,10 @@ namespace {
 
 struct Term {
     V value = nullptr;
-    std::string labels;  // one for each axis; those of an ellipsis are control characters
+    std::string labels;  // one for each axis; axes of an ellipsis have control characters
 };
 
-// An ellipsis stands for the axes that the labels leave over, counted from the last one.
+// Replaces an ellipsis by labels for the axes without a label, counted from the last one.
 std::string expand(const std::string& labels, size_t rank, size_t dots) {
     std::string result;
     for (size_t i = 0; i < labels.size(); ++i) {
@@ -32,12 +32,12 @@ std::string expand(const std::string& labels, size_t rank, size_t dots) {
     return result;
 }
 
-// Only the elements of equal indices of a label that a term has twice.
+// Keeps only elements with equal indices for a label that a term has twice.
 Term diagonal(Call& c, Term term) {
     for (size_t i = 0; i < term.labels.size(); ++i) {
         const size_t again = term.labels.find(term.labels[i], i + 1);
         if (again == std::string::npos) continue;
-        // Elements outside are zeros, and a sum over one of both axes leaves the diagonal.
+        // Elements off the diagonal are zeroed, so that a sum over one of the two axes leaves the diagonal.
         V rows = rangeTo(c, extentOf(c, term.value, static_cast<int64_t>(i)));
         V columns = rangeTo(c, extentOf(c, term.value, static_cast<int64_t>(again)));
         rows = unsqueeze(c, rows, allAxes(term.labels.size() - i, 1));
@@ -55,7 +55,7 @@ bool has(const std::string& labels, char label) {
     return labels.find(label) != std::string::npos;
 }
 
-// Axes in the order of `labels`; those that the term lacks have one element.
+// Arranges the axes in the order of `labels`; missing ones get an extent of 1.
 V arranged(Call& c, const Term& term, const std::string& labels) {
     std::vector<int64_t> order, missing;
     for (size_t i = 0; i < labels.size(); ++i) {
@@ -68,7 +68,7 @@ V arranged(Call& c, const Term& term, const std::string& labels) {
     return unsqueeze(c, permute(c, term.value, order), missing);
 }
 
-// The sum over labels that neither another term nor the result has.
+// Sums over labels that neither another term nor the result has.
 Term summed(Call& c, Term term, const std::string& kept) {
     std::vector<int64_t> axes;
     std::string labels;
@@ -82,7 +82,7 @@ Term summed(Call& c, Term term, const std::string& kept) {
     return term;
 }
 
-// Two terms become one by a product of matrices: labels of both that stay are batches, those that do not are summed up.
+// Combines two terms by a product of matrices: common labels that the result keeps are batches, others are summed.
 Term multiply(Call& c, const Term& a, const Term& b, const std::string& kept) {
     std::string batch, inner, left, right;
     for (const char label : a.labels) (has(b.labels, label) ? has(kept, label) ? batch : inner : left) += label;
@@ -98,7 +98,7 @@ Term multiply(Call& c, const Term& a, const Term& b, const std::string& kept) {
     const auto n = static_cast<int64_t>(batch.size()), l = static_cast<int64_t>(left.size()),
                k = static_cast<int64_t>(inner.size()), r = static_cast<int64_t>(right.size());
     V leftShape = shapeOf(c, x, n, n + l), rightShape = shapeOf(c, y, n + k, n + k + r);
-    // Batches may be spread, so each side keeps its own.
+    // Each side keeps its own extents, because batches may be broadcast.
     const auto joined = [&](V value, int64_t first, int64_t second) {
         std::vector<V> parts;
         if (n > 0) parts.push_back(shapeOf(c, value, 0, n));
@@ -150,7 +150,7 @@ void emitEinsum(Call& c) {
         out = expand(equation.substr(arrow + 2),
                      dots + equation.size() - arrow - 2 - (has(equation.substr(arrow), '.') ? 3 : 0), dots);
     } else {
-        // All labels that occur once, in their order; those of an ellipsis in front.
+        // All labels that occur once, in their order; those of an ellipsis come first.
         std::map<char, int> counts;
         for (const std::string& list : lists)
             for (const char letter : list)
@@ -181,7 +181,8 @@ void emitEinsum(Call& c) {
 
 // ---- The discrete Fourier transform ----
 
-// With tables that the net computes: along an axis that is fed, over free extents, and back from one side.
+// Uses tables that the net computes: for an axis that is an input, for free extents, and for the inverse of a one-sided
+// transform.
 void computedDft(Call& c) {
     V x = c.in(0), length = c.maybe(1);
     const size_t rank = x->rank();
@@ -189,19 +190,19 @@ void computedDft(Call& c) {
     const bool inverse = c.integer("inverse", 0) != 0, oneSided = c.integer("onesided", 0) != 0;
     const int64_t parts = x->extent(rank - 1);
     V axis = c.opset < 20 ? c.b.scalar(c.integer("axis", 1)) : c.maybe(2) ? scalarOf(c, c.in(2)) : c.b.scalar(-2);
-    // Of the parts, which have an axis less.
+    // The parts have one axis less.
     axis = select(c, compare(c, Binary::LESS, axis, c.b.scalar(0)),
                   binary(c, Binary::ADD, axis, c.b.scalar(static_cast<int64_t>(rank))), axis);
     const auto part = [&](int64_t k) {
         return exchangeWithLast(c, squeeze(c, sliceAxis(c, x, last, k, k + 1), {last}), axis);
     };
     V real = part(0), imaginary = parts == 2 ? part(1) : nullptr;
-    V given = extentOf(c, real, last - 1);  // numbers of the signal, or of a half of its transform
+    V given = extentOf(c, real, last - 1);  // length of the signal, or of the half of its transform
     V one = c.b.scalar(1), two = c.b.scalar(2);
     V n = length ? scalarOf(c, length) : given;
     if (inverse && oneSided && !length) n = binary(c, Binary::MUL, binary(c, Binary::SUB, given, one), two);
     V half = binary(c, Binary::ADD, binary(c, Binary::REALDIV, n, two), one);
-    // A shorter transform takes the first numbers, a longer one none behind them.
+    // A shorter transform uses the first numbers, a longer one all of them: appended zeros would add nothing.
     V wanted = inverse && oneSided ? half : n;
     V used = length ? binary(c, Binary::MINIMUM, wanted, given) : given;
     if (length) {
@@ -227,7 +228,7 @@ void computedDft(Call& c) {
     V resultReal = matmul(c, real, cosines), resultImaginary = nullptr;
     const auto back = [&](V value) { return unsqueeze(c, exchangeWithLast(c, value, axis), {last}); };
     if (inverse && oneSided) {
-        // Numbers of the other half are those of this one, so they count twice but for the first and the middle.
+        // The other half mirrors this one, so its numbers count twice, except for the first and the middle one.
         V at = rangeTo(c, used);
         V first = compare(c, Binary::EQUAL, at, c.b.scalar(0));
         V middle = compare(c, Binary::EQUAL, binary(c, Binary::MUL, at, two), n);
@@ -279,7 +280,7 @@ void emitDft(Call& c) {
         }
     V cosTable = c.b.constant(floatArray({used, bins}, cosines), Elem::Float);
     V sinTable = c.b.constant(floatArray({used, bins}, sines), Elem::Float);
-    // The axis becomes the last one of each part.
+    // Moves the axis to the end of each part.
     const auto last = static_cast<int64_t>(rank) - 1;
     std::vector<int64_t> order = allAxes(rank - 1);
     std::swap(order[static_cast<size_t>(axis)], order.back());

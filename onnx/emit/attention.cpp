@@ -1,4 +1,4 @@
-// Attention and what belongs to it.
+// Attention and related operators.
 #include "attention.h"
 
 #include <cmath>
@@ -59,7 +59,7 @@ V rotate(Call& c, V x, V cos, V sin, int64_t width, bool interleaved) {
     const int64_t half = width / 2;
     cos = unsqueeze(c, cos, {1});
     sin = unsqueeze(c, sin, {1});
-    // width 0: all of it, which may be free.
+    // width 0: all elements; their number may be free.
     V turning = width == 0 ? x : sliceAxis(c, x, 3, 0, width);
     std::vector<V> parts;
     if (interleaved) {
@@ -123,7 +123,7 @@ void emitAttention(Call& c) {
     const float cap = c.real("softcap", 0);
     if (cap != 0) scores = mul(c, unary(c, Unary::TANH, mul(c, scores, c.b.real(1 / cap))), c.b.real(cap));
     show(1);
-    // ---- Which keys a query sees ----
+    // ---- The keys that a query sees ----
     V allowed = nullptr, bias = nullptr;
     const bool causal = c.integer("is_causal", 0) != 0;
     const int64_t left = c.integer("left_window_size", -1), right = c.integer("right_window_size", -1);
@@ -147,7 +147,7 @@ void emitAttention(Call& c) {
     if (mask) {
         const bool isBool = mask->elem == Elem::Bool;
         const size_t last = mask->rank() - 1;
-        // A shorter mask hides the keys behind it.
+        // A shorter mask hides the keys beyond it.
         if (mask->dims[0][last] != keys->dims[0][2] || mask->dims[1][last] != keys->dims[1][2]) {
             V missing = binary(c, Binary::SUB, shapeOf(c, keys, 2, 3),
                                shapeOf(c, mask, static_cast<int64_t>(last), static_cast<int64_t>(last) + 1));
@@ -179,7 +179,7 @@ void emitAttention(Call& c) {
     c.out(0, flat ? joinHeads(c, result) : result);
 }
 
-// A modifier of scores or probabilities: a body of one tensor.
+// Applies a modifier of scores or probabilities, which is a body with one tensor.
 V modified(Call& c, const char* name, V x) {
     const Attribute* found = c.attribute(name);
     if (!found || !found->graph) return x;
@@ -254,7 +254,7 @@ void emitSwiGlu(Call& c) {
     c.out(mul(c, gate, c.in(1)));
 }
 
-// The steps of the recurrence, one after another.
+// The steps of the recurrence, unrolled.
 void emitLinearAttention(Call& c) {
     constexpr int64_t kMostUnrolled = 256;
     const std::string rule = c.text("update_rule", "gated_delta");
@@ -273,7 +273,7 @@ void emitLinearAttention(Call& c) {
         V shape = concat(c, {shapeOf(c, q, 0, 1), c.b.ints({kvHeads, depth, width})}, 0);
         state = c.b.op(OpType::Fill, {}, {shape, c.b.real(0)});
     }
-    // at: the elements of a step, [batch, heads, 1, n]. Returns the state behind it.
+    // at: selects the elements of a step, [batch, heads, 1, n]. Returns the state after the step.
     const auto step = [&](const std::function<V(V)>& at, V before) {
         const auto column = [&](V x) { return permute(c, x, {0, 1, 3, 2}); };
         V key = at(k), value = at(v), next = before;

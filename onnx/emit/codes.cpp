@@ -36,8 +36,7 @@ V oneNumber(Call& c, V value) {
     return value && value->rank() == 1 && value->fixed(0) && value->dims[0][0] == 1 ? reshape(c, value, {}) : value;
 }
 
-// A convolution cuts what is below the smallest code itself: models leave activations away that quantising makes
-// needless.
+// Lets a convolution clamp to the smallest code itself: models omit activations that quantisation makes redundant.
 void cut(Call& c, V x, const Steps& steps) {
     if (steps.zero != -128) return;
     Operator* maker = c.b.maker(x->inFront ? x->inFront : x);
@@ -45,7 +44,7 @@ void cut(Call& c, V x, const Steps& steps) {
     const OpType type = maker->op.type;
     wire::Convolution2DT* table = maker->op.main.AsConvolution2D();
     if ((type != OpType::Convolution && type != OpType::ConvolutionDepthwise) || !table || !table->common) return;
-    // 6 is the largest value where a model had Relu6 there.
+    // The model had Relu6 there if the largest value is 6.
     const bool six = std::abs(steps.scale * 255 - 6) < 1e-2f;
     table->common->relu = !six;
     table->common->relu6 = six;
@@ -60,7 +59,7 @@ V spread(Call& c, V value, const Value& x, int64_t axis, int64_t block) {
         if (value->rank() != 1) refuse("a scale of rank %zu", value->rank());
         return unsqueeze(c, value, allAxes(x.rank() - static_cast<size_t>(axis), 1));
     }
-    // Each number is repeated for the elements of its block; a last block may be shorter.
+    // Each number is repeated for the elements of its block; the last block may be shorter.
     const int64_t extent = x.extent(static_cast<size_t>(axis));
     std::vector<int32_t> of;
     for (int64_t i = 0; i < extent; ++i) of.push_back(static_cast<int32_t>(i / block));
@@ -115,7 +114,7 @@ V withSteps(Call& c, V x, const Steps& steps, bool readElsewhere) {
     else
         cut(c, x, steps);
     result->steps = steps;
-    // The engine rounds averages of codes down, as the official runtime does, where both sides have the same steps.
+    // Where both sides have the same steps, the engine rounds averages of codes down, as the official runtime does.
     const Operator* maker = c.b.maker(result);
     result->ownSteps = maker && maker->op.type == OpType::Pooling && maker->op.main.AsPool() &&
                        maker->op.main.AsPool()->type == wire::PoolType::AVEPOOL;
@@ -140,7 +139,7 @@ V realOf(Call& c, V codes, V scale, V zero, int64_t axis) {
     if (steps && !made->constant && made->type != DataType::DT_INT32) {
         wire::QuantizedFloatParamT table;
         table.tensorScale = {steps->scale};
-        table.floatzeros = {steps->zero};  // of codes less 128 where they are unsigned
+        table.floatzeros = {steps->zero};  // less 128 for unsigned codes
         table.zeroPoint = static_cast<int8_t>(std::lround(steps->zero));
         V result = c.b.op(OpType::Int8ToFloat, table, {made});
         result->elem = Elem::Float;

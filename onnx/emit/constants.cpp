@@ -108,7 +108,7 @@ void emitRandom(Call& c) {
     c.out(castTo(c, c.b.op(type, table, {shape}), elem));
 }
 
-// 1 as often as the elements of x say.
+// The elements of x are the probabilities of 1.
 void emitBernoulli(Call& c) {
     V x = castTo(c, c.in(0), Elem::Float);
     wire::RandomUniformT table;
@@ -127,7 +127,7 @@ void emitDropout(Call& c) {
     V training = c.opset >= 12 ? c.maybe(2) : nullptr;
     if (training && training->constant && training->array().intAt(0) == 0) training = nullptr;
     if (training) {
-        // What is kept: where a random number is not below the ratio, or where it is no training.
+        // The kept elements: those whose random number is not below the ratio; all of them outside of training.
         V ratio = c.maybe(1) ? castTo(c, scalarOf(c, c.in(1)), Elem::Float) : c.b.real(0.5f);
         wire::RandomUniformT random;
         random.type = DataType::DT_FLOAT;

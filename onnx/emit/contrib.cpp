@@ -36,7 +36,7 @@ void emitQuickGelu(Call& c) {
     c.out(binary(c, Binary::MUL, x, gate));
 }
 
-// Over the last axes from `axis` on.
+// Normalises over the axes from `axis` on.
 V normalised(Call& c, V x, int64_t axis, V gamma, V beta, bool rms) {
     wire::LayerNormT table;
     for (int64_t i = static_cast<int64_t>(x->rank()) - axis; i > 0; --i) table.axis.push_back(-static_cast<int32_t>(i));
@@ -88,7 +88,7 @@ void emitFusedMatMul(Call& c) {
     c.out(alpha == 1 ? result : binary(c, Binary::MUL, result, c.b.real(alpha)));
 }
 
-// Weights of 4 or 8 bits, a scale for each block of a column, which stay codes.
+// Weights of 4 or 8 bits with a scale for each block of a column stay codes.
 void emitMatMulNBits(Call& c) {
     const int64_t rows = c.integer("K", 0), columns = c.integer("N", 0), bits = c.integer("bits", 4),
                   block = c.integer("block_size", 0);
@@ -161,7 +161,7 @@ constexpr Entry kEntries[] = {
     {"MatMulNBits", 1, kNewest, emitMatMulNBits, "Convolution, or MatMul",
      "g_idx; weights that are fed. The weights become floats where K is no multiple of the block.", kDomain},
     {"QuickGelu", 1, kNewest, emitQuickGelu, "BinaryOp, UnaryOp", "", kDomain},
-    // onnxruntime writes it into the domain of ONNX, which does not have it.
+    // onnxruntime writes it into the domain of ONNX, which lacks it.
     {"SimplifiedLayerNormalization", 1, kNewest, emitSimplifiedLayerNorm, "LayerNorm"},
     {"SkipLayerNormalization", 1, kNewest, emitSkipLayerNorm, "BinaryOp, LayerNorm", "Training.", kDomain},
     {"SkipSimplifiedLayerNormalization", 1, kNewest, emitSkipSimplifiedLayerNorm, "BinaryOp, LayerNorm", "Training.",

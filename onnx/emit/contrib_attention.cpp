@@ -1,4 +1,4 @@
-// Attention of com.microsoft, as onnxruntime's tools and exporters of language models write it.
+// Attention of com.microsoft, as written by onnxruntime's tools and exporters of language models.
 #include <algorithm>
 #include <cmath>
 
@@ -20,8 +20,8 @@ float scaleOf(Call& c, V q) {
     return given != 0 ? given : 1 / std::sqrt(static_cast<float>(q->extent(3)));
 }
 
-// A mask with 1 for keys that are seen: [batch, keys], [batch, queries, keys] or [batch, 1, queries, keys]. What is not
-// seen gets the filter value added.
+// A mask with 1 for visible keys: [batch, keys], [batch, queries, keys] or [batch, 1, queries, keys]. The filter value
+// is added to the scores of hidden keys.
 V biasOf(Call& c, V mask, V bias) {
     if (!mask) return bias;
     if (mask->rank() == 2)
@@ -35,7 +35,7 @@ V biasOf(Call& c, V mask, V bias) {
     return bias ? binary(c, Binary::ADD, bias, hidden) : hidden;
 }
 
-// The columns of a query's row and of those before it; the last query sees all keys.
+// Whether a column belongs to a query's row or one before it; the last query sees all keys.
 V causal(Call& c, V q, V k, int64_t window = -1) {
     V columns = rangeTo(c, extentOf(c, k, 2));
     V rows = unsqueeze(c, rangeTo(c, extentOf(c, q, 2)), {1});
@@ -76,7 +76,7 @@ void emitAttention(Call& c) {
     c.out(0, joinHeads(c, attend(c, q, k, v, scores)));
 }
 
-// [batch, length, heads, n, depth]: n tensors in one.
+// [batch, length, heads, n, depth] contains n tensors; selects one.
 V unpacked(Call& c, V x, int64_t index) {
     return permute(c, squeeze(c, sliceAxis(c, x, 3, index, index + 1), {3}), {0, 2, 1, 3});
 }
@@ -122,7 +122,7 @@ void emitMultiHeadAttention(Call& c) {
     c.out(0, joinHeads(c, attend(c, q, k, v, scores)));
 }
 
-// Sequences of a batch have the same length: seqlens_k is not looked at, and new keys lie behind the past ones.
+// Sequences of a batch have the same length: seqlens_k is ignored, and new keys follow the past ones.
 void emitGroupQueryAttention(Call& c) {
     refuseInputs(c, {11, 12, 13, 14, 15, 16});
     if (c.wants(3)) refuse("its output 3");

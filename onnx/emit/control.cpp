@@ -1,5 +1,4 @@
-// Control flow: branches and loops, whose bodies become subgraphs. Values from outside that a body uses become inputs
-// of it.
+// Control flow: branches and loops, whose bodies become subgraphs. Outer values that a body uses become its inputs.
 #include <algorithm>
 
 #include "../importer.h"
@@ -122,7 +121,7 @@ void emitLoop(Call& c) {
             std::vector<V> results = c.importer.body(graph, inputs);
             if (results.size() < count + 1) fail(Status::BadFormat, "its body gives %zu values", results.size());
             Round round;
-            // A condition that is handed on, or always true, ends nothing.
+            // A condition that is passed on unchanged, or is always true, never ends the loop.
             const bool ends = !(always && (results[0] == goesOn || results[0]->tensor == goesOn->tensor ||
                                            (results[0]->constant && results[0]->array().intAt(0) != 0)));
             if (ends) round.condition = scalarOf(c, results[0]);

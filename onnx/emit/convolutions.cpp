@@ -14,7 +14,7 @@ struct Layer {
     V x = nullptr, weight = nullptr, bias = nullptr;
     Windows windows;
     int64_t group = 1, in = 0, out = 0;  // channels
-    std::vector<int64_t> outPads;        // of transposed ones
+    std::vector<int64_t> outPads;        // for transposed ones
 };
 
 int32_t narrow(int64_t value) {
@@ -25,7 +25,7 @@ std::vector<int32_t> narrowAll(const std::vector<int64_t>& values) {
     return intList(values)->ints;
 }
 
-// One and two axes: height and width.
+// For one and two axes: height and width.
 wire::Convolution2DT planeTable(const Layer& layer) {
     wire::Convolution2DT table;
     table.common = std::make_unique<wire::Convolution2DCommonT>();
@@ -74,24 +74,24 @@ std::vector<float> biasOf(const Layer& layer) {
     return layer.bias ? layer.bias->array().allFloats() : std::vector<float>(static_cast<size_t>(layer.out), 0.0f);
 }
 
-// What the table has of the weights.
+// Sets the table's description of the weights.
 template <typename Table>
 void fillWeights(Table& table, const Layer& layer) {
     table.weight = layer.weight->array().allFloats();
     table.bias = biasOf(layer);
 }
 
-// Weights that were codes in the file stay so.
+// Weights that were codes in the file stay codes.
 void takeCodes(Call& c, wire::Convolution2DT& table, const Layer& layer) {
     const std::optional<WeightCodes> codes = rowCodes(*layer.weight, 0);
-    // Sums of codes over single channels leave the zero points of weights out.
+    // Sums of codes over single channels ignore the zero points of weights.
     const bool depthwise = layer.group > 1 && layer.group == layer.in && layer.group == layer.out;
     if (!codes || (depthwise && !codes->lows.empty())) return;
     table.quanParameter = tableOf(*codes);
     c.importer.countCoded();
 }
 
-// The extents of the result, by the rules of ONNX, which need no look at the weights.
+// The extents of the result by the rules of ONNX; they do not depend on the weights' values.
 std::vector<Result> resultOf(Call& c, const Layer& layer, size_t probe, bool transposed) {
     Result result;
     result.known = true;
@@ -146,7 +146,7 @@ V write(Call& c, Layer layer, bool transposed) {
     return c.b.given(type, table, inputs, first, second)[0];
 }
 
-// Groups of a layer whose weights are fed: a layer for each, because the format has no groups there.
+// Splits groups of a layer whose weights are inputs: one layer for each, because the format lacks groups there.
 V writeGroups(Call& c, const Layer& layer, bool transposed) {
     const bool constant = layer.weight->constant && (!layer.bias || layer.bias->constant);
     const bool depthwise = layer.group == layer.in && layer.group == layer.out;
@@ -193,7 +193,7 @@ Layer readLayer(Call& c) {
 }
 
 void requireChannels(const Layer& layer) {
-    // A file may leave the number of channels open: then it is that of the weights.
+    // A file may leave the number of channels open: then the weights determine it.
     if (layer.x->fixed(1) && layer.x->dims[0][1] != layer.in)
         fail(Status::ComputeSizeError, "the input has %lld channels, the weights are for %lld",
              static_cast<long long>(layer.x->dims[0][1]), static_cast<long long>(layer.in));
@@ -241,7 +241,7 @@ void emitConvTranspose(Call& c) {
         fail(Status::BadFormat, "output_shape has %zu numbers in place of %zu", wanted->size(), w.axes);
     if (wanted || same)
         for (size_t i = 0; i < w.axes; ++i) {
-            // total: what is cut away of both ends; with SAME it does not depend on the extent.
+            // total: the sum of the cropping at both ends; with SAME it does not depend on the extent.
             const int64_t total =
                 wanted ? w.strides[i] * (layer.x->extent(i + 2) - 1) + layer.outPads[i] + w.reach(i) - (*wanted)[i]
                        : w.reach(i) - w.strides[i] + layer.outPads[i];
@@ -260,7 +260,7 @@ V convolve(Call& c, V x, V weight, V bias) {
     return inner.outputs[0];
 }
 
-// Codes without their zero point, as floats. rows: one number for each output channel.
+// Codes minus their zero point, as floats. rows: one number for each output channel.
 V centred(Call& c, V x, V zero, bool rows) {
     V y = castTo(c, x, Elem::Float);
     if (!zero) return y;
@@ -280,7 +280,7 @@ void emitQLinearConv(Call& c) {
     if (!x || !w) fail(Status::BadFormat, "the codes of an input are missing");
     V bias = c.maybe(8);
     if (bias) {
-        // In steps of both scales.
+        // The result is in steps of both scales.
         V both = binary(c, Binary::MUL, castTo(c, c.in(1), Elem::Float), weightScale);
         bias = binary(c, Binary::MUL, castTo(c, bias, Elem::Float), both);
     }

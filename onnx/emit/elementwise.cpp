@@ -8,7 +8,7 @@
 namespace mnnc::onnx {
 namespace {
 
-// Before opset 7 the second operand was spread only where the node says so, from an axis on.
+// Before opset 7 the second operand was broadcast only at the node's request, from an axis on.
 V second(Call& c, size_t i = 1) {
     V b = c.in(i);
     if (c.opset >= 7 || c.integer("broadcast", 0) == 0 || !c.has("axis")) return b;
@@ -52,10 +52,10 @@ void emitPow(Call& c) {
 
 void emitMod(Call& c) {
     V a = c.in(0), b = c.in(1);
-    // In files of ONNX the codes have the sign of the divisor (MOD) and of the dividend (FLOORMOD).
+    // In files of ONNX the codes have the sign of the divisor (MOD) or of the dividend (FLOORMOD).
     const bool truncates = c.integer("fmod", 0) != 0;
     if (a->isFloat() && !truncates) {
-        // What is left of a division by infinity has to stay, so the divisor is added only where the signs differ.
+        // The remainder of a division by infinity must not change, so the divisor is added only where the signs differ.
         V rest = binary(c, Binary::FLOORMOD, a, b);
         V signs = binary(c, Binary::MUL, unary(c, Unary::SIGN, rest), unary(c, Unary::SIGN, b));
         V differ = compare(c, Binary::LESS, signs, c.b.real(0));
@@ -126,7 +126,7 @@ void emitIsInf(Call& c) {
         c.out(compare(c, Binary::EQUAL, unary(c, Unary::ABS, x), c.b.real(infinity)));
         return;
     }
-    // NaN is what neither asks for.
+    // Where neither infinity is requested no element may match, and none equals NaN.
     const float wanted = positive ? infinity : negative ? -infinity : std::nanf("");
     c.out(compare(c, Binary::EQUAL, x, c.b.real(wanted)));
 }

@@ -43,7 +43,7 @@ V castTo(Call& c, V x, Elem to) {
         table.dstT = to == Elem::Bool ? DataType::DT_BOOL : type;
         result = c.b.op(OpType::Cast, table, {x});
     }
-    // 16 bits are kept in 32.
+    // Integers of 16 bits are stored in 32.
     const bool wider = x->elem != to && x->elem != Elem::Bool && x->elem != Elem::Uint8;
     if (to == Elem::Uint16 && wider) result = binary(c, Binary::BITWISE_AND, result, c.b.number(65535, *result));
     if (to == Elem::Int16 && wider && x->elem != Elem::Int8) {
@@ -77,7 +77,7 @@ V reshape(Call& c, V x, const std::vector<int64_t>& dims) {
 
 V reshapeTo(Call& c, V x, V dims) {
     if (dims->constant) return reshape(c, x, dims->array().list());
-    // One extent that is not known follows from the others.
+    // A single unknown extent follows from the others.
     const auto& [first, second] = dims->content;
     if (first && second && first->dims == second->dims) {
         std::vector<int64_t> list = first->list();

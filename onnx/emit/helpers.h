@@ -1,4 +1,4 @@
-// Operators of the format that many rules write.
+// Operators of the format that many rules add.
 #pragma once
 #include <optional>
 #include <vector>
@@ -16,7 +16,7 @@ V compare(Call& c, Binary code, V a, V b);  // the result is a bool
 V unary(Call& c, Unary code, V x);
 V select(Call& c, V condition, V yes, V no);
 V castTo(Call& c, V x, Elem to);
-V clip(Call& c, V x, float low, float high);  // of floats
+V clip(Call& c, V x, float low, float high);  // floats only
 V scalarOf(Call& c, V x);                     // the first element of a list, or a scalar itself
 
 V reshape(Call& c, V x, const std::vector<int64_t>& dims);
@@ -42,7 +42,7 @@ V shapeOf(Call& c, V x, int64_t start = 0, int64_t end = kToEnd);
 V extentOf(Call& c, V x, int64_t axis);
 V rangeTo(Call& c, V count);  // 0, 1, ... as integers; count: a scalar
 
-// Exchanges an axis that only a run knows with the last one; the same again takes it back.
+// Exchanges an axis that only a run knows with the last one; a second call reverses it.
 V exchangeWithLast(Call& c, V x, V axis);
 
 // An axis attribute, counted from the front. Throws BadRange.

@@ -7,7 +7,8 @@
 namespace mnnc::onnx {
 namespace {
 
-// Indices from the end become indices from the front. `extent`: a scalar, or a list that spreads over the indices.
+// Converts indices from the end to indices from the front. `extent`: a scalar, or a list that broadcasts to the
+// indices.
 V fromFront(Call& c, V indices, V extent) {
     if (indices->constant) {
         const std::vector<int32_t>& list = indices->array().ints;
@@ -43,7 +44,7 @@ void emitGatherNd(Call& c) {
     V extents = shapeOf(c, x, static_cast<int64_t>(batch), static_cast<int64_t>(batch) + depth);
     indices = fromFront(c, indices, extents);
     if (batch > 0) {
-        // The place in the batch becomes a part of each row.
+        // The index in the batch becomes part of each row.
         std::vector<V> rows;
         V shape = concat(c, {shapeOf(c, indices, 0, static_cast<int64_t>(last)), c.b.ints({1})}, 0);
         for (size_t i = 0; i < batch; ++i) {
@@ -94,7 +95,7 @@ void emitScatterNd(Call& c) {
     c.out(c.b.alias(c.b.op(OpType::ScatterNd, parameter, {indices, c.in(2), shapeOf(c, x), x}), x->elem));
 }
 
-// The last axis, by indices.
+// Selects along the last axis by indices.
 void emitFeatureExtractor(Call& c) {
     V x = c.in(0), indices = c.in(1);
     if (indices->rank() > 1) indices = reshape(c, indices, {-1});
@@ -159,7 +160,7 @@ void emitTopK(Call& c) {
     c.out(1, c.b.alias(both[1], Elem::Int64));
 }
 
-// Finds the elements that are not zero and gives their indices, one row for each element.
+// Finds the elements that are not zero, and returns their indices as one row for each element.
 V placesOf(Call& c, V x) {
     wire::ExtraT present;
     if (x->type != DataType::DT_INT32) x = compare(c, Binary::NOTEQUAL, x, c.b.number(0, *x));

@@ -7,7 +7,7 @@
 namespace mnnc::onnx {
 namespace {
 
-// Its leading axes are those of x: what is free of them comes from the shape of x.
+// Gives y the leading axes of x: free ones come from the shape of x.
 V withLeading(Call& c, V y, V x, int64_t columns) {
     const size_t rank = x->rank();
     std::vector<int64_t> dims;

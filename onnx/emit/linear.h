@@ -1,15 +1,14 @@
-// Products with constant matrices as convolutions of 1x1, which hold weights as codes in the format, and for which
+// Writes products with constant matrices as convolutions of 1x1, for which the format stores weights as codes, and
 // engines have their best kernels.
 #pragma once
 #include "codes.h"
 
 namespace mnnc::onnx {
 
-// Products with constant matrices of fewer numbers stay products.
+// Products with constant matrices of fewer elements stay products.
 constexpr int64_t kFewestWeights = 16;
 
-// x [..., K] times weights [N, K], and a bias of N numbers, or none: [..., N].
-// transposed: [K, N].
+// x [..., K] times weights [N, K], plus an optional bias of N numbers: [..., N]. transposed: the weights are [K, N].
 V linear(Call& c, V x, const ArrayPtr& weights, bool transposed, const Array* bias);
 V linear(Call& c, V x, const WeightCodes& codes, int64_t columns, const Array* bias);
 

@@ -37,7 +37,7 @@ LoopResult writeLoop(Call& c, V limit, V condition, std::vector<V> initial, cons
             if (value->type != initial[i]->type) refuse("a value that it carries changes its type");
             for (size_t axis = 0; axis < value->rank(); ++axis) {
                 if (value->dims[0][axis] == dims[i][0][axis] && value->dims[1][axis] == dims[i][1][axis]) continue;
-                if (dims[i][0][axis] != dims[i][1][axis]) continue;  // free already
+                if (dims[i][0][axis] != dims[i][1][axis]) continue;  // already free
                 const auto open = c.b.openDims({-1});
                 dims[i][0][axis] = open[0][0];
                 dims[i][1][axis] = open[1][0];
@@ -53,7 +53,7 @@ LoopResult writeLoop(Call& c, V limit, V condition, std::vector<V> initial, cons
         for (const V value : made.carried) scope.outputs.push_back(outputOf(c, value));
         std::vector<int> scanned;
         for (const V value : made.scanned) scanned.push_back(outputOf(c, value));
-        // Captured values go around unchanged.
+        // Captured values are carried unchanged.
         std::vector<V> outer;
         for (size_t i = 0; i < scope.captured.size(); ++i) {
             outer.push_back(scope.captured[i].first);

@@ -1,4 +1,4 @@
-// Loops: a body in a scope of its own becomes a While.
+// Loops: a body in a separate scope becomes a While.
 #pragma once
 #include <functional>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace mnnc::onnx {
 
-// Goes back to the scope that was there.
+// Enters a new scope, and returns to the outer one at its end.
 class Inside {
   public:
     Inside(Builder& b, const std::string& name) : b_(b), outer_(b.scope()), scope_(b.newScope(name, &outer_)) {
@@ -17,7 +17,7 @@ class Inside {
     Inside& operator=(const Inside&) = delete;
     ~Inside() {
         b_.enter(outer_);
-        if (!kept_) scope_.name.clear();  // it is not written
+        if (!kept_) scope_.name.clear();  // an unnamed scope is not written
     }
     Scope& keep() {
         kept_ = true;
@@ -32,12 +32,12 @@ class Inside {
     bool kept_ = false;
 };
 
-// The tensor of an output of a body, which is one of its own operators'.
+// The tensor of an output of a body, which an operator of the body must produce.
 int outputOf(Call& c, V value);
 
-// What a body makes of its formal inputs: a condition, the carried values, and a value of each round.
+// The results of a body for its formal inputs: a condition, the carried values, and one value per scan output.
 struct Round {
-    V condition = nullptr;  // null: it goes on
+    V condition = nullptr;  // null: the loop continues
     std::vector<V> carried, scanned;
 };
 using MakeRound = std::function<Round(V iteration, V condition, const std::vector<V>& carried)>;
@@ -46,7 +46,7 @@ struct LoopResult {
     std::vector<V> finals, stacks;
 };
 
-// So many rounds at most, while the condition holds.
+// Runs at most `limit` rounds while the condition holds.
 LoopResult writeLoop(Call& c, V limit, V condition, std::vector<V> initial, const MakeRound& round);
 
 }  // namespace mnnc::onnx

@@ -9,12 +9,12 @@ void emitMatMul(Call& c) {
     V a = c.in(0), b = c.in(1);
     const Elem elem = a->elem;
     if (!a->isFloat()) {
-        // Exact where sums stay below 2^24, as they do for codes of 8 bits and less than 256 of them.
+        // Exact while sums stay below 2^24, as for codes of 8 bits and less than 256 of them.
         a = castTo(c, a, Elem::Float);
         b = castTo(c, b, Elem::Float);
     }
     V result = product(c, a, b);
-    // The format gives a product of two lists one element of rank 1.
+    // The format's product of two lists has rank 1 and one element.
     if (a->rank() == 1 && b->rank() == 1 && result->rank() == 1) result = reshape(c, result, {});
     c.out(castTo(c, result, elem));
 }

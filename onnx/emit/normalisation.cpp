@@ -7,7 +7,7 @@
 namespace mnnc::onnx {
 namespace {
 
-// A list with one number for each channel, as it spreads over the other axes.
+// A list with one number for each channel, arranged to broadcast over the other axes.
 V perChannel(Call& c, V list, size_t rank) {
     return unsqueeze(c, list, allAxes(rank - 1, 1));
 }
@@ -29,7 +29,7 @@ V affine(Call& c, V x, V scale, V bias) {
 void emitBatchNormalization(Call& c) {
     V x = c.in(0), scale = c.in(1), bias = c.in(2), mean = c.in(3), variance = c.in(4);
     if (c.opset >= 14 && c.integer("training_mode", 0) != 0) {
-        // The mean and the variance of the batch, and what the running ones become.
+        // The mean and the variance of the batch, and the new running ones.
         std::vector<int64_t> axes = allAxes(x->rank());
         axes.erase(axes.begin() + 1);
         V own = reduce(c, Reduction::MEAN, x, axes, true);
@@ -122,7 +122,7 @@ void emitLayerNormalization(Call& c) {
         c.out(2, inverse);
         return;
     }
-    // Gamma and beta lie in the table where they are constants of the extents of the block.
+    // The table has gamma and beta where they are constants with the extents of the block.
     bool inTable =
         scale->constant && (!bias || bias->constant) && scale->rank() == axes && (!bias || bias->rank() == axes);
     for (size_t i = 0; inTable && i < axes; ++i)
@@ -162,7 +162,7 @@ void emitLrn(Call& c) {
     if (x->rank() != 4) refuse("its input has rank %zu; the format has LRN of rank 4", x->rank());
     if (size < 1) fail(Status::BadRange, "size is %lld", static_cast<long long>(size));
     if (size % 2 == 0) {
-        // An even window has one channel more behind than in front, and the format has it in front.
+        // An even window has one channel more after the centre in ONNX, but before it in the format.
         V square = unary(c, Unary::SQUARE, x);
         const int64_t channels = x->extent(1);
         V padded = padWith(c, square, {0, (size - 1) / 2, 0, 0}, {0, size / 2, 0, 0}, 0);
@@ -190,7 +190,7 @@ void emitLpNormalization(Call& c) {
     const int64_t axis = axisOf(c.integer("axis", -1), x->rank()), p = c.integer("p", 2);
     V norm = p == 1 ? reduce(c, Reduction::SUM, unary(c, Unary::ABS, x), {axis}, true)
                     : unary(c, Unary::SQRT, reduce(c, Reduction::SUM, unary(c, Unary::SQUARE, x), {axis}, true));
-    // A list of zeros stays one.
+    // A list of zeros stays unchanged.
     V zero = compare(c, Binary::EQUAL, norm, c.b.real(0));
     c.out(binary(c, Binary::REALDIV, x, select(c, zero, c.b.real(1), norm)));
 }
@@ -220,7 +220,7 @@ V hardmax(Call& c, V x, int64_t axis) {
     return c.b.op(OpType::OneHot, hot, {best, depth, c.b.real(1), c.b.real(0)});
 }
 
-// Before opset 13 the axes from `axis` on were one.
+// Before opset 13 the axes from `axis` on counted as one.
 template <V (*form)(Call&, V, int64_t)>
 void emitSoft(Call& c) {
     V x = c.in(0);

@@ -1,4 +1,4 @@
-// Optional values, which are there or not while converting; and other operators that only look at types.
+// Optional values, whose presence is known while converting; and other operators that depend only on types.
 #include "base/error.h"
 #include "helpers.h"
 
@@ -37,7 +37,7 @@ int bitsOf(Elem elem) {
     }
 }
 
-// Integers of the same width.
+// Between integers of the same width.
 void emitBitCast(Call& c) {
     V x = c.in(0);
     const Elem to = static_cast<Elem>(c.integer("to", 0));

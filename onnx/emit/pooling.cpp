@@ -56,9 +56,9 @@ std::vector<Result> resultOf(Call& c, const Windows& w, const Value& x, size_t p
 
 // ---- By taps: any number of axes, dilations, asymmetric volumes ----
 
-// Combines the elements under each window of `x`, which is padded already, by a maximum or a sum.
+// Combines the elements under each window of `x`, which is already padded, by a maximum or a sum.
 V overTaps(Call& c, V x, const Windows& w, const std::vector<std::vector<int64_t>>& outs, Binary code) {
-    // One axis after the other: a maximum and a sum are separable.
+    // One axis after the other, because a maximum and a sum are separable.
     for (size_t i = 0; i < w.axes; ++i) {
         V result = nullptr;
         for (int64_t tap = 0; tap < w.kernel[i]; ++tap) {
@@ -99,7 +99,7 @@ V byTaps(Call& c, V x, const Windows& w, Kind kind) {
                                                            : 0;
     V result = overTaps(c, padWith(c, x, before, after, nothing), w, {outs}, average ? Binary::ADD : Binary::MAXIMUM);
     if (kind == Kind::Maximum || kind == Kind::Sum) return result;
-    // How many taps of each window count: the product of the counts of the axes.
+    // The number of taps in each window: the product of the counts of the axes.
     std::vector<float> counts{1};
     Dims dims{1, 1};
     for (size_t i = 0; i < w.axes; ++i) {
@@ -151,7 +151,7 @@ void emitAveragePool(Call& c) {
     c.out(pool(c, c.in(0), w, true, c.integer("count_include_pad", 0) != 0));
 }
 
-// The positions of the maxima. The format counts them in a plane; ONNX in the whole tensor.
+// The positions of the maxima. The format counts them within a plane, ONNX within the whole tensor.
 V positions(Call& c, V x, V inPlane, bool columnsFirst) {
     const int64_t n = x->extent(0), channels = x->extent(1);
     int64_t plane = 1;
@@ -169,7 +169,7 @@ V positions(Call& c, V x, V inPlane, bool columnsFirst) {
     return binary(c, Binary::ADD, inPlane, c.b.constant(intArray(dims, first), Elem::Int64));
 }
 
-// Values and positions from the taps of a dilated or three-dimensional window: compared one after another.
+// Values and positions from the taps of a dilated or three-dimensional window, which are compared one after another.
 void maxByTaps(Call& c, V x, const Windows& w) {
     std::vector<int64_t> outs, before{0, 0}, after{0, 0};
     Dims plane{1, 1};
@@ -252,7 +252,7 @@ void emitLpPool(Call& c) {
     c.out(p == 2 ? unary(c, Unary::SQRT, x) : p == 1 ? x : binary(c, Binary::POW, x, c.b.real(1 / p)));
 }
 
-// Over two axes the engine has a kernel for it.
+// The engine has a kernel for two axes.
 template <Reduction code>
 void emitGlobal(Call& c) {
     V x = c.in(0);

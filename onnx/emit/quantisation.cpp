@@ -42,7 +42,7 @@ void emitDynamicQuantize(Call& c) {
     V most = binary(c, Binary::MAXIMUM, reduce(c, Reduction::MAXIMUM, x, all, false), zero);
     V least = binary(c, Binary::MINIMUM, reduce(c, Reduction::MINIMUM, x, all, false), zero);
     V scale = binary(c, Binary::REALDIV, binary(c, Binary::SUB, most, least), c.b.real(255));
-    // Zeros alone have no range.
+    // A tensor of zeros has no range.
     V safe = select(c, compare(c, Binary::EQUAL, scale, zero), c.b.real(1), scale);
     V point = clip(c, unary(c, Unary::ROUND, binary(c, Binary::REALDIV, unary(c, Unary::NEG, least), safe)), 0, 255);
     V codes = castTo(c, point, Elem::Uint8);
@@ -57,7 +57,7 @@ V required(Call& c, size_t i) {
     return value;
 }
 
-// Values of codes: inputs `at` (the codes), and the two behind it. rows: numbers that are not one are those of rows.
+// Dequantises input `at`, with the two inputs after it. rows: their numbers, if several, belong to rows.
 V valuesOf(Call& c, size_t at, bool rows) {
     V codes = required(c, at);
     const auto last = static_cast<int64_t>(codes->rank()) - 1;
@@ -65,7 +65,7 @@ V valuesOf(Call& c, size_t at, bool rows) {
                   rows ? std::max<int64_t>(last - 1, 0) : std::max<int64_t>(last, 0));
 }
 
-// Codes of the result, with the scale of input `at` and the zero point behind it.
+// Quantises the result with the scale in input `at` and the zero point after it.
 void outAs(Call& c, V result, size_t at, Elem otherwise) {
     V zero = c.maybe(at + 1);
     c.out(quantised(c, result, castTo(c, c.in(at), Elem::Float), zero, zero ? zero->elem : otherwise, false));
@@ -76,8 +76,8 @@ void emitQLinearMatMul(Call& c) {
     outAs(c, product(c, a, b), 6, c.raw(0)->elem);
 }
 
-// A Gemm whose inputs are codes: A, its scale and zero point, B, its own, the bias in steps of both scales, the
-// result's.
+// A Gemm over codes: A with scale and zero point, B with its own, the bias in steps of both scales, scale and zero
+// point of the result.
 void emitQGemm(Call& c) {
     const bool transA = c.integer("transA", 0) != 0, transB = c.integer("transB", 0) != 0;
     V a = valuesOf(c, 0, true), codes = required(c, 3), scale = castTo(c, c.in(4), Elem::Float), bias = c.maybe(6);
@@ -99,7 +99,7 @@ void emitQLinearBinary(Call& c) {
     outAs(c, binary(c, code, valuesOf(c, 0, false), valuesOf(c, 3, false)), 6, c.raw(0)->elem);
 }
 
-// One operator over values, whose result has the scale of input 3.
+// An operator over values; its result has the scale in input 3.
 template <V (*compute)(Call& c, V x)>
 void emitQLinearUnary(Call& c) {
     outAs(c, compute(c, valuesOf(c, 0, false)), 3, c.raw(0)->elem);
@@ -123,7 +123,7 @@ V softmaxOf(Call& c, V x) {
     return c.b.op(OpType::Softmax, table, {x});
 }
 
-// By the rule of AveragePool, whose attributes it has.
+// Uses the rule of AveragePool, whose attributes the node has.
 V windowAverageOf(Call& c, V x) {
     if (c.integer("channels_last", 0) != 0) refuse("channels_last");
     bool named = false;
@@ -137,7 +137,7 @@ V averageOf(Call& c, V x) {
     return reduce(c, Reduction::MEAN, x, allAxes(x->rank(), 2), true);
 }
 
-// The scale and the zero point of the result, then three inputs for each part.
+// Inputs: the scale and the zero point of the result, then three for each part.
 void emitQLinearConcat(Call& c) {
     std::vector<V> parts;
     for (size_t i = 2; i + 2 < c.inputs.size() + 0; i += 3) parts.push_back(valuesOf(c, i, false));
@@ -148,7 +148,7 @@ void emitQLinearConcat(Call& c) {
     c.out(quantised(c, concat(c, parts, axis), castTo(c, c.in(0), Elem::Float), zero, zero->elem, false));
 }
 
-// Rows of x are quantised when the net runs, which here keeps them floats.
+// ONNX quantises rows of x at run time; here they stay floats.
 void emitDynamicQuantizeMatMul(Call& c) {
     V b = required(c, 1);
     const auto last = static_cast<int64_t>(b->rank()) - 1;

@@ -1,4 +1,4 @@
-// Recurrent layers: what their nodes say, and the forms that are one operator of the format.
+// Recurrent layers: the attributes of their nodes, and the forms that equal one operator of the format.
 #include "recurrent.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ std::string lower(std::string text) {
     return text;
 }
 
-// The operator of ONNX with this name in small letters, and what an activation has where nothing is given.
+// The operator of ONNX with this name in small letters, with the default parameters of the activation.
 const Activation* knownActivation(const std::string& name) {
     static const std::vector<Activation> kKnown{{"Affine", 1, 1, false},
                                                 {"Elu", 1, 0, true},
@@ -50,7 +50,7 @@ Cell readCell(Call& c, const std::vector<std::string>& usual) {
         const Activation* known = knownActivation(name);
         if (!known) refuse("the activation %s", name.c_str());
         Activation one = *known;
-        // Those that have such numbers take them in turn.
+        // Activations with such parameters take them in turn.
         const bool takesAlpha = one.alpha != 0, takesBeta = one.beta != 0;
         if (takesAlpha && alpha >= alphas.size() && !one.hasDefaults)
             refuse("the activation %s without its activation_alpha", one.name);
@@ -152,7 +152,7 @@ void turn(Call& c, Layer& layer) {
     if (layer.backwards) layer.x = reverse(c, layer.x, 0);
 }
 
-// All states, then `lasts` times those of the last step.
+// Returns all states, followed by `lasts` times the states of the last step.
 std::vector<V> run(Call& c, const Layer& layer, OpType type, const Parameter& table, const std::vector<V>& inputs,
                    size_t lasts) {
     std::array<std::vector<Result>, kProbes> results;
@@ -167,8 +167,8 @@ std::vector<V> run(Call& c, const Layer& layer, OpType type, const Parameter& ta
     return c.b.given(type, table, inputs, results[0], results[1]);
 }
 
-// The same node without lengths, forward, over [time, batch, inputs], once for each direction. What lies behind the end
-// of a sequence is 0, and its last state is that of its last step.
+// The same node without lengths, forward, over [time, batch, inputs], once for each direction. Steps after the end of a
+// sequence are 0, and its last state is the state of its last step.
 void withLengths(Call& c, Emit emit) {
     const std::string direction = c.text("direction", "forward");
     const bool batchFirst = c.integer("layout", 0) != 0;
@@ -182,7 +182,7 @@ void withLengths(Call& c, Emit emit) {
                   [](const Attribute& one) { return one.name == "direction" || one.name == "layout"; });
     plain.outputs.resize(1);
     const auto turned = [&](V value, int32_t batch) { return turnedSequences(c, value, lengths, batch); };
-    // [time, batch], of bools: the steps that a sequence has, and its last one.
+    // [time, batch] of bools: the steps of each sequence, and its last step.
     V steps = unsqueeze(c, rangeTo(c, extentOf(c, x, 0)), {1});
     V inside = unsqueeze(c, compare(c, Binary::LESS, steps, lengths), {1, 3});
     V last = compare(c, Binary::EQUAL, binary(c, Binary::ADD, steps, c.b.scalar(1)), lengths);
@@ -209,7 +209,7 @@ void withLengths(Call& c, Emit emit) {
     c.out(1, batchFirst ? permute(c, end, {1, 0, 2}) : end);
 }
 
-// One step after another, each with its cell.
+// Unrolls the steps, each with its cell.
 void unrolled(Call& c, Layer layer, V peepholes) {
     const int64_t steps = layer.x->extent(0), hidden = layer.hidden;
     V bias = sumOfBiases(c, layer, 4);
@@ -217,7 +217,7 @@ void unrolled(Call& c, Layer layer, V peepholes) {
     for (int64_t d = 0; d < layer.directions; ++d) {
         const bool backwards = layer.backwards || d == 1;
         const auto of = [&](V from) { return squeeze(c, sliceAxis(c, from, 0, d, d + 1), {0}); };
-        // ONNX has the gates i, o, f, c, the cell i, c, f, o.
+        // ONNX orders the gates i, o, f, c; the cell orders them i, c, f, o.
         const auto ordered = [&](V from) {
             std::vector<V> gates;
             for (const int64_t gate : {0, 3, 2, 1})
@@ -249,11 +249,11 @@ void unrolled(Call& c, Layer layer, V peepholes) {
         lasts.push_back(unsqueeze(c, state, {0}));
         cells.push_back(unsqueeze(c, cell, {0}));
     }
-    layer.backwards = false;  // its steps lie in the order of the input
+    layer.backwards = false;  // the steps are in the order of the input
     finish(c, layer, concat(c, alls, 1), concat(c, lasts, 0), concat(c, cells, 0));
 }
 
-// Null where all of them are 0.
+// null where all of them are 0
 V peepholesOf(Call& c) {
     V peepholes = c.maybe(7);
     if (!peepholes || !peepholes->constant) return peepholes;
@@ -316,7 +316,7 @@ void emitGru(Call& c) {
         const auto part = [&](V from, int64_t begin, int64_t end) {
             return sliceAxis(c, squeeze(c, sliceAxis(c, from, 0, d, d + 1), {0}), 0, begin, end);
         };
-        // [inputs + hidden][rows], of the gates z and r, and of the candidate.
+        // [inputs + hidden][rows] for the gates z and r, and for the candidate.
         const auto columns = [&](int64_t begin, int64_t end) {
             return concat(c,
                           {permute(c, part(layer.weights, begin, end), {1, 0}),
@@ -335,7 +335,7 @@ void emitGru(Call& c) {
     finish(c, layer, results[0], results[1], nullptr);
 }
 
-// Codes of [directions, rows, columns] and their scales, as floats of [directions, columns, rows].
+// Dequantises codes of [directions, rows, columns] to floats of [directions, columns, rows].
 V weightsOf(Call& c, V codes, V scale, V zero) {
     const auto spreadOut = [&](V number) {
         if (!number || number->rank() == 0) return number;
@@ -345,7 +345,7 @@ V weightsOf(Call& c, V codes, V scale, V zero) {
     return permute(c, dequantise(c, codes, spreadOut(castTo(c, scale, Elem::Float)), spreadOut(zero)), {0, 2, 1});
 }
 
-// Inputs and states are quantised when the net runs, which here keeps them floats.
+// ONNX quantises inputs and states at run time; here they stay floats.
 void emitDynamicQuantizeLstm(Call& c) {
     std::vector<V> inputs{c.in(0), weightsOf(c, c.in(1), c.in(8), c.maybe(9)),
                           weightsOf(c, c.in(2), c.in(10), c.maybe(11))};

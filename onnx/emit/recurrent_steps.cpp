@@ -28,7 +28,7 @@ V activated(Call& c, const Activation& activation, V x) {
     return inner.outputs[0];
 }
 
-// What the steps of one direction share.
+// Values that the steps of one direction share.
 struct Direction {
     const Cell& cell;
     const Activation* activations;
@@ -42,7 +42,8 @@ struct Direction {
     }
 };
 
-// One step: what the input gives to the gates, and the states before it; the states behind it, the output first.
+// One step: takes the input's product for the gates and the states before it; returns the states after it, the output
+// first.
 using Step = std::function<std::vector<V>(const Direction& steps, V input, const std::vector<V>& before)>;
 
 struct Form {
@@ -50,11 +51,11 @@ struct Form {
     size_t activations = 1, states = 1;
     // The bias of the input's product: [directions, gates * hidden].
     std::function<V(const Layer& layer)> bias;
-    // The step of a direction. of: the part of a value with an axis for directions in front.
+    // The step of a direction. of: selects the direction from a value that has directions as its first axis.
     std::function<Step(const std::function<V(V)>& of, const Layer& layer)> step;
 };
 
-// A width that the model leaves free is that of the weights.
+// The weights determine a width that the model leaves free.
 V withWidth(Call& c, const Layer& layer) {
     V x = layer.x;
     if (x->fixed(2)) return x;
@@ -106,7 +107,7 @@ void inSteps(Call& c, const Cell& cell, const Form& form) {
         alls.push_back(unsqueeze(c, backwards ? turned(all) : all, {1}));
         for (size_t i = 0; i < form.states; ++i) lasts[i].push_back(unsqueeze(c, loop.finals[i], {0}));
     }
-    layer.backwards = false;  // it is turned already
+    layer.backwards = false;  // it has been reversed already
     finish(c, layer, concat(c, alls, 1), concat(c, lasts[0], 0), form.states > 1 ? concat(c, lasts[1], 0) : nullptr);
 }
 
@@ -118,7 +119,7 @@ void lstmSteps(Call& c, const Cell& cell, V peepholes) {
         V look = peepholes ? of(peepholes) : nullptr;
         const int64_t hidden = layer.hidden;
         return [&c, look, hidden](const Direction& steps, V input, const std::vector<V>& before) {
-            // The gates are i, o, f and c, the peepholes those of i, o and f.
+            // The gates are i, o, f and c; the peepholes are those of i, o and f.
             V gates = binary(c, Binary::ADD, input, matmul(c, before[0], steps.states));
             const auto gate = [&](int64_t which, V state) {
                 V sum = steps.gate(c, gates, which);
@@ -133,7 +134,7 @@ void lstmSteps(Call& c, const Cell& cell, V peepholes) {
             V fresh = steps.activate(c, 1, steps.gate(c, gates, 3));
             V state =
                 binary(c, Binary::ADD, binary(c, Binary::MUL, forget, before[1]), binary(c, Binary::MUL, in, fresh));
-            // What becomes the output is not clipped.
+            // ONNX does not clip the operand of the output's activation.
             V output = binary(c, Binary::MUL, gate(1, state), activated(c, steps.activations[2], state));
             return std::vector<V>{output, state};
         };
@@ -144,7 +145,7 @@ void lstmSteps(Call& c, const Cell& cell, V peepholes) {
 void gruSteps(Call& c, const Cell& cell) {
     const bool linear = c.integer("linear_before_reset", 0) != 0;
     Form form{3, 2, 1, {}, {}};
-    // The last bias of the states is inside of what is reset where that is linear.
+    // With linear_before_reset the reset gate also scales the last bias of the states.
     form.bias = [&](const Layer& layer) {
         if (!linear || !layer.bias) return sumOfBiases(c, layer, 3);
         const int64_t hidden = layer.hidden;

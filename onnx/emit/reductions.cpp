@@ -9,9 +9,9 @@ namespace {
 
 struct Over {
     std::vector<int64_t> axes;
-    V fed = nullptr;  // axes that only a run has
+    V fed = nullptr;  // axes that only a run knows
     bool keep = true;
-    bool nothing = false;  // no axes, and that means a copy
+    bool nothing = false;  // there are no axes, and that means a copy
 };
 
 Over readAxes(Call& c, int fedSince) {
@@ -45,7 +45,7 @@ V reduceOver(Call& c, Reduction code, V x, const Over& over) {
     table.operation = code;
     table.keepDims = over.keep;
     table.dType = x->type;
-    // Extents of 1 or the whole ones: both go together with x.
+    // The extents are 1 or those of x, so they stay consistent with x.
     if (over.keep)
         c.b.open({Dims(x->rank(), 1), x->dims[1]}, true);
     else if (over.fed->rank() == 1)
@@ -64,7 +64,7 @@ void emitReduce(Call& c) {
     }
     if (x->type == DataType::DT_UINT8 || x->type == DataType::DT_INT8) x = castTo(c, x, Elem::Int32);
     V result = reduceOver(c, code, x, over);
-    // What no elements give: false is the least of bools, true the greatest.
+    // Over no elements, the maximum of bools is false and the minimum is true.
     if (elem == Elem::Bool && code == Reduction::MAXIMUM) result = binary(c, Binary::MAXIMUM, result, c.b.scalar(0));
     if (elem == Elem::Bool && code == Reduction::MINIMUM) result = binary(c, Binary::MINIMUM, result, c.b.scalar(1));
     c.out(result->elem == elem || heldAs(elem) == DataType::DT_INT32 ? c.b.alias(result, elem)
@@ -109,13 +109,13 @@ void emitReduceLogSumExp(Call& c) {
     }
     Over kept = over;
     kept.keep = true;
-    // The largest finite number in place of an infinite maximum keeps NaN away.
+    // The largest finite number replaces an infinite maximum to avoid NaN.
     V most = reduceOver(c, Reduction::MAXIMUM, x, kept);
     most = clip(c, most, -std::numeric_limits<float>::max(), std::numeric_limits<float>::max());
     V sum = reduceOver(c, Reduction::SUM, unary(c, Unary::EXP, binary(c, Binary::SUB, x, most)), kept);
     V result = binary(c, Binary::ADD, unary(c, Unary::LOG, sum), most);
     if (!over.keep) {
-        // The sum over these axes of one element each leaves them out.
+        // A sum over these axes, which have one element each, removes them.
         result = over.fed ? reduceOver(c, Reduction::SUM, result, over) : squeeze(c, result, over.axes);
     }
     c.out(result);

@@ -1,4 +1,4 @@
-// Operators that move elements or only name their axes anew.
+// Operators that move elements or only rename axes.
 #include <algorithm>
 
 #include "base/error.h"
@@ -7,7 +7,7 @@
 namespace mnnc::onnx {
 namespace {
 
-// Axes that are an attribute up to opset 12 and an input from 13 on. Null: only a run has them.
+// Axes that are an attribute up to opset 12 and an input from 13 on. Empty: only a run knows them.
 std::optional<std::vector<int64_t>> axesIn(Call& c, V& fed) {
     fed = nullptr;
     if (c.opset < 13) return c.integers("axes");
@@ -56,7 +56,7 @@ void emitReshape(Call& c) {
     if (c.integer("allowzero", 0) != 0 && dims->constant) {
         const std::vector<int64_t> list = dims->array().list();
         if (std::find(list.begin(), list.end(), 0) != list.end()) {
-            // Nothing lies in it, so it is a constant.
+            // It has no elements, so it is a constant.
             auto empty = std::make_shared<Array>();
             empty->type = x->type;
             empty->dims = list;

@@ -1,5 +1,5 @@
-// Resizing. What Interp has is one Interp; everything else is, an axis after the other, a product with a matrix of
-// weights, or a gather, whose numbers are folded where the extents are known.
+// Resizing. Forms that Interp supports become one Interp; all others are computed axis by axis, as a product with a
+// matrix of weights or as a gather, whose numbers are folded where the extents are known.
 #include <algorithm>
 #include <limits>
 
@@ -13,7 +13,7 @@ struct Resizing {
     std::string mode, transform, nearest;
     float cubicA = -0.75f, outside = 0;
     bool antialias = false, excludes = false;
-    std::vector<int64_t> axes;  // those that `scales` and `sizes` are for
+    std::vector<int64_t> axes;  // the axes of `scales` and `sizes`
     V scales = nullptr, sizes = nullptr, region = nullptr;
     std::string policy;
 };
@@ -22,7 +22,7 @@ V toFloat(Call& c, V x) {
     return castTo(c, x, Elem::Float);
 }
 
-// One axis: where it comes from and where it goes.
+// One axis of the source and of the result.
 struct Axis {
     int64_t axis = 0;
     V in = nullptr, out = nullptr;     // extents, integers
@@ -43,7 +43,7 @@ V div(Call& c, V a, V b) {
     return binary(c, Binary::REALDIV, a, b);
 }
 
-// The positions of the output in the input: a list of floats.
+// The positions of the output in the input, as a list of floats.
 V positions(Call& c, const Resizing& how, const Axis& a) {
     V steps = toFloat(c, rangeTo(c, a.out));
     V in = toFloat(c, a.in), out = toFloat(c, a.out), one = c.b.real(1), half = c.b.real(0.5f);
@@ -84,7 +84,7 @@ V nearestIndices(Call& c, const Resizing& how, const Axis& a) {
     return castTo(c, clamped(c, index, a.in), Elem::Int64);
 }
 
-// The kernel of linear and cubic interpolation at distances.
+// The kernel of linear or cubic interpolation at these distances.
 V kernel(Call& c, const Resizing& how, V distance) {
     V d = unary(c, Unary::ABS, distance);
     if (how.mode == "linear") return binary(c, Binary::MAXIMUM, sub(c, c.b.real(1), d), c.b.real(0));
@@ -104,7 +104,7 @@ V weights(Call& c, const Resizing& how, const Axis& a) {
     V x = unsqueeze(c, positions(c, how, a), {1});  // [out, 1]
     V columns = toFloat(c, rangeTo(c, a.in));       // [in]
     V floor = unary(c, Unary::FLOOR, x);
-    // How far the kernel reaches to each side; it is stretched where the picture shrinks.
+    // The reach of the kernel to each side; it is stretched where the picture shrinks.
     const int64_t radius = how.mode == "linear" ? 1 : 2;
     V stretch = how.antialias ? binary(c, Binary::MINIMUM, a.scale, c.b.real(1)) : c.b.real(1);
     if (how.excludes) {
@@ -122,7 +122,7 @@ V weights(Call& c, const Resizing& how, const Axis& a) {
         }
         return sum;
     }
-    // Taps in front of the map and behind it count for its ends: the map is seen with a border as wide as the kernel.
+    // Taps before and after the map count for its ends: the map is extended by a border as wide as the kernel.
     V border = castTo(c, unary(c, Unary::CEIL, div(c, c.b.real(static_cast<float>(radius)), stretch)), Elem::Int64);
     border = add(c, border, c.b.scalar(1));
     V count = add(c, a.in, mul(c, border, c.b.scalar(2)));
@@ -160,7 +160,7 @@ bool hasInterp(const Resizing& how, const Value& x) {
            how.transform == "pytorch_half_pixel";
 }
 
-// All extents or scales, for the axes that are named and 1 for the others.
+// All extents or scales: those of the named axes, and 1 for the others.
 V wholeList(Call& c, const Resizing& how, V x) {
     V given = how.scales ? how.scales : how.sizes;
     if (how.axes == allAxes(x->rank())) return given;
@@ -177,12 +177,12 @@ V wholeList(Call& c, const Resizing& how, V x) {
     return concat(c, parts, 0);
 }
 
-// Whether batch and channels stay as they are; the operator resizes the axes behind them.
+// Whether batch and channels are unchanged; the operator resizes the axes after them.
 bool onlySpatial(const Resizing& how, V x) {
     for (size_t i = 0; i < how.axes.size(); ++i) {
         if (how.axes[i] > 1) continue;
         V given = how.scales ? how.scales : how.sizes;
-        if (!given->constant) continue;  // a fed list: resizing batches is not what nets do
+        if (!given->constant) continue;  // an input: nets do not resize batches
         const auto at = static_cast<int64_t>(i);
         if (how.scales ? given->array().realAt(at) != 1
                        : !x->fixed(static_cast<size_t>(how.axes[i])) ||
@@ -246,7 +246,7 @@ V resize(Call& c, V x, Resizing how) {
     }
     V inside = nullptr;
     for (const Axis& a : axes) {
-        // What stays as it is.
+        // Skips axes that do not change.
         if (a.scale->constant && a.in->constant && a.out->constant && a.scale->array().realAt(0) == 1 &&
             a.in->array().intAt(0) == a.out->array().intAt(0) && !how.region)
             continue;

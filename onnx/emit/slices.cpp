@@ -8,13 +8,13 @@
 namespace mnnc::onnx {
 namespace {
 
-// Ends far behind the tensor mean its end; the format has 32 bits.
+// Ends far beyond the tensor mean its end; the format has 32 bits.
 std::vector<int64_t> clamped(std::vector<int64_t> list) {
     for (int64_t& value : list) value = std::clamp(value, -kToEnd, kToEnd);
     return list;
 }
 
-// Exact begins and ends where the extents are known; the official runtime wraps what lies in front of a tensor.
+// Computes exact begins and ends where the extents are known; the official runtime wraps indices before the tensor.
 void settle(const Value& x, const std::vector<int64_t>& axes, const std::vector<int64_t>& steps,
             std::vector<int64_t>& begins, std::vector<int64_t>& ends) {
     for (size_t k = 0; k < axes.size(); ++k) {
@@ -29,7 +29,7 @@ void settle(const Value& x, const std::vector<int64_t>& axes, const std::vector<
         } else {
             begins[k] = std::clamp<int64_t>(begin, -1, extent - 1);
             end = std::clamp<int64_t>(end, -1, begins[k]);
-            // In front of the first element: a number that stays negative when the extent is added.
+            // Before the first element: a number that is still negative after the extent is added.
             ends[k] = end < 0 ? -extent - 1 : end;
             if (begins[k] < 0) begins[k] = -extent - 1;
         }
@@ -76,7 +76,7 @@ void emitSlice(Call& c) {
             x->elem));
         return;
     }
-    // What is a constant may have numbers far outside, too.
+    // Constants may also have numbers far outside.
     const auto list = [&](size_t i) {
         V value = c.in(i);
         return value->constant ? c.b.ints(clamped(value->array().list())) : value;
@@ -156,7 +156,7 @@ void emitSplit(Call& c) {
     for (size_t i = 0; i < count; ++i) c.out(i, c.b.alias(parts[i], x->elem));
 }
 
-// The elements in front of an axis are the last ones, and the other way round.
+// The elements before an axis are copies of the last ones, and those after it of the first ones.
 V wrapAxis(Call& c, V x, int64_t axis, int64_t before, int64_t after) {
     const int64_t extent = x->extent(static_cast<size_t>(axis));
     if (before < 0 || after < 0) {
@@ -214,7 +214,7 @@ void emitPad(Call& c) {
     std::vector<V> inputs{x};
     if (fed) {
         if (mode == "wrap" && fedAxes) refuse("mode wrap with axes that are fed");
-        // [before..., after...] becomes pairs, an axis after another.
+        // [before..., after...] becomes pairs, one axis after another.
         V pairs = permute(c, reshape(c, fed, {2, static_cast<int64_t>(axes.size())}), {1, 0});
         if (fedAxes) {
             const auto all = static_cast<int64_t>(rank);
@@ -232,7 +232,7 @@ void emitPad(Call& c) {
             pairs = concat(c, rows, 0);
         }
         if (mode == "wrap") {
-            // Element i of the result is element i - before of the input, counted round.
+            // Element i of the result is element i - before of the input, modulo the extent.
             for (size_t i = 0; i < rank; ++i) {
                 const auto axis = static_cast<int64_t>(i);
                 V row = sliceAxis(c, pairs, 0, axis, axis + 1), extent = extentOf(c, x, axis);

@@ -30,7 +30,7 @@ void emitAffineGrid(Call& c) {
     const bool corners = c.integer("align_corners", 0) != 0;
     const int64_t axes = theta->extent(1);
     if (axes != 2 && axes != 3) refuse("matrices of %lld rows", static_cast<long long>(axes));
-    // The positions of the centres of the pixels of an axis, from -1 to 1.
+    // The positions of the centres of an axis's pixels, from -1 to 1.
     const auto positions = [&](int64_t axis) {
         V count = squeeze(c, sliceAxis(c, size, 0, axis + 2, axis + 3), {0});
         V steps = castTo(c, rangeTo(c, count), Elem::Float), n = castTo(c, count, Elem::Float);
@@ -146,7 +146,7 @@ void emitMaxUnpool(Call& c) {
     for (size_t i = 0; i < kernel.size(); ++i)
         plain.push_back((x->extent(i + 2) - 1) * strides.at(i) + kernel[i] - pads.at(i) - pads.at(i + kernel.size()));
     V shape = c.maybe(2) ? c.in(2) : c.b.ints(plain);
-    // The places count in the tensor that the windows alone give.
+    // The indices count in the tensor that the windows produce without output_shape.
     const int64_t total = elementCount(plain, "the result");
     V flat = reshape(c, x, {-1}), rows = reshape(c, places, {-1, 1});
     V zeros = c.b.op(OpType::Fill, {}, {c.b.ints({total}), c.b.real(0)});
@@ -174,7 +174,7 @@ void emitMaxUnpool(Call& c) {
 void emitNonMaxSuppression(Call& c) {
     V boxes = c.in(0), scores = c.in(1);
     if (c.integer("center_point_box", 0) != 0) {
-        // [x, y, width, height] become corners.
+        // Converts [x, y, width, height] to corners.
         V centre = sliceAxis(c, boxes, 2, 0, 2);
         V half = binary(c, Binary::MUL, sliceAxis(c, boxes, 2, 2, 4), c.b.real(0.5f));
         V low = binary(c, Binary::SUB, centre, half), high = binary(c, Binary::ADD, centre, half);
@@ -184,7 +184,7 @@ void emitNonMaxSuppression(Call& c) {
     }
     const auto scalar = [&](size_t i, V otherwise) {
         V value = c.maybe(i);
-        if (value && value->constant && value->array().saturated) return c.b.scalar(kToEnd);  // as many as there are
+        if (value && value->constant && value->array().saturated) return c.b.scalar(kToEnd);  // that is: no limit
         return value ? scalarOf(c, value) : otherwise;
     };
     V most = scalar(2, c.b.scalar(0));
@@ -209,7 +209,7 @@ void emitCausalConv(Call& c) {
     }
     V result = nullptr;
     for (int64_t k = 0; k < taps; ++k) {
-        // Counted from the end, so that a free length does not matter.
+        // Counted from the end, so that a free length has no effect.
         V part = sliceAxis(c, x, 2, k, k + 1 == taps ? kToEnd : k + 1 - taps);
         V factor = reshape(c, sliceAxis(c, weight, 2, k, k + 1), {channels, 1});
         V term = binary(c, Binary::MUL, part, factor);

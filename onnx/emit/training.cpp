@@ -1,4 +1,4 @@
-// Steps of optimisers, which are arithmetic.
+// Steps of optimisers, written as arithmetic.
 #include "base/error.h"
 #include "helpers.h"
 
@@ -18,14 +18,14 @@ V div(Call& c, V a, V b) {
     return binary(c, Binary::REALDIV, a, b);
 }
 
-// Inputs are R, T, and `kinds` lists of as many tensors each.
+// The inputs are R, T, and `kinds` lists of the same number of tensors.
 size_t tensorsOf(Call& c, size_t kinds) {
     if (c.inputs.size() < 2 + kinds || (c.inputs.size() - 2) % kinds != 0)
         fail(Status::BadFormat, "%zu inputs", c.inputs.size());
     return (c.inputs.size() - 2) / kinds;
 }
 
-// The gradient with that of half the square of x.
+// The gradient plus that of the regularisation, half of the square of x.
 V regularised(Call& c, V x, V gradient) {
     return add(c, mul(c, x, c.b.real(c.real("norm_coefficient", 0))), gradient);
 }

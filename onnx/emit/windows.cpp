@@ -35,7 +35,7 @@ int64_t Windows::outExtent(size_t i, int64_t in) const {
     const int64_t room = in + begin[i] + end[i] - reach(i);
     if (room < 0) return 0;
     int64_t out = (ceil ? (room + strides[i] - 1) / strides[i] : room / strides[i]) + 1;
-    // A last window that would begin behind the map and its front padding is left out.
+    // Drops a last window that would begin after the map and its front padding.
     if (ceil && (out - 1) * strides[i] >= in + begin[i]) --out;
     return out;
 }

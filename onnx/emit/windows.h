@@ -1,4 +1,5 @@
-// The attributes of convolutions and poolings: windows over the spatial axes, with the padding that `auto_pad` means.
+// The attributes of convolutions and poolings: windows over the spatial axes, with the padding that results from
+// `auto_pad`.
 #pragma once
 #include <vector>
 
@@ -7,12 +8,12 @@
 namespace mnnc::onnx {
 
 struct Windows {
-    size_t axes = 0;  // spatial ones
+    size_t axes = 0;  // spatial axes
     std::vector<int64_t> kernel, strides, dilations;
     std::vector<int64_t> begin, end;  // padding
     bool ceil = false;
 
-    // The extent that a window covers.
+    // The extent that a dilated window covers.
     int64_t reach(size_t i) const { return (kernel[i] - 1) * dilations[i] + 1; }
     bool dilated() const;
     bool symmetric() const { return begin == end; }
@@ -21,8 +22,8 @@ struct Windows {
     int64_t outExtent(size_t i, int64_t in) const;
 };
 
-// kernel: from the weights, where the node need not have the attribute; empty: it must.
-// Throws NotSupported where auto_pad asks for extents that are free, BadRange for numbers that make no windows.
+// kernel: from the weights, where the node may lack the attribute; empty: it must have it. Throws NotSupported where
+// auto_pad depends on free extents, BadRange for numbers that define no windows.
 Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel);
 
 }  // namespace mnnc::onnx
