@@ -90,7 +90,7 @@ ImportOptions readOptions(const mnn_onnx_options_t* given, DataFolder& folder) {
     if (!given) return options;
     const auto read = readStruct(*given, sizeof *given, "mnn_onnx_options_t");
     readWriting(read, options.write);
-    options.mostBytes = read.max_memory_bytes;
+    options.maxBytes = read.max_memory_bytes;
     options.cancel = read.cancel;
     if (read.progress)
         options.progress = [call = read.progress, user = read.progress_user_data](uint64_t done, uint64_t total) {

@@ -10,9 +10,9 @@ namespace mnnc::onnx {
 namespace {
 
 // Contents of more elements are tracked only if they are constants.
-constexpr int64_t kMostFollowed = 4096;
+constexpr int64_t kMaxFollowed = 4096;
 // A constant result of more elements is folded only where its inputs have at least a quarter of them.
-constexpr int64_t kMostGrown = 65536;
+constexpr int64_t kMaxGrown = 65536;
 
 bool isRandom(OpType type) {
     return type == OpType::RandomUniform || type == OpType::RandomNormal;
@@ -318,7 +318,7 @@ std::array<Dims, kProbes> Builder::openDims(const std::vector<int64_t>& dims) {
 Operand Builder::operand(const Value& value, size_t probe, bool all) const {
     Operand operand{value.type, value.dims[probe], nullptr};
     const ArrayPtr& content = value.content[probe];
-    if (content && (all || content->count() <= kMostFollowed)) operand.content = content;
+    if (content && (all || content->count() <= kMaxFollowed)) operand.content = content;
     return operand;
 }
 
@@ -368,11 +368,10 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
     for (const V value : inputs) {
         allConstant = allConstant && value->constant;
         for (int p = 0; p < probes; ++p)
-            allKnown =
-                allKnown && value->content[p] && (value->constant || value->content[p]->count() <= kMostFollowed);
+            allKnown = allKnown && value->content[p] && (value->constant || value->content[p]->count() <= kMaxFollowed);
         elements += value->elementCount();
     }
-    const int64_t most = allConstant ? std::max(kMostGrown, 4 * elements) : kMostFollowed;
+    const int64_t most = allConstant ? std::max(kMaxGrown, 4 * elements) : kMaxFollowed;
     const bool wanted = allKnown && !isRandom(type) && !inputs.empty();
     for (int p = 0; p < (allConstant && wanted ? 1 : probes); ++p) {
         std::vector<Operand> operands;

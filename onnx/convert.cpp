@@ -43,7 +43,7 @@ void noteRounded(const std::map<std::string, int64_t>& floats, std::vector<std::
 Converted convert(Bytes bytes, const ImportOptions& options, const DataFolder& folder) {
     const ModelFile model = parseModel(bytes);
     requireNames(model, options);
-    Reading reading{model, options, folder, Evaluator(options.cancel), Budget(options.mostBytes, bytes.size()), {}};
+    Reading reading{model, options, folder, Evaluator(options.cancel), Budget(options.maxBytes, bytes.size()), {}};
     std::unique_ptr<Importer> best;
     bool chances = false;
     for (int strategy = 0; strategy < kStrategies; ++strategy) {

@@ -137,7 +137,7 @@ ArrayPtr read(mnn_tensor_t* tensor, DataType type, const Dims& dims, int64_t cou
 }
 
 std::vector<Result> ask(const std::vector<uint8_t>& net, const std::vector<Operand>& inputs, size_t outputs,
-                        int64_t mostElements, uint64_t mostGuessed, uint64_t mostFolded, mnn_cancel_t* cancel) {
+                        int64_t maxElements, uint64_t maxGuessed, uint64_t maxFolded, mnn_cancel_t* cancel) {
     std::vector<Result> results(outputs);
     mnn_interpreter_options_t options;
     check(mnn_interpreter_options_init(&options, sizeof options));
@@ -150,10 +150,10 @@ std::vector<Result> ask(const std::vector<uint8_t>& net, const std::vector<Opera
     check(mnn_schedule_config_init(&config, sizeof config));
     config.threads = 1;
     config.cancel = cancel;
-    if (mostElements >= 0)
-        config.max_memory_bytes = mostFolded + kTimes * net.size();
-    else if (mostGuessed > 0)
-        config.max_memory_bytes = mostGuessed;
+    if (maxElements >= 0)
+        config.max_memory_bytes = maxFolded + kTimes * net.size();
+    else if (maxGuessed > 0)
+        config.max_memory_bytes = maxGuessed;
     Session session;
     check(mnn_session_create(interpreter.handle, &config, &session.handle));
     resizeEmptyInputs(session.handle, inputs);
@@ -178,18 +178,18 @@ std::vector<Result> ask(const std::vector<uint8_t>& net, const std::vector<Opera
         return all;
     };
     bool all = shapes();
-    if (mostElements < 0) return results;
+    if (maxElements < 0) return results;
     int64_t count = 0;
     for (const Result& result : results)
         if (result.known) count += elementCount(result.dims, "a result");
-    if (count > mostElements) return results;
+    if (count > maxElements) return results;
     check(mnn_session_run(session.handle));
     if (!all) shapes();
     for (size_t i = 0; i < outputs; ++i) {
         mnn_tensor_t* tensor = nullptr;
         check(mnn_session_output(session.handle, nameOf("out", i).c_str(), &tensor));
         const int64_t elements = elementCount(results[i].dims, "a result");
-        if (elements <= mostElements) results[i].content = read(tensor, results[i].type, results[i].dims, elements);
+        if (elements <= maxElements) results[i].content = read(tensor, results[i].type, results[i].dims, elements);
     }
     return results;
 }
@@ -228,15 +228,15 @@ wire::BlobT blobOf(const Array& array) {
 }
 
 std::vector<Result> Evaluator::operator()(OpType type, const wire::OpParameterUnion& parameter,
-                                          const std::vector<Operand>& inputs, size_t outputs, int64_t mostElements) {
+                                          const std::vector<Operand>& inputs, size_t outputs, int64_t maxElements) {
     const std::vector<uint8_t> net = netOf(type, parameter, inputs, outputs);
     std::string key;
     if (net.size() <= kRemembered) {
         key.assign(net.begin(), net.end());
-        key += mostElements < 0 ? 'n' : 'y';
+        key += maxElements < 0 ? 'n' : 'y';
         if (const auto found = answers_.find(key); found != answers_.end()) return found->second;
     }
-    std::vector<Result> results = ask(net, inputs, outputs, mostElements, mostGuessed, mostFolded, cancel_);
+    std::vector<Result> results = ask(net, inputs, outputs, maxElements, maxGuessed, maxFolded, cancel_);
     if (!key.empty()) answers_.emplace(std::move(key), results);
     return results;
 }

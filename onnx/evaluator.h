@@ -34,12 +34,12 @@ class Evaluator {
     // Evaluates one operator. `maxElements`: outputs with more elements get no content; below 0: no output gets
     // content. Throws the engine's error with its sentence.
     std::vector<Result> operator()(OpType type, const wire::OpParameterUnion& parameter,
-                                   const std::vector<Operand>& inputs, size_t outputs, int64_t mostElements);
+                                   const std::vector<Operand>& inputs, size_t outputs, int64_t maxElements);
 
     // Not 0: the extents include guesses for free ones, and an operator that needs more bytes with them is refused.
-    uint64_t mostGuessed = 0;
+    uint64_t maxGuessed = 0;
     // Limit on the memory of an operator over constants, besides 16 times its own bytes.
-    uint64_t mostFolded = uint64_t{1} << 30;
+    uint64_t maxFolded = uint64_t{1} << 30;
 
   private:
     mnn_cancel_t* cancel_;

@@ -11,10 +11,10 @@ namespace {
 
 // Deeper calls of functions count as recursion.
 constexpr size_t kDeepestCall = 64;
-constexpr int64_t kMostNodes = 1 << 18;
+constexpr int64_t kMaxNodes = 1 << 18;
 // Limits on the memory of an operator over guesses for free extents, after which smaller guesses are tried: this many
 // bytes, and this multiple of the bytes that constants may take, if those are limited.
-constexpr uint64_t kMostGuessed = uint64_t{2} << 30, kTimesConstants = 16;
+constexpr uint64_t kMaxGuessed = uint64_t{2} << 30, kTimesConstants = 16;
 
 std::string shown(std::string_view text) {
     return std::string(text.substr(0, 200));
@@ -276,10 +276,10 @@ void Importer::callEntry(const Node& node, std::vector<V> inputs) {
 }
 
 void Importer::readNode(const Node& node) {
-    if (++report_.nodes > kMostNodes)
+    if (++report_.nodes > kMaxNodes)
         fail(Status::LimitExceeded,
              "the model has more than %lld nodes, those of functions counted as often as they are called",
-             static_cast<long long>(kMostNodes));
+             static_cast<long long>(kMaxNodes));
     reading_.total = std::max(reading_.total, ++reading_.done);
     if (options_.progress) options_.progress(reading_.done, reading_.total);
     std::vector<V> inputs;
@@ -448,9 +448,9 @@ bool Importer::run(int strategy) {
                  ", for which this library was written: operators are read as that one has them.");
     readInitializers(graph);
     readInputs(graph, strategy);
-    const uint64_t most = options_.mostBytes ? kTimesConstants * options_.mostBytes : kMostGuessed;
-    reading_.evaluator.mostFolded = std::min(most, kMostGuessed / 2);
-    reading_.evaluator.mostGuessed = free_ ? std::min(most, kMostGuessed) : 0;
+    const uint64_t most = options_.maxBytes ? kTimesConstants * options_.maxBytes : kMaxGuessed;
+    reading_.evaluator.maxFolded = std::min(most, kMaxGuessed / 2);
+    reading_.evaluator.maxGuessed = free_ ? std::min(most, kMaxGuessed) : 0;
     readNodes(graph.nodes);
     std::vector<std::string> outputs = options_.outputs;
     if (outputs.empty())

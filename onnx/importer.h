@@ -19,7 +19,7 @@ struct ImportOptions {
     std::map<std::string, int64_t> extents;              // by name of a free extent
     std::vector<std::string> outputs;                    // empty: those of the model
     WriteOptions write;
-    uint64_t mostBytes = 0;  // for constants; 0: as many as the bytes of the model allow
+    uint64_t maxBytes = 0;  // for constants; 0: as many as the bytes of the model allow
     mnn_cancel_t* cancel = nullptr;
     std::function<void(uint64_t done, uint64_t total)> progress;  // may throw to end the conversion
 };

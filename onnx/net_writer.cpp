@@ -17,9 +17,9 @@ namespace {
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
-constexpr size_t kMostBytes = size_t{2000} << 20;
+constexpr size_t kMaxBytes = size_t{2000} << 20;
 // Above this number of bytes, arrays are written to a file beside the net.
-constexpr size_t kMostInside = size_t{1900} << 20;
+constexpr size_t kMaxInside = size_t{1900} << 20;
 // Constants of fewer elements stay floats.
 constexpr size_t kFewElements = 64;
 // Weights of fewer elements do not become codes, because their scales would outweigh the savings.
@@ -54,7 +54,7 @@ size_t arrayBytes(const Builder& builder, const WriteOptions& options) {
 // which must be aligned.
 size_t roomFor(size_t arrays) {
     constexpr size_t kAligned = 64;
-    return std::min(arrays + arrays / 16 + (1 << 16), kMostBytes) / kAligned * kAligned;
+    return std::min(arrays + arrays / 16 + (1 << 16), kMaxBytes) / kAligned * kAligned;
 }
 
 class Writer {
@@ -64,7 +64,7 @@ class Writer {
           options_(options),
           notes_(notes),
           arrays_(arrayBytes(builder, options)),
-          beside_(options.beside || arrays_ > kMostInside),
+          beside_(options.beside || arrays_ > kMaxInside),
           to_(roomFor(beside_ ? 0 : arrays_)) {
         if (beside_) weights_.reserve(arrays_);
     }
@@ -263,8 +263,8 @@ std::vector<Offset<wire::Op>> Writer::writeOperators(Scope& scope, const std::ve
             if (options_.forget && weights && !weights->lent.empty()) options_.forget(weights->lent);
             one.op.main.Reset();  // freed once written
         }
-        if (to_.GetSize() > kMostBytes)
-            fail(Status::LimitExceeded, "the net has more than %zu bytes without its large arrays", kMostBytes);
+        if (to_.GetSize() > kMaxBytes)
+            fail(Status::LimitExceeded, "the net has more than %zu bytes without its large arrays", kMaxBytes);
     }
     return result;
 }

@@ -125,7 +125,7 @@ int64_t planByKey(std::vector<MemoryRequest>& requests, Key&& key) {
 }
 
 // The largest number of bytes that live at one step.
-int64_t mostAlive(const std::vector<MemoryRequest>& requests) {
+int64_t maxAlive(const std::vector<MemoryRequest>& requests) {
     std::map<int, int64_t> change;
     for (const MemoryRequest& request : requests) {
         change[request.firstStep] += request.bytes;
@@ -149,7 +149,7 @@ int64_t assignOffsets(std::vector<MemoryRequest>& requests, int64_t alignment) {
     }
     int64_t best = planByTime(requests);
     if (requests.size() > kMaxQuadratic) return best;
-    const int64_t least = mostAlive(requests);
+    const int64_t least = maxAlive(requests);
     const auto tryOrder = [&](auto&& key) {
         if (best == least) return;
         std::vector<MemoryRequest> other = requests;

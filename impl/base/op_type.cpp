@@ -15,8 +15,7 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-#define OPERATOR(name, number, leastIn, mostIn, leastOut, mostOut, ...) \
-    {OpType::name, #name, {leastIn, mostIn, leastOut, mostOut}},
+#define OPERATOR(name, number, minIn, maxIn, minOut, maxOut, ...) {OpType::name, #name, {minIn, maxIn, minOut, maxOut}},
 #include "base/operators.def"
 #undef OPERATOR
 };

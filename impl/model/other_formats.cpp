@@ -19,7 +19,7 @@ bool readVarint(const uint8_t* data, size_t size, size_t& at, uint64_t& value) {
 // A model begins with the version of its format, and some small fields precede the graph.
 bool isOnnx(const uint8_t* data, size_t size) {
     constexpr unsigned kVersion = 1, kGraph = 7, kLastField = 25;
-    constexpr uint64_t kMostVersion = 1000;
+    constexpr uint64_t kMaxVersion = 1000;
     constexpr unsigned kNumber = 0, kBytes = 2;
     size_t at = 0;
     bool hasVersion = false;
@@ -29,7 +29,7 @@ bool isOnnx(const uint8_t* data, size_t size) {
         if (field == 0 || field > kLastField || (kind != kNumber && kind != kBytes)) return false;
         if (!readVarint(data, size, at, value)) return false;
         if (field == kVersion) {
-            hasVersion = kind == kNumber && value > 0 && value < kMostVersion;
+            hasVersion = kind == kNumber && value > 0 && value < kMaxVersion;
             if (!hasVersion) return false;
         }
         if (field == kGraph) return hasVersion && kind == kBytes;

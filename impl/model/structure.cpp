@@ -104,7 +104,7 @@ class Walk {
         uint32_t offset = 0;
         if (!read(at, offset)) return false;
         target = at + offset;
-        if (offset > kMostOffset || target % sizeof(uint32_t) != 0) return malformed();
+        if (offset > kMaxOffset || target % sizeof(uint32_t) != 0) return malformed();
         return fetch(target, 1);
     }
 
@@ -203,7 +203,7 @@ class Walk {
         return true;
     }
 
-    static constexpr uint32_t kMostOffset = 0x7fffffff;
+    static constexpr uint32_t kMaxOffset = 0x7fffffff;
 
     Bytes& bytes_;
     uint64_t left_;

@@ -13,7 +13,7 @@ using enum wire::OpParameter;
 using enum TableUse;
 
 constexpr TableRule kRules[] = {
-#define OPERATOR(name, number, leastIn, mostIn, leastOut, mostOut, use, ...) {OpType::name, use, {__VA_ARGS__}},
+#define OPERATOR(name, number, minIn, maxIn, minOut, maxOut, use, ...) {OpType::name, use, {__VA_ARGS__}},
 #include "base/operators.def"
 #undef OPERATOR
 };

@@ -248,9 +248,9 @@ std::optional<Rewrite> transposedAt(const Nodes& nodes, size_t col2im) {
         if (!size || size->size() != 2 || (*size)[1] != e.height * e.width) return {};
         const int64_t plain =
             (e.d - 1) * params->stride[0] + (kd - 1) * params->dilate[0] + 1 - params->begin[0] - params->end[0];
-        constexpr int64_t kMostExtra = 1 << 20;
+        constexpr int64_t kMaxExtra = 1 << 20;
         const int64_t extra = (*size)[0] - plain;
-        if (std::abs(extra) > kMostExtra || (i > 0 && extra != params->extra[0]) ||
+        if (std::abs(extra) > kMaxExtra || (i > 0 && extra != params->extra[0]) ||
             values(flat->inputs[1]) != List{-1, c, e.h, e.w} ||
             values(slices->inputs[1]) != List{kd, e.n, -1, oc, e.height, e.width} ||
             values(columnsNode->inputs[1]) != List{e.n, oc * kd, -1} ||

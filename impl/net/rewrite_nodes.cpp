@@ -10,7 +10,7 @@ namespace mnnc {
 namespace {
 
 // Since lists are never empty, this bounds the work for a Concat that names a tensor many times.
-constexpr int kMostDepth = 6;
+constexpr int kMaxDepth = 6;
 
 bool computesExtents(OpType type) {
     return type == OpType::Shape || type == OpType::SliceTf || type == OpType::Concat || type == OpType::BinaryOp;
@@ -79,7 +79,7 @@ std::optional<List> RewriteNodes::constant(int id) const {
 }
 
 std::optional<List> ExtentValues::operator()(int id, int depth) const {
-    if (depth > kMostDepth) return {};
+    if (depth > kMaxDepth) return {};
     if (const auto given = values_.find(id); given != values_.end()) return given->second;
     if (std::optional<List> values = nodes_.constant(id)) return values;
     const Node* node = nodes_.node(nodes_.maker(id));

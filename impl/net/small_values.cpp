@@ -11,10 +11,10 @@ namespace mnnc {
 
 namespace {
 
-constexpr int64_t kMostElements = 256;
+constexpr int64_t kMaxElements = 256;
 
 bool isSmall(const Tensor& tensor) {
-    return tensor.type == DataType::Int32 && tensor.elements() <= kMostElements;
+    return tensor.type == DataType::Int32 && tensor.elements() <= kMaxElements;
 }
 
 int64_t place(const View& view, int64_t i, int64_t j, int64_t k) {
@@ -106,7 +106,7 @@ bool SmallValues::move(const ValueCommand& command) {
     for (const Region& region : command.regions) {
         const Tensor& input = *command.inputs.at(static_cast<size_t>(region.input));
         checkRegion(region, input.elements(), output.elements(), command.name.c_str());
-        if (region.count() > kMostElements) return false;
+        if (region.count() > kMaxElements) return false;
         for (int64_t i = 0; i < region.size[0]; ++i)
             for (int64_t j = 0; j < region.size[1]; ++j)
                 for (int64_t k = 0; k < region.size[2]; ++k)

@@ -11,7 +11,7 @@ struct FixedFactor {
     int32_t multiplier = 0;  // in units of 2^-31
     int shift = 0;           // positive: to the left
 
-    static constexpr int kMostShift = 31;
+    static constexpr int kMaxShift = 31;
 
     // The nearest to a factor that is finite and not negative.
     static FixedFactor of(double factor) {
@@ -22,16 +22,16 @@ struct FixedFactor {
             whole /= 2;
             ++result.shift;
         }
-        if (whole == 0 || result.shift < -kMostShift) return {};
-        result.shift = std::min(result.shift, kMostShift);
+        if (whole == 0 || result.shift < -kMaxShift) return {};
+        result.shift = std::min(result.shift, kMaxShift);
         result.multiplier = static_cast<int32_t>(whole);
         return result;
     }
 
     int32_t times(int32_t value) const noexcept {
-        constexpr int64_t kLeast = std::numeric_limits<int32_t>::min(), kMost = std::numeric_limits<int32_t>::max();
-        const int64_t shifted = std::clamp(int64_t{value} * (int64_t{1} << std::max(shift, 0)), kLeast, kMost);
-        if (shifted == kLeast && multiplier == kLeast) return static_cast<int32_t>(kMost);
+        constexpr int64_t kMin = std::numeric_limits<int32_t>::min(), kMax = std::numeric_limits<int32_t>::max();
+        const int64_t shifted = std::clamp(int64_t{value} * (int64_t{1} << std::max(shift, 0)), kMin, kMax);
+        if (shifted == kMin && multiplier == kMin) return static_cast<int32_t>(kMax);
         const int64_t product = shifted * multiplier;
         const int64_t nudge = product >= 0 ? int64_t{1} << 30 : 1 - (int64_t{1} << 30);
         const int64_t high = (product + nudge) / (int64_t{1} << 31);

@@ -64,7 +64,7 @@ ParamsPtr parseConv(const wire::Op& op, const ParseContext& context) {
     p->zeroOut = out.zero;
     p->factor = factorOf(in.scale * weight.scale / out.scale, name);
     if (table->multiplier() != 0) {
-        if (table->multiplier() < 0 || std::abs(int64_t{table->shift()}) > FixedFactor::kMostShift)
+        if (table->multiplier() < 0 || std::abs(int64_t{table->shift()}) > FixedFactor::kMaxShift)
             fail(Status::BadParameter, "op '%s': a multiplier of %d with a shift of %d", name, table->multiplier(),
                  table->shift());
         p->factor = {table->multiplier(), -table->shift()};

@@ -16,7 +16,7 @@ namespace mnnc {
 using Kind = AttentionStep::Kind;
 
 namespace {
-constexpr size_t kMostMembers = 64;  // limits how far producers of masks are followed
+constexpr size_t kMaxMembers = 64;  // limits how far producers of masks are followed
 }  // namespace
 
 std::optional<float> knownFactor(const Command& command, const Operand* value) {
@@ -92,7 +92,7 @@ bool ScoreReader::takeSelect(Id id) {
 // Adds a step with this operand, of which `reader` is the only consumer where its producers are members.
 bool ScoreReader::addMask(Kind kind, Operand* operand, Id reader, const ScoreAxes& axes) {
     const Id id = graph_.exclusiveProducer(operand, reader);
-    if (id != CommandGraph::kNone && mayTake_(id) && members_.size() < kMostMembers) {
+    if (id != CommandGraph::kNone && mayTake_(id) && members_.size() < kMaxMembers) {
         const size_t members = members_.size(), steps = steps_.size();
         const float pending = pending_;
         members_.push_back(id);

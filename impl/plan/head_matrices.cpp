@@ -11,7 +11,7 @@ namespace mnnc {
 namespace {
 
 // Limit on the queries, or keys, whose places in a mask are compared one by one.
-constexpr int64_t kMostPlaces = 1 << 22;
+constexpr int64_t kMaxPlaces = 1 << 22;
 
 size_t last(const OperandView& view, int back) {
     return static_cast<size_t>(view.shape.rank() - back);
@@ -133,7 +133,7 @@ std::optional<ScoreAxes> ScoreAxes::of(const Shape& shape, int64_t rowCount, int
 
 bool ScoreAxes::place(AttentionStep& step, const OperandView& operand, bool keysAreRows) const {
     const int rank = shape.rank(), lead = rank - operand.shape.rank();
-    if (lead < 0 || std::max(shape.elements(rows, columns), shape.elements(columns, rank)) > kMostPlaces) return false;
+    if (lead < 0 || std::max(shape.elements(rows, columns), shape.elements(columns, rank)) > kMaxPlaces) return false;
     int64_t steps[kMaxRank] = {};
     for (int axis = lead; axis < rank; ++axis) {
         const int own = axis - lead;

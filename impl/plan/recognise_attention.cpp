@@ -21,7 +21,7 @@ namespace {
 using Id = CommandGraph::Id;
 
 // Limit on the heads of all batches, whose places are compared one by one.
-constexpr int64_t kMostHeads = 1 << 16;
+constexpr int64_t kMaxHeads = 1 << 16;
 // Backends compute a score in one sum. Long sums over channels with few keys (attention between channels) are faster as
 // blocked products, and have few scores.
 constexpr int kLongSum = 512;
@@ -116,7 +116,7 @@ class Reader {
             matMulSizes(product.paramsAs<MatMulParams>(), left.shape, right.shape, product.name.c_str());
         batch = sizes.batch;
         const int64_t count = batch.elements();
-        if (count == 0 || count > kMostHeads || std::max({sizes.e, sizes.l, sizes.h}) > INT_MAX ||
+        if (count == 0 || count > kMaxHeads || std::max({sizes.e, sizes.l, sizes.h}) > INT_MAX ||
             std::min({sizes.e, sizes.l, sizes.h}) == 0)
             return false;
         a = HeadMatrices::of(product.inputs[0], left, sizes.batchA, batch);

@@ -10,7 +10,7 @@ namespace mnnc {
 namespace {
 
 // The longest rows of a product that only transforms coordinates: those of space with an additional 1.
-constexpr int64_t kMostCoordinates = 4;
+constexpr int64_t kMaxCoordinates = 4;
 
 bool isFloat(const Operand* tensor) {
     return tensor->type == DataType::Float32;
@@ -29,7 +29,7 @@ const Shape& shapeOf(const Command& command, size_t operand) {
 
 bool transformsCoordinates(const Command& command) {
     return matMulSizes(command.paramsAs<MatMulParams>(), shapeOf(command, 0), shapeOf(command, 1), command.name.c_str())
-               .l <= kMostCoordinates;
+               .l <= kMaxCoordinates;
 }
 
 }  // namespace

@@ -34,13 +34,13 @@ const char* otherKind(mode_t mode) {
 // The regular file at the end of a path whose last component may be a symbolic link.
 struct Target {
     explicit Target(const std::string& wanted) : path(wanted) {
-        constexpr int kMostLinks = 40;  // as many as the kernel follows
+        constexpr int kMaxLinks = 40;  // as many as the kernel follows
         for (int links = 0;; ++links) {
             exists = lstat(path.c_str(), &info) == 0;
             if (!exists && errno != ENOENT) refuse(wanted, osText().c_str());
             if (!exists && path.empty()) refuse(wanted, "its name is empty");
             if (!exists || !S_ISLNK(info.st_mode)) break;
-            if (links == kMostLinks) refuse(wanted, "it is a symbolic link in a circle");
+            if (links == kMaxLinks) refuse(wanted, "it is a symbolic link in a circle");
             follow(wanted);
         }
         if (const char* kind = exists ? otherKind(info.st_mode) : nullptr)

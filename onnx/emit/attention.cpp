@@ -256,7 +256,7 @@ void emitSwiGlu(Call& c) {
 
 // The steps of the recurrence, unrolled.
 void emitLinearAttention(Call& c) {
-    constexpr int64_t kMostUnrolled = 256;
+    constexpr int64_t kMaxUnrolled = 256;
     const std::string rule = c.text("update_rule", "gated_delta");
     const bool gated = rule == "gated" || rule == "gated_delta", delta = rule == "delta" || rule == "gated_delta";
     if (!gated && !delta && rule != "linear") fail(Status::BadFormat, "the update rule '%s' is unknown", rule.c_str());
@@ -282,7 +282,7 @@ void emitLinearAttention(Call& c) {
         return add(c, next, mul(c, column(key), value));
     };
     V result = nullptr;
-    if (q->fixed(2) && q->extent(2) <= kMostUnrolled) {
+    if (q->fixed(2) && q->extent(2) <= kMaxUnrolled) {
         std::vector<V> outputs;
         for (int64_t t = 0; t < q->extent(2); ++t) {
             const std::function<V(V)> at = [&](V x) { return sliceAxis(c, x, 2, t, t + 1); };

@@ -76,10 +76,10 @@ enum class Kind { Maximum, Sum, Average, AverageOfPadding };
 
 V byTaps(Call& c, V x, const Windows& w, Kind kind) {
     const bool average = kind != Kind::Maximum, countsPadding = kind == Kind::AverageOfPadding;
-    constexpr int64_t kMostTaps = 4096;
+    constexpr int64_t kMaxTaps = 4096;
     int64_t taps = 0;
     for (size_t i = 0; i < w.axes; ++i) taps += w.kernel[i];
-    if (taps > kMostTaps)
+    if (taps > kMaxTaps)
         refuse("its windows have %lld taps and a form that needs an operator for each", static_cast<long long>(taps));
     std::vector<int64_t> outs, before{0, 0}, after{0, 0};
     std::vector<float> ones;

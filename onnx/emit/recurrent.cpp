@@ -263,11 +263,11 @@ V peepholesOf(Call& c) {
 }
 
 void emitLstm(Call& c) {
-    constexpr int64_t kMostUnrolled = 256;
+    constexpr int64_t kMaxUnrolled = 256;
     const Cell cell = readCell(c, {"sigmoid", "tanh", "tanh"});
     V peepholes = peepholesOf(c), x = c.in(0);
     const size_t time = c.integer("layout", 0) != 0 ? 1 : 0;
-    const bool lengths = hasLengths(c), few = x->rank() == 3 && x->fixed(time) && x->extent(time) <= kMostUnrolled;
+    const bool lengths = hasLengths(c), few = x->rank() == 3 && x->fixed(time) && x->extent(time) <= kMaxUnrolled;
     if (!cell.plain || (lengths && (c.wants(2) || peepholes)) || (peepholes && !few))
         return lstmSteps(c, cell, peepholes);
     if (lengths) return withLengths(c, emitLstm);

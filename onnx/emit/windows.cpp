@@ -8,14 +8,14 @@
 namespace mnnc::onnx {
 namespace {
 
-constexpr int64_t kMost = int64_t{1} << 30;
+constexpr int64_t kMax = int64_t{1} << 30;
 
 std::vector<int64_t> listOf(Call& c, const char* name, size_t count, int64_t otherwise, int64_t least) {
     std::vector<int64_t> list = c.integers(name).value_or(std::vector<int64_t>());
     if (list.empty()) list.assign(count, otherwise);
     if (list.size() != count) fail(Status::BadFormat, "%s has %zu numbers in place of %zu", name, list.size(), count);
     for (const int64_t value : list)
-        if (value < least || value > kMost)
+        if (value < least || value > kMax)
             fail(Status::BadRange, "%s has the number %lld", name, static_cast<long long>(value));
     return list;
 }
@@ -54,7 +54,7 @@ Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel) {
     w.end.assign(w.axes, 0);
     const std::string mode = c.text("auto_pad", "NOTSET");
     if (mode == "NOTSET" || mode.empty()) {
-        const std::vector<int64_t> pads = listOf(c, "pads", 2 * w.axes, 0, -kMost);
+        const std::vector<int64_t> pads = listOf(c, "pads", 2 * w.axes, 0, -kMax);
         for (size_t i = 0; i < w.axes; ++i) {
             w.begin[i] = pads[i];
             w.end[i] = pads[w.axes + i];
@@ -62,7 +62,7 @@ Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel) {
     } else if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
         for (size_t i = 0; i < w.axes; ++i) {
             // With a stride of 1 the padding does not depend on the extent.
-            const int64_t in = w.strides[i] == 1 ? kMost : x.extent(i + 2);
+            const int64_t in = w.strides[i] == 1 ? kMax : x.extent(i + 2);
             const int64_t out = (in + w.strides[i] - 1) / w.strides[i];
             const int64_t total = std::max<int64_t>(0, (out - 1) * w.strides[i] + w.reach(i) - in);
             w.begin[i] = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
