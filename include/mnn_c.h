@@ -95,7 +95,7 @@ extern "C" {
 
 typedef int32_t mnn_status; /* MNN_OK or one of MNN_ERROR_* */
 
-/* What a call returns. */
+/* The results of calls. */
 enum {
     MNN_OK = 0,                      /* success */
     MNN_ERROR_OUT_OF_MEMORY = 1,     /* the host has no more memory */
@@ -140,10 +140,10 @@ enum {
  * MNN_TYPE_INT64, MNN_TYPE_BOOL or MNN_TYPE_DOUBLE: where a model declares int64 or bool the tensor is
  * MNN_TYPE_INT32, where it declares double it is MNN_TYPE_FLOAT32. mnn_tensor_write_as() and
  * mnn_tensor_read_as() convert. A bool is one byte.
- * An input that the model declares as half is MNN_TYPE_FLOAT16, and so is an output that it declares so: by a cast to
- * half that makes it, or in the file's description of the tensor. Inside they are floats: each write, read, map and
- * run over bound memory converts, and an element of an output that is finite but beyond 65519 cannot be read as half
- * (MNN_ERROR_INPUT_DATA), only as float. */
+ * An input that the model declares as half is MNN_TYPE_FLOAT16. So is an output that a cast to half produces, or that
+ * the file's description of the tensor declares as half. Inside a session both are floats: each write, read, map and
+ * run over bound memory converts them. An element of an output that is finite but beyond 65519 can be read only as
+ * float, not as half (MNN_ERROR_INPUT_DATA). */
 enum {
     MNN_TYPE_FLOAT32 = 1,
     MNN_TYPE_DOUBLE = 2,
@@ -164,7 +164,7 @@ enum {
  * offset ((c/4*N + n)*S + s)*4 + c%4. */
 enum { MNN_FORMAT_NCHW = 0, MNN_FORMAT_NHWC = 1, MNN_FORMAT_NC4HW4 = 2 };
 
-/* Where a session runs. */
+/* The backends on which a session can run. */
 enum {
     MNN_FORWARD_CPU = 0,
     MNN_FORWARD_AUTO = 4, /* the first available backend, GPUs before the CPU */
@@ -180,11 +180,11 @@ enum {
  * can, but keeps fp32 for coordinates. Expect relative errors of 1e-3 to 2e-2. LOW_BF16 means LOW. */
 enum { MNN_PRECISION_NORMAL = 0, MNN_PRECISION_HIGH = 1, MNN_PRECISION_LOW = 2, MNN_PRECISION_LOW_BF16 = 3 };
 /* Bits of gpu_mode, numbered as the official runtime numbers them: at most one of each group. With FAST, NORMAL,
- * WIDE and HEAVY planning measures ways of computing a convolution or a matrix product on the GPU and takes the
- * fastest: the 3, 6 or 12 best by estimate, or all. What was measured is kept for later sessions and is part of the
- * cache (mnn_interpreter_set_cache()). Other ways may round in other places, so that the last bits of outputs depend on
- * what was measured. 0 and NONE measure nothing, and so does a GPU without a clock (mnn_session_info()). The MEMORY
- * bits are hints that this version ignores: it keeps tensors in buffers. */
+ * WIDE and HEAVY, planning measures algorithms for a convolution or a matrix product on the GPU and takes the fastest:
+ * it measures the 3, 6 or 12 best by estimate, or all. The measurements are kept for later sessions and are part of the
+ * cache (mnn_interpreter_set_cache()). Algorithms may round in different places, so that the last bits of outputs
+ * depend on the measurements. With 0 or NONE, and on a GPU without a clock (mnn_session_info()), nothing is measured.
+ * The MEMORY bits are hints that this version ignores: it keeps tensors in buffers. */
 enum {
     MNN_GPU_TUNING_NONE = 1,
     MNN_GPU_TUNING_HEAVY = 2,
@@ -197,28 +197,28 @@ enum {
     MNN_GPU_RECORD_BATCH = 512 /* command buffers of many operators, recorded once and replayed: the default */
 };
 /* How weights are kept in memory. LOW: weights of convolutions stay quantised where the model stores them as
- * int8 or int4 codes (int8 on Vulkan). They are expanded in a run, or, by a CPU with AVX512-VNNI or Arm's dot
- * product and a precision other than HIGH, codes are multiplied as they are, with inputs rounded to 16 bits: faster
- * than NORMAL, with an error of up to 1e-4 of the largest value. On the CPU, float weights of 3x3 convolutions are
- * not stored in the larger form of a faster algorithm, which a run makes for a part of them at a time instead: a
- * third less memory for residual nets, up to a third more time. HIGH means NORMAL. */
+ * int8 or int4 codes (int8 on Vulkan). A run expands them. A CPU with AVX512-VNNI or Arm's dot product multiplies the
+ * codes directly instead, with inputs rounded to 16 bits, unless the precision is HIGH: this is faster than NORMAL,
+ * with an error of up to 1e-4 of the largest value. On the CPU, float weights of 3x3 convolutions are not stored in the
+ * larger form that a faster algorithm needs; a run makes this form for a part of them at a time: a third less memory
+ * for residual nets, up to a third more time. HIGH means NORMAL. */
 enum { MNN_MEMORY_NORMAL = 0, MNN_MEMORY_HIGH = 1, MNN_MEMORY_LOW = 2 };
-/* On which cores the workers of a session or a runtime compute, where the kernel says that cores differ: HIGH on
- * the fastest kinds of cores that are as many together as the threads, LOW on the slowest, NORMAL on those that
- * the system chooses. The caller's own thread is never moved. Where all cores are alike, the values do the same. */
+/* The cores for the workers of a session or a runtime, where the kernel reports that cores differ. HIGH: the fastest
+ * kinds of cores that together are as many as the threads; LOW: the slowest; NORMAL: those that the system chooses.
+ * The caller's own thread is never moved. Where all cores are alike, all values have the same effect. */
 enum { MNN_POWER_NORMAL = 0, MNN_POWER_HIGH = 1, MNN_POWER_LOW = 2 };
 
 /* How an interpreter holds the bytes of its model. MNN_LOAD_DEFAULT keeps a file open, with its structure in
  * memory, and reads the weights when a session prepares them. Such a file may be removed, or replaced by
  * renaming another one over it; the file that was loaded stays in use. When it is written or truncated
- * instead (as `cp` over it does), calls that read it again give MNN_ERROR_FILE_CHANGED, and sessions that are
- * prepared go on. A file that was modified less than a second before is read into memory as a whole. The same
+ * instead (as `cp` over it does), calls that read it again give MNN_ERROR_FILE_CHANGED, and prepared sessions
+ * continue to work. A file that was modified less than a second before is read into memory completely. The same
  * holds for the weight file. */
 enum {
     MNN_LOAD_DEFAULT = 0, /* files: as above; memory: copy */
     MNN_LOAD_MAPPED = 1,  /* files only: mapped. The file must not change while the interpreter or a session of it
                              lives: a change may end the process, or change results */
-    MNN_LOAD_CHUNKED = 2, /* files only: read into memory as a whole; the file may change afterwards. Its weight file is
+    MNN_LOAD_CHUNKED = 2, /* files only: read into memory completely; the file may change afterwards. Its weight file is
                              read when the first session is created */
     MNN_LOAD_COPY = 3,    /* memory only: copied; the caller may free its bytes after the call */
     MNN_LOAD_BORROW = 4   /* memory only: used in place. The caller keeps the bytes, unchanged, until the interpreter
@@ -226,11 +226,11 @@ enum {
                              earlier with mnn_interpreter_release_model() */
 };
 
-/* Log levels, from quiet to talkative. */
+/* Log levels, from few messages to many. */
 enum {
     MNN_LOG_DEFAULT = 0, /* MNN_LOG_WARNING */
     MNN_LOG_ERROR = 1,
-    MNN_LOG_WARNING = 2, /* something works differently than asked for, e.g. a cache file cannot be written */
+    MNN_LOG_WARNING = 2, /* a request was not met completely, e.g. a cache file cannot be written */
     MNN_LOG_INFO = 3,    /* loads and creations with their times, a fallback to another backend (of a session, or of
                             each path), the cache */
     MNN_LOG_DEBUG = 4    /* each plan of a resize with its time, the plans that a run made; each operator that the
@@ -240,18 +240,18 @@ enum {
 /* Limits of this interface. */
 enum {
     MNN_MAX_RANK = 9,     /* no tensor has more dimensions */
-    MNN_MAX_THREADS = 32, /* of one session */
-    MNN_MAX_PATHS = 64    /* of one session */
+    MNN_MAX_THREADS = 32, /* threads of one session */
+    MNN_MAX_PATHS = 64    /* paths of one session */
 };
 
-/* The version of the library that this header belongs to; mnn_version_numbers() is that of the library that runs. */
+/* The version of this header; mnn_version_numbers() returns that of the loaded library. */
 enum { MNN_C_VERSION_MAJOR = 0, MNN_C_VERSION_MINOR = 2, MNN_C_VERSION_PATCH = 0 };
 
 typedef struct mnn_interpreter mnn_interpreter_t; /* a model */
 typedef struct mnn_session mnn_session_t;         /* a model prepared for one configuration and shapes */
 typedef struct mnn_tensor mnn_tensor_t;           /* an input or an output of a session */
 typedef struct mnn_cancel mnn_cancel_t;           /* a cancellation token */
-typedef struct mnn_runtime mnn_runtime_t;         /* what sessions share: threads, memory, a device */
+typedef struct mnn_runtime mnn_runtime_t;         /* threads, memory and a device that sessions share */
 
 /* ---- Library ------------------------------------------------------------------------------------------- */
 
@@ -330,13 +330,13 @@ typedef struct mnn_device_properties {
  * count: out; 0 is also written with MNN_ERROR_BACKEND_MISSING.
  * Returns MNN_OK; MNN_ERROR_BACKEND_MISSING when the backend is not built in or finds no device (the sentence
  *   says what is missing); MNN_ERROR_INVALID_VALUE for another forward type.
- * Use: always. Cost: the first call loads the drivers. Later ones answer from what the process found last, a missing
- *   device included, in about 0.1 ms, as long as nothing has changed that decides which devices there are: the
- *   environment (VK_DRIVER_FILES, VK_ICD_FILENAMES and all other variables), the user, the files in the folders where
- *   the Vulkan loader looks for drivers and layers, and the device files (entries of /dev, and of /dev/dri with their
- *   permissions). After such a change, in a child of fork(), and beyond 16 devices, the drivers are asked again. A
- *   session that is created while none is alive always asks them, which renews the answer; while one is alive, the
- *   answer is about its drivers. Since 0.1. */
+ * Use: always. Cost: the first call loads the drivers. Later calls return the last result of this process, including
+ *   a missing device, in about 0.1 ms, unless something has changed that determines the devices: the environment
+ *   (VK_DRIVER_FILES, VK_ICD_FILENAMES and all other variables), the user, the files in the folders where the Vulkan
+ *   loader looks for drivers and layers, and the device files (entries of /dev, and of /dev/dri with their
+ *   permissions). After such a change, in a child of fork(), and beyond 16 devices, the drivers are queried again. A
+ *   session that is created while none is alive always queries them, which renews the result; while one is alive, the
+ *   result is about its drivers. Since 0.1. */
 MNN_C_API mnn_status mnn_device_count(int32_t forward_type, size_t* count);
 
 /* Describes a device.
@@ -351,18 +351,18 @@ MNN_C_API mnn_status mnn_device_info(int32_t forward_type, size_t index, mnn_dev
 /* The processor of this machine. */
 typedef struct mnn_cpu_properties {
     size_t struct_size;      /* sizeof(mnn_cpu_properties_t), written by the caller */
-    char isas[64];           /* what cpu_isa of a configuration takes here, best first, separated by spaces;
+    char isas[64];           /* values for cpu_isa of a configuration on this machine, best first, separated by spaces;
                                 zero-terminated like the next */
     char features[128];      /* the features that the library looks for, e.g. "sse4 avx2 avx512 avx512_vnni" */
-    int32_t logical_cores;   /* that the system runs; 0 when it does not say */
+    int32_t logical_cores;   /* cores on which the system runs; 0: not known */
     int32_t int8_products;   /* 1: it adds up products of int8 in one instruction (VNNI, dot product); 0: it does not;
-                                -1: not known. The next two alike */
+                                -1: not known. The next two have the same values */
     int32_t bf16_products;   /* it adds up products of bf16: MNN_PRECISION_LOW uses them */
     int32_t fp16_arithmetic; /* it computes in fp16: on Arm MNN_PRECISION_LOW does where there are no bf16_products */
     int64_t l1_data_bytes;   /* first level data cache of a core, bytes; 0: not known */
     int64_t l2_bytes;        /* second level cache of a core, bytes; 0: not known */
-    char cost_record[32];    /* the core whose costs choose between algorithms here, unless a runtime has cpu_costs:
-                                this one, or the one that resembles it most */
+    char cost_record[32];    /* the core by whose costs algorithms are chosen here, unless a runtime has cpu_costs:
+                                this core, or the one that resembles it most */
 } mnn_cpu_properties_t;
 
 /* Describes the processor.
@@ -392,7 +392,7 @@ MNN_C_API mnn_status mnn_cancel_trigger(mnn_cancel_t* cancel);
  * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_cancel_reset(mnn_cancel_t* cancel);
 
-/* Destroys a token and sets the handle to NULL. Calls that hold the token go on and cannot be cancelled any
+/* Destroys a token and sets the handle to NULL. Calls that hold the token continue and cannot be cancelled any
  * more.
  * cancel: in and out; may be NULL, may point to NULL.
  * Returns MNN_OK. Use: always. Since 0.1. */
@@ -401,7 +401,7 @@ MNN_C_API mnn_status mnn_cancel_destroy(mnn_cancel_t** cancel);
 /* ---- Interpreter: a model ------------------------------------------------------------------------------ */
 
 /* Receives one message about a model or a session of it. Calls that the callback makes send no messages. It runs on the
- * thread of the call that the message is about, for a submitted run on a thread of the library, too.
+ * thread of the call that the message is about; for a submitted run this may be a thread of the library.
  * user_data: the log_user_data of the options. level: MNN_LOG_ERROR to MNN_LOG_DEBUG. message: one line,
  *   valid during the call. */
 typedef void (*mnn_log_callback)(void* user_data, int32_t level, const char* message);
@@ -416,14 +416,14 @@ typedef void (*mnn_finalizer)(void* user_data);
  * Returns MNN_OK, or MNN_ERROR_*, which the call that needs the weights then returns, with a sentence that names the
  *   range. A number that is no status gives MNN_ERROR_INVALID_VALUE.
  * It runs on the thread of the call that loads the model or creates, resizes or runs a session, with the default
- * floating-point mode; calls of several threads may come at the same time. A range may be read several times. What it
- * gives is checked each time like the contents of a file. It must not use the interpreter or sessions of it. */
+ * floating-point mode; several threads may call it at the same time. A range may be read several times. The library
+ * checks the bytes each time, like the contents of a file. It must not use the interpreter or sessions of it. */
 typedef mnn_status (*mnn_weight_reader)(void* user_data, uint64_t offset, void* destination, size_t bytes);
 
-/* How a model is loaded. The finalizers of bytes and external weights are called once in any case but
- * MNN_ERROR_VERSION_MISMATCH of the call that is given them: when the interpreter and all its sessions are destroyed,
- * on the thread that destroys the last of them; earlier with mnn_interpreter_release_model(); or before the call
- * returns, when it fails or does not keep what it was given (it copies bytes that are not aligned). */
+/* How a model is loaded. The finalizers of bytes and external weights are called once: when the interpreter and all its
+ * sessions are destroyed, on the thread that destroys the last of them; earlier with mnn_interpreter_release_model();
+ * or before the creating call returns, if it fails or does not keep the bytes or the reader (it copies bytes that are
+ * not aligned). Only when that call returns MNN_ERROR_VERSION_MISMATCH are they not called. */
 typedef struct mnn_interpreter_options {
     size_t struct_size;               /* sizeof(mnn_interpreter_options_t), written by the init function */
     int32_t load_mode;                /* MNN_LOAD_* */
@@ -432,13 +432,13 @@ typedef struct mnn_interpreter_options {
                                          followed by ".weight". The string is not kept */
     mnn_log_callback log_callback;    /* NULL: no messages. It may be called while the interpreter or a session of it
                                          lives */
-    void* log_user_data;              /* handed to log_callback */
+    void* log_user_data;              /* passed to log_callback */
     mnn_finalizer log_finalizer;      /* called once with log_user_data after the last message, but not when the
                                          creation fails; may be NULL */
     mnn_cancel_t* cancel;             /* ends the load; may be NULL */
-    mnn_finalizer bytes_finalizer;    /* called with bytes_user_data when the library needs the bytes of MNN_LOAD_BORROW
-                                         no more, see above; only with them; may be NULL */
-    void* bytes_user_data;            /* handed to bytes_finalizer */
+    mnn_finalizer bytes_finalizer;    /* called with bytes_user_data when the library does not need the bytes of
+                                         MNN_LOAD_BORROW any more, see above; only for such bytes; may be NULL */
+    void* bytes_user_data;            /* passed to bytes_finalizer */
 
     /* External weights from the host in place of a file: from memory or from a reader, not both, and not with
      * external_weight_path. Every range that the model names is checked against external_weight_size. */
@@ -446,14 +446,14 @@ typedef struct mnn_interpreter_options {
     const void* external_weight_data;
     /* Reads ranges when they are needed; NULL: none. */
     mnn_weight_reader external_weight_reader;
-    /* Bytes at external_weight_data, or that the reader has; above 0. */
+    /* The number of bytes at external_weight_data, or that the reader can read; above 0. */
     uint64_t external_weight_size;
-    /* Of external_weight_data: MNN_LOAD_DEFAULT and MNN_LOAD_COPY copy, MNN_LOAD_BORROW as for a model's bytes. With
-     * a reader MNN_LOAD_DEFAULT. */
+    /* How external_weight_data is held: MNN_LOAD_DEFAULT and MNN_LOAD_COPY copy it, MNN_LOAD_BORROW works as for a
+     * model's bytes. With a reader it is MNN_LOAD_DEFAULT. */
     int32_t external_weight_mode;
-    void* external_weight_user_data; /* handed to the reader and to the finalizer */
-    /* Called when the library needs the reader or the borrowed weights no more, see above; only with them; may be
-     * NULL. */
+    void* external_weight_user_data; /* passed to the reader and to the finalizer */
+    /* Called when the library does not need the reader or the borrowed weights any more, see above; only with one of
+     * these; may be NULL. */
     mnn_finalizer external_weight_finalizer;
 } mnn_interpreter_options_t;
 
@@ -476,9 +476,9 @@ MNN_C_API mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* opt
  *   MNN_ERROR_FILE_OPEN_FAILED    the file is a directory or not readable;
  *   MNN_ERROR_FILE_READ_FAILED    reading or mapping failed;
  *   MNN_ERROR_FILE_CHANGED        the file changed while it was loaded;
- *   MNN_ERROR_BAD_FORMAT          the file is no model (of an ONNX model the sentence says what makes one of it), or
- *                                 has no list of operators or an operator without outputs, or one that reads a tensor
- *                                 that no operator makes, or one whose several writers all stand behind it;
+ *   MNN_ERROR_BAD_FORMAT          the file is no model (for an ONNX model the sentence says how to convert it); it has
+ *                                 no list of operators, or an operator without outputs; an operator reads a tensor that
+ *                                 no operator produces, or one with several writers that all come later in the file;
  *   MNN_ERROR_TRUNCATED           the model or the weight file ends too early;
  *   MNN_ERROR_BAD_INDEX           an operator names a tensor or a subgraph that is not there;
  *   MNN_ERROR_BAD_PARAMETER       an operator's parameter table is incomplete or of another kind;
@@ -489,7 +489,7 @@ MNN_C_API mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* opt
  *   MNN_ERROR_OVERFLOW            a product of extents or an offset is too large;
  *   MNN_ERROR_CYCLE               operators wait for each other's results, or a subgraph calls itself;
  *   MNN_ERROR_INVALID_VALUE       load_mode is not for files, an option has an unknown value, options exclude each
- *                                 other, or a finalizer is given without what it belongs to;
+ *                                 other, or a finalizer is given without the bytes or the reader that it belongs to;
  *   MNN_ERROR_LIMIT_EXCEEDED      the model has more than 50,000,000 tensors, calls subgraphs more than 4,096
  *                                 times or deeper than 64, or these calls make more than 262,144 operators;
  *                                 or there are too many handles;
@@ -516,11 +516,12 @@ MNN_C_API mnn_status mnn_interpreter_create_from_memory(const void* data, size_t
                                                         mnn_interpreter_t** out);
 
 /* Names a file that keeps the compiled pipelines of GPU sessions for the next process. Sessions that are
- * created afterwards read it, and write it when it is not of their model, precision, memory mode, device, driver
- * and library, or is damaged. Such a file is a miss, never an error, whose reason is in the log (MNN_LOG_INFO); one
- * that cannot be written is a warning there. They write it again when their creation or mnn_session_resize() measured
- * (MNN_GPU_TUNING_*) what it lacks. Rights and links are kept as mnn_interpreter_save() does. CPU sessions do not use
- * it. path: copied; NULL means that there is no file any more.
+ * created afterwards read it. They write it when it belongs to another model, precision, memory mode, device, driver
+ * or library, or is damaged: such a file is a miss, never an error, and the log has the reason (MNN_LOG_INFO). A file
+ * that cannot be written is a warning in the log. They write it again when their creation or mnn_session_resize() made
+ * measurements (MNN_GPU_TUNING_*) that it lacks. Access rights and links are kept as by mnn_interpreter_save(). CPU
+ * sessions do not use it.
+ * path: copied; NULL means that there is no file any more.
  * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_set_cache_file(mnn_interpreter_t* interpreter, const char* path);
 
@@ -567,25 +568,25 @@ enum {
     MNN_SOURCE_TORCH = 4
 };
 
-/* What a model was written for, numbered as the .mnn format does. */
+/* The purpose of a model, numbered as the .mnn format does. */
 enum {
     MNN_USAGE_INFERENCE = 0,
     MNN_USAGE_TRAIN = 1,
     MNN_USAGE_STATIC = 2 /* inference with the shapes in the file, which cannot change */
 };
 
-/* What a model says about itself. */
+/* The properties of a model. */
 typedef struct mnn_model_properties {
     size_t struct_size;      /* sizeof(mnn_model_properties_t), written by the caller */
     int32_t source;          /* MNN_SOURCE_*; a number of a newer format as the file has it */
     int32_t usage;           /* MNN_USAGE_*; likewise */
-    uint64_t byte_size;      /* of the model without its file of external weights */
+    uint64_t byte_size;      /* size of the model without its file of external weights */
     uint64_t metadata_count; /* pairs that mnn_interpreter_metadata() gives */
     uint64_t subgraph_count; /* bodies of control flow */
     int32_t weightless;      /* 1: the file was written without weights, to measure with */
 } mnn_model_properties_t;
 
-/* What a model says about itself, beside its UUID, version and biz code.
+/* The properties of a model besides its UUID, version and biz code.
  * info: in and out; the caller sets info->struct_size, and no field behind that size is written.
  * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
  * Use: always. Since 0.2. */
@@ -603,7 +604,7 @@ MNN_C_API mnn_status mnn_interpreter_metadata(const mnn_interpreter_t* interpret
  * Returns MNN_OK. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_input_count(const mnn_interpreter_t* interpreter, size_t* count);
 
-/* What a model says of an input or an output before a session exists. */
+/* The model's description of an input or an output, known before a session exists. */
 typedef struct mnn_declaration {
     size_t struct_size;         /* sizeof(mnn_declaration_t), written by the caller */
     const char* name;           /* a string of the interpreter */
@@ -635,10 +636,10 @@ MNN_C_API mnn_status mnn_interpreter_output_count(const mnn_interpreter_t* inter
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.1. */
 MNN_C_API mnn_status mnn_interpreter_output_name(const mnn_interpreter_t* interpreter, size_t index, const char** name);
 
-/* Describes an output as far as it follows from the declared inputs: not behind a shape that depends on
- * values which only a session computes, behind control flow and behind operators of the host. Where inputs have open
- * extents, several sizes are tried for them: what changes is -1, and what no size makes possible is not known.
- * declared_type is the type that a cast or the file's description of the tensor names.
+/* Describes an output as far as it follows from the declared inputs. An output is not known after a shape that
+ * depends on values which only a session computes, after control flow and after operators of the host. Where inputs
+ * have open extents, several sizes are tried for them: extents that change are -1, and an output that is possible with
+ * none of the sizes is not known. declared_type is the type in a cast or in the file's description of the tensor.
  * index: below mnn_interpreter_output_count().
  * info: in and out; the caller sets info->struct_size, and no field behind that size is written.
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first
@@ -711,7 +712,7 @@ MNN_C_API mnn_status mnn_interpreter_report(const mnn_interpreter_t* interpreter
                                             size_t capacity, size_t* needed);
 
 /* Puts the constants that a session wrote (mnn_session_constant()) into the interpreter: sessions that are created
- * from now on begin with them, and mnn_interpreter_save() writes them. Sessions that are there keep theirs.
+ * from now on begin with them, and mnn_interpreter_save() writes them. Existing sessions keep theirs.
  * session: a session of this model.
  * Returns MNN_OK; MNN_ERROR_BAD_STATE while the session needs a resize; MNN_ERROR_INVALID_VALUE when it is of another
  *   interpreter, even of one that loaded the same file.
@@ -733,40 +734,41 @@ MNN_C_API mnn_status mnn_interpreter_model_bytes(mnn_interpreter_t* interpreter,
 
 /* Writes the bytes of mnn_interpreter_model_bytes() to a file. The file is written beside `path` and renamed, so that
  * a failure leaves an old file as it was; it may be the file that the model was loaded from. It has the access rights
- * of the file that it replaces, and its owner and group where the process may give them; without one, those of any new
- * file of the process (umask). A model with external weights needs a copy of their file beside the new one, with
- * ".weight" behind its name.
+ * of the file that it replaces, and its owner and group where the process may set them; without an old file, those of
+ * any new file of the process (umask). A model with external weights needs a copy of their file beside the new one,
+ * named like it with ".weight" appended.
  * path: in UTF-8. Where it is a symbolic link, the file that it names is replaced and the link stays.
  * Returns what mnn_interpreter_model_bytes() returns, and MNN_ERROR_FILE_OPEN_FAILED when no temporary file can be
- *   created beside it, or there is something else than a regular file (a folder, a device, a pipe, a socket);
+ *   created beside it, or when it exists and is no regular file (but a folder, a device, a pipe or a socket);
  *   MNN_ERROR_FILE_WRITE_FAILED when it cannot be written, or cannot be given the rights of the old file.
  * Use: always. Cost: a copy of the model in memory. Since 0.2. */
 MNN_C_API mnn_status mnn_interpreter_save(mnn_interpreter_t* interpreter, const char* path);
 
-/* Gives back the bytes of the model and of its external weights, for a host that has all the sessions it wants: copied
+/* Releases the bytes of the model and of its external weights, for a host that has created all of its sessions: copied
  * bytes and mappings are freed, files are closed, and the finalizers of borrowed bytes, borrowed weights and readers
- * are called. Sessions keep their prepared weights and go on running, with the same results. Where one uses a large
- * constant of the model in place (in bytes that were copied, borrowed or mapped), those bytes go when the last such
- * session is destroyed. Tables and arrays up to 8 KiB stay with the interpreter: names, shapes, operators and metadata
- * can be asked for as before.
+ * are called. Sessions keep their prepared weights and still run, with the same results. Where one uses a large
+ * constant of the model in place (in bytes that were copied, borrowed or mapped), those bytes are released when the
+ * last such session is destroyed. Tables and arrays up to 8 KiB stay with the interpreter: names, shapes, operators and
+ * metadata can be queried as before.
  *
- * A plan for other shapes uses the weights that are prepared; returning to a plan that the session keeps (plan_cache)
- * always works. Where a plan wants weights in a form in which no session has them, the resize, or the run that plans
- * while it runs, ends with MNN_ERROR_BAD_STATE; the former shapes make the session ready again. Reading or writing a
- * large constant may, too. Sessions with defer_planning are resized before this call.
+ * A plan for other shapes uses the prepared weights; returning to a plan that the session keeps (plan_cache) always
+ * works. Where a plan needs weights in a form that no session has prepared, the resize, or the run that makes the plan,
+ * ends with MNN_ERROR_BAD_STATE; resizing to the former shapes makes the session ready again. Reading or writing a
+ * large constant may end with MNN_ERROR_BAD_STATE, too. Sessions with defer_planning have to be resized before this
+ * call.
  * From then on mnn_session_create(), mnn_interpreter_update_constants(), mnn_interpreter_model_bytes() and
  * mnn_interpreter_save() give MNN_ERROR_BAD_STATE.
  * Returns MNN_OK, also when it was done before.
- * Use: always. A session that is planned on another thread meanwhile may find the bytes gone. Finalizers are called on
- *   this thread, or on the one that lets the last use of the bytes go. Since 0.2. */
+ * Use: always. A session that is planned on another thread meanwhile may not find the bytes any more. Finalizers are
+ *   called on this thread, or on the thread that ends the last use of the bytes. Since 0.2. */
 MNN_C_API mnn_status mnn_interpreter_release_model(mnn_interpreter_t* interpreter);
 
 /* ---- Own operators ------------------------------------------------------------------------------------- */
 
 /* A host can run operators that this library does not: those that a converter wrote as Plugin or Extra because it did
  * not know them, and operators of the format that this library lacks. Their nodes are never computed while planning,
- * never joined with others and never in the memory of an input, and run on the CPU, also in sessions on a GPU and in
- * bodies of control flow.
+ * never fused with others, and never write to the memory of an input. They run on the CPU, also in sessions on a GPU
+ * and in bodies of control flow.
  *
  * Callbacks  They run on the thread that creates, resizes, runs or destroys a session, with the default floating-point
  *            mode: round to nearest, subnormal numbers kept. Several sessions call them at the same time, from several
@@ -782,53 +784,52 @@ MNN_C_API mnn_status mnn_interpreter_release_model(mnn_interpreter_t* interprete
 typedef struct mnn_host_tensor {
     size_t struct_size;         /* written by the library */
     const char* name;           /* "" when it has none */
-    void* data;                 /* aligned to its elements; NULL when they are not known, and for no elements */
-    size_t bytes;               /* of data; 0 where the shape is not known */
+    void* data;                 /* aligned to its elements; NULL when they are not known, or when there are none */
+    size_t bytes;               /* size of data; 0 where the shape is not known */
     int32_t type;               /* MNN_TYPE_* */
     int32_t format;             /* MNN_FORMAT_*: the order of dims */
     int32_t rank;               /* entries of dims that count; -1 where the shape is not known */
     int32_t dims[MNN_MAX_RANK]; /* extents */
 } mnn_host_tensor_t;
 
-/* A named value in the file. The format keeps no mark of which fields are in use: those that are not are 0, NULL or
- * empty. */
+/* A named value in the file. The format does not mark which fields are in use: unused ones are 0, NULL or empty. */
 typedef struct mnn_attribute {
-    size_t struct_size;   /* written by the library */
-    const char* key;      /* its name */
-    int32_t type;         /* of the value, if the converter wrote it: MNN_TYPE_* or another DataType of the format */
-    int32_t int_value;    /* "i" of the format */
-    float float_value;    /* "f" */
-    int32_t bool_value;   /* "b": 0 or 1 */
-    const char* text;     /* "s"; NULL without one */
-    const int32_t* ints;  /* "list.i" */
-    size_t int_count;     /* entries at ints */
-    const float* floats;  /* "list.f" */
-    size_t float_count;   /* entries at floats */
-    const uint8_t* bools; /* "list.b": 0 or 1 each */
-    size_t bool_count;    /* entries at bools */
-    const char* const* texts;                      /* "list.s" */
-    size_t text_count;                             /* entries at texts */
+    size_t struct_size;       /* written by the library */
+    const char* key;          /* its name */
+    int32_t type;             /* the value's type, if the converter wrote it: MNN_TYPE_* or another DataType number */
+    int32_t int_value;        /* "i" of the format */
+    float float_value;        /* "f" */
+    int32_t bool_value;       /* "b": 0 or 1 */
+    const char* text;         /* "s"; NULL without one */
+    const int32_t* ints;      /* "list.i" */
+    size_t int_count;         /* entries at ints */
+    const float* floats;      /* "list.f" */
+    size_t float_count;       /* entries at floats */
+    const uint8_t* bools;     /* "list.b": 0 or 1 each */
+    size_t bool_count;        /* entries at bools */
+    const char* const* texts; /* "list.s" */
+    size_t text_count;        /* entries at texts */
     const mnn_host_tensor_t* tensor;               /* "tensor"; NULL without one, and for one of texts */
     const char* function;                          /* "func": the name of a list of attributes; NULL without one */
     const struct mnn_attribute* const* attributes; /* that list */
     size_t attribute_count;                        /* entries at attributes */
 } mnn_attribute_t;
 
-/* A node that an own operator or an own backend runs. `parameters` is its parameter table where accessors of
- * FlatBuffers want it; large arrays of weights need not be in memory. The attributes of a node that is no Plugin or
- * Extra are the fields of that table under the names of the format: numbers, enumerations and booleans as int_value,
- * float_value or bool_value, the format's default where the file has none; texts, lists and Blobs where the file has
- * them; other tables as `function`, their name, with their fields in `attributes`. Arrays of weights, lists of tables
- * and unions are left out. */
+/* A node that an own operator or an own backend runs. `parameters` points to its parameter table, as accessors of
+ * FlatBuffers expect it; large arrays of weights need not be in memory. The attributes of a node that is no Plugin or
+ * Extra are the fields of that table under the names of the format. Numbers, enumerations and booleans are int_value,
+ * float_value or bool_value, with the format's default where the file has none. Texts, lists and Blobs are present
+ * where the file has them. Other tables are a `function`, which is their name, with their fields in `attributes`.
+ * Arrays of weights, lists of tables and unions are left out. */
 typedef struct mnn_node {
     size_t struct_size;      /* written by the library */
     const char* name;        /* never "": the node's own name, else that of its first output */
-    const char* type_name;   /* under which an own operator is registered; for an own backend the schema_type */
-    const char* schema_type; /* what the format calls it: "Plugin", "Extra", ... */
-    const char* engine;      /* of an Extra: where the operator comes from, e.g. "ONNX"; else "" */
-    const void* info;        /* of an Extra: bytes without a meaning to this library; else NULL */
+    const char* type_name;   /* the name that an own operator is registered under; for an own backend the schema_type */
+    const char* schema_type; /* its name in the format: "Plugin", "Extra", ... */
+    const char* engine;      /* for an Extra: where the operator comes from, e.g. "ONNX"; else "" */
+    const void* info;        /* for an Extra: bytes without a meaning to this library; else NULL */
     size_t info_size;        /* bytes at info */
-    const mnn_attribute_t* const* attributes; /* of a Plugin or Extra in the order of the file */
+    const mnn_attribute_t* const* attributes; /* for a Plugin or Extra in the order of the file */
     size_t attribute_count;                   /* entries at attributes */
     size_t input_count;                       /* how many inputs it has */
     size_t output_count;                      /* how many outputs it has */
@@ -844,34 +845,34 @@ typedef struct mnn_operator_call {
     size_t input_count;                     /* entries at inputs */
     mnn_host_tensor_t* const* outputs;      /* in the order of the file */
     size_t output_count;                    /* entries at outputs */
-    void* state;                            /* what `prepare` stored here; NULL before */
+    void* state;                            /* the state that `prepare` stored here; NULL before */
     char* message;       /* a failing callback may write a sentence here, in UTF-8, zero-terminated */
     size_t message_size; /* bytes that fit there */
-    /* In `prepare` of an own backend: what a convolution or inner product has beside its inputs, as floats; else NULL.
-     * First the weights: [outputs, inputs of a group, window], of a deconvolution [inputs, outputs of a group, window];
-     * then the bias, [outputs]. */
+    /* In `prepare` of an own backend: the weights that a convolution or inner product has besides its inputs, as
+     * floats; else NULL. First the weights: [outputs, inputs of a group, window], for a deconvolution [inputs, outputs
+     * of a group, window]; then the bias, [outputs]. */
     const mnn_host_tensor_t* const* weights;
     size_t weight_count; /* entries at weights */
 } mnn_operator_call_t;
 
 /* A callback of an operator or a backend.
  * user_data: that of the operator or backend.
- * call: what it is called for, during the call only.
+ * call: describes the node and its tensors; valid during the call.
  * Returns MNN_OK or MNN_ERROR_*. */
 typedef mnn_status (*mnn_operator_callback)(void* user_data, mnn_operator_call_t* call);
 
-/* Takes a state back.
+/* Releases a state.
  * user_data: that of the operator or backend.
- * state: what `prepare` stored. */
+ * state: the one that `prepare` stored. */
 typedef void (*mnn_operator_release)(void* user_data, void* state);
 
 /* An operator.
  * name: the type string of Plugin and Extra nodes, or the format's name of an operator that this library does not run.
- * content_inputs: bit i says that `shape` reads the elements of input i, of the first 32 inputs. Where these are not
- *   constant, the nodes behind are planned during a run, and again only when the elements differ.
+ * content_inputs: bit i is set when `shape` reads the elements of input i, for the first 32 inputs. Where these are not
+ *   constant, the nodes that follow are planned during a run, and again only when the elements differ.
  * shape: sets rank and dims of each output, and type and format where they are not those of input 0 (without inputs:
- *   float32, NCHW). Inputs have data where content_inputs names them. NULL: output i is of the shape and type of input
- *   i, a single output of those of input 0.
+ *   float32, NCHW). Inputs have data where content_inputs names them. NULL: output i has the shape and type of input i,
+ *   a single output has those of input 0.
  * prepare: called for each plan of a session, once its shapes are known. It may store a state in the call, which one
  *   thread at a time uses. Inputs that are constants have data. When it fails, no state is kept. May be NULL.
  * compute: called in each run; writes all elements of each output, and should not allocate. Not called when no output
@@ -883,11 +884,11 @@ typedef struct mnn_operator {
     size_t struct_size;            /* sizeof(mnn_operator_t), written by the init function */
     const char* name;              /* copied */
     uint64_t content_inputs;       /* bit i: shape reads the elements of input i */
-    mnn_operator_callback shape;   /* gives the outputs their types and shapes */
+    mnn_operator_callback shape;   /* sets the types and shapes of the outputs */
     mnn_operator_callback prepare; /* makes a state for a plan; may be NULL */
     mnn_operator_callback compute; /* fills the outputs */
-    mnn_operator_release release;  /* takes a state back; may be NULL */
-    void* user_data;               /* handed to the callbacks */
+    mnn_operator_release release;  /* releases a state; may be NULL */
+    void* user_data;               /* passed to the callbacks */
     mnn_finalizer finalizer;       /* is called when nothing uses the operator any more; may be NULL */
 } mnn_operator_t;
 
@@ -902,15 +903,15 @@ MNN_C_API mnn_status mnn_operator_init(mnn_operator_t* op, size_t struct_size);
  * Returns MNN_OK;
  *   MNN_ERROR_BAD_STATE        a session of the interpreter was created, or is being created;
  *   MNN_ERROR_INVALID_VALUE    this library runs an operator of that name, the name is "" or registered already, or
- *                              op->content_inputs names an input behind the 32nd;
+ *                              op->content_inputs names an input after the 32nd;
  *   MNN_ERROR_NULL_ARGUMENT    op->name or op->compute is NULL;
  *   MNN_ERROR_VERSION_MISMATCH see Structs.
  * Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_interpreter_add_operator(mnn_interpreter_t* interpreter, const mnn_operator_t* op);
 
 /* Finds an attribute of a node.
- * node: as a callback is given it.
- * key: of the attribute.
+ * node: the one that a callback got.
+ * key: the attribute's.
  * attribute: out; the first of that key.
  * Returns MNN_OK; MNN_ERROR_NOT_FOUND (the sentence lists the keys). Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_node_attribute(const mnn_node_t* node, const char* key, const mnn_attribute_t** attribute);
@@ -922,9 +923,9 @@ MNN_C_API mnn_status mnn_node_attribute(const mnn_node_t* node, const char* key,
  * be destroyed before or after them.
  *
  * A runtime of n threads has n - 1 workers, however many sessions there are; the thread that calls
- * mnn_session_run() is the n-th. A session uses at most n of them. Its run leases the workers from its begin to its
- * end; a run that finds them leased computes on its caller's thread alone and waits for nothing. Results have the
- * same bits either way.
+ * mnn_session_run() is the n-th. A session uses at most n of them. A run leases the workers from its beginning to its
+ * end; a run that finds them leased computes on its caller's thread alone and does not wait. Results have the same bits
+ * either way.
  *
  * The callbacks of a runtime may be called at the same time on several threads, from any function that creates,
  * resizes, runs or destroys sessions of the runtime, and from mnn_interpreter_destroy(). They may call functions
@@ -933,30 +934,30 @@ MNN_C_API mnn_status mnn_node_attribute(const mnn_node_t* node, const char* key,
 /* Computes one piece of work. context and index: see mnn_parallel_for. Does not fail. */
 typedef void (*mnn_task)(void* context, int32_t index);
 
-/* Runs work on threads of the host: calls task(context, i) once for each i from 0 to count - 1, on any threads, also
- * on the one that called, and returns when all of these calls have returned. The calls may come in any order and at
+/* Runs work on threads of the host: calls task(context, i) once for each i from 0 to count - 1, on any threads,
+ * including the calling one, and returns when all of these calls have returned. The calls may come in any order and at
  * the same time. Each sets the floating-point mode of its thread and restores it.
- * What the host leaves out, because it skips an index or returns early, is computed on the thread that runs the
- * session; a call too many does nothing. A call of task after the last session of the runtime was destroyed is
+ * Work that the host leaves out, because it skips an index or returns early, is computed on the thread that runs the
+ * session; a surplus call does nothing. A call of task after the last session of the runtime was destroyed is
  * undefined, and so is a thread that ends inside of a task.
- * user_data: of the configuration.
+ * user_data: that of the configuration.
  * task: the work.
- * context: handed to it.
+ * context: passed to the task.
  * count: at most the threads of the session. */
 typedef void (*mnn_parallel_for)(void* user_data, mnn_task task, void* context, int32_t count);
 
-/* Gives memory for tensors between operators, for inputs, for prepared weights or for copies.
- * user_data: of the configuration.
+/* Allocates memory for tensors between operators, for inputs, for prepared weights or for copies.
+ * user_data: that of the configuration.
  * size: bytes, above 0.
  * alignment: a power of two, at most 4096.
- * Returns memory that is aligned so and need not be zero, or NULL when there is none: the call that needs it then
+ * Returns memory with this alignment, which need not be zero, or NULL when there is none: the call that needs it then
  * returns MNN_ERROR_OUT_OF_MEMORY. */
 typedef void* (*mnn_allocate)(void* user_data, size_t size, size_t alignment);
 
-/* Takes memory back.
- * user_data: of the configuration.
- * memory: what mnn_allocate gave, never NULL.
- * size, alignment: the numbers that it was given. */
+/* Releases memory.
+ * user_data: that of the configuration.
+ * memory: a result of mnn_allocate, never NULL.
+ * size, alignment: the numbers that it was allocated with. */
 typedef void (*mnn_release)(void* user_data, void* memory, size_t size, size_t alignment);
 
 /* Locks or unlocks a queue of Vulkan. */
@@ -965,23 +966,23 @@ typedef void (*mnn_queue_callback)(void* user_data);
 /* Vulkan objects of the host, on which sessions then run in place of the library's own. They come from the loader
  * libvulkan.so.1, and instance and device were created for Vulkan 1.1 or later. The library destroys none of them;
  * the host keeps them until the runtime and its last session are destroyed. The library makes objects of its own on
- * the device, and uses the queue to submit work within calls that create, resize or run a session. What else the
- * host does with the queue may not happen at the same time: either it does nothing meanwhile, or it gives lock_queue
- * and unlock_queue, which are called around each use, on any thread. */
+ * the device, and uses the queue to submit work within calls that create, resize or run a session. The host must not
+ * use the queue at the same time: either it does nothing with it meanwhile, or it supplies lock_queue and
+ * unlock_queue, which are called around each use, on any thread. */
 typedef struct mnn_vulkan_objects {
     size_t struct_size;              /* sizeof(mnn_vulkan_objects_t), written by the init function */
     void* instance;                  /* VkInstance */
     void* physical_device;           /* VkPhysicalDevice, of instance */
     void* device;                    /* VkDevice, of physical_device */
     void* queue;                     /* VkQueue, of device */
-    uint32_t queue_family;           /* of queue; it can compute */
+    uint32_t queue_family;           /* family of queue; it supports compute */
     int32_t storage_16bit;           /* 1: device was created with the feature storageBuffer16BitAccess, which
                                         MNN_PRECISION_LOW needs to store fp16; 0: it was not */
     mnn_queue_callback lock_queue;   /* waits until nothing else uses the queue; NULL: nothing does */
     mnn_queue_callback unlock_queue; /* NULL when lock_queue is */
-    void* user_data;                 /* handed to both and to the finalizer */
-    mnn_finalizer finalizer;         /* called once when the library uses the objects no more, but not when the creation
-                                        of the runtime fails; may be NULL */
+    void* user_data;                 /* passed to both and to the finalizer */
+    mnn_finalizer finalizer;         /* called once when the library does not use the objects any more, but not when the
+                                        creation of the runtime fails; may be NULL */
 } mnn_vulkan_objects_t;
 
 /* Fills the struct with zeros.
@@ -990,33 +991,33 @@ typedef struct mnn_vulkan_objects {
  * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH (see Structs). Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_vulkan_objects_init(mnn_vulkan_objects_t* objects, size_t struct_size);
 
-/* How a runtime is made. Every user_data is handed to the callbacks beside it. Every finalizer, which may be NULL, is
- * called once with its user_data when the runtime and the last session of it are destroyed, and not when the creation
+/* How a runtime is made. Every user_data is passed to the callbacks beside it. Every finalizer, which may be NULL, is
+ * called once with its user_data when the runtime and its last session are destroyed, but not when the creation
  * fails. */
 typedef struct mnn_runtime_config {
     size_t struct_size; /* sizeof(mnn_runtime_config_t), written by the init function */
 
-    /* CPU threads, the caller's of a run included: 1 to MNN_MAX_THREADS; 0 means 1. */
+    /* CPU threads, including the caller's of a run: 1 to MNN_MAX_THREADS; 0 means 1. */
     int32_t threads;
     /* MNN_POWER_*, of the workers; not with parallel_for. */
     int32_t power;
     /* The only cores that workers may use, `core_count` numbers as the system counts them, not kept; NULL: any. Not
-     * with parallel_for. A runtime of one thread has no workers and does not look at the numbers. */
+     * with parallel_for. A runtime of one thread has no workers and ignores the numbers. */
     const int32_t* cores;
     size_t core_count; /* numbers at cores */
 
     /* The host's threads in place of workers; NULL: workers. */
     mnn_parallel_for parallel_for;
-    void* parallel_for_user_data;         /* handed to parallel_for */
+    void* parallel_for_user_data;         /* passed to parallel_for */
     mnn_finalizer parallel_for_finalizer; /* is called when nothing uses the threads any more; may be NULL */
 
     /* Memory on the host for tensors, inputs and weights; both or none. Small objects and the model's own bytes come
      * from the library, and so does everything where these are NULL. Weights that a session of another runtime still
      * shares delay the finalizer. */
     mnn_allocate allocate;
-    mnn_release release;               /* takes back what allocate gave */
-    void* allocator_user_data;         /* handed to both */
-    mnn_finalizer allocator_finalizer; /* is called when all memory is back; may be NULL */
+    mnn_release release;               /* releases results of allocate */
+    void* allocator_user_data;         /* passed to both */
+    mnn_finalizer allocator_finalizer; /* called when all memory has been released; may be NULL */
 
     /* The GPU of sessions that name none, written as in mnn_schedule_config_t, not kept; NULL: the best. */
     const char* device;
@@ -1026,14 +1027,14 @@ typedef struct mnn_runtime_config {
 
     /* Receives messages about the runtime and about where its sessions run; NULL: no messages. */
     mnn_log_callback log_callback;
-    void* log_user_data;         /* handed to log_callback */
-    mnn_finalizer log_finalizer; /* is called when no message can come any more; may be NULL */
+    void* log_user_data;         /* passed to log_callback */
+    mnn_finalizer log_finalizer; /* called when no message can come any more; may be NULL */
     /* MNN_LOG_*: messages above it are not sent. */
     int32_t log_level;
 
-    /* What mnn_cpu_calibrate() measured on this machine, not kept; NULL: the costs that the library knows, which also a
-     * session has whose instruction set the text leaves out. They choose between algorithms of sessions on the CPU, so
-     * that results may differ in their last bits. */
+    /* The text of mnn_cpu_calibrate() on this machine, not kept; NULL: the library's own costs, which also apply to a
+     * session whose instruction set is not in the text. By these costs sessions on the CPU choose between algorithms,
+     * so that results may differ in their last bits. */
     const char* cpu_costs;
 } mnn_runtime_config_t;
 
@@ -1043,17 +1044,17 @@ typedef struct mnn_runtime_config {
  * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH (see Structs). Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_runtime_config_init(mnn_runtime_config_t* config, size_t struct_size);
 
-/* Makes a runtime. Where the system refuses a thread, the runtime has fewer, and its log a warning.
+/* Makes a runtime. Where the system refuses a thread, the runtime has fewer, and its log gets a warning.
  * config: may be NULL (defaults); not kept.
  * out: the new runtime; the caller destroys it.
  * Returns MNN_OK;
  *   MNN_ERROR_BAD_RANGE         threads is below 0 or above MNN_MAX_THREADS, or a core is below 0;
- *   MNN_ERROR_INVALID_VALUE     the system places no thread on one of the cores; only one of allocate and release
+ *   MNN_ERROR_INVALID_VALUE     the system cannot place a thread on one of the cores; only one of allocate and release
  *                               is given, or of lock_queue and unlock_queue; cores or power are given together with
  *                               parallel_for, or device with vulkan; the Vulkan objects do not belong together;
  *                               power or log_level has an unknown value; cpu_costs is not such a text (the sentence
  *                               names the line);
- *   MNN_ERROR_NOT_SUPPORTED     the Vulkan objects lack what the sentence names;
+ *   MNN_ERROR_NOT_SUPPORTED     the Vulkan objects lack a feature, which the sentence names;
  *   MNN_ERROR_BACKEND_MISSING   there are Vulkan objects, but the library is built without Vulkan or finds no loader;
  *   MNN_ERROR_DRIVER, MNN_ERROR_DEVICE_LOST  the Vulkan device failed;
  *   MNN_ERROR_LIMIT_EXCEEDED    there are too many handles;
@@ -1074,8 +1075,8 @@ MNN_C_API mnn_status mnn_runtime_destroy(mnn_runtime_t** runtime);
  *                                 operator writes a constant of a body of control flow, or one of a session of
  *                                 several paths;
  *   MNN_ERROR_NO_EXECUTION        no backend of the session runs an operator;
- *   MNN_ERROR_COMPUTE_SIZE        an operator rejects the shapes of its inputs, or writes another shape or type to a
- *                                 constant than that has;
+ *   MNN_ERROR_COMPUTE_SIZE        an operator rejects the shapes of its inputs, or writes a value of another shape or
+ *                                 type to a constant;
  *   MNN_ERROR_INPUT_DATA          an operator rejects the contents of a constant, e.g. an index outside of a
  *                                 table;
  *   MNN_ERROR_BAD_PARAMETER       an operator's parameters are contradictory;
@@ -1089,15 +1090,15 @@ MNN_C_API mnn_status mnn_runtime_destroy(mnn_runtime_t** runtime);
  *   MNN_ERROR_LIMIT_EXCEEDED      max_memory_bytes or max_loop_iterations was crossed;
  *   MNN_ERROR_FILE_NOT_EXIST, MNN_ERROR_FILE_OPEN_FAILED, MNN_ERROR_FILE_READ_FAILED, MNN_ERROR_TRUNCATED
  *                                 weights could not be read, or their file could not be opened;
- *   MNN_ERROR_FILE_CHANGED        the model's file, or that of its weights, is not the one that was loaded;
+ *   MNN_ERROR_FILE_CHANGED        the model's file, or the file of its weights, is not the one that was loaded;
  *   what the host's reader of external weights returned;
  *   MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER  a GPU or its driver failed. */
 
 /* Where and how a session, or a path of one, runs. */
 typedef struct mnn_schedule_config {
     size_t struct_size;              /* sizeof(mnn_schedule_config_t), written by the init function */
-    int32_t forward_type;            /* MNN_FORWARD_*, or of a backend that was added to `runtime`: the wanted backend;
-                                        0 is the CPU */
+    int32_t forward_type;            /* the wanted backend: MNN_FORWARD_*, or the forward type of a backend that was
+                                        added to `runtime`; 0 is the CPU */
     int32_t backup_type;             /* the same: the fallback of allow_fallback; 0 is the CPU */
     int32_t allow_fallback;          /* 1: backup_type replaces a wanted backend that is missing; 0: a missing backend
                                         is an error. Single operators fall back to the CPU either way */
@@ -1129,7 +1130,7 @@ typedef struct mnn_schedule_config {
     int32_t keep_subnormals;
     int32_t defer_planning;    /* 1: no plan is made at creation, so that the shapes that the model declares need not be
                                   usable, and mnn_session_resize() has to follow; 0: creation plans */
-    int32_t plan_cache;        /* how many plans for different shapes are kept, the one in use included, 1 to 64; 0
+    int32_t plan_cache;        /* how many plans for different shapes are kept, including the one in use, 1 to 64; 0
                                   means 2. Returning to one costs no planning. See mnn_session_trim() */
     mnn_runtime_t* runtime;    /* shares its threads, memory and device with other sessions; NULL: the session makes its
                                   own */
@@ -1141,10 +1142,10 @@ typedef struct mnn_schedule_config {
      * of models. */
     const char* const* operators;
     size_t operator_count;    /* names at operators */
-    int32_t tuning_operators; /* the most operators that the session measures, in all its plans, where gpu_mode asks for
-                                 MNN_GPU_TUNING_*; equal ones count once. The others take what the cache or an earlier
-                                 session of the device knows, or are computed as without tuning. 0: no limit. Since
-                                 0.2 */
+    int32_t tuning_operators; /* the most operators that the session measures, in all its plans, where gpu_mode has
+                                 MNN_GPU_TUNING_*; equal ones count once. The others use measurements of the cache or
+                                 of earlier sessions on the device, or are computed as without tuning. 0: no limit.
+                                 Since 0.2 */
     /* Names of the operators where the path begins, then without inputs, outputs and operators. NULL with
      * sink_operators: it begins with the model's inputs. See Parts of models. Since 0.2 */
     const char* const* source_operators;
@@ -1169,7 +1170,8 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  * `max_loop_iterations`, `plan_cache` and `defer_planning`, on the CPU or on the same GPU, share the plans of the
  * shapes that they have in common: a further one is made in a fraction of the time and holds only arena_bytes of
  * mnn_session_statistics(), its inputs and its outputs; on a GPU it records its own commands, too. A session that wrote
- * constants of the model has plans of its own. interpreter: need not outlive the session.
+ * constants of the model has plans of its own.
+ * interpreter: need not outlive the session.
  * config: may be NULL (defaults); not kept.
  * out: the new session; the caller destroys it.
  * Returns MNN_OK; what planning returns (above), and
@@ -1178,18 +1180,17 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  *                                 sink_operators, or an instruction set, does not exist;
  *   MNN_ERROR_BAD_FORMAT          the graph, or the part of it, has nothing to compute;
  *   MNN_ERROR_BAD_RANGE           threads is below 0 or above MNN_MAX_THREADS;
- *   MNN_ERROR_INVALID_VALUE       another field has a value that is not allowed, operators came with inputs or
- *                                 outputs, or sources or sinks with any of them; one of the inputs is a constant; a
- *                                 tensor to save is none of the operators'; a source leads to no sink or no source to a
- *                                 sink, or one of them is an input or a constant of the model;
+ *   MNN_ERROR_INVALID_VALUE       another field has a value that is not allowed; operators are given together with
+ *                                 inputs or outputs, or sources or sinks with any of them; one of the inputs is a
+ *                                 constant; none of the operators produces a tensor to save; a source leads to no sink
+ *                                 or no source to a sink, or one of them is an input or a constant of the model;
  *   MNN_ERROR_LIMIT_EXCEEDED      there are too many handles;
  *   MNN_ERROR_CANCELLED           config->cancel was triggered;
  *   MNN_ERROR_BAD_STATE           mnn_interpreter_release_model() was called;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.
  * Use: always; any number of sessions of one interpreter may be created at once.
  * Cost: reads and prepares the weights unless another session of the interpreter did, and plans unless it shares a
- * plan;
- *   starts threads.
+ *   plan; starts threads.
  * Since 0.1. */
 MNN_C_API mnn_status mnn_session_create(mnn_interpreter_t* interpreter, const mnn_schedule_config_t* config,
                                         mnn_session_t** out);
@@ -1257,7 +1258,7 @@ MNN_C_API mnn_status mnn_session_needs_resize(const mnn_session_t* session, bool
 
 /* Plans the session for the present shapes of its inputs: shapes, memory, kernels. It does nothing when the
  * session is planned for them. Operators that depend on no changed shape are not planned again, and
- * a plan that plan_cache kept is taken as it is. Inputs whose shape changed are zeros afterwards, the others
+ * a plan that plan_cache kept is used again. Inputs whose shape changed are zeros afterwards, the others
  * keep their contents.
  * Returns MNN_OK; what planning returns (see above); MNN_ERROR_BAD_STATE when an input still has an open
  *   extent. After a failure the session still needs a resize. Other shapes may succeed; with the previous
@@ -1287,9 +1288,9 @@ MNN_C_API mnn_status mnn_resize_options_init(mnn_resize_options_t* options, size
  * Use: alone. Cost: that of mnn_session_resize(). Since 0.1. */
 MNN_C_API mnn_status mnn_session_resize_with_options(mnn_session_t* session, const mnn_resize_options_t* options);
 
-/* Gives memory back: the plans that plan_cache keeps beside the one in use, with the weights that only they
- * need, and what the session's memory has more than the plan in use needs. While a tensor is mapped only the
- * plans go. Inputs and outputs keep their contents.
+/* Releases memory: the plans that plan_cache keeps beside the one in use, with the weights that only they
+ * need, and the part of the session's memory that the plan in use does not need. While a tensor is mapped, only the
+ * plans are released. Inputs and outputs keep their contents.
  * Returns MNN_OK; MNN_ERROR_OUT_OF_MEMORY, MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER when a GPU cannot take the
  *   smaller memory: the session needs a resize then.
  * Use: alone. Cost: copies memory that becomes smaller. Since 0.2. */
@@ -1319,9 +1320,8 @@ MNN_C_API mnn_status mnn_session_run(mnn_session_t* session);
 /* Binds an input to memory of the caller: from the next run on its contents are read there. Where the memory
  * has the layout of the tensor (`format` is the order of its own format, or the rank is below 3) and is aligned
  * to an element, and the session runs on the CPU, nothing is copied; elsewhere, and for a tensor of halves, each run
- * copies once. The caller
- * keeps the memory as long as it is bound and leaves it alone while the session runs. It is never written, and
- * nothing outside of `bytes` is read.
+ * copies once. The caller keeps the memory as long as it is bound and does not change it while the session runs. The
+ * library never writes it, and reads nothing outside of `bytes`.
  *   A binding lasts until another one replaces it, NULL releases it, or a resize changes the number of bytes:
  * then runs give MNN_ERROR_BAD_STATE until the tensor is bound anew or released. While it lasts,
  * mnn_tensor_write() and mapping for writing give MNN_ERROR_BAD_STATE; mnn_tensor_read() and mapping for
@@ -1341,10 +1341,10 @@ MNN_C_API mnn_status mnn_session_run(mnn_session_t* session);
 MNN_C_API mnn_status mnn_session_bind_input(mnn_session_t* session, mnn_tensor_t* tensor, const void* data,
                                             size_t bytes, int32_t format);
 
-/* Binds an output to memory of the caller, where runs put its contents, under the rules of
- * mnn_session_bind_input(). Intermediate values may be kept there during a run. Of two outputs that are the
- * same values in another shape one is copied, and so is an output that is an input, a constant or a result of
- * a branch or loop. After the call the output cannot be read before the next run; nor can outputs that share
+/* Binds an output to memory of the caller, to which runs write its contents, under the rules of
+ * mnn_session_bind_input(). Intermediate values may be kept there during a run. If two outputs have the same
+ * values in different shapes one of them is copied, and so is an output that is an input, a constant or a result
+ * of a branch or loop. After the call the output cannot be read before the next run; nor can outputs that share
  * its values.
  * tensor: an output of this session.
  * data: out, elements of the tensor's type in `format`, any alignment; NULL releases the output.
@@ -1365,50 +1365,50 @@ MNN_C_API mnn_status mnn_session_bind_output(mnn_session_t* session, mnn_tensor_
 typedef struct mnn_session_properties {
     size_t struct_size;           /* sizeof(mnn_session_properties_t), written by the caller */
     int32_t forward_type;         /* MNN_FORWARD_* of the backend that runs the session */
-    int32_t wanted_forward_type;  /* of the configuration, like the other wanted_ fields */
+    int32_t wanted_forward_type;  /* in the configuration, like the other wanted_ fields */
     const char* reason;           /* why the wanted backend does not run it (with MNN_FORWARD_AUTO: why no earlier
                                      backend does); NULL: it does. All strings here are the session's */
     const char* device;           /* the name of its GPU; NULL on the CPU */
     const char* cpu_isa;          /* the instruction set of its operators on the CPU, e.g. "avx512" */
-    int32_t threads;              /* that a run can have: fewer than wanted where the system refused to make them */
+    int32_t threads;              /* threads that a run can have: fewer than wanted if the system refused some */
     int32_t wanted_threads;       /* at least 1 */
-    int32_t precision;            /* MNN_PRECISION_*: what is computed with */
+    int32_t precision;            /* MNN_PRECISION_*: the precision of the computation */
     int32_t wanted_precision;     /* MNN_PRECISION_LOW for MNN_PRECISION_LOW_BF16 */
     const char* precision_reason; /* why it is not the wanted one; NULL: it is */
     int32_t memory;               /* MNN_MEMORY_*: how weights are kept */
-    int32_t wanted_memory;        /* of the configuration */
+    int32_t wanted_memory;        /* in the configuration */
     const char* memory_reason;    /* why it is not the wanted one; NULL: it is */
-    int32_t gpu_mode;             /* the MNN_GPU_* bits that hold, one of each group; 0 on the CPU */
+    int32_t gpu_mode;             /* the MNN_GPU_* bits in effect, one of each group; 0 on the CPU */
 } mnn_session_properties_t;
 
-/* How a session, or the first path of one that has several, is set up: what holds where its configuration left a
- * choice, or asked for more than there is. What single operators do is in mnn_session_op_info().
+/* How a session, or the first path of one that has several, is set up: the settings in effect where its configuration
+ * left a choice, or asked for more than there is. mnn_session_op_info() describes single operators.
  * info: in and out; the caller sets info->struct_size, and no field behind that size is written.
  * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
  * Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_session_info(const mnn_session_t* session, mnn_session_properties_t* info);
 
-/* What a session has done since its creation, and the memory that it holds. */
+/* The statistics of a session since its creation, and the memory that it holds. */
 typedef struct mnn_statistics {
     size_t struct_size;          /* sizeof(mnn_statistics_t), written by the caller */
     uint64_t runs;               /* runs that succeeded */
     uint64_t failed_runs;        /* runs that began and failed */
     uint64_t last_run_ns;        /* nanoseconds of the last run that succeeded, callbacks included */
-    uint64_t total_run_ns;       /* of all that succeeded */
+    uint64_t total_run_ns;       /* nanoseconds of all runs that succeeded */
     uint64_t plans;              /* times that the session was planned: at its creation, and by resizes that changed
                                     something */
     uint64_t failed_plans;       /* plans that failed */
     uint64_t last_plan_ns;       /* nanoseconds of the last plan */
-    uint64_t total_plan_ns;      /* of all plans */
+    uint64_t total_plan_ns;      /* nanoseconds of all plans */
     uint64_t stage_plans;        /* plans of stages. Where it grows from run to run, shapes that depend on contents make
                                     runs plan */
-    uint64_t device_allocations; /* how often memory of a GPU was taken for tensors */
-    uint64_t memory_bytes;       /* that the session holds, without the model's own bytes: the present sum of arena,
-                                    weights, inputs, outputs and buffers of operators */
+    uint64_t device_allocations; /* how often memory of a GPU was allocated for tensors */
+    uint64_t memory_bytes;       /* memory that the session holds, without the model's own bytes: the present sum of
+                                    arena, weights, inputs, outputs and buffers of operators */
     uint64_t peak_memory_bytes;  /* the largest value that memory_bytes has had since the session was created, at any
-                                    moment: it never falls. Weights that other sessions of the interpreter prepare count
-                                    here as they do there, and old memory beside the new one that takes its place, where
-                                    both were held */
+                                    moment: it never falls. It counts weights that other sessions of the interpreter
+                                    prepare, as memory_bytes does, and both the old and the new memory where one
+                                    replaced the other while both were held */
     uint64_t arena_bytes;        /* planned memory for tensors between operators, which this session alone uses */
     uint64_t weight_bytes;       /* prepared weights, constants of the model and of plans, shared with the interpreter's
                                     other sessions */
@@ -1416,25 +1416,24 @@ typedef struct mnn_statistics {
     int32_t cache_written;       /* 1: its creation or a resize wrote the cache file */
 } mnn_statistics_t;
 
-/* What a session has done since its creation, which was measured anyhow, and the memory that it holds: a run reads the
- * clock twice.
+/* Gives the statistics of a session since its creation, and the memory that it holds. They are always collected: a run
+ * reads the clock twice.
  * statistics: in and out; the caller sets statistics->struct_size, and no field behind that size is written.
  * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
  * Use: always; beside a run the fields may belong to different moments. Since 0.2. */
 MNN_C_API mnn_status mnn_session_statistics(const mnn_session_t* session, mnn_statistics_t* statistics);
 
-/* The constants of a session are the tensors that Const and TrainableParam operators of the main graph make. Weights
+/* The constants of a session are the tensors that Const and TrainableParam operators of the main graph produce. Weights
  * in the tables of other operators (convolutions, for example), which may be quantised, and constants in bodies of
- * control flow are none.
- *   A constant that operators of the main graph write, as those of a training net write its weights, is a variable. It
- *   keeps
- * its value from run to run, in each session for itself; the first run reads the value of the model. The order of the
- * operators in the file decides what they read: those before the operator that writes it get the value from before. New
+ * control flow do not belong to them.
+ *   A constant that operators of the main graph write, as a training net writes its weights, is a variable. It keeps
+ * its value from run to run, in each session separately; the first run reads the value of the model. The order of the
+ * operators in the file decides what they read: operators before the one that writes it get the previous value. New
  * values become visible when the run has succeeded; a run that fails, is cancelled or stopped leaves all variables as
  * they were. A session whose configuration names neither outputs nor parts of the net runs all operators that write
- * constants; one with `outputs` or `operators` runs those that the outputs need, and those of constants that are named
- * among the outputs. In a session that does not run them the constant is an ordinary one.
- * mnn_interpreter_update_constants() and mnn_interpreter_save() store variables as they are. */
+ * constants; one with `outputs` or `operators` runs those that the outputs need, and the writers of constants that are
+ * named among the outputs. In a session that does not run its writers the constant is an ordinary one.
+ * mnn_interpreter_update_constants() and mnn_interpreter_save() store the present values of variables. */
 
 /* How many constants the session has.
  * count: out.
@@ -1447,11 +1446,11 @@ MNN_C_API mnn_status mnn_session_constant_count(const mnn_session_t* session, si
  * Returns MNN_OK; MNN_ERROR_BAD_INDEX. Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_session_constant_name(const mnn_session_t* session, size_t index, const char** name);
 
-/* Finds a constant by name, to be read and written by mnn_tensor_read(), mnn_tensor_write() and the functions that
- * describe tensors, at any time. A constant that is written becomes this session's own, and the session needs
- * mnn_session_resize() then, which prepares the operators that read it anew; other sessions and the interpreter keep
- * theirs. A variable (see above) is the session's own from the beginning: what is written there holds from the next run
- * on, without a resize. Its shape and type stay.
+/* Finds a constant by name. mnn_tensor_read(), mnn_tensor_write() and the functions that describe tensors accept it at
+ * any time. A constant that is written becomes this session's own, and the session needs mnn_session_resize() then,
+ * which prepares the operators that read it anew; other sessions and the interpreter keep theirs. A variable (see
+ * above) is the session's own from the beginning: written values are used from the next run on, without a resize. Its
+ * shape and type cannot change.
  * name: where several constants have the name, it denotes the last.
  * tensor: out; see mnn_session_input().
  * Returns MNN_OK; MNN_ERROR_NOT_FOUND when there is no such constant; MNN_ERROR_NOT_SUPPORTED when its values decided
@@ -1476,21 +1475,22 @@ MNN_C_API mnn_status mnn_session_cache_accepted(const mnn_session_t* session, bo
  * the library, but for "graph".
  * what: "passes": the names of the passes over the plan, in their order, one in a line; "plan": the commands
  *   before the first pass and after each one; "plan after:NAME": the commands after the pass of that name;
- *   "algorithms": for each operator its backend, type, name and algorithm, and with config.record_plan behind it
- *   the algorithms that it was chosen from with their estimated cycles on one thread, the chosen one marked with
- *   '*' (float convolutions of the CPU, also those in a fused operator, one after another). With record_plan 2 the
- *   milliseconds follow that each took on the threads of the session, without what is fused behind it, and the chosen
- *   one is marked with '!' behind them where another took less than 0.9 of its time. Plans need
- *   config.record_plan, and there is one for each stage: a graph whose shapes depend on contents has several, of
- *   which later ones are planned in a run.
+ *   "algorithms": for each operator its backend, type, name and algorithm. With config.record_plan the algorithms
+ *   follow from which it was chosen, with their estimated cycles on one thread, the chosen one marked with '*' (float
+ *   convolutions of the CPU, also those in a fused operator, one after another). With record_plan 2 each of them is
+ *   followed by the milliseconds that it took on the threads of the session, without operators that are fused to it;
+ *   the chosen one has a '!' after them where another took less than 0.9 of its time. Plans need config.record_plan,
+ *   and there is one for each stage: a graph whose shapes depend on contents has several stages, and a run plans the
+ *   later ones.
  *   "graph": what the session executes of the graphs of mnn_interpreter_report(), as JSON:
  *     {"graphs": [{"graph": 0, "tensors": [{"tensor": 1, "type": "float32", "shape": [1, 8], "constant": false}, ...],
  *       "operators": [{"type": "Convolution", "name": "conv1", "backend": "cpu", "algorithm": "", "reason": "",
  *         "host_shape": false, "inputs": [0], "outputs": [3]}, ...]}, ...]}
- *   `graph` and tensors are the numbers of that report; a tensor below 0 is none of the graph's, and has the same
+ *   `graph` and tensors are the numbers of that report; a tensor below 0 is not in the graph, and has the same
  *   number in all operators that share it. The operators are those of mnn_session_op_info() with the same members,
- *   graph by graph, as far as they are planned: what a run has yet to plan is left out, and a body that several
- *   operators run is there once for each. An operator that computes several of the model makes the last one's outputs.
+ *   graph by graph, as far as they are planned: operators that a run has yet to plan are left out, and a body that
+ *   several operators run appears once for each. An operator that computes several of the model's has the outputs of
+ *   the last one.
  *   `constant` tensors are computed while planning. With config.record_plan, operators that were chosen from several
  *   algorithms have "candidates": [{"algorithm": "direct", "chosen": true, "cycles": 1.2e6, "ms": 0.4, "slow":
  *   false}, ...], "ms" and "slow" with record_plan 2 ("slow": another took less than 0.9 of that). Later versions may
@@ -1520,8 +1520,8 @@ typedef struct mnn_op_info {
     const char* backend_name; /* where it runs, e.g. "cpu"; "" when a run has yet to decide. Valid as long as the
                                  session */
     const char* reason;       /* why the wanted backend does not run it; NULL when it does. Valid like `name` */
-    double flops;             /* of all its executions in a run, in a callback of the present one; below 0 when contents
-                                 decide how many there are */
+    double flops;             /* for all its executions in a run, in a callback for the present one; below 0 when
+                                 contents decide how many there are */
     int32_t host_shape;       /* 1: shape arithmetic on small integer tensors; 0: any other operator */
     const char* algorithm;    /* how it is computed; NULL when there is one way only. Valid like `name` */
     double device_ms;         /* in a callback after the operator, in a run with options.device_times: how long it took
@@ -1544,7 +1544,7 @@ MNN_C_API mnn_status mnn_session_op_info(const mnn_session_t* session, size_t in
 
 /* The results of a callback of a run. */
 enum {
-    MNN_OP_RUN = 0,  /* go on */
+    MNN_OP_RUN = 0,  /* continue */
     MNN_OP_SKIP = 1, /* from `before` only: leave this operator out; its outputs keep what their memory holds. Not for
                         operators on a GPU */
     MNN_OP_STOP = 2  /* end the run with MNN_ERROR_CALLBACK_STOP */
@@ -1564,8 +1564,8 @@ enum {
 typedef int32_t (*mnn_op_callback)(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
                                    size_t tensor_count);
 
-/* Is called when a run has ended, also when it failed, on the thread that completed it. A run that could not begin,
- * so that the function that was to begin it says why, does not end.
+/* Is called when a run has ended, also when it failed, on the thread that completed it. It is not called for a run that
+ * could not begin: the function that should begin it returns the reason.
  * user_data: the user_data of the run.
  * status: what the run gives; mnn_last_error() on this thread has its sentence.
  * In the callback, functions that read the session work on its thread, so that outputs can be read; functions that
@@ -1578,7 +1578,7 @@ typedef struct mnn_run_options {
     mnn_cancel_t* cancel;   /* ends the run; may be NULL */
     mnn_op_callback before; /* called before each operator, also in bodies of control flow; may be NULL */
     mnn_op_callback after;  /* called after each operator; may be NULL */
-    void* user_data;        /* handed to all of them */
+    void* user_data;        /* passed to all of them */
     /* 1: the GPU runs its operators one after another and measures each, for device_ms of the callbacks; 0: it overlaps
      * them where it can. Since 0.2. */
     int32_t device_times;
@@ -1605,33 +1605,34 @@ MNN_C_API mnn_status mnn_run_options_init(mnn_run_options_t* options, size_t str
 MNN_C_API mnn_status mnn_session_run_with_options(mnn_session_t* session, const mnn_run_options_t* options);
 
 /* Begins a run and returns without waiting for its end. The session is in use until mnn_session_wait() has its status:
- * functions that change, read, run or destroy it return MNN_ERROR_BUSY, also when the run is over. The memory of bound
- * tensors is left alone that long.
- *   A run that a GPU computes as a whole, without `before` and `after`, is handed to the GPU here. Every other run is
- * computed by one thread more: that of the session's runtime, or the session's own. It is made by the first run that
- * needs it, computes runs in the order in which they were submitted, and ends when the runtime and its sessions, or the
- * session, are destroyed. With `done` this thread also waits, in its turn, for runs that a GPU computes. A run that
- * cancel ends before its turn ends in its turn.
+ * functions that change, read, run or destroy it return MNN_ERROR_BUSY, also when the run is over. Until then the
+ * caller does not touch the memory of bound tensors.
+ *   A run that a GPU computes completely, without `before` and `after`, is submitted to the GPU here. Every other run
+ * is computed by an additional thread, which belongs to the session's runtime, or to the session. The first run that
+ * needs the thread makes it. It computes runs in the order in which they were submitted, and ends when the runtime
+ * and its sessions, or the session, are destroyed. With `done` this thread also waits, in its turn, for runs that a
+ * GPU computes. A run that `cancel` ends before its turn ends in its turn.
  *   In a child of fork(), a session whose thread the parent has made gives MNN_ERROR_BAD_STATE.
  * options: may be NULL (defaults); not kept, but for the token, which the run holds until it ends.
  * Returns MNN_OK; then mnn_session_wait() has to follow. Else no run has begun:
  *   MNN_ERROR_BAD_STATE           the session cannot run now, see mnn_session_run(), or is one of the parent process;
  *   what the last mnn_session_resize() returned, see mnn_session_run();
  *   MNN_ERROR_OUT_OF_MEMORY       also when the system makes no thread;
- *   MNN_ERROR_CANCELLED, MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER  of a run that is handed to a GPU here;
+ *   MNN_ERROR_CANCELLED, MNN_ERROR_DEVICE_LOST, MNN_ERROR_DRIVER  for a run that is submitted to a GPU here;
  *   MNN_ERROR_INVALID_VALUE       options->device_times is neither 0 nor 1;
  *   MNN_ERROR_LIMIT_EXCEEDED      65535 calls use the session or the token;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.
- * Use: alone. Cost: wakes a thread, or hands commands to a GPU; the first one allocates. Since 0.2. */
+ * Use: alone. Cost: wakes a thread, or submits commands to a GPU; the first call allocates. Since 0.2. */
 MNN_C_API mnn_status mnn_session_submit(mnn_session_t* session, const mnn_run_options_t* options);
 
-/* Waits for the run that mnn_session_submit() began. When that has ended and `done` has returned, the session is free
- * again and its outputs can be read.
- * timeout_ns: the longest wait in nanoseconds; 0 only looks, a number below 0 waits as long as the run takes.
+/* Waits for the run that mnn_session_submit() began. When the run has ended and `done` has returned, the session is
+ * free again and its outputs can be read.
+ * timeout_ns: the longest wait in nanoseconds; 0 returns at once, a number below 0 waits as long as the run takes.
  * Returns what mnn_session_run_with_options() returns for the run, with its sentence;
- *   MNN_ERROR_TIMEOUT             it has not ended in that time: it goes on, and has to be waited for again;
- *   MNN_ERROR_BAD_STATE           no run was submitted, or its status was asked for already; in a child of fork(), also
- *                                 when the run was under way at the fork: on a thread, the session stays busy there;
+ *   MNN_ERROR_TIMEOUT             it has not ended in that time: it continues, and has to be waited for again;
+ *   MNN_ERROR_BAD_STATE           no run was submitted, or a call has returned its status already; in a child of
+ *                                 fork(), also when the run was under way at the fork: if a thread computed it, the
+ *                                 session stays busy in the child;
  *   MNN_ERROR_BUSY                another thread waits for it already, or a callback of the run made the call.
  * Use: always; one call waits at a time. Since 0.2. */
 MNN_C_API mnn_status mnn_session_wait(mnn_session_t* session, int64_t timeout_ns);
@@ -1659,15 +1660,15 @@ MNN_C_API mnn_status mnn_tensor_shape(const mnn_tensor_t* tensor, int32_t* dims,
  *   Since 0.2. */
 MNN_C_API mnn_status mnn_tensor_nchw(const mnn_tensor_t* tensor, int32_t* nchw);
 
-/* What a tensor is to its session. */
+/* The role of a tensor in its session. */
 enum {
     MNN_TENSOR_INPUT = 0,
     MNN_TENSOR_OUTPUT = 1,
     MNN_TENSOR_CONSTANT = 2,
-    MNN_TENSOR_SHOWN = 3 /* by a callback of a run */
+    MNN_TENSOR_SHOWN = 3 /* passed to a callback of a run */
 };
 
-/* Where a tensor lies, and how. */
+/* The location and the layout of a tensor. */
 typedef struct mnn_tensor_properties {
     size_t struct_size; /* sizeof(mnn_tensor_properties_t), written by the caller */
     int32_t kind;       /* MNN_TENSOR_* */
@@ -1684,7 +1685,7 @@ typedef struct mnn_tensor_properties {
     int32_t used; /* 0: an input on which no output of the session depends */
 } mnn_tensor_properties_t;
 
-/* Where a tensor lies, and how.
+/* Describes the location and the layout of a tensor.
  * info: in and out; the caller sets info->struct_size, and no field behind that size is written.
  * Returns MNN_OK; MNN_ERROR_BAD_STATE as for mnn_tensor_shape(); MNN_ERROR_VERSION_MISMATCH when struct_size is
  *   smaller than that of the first version.
@@ -1693,7 +1694,7 @@ MNN_C_API mnn_status mnn_tensor_info(const mnn_tensor_t* tensor, mnn_tensor_prop
 
 /* Prints a tensor as text (see Buffers): a line with its name, type, shape and format, then its elements in brackets,
  * as NumPy prints arrays. Floats have six significant digits.
- * tensor: as for mnn_tensor_read().
+ * tensor: one that mnn_tensor_read() accepts.
  * edge: how many positions to show at both ends of an axis, with "..." for those between; 0: all of them.
  * buffer: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
  * needed: out, bytes.
@@ -1752,8 +1753,8 @@ enum { MNN_MAP_READ = 1, MNN_MAP_WRITE = 2 };
  * access: MNN_MAP_READ, MNN_MAP_WRITE (inputs only) or both. Without MNN_MAP_READ the contents are undefined
  *   and all elements have to be written.
  * data: out; owned by the tensor, NULL when it is empty; valid until mnn_tensor_unmap() and until the session
- *   runs, resizes or is destroyed. After a resize the memory stays readable until it is unmapped, but is no
- *   tensor's.
+ *   runs, resizes or is destroyed. After a resize the memory stays readable until it is unmapped, but does not
+ *   belong to a tensor any more.
  * Returns MNN_OK; MNN_ERROR_INVALID_VALUE for another access; MNN_ERROR_BAD_STATE when it is mapped already,
  *   while a resize is needed, for an output before a run, or for writing to an output; MNN_ERROR_INPUT_DATA for an
  *   element that half cannot hold.
@@ -1795,53 +1796,53 @@ MNN_C_API mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer
 
 /* ---- Special needs of hosts ---------------------------------------------------------------------------- */
 
-/* Most hosts need nothing of this chapter: parts of models, buffers of a device, backends of the host, costs that are
- * measured. */
+/* Most hosts do not need this chapter: parts of models, buffers of a device, backends of the host, measured costs. */
 
 /* Parts of models
  *
  * A path is a part of a model's main graph. `inputs` and `outputs` name the tensors where it begins and ends; constants
  * are no inputs. `operators` names its operators instead: it begins with the tensors that they read and none of them
- * makes, and ends with those that they make and none of them reads. `source_operators` and `sink_operators` name the
- * operators at its ends: it runs both, the operators on all ways from a source to a sink, and where these read anything
- * else, what makes that, from the model's inputs on. It begins with what the sources read, but for what another source
- * leads to, and ends with all that the sinks make, in the order of the model. A name stands for all operators that have
- * it; an operator without one has that of its first tensor.
+ * produces, and ends with those that they produce and none of them reads. `source_operators` and `sink_operators` name
+ * the operators at its ends: it runs both, the operators on all ways from a source to a sink, and the producers of
+ * everything else that these read, from the model's inputs on. It begins with the tensors that the sources read, except
+ * those that another source leads to, and ends with all tensors that the sinks produce, in the order of the model. A
+ * name denotes all operators that have it; an operator without a name has that of its first tensor.
  *
  * The inputs of the session are the tensors that the path begins with, in the order of `inputs` or of the operators
- * that read them, and behind them the model's other inputs, which are there even when nothing reads them any more:
- * mnn_tensor_info() says `used` = 0 of such an input, which needs neither a shape nor contents. A tensor from the
+ * that read them, followed by the model's other inputs. These exist even when no operator reads them any more:
+ * mnn_tensor_info() gives `used` = 0 for such an input, which needs neither a shape nor contents. A tensor from the
  * middle of the model has the type, format and shape that the model computes for the shapes that it declares for its
- * inputs. Where that is known only in a run (or an operator before the tensor cannot run here) it is float32, NCHW and
- * of the open shape [-1]: mnn_session_resize_input() has to follow. A shape that the model's operators do not take is
- * found when the session is planned. A quantised model computes between two tensors in int8, but cuts it in float32.
+ * inputs. Where these are known only in a run (or an operator before the tensor cannot run here) it is float32, NCHW
+ * and of the open shape [-1]: mnn_session_resize_input() has to follow. A shape that the model's operators reject is
+ * reported when the session is planned. In a quantised model the operators of a path compute in int8, but the tensors
+ * at its ends are float32.
  *
  * Results of a path are those of the whole model. Bits can differ where a backend computes operators together that the
- * cut parts; on the CPU, in float32, these are 3-D and grouped convolutions, recurrent layers, attention, layer
- * normalisation and activations that a converter took apart.
+ * cut separates; on the CPU, in float32, these are 3-D and grouped convolutions, recurrent layers, attention, layer
+ * normalisation and activations that a converter wrote as several operators.
  *
- * A session of several paths (mnn_session_create_paths()) runs them in order. A path reads what earlier ones make
- * without being asked to name it, copied only where the backends store it differently, and does not compute it again:
- * what an earlier path makes or is given is an input of the later one. So a path without any names computes the rest of
- * the model. */
+ * A session of several paths (mnn_session_create_paths()) runs them in order. A path reads the results of earlier ones
+ * without having to name them, and does not compute them again; they are copied only where the backends store them
+ * differently. Tensors that an earlier path produces or has as inputs are inputs of the later one. So a path without
+ * any names computes the rest of the model. */
 
 /* Prepares several parts of a model that run one after another, each on the backend and with the settings of its own
  * configuration: see Parts of models. The session's inputs are those that the paths begin with, in the order of the
- * paths, and the model's; its outputs are those of all paths, each once. mnn_session_resize() plans all paths; one that
- * begins with a tensor whose shape only a run knows is planned in that run.
+ * paths, and the model's; its outputs are those of all paths, each once. mnn_session_resize() plans all paths, except
+ * one that begins with a tensor whose shape only a run knows: the run plans it.
  *
  * max_memory_bytes, plan_cache, runtime and keep_subnormals hold for each path. The session waits for a resize when
  * one of them has defer_planning = 1. `cancel` is one token, in any of them, and ends the whole creation.
- * mnn_session_info() is about the first path, mnn_session_path_info() about each. The cache is that of the first path
- * on a GPU.
+ * mnn_session_info() describes the first path, mnn_session_path_info() each of them. The cache is that of the first
+ * path on a GPU.
  * interpreter: need not outlive the session.
- * configs: [count], one beside the other with the struct_size of the first; not kept.
+ * configs: an array of `count` structs, all with the struct_size of the first; not kept.
  * count: how many paths, 1 to MNN_MAX_PATHS.
  * out: the new session; the caller destroys it.
  * Returns MNN_OK; what mnn_session_create() returns, with "path N" in the sentence (from 0) when there are several, and
  *   MNN_ERROR_BAD_RANGE           count is 0 or above MNN_MAX_PATHS;
  *   MNN_ERROR_BAD_FORMAT          a path has nothing to compute, for example because earlier paths do all of it;
- *   MNN_ERROR_INVALID_VALUE       an operator is named in two paths, or makes what an earlier path is given; two
+ *   MNN_ERROR_INVALID_VALUE       an operator is named in two paths, or produces an input of an earlier path; two
  *                                 configurations have different tokens in `cancel`;
  *   MNN_ERROR_VERSION_MISMATCH    the configurations differ in struct_size.
  * Use: always. Cost: that of mnn_session_create() for each path. Since 0.2. */
@@ -1851,7 +1852,7 @@ MNN_C_API mnn_status mnn_session_create_paths(mnn_interpreter_t* interpreter, co
 /* How one path of a session is set up: mnn_session_info() for that path.
  * path: its number, in the order of the configurations from 0.
  * info: in and out; see mnn_session_info().
- * Returns MNN_OK; MNN_ERROR_BAD_INDEX when there are not so many paths; MNN_ERROR_VERSION_MISMATCH when struct_size is
+ * Returns MNN_OK; MNN_ERROR_BAD_INDEX when there is no such path; MNN_ERROR_VERSION_MISMATCH when struct_size is
  *   smaller than that of the first version.
  * Use: always. Since 0.2. */
 MNN_C_API mnn_status mnn_session_path_info(const mnn_session_t* session, size_t path, mnn_session_properties_t* info);
@@ -1862,22 +1863,22 @@ MNN_C_API mnn_status mnn_session_path_info(const mnn_session_t* session, size_t 
  * nothing passes through the host. Its elements are those of the tensor's type (mnn_tensor_info()), row-major in the
  * order of its format (NHWC for MNN_FORMAT_NHWC, NCHW for the others), mnn_tensor_byte_size() bytes from the offset on.
  * The run reads and writes them there, with the copy to or from its own layout that it makes in any case. Where an
- * operator on the CPU reads an input or makes an output, and for control flow, shapes that depend on contents, sessions
- * of several paths, tensors of halves and outputs that share their values with another tensor, the run copies between
- * the buffer and the host, each time in a submission of its own.
- *   Order: commands that were submitted to the session's VkQueue before the call that runs or submits the session are
- * over, and their writes seen, when the run uses the buffers. Commands that are submitted to it behind
- * mnn_session_run(), or behind mnn_session_submit() of a run that a GPU computes as a whole, follow the run and see its
- * results; the host waits for those with mnn_session_wait(). So commands of the host on the same queue need neither
- * barriers nor waiting. On other queues they are over before the call, or ordered by semaphores: the host submits an
- * empty batch that waits for one to the session's queue before the call, and one that signals another behind it. In a
- * run that the library's thread computes commands behind mnn_session_submit() are not ordered: mnn_session_wait() is
- * waited for first. For what copies through the host all waits are over before the call. */
+ * operator on the CPU reads an input or produces an output, and for control flow, shapes that depend on contents,
+ * sessions of several paths, tensors of halves and outputs that share their values with another tensor, the run copies
+ * between the buffer and the host, each time in a separate submission.
+ *   Order: commands that were submitted to the session's VkQueue before the call that runs or submits the session have
+ * ended, and their writes are visible, when the run uses the buffers. Commands that are submitted to it after
+ * mnn_session_run(), or after mnn_session_submit() of a run that a GPU computes completely, follow the run and see its
+ * results; the host waits for the run with mnn_session_wait(). So commands of the host on the same queue need neither
+ * barriers nor waiting. Commands on other queues have to end before the call, or are ordered by semaphores: the host
+ * submits an empty batch that waits for one to the session's queue before the call, and a batch that signals another
+ * one after it. In a run that the library's thread computes, commands after mnn_session_submit() are not ordered: the
+ * host calls mnn_session_wait() first. Where the run copies through the host, all waits have to end before the call. */
 
 /* How a buffer of a device is named. */
 enum {
-    /* A VkBuffer of the session's VkDevice, which is the host's: the session has a runtime with mnn_vulkan_objects_t.
-     * */
+    /* A VkBuffer of the session's VkDevice, which the host made: the session has a runtime with
+     * mnn_vulkan_objects_t. */
     MNN_BUFFER_VULKAN = 1,
     /* Memory of the same GPU and driver that another VkDevice, process or interface has too: a file descriptor of
      * VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT. The driver has to have VK_KHR_external_memory_fd, and a VkDevice of
@@ -1891,7 +1892,7 @@ typedef struct mnn_device_buffer {
     size_t struct_size; /* sizeof(mnn_device_buffer_t), written by the init function */
     int32_t kind;       /* MNN_BUFFER_* */
     /* 1: the session makes a buffer of that kind, in the device's own memory, and the other fields are not read; 0:
-     * they describe one of the host. */
+     * they describe a buffer of the host. */
     int32_t allocate;
     /* MNN_BUFFER_VULKAN: the VkBuffer, as a number. It can be a storage buffer and source and destination of transfers,
      * has memory, and belongs to the session's queue family or is shared with it. */
@@ -1905,9 +1906,9 @@ typedef struct mnn_device_buffer {
     uint64_t memory_bytes; /* MNN_BUFFER_OPAQUE_FD: the allocationSize of the memory */
     uint32_t memory_type;  /* MNN_BUFFER_OPAQUE_FD: the memoryTypeIndex that it was allocated with */
     int32_t fd;            /* MNN_BUFFER_OPAQUE_FD: it stays the caller's, who may close it after the call */
-    /* From here on only written, by mnn_tensor_device_buffer(). */
+    /* The following fields are only written, by mnn_tensor_device_buffer(). */
     uint64_t memory;        /* the VkDeviceMemory, as a number; 0: not known */
-    uint64_t memory_offset; /* of the first element in it */
+    uint64_t memory_offset; /* place of the first element in it */
 } mnn_device_buffer_t;
 
 /* Fills the struct with zeros.
@@ -1917,8 +1918,8 @@ typedef struct mnn_device_buffer {
 MNN_C_API mnn_status mnn_device_buffer_init(mnn_device_buffer_t* buffer, size_t struct_size);
 
 /* Binds an input of a Vulkan session to a buffer of its device, from which runs read its contents (see Buffers of a
- * device). The host keeps a VkBuffer of its own, with its memory, until the binding ends, and writes there only what it
- * has ordered before a run or behind it; nothing is written there.
+ * device). The host keeps a VkBuffer of its own, with its memory, until the binding ends, and writes there only in
+ * commands that are ordered before a run or after it; the library never writes there.
  *   A binding lasts until another one, also of mnn_session_bind_input(), replaces it, NULL releases it, or a resize
  * changes the number of bytes: then runs give MNN_ERROR_BAD_STATE until the tensor is bound anew or released. While it
  * lasts mnn_tensor_write(), _read() and _map() give MNN_ERROR_BAD_STATE. After a release the input is in the session's
@@ -1927,17 +1928,15 @@ MNN_C_API mnn_status mnn_device_buffer_init(mnn_device_buffer_t* buffer, size_t 
  * buffer: in; not kept. NULL releases the input. With `allocate` the contents are undefined until they are written, and
  *   mnn_tensor_device_buffer() gives the buffer.
  * Returns MNN_OK; MNN_ERROR_BAD_HANDLE when the tensor is not an input of this session;
- *   MNN_ERROR_NOT_SUPPORTED       the session, or the path of the tensor, runs on the CPU; the VkDevice is the
- *   library's
- *                                 own, for MNN_BUFFER_VULKAN; the device shares no memory by file descriptors, for
- *                                 MNN_BUFFER_OPAQUE_FD;
+ *   MNN_ERROR_NOT_SUPPORTED       the session, or the path of the tensor, runs on the CPU; for MNN_BUFFER_VULKAN, the
+ *                                 VkDevice is the library's own; for MNN_BUFFER_OPAQUE_FD, the device shares no memory
+ *                                 by file descriptors;
  *   MNN_ERROR_BUFFER_TOO_SMALL    bytes is below the number needed, which the sentence has;
  *   MNN_ERROR_INVALID_VALUE       an unknown kind; allocate is neither 0 nor 1; an offset that is not aligned; offset
- *   and
- *                                 bytes end beyond the buffer or the memory; bytes that overlap those of a bound output
- *                                 in the same VkBuffer (what a file descriptor shares is not seen); a memory_bytes or
- *                                 memory_type that cannot be; a descriptor that is none, or of no memory of this GPU.
- *                                 That a number is a VkBuffer cannot be checked;
+ *                                 and bytes end beyond the buffer or the memory; bytes that overlap those of a bound
+ *                                 output in the same VkBuffer (an overlap through file descriptors is not recognised);
+ *                                 a memory_bytes or memory_type that is impossible; a descriptor that is none, or not
+ *                                 for memory of this GPU. That a number is a VkBuffer cannot be checked;
  *   MNN_ERROR_NULL_ARGUMENT       also when the VkBuffer is VK_NULL_HANDLE;
  *   MNN_ERROR_BAD_STATE           the tensor is mapped, or a resize is needed and buffer is not NULL;
  *   MNN_ERROR_LIMIT_EXCEEDED      max_memory_bytes, for memory that the session makes;
@@ -1949,37 +1948,34 @@ MNN_C_API mnn_status mnn_device_buffer_init(mnn_device_buffer_t* buffer, size_t 
 MNN_C_API mnn_status mnn_session_bind_input_buffer(mnn_session_t* session, mnn_tensor_t* tensor,
                                                    const mnn_device_buffer_t* buffer);
 
-/* Binds an output of a Vulkan session to a buffer of its device, where runs put its contents, under the rules of
+/* Binds an output of a Vulkan session to a buffer of its device, to which runs write its contents, under the rules of
  * mnn_session_bind_input_buffer().
  * tensor: an output of this session.
  * buffer: in; not kept. NULL releases the output. It overlaps no buffer of another bound tensor. Where the size depends
- * on
- *   contents it is compared in the run, as for mnn_session_bind_output(), and `allocate` is not possible.
+ *   on contents it is compared in the run, as for mnn_session_bind_output(), and `allocate` is not possible.
  * Returns what mnn_session_bind_input_buffer() returns; MNN_ERROR_BAD_HANDLE when the tensor is not an output of this
  *   session; MNN_ERROR_BAD_STATE also with `allocate` for a size that depends on contents.
  * Use: alone. Cost: that of mnn_session_bind_input_buffer(). Since 0.2. */
 MNN_C_API mnn_status mnn_session_bind_output_buffer(mnn_session_t* session, mnn_tensor_t* tensor,
                                                     const mnn_device_buffer_t* buffer);
 
-/* Where the device has a tensor: the buffer that it is bound to or, of an output that is not bound, that of the session
- * in which its contents are after a run, row-major like those of a bound one (see Buffers of a device). So the host's
- * commands read an output without a copy, and so do other sessions of the same VkDevice that are bound to it. Nothing
- * but the session writes to a buffer of an output.
+/* Gives the buffer of the device that contains a tensor: the buffer that it is bound to or, for an output that is not
+ * bound, the session's buffer that has its contents after a run, row-major like those of a bound one (see Buffers of a
+ * device). So the host's commands read an output without a copy, and so do other sessions of the same VkDevice that are
+ * bound to it. Only the session writes to a buffer of an output.
  *   A buffer of the session is valid until the next resize, trim, binding of the tensor or the end of the session, and
- *   its
- * contents until the next run; it can be a storage buffer and source and destination of transfers.
+ * its contents until the next run; it can be a storage buffer and source and destination of transfers.
  * tensor: an input or an output of a Vulkan session.
  * buffer: in and out; the caller sets buffer->struct_size and buffer->kind, and no field behind that size is written.
  *   MNN_BUFFER_OPAQUE_FD gives a new file descriptor, which the caller closes, with the numbers that importing the
- *   memory needs, if the session made the buffer for that kind (`allocate`). Another device may read it when the run is
- *   over.
+ *   memory needs, if the session made the buffer for that kind (`allocate`). Another device may read it when the run
+ *   has ended.
  * Returns MNN_OK;
  *   MNN_ERROR_NOT_SUPPORTED       as for mnn_session_bind_input_buffer();
  *   MNN_ERROR_INVALID_VALUE       an unknown kind;
  *   MNN_ERROR_BAD_STATE           the tensor lies in the host's memory, because it is an input that is bound to no
- *   buffer,
- *                                 or an output that the CPU makes; a descriptor is asked for of other memory; a resize
- *                                 is needed, or left the binding outdated;
+ *                                 buffer, or an output that the CPU produces; a descriptor is requested for memory that
+ *                                 was not made for that kind; a resize is needed, or left the binding outdated;
  *   MNN_ERROR_OUT_OF_MEMORY, MNN_ERROR_DRIVER, MNN_ERROR_DEVICE_LOST  also of the GPU;
  *   MNN_ERROR_VERSION_MISMATCH    struct_size is smaller than that of the first version.
  * Use: reads. Since 0.2. */
@@ -1988,40 +1984,39 @@ MNN_C_API mnn_status mnn_tensor_device_buffer(const mnn_tensor_t* tensor, mnn_de
 /* Backends of the host
  *
  * A host can compute operators of the library itself, on an accelerator for example. It adds a backend to a runtime and
- * creates sessions of that runtime with the backend's forward type; loading a shared library that has one is the host's
- * business. Such a session asks the backend for each node of the model that a run computes, in bodies of control flow,
- * too: what it takes, it computes, what it refuses, the CPU does. Shapes and types are the library's: the backend only
- * computes. It sees the nodes of the file: none that it takes is fused with others, split into others or replaced.
+ * creates sessions of that runtime with the backend's forward type; the host loads a shared library that has one
+ * itself. Such a session asks the backend about each node of the model that a run computes, also in bodies of control
+ * flow: the backend computes the nodes that it accepts, the CPU computes those that it refuses. The library determines
+ * shapes and types: the backend only computes. It sees the nodes of the file: none that it accepts is fused with
+ * others, split into others or replaced.
  *
- * The backend is not asked for what the library computes while planning (constants, arithmetic on shapes), for
+ * The session does not ask about nodes that the library computes while planning (constants, arithmetic on shapes),
  * sequences, If and While, own operators, and nodes whose outputs have no elements. Tensors of a model that is
  * quantised are floats here.
  *
  * Callbacks and failures are those of own operators, whose structs they use: see there. Here user_data is that of the
- * backend, and a node's type_name is what the format calls its operator. */
+ * backend, and a node's type_name is the name of its operator in the format. */
 
 /* A backend.
  * supports: says whether the backend computes a node over tensors of these shapes and types: MNN_OK: it does;
  *   MNN_ERROR_NOT_SUPPORTED: it does not, for the reason in call->message, which mnn_session_op_info() then gives;
  *   another status fails the planning. Called when a plan is made, which a run may do, too, for each node that differs
- *   from the plan before. Inputs have data where their elements are known then. Not NULL.
- * prepare: called for each node that the backend takes, after all nodes of the plan were asked for. It may store a
- * state in
- *   the call, which one thread at a time uses. Inputs that are constants have data, and the call has the weights. When
- *   it fails, no state is kept, and neither is the plan. May be NULL.
+ *   from the previous plan. Inputs have data where their elements are known then. Not NULL.
+ * prepare: called for each node that the backend accepted, after `supports` was called for all nodes of the plan. It
+ *   may store a state in the call, which one thread at a time uses. Inputs that are constants have data, and the call
+ *   has the weights. When it fails, no state is kept, and neither is the plan. May be NULL.
  * compute: called in each run; writes all elements of each output, and should not allocate. Not NULL.
  * release: called once for each state that is not NULL. May be NULL.
  * finalizer: called once with user_data after the last callback, when the runtime and all its sessions are destroyed,
- * but
- *   not when adding the backend fails. May be NULL. */
+ *   but not when adding the backend fails. May be NULL. */
 typedef struct mnn_backend {
     size_t struct_size;             /* sizeof(mnn_backend_t), written by the init function */
     const char* name;               /* copied; mnn_session_op_info() and messages name it so */
     mnn_operator_callback supports; /* says whether it computes a node */
     mnn_operator_callback prepare;  /* makes a state for a node of a plan; may be NULL */
     mnn_operator_callback compute;  /* fills the outputs */
-    mnn_operator_release release;   /* takes a state back; may be NULL */
-    void* user_data;                /* handed to the callbacks */
+    mnn_operator_release release;   /* releases a state; may be NULL */
+    void* user_data;                /* passed to the callbacks */
     mnn_finalizer finalizer;        /* is called when nothing uses the backend any more; may be NULL */
 } mnn_backend_t;
 
@@ -2034,8 +2029,8 @@ MNN_C_API mnn_status mnn_backend_init(mnn_backend_t* backend, size_t struct_size
 /* Adds a backend to a runtime, for sessions that are created afterwards. mnn_backend_count() does not count it.
  * runtime: gets the backend.
  * backend: copied, its name too.
- * forward_type: out; what the configuration of a session of this runtime has as forward_type, or as backup_type. From
- *   MNN_FORWARD_USER on; no other backend of the process has it.
+ * forward_type: out; the value for forward_type or backup_type in the configuration of a session of this runtime. It is
+ *   MNN_FORWARD_USER or above; no other backend of the process has it.
  * Returns MNN_OK;
  *   MNN_ERROR_INVALID_VALUE    the name is "", that of a backend of the library, or of another one of the runtime;
  *   MNN_ERROR_NULL_ARGUMENT    backend->name, backend->supports or backend->compute is NULL;
@@ -2045,15 +2040,14 @@ MNN_C_API mnn_status mnn_backend_init(mnn_backend_t* backend, size_t struct_size
 MNN_C_API mnn_status mnn_runtime_add_backend(mnn_runtime_t* runtime, const mnn_backend_t* backend,
                                              int32_t* forward_type);
 
-/* Measures the costs with which the library chooses between algorithms on this CPU: how fast memory is read, how long
- * the parts of a convolution take beside its products. The text is for the cpu_costs of mnn_runtime_config_t. Without
- * it the library takes costs that it knows of the same or a similar CPU, so that all processes choose alike.
+/* Measures the costs by which the library chooses between algorithms on this CPU: how fast memory is read, how long
+ * the parts of a convolution take besides its products. The text is for the cpu_costs of mnn_runtime_config_t. Without
+ * it the library uses known costs of the same or a similar CPU, so that all processes choose alike.
  * cpu_isa: the instruction set to measure, as in mnn_schedule_config_t; NULL: the best. Texts of several instruction
- * sets
- *   may stand behind one another.
+ *   sets can be concatenated.
  * cancel: ends the measurement; may be NULL.
  * buffer: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
- * needed: out, bytes; with capacity 0 nothing is measured, and it is the most that a text has (see Buffers).
+ * needed: out, bytes; with capacity 0 nothing is measured, and it is an upper limit for a text (see Buffers).
  * Returns MNN_OK; MNN_ERROR_NOT_FOUND when there is no such instruction set here; MNN_ERROR_CANCELLED;
  *   MNN_ERROR_BUFFER_TOO_SMALL.
  * Use: always. Cost: a second of the calling thread and 100 MB of memory. Other work on the machine falsifies the

@@ -10,7 +10,7 @@
  *
  * libmnn_c_image decodes PNG, JPEG, BMP, GIF, TGA, PGM and PPM, crops, resizes, and turns pictures into the
  * values of tensors as ImageProcess of the official runtime does. It is a library of its own: it needs
- * neither libmnn_c nor a session. Of mnn_c.h it takes the statuses, MNN_TYPE_* and MNN_FORMAT_* alone.
+ * neither libmnn_c nor a session. It uses only the statuses, MNN_TYPE_* and MNN_FORMAT_* of mnn_c.h.
  *
  * Errors     Functions return an mnn_status and write their results on MNN_OK only. mnn_image_last_error()
  *            has a sentence. Every one of them can return MNN_ERROR_NULL_ARGUMENT (a pointer is NULL and its
@@ -35,9 +35,9 @@ extern "C" {
 /* ---- Pictures ------------------------------------------------------------------------------------------ */
 
 /* The order of the bytes of a pixel. The numbers are those of the official runtime. A YUV picture is a plane
- * of brightness, a byte for each pixel, and behind it a quarter as many pairs of colour: V and U after one
- * another (NV21), U and V after one another (NV12), or a plane of U and then one of V (I420). Odd sizes are
- * rounded up for the planes of colour. */
+ * of brightness, a byte for each pixel, followed by a quarter as many pairs of colour: V and U in turn (NV21),
+ * U and V in turn (NV12), or a plane of U and then one of V (I420). Odd sizes are rounded up for the planes of
+ * colour. */
 enum {
     MNN_IMAGE_RGBA = 0,
     MNN_IMAGE_RGB = 1,
@@ -60,18 +60,18 @@ typedef struct mnn_image {
     int32_t width;      /* 1 to MNN_IMAGE_MAX_EXTENT */
     int32_t height;     /* 1 to MNN_IMAGE_MAX_EXTENT */
     int32_t reserved;   /* 0 */
-    /* Bytes from one row to the next; 0: rows follow each other at once. Rows of the colour of NV21 and NV12 have as
-     * many, rounded up to an even number, those of I420 half of that. */
+    /* Bytes from one row to the next; 0: rows follow each other without gaps. Rows of the colour planes of NV21 and
+     * NV12 have as many bytes, rounded up to an even number; those of I420 have half of that. */
     size_t stride;
     void* pixels; /* the first row, which is the upper one */
-    size_t bytes; /* of the memory at `pixels`: at least mnn_image_byte_size() */
+    size_t bytes; /* size of the memory at `pixels`: at least mnn_image_byte_size() */
 } mnn_image_t;
 
 /* Prepares a picture: MNN_IMAGE_RGBA without pixels. `size` is sizeof(mnn_image_t). Since 0.2. */
 MNN_C_API mnn_status mnn_image_init(mnn_image_t* image, size_t size);
 
-/* The bytes that the pixels of a picture take, by its format, extents and stride; `pixels` and `bytes` are
- * not read.
+/* The number of bytes that the pixels of a picture take, from its format, extents and stride; `pixels` and
+ * `bytes` are not read.
  * Errors: MNN_ERROR_INVALID_VALUE (no such format), MNN_ERROR_BAD_RANGE (extents, or a stride below a row or
  * above 2^30). Since 0.2. */
 MNN_C_API mnn_status mnn_image_byte_size(const mnn_image_t* image, size_t* bytes);
@@ -82,8 +82,8 @@ MNN_C_API const char* mnn_image_last_error(void);
 
 /* ---- Files --------------------------------------------------------------------------------------------- */
 
-/* Reads from the `file_bytes` bytes of a file what picture it holds: format (MNN_IMAGE_GRAY, RGB or RGBA),
- * extents, and `bytes`, which its pixels take. `stride` becomes 0, `pixels` stays as it is. The content
+/* Describes the picture in the `file_bytes` bytes of a file: format (MNN_IMAGE_GRAY, RGB or RGBA), extents,
+ * and `bytes`, which its pixels take. `stride` becomes 0, `pixels` does not change. The content of the file
  * chooses the reader.
  * Errors: MNN_ERROR_BAD_FORMAT (no picture of a known kind, or a damaged one), MNN_ERROR_TRUNCATED (the file
  * ends too early), MNN_ERROR_LIMIT_EXCEEDED (more than MNN_IMAGE_MAX_PIXELS, an extent above
@@ -124,12 +124,12 @@ MNN_C_API mnn_status mnn_image_resize(const mnn_image_t* source, const mnn_image
 
 /* ---- Values of tensors --------------------------------------------------------------------------------- */
 
-/* How a value between pixels is made. The numbers are those of the official runtime, which takes the nearest
- * pixel for MNN_IMAGE_BICUBIC; here it is Catmull and Rom's filter over 4 x 4 pixels. YUV pictures are always
- * sampled by the nearest pixel, as there. */
+/* How a value between pixels is computed. The numbers are those of the official runtime, which takes the
+ * nearest pixel for MNN_IMAGE_BICUBIC; here it is Catmull and Rom's filter over 4 x 4 pixels. YUV pictures are
+ * always sampled by the nearest pixel, as in the official runtime. */
 enum { MNN_IMAGE_NEAREST = 0, MNN_IMAGE_BILINEAR = 1, MNN_IMAGE_BICUBIC = 2 };
 
-/* What lies outside of a picture: the nearest pixel, the value `padding`, or the picture again. The numbers
+/* The values outside of a picture: the nearest pixel, the value `padding`, or the picture again. The numbers
  * are those of the official runtime, which takes the nearest pixel for MNN_IMAGE_REPEAT, too. YUV pictures
  * are not repeated (MNN_ERROR_NOT_SUPPORTED). */
 enum { MNN_IMAGE_CLAMP = 0, MNN_IMAGE_ZERO = 1, MNN_IMAGE_REPEAT = 2 };
@@ -139,15 +139,15 @@ typedef struct mnn_image_options {
     size_t struct_size; /* sizeof(mnn_image_options_t), written by the init function */
     int32_t filter;     /* MNN_IMAGE_NEAREST, ... */
     int32_t wrap;       /* MNN_IMAGE_CLAMP, ... */
-    int32_t padding;    /* of MNN_IMAGE_ZERO: 0 to 255 */
-    int32_t has_matrix; /* 0: `matrix` is not read, the result has the place of the picture */
-    /* From the place (x, y) of a pixel of the result to one in the picture:
+    int32_t padding;    /* for MNN_IMAGE_ZERO: 0 to 255 */
+    int32_t has_matrix; /* 0: `matrix` is not read, places of the result are places of the picture */
+    /* Maps the place (x, y) of a pixel of the result to one in the picture:
      *     matrix[0] x + matrix[1] y + matrix[2],  matrix[3] x + matrix[4] y + matrix[5]
      * Pixels have whole numbers as places: {w / W, 0, (w / W - 1) / 2, 0, h / H, (h / H - 1) / 2} resizes from w x h to
      * W x H with equal centres. */
     float matrix[6];
-    /* A value of the result is (value - mean) * scale, in float; channels are those of the result. For results of bytes
-     * neither counts. */
+    /* A value of the result is (value - mean) * scale, in float; channels are those of the result. Neither is used for
+     * results of bytes. */
     float mean[4];
     float scale[4];    /* see mean */
     int32_t has_scale; /* 0: the scale is 1 */
@@ -163,8 +163,8 @@ typedef struct mnn_image_values {
     int32_t type;       /* MNN_TYPE_FLOAT32 or MNN_TYPE_UINT8; 0: MNN_TYPE_FLOAT32 */
     int32_t layout;     /* MNN_FORMAT_NCHW (the default) or MNN_FORMAT_NHWC */
     int32_t reserved;   /* 0 */
-    void* data;         /* where the values go */
-    size_t bytes;       /* of the memory at `data`: at least width * height * channels * (4 or 1) */
+    void* data;         /* memory for the values */
+    size_t bytes;       /* size of the memory at `data`: at least width * height * channels * (4 or 1) */
 } mnn_image_values_t;
 
 /* Prepares options: the defaults. `size` is sizeof(mnn_image_options_t). Since 0.2. */
@@ -178,13 +178,13 @@ MNN_C_API mnn_status mnn_image_values_init(mnn_image_values_t* values, size_t si
  * overlap.
  *
  * Results are those of the official runtime's ImageProcess: samples are rounded to bytes before colours are
- * converted (with MNN_IMAGE_BILINEAR those of four channels are cut off, others rounded to nearest), gray is
- * (19 R + 38 G + 7 B) / 64 cut off, and places are summed up along a row in float. Where it has no rule, the
- * result is the most exact one: for RGB to BGRA and BGR to RGBA, which it leaves empty, for I420 under a
- * matrix, whose colours it takes from elsewhere, and for the two values named above. With MNN_IMAGE_BILINEAR
- * a byte may differ by one where the sum lies on the border of two steps, about one byte of ten thousand;
- * with MNN_IMAGE_ZERO a pixel whose place is, to all digits of a float, the edge of the picture or halfway
- * between two pixels may get the other value.
+ * converted (with MNN_IMAGE_BILINEAR those of four channels are truncated, others rounded to nearest), gray is
+ * (19 R + 38 G + 7 B) / 64 truncated, and places are summed along a row in float. Where it has no rule, the
+ * result is the most exact one: for RGB to BGRA and BGR to RGBA, which it leaves empty, for I420 with a
+ * matrix, whose colours it takes from other places, and for the two values named above. With
+ * MNN_IMAGE_BILINEAR a byte may differ by one where the sum lies on the border of two steps, about one byte of
+ * ten thousand; with MNN_IMAGE_ZERO a pixel whose place is, to all digits of a float, the edge of the picture
+ * or halfway between two pixels may get the other value.
  *
  * Errors: those of mnn_image_byte_size(); MNN_ERROR_INVALID_VALUE (filter, wrap, type or layout; a matrix,
  * mean or scale that is not finite), MNN_ERROR_BAD_RANGE (padding or extents), MNN_ERROR_NOT_SUPPORTED

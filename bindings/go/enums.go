@@ -50,9 +50,10 @@ const (
 // Numbers of the .mnn format's element types. Tensors of a session have one of these, but never TypeInt64, TypeBool or
 // TypeFloat64: where a model declares int64 or bool the tensor is TypeInt32, where it declares double it is
 // TypeFloat32. mnn_tensor_write_as() and mnn_tensor_read_as() convert. A bool is one byte. An input that the model
-// declares as half is TypeFloat16, and so is an output that it declares so: by a cast to half that makes it, or in the
-// file's description of the tensor. Inside they are floats: each write, read, map and run over bound memory converts,
-// and an element of an output that is finite but beyond 65519 cannot be read as half (StatusInputData), only as float.
+// declares as half is TypeFloat16. So is an output that a cast to half produces, or that the file's description of the
+// tensor declares as half. Inside a session both are floats: each write, read, map and run over bound memory converts
+// them. An element of an output that is finite but beyond 65519 can be read only as float, not as half
+// (StatusInputData).
 type ElementType int32
 
 const (
@@ -114,11 +115,11 @@ const (
 // A GPUMode is a set of bits, at most one of each group.
 //
 // Bits of gpu_mode, numbered as the official runtime numbers them: at most one of each group. With FAST, NORMAL, WIDE
-// and HEAVY planning measures ways of computing a convolution or a matrix product on the GPU and takes the fastest: the
-// 3, 6 or 12 best by estimate, or all. What was measured is kept for later sessions and is part of the cache
-// (mnn_interpreter_set_cache()). Other ways may round in other places, so that the last bits of outputs depend on what
-// was measured. 0 and NONE measure nothing, and so does a GPU without a clock (mnn_session_info()). The MEMORY bits are
-// hints that this version ignores: it keeps tensors in buffers.
+// and HEAVY, planning measures algorithms for a convolution or a matrix product on the GPU and takes the fastest: it
+// measures the 3, 6 or 12 best by estimate, or all. The measurements are kept for later sessions and are part of the
+// cache (mnn_interpreter_set_cache()). Algorithms may round in different places, so that the last bits of outputs
+// depend on the measurements. With 0 or NONE, and on a GPU without a clock (mnn_session_info()), nothing is measured.
+// The MEMORY bits are hints that this version ignores: it keeps tensors in buffers.
 type GPUMode int32
 
 const (
@@ -136,10 +137,10 @@ const (
 // A MemoryMode says how weights are kept.
 //
 // How weights are kept in memory. LOW: weights of convolutions stay quantised where the model stores them as int8 or
-// int4 codes (int8 on Vulkan). They are expanded in a run, or, by a CPU with AVX512-VNNI or Arm's dot product and a
-// precision other than HIGH, codes are multiplied as they are, with inputs rounded to 16 bits: faster than NORMAL, with
-// an error of up to 1e-4 of the largest value. On the CPU, float weights of 3x3 convolutions are not stored in the
-// larger form of a faster algorithm, which a run makes for a part of them at a time instead: a third less memory for
+// int4 codes (int8 on Vulkan). A run expands them. A CPU with AVX512-VNNI or Arm's dot product multiplies the codes
+// directly instead, with inputs rounded to 16 bits, unless the precision is HIGH: this is faster than NORMAL, with an
+// error of up to 1e-4 of the largest value. On the CPU, float weights of 3x3 convolutions are not stored in the larger
+// form that a faster algorithm needs; a run makes this form for a part of them at a time: a third less memory for
 // residual nets, up to a third more time. HIGH means NORMAL.
 type MemoryMode int32
 
@@ -151,9 +152,9 @@ const (
 
 // A PowerMode says on which cores workers compute.
 //
-// On which cores the workers of a session or a runtime compute, where the kernel says that cores differ: HIGH on the
-// fastest kinds of cores that are as many together as the threads, LOW on the slowest, NORMAL on those that the system
-// chooses. The caller's own thread is never moved. Where all cores are alike, the values do the same.
+// The cores for the workers of a session or a runtime, where the kernel reports that cores differ. HIGH: the fastest
+// kinds of cores that together are as many as the threads; LOW: the slowest; NORMAL: those that the system chooses. The
+// caller's own thread is never moved. Where all cores are alike, all values have the same effect.
 type PowerMode int32
 
 const (
@@ -168,8 +169,8 @@ const (
 // How an interpreter holds the bytes of its model. LoadDefault keeps a file open, with its structure in memory, and
 // reads the weights when a session prepares them. Such a file may be removed, or replaced by renaming another one over
 // it; the file that was loaded stays in use. When it is written or truncated instead (as `cp` over it does), calls that
-// read it again give StatusFileChanged, and sessions that are prepared go on. A file that was modified less than a
-// second before is read into memory as a whole. The same holds for the weight file.
+// read it again give StatusFileChanged, and prepared sessions continue to work. A file that was modified less than a
+// second before is read into memory completely. The same holds for the weight file.
 type LoadMode int32
 
 const (
@@ -177,7 +178,7 @@ const (
 	// files only: mapped. The file must not change while the interpreter or a session of it lives: a change may end
 	// the process, or change results
 	LoadMapped LoadMode = 1
-	// files only: read into memory as a whole; the file may change afterwards. Its weight file is read when the first
+	// files only: read into memory completely; the file may change afterwards. Its weight file is read when the first
 	// session is created
 	LoadChunked LoadMode = 2
 	LoadCopy    LoadMode = 3 // memory only: copied; the caller may free its bytes after the call
@@ -192,7 +193,7 @@ type LogLevel int32
 const (
 	LogDefault LogLevel = 0 // LogWarning
 	LogError   LogLevel = 1
-	LogWarning LogLevel = 2 // something works differently than asked for, e.g. a cache file cannot be written
+	LogWarning LogLevel = 2 // a request was not met completely, e.g. a cache file cannot be written
 	// loads and creations with their times, a fallback to another backend (of a session, or of each path), the cache
 	LogInfo LogLevel = 3
 	// each plan of a resize with its time, the plans that a run made; each operator that the wanted backend did not
@@ -203,11 +204,11 @@ const (
 // Limits of this interface.
 const (
 	MaxRank    = 9  // no tensor has more dimensions
-	MaxThreads = 32 // of one session
-	MaxPaths   = 64 // of one session
+	MaxThreads = 32 // threads of one session
+	MaxPaths   = 64 // paths of one session
 )
 
-// The version of the library that this header belongs to; mnn_version_numbers() is that of the library that runs.
+// The version of this header; mnn_version_numbers() returns that of the loaded library.
 const (
 	VersionMajor = 0
 	VersionMinor = 2
@@ -238,7 +239,7 @@ const (
 type OpAction int32
 
 const (
-	OpRun OpAction = 0 // go on
+	OpRun OpAction = 0 // continue
 	// from `before` only: leave this operator out; its outputs keep what their memory holds. Not for operators on a
 	// GPU
 	OpSkip OpAction = 1
@@ -252,14 +253,14 @@ const (
 	TensorInput    TensorKind = 0
 	TensorOutput   TensorKind = 1
 	TensorConstant TensorKind = 2
-	TensorShown    TensorKind = 3 // by a callback of a run
+	TensorShown    TensorKind = 3 // passed to a callback of a run
 )
 
 // A BufferKind says how a [DeviceBuffer] is named.
 type BufferKind int32
 
 const (
-	// A VkBuffer of the session's VkDevice, which is the host's: the session has a runtime with mnn_vulkan_objects_t.
+	// A VkBuffer of the session's VkDevice, which the host made: the session has a runtime with mnn_vulkan_objects_t.
 	BufferVulkan BufferKind = 1
 	// Memory of the same GPU and driver that another VkDevice, process or interface has too: a file descriptor of
 	// VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT. The driver has to have VK_KHR_external_memory_fd, and a VkDevice

@@ -5,9 +5,8 @@ package mnnimage
 // A PixelFormat is the order of the bytes of a pixel; the YUV formats are read by [Convert] alone.
 //
 // The order of the bytes of a pixel. The numbers are those of the official runtime. A YUV picture is a plane of
-// brightness, a byte for each pixel, and behind it a quarter as many pairs of colour: V and U after one another (NV21),
-// U and V after one another (NV12), or a plane of U and then one of V (I420). Odd sizes are rounded up for the planes
-// of colour.
+// brightness, a byte for each pixel, followed by a quarter as many pairs of colour: V and U in turn (NV21), U and V in
+// turn (NV12), or a plane of U and then one of V (I420). Odd sizes are rounded up for the planes of colour.
 type PixelFormat int32
 
 const (
@@ -23,9 +22,9 @@ const (
 
 // A Filter says how a value between pixels is made.
 //
-// How a value between pixels is made. The numbers are those of the official runtime, which takes the nearest pixel for
-// Bicubic; here it is Catmull and Rom's filter over 4 x 4 pixels. YUV pictures are always sampled by the nearest pixel,
-// as there.
+// How a value between pixels is computed. The numbers are those of the official runtime, which takes the nearest pixel
+// for Bicubic; here it is Catmull and Rom's filter over 4 x 4 pixels. YUV pictures are always sampled by the nearest
+// pixel, as in the official runtime.
 type Filter int32
 
 const (
@@ -36,7 +35,7 @@ const (
 
 // A Wrap says what lies outside of a picture.
 //
-// What lies outside of a picture: the nearest pixel, the value `padding`, or the picture again. The numbers are those
+// The values outside of a picture: the nearest pixel, the value `padding`, or the picture again. The numbers are those
 // of the official runtime, which takes the nearest pixel for Repeat, too. YUV pictures are not repeated
 // (mnn.StatusNotSupported).
 type Wrap int32

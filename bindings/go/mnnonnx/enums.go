@@ -5,9 +5,9 @@ package mnnonnx
 // Weights say how the weights of a net are stored.
 //
 // How the weights of a net are stored. All of them are floats when the net runs, unless a session is made with
-// mnn.MemoryLow, which keeps codes. Halves take half of the file. Codes have a scale and a smallest value for each row
-// of a convolution or of a matrix product, or for each block of a row: such products become convolutions of 1x1, which
-// hold codes in the format.
+// mnn.MemoryLow, which keeps codes. Halves take half of the space in the file. Codes have a scale and a smallest value
+// for each row of a convolution or of a matrix product, or for each block of a row. Such products become convolutions
+// of 1x1, because the format has codes for convolutions.
 type Weights int32
 
 const (

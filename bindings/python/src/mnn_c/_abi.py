@@ -87,7 +87,7 @@ class InterpreterOptions(Structure):
 
 
 class ModelProperties(Structure):
-    """mnn_model_properties_t: what a model says about itself."""
+    """mnn_model_properties_t: the properties of a model."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -101,7 +101,7 @@ class ModelProperties(Structure):
 
 
 class Declaration(Structure):
-    """mnn_declaration_t: what a model says of an input or an output before a session exists."""
+    """mnn_declaration_t: the model's description of an input or an output, known before a session exists."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -198,7 +198,7 @@ class OperatorCall(Structure):
 OperatorCallback = CFUNCTYPE(c_int32, c_void_p, POINTER(OperatorCall))
 
 
-# Takes a state back.
+# Releases a state.
 OperatorRelease = CFUNCTYPE(None, c_void_p, c_void_p)
 
 
@@ -222,16 +222,16 @@ class Operator(Structure):
 Task = CFUNCTYPE(None, c_void_p, c_int32)
 
 
-# Runs work on threads of the host: calls task(context, i) once for each i from 0 to count - 1, on any threads, also on
-# the one that called, and returns when all of these calls have returned.
+# Runs work on threads of the host: calls task(context, i) once for each i from 0 to count - 1, on any threads,
+# including the calling one, and returns when all of these calls have returned.
 ParallelFor = CFUNCTYPE(None, c_void_p, Task, c_void_p, c_int32)
 
 
-# Gives memory for tensors between operators, for inputs, for prepared weights or for copies.
+# Allocates memory for tensors between operators, for inputs, for prepared weights or for copies.
 Allocate = CFUNCTYPE(c_void_p, c_void_p, c_size_t, c_size_t)
 
 
-# Takes memory back.
+# Releases memory.
 Release = CFUNCTYPE(None, c_void_p, c_void_p, c_size_t, c_size_t)
 
 
@@ -354,7 +354,7 @@ class SessionProperties(Structure):
 
 
 class Statistics(Structure):
-    """mnn_statistics_t: what a session has done since its creation, and the memory that it holds."""
+    """mnn_statistics_t: the statistics of a session since its creation, and the memory that it holds."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -416,7 +416,7 @@ class RunOptions(Structure):
 
 
 class TensorProperties(Structure):
-    """mnn_tensor_properties_t: where a tensor lies, and how."""
+    """mnn_tensor_properties_t: the location and the layout of a tensor."""
 
     _fields_ = [
         ("struct_size", c_size_t),

@@ -17,9 +17,9 @@ MAX_PIXELS = 67108864
 
 class PixelFormat(Channels, IntEnum):
     """MNN_IMAGE_*: the order of the bytes of a pixel. The numbers are those of the official runtime. A YUV picture
-    is a plane of brightness, a byte for each pixel, and behind it a quarter as many pairs of colour: V and U after
-    one another (NV21), U and V after one another (NV12), or a plane of U and then one of V (I420). Odd sizes are
-    rounded up for the planes of colour.
+    is a plane of brightness, a byte for each pixel, followed by a quarter as many pairs of colour: V and U in turn
+    (NV21), U and V in turn (NV12), or a plane of U and then one of V (I420). Odd sizes are rounded up for the planes
+    of colour.
     """
 
     RGBA = 0
@@ -33,9 +33,9 @@ class PixelFormat(Channels, IntEnum):
 
 
 class Filter(IntEnum):
-    """MNN_IMAGE_*: how a value between pixels is made. The numbers are those of the official runtime, which takes
-    the nearest pixel for MNN_IMAGE_BICUBIC; here it is Catmull and Rom's filter over 4 x 4 pixels. YUV pictures are
-    always sampled by the nearest pixel, as there.
+    """MNN_IMAGE_*: how a value between pixels is computed. The numbers are those of the official runtime, which
+    takes the nearest pixel for MNN_IMAGE_BICUBIC; here it is Catmull and Rom's filter over 4 x 4 pixels. YUV
+    pictures are always sampled by the nearest pixel, as in the official runtime.
     """
 
     NEAREST = 0
@@ -44,9 +44,9 @@ class Filter(IntEnum):
 
 
 class Wrap(IntEnum):
-    """MNN_IMAGE_*: what lies outside of a picture: the nearest pixel, the value `padding`, or the picture again. The
-    numbers are those of the official runtime, which takes the nearest pixel for MNN_IMAGE_REPEAT, too. YUV pictures
-    are not repeated (NotSupportedError).
+    """MNN_IMAGE_*: the values outside of a picture: the nearest pixel, the value `padding`, or the picture again.
+    The numbers are those of the official runtime, which takes the nearest pixel for MNN_IMAGE_REPEAT, too. YUV
+    pictures are not repeated (NotSupportedError).
     """
 
     CLAMP = 0

@@ -12,9 +12,9 @@ from typing import Any, Dict, List, Tuple
 
 class Weights(IntEnum):
     """MNN_ONNX_WEIGHTS_*: how the weights of a net are stored. All of them are floats when the net runs, unless a
-    session is made with Memory.LOW, which keeps codes. Halves take half of the file. Codes have a scale and a
-    smallest value for each row of a convolution or of a matrix product, or for each block of a row: such products
-    become convolutions of 1x1, which hold codes in the format.
+    session is made with Memory.LOW, which keeps codes. Halves take half of the space in the file. Codes have a scale
+    and a smallest value for each row of a convolution or of a matrix product, or for each block of a row. Such
+    products become convolutions of 1x1, because the format has codes for convolutions.
     """
 
     FLOAT32 = 0
@@ -70,7 +70,7 @@ class Options(Structure):
 
 
 class Report(Structure):
-    """mnn_onnx_report_t: what became of a model."""
+    """mnn_onnx_report_t: the report on a conversion."""
 
     _fields_ = [
         ("struct_size", c_size_t),

@@ -11,9 +11,10 @@ class ElementType(IntEnum):
     ElementType.INT64, ElementType.BOOL or ElementType.DOUBLE: where a model declares int64 or bool the tensor is
     ElementType.INT32, where it declares double it is ElementType.FLOAT32. mnn_tensor_write_as() and
     mnn_tensor_read_as() convert. A bool is one byte. An input that the model declares as half is
-    ElementType.FLOAT16, and so is an output that it declares so: by a cast to half that makes it, or in the file's
-    description of the tensor. Inside they are floats: each write, read, map and run over bound memory converts, and
-    an element of an output that is finite but beyond 65519 cannot be read as half (InputDataError), only as float.
+    ElementType.FLOAT16. So is an output that a cast to half produces, or that the file's description of the tensor
+    declares as half. Inside a session both are floats: each write, read, map and run over bound memory converts
+    them. An element of an output that is finite but beyond 65519 can be read only as float, not as half
+    (InputDataError).
     """
 
     FLOAT32 = 1
@@ -42,7 +43,7 @@ class Format(IntEnum):
 
 
 class Forward(IntEnum):
-    """MNN_FORWARD_*: where a session runs."""
+    """MNN_FORWARD_*: the backends on which a session can run."""
 
     CPU = 0
     AUTO = 4  # the first available backend, GPUs before the CPU
@@ -67,11 +68,12 @@ class Precision(IntEnum):
 
 class GpuMode(IntFlag):
     """MNN_GPU_*: bits of gpu_mode, numbered as the official runtime numbers them: at most one of each group. With
-    FAST, NORMAL, WIDE and HEAVY planning measures ways of computing a convolution or a matrix product on the GPU and
-    takes the fastest: the 3, 6 or 12 best by estimate, or all. What was measured is kept for later sessions and is
-    part of the cache (mnn_interpreter_set_cache()). Other ways may round in other places, so that the last bits of
-    outputs depend on what was measured. 0 and NONE measure nothing, and so does a GPU without a clock
-    (mnn_session_info()). The MEMORY bits are hints that this version ignores: it keeps tensors in buffers.
+    FAST, NORMAL, WIDE and HEAVY, planning measures algorithms for a convolution or a matrix product on the GPU and
+    takes the fastest: it measures the 3, 6 or 12 best by estimate, or all. The measurements are kept for later
+    sessions and are part of the cache (mnn_interpreter_set_cache()). Algorithms may round in different places, so
+    that the last bits of outputs depend on the measurements. With 0 or NONE, and on a GPU without a clock
+    (mnn_session_info()), nothing is measured. The MEMORY bits are hints that this version ignores: it keeps tensors
+    in buffers.
     """
 
     TUNING_NONE = 1
@@ -87,11 +89,11 @@ class GpuMode(IntFlag):
 
 class Memory(IntEnum):
     """MNN_MEMORY_*: how weights are kept in memory. LOW: weights of convolutions stay quantised where the model
-    stores them as int8 or int4 codes (int8 on Vulkan). They are expanded in a run, or, by a CPU with AVX512-VNNI or
-    Arm's dot product and a precision other than HIGH, codes are multiplied as they are, with inputs rounded to 16
-    bits: faster than NORMAL, with an error of up to 1e-4 of the largest value. On the CPU, float weights of 3x3
-    convolutions are not stored in the larger form of a faster algorithm, which a run makes for a part of them at a
-    time instead: a third less memory for residual nets, up to a third more time. HIGH means NORMAL.
+    stores them as int8 or int4 codes (int8 on Vulkan). A run expands them. A CPU with AVX512-VNNI or Arm's dot
+    product multiplies the codes directly instead, with inputs rounded to 16 bits, unless the precision is HIGH: this
+    is faster than NORMAL, with an error of up to 1e-4 of the largest value. On the CPU, float weights of 3x3
+    convolutions are not stored in the larger form that a faster algorithm needs; a run makes this form for a part of
+    them at a time: a third less memory for residual nets, up to a third more time. HIGH means NORMAL.
     """
 
     NORMAL = 0
@@ -100,10 +102,10 @@ class Memory(IntEnum):
 
 
 class Power(IntEnum):
-    """MNN_POWER_*: on which cores the workers of a session or a runtime compute, where the kernel says that cores
-    differ: HIGH on the fastest kinds of cores that are as many together as the threads, LOW on the slowest, NORMAL
-    on those that the system chooses. The caller's own thread is never moved. Where all cores are alike, the values
-    do the same.
+    """MNN_POWER_*: the cores for the workers of a session or a runtime, where the kernel reports that cores differ.
+    HIGH: the fastest kinds of cores that together are as many as the threads; LOW: the slowest; NORMAL: those that
+    the system chooses. The caller's own thread is never moved. Where all cores are alike, all values have the same
+    effect.
     """
 
     NORMAL = 0
@@ -115,8 +117,8 @@ class Load(IntEnum):
     """MNN_LOAD_*: how an interpreter holds the bytes of its model. Load.DEFAULT keeps a file open, with its
     structure in memory, and reads the weights when a session prepares them. Such a file may be removed, or replaced
     by renaming another one over it; the file that was loaded stays in use. When it is written or truncated instead
-    (as `cp` over it does), calls that read it again give FileChangedError, and sessions that are prepared go on. A
-    file that was modified less than a second before is read into memory as a whole. The same holds for the weight
+    (as `cp` over it does), calls that read it again give FileChangedError, and prepared sessions continue to work. A
+    file that was modified less than a second before is read into memory completely. The same holds for the weight
     file.
     """
 
@@ -124,7 +126,7 @@ class Load(IntEnum):
     # files only: mapped. The file must not change while the interpreter or a session of it lives: a change may end the
     # process, or change results
     MAPPED = 1
-    # files only: read into memory as a whole; the file may change afterwards. Its weight file is read when the first
+    # files only: read into memory completely; the file may change afterwards. Its weight file is read when the first
     # session is created
     CHUNKED = 2
     COPY = 3  # memory only: copied; the caller may free its bytes after the call
@@ -134,11 +136,11 @@ class Load(IntEnum):
 
 
 class LogLevel(IntEnum):
-    """MNN_LOG_*: log levels, from quiet to talkative."""
+    """MNN_LOG_*: log levels, from few messages to many."""
 
     DEFAULT = 0  # LogLevel.WARNING
     ERROR = 1
-    WARNING = 2  # something works differently than asked for, e.g. a cache file cannot be written
+    WARNING = 2  # a request was not met completely, e.g. a cache file cannot be written
     # loads and creations with their times, a fallback to another backend (of a session, or of each path), the cache
     INFO = 3
     # each plan of a resize with its time, the plans that a run made; each operator that the wanted backend did not
@@ -157,7 +159,7 @@ class Source(IntEnum):
 
 
 class Usage(IntEnum):
-    """MNN_USAGE_*: what a model was written for, numbered as the .mnn format does."""
+    """MNN_USAGE_*: the purpose of a model, numbered as the .mnn format does."""
 
     INFERENCE = 0
     TRAIN = 1
@@ -167,25 +169,25 @@ class Usage(IntEnum):
 class Op(IntEnum):
     """MNN_OP_*: the results of a callback of a run."""
 
-    RUN = 0  # go on
+    RUN = 0  # continue
     # from `before` only: leave this operator out; its outputs keep what their memory holds. Not for operators on a GPU
     SKIP = 1
     STOP = 2  # end the run with CallbackStopError
 
 
 class TensorKind(IntEnum):
-    """MNN_TENSOR_*: what a tensor is to its session."""
+    """MNN_TENSOR_*: the role of a tensor in its session."""
 
     INPUT = 0
     OUTPUT = 1
     CONSTANT = 2
-    SHOWN = 3  # by a callback of a run
+    SHOWN = 3  # passed to a callback of a run
 
 
 class BufferKind(IntEnum):
     """MNN_BUFFER_*: how a buffer of a device is named."""
 
-    # A VkBuffer of the session's VkDevice, which is the host's: the session has a runtime with mnn_vulkan_objects_t.
+    # A VkBuffer of the session's VkDevice, which the host made: the session has a runtime with mnn_vulkan_objects_t.
     VULKAN = 1
     # Memory of the same GPU and driver that another VkDevice, process or interface has too: a file descriptor of
     # VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT. The driver has to have VK_KHR_external_memory_fd, and a VkDevice of

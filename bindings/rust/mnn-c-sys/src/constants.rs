@@ -4,7 +4,7 @@
 
 /// Success.
 ///
-/// What a call returns.
+/// The results of calls.
 pub const MNN_OK: i32 = 0;
 /// The host has no more memory.
 pub const MNN_ERROR_OUT_OF_MEMORY: i32 = 1;
@@ -80,10 +80,10 @@ pub const MNN_ERROR_INTERNAL: i32 = 199;
 /// `MNN_TYPE_INT64`, `MNN_TYPE_BOOL` or `MNN_TYPE_DOUBLE`: where a model declares int64 or bool the tensor is
 /// `MNN_TYPE_INT32`, where it declares double it is `MNN_TYPE_FLOAT32`. `mnn_tensor_write_as()` and
 /// `mnn_tensor_read_as()` convert. A bool is one byte.
-/// An input that the model declares as half is `MNN_TYPE_FLOAT16`, and so is an output that it declares so: by a cast to
-/// half that makes it, or in the file's description of the tensor. Inside they are floats: each write, read, map and
-/// run over bound memory converts, and an element of an output that is finite but beyond 65519 cannot be read as half
-/// (`MNN_ERROR_INPUT_DATA`), only as float.
+/// An input that the model declares as half is `MNN_TYPE_FLOAT16`. So is an output that a cast to half produces, or that
+/// the file's description of the tensor declares as half. Inside a session both are floats: each write, read, map and
+/// run over bound memory converts them. An element of an output that is finite but beyond 65519 can be read only as
+/// float, not as half (`MNN_ERROR_INPUT_DATA`).
 pub const MNN_TYPE_FLOAT32: i32 = 1;
 /// Numbers of the .mnn format's element types.
 pub const MNN_TYPE_DOUBLE: i32 = 2;
@@ -114,11 +114,11 @@ pub const MNN_FORMAT_NCHW: i32 = 0;
 pub const MNN_FORMAT_NHWC: i32 = 1;
 /// Numbers of the .mnn format's dimension formats.
 pub const MNN_FORMAT_NC4HW4: i32 = 2;
-/// Where a session runs.
+/// The backends on which a session can run.
 pub const MNN_FORWARD_CPU: i32 = 0;
 /// The first available backend, GPUs before the CPU.
 pub const MNN_FORWARD_AUTO: i32 = 4;
-/// Where a session runs.
+/// The backends on which a session can run.
 pub const MNN_FORWARD_VULKAN: i32 = 7;
 /// From here on: backends of the host, see `mnn_runtime_add_backend()`. Since 0.2.
 pub const MNN_FORWARD_USER: i32 = 256;
@@ -136,11 +136,11 @@ pub const MNN_PRECISION_LOW: i32 = 2;
 /// How numbers are rounded.
 pub const MNN_PRECISION_LOW_BF16: i32 = 3;
 /// Bits of `gpu_mode`, numbered as the official runtime numbers them: at most one of each group. With FAST, NORMAL,
-/// WIDE and HEAVY planning measures ways of computing a convolution or a matrix product on the GPU and takes the
-/// fastest: the 3, 6 or 12 best by estimate, or all. What was measured is kept for later sessions and is part of the
-/// cache (`mnn_interpreter_set_cache()`). Other ways may round in other places, so that the last bits of outputs depend on
-/// what was measured. 0 and NONE measure nothing, and so does a GPU without a clock (`mnn_session_info()`). The MEMORY
-/// bits are hints that this version ignores: it keeps tensors in buffers.
+/// WIDE and HEAVY, planning measures algorithms for a convolution or a matrix product on the GPU and takes the fastest:
+/// it measures the 3, 6 or 12 best by estimate, or all. The measurements are kept for later sessions and are part of the
+/// cache (`mnn_interpreter_set_cache()`). Algorithms may round in different places, so that the last bits of outputs
+/// depend on the measurements. With 0 or NONE, and on a GPU without a clock (`mnn_session_info()`), nothing is measured.
+/// The MEMORY bits are hints that this version ignores: it keeps tensors in buffers.
 pub const MNN_GPU_TUNING_NONE: i32 = 1;
 /// Bits of `gpu_mode`, numbered as the official runtime numbers them: at most one of each group.
 pub const MNN_GPU_TUNING_HEAVY: i32 = 2;
@@ -159,41 +159,37 @@ pub const MNN_GPU_RECORD_OP: i32 = 256;
 /// Command buffers of many operators, recorded once and replayed: the default.
 pub const MNN_GPU_RECORD_BATCH: i32 = 512;
 /// How weights are kept in memory. LOW: weights of convolutions stay quantised where the model stores them as
-/// int8 or int4 codes (int8 on Vulkan). They are expanded in a run, or, by a CPU with AVX512-VNNI or Arm's dot
-/// product and a precision other than HIGH, codes are multiplied as they are, with inputs rounded to 16 bits: faster
-/// than NORMAL, with an error of up to 1e-4 of the largest value. On the CPU, float weights of 3x3 convolutions are
-/// not stored in the larger form of a faster algorithm, which a run makes for a part of them at a time instead: a
-/// third less memory for residual nets, up to a third more time. HIGH means NORMAL.
+/// int8 or int4 codes (int8 on Vulkan). A run expands them. A CPU with AVX512-VNNI or Arm's dot product multiplies the
+/// codes directly instead, with inputs rounded to 16 bits, unless the precision is HIGH: this is faster than NORMAL,
+/// with an error of up to 1e-4 of the largest value. On the CPU, float weights of 3x3 convolutions are not stored in the
+/// larger form that a faster algorithm needs; a run makes this form for a part of them at a time: a third less memory
+/// for residual nets, up to a third more time. HIGH means NORMAL.
 pub const MNN_MEMORY_NORMAL: i32 = 0;
 /// How weights are kept in memory.
 pub const MNN_MEMORY_HIGH: i32 = 1;
 /// How weights are kept in memory.
 pub const MNN_MEMORY_LOW: i32 = 2;
-/// On which cores the workers of a session or a runtime compute, where the kernel says that cores differ: HIGH on
-/// the fastest kinds of cores that are as many together as the threads, LOW on the slowest, NORMAL on those that
-/// the system chooses. The caller's own thread is never moved. Where all cores are alike, the values do the same.
+/// The cores for the workers of a session or a runtime, where the kernel reports that cores differ. HIGH: the fastest
+/// kinds of cores that together are as many as the threads; LOW: the slowest; NORMAL: those that the system chooses.
+/// The caller's own thread is never moved. Where all cores are alike, all values have the same effect.
 pub const MNN_POWER_NORMAL: i32 = 0;
-/// On which cores the workers of a session or a runtime compute, where the kernel says that cores differ:
-/// HIGH on the fastest kinds of cores that are as many together as the threads, LOW on the slowest, NORMAL on
-/// those that the system chooses.
+/// The cores for the workers of a session or a runtime, where the kernel reports that cores differ.
 pub const MNN_POWER_HIGH: i32 = 1;
-/// On which cores the workers of a session or a runtime compute, where the kernel says that cores differ:
-/// HIGH on the fastest kinds of cores that are as many together as the threads, LOW on the slowest, NORMAL on
-/// those that the system chooses.
+/// The cores for the workers of a session or a runtime, where the kernel reports that cores differ.
 pub const MNN_POWER_LOW: i32 = 2;
 /// Files: as above; memory: copy.
 ///
 /// How an interpreter holds the bytes of its model. `MNN_LOAD_DEFAULT` keeps a file open, with its structure in
 /// memory, and reads the weights when a session prepares them. Such a file may be removed, or replaced by
 /// renaming another one over it; the file that was loaded stays in use. When it is written or truncated
-/// instead (as `cp` over it does), calls that read it again give `MNN_ERROR_FILE_CHANGED`, and sessions that are
-/// prepared go on. A file that was modified less than a second before is read into memory as a whole. The same
+/// instead (as `cp` over it does), calls that read it again give `MNN_ERROR_FILE_CHANGED`, and prepared sessions
+/// continue to work. A file that was modified less than a second before is read into memory completely. The same
 /// holds for the weight file.
 pub const MNN_LOAD_DEFAULT: i32 = 0;
 /// Files only: mapped. The file must not change while the interpreter or a session of it lives: a change may
 /// end the process, or change results.
 pub const MNN_LOAD_MAPPED: i32 = 1;
-/// Files only: read into memory as a whole; the file may change afterwards. Its weight file is read when the
+/// Files only: read into memory completely; the file may change afterwards. Its weight file is read when the
 /// first session is created.
 pub const MNN_LOAD_CHUNKED: i32 = 2;
 /// Memory only: copied; the caller may free its bytes after the call.
@@ -204,11 +200,11 @@ pub const MNN_LOAD_COPY: i32 = 3;
 pub const MNN_LOAD_BORROW: i32 = 4;
 /// `MNN_LOG_WARNING`.
 ///
-/// Log levels, from quiet to talkative.
+/// Log levels, from few messages to many.
 pub const MNN_LOG_DEFAULT: i32 = 0;
-/// Log levels, from quiet to talkative.
+/// Log levels, from few messages to many.
 pub const MNN_LOG_ERROR: i32 = 1;
-/// Something works differently than asked for, e.g. a cache file cannot be written.
+/// A request was not met completely, e.g. a cache file cannot be written.
 pub const MNN_LOG_WARNING: i32 = 2;
 /// Loads and creations with their times, a fallback to another backend (of a session, or of each path), the
 /// cache.
@@ -220,17 +216,15 @@ pub const MNN_LOG_DEBUG: i32 = 4;
 ///
 /// Limits of this interface.
 pub const MNN_MAX_RANK: i32 = 9;
-/// Of one session.
+/// Threads of one session.
 pub const MNN_MAX_THREADS: i32 = 32;
-/// Of one session.
+/// Paths of one session.
 pub const MNN_MAX_PATHS: i32 = 64;
-/// The version of the library that this header belongs to; `mnn_version_numbers()` is that of the library that runs.
+/// The version of this header; `mnn_version_numbers()` returns that of the loaded library.
 pub const MNN_C_VERSION_MAJOR: i32 = 0;
-/// The version of the library that this header belongs to; `mnn_version_numbers()` is that of the library
-/// that runs.
+/// The version of this header; `mnn_version_numbers()` returns that of the loaded library.
 pub const MNN_C_VERSION_MINOR: i32 = 2;
-/// The version of the library that this header belongs to; `mnn_version_numbers()` is that of the library
-/// that runs.
+/// The version of this header; `mnn_version_numbers()` returns that of the loaded library.
 pub const MNN_C_VERSION_PATCH: i32 = 0;
 /// The tool that a model was converted from, numbered as the .mnn format does.
 pub const MNN_SOURCE_CAFFE: i32 = 0;
@@ -242,13 +236,13 @@ pub const MNN_SOURCE_TFLITE: i32 = 2;
 pub const MNN_SOURCE_ONNX: i32 = 3;
 /// The tool that a model was converted from, numbered as the .mnn format does.
 pub const MNN_SOURCE_TORCH: i32 = 4;
-/// What a model was written for, numbered as the .mnn format does.
+/// The purpose of a model, numbered as the .mnn format does.
 pub const MNN_USAGE_INFERENCE: i32 = 0;
-/// What a model was written for, numbered as the .mnn format does.
+/// The purpose of a model, numbered as the .mnn format does.
 pub const MNN_USAGE_TRAIN: i32 = 1;
 /// Inference with the shapes in the file, which cannot change.
 pub const MNN_USAGE_STATIC: i32 = 2;
-/// Go on.
+/// Continue.
 ///
 /// The results of a callback of a run.
 pub const MNN_OP_RUN: i32 = 0;
@@ -257,19 +251,19 @@ pub const MNN_OP_RUN: i32 = 0;
 pub const MNN_OP_SKIP: i32 = 1;
 /// End the run with `MNN_ERROR_CALLBACK_STOP`.
 pub const MNN_OP_STOP: i32 = 2;
-/// What a tensor is to its session.
+/// The role of a tensor in its session.
 pub const MNN_TENSOR_INPUT: i32 = 0;
-/// What a tensor is to its session.
+/// The role of a tensor in its session.
 pub const MNN_TENSOR_OUTPUT: i32 = 1;
-/// What a tensor is to its session.
+/// The role of a tensor in its session.
 pub const MNN_TENSOR_CONSTANT: i32 = 2;
-/// By a callback of a run.
+/// Passed to a callback of a run.
 pub const MNN_TENSOR_SHOWN: i32 = 3;
 /// The access of `mnn_tensor_map()`.
 pub const MNN_MAP_READ: i32 = 1;
 /// The access of `mnn_tensor_map()`.
 pub const MNN_MAP_WRITE: i32 = 2;
-/// A VkBuffer of the session's VkDevice, which is the host's: the session has a runtime with
+/// A VkBuffer of the session's VkDevice, which the host made: the session has a runtime with
 /// `mnn_vulkan_objects_t`.
 ///
 /// How a buffer of a device is named.

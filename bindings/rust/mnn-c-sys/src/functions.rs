@@ -74,13 +74,13 @@ extern "C" {
     /// Returns `MNN_OK`; `MNN_ERROR_BACKEND_MISSING` when the backend is not built in or finds no device (the sentence
     /// says what is missing); `MNN_ERROR_INVALID_VALUE` for another forward type.
     ///
-    /// Use: always. Cost: the first call loads the drivers. Later ones answer from what the process found last, a missing
-    /// device included, in about 0.1 ms, as long as nothing has changed that decides which devices there are: the
-    /// environment (VK_DRIVER_FILES, VK_ICD_FILENAMES and all other variables), the user, the files in the folders where
-    /// the Vulkan loader looks for drivers and layers, and the device files (entries of /dev, and of /dev/dri with their
-    /// permissions). After such a change, in a child of fork(), and beyond 16 devices, the drivers are asked again. A
-    /// session that is created while none is alive always asks them, which renews the answer; while one is alive, the
-    /// answer is about its drivers. Since 0.1.
+    /// Use: always. Cost: the first call loads the drivers. Later calls return the last result of this process, including
+    /// a missing device, in about 0.1 ms, unless something has changed that determines the devices: the environment
+    /// (VK_DRIVER_FILES, VK_ICD_FILENAMES and all other variables), the user, the files in the folders where the Vulkan
+    /// loader looks for drivers and layers, and the device files (entries of /dev, and of /dev/dri with their
+    /// permissions). After such a change, in a child of fork(), and beyond 16 devices, the drivers are queried again. A
+    /// session that is created while none is alive always queries them, which renews the result; while one is alive, the
+    /// result is about its drivers. Since 0.1.
     pub fn mnn_device_count(forward_type: i32, count: *mut usize) -> mnn_status;
     /// Describes a device.
     ///
@@ -120,7 +120,7 @@ extern "C" {
     ///
     /// Returns `MNN_OK`. Use: always. Since 0.1.
     pub fn mnn_cancel_reset(cancel: *mut mnn_cancel_t) -> mnn_status;
-    /// Destroys a token and sets the handle to NULL. Calls that hold the token go on and cannot be cancelled any
+    /// Destroys a token and sets the handle to NULL. Calls that hold the token continue and cannot be cancelled any
     /// more.
     ///
     /// - `cancel`: in and out; may be NULL, may point to NULL.
@@ -154,9 +154,9 @@ extern "C" {
     /// - `MNN_ERROR_FILE_OPEN_FAILED`: the file is a directory or not readable;
     /// - `MNN_ERROR_FILE_READ_FAILED`: reading or mapping failed;
     /// - `MNN_ERROR_FILE_CHANGED`: the file changed while it was loaded;
-    /// - `MNN_ERROR_BAD_FORMAT`: the file is no model (of an ONNX model the sentence says what makes one of it), or
-    ///   has no list of operators or an operator without outputs, or one that reads a tensor
-    ///   that no operator makes, or one whose several writers all stand behind it;
+    /// - `MNN_ERROR_BAD_FORMAT`: the file is no model (for an ONNX model the sentence says how to convert it); it has
+    ///   no list of operators, or an operator without outputs; an operator reads a tensor that
+    ///   no operator produces, or one with several writers that all come later in the file;
     /// - `MNN_ERROR_TRUNCATED`: the model or the weight file ends too early;
     /// - `MNN_ERROR_BAD_INDEX`: an operator names a tensor or a subgraph that is not there;
     /// - `MNN_ERROR_BAD_PARAMETER`: an operator's parameter table is incomplete or of another kind;
@@ -167,7 +167,7 @@ extern "C" {
     /// - `MNN_ERROR_OVERFLOW`: a product of extents or an offset is too large;
     /// - `MNN_ERROR_CYCLE`: operators wait for each other's results, or a subgraph calls itself;
     /// - `MNN_ERROR_INVALID_VALUE`: `load_mode` is not for files, an option has an unknown value, options exclude each
-    ///   other, or a finalizer is given without what it belongs to;
+    ///   other, or a finalizer is given without the bytes or the reader that it belongs to;
     /// - `MNN_ERROR_LIMIT_EXCEEDED`: the model has more than 50,000,000 tensors, calls subgraphs more than 4,096
     ///   times or deeper than 64, or these calls make more than 262,144 operators;
     ///   or there are too many handles;
@@ -203,11 +203,13 @@ extern "C" {
         out: *mut *mut mnn_interpreter_t,
     ) -> mnn_status;
     /// Names a file that keeps the compiled pipelines of GPU sessions for the next process. Sessions that are
-    /// created afterwards read it, and write it when it is not of their model, precision, memory mode, device, driver
-    /// and library, or is damaged. Such a file is a miss, never an error, whose reason is in the log (`MNN_LOG_INFO`); one
-    /// that cannot be written is a warning there. They write it again when their creation or `mnn_session_resize()` measured
-    /// (`MNN_GPU_TUNING_*`) what it lacks. Rights and links are kept as `mnn_interpreter_save()` does. CPU sessions do not use
-    /// it. path: copied; NULL means that there is no file any more.
+    /// created afterwards read it. They write it when it belongs to another model, precision, memory mode, device, driver
+    /// or library, or is damaged: such a file is a miss, never an error, and the log has the reason (`MNN_LOG_INFO`). A file
+    /// that cannot be written is a warning in the log. They write it again when their creation or `mnn_session_resize()` made
+    /// measurements (`MNN_GPU_TUNING_*`) that it lacks. Access rights and links are kept as by `mnn_interpreter_save()`. CPU
+    /// sessions do not use it.
+    ///
+    /// - `path`: copied; NULL means that there is no file any more.
     ///
     /// Returns `MNN_OK`. Use: always. Since 0.1.
     pub fn mnn_interpreter_set_cache_file(
@@ -272,7 +274,7 @@ extern "C" {
         interpreter: *const mnn_interpreter_t,
         biz_code: *mut *const c_char,
     ) -> mnn_status;
-    /// What a model says about itself, beside its UUID, version and biz code.
+    /// The properties of a model besides its UUID, version and biz code.
     ///
     /// - `info`: in and out; the caller sets `info->struct_size`, and no field behind that size is written.
     ///
@@ -338,10 +340,10 @@ extern "C" {
         index: usize,
         name: *mut *const c_char,
     ) -> mnn_status;
-    /// Describes an output as far as it follows from the declared inputs: not behind a shape that depends on
-    /// values which only a session computes, behind control flow and behind operators of the host. Where inputs have open
-    /// extents, several sizes are tried for them: what changes is -1, and what no size makes possible is not known.
-    /// `declared_type` is the type that a cast or the file's description of the tensor names.
+    /// Describes an output as far as it follows from the declared inputs. An output is not known after a shape that
+    /// depends on values which only a session computes, after control flow and after operators of the host. Where inputs
+    /// have open extents, several sizes are tried for them: extents that change are -1, and an output that is possible with
+    /// none of the sizes is not known. `declared_type` is the type in a cast or in the file's description of the tensor.
     ///
     /// - `index`: below `mnn_interpreter_output_count()`.
     /// - `info`: in and out; the caller sets `info->struct_size`, and no field behind that size is written.
@@ -458,7 +460,7 @@ extern "C" {
         needed: *mut usize,
     ) -> mnn_status;
     /// Puts the constants that a session wrote (`mnn_session_constant()`) into the interpreter: sessions that are created
-    /// from now on begin with them, and `mnn_interpreter_save()` writes them. Sessions that are there keep theirs.
+    /// from now on begin with them, and `mnn_interpreter_save()` writes them. Existing sessions keep theirs.
     ///
     /// - `session`: a session of this model.
     ///
@@ -491,36 +493,37 @@ extern "C" {
     ) -> mnn_status;
     /// Writes the bytes of `mnn_interpreter_model_bytes()` to a file. The file is written beside `path` and renamed, so that
     /// a failure leaves an old file as it was; it may be the file that the model was loaded from. It has the access rights
-    /// of the file that it replaces, and its owner and group where the process may give them; without one, those of any new
-    /// file of the process (umask). A model with external weights needs a copy of their file beside the new one, with
-    /// ".weight" behind its name.
+    /// of the file that it replaces, and its owner and group where the process may set them; without an old file, those of
+    /// any new file of the process (umask). A model with external weights needs a copy of their file beside the new one,
+    /// named like it with ".weight" appended.
     ///
     /// - `path`: in UTF-8. Where it is a symbolic link, the file that it names is replaced and the link stays.
     ///
     /// Returns what `mnn_interpreter_model_bytes()` returns, and `MNN_ERROR_FILE_OPEN_FAILED` when no temporary file can be
-    /// created beside it, or there is something else than a regular file (a folder, a device, a pipe, a socket);
+    /// created beside it, or when it exists and is no regular file (but a folder, a device, a pipe or a socket);
     /// `MNN_ERROR_FILE_WRITE_FAILED` when it cannot be written, or cannot be given the rights of the old file.
     ///
     /// Use: always. Cost: a copy of the model in memory. Since 0.2.
     pub fn mnn_interpreter_save(interpreter: *mut mnn_interpreter_t, path: *const c_char) -> mnn_status;
-    /// Gives back the bytes of the model and of its external weights, for a host that has all the sessions it wants: copied
+    /// Releases the bytes of the model and of its external weights, for a host that has created all of its sessions: copied
     /// bytes and mappings are freed, files are closed, and the finalizers of borrowed bytes, borrowed weights and readers
-    /// are called. Sessions keep their prepared weights and go on running, with the same results. Where one uses a large
-    /// constant of the model in place (in bytes that were copied, borrowed or mapped), those bytes go when the last such
-    /// session is destroyed. Tables and arrays up to 8 KiB stay with the interpreter: names, shapes, operators and metadata
-    /// can be asked for as before.
+    /// are called. Sessions keep their prepared weights and still run, with the same results. Where one uses a large
+    /// constant of the model in place (in bytes that were copied, borrowed or mapped), those bytes are released when the
+    /// last such session is destroyed. Tables and arrays up to 8 KiB stay with the interpreter: names, shapes, operators and
+    /// metadata can be queried as before.
     ///
-    /// A plan for other shapes uses the weights that are prepared; returning to a plan that the session keeps (`plan_cache`)
-    /// always works. Where a plan wants weights in a form in which no session has them, the resize, or the run that plans
-    /// while it runs, ends with `MNN_ERROR_BAD_STATE`; the former shapes make the session ready again. Reading or writing a
-    /// large constant may, too. Sessions with `defer_planning` are resized before this call.
+    /// A plan for other shapes uses the prepared weights; returning to a plan that the session keeps (`plan_cache`) always
+    /// works. Where a plan needs weights in a form that no session has prepared, the resize, or the run that makes the plan,
+    /// ends with `MNN_ERROR_BAD_STATE`; resizing to the former shapes makes the session ready again. Reading or writing a
+    /// large constant may end with `MNN_ERROR_BAD_STATE`, too. Sessions with `defer_planning` have to be resized before this
+    /// call.
     /// From then on `mnn_session_create()`, `mnn_interpreter_update_constants()`, `mnn_interpreter_model_bytes()` and
     /// `mnn_interpreter_save()` give `MNN_ERROR_BAD_STATE`.
     ///
     /// Returns `MNN_OK`, also when it was done before.
     ///
-    /// Use: always. A session that is planned on another thread meanwhile may find the bytes gone. Finalizers are called on
-    /// this thread, or on the one that lets the last use of the bytes go. Since 0.2.
+    /// Use: always. A session that is planned on another thread meanwhile may not find the bytes any more. Finalizers are
+    /// called on this thread, or on the thread that ends the last use of the bytes. Since 0.2.
     pub fn mnn_interpreter_release_model(interpreter: *mut mnn_interpreter_t) -> mnn_status;
     /// Fills the struct with defaults.
     ///
@@ -537,7 +540,7 @@ extern "C" {
     ///
     /// - `MNN_ERROR_BAD_STATE`: a session of the interpreter was created, or is being created;
     /// - `MNN_ERROR_INVALID_VALUE`: this library runs an operator of that name, the name is "" or registered already, or
-    ///   `op->content_inputs` names an input behind the 32nd;
+    ///   `op->content_inputs` names an input after the 32nd;
     /// - `MNN_ERROR_NULL_ARGUMENT`: `op->name` or `op->compute` is NULL;
     ///   `MNN_ERROR_VERSION_MISMATCH` see Structs.
     ///
@@ -548,8 +551,8 @@ extern "C" {
     ) -> mnn_status;
     /// Finds an attribute of a node.
     ///
-    /// - `node`: as a callback is given it.
-    /// - `key`: of the attribute.
+    /// - `node`: the one that a callback got.
+    /// - `key`: the attribute's.
     /// - `attribute`: out; the first of that key.
     ///
     /// Returns `MNN_OK`; `MNN_ERROR_NOT_FOUND` (the sentence lists the keys). Use: always. Since 0.2.
@@ -572,7 +575,7 @@ extern "C" {
     ///
     /// Returns `MNN_OK`; `MNN_ERROR_VERSION_MISMATCH` (see Structs). Use: always. Since 0.2.
     pub fn mnn_runtime_config_init(config: *mut mnn_runtime_config_t, struct_size: usize) -> mnn_status;
-    /// Makes a runtime. Where the system refuses a thread, the runtime has fewer, and its log a warning.
+    /// Makes a runtime. Where the system refuses a thread, the runtime has fewer, and its log gets a warning.
     ///
     /// - `config`: may be NULL (defaults); not kept.
     /// - `out`: the new runtime; the caller destroys it.
@@ -580,12 +583,12 @@ extern "C" {
     /// Returns `MNN_OK`;
     ///
     /// - `MNN_ERROR_BAD_RANGE`: threads is below 0 or above `MNN_MAX_THREADS`, or a core is below 0;
-    /// - `MNN_ERROR_INVALID_VALUE`: the system places no thread on one of the cores; only one of allocate and release
+    /// - `MNN_ERROR_INVALID_VALUE`: the system cannot place a thread on one of the cores; only one of allocate and release
     ///   is given, or of `lock_queue` and `unlock_queue`; cores or power are given together with
     ///   `parallel_for`, or device with vulkan; the Vulkan objects do not belong together;
     ///   power or `log_level` has an unknown value; `cpu_costs` is not such a text (the sentence
     ///   names the line);
-    /// - `MNN_ERROR_NOT_SUPPORTED`: the Vulkan objects lack what the sentence names;
+    /// - `MNN_ERROR_NOT_SUPPORTED`: the Vulkan objects lack a feature, which the sentence names;
     /// - `MNN_ERROR_BACKEND_MISSING`: there are Vulkan objects, but the library is built without Vulkan or finds no loader;
     /// - `MNN_ERROR_DRIVER`, `MNN_ERROR_DEVICE_LOST`: the Vulkan device failed;
     /// - `MNN_ERROR_LIMIT_EXCEEDED`: there are too many handles;
@@ -618,8 +621,9 @@ extern "C" {
     /// `max_loop_iterations`, `plan_cache` and `defer_planning`, on the CPU or on the same GPU, share the plans of the
     /// shapes that they have in common: a further one is made in a fraction of the time and holds only `arena_bytes` of
     /// `mnn_session_statistics()`, its inputs and its outputs; on a GPU it records its own commands, too. A session that wrote
-    /// constants of the model has plans of its own. interpreter: need not outlive the session.
+    /// constants of the model has plans of its own.
     ///
+    /// - `interpreter`: need not outlive the session.
     /// - `config`: may be NULL (defaults); not kept.
     /// - `out`: the new session; the caller destroys it.
     ///
@@ -630,10 +634,10 @@ extern "C" {
     ///   `sink_operators`, or an instruction set, does not exist;
     /// - `MNN_ERROR_BAD_FORMAT`: the graph, or the part of it, has nothing to compute;
     /// - `MNN_ERROR_BAD_RANGE`: threads is below 0 or above `MNN_MAX_THREADS`;
-    /// - `MNN_ERROR_INVALID_VALUE`: another field has a value that is not allowed, operators came with inputs or
-    ///   outputs, or sources or sinks with any of them; one of the inputs is a constant; a
-    ///   tensor to save is none of the operators'; a source leads to no sink or no source to a
-    ///   sink, or one of them is an input or a constant of the model;
+    /// - `MNN_ERROR_INVALID_VALUE`: another field has a value that is not allowed; operators are given together with
+    ///   inputs or outputs, or sources or sinks with any of them; one of the inputs is a
+    ///   constant; none of the operators produces a tensor to save; a source leads to no sink
+    ///   or no source to a sink, or one of them is an input or a constant of the model;
     /// - `MNN_ERROR_LIMIT_EXCEEDED`: there are too many handles;
     /// - `MNN_ERROR_CANCELLED`: `config->cancel` was triggered;
     /// - `MNN_ERROR_BAD_STATE`: `mnn_interpreter_release_model()` was called;
@@ -642,8 +646,7 @@ extern "C" {
     /// Use: always; any number of sessions of one interpreter may be created at once.
     ///
     /// Cost: reads and prepares the weights unless another session of the interpreter did, and plans unless it shares a
-    /// plan;
-    /// starts threads.
+    /// plan; starts threads.
     ///
     /// Since 0.1.
     pub fn mnn_session_create(
@@ -744,7 +747,7 @@ extern "C" {
     pub fn mnn_session_needs_resize(session: *const mnn_session_t, needed: *mut bool) -> mnn_status;
     /// Plans the session for the present shapes of its inputs: shapes, memory, kernels. It does nothing when the
     /// session is planned for them. Operators that depend on no changed shape are not planned again, and
-    /// a plan that `plan_cache` kept is taken as it is. Inputs whose shape changed are zeros afterwards, the others
+    /// a plan that `plan_cache` kept is used again. Inputs whose shape changed are zeros afterwards, the others
     /// keep their contents.
     ///
     /// Returns `MNN_OK`; what planning returns (see above); `MNN_ERROR_BAD_STATE` when an input still has an open
@@ -776,9 +779,9 @@ extern "C" {
         session: *mut mnn_session_t,
         options: *const mnn_resize_options_t,
     ) -> mnn_status;
-    /// Gives memory back: the plans that `plan_cache` keeps beside the one in use, with the weights that only they
-    /// need, and what the session's memory has more than the plan in use needs. While a tensor is mapped only the
-    /// plans go. Inputs and outputs keep their contents.
+    /// Releases memory: the plans that `plan_cache` keeps beside the one in use, with the weights that only they
+    /// need, and the part of the session's memory that the plan in use does not need. While a tensor is mapped, only the
+    /// plans are released. Inputs and outputs keep their contents.
     ///
     /// Returns `MNN_OK`; `MNN_ERROR_OUT_OF_MEMORY`, `MNN_ERROR_DEVICE_LOST`, `MNN_ERROR_DRIVER` when a GPU cannot take the
     /// smaller memory: the session needs a resize then.
@@ -814,9 +817,8 @@ extern "C" {
     /// Binds an input to memory of the caller: from the next run on its contents are read there. Where the memory
     /// has the layout of the tensor (`format` is the order of its own format, or the rank is below 3) and is aligned
     /// to an element, and the session runs on the CPU, nothing is copied; elsewhere, and for a tensor of halves, each run
-    /// copies once. The caller
-    /// keeps the memory as long as it is bound and leaves it alone while the session runs. It is never written, and
-    /// nothing outside of `bytes` is read.
+    /// copies once. The caller keeps the memory as long as it is bound and does not change it while the session runs. The
+    /// library never writes it, and reads nothing outside of `bytes`.
     ///
     /// A binding lasts until another one replaces it, NULL releases it, or a resize changes the number of bytes:
     /// then runs give `MNN_ERROR_BAD_STATE` until the tensor is bound anew or released. While it lasts,
@@ -845,10 +847,10 @@ extern "C" {
         bytes: usize,
         format: i32,
     ) -> mnn_status;
-    /// Binds an output to memory of the caller, where runs put its contents, under the rules of
-    /// `mnn_session_bind_input()`. Intermediate values may be kept there during a run. Of two outputs that are the
-    /// same values in another shape one is copied, and so is an output that is an input, a constant or a result of
-    /// a branch or loop. After the call the output cannot be read before the next run; nor can outputs that share
+    /// Binds an output to memory of the caller, to which runs write its contents, under the rules of
+    /// `mnn_session_bind_input()`. Intermediate values may be kept there during a run. If two outputs have the same
+    /// values in different shapes one of them is copied, and so is an output that is an input, a constant or a result
+    /// of a branch or loop. After the call the output cannot be read before the next run; nor can outputs that share
     /// its values.
     ///
     /// - `tensor`: an output of this session.
@@ -872,8 +874,8 @@ extern "C" {
         bytes: usize,
         format: i32,
     ) -> mnn_status;
-    /// How a session, or the first path of one that has several, is set up: what holds where its configuration left a
-    /// choice, or asked for more than there is. What single operators do is in `mnn_session_op_info()`.
+    /// How a session, or the first path of one that has several, is set up: the settings in effect where its configuration
+    /// left a choice, or asked for more than there is. `mnn_session_op_info()` describes single operators.
     ///
     /// - `info`: in and out; the caller sets `info->struct_size`, and no field behind that size is written.
     ///
@@ -881,8 +883,8 @@ extern "C" {
     ///
     /// Use: always. Since 0.2.
     pub fn mnn_session_info(session: *const mnn_session_t, info: *mut mnn_session_properties_t) -> mnn_status;
-    /// What a session has done since its creation, which was measured anyhow, and the memory that it holds: a run reads the
-    /// clock twice.
+    /// Gives the statistics of a session since its creation, and the memory that it holds. They are always collected: a run
+    /// reads the clock twice.
     ///
     /// - `statistics`: in and out; the caller sets `statistics->struct_size`, and no field behind that size is written.
     ///
@@ -910,11 +912,11 @@ extern "C" {
         index: usize,
         name: *mut *const c_char,
     ) -> mnn_status;
-    /// Finds a constant by name, to be read and written by `mnn_tensor_read()`, `mnn_tensor_write()` and the functions that
-    /// describe tensors, at any time. A constant that is written becomes this session's own, and the session needs
-    /// `mnn_session_resize()` then, which prepares the operators that read it anew; other sessions and the interpreter keep
-    /// theirs. A variable (see above) is the session's own from the beginning: what is written there holds from the next run
-    /// on, without a resize. Its shape and type stay.
+    /// Finds a constant by name. `mnn_tensor_read()`, `mnn_tensor_write()` and the functions that describe tensors accept it at
+    /// any time. A constant that is written becomes this session's own, and the session needs `mnn_session_resize()` then,
+    /// which prepares the operators that read it anew; other sessions and the interpreter keep theirs. A variable (see
+    /// above) is the session's own from the beginning: written values are used from the next run on, without a resize. Its
+    /// shape and type cannot change.
     ///
     /// - `name`: where several constants have the name, it denotes the last.
     /// - `tensor`: out; see `mnn_session_input()`.
@@ -953,13 +955,13 @@ extern "C" {
     ///
     /// - `what`: "passes": the names of the passes over the plan, in their order, one in a line; "plan": the commands
     ///   before the first pass and after each one; "plan after:NAME": the commands after the pass of that name;
-    ///   "algorithms": for each operator its backend, type, name and algorithm, and with config.`record_plan` behind it
-    ///   the algorithms that it was chosen from with their estimated cycles on one thread, the chosen one marked with
-    ///   '\*' (float convolutions of the CPU, also those in a fused operator, one after another). With `record_plan` 2 the
-    ///   milliseconds follow that each took on the threads of the session, without what is fused behind it, and the chosen
-    ///   one is marked with '!' behind them where another took less than 0.9 of its time. Plans need
-    ///   config.`record_plan`, and there is one for each stage: a graph whose shapes depend on contents has several, of
-    ///   which later ones are planned in a run.
+    ///   "algorithms": for each operator its backend, type, name and algorithm. With config.`record_plan` the algorithms
+    ///   follow from which it was chosen, with their estimated cycles on one thread, the chosen one marked with '\*' (float
+    ///   convolutions of the CPU, also those in a fused operator, one after another). With `record_plan` 2 each of them is
+    ///   followed by the milliseconds that it took on the threads of the session, without operators that are fused to it;
+    ///   the chosen one has a '!' after them where another took less than 0.9 of its time. Plans need config.`record_plan`,
+    ///   and there is one for each stage: a graph whose shapes depend on contents has several stages, and a run plans the
+    ///   later ones.
     ///   "graph": what the session executes of the graphs of `mnn_interpreter_report()`, as JSON:
     ///   ```text
     ///   {"graphs": [{"graph": 0, "tensors": [{"tensor": 1, "type": "float32", "shape": [1, 8], "constant": false}, ...],
@@ -967,10 +969,11 @@ extern "C" {
     ///   "host_shape": false, "inputs": [0], "outputs": [3]}, ...]}, ...]}
     ///   ```
     ///
-    ///   `graph` and tensors are the numbers of that report; a tensor below 0 is none of the graph's, and has the same
+    ///   `graph` and tensors are the numbers of that report; a tensor below 0 is not in the graph, and has the same
     ///   number in all operators that share it. The operators are those of `mnn_session_op_info()` with the same members,
-    ///   graph by graph, as far as they are planned: what a run has yet to plan is left out, and a body that several
-    ///   operators run is there once for each. An operator that computes several of the model makes the last one's outputs.
+    ///   graph by graph, as far as they are planned: operators that a run has yet to plan are left out, and a body that
+    ///   several operators run appears once for each. An operator that computes several of the model's has the outputs of
+    ///   the last one.
     ///   `constant` tensors are computed while planning. With config.`record_plan`, operators that were chosen from several
     ///   algorithms have "candidates": \[{"algorithm": "direct", "chosen": true, "cycles": 1.2e6, "ms": 0.4, "slow":
     ///   false}, ...\], "ms" and "slow" with `record_plan` 2 ("slow": another took less than 0.9 of that). Later versions may
@@ -1049,14 +1052,14 @@ extern "C" {
         options: *const mnn_run_options_t,
     ) -> mnn_status;
     /// Begins a run and returns without waiting for its end. The session is in use until `mnn_session_wait()` has its status:
-    /// functions that change, read, run or destroy it return `MNN_ERROR_BUSY`, also when the run is over. The memory of bound
-    /// tensors is left alone that long.
+    /// functions that change, read, run or destroy it return `MNN_ERROR_BUSY`, also when the run is over. Until then the
+    /// caller does not touch the memory of bound tensors.
     ///
-    /// A run that a GPU computes as a whole, without `before` and `after`, is handed to the GPU here. Every other run is
-    /// computed by one thread more: that of the session's runtime, or the session's own. It is made by the first run that
-    /// needs it, computes runs in the order in which they were submitted, and ends when the runtime and its sessions, or the
-    /// session, are destroyed. With `done` this thread also waits, in its turn, for runs that a GPU computes. A run that
-    /// cancel ends before its turn ends in its turn.
+    /// A run that a GPU computes completely, without `before` and `after`, is submitted to the GPU here. Every other run
+    /// is computed by an additional thread, which belongs to the session's runtime, or to the session. The first run that
+    /// needs the thread makes it. It computes runs in the order in which they were submitted, and ends when the runtime
+    /// and its sessions, or the session, are destroyed. With `done` this thread also waits, in its turn, for runs that a
+    /// GPU computes. A run that `cancel` ends before its turn ends in its turn.
     ///
     /// In a child of fork(), a session whose thread the parent has made gives `MNN_ERROR_BAD_STATE`.
     ///
@@ -1067,23 +1070,24 @@ extern "C" {
     /// - `MNN_ERROR_BAD_STATE`: the session cannot run now, see `mnn_session_run()`, or is one of the parent process;
     /// - what the last `mnn_session_resize()` returned, see `mnn_session_run()`;
     /// - `MNN_ERROR_OUT_OF_MEMORY`: also when the system makes no thread;
-    /// - `MNN_ERROR_CANCELLED`, `MNN_ERROR_DEVICE_LOST`, `MNN_ERROR_DRIVER`: of a run that is handed to a GPU here;
+    /// - `MNN_ERROR_CANCELLED`, `MNN_ERROR_DEVICE_LOST`, `MNN_ERROR_DRIVER`: for a run that is submitted to a GPU here;
     /// - `MNN_ERROR_INVALID_VALUE`: `options->device_times` is neither 0 nor 1;
     /// - `MNN_ERROR_LIMIT_EXCEEDED`: 65535 calls use the session or the token;
     /// - `MNN_ERROR_VERSION_MISMATCH`: see Structs.
     ///
-    /// Use: alone. Cost: wakes a thread, or hands commands to a GPU; the first one allocates. Since 0.2.
+    /// Use: alone. Cost: wakes a thread, or submits commands to a GPU; the first call allocates. Since 0.2.
     pub fn mnn_session_submit(session: *mut mnn_session_t, options: *const mnn_run_options_t) -> mnn_status;
-    /// Waits for the run that `mnn_session_submit()` began. When that has ended and `done` has returned, the session is free
-    /// again and its outputs can be read.
+    /// Waits for the run that `mnn_session_submit()` began. When the run has ended and `done` has returned, the session is
+    /// free again and its outputs can be read.
     ///
-    /// - `timeout_ns`: the longest wait in nanoseconds; 0 only looks, a number below 0 waits as long as the run takes.
+    /// - `timeout_ns`: the longest wait in nanoseconds; 0 returns at once, a number below 0 waits as long as the run takes.
     ///
     /// Returns what `mnn_session_run_with_options()` returns for the run, with its sentence;
     ///
-    /// - `MNN_ERROR_TIMEOUT`: it has not ended in that time: it goes on, and has to be waited for again;
-    /// - `MNN_ERROR_BAD_STATE`: no run was submitted, or its status was asked for already; in a child of fork(), also
-    ///   when the run was under way at the fork: on a thread, the session stays busy there;
+    /// - `MNN_ERROR_TIMEOUT`: it has not ended in that time: it continues, and has to be waited for again;
+    /// - `MNN_ERROR_BAD_STATE`: no run was submitted, or a call has returned its status already; in a child of
+    ///   fork(), also when the run was under way at the fork: if a thread computed it, the
+    ///   session stays busy in the child;
     /// - `MNN_ERROR_BUSY`: another thread waits for it already, or a callback of the run made the call.
     ///
     /// Use: always; one call waits at a time. Since 0.2.
@@ -1119,7 +1123,7 @@ extern "C" {
     ///
     /// Since 0.2.
     pub fn mnn_tensor_nchw(tensor: *const mnn_tensor_t, nchw: *mut i32) -> mnn_status;
-    /// Where a tensor lies, and how.
+    /// Describes the location and the layout of a tensor.
     ///
     /// - `info`: in and out; the caller sets `info->struct_size`, and no field behind that size is written.
     ///
@@ -1131,7 +1135,7 @@ extern "C" {
     /// Prints a tensor as text (see Buffers): a line with its name, type, shape and format, then its elements in brackets,
     /// as NumPy prints arrays. Floats have six significant digits.
     ///
-    /// - `tensor`: as for `mnn_tensor_read()`.
+    /// - `tensor`: one that `mnn_tensor_read()` accepts.
     /// - `edge`: how many positions to show at both ends of an axis, with "..." for those between; 0: all of them.
     /// - `buffer`: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
     /// - `needed`: out, bytes.
@@ -1211,8 +1215,8 @@ extern "C" {
     /// - `access`: `MNN_MAP_READ`, `MNN_MAP_WRITE` (inputs only) or both. Without `MNN_MAP_READ` the contents are undefined
     ///   and all elements have to be written.
     /// - `data`: out; owned by the tensor, NULL when it is empty; valid until `mnn_tensor_unmap()` and until the session
-    ///   runs, resizes or is destroyed. After a resize the memory stays readable until it is unmapped, but is no
-    ///   tensor's.
+    ///   runs, resizes or is destroyed. After a resize the memory stays readable until it is unmapped, but does not
+    ///   belong to a tensor any more.
     ///
     /// Returns `MNN_OK`; `MNN_ERROR_INVALID_VALUE` for another access; `MNN_ERROR_BAD_STATE` when it is mapped already,
     /// while a resize is needed, for an output before a run, or for writing to an output; `MNN_ERROR_INPUT_DATA` for an
@@ -1270,16 +1274,16 @@ extern "C" {
     ) -> mnn_status;
     /// Prepares several parts of a model that run one after another, each on the backend and with the settings of its own
     /// configuration: see Parts of models. The session's inputs are those that the paths begin with, in the order of the
-    /// paths, and the model's; its outputs are those of all paths, each once. `mnn_session_resize()` plans all paths; one that
-    /// begins with a tensor whose shape only a run knows is planned in that run.
+    /// paths, and the model's; its outputs are those of all paths, each once. `mnn_session_resize()` plans all paths, except
+    /// one that begins with a tensor whose shape only a run knows: the run plans it.
     ///
     /// `max_memory_bytes`, `plan_cache`, runtime and `keep_subnormals` hold for each path. The session waits for a resize when
     /// one of them has `defer_planning` = 1. `cancel` is one token, in any of them, and ends the whole creation.
-    /// `mnn_session_info()` is about the first path, `mnn_session_path_info()` about each. The cache is that of the first path
-    /// on a GPU.
+    /// `mnn_session_info()` describes the first path, `mnn_session_path_info()` each of them. The cache is that of the first
+    /// path on a GPU.
     ///
     /// - `interpreter`: need not outlive the session.
-    /// - `configs`: \[count\], one beside the other with the `struct_size` of the first; not kept.
+    /// - `configs`: an array of `count` structs, all with the `struct_size` of the first; not kept.
     /// - `count`: how many paths, 1 to `MNN_MAX_PATHS`.
     /// - `out`: the new session; the caller destroys it.
     ///
@@ -1287,7 +1291,7 @@ extern "C" {
     ///
     /// - `MNN_ERROR_BAD_RANGE`: count is 0 or above `MNN_MAX_PATHS`;
     /// - `MNN_ERROR_BAD_FORMAT`: a path has nothing to compute, for example because earlier paths do all of it;
-    /// - `MNN_ERROR_INVALID_VALUE`: an operator is named in two paths, or makes what an earlier path is given; two
+    /// - `MNN_ERROR_INVALID_VALUE`: an operator is named in two paths, or produces an input of an earlier path; two
     ///   configurations have different tokens in `cancel`;
     /// - `MNN_ERROR_VERSION_MISMATCH`: the configurations differ in `struct_size`.
     ///
@@ -1303,7 +1307,7 @@ extern "C" {
     /// - `path`: its number, in the order of the configurations from 0.
     /// - `info`: in and out; see `mnn_session_info()`.
     ///
-    /// Returns `MNN_OK`; `MNN_ERROR_BAD_INDEX` when there are not so many paths; `MNN_ERROR_VERSION_MISMATCH` when `struct_size` is
+    /// Returns `MNN_OK`; `MNN_ERROR_BAD_INDEX` when there is no such path; `MNN_ERROR_VERSION_MISMATCH` when `struct_size` is
     /// smaller than that of the first version.
     ///
     /// Use: always. Since 0.2.
@@ -1320,8 +1324,8 @@ extern "C" {
     /// Returns `MNN_OK`; `MNN_ERROR_VERSION_MISMATCH` (see Structs). Use: always. Since 0.2.
     pub fn mnn_device_buffer_init(buffer: *mut mnn_device_buffer_t, struct_size: usize) -> mnn_status;
     /// Binds an input of a Vulkan session to a buffer of its device, from which runs read its contents (see Buffers of a
-    /// device). The host keeps a VkBuffer of its own, with its memory, until the binding ends, and writes there only what it
-    /// has ordered before a run or behind it; nothing is written there.
+    /// device). The host keeps a VkBuffer of its own, with its memory, until the binding ends, and writes there only in
+    /// commands that are ordered before a run or after it; the library never writes there.
     ///
     /// A binding lasts until another one, also of `mnn_session_bind_input()`, replaces it, NULL releases it, or a resize
     /// changes the number of bytes: then runs give `MNN_ERROR_BAD_STATE` until the tensor is bound anew or released. While it
@@ -1334,17 +1338,15 @@ extern "C" {
     ///
     /// Returns `MNN_OK`; `MNN_ERROR_BAD_HANDLE` when the tensor is not an input of this session;
     ///
-    /// - `MNN_ERROR_NOT_SUPPORTED`: the session, or the path of the tensor, runs on the CPU; the VkDevice is the
-    ///   library's
-    ///   own, for `MNN_BUFFER_VULKAN`; the device shares no memory by file descriptors, for
-    ///   `MNN_BUFFER_OPAQUE_FD`;
+    /// - `MNN_ERROR_NOT_SUPPORTED`: the session, or the path of the tensor, runs on the CPU; for `MNN_BUFFER_VULKAN`, the
+    ///   VkDevice is the library's own; for `MNN_BUFFER_OPAQUE_FD`, the device shares no memory
+    ///   by file descriptors;
     /// - `MNN_ERROR_BUFFER_TOO_SMALL`: bytes is below the number needed, which the sentence has;
     /// - `MNN_ERROR_INVALID_VALUE`: an unknown kind; allocate is neither 0 nor 1; an offset that is not aligned; offset
-    ///   and
-    ///   bytes end beyond the buffer or the memory; bytes that overlap those of a bound output
-    ///   in the same VkBuffer (what a file descriptor shares is not seen); a `memory_bytes` or
-    ///   `memory_type` that cannot be; a descriptor that is none, or of no memory of this GPU.
-    ///   That a number is a VkBuffer cannot be checked;
+    ///   and bytes end beyond the buffer or the memory; bytes that overlap those of a bound
+    ///   output in the same VkBuffer (an overlap through file descriptors is not recognised);
+    ///   a `memory_bytes` or `memory_type` that is impossible; a descriptor that is none, or not
+    ///   for memory of this GPU. That a number is a VkBuffer cannot be checked;
     /// - `MNN_ERROR_NULL_ARGUMENT`: also when the VkBuffer is VK_NULL_HANDLE;
     /// - `MNN_ERROR_BAD_STATE`: the tensor is mapped, or a resize is needed and buffer is not NULL;
     /// - `MNN_ERROR_LIMIT_EXCEEDED`: `max_memory_bytes`, for memory that the session makes;
@@ -1360,14 +1362,12 @@ extern "C" {
         tensor: *mut mnn_tensor_t,
         buffer: *const mnn_device_buffer_t,
     ) -> mnn_status;
-    /// Binds an output of a Vulkan session to a buffer of its device, where runs put its contents, under the rules of
+    /// Binds an output of a Vulkan session to a buffer of its device, to which runs write its contents, under the rules of
     /// `mnn_session_bind_input_buffer()`.
     ///
     /// - `tensor`: an output of this session.
     /// - `buffer`: in; not kept. NULL releases the output. It overlaps no buffer of another bound tensor. Where the size depends
-    ///
-    /// on
-    /// contents it is compared in the run, as for `mnn_session_bind_output()`, and `allocate` is not possible.
+    ///   on contents it is compared in the run, as for `mnn_session_bind_output()`, and `allocate` is not possible.
     ///
     /// Returns what `mnn_session_bind_input_buffer()` returns; `MNN_ERROR_BAD_HANDLE` when the tensor is not an output of this
     /// session; `MNN_ERROR_BAD_STATE` also with `allocate` for a size that depends on contents.
@@ -1378,29 +1378,27 @@ extern "C" {
         tensor: *mut mnn_tensor_t,
         buffer: *const mnn_device_buffer_t,
     ) -> mnn_status;
-    /// Where the device has a tensor: the buffer that it is bound to or, of an output that is not bound, that of the session
-    /// in which its contents are after a run, row-major like those of a bound one (see Buffers of a device). So the host's
-    /// commands read an output without a copy, and so do other sessions of the same VkDevice that are bound to it. Nothing
-    /// but the session writes to a buffer of an output.
+    /// Gives the buffer of the device that contains a tensor: the buffer that it is bound to or, for an output that is not
+    /// bound, the session's buffer that has its contents after a run, row-major like those of a bound one (see Buffers of a
+    /// device). So the host's commands read an output without a copy, and so do other sessions of the same VkDevice that are
+    /// bound to it. Only the session writes to a buffer of an output.
     ///
     /// A buffer of the session is valid until the next resize, trim, binding of the tensor or the end of the session, and
-    /// its
-    /// contents until the next run; it can be a storage buffer and source and destination of transfers.
+    /// its contents until the next run; it can be a storage buffer and source and destination of transfers.
     ///
     /// - `tensor`: an input or an output of a Vulkan session.
     /// - `buffer`: in and out; the caller sets `buffer->struct_size` and `buffer->kind`, and no field behind that size is written.
     ///   `MNN_BUFFER_OPAQUE_FD` gives a new file descriptor, which the caller closes, with the numbers that importing the
-    ///   memory needs, if the session made the buffer for that kind (`allocate`). Another device may read it when the run is
-    ///   over.
+    ///   memory needs, if the session made the buffer for that kind (`allocate`). Another device may read it when the run
+    ///   has ended.
     ///
     /// Returns `MNN_OK`;
     ///
     /// - `MNN_ERROR_NOT_SUPPORTED`: as for `mnn_session_bind_input_buffer()`;
     /// - `MNN_ERROR_INVALID_VALUE`: an unknown kind;
     /// - `MNN_ERROR_BAD_STATE`: the tensor lies in the host's memory, because it is an input that is bound to no
-    ///   buffer,
-    ///   or an output that the CPU makes; a descriptor is asked for of other memory; a resize
-    ///   is needed, or left the binding outdated;
+    ///   buffer, or an output that the CPU produces; a descriptor is requested for memory that
+    ///   was not made for that kind; a resize is needed, or left the binding outdated;
     /// - `MNN_ERROR_OUT_OF_MEMORY`, `MNN_ERROR_DRIVER`, `MNN_ERROR_DEVICE_LOST`: also of the GPU;
     /// - `MNN_ERROR_VERSION_MISMATCH`: `struct_size` is smaller than that of the first version.
     ///
@@ -1420,8 +1418,8 @@ extern "C" {
     ///
     /// - `runtime`: gets the backend.
     /// - `backend`: copied, its name too.
-    /// - `forward_type`: out; what the configuration of a session of this runtime has as `forward_type`, or as `backup_type`. From
-    ///   `MNN_FORWARD_USER` on; no other backend of the process has it.
+    /// - `forward_type`: out; the value for `forward_type` or `backup_type` in the configuration of a session of this runtime. It is
+    ///   `MNN_FORWARD_USER` or above; no other backend of the process has it.
     ///
     /// Returns `MNN_OK`;
     ///
@@ -1436,18 +1434,15 @@ extern "C" {
         backend: *const mnn_backend_t,
         forward_type: *mut i32,
     ) -> mnn_status;
-    /// Measures the costs with which the library chooses between algorithms on this CPU: how fast memory is read, how long
-    /// the parts of a convolution take beside its products. The text is for the `cpu_costs` of `mnn_runtime_config_t`. Without
-    /// it the library takes costs that it knows of the same or a similar CPU, so that all processes choose alike.
+    /// Measures the costs by which the library chooses between algorithms on this CPU: how fast memory is read, how long
+    /// the parts of a convolution take besides its products. The text is for the `cpu_costs` of `mnn_runtime_config_t`. Without
+    /// it the library uses known costs of the same or a similar CPU, so that all processes choose alike.
     ///
     /// - `cpu_isa`: the instruction set to measure, as in `mnn_schedule_config_t`; NULL: the best. Texts of several instruction
-    ///
-    /// sets
-    /// may stand behind one another.
-    ///
+    ///   sets can be concatenated.
     /// - `cancel`: ends the measurement; may be NULL.
     /// - `buffer`: out, the text with its terminating zero; `capacity` bytes, owned by the caller.
-    /// - `needed`: out, bytes; with capacity 0 nothing is measured, and it is the most that a text has (see Buffers).
+    /// - `needed`: out, bytes; with capacity 0 nothing is measured, and it is an upper limit for a text (see Buffers).
     ///
     /// Returns `MNN_OK`; `MNN_ERROR_NOT_FOUND` when there is no such instruction set here; `MNN_ERROR_CANCELLED`;
     /// `MNN_ERROR_BUFFER_TOO_SMALL`.

@@ -10,9 +10,9 @@ pub const MNN_IMAGE_MAX_EXTENT: i32 = 65535;
 /// The largest width and height of a picture, and the most pixels that a file may have.
 pub const MNN_IMAGE_MAX_PIXELS: i32 = 67108864;
 /// The order of the bytes of a pixel. The numbers are those of the official runtime. A YUV picture is a plane
-/// of brightness, a byte for each pixel, and behind it a quarter as many pairs of colour: V and U after one
-/// another (NV21), U and V after one another (NV12), or a plane of U and then one of V (I420). Odd sizes are
-/// rounded up for the planes of colour.
+/// of brightness, a byte for each pixel, followed by a quarter as many pairs of colour: V and U in turn (NV21),
+/// U and V in turn (NV12), or a plane of U and then one of V (I420). Odd sizes are rounded up for the planes of
+/// colour.
 pub const MNN_IMAGE_RGBA: i32 = 0;
 /// The order of the bytes of a pixel.
 pub const MNN_IMAGE_RGB: i32 = 1;
@@ -28,21 +28,21 @@ pub const MNN_IMAGE_NV21: i32 = 11;
 pub const MNN_IMAGE_NV12: i32 = 12;
 /// The order of the bytes of a pixel.
 pub const MNN_IMAGE_I420: i32 = 13;
-/// How a value between pixels is made. The numbers are those of the official runtime, which takes the nearest
-/// pixel for `MNN_IMAGE_BICUBIC`; here it is Catmull and Rom's filter over 4 x 4 pixels. YUV pictures are always
-/// sampled by the nearest pixel, as there.
+/// How a value between pixels is computed. The numbers are those of the official runtime, which takes the
+/// nearest pixel for `MNN_IMAGE_BICUBIC`; here it is Catmull and Rom's filter over 4 x 4 pixels. YUV pictures are
+/// always sampled by the nearest pixel, as in the official runtime.
 pub const MNN_IMAGE_NEAREST: i32 = 0;
-/// How a value between pixels is made.
+/// How a value between pixels is computed.
 pub const MNN_IMAGE_BILINEAR: i32 = 1;
-/// How a value between pixels is made.
+/// How a value between pixels is computed.
 pub const MNN_IMAGE_BICUBIC: i32 = 2;
-/// What lies outside of a picture: the nearest pixel, the value `padding`, or the picture again. The numbers
+/// The values outside of a picture: the nearest pixel, the value `padding`, or the picture again. The numbers
 /// are those of the official runtime, which takes the nearest pixel for `MNN_IMAGE_REPEAT`, too. YUV pictures
 /// are not repeated (`MNN_ERROR_NOT_SUPPORTED`).
 pub const MNN_IMAGE_CLAMP: i32 = 0;
-/// What lies outside of a picture: the nearest pixel, the value `padding`, or the picture again.
+/// The values outside of a picture: the nearest pixel, the value `padding`, or the picture again.
 pub const MNN_IMAGE_ZERO: i32 = 1;
-/// What lies outside of a picture: the nearest pixel, the value `padding`, or the picture again.
+/// The values outside of a picture: the nearest pixel, the value `padding`, or the picture again.
 pub const MNN_IMAGE_REPEAT: i32 = 2;
 
 /// A picture in memory of the caller. Functions that take it as a source do not write its pixels.
@@ -59,12 +59,12 @@ pub struct mnn_image_t {
     pub height: i32,
     /// 0.
     pub reserved: i32,
-    /// Bytes from one row to the next; 0: rows follow each other at once. Rows of the colour of NV21 and NV12
-    /// have as many, rounded up to an even number, those of I420 half of that.
+    /// Bytes from one row to the next; 0: rows follow each other without gaps. Rows of the colour planes of
+    /// NV21 and NV12 have as many bytes, rounded up to an even number; those of I420 have half of that.
     pub stride: usize,
     /// The first row, which is the upper one.
     pub pixels: *mut c_void,
-    /// Of the memory at `pixels`: at least `mnn_image_byte_size()`.
+    /// Size of the memory at `pixels`: at least `mnn_image_byte_size()`.
     pub bytes: usize,
 }
 
@@ -78,16 +78,16 @@ pub struct mnn_image_options_t {
     pub filter: i32,
     /// `MNN_IMAGE_CLAMP`, ...
     pub wrap: i32,
-    /// Of `MNN_IMAGE_ZERO`: 0 to 255.
+    /// For `MNN_IMAGE_ZERO`: 0 to 255.
     pub padding: i32,
-    /// 0: `matrix` is not read, the result has the place of the picture.
+    /// 0: `matrix` is not read, places of the result are places of the picture.
     pub has_matrix: i32,
-    /// From the place (x, y) of a pixel of the result to one in the picture: matrix\[0\] x + matrix\[1\] y +
+    /// Maps the place (x, y) of a pixel of the result to one in the picture: matrix\[0\] x + matrix\[1\] y +
     /// matrix\[2\], matrix\[3\] x + matrix\[4\] y + matrix\[5\] Pixels have whole numbers as places: {w / W,
     /// 0, (w / W - 1) / 2, 0, h / H, (h / H - 1) / 2} resizes from w x h to W x H with equal centres.
     pub matrix: [f32; 6],
-    /// A value of the result is (value - mean) \* scale, in float; channels are those of the result. For
-    /// results of bytes neither counts.
+    /// A value of the result is (value - mean) \* scale, in float; channels are those of the result. Neither
+    /// is used for results of bytes.
     pub mean: [f32; 4],
     /// See mean.
     pub scale: [f32; 4],
@@ -115,17 +115,17 @@ pub struct mnn_image_values_t {
     pub layout: i32,
     /// 0.
     pub reserved: i32,
-    /// Where the values go.
+    /// Memory for the values.
     pub data: *mut c_void,
-    /// Of the memory at `data`: at least width \* height \* channels \* (4 or 1).
+    /// Size of the memory at `data`: at least width \* height \* channels \* (4 or 1).
     pub bytes: usize,
 }
 
 extern "C" {
     /// Prepares a picture: `MNN_IMAGE_RGBA` without pixels. `size` is `sizeof(mnn_image_t)`. Since 0.2.
     pub fn mnn_image_init(image: *mut mnn_image_t, size: usize) -> mnn_status;
-    /// The bytes that the pixels of a picture take, by its format, extents and stride; `pixels` and `bytes` are
-    /// not read.
+    /// The number of bytes that the pixels of a picture take, from its format, extents and stride; `pixels` and
+    /// `bytes` are not read.
     ///
     /// Errors: `MNN_ERROR_INVALID_VALUE` (no such format), `MNN_ERROR_BAD_RANGE` (extents, or a stride below a row or
     /// above 2^30). Since 0.2.
@@ -133,8 +133,8 @@ extern "C" {
     /// The sentence of the last error on this thread, "" before the first one; valid until the next call of this
     /// library on this thread. Never NULL. Since 0.2.
     pub fn mnn_image_last_error() -> *const c_char;
-    /// Reads from the `file_bytes` bytes of a file what picture it holds: format (`MNN_IMAGE_GRAY`, RGB or RGBA),
-    /// extents, and `bytes`, which its pixels take. `stride` becomes 0, `pixels` stays as it is. The content
+    /// Describes the picture in the `file_bytes` bytes of a file: format (`MNN_IMAGE_GRAY`, RGB or RGBA), extents,
+    /// and `bytes`, which its pixels take. `stride` becomes 0, `pixels` does not change. The content of the file
     /// chooses the reader.
     ///
     /// Errors: `MNN_ERROR_BAD_FORMAT` (no picture of a known kind, or a damaged one), `MNN_ERROR_TRUNCATED` (the file
@@ -191,13 +191,13 @@ extern "C" {
     /// overlap.
     ///
     /// Results are those of the official runtime's ImageProcess: samples are rounded to bytes before colours are
-    /// converted (with `MNN_IMAGE_BILINEAR` those of four channels are cut off, others rounded to nearest), gray is
-    /// (19 R + 38 G + 7 B) / 64 cut off, and places are summed up along a row in float. Where it has no rule, the
-    /// result is the most exact one: for RGB to BGRA and BGR to RGBA, which it leaves empty, for I420 under a
-    /// matrix, whose colours it takes from elsewhere, and for the two values named above. With `MNN_IMAGE_BILINEAR`
-    /// a byte may differ by one where the sum lies on the border of two steps, about one byte of ten thousand;
-    /// with `MNN_IMAGE_ZERO` a pixel whose place is, to all digits of a float, the edge of the picture or halfway
-    /// between two pixels may get the other value.
+    /// converted (with `MNN_IMAGE_BILINEAR` those of four channels are truncated, others rounded to nearest), gray is
+    /// (19 R + 38 G + 7 B) / 64 truncated, and places are summed along a row in float. Where it has no rule, the
+    /// result is the most exact one: for RGB to BGRA and BGR to RGBA, which it leaves empty, for I420 with a
+    /// matrix, whose colours it takes from other places, and for the two values named above. With
+    /// `MNN_IMAGE_BILINEAR` a byte may differ by one where the sum lies on the border of two steps, about one byte of
+    /// ten thousand; with `MNN_IMAGE_ZERO` a pixel whose place is, to all digits of a float, the edge of the picture
+    /// or halfway between two pixels may get the other value.
     ///
     /// Errors: those of `mnn_image_byte_size()`; `MNN_ERROR_INVALID_VALUE` (filter, wrap, type or layout; a matrix,
     /// mean or scale that is not finite), `MNN_ERROR_BAD_RANGE` (padding or extents), `MNN_ERROR_NOT_SUPPORTED`

@@ -7,9 +7,9 @@ use std::marker::{PhantomData, PhantomPinned};
 use std::os::raw::{c_char, c_void};
 
 /// How the weights of a net are stored. All of them are floats when the net runs, unless a session is made with
-/// `MNN_MEMORY_LOW`, which keeps codes. Halves take half of the file. Codes have a scale and a smallest value for each row
-/// of a convolution or of a matrix product, or for each block of a row: such products become convolutions of 1x1, which
-/// hold codes in the format.
+/// `MNN_MEMORY_LOW`, which keeps codes. Halves take half of the space in the file. Codes have a scale and a smallest value
+/// for each row of a convolution or of a matrix product, or for each block of a row. Such products become convolutions
+/// of 1x1, because the format has codes for convolutions.
 pub const MNN_ONNX_WEIGHTS_FLOAT32: i32 = 0;
 /// How the weights of a net are stored.
 pub const MNN_ONNX_WEIGHTS_FLOAT16: i32 = 1;
@@ -18,7 +18,7 @@ pub const MNN_ONNX_WEIGHTS_INT8: i32 = 2;
 /// How the weights of a net are stored.
 pub const MNN_ONNX_WEIGHTS_INT4: i32 = 3;
 
-/// What a model became.
+/// The result of a conversion.
 ///
 /// A pointer to it is an opaque value, never an address.
 #[repr(C)]
@@ -34,7 +34,7 @@ pub struct mnn_onnx_result_t {
 pub struct mnn_onnx_shape_t {
     /// Its name.
     pub input: *const c_char,
-    /// -1: as the model says, which may be free.
+    /// -1: the extent in the model, which may be free.
     pub dims: *const i32,
     /// Entries at dims.
     pub rank: usize,
@@ -53,7 +53,7 @@ pub struct mnn_onnx_extent_t {
 /// Called on the thread of the conversion, after each node. `done` of `total` nodes are read; the total grows where
 /// nodes are read once more, with other numbers for free extents. It must not throw, nor call functions of this library.
 ///
-/// Returns 0 to go on; another number ends the conversion with `MNN_ERROR_CALLBACK_STOP`.
+/// Returns 0 to continue; another number ends the conversion with `MNN_ERROR_CALLBACK_STOP`.
 pub type mnn_onnx_progress = Option<
     unsafe extern "C" fn(user_data: *mut c_void, done: u64, total: u64) -> i32,
 >;
@@ -66,10 +66,10 @@ pub struct mnn_onnx_options_t {
     pub struct_size: usize,
     /// `MNN_ONNX_WEIGHTS_*`.
     pub weights: i32,
-    /// Of int8 and int4: how many weights of a row share a scale, a multiple of 16; 0: the row. Rows that it
-    /// does not divide have one scale.
+    /// For int8 and int4: how many weights of a row share a scale, a multiple of 16; 0: the whole row. Rows
+    /// whose length is no multiple of it have one scale.
     pub weight_block: i32,
-    /// Extents to fix. What is not fixed stays free where the model leaves it free.
+    /// Extents to fix. Other extents stay free where the model leaves them free.
     pub shapes: *const mnn_onnx_shape_t,
     /// Entries at shapes.
     pub shape_count: usize,
@@ -82,12 +82,12 @@ pub struct mnn_onnx_options_t {
     pub outputs: *const *const c_char,
     /// Names at outputs.
     pub output_count: usize,
-    /// A folder for external data of a model in memory; NULL: such a model is refused. A model in a file has
-    /// its own.
+    /// A folder for external data of a model in memory; NULL: a model with such data is refused. A model in a
+    /// file uses the folder of the file.
     pub data_folder: *const c_char,
     /// 1: a link in the folder may lead to external data that lies elsewhere.
     pub follow_links: i32,
-    /// 1: large arrays lie in a file of their own; 0: where the net has more than 1,900 MiB.
+    /// 1: large arrays are written to a separate file; 0: only if the net has more than 1,900 MiB.
     pub weights_beside: i32,
     /// The most bytes that constants may take while they are read and computed; 0: 1 GiB, and 8 times the
     /// bytes of the model and of its external data.
@@ -96,27 +96,27 @@ pub struct mnn_onnx_options_t {
     pub cancel: *mut mnn_cancel_t,
     /// May be NULL.
     pub progress: mnn_onnx_progress,
-    /// Handed to progress.
+    /// Passed to progress.
     pub progress_user_data: *mut c_void,
 }
 
-/// What became of a model.
+/// The report on a conversion.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mnn_onnx_report_t {
     /// `sizeof(mnn_onnx_report_t)`, written by the caller.
     pub struct_size: usize,
-    /// Of the model; those of functions as often as they are called.
+    /// Nodes of the model; those of functions count as often as they are called.
     pub nodes: i64,
-    /// Calls of functions, which became their nodes.
+    /// Calls of functions, each of which was replaced by its nodes.
     pub functions: i64,
-    /// Of the net.
+    /// Operators of the net.
     pub operators: i64,
-    /// Operators whose results are constants: the net has these.
+    /// Operators whose results are constants: the net has these constants.
     pub folded: i64,
     /// Nodes that have no form: the net has no bytes where there are any.
     pub problems: usize,
-    /// What differs, or may.
+    /// Texts about differences from the model, certain or possible ones.
     pub notes: usize,
 }
 
@@ -132,9 +132,9 @@ pub struct mnn_onnx_problem_t {
     pub domain: *const c_char,
     /// E.g. "Conv".
     pub op_type: *const c_char,
-    /// A sentence without its end.
+    /// A sentence without its full stop.
     pub reason: *const c_char,
-    /// Of the domain, as the model imports it; 0: not at all.
+    /// Opset of the domain that the model imports; 0: it imports none.
     pub opset: i64,
     /// `MNN_ERROR_NOT_SUPPORTED`: there is no form; others: the node is wrong.
     pub status: i32,
@@ -152,8 +152,8 @@ extern "C" {
     /// no form are in the report of the result (`mnn_onnx_result_problem()`), all of them at once, and such a result has no
     /// bytes.
     ///
-    /// - `path`: in UTF-8. Weights in other files (external data) are read from the folder of the model. Paths that leave it
-    ///   are refused, by .., as absolute ones, and through links (which `follow_links` allows).
+    /// - `path`: in UTF-8. Weights in other files (external data) are read from the folder of the model. Paths that lead out of
+    ///   it by "..", absolute paths, and links out of it (unless `follow_links` allows them) are refused.
     /// - `options`: may be NULL (zeros); not kept.
     /// - `out`: the result; the caller destroys it.
     ///
@@ -161,21 +161,19 @@ extern "C" {
     ///
     /// - `MNN_ERROR_FILE_NOT_EXIST`, `MNN_ERROR_FILE_OPEN_FAILED`, `MNN_ERROR_FILE_READ_FAILED`: also of external data;
     /// - `MNN_ERROR_BAD_FORMAT`: the bytes are no ONNX model, a node or a tensor is not as ONNX defines it, or
-    ///   external
-    ///   data lies outside of the folder;
+    ///   external data lies outside of the folder;
     /// - `MNN_ERROR_TRUNCATED`: the model or its external data ends too early;
-    /// - `MNN_ERROR_CYCLE`: a function calls itself, or a node reads what no node in front of it makes;
+    /// - `MNN_ERROR_CYCLE`: a function calls itself, or a node reads a value that no earlier node produces;
     /// - `MNN_ERROR_OVERFLOW`: a product of extents does not fit 64 bits, or an extent 32 bits;
     /// - `MNN_ERROR_BAD_RANGE`: a negative extent;
     /// - `MNN_ERROR_NOT_SUPPORTED`: inputs or constants that the format cannot hold (text, sequences, sparse tensors, an
     ///   input without rank); external data without a folder;
-    /// - `MNN_ERROR_LIMIT_EXCEEDED`: more than 262,144 nodes; bodies deeper in one another than 32; constants of more
-    ///   bytes
-    ///   than `max_memory_bytes`; a net of more than 2,000 MiB without its large arrays;
+    /// - `MNN_ERROR_LIMIT_EXCEEDED`: more than 262,144 nodes; bodies that are nested deeper than 32; constants of more
+    ///   bytes than `max_memory_bytes`; a net of more than 2,000 MiB without its large arrays;
     /// - `MNN_ERROR_CANCELLED`: cancel was triggered;
     /// - `MNN_ERROR_CALLBACK_STOP`: progress asked to stop;
-    ///   `MNN_ERROR_BAD_PARAMETER` and other codes of `mnn_interpreter_create_from_memory()`, which does not load the net:
-    ///   numbers in attributes that are out of its range;
+    ///   `MNN_ERROR_BAD_PARAMETER` and other codes of `mnn_interpreter_create_from_memory()`, when it does not load the net:
+    ///   numbers in attributes are out of its range;
     /// - `MNN_ERROR_INVALID_VALUE`: an option has a value that is not allowed, or does not fit the model's input;
     /// - `MNN_ERROR_NOT_FOUND`: an option names an input, an extent or an output that the model does not have.
     ///
@@ -233,8 +231,9 @@ extern "C" {
         data: *mut *const c_void,
         size: *mut usize,
     ) -> mnn_status;
-    /// Writes the .mnn model to a file: beside it at first, then in its place. Large arrays that lie beside the model are
-    /// written to the path with ".weight" behind it, where `mnn_interpreter_create_from_file()` finds them.
+    /// Writes the .mnn model to a file: first to a temporary file beside it, which then replaces it. Large arrays that lie
+    /// beside the model are written to the path with ".weight" appended, where `mnn_interpreter_create_from_file()` finds
+    /// them.
     ///
     /// Returns `MNN_OK`; `MNN_ERROR_NOT_SUPPORTED` as `mnn_onnx_result_data()`; `MNN_ERROR_FILE_WRITE_FAILED`. Since 0.2.
     pub fn mnn_onnx_result_save(result: *const mnn_onnx_result_t, path: *const c_char) -> mnn_status;

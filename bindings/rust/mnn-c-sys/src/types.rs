@@ -49,7 +49,7 @@ pub struct mnn_cancel_t {
     _marker: PhantomData<(*mut u8, PhantomPinned)>,
 }
 
-/// What sessions share: threads, memory, a device.
+/// Threads, memory and a device that sessions share.
 ///
 /// A pointer to it is an opaque value, never an address.
 #[repr(C)]
@@ -99,15 +99,15 @@ pub struct mnn_device_properties_t {
 pub struct mnn_cpu_properties_t {
     /// `sizeof(mnn_cpu_properties_t)`, written by the caller.
     pub struct_size: usize,
-    /// What `cpu_isa` of a configuration takes here, best first, separated by spaces; zero-terminated like
-    /// the next.
+    /// Values for `cpu_isa` of a configuration on this machine, best first, separated by spaces;
+    /// zero-terminated like the next.
     pub isas: [c_char; 64],
     /// The features that the library looks for, e.g. "sse4 avx2 avx512 `avx512_vnni`".
     pub features: [c_char; 128],
-    /// That the system runs; 0 when it does not say.
+    /// Cores on which the system runs; 0: not known.
     pub logical_cores: i32,
     /// 1: it adds up products of int8 in one instruction (VNNI, dot product); 0: it does not; -1: not known.
-    /// The next two alike.
+    /// The next two have the same values.
     pub int8_products: i32,
     /// It adds up products of bf16: `MNN_PRECISION_LOW` uses them.
     pub bf16_products: i32,
@@ -117,13 +117,13 @@ pub struct mnn_cpu_properties_t {
     pub l1_data_bytes: i64,
     /// Second level cache of a core, bytes; 0: not known.
     pub l2_bytes: i64,
-    /// The core whose costs choose between algorithms here, unless a runtime has `cpu_costs`: this one, or
+    /// The core by whose costs algorithms are chosen here, unless a runtime has `cpu_costs`: this core, or
     /// the one that resembles it most.
     pub cost_record: [c_char; 32],
 }
 
 /// Receives one message about a model or a session of it. Calls that the callback makes send no messages. It runs on the
-/// thread of the call that the message is about, for a submitted run on a thread of the library, too.
+/// thread of the call that the message is about; for a submitted run this may be a thread of the library.
 ///
 /// - `user_data`: the `log_user_data` of the options. level: `MNN_LOG_ERROR` to `MNN_LOG_DEBUG`. message: one line,
 ///   valid during the call.
@@ -145,8 +145,8 @@ pub type mnn_finalizer = Option<
 /// Returns `MNN_OK`, or `MNN_ERROR_*`, which the call that needs the weights then returns, with a sentence that names the
 /// range. A number that is no status gives `MNN_ERROR_INVALID_VALUE`.
 /// It runs on the thread of the call that loads the model or creates, resizes or runs a session, with the default
-/// floating-point mode; calls of several threads may come at the same time. A range may be read several times. What it
-/// gives is checked each time like the contents of a file. It must not use the interpreter or sessions of it.
+/// floating-point mode; several threads may call it at the same time. A range may be read several times. The library
+/// checks the bytes each time, like the contents of a file. It must not use the interpreter or sessions of it.
 pub type mnn_weight_reader = Option<
     unsafe extern "C" fn(
         user_data: *mut c_void,
@@ -156,10 +156,10 @@ pub type mnn_weight_reader = Option<
     ) -> mnn_status,
 >;
 
-/// How a model is loaded. The finalizers of bytes and external weights are called once in any case but
-/// `MNN_ERROR_VERSION_MISMATCH` of the call that is given them: when the interpreter and all its sessions are destroyed,
-/// on the thread that destroys the last of them; earlier with `mnn_interpreter_release_model()`; or before the call
-/// returns, when it fails or does not keep what it was given (it copies bytes that are not aligned).
+/// How a model is loaded. The finalizers of bytes and external weights are called once: when the interpreter and all its
+/// sessions are destroyed, on the thread that destroys the last of them; earlier with `mnn_interpreter_release_model()`;
+/// or before the creating call returns, if it fails or does not keep the bytes or the reader (it copies bytes that are
+/// not aligned). Only when that call returns `MNN_ERROR_VERSION_MISMATCH` are they not called.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mnn_interpreter_options_t {
@@ -174,34 +174,34 @@ pub struct mnn_interpreter_options_t {
     pub external_weight_path: *const c_char,
     /// NULL: no messages. It may be called while the interpreter or a session of it lives.
     pub log_callback: mnn_log_callback,
-    /// Handed to `log_callback`.
+    /// Passed to `log_callback`.
     pub log_user_data: *mut c_void,
     /// Called once with `log_user_data` after the last message, but not when the creation fails; may be NULL.
     pub log_finalizer: mnn_finalizer,
     /// Ends the load; may be NULL.
     pub cancel: *mut mnn_cancel_t,
-    /// Called with `bytes_user_data` when the library needs the bytes of `MNN_LOAD_BORROW` no more, see
-    /// above; only with them; may be NULL.
+    /// Called with `bytes_user_data` when the library does not need the bytes of `MNN_LOAD_BORROW` any more,
+    /// see above; only for such bytes; may be NULL.
     pub bytes_finalizer: mnn_finalizer,
-    /// Handed to `bytes_finalizer`.
+    /// Passed to `bytes_finalizer`.
     pub bytes_user_data: *mut c_void,
     /// Memory, which need not be aligned (unaligned bytes are copied even for `MNN_LOAD_BORROW`); NULL: none.
     pub external_weight_data: *const c_void,
     /// Reads ranges when they are needed; NULL: none.
     pub external_weight_reader: mnn_weight_reader,
-    /// Bytes at `external_weight_data`, or that the reader has; above 0.
+    /// The number of bytes at `external_weight_data`, or that the reader can read; above 0.
     pub external_weight_size: u64,
-    /// Of `external_weight_data`: `MNN_LOAD_DEFAULT` and `MNN_LOAD_COPY` copy, `MNN_LOAD_BORROW` as for a
-    /// model's bytes. With a reader `MNN_LOAD_DEFAULT`.
+    /// How `external_weight_data` is held: `MNN_LOAD_DEFAULT` and `MNN_LOAD_COPY` copy it, `MNN_LOAD_BORROW`
+    /// works as for a model's bytes. With a reader it is `MNN_LOAD_DEFAULT`.
     pub external_weight_mode: i32,
-    /// Handed to the reader and to the finalizer.
+    /// Passed to the reader and to the finalizer.
     pub external_weight_user_data: *mut c_void,
-    /// Called when the library needs the reader or the borrowed weights no more, see above; only with them;
-    /// may be NULL.
+    /// Called when the library does not need the reader or the borrowed weights any more, see above; only
+    /// with one of these; may be NULL.
     pub external_weight_finalizer: mnn_finalizer,
 }
 
-/// What a model says about itself.
+/// The properties of a model.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mnn_model_properties_t {
@@ -211,7 +211,7 @@ pub struct mnn_model_properties_t {
     pub source: i32,
     /// `MNN_USAGE_*`; likewise.
     pub usage: i32,
-    /// Of the model without its file of external weights.
+    /// Size of the model without its file of external weights.
     pub byte_size: u64,
     /// Pairs that `mnn_interpreter_metadata()` gives.
     pub metadata_count: u64,
@@ -221,7 +221,7 @@ pub struct mnn_model_properties_t {
     pub weightless: i32,
 }
 
-/// What a model says of an input or an output before a session exists.
+/// The model's description of an input or an output, known before a session exists.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mnn_declaration_t {
@@ -251,9 +251,9 @@ pub struct mnn_host_tensor_t {
     pub struct_size: usize,
     /// "" when it has none.
     pub name: *const c_char,
-    /// Aligned to its elements; NULL when they are not known, and for no elements.
+    /// Aligned to its elements; NULL when they are not known, or when there are none.
     pub data: *mut c_void,
-    /// Of data; 0 where the shape is not known.
+    /// Size of data; 0 where the shape is not known.
     pub bytes: usize,
     /// `MNN_TYPE_*`.
     pub r#type: i32,
@@ -265,8 +265,7 @@ pub struct mnn_host_tensor_t {
     pub dims: [i32; MNN_MAX_RANK as usize],
 }
 
-/// A named value in the file. The format keeps no mark of which fields are in use: those that are not are 0, NULL or
-/// empty.
+/// A named value in the file. The format does not mark which fields are in use: unused ones are 0, NULL or empty.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mnn_attribute_t {
@@ -274,7 +273,7 @@ pub struct mnn_attribute_t {
     pub struct_size: usize,
     /// Its name.
     pub key: *const c_char,
-    /// Of the value, if the converter wrote it: `MNN_TYPE_*` or another DataType of the format.
+    /// The value's type, if the converter wrote it: `MNN_TYPE_*` or another DataType number.
     pub r#type: i32,
     /// "i" of the format.
     pub int_value: i32,
@@ -310,12 +309,12 @@ pub struct mnn_attribute_t {
     pub attribute_count: usize,
 }
 
-/// A node that an own operator or an own backend runs. `parameters` is its parameter table where accessors of
-/// FlatBuffers want it; large arrays of weights need not be in memory. The attributes of a node that is no Plugin or
-/// Extra are the fields of that table under the names of the format: numbers, enumerations and booleans as `int_value`,
-/// `float_value` or `bool_value`, the format's default where the file has none; texts, lists and Blobs where the file has
-/// them; other tables as `function`, their name, with their fields in `attributes`. Arrays of weights, lists of tables
-/// and unions are left out.
+/// A node that an own operator or an own backend runs. `parameters` points to its parameter table, as accessors of
+/// FlatBuffers expect it; large arrays of weights need not be in memory. The attributes of a node that is no Plugin or
+/// Extra are the fields of that table under the names of the format. Numbers, enumerations and booleans are `int_value`,
+/// `float_value` or `bool_value`, with the format's default where the file has none. Texts, lists and Blobs are present
+/// where the file has them. Other tables are a `function`, which is their name, with their fields in `attributes`.
+/// Arrays of weights, lists of tables and unions are left out.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mnn_node_t {
@@ -323,17 +322,17 @@ pub struct mnn_node_t {
     pub struct_size: usize,
     /// Never "": the node's own name, else that of its first output.
     pub name: *const c_char,
-    /// Under which an own operator is registered; for an own backend the `schema_type`.
+    /// The name that an own operator is registered under; for an own backend the `schema_type`.
     pub type_name: *const c_char,
-    /// What the format calls it: "Plugin", "Extra", ...
+    /// Its name in the format: "Plugin", "Extra", ...
     pub schema_type: *const c_char,
-    /// Of an Extra: where the operator comes from, e.g. "ONNX"; else "".
+    /// For an Extra: where the operator comes from, e.g. "ONNX"; else "".
     pub engine: *const c_char,
-    /// Of an Extra: bytes without a meaning to this library; else NULL.
+    /// For an Extra: bytes without a meaning to this library; else NULL.
     pub info: *const c_void,
     /// Bytes at info.
     pub info_size: usize,
-    /// Of a Plugin or Extra in the order of the file.
+    /// For a Plugin or Extra in the order of the file.
     pub attributes: *const *const mnn_attribute_t,
     /// Entries at attributes.
     pub attribute_count: usize,
@@ -363,15 +362,15 @@ pub struct mnn_operator_call_t {
     pub outputs: *const *mut mnn_host_tensor_t,
     /// Entries at outputs.
     pub output_count: usize,
-    /// What `prepare` stored here; NULL before.
+    /// The state that `prepare` stored here; NULL before.
     pub state: *mut c_void,
     /// A failing callback may write a sentence here, in UTF-8, zero-terminated.
     pub message: *mut c_char,
     /// Bytes that fit there.
     pub message_size: usize,
-    /// In `prepare` of an own backend: what a convolution or inner product has beside its inputs, as floats;
-    /// else NULL. First the weights: \[outputs, inputs of a group, window\], of a deconvolution \[inputs,
-    /// outputs of a group, window\]; then the bias, \[outputs\].
+    /// In `prepare` of an own backend: the weights that a convolution or inner product has besides its
+    /// inputs, as floats; else NULL. First the weights: \[outputs, inputs of a group, window\], for a
+    /// deconvolution \[inputs, outputs of a group, window\]; then the bias, \[outputs\].
     pub weights: *const *const mnn_host_tensor_t,
     /// Entries at weights.
     pub weight_count: usize,
@@ -380,17 +379,17 @@ pub struct mnn_operator_call_t {
 /// A callback of an operator or a backend.
 ///
 /// - `user_data`: that of the operator or backend.
-/// - `call`: what it is called for, during the call only.
+/// - `call`: describes the node and its tensors; valid during the call.
 ///
 /// Returns `MNN_OK` or `MNN_ERROR_*`.
 pub type mnn_operator_callback = Option<
     unsafe extern "C" fn(user_data: *mut c_void, call: *mut mnn_operator_call_t) -> mnn_status,
 >;
 
-/// Takes a state back.
+/// Releases a state.
 ///
 /// - `user_data`: that of the operator or backend.
-/// - `state`: what `prepare` stored.
+/// - `state`: the one that `prepare` stored.
 pub type mnn_operator_release = Option<
     unsafe extern "C" fn(user_data: *mut c_void, state: *mut c_void),
 >;
@@ -398,11 +397,11 @@ pub type mnn_operator_release = Option<
 /// An operator.
 ///
 /// - `name`: the type string of Plugin and Extra nodes, or the format's name of an operator that this library does not run.
-/// - `content_inputs`: bit i says that `shape` reads the elements of input i, of the first 32 inputs. Where these are not
-///   constant, the nodes behind are planned during a run, and again only when the elements differ.
+/// - `content_inputs`: bit i is set when `shape` reads the elements of input i, for the first 32 inputs. Where these are not
+///   constant, the nodes that follow are planned during a run, and again only when the elements differ.
 /// - `shape`: sets rank and dims of each output, and type and format where they are not those of input 0 (without inputs:
-///   float32, NCHW). Inputs have data where `content_inputs` names them. NULL: output i is of the shape and type of input
-///   i, a single output of those of input 0.
+///   float32, NCHW). Inputs have data where `content_inputs` names them. NULL: output i has the shape and type of input i,
+///   a single output has those of input 0.
 /// - `prepare`: called for each plan of a session, once its shapes are known. It may store a state in the call, which one
 ///   thread at a time uses. Inputs that are constants have data. When it fails, no state is kept. May be NULL.
 /// - `compute`: called in each run; writes all elements of each output, and should not allocate. Not called when no output
@@ -419,15 +418,15 @@ pub struct mnn_operator_t {
     pub name: *const c_char,
     /// Bit i: shape reads the elements of input i.
     pub content_inputs: u64,
-    /// Gives the outputs their types and shapes.
+    /// Sets the types and shapes of the outputs.
     pub shape: mnn_operator_callback,
     /// Makes a state for a plan; may be NULL.
     pub prepare: mnn_operator_callback,
     /// Fills the outputs.
     pub compute: mnn_operator_callback,
-    /// Takes a state back; may be NULL.
+    /// Releases a state; may be NULL.
     pub release: mnn_operator_release,
-    /// Handed to the callbacks.
+    /// Passed to the callbacks.
     pub user_data: *mut c_void,
     /// Is called when nothing uses the operator any more; may be NULL.
     pub finalizer: mnn_finalizer,
@@ -438,38 +437,38 @@ pub type mnn_task = Option<
     unsafe extern "C" fn(context: *mut c_void, index: i32),
 >;
 
-/// Runs work on threads of the host: calls task(context, i) once for each i from 0 to count - 1, on any threads, also
-/// on the one that called, and returns when all of these calls have returned. The calls may come in any order and at
+/// Runs work on threads of the host: calls task(context, i) once for each i from 0 to count - 1, on any threads,
+/// including the calling one, and returns when all of these calls have returned. The calls may come in any order and at
 /// the same time. Each sets the floating-point mode of its thread and restores it.
-/// What the host leaves out, because it skips an index or returns early, is computed on the thread that runs the
-/// session; a call too many does nothing. A call of task after the last session of the runtime was destroyed is
+/// Work that the host leaves out, because it skips an index or returns early, is computed on the thread that runs the
+/// session; a surplus call does nothing. A call of task after the last session of the runtime was destroyed is
 /// undefined, and so is a thread that ends inside of a task.
 ///
-/// - `user_data`: of the configuration.
+/// - `user_data`: that of the configuration.
 /// - `task`: the work.
-/// - `context`: handed to it.
+/// - `context`: passed to the task.
 /// - `count`: at most the threads of the session.
 pub type mnn_parallel_for = Option<
     unsafe extern "C" fn(user_data: *mut c_void, task: mnn_task, context: *mut c_void, count: i32),
 >;
 
-/// Gives memory for tensors between operators, for inputs, for prepared weights or for copies.
+/// Allocates memory for tensors between operators, for inputs, for prepared weights or for copies.
 ///
-/// - `user_data`: of the configuration.
+/// - `user_data`: that of the configuration.
 /// - `size`: bytes, above 0.
 /// - `alignment`: a power of two, at most 4096.
 ///
-/// Returns memory that is aligned so and need not be zero, or NULL when there is none: the call that needs it then
+/// Returns memory with this alignment, which need not be zero, or NULL when there is none: the call that needs it then
 /// returns `MNN_ERROR_OUT_OF_MEMORY`.
 pub type mnn_allocate = Option<
     unsafe extern "C" fn(user_data: *mut c_void, size: usize, alignment: usize) -> *mut c_void,
 >;
 
-/// Takes memory back.
+/// Releases memory.
 ///
-/// - `user_data`: of the configuration.
-/// - `memory`: what `mnn_allocate` gave, never NULL.
-/// - `size`, `alignment`: the numbers that it was given.
+/// - `user_data`: that of the configuration.
+/// - `memory`: a result of `mnn_allocate`, never NULL.
+/// - `size`, `alignment`: the numbers that it was allocated with.
 pub type mnn_release = Option<
     unsafe extern "C" fn(user_data: *mut c_void, memory: *mut c_void, size: usize, alignment: usize),
 >;
@@ -482,9 +481,9 @@ pub type mnn_queue_callback = Option<
 /// Vulkan objects of the host, on which sessions then run in place of the library's own. They come from the loader
 /// libvulkan.so.1, and instance and device were created for Vulkan 1.1 or later. The library destroys none of them;
 /// the host keeps them until the runtime and its last session are destroyed. The library makes objects of its own on
-/// the device, and uses the queue to submit work within calls that create, resize or run a session. What else the
-/// host does with the queue may not happen at the same time: either it does nothing meanwhile, or it gives `lock_queue`
-/// and `unlock_queue`, which are called around each use, on any thread.
+/// the device, and uses the queue to submit work within calls that create, resize or run a session. The host must not
+/// use the queue at the same time: either it does nothing with it meanwhile, or it supplies `lock_queue` and
+/// `unlock_queue`, which are called around each use, on any thread.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mnn_vulkan_objects_t {
@@ -498,7 +497,7 @@ pub struct mnn_vulkan_objects_t {
     pub device: *mut c_void,
     /// VkQueue, of device.
     pub queue: *mut c_void,
-    /// Of queue; it can compute.
+    /// Family of queue; it supports compute.
     pub queue_family: u32,
     /// 1: device was created with the feature storageBuffer16BitAccess, which `MNN_PRECISION_LOW` needs to
     /// store fp16; 0: it was not.
@@ -507,33 +506,33 @@ pub struct mnn_vulkan_objects_t {
     pub lock_queue: mnn_queue_callback,
     /// NULL when `lock_queue` is.
     pub unlock_queue: mnn_queue_callback,
-    /// Handed to both and to the finalizer.
+    /// Passed to both and to the finalizer.
     pub user_data: *mut c_void,
-    /// Called once when the library uses the objects no more, but not when the creation of the runtime fails;
-    /// may be NULL.
+    /// Called once when the library does not use the objects any more, but not when the creation of the
+    /// runtime fails; may be NULL.
     pub finalizer: mnn_finalizer,
 }
 
-/// How a runtime is made. Every `user_data` is handed to the callbacks beside it. Every finalizer, which may be NULL, is
-/// called once with its `user_data` when the runtime and the last session of it are destroyed, and not when the creation
+/// How a runtime is made. Every `user_data` is passed to the callbacks beside it. Every finalizer, which may be NULL, is
+/// called once with its `user_data` when the runtime and its last session are destroyed, but not when the creation
 /// fails.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mnn_runtime_config_t {
     /// `sizeof(mnn_runtime_config_t)`, written by the init function.
     pub struct_size: usize,
-    /// CPU threads, the caller's of a run included: 1 to `MNN_MAX_THREADS`; 0 means 1.
+    /// CPU threads, including the caller's of a run: 1 to `MNN_MAX_THREADS`; 0 means 1.
     pub threads: i32,
     /// `MNN_POWER_*`, of the workers; not with `parallel_for`.
     pub power: i32,
     /// The only cores that workers may use, `core_count` numbers as the system counts them, not kept; NULL:
-    /// any. Not with `parallel_for`. A runtime of one thread has no workers and does not look at the numbers.
+    /// any. Not with `parallel_for`. A runtime of one thread has no workers and ignores the numbers.
     pub cores: *const i32,
     /// Numbers at cores.
     pub core_count: usize,
     /// The host's threads in place of workers; NULL: workers.
     pub parallel_for: mnn_parallel_for,
-    /// Handed to `parallel_for`.
+    /// Passed to `parallel_for`.
     pub parallel_for_user_data: *mut c_void,
     /// Is called when nothing uses the threads any more; may be NULL.
     pub parallel_for_finalizer: mnn_finalizer,
@@ -541,11 +540,11 @@ pub struct mnn_runtime_config_t {
     /// bytes come from the library, and so does everything where these are NULL. Weights that a session of
     /// another runtime still shares delay the finalizer.
     pub allocate: mnn_allocate,
-    /// Takes back what allocate gave.
+    /// Releases results of allocate.
     pub release: mnn_release,
-    /// Handed to both.
+    /// Passed to both.
     pub allocator_user_data: *mut c_void,
-    /// Is called when all memory is back; may be NULL.
+    /// Called when all memory has been released; may be NULL.
     pub allocator_finalizer: mnn_finalizer,
     /// The GPU of sessions that name none, written as in `mnn_schedule_config_t`, not kept; NULL: the best.
     pub device: *const c_char,
@@ -554,15 +553,15 @@ pub struct mnn_runtime_config_t {
     pub vulkan: *const mnn_vulkan_objects_t,
     /// Receives messages about the runtime and about where its sessions run; NULL: no messages.
     pub log_callback: mnn_log_callback,
-    /// Handed to `log_callback`.
+    /// Passed to `log_callback`.
     pub log_user_data: *mut c_void,
-    /// Is called when no message can come any more; may be NULL.
+    /// Called when no message can come any more; may be NULL.
     pub log_finalizer: mnn_finalizer,
     /// `MNN_LOG_*`: messages above it are not sent.
     pub log_level: i32,
-    /// What `mnn_cpu_calibrate()` measured on this machine, not kept; NULL: the costs that the library knows,
-    /// which also a session has whose instruction set the text leaves out. They choose between algorithms of
-    /// sessions on the CPU, so that results may differ in their last bits.
+    /// The text of `mnn_cpu_calibrate()` on this machine, not kept; NULL: the library's own costs, which also
+    /// apply to a session whose instruction set is not in the text. By these costs sessions on the CPU choose
+    /// between algorithms, so that results may differ in their last bits.
     pub cpu_costs: *const c_char,
 }
 
@@ -572,7 +571,8 @@ pub struct mnn_runtime_config_t {
 pub struct mnn_schedule_config_t {
     /// `sizeof(mnn_schedule_config_t)`, written by the init function.
     pub struct_size: usize,
-    /// `MNN_FORWARD_*`, or of a backend that was added to `runtime`: the wanted backend; 0 is the CPU.
+    /// The wanted backend: `MNN_FORWARD_*`, or the forward type of a backend that was added to `runtime`; 0
+    /// is the CPU.
     pub forward_type: i32,
     /// The same: the fallback of `allow_fallback`; 0 is the CPU.
     pub backup_type: i32,
@@ -622,7 +622,7 @@ pub struct mnn_schedule_config_t {
     /// 1: no plan is made at creation, so that the shapes that the model declares need not be usable, and
     /// `mnn_session_resize()` has to follow; 0: creation plans.
     pub defer_planning: i32,
-    /// How many plans for different shapes are kept, the one in use included, 1 to 64; 0 means 2. Returning
+    /// How many plans for different shapes are kept, including the one in use, 1 to 64; 0 means 2. Returning
     /// to one costs no planning. See `mnn_session_trim()`.
     pub plan_cache: i32,
     /// Shares its threads, memory and device with other sessions; NULL: the session makes its own.
@@ -637,9 +637,9 @@ pub struct mnn_schedule_config_t {
     pub operators: *const *const c_char,
     /// Names at operators.
     pub operator_count: usize,
-    /// The most operators that the session measures, in all its plans, where `gpu_mode` asks for
-    /// `MNN_GPU_TUNING_*`; equal ones count once. The others take what the cache or an earlier session of the
-    /// device knows, or are computed as without tuning. 0: no limit. Since 0.2.
+    /// The most operators that the session measures, in all its plans, where `gpu_mode` has
+    /// `MNN_GPU_TUNING_*`; equal ones count once. The others use measurements of the cache or of earlier
+    /// sessions on the device, or are computed as without tuning. 0: no limit. Since 0.2.
     pub tuning_operators: i32,
     /// Names of the operators where the path begins, then without inputs, outputs and operators. NULL with
     /// `sink_operators`: it begins with the model's inputs. See Parts of models. Since 0.2.
@@ -671,7 +671,7 @@ pub struct mnn_session_properties_t {
     pub struct_size: usize,
     /// `MNN_FORWARD_*` of the backend that runs the session.
     pub forward_type: i32,
-    /// Of the configuration, like the other wanted_ fields.
+    /// In the configuration, like the other wanted_ fields.
     pub wanted_forward_type: i32,
     /// Why the wanted backend does not run it (with `MNN_FORWARD_AUTO`: why no earlier backend does); NULL:
     /// it does. All strings here are the session's.
@@ -680,11 +680,11 @@ pub struct mnn_session_properties_t {
     pub device: *const c_char,
     /// The instruction set of its operators on the CPU, e.g. "avx512".
     pub cpu_isa: *const c_char,
-    /// That a run can have: fewer than wanted where the system refused to make them.
+    /// Threads that a run can have: fewer than wanted if the system refused some.
     pub threads: i32,
     /// At least 1.
     pub wanted_threads: i32,
-    /// `MNN_PRECISION_*`: what is computed with.
+    /// `MNN_PRECISION_*`: the precision of the computation.
     pub precision: i32,
     /// `MNN_PRECISION_LOW` for `MNN_PRECISION_LOW_BF16`.
     pub wanted_precision: i32,
@@ -692,15 +692,15 @@ pub struct mnn_session_properties_t {
     pub precision_reason: *const c_char,
     /// `MNN_MEMORY_*`: how weights are kept.
     pub memory: i32,
-    /// Of the configuration.
+    /// In the configuration.
     pub wanted_memory: i32,
     /// Why it is not the wanted one; NULL: it is.
     pub memory_reason: *const c_char,
-    /// The `MNN_GPU_*` bits that hold, one of each group; 0 on the CPU.
+    /// The `MNN_GPU_*` bits in effect, one of each group; 0 on the CPU.
     pub gpu_mode: i32,
 }
 
-/// What a session has done since its creation, and the memory that it holds.
+/// The statistics of a session since its creation, and the memory that it holds.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mnn_statistics_t {
@@ -712,7 +712,7 @@ pub struct mnn_statistics_t {
     pub failed_runs: u64,
     /// Nanoseconds of the last run that succeeded, callbacks included.
     pub last_run_ns: u64,
-    /// Of all that succeeded.
+    /// Nanoseconds of all runs that succeeded.
     pub total_run_ns: u64,
     /// Times that the session was planned: at its creation, and by resizes that changed something.
     pub plans: u64,
@@ -720,18 +720,18 @@ pub struct mnn_statistics_t {
     pub failed_plans: u64,
     /// Nanoseconds of the last plan.
     pub last_plan_ns: u64,
-    /// Of all plans.
+    /// Nanoseconds of all plans.
     pub total_plan_ns: u64,
     /// Plans of stages. Where it grows from run to run, shapes that depend on contents make runs plan.
     pub stage_plans: u64,
-    /// How often memory of a GPU was taken for tensors.
+    /// How often memory of a GPU was allocated for tensors.
     pub device_allocations: u64,
-    /// That the session holds, without the model's own bytes: the present sum of arena, weights, inputs,
-    /// outputs and buffers of operators.
+    /// Memory that the session holds, without the model's own bytes: the present sum of arena, weights,
+    /// inputs, outputs and buffers of operators.
     pub memory_bytes: u64,
     /// The largest value that `memory_bytes` has had since the session was created, at any moment: it never
-    /// falls. Weights that other sessions of the interpreter prepare count here as they do there, and old
-    /// memory beside the new one that takes its place, where both were held.
+    /// falls. It counts weights that other sessions of the interpreter prepare, as `memory_bytes` does, and
+    /// both the old and the new memory where one replaced the other while both were held.
     pub peak_memory_bytes: u64,
     /// Planned memory for tensors between operators, which this session alone uses.
     pub arena_bytes: u64,
@@ -758,7 +758,7 @@ pub struct mnn_op_info_t {
     pub backend_name: *const c_char,
     /// Why the wanted backend does not run it; NULL when it does. Valid like `name`.
     pub reason: *const c_char,
-    /// Of all its executions in a run, in a callback of the present one; below 0 when contents decide how
+    /// For all its executions in a run, in a callback for the present one; below 0 when contents decide how
     /// many there are.
     pub flops: f64,
     /// 1: shape arithmetic on small integer tensors; 0: any other operator.
@@ -792,8 +792,8 @@ pub type mnn_op_callback = Option<
     ) -> i32,
 >;
 
-/// Is called when a run has ended, also when it failed, on the thread that completed it. A run that could not begin,
-/// so that the function that was to begin it says why, does not end.
+/// Is called when a run has ended, also when it failed, on the thread that completed it. It is not called for a run that
+/// could not begin: the function that should begin it returns the reason.
 ///
 /// - `user_data`: the `user_data` of the run.
 /// - `status`: what the run gives; `mnn_last_error()` on this thread has its sentence.
@@ -816,7 +816,7 @@ pub struct mnn_run_options_t {
     pub before: mnn_op_callback,
     /// Called after each operator; may be NULL.
     pub after: mnn_op_callback,
-    /// Handed to all of them.
+    /// Passed to all of them.
     pub user_data: *mut c_void,
     /// 1: the GPU runs its operators one after another and measures each, for `device_ms` of the callbacks;
     /// 0: it overlaps them where it can. Since 0.2.
@@ -825,7 +825,7 @@ pub struct mnn_run_options_t {
     pub done: mnn_run_callback,
 }
 
-/// Where a tensor lies, and how.
+/// The location and the layout of a tensor.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mnn_tensor_properties_t {
@@ -858,7 +858,7 @@ pub struct mnn_device_buffer_t {
     /// `MNN_BUFFER_*`.
     pub kind: i32,
     /// 1: the session makes a buffer of that kind, in the device's own memory, and the other fields are not
-    /// read; 0: they describe one of the host.
+    /// read; 0: they describe a buffer of the host.
     pub allocate: i32,
     /// `MNN_BUFFER_VULKAN`: the VkBuffer, as a number. It can be a storage buffer and source and destination
     /// of transfers, has memory, and belongs to the session's queue family or is shared with it.
@@ -877,7 +877,7 @@ pub struct mnn_device_buffer_t {
     pub fd: i32,
     /// The VkDeviceMemory, as a number; 0: not known.
     pub memory: u64,
-    /// Of the first element in it.
+    /// Place of the first element in it.
     pub memory_offset: u64,
 }
 
@@ -886,19 +886,14 @@ pub struct mnn_device_buffer_t {
 /// - `supports`: says whether the backend computes a node over tensors of these shapes and types: `MNN_OK`: it does;
 ///   `MNN_ERROR_NOT_SUPPORTED`: it does not, for the reason in `call->message`, which `mnn_session_op_info()` then gives;
 ///   another status fails the planning. Called when a plan is made, which a run may do, too, for each node that differs
-///   from the plan before. Inputs have data where their elements are known then. Not NULL.
-/// - `prepare`: called for each node that the backend takes, after all nodes of the plan were asked for. It may store a
-///
-/// state in
-/// the call, which one thread at a time uses. Inputs that are constants have data, and the call has the weights. When
-/// it fails, no state is kept, and neither is the plan. May be NULL.
-///
+///   from the previous plan. Inputs have data where their elements are known then. Not NULL.
+/// - `prepare`: called for each node that the backend accepted, after `supports` was called for all nodes of the plan. It
+///   may store a state in the call, which one thread at a time uses. Inputs that are constants have data, and the call
+///   has the weights. When it fails, no state is kept, and neither is the plan. May be NULL.
 /// - `compute`: called in each run; writes all elements of each output, and should not allocate. Not NULL.
 /// - `release`: called once for each state that is not NULL. May be NULL.
 /// - `finalizer`: called once with `user_data` after the last callback, when the runtime and all its sessions are destroyed,
-///
-/// but
-/// not when adding the backend fails. May be NULL.
+///   but not when adding the backend fails. May be NULL.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct mnn_backend_t {
@@ -912,9 +907,9 @@ pub struct mnn_backend_t {
     pub prepare: mnn_operator_callback,
     /// Fills the outputs.
     pub compute: mnn_operator_callback,
-    /// Takes a state back; may be NULL.
+    /// Releases a state; may be NULL.
     pub release: mnn_operator_release,
-    /// Handed to the callbacks.
+    /// Passed to the callbacks.
     pub user_data: *mut c_void,
     /// Is called when nothing uses the backend any more; may be NULL.
     pub finalizer: mnn_finalizer,
