@@ -91,7 +91,7 @@ class Importer {
         std::unordered_map<std::string_view, const ValueInfo*> declared;
         const Frame* outer = nullptr;
         const std::vector<Opset>* opsets = nullptr;
-        const Node* call = nullptr;  // of a function
+        const Node* call = nullptr;  // the call, in the frame of a function
         const Function* function = nullptr;
         const Frame* caller = nullptr;
         std::unordered_set<std::string_view> readElsewhere;

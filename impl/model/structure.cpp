@@ -127,7 +127,7 @@ class Walk {
         if (!read(first, slots)) return goesOn();
         if (slots % 2 != 0) return malformed();
         if (!fetch(first, slots) || !spend(uint64_t{slots} + 4)) return goesOn();
-        uint8_t member = 0;  // of the union whose value is the next field
+        uint8_t member = 0;  // type of the union whose value is the next field
         for (size_t i = 0; i < type->num_elems; ++i) {
             const size_t slot = 4 + 2 * i;
             uint16_t place = 0;

@@ -12,7 +12,7 @@ namespace mnnc {
 
 namespace {
 
-alignas(8)  // of its longest numbers
+alignas(8)  // the alignment of its longest numbers
 #include "mnn_schema.h"
 
     using flatbuffers::Table;

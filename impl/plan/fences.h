@@ -16,7 +16,7 @@ int64_t assignHostOffsets(std::vector<MemoryRequest>& requests);
 
 // Fences off all bytes of the arena that belong to no placement; does nothing in other builds.
 void fenceArena(std::span<const Placement> placements, const MemoryBases& bases, int64_t arenaBytes) noexcept;
-// Removes the fences of an arena that is about to be copied as a whole.
+// Removes the fences of an arena that is about to be copied completely.
 void unfence(void* memory, int64_t bytes) noexcept;
 
 }  // namespace mnnc

@@ -18,7 +18,7 @@
 
 namespace mnnc {
 
-struct StageInput {  // what a program depends on besides the shapes of the graph's inputs
+struct StageInput {  // a tensor that a program depends on besides the shapes of the graph's inputs
     int tensor = 0;
     bool content = false;     // depends on its values, not only on its shape
     bool onlyOffset = false;  // depends only on the shapes that its values give (ScheduledOp::moving)
