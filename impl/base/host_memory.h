@@ -13,7 +13,7 @@ class HostMemory {
     // Releases a result of allocate() for the same numbers.
     virtual void release(void* memory, size_t bytes, size_t alignment) noexcept = 0;
 };
-// null: the library's own allocation. A block keeps its source alive until it is released.
+// Null: the library's own allocation. A block keeps its source alive until it is released.
 using HostMemoryPtr = std::shared_ptr<HostMemory>;
 
 }  // namespace mnnc

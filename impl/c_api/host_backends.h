@@ -14,7 +14,7 @@ class BackendRegistry {
     // Assigns the backend a forward type that is unique in this process. Throws InvalidValue for a name that is taken,
     // LimitExceeded.
     int32_t add(std::shared_ptr<const HostBackend> backend);
-    // null: this runtime has no backend of that type
+    // Null: this runtime has no backend of that type.
     std::shared_ptr<const HostBackend> find(int32_t forwardType) const;
 
   private:

@@ -50,7 +50,7 @@ class ModelBytes {
     static ModelBytes borrowed(const void* data, size_t size, std::shared_ptr<const void> owner = {});
 
     size_t size() const noexcept { return size_; }
-    // null before the first fetch()
+    // Null before the first fetch().
     const uint8_t* data() const noexcept { return data_; }
 
     // Copies a range to data() for good. Callable only before the object is shared. Returns false when the range ends

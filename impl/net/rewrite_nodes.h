@@ -20,7 +20,7 @@ class RewriteNodes {
     explicit RewriteNodes(NetGraph& graph);
 
     size_t size() const { return nodes_.size(); }
-    // null where another node replaces it
+    // Null where another node replaces it.
     const Node* node(size_t i) const { return i == kNone ? nullptr : nodes_[i]; }
     const wire::Op& op(size_t i) const { return *graph_.source->ops[i]; }
     const std::vector<size_t>& readers(int id) const { return readers_[static_cast<size_t>(id)]; }

@@ -24,7 +24,7 @@ class PlanTensors {
             shared = std::make_shared<Operand>(std::move(tensor));
         return shared.get();
     }
-    // null: no tensor has that number
+    // Null: no tensor has that number.
     Operand* find(int number) const noexcept {
         const auto found = tensors_.find(number);
         return found == tensors_.end() ? nullptr : found->second.get();

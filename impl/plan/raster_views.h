@@ -21,7 +21,7 @@ struct ViewRules {
     std::function<bool(const Operand*)> liesOutside;
 };
 
-// empty: the Raster needs a step
+// Empty: the Raster needs a step.
 std::optional<RasterView> rasterView(const Command& command, const ViewRules& rules);
 
 // The byte of `whole` at which a region from `part` to `whole` puts the complete part in its present storage; -1 where

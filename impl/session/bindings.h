@@ -61,7 +61,7 @@ class Bindings final : public PlanObserver {
 
     const Binding& input(size_t index) const noexcept { return inputs_[index]; }
     const Binding& output(size_t index) const noexcept { return outputs_[index]; }
-    // null: the input is not bound to a buffer of a device
+    // Null: the input is not bound to a buffer of a device.
     const DeviceBinding* inputBuffer(size_t index) const noexcept { return inputBuffers_[index].get(); }
     const DeviceBinding* outputBuffer(size_t index) const noexcept { return outputBuffers_[index].get(); }
     // Whether the values of the last run lie where the tensor lies now.

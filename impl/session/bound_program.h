@@ -51,7 +51,7 @@ class BoundProgram {
     void verify() const {
         if (kVerifies && program_->checksum() != checksum_) fail(Status::Internal, "a run has changed its program");
     }
-    // null: the device has no recording for this step
+    // Null: the device has no recording for this step.
     Recording* recording(size_t step) const noexcept { return recordings_[step].get(); }
     // Bytes that constants take on the device.
     int64_t constantBytes() const noexcept { return constants_.size(); }

@@ -68,7 +68,7 @@ class Session {
     // it has none, and what DeviceBackend::describe() throws.
     SharedBuffer inputBuffer(size_t index, SharedBuffer::Kind kind);
     SharedBuffer outputBuffer(size_t index, SharedBuffer::Kind kind);
-    // null: nothing has been bound so far
+    // Null: nothing has been bound so far.
     const Bindings* bindings() const noexcept { return bindings_.get(); }
     // Keeps only the plan in use and the memory that it needs, unless a caller has some of that memory mapped.
     void trim();

@@ -253,7 +253,7 @@ void unrolled(Call& c, Layer layer, V peepholes) {
     finish(c, layer, concat(c, alls, 1), concat(c, lasts, 0), concat(c, cells, 0));
 }
 
-// null where all of them are 0
+// Null where all of them are 0
 V peepholesOf(Call& c) {
     V peepholes = c.maybe(7);
     if (!peepholes || !peepholes->constant) return peepholes;
