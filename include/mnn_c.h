@@ -354,9 +354,9 @@ typedef struct mnn_cpu_properties {
     char isas[64];           /* values for cpu_isa of a configuration on this machine, best first, separated by spaces;
                                 zero-terminated like the next */
     char features[128];      /* the features that the library looks for, e.g. "sse4 avx2 avx512 avx512_vnni" */
-    int32_t logical_cores;   /* cores on which the system runs; 0: not known */
+    int32_t logical_cores;   /* cores that the system uses; 0: not known */
     int32_t int8_products;   /* 1: it adds up products of int8 in one instruction (VNNI, dot product); 0: it does not;
-                                -1: not known. The next two have the same values */
+                                -1: not known. The next two fields alike */
     int32_t bf16_products;   /* it adds up products of bf16: MNN_PRECISION_LOW uses them */
     int32_t fp16_arithmetic; /* it computes in fp16: on Arm MNN_PRECISION_LOW does where there are no bf16_products */
     int64_t l1_data_bytes;   /* first level data cache of a core, bytes; 0: not known */

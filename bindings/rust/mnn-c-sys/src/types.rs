@@ -104,10 +104,10 @@ pub struct mnn_cpu_properties_t {
     pub isas: [c_char; 64],
     /// The features that the library looks for, e.g. "sse4 avx2 avx512 `avx512_vnni`".
     pub features: [c_char; 128],
-    /// Cores on which the system runs; 0: not known.
+    /// Cores that the system uses; 0: not known.
     pub logical_cores: i32,
     /// 1: it adds up products of int8 in one instruction (VNNI, dot product); 0: it does not; -1: not known.
-    /// The next two have the same values.
+    /// The next two fields alike.
     pub int8_products: i32,
     /// It adds up products of bf16: `MNN_PRECISION_LOW` uses them.
     pub bf16_products: i32,
