@@ -44,12 +44,13 @@ class CpuRuntime final : public Runtime {
     }
 
     Kernels kernels_;
-    CpuCosts costs_;  // the host's, where it has measured them
+    CpuCosts costs_;  // taken from the host's measurements, where it has made them
     const SharedThreadsPtr threads_;
     const std::shared_ptr<ThreadPool> pool_;
 };
 
-// The pattern that executes a fused command: its own, or that of the same name where another backend has matched it.
+// Returns the pattern that executes a fused command: its own, or the pattern of the same name where another backend
+// matched it.
 const FusionPattern* fusionPattern(const Command& fused) {
     return findPattern(fusionPatterns(), typeName(fused));
 }

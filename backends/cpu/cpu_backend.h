@@ -1,5 +1,4 @@
-// The CPU backend: one table of executions, the thread pool of its runtime, the kernels of one instruction
-// set.
+// The CPU backend: one table of executions, the thread pool of its runtime, the kernels of one instruction set.
 #pragma once
 #include <functional>
 #include <memory>
@@ -39,9 +38,10 @@ class CpuBackend final : public Backend {
     void prepareOn(ThreadPool* pool) noexcept override { leased_ = pool; }
 
     const Kernels& kernels() const noexcept { return kernels_; }
-    // The threads with which executions are prepared. A run has those of its frame.
+    // The threads that prepare executions. A run uses the threads of its frame.
     ThreadPool& planningPool() const noexcept { return leased_ ? *leased_ : *pool_; }
-    // Weights prepared once for all sessions, see WeightStore. inAll: what those of the model may come to, where known.
+    // Returns weights that are prepared once for all sessions, see WeightStore. inAll: the bytes that all weights of
+    // the model may take, where known.
     PackedWeights weights(const WeightStore::Owner& owner, const std::string& variant, int64_t bytes,
                           const std::function<void(void*)>& fill, int64_t inAll = 0) const {
         return weights_.get<void>(owner, variant, bytes, config_.maxMemoryBytes, [&] {
@@ -50,14 +50,15 @@ class CpuBackend final : public Backend {
             return buffer;
         });
     }
-    // Those of a constant operand, shared by all commands that read it; where a session has its own content, they are
-    // the command's. Constants of the model only: what was folded may differ with the shapes.
+    // Prepares the weights of a constant operand, shared by all commands that read it. Where a session has content of
+    // its own, the weights belong to the command. Only constants of the model can be shared: the content of a folded
+    // one may change with the shapes.
     PackedWeights weightsOf(const Command& command, size_t input, const std::string& variant, int64_t bytes,
                             const std::function<void(void*)>& fill) const {
         const WeightStore::Owner& content = command.inputs[input]->content;
         return weights(content ? content : command.params, variant, bytes, fill);
     }
-    // Of blocks that an execution allocates while it plans; null: the library's own.
+    // The memory from which an execution allocates its blocks while it plans. Null: the library's allocator.
     HostMemoryPtr hostMemory() const noexcept;
     const BackendConfig& config() const noexcept { return config_; }
     int channelBlock() const noexcept;  // channels per block of packed tensors
@@ -69,19 +70,19 @@ class CpuBackend final : public Backend {
     std::shared_ptr<ThreadPool> pool_;
     BackendConfig config_;
     WeightStore& weights_;
-    ThreadPool* leased_ = nullptr;  // of the call of the session under way
+    ThreadPool* leased_ = nullptr;  // the threads of the call that the session is executing
 };
 
 // One operator of the CPU backend. Families are lines of ops/families.def.
 struct CpuOp {
     OpType type;
-    // Null: every tensor row-major.
+    // Null: every tensor is row-major.
     StorageChoice (*storage)(const CpuBackend& backend, const Command& command);
     // May return null and fill `reason`.
     std::unique_ptr<Execution> (*create)(CpuBackend& backend, const Command& command, std::string& reason);
     // Null: the operator takes no epilogue.
     bool (*supportsPostOps)(const CpuBackend& backend, const Command& command) = nullptr;
-    // Null: not over int8 tensors.
+    // Null: the operator does not take int8 tensors.
     bool (*canQuantize)(const Command& command) = nullptr;
     uint32_t loadsInputs = 0;  // see Backend::loadsInputs
     // Null: the operator takes no operand views.
@@ -90,9 +91,9 @@ struct CpuOp {
 using CpuFamily = std::span<const CpuOp>;
 
 // Storage rules shared by many operators.
-// All tensors packed like input 0 is stored now (elementwise ops of one shape).
+// Stores all tensors packed like input 0 is stored now (elementwise operators of one shape).
 StorageChoice storageFollow(const CpuBackend& backend, const Command& command);
-// Input 0 and the outputs packed, all other inputs row-major (convolution, pooling, resize).
+// Stores input 0 and the outputs packed, all other inputs row-major (convolution, pooling, resize).
 StorageChoice storagePacked(const CpuBackend& backend, const Command& command);
 
 }  // namespace mnnc::cpu

@@ -1,4 +1,4 @@
-// What the processor of this machine has, for people who ask.
+// Describes the processor of this machine for people.
 #include <unistd.h>
 
 #if defined(__x86_64__) || defined(__i386__)

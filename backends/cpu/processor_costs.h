@@ -1,4 +1,4 @@
-// Costs that the host gave to a runtime, read.
+// The parsed costs that the host gave to a runtime.
 #pragma once
 #include "backend/registry.h"
 #include "backends/cpu/kernels/costs/cost_text.h"

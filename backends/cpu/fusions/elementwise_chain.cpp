@@ -28,7 +28,7 @@ class Chain final : public Execution {
           command_(command),
           params_(command_.paramsAs<FusedParams>()) {}
 
-    // Whether every step has a kernel.
+    // Returns whether every step has a kernel.
     bool takeSteps(std::string& reason) {
         const size_t inputs = command_.inputs.size();
         const char* name = command_.name.c_str();
@@ -58,7 +58,7 @@ class Chain final : public Execution {
         return true;
     }
 
-    // Where every value lies; results that only the chain reads share a few blocks.
+    // Places every value; results that only the chain reads share a few blocks.
     void prepare() override {
         const Operand& shape = *command_.outputs[0];
         std::vector<Value> values;
@@ -94,7 +94,8 @@ class Chain final : public Execution {
 
     std::string algorithm() const override { return format("%zu operators", steps_.size()); }
 
-    // An input has to be read for the last time when the output's element is stored.
+    // An input may share the output's memory only if its last read comes no later than the store of the output's
+    // element.
     uint32_t inPlaceInputs(size_t output) const override {
         uint32_t allowed = 0;
         for (size_t i = 0; i < command_.inputs.size() && i < 32; ++i)
@@ -185,12 +186,13 @@ class Chain final : public Execution {
     const Command command_;
     const FusedParams& params_;
     std::vector<Step> steps_;
-    std::vector<size_t> lastRead_;  // of each value the last step that reads it
+    std::vector<size_t> lastRead_;  // for each value, the last step that reads it
     int blocks_ = 0;                // in scratch, per thread
 };
 
-// Over codes the chain is a function of one input, and runs once, over the 256 values of a code. The kernels are those
-// that every CPU has, so that every instruction set gives the same table.
+// A chain over int8 codes is a function of one input. It runs once, over the 256 values of a code, and its results
+// become a table. It uses the kernels of the baseline, which every CPU has, so that every instruction set gives the
+// same table.
 std::unique_ptr<Execution> createOverCodes(CpuBackend& backend, const Command& command, std::string& reason) {
     const auto isCodes = [](const Operand* tensor) { return tensor->type == DataType::Int8; };
     const auto codes = std::find_if(command.inputs.begin(), command.inputs.end(), isCodes);
@@ -204,7 +206,7 @@ std::unique_ptr<Execution> createOverCodes(CpuBackend& backend, const Command& c
     const auto input = static_cast<size_t>(codes - command.inputs.begin());
     float values[kCodes], results[kCodes];
     valuesOfCodes(quantOf(**codes), values);
-    // Its operands in a frame of its own.
+    // The float operands lie in a frame of their own.
     Command floats = command;
     const int count = static_cast<int>(command.inputs.size()), result = count + 1, blocks = count + 2;
     std::vector<Operand> inputs(command.inputs.size());
@@ -238,7 +240,7 @@ std::vector<FusionMatch> match(const CommandGraph& graph, const Backend&) {
     return findElementwiseChains(graph);
 }
 
-// Packed where a tensor that is read is packed: single numbers stay as they are.
+// The chain is packed where one of its inputs is packed. Single numbers stay as they are.
 StorageChoice storage(const Backend& backend, const Command& command) {
     const Operand& output = *command.outputs[0];
     StorageChoice choice;

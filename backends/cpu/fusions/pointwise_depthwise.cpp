@@ -1,5 +1,5 @@
-// The pattern PointwiseDepthwise: a 1x1 convolution and the depthwise one that alone reads its result, which the second
-// one reads from the cache.
+// The pattern PointwiseDepthwise: a 1x1 convolution and the depthwise convolution that is the only consumer of its
+// result. The second one reads that result from the cache.
 #include "backends/cpu/kernels/conv/pointwise_depthwise.h"
 
 #include "backends/cpu/fusions/patterns.h"
@@ -17,7 +17,7 @@ std::shared_ptr<Plan> planOf(const CpuBackend& backend, const Command& pointwise
     const ConvWindow p = windowOf(pointwise), d = windowOf(depthwise);
     if (d.groups != d.ic) return nullptr;
     ConvOptions options = convOptions(backend, pointwise, p);
-    options.srcNchw = false;  // match() has looked
+    options.srcNchw = false;  // match() has checked it
     return Plan::make(backend.kernels(), planShape(p, pointwise.paramsAs<ConvParams>()), options,
                       planShape(d, depthwise.paramsAs<ConvParams>()));
 }
@@ -74,7 +74,7 @@ class PointwiseDepthwise final : public Execution, public AlgorithmChoice {
     Plan::Side first_, second_;
 };
 
-// The plan for both, where fusing them pays.
+// Returns the plan for both, where fusing them pays.
 std::shared_ptr<Plan> fusedPlan(const CpuBackend& backend, const Command& pointwise, const Command& depthwise) {
     const Operand &from = *pointwise.inputs[0], &between = *depthwise.inputs[0], &to = *depthwise.outputs[0];
     if (between.empty() || to.empty() || !canPack(from) || !canPack(between) || !canPack(to)) return nullptr;
@@ -92,9 +92,10 @@ std::vector<FusionMatch> match(const CommandGraph& graph, const Backend& backend
         if (first == CommandGraph::kNone) continue;
         const Command& pointwise = graph.command(first);
         if (pointwise.type != OpType::Convolution || !hasOneFloatOperand(pointwise)) continue;
-        // Alone it reads few channels as they lie; fused it would need them packed.
+        // Alone, the convolution reads its few channels row-major. Fused, it would need them packed.
         if (graph.storage(first).choice.blockOf(0) == 1) continue;
-        if (graph.producerCount(pointwise.inputs[0]) > 1) continue;  // it will be read later than before
+        // the fused command reads it later than the convolution did
+        if (graph.producerCount(pointwise.inputs[0]) > 1) continue;
         if (auto plan = fusedPlan(cpuBackend(backend), pointwise, depthwise))
             matches.push_back({{first, id}, std::move(plan)});
     }

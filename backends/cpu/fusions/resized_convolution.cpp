@@ -1,5 +1,5 @@
-// The pattern ResizedConvolution: a convolution reads its channels from several tensors, one after the other, of which
-// some are resized. Winograd's transform of the input reads the resized rows while they are in the cache.
+// The pattern ResizedConvolution: a convolution whose input channels come from several tensors, one after the other,
+// some of them resized. Winograd's transform of the input reads the resized rows while they are in the cache.
 #include <algorithm>
 #include <vector>
 
@@ -16,7 +16,7 @@ namespace {
 
 using Id = CommandGraph::Id;
 
-// The rows come as packed channels.
+// The rows are given as packed channels.
 ConvOptions optionsOf(const CpuBackend& backend, const Command& convolution) {
     ConvOptions options = convOptions(backend, convolution, windowOf(convolution));
     options.srcNchw = false;
@@ -29,7 +29,7 @@ std::shared_ptr<ConvPlan> planOf(const CpuBackend& backend, const Command& convo
                         optionsOf(backend, convolution));
 }
 
-// The regions of a Raster in the order in which they fill its output.
+// Returns the regions of a Raster in the order in which they fill its output.
 std::vector<Region> regionsInOrder(const Command& raster) {
     std::vector<Region> regions = raster.regions;
     std::sort(regions.begin(), regions.end(),
@@ -83,14 +83,14 @@ class ResizedConvolution final : public Execution, public AlgorithmChoice {
     }
 
   private:
-    // A block of the convolution's channels.
+    // The place from which a block of the convolution's channels is read.
     struct Block {
         const Operand* input;
         int resizer;     // -1: none
         int64_t offset;  // in the input
     };
 
-    // The rows of a run.
+    // The rows of one run.
     class Rows final : public RowSource {
       public:
         Rows(const ResizedConvolution& owner, const Frame& frame) : owner_(owner), frame_(frame) {}
@@ -103,7 +103,7 @@ class ResizedConvolution final : public Execution, public AlgorithmChoice {
         const Frame& frame_;
     };
 
-    // The tensors that lie side by side along the convolution's channels.
+    // Returns the tensors that lie side by side along the convolution's channels.
     std::vector<const Operand*> channelSources() const {
         const Command& before = body_.steps()[body_.steps().size() - 2];
         if (before.type != OpType::Raster) return {before.outputs[0]};
@@ -144,13 +144,14 @@ bool isResize(const Command& command) {
     return command.type == OpType::Interp && hasOneFloatOperand(command) && !command.epilogue.any();
 }
 
-// What a convolution may read in place of its input.
+// The tensors that a convolution may read in place of its input.
 struct Sources {
-    std::vector<Id> members;  // that make the input, in execution order
+    std::vector<Id> members;  // the commands that produce the input, in execution order
     int64_t resized = 0;      // elements
 };
 
-// Fails where a source cannot be packed, or is written more than once: it is read later than before.
+// Adds a source. It fails where the source cannot be packed, or is written more than once, because it is now read later
+// than before.
 bool addSource(const CommandGraph& graph, const Operand& source, Id reader, Sources& sources) {
     const Operand* input = &source;
     const Id resize = graph.exclusiveProducer(input, reader);
@@ -164,7 +165,7 @@ bool addSource(const CommandGraph& graph, const Operand& source, Id reader, Sour
     return canPack(*input) && graph.producerCount(input) <= 1;
 }
 
-// Tensors that a Raster puts side by side along the channels of `input`.
+// Adds the tensors that a Raster puts side by side along the channels of `input`.
 bool addConcatenated(const CommandGraph& graph, const Operand& input, Id raster, int channelBlock, Sources& sources) {
     const Command& command = graph.command(raster);
     if (command.type != OpType::Raster || input.shape[0] != 1) return false;
@@ -182,7 +183,7 @@ bool addConcatenated(const CommandGraph& graph, const Operand& input, Id raster,
     return end == input.elements() && channels == input.shape[1];
 }
 
-// The group that ends with this convolution; no members where there is none that pays.
+// Returns the group that ends with this convolution, without members where no group pays.
 FusionMatch matchConvolution(const CommandGraph& graph, const CpuBackend& backend, Id id) {
     const Command& convolution = graph.command(id);
     const Operand &input = *convolution.inputs[0], &output = *convolution.outputs[0];

@@ -8,20 +8,20 @@ namespace mnnc {
 inline int ceilDiv(int a, int b) {
     return (a + b - 1) / b;
 }
-// To whole cache lines.
+// Rounds up to whole cache lines.
 inline size_t roundUpFloats(size_t floats) {
     return (floats + 15) / 16 * 16;
 }
-// The first unit of chunk i of `chunks` equal ones.
+// Returns the first unit of chunk i of `chunks` equal ones.
 inline int chunkBegin(int total, int i, int chunks) {
     return static_cast<int>(static_cast<long>(total) * i / chunks);
 }
-// The same with chunks that begin between tiles of `tile` units, so that all tiles but the last are full.
+// Does the same with chunks that begin between tiles of `tile` units, so that all tiles but the last are full.
 inline int chunkBeginTiled(int total, int i, int chunks, int tile) {
     const int tiles = ceilDiv(total, tile);
     return tiles < chunks ? chunkBegin(total, i, chunks) : std::min(total, chunkBegin(tiles, i, chunks) * tile);
 }
-// The units of the largest of these.
+// Returns the number of units of the largest such chunk.
 inline int maxChunk(int total, int chunks, int tile) {
     int largest = 0;
     for (int i = 0; i < chunks; ++i)
@@ -29,8 +29,8 @@ inline int maxChunk(int total, int chunks, int tile) {
             std::max(largest, chunkBeginTiled(total, i + 1, chunks, tile) - chunkBeginTiled(total, i, chunks, tile));
     return largest;
 }
-// How many tasks to make of each of `units` so that the threads have equally many, or so many that one more
-// or less does not matter.
+// Returns into how many tasks to cut each of `units`: the threads get equally many, or so many that one more or less
+// does not matter.
 inline int taskCount(int units, int maxTasks, int threads) {
     if (threads == 1) return 1;
     int tasks = std::clamp(ceilDiv(4 * threads, units), 1, maxTasks);

@@ -13,8 +13,8 @@ namespace mnnc {
 //   out[r][j] = post(bias[j] + sum over taps t, channels k: a[r*pixelStride + tapOffset[t] + at(k)] *
 //   w[t][k][j])
 // where at(k) = (k / P) * blockStride + k % P, k < fullBlocks * P + tail.
-// T is float, or uint16_t for bf16: then w holds pairs, w[t][k / 2][j][k % 2], and where the tail is not a whole four,
-// the elements of a up to one are read. They must be finite, since their weights are zero.
+// T is float, or uint16_t for bf16: then w holds pairs, w[t][k / 2][j][k % 2]. Where the tail is not a multiple of
+// four, the elements of a up to that multiple are read, too. They must be finite, since their weights are zero.
 template <typename T>
 struct PanelArgsOf {
     const T* a;
@@ -28,20 +28,20 @@ struct PanelArgsOf {
     float* dst;
     ptrdiff_t dstPixelStride;
     ptrdiff_t dstBlockStride;
-    const float* residual;  // strides of dst; null when none
+    const float* residual;  // with the strides of dst; null when none
     const float* bias;      // nb * P floats, never null
     float lo, hi;
     Act act;
     int nb;                       // 1 .. maxPanelBlocks
     int m;                        // pixels
-    int lastLanes;                // channels stored of the last block: P, or fewer for a row-major output
-    const T* next = nullptr;      // weights to prefetch; null: those behind w, which are the next panel's
-    const int* tapRun = nullptr;  // which run of the weights each tap takes; null: one after another
+    int lastLanes;                // channels of the last block that are stored: P, or fewer for a row-major output
+    const T* next = nullptr;      // weights to prefetch; null: the weights behind w, which belong to the next panel
+    const int* tapRun = nullptr;  // the run of the weights that each tap takes; null: one after another
 };
 using PanelArgs = PanelArgsOf<float>;
 using Bf16PanelArgs = PanelArgsOf<uint16_t>;
 
-// Depthwise convolution of one channel block.
+// The depthwise convolution of one channel block.
 struct DepthwiseArgs {
     const float* src;  // ih x iw x P
     float* dst;        // oh x ow x P
@@ -94,23 +94,23 @@ struct PanelKernels {
     void (*panel)(const PanelArgs& args);
 };
 
-// Products of pairs of bf16 with fp32 sums; or, on a CPU of Arm that has fp16 arithmetic alone, of fp16.
+// Products of pairs of bf16 with fp32 sums; or products of fp16, on an Arm CPU that only has arithmetic for fp16.
 struct Bf16Kernels {
     void (*panel)(const Bf16PanelArgs& args);  // with the tile sizes of PanelKernels
-    // Rounds to nearest even. n floats in a row.
+    // Rounds n contiguous floats to nearest even.
     void (*convert)(const float* src, size_t n, uint16_t* dst);
-    // `pixels` blocks of P floats, pixelStride apart, of which `lanes` count; dst gets whole blocks, side by
-    // side, with zeros in the other lanes.
+    // Rounds `pixels` blocks of P floats, pixelStride apart, whose first `lanes` are valid. dst gets contiguous whole
+    // blocks, with zeros in the other lanes.
     void (*convertBlock)(const float* src, ptrdiff_t pixelStride, int pixels, int lanes, uint16_t* dst);
-    // Two rows of `width` floats, a multiple of P, to pairs.
+    // Rounds two rows of `width` floats, a multiple of P, to pairs.
     void (*interleave)(const float* even, const float* odd, int width, uint16_t* dst);
     const char* type = "bf16";  // or "fp16"
 };
 
-// Quantised weights to floats: out[r][j] = code[r][j] * scale[j] + min[j], j < width, a multiple of P.
+// Expands quantised weights to floats: out[r][j] = code[r][j] * scale[j] + min[j], j < width, a multiple of P.
 struct DequantKernels {
     void (*s8)(const int8_t* codes, int rows, int width, const float* scale, const float* min, float* out);
-    // Two rows share a row of bytes, the even row in the low halves, as code + 8. `codes` is that of row 0.
+    // Two rows share a row of bytes, as code + 8; the even row is in the low halves. `codes` is the address of row 0.
     void (*s4)(const uint8_t* codes, int firstRow, int rows, int width, const float* scale, const float* min,
                float* out);
 };
@@ -128,12 +128,12 @@ struct GroupedKernels {
 struct WinogradKernels {
     void (*in[4])(const WinogradIn& args);  // by unit / 2
     void (*out[4])(const WinogradOut& args);
-    // g: 9 rows of P floats (ky, kx), to (unit+2)^2 rows of P floats, rowStride apart.
+    // Transforms g, 9 rows of P floats (ky, kx), to (unit+2)^2 rows of P floats, rowStride apart.
     void (*weight[4])(const float* g, float* u, ptrdiff_t pointStride);
 };
 
 const PanelKernels& panelKernels(Isa isa);
-const Bf16Kernels* bf16Kernels(Isa isa);  // null where this build has none; the CPU is not asked
+const Bf16Kernels* bf16Kernels(Isa isa);  // null where this build has none; it does not check the CPU
 const Bf16Kernels* fp16Kernels(Isa isa);  // the same
 const DequantKernels& dequantKernels(Isa isa);
 const DepthwiseKernels& depthwiseKernels(Isa isa);

@@ -1,4 +1,4 @@
-// Helpers of convolution plans: reading weights in chunks, padding values of channels, arguments of depthwise kernels.
+// Helpers of convolution plans: reading weights in chunks, padding values per channel, arguments of depthwise kernels.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -11,8 +11,8 @@
 
 namespace mnnc {
 
-// Calls body(i, its weights) for n pieces whose weights lie one after the other and end at end(i). It reads
-// as many at a time as stay in the second level cache.
+// Calls body(i, its weights) for n pieces whose weights are contiguous; piece i ends at end(i). It reads as many pieces
+// at a time as stay in the second level cache.
 template <typename End, typename Body>
 void packInChunks(const Kernels& k, ThreadPool& pool, int n, const WeightReader& weights, End&& end, Body&& body) {
     const size_t chunk = static_cast<size_t>(k.costs->cache.packedChunk) / sizeof(float);
@@ -27,7 +27,7 @@ void packInChunks(const Kernels& k, ThreadPool& pool, int n, const WeightReader&
     }
 }
 
-// The values of the channels with zeros behind them, so that kernels read whole blocks. Null: zeros alone.
+// Copies the values of the channels with zeros behind them, because kernels read whole blocks. Null: zeros alone.
 inline void padChannels(const float* values, int channels, int padded, float* out) {
     if (values) {
         std::memcpy(out, values, channels * sizeof(float));
@@ -37,7 +37,7 @@ inline void padChannels(const float* values, int channels, int padded, float* ou
     std::fill(out + channels, out + padded, 0.0f);
 }
 
-// A bias as PostOps of a convolution want it, padded for every width of vectors.
+// Returns a bias as PostOps of a convolution need it, padded for every width of vectors.
 inline std::vector<float> paddedBias(const float* values, int channels) {
     constexpr int kMaxLanes = 16;
     std::vector<float> out(static_cast<size_t>(ceilDiv(channels, kMaxLanes) * kMaxLanes));
@@ -45,7 +45,7 @@ inline std::vector<float> paddedBias(const float* values, int channels) {
     return out;
 }
 
-// The arguments of output block `block` of a depthwise convolution except where it reads and writes. `packed`
+// Returns the arguments of output block `block` of a depthwise convolution, except source and destination. `packed`
 // comes from the depthwise plan.
 inline DepthwiseArgs depthwiseArgs(const ConvShape& shape, int lanes, const void* packed, const PostOps& post,
                                    int block) {

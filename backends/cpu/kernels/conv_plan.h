@@ -1,5 +1,4 @@
-// The life cycle that plans of float and of int8 convolutions share, and the abilities that some of them
-// have.
+// The life cycle that plans of float and of int8 convolutions share, and the abilities that some of them have.
 //
 // A plan is made once per shape, knows how much packed weight and scratch it needs, and is then immutable:
 // run() may be called by several threads at once as long as each brings its own scratch and output.
@@ -19,21 +18,21 @@ namespace mnnc {
 class ConvPlanBase {
   public:
     virtual ~ConvPlanBase() = default;
-    // For people and tests: "gemm1x1", "direct", "clipped", "clipped deconv", "few outputs", "winograd4", "dilated
-    // winograd4", "phased direct", "depthwise", "grouped", "first", "deconv", "depthwise_deconv"; with ".bf16", ".fp16"
-    // or ".int16" behind it when the products are of those, ".w8" or ".w4" when the weights stay quantised. Plans of
-    // int8 begin with "int8 ".
+    // A name for people and tests: "gemm1x1", "direct", "clipped", "clipped deconv", "few outputs", "winograd4",
+    // "dilated winograd4", "phased direct", "depthwise", "grouped", "first", "deconv", "depthwise_deconv". ".bf16",
+    // ".fp16" or ".int16" follow it when the products are of that type, ".w8" or ".w4" when the weights stay quantised.
+    // Plans of int8 begin with "int8 ".
     virtual std::string algorithm() const = 0;
     virtual int64_t packedWeightBytes() const = 0;
     // Two plans with the same variant pack the same weights to the same bytes.
     virtual std::string weightVariant() const = 0;
-    // For a pool of up to that many threads. Scratch is aligned to 64 bytes by the caller.
+    // Returns the scratch for a pool of up to that many threads. The caller aligns scratch to 64 bytes.
     virtual int64_t scratchBytes(int threads) const = 0;
 };
 
-// Weights in the order of the model: convolution [oc][ic/groups][kh][kw], deconvolution
-// [ic][oc/groups][kh][kw]. The callback returns `count` of them from `first` on, which stay there until it is
-// called again. Packers call it in order.
+// Weights are in the order of the model: convolution [oc][ic/groups][kh][kw], deconvolution [ic][oc/groups][kh][kw].
+// The callback returns `count` of them from `first` on; the pointer is valid until the next call. Packers read them in
+// order.
 using WeightReader = std::function<const float*(size_t first, size_t count)>;
 
 // Packs float weights.
@@ -45,10 +44,10 @@ class FloatWeightPacker {
     ~FloatWeightPacker() = default;
 };
 
-// How the model stores quantised weights.
+// The form in which the model stores quantised weights.
 struct WeightQuantization {
     int bits = 0;        // 8 or 4; 0: they are floats
-    int blocks = 1;      // per output channel, each with a scale and a minimum of its own
+    int blocks = 1;      // per output channel, each with its own scale and minimum
     bool minima = true;  // whether there are minima
 };
 
@@ -68,19 +67,19 @@ class QuantizedWeightPacker {
     ~QuantizedWeightPacker() = default;
 };
 
-// An input that is not stored as a whole: its rows are found or computed when they are wanted.
+// An input that is not stored as a whole: its rows are found or computed on request.
 class RowSource {
   public:
     virtual ~RowSource() = default;
-    // Rows first .. end of channel block `block`, one after the other. `strip` is memory for as many, which
-    // the callee may fill and return.
+    // Returns rows first .. end of channel block `block`, one after the other. `strip` has memory for them, which the
+    // callee may fill and return.
     virtual const float* rows(int block, int first, int end, float* strip) const = 0;
 };
 
 // A convolution that reads its input from a RowSource, on several threads at once.
 class RowFedConv {
   public:
-    // As ConvPlan::run().
+    // Runs like ConvPlan::run().
     virtual void runRows(const RowSource& src, const void* packed, float* dst, const PostOps& post, void* scratch,
                          ThreadPool& pool) const = 0;
 
@@ -88,16 +87,17 @@ class RowFedConv {
     ~RowFedConv() = default;
 };
 
-// A convolution whose output can be computed in tiles: the channels of a panel at some of the pixels, when
-// and where the caller wants them.
+// A convolution whose output can be computed in tiles: the channels of a panel at some of the pixels, whenever and
+// wherever the caller needs them.
 class TileableConv {
   public:
     virtual int panelCount() const = 0;
     virtual OutPanel panel(int i) const = 0;
     virtual size_t expandedBytes() const = 0;  // memory that weightsOf() needs
-    // The weights of panel i: the packed ones, or the floats that it expands quantised ones to.
+    // Returns the weights of panel i: the packed ones, or the floats to which it expands quantised ones.
     virtual const float* weightsOf(const void* packed, int i, void* expanded) const = 0;
-    // Pixels begin .. end of panel i; its blocks lie dstBlock floats apart. The bias of `post` is that of all blocks.
+    // Computes pixels begin .. end of panel i; its blocks lie dstBlock floats apart. The bias of `post` has the values
+    // of all blocks.
     virtual void runPixels(const float* image, const float* weights, int i, int begin, int end, float* dst,
                            ptrdiff_t dstBlock, const PostOps& post) const = 0;
 

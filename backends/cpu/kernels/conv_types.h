@@ -1,5 +1,4 @@
-// Types that the kernels and the plans of convolutions share: the shape, and the operations that follow the
-// sums.
+// Types that the kernels and the plans of convolutions share: the shape, and the operations that follow the sums.
 #pragma once
 #include <limits>
 
@@ -19,7 +18,8 @@ struct ConvShape {
 
 // out = clamp(act(sum + bias + residual), lo, hi)
 struct PostOps {
-    // Of a matrix product: one float per column, or null. Of a convolution: as paddedBias() makes it, never null.
+    // In a matrix product it has one float per column, or is null. In a convolution it comes from paddedBias() and is
+    // never null.
     const float* bias = nullptr;
     float lo = -std::numeric_limits<float>::infinity();
     float hi = std::numeric_limits<float>::infinity();

@@ -17,7 +17,7 @@
 #ifndef MNNC_LEFT_OUT_TARGETS
 #define MNNC_LEFT_OUT_TARGETS 0
 #endif
-// 4 lanes (baseline, SSE4 or NEON), 8 (AVX2) and 16 (AVX-512) are what the layouts know.
+// The layouts know 4 lanes (baseline, SSE4 or NEON), 8 (AVX2) and 16 (AVX-512).
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS \
     (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | (MNNC_LEFT_OUT_TARGETS))
@@ -26,14 +26,12 @@
 #if defined(__aarch64__) && !defined(HWY_COMPILE_ALL_ATTAINABLE)
 #define HWY_COMPILE_ALL_ATTAINABLE
 #endif
-// The portable code must have 4 lanes, so it is Highway's 128-bit emulation. Highway sets that aside on GCC
-// before 12.3 for a fault in vectorised 16-bit high-half products (GCC PR 106322); kernels must not use those
-// (MulHigh).
+// The portable code must have 4 lanes, so it is Highway's 128-bit emulation. Highway disables that on GCC before 12.3
+// because of a defect in vectorised 16-bit high-half products (GCC PR 106322); kernels must not use those (MulHigh).
 #ifndef HWY_BROKEN_EMU128
 #define HWY_BROKEN_EMU128 0
 #endif
-// Under sanitizers Highway would call its library, which is not linked, where an index of a shuffle is out of
-// range.
+// Under sanitizers Highway would call its library, which is not linked, where an index of a shuffle is out of range.
 #ifndef HWY_IS_DEBUG_BUILD
 #define HWY_IS_DEBUG_BUILD 0
 #endif
@@ -68,8 +66,8 @@
 #else
 #define MNNC_CASE_PORTABLE(fn)
 #endif
-// Everything else runs what the compiler emits anyway: the baseline (portable code, or NEON on Arm), whose
-// namespace HWY_NAMESPACE is once foreach_target.h is through.
+// Every other instruction set runs the baseline (portable code, or NEON on Arm), whose namespace is HWY_NAMESPACE once
+// foreach_target.h is done.
 #define MNNC_SELECT(isa, fn)   \
     switch (isa) {             \
         MNNC_CASE_AVX512(fn)   \

@@ -1,4 +1,4 @@
-// The table of instruction sets and how one of them is selected.
+// The table of instruction sets and the choice among them.
 #include "backends/cpu/kernels/kernels.h"
 
 #include <array>
@@ -22,8 +22,8 @@ struct Choice {
     bool built;
 };
 
-// Best first, those of this kind of processor. A build for x86 with a raised baseline (-march=...) has no
-// code below that baseline.
+// The sets of this kind of processor, best first. A build for x86 with a raised baseline (-march=...) has no code below
+// that baseline.
 constexpr Choice kChoices[] = {
 #if HWY_ARCH_ARM
     {Isa::Neon, "neon", HWY_STATIC_TARGET != HWY_EMU128},
@@ -54,7 +54,7 @@ bool cpuHas(Isa id) {
 }
 
 const Kernels& table(const Choice& choice) {
-    // Function-local and built from constants and the CPU's features: nothing runs at load time.
+    // The costs are local to the function and built from constants and the CPU's features: no code runs at load time.
     static const auto costs = [] {
         const CoreKind kind = detectCoreKind();
         std::array<CpuCosts, std::size(kChoices)> all;

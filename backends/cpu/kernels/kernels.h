@@ -21,7 +21,7 @@ struct W8A16Kernels;  // w8a16_kernels.h
 
 struct Kernels {
     int lanes;        // P: channels in one block of the packed layout
-    const char* isa;  // as selectKernels takes it
+    const char* isa;  // the name that selectKernels takes
     Isa id;
     const PanelKernels* panels;
     const Bf16Kernels* bf16;  // null where the CPU or this build has no bf16 products
@@ -35,11 +35,11 @@ struct Kernels {
     const CpuCosts* costs;      // never null
 };
 
-// The table for `isa`, or the best one for the empty string. Throws NotSupported, naming what the CPU or this
-// build lacks. The tables are constants: the reference stays good.
+// Returns the table for `isa`, or the best one for the empty string. Throws NotSupported, naming the feature that the
+// CPU or this build lacks. The tables are constants: the reference stays valid.
 const Kernels& selectKernels(std::string_view isa = "");
 
-// The names that selectKernels accepts on this CPU, best first.
+// Returns the names that selectKernels accepts on this CPU, best first.
 std::vector<std::string> availableIsas();
 
 }  // namespace mnnc

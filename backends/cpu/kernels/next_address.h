@@ -4,8 +4,8 @@
 
 namespace mnnc {
 
-// The address `stride` numbers behind `at`, found when it is needed: compilers would make those of all points of a tile
-// before its loop, and keep them in memory.
+// Returns the address `stride` numbers behind `at`, computed when it is needed: compilers would compute those of all
+// points of a tile before its loop, and keep them in memory.
 template <typename T>
 [[gnu::always_inline]] inline T* nextAddress(T* at, ptrdiff_t stride) {
     at += stride;

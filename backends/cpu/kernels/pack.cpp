@@ -23,7 +23,7 @@ constexpr int P = static_cast<int>(hn::MaxLanes(hn::ScalableTag<float>()));
 using D4 = hn::FixedTag<float, 4>;
 using V4 = hn::Vec<D4>;
 
-// In each block of four lanes: four rows to four columns.
+// Transposes four rows to four columns in each block of four lanes.
 template <class Tag, class Vec = hn::Vec<Tag>>
 HWY_INLINE void transpose4(Tag d, Vec& a, Vec& b, Vec& c, Vec& e) {
     const hn::RepartitionToWide<Tag> dw;
@@ -35,7 +35,7 @@ HWY_INLINE void transpose4(Tag d, Vec& a, Vec& b, Vec& c, Vec& e) {
     e = hn::BitCast(d, hn::InterleaveUpper(dw, hn::BitCast(dw, ab1), hn::BitCast(dw, cd1)));
 }
 
-// Four floats of every fourth row, in blocks side by side.
+// Loads four floats of every fourth row, in blocks side by side.
 template <class Tag>
 HWY_INLINE hn::Vec<Tag> everyFourth(Tag d, const float* row, size_t stride) {
     if constexpr (hn::MaxLanes(Tag()) == 4) {
@@ -114,7 +114,7 @@ void blockToRows(const float* src, int channels, size_t area, float* dst, size_t
     }
 }
 
-// Four columns of up to four rows. Fewer rows than four are written as four where those behind are written later.
+// Transposes four columns of up to four rows. Fewer rows are stored as four where the rows behind are written later.
 HWY_INLINE void transposeQuad(const float* p, size_t stride, size_t rows, float* q, size_t dstStride) {
     const D4 d;
     V4 v0 = hn::LoadU(d, p), v1 = hn::Zero(d), v2 = v1, v3 = v1;
@@ -133,14 +133,14 @@ void transposeByElement(const float* src, size_t stride, size_t rows, size_t col
         for (size_t c = 0; c < rows; ++c) dst[i * dstStride + c] = src[c * stride + i];
 }
 
-// Columns of one to three rows, which follow one another in dst.
+// Transposes columns of one to three rows, which are contiguous in dst.
 void transposeNarrow(const float* src, size_t stride, size_t rows, size_t columns, float* dst) {
     size_t i = 0;
     for (; i + 8 <= columns; i += 4) transposeQuad(src + i, stride, rows, dst + i * rows, rows);
     transposeByElement(src + i, stride, rows, columns - i, dst + i * rows, rows);
 }
 
-// Rows of two or three columns, which follow one another in src.
+// Transposes rows of two or three columns, which are contiguous in src.
 template <int COLUMNS>
 void transposeShort(const float* src, size_t rows, float* dst, size_t dstStride) {
     const D4 d;
@@ -157,7 +157,8 @@ void transposeShort(const float* src, size_t rows, float* dst, size_t dstStride)
     transposeByElement(src + c * COLUMNS, COLUMNS, rows - c, COLUMNS, dst + c, dstStride);
 }
 
-// Rows in groups of a vector; the last group, and the last four rows or columns, may overlap those before them.
+// Transposes rows in groups of a vector; the last group, and the last four rows or columns, may overlap those before
+// them.
 void transpose(const float* src, size_t stride, size_t rows, size_t columns, float* dst, size_t dstStride) {
     if (rows < 4 && rows == dstStride) return transposeNarrow(src, stride, rows, columns, dst);
     if (columns == 2 && stride == 2) return transposeShort<2>(src, rows, dst, dstStride);
@@ -236,7 +237,7 @@ const PackKernels& packKernels(Isa isa) {
 
 namespace {
 
-// Below this many floats waking another thread costs more than the copy.
+// The number of floats below which waking another thread costs more than the copy.
 constexpr size_t kWorthThreads = 1 << 14;
 
 template <typename Body>
@@ -245,7 +246,7 @@ void overBlocks(ThreadPool& pool, int blocks, size_t floats, Body&& body) {
         for (int i = 0; i < blocks; ++i) body(i);
         return;
     }
-    // Few blocks of a big map would leave a thread without work.
+    // With few blocks of a big map a thread would be left without work.
     parallelFor(pool, blocks, body);
 }
 
@@ -253,7 +254,7 @@ int blocksOf(int channels, int lanes) {
     return (channels + lanes - 1) / lanes;
 }
 
-// One pixel's channels between a row of `channels` floats and its blocks; Q: floats in a block, known to the
+// Copies one pixel's channels between a row of `channels` floats and its blocks. Q: floats in a block, known to the
 // compiler.
 template <int Q>
 void nhwcRange(bool toPacked, const float* nhwc, float* nhwcOut, const float* packed, float* packedOut, int channels,

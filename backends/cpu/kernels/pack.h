@@ -1,8 +1,8 @@
 // Layout conversions of float tensors.
 //
-// Packed: [N][ceil(C/P)][H*W][P]. Lanes past the last channel have unspecified content; the conversions *to*
-// packed write zeros there, the conversions *from* packed never read them into a result. `area` is H*W (any
-// product of inner extents). All are threaded over channel blocks.
+// Packed: [N][ceil(C/P)][H*W][P]. Lanes past the last channel have unspecified content; the conversions *to* packed
+// write zeros there, the conversions *from* packed never read them into a result. `area` is H*W (any product of inner
+// extents). All functions divide the channel blocks among threads.
 #pragma once
 #include <cstddef>
 
@@ -11,26 +11,26 @@
 
 namespace mnnc {
 
-// Lanes of a block that another one takes: lane[i] goes to lane i; -1: not from this block.
+// The lanes of a block that another block takes: lane[i] goes to lane i; -1: lane i is not from this block.
 struct LaneSource {
     static constexpr int kMaxLanes = 16;
     const float* block;
     const int32_t* lane;  // as many as a vector has
 };
 
-// Per instruction set, single-threaded; the functions below call them.
+// The functions of an instruction set, single-threaded; the functions below call them.
 struct PackKernels {
-    // One channel block: `channels` (1..P) rows of `area` floats, `srcStride` apart, to area x P floats; and
+    // Copies one channel block: `channels` (1..P) rows of `area` floats, `srcStride` apart, to area x P floats; and
     // back.
     void (*rowsToBlock)(const float* src, size_t srcStride, int channels, size_t area, float* dst);
-    // The same, but the `area` groups of P floats are dstStride apart: a column of a wider panel.
+    // Does the same, but the `area` groups of P floats are dstStride apart: a column of a wider panel.
     void (*rowsToPanel)(const float* src, size_t srcStride, int channels, size_t area, float* dst, size_t dstStride);
     void (*blockToRows)(const float* src, int channels, size_t area, float* dst, size_t dstStride);
     // Element c of `rows` of the source, srcStride apart, becomes element `row` of destination row c; those are
-    // dstStride apart. Any four bytes do for a float: nothing is computed.
+    // dstStride apart. The floats may be any four bytes, because they are only copied.
     void (*transpose)(const float* src, size_t srcStride, size_t rows, size_t columns, float* dst, size_t dstStride);
-    // A block of `area` vectors from lanes of 1 to kMaxSources others, in memory of its own; lanes that come
-    // from none become zero.
+    // Fills a block of `area` vectors, in memory of its own, from lanes of 1 to kMaxSources others. Lanes without a
+    // source become zero.
     static constexpr int kMaxSources = 4;
     void (*mixLanes)(const LaneSource* sources, int count, size_t area, float* dst);
 };
@@ -47,7 +47,7 @@ void nhwcToPacked(const Kernels& k, const float* src, float* dst, int batch, int
                   ThreadPool& pool);
 void packedToNhwc(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
                   ThreadPool& pool);
-// NC4HW4 (the public blocked layout) against packed P. The same thing when P is 4.
+// Converts between NC4HW4 (the public blocked layout) and packed P. Both are the same when P is 4.
 void packed4ToPacked(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
                      ThreadPool& pool);
 void packedToPacked4(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,

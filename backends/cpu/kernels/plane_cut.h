@@ -1,8 +1,8 @@
-// How operators that treat the planes of a map one by one share them among threads.
+// Divides the work among threads for operators that treat the planes of a map one by one.
 //
 // Convolutions give each thread a part of the pixels where the map is larger than their weights, and a part of the
-// channels else (splitGemm). Operators between them do the same: what a thread reads is then mostly what it wrote, and
-// lies in its own cache.
+// channels otherwise (splitGemm). Operators between them do the same, so that a thread mostly reads data that it wrote
+// itself, from its own cache.
 #pragma once
 #include <algorithm>
 #include <climits>
@@ -18,7 +18,7 @@ inline bool sharedByPixels(int64_t pixels, int64_t channels) {
 }
 
 // Tasks are pieces of rows of groups of planes. Threads begin with equal parts of the tasks, in order: of the rows of
-// all planes where they share pixels, of the planes else.
+// all planes where they divide pixels, of the planes otherwise.
 class PlaneCut {
   public:
     struct Part {
@@ -52,8 +52,8 @@ class PlaneCut {
     int groups_, pieces_;
 };
 
-// body(plane, begin, end) for the rows begin .. end of every plane; a part of the rows of all planes is a thread's
-// where `byPixels` says so.
+// Calls body(plane, begin, end) for the rows begin .. end of every plane. With `byPixels` a thread takes a part of the
+// rows of all planes.
 template <typename Body>
 void forPlaneRows(ThreadPool& pool, int64_t planes, int64_t rows, bool byPixels, Body&& body) {
     if (rows <= 0) return;

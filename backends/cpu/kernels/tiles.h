@@ -4,13 +4,13 @@
 
 namespace mnnc {
 
-// fn[NB - 1][R - 1]: of tiles of NB vectors of output channels and R pixels.
+// fn[NB - 1][R - 1] computes tiles of NB vectors of output channels and R pixels.
 template <typename Fn>
 struct TileTable {
     Fn fn[4][24] = {};
 };
 
-// tile.operator()<R, NB>() gives the function; of NB vectors there are tiles of up to Rows[NB] pixels.
+// tile.operator()<R, NB>() returns the function; with NB vectors there are tiles of up to Rows[NB] pixels.
 template <const int (&Rows)[5], typename Tile>
 consteval auto makeTiles(Tile tile) {
     TileTable<decltype(tile.template operator()<1, 1>())> table;
@@ -24,8 +24,8 @@ consteval auto makeTiles(Tile tile) {
     return table;
 }
 
-// tile(at, rows) for m pixels in equal tiles of at most `most`: 49 are five of 8 and one of 9, not five of 9 and one of
-// 4.
+// Calls tile(at, rows) for m pixels in equal tiles of at most `most`: 49 are five of 8 and one of 9, not five of 9 and
+// one of 4.
 template <typename Tile>
 inline void forEqualTiles(int m, int most, Tile tile) {
     const int count = (m + most - 1) / most;

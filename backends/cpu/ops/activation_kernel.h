@@ -6,12 +6,12 @@
 
 namespace mnnc::cpu {
 
-// One of them with its numbers, read from the parameters once.
+// An activation with its numbers, read from the parameters once.
 struct ActivationKernel {
     enum class Kind : uint8_t { Leaky, Clip, Threshold, Elu } kind = Kind::Leaky;
     float a = 0, b = 0;
 
-    // ReLU, PReLU with one slope, ReLU6, Threshold, ELU or Selu. `name` is the operator's.
+    // Takes ReLU, PReLU with one slope, ReLU6, Threshold, ELU or Selu. `name` is the operator's.
     ActivationKernel(OpType type, const Params* params, const char* name) {
         switch (type) {
             case OpType::ReLU:

@@ -1,5 +1,5 @@
-// BinaryOp on the CPU. Every case becomes rows: a run of outputs over which each operand is a run of its own,
-// one value, or (packed storage, per-channel operand) one repeating vector. Integers without a scale wrap.
+// BinaryOp on the CPU. Every case becomes rows of outputs. Along a row, each operand is contiguous, one value, or
+// (packed storage, per-channel operand) one repeating vector. Integers without a scale wrap.
 #include "ops/binary.h"
 
 #include <cstring>
@@ -13,11 +13,11 @@
 namespace mnnc::cpu {
 namespace {
 
-constexpr int64_t kReluChunk = 4096;  // outputs clamped while they are still in the cache
+constexpr int64_t kReluChunk = 4096;  // outputs that are clamped while they are still in the cache
 constexpr int kMaxLanes = 16;
 
-// The operand is one value per channel (and perhaps per batch) of `big`: extents [1 or N, C, 1, 1 ...] from
-// the right.
+// Returns whether the operand has one value per channel (and perhaps per batch) of `big`: extents [1 or N, C, 1, 1 ...]
+// from the right.
 bool perChannel(const Shape& small, const Shape& big) {
     const int shift = big.rank() - small.rank();
     if (shift < 0 || big.rank() < 2 || shift > 1) return false;
@@ -33,7 +33,7 @@ StorageChoice storageBinary(const CpuBackend& backend, const Command& command) {
     const Operand& out = *command.outputs[0];
     const int channelBlock = backend.channelBlock();
     StorageChoice packed{.inputBlock = channelBlock, .outputBlock = channelBlock};
-    // Of one storage are tensors of four bytes, and int8 ones with scales.
+    // Only tensors with elements of four bytes, and int8 tensors with scales, can be packed.
     const auto plain = [](const Operand& tensor) { return elementBytes(tensor.type) != 4 && !tensor.quant.known(); };
     if (plain(a) || plain(b) || plain(out)) return {};
     if (channelBlock == 1 || (a.channelBlock == 1 && b.channelBlock == 1) || out.format == Format::NHWC ||
@@ -45,7 +45,7 @@ StorageChoice storageBinary(const CpuBackend& backend, const Command& command) {
     const Operand& small = bigIndex == 0 ? b : a;
     if (big.channelBlock == 1 || !(big.shape == out.shape)) return {};
     if (small.elements() != 1 && !perChannel(small.shape, big.shape)) return {};
-    // A small operand that is packed already, by the same axis, stays so.
+    // A small operand that is already packed by the same axis is not changed.
     if (small.channelBlock == 1 || small.shape.rank() != big.shape.rank()) packed.rowMajorInputs = 1u << (1 - bigIndex);
     return packed;
 }
@@ -124,7 +124,7 @@ class Binary final : public Execution {
         perBatch_ = operand.shape.rank() == output_.shape.rank() && operand.shape[0] != 1;
     }
 
-    // Adjacent axes that both operands read alike become one; the innermost is the row.
+    // Merges adjacent axes that both operands read in the same way; the innermost one is the row.
     void planPlain() {
         struct Axis {
             int64_t size;
@@ -193,7 +193,7 @@ class Binary final : public Execution {
 
     void row(const char* a, const char* b, char* y, int64_t n) const {
         if (!relu_) return call(a, b, y, static_cast<size_t>(n));
-        // Chunks are whole vectors, so a repeating vector keeps its phase.
+        // Chunks are whole vectors, so that a repeating vector keeps its phase.
         for (int64_t i = 0; i < n; i += kReluChunk) {
             const size_t count = static_cast<size_t>(std::min(kReluChunk, n - i));
             char* to = y + i * outBytes_;

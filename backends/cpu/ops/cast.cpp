@@ -1,5 +1,4 @@
-// Cast between element types. Conversions of floats outside the integer range give what x86 gives (the
-// smallest int32), everywhere.
+// Cast between element types. Floats outside the integer range become the smallest int32, as on x86, on every machine.
 #include "ops/cast.h"
 
 #include <limits>

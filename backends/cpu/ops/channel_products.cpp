@@ -13,7 +13,7 @@ namespace mnnc::cpu {
 
 namespace {
 
-constexpr int64_t kTogether = 64;  // vectors whose sums are made side by side
+constexpr int64_t kTogether = 64;  // vectors whose sums are computed together
 
 class CosineExecution final : public CommandExecution {
   public:

@@ -1,5 +1,4 @@
-// Walks a float tensor in pieces that share their channel, in any storage: for PReLU, Scale,
-// InstanceNorm.
+// Walks a float tensor in pieces that share their channel, in any storage: for PReLU, Scale, InstanceNorm.
 #pragma once
 #include "backends/cpu/ops/split.h"
 #include "ops/channel_axis.h"

@@ -15,7 +15,7 @@ struct Axis {
     int64_t size = 1, src = 0, dst = 0;
 };
 
-// The axes of a region that have more than one element, those that follow one another on both sides as one.
+// Returns the axes of a region that have more than one element. Axes that are contiguous on both sides are merged.
 std::vector<Axis> axesOf(const Region& region) {
     std::vector<Axis> axes;
     for (int i = 2; i >= 0; --i)
@@ -31,8 +31,8 @@ std::vector<Axis> axesOf(const Region& region) {
     return axes;
 }
 
-// Whether the command copies all of a map [batch][channels][plane] from, or to (`last` false),
-// [batch][plane][channels].
+// Returns whether the command copies all of a map [batch][channels][plane] from [batch][plane][channels], or to it
+// (`last` false).
 bool isTransposition(const Command& command, const Operand& map, bool last) {
     const Operand &input = *command.inputs[0], &output = *command.outputs[0];
     if (map.shape.rank() < 3 || map.format == Format::NHWC || !canPackOnHost(map) || elementBytes(input.type) != 4 ||

@@ -1,4 +1,4 @@
-// Base of executions that need nothing but their command: tensors and parameters by position.
+// Base of executions that need only their command: tensors and parameters by position.
 #pragma once
 #include <memory>
 #include <string>

@@ -1,6 +1,6 @@
-// One algorithm for convolutions that have the same constant as their weights but maps of different sizes: the heads of
-// a detector, which run on each level of a pyramid. Each algorithm packs weights in its own way, and a packing of its
-// own for each level takes several times the memory of the weights.
+// Chooses one algorithm for convolutions that have the same constant as their weights but maps of different sizes: the
+// heads of a detector, which run on each level of a pyramid. Each algorithm packs weights in its own way, and a
+// separate packing for each level would take several times the memory of the weights.
 #include "backends/cpu/ops/common_algorithm.h"
 
 #include <algorithm>
@@ -14,13 +14,13 @@ namespace mnnc::cpu {
 
 namespace {
 
-// What a way of computing the commands takes: cycles of a run on one thread, and the packings that it needs.
+// The cost of computing the commands with one algorithm: cycles of a run on one thread, and the packings that it needs.
 struct Way {
     double cycles = 0;
     std::map<std::string, int64_t> packings;  // bytes of each
 
-    // A further packing has to save in a run twice the time that making it takes, which writes it and reads it once:
-    // its memory stays taken.
+    // An additional packing must save, in a run, twice the time that making it takes (it is written and read once),
+    // because its memory stays allocated.
     double cost(const Kernels& k) const {
         double bytes = 0;
         for (const auto& [variant, size] : packings) bytes += static_cast<double>(size);
@@ -28,7 +28,7 @@ struct Way {
     }
 };
 
-// Nothing where one of them cannot be computed so. All of them read packed channels.
+// Returns nothing where a command cannot be computed with the algorithm. All of them read packed channels.
 std::optional<Way> wayOf(const CpuBackend& backend, std::span<const Command* const> commands, ConvAlgorithm algorithm) {
     const Kernels& k = backend.kernels();
     Way way;

@@ -6,7 +6,7 @@
 
 namespace mnnc::cpu {
 
-// See Backend::commonAlgorithm: a ConvAlgorithm, whose Auto is 0.
+// Implements Backend::commonAlgorithm: returns a ConvAlgorithm, whose Auto is 0.
 int commonAlgorithm(const CpuBackend& backend, std::span<const Command* const> commands);
 
 }  // namespace mnnc::cpu

@@ -1,4 +1,4 @@
-// A convolution command as its kernels see it.
+// Converts a convolution command to the shape that its kernels take.
 #pragma once
 #include "backends/cpu/kernels/conv/conv.h"
 #include "ir/command.h"
@@ -14,7 +14,7 @@ inline ConvWindow windowOf(const Command& command) {
                       command.operands() > 1 ? command.inputs[1] : nullptr, size, command.name.c_str());
 }
 
-// convWindow has checked the ranges.
+// convWindow has checked the ranges that are converted here.
 inline ConvShape planShape(const ConvWindow& w, const ConvParams& params) {
     const auto toInt = [](int64_t value) { return static_cast<int>(value); };
     ConvShape s;

@@ -1,5 +1,5 @@
-// Convolutions and deconvolutions on the CPU: a ConvPlan per shape, packed weights from the shared store.
-// Weights that are tensors are packed once when their content is constant, else into scratch on every run.
+// Convolutions and deconvolutions on the CPU: a ConvPlan per shape, packed weights from the shared store. Weights that
+// are tensors are packed once when their content is constant, else into scratch on every run.
 #include "ops/convolution.h"
 
 #include "backends/cpu/kernels/conv/conv.h"
@@ -82,7 +82,7 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
     }
 
   private:
-    // The third input, and zeros up to whole vectors.
+    // Copies the third input, with zeros up to whole vectors.
     const float* padBias(const float* bias, float* padded) const {
         const auto channels = static_cast<size_t>(command_.outputs[0]->shape.at(1));
         std::copy_n(bias, channels, padded);
@@ -128,15 +128,15 @@ class ConvExecution final : public Execution, public AlgorithmChoice {
     std::unique_ptr<ConvPlan> plan_;
     PostOps post_;
     PackedConvWeights stored_;
-    std::vector<float> noBias_;  // where weights are inputs: paddedBias() of none
-    PackedWeights constant_;     // where weights are inputs that never change
-    AlignedBuffer own_;          // the memory of those that were computed while planning
+    std::vector<float> noBias_;  // where weights are inputs: paddedBias() without a bias
+    PackedWeights constant_;     // weights that are inputs but never change
+    AlignedBuffer own_;          // the memory of weights that were computed while planning
     int64_t packedBytes_ = 0;
     int64_t biasBytes_ = 0;  // of the third input in scratch
     bool packAtRun_ = false;
 };
 
-// A fully connected layer may write its result as it will be read.
+// Returns whether a fully connected layer writes its result row-major, as its consumer reads it.
 bool writesRowMajor(const CpuBackend& backend, const Command& command) {
     if (command.type != OpType::Convolution || command.inputs[0]->empty() || command.outputs[0]->empty() ||
         command.inputs[0]->type != DataType::Float32)
@@ -146,7 +146,7 @@ bool writesRowMajor(const CpuBackend& backend, const Command& command) {
                               convOptions(backend, command, w));
 }
 
-// A first layer or a fully connected one may read its plain input as it is; everything else is channel-packed.
+// A first layer or a fully connected one may read its row-major input directly; all other tensors are channel-packed.
 StorageChoice convolutionStorage(const CpuBackend& backend, const Command& command) {
     StorageChoice choice;
     choice.inputBlock = choice.outputBlock = backend.channelBlock();
@@ -160,7 +160,7 @@ StorageChoice convolutionStorage(const CpuBackend& backend, const Command& comma
     if (x.channelBlock == 1 && !isDeconvolution(command.type) && !x.empty() && !command.outputs[0]->empty()) {
         const ConvWindow w = windowOf(command);
         if (convReadsNchw(planShape(w, command.paramsAs<ConvParams>()), convOptions(backend, command, w)))
-            choice.rowMajorInputs |= 1u;  // a residual stays packed like the output
+            choice.rowMajorInputs |= 1u;  // a residual is packed like the output
     }
     return choice;
 }

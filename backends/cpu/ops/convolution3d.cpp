@@ -1,8 +1,8 @@
 // 3-D convolutions and transposed convolutions, by the plans of 2-D ones.
 //
 // An output slice (one depth of an image) is a 2-D convolution: the slices of the input that its taps in depth read
-// lie side by side in scratch as channels, taps outermost. Small slices are stacked: one below the other, with rows of
-// zeros between, they share one pass over the weights.
+// become channels, side by side in scratch, taps outermost. Small slices are stacked, one below the other with rows of
+// zeros between, so that one pass over the weights serves several.
 #include "ops/convolution3d.h"
 
 #include <algorithm>
@@ -104,7 +104,7 @@ class Convolution3dExecution final : public CommandExecution {
         return checkedMul(floats, static_cast<int64_t>(sizeof(float)), command().name.c_str());
     }
 
-    // Whether the blocks of an output slice lie one after the other.
+    // Returns whether the blocks of an output slice are contiguous.
     bool directOutput() const { return stack_.slices == 1 && (w_.out[0] == 1 || w_.oc <= lanes_); }
 
     void plan(Phase& phase, const Conv3dParams& p) {
@@ -126,7 +126,7 @@ class Convolution3dExecution final : public CommandExecution {
             backend_.weights(command().params, variant, phase.plan->packedWeightBytes(), fill, p.modelBytes());
     }
 
-    // Output slices z, z + step, ... of image n, which are the phase's slices from j on.
+    // Computes output slices z, z + step, ... of image n, which are the phase's slices from j on.
     void runSlices(const Frame& frame, const Phase& phase, int64_t n, int64_t z, int64_t j, ThreadPool& pool) const {
         auto* memory = static_cast<char*>(frame.scratch());
         auto* const gathered = reinterpret_cast<float*>(memory);
@@ -158,7 +158,8 @@ class Convolution3dExecution final : public CommandExecution {
         });
     }
 
-    // From pixel `from` on a piece of a slice of a block of the plan's channels, and the zeros behind the slice.
+    // Copies a piece of a slice, from pixel `from` on, of a block of the plan's channels, and the zeros behind the
+    // slice.
     void gather(const Frame& frame, const Phase& phase, int64_t n, int64_t inputDepth, int64_t block, int64_t from,
                 int64_t slice, float* gathered) const {
         const VolumeSlices volume(in(0), inData<float>(frame, 0), backend_.kernels());
@@ -197,7 +198,7 @@ class Convolution3dExecution final : public CommandExecution {
     int64_t gathered_ = 0, sliced_ = 0;  // bytes of scratch
 };
 
-// The input is read as it lies, but where depth and plane are one image of blocks.
+// The input is row-major, except where depth and plane are one image of blocks.
 StorageChoice convolution3dStorage(const CpuBackend& backend, const Command& command) {
     StorageChoice choice = storagePacked(backend, command);
     if (isDepthwiseVolume(command)) return choice;
@@ -219,7 +220,7 @@ std::unique_ptr<Execution> createConvolution3d(CpuBackend& backend, const Comman
     return std::make_unique<Convolution3dExecution>(backend, command);
 }
 
-// A clamp of the file's own comes before anything that follows.
+// A clamp of the operator itself would have to precede the epilogue, so the operator must have none.
 bool fusesConvolution3d(const CpuBackend&, const Command& command) {
     const auto* params = command.paramsIf<Conv3dParams>();
     return params && !params->relu && !params->relu6 && !command.epilogue.residual && canPack(*command.outputs[0]);

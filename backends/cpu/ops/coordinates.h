@@ -1,5 +1,5 @@
-// An odometer over the coordinates of a tensor that keeps a linear position in another tensor of equal rank,
-// with one axis left out: what element-wise gathers and scatters walk with.
+// An odometer over the coordinates of a tensor that keeps a linear position in another tensor of equal rank, with one
+// axis left out. Element-wise gathers and scatters walk with it.
 #pragma once
 #include "ops/index_bounds.h"
 
@@ -7,7 +7,7 @@ namespace mnnc::cpu {
 
 class ElementWalk {
   public:
-    // Walks `extents`, which are at most those of `target` but along `axis`; positions count in a tensor of shape
+    // Walks `extents`, which are at most those of `target` except along `axis`; positions count in a tensor of shape
     // `target`, without `axis`.
     ElementWalk(const Shape& extents, const Shape& target, int axis) noexcept : extents_(extents) {
         int64_t stride = 1;
@@ -20,7 +20,7 @@ class ElementWalk {
         }
     }
 
-    // Position of the current element at `place` of the axis.
+    // Returns the position of the current element at `place` of the axis.
     int64_t at(int64_t place) const noexcept { return position_ + place * axisStride_; }
 
     void next() noexcept {
@@ -39,10 +39,10 @@ class ElementWalk {
     int64_t axisStride_ = 0, position_ = 0;
 };
 
-// The linear start of row `r` of an index tensor. Throws InputDataError when one of its indices is outside.
+// Returns the linear start of row `r` of an index tensor. Throws InputDataError when one of its indices is outside.
 inline int64_t rowStart(const std::string& op, const IndexBounds& bounds, const int64_t* stride, const int32_t* row,
                         int64_t r) {
-    // The share of the batch counts along the last axis.
+    // The batch's part of the index counts along the last axis.
     int64_t start = bounds.batchStep == 0 ? 0 : r / bounds.rowsPerBatch * bounds.batchStep * stride[bounds.depth - 1];
     for (int j = 0; j < bounds.depth; ++j) {
         const int64_t at = r * bounds.depth + j, index = bounds.index(row[j], at);

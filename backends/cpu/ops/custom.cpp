@@ -1,4 +1,4 @@
-// Operators of the host: over row-major tensors, never in the memory of an input.
+// Operators of the host, over row-major tensors. An output never shares memory with an input.
 #include "net/custom.h"
 
 #include "backends/cpu/ops/command_execution.h"

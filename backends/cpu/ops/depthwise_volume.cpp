@@ -1,5 +1,5 @@
 // 3-D convolutions with a group for each channel: an output slice is the sum of 2-D depthwise convolutions, one for
-// each tap in depth that lies inside of the volume. Each adds to what the one before has stored.
+// each tap in depth that lies inside of the volume. Each adds to the stored sum of those before.
 #include "backends/cpu/ops/depthwise_volume.h"
 
 #include <algorithm>
@@ -68,14 +68,14 @@ class DepthwiseVolumeExecution final : public CommandExecution {
   private:
     int64_t blocks() const { return ceilDiv(static_cast<int>(w_.oc), backend_.kernels().lanes); }
 
-    // Some rows of slice z of a block: number (image * blocks + block) * depth + z.
+    // Computes some rows of slice z of a block; `slice` is (image * blocks + block) * depth + z.
     void runSlice(const Frame& frame, int64_t slice, int piece, int pieces) const {
         const auto& p = params<Conv3dParams>();
         const int P = backend_.kernels().lanes;
         const int64_t z = slice % w_.out[0], plane = slice / w_.out[0], block = plane % blocks();
         const int64_t area = int64_t{plane_.kh} * plane_.kw;
         const int64_t inArea = w_.in[1] * w_.in[2] * P, outArea = w_.out[1] * w_.out[2] * P;
-        // The taps inside of the volume.
+        // Finds the taps inside of the volume.
         const int64_t from = z * p.stride[0] - w_.begin[0];
         int64_t first = from < 0 ? (-from + p.dilate[0] - 1) / p.dilate[0] : 0, last = -1;
         if (from < w_.in[0]) last = std::min<int64_t>(p.kernel[0] - 1, (w_.in[0] - 1 - from) / p.dilate[0]);

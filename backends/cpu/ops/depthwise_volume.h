@@ -7,10 +7,10 @@
 
 namespace mnnc::cpu {
 
-// Not transposed ones. Shapes are known.
+// Returns false for transposed ones. Shapes must be known.
 bool isDepthwiseVolume(const Command& command);
 
-// Its input and output are channel-packed.
+// The input and the output are channel-packed.
 std::unique_ptr<Execution> makeDepthwiseVolume(CpuBackend& backend, const Command& command);
 
 }  // namespace mnnc::cpu

@@ -38,7 +38,7 @@ class Dequantize final : public Execution {
         float shift = 0, scale = 1, offset = 0;
     };
 
-    // dequantize_op.cc of TensorFlow.
+    // The formulas are those of TensorFlow's dequantize_op.cc.
     template <typename T>
     Line line(const Frame& frame) const {
         if (params_.mode == DequantMode::Affine) return {-params_.zero, params_.scale, 0};
@@ -72,13 +72,14 @@ class Dequantize final : public Execution {
     const DequantizeParams& params_;
 };
 
-// Nearest integer of a value below 2^22, ties to even. Its sums are those of the default rounding mode.
+// Returns the nearest integer of a value below 2^22, ties to even. It relies on the default rounding mode of additions.
 inline float nearestEven(float value) {
-    constexpr float kWhole = 12582912.0f;  // 1.5 * 2^23: from here on floats have no fractions
+    constexpr float kWhole = 12582912.0f;  // 1.5 * 2^23, from which on floats have no fractions
     return (value + kWhole) - kWhole;
 }
 
-// The range always includes 0, as in DynamicQuantizeLinear of ONNX. Where its codes are 0 to 255, these are 128 less.
+// The range always includes 0, as in DynamicQuantizeLinear of ONNX. Where its codes are 0 to 255, this operator's are
+// 128 less.
 class DynamicQuant final : public Execution {
   public:
     DynamicQuant(CpuBackend& backend, const Command& command) : backend_(backend), command_(command) {}

@@ -1,5 +1,5 @@
-// DetectionPostProcess, DetectionOutput, PriorBox and Proposal. Each runs on one thread: they are short behind the nets
-// that feed them.
+// DetectionPostProcess, DetectionOutput, PriorBox and Proposal. Each runs on one thread, because they are short
+// compared with the nets that feed them.
 #include "ops/detection.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class PostProcess final : public CommandExecution {
         anchors_ = in(0).shape[1];
         width_ = in(0).shape[2];
         columns_ = in(1).shape[2];
-        // What the suppression of one class adds, and what is kept of all.
+        // The most boxes that the suppression of one class adds, and the most that are kept of all classes.
         added_ = std::min({p.perClass, p.maxDetections, anchors_});
         kept_ = std::min(p.maxDetections, checkedMul(p.classes, added_, "detections"));
         const int64_t list = p.regular ? checkedMul(checkedAdd(added_, kept_, "detections"),
@@ -65,7 +65,7 @@ class PostProcess final : public CommandExecution {
         float *boxes, *labels, *scores;
     };
 
-    // The scratch of a run; labels and what was found share their memory.
+    // The scratch of a run; labels and found boxes share their memory.
     struct Work {
         Work(void* scratch, int64_t anchors)
             : boxes(static_cast<float*>(scratch)),
@@ -109,7 +109,7 @@ class PostProcess final : public CommandExecution {
         return suppressBoxes(work.boxes, work.candidates, waiting, most, p.overlap, 0);
     }
 
-    // One suppression by the best score of each box, whose best classes are written.
+    // Suppresses once by the best score of each box, and writes the best classes of each box.
     int64_t bestClasses(const Rows& rows, const Work& work) const {
         const auto& p = params<PostProcessParams>();
         constexpr float kNone = -std::numeric_limits<float>::infinity();
@@ -134,7 +134,7 @@ class PostProcess final : public CommandExecution {
         return kept;
     }
 
-    // A suppression within each class; the best of all classes are written.
+    // Suppresses within each class, and writes the best boxes of all classes.
     int64_t eachClass(const Rows& rows, const Work& work) const {
         const auto& p = params<PostProcessParams>();
         int64_t count = 0;
@@ -174,7 +174,7 @@ class DetectionOutput final : public CommandExecution {
     }
 };
 
-// As prior_box_layer.cpp of Caffe's SSD branch.
+// The boxes are those of prior_box_layer.cpp of Caffe's SSD branch.
 class PriorBox final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
@@ -216,8 +216,8 @@ class PriorBox final : public CommandExecution {
     }
 };
 
-// As proposal_layer.py of py-faster-rcnn, where a corner is a pixel: what is too small or overlaps is left out. The
-// number of rows is fixed; those behind the last proposal are 0.
+// Follows proposal_layer.py of py-faster-rcnn, where a corner is a pixel: boxes that are too small or overlap are left
+// out. The number of rows is fixed; those behind the last proposal are 0.
 class Proposal final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
@@ -230,7 +230,7 @@ class Proposal final : public CommandExecution {
 
     void run(const Frame& frame) const override {
         const int64_t batch = in(0).shape[0], rows = batch == 0 ? 0 : out().shape[0] / batch;
-        const bool own = in(2).elements() >= 3 * batch;  // else one size for all pictures
+        const bool own = in(2).elements() >= 3 * batch;  // otherwise one size for all pictures
         const Work work(frame.scratch(), boxes_);
         for (int64_t n = 0; n < batch; ++n) {
             const float* image = inData<float>(frame, 2) + (own ? n * (in(2).elements() / batch) : 0);
@@ -260,7 +260,7 @@ class Proposal final : public CommandExecution {
         int32_t* candidates;
     };
 
-    // Boxes are numbered cell by cell, the anchors of a cell one after the other.
+    // Boxes are numbered cell by cell, with the anchors of a cell one after the other.
     int64_t propose(const Frame& frame, int64_t n, const float* image, int64_t rows, const Work& work) const {
         const auto& p = params<ProposalParams>();
         const int64_t anchors = p.anchors(), width = in(0).shape[3];

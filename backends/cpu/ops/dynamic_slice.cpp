@@ -1,6 +1,6 @@
-// Slices whose place only a run knows: SliceTf and the reading StridedSlice as commands that look at their index inputs
-// in each run. The stage has checked that the shape is the planned one; a callback may have left out since what makes
-// the indices, so places are checked again.
+// Slices whose place is known only in a run: SliceTf and the reading StridedSlice, as commands that read their index
+// inputs in each run. The stage has checked that the shape is the planned one; a callback may have skipped the producer
+// of the indices since, so places are checked again.
 #include <array>
 
 #include "backends/cpu/ops/command_execution.h"
@@ -74,7 +74,7 @@ class DynamicSlice : public CommandExecution {
     }
 
   protected:
-    // What this run copies, and the element of the input that it begins with.
+    // Returns the box that this run copies, and in `from` its first element of the input.
     virtual Box place(const Frame& frame, int64_t& from) const = 0;
 
     int64_t stride(size_t axis) const { return strides_[axis]; }  // of the input

@@ -49,7 +49,7 @@ class RangeExecution final : public CommandExecution {
     void run(const Frame& frame) const override {
         const int64_t count = out().shape[0];
         if (out().type == DataType::Float32) {
-            // Repeated addition, as the reference: products would round differently.
+            // Adds repeatedly like the reference: products would round differently.
             float value = *inData<float>(frame, 0);
             const float delta = *inData<float>(frame, 2);
             for (int64_t i = 0; i < count; ++i, value += delta) outData<float>(frame)[i] = value;
@@ -79,7 +79,7 @@ class RandomExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
     void run(const Frame& frame) const override {
-        // The generator starts afresh in every run, and a given seed only chooses which generator.
+        // The generator starts anew in every run; a given seed only chooses the generator.
         if (params<RandomParams>().seeded) {
             std::mt19937 generator(1);
             draw(frame, generator);

@@ -1,4 +1,4 @@
-// The check of executions whose first input has to be a float tensor.
+// The check of executions whose first input must be a float tensor.
 #pragma once
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
-// GatherV2, GatherND, GatherElements: copies of whole rows where there are rows. Every index is checked where it is
-// used, in the order of the index tensor: the first one outside ends the run.
+// GatherV2, GatherND, GatherElements: copies of whole rows where possible. Every index is checked where it is used, in
+// the order of the index tensor: the first one outside ends the run.
 #include "ops/gather.h"
 
 #include <cstring>

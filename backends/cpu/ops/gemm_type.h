@@ -13,7 +13,7 @@ inline GemmType gemmType(const CpuBackend& backend) {
     return bf16 ? GemmType::Bf16 : GemmType::Float;
 }
 
-// The text of algorithm().
+// Returns the text of algorithm().
 inline std::string gemmText(const CpuBackend& backend, GemmType type) {
     return type == GemmType::Bf16 ? std::string("gemm.") + backend.kernels().bf16->type : "";
 }

@@ -1,4 +1,4 @@
-// PoolGrad: each plane collects what its windows give back.
+// PoolGrad: each plane adds up the gradients of its windows.
 #include "ops/gradients.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ struct Span {
     int64_t first, last;
 };
 
-// The elements of an axis that a window covers.
+// Returns the elements of an axis that a window covers.
 Span coveredBy(const PoolAxis& a, int64_t window) noexcept {
     const int64_t first = window * a.stride - a.begin;
     return {std::max<int64_t>(first, 0), std::min<int64_t>(first + a.kernel, a.in)};

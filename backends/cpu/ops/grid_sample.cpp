@@ -1,6 +1,6 @@
-// GridSample: threads share pieces of the outputs of a batch element, whose taps serve all channels, and, where these
-// pieces are few, groups of the channels. Tensors of few channels stay row-major, for packing would mostly copy
-// padding.
+// GridSample: threads divide the outputs of a batch element into pieces, whose taps serve all channels, and, where
+// these pieces are few, also the channels into groups. Tensors of few channels stay row-major, because packing would
+// mostly copy padding.
 #include "ops/grid_sample.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class GridSampleExecution final : public CommandExecution {
     }
 
   private:
-    // Outputs [first, first + kGridOutputs) of blocks [block, end).
+    // Samples outputs [first, first + kGridOutputs) of blocks [block, end).
     void samplePiece(const Frame& frame, int64_t n, int64_t first, int64_t block, int64_t end) const noexcept {
         const int outputs = static_cast<int>(std::min<int64_t>(kGridOutputs, outPlane_ - first));
         GridTaps taps;

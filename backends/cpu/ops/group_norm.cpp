@@ -28,7 +28,7 @@ class GroupNorm final : public CommandExecution {
         });
     }
 
-    // A group is read before it is written.
+    // The output may share the input's memory: a group is read before it is written.
     uint32_t inPlaceInputs(size_t) const override { return 1; }
 
   private:

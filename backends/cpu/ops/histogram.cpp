@@ -38,7 +38,7 @@ class HistogramExecution final : public CommandExecution {
     }
 
   private:
-    // The last bin has its upper end, too.
+    // The last bin includes its upper end.
     template <typename T>
     void count(const T* x, int64_t* counts) const noexcept {
         const auto& p = params<HistogramParams>();

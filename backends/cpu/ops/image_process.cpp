@@ -1,5 +1,5 @@
-// ImageProcess: one output pixel after the other. Samples are rounded to bytes before they are converted, as pictures
-// that are resized first are.
+// ImageProcess: one output pixel after the other. Samples are rounded to bytes before they are converted, as in
+// pictures that are resized first.
 #include "ops/image_process.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Pixel {
     int value[4];
 };
 
-// A coordinate of a picture: finite, and within it.
+// Limits a coordinate of a picture to the picture; the result is finite.
 double inside(double at, int64_t extent) {
     return at > 0 ? std::min(at, static_cast<double>(extent - 1)) : 0;
 }
@@ -82,7 +82,7 @@ class ImageProcessExecution final : public CommandExecution {
         return pixel;
     }
 
-    // Weights of the official runtime's conversion to grey, of which the file gives none.
+    // The weights are those of the official runtime's conversion to grey, because the file has none.
     static Pixel converted(const ImageProcessParams& p, Pixel pixel) noexcept {
         int* const v = pixel.value;
         if (p.source == PixelFormat::Gray)

@@ -4,27 +4,27 @@
 
 namespace mnnc::cpu {
 
-// Whether a float convolution can be computed as ConvInt8 or DepthwiseConvInt8.
+// Returns whether a float convolution can be computed as ConvInt8 or DepthwiseConvInt8.
 bool quantizesConvolution(const Command& command);
 
-// What an int8 tensor's values mean; a plain one means what it holds.
+// Returns the scale and zero point of an int8 tensor; the values of a plain tensor are its integers.
 inline TensorQuant quantOf(const Operand& tensor) {
     return tensor.quant.known() ? tensor.quant : TensorQuant{1, 0, -128, 127};
 }
 
-// The operators below over codes: when input 0 (of an element-wise chain one input) is int8.
+// Create the operators over codes, for commands whose input 0 (in an element-wise chain, one input) is int8.
 std::unique_ptr<Execution> createInt8Pooling(CpuBackend& backend, const Command& command, std::string& reason);
 std::unique_ptr<Execution> createInt8Activation(CpuBackend& backend, const Command& command, std::string& reason);
-// Sums, differences and products of equal shapes; sums and products with a float for each channel.
+// Takes sums, differences and products of equal shapes; sums and products with a float for each channel.
 std::unique_ptr<Execution> createInt8Binary(CpuBackend& backend, const Command& command, std::string& reason);
 std::unique_ptr<Execution> createInt8Interp(CpuBackend& backend, const Command& command, std::string& reason);
 std::unique_ptr<Execution> createInt8Deconvolution(CpuBackend& backend, const Command& command, std::string& reason);
-// y = f(x) by a table. `input`: the index of x among the inputs. `results`: f of the value of each code of x, at the
-// index of the code's unsigned byte.
+// Computes y = f(x) by a table. `input`: the index of x among the inputs. `results`: f of the value of each code of x,
+// at the index of the code's unsigned byte.
 std::unique_ptr<Execution> createInt8Table(CpuBackend& backend, const Command& command, size_t input,
                                            const float* results);
 constexpr int kCodes = 256;
-// What each code means, by its unsigned byte.
+// Stores the value of each code at the index of its unsigned byte.
 void valuesOfCodes(const TensorQuant& quant, float* values);
 
 bool quantizesPooling(const Command& command);

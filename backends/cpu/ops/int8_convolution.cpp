@@ -1,5 +1,5 @@
-// ConvInt8 and DepthwiseConvInt8: ordinary convolutions between int8 tensors, and the two older forms of the
-// file. The order of roundings is the reference's.
+// ConvInt8 and DepthwiseConvInt8: ordinary convolutions between int8 tensors, and the two older forms of the file.
+// Roundings follow the order of the reference.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -69,13 +69,14 @@ class Int8ConvExecution final : public Execution {
     }
 
   private:
-    // Scales and zero points are inside of the integer bias and the factor.
+    // Whether scales and zero points are contained in the integer bias and the factor.
     bool isFolded() const { return params_.int8.folded && !command_.inputs[0]->quant.known(); }
-    // Of an int8 result: the 6 of a ReLU6 is the end of the result's range, as in the reference.
+    // Whether an int8 result is clipped at zero. The 6 of a ReLU6 is the end of the result's range, as in the
+    // reference.
     bool clipsAtZero() const { return command_.epilogue.lo == 0; }
     bool hasMinima() const { return params_.int8.minima && !depthwise_ && !isFolded(); }
 
-    // Per output channel, behind the packed codes.
+    // Arrays with an element per output channel, behind the packed codes.
     struct Tail {
         int32_t* sums;  // of the codes
         float* scale;
@@ -90,7 +91,7 @@ class Int8ConvExecution final : public Execution {
 
     void prepareWeights(const ConvWindow& w) {
         const char* name = command_.name.c_str();
-        // The same operator on another number of channels means other groups, hence the count in the key.
+        // The same operator over another number of channels has other groups, so the key contains their number.
         const std::string variant = plan_->weightVariant() + "/" + std::to_string(w.groups);
         const int64_t bytes = checkedAdd(roundUp(plan_->packedWeightBytes(), 64),
                                          checkedMul(padded_, 12, "packed weights"), "packed weights");
@@ -217,7 +218,7 @@ class Int8ConvExecution final : public Execution {
     Int8Post post_;
 };
 
-// Why the kernels do not take it; empty: they do.
+// Returns why the kernels do not take the command; empty: they do.
 std::string objection(const Command& command) {
     const auto* params = command.paramsIf<ConvParams>();
     if (!params || command.operands() != 1 || !params->parts.empty()) return "its weights are not of this operator";
@@ -235,7 +236,7 @@ std::string objection(const Command& command) {
     return "";
 }
 
-// A ReLU or ReLU6: all that int8 convolutions of files have.
+// Returns whether the epilogue is a ReLU or ReLU6; int8 convolutions of files have no other.
 bool takesEpilogue(const Command& command) {
     const Epilogue& e = command.epilogue;
     const bool relu = e.lo == 0 && (e.hi == 6 || e.hi == std::numeric_limits<float>::infinity());

@@ -1,6 +1,6 @@
 // Deconvolution between int8 tensors: with stride s each of the s x s phases of the output is an ordinary convolution
-// of the input, so all of them are the channels of one, whose results are then put side by side. The weights of a phase
-// and channel get a scale of their own.
+// of the input. All phases become the channels of one convolution, whose results are then interleaved. The weights of a
+// phase and channel have their own scale.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -21,7 +21,8 @@ constexpr int64_t kMaxPhases = 64;
 constexpr int64_t kMaxTerms = std::numeric_limits<int32_t>::max() / (255 * 128);
 constexpr int64_t kMaxChannels = 1 << 20;
 
-// One axis: output position y belongs to phase (y + pad) % stride and to position (y + pad) / stride - first of it.
+// One axis: output position y belongs to phase (y + pad) % stride, at position (y + pad) / stride - first of that
+// phase.
 struct PhaseAxis {
     int64_t stride = 1, pad = 0, kernel = 1, in = 1, out = 1;
 
@@ -97,7 +98,7 @@ class Int8Deconvolution final : public Execution {
     }
 
   private:
-    // Behind the packed codes, for each of channels_.
+    // Arrays behind the packed codes, with an element for each of channels_.
     struct Tail {
         int32_t* sums;
         float* scale;
@@ -131,7 +132,7 @@ class Int8Deconvolution final : public Execution {
             params_.modelBytes());
     }
 
-    // The weights of channel c of the phases: [ic][kh][kw], the taps in the order of the input.
+    // Quantises the weights of channel c of the phases: [ic][kh][kw], the taps in the order of the input.
     void makeCodes(const FloatView& weights, int64_t c, int8_t* codes, const Tail& tail) const {
         const ConvWindow& w = window_;
         const int64_t phase = c / eachPhase_, o = c % eachPhase_, ry = phase / phases_.x.stride,
@@ -186,7 +187,7 @@ class Int8Deconvolution final : public Execution {
         post_.findBound(offset_.size(), window_.ic * phases_.y.taps() * phases_.x.taps());
     }
 
-    // One output row of one block, a phase after the other.
+    // Writes one output row of one block, a phase after the other.
     template <int P>
     void mixRow(const Frame& frame, const int8_t* results, int64_t row) const {
         const PhaseAxis &ay = phases_.y, &ax = phases_.x;
@@ -199,7 +200,7 @@ class Int8Deconvolution final : public Execution {
             const int8_t* from =
                 results + (((n * phases_.count() + phase) * blocks + block) * plane + fromY * ax.length()) * P;
             int64_t x = phaseX - ax.pad % ax.stride,
-                    at = 0;  // the first position of the phase, on the output
+                    at = 0;  // the first position of the phase that lies on the output
             if (x < 0) x += ax.stride, at = 1;
             for (; x < ax.out; x += ax.stride, ++at) std::memcpy(to + x * P, from + at * P, P);
         }
@@ -230,10 +231,10 @@ bool quantizesDeconvolution(const Command& command) {
         return false;
     const ConvWindow w = windowOf(command);
     if (w.groups != 1 || w.padTop < 0 || w.padLeft < 0) return false;
-    // Weights that are floats stay as they are.
+    // Float weights are not quantised here.
     if (!params->quantizedForm(w.weightCount, w.oc, command.name.c_str())) return false;
     const Phases p = phasesOf(w, *params);
-    // Phases without a tap would make the codes many times larger than the weights.
+    // With phases without a tap, the codes would be many times larger than the weights.
     return p.count() <= kMaxPhases && w.kh >= p.y.stride && w.kw >= p.x.stride && w.oc <= kMaxChannels / kMaxPhases &&
            w.ic * p.y.taps() * p.x.taps() <= kMaxTerms;
 }

@@ -47,8 +47,8 @@ class Int8BinaryExecution final : public CommandExecution {
     Int8BinaryArgs args_{};
 };
 
-// y = x * f or x + f with a float for each channel, and perhaps each picture: the gates of squeeze-and-excite. Or
-// y = x < 0 ? x * f : x with a constant f for each channel.
+// y = x * f or x + f with a float for each channel, and perhaps each picture (the gates of squeeze-and-excite); or y =
+// x < 0 ? x * f : x with a constant f for each channel.
 class Int8ByChannel final : public CommandExecution {
   public:
     Int8ByChannel(CpuBackend& backend, const Command& command)
@@ -88,7 +88,7 @@ class Int8ByChannel final : public CommandExecution {
         const Operand& small = in(1 - codes_);
         const int64_t channels = out().shape[1], block = small.channelBlock,
                       stored = block > 1 ? roundUp(channels, block) : channels;
-        const bool each = small.elements() > channels;  // of every picture, its own
+        const bool each = small.elements() > channels;  // every picture has its own floats
         return inData<float>(frame, 1 - codes_)[(each ? n * stored : 0) + channel];
     }
     Int8AffineArgs argsOf(const float* values, const float* neutral) const {
@@ -133,7 +133,7 @@ class Int8ByChannel final : public CommandExecution {
     Int8AffineArgs args_{};
 };
 
-// Which operand has one value for each channel of the other one, and perhaps for each picture; -1: none.
+// Returns the operand that has one value for each channel of the other one, and perhaps for each picture; -1: none.
 int channelOperand(const Command& command) {
     const Shape& y = command.outputs[0]->shape;
     for (const size_t i : {size_t{1}, size_t{0}}) {

@@ -1,5 +1,5 @@
-// Interp over int8 tensors, channel-packed: nearest neighbours are copied and brought to the result's scale, linear
-// ones weighted in float.
+// Interp over int8 tensors, channel-packed: nearest neighbours are copied and requantised to the result's scale, linear
+// ones are weighted in float.
 #include <cstring>
 
 #include "backends/cpu/kernels/int8/int8_kernels.h"
@@ -87,7 +87,7 @@ class Int8Interp final : public Execution {
 
 }  // namespace
 
-// Nearest neighbours only where both sides have one scale; the pass sees to that where it can.
+// Takes nearest neighbours only where both sides have one scale; the pass arranges that where it can.
 bool quantizesInterp(const Command& command) {
     const auto* params = command.paramsIf<InterpCommand>();
     const Operand& out = *command.outputs[0];

@@ -1,6 +1,6 @@
-// Max and average pooling of int8 tensors, channel-packed. An average is the reference's: rounded down by a
-// truncated reciprocal, over the taps inside of the map; or, where the plan says so, rounded to the nearest code, or
-// over the padding, too.
+// Max and average pooling of int8 tensors, channel-packed. An average follows the reference: rounded down by a
+// truncated reciprocal, over the taps inside of the map. Where the plan requires it, it is rounded to the nearest code,
+// or taken over the padding, too.
 #include <algorithm>
 #include <cstring>
 
@@ -68,7 +68,7 @@ class Int8Pooling final : public Execution {
                        axes_[1].counts[static_cast<size_t>(index % outHeight_)]);
     }
 
-    // Rows by the dozen; later dozens are joined with what is there.
+    // Takes a dozen rows at a time; later dozens are combined with the result so far.
     template <int P>
     void maximumRow(const int8_t* src, int8_t* dst, PoolSpan depth, PoolSpan rows) const {
         constexpr int kRows = 12, kOutputs = 64;

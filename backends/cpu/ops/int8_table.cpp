@@ -9,7 +9,7 @@ namespace mnnc::cpu {
 
 namespace {
 
-constexpr int64_t kPiece = 64 << 10;  // codes: fewer are not worth a second thread
+constexpr int64_t kPiece = 64 << 10;  // the fewest codes that are worth a second thread
 
 class Int8Table final : public CommandExecution {
   public:
@@ -18,7 +18,7 @@ class Int8Table final : public CommandExecution {
         const TensorQuant to = quantOf(out());
         for (int i = 0; i < kCodes; ++i) {
             float x = results[i] * (1.0f / to.scale) + to.zero;
-            x = x > to.min ? std::min(x, to.max) : to.min;  // what is not a number becomes the smallest
+            x = x > to.min ? std::min(x, to.max) : to.min;  // NaN becomes the smallest
             table_[i] = static_cast<int8_t>(x + (x < 0 ? -0.5f : 0.5f));
         }
     }

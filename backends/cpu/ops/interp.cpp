@@ -1,4 +1,4 @@
-// Interp commands on channel-packed tensors, in up to three axes: threads share the rows of outputs in any order.
+// Interp commands on channel-packed tensors, in up to three axes: threads divide the rows of outputs.
 #include "backends/cpu/kernels/plane_cut.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/int8.h"

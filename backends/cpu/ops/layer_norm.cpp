@@ -47,7 +47,7 @@ class LayerNorm final : public Execution {
         });
     }
 
-    // Rows and columns are read before they are written.
+    // The output may share the input's memory: rows and columns are read before they are written.
     uint32_t inPlaceInputs(size_t) const override { return 1; }
 
   private:

@@ -11,7 +11,7 @@
 namespace mnnc::cpu {
 namespace {
 
-// Windows are centred with size / 2 before; what lies outside counts as zero.
+// A window has size / 2 elements before its centre; places outside of the tensor count as zero.
 class Lrn final : public Execution {
   public:
     Lrn(const CpuBackend& backend, const Command& command)

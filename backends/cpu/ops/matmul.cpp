@@ -1,6 +1,6 @@
-// MatMul, BatchMatMul and InnerProduct on the CPU, row-major. One product goes to gemm() with B packed once
-// where it is a constant, else into scratch (batches that share B are folded into its rows); a batch of products
-// to batchedGemm().
+// MatMul, BatchMatMul and InnerProduct on the CPU, row-major. A single product is computed by gemm(), with B packed
+// once where it is a constant, else into scratch (batches that share B are folded into its rows). A batch of products
+// is computed by batchedGemm().
 #include "ops/matmul.h"
 
 #include <climits>
@@ -78,7 +78,7 @@ class MatMul final : public Execution {
             packedBytes_ = roundUp(static_cast<int64_t>(packed), 64);
             const int threads = backend_.planningPool().threads();
             constant_ = nullptr;
-            // Constants of the model, that is: what was folded may differ with the shapes.
+            // Only constants of the model can be shared: the content of a folded one may change with the shapes.
             if (b_.usage == Usage::Constant && (b_.values || b_.stored) && command_.params) {
                 constant_ = backend_.weightsOf(
                     command_, 1,
@@ -157,7 +157,7 @@ class MatMul final : public Execution {
             packed, backend_.planningPool());
     }
 
-    // B where it is a constant that is not in memory, as long as the result lives; else null.
+    // Returns B where it is a constant that is not in memory, valid as long as the result lives; otherwise null.
     std::shared_ptr<const float> loadB() const {
         if (b_.values || !b_.stored) return nullptr;
         return std::static_pointer_cast<const float>(b_.stored->load());
@@ -184,9 +184,9 @@ class MatMul final : public Execution {
     const Operand& a_;
     const Operand& b_;
     const Operand& output_;
-    BatchedGemmArgs args_;               // of a single product too
-    PackedWeights constant_;             // B, where it never changes
-    std::shared_ptr<const float> kept_;  // B, where it never changes, but is read in runs from outside of the frame
+    BatchedGemmArgs args_;               // also used for a single product
+    PackedWeights constant_;             // B, where it is constant
+    std::shared_ptr<const float> kept_;  // B, where it is constant, but read in runs from outside of the frame
     std::vector<size_t> aOffsets_, bOffsets_;
     int64_t packedBytes_ = 0, aStart_ = 0, bStart_ = 0;
     bool single_ = true, zero_ = false;

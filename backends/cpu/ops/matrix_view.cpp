@@ -1,4 +1,4 @@
-// The matrices of an operand that is read through a view.
+// Finds the matrices of an operand that is read through a view.
 #include "backends/cpu/ops/matrix_view.h"
 
 namespace mnnc::cpu {

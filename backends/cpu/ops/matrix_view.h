@@ -1,4 +1,4 @@
-// How a matrix product finds its matrices in an operand that it reads through a view.
+// The matrices that a matrix product finds in an operand that it reads through a view.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -7,13 +7,13 @@
 
 namespace mnnc::cpu {
 
-// How the product finds the rows of a stored matrix.
+// The rows of a stored matrix.
 struct Matrix {
     size_t ld = 0;
-    bool transposed = false;  // compared with the wanted matrix
+    bool transposed = false;  // compared with the requested matrix
 };
 
-// The last two axes of an operand as a matrix; nothing where neither of them is contiguous.
+// Returns the last two axes of an operand as a matrix; nothing where neither of them is contiguous.
 std::optional<Matrix> matrixOf(const OperandView& view, bool transposed);
 
 }  // namespace mnnc::cpu

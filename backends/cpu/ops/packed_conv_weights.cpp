@@ -53,7 +53,7 @@ PostOps postOps(const Command& command) {
     return post;
 }
 
-// The same operator on another number of channels means other groups, hence the count in the key.
+// The same operator over another number of channels has other groups, so the key contains their number.
 std::string weightVariant(const CpuBackend& backend, const ConvPlan& plan, int64_t groups) {
     return plan.algorithm() + "/" + plan.weightVariant() + "/" + backend.kernels().isa + "/" + std::to_string(groups);
 }

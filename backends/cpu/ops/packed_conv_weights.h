@@ -1,4 +1,4 @@
-// Executions of convolutions share this: how a command is planned, and weights that the model stores.
+// Code that executions of convolutions share: planning a command, and weights that the model stores.
 #pragma once
 #include <vector>
 
@@ -11,14 +11,14 @@ namespace mnnc::cpu {
 
 ConvOptions convOptions(const CpuBackend& backend, const Command& command, const ConvWindow& window);
 PostOps postOps(const Command& command);  // without bias and residual
-// Appends the implementations that accept a convolution planned with these options, and what they take if `measured`.
+// Appends the implementations that accept a convolution planned with these options, and their times if `measured`.
 void appendCandidates(const CpuBackend& backend, const Command& convolution, const ConvOptions& options, bool measured,
                       std::vector<AlgorithmCandidate>& out);
 
-// What packed weights depend on besides the weights.
+// Returns a key for everything that packed weights depend on besides the weights.
 std::string weightVariant(const CpuBackend& backend, const ConvPlan& plan, int64_t groups);
 
-// Weights packed for a plan, one copy for all sessions, and the bias.
+// Holds the weights packed for a plan, one copy for all sessions, and the bias.
 class PackedConvWeights {
   public:
     void prepare(const CpuBackend& backend, const Command& command, const ConvPlan& plan, const ConvWindow& window);

@@ -1,5 +1,5 @@
-// The right operand of products that a command multiplies with more than once in a run: packed once per session where
-// the model has it as a constant, else once per run.
+// The right operand of products, for commands that multiply with it more than once in a run: packed once per session
+// where it is a constant of the model, else once per run.
 #pragma once
 #include <string>
 #include <utility>
@@ -12,8 +12,9 @@
 
 namespace mnnc::cpu {
 
-// A part of an input: K x N values, N x K where transposed, and the most rows that it is multiplied with at once.
-// besideN: as many columns of another constant (`beside`, from besideOffset on) lie behind these, where both are K x N.
+// A part of an input: K x N values, N x K where transposed, and the maximum number of rows that it is multiplied with
+// at once. besideN: the number of columns of another constant (`beside`, from besideOffset on) that lie behind these,
+// where both are K x N.
 struct MatrixPart {
     size_t input = 0;
     int64_t offset = 0;
@@ -28,7 +29,7 @@ struct MatrixPart {
     int columns() const { return N + besideN; }
 };
 
-// Places in an execution's scratch memory, each on a cache line of its own.
+// Allocates places in an execution's scratch memory, each on its own cache line.
 class ScratchLayout {
   public:
     int64_t floats(int64_t count) { return bytes(checkedMul(count, 4, "scratch")); }
@@ -45,7 +46,7 @@ class ScratchLayout {
 
 class PackedMatrix {
   public:
-    // Whether an input is packed once per session.
+    // Returns whether an input is packed once per session.
     static bool isKept(const Command& command, size_t input) {
         const Operand& tensor = *command.inputs[input];
         return tensor.usage == Usage::Constant && (tensor.values || tensor.stored) && command.params;
@@ -55,7 +56,7 @@ class PackedMatrix {
         part_ = part;
         type_ = gemmType(backend);
         constant_ = nullptr;
-        // Rows are shared out to at most as many tasks as there are rows: each has twice its share in the worst case.
+        // There are at most as many tasks as rows: in the worst case each task has twice its share.
         work_ = scratch.bytes(checkedAdd(
             checkedMul(2, static_cast<int64_t>(gemmOnThreadScratchBytes(type_, part.rows, part.K)), "scratch"), 64,
             "scratch"));
@@ -77,13 +78,14 @@ class PackedMatrix {
             place_ = scratch.bytes(size);
         }
     }
-    // At the beginning of a run.
+    // Packs the operand at the beginning of a run.
     void pack(const CpuBackend& backend, const Command& command, const Frame& frame, void* scratch) const {
         if (!constant_)
             packInto(backend, frame.data<const float>(*command.inputs[part_.input]), at(scratch, place_), frame.pool());
     }
-    // C = A B + bias + residual, where the latter two are not null; the residual lies like C and may be C. number: of
-    // the product in all runs; every second one of a single row goes backwards, see GemmArgs.
+    // C = A B + bias + residual, where the latter two are not null; the residual has the layout of C and may be C.
+    // number: that of the product, counted over all runs; every second product of a single row goes backwards, see
+    // GemmArgs.
     void multiply(const CpuBackend& backend, const float* a, int rows, float* c, size_t ldc, const float* bias,
                   const float* residual, uint64_t number, void* scratch, ThreadPool& pool) const {
         GemmArgs args;
@@ -104,7 +106,7 @@ class PackedMatrix {
     }
 
   private:
-    // The elements of a constant, for as long as they are packed.
+    // The elements of a constant, valid while they are packed.
     struct Values {
         explicit Values(const Operand& tensor)
             : loaded(tensor.values ? nullptr : tensor.stored->load()),
@@ -134,7 +136,7 @@ class PackedMatrix {
     GemmType type_ = GemmType::Float;
     int64_t place_ = 0, work_ = 0;  // in scratch: the packed values of a run, memory of the products
     PackedWeights constant_;
-    WeightStore::Owner beside_;  // its address, which names the packing, stays its own
+    WeightStore::Owner beside_;  // a copy of its own, whose address names the packing
 };
 
 }  // namespace mnnc::cpu

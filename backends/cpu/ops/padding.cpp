@@ -1,4 +1,5 @@
-// Padding needs no execution: its geometry covers every mode with regions, a run-time fill value included.
+// Padding needs no execution: its geometry expresses every mode by regions, even a fill value that is known only in a
+// run.
 #include "backends/cpu/ops/families.h"
 
 namespace mnnc::cpu {

@@ -1,5 +1,5 @@
-// Permutes need no execution: ReverseSequence too becomes regions, since its lengths are known when shapes
-// are.
+// Permutes need no execution: ReverseSequence, too, becomes regions, since its lengths are known together with the
+// shapes.
 #include "backends/cpu/ops/families.h"
 
 namespace mnnc::cpu {

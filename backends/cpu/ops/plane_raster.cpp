@@ -1,4 +1,4 @@
-// Whole channel planes from packed tensors to a packed tensor, a block of channels at a time.
+// Copies whole channel planes from packed tensors to a packed tensor, a block of channels at a time.
 #include "backends/cpu/ops/plane_raster.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMaxPlanes = 1 << 20;  // more would make a table larger than the data
 
-// A region in units of planes: every offset and stride but the one inside the plane is a multiple of it.
+// A region in units of planes: every offset and stride except that inside the plane is a multiple of a plane.
 struct PlaneRegion {
     int64_t src = 0, dst = 0, size[3] = {1, 1, 1}, srcStride[3] = {0, 0, 0}, dstStride[3] = {0, 0, 0};
 };
@@ -83,7 +83,7 @@ class PlaneRaster final : public Execution {
         int lane = 0;
         int64_t offset = 0;  // of the block, in elements
     };
-    // What an output block takes from one input block.
+    // The lanes that an output block takes from one input block.
     struct Part {
         int input;
         int64_t offset;

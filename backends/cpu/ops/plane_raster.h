@@ -4,7 +4,7 @@
 
 namespace mnnc::cpu {
 
-// Whether all tensors agree on the plane and every region moves whole planes.
+// Returns whether all tensors have the same plane and every region moves whole planes.
 bool movesPlanes(const Command& command);
 
 std::unique_ptr<Execution> createPlaneRaster(const CpuBackend& backend, const Command& command);

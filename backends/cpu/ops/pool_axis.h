@@ -12,7 +12,7 @@ inline int clampInt(int64_t value, int low, int high) {
     return static_cast<int>(std::clamp<int64_t>(value, low, high));
 }
 
-// Of every output position.
+// The taps and the divisor of every output position.
 struct AxisTable {
     std::vector<PoolSpan> taps;
     std::vector<int64_t> counts;
@@ -25,7 +25,7 @@ struct AxisTable {
         for (int64_t o = 0; o < a.out; ++o) {
             const int64_t from = o * a.stride - a.begin;
             PoolSpan span{clampInt(from, 0, a.in), clampInt(from + a.kernel, 0, a.in)};
-            // A maximum over nothing takes the nearest edge.
+            // The maximum of an empty window is the nearest edge.
             if (!average && span.first >= span.last) {
                 span.first = clampInt(from, 0, a.in - 1);
                 span.last = span.first + 1;

@@ -1,5 +1,5 @@
-// Max and average pooling on channel-packed tensors, in up to three axes.
-// Work is cut into rows of outputs of one channel block; which thread does a row changes nothing.
+// Max and average pooling on channel-packed tensors, in up to three axes. Work is cut into rows of outputs of one
+// channel block; the results do not depend on the thread that computes a row.
 #include "ops/pooling.h"
 
 #include <algorithm>

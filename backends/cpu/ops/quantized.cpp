@@ -38,7 +38,7 @@ class QuantCast final : public Execution {
             hi_ = quant.max;
         }
         each_ = scale_.size() > 1;
-        // Padded to whole vectors of any width.
+        // The arrays are padded to whole vectors of any width.
         for (std::vector<float>* values : {&scale_, &zero_})
             values->resize(static_cast<size_t>(roundUp(static_cast<int64_t>(values->size()), kMaxLanes)),
                            each_ ? 0 : values->front());
@@ -68,7 +68,7 @@ class QuantCast final : public Execution {
     }
 
   private:
-    // `count` elements from `at`, one vector of scales for all.
+    // Converts `count` elements from `at` on, with one vector of scales for all.
     void move(const Frame& frame, int64_t at, int64_t count, const float* scale, const float* zero) const {
         const int64_t lanes = kernels_.lanes, blocks = count / lanes, rest = count % lanes;
         const QuantizeArgs args{scale, zero, lo_, hi_};
@@ -92,7 +92,7 @@ class QuantCast final : public Execution {
         std::memcpy(to + blocks * lanes * narrow, target, static_cast<size_t>(rest * narrow));
     }
 
-    // The same of unsigned codes, brought to signed ones piece by piece.
+    // Does the same with unsigned codes, which are made signed piece by piece.
     void moveUnsigned(const Frame& frame, int64_t at, int64_t count, const float* scale, const float* zero) const {
         constexpr int64_t kPiece = 512;
         const int64_t lanes = kernels_.lanes;

@@ -19,7 +19,7 @@ namespace mnnc::cpu {
 
 namespace {
 
-// Regions between row-major tensors, any element width.
+// Copies regions between row-major tensors, of any element width.
 class PlainRaster final : public Execution {
     static constexpr int64_t kTile = 32, kRun = 256,
                              kNear = 8;  // columns and rows of a transposition's parts
@@ -44,7 +44,7 @@ class PlainRaster final : public Execution {
             std::memset(frame.data<void>(output_), fillByte(output_), static_cast<size_t>(output_.storageBytes()));
         for (const Region& region : regions_) {
             const Operand& input = *inputs_[static_cast<size_t>(region.input)];
-            if (region.count() == 0) continue;  // perhaps of an empty source
+            if (region.count() == 0) continue;  // its source may be empty
             switch (elementBytes(output_.type)) {
                 case 4:
                     copy<uint32_t>(frame, region, input);
@@ -59,7 +59,7 @@ class PlainRaster final : public Execution {
     }
 
   private:
-    // The axis with the smallest destination stride goes innermost: writes stay contiguous. Regions whose
+    // Makes the axis with the smallest destination stride the innermost, so that writes are contiguous. Regions whose
     // destination overlaps itself keep their order.
     static void sortAxes(Region& region) {
         for (const int64_t stride : region.dst.stride)
@@ -100,7 +100,7 @@ class PlainRaster final : public Execution {
         if (!transposes(region) && turned.dst.stride[0] > 0 && transposes(turned)) region = turned;
     }
 
-    // Whether the rows of a region are columns of its source. Rows of one to three elements have to follow one another.
+    // Returns whether the rows of a region are columns of its source. Rows of one to three elements must be contiguous.
     static bool transposes(const Region& region) {
         const int64_t columns = region.size[1], rows = region.size[2];
         return region.dst.stride[2] == 1 && region.src.stride[1] == 1 && region.src.stride[2] >= columns &&
@@ -108,7 +108,7 @@ class PlainRaster final : public Execution {
                (rows > 3 || region.dst.stride[1] == rows) && (columns > 3 || region.src.stride[2] == columns);
     }
 
-    // Whether the first axis is nearer in the destination than the second one: turnToTransposition() has swapped them.
+    // Returns whether the first axis has the smaller destination stride: turnToTransposition() has swapped them.
     static bool turned(const Region& region) { return region.dst.stride[0] < region.dst.stride[1]; }
 
     // A transposition in parts: `outers` along the first axis, `stretches` along the second one, `runs` along the rows.
@@ -121,7 +121,7 @@ class PlainRaster final : public Execution {
         int64_t count() const { return outers * stretches * runs; }
     };
 
-    // Squares, so that each line of memory is read and written once.
+    // Works on squares, so that each line of memory is read and written once.
     void transpose(const Region& region, const uint32_t* from, uint32_t* to, int64_t part) const {
         const Parts parts(region);
         const int64_t stretch = part % parts.stretches, run = part / parts.stretches % parts.runs,
@@ -138,7 +138,7 @@ class PlainRaster final : public Execution {
             auto* dst = reinterpret_cast<float*>(to + i * region.dst.stride[0]) + row;
             for (int64_t at = column, some = 0; at < column + columns; at += some) {
                 const int64_t left = column + columns - at;
-                some = left < tile + 4 ? left : tile;  // no rest of fewer than four columns
+                some = left < tile + 4 ? left : tile;  // no remainder of fewer than four columns
                 backend_.kernels().pack->transpose(src + at, srcStride, static_cast<size_t>(rows),
                                                    static_cast<size_t>(some), dst + at * region.dst.stride[1],
                                                    dstStride);
@@ -150,7 +150,8 @@ class PlainRaster final : public Execution {
     void copy(const Frame& frame, const Region& region, const Operand& input) const {
         const T* src = frame.data<T>(input) + region.src.offset;
         T* dst = frame.data<T>(output_) + region.dst.offset;
-        const bool ordered = region.dst.stride[0] <= 0 || region.dst.stride[1] <= 0;  // may overlap: keep the order
+        // they may overlap, so their order is kept
+        const bool ordered = region.dst.stride[0] <= 0 || region.dst.stride[1] <= 0;
         const bool small = region.count() * static_cast<int64_t>(sizeof(T)) < kThreadedBytes;
         const auto share = [&](int64_t count, const auto& body) {
             if (ordered || small)
@@ -199,7 +200,7 @@ class PlainRaster final : public Execution {
     bool fill_ = false;
 };
 
-// Bytes move like floats do.
+// Bytes can be moved like floats.
 bool quantizesRaster(const Command& command) {
     return command.outputs[0]->type == DataType::Float32;
 }

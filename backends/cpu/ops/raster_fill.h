@@ -1,10 +1,10 @@
-// What a Raster leaves where no region writes.
+// The value that a Raster leaves where no region writes.
 #pragma once
 #include "tensor/operand.h"
 
 namespace mnnc::cpu {
 
-// Each byte of that: zero, of a quantised tensor its code.
+// Returns each byte of that value: zero, in a quantised tensor the code of zero.
 inline uint8_t fillByte(const Operand& tensor) {
     return tensor.type == DataType::Int8 && tensor.quant.known()
                ? static_cast<uint8_t>(static_cast<int8_t>(tensor.quant.zero))

@@ -1,5 +1,5 @@
-// RNN, LSTM and RNNSequenceGRU. The products of the inputs are made for many steps at once, those of the states step by
-// step on top of them; then the gates.
+// RNN, LSTM and RNNSequenceGRU. The products of the inputs are computed for many steps at once. Each step then adds the
+// products of the states and computes the gates.
 #include "ops/recurrent.h"
 
 #include <algorithm>
@@ -16,10 +16,11 @@ namespace mnnc::cpu {
 
 namespace {
 
-// Products of the inputs that are made at once: that many rows, or more for that many steps of a batch, since the
-// weights of the inputs are read anew each time, but not more rows than kMostRows.
-constexpr int64_t kRows = 128, kSteps = 16, kMostRows = 384;
-// Multiply-adds of a step, about two microseconds, from which on waiting for another thread in each step is worth it.
+// The products of the inputs that are computed at once: that many rows, or more where a batch needs more for that many
+// steps, since the weights of the inputs are read anew each time. They never exceed kMaxRows rows.
+constexpr int64_t kRows = 128, kSteps = 16, kMaxRows = 384;
+// The fewest multiply-adds of a step for which waiting for another thread in each step is worth it, about two
+// microseconds.
 constexpr double kSharedStep = 1 << 17;
 constexpr double kSplitStep = 4e6;  // multiply-adds of a step that several threads share
 constexpr size_t kGruInputs = 5;    // of one direction: gates, their bias, candidate, its bias, own bias
@@ -57,7 +58,7 @@ class Recurrent final : public CommandExecution {
         last_ = keepsAll ? (command().outputs.size() > 1 ? 1 : -1) : 0;
         columns_ = checked(int64_t{hidden_} * (cell_ == Cell::Rnn ? 1 : cell_ == Cell::Lstm ? 4 : 3));
         const int64_t rows = std::max(batch_, 1);
-        const int64_t wanted = std::max(ceilDiv(kRows, rows), std::min(kSteps, ceilDiv(kMostRows, rows)));
+        const int64_t wanted = std::max(ceilDiv(kRows, rows), std::min(kSteps, ceilDiv(kMaxRows, rows)));
         chunk_ = std::max<int64_t>(1, std::min(steps_, wanted));
 
         ScratchLayout layout;
@@ -78,7 +79,7 @@ class Recurrent final : public CommandExecution {
         Progress progress[2];
         for (int d = 0; d < directions_; ++d) progress[d] = begin(frame, d);
         ThreadPool& pool = frame.pool();
-        // Two directions that are too small to be shared are one task each.
+        // Two directions that are too small to be divided are one task each.
         const double work = 1.0 * batch_ * columns_ * hidden_;
         const bool apart = directions_ == 2 && pool.threads() > 1 && (pool.threads() == 2 || work < kSplitStep);
         for (int64_t done = 0; done < steps_; done += chunk_) {
@@ -106,18 +107,18 @@ class Recurrent final : public CommandExecution {
 
   private:
     struct Direction {
-        // Places in scratch. extra: of an LSTM the cell states where no output has them; of a GRU what reset leaves of
-        // the states or, where it comes after their product, the product.
+        // Places in scratch. extra: in an LSTM, the cell states where no output has them; in a GRU, the states after
+        // reset or, where reset follows their product, the product.
         int64_t sums = 0, state[2] = {}, extra = 0, bias = 0;
-        PackedMatrix input, own;                    // where the candidate's are apart: of both gates
+        PackedMatrix input, own;                    // where the candidate's are apart: those of both gates
         PackedMatrix candidateInput, candidateOwn;  // where they are apart
     };
-    // How far a direction is in a run.
+    // The state of a direction during a run.
     struct Progress {
         const float* last = nullptr;  // the newest state
         float* cell = nullptr;        // LSTM
     };
-    // A step of a direction: its number, and which it is of those whose inputs were multiplied at once.
+    // A step of a direction: its number, and its index among those whose inputs were multiplied at once.
     struct Place {
         int64_t step, inChunk, chunk;
     };
@@ -132,7 +133,7 @@ class Recurrent final : public CommandExecution {
         return reinterpret_cast<float*>(static_cast<char*>(frame.scratch()) + place);
     }
     size_t gruInput(int d, size_t k) const { return 1 + kGruInputs * static_cast<size_t>(d) + k; }
-    // Whether the products of the states are not added to those of the inputs.
+    // Returns whether the products of the states are stored apart from those of the inputs.
     bool sumsOwn() const { return cell_ == Cell::Gru && resetAfter_; }
 
     void planProducts(int d, ScratchLayout& layout) {
@@ -143,7 +144,7 @@ class Recurrent final : public CommandExecution {
             const auto ld = static_cast<size_t>(transposed ? K : N);
             matrix.plan(backend_, command(), {input, offset, N, K, ld, transposed, rows}, layout);
         };
-        // The matrix of the gates and that of the candidate behind it, from this row on.
+        // Plans the matrix of the gates and that of the candidate behind it, from this row on.
         const auto planBoth = [&](PackedMatrix& matrix, int64_t row, int K, int rows) {
             const int both = 2 * hidden_;
             matrix.plan(backend_, command(),
@@ -168,7 +169,7 @@ class Recurrent final : public CommandExecution {
         }
     }
 
-    // Weights and biases of this run, and the first state.
+    // Prepares the weights and biases of this run, and returns the first state.
     Progress begin(const Frame& frame, int d) const {
         const Direction& own = dirs_[d];
         Progress progress;
@@ -204,7 +205,7 @@ class Recurrent final : public CommandExecution {
             std::memset(state, 0, stateSize() * sizeof(float));
     }
 
-    // The steps [done, done + count) of a direction; the second one goes back in time.
+    // Multiplies the inputs of the steps [done, done + count) of a direction; the second direction goes back in time.
     void multiplyInputs(const Frame& frame, int d, int64_t done, int64_t count, ThreadPool& pool) const {
         const Direction& own = dirs_[d];
         const int64_t first = d == 0 ? done : steps_ - done - count;
@@ -223,7 +224,7 @@ class Recurrent final : public CommandExecution {
                                     frame.number(), frame.scratch(), pool);
     }
 
-    // The number of a step in all runs.
+    // Returns the number of a step, counted over all runs.
     uint64_t numberOf(const Frame& frame, int64_t step) const {
         return frame.number() * static_cast<uint64_t>(steps_) + static_cast<uint64_t>(step);
     }
@@ -302,8 +303,8 @@ class Recurrent final : public CommandExecution {
     int batch_ = 0, inputs_ = 0, hidden_ = 0, columns_ = 0, directions_ = 1;
     int all_ = 0, last_ = -1;                       // outputs with all states and with the last ones, or -1
     bool resetAfter_ = false, rowWeights_ = false;  // GRU
-    bool apart_ = false;                            // of a GRU: the candidate's matrices are apart
-    bool together_ = false;                         // and are packed behind those of the gates
+    bool apart_ = false;                            // GRU: the candidate's matrices are apart
+    bool together_ = false;                         // they are packed behind those of the gates
     Direction dirs_[2];
 };
 
@@ -311,7 +312,7 @@ std::unique_ptr<Execution> createRecurrent(CpuBackend& backend, const Command& c
     return std::make_unique<Recurrent>(backend, command);
 }
 
-// The weights, which are packed.
+// The inputs that are packed: the weights.
 constexpr uint32_t kMatrices = 1u << 1 | 1u << 2;
 constexpr uint32_t kGruMatrices = 1u << 1 | 1u << 3 | 1u << 6 | 1u << 8;
 

@@ -1,4 +1,4 @@
-// Cutting the gates of one step of a recurrent layer into tasks.
+// Cuts the gates of one step of a recurrent layer into tasks.
 #pragma once
 #include <algorithm>
 
@@ -7,10 +7,10 @@
 
 namespace mnnc::cpu {
 
-// body(row, first state, states) over [rows][hidden] states, on several threads where there are many.
+// Calls body(row, first state, states) over [rows][hidden] states, on several threads where there are many.
 template <typename Body>
 void forStateRows(ThreadPool& pool, int rows, int hidden, const Body& body) {
-    constexpr int kPiece = 1024;  // states of a task, some microseconds
+    constexpr int kPiece = 1024;  // states of a task, which takes some microseconds
     const int cuts = mnnc::ceilDiv(hidden, kPiece);
     const long pieces = static_cast<long>(rows) * cuts;
     const long states = static_cast<long>(rows) * hidden;

@@ -1,5 +1,5 @@
-// Reduction on the CPU: groups of adjacent reduced axes, one after the other, each as [outer][length][inner].
-// A packed tensor reduced over its whole plane is the same thing with inner = one channel block.
+// Reduction on the CPU: groups of adjacent reduced axes, one after the other, each as [outer][length][inner]. A packed
+// tensor that is reduced over its whole plane has the same form with inner = one channel block.
 #include "ops/reduction.h"
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 namespace mnnc::cpu {
 namespace {
 
-constexpr int64_t kColumns = 256;   // columns worked on together
+constexpr int64_t kColumns = 256;   // columns that are reduced together
 constexpr int64_t kRunLength = 64;  // rows added in float before the sum goes to double
-constexpr size_t kMapped = 1024;    // elements of a row mapped together
+constexpr size_t kMapped = 1024;    // elements of a row that are mapped together
 
 using Step = ReductionStep;
 
@@ -42,7 +42,7 @@ class Reduction final : public Execution {
                               input_.channelBlock});
             return;
         }
-        // Alternating runs of kept and reduced axes.
+        // The axes as alternating runs of kept and reduced ones.
         std::vector<std::pair<int64_t, bool>> runs;
         for (int axis = 0; axis < input_.shape.rank(); ++axis) {
             if (input_.shape[axis] == 1) continue;
@@ -78,7 +78,8 @@ class Reduction final : public Execution {
     }
 
   private:
-    // Of no elements, see https://onnx.ai/onnx/operators/onnx__ReduceMax.html and the like; the mean is undefined.
+    // Returns the result for no elements, see https://onnx.ai/onnx/operators/onnx__ReduceMax.html and the like; the
+    // mean is undefined.
     static float emptyFloat(Reduce operation) {
         constexpr float kInfinity = std::numeric_limits<float>::infinity();
         switch (operation) {
@@ -96,7 +97,7 @@ class Reduction final : public Execution {
         }
     }
 
-    // Step i reads what step i - 1 made; body(step, source, target, operation, whether it is the last one).
+    // Step i reads the result of step i - 1. Calls body(step, source, target, operation, whether it is the last one).
     template <typename Body>
     void eachStep(const Frame& frame, const Body& body) const {
         const void* source = frame.data<const void>(input_);
@@ -110,7 +111,7 @@ class Reduction final : public Execution {
         }
     }
 
-    // What is left of a sum of magnitudes or squares behind the first step is a sum.
+    // After the first step, a sum of magnitudes or squares is a plain sum.
     Reduce operationOf(size_t step) const {
         const bool mapped = operation_ == Reduce::AbsSum || operation_ == Reduce::SquareSum;
         return step > 0 && mapped ? Reduce::Sum : operation_;
@@ -233,7 +234,7 @@ class Reduction final : public Execution {
     // Between the first and the last step the values are int32.
     void runIntegers(const Frame& frame) const {
         eachStep(frame, [&](const Step& step, const void* x, void* y, Reduce operation, bool last) {
-            // A mean is divided once.
+            // A mean is divided only once.
             if (operation == Reduce::Mean && !last) operation = Reduce::Sum;
             const DataType from = x == frame.data<const void>(input_) ? input_.type : DataType::Int32;
             reduceIntegers(frame.pool(), step, {x, from}, {y, last ? output_.type : DataType::Int32}, operation,
@@ -249,7 +250,7 @@ class Reduction final : public Execution {
     const std::vector<int> axes_;
     const Reduce operation_;
     std::vector<Step> steps_;
-    int64_t reduced_ = 1;  // elements that one result is made of
+    int64_t reduced_ = 1;  // elements that one result is made from
 };
 
 StorageChoice storageReduction(const CpuBackend& backend, const Command& command) {

@@ -6,7 +6,7 @@
 
 namespace mnnc::cpu {
 
-// The elements as [outer][length][inner], of which `length` is reduced.
+// The elements as [outer][length][inner]; `length` is reduced.
 struct ReductionStep {
     int64_t outer = 1, length = 1, inner = 1;
 };
@@ -17,10 +17,10 @@ struct TypedData {
     DataType type;
 };
 
-// One of both types may be another one than int32. `count`: what a mean is divided by.
+// At least one of the two types must be int32. `count`: the divisor of a mean.
 void reduceIntegers(ThreadPool& pool, const ReductionStep& step, TypedData<const void*> from, TypedData<void*> to,
                     Reduce operation, int64_t count);
-// What reductions of no elements give.
+// Fills the output with the result of reductions of no elements.
 void fillReducedIntegers(TypedData<void*> output, int64_t elements, Reduce operation);
 
 }  // namespace mnnc::cpu

@@ -15,7 +15,7 @@ class RoiPoolingExecution final : public RegionExecution {
     using RegionExecution::RegionExecution;
 
   private:
-    // A coordinate of a region in whole pixels; a NaN is 0.
+    // Returns a coordinate of a region in whole pixels; a NaN is 0.
     static int64_t pixel(float coordinate, float scale) noexcept {
         const float place = std::round(coordinate * scale);
         constexpr float kFar = 1 << 30;
@@ -25,7 +25,7 @@ class RoiPoolingExecution final : public RegionExecution {
     struct Span {
         int64_t first, end;
     };
-    // Pixels of output i of `outputs` between `low` and `high`.
+    // Returns the pixels of output i of `outputs` between `low` and `high`.
     static Span span(int64_t low, int64_t high, int64_t i, int64_t outputs, int64_t pixels) noexcept {
         const float size = static_cast<float>(std::max<int64_t>(high - low + 1, 1)) / static_cast<float>(outputs);
         const auto first = static_cast<int64_t>(std::floor(static_cast<float>(i) * size));
@@ -55,7 +55,7 @@ class CropAndResizeExecution final : public RegionExecution {
     using RegionExecution::RegionExecution;
 
   private:
-    // The position of output i between `low` and `high`, 0 to 1 over the pixels, as TensorFlow computes it.
+    // Returns the position of output i between `low` and `high`, 0 to 1 over the pixels, as TensorFlow computes it.
     static float place(float low, float high, int64_t i, int64_t outputs, int64_t pixels) noexcept {
         const auto last = static_cast<float>(pixels - 1);
         if (outputs == 1) return 0.5f * (low + high) * last;

@@ -1,5 +1,5 @@
 // The base of operators on regions of pictures: a packed picture, boxes with the number of their picture, and rows of
-// outputs, which the threads share.
+// outputs, which the threads divide.
 #pragma once
 #include <algorithm>
 #include <memory>

@@ -1,6 +1,5 @@
 // While in its LoopParam form. Boxes are walked row by row: the operands of a row are gathered, computed by the vector
-// kernels and scattered. What lies outside of a source reads as zero, and what lies outside of the destination is left
-// out.
+// kernels and scattered. Places outside of a source read as zero, and results outside of the destination are dropped.
 #include "ops/region_loop.h"
 
 #include <algorithm>
@@ -28,7 +27,7 @@ class RegionLoop final : public CommandExecution {
           unary_(unaryKernels(backend.kernels().id)),
           binary_(binaryKernels(backend.kernels().id)) {}
 
-    // Why the commands cannot be run, or an empty text.
+    // Returns why the commands cannot be run, or an empty text.
     std::string missing() const {
         for (const LoopCommand& c : params<LoopParams>().commands) {
             const bool ints = tensor(c.operands[0]).type != DataType::Float32;
@@ -99,7 +98,7 @@ class RegionLoop final : public CommandExecution {
     int codeOf(const LoopCommand& c) const {
         return commandBinaryCode(c.code, params<LoopParams>().mod, tensor(c.operands[1]).type);
     }
-    // Integers of 8 bits are computed as those of 32.
+    // Integers of 8 bits are computed with 32 bits.
     bool canCompute(int code, DataType type) const {
         if (code < 0 || code >= kBinaryCodes) return false;
         if (type != DataType::Float32) return binaryScalarInt(DataType::Int32, code) != nullptr;
@@ -115,7 +114,7 @@ class RegionLoop final : public CommandExecution {
             binaryScalarFloat(code)(a, Elements::Each, b, Elements::Each, y, count, 1);
     }
 
-    // Where the box of an operand begins in a round.
+    // Returns the element at which the box of an operand begins in a round.
     int64_t base(const Frame& frame, const LoopOperand& operand, int64_t round) const {
         int64_t unit = round;
         if (operand.unitSlot >= 0) {
@@ -128,7 +127,7 @@ class RegionLoop final : public CommandExecution {
         return operand.view.offset + operand.step * unit;
     }
 
-    // Elements at, at + stride ...; as they lie where that is possible, else in `row`.
+    // Returns the elements at, at + stride ...: in place where that is possible, otherwise copied to `row`.
     const float* gather(const Frame& frame, const LoopOperand& operand, int64_t at, int64_t stride, int64_t n,
                         Row& row) const {
         const Operand& from = tensor(operand);
@@ -139,7 +138,7 @@ class RegionLoop final : public CommandExecution {
         for (int64_t i = 0; i < n; ++i, at += stride) row[i] = at >= 0 && at < size ? data[at] : 0.0f;
         return row;
     }
-    // Integers of 8 bits, as integers of 32 bits in the places of floats.
+    // Copies integers of 8 bits to integers of 32 bits, in the memory of floats.
     static const float* gatherBytes(const Frame& frame, const Operand& from, int64_t at, int64_t stride, int64_t n,
                                     Row& row) {
         for (int64_t i = 0; i < n; ++i, at += stride) {
@@ -177,12 +176,12 @@ class RegionLoop final : public CommandExecution {
         auto* data = frame.data<float>(to);
         const int64_t size = to.elements();
         if (c.fuse < 0) {
-            // As bits: an integer may look like a NaN.
+            // Elements are copied as bits, because an integer may look like a NaN.
             for (int64_t i = 0; i < n; ++i, at += stride)
                 if (at >= 0 && at < size) std::memcpy(data + at, values + i, sizeof(float));
             return;
         }
-        // One by one, because elements of a row may be the same one.
+        // Elements are added one by one, because two elements of a row may have the same place.
         for (int64_t i = 0; i < n; ++i, at += stride)
             if (at >= 0 && at < size) compute(c.fuse, to.type, data + at, values + i, data + at, 1);
     }
@@ -237,7 +236,7 @@ class RegionLoop final : public CommandExecution {
                  command().name.c_str(), static_cast<long long>(at), static_cast<long long>(from.elements()));
         return frame.data<const float>(from) + at;
     }
-    // Element (i, j) of the product goes to i times stride 0 and j times stride 2.
+    // Element (i, j) of the product is stored at i times stride 0 and j times stride 2.
     void multiply(const Frame& frame, const LoopCommand& c, int64_t round) const {
         const auto [e, l, h] = c.size;
         if (e == 0 || h == 0) return;

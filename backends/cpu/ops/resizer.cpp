@@ -18,7 +18,7 @@ void Resizer::plan(const Kernels& kernels, const Command& interp) {
         in_[i] = used ? x[axis] : 1;
         out_[i] = used ? y[axis] : 1;
         taps_[i] = makeAxisTaps(params.type, params.axis[i], in_[i], out_[i]);
-        // An axis that only copies needs one tap; this is what keeps depth free for pictures.
+        // An axis that only copies needs one tap; because of this, depth costs nothing for pictures.
         if (i < 2 && in_[i] == out_[i] && params.axis[i].a == 1.0 && params.axis[i].b == 0.0)
             taps_[i] = makeAxisTaps(ResizeType::NearestFloor, params.axis[i], in_[i], out_[i]);
     }

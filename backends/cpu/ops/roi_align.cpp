@@ -1,6 +1,5 @@
-// ROIAlign: the average or the maximum of samples between the pixels.
-// A maximum is taken over the weighted pixels around all samples, as ONNX's reference and ONNX Runtime do, not over the
-// samples' sums.
+// ROIAlign: the average or the maximum of samples between the pixels. A maximum is taken over the weighted pixels
+// around all samples, as ONNX's reference and ONNX Runtime do, not over the samples' sums.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,8 +10,8 @@ namespace mnnc::cpu {
 
 namespace {
 
-// The samples of one output along one axis, as ONNX Runtime places them: in float32, with those further than one pixel
-// outside of the picture counted as 0.
+// The samples of one output along one axis, placed as in ONNX Runtime: in float32, where those further than one pixel
+// outside of the picture count as 0.
 class AxisSamples {
   public:
     AxisSamples(float start, float extent, int64_t output, int64_t outputs, int64_t pixels, int samples) noexcept
@@ -20,11 +19,11 @@ class AxisSamples {
         const float size = extent / static_cast<float>(outputs);
         origin_ = start + static_cast<float>(output) * size;
         const float wanted = samples > 0 ? static_cast<float>(samples) : std::ceil(size);
-        // The negation holds for NaN, too.
+        // The negated form also catches NaN.
         if (pixels < 1 || !(wanted >= 1) || !std::isfinite(size) || !std::isfinite(origin_)) return;
         count_ = wanted;
         size_ = size;
-        // A box of many samples: only those that can be inside are looked at.
+        // In a box with many samples, only those that can be inside are visited.
         const float step = size / wanted;
         end_ = static_cast<int64_t>(std::min(wanted, 1024.0f));
         if (wanted > 1024.0f) {
@@ -40,7 +39,7 @@ class AxisSamples {
     int64_t begin() const noexcept { return begin_; }
     int64_t end() const noexcept { return end_; }
 
-    // Sample k. Returns whether it is inside.
+    // Finds sample k. Returns whether it is inside.
     bool at(int64_t k, Neighbours& n) const noexcept {
         float place = origin_ + (static_cast<float>(k) + 0.5f) * size_ / count_;
         if (!(place >= -1.0f && place <= last_)) return false;
@@ -94,7 +93,7 @@ class RoiAlignExecution final : public RegionExecution {
             sum.first = false;
             sum.taps = 0;
         };
-        // A sample outside is a value of 0 among those of a maximum.
+        // A sample outside takes part in a maximum with the value 0.
         int64_t inside = 0;
         if (maximum && samples > 0) sum.initial = -std::numeric_limits<float>::infinity();
         const float scale = maximum || samples == 0 ? 1.0f : 1.0f / samples;

@@ -22,7 +22,7 @@ class Scale final : public Execution {
           epilogue_(command.epilogue),
           scale_(command.paramsAs<ScaleParams>().scale),
           bias_(command.paramsAs<ScaleParams>().bias) {
-        // Padded to whole vectors of any width.
+        // The arrays are padded to whole vectors of any width.
         scale_.resize(static_cast<size_t>(roundUp(static_cast<int64_t>(scale_.size()), 16)));
         bias_.resize(scale_.size());
     }
@@ -54,7 +54,7 @@ class Scale final : public Execution {
     uint32_t inPlaceInputs(size_t) const override { return 1; }
 
   private:
-    // Whole vectors that the epilogue finds in the first level cache.
+    // Calls body for pieces of whole vectors, so small that the epilogue finds them in the first level cache.
     template <typename Body>
     void inChunks(const Frame& frame, int64_t at, int64_t n, Body&& body) const {
         const int64_t chunk = epilogue_.any() ? 2048 : n;

@@ -1,5 +1,5 @@
-// ScatterNd and ScatterElements. The output starts as the data; updates follow in index order, so later ones
-// win, and the first index outside ends the run.
+// ScatterNd and ScatterElements. The output starts as the data; updates are applied in index order, so later ones win,
+// and the first index outside ends the run.
 #include "ops/scatter.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace mnnc::cpu {
 
 namespace {
 
-// Integers wrap. A NaN stays, as in NumPy's maximum and minimum.
+// Integers wrap. A NaN remains, as in NumPy's maximum and minimum.
 template <typename T>
 T combined(T a, T b, Scatter reduction) noexcept {
     using Sum = std::conditional_t<std::is_integral_v<T>, uint32_t, T>;
@@ -55,7 +55,7 @@ class ScatterBase : public CommandExecution {
         else if (const void* from = frame.data<const void>(*data); from != outData<void>(frame))
             std::memcpy(outData<void>(frame), from, bytes);
     }
-    // Elements `to`.. of the output get (or are combined with) elements `from`.. of the updates.
+    // Stores (or combines) elements of the updates from `from` on into the output from `to` on.
     void apply(const Frame& frame, const Operand& updates, int64_t from, int64_t to, int64_t count,
                Scatter reduction) const noexcept {
         const auto width = static_cast<int64_t>(elementBytes(out().type));

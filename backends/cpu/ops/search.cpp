@@ -1,4 +1,4 @@
-// ArgMax, ArgMin and TopKV2. Of equal elements the first comes first, in lists too
+// ArgMax, ArgMin and TopKV2. Among equal elements the first one in memory comes first, in lists too
 // (https://onnx.ai/onnx/operators/onnx__TopK.html, https://www.tensorflow.org/api_docs/python/tf/math/top_k).
 #include "ops/search.h"
 
@@ -40,7 +40,7 @@ class ArgExecution final : public CommandExecution {
     }
 
   private:
-    // Row by row over the axis, so that the inner loop is contiguous. NaN never wins a comparison.
+    // Compares row by row over the axis, so that the inner loop is contiguous. NaN never wins a comparison.
     template <typename T>
     void search(const Frame& frame) const noexcept {
         const auto& p = params<SearchParams>();
@@ -61,7 +61,7 @@ class ArgExecution final : public CommandExecution {
     }
 };
 
-// The packed form: along the axis the positions of the largest values, then the values themselves.
+// The packed form: along the axis, the positions of the largest values, then the values themselves.
 class TopListExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
@@ -72,7 +72,7 @@ class TopListExecution final : public CommandExecution {
         const int64_t rows = p.top * (p.values ? 2 : 1);
         for (int64_t o = 0; o < p.outer; ++o)
             for (int64_t i = 0; i < p.inner; ++i) {
-                // An axis without elements has no memory; the output is zeros then.
+                // An axis without elements has no memory; then the output is zeros.
                 const float* values = p.extent > 0 ? inData<float>(frame, 0) + o * p.extent * p.inner + i : nullptr;
                 float* output = outData<float>(frame) + o * rows * p.inner + i;
                 int64_t found = 0;

@@ -1,6 +1,6 @@
-// Select, Where, Unique, SetDiff1D, UnravelIndex (which refuses indices outside of its shape). Where and its kin write
-// at most as much as their output holds, should their input have changed since shapes were computed, and zero what is
-// left.
+// Select, Where, Unique, SetDiff1D, UnravelIndex (which refuses indices outside of its shape). Where and similar
+// operators write at most as many elements as their output holds, in case their input changed since shapes were
+// computed, and fill the rest with zeros.
 #include <algorithm>
 #include <cstring>
 
@@ -23,7 +23,7 @@ class SelectExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
     void run(const Frame& frame) const override {
-        // The condition counts as bits: -0.0 is true.
+        // The condition is compared as bits: -0.0 is true.
         switch (elementBytes(in(0).type)) {
             case 4:
                 withCondition<uint32_t>(frame);
@@ -169,7 +169,7 @@ class UnravelExecution final : public CommandExecution {
                 output[j * count + i] = static_cast<int32_t>(rest % dims[j]);
                 rest /= dims[j];
             }
-            // No index counts from the end here.
+            // Here no index counts from the end.
             if (index < 0 || rest > 0)
                 fail(Status::InputDataError,
                      "op '%s': index %lld (element %lld of the indices) is outside of the shape",

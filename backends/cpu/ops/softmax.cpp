@@ -51,7 +51,7 @@ class Softmax final : public Execution {
         });
     }
 
-    // Rows and columns are read before they are written.
+    // The output may share the input's memory: rows and columns are read before they are written.
     uint32_t inPlaceInputs(size_t) const override { return 1; }
 
   private:

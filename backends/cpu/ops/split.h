@@ -1,4 +1,4 @@
-// How elementwise and row-wise operators cut their work over threads. Results never depend on the cut.
+// The partition of elementwise and row-wise operators over threads. Results never depend on it.
 #pragma once
 #include <algorithm>
 
@@ -8,9 +8,9 @@
 
 namespace mnnc::cpu {
 
-constexpr int64_t kPieceElements = 16384;  // less than this is not worth a second thread
+constexpr int64_t kPieceElements = 16384;  // the fewest elements that are worth a second thread
 
-// body(begin, end) over `rows` rows of about `rowElements` elements each.
+// Calls body(begin, end) over `rows` rows of about `rowElements` elements each.
 template <typename Body>
 void forRows(ThreadPool& pool, int64_t rows, int64_t rowElements, Body&& body) {
     const int64_t worth = rows * std::max<int64_t>(rowElements, 1) / kPieceElements;
@@ -23,18 +23,19 @@ void forElements(ThreadPool& pool, int64_t elements, Body&& body) {
     forRows(pool, elements, 1, body);
 }
 
-// Elements of the storage of a tensor, pad lanes included.
+// Returns the elements of the storage of a tensor, padding lanes included.
 inline int64_t storageElements(const Operand& tensor) {
     return tensor.storageBytes() / static_cast<int64_t>(elementBytes(tensor.type));
 }
 
-// Whether threads share a packed map by its pixels: it is worth several, and they find it in their caches so.
+// Returns whether threads divide a packed map by its pixels: it is large enough for several threads, and they find its
+// parts in their own caches.
 inline bool storageByPixels(const Operand& tensor) {
     return tensor.channelBlock > 1 && storageElements(tensor) >= 2 * kPieceElements &&
            sharedByPixels(tensor.plane(), tensor.shape.at(1));
 }
 
-// body(begin, end) over the elements of the storage of a tensor.
+// Calls body(begin, end) over the elements of the storage of a tensor.
 template <typename Body>
 void forStorage(ThreadPool& pool, const Operand& tensor, Body&& body) {
     const int64_t elements = storageElements(tensor);

@@ -67,13 +67,14 @@ class Stft final : public CommandExecution {
     }
 
   private:
-    // The frames that were planned lie in the signal with every step up to this one.
+    // Returns the step of this run. Up to this step, the planned frames lie inside the signal.
     int64_t step(const Frame& frame) const {
         if (frames_ < 2) return 1;
         return std::clamp<int64_t>(*inData<int32_t>(frame, 1), 1, (in(0).shape[1] - window_) / (frames_ - 1));
     }
 
-    // e^(-2 pi i k n / window): the rows are values n of a frame (a complex one has two), columns bins k.
+    // Fills the matrix with e^(-2 pi i k n / window): the rows are values n of a frame (a complex one has two), the
+    // columns bins k.
     void fillTransform(float* matrix) const {
         std::vector<double> cosine(static_cast<size_t>(window_)), sine(cosine);
         for (int i = 0; i < window_; ++i) {
@@ -103,9 +104,9 @@ class Stft final : public CommandExecution {
     }
 
     const CpuBackend& backend_;
-    int window_ = 0, parts_ = 1, columns_ = 0;  // parts_: values of a number of the signal
+    int window_ = 0, parts_ = 1, columns_ = 0;  // parts_: values per number of the signal
     int64_t frames_ = 0, packedBytes_ = 0;
-    PackedWeights packed_, basis_;  // basis_: where the window is no constant
+    PackedWeights packed_, basis_;  // basis_: used where the window is not constant
 };
 
 std::unique_ptr<Execution> createStft(CpuBackend& backend, const Command& command, std::string&) {

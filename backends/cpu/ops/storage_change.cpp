@@ -1,4 +1,4 @@
-// Row-major <-> packed: elements of four bytes by the kernels, bytes here.
+// Changes between row-major and packed storage. The kernels move elements of four bytes, the code here moves bytes.
 #include "backends/cpu/ops/storage_change.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace mnnc::cpu {
 
 namespace {
 
-// Any four-byte type: the kernels only move bits.
+// Takes any four-byte type: the kernels only move bits.
 class StorageChange final : public Execution {
   public:
     StorageChange(const CpuBackend& backend, const Command& command)
@@ -33,7 +33,7 @@ class StorageChange final : public Execution {
 
 constexpr int64_t kSquare = 8;
 
-// Columns of eight rows of eight bytes become rows: halves, quarters and bytes of the rows change places.
+// Transposes eight rows of eight bytes: halves, quarters and bytes of the rows are exchanged in turn.
 void transposeSquare(const uint8_t* from, int64_t fromStep, uint8_t* to, int64_t toStep) {
     uint64_t rows[kSquare];
     for (int i = 0; i < kSquare; ++i) std::memcpy(rows + i, from + i * fromStep, kSquare);
@@ -48,7 +48,7 @@ void transposeSquare(const uint8_t* from, int64_t fromStep, uint8_t* to, int64_t
     for (int i = 0; i < kSquare; ++i) std::memcpy(to + i * toStep, rows + i, kSquare);
 }
 
-// The same for bytes.
+// Does the same for bytes.
 class ByteStorageChange final : public Execution {
   public:
     ByteStorageChange(const CpuBackend& backend, const Command& command)

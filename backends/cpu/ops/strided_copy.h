@@ -1,13 +1,13 @@
-// Copies between row-major tensors: what Rasters and dynamic slices share.
+// Copies between row-major tensors that Rasters and dynamic slices share.
 #pragma once
 #include <cstdint>
 #include <cstring>
 
 namespace mnnc::cpu {
 
-constexpr int64_t kThreadedBytes = 64 * 1024;  // below this a second thread costs more than it brings
+constexpr int64_t kThreadedBytes = 64 * 1024;  // with fewer bytes a second thread costs more than it saves
 
-// `count` elements, strides in elements.
+// Copies `count` elements; the strides are in elements.
 template <typename T>
 void copyRow(const T* src, int64_t srcStride, T* dst, int64_t dstStride, int64_t count) {
     if (srcStride == 1 && dstStride == 1) {

@@ -1,5 +1,5 @@
-// Svd by one-sided Jacobi rotations in double precision: pairs of columns are turned until all are orthogonal
-// (Golub and Van Loan, Matrix Computations, section 8.6.3).
+// Svd by one-sided Jacobi rotations in double precision: pairs of columns are rotated until all are orthogonal (Golub
+// and Van Loan, Matrix Computations, section 8.6.3).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,7 +13,7 @@ namespace mnnc::cpu {
 
 namespace {
 
-constexpr int kMostSweeps = 60;  // it converges in about ten
+constexpr int kMaxSweeps = 60;  // it converges in about ten
 constexpr double kSmall = 1e-15;
 
 double dot(const double* a, const double* b, int64_t n) noexcept {
@@ -62,7 +62,7 @@ class SvdExecution final : public CommandExecution {
     }
 
   private:
-    // In scratch, by columns: the matrix, which becomes u; v; the values; the columns' order.
+    // The scratch, by columns: the matrix, which becomes u; v; the values; the order of the columns.
     struct Work {
         Work(void* scratch, int64_t rows, int64_t columns)
             : u(static_cast<double*>(scratch)),
@@ -84,14 +84,14 @@ class SvdExecution final : public CommandExecution {
     void makeOrthogonal(const Work& work) const noexcept {
         const double all = dot(work.u, work.u, rows_ * columns_);
         bool turned = true;
-        for (int sweep = 0; turned && sweep < kMostSweeps; ++sweep) {
+        for (int sweep = 0; turned && sweep < kMaxSweeps; ++sweep) {
             turned = false;
             for (int64_t p = 0; p + 1 < columns_; ++p)
                 for (int64_t q = p + 1; q < columns_; ++q) turned |= turn(work, p, q, all * kSmall * kSmall);
         }
     }
 
-    // Makes two columns orthogonal; false: they are so already. `least`: a squared norm that counts as 0.
+    // Makes two columns orthogonal; returns false when they already are. `least`: a squared norm that counts as 0.
     bool turn(const Work& work, int64_t p, int64_t q, double least) const noexcept {
         double *const a = column(work, p), *const b = column(work, q);
         const double aa = dot(a, a, rows_), bb = dot(b, b, rows_), ab = dot(a, b, rows_);
@@ -104,8 +104,8 @@ class SvdExecution final : public CommandExecution {
         return true;
     }
 
-    // Divides columns by their norms. Those whose value is 0 become unit vectors orthogonal to the ones before, or 0 if
-    // there are as many as rows.
+    // Divides columns by their norms. Columns whose value is 0 become unit vectors orthogonal to the ones before, or 0
+    // if there are already as many as rows.
     void makeUnit(const Work& work) const noexcept {
         const double least = work.w[work.order[0]] * kSmall * static_cast<double>(std::max(rows_, columns_));
         int64_t candidate = 0;
@@ -124,7 +124,7 @@ class SvdExecution final : public CommandExecution {
         }
     }
 
-    // Axis vectors that the columns before nearly span stay so: no candidate is tried twice.
+    // Axis vectors that the columns before nearly span remain so: no candidate is tried twice.
     void complete(const Work& work, int64_t i, int64_t& candidate) const noexcept {
         double* const u = column(work, work.order[i]);
         for (; candidate < rows_; ++candidate) {

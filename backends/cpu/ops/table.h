@@ -1,10 +1,10 @@
-// Look-up in the CPU backend's list of families.
+// The look-up in the CPU backend's list of families.
 #pragma once
 #include "backends/cpu/cpu_backend.h"
 
 namespace mnnc::cpu {
 
-// The CPU's entry for an operator, or nullptr.
+// Returns the CPU's entry for an operator, or nullptr.
 const CpuOp* findCpuOp(OpType type) noexcept;
 
 }  // namespace mnnc::cpu

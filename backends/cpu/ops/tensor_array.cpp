@@ -1,5 +1,6 @@
-// TensorArrayRead and TensorArrayWrite at an index that only a run knows (a loop counter). The stage has checked that
-// the shapes are the planned ones; a callback may have left out since what makes the index, so it is checked again.
+// TensorArrayRead and TensorArrayWrite at an index that is known only in a run (a loop counter). The stage has checked
+// that the shapes are the planned ones; a callback may have skipped the producer of the index since, so it is checked
+// again.
 #include "ops/tensor_array.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace mnnc::cpu {
 
 namespace {
 
-// The base of both: it keeps the shapes of the sequence that they are planned for.
+// The base of both keeps the shapes of the sequence for which they are planned.
 class ElementAccess : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;

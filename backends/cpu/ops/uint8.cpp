@@ -1,5 +1,5 @@
-// Operators over TFLite's unsigned codes but convolutions, in plain C++: no current converter prefers them. Sums are of
-// 32 bits and wrap.
+// Operators over TFLite's unsigned codes except convolutions, in plain C++, because current converters do not produce
+// them. Sums have 32 bits and wrap.
 #include "ops/uint8.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace mnnc::cpu {
 
 namespace {
 
-// Command execution with threads.
+// The base of executions over codes that use several threads.
 class CodeExecution : public CommandExecution {
   public:
     CodeExecution(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
@@ -99,7 +99,7 @@ class CodeTable final : public CodeExecution {
     }
 };
 
-// Over the channels of a picture, else over the last axis. The result's scale is 1/256.
+// Computes over the channels of a picture, else over the last axis. The result's scale is 1/256.
 class CodeSoftmax final : public CodeExecution {
   public:
     using CodeExecution::CodeExecution;

@@ -1,5 +1,5 @@
-// Convolutions over TFLite's unsigned codes, with the results of its reference kernels (ConvPerLayer): taps beside the
-// picture add nothing, sums are of 32 bits and wrap. Dense ones go through the products of int8 convolutions.
+// Convolutions over TFLite's unsigned codes, with the results of its reference kernels (ConvPerLayer): taps outside of
+// the picture add nothing, sums have 32 bits and wrap. Dense ones use the products of int8 convolutions.
 #include "backends/cpu/ops/uint8_convolution.h"
 
 #include <algorithm>
@@ -33,9 +33,9 @@ uint8_t resultOf(const CodeConvParams& params, uint32_t sum) {
     return clampCode(params.range, int64_t{params.factor.times(static_cast<int32_t>(sum))} + params.zeroOut);
 }
 
-// With codes x and weights w, zero points zx and zw, w' = w - 128 and K taps:
-// sum((x - zx) (w - zw)) = sum(x w') + (128 - zw) sum(x) - zx sum(w') - (128 - zw) K zx. The products give sum(x w'),
-// and by a further output channel whose weights are 1 sum(x). Taps beside the picture read zx. All is modulo 2^32.
+// With codes x and weights w, zero points zx and zw, w' = w - 128 and K taps: sum((x - zx) (w - zw)) = sum(x w') + (128
+// - zw) sum(x) - zx sum(w') - (128 - zw) K zx. The products give sum(x w'), and sum(x) by an additional output channel
+// whose weights are 1. Taps outside of the picture read zx. All is modulo 2^32.
 class CodeConv final : public CommandExecution {
   public:
     CodeConv(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
@@ -86,7 +86,7 @@ class CodeConv final : public CommandExecution {
     }
 
   private:
-    // Weights stand as [tap][input channel][output channel].
+    // Weights are stored as [tap][input channel][output channel].
     void prepareWeights() {
         const auto& p = params<CodeConvParams>();
         const ConvWindow& w = window_;
@@ -158,7 +158,7 @@ class CodeConv final : public CommandExecution {
     int64_t inBlocks_ = 0, outBlocks_ = 0, planScratch_ = 0, packedBytes_ = 0;
 };
 
-// A plane at a time, rows of sums.
+// Computes a plane at a time, by rows of sums.
 class CodeDepthwise final : public CommandExecution {
   public:
     CodeDepthwise(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
@@ -187,7 +187,7 @@ class CodeDepthwise final : public CommandExecution {
             if (y < 0 || y >= w.ih) continue;
             for (int64_t kx = 0; kx < w.kw; ++kx) {
                 const int weight = p.weights[static_cast<size_t>((ky * w.kw + kx) * w.oc + o)] - p.zeroWeight;
-                // The outputs whose tap lies on the picture: 0 <= x0 + i * step < width.
+                // These are the outputs whose tap lies on the picture: 0 <= x0 + i * step < width.
                 const int64_t x0 = begin * step - w.padLeft + kx * p.window.dilateX;
                 const int64_t first = x0 < 0 ? ceilDiv(-x0, step) : 0,
                               last = std::min(count, x0 < w.iw ? (w.iw - 1 - x0) / step + 1 : 0);

@@ -1,4 +1,4 @@
-// UnaryOp on the CPU: float32 in any storage, and the codes that stay in the integers.
+// UnaryOp on the CPU: float32 in any storage, and the codes whose results on integers are integers.
 #include "ops/unary.h"
 
 #include "backends/cpu/kernels/elementwise/elementwise.h"
@@ -59,7 +59,7 @@ std::unique_ptr<Execution> createUnary(CpuBackend& backend, const Command& comma
         const UnaryFn vector = unaryKernels(backend.kernels().id).byCode[code];
         return std::make_unique<UnaryFloat>(backend, command, vector ? vector : unaryScalarFloat(code));
     }
-    // Of a tensor with a scale the integers are not the values.
+    // If a tensor has a scale, its integers are not its values.
     const bool scaled = command.inputs[0]->quant.known() || command.outputs[0]->quant.known();
     const UnaryIntegerFn integer = type == DataType::Int8 && scaled ? nullptr : unaryInteger(type, code);
     if (integer) return std::make_unique<UnaryInteger>(backend, command, integer);

@@ -17,12 +17,12 @@ int toInt(int64_t value) {
 }  // namespace
 
 bool isFlatVolume(const Conv3dParams& p, const Conv3dWindow& w) {
-    constexpr int64_t kMostPixels = 256;
+    constexpr int64_t kMaxPixels = 256;
     for (size_t i = 1; i < 3; ++i)
         if (p.kernel[i] != 1 || p.stride[i] != 1 || w.begin[i] != 0 || w.out[i] != w.in[i]) return false;
     const bool point = p.kernel[0] == 1 && p.stride[0] == 1 && w.begin[0] == 0 && w.out[0] == w.in[0];
     const int64_t area = w.in[1] * w.in[2];
-    return point ? area <= std::numeric_limits<int>::max() : area <= kMostPixels;
+    return point ? area <= std::numeric_limits<int>::max() : area <= kMaxPixels;
 }
 
 ConvShape flatShape(const Conv3dParams& p, const Conv3dWindow& w) {
@@ -43,10 +43,10 @@ SliceStack chooseStack(const Kernels& kernels, const Conv3dParams& p, const Conv
     SliceStack stack;
     stack.outPitch = ceilDiv(apart, stride);
     stack.pitch = stack.outPitch * stride;
-    constexpr int64_t kMostRows = 128;
+    constexpr int64_t kMaxRows = 128;
     double least = 0;
     int64_t best = 1;
-    for (stack.slices = 1; stack.slices <= w.out[0] && (stack.slices == 1 || stack.outRows(w) <= kMostRows);
+    for (stack.slices = 1; stack.slices <= w.out[0] && (stack.slices == 1 || stack.outRows(w) <= kMaxRows);
          stack.slices *= 2) {
         const ConvShape shape = stackShape(p, w, stack, p.kernel[0], name);
         for (const ConvCandidate& candidate : convCandidates(kernels, shape, options)) {

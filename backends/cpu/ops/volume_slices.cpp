@@ -88,7 +88,7 @@ void VolumeSlices::fromRows(const float* const* lanes, int64_t count, int64_t fr
         for (int64_t i = 0; i < pixels; ++i) dst[i * lanes_ + l] = lanes[l] ? lanes[l][from + i] : 0.0f;
 }
 
-// Lanes of a few blocks of the input; mostly they are a block, or of no more than mixLanes takes.
+// Copies lanes of a few blocks of the input; mostly they are a whole block, or from no more blocks than mixLanes takes.
 void VolumeSlices::fromBlocks(const float* const* lanes, int64_t count, int64_t from, int64_t pixels,
                               float* dst) const {
     LaneSource sources[PackKernels::kMaxSources];

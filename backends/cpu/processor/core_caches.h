@@ -8,8 +8,9 @@ struct CoreCaches {
     int64_t level1Data = 0, level2 = 0;  // bytes; 0: not known
 };
 
-// Of x86, from CPUID alone, so that it is the same in every process of the same CPU. Not known on others (core_kind.h),
-// nor where a CPU has cores of several kinds: the answer would depend on the core that is asked.
+// Detects the caches on x86, from CPUID alone, so that the result is the same in every process on the same CPU. They
+// are not known on other processors (core_kind.h), nor where a CPU has cores of several kinds: the result would depend
+// on the core that runs this.
 CoreCaches detectCoreCaches();
 
 }  // namespace mnnc

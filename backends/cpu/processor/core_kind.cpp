@@ -1,4 +1,4 @@
-// Reads which kind of core this CPU has: of Arm what the kernel describes in /proc/cpuinfo and below /sys.
+// Detects the kind of this CPU's cores: on Arm from the kernel's description in /proc/cpuinfo and below /sys.
 #include "backends/cpu/processor/core_kind.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kPartBits = 12;
 
-// The beginning of a file; empty where it cannot be read.
+// Returns the beginning of a file; empty where it cannot be read.
 std::string beginning(const std::string& path, size_t most) {
     std::string text(most, '\0');
     std::FILE* file = std::fopen(path.c_str(), "re");
@@ -29,7 +29,7 @@ std::string beginning(const std::string& path, size_t most) {
     return text;
 }
 
-// The number that a word begins with, decimal or behind 0x; `fallback` where it begins with none.
+// Returns the number at the beginning of a word, decimal or after 0x; `fallback` where there is none.
 int64_t numberOf(std::string_view word, int64_t fallback) {
     int base = 10;
     if (word.substr(0, 2) == "0x") {
@@ -42,7 +42,7 @@ int64_t numberOf(std::string_view word, int64_t fallback) {
 }
 
 #if defined(__aarch64__) && defined(__linux__)
-// Of the core that this runs on; 0 where programs may not read the register (HWCAP_CPUID).
+// Returns the part of the core that runs this; 0 where programs may not read the register (HWCAP_CPUID).
 unsigned ownPart() {
     if (!(::getauxval(AT_HWCAP) >> 11 & 1)) return 0;
     unsigned long midr = 0;
@@ -51,9 +51,9 @@ unsigned ownPart() {
 }
 
 CoreKind describedKind() {
-    constexpr size_t kMostText = 1 << 20;
+    constexpr size_t kMaxText = 1 << 20;
     std::vector<CoreKind> kinds;
-    for (const DescribedCore& core : describedCores(beginning("/proc/cpuinfo", kMostText))) {
+    for (const DescribedCore& core : describedCores(beginning("/proc/cpuinfo", kMaxText))) {
         if (core.part == 0 ||
             std::any_of(kinds.begin(), kinds.end(), [&](const CoreKind& k) { return k.part == core.part; }))
             continue;
@@ -106,15 +106,15 @@ std::vector<DescribedCore> describedCores(std::string_view cpuinfo) {
 }
 
 CoreCaches describedCaches(const std::string& folder, int processor) {
-    constexpr int kMostCaches = 16;
-    constexpr size_t kMostText = 64;
+    constexpr int kMaxCaches = 16;
+    constexpr size_t kMaxText = 64;
     CoreCaches caches;
-    for (int i = 0; i < kMostCaches; ++i) {
+    for (int i = 0; i < kMaxCaches; ++i) {
         const std::string place =
             folder + "/cpu" + std::to_string(processor) + "/cache/index" + std::to_string(i) + "/";
-        const std::string level = beginning(place + "level", kMostText);
+        const std::string level = beginning(place + "level", kMaxText);
         if (level.empty()) break;
-        const std::string type = beginning(place + "type", kMostText), size = beginning(place + "size", kMostText);
+        const std::string type = beginning(place + "type", kMaxText), size = beginning(place + "size", kMaxText);
         const size_t unit = size.find_first_not_of("0123456789");
         const int64_t factor = unit == std::string::npos ? 1
                                : size[unit] == 'K'       ? 1 << 10

@@ -1,4 +1,4 @@
-// Which kind of core this CPU has, as far as the choice of algorithms asks.
+// The kind of core that this CPU has, in the detail that the choice of algorithms needs.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,27 +10,28 @@ namespace mnnc {
 
 struct CoreKind {
     CoreCaches caches;
-    // Of Arm, from the register MIDR_EL1: implementer << 12 | part number, 0x41d0c for Neoverse N1. 0: not known.
+    // Arm only: implementer << 12 | part number of the register MIDR_EL1, 0x41d0c for Neoverse N1. 0: not known.
     unsigned part = 0;
-    bool dotProd = false, i8mm = false;  // of Arm: kinds without a known part differ in them
+    bool dotProd = false, i8mm = false;  // Arm only: they distinguish kinds without a known part
 };
 
-// The same in every process of the same CPU, on whichever core it runs. On x86 by CPUID. On Arm from the kernel's
-// description of all cores, of which it is the largest; where there is no description, as in an emulator, the
-// register of the core that is asked decides, and the caches are not known.
+// Detects the same kind in every process on the same CPU, on whichever core it runs. On x86 it uses CPUID. On Arm it
+// chooses the largest core of the kernel's description; where there is no description, as in an emulator, it reads the
+// register of the core that runs this, and the caches are not known.
 CoreKind detectCoreKind();
 
-// The parts of the processors that the text of /proc/cpuinfo describes, in its order; 0: it does not name one.
+// A processor that the text of /proc/cpuinfo describes, in its order. part is 0 where the text does not name one.
 struct DescribedCore {
     int processor;
     unsigned part;
 };
 std::vector<DescribedCore> describedCores(std::string_view cpuinfo);
 
-// The caches of a processor by the kernel's description in `folder`, /sys/devices/system/cpu.
+// Reads the caches of a processor from the kernel's description in `folder`, /sys/devices/system/cpu.
 CoreCaches describedCaches(const std::string& folder, int processor);
 
-// The one with the largest second level cache, of those the largest first level cache, of those the greatest part.
+// Returns the core with the largest second level cache, of those the largest first level cache, of those the greatest
+// part.
 CoreKind largestCore(const std::vector<CoreKind>& kinds);
 
 }  // namespace mnnc

@@ -12,7 +12,7 @@ namespace mnnc {
 CpuFeatures detectCpuFeatures() {
     CpuFeatures f;
 #if defined(__x86_64__) || defined(__i386__)
-    // The compiler's own helper also asks whether the system saves the wide registers.
+    // The compiler's own helper also checks whether the system saves the wide registers.
     __builtin_cpu_init();
     f.ssse3 = __builtin_cpu_supports("ssse3");
     f.sse4 = f.ssse3 && __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("sse4.2") &&

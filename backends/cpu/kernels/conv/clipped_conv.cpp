@@ -33,13 +33,13 @@ class ClippedPlan final : public GemmConvPlan {
     const ptrdiff_t plane_;
 };
 
-// Whether the outputs of a region follow one another in both maps at equal distances.
+// Returns whether the outputs of a region follow one another at equal distances in both maps.
 bool isOneRow(const ConvShape& s, const TapRegion& region) {
     return s.oh == 1 || (region.cols == s.ow && s.ow == s.iw && s.strideW == 1 && (s.strideH == 1 || region.rows == 1));
 }
 
-// A product takes a line of a region: a row, or a column where that is longer and the map stays in the first level
-// cache.
+// Returns whether products take the columns of a region instead of its rows: columns are longer, and the map stays in
+// the first level cache.
 bool byColumns(const Kernels& k, const ConvShape& s, const TapRegion& region) {
     return region.rows > region.cols && int64_t{s.ih} * s.iw * k.lanes * int64_t{sizeof(float)} <= kColumnMap;
 }
@@ -87,7 +87,8 @@ GemmGeometry clippedGeometry(const Kernels& k, const ConvShape& s, bool transpos
     return g;
 }
 
-// Where "direct" or "deconvolution" is the implementation before it: the cycles of others are not comparable.
+// It accepts only where "direct" or "deconvolution" is the implementation before it: the cycles of others are not
+// comparable.
 bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     if (options.srcNchw || options.algorithm != ConvAlgorithm::Auto || s.kh * s.kw == 1 || roundsToBf16(k, s, options))
         return false;
@@ -98,7 +99,7 @@ bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
 
 double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     ConvOptions packed = options;
-    if (options.transposed) packed.quantization = {};  // its weights do not stay quantised
+    if (options.transposed) packed.quantization = {};  // these weights do not stay quantised
     const double weights = gemmConvCycles(k, s, packed, {0, 1, 0, false});
     double sum = weights;
     for (const TapRegion& region : tapRegions(s, options.transposed, kMaxRegions)) {

@@ -11,8 +11,8 @@
 namespace mnnc {
 namespace {
 
-// Special kinds come before general ones. W8A16 comes before those that would expand its weights: it accepts
-// what it does faster than they do.
+// Special kinds come before general ones. W8A16 comes before those that would expand its weights: it accepts only
+// shapes for which it is faster.
 constexpr const ConvImplementation* kImplementations[] = {
     &kDepthwiseConv, &kW8A16Conv,     &kGroupedPlanesConv, &kFirstLayerConv, &kPointwiseConv,
     &kDeconvolution, &kPhasedConv,    &kDirectConv,        &kClippedConv,    &kFewOutputsConv,
@@ -29,7 +29,7 @@ void checkShape(const ConvShape& s, int groups) {
     }
 }
 
-// A map that is one pixel wide has the memory of one that is one pixel high, whose rows make long products.
+// A map that is one pixel wide lies in memory like a map that is one pixel high, whose rows make long products.
 ConvShape asRow(ConvShape s) {
     if (s.iw != 1 || s.ow != 1 || s.kw != 1 || s.padLeft != 0) return s;
     std::swap(s.ih, s.iw);
@@ -41,7 +41,7 @@ ConvShape asRow(ConvShape s) {
     return s;
 }
 
-// Calls visit(implementation, cycles) for each that accepts; returns the one to take, or null.
+// Calls visit(implementation, cycles) for each implementation that accepts. Returns the one to take, or null.
 template <typename Visit>
 const ConvImplementation* choose(const Kernels& k, const ConvShape& s, const ConvOptions& options, Visit&& visit) {
     checkShape(s, options.groups);

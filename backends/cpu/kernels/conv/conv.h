@@ -16,12 +16,13 @@ class ConvPlan : public ConvPlanBase {
   public:
     virtual void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
                      ThreadPool& pool) const = 0;
-    // The same results. Where nothing but weights is read, they are read from their end: see runInTurn().
+    // Gives the same results. Where a run reads little but weights, it reads them from their end: see runInTurn().
     virtual void runBackwards(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
                               ThreadPool& pool) const {
         run(src, packed, dst, post, scratch, pool);
     }
-    // Every second run goes backwards, so that it begins with the weights that the cache still has. number: of the run.
+    // Every second run goes backwards, so that it begins with the weights that are still in the cache. number: that of
+    // the run.
     void runInTurn(uint64_t number, const float* src, const void* packed, float* dst, const PostOps& post,
                    void* scratch, ThreadPool& pool) const {
         if (number % 2 != 0)
@@ -29,20 +30,20 @@ class ConvPlan : public ConvPlanBase {
         else
             run(src, packed, dst, post, scratch, pool);
     }
-    // Whether PostOps::residual may be the output itself: each element is stored once, after its own was
+    // Whether PostOps::residual may be the output itself: each element is stored once, after the residual's element was
     // read.
     virtual bool addsInPlace() const { return true; }
 
-    // Abilities; null where the plan has not got it.
+    // Abilities; null where the plan lacks one.
     //
-    // Exactly one of these two: the plan packs float weights, or weights that stay quantised.
+    // A plan has exactly one of these two packers: for float weights, or for weights that stay quantised.
     virtual const FloatWeightPacker* floatPacker() const { return nullptr; }
     virtual const QuantizedWeightPacker* quantizedPacker() const { return nullptr; }
-    // Only with ConvOptions::byRows.
+    // Only a plan that was made with ConvOptions::byRows has it.
     virtual const RowFedConv* rowFed() const { return nullptr; }
     virtual const TileableConv* tileable() const { return nullptr; }
 
-    // Asks floatPacker(); throws Internal where weights stay quantised.
+    // Calls floatPacker(). Throws Internal where weights stay quantised.
     void packWeights(const WeightReader& weights, void* packed, ThreadPool& pool) const;
     void packWeights(const float* weights, void* packed, ThreadPool& pool) const;
 };
@@ -51,29 +52,29 @@ enum class ConvAlgorithm { Auto, Direct, Winograd2, Winograd4, Winograd6 };
 
 struct ConvOptions {
     int groups = 1;
-    int threads = 1;          // to plan for; run() takes any pool
+    int threads = 1;          // the number to plan for; run() takes any pool
     bool transposed = false;  // deconvolution: ih, iw is the small side
     bool srcNchw = false;     // src is row-major [N][ic][H][W]; only where convReadsNchw is true
-    bool bf16 = false;        // products of bf16 where the kernels have them and the rounding is worth it
+    bool bf16 = false;        // multiply bf16 where the kernels can and the gain is worth the rounding
     bool exact = false;  // inputs are not rounded: quantised weights are expanded instead of multiplied as they are
     bool dstRowMajor = false;         // dst is row-major [N][oc]; only where convWritesRowMajor is true
     bool onePacking = false;          // packed weights do not depend on the size of the map
     bool lowMemory = false;           // float weights are not stored in a larger form
-    bool byRows = false;              // plan for RowFedConv, where the algorithm can be
-    WeightQuantization quantization;  // of weights that stay quantised where the algorithm allows it
+    bool byRows = false;              // plan for RowFedConv, where the algorithm supports it
+    WeightQuantization quantization;  // the form of weights that stay quantised where the algorithm allows it
     ConvAlgorithm algorithm = ConvAlgorithm::Auto;
 };
 
-// Whether a plan with srcNchw can be made: a dense forward convolution with few input channels, or a fully connected
-// layer of floats.
+// Returns whether a plan with srcNchw can be made: for a dense forward convolution with few input channels, or a fully
+// connected layer of floats.
 bool convReadsNchw(const ConvShape& shape, const ConvOptions& options);
 
-// Whether a plan with dstRowMajor can be made and is another one: a fully connected layer of floats, whose last block
-// of output channels is not whole.
+// Returns whether a plan with dstRowMajor can be made and differs from the packed one: for a fully connected layer of
+// floats whose last block of output channels is not full.
 bool convWritesRowMajor(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 
-// The plan of the implementation that is expected to be the fastest (conv_implementations.h). Throws
-// InvalidValue for a shape that makes no sense, and NotSupported where nothing accepts it.
+// Returns the plan of the implementation that is expected to be the fastest (conv_implementations.h). Throws
+// InvalidValue for a shape that makes no sense, and NotSupported where no implementation accepts it.
 std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 
 inline std::unique_ptr<ConvPlan> makeConvPlan(const Kernels& k, const ConvShape& shape, int groups, int threads) {
@@ -92,7 +93,7 @@ struct ConvCandidate {
     double cycles;  // an estimate for one thread
     bool chosen;    // makeConvPlan takes this one
 };
-// All of them, in the order of the list.
+// Returns all candidates, in the order of the list.
 std::vector<ConvCandidate> convCandidates(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 
 }  // namespace mnnc

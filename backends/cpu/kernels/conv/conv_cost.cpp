@@ -27,7 +27,7 @@ double spilledCycles(const Kernels& k, double bytes, int pieces, int times) {
     return std::max(0.0, times * beyond / k.costs->cycles.weightBytesPerCycle);
 }
 
-// bf16: half the steps, half the bytes, and the source is rounded.
+// With bf16 there are half the steps and half the bytes, and the source is rounded first.
 double gemmConvCycles(const Kernels& k, const ConvShape& s, const ConvOptions& options, const GemmConvWork& work) {
     const CycleCosts& costs = k.costs->cycles;
     const bool bf16 = roundsToBf16(k, s, options);

@@ -4,26 +4,27 @@
 
 namespace mnnc {
 
-// Products of rounded numbers, bf16 or 16-bit integers: where sums are short there is little to gain, because
-// reading and writing bounds them, and much to lose, because the rounding of the first layers goes through
-// the whole net. Measured on nets with linear bottlenecks.
+// The fewest terms of a sum for products of rounded numbers, bf16 or 16-bit integers. Short sums gain little, because
+// reading and writing bounds them, and lose much, because the rounding of the first layers affects the whole net.
+// Measured on nets with linear bottlenecks.
 constexpr int kMinRoundedTerms = 97;
 
-// Whether each group's channels fill vectors, on both sides.
+// Returns whether each group's channels fill vectors, on both sides.
 bool fillsVectors(const Kernels& k, const ConvShape& shape, int groups);
 
-// Whether a plan multiplies bf16: asked for, available, and worth the rounding. First layers and groups stay
-// float.
+// Returns whether a plan multiplies bf16: it was requested, the kernels have it, and the gain is worth the rounding.
+// First layers and groups stay float.
 bool roundsToBf16(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 
-// Reading so many bytes of weights from memory beside the cycles of products.
+// Adds the time to read so many bytes of weights from memory to the cycles of products.
 double withTraffic(const Kernels& k, double cycles, double bytes);
 
-// Memory in so many pieces, one after another: what of a piece lies beyond twice the second level cache moves to the
-// next level or from it so many times. A line that is written is fetched first. Measured with up to 2048 channels.
+// Returns the cycles for memory that is used in so many pieces, one after another. The part of a piece beyond twice the
+// second level cache moves to or from the next level `times` times. A line that is written is fetched first. Measured
+// with up to 2048 channels.
 double spilledCycles(const Kernels& k, double bytes, int pieces, int times);
 
-// Products of `rows` rows of `columns` pixels with kernels of `taps` taps.
+// The work of products: `rows` rows of `columns` pixels with kernels of `taps` taps.
 struct GemmConvWork {
     int rows, columns;
     double taps;

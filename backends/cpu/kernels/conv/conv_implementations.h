@@ -9,27 +9,28 @@ namespace mnnc {
 
 struct ConvImplementation {
     const char* name;
-    // Whether make() can be called, and for approximate products (of rounded inputs) whether they are worth
-    // it.
+    // Returns whether make() can be called, and for approximate products (of rounded inputs) whether the gain is worth
+    // the rounding.
     bool (*accepts)(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
-    // An estimate of the cycles of a run on one thread. Only called for what is accepted.
+    // Returns an estimate of the cycles of a run on one thread. It is only called after accepts() returned true.
     double (*cycles)(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
     std::unique_ptr<ConvPlan> (*make)(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
-    // Whether it may replace an implementation before it in the list, namely where it needs clearly fewer
-    // cycles or ConvOptions::algorithm names it.
+    // Whether it may replace an implementation before it in the list: where it needs clearly fewer cycles, or
+    // ConvOptions::algorithm names it.
     bool contests = false;
 };
 
-// Whether it is a product of floats whose rows are the images of the batch.
+// Returns whether the convolution is a product of floats whose rows are the images of the batch.
 bool isFullyConnected(const ConvShape& shape, const ConvOptions& options);
 
-// The implementation to take is the first that accepts, unless one behind it contests.
+// The list. The first implementation that accepts is taken, unless a later one contests it.
 std::span<const ConvImplementation* const> convImplementations();
 
-// The shape that implementations are given in place of a model's.
+// Returns the shape that implementations are given in place of the model's.
 ConvShape plannedShape(const ConvShape& shape, const ConvOptions& options);
 
-// The one to take. Throws InvalidValue for a shape that makes no sense, and NotSupported where nothing accepts it.
+// Returns the implementation to take. Throws InvalidValue for a shape that makes no sense, and NotSupported where none
+// accepts it.
 const ConvImplementation& chooseConv(const Kernels& k, const ConvShape& shape, const ConvOptions& options);
 
 extern const ConvImplementation kDepthwiseConv;                                  // depthwise_conv.cpp

@@ -43,22 +43,23 @@ std::vector<ConvPhase> convPhases(const ConvShape& s, bool transposed) {
 
 namespace {
 
-// Outputs begin .. begin + count of an axis read the taps first .. end of its list inside of the map.
+// The outputs begin .. begin + count of an axis, for which the taps first .. end of its list read inside of the map.
 struct Band {
     int begin, count, first, end;
 };
 
-// The taps of an axis, equally far apart: where they read, from the output's position times the step.
+// The taps of an axis, equally far apart: the places that they read, relative to the output's position times the step.
 struct TapLine {
     int count, offset, distance;
 };
 
-// None when there are more than `most`.
+// Returns no bands when there are more than `most`.
 std::vector<Band> bands(int outputs, int inputs, int step, const TapLine& taps, size_t most) {
     const int64_t distance = std::max<int64_t>(1, std::abs(int64_t{taps.distance}));
     std::vector<Band> out;
     for (int i = 0; i < outputs; ++i) {
-        // Seen from the tap that reads the lowest place; those below 0 and from `inputs` on are outside.
+        // The output's position is measured at the tap that reads the lowest place. Positions below 0 and from `inputs`
+        // on are outside.
         const int64_t at =
             int64_t{i} * step + taps.offset + (taps.distance < 0 ? int64_t{taps.count - 1} * taps.distance : 0);
         const auto below = [&](int64_t limit) {
@@ -88,7 +89,7 @@ std::vector<TapRegion> tapRegions(const ConvShape& s, bool transposed, size_t mo
     const std::vector<ConvPhase> phases = convPhases(s, transposed);
     for (size_t p = 0; p < phases.size(); ++p) {
         const ConvPhase& phase = phases[p];
-        // The taps are a grid.
+        // The taps form a grid.
         const int taps = static_cast<int>(phase.taps.size());
         int wide = 0;
         while (wide < taps && phase.taps[wide].ky == phase.taps[0].ky) ++wide;

@@ -1,5 +1,5 @@
-// Transposed convolutions: stride x stride phases of outputs, each a direct convolution with the taps that
-// reach it.
+// Transposed convolutions: stride x stride phases of outputs, each a direct convolution with the taps that reach its
+// outputs.
 #include <algorithm>
 
 #include "backends/cpu/kernels/chunks.h"
@@ -18,7 +18,7 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
     const int phasesX = std::min(s.strideW, s.ow);
     const double taps = double(ceilDiv(s.kh, s.strideH)) * ceilDiv(s.kw, s.strideW);
     ConvOptions packed = options;
-    packed.quantization = {};  // its weights do not stay quantised
+    packed.quantization = {};  // these weights do not stay quantised
     return gemmConvCycles(k, s, packed, {s.oh * phasesX, ceilDiv(s.ow, phasesX), taps, true});
 }
 

@@ -1,5 +1,5 @@
-// Dilated convolutions: the pixels that are a dilation apart form maps of their own, whose convolutions are dense, so
-// that Winograd's applies. Input and output are copied between both orders.
+// Dilated convolutions: pixels that are a dilation apart form a map of their own, whose convolution is dense, so that
+// Winograd's algorithm applies. Input and output are copied between the two orders.
 #include <algorithm>
 #include <climits>
 #include <cstring>
@@ -14,8 +14,8 @@
 namespace mnnc {
 namespace {
 
-// One of dilateH x dilateW maps, in the place of an image of the batch: as many outputs as the largest of them has, and
-// the inputs that these read, zeros beside the map included.
+// Returns the shape of one of the dilateH x dilateW dense maps, which take the place of images of the batch. It has as
+// many outputs as the largest map, and the inputs that these read, including zeros beside the map.
 ConvShape denseShape(const ConvShape& s) {
     ConvShape dense = s;
     dense.batch = s.batch * s.dilateH * s.dilateW;
@@ -68,13 +68,13 @@ class DilatedPlan final : public ConvPlan {
     }
 
   private:
-    // A map in its own order, and the dense maps of its pixels.
+    // A map in its own order, and the dense maps that its pixels form.
     struct Side {
         int height, width, padTop, padLeft;
         int denseHeight, denseWidth;
         int blocks;
     };
-    // A row of a dense map of a block of channels.
+    // A row of a dense map, of one block of channels.
     struct Row {
         int n, dy, dx, block, i;
     };
@@ -98,16 +98,16 @@ class DilatedPlan final : public ConvPlan {
         });
     }
 
-    // Where the row begins in the dense maps, in floats.
+    // Returns where the row begins in the dense maps, in floats.
     ptrdiff_t denseOffset(const Side& side, const Row& row) const {
         const long map = (long(row.n) * s_.dilateH + row.dy) * s_.dilateW + row.dx;
         return ((map * side.blocks + row.block) * side.denseHeight + row.i) * side.denseWidth * k_.lanes;
     }
 
-    // Where the row's pixels lie in the map: none, or every dilateW-th one of line y from x on.
+    // The pixels of the map that the row holds: none, or every dilateW-th one of line y from x on.
     struct Line {
         int y, x;
-        int before, count;  // pixels of the dense row beside the map, and inside of it
+        int before, count;  // pixels of the dense row before the map, and inside of it
     };
     Line lineOf(const Side& side, const Row& row) const {
         Line line{row.dy - side.padTop + row.i * s_.dilateH, row.dx - side.padLeft, 0, 0};
@@ -119,7 +119,7 @@ class DilatedPlan final : public ConvPlan {
         return line;
     }
 
-    // Where the line's first pixel lies in the map, in floats.
+    // Returns where the line's first pixel lies in the map, in floats.
     ptrdiff_t pixelOffset(const Side& side, const Row& row, const Line& line) const {
         const long block = long(row.n) * side.blocks + row.block;
         return ((block * side.height + line.y) * side.width + line.x) * k_.lanes;

@@ -1,6 +1,6 @@
-// Direct convolutions to a few outputs, as nets end with: products run along the input channels, since with one output
-// or three most lanes of a vector of outputs would be empty. Taps outside of the map are skipped, so the input is read
-// as it lies.
+// Direct convolutions to a few outputs, which often end a net. Products run along the input channels: with one to three
+// outputs most lanes of a vector of outputs would be empty. Taps outside of the map are skipped, so the input needs no
+// border.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -17,12 +17,13 @@
 namespace mnnc {
 namespace {
 
-// Regions of outputs with the same taps inside of the map; a kernel of 15x15 has 225.
+// A region holds the outputs with the same taps inside of the map; a kernel of 15x15 has 225 regions.
 constexpr size_t kMaxRegions = 256;
-constexpr int kPiece = 240;  // pixels of a product
+constexpr int kPiece = 240;  // pixels that one product takes
 constexpr int kMost = FewOutputsKernels::kMaxOutputs;
 
-// The outputs of a region are cut into lines, of rows or of columns, whichever are longer, and these into pieces.
+// The outputs of a region are cut into lines, which are rows or columns, whichever are longer. Lines are cut into
+// pieces.
 struct Lines {
     int count, length, pieces;
     bool columns;
@@ -81,7 +82,7 @@ class FewOutputsPlan final : public ConvPlan, FloatWeightPacker {
     struct Walk {
         Lines lines;
         ptrdiff_t dst;
-        std::vector<ptrdiff_t> offsets;  // of the taps, from the region's first pixel of the input
+        std::vector<ptrdiff_t> offsets;  // of the taps, relative to the region's first pixel of the input
         std::vector<int> taps;
     };
     struct Job {
@@ -124,7 +125,7 @@ class FewOutputsPlan final : public ConvPlan, FloatWeightPacker {
         }
     }
 
-    // [some outputs][tap][block of channels][output][channel]
+    // Order in memory: [some outputs][tap][block of channels][output][channel]
     void packFloats(const WeightReader& reader, void* packed, ThreadPool&) const override {
         const int P = k_.lanes, area = s_.kh * s_.kw;
         const float* weights = reader(0, size_t(s_.oc) * s_.ic * area);

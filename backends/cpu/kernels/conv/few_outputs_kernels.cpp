@@ -1,5 +1,5 @@
-// Products with a few outputs: vectors of input channels are multiplied by those of the weights, and their lanes are
-// added up at the end. With vectors of outputs all but a few lanes would be multiplied for nothing.
+// Products with a few outputs: vectors of input channels are multiplied by vectors of weights, and their lanes are
+// added up at the end. With vectors of outputs most lanes would be multiplied for nothing.
 #include "backends/cpu/kernels/conv/few_outputs.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Sums, weights of each output and an input fill the registers.
+// The registers hold the sums, the weights of each output and one input.
 #if HWY_TARGET == HWY_EMU128
 constexpr int kFewRows[5] = {0, 4, 2, 2, 1};
 #else
@@ -27,7 +27,7 @@ constexpr bool k32Registers = P == 16 || HWY_ARCH_ARM_A64;
 constexpr int kFewRows[5] = {0, k32Registers ? 12 : 10, k32Registers ? 12 : 5, k32Registers ? 8 : 3,
                              k32Registers ? 6 : 2};
 #endif
-constexpr int kPixels = 48;  // whose sums wait for the epilogue
+constexpr int kPixels = 48;  // pixels whose sums wait for the epilogue
 
 template <int R, int O>
 HWY_INLINE void addBlock(V (&acc)[R][O], const float* p, ptrdiff_t s, const float* w, size_t lanes) {
@@ -40,7 +40,7 @@ HWY_INLINE void addBlock(V (&acc)[R][O], const float* p, ptrdiff_t s, const floa
     HWY_UNROLL(12)
     for (int r = 0; r < R; ++r) {
         V x = hn::LoadU(d, q[r / 3] + (r % 3) * s);
-        if (lanes < kLanes) x = hn::IfThenElseZero(hn::FirstN(d, lanes), x);  // the others may be anything
+        if (lanes < kLanes) x = hn::IfThenElseZero(hn::FirstN(d, lanes), x);  // the lanes behind may hold anything
         HWY_UNROLL(4)
         for (int o = 0; o < O; ++o) acc[r][o] = hn::MulAdd(x, b[o], acc[r][o]);
     }

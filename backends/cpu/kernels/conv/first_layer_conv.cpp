@@ -1,5 +1,5 @@
-// Convolutions of up to four channels, as nets begin with: products read planes of one channel each, and the
-// taps of a kernel row side by side like the channels of others. The input may be row-major.
+// Convolutions of up to four channels, which often begin a net. Products read planes of one channel each; the taps of a
+// kernel row, which lie side by side, take the place of channels. The input may be row-major.
 #include <algorithm>
 #include <cstring>
 
@@ -11,16 +11,16 @@
 namespace mnnc {
 namespace {
 
-// If taps leave the map or the input is packed, its rows are copied strip by strip, each just before its
+// Where taps leave the map or the input is packed, the input's rows are copied strip by strip, each just before its
 // products.
 struct PlaneGeometry : GemmGeometry {
     TapExtent extent;
     ptrdiff_t plane = 0;     // floats of a channel's rows in the source
-    int stripRows = 0;       // outputs of a strip
+    int stripRows = 0;       // rows of outputs that a strip serves
     size_t stripFloats = 0;  // 0: products read the input itself
 };
 
-// Enough strips for the threads, however many they are: results do not depend on it, but memory does.
+// Chooses enough strips for any number of threads: results do not depend on the number, but memory does.
 void placeStrips(const Kernels& k, const ConvShape& s, PlaneGeometry& g) {
     const long row = long(s.ic) * g.extent.width * long(sizeof(float));
     const long most = std::max(1L, (k.costs->cache.firstLayerStrip / row - g.extent.tapRows) / s.strideH + 1);
@@ -51,7 +51,7 @@ PlaneGeometry planeGeometry(const Kernels& k, const ConvShape& s, bool nchw) {
     std::vector<ptrdiff_t>& offsets = g.tapOffsets.emplace_back();
     for (int c = 0; c < s.ic; ++c) {
         for (const ConvTap& t : g.phases[0].taps) {
-            if (s.dilateW == 1 && t.kx != 0) continue;  // read together with the first tap of its row
+            if (s.dilateW == 1 && t.kx != 0) continue;  // the first tap of its row reads it, too
             offsets.push_back(c * g.plane + (t.dy + g.extent.top) * ptrdiff_t(width) + t.dx + g.extent.left);
         }
     }
@@ -99,7 +99,7 @@ class FirstLayerPlan final : public GemmConvPlan {
         });
     }
 
-    // The rows that outputs u0 .. u1 read, of every channel.
+    // Copies the rows that outputs u0 .. u1 read, of every channel.
     void fillStrip(const float* src, int u0, int u1, float* strip) const {
         const int P = k_.lanes, rows = (u1 - u0 - 1) * s_.strideH + extent_.tapRows;
         for (int c = 0; c < s_.ic; ++c) {
@@ -138,7 +138,7 @@ bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
 
 double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     ConvOptions packed = options;
-    packed.quantization = {};  // its weights do not stay quantised
+    packed.quantization = {};  // these weights do not stay quantised
     return gemmConvCycles(k, s, packed, {s.oh, s.ow, double(s.kh) * s.kw, true});
 }
 

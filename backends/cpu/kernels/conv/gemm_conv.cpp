@@ -46,7 +46,7 @@ int64_t GemmConvPlan::scratchBytes(int threads) const {
 
 void GemmConvPlan::runImages(GemmImage image, ThreadPool& pool) const {
     image.memory = image.expanded + weights_.expandedBytes() * pool.threads();
-    // Images take turns, and an even number of them ends where the next run begins.
+    // Images alternate in direction, and with an even number of them the last one ends where the next run begins.
     image.backwards &= geometry_.images % 2 != 0;
     for (int n = 0; n < geometry_.images; ++n) {
         runImage(image, pool);
@@ -63,7 +63,7 @@ int GemmConvPlan::tileUnits(size_t walk) const {
 
 int GemmConvPlan::sliceBlocks(size_t index) const {
     const OutputWalk& walk = geometry_.walks[index];
-    // The weights of a slice follow one another only where they have no taps beside the one of this walk.
+    // The weights of a slice are contiguous only where they have no taps besides the one of this walk.
     const bool oneTap = geometry_.tapRuns.empty() && geometry_.tapOffsets[index].size() == 1;
     const bool wholeSums = options_.groups > 1 || options_.bf16 || options_.rowTaps > 0 || weights_.quantized() ||
                            !walk.byPixel || !oneTap;
@@ -82,7 +82,7 @@ int GemmConvPlan::tapSlices(size_t index) const {
     if (wholeSums || once || taps < 2) return 1;
     const int64_t bytes = int64_t{taps} * panel.length * panel.nb * k_.lanes * int64_t{sizeof(float)};
     const auto slices = static_cast<int>(std::clamp<int64_t>(bytes / k_.costs->cache.gemmInput + 1, 1, taps));
-    // Rows of taps stay whole: what they read lies side by side.
+    // Rows of taps are not cut, because their inputs lie side by side.
     const int rows = taps / s_.kw;
     return apartTaps() && slices <= rows ? ceilDiv(rows, rows / slices) : slices;
 }
@@ -112,7 +112,7 @@ void GemmConvPlan::runSource(const GemmImage& image, const GemmSource<T>& src, T
     for (size_t f = 0; f < geometry_.walks.size(); ++f) {
         const int units = geometry_.walks[f].units, tile = tileUnits(f);
         const Split split = splitOf(f, pool.threads());
-        // Tasks of several threads are too small for an order to matter.
+        // The tasks of several threads are too small for the order to matter.
         const bool back = units == 1 && image.backwards;
         parallelSlots(pool, split.chunks * split.groups, [&](int slot, int task) {
             const int chunk = task / split.groups, group = task % split.groups;
@@ -124,8 +124,8 @@ void GemmConvPlan::runSource(const GemmImage& image, const GemmSource<T>& src, T
     }
 }
 
-// The part of a panel's sum over `blocks` blocks of channels from `first` on. The first part adds the residual, which
-// may be where the sum is kept, the last one does the rest of the epilogue.
+// Limits the arguments to the part of a panel's sum over `blocks` blocks of channels from `first` on. The first part
+// adds the residual, which may lie where the sum is stored; the last part does the rest of the epilogue.
 void GemmConvPlan::takeSlice(PanelArgs& t, const GemmPanel& panel, int first, int blocks) const {
     const bool last = first + blocks >= icb_;
     t.a += first * t.blockStride;
@@ -138,7 +138,7 @@ void GemmConvPlan::takeSlice(PanelArgs& t, const GemmPanel& panel, int first, in
     t.hi = std::numeric_limits<float>::infinity();
 }
 
-// The part of a sum over the taps first .. end, as takeSlice().
+// Limits the arguments to the part of a sum over the taps first .. end, like takeSlice().
 void GemmConvPlan::takeTaps(PanelArgs& t, int first, int end) const {
     const ptrdiff_t run = (ptrdiff_t(t.fullBlocks) * k_.lanes + t.tail) * t.nb * k_.lanes;
     if (end < t.taps) {
@@ -159,9 +159,9 @@ void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, s
                              bool backwards, int u0, int u1, int slot) const {
     const OutputWalk& walk = geometry_.walks[index];
     const int slice = sliceBlocks(index), parts = tapSlices(index), count = panels.end - panels.begin;
-    // The panels share what a slice of taps reads where no other slice reads it.
+    // The panels share the input of a slice of taps where no other slice reads it.
     const int rounds = apartTaps() ? parts : 1;
-    const int whole = rounds > 1 ? s_.kw : 1;  // taps that stay together
+    const int whole = rounds > 1 ? s_.kw : 1;  // taps that are not separated
     for (int step = 0; step < count * ceilDiv(icb_, slice) * rounds; ++step) {
         const int at = step % count, i = backwards ? panels.end - 1 - at : panels.begin + at;
         const T* weights =
@@ -171,7 +171,7 @@ void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, s
             if (slice < icb_) {
                 const int next = at + 1 < count ? i + 1 : panels.begin;
                 takeSlice(t, weights_.panels()[i], step / count * slice, slice);
-                const int then = (step + 1) / count * slice;  // beyond the last slice there is nothing to fetch
+                const int then = (step + 1) / count * slice;  // no weights follow the last slice
                 if (then < icb_)
                     t.next = weights_.panel<T>(image.packed, walk.phase, next, nullptr) +
                              size_t(then) * k_.lanes * weights_.panels()[next].nb * k_.lanes;
@@ -182,14 +182,15 @@ void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, s
         const T* const from = t.a;
         const int first = rounds > 1 ? step / count : 0;
         for (int part = first; part < (rounds > 1 ? first + 1 : parts); ++part) {
-            // The only part needs no arguments of its own: a copy right after they are filled in waits for all of them.
+            // A part that is the only one needs no copy of the arguments: copying them right after they are filled in
+            // would stall.
             PanelArgsOf<T> own;
             PanelArgsOf<T>& sum = parts > 1 ? own = t : t;
             if constexpr (std::is_same_v<T, float>)
                 if (parts > 1)
                     takeTaps(sum, chunkBeginTiled(t.taps, part, parts, whole),
                              chunkBeginTiled(t.taps, part + 1, parts, whole));
-            // What the slices before have summed up.
+            // A previous slice has stored its part of the sum here.
             const bool earlier = (slice < icb_ && step >= count) || part > 0;
             if (earlier) sum.bias = kNoBias;
             for (int u = u0; u < (walk.byPixel ? u0 + 1 : u1); ++u) {

@@ -1,4 +1,4 @@
-// Rounds the source strip by strip, or as a whole where tasks share it.
+// Rounds the source strip by strip, or completely where several tasks read it.
 #include "backends/cpu/kernels/conv/gemm_conv_bf16.h"
 
 #include <algorithm>

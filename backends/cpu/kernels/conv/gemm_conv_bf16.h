@@ -1,5 +1,5 @@
-// Convolutions as products of bf16: the source of each chunk of outputs is rounded once, into a strip that
-// its panels share.
+// Convolutions as products of bf16: the source of each chunk of outputs is rounded once, into a strip that its panels
+// share.
 #pragma once
 #include "backends/cpu/kernels/conv/gemm_conv.h"
 
@@ -7,18 +7,18 @@ namespace mnnc {
 
 class Bf16GemmConvPlan : public GemmConvPlan {
   protected:
-    // Rows of the source, with its border, or pixels.
+    // A position is a row of the source, with its border, or a pixel.
     struct Positions {
         int first, count;
     };
 
-    // The source has `height` positions; an output reads `tapRows` of them. A position takes as many elements
-    // of the strip as OutputWalk has it.
+    // The source has `height` positions; an output reads `tapRows` of them. A position takes OutputWalk::position
+    // elements of the strip.
     Bf16GemmConvPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options, GemmGeometry geometry,
                      int height, int tapRows)
         : GemmConvPlan(k, shape, options, std::move(geometry)), height_(height), tapRows_(tapRows) {}
 
-    // Rounds positions begin .. end of all blocks' positions, counted through.
+    // Rounds the positions begin .. end, counted over all blocks.
     virtual void fillStrip(const float* image, Positions positions, uint16_t* strip, long begin, long end) const = 0;
 
   private:

@@ -61,7 +61,7 @@ class RowGemmPlan final : public GemmConvPlan {
     const size_t paddedFloats_;
 };
 
-// Strips bring their border along.
+// A strip includes its part of the border.
 class Bf16RowGemmPlan final : public Bf16GemmConvPlan {
   public:
     Bf16RowGemmPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options, RowGeometry geometry,

@@ -17,7 +17,7 @@
 namespace mnnc {
 namespace {
 
-constexpr int kPackColumns = 128;  // of the weights, packed at a time
+constexpr int kPackColumns = 128;  // columns of the weights that are packed at a time
 
 }  // namespace
 
@@ -77,8 +77,8 @@ void GemmConvWeights::makePanels(int pixels) {
         }
         return;
     }
-    // Groups that do not fill blocks: a block of outputs reads the inputs of every group it holds, with zero
-    // weights where they are not its own.
+    // Where groups do not fill blocks, a block of outputs reads the inputs of every group that it holds. The weights of
+    // inputs of another group are zero.
     for (int b = 0; b < ceilDiv(s_.oc, P); ++b) {
         const int last = std::min(s_.oc, (b + 1) * P) - 1;
         addPanel({b, 1}, b * P / ocg * icg, (last / ocg + 1) * icg);
@@ -110,7 +110,7 @@ void GemmConvWeights::pack(const WeightReader& weights, void* packed, ThreadPool
             packPanel(own, static_cast<float*>(packed) + at, phases_[phase], panels_[i]);
     };
     const int panels = static_cast<int>(panels_.size());
-    if (options_.transposed) {  // the weights of an output are spread over all of them
+    if (options_.transposed) {  // the weights of one output are spread over the whole tensor
         const float* all = weights(0, size_t(s_.oc) * perOutput);
         parallelFor(pool, panels * static_cast<int>(phases_.size()),
                     [&](int i) { packOne(i / panels, i % panels, all); });
@@ -166,7 +166,7 @@ void GemmConvWeights::packPanel(const float* weights, T* out, const ConvPhase& p
     }
 }
 
-// The same where the panel's channels all belong to one group: a few columns of the weights at a time.
+// Does the same where all channels of a panel belong to one group: a few columns of the weights at a time.
 template <typename T>
 void GemmConvWeights::packRows(const float* weights, T* out, const GemmPanel& p) const {
     const int P = k_.lanes, area = s_.kh * s_.kw, width = p.nb * P, channels = s_.ic / options_.groups;

@@ -1,5 +1,5 @@
-// The weights of convolutions by matrix products: how they are cut into panels and lie in memory, packing
-// them, and expanding quantised ones.
+// The weights of convolutions by matrix products: their partition into panels, their order in memory, packing them, and
+// expanding quantised ones.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace mnnc {
 
-// Some blocks of output channels and the inputs that they read. A run is what lies side by side in the
-// source: the channels of a tap, or in a first layer the taps of a kernel row.
+// Some blocks of output channels and the inputs that they read. A run is a piece of the source that is contiguous: the
+// channels of a tap, or in a first layer the taps of a kernel row.
 struct GemmPanel {
     int block, nb;
     int inBlock;           // first block of input channels read
     int length;            // elements of a run
-    int fullBlocks, tail;  // the same in blocks of channels
+    int fullBlocks, tail;  // the length in blocks of channels, and the elements behind them
 };
 
 struct GemmWeightOptions {
@@ -26,15 +26,15 @@ struct GemmWeightOptions {
     bool transposed = false;
     bool bf16 = false;
     bool onePacking = false;          // see ConvOptions
-    int rowTaps = 0;                  // first layer: taps in a run; 0: runs are the channels of a tap
-    WeightQuantization quantization;  // bits of 0: they are packed as floats or bf16
+    int rowTaps = 0;                  // first layer: taps in a run; 0: a run is the channels of a tap
+    WeightQuantization quantization;  // bits of 0: the weights are packed as floats or bf16
 };
 
-// In memory: [phase][panel][run][element of the run][output channel of the panel], as bf16 in pairs of
-// elements; or the codes of DequantPanels.
+// Order in memory: [phase][panel][run][element of the run][output channel of the panel], as bf16 in pairs of elements;
+// or the codes of DequantPanels.
 class GemmConvWeights {
   public:
-    // `pixels`: how many a product takes. Throws NotSupported where there are too many phases and panels.
+    // `pixels`: the number that a product takes. Throws NotSupported where there are too many phases and panels.
     GemmConvWeights(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options,
                     std::vector<ConvPhase> phases, int pixels);
 
@@ -50,7 +50,7 @@ class GemmConvWeights {
     void pack(const WeightReader& weights, void* packed, ThreadPool& pool) const;
     void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const;
 
-    // Panel i of a phase; quantised ones are expanded into `expanded`. T: float, or uint16_t for bf16.
+    // Returns panel i of a phase; quantised ones are expanded into `expanded`. T: float, or uint16_t for bf16.
     template <typename T>
     const T* panel(const void* packed, size_t phase, int i, void* expanded) const {
         if (!quantized()) return static_cast<const T*>(packed) + offsetOf(phase, i);
@@ -62,10 +62,10 @@ class GemmConvWeights {
   private:
     size_t elementBytes() const { return options_.bf16 ? sizeof(uint16_t) : sizeof(float); }
     size_t offsetOf(size_t phase, int panel) const { return offsets_[phase * panels_.size() + panel]; }
-    bool wholeGroups() const;  // panels hold channels of one group each
+    bool wholeGroups() const;  // whether each panel holds channels of one group only
     void makePanels(int pixels);
     void addPanel(OutPanel out, int firstChannel, int endChannel);
-    // `weights`: those of the panel's outputs; of a transposed product all.
+    // `weights`: those of the panel's outputs; for a transposed convolution all weights.
     template <typename T>
     void packPanel(const float* weights, T* out, const ConvPhase& phase, const GemmPanel& p) const;
     template <typename T>
@@ -78,7 +78,7 @@ class GemmConvWeights {
     DequantPanels dequant_;
     int panelBlocks_ = 1;
     std::vector<GemmPanel> panels_;
-    std::vector<size_t> offsets_;                // of each panel of each phase
+    std::vector<size_t> offsets_;                // the beginning of each panel of each phase
     size_t elements_ = 0, largestElements_ = 0;  // of all panels and of the largest
 };
 

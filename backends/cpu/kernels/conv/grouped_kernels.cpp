@@ -1,4 +1,4 @@
-// The product under group convolutions of few channels: vectors along the pixels of planes.
+// The product for group convolutions of few channels: vectors run along the pixels of planes.
 #include <algorithm>
 #include <utility>
 
@@ -22,7 +22,7 @@ using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 constexpr int P = static_cast<int>(hn::MaxLanes(D()));
 
-// O outputs at N vectors of places.
+// Computes O outputs at N vectors of places.
 template <int O, int N>
 HWY_NOINLINE void planesTileF32(const GroupedArgs& t, int at) {
     const D d;
@@ -57,7 +57,7 @@ HWY_NOINLINE void planesTileF32(const GroupedArgs& t, int at) {
 
 using TileFn = void (*)(const GroupedArgs&, int);
 
-// As many vectors as the registers hold beside the inputs and a weight.
+// N is as large as the registers allow beside the inputs and a weight.
 constexpr bool kManyRegisters = P == 16;
 constexpr int kMaxOutputs = kManyRegisters ? 8 : 4;
 template <int O>

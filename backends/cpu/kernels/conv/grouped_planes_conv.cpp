@@ -1,5 +1,4 @@
-// Group convolutions whose groups are smaller than a vector: computed over planes, whole vectors of pixels at
-// a time.
+// Group convolutions whose groups are smaller than a vector: computed over planes, whole vectors of pixels at a time.
 
 #include <algorithm>
 #include <cstring>
@@ -23,7 +22,7 @@ size_t planeStride(size_t floats) {
     return ((floats + kSlack + 15) / 16 | 1) * 16;
 }
 
-// Groups that begin and end with blocks, in the input as in the output.
+// Returns the number of groups after which both an input and an output block end.
 int bundleGroups(int lanes, int icg, int ocg, int groups) {
     const int in = lanes / std::gcd(lanes, icg), out = lanes / std::gcd(lanes, ocg);
     return std::min(groups, std::lcm(in, out));
@@ -41,8 +40,7 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
           ocb_(ceilDiv(shape.oc, k.lanes)),
           bundle_(bundleGroups(k.lanes, icg_, ocg_, groups)),
           bundles_(ceilDiv(groups, bundle_)) {
-        // With a stride s the input is cut into s x s phases, so that every tap reads one place after
-        // another.
+        // With a stride s the input is cut into s x s phases, so that every tap reads contiguous places.
         const int reachY = (s_.kh - 1) * s_.dilateH / s_.strideH, reachX = (s_.kw - 1) * s_.dilateW / s_.strideW;
         width_ = s_.ow + reachX;
         const auto strip = [&](int pieces) {
@@ -100,7 +98,7 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
         const PostOps& post;
     };
 
-    // [group][chunk of outputs][channel][tap][output]: the rows of a chunk's outputs, transposed.
+    // Order in memory: [group][chunk of outputs][channel][tap][output], the transposed rows of a chunk's outputs.
     void packFloats(const WeightReader& reader, void* packed, ThreadPool& pool) const override {
         const int area = s_.kh * s_.kw;
         const float* weights = reader(0, size_t(s_.oc) * icg_ * area);
@@ -164,7 +162,7 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
         storeRows(job, out, n, group0 * ocg_, group1 * ocg_, row0, row1);
     }
 
-    // The planes of channels [c0, c1), c0 a block's first, for output rows [row0, row1).
+    // Fills the planes of channels [c0, c1), c0 a block's first, for output rows [row0, row1).
     void fillPlanes(const float* src, float* planes, int n, int c0, int c1, int row0, int row1) const {
         const int P = k_.lanes, rows = row1 - row0 + (s_.kh - 1) * s_.dilateH / s_.strideH;
         std::memset(planes, 0, inStride_ * static_cast<size_t>(c1 - c0) * sizeof(float));
@@ -181,7 +179,7 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
         }
     }
 
-    // One input row of `lanes` channels into its column phases, which are zero around it.
+    // Copies one input row of `lanes` channels into its column phases, which are zero around it.
     void fillRow(const float* from, float* to, int lanes) const {
         const int P = k_.lanes, step = s_.strideW;
         for (int phase = 0; phase < step; ++phase, to += phaseFloats_) {
@@ -195,7 +193,7 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
                                      inStride_);
                 continue;
             }
-            // Neighbours of a phase are `step` pixels apart: gathered first, a few at a time.
+            // Neighbours of a phase are `step` pixels apart. They are gathered first, a few at a time.
             constexpr int kChunk = 32;
             alignas(64) float pixels[kChunk * 16];
             for (; j0 < j1; j0 += kChunk) {
@@ -247,7 +245,7 @@ bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return bundleGroups(k.lanes, icg, ocg, groups) * std::max(icg, ocg) <= kMaxBundleChannels;
 }
 
-// At least: two multiply-adds a cycle, and the copies between planes and blocks.
+// Returns a lower bound: two multiply-adds a cycle, and the copies between planes and blocks.
 double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     const double vectors = double(s.batch) * ceilDiv(s.oh * s.ow, k.lanes) * s.oc;
     const double copies = double(s.batch) * (double(s.ic) * s.ih * s.iw + double(s.oc) * s.oh * s.ow) / k.lanes;

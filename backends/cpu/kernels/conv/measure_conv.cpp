@@ -1,4 +1,4 @@
-// Runs the implementations that accept a convolution in turns.
+// Runs the implementations that accept a convolution, alternating between them.
 #include "backends/cpu/kernels/conv/measure_conv.h"
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 namespace mnnc {
 namespace {
 
-constexpr int kRounds = 7, kLeastRounds = 3;
-constexpr double kMostMs = 300;  // after the least number of rounds
+constexpr int kRounds = 7, kMinRounds = 3;
+constexpr double kMaxMs = 300;  // after the least number of rounds
 
-// The maps and the bias that all of them share.
+// The maps and the bias that all implementations share.
 struct Maps {
     AlignedBuffer src, dst, bias;
 
@@ -22,7 +22,7 @@ struct Maps {
         : src(bytes(k, s.ic, s, s.ih, s.iw)),
           dst(bytes(k, s.oc, s, s.oh, s.ow)),
           bias(roundUp(s.oc, k.lanes) * sizeof(float)) {
-        // Ordinary numbers: subnormal ones would be slow.
+        // Subnormal numbers would be slow.
         std::fill_n(src.as<float>(), src.size() / sizeof(float), 0.5f);
         std::fill_n(bias.as<float>(), bias.size() / sizeof(float), 0.5f);
     }
@@ -80,10 +80,10 @@ std::vector<double> measureConvCandidates(const Kernels& k, const ConvShape& sha
     std::vector<Runner> runners;
     for (const ConvCandidate& each : convCandidates(k, shape, options))
         runners.emplace_back(k, s, options, *each.implementation, pool);
-    for (Runner& each : runners) each.milliseconds(maps, pool);  // touches its memory
+    for (Runner& each : runners) each.milliseconds(maps, pool);  // touches the memory before it is timed
     std::vector<std::vector<double>> times(runners.size());
     const Stopwatch watch;
-    for (int round = 0; round < kRounds && (round < kLeastRounds || watch.milliseconds() < kMostMs); ++round)
+    for (int round = 0; round < kRounds && (round < kMinRounds || watch.milliseconds() < kMaxMs); ++round)
         for (size_t i = 0; i < runners.size(); ++i) times[i].push_back(runners[i].milliseconds(maps, pool));
     std::vector<double> out;
     for (std::vector<double>& each : times) out.push_back(median(each));

@@ -1,6 +1,6 @@
-// Transposed convolutions to few channels as dense ones: the outputs of all phases at one place of the input are the
-// channels of a convolution, with zeros for the taps that a phase does not read. With three channels and a stride of
-// two these are twelve, which fill a vector that each phase alone would leave almost empty.
+// Transposed convolutions to few channels as dense ones: the outputs of all phases at one place of the input become the
+// channels of a convolution, with zeros for the taps that a phase does not read. Three channels with a stride of two
+// make twelve, which fill a vector; each phase alone would leave it almost empty.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -17,16 +17,17 @@
 namespace mnnc {
 namespace {
 
-constexpr int64_t kMaxWeights = 1 << 20;  // of the dense convolution, made in memory before they are packed
+constexpr int64_t kMaxWeights = 1 << 20;  // of the dense convolution, which are in memory before they are packed
 constexpr int64_t kMaxPhases = 1 << 10;
 
-// The taps of all phases of an axis read the input from `first` on relative to its place, `kernel` of them.
+// The inputs that the taps of all phases of an axis read: `kernel` of them, beginning `first` places after the output's
+// place.
 struct Reach {
     int64_t first, kernel;
 };
 Reach reachOf(int64_t kernel, int64_t stride, int64_t pad) {
     const auto floorDiv = [&](int64_t a) { return a / stride - (a % stride < 0); };
-    // Each tap is one phase's, which lies less than a stride behind it.
+    // Each tap belongs to one phase, which lies less than a stride behind it.
     const int64_t first = -floorDiv(kernel - 1 - pad), last = -floorDiv(-pad);
     return {first, last - first + 1};
 }
@@ -53,8 +54,8 @@ ConvOptions denseOptions(const ConvOptions& options) {
     return dense;
 }
 
-// The dense convolution with fewer cycles: with a row and a column of zeros more, one of 2x2 is one of 3x3, for
-// Winograd.
+// The dense convolution that needs fewer cycles: an additional row and column of zeros make a 2x2 kernel a 3x3 one,
+// which Winograd's algorithm takes.
 struct Dense {
     ConvShape shape;
     const ConvImplementation* implementation;
@@ -138,8 +139,8 @@ class PhasedPlan final : public ConvPlan, FloatWeightPacker {
         });
     }
 
-    // move(place in the dense map, offset in the output) for the channels of the pixels of a row of the output: all
-    // pixels of a phase's channel before those of the next, since only their distances are the same.
+    // Calls move(place in the dense map, offset in the output) for the channels of the pixels of a row of the output.
+    // All pixels of a phase's channel come before those of the next, since only they are equally far apart.
     template <typename Move>
     void copyRow(int n, int y, Move&& move, float* dense) const {
         const int P = k_.lanes, blocks = ceilDiv(s_.oc, P), denseBlocks = ceilDiv(dense_.oc, P);

@@ -1,5 +1,5 @@
-// 1x1 convolutions: products whose rows are pixels, in the order in which they are stored. With bf16 also
-// those with a stride, whose pixels are put side by side when they are rounded.
+// 1x1 convolutions: products whose rows are pixels, in the order in which they are stored. With bf16 also convolutions
+// with a stride, whose pixels become contiguous when they are rounded.
 #include <algorithm>
 #include <utility>
 
@@ -12,8 +12,8 @@
 namespace mnnc {
 namespace {
 
-// The distances between the pixels and the planes of the input, in floats. In maps of one pixel (fully
-// connected layers) the batch is the row, and rows may be as they are in row-major tensors.
+// The distances between the pixels and the planes of the input, in floats. In maps of one pixel (fully connected
+// layers) the images of the batch are the rows, which may be those of a row-major tensor.
 struct PixelGeometry : GemmGeometry {
     ptrdiff_t pixel, plane;
 };
@@ -77,7 +77,7 @@ class PointwisePlan final : public GemmConvPlan, private TileableConv {
     const ptrdiff_t plane_;
 };
 
-// A strip's pixels lie side by side wherever they come from.
+// The pixels of a strip are contiguous, wherever they come from.
 GemmGeometry packedPixels(GemmGeometry g, int lanes) {
     g.walks[0].position = g.walks[0].pixel = lanes;
     return g;
@@ -103,7 +103,7 @@ class Bf16PointwisePlan final : public Bf16GemmConvPlan {
             int n = static_cast<int>(std::min<long>(end - begin, pixels.count - at));
             const float* from = image + c * plane_ + pixel * pixel_;
             ptrdiff_t stride = pixel_;
-            if (sampled_) {  // as far as the row goes
+            if (sampled_) {  // up to the end of the row
                 n = std::min(n, s_.ow - x);
                 stride = ptrdiff_t(s_.strideW) * P;
                 from = image + c * plane_ + ptrdiff_t(pixel / s_.ow) * s_.strideH * s_.iw * P + x * stride;

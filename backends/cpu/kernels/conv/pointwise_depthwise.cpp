@@ -6,7 +6,7 @@
 namespace mnnc {
 namespace {
 
-// Into how many pieces the rows of every panel are cut: each computes some rows of the map between anew.
+// Returns into how many pieces the rows of every panel are cut. Each piece computes some rows of the map between again.
 int piecesFor(int panels, int rows, int threads) {
     const int maxPieces = std::max(1, rows / 8);
     int pieces = threads == 1 ? 1 : std::min(maxPieces, ceilDiv(2 * threads, panels));
@@ -47,7 +47,7 @@ PointwiseDepthwisePlan::PointwiseDepthwisePlan(const Kernels& k, std::unique_ptr
     rows_ = std::min<int64_t>(d_.ih, int64_t{step_ - 1} * d_.strideH + window);
 }
 
-// Rows of the map between that output row y reads: from firstRow(y) to before lastRow(y).
+// The rows of the intermediate map that output row y reads: from firstRow(y) to before lastRow(y).
 int PointwiseDepthwisePlan::firstRow(int y) const {
     return std::clamp(y * d_.strideH - d_.padTop, 0, d_.ih);
 }
@@ -82,7 +82,7 @@ void PointwiseDepthwisePlan::run(const float* src, const Side& pointwise, const 
     const size_t each = threadFloats();
     const int panels = pointwise_->tileable()->panelCount();
     const int pieces = piecesFor(panels * d_.batch, d_.oh, pool.threads());
-    // A thread makes the panels of the same rows one after another: they read the same input.
+    // A thread makes the panels of the same rows one after another, because they read the same input.
     parallelSlots(pool, d_.batch * pieces * panels, [&](int slot, int task) {
         const int panel = task % panels, piece = task / panels % pieces, n = task / panels / pieces;
         const Job job{src + size_t(n) * ceilDiv(p_.ic, P) * P * p_.ih * p_.iw,
@@ -111,7 +111,7 @@ void PointwiseDepthwisePlan::runPiece(const Job& job, int panel, int begin, int 
                             job.pointwise.post);
             made = need;
         }
-        // The strip as a map of its own, which begins with row `base`.
+        // The strip is a map of its own, which begins with row `base`.
         ConvShape shape = d_;
         shape.padTop += base;
         shape.ih -= base;

@@ -56,7 +56,7 @@ class Calibration {
         return secondsOf(check_, body);
     }
 
-    // A panel of the widest kind, `tiles` tiles high.
+    // Times a panel of the widest kind, `tiles` tiles high.
     double productSeconds(int tiles, int channels) const {
         const int P = k_.lanes, nb = k_.panels->maxPanelBlocks, m = tiles * k_.panels->maxRows[nb];
         AlignedBuffer source = filled(size_t(m) * channels), weights = filled(size_t(nb) * P * (channels + 1)),
@@ -91,14 +91,15 @@ class Calibration {
         return channels * gemmCycles(k_, tiles * k_.panels->maxRows[nb], nb, nb);
     }
 
-    // What a short product takes beyond its multiply-adds, for each block of outputs.
+    // Returns the cycles that a short product takes besides its multiply-adds, for each block of outputs.
     double callCycles() const {
         const double beyond =
             productSeconds(kProductRows, kShortProduct) / cycle_ - productCycles(kProductRows, kShortProduct);
         return std::clamp(beyond / k_.panels->maxPanelBlocks, 1.0, 1000.0);
     }
 
-    // Cycles of a product of the widest kind with a few outputs, `tiles` tiles high, beyond its multiply-adds.
+    // Returns the cycles that a product of the widest kind with a few outputs, `tiles` tiles high, takes besides its
+    // multiply-adds.
     double fewOutputsBeyond(int tiles) const {
         constexpr int kOutputs = FewOutputsKernels::kMaxOutputs, kSteps = 16;
         const FewOutputsKernels& few = fewOutputsKernels(k_.id);
@@ -127,7 +128,7 @@ class Calibration {
                kSteps * gemmCycles(k_.costs->cycles.tile, few.maxRows, m, kOutputs, kOutputs);
     }
 
-    // From a product of one tile and one of several.
+    // Two products give the costs: one of a single tile, one of several.
     void measureFewOutputs(CycleCosts& costs) const {
         constexpr int kTiles = 8;
         const double one = fewOutputsBeyond(1), several = fewOutputsBeyond(kTiles);
@@ -137,8 +138,8 @@ class Calibration {
         costs.fewOutputsCall = std::clamp(one - ofTile * costs.fewOutputsReduce, 0.0, 1000.0);
     }
 
-    // Blocks of maps that lie beyond the second level cache, as those of a net do, and transforms that fill as much of
-    // that cache as a chunk's. Each call takes the next block of both.
+    // Blocks of maps beyond the second level cache, like those of a net, and transforms that fill as much of that cache
+    // as a chunk's. Each call takes the next block of both.
     struct Maps {
         int tilesW, tiles, points;
         ptrdiff_t pointStride;
@@ -162,7 +163,7 @@ class Calibration {
         return m;
     }
 
-    // Cycles of a vector of one point of one tile. transform(plane, transforms) is called for one block.
+    // Returns the cycles for a vector of one point of one tile. transform(plane, transforms) is called for one block.
     template <typename Transform>
     double transformCycles(Maps& m, Transform&& transform) const {
         int call = 0;
@@ -191,8 +192,8 @@ class Calibration {
         });
     }
 
-    // Taps into a panel, a slice of channels at a time. Between two slices a run reads and writes maps: neither the
-    // taps nor the panel's memory lie in the second level cache.
+    // Transforms taps into a panel, a slice of channels at a time. In a net, maps are read and written between two
+    // slices, so that neither the taps nor the panel's memory are in the second level cache.
     double transformTaps(int unit) const {
         const int P = k_.lanes, nb = k_.panels->maxPanelBlocks, points = (unit + 2) * (unit + 2);
         const int channels = winogradSlice(k_, points * nb * P * int{sizeof(float)});
@@ -213,7 +214,7 @@ class Calibration {
         return taken / cycle_ / (double(nb) * channels * points);
     }
 
-    // Rows of a map into a map with a border.
+    // Copies the rows of a map into a map with a border.
     double copy() const {
         const size_t row = size_t(kMapSide) * k_.lanes, wide = row + 2 * k_.lanes;
         AlignedBuffer from = filled(kBlocks * kMapSide * row), to = filled(kBlocks * kMapSide * wide);
@@ -236,7 +237,7 @@ class Calibration {
         return taken / cycle_ / (double(kRows) * k_.panels->maxPanelBlocks);
     }
 
-    // Floats to bf16, for each vector of floats.
+    // Rounds floats to bf16; the cost is that of each vector of floats.
     double round() const {
         const size_t floats = kBlocks * planeFloats();
         AlignedBuffer from = filled(floats), to = filled(floats);
@@ -244,7 +245,8 @@ class Calibration {
         return taken / cycle_ / (double(floats) / k_.lanes);
     }
 
-    // Bytes of memory that one core reads in a cycle: more than the last level cache holds of most CPUs.
+    // Returns the bytes of memory that one core reads in a cycle, measured over more memory than the last level cache
+    // of most CPUs.
     double bandwidth() const {
         constexpr int64_t kBytes = int64_t{96} << 20;
         constexpr int kPasses = 4;

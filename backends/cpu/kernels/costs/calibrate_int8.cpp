@@ -1,4 +1,4 @@
-// Times the kernels of int8 whose costs the cost model has.
+// Times the int8 kernels whose costs are part of the cost model.
 #include <algorithm>
 #include <climits>
 
@@ -19,7 +19,8 @@ class Int8Calibration {
     Int8Calibration(const Kernels& k, double cycle, const std::function<void()>& check)
         : k_(k), cycle_(cycle), check_(check) {}
 
-    // A row of int8 by a panel whose weights lie in the second level cache: for each vector of them.
+    // Returns the cycles for each vector of weights when a row of int8 is multiplied by a panel whose weights lie in
+    // the second level cache.
     double rowWeight() const {
         const Int8Kernels& k = *k_.int8;
         static constexpr ptrdiff_t kNoOffset[1] = {0};
@@ -27,7 +28,7 @@ class Int8Calibration {
         const int P = k.lanes, nb = k.maxPanelBlocks, stepBytes = nb * P * 4;
         const int fullSteps = P * k.unit / 4;
         const int blocks = std::max(1, static_cast<int>(k_.costs->cache.int8Input / (int64_t{stepBytes} * fullSteps)));
-        // Behind the weights of some kinds are sums.
+        // Some kinds have sums behind their weights.
         AlignedBuffer weights = filled((size_t(blocks) * fullSteps + 1) * stepBytes / sizeof(float)),
                       source = filled(size_t(blocks) * P * k.unit / sizeof(float) + kMaxLanes),
                       out = filled(size_t(nb) * P);
@@ -54,7 +55,8 @@ class Int8Calibration {
         return taken / cycle_ / (double(blocks) * fullSteps * nb);
     }
 
-    // Transforms of exact Winograd convolutions; each call takes the next block of maps and of transforms, as above.
+    // Transforms of exact Winograd convolutions. Each call takes the next block of maps and of transforms, as in
+    // calibrate.cpp.
     struct Maps {
         int64_t planeBytes, slotBytes;
         ptrdiff_t pointStride;  // numbers of the transforms
@@ -73,7 +75,7 @@ class Int8Calibration {
         return m;
     }
 
-    // Of a block of channels in a tile.
+    // Returns the cycles to transform a block of channels of a tile's input.
     double in() const {
         Maps m = maps(sizeof(int16_t), 2 * k_.int8->lanes);
         int call = 0;
@@ -93,7 +95,7 @@ class Int8Calibration {
         return taken / cycle_ / (2.0 * kTiles * kTiles);
     }
 
-    // Of a pair of channels for a block of outputs.
+    // Returns the cycles to transform the weights of a pair of channels for a block of outputs.
     double weights() const {
         constexpr int kSteps = 64, kTaps = 9;
         const int pair = 2 * k_.int8->lanes;
@@ -106,7 +108,7 @@ class Int8Calibration {
         return taken / cycle_ / kSteps;
     }
 
-    // Of a block of outputs in a tile.
+    // Returns the cycles to transform a block of a tile's results.
     double out() const {
         const int P = k_.int8->lanes;
         alignas(64) static constexpr int32_t kFirst[kMaxLanes] = {};

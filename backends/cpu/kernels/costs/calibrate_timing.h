@@ -1,4 +1,4 @@
-// How a calibration times a kernel, and the memory that it works on.
+// Timing of the kernels that a calibration measures, and the memory that they work on.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -15,14 +15,14 @@ inline double secondsNow() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Memory filled with moderate numbers: zeros and subnormal numbers take other times.
+// Returns memory filled with moderate numbers: zeros and subnormal numbers would change the times.
 inline AlignedBuffer filled(size_t floats) {
     AlignedBuffer memory(static_cast<int64_t>(floats * sizeof(float)));
     for (size_t i = 0; i < floats; ++i) memory.as<float>()[i] = 0.5f + static_cast<float>(i % 1009) / 1024.0f;
     return memory;
 }
 
-// Seconds of one call of the body: the shortest of several timings, each long enough for the clock.
+// Returns the seconds of one call of the body: the shortest of several timings, each long enough for the clock.
 template <typename Body>
 double secondsOf(const std::function<void()>& check, Body&& body) {
     constexpr double kTiming = 3e-4;
@@ -45,7 +45,7 @@ double secondsOf(const std::function<void()>& check, Body&& body) {
     return best;
 }
 
-// The costs of int8 among those that calibrate() measures. `cycle`: seconds.
+// Measures those costs of calibrate() that concern int8. `cycle`: seconds.
 void calibrateInt8(const Kernels& k, double cycle, const std::function<void()>& check, CycleCosts& costs);
 
 }  // namespace mnnc

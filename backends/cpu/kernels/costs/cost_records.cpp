@@ -1,4 +1,4 @@
-// The table of records, and how one of them is fitted to a CPU.
+// The table of records, and the code that fits one of them to a CPU.
 #include "backends/cpu/kernels/costs/cost_records.h"
 
 #include <algorithm>
@@ -10,15 +10,16 @@ namespace mnnc {
 
 namespace {
 
-// What a core of Arm does with vectors of 16 bytes, and takes for an instruction of kernels that are no products.
+// The abilities of an Arm core with vectors of 16 bytes, and its time for an instruction of kernels other than
+// products.
 struct ArmCore {
     TileCosts tile;
     double memory;       // bytes a cycle
     double instruction;  // cycles
 };
 
-// Instructions of these kernels for a vector, as qemu counts them (benchmarks/arm/count_instructions.c); those of a few
-// outputs are read off their code.
+// The numbers of instructions of these kernels for a vector were counted by qemu (benchmarks/arm/count_instructions.c);
+// those for a few outputs were counted in their code.
 constexpr CycleCosts armCycles(const ArmCore& core) {
     constexpr double kDequantize = 9, kCopy = 1.5, kRound = 4, kWeight = 9.5, kTaps = 9.0 / 36;
     constexpr double kIn[4] = {0, 10, 20, 19}, kOut[4] = {0, 8.5, 11, 13};
@@ -49,15 +50,16 @@ constexpr CycleCosts armCycles(const ArmCore& core) {
     return c;
 }
 
-// No core of Arm was measured. Arm's Software Optimization Guides of Cortex-A55, Cortex-A76, Neoverse N1 and Neoverse
-// V1 say how many products of four floats and loads of 16 bytes they begin in a cycle, and after how many a sum can be
-// added to again. A53 and A55 execute in order and load 16 bytes in two cycles, in which no product begins; older large
-// cores begin one product a cycle, too. The rest is assumed: bytes that a core reads in a cycle of memory and of its
-// second level cache, and the time of an instruction, of which most compute or store vectors.
+// No Arm core was measured. Arm's Software Optimization Guides of Cortex-A55, Cortex-A76, Neoverse N1 and Neoverse V1
+// state how many products of four floats and loads of 16 bytes a core starts in a cycle, and after how many cycles a
+// sum can be added to again. A53 and A55 execute in order and load 16 bytes in two cycles, in which no product starts;
+// older large cores start one product a cycle, too. The rest is assumed: the bytes that a core reads in a cycle from
+// memory and from its second level cache, and the time of an instruction, since most instructions compute or store
+// vectors.
 constexpr TileCosts kInOrder{1, 0.5, 4, 0.25, 0, 2}, kTwoPipes{2, 2, 2, 0.25, 1, 0.7},
     kFourPipes{4, 3, 2, 0.25, 1, 0.5};
 
-// Of x86 the first one holds where nothing else is nearer: its costs were chosen by times of whole nets.
+// The first record of x86 is the default where no other is nearer: its costs were chosen by times of whole nets.
 constexpr CostRecord kRecords[] = {
     {"zen5", Isa::Avx512, {{48 << 10, 1 << 20}}, {}, {}},
     // Cortex-A34, A53, A35, A55, A57, A72, A73
@@ -88,9 +90,9 @@ constexpr CostRecord kRecords[] = {
      armCycles({kFourPipes, 10, 0.25})},
 };
 
-// The cache that the defaults of CacheBudget were chosen for, and how far from it they are scaled.
+// The cache for which the defaults of CacheBudget were chosen, and the limits within which they are scaled.
 constexpr double kBudgetCache = 1 << 20;
-constexpr double kLeastScale = 0.25, kMostScale = 2;
+constexpr double kMinScale = 0.25, kMaxScale = 2;
 
 double distance(int64_t a, int64_t b) {
     return a > 0 && b > 0 ? std::abs(std::log2(static_cast<double>(a) / static_cast<double>(b))) : 0.0;
@@ -108,7 +110,7 @@ CacheBudget scaled(const CacheBudget& budget, double scale) {
 }  // namespace
 
 const CostRecord& nearestRecord(Isa isa, const CoreKind& kind) {
-    // Neon has no neighbours.
+    // Neon has no similar instruction set.
     const auto far = [&](const CostRecord& record) {
         const bool named =
             kind.part != 0 && record.isa == isa &&
@@ -117,7 +119,7 @@ const CostRecord& nearestRecord(Isa isa, const CoreKind& kind) {
         const double sets = arm != (isa == Isa::Neon) ? 1000
                             : arm                     ? 0
                                                       : std::abs(static_cast<int>(record.isa) - static_cast<int>(isa));
-        // An instruction set further away outweighs any instructions, and those any caches.
+        // A more distant instruction set outweighs any difference of instructions, and that any difference of caches.
         return named ? -1
                      : 1e6 * sets + 1000.0 * ((record.kind.dotProd != kind.dotProd) + (record.kind.i8mm != kind.i8mm)) +
                            distance(record.kind.caches.level1Data, kind.caches.level1Data) +
@@ -132,7 +134,7 @@ CpuCosts costsOf(Isa isa, const CoreKind& kind) {
     const int64_t level2 = kind.caches.level2 > 0 ? kind.caches.level2 : record.kind.caches.level2;
     CpuCosts costs;
     costs.cycles = record.cycles;
-    costs.cache = scaled(costs.cache, std::clamp(static_cast<double>(level2) / kBudgetCache, kLeastScale, kMostScale));
+    costs.cache = scaled(costs.cache, std::clamp(static_cast<double>(level2) / kBudgetCache, kMinScale, kMaxScale));
     return costs;
 }
 

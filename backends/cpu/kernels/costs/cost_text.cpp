@@ -17,7 +17,7 @@ constexpr size_t kMaxText = 1 << 20;
 struct Field {
     const char* name;
     double& (*value)(CycleCosts& costs);
-    double least, most;  // values outside of this range are refused: no CPU has them
+    double least, most;  // values outside of this range are refused, because no CPU has them
 };
 
 #define MNN_C_COST(member, least, most)                                          \
@@ -70,7 +70,7 @@ const Field* findField(std::string_view name) {
     return found == std::end(kFields) ? nullptr : found;
 }
 
-// Takes the next line out of the text.
+// Removes the next line from the text and returns it.
 std::string_view nextLine(std::string_view& text) {
     const size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
@@ -79,7 +79,7 @@ std::string_view nextLine(std::string_view& text) {
     return line;
 }
 
-// Not by functions that obey the host's locale.
+// It uses no function that depends on the host's locale.
 double valueOf(const Field& field, const std::string& word, int line) {
     double value = 0;
     const char* const end = word.data() + word.size();

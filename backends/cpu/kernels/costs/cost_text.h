@@ -1,11 +1,11 @@
-// Costs of a CPU as text: what a calibration writes and a runtime of the host reads.
+// Costs of a CPU as text, which a calibration writes and a runtime of the host reads.
 //
 //     mnn_c cpu costs 1
 //     isa avx512
 //     copy 3.1
 //     ...
 //
-// A section for each instruction set that was measured; what a section leaves out stays as the library knows it.
+// There is a section for each instruction set that was measured. Costs that a section omits keep the library's values.
 #pragma once
 #include <map>
 #include <string>
@@ -16,11 +16,12 @@
 
 namespace mnnc {
 
-// A cost beyond what parseCosts() takes, which a disturbed measurement may give, is written as the nearest one that it
-// takes.
+// A cost beyond the range of parseCosts(), which a disturbed measurement may give, is written as the nearest value
+// inside.
 std::string writeCosts(const char* isa, const CycleCosts& costs);
 
-// By the name of the instruction set. Throws InvalidValue, naming the line, for anything but such a text.
+// Sections by the name of the instruction set. parseCosts() throws InvalidValue, naming the line, for any text of
+// another form.
 using CostSections = std::map<std::string, std::map<std::string, double>, std::less<>>;
 CostSections parseCosts(std::string_view text);
 

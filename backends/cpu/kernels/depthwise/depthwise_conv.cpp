@@ -1,4 +1,4 @@
-// Depthwise convolutions, both ways.
+// Depthwise convolutions, forward and transposed.
 #include "backends/cpu/kernels/conv/conv_implementations.h"
 #include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/kernels/pack.h"
@@ -59,7 +59,7 @@ bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
     return options.groups > 1 && options.groups == s.ic && options.groups == s.oc && !options.srcNchw;
 }
 
-// At least: two multiply-adds a cycle. There is no alternative to compare with.
+// Returns a lower bound: two multiply-adds a cycle. There is no alternative to compare with.
 double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     const double pixels = options.transposed ? double(s.ih) * s.iw : double(s.oh) * s.ow;
     return s.batch * double(ceilDiv(s.oc, k.lanes)) * pixels * s.kh * s.kw * 0.5;

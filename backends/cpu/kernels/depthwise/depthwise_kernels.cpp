@@ -1,4 +1,4 @@
-// Depthwise convolutions, both ways, over one block of channels.
+// Depthwise convolutions, forward and transposed, over one block of channels.
 #include "backends/cpu/kernels/conv_kernels.h"
 
 #include <algorithm>
@@ -22,17 +22,17 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The taps k of [0, n) with 0 <= origin + k*dilate < extent.
+// Finds the taps k of [0, n) with 0 <= origin + k*dilate < extent.
 HWY_INLINE void tapRange(int origin, int dilate, int n, int extent, int& first, int& last) {
     first = origin >= 0 ? 0 : std::min(n, (-origin + dilate - 1) / dilate);
     last = origin >= extent ? 0 : std::min(n, (extent - origin + dilate - 1) / dilate);
     if (last < first) last = first;
 }
 
-// Outputs side by side, and taps of which neighbours share their inputs: as many as 32 registers hold.
+// The number of outputs side by side, and of neighbouring taps that share their inputs: as many as 32 registers hold.
 constexpr int kOutputs = 8, kSharedTaps = P == 16 || HWY_ARCH_ARM_A64 ? 4 : 1;
 
-// C outputs side by side from taps [ky0, ky1) x [kx0, kx1), all of them inside the map.
+// Computes C outputs side by side from taps [ky0, ky1) x [kx0, kx1), all of them inside the map.
 template <int C>
 HWY_INLINE void anyTaps(D d, const DepthwiseArgs& t, const float* src, int ky0, int ky1, int kx0, int kx1, float* dst,
                         const float* residual, V lo, V hi) {
@@ -79,7 +79,7 @@ struct Inside {
     }
 };
 
-// One output row: columns [begin, end) by their own taps each.
+// Computes one output row: the columns [begin, end), each by its own taps.
 void borderColumns(D d, const DepthwiseArgs& t, int oy, int begin, int end, V lo, V hi) {
     const ConvShape& s = *t.shape;
     const int iy = oy * s.strideH - s.padTop;
@@ -95,7 +95,7 @@ void borderColumns(D d, const DepthwiseArgs& t, int oy, int begin, int end, V lo
     }
 }
 
-// The same for outputs whose taps in a row are all inside of the map.
+// Does the same for outputs whose taps in a row are all inside of the map.
 template <int C>
 HWY_NOINLINE void wholeRowTaps(const DepthwiseArgs& t, const float* src, int ky0, int ky1, float* dst,
                                const float* residual, V lo, V hi) {
@@ -106,7 +106,7 @@ consteval auto wholeRowTapsOf(std::integer_sequence<int, C...>) {
     return std::array{&wholeRowTaps<C + 1>...};
 }
 
-// Any kernel, stride and dilation.
+// Takes any kernel, stride and dilation.
 void anyRowsF32(const DepthwiseArgs& t) {
     static constexpr auto kTaps = wholeRowTapsOf(std::make_integer_sequence<int, kOutputs>());
     const D d;
@@ -129,7 +129,7 @@ void anyRowsF32(const DepthwiseArgs& t) {
     }
 }
 
-// Whether there are tiles for the kernel. Those of 7x7 need 32 registers.
+// Returns whether there are tiles for the kernel. Those of 7x7 need 32 registers.
 bool isSquare(const ConvShape& s) {
     return s.kh == s.kw && (s.kw == 3 || s.kw == 5 || (P == 16 && s.kw == 7 && s.strideW == 1)) &&
            s.strideH == s.strideW && s.strideW <= 2 && s.dilateH == 1 && s.dilateW == 1;
@@ -147,11 +147,11 @@ void depthwiseInside(const DepthwiseArgs& t) {
     anyRowsF32(t);
 }
 
-constexpr int kCopiedPixels = 400;  // of a copy of a map, which stays in the first level cache
-constexpr int kCopiedStrip = 1024;  // of one that is read so often that it may come from the second
+constexpr int kCopiedPixels = 400;  // of a copy of a map, which must stay in the first level cache
+constexpr int kCopiedStrip = 1024;  // of a copy that is read so often that the second level cache is fast enough
 
-// Rows first .. last of a copy of every dy-th row and dx-th column of the input, `width` columns wide, beginning at
-// (y0, x0); zeros where that is outside of the map.
+// Copies rows first .. last of a map of every dy-th row and dx-th column of the input, `width` columns wide, beginning
+// at (y0, x0), with zeros outside of the input.
 void copyMap(const DepthwiseArgs& t, int y0, int dy, int x0, int dx, int first, int last, int width, float* map) {
     const D d;
     const ConvShape& s = *t.shape;
@@ -169,7 +169,7 @@ void copyMap(const DepthwiseArgs& t, int y0, int dy, int x0, int dx, int first, 
 
 // A dilated kernel sees dilateH x dilateW interleaved maps, each with a dense kernel.
 struct Interleaved {
-    int height, width;  // of the outputs of the largest
+    int height, width;  // of the outputs of the largest map
     explicit Interleaved(const ConvShape& s)
         : height((s.oh + s.dilateH - 1) / s.dilateH), width((s.ow + s.dilateW - 1) / s.dilateW) {}
     bool isSmall(const ConvShape& s) const { return long(height + s.kh - 1) * (width + s.kw - 1) <= kCopiedPixels; }
@@ -213,8 +213,8 @@ void depthwiseF32(const DepthwiseArgs& t) {
     const bool dense = s.dilateH == 1 && s.dilateW == 1, unitStride = s.strideH == 1 && s.strideW == 1;
     if (!dense && unitStride && s.kw > 1 && !t.residual && Interleaved(s).isSmall(s)) return dilatedF32(t);
     const int width = (s.ow - 1) * s.strideW + (s.kw - 1) * s.dilateW + 1;
-    // A small map is mostly border: with a copy that has one, every output takes the fast way. Outputs at the border of
-    // a large one wait for their sums unless there are tiles for them, which have copies of their own.
+    // A small map is mostly border: from a copy with a border every output is computed the fast way. Outputs at the
+    // border of a large map wait for their sums unless there are tiles for them, which have copies of their own.
     const long height = (s.oh - 1L) * s.strideH + (s.kh - 1L) * s.dilateH + 1, reach = (s.kh - 1L) * s.dilateH + 1;
     const long rows = height * width <= kCopiedPixels                 ? s.oh
                       : isSquare(s) || s.strideH > 1 || s.strideW > 1 ? 0

@@ -1,4 +1,4 @@
-// Depthwise convolutions of square kernels (3x3, 5x5; stride 1, 2), which is what most nets have: tiles of outputs in
+// Depthwise convolutions with square kernels (3x3, 5x5; stride 1, 2), the most common ones: tiles of outputs in
 // registers. It is included once per instruction set, hence the toggling guard.
 #if defined(MNNC_DEPTHWISE_TILES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_DEPTHWISE_TILES_INL_H
@@ -39,14 +39,14 @@ void activateRows(const DepthwiseArgs& t, int begin, int end) {
 }
 
 struct Tiles {
-    const float* const* rows;  // that the first one reads, from its first column
+    const float* const* rows;  // the rows that the first output reads, from its first column
     int across, down;
-    ptrdiff_t step;  // from its rows to those of the one below
-    ptrdiff_t at;    // of its first output
+    ptrdiff_t step;  // from the rows of an output to those of the output below
+    ptrdiff_t at;    // of the first output
 };
 
-// Tiles of R rows of C outputs of a K x K kernel with stride S: every input is loaded once for all the
-// outputs of a tile it counts in. Each output sums its taps row by row, as everywhere.
+// Tiles of R rows of C outputs of a K x K kernel with stride S: every input is loaded once for all the outputs of a
+// tile that use it. Each output sums its taps row by row, as everywhere.
 template <int K, int S, int R, int C>
 HWY_NOINLINE void depthwiseTileF32(const DepthwiseArgs& t, const Tiles& tiles, V lo, V hi) {
     const D d;
@@ -58,7 +58,7 @@ HWY_NOINLINE void depthwiseTileF32(const DepthwiseArgs& t, const Tiles& tiles, V
     V weights[kInRegisters ? K * K : 1];
     HWY_UNROLL(9)
     for (int i = 0; kInRegisters && i < K * K; ++i) weights[i] = hn::LoadU(d, w + i * P);
-    // Copies: what is stored might else be what they are read from.
+    // The pointers are copied: otherwise the compiler must assume that a store of an output changes them.
     const float* rows[kRows];
     HWY_UNROLL(8)
     for (int y = 0; y < kRows; ++y) rows[y] = tiles.rows[y];
@@ -104,7 +104,7 @@ HWY_NOINLINE void depthwiseTileF32(const DepthwiseArgs& t, const Tiles& tiles, V
 
 using TileFn = void (*)(const DepthwiseArgs&, const Tiles&, V, V);
 
-// As many columns as the registers hold beside the inputs of a row.
+// The number of columns that the registers hold beside the inputs of a row.
 template <int K, int S>
 constexpr int kMaxColumns = P == 16 ? (S == 1 ? 7 : 4) : (K == 3 && S == 1 ? 3 : 2);
 
@@ -121,14 +121,14 @@ struct TileTable {
     }
 };
 
-// The input of a tile at an end of its rows: copies with zeros outside the map. A row is copied once for
-// all the output rows that read it.
+// The input of a tile at an end of its rows: copies with zeros outside the map. A row is copied once for all the output
+// rows that read it.
 template <int K, int S>
 class BorderRows {
   public:
     static constexpr int kReads = (kMaxColumns<K, S> - 1) * S + K;  // columns
 
-    // Columns ix .. ix + width of `row`, of a map `iw` wide; rows are asked for in order.
+    // Returns columns ix .. ix + width of `row`, of a map `iw` wide. Rows must be requested in order.
     HWY_INLINE const float* at(const float* src, int row, int ix, int width, int iw) {
         float* const to = rows_[row % (S + K)];
         if (row < made_) return to;
@@ -156,8 +156,8 @@ void squareRowsF32(const DepthwiseArgs& t) {
     const D d;
     const ConvShape& s = *t.shape;
     const V lo = hn::Set(d, t.lo), hi = hn::Set(d, t.hi);
-    // Tiles of `narrow` + 1 columns, then of `narrow` ones; from `begin` to `end` they lie inside the map's
-    // width.
+    // There are tiles of `narrow` + 1 columns, then tiles of `narrow` columns. Those from `begin` to `end` lie inside
+    // the map's width.
     const int tiles = (s.ow + kColumns - 1) / kColumns, narrow = s.ow / tiles, wide = s.ow % tiles;
     const auto columnsOf = [&](int i) { return narrow + (i < wide); };
     const auto columnOf = [&](int i) { return i * narrow + std::min(i, wide); };
@@ -165,7 +165,7 @@ void squareRowsF32(const DepthwiseArgs& t) {
     while (begin < end && columnOf(begin) * S < s.padLeft) ++begin;
     while (begin < end && (columnOf(end) - 1) * S - s.padLeft + K > s.iw) --end;
     const bool all = begin == 0 && end == tiles;
-    // Few enough rows that their sums are still in the first level cache when the activation runs.
+    // The rows are so few that their sums are still in the first level cache when the activation runs.
     const int maxRows = t.act == Act::None ? INT_MAX : std::max(1, 128 / s.ow);
     BorderRows<K, S> first, last, other;
     for (int oy = t.rowBegin; oy < t.rowEnd;) {

@@ -1,5 +1,5 @@
-// Transposed depthwise convolutions over one block of channels. Each output takes every tap that reads a place of the
-// input: with a stride those of its phase. Included once per instruction set, hence the toggling guard.
+// Transposed depthwise convolutions over one block of channels. An output takes every tap that reads a place of the
+// input: with a stride, the taps of its phase. Included once per instruction set, hence the toggling guard.
 #if defined(MNNC_DEPTHWISE_TRANSPOSED_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_DEPTHWISE_TRANSPOSED_INL_H
 #undef MNNC_DEPTHWISE_TRANSPOSED_INL_H
@@ -17,12 +17,12 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The taps of an axis that outputs of one phase take: the i-th is first + i * step and reads `move` places before the
-// one of i - 1.
+// The taps of an axis that outputs of one phase take. Tap i is first + i * step and reads `move` places before tap i -
+// 1.
 struct PhaseTaps {
     int first, step, count, place, move;
 
-    // `origin`: the output's position and the padding.
+    // `origin`: the output's position plus the padding.
     PhaseTaps(int origin, int stride, int dilate, int taps) {
         const int period = stride / std::gcd(stride, dilate), distinct = std::min(period, taps);
         first = 0;
@@ -34,7 +34,7 @@ struct PhaseTaps {
     }
 };
 
-// Those taps, begin to end, that read inside of a map when the output is `by` places further.
+// The taps begin .. end that read inside of a map when the output is `by` places further.
 struct TapSpan {
     int begin, end;
 
@@ -54,7 +54,7 @@ struct PhaseRow {
     V bias, lo, hi;
 };
 
-// C outputs of a phase from the one `by` places after its first.
+// Computes C outputs of a phase from the one `by` places after its first.
 template <int C>
 HWY_INLINE void phaseOutputs(const PhaseRow& p, const TapSpan& columns, int by, float* dst, const float* residual) {
     const D d;
@@ -96,7 +96,7 @@ void depthwiseTransposedF32(const DepthwiseArgs& t) {
             const float* const residual = t.residual ? t.residual + at : nullptr;
             for (int by = 0; by < outputs;) {
                 const TapSpan columns(across, by, s.iw);
-                // Neighbours with the same taps side by side.
+                // Returns whether `count` neighbours have the same taps, so that they can be computed side by side.
                 const auto alike = [&](int count) {
                     return by + count <= outputs && TapSpan(across, by + count - 1, s.iw) == columns;
                 };

@@ -1,4 +1,4 @@
-// Quantised weights to floats, whole vectors of output channels at a time.
+// Expands quantised weights to floats, whole vectors of output channels at a time.
 #include "backends/cpu/kernels/conv_kernels.h"
 
 #include "backends/cpu/kernels/dispatch.h"
@@ -22,7 +22,7 @@ HWY_INLINE V scaled(hn::Vec<hn::Rebind<int32_t, D>> code, V scale, V min) {
     return hn::MulAdd(hn::ConvertTo(D(), code), scale, min);
 }
 
-// Rows of NB vectors, written one after the other.
+// Expands rows of NB vectors, written one after the other.
 template <int NB, typename Code>
 HWY_INLINE void dequantRows(int rows, const float* scale, const float* min, float* out, Code&& code) {
     const D d;

@@ -40,8 +40,8 @@ size_t DequantPanels::scalesAt(const OutPanel& panel) const {
     return codes + size_t(panel.block) * k_->lanes * 2 * blocks_ * sizeof(float);
 }
 
-// The codes of one output channel in the order of the rows, those of 4 bits in pairs, the even one in the low
-// half.
+// Stores the codes of one output channel in the order of the rows. Codes of 4 bits are stored in pairs, the even one in
+// the low half.
 void DequantPanels::storedBytes(const int8_t* from, uint8_t* to) const {
     const int count = rows(), channels = channels_, area = area_;
     std::vector<int8_t> ordered;
@@ -63,7 +63,7 @@ void DequantPanels::storedBytes(const int8_t* from, uint8_t* to) const {
 void DequantPanels::pack(const QuantizedWeightsView& weights, const OutPanel& panel, void* packed) const {
     const int P = k_->lanes, width = panel.nb * P, first = panel.block * P, real = std::min(width, oc_ - first);
     auto* codes = static_cast<uint8_t*>(packed) + codesAt(panel);
-    // The bytes of each output channel in a row of fours, which are transposed and taken apart.
+    // The bytes of each output channel form a row of fours, which are transposed and separated.
     const size_t stored = static_cast<size_t>(storedRows()), fours = (stored + 3) / 4;
     std::vector<float> lines(size_t(P) * fours), columns(lines.size());
     for (int b = 0; b < panel.nb; ++b, codes += P) {
@@ -98,7 +98,7 @@ void DequantPanels::expand(const void* packed, const OutPanel& panel, int first,
     const auto* scales = reinterpret_cast<const float*>(static_cast<const char*>(packed) + scalesAt(panel));
     const int step = order_ == Rows::TapMajor ? area_ : 1;
     for (int row = first; row < first + count;) {
-        // As many rows as share a block of scales.
+        // Rows that share a block of scales are expanded together.
         const int at = position(row), block = at / length_;
         int n = std::min(first + count - row, ((block + 1) * length_ - at + step - 1) / step);
         if (order_ == Rows::TapMajor) n = std::min(n, channels_ - row % channels_);

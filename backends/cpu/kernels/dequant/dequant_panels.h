@@ -11,7 +11,7 @@ namespace mnnc {
 
 class DequantPanels {
   public:
-    // How the rows of a panel follow one another: as in the model, [channel][tap], or [tap][channel].
+    // The order of a panel's rows: [channel][tap] as in the model, or [tap][channel].
     enum class Rows { ChannelMajor, TapMajor };
 
     DequantPanels() = default;
@@ -24,16 +24,15 @@ class DequantPanels {
     std::string suffix() const { return !used() ? "" : bits_ == 4 ? ".w4" : ".w8"; }  // for algorithm()
 
     void pack(const QuantizedWeightsView& weights, const OutPanel& panel, void* packed) const;
-    // Rows first .. first + count of the panel to [count][width] floats.
+    // Expands rows first .. first + count of the panel to [count][width] floats.
     void expand(const void* packed, const OutPanel& panel, int first, int count, float* out) const;
-    // All rows of a panel in TapMajor order as the panel kernels take them: each tap's channels in whole
-    // pairs.
+    // Expands all rows of a panel in TapMajor order as the panel kernels take them: each tap's channels in whole pairs.
     void expand(const void* packed, const OutPanel& panel, uint16_t* out) const;
     void expand(const void* packed, const OutPanel& panel, float* out) const { expand(packed, panel, 0, rows(), out); }
 
   private:
     int storedRows() const { return bits_ == 4 ? (rows() + 1) / 2 : rows(); }  // bytes per output channel
-    // The position of a row's weight among those of its output channel.
+    // Returns the position of a row's weight among those of its output channel.
     int position(int row) const { return order_ == Rows::TapMajor ? row % channels_ * area_ + row / channels_ : row; }
     void storedBytes(const int8_t* from, uint8_t* to) const;
     size_t codesAt(const OutPanel& panel) const;

@@ -1,7 +1,7 @@
-// Single-threaded float kernels of the elementwise, reduction, softmax and normalisation operators: one table
-// of plain function pointers per instruction set. `lanes` arguments are one vector (Kernels::lanes floats)
-// that repeats: the channel block of the packed layout. A result depends on the values only, never on where a
-// row starts or ends, so callers may cut the work as they like without changing a bit.
+// Single-threaded float kernels of the elementwise, reduction, softmax and normalisation operators: one table of plain
+// function pointers per instruction set. `lanes` arguments are one vector (Kernels::lanes floats) that repeats: the
+// channel block of the packed layout. A result depends on the values only, never on where a row starts or ends, so
+// callers may cut the work anywhere without changing a bit.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -34,29 +34,29 @@ struct UnaryKernels {
     void (*affineEach)(const float* x, float* y, size_t n, const float* scale, const float* bias);
 };
 
-// How an operand of a binary row is read: one value per element, one value for all, or one repeating vector.
-// At least one of the two operands is Each.
+// The way an operand of a binary row is read: one value per element, one value for all, or one repeating vector. At
+// least one of the two operands is Each.
 enum class Elements : int { Each = 0, One = 1, Lanes = 2 };
 
-// The element types are those of the code and the kernel: comparisons give int32.
+// The element types depend on the code and the kernel: comparisons give int32.
 using BinaryFn = void (*)(const void* a, Elements aMode, const void* b, Elements bMode, void* y, size_t n);
 
 struct BinaryKernels {
-    BinaryFn byCode[kBinaryCodes];  // null: not a vector kernel, see binaryScalarFloat
+    BinaryFn byCode[kBinaryCodes];  // null: the code has no vector kernel, see binaryScalarFloat
     void (*reluFloat)(float* y, size_t n);
 };
 
-// Null where the code has no meaning for the type. `lanes` of Elements::Lanes is given apart: these are
-// compiled once.
+// Returns null where the code has no meaning for the type. The `lanes` of Elements::Lanes are an argument, because
+// these functions are compiled once.
 using BinaryScalarFn = void (*)(const void* a, Elements aMode, const void* b, Elements bMode, void* y, size_t n,
                                 size_t lanes);
 BinaryScalarFn binaryScalarFloat(int code) noexcept;
 BinaryScalarFn binaryScalarInt(DataType type, int code) noexcept;  // comparisons give int32
 BinaryScalarFn powerOfIntByFloat() noexcept;                       // int32 to the power of float32, as int32
 
-// libm over an array; null when the code is a vector kernel.
+// Returns a libm function over an array; null when the code has a vector kernel.
 UnaryFn unaryScalarFloat(int code) noexcept;
-// Null where the code does not stay in the integers.
+// Returns null where results of the code are not integers.
 using UnaryIntegerFn = void (*)(const void* x, void* y, size_t n);
 UnaryIntegerFn unaryInteger(DataType type, int code) noexcept;
 
@@ -72,10 +72,9 @@ struct RowKernels {
     void (*mulTo)(float* acc, const float* x, size_t n);
     // y = e^(x-max) / sum. A row of -inf gives 0 everywhere.
     void (*softmax)(const float* x, float* y, size_t n);
-    // The same down `columns` columns of a matrix with `axis` rows, `stride` floats apart.
+    // Does the same down `columns` columns of a matrix with `axis` rows, `stride` floats apart.
     void (*softmaxColumns)(const float* x, float* y, size_t axis, size_t stride, size_t columns);
-    // y = (x - mean) / sqrt(var + eps) * gamma[i] + beta[i]; rms: mean is taken as 0. gamma and beta may be
-    // null.
+    // y = (x - mean) / sqrt(var + eps) * gamma[i] + beta[i]; rms: mean is taken as 0. gamma and beta may be null.
     void (*norm)(const float* x, float* y, size_t n, const float* gamma, const float* beta, float eps, bool rms);
     void (*normColumns)(const float* x, float* y, size_t axis, size_t stride, size_t columns, const float* gamma,
                         const float* beta, float eps, bool rms);

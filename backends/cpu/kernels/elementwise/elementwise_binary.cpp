@@ -60,7 +60,7 @@ MNNC_BINARY(Maximum, hn::Max(a, b))
 MNNC_BINARY(SquaredDifference, hn::Mul(hn::Sub(a, b), hn::Sub(a, b)))
 MNNC_BINARY(MulSilu, hn::Mul(a, vsilu(b)))
 #undef MNNC_BINARY
-// Comparisons leave int32 1 or 0 in the bits of the result.
+// Comparisons store int32 1 or 0 in the bits of the result.
 #define MNNC_COMPARE(Name, condition)                                             \
     struct Name {                                                                 \
         static HWY_INLINE V run(V a, V b) {                                       \

@@ -1,5 +1,5 @@
 // Elementwise arithmetic of integers, compiled once. It is done in int32, which wraps, and narrower types keep the low
-// bits; operations that would trap or be undefined (division by zero, overflow to int) have a value.
+// bits. Operations that would trap or be undefined (division by zero, overflow to int) give a defined value.
 #include <cmath>
 
 #include "backends/cpu/kernels/elementwise/elementwise.h"
@@ -36,7 +36,7 @@ int32_t powI(int32_t a, int32_t b) {
 int32_t powIntByFloat(int32_t a, float b) {
     return saturate(std::pow(static_cast<double>(a), static_cast<double>(b)));
 }
-// The low bits of the power; fractions become 0.
+// Returns the low bits of the power; fractions become 0.
 int32_t powWrapping(int32_t a, int32_t b) {
     if (b < 0) return powI(a, b);
     uint32_t power = bits(a), result = 1;
@@ -78,7 +78,7 @@ int32_t floorDivI(int32_t a, int32_t b) {
 int32_t squaredDifferenceI(int32_t a, int32_t b) {
     return mulI(subI(a, b), subI(a, b));
 }
-// The sign rules of FLOORMOD and MOD are swapped against float, see ModRule in ops/binary.h.
+// The sign rules of FLOORMOD and MOD are the opposite of those for float, see ModRule in ops/binary.h.
 int32_t remainderI(int32_t a, int32_t b) {
     return b == 0 || b == -1 ? 0 : a % b;
 }
@@ -101,7 +101,7 @@ int32_t orI(int32_t a, int32_t b) {
 int32_t xorI(int32_t a, int32_t b) {
     return a ^ b;
 }
-// As NumPy shifts: a distance that is negative or no smaller than the width shifts everything out.
+// Shifts like NumPy: a distance that is negative or not smaller than the width shifts all bits out.
 int32_t leftI(int32_t a, int32_t b) {
     return bits(b) > 31 ? 0 : wrap(bits(a) << bits(b));
 }

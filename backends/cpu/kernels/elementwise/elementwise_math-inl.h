@@ -1,4 +1,4 @@
-// Vector forms of exp, log, tanh, erf and what is built from them, a few ulp each. Included once per
+// Vector forms of exp, log, tanh, erf and functions built from them, with an error of a few ulp. Included once per
 // instruction set by the elementwise*.cpp files, hence the toggling guard.
 #if defined(MNNC_ELEMENTWISE_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_ELEMENTWISE_MATH_INL_H
@@ -30,13 +30,13 @@ HWY_INLINE V k(float value) {
 }
 
 #if HWY_TARGET == HWY_AVX2
-// The mask of the first `count` lanes.
+// Returns the mask of the first `count` lanes.
 HWY_INLINE __m256i firstLanes(size_t count) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 #endif
 
-// Loads `count` <= Lanes floats; lanes behind them become `fill`.
+// Loads `count` <= Lanes floats; the lanes behind them become `fill`.
 HWY_INLINE V loadSome(const float* x, size_t count, float fill) {
     const D d;
     if (count >= hn::Lanes(d)) return hn::LoadU(d, x);
@@ -67,7 +67,7 @@ HWY_INLINE void storeSome(V v, float* y, size_t count) {
 #endif
 }
 
-// Min and Max of a limit and a value that keep a NaN of the value: on x86 the order of operands does it.
+// Min and Max of a limit and a value that keep a NaN of the value: on x86 the order of operands decides it.
 #if HWY_ARCH_ARM
 namespace limit {
 HWY_INLINE V Min(V most, V x) {
@@ -81,10 +81,10 @@ HWY_INLINE V Max(V least, V x) {
 namespace limit = hn;
 #endif
 
-// x held where e^x is a normal number or, above 88.72, infinite.
-constexpr float kLeastExp = -87.33654f;
+// Limits x to the range where e^x is a normal number or, above 88.72, infinite.
+constexpr float kMinExp = -87.33654f;
 HWY_INLINE V expLimits(V x) {
-    return limit::Min(k(89.0f), limit::Max(k(kLeastExp), x));
+    return limit::Min(k(89.0f), limit::Max(k(kMinExp), x));
 }
 // exp as 2^n * (1 + m): m = e^r - 1 with |r| <= ln2/2, kept apart so that expm1 loses nothing.
 struct ExpParts {
@@ -103,7 +103,7 @@ HWY_INLINE ExpParts expParts(V x) {
     return {hn::MulAdd(hn::Mul(p, r), r, r), n};
 }
 #if HWY_TARGET == HWY_AVX3
-// table[the five last bits of `index`]
+// Returns table[the last five bits of `index`].
 HWY_INLINE V lookUp(const float (&table)[32], V index) {
     const D d;
     return V{_mm512_permutex2var_ps(hn::Load(d, table).raw, _mm512_castps_si512(index.raw),
@@ -117,7 +117,7 @@ HWY_INLINE V timesPowerOf2(V v, V n) {
 #else
     const D d;
     const hn::RebindToSigned<D> di;
-    // n reaches 128: two factors, each a normal number.
+    // n reaches 128: two factors are used, each a normal number.
     const auto whole = hn::ConvertTo(di, n);
     const auto half = hn::ShiftRight<1>(whole);
     const auto bias = hn::Set(di, 127);
@@ -129,8 +129,8 @@ HWY_INLINE V timesPowerOf2(V v, V n) {
 // e^x within expLimits
 HWY_INLINE V expWithin(V x) {
 #if HWY_TARGET == HWY_AVX3
-    // 2^(x log2 e) as 2^n * 2^r, n a multiple of 1/32 and |r| <= 1/64. The sum's last bits are n, whose fraction
-    // chooses from the table; scalef takes its whole part.
+    // 2^(x log2 e) is 2^n * 2^r, n a multiple of 1/32 and |r| <= 1/64. The last bits of the sum are n, whose fraction
+    // is the index into the table; scalef takes its whole part.
     const V shifter = k(0x1.8p18f), log2e = k(0x1.715476p0f);
     const V sum = hn::MulAdd(x, log2e, shifter);
     const V n = hn::Sub(sum, shifter);
@@ -144,11 +144,11 @@ HWY_INLINE V expWithin(V x) {
     return timesPowerOf2(hn::Add(e.m, k(1)), e.n);
 #endif
 }
-// 0 where e^x would be subnormal.
+// Returns 0 where e^x would be subnormal.
 HWY_INLINE V vexp(V x) {
-    return hn::IfThenZeroElse(hn::Lt(x, k(kLeastExp)), expWithin(expLimits(x)));
+    return hn::IfThenZeroElse(hn::Lt(x, k(kMinExp)), expWithin(expLimits(x)));
 }
-// y = e^(x - shift), also in place; returns partial sums, one a lane. Lanes behind the row add 0.
+// Stores y = e^(x - shift), also in place. Returns partial sums, one a lane. Lanes behind the row add 0.
 HWY_INLINE V exponentials(const float* x, float* y, size_t n, V shift) {
     const D d;
     const size_t lanes = hn::Lanes(d);
@@ -178,21 +178,21 @@ HWY_INLINE V vlog(V x) {
     const V inf = hn::Inf(d);
     y = hn::IfThenElse(hn::Eq(x, k(0)), hn::Neg(inf), y);
     y = hn::IfThenElse(hn::Eq(x, inf), inf, y);
-    // Negative or NaN: NaN.
+    // The logarithm of a negative number or NaN is NaN.
     return hn::IfThenElse(hn::Ge(x, k(0)), y, hn::NaN(d));
 }
 HWY_INLINE V vlog1p(V x) {
     const V u = hn::Add(x, k(1));
-    // What the addition rounded away, as a first-order correction.
+    // The part that the addition rounded away gives a first-order correction.
     const V lost = hn::Div(hn::Sub(x, hn::Sub(u, k(1))), u);
     const V y = vlog(u);
     return hn::IfThenElse(hn::Lt(hn::Abs(x), k(0.9999f)), hn::Add(y, lost), y);
 }
 
-// 1 / x for normal x whose reciprocal is normal, within two units in the last place.
+// Returns 1 / x for normal x whose reciprocal is normal, within two units in the last place.
 HWY_INLINE V vreciprocal(V x) {
 #if HWY_TARGET == HWY_AVX3
-    // 14 bits, and Newton's step makes 28 of them.
+    // The estimate has 14 bits, and Newton's step doubles them.
     const V r{_mm512_rcp14_ps(x.raw)};
     return hn::Mul(r, hn::NegMulAdd(x, r, k(2)));
 #else
@@ -218,8 +218,7 @@ HWY_INLINE V vtanh(V x) {
     return hn::IfThenElse(hn::Eq(x, x), hn::CopySignToAbs(t, x), hn::NaN(d));
 }
 
-// erf below 0.92 as x + x p(x^2), above as 1 - e^q(x). Polynomials fitted for this file (error 2e-8 and
-// 5e-9).
+// erf is x + x p(x^2) below 0.92 and 1 - e^q(x) above. The polynomials were fitted for this file (error 2e-8 and 5e-9).
 HWY_INLINE V erfSmall(V x) {
     const V s = hn::Mul(x, x);
     V p = k(-0.00058824959f);
@@ -250,7 +249,7 @@ HWY_INLINE V verf(V x) {
     const V y = hn::IfThenElse(hn::Lt(t, k(0.92f)), erfSmall(x), large);
     return hn::IfThenElse(hn::Eq(x, x), y, hn::NaN(d));
 }
-// x/2 (1 + tanh u) is x sigmoid(2u): exact where the reference's rational function is clamped.
+// x/2 (1 + tanh u) is x sigmoid(2u), which is exact where the reference clamps its rational function.
 HWY_INLINE V vgeluTanh(V x) {
     const V cubic = hn::MulAdd(hn::Mul(hn::Mul(x, x), x), k(0.044715f), x);
     return hn::Div(x, hn::Add(k(1), vexp(hn::Mul(cubic, k(-1.59576912f)))));
@@ -258,8 +257,8 @@ HWY_INLINE V vgeluTanh(V x) {
 // x/2 (1 + erf(x/sqrt 2))
 HWY_INLINE V vgelu(V x) {
 #if HWY_TARGET == HWY_AVX3
-    // max(x, 0) less a tail read from a table, whose index is in the last bits of t + shifter. Beyond 7.75 it stays
-    // 4e-14.
+    // The result is max(x, 0) minus a tail from a table, whose index is in the last bits of t + shifter. Beyond 7.75
+    // the tail stays 4e-14.
     const V shifter = k(0x1.8p21f);
     const V t = limit::Min(k(7.75f), hn::Abs(x));
     const V sum = hn::Add(t, shifter);
@@ -272,7 +271,7 @@ HWY_INLINE V vgelu(V x) {
     p = hn::MulAdd(p, r, lookUp(kGeluTail[0], sum));
     return hn::Sub(limit::Max(k(0), x), p);
 #else
-    // The negative tail through erfc, so nothing cancels.
+    // The negative tail uses erfc, so that no digits cancel.
     const V z = hn::Mul(x, k(0.707106781f));
     const V t = hn::Abs(z);
     const V tail = erfcLarge(t);

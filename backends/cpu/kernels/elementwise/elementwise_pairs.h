@@ -1,4 +1,4 @@
-// One function over the elements of two rows, for kernels that are compiled once.
+// Applies one function to the elements of two rows, for kernels that are compiled once.
 #pragma once
 #include "backends/cpu/kernels/elementwise/elementwise.h"
 

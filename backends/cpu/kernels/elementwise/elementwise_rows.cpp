@@ -1,6 +1,6 @@
 // Kernels over rows and columns: reductions, softmax, normalisation.
-// Long float sums are cut into blocks whose partial sums are added in double, so their error does not grow
-// with length.
+// Long float sums are cut into blocks whose partial sums are added in double, so that their error does not grow with
+// length.
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kBlock = 512;
 
-// A row folded into one vector by `op`, four chains at a time; `fill` is op's neutral element.
+// Reduces a row to one vector with `op`, four chains at a time; `fill` is op's neutral element.
 template <class Op>
 HWY_INLINE V fold(const float* x, size_t n, float fill, const Op& op) {
     const D d;
@@ -90,7 +90,7 @@ void into(float* acc, const float* x, size_t n) {
 void softmax(const float* x, float* y, size_t n) {
     const D d;
     const size_t lanes = hn::Lanes(d);
-    // -inf minus -inf would be NaN: with a finite maximum such a row becomes zeros, which the sum below shows.
+    // -inf minus -inf would be NaN: with a finite maximum a row of -inf becomes zeros, which the sum below detects.
     const float top = std::max(maxRow(x, n), -FLT_MAX);
     const V shift = k(top);
     double sum = 0;
@@ -135,7 +135,7 @@ HWY_INLINE V squares(const float* x, size_t n, V mean) {
         b = hn::MulAdd(v, v, b);
     }
     for (; i < n; i += lanes) {
-        // Filling lanes equal the mean and add nothing.
+        // Lanes behind the row are filled with the mean and add nothing.
         const V u = hn::Sub(loadSome(x + i, n - i, hn::GetLane(mean)), mean);
         a = hn::MulAdd(u, u, a);
     }

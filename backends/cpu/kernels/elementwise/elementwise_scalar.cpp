@@ -9,8 +9,7 @@
 namespace mnnc {
 namespace {
 
-// Giles, "Approximating the erfinv function" (single precision). Both ends give +FLT_MAX, as in the
-// reference.
+// Giles, "Approximating the erfinv function" (single precision). Both ends give +FLT_MAX, as in the reference.
 float erfinv(float x) {
     if (std::fabs(x) == 1.0f) return FLT_MAX;
     float w = -std::log((1.0f - x) * (1.0f + x));
@@ -106,7 +105,7 @@ float logicalXorF(float a, float b) {
 template <float (*F)(float, float)>
 constexpr BinaryScalarFn floatFn = pairScalar<float, float, float, F>;
 
-// x^p for the exponents nets use; others by libm.
+// Returns x^p: fast for the exponents that nets use, with libm for others.
 void powFloat(const void* a, Elements aMode, const void* b, Elements bMode, void* y, size_t n, size_t lanes) {
     const float* x = static_cast<const float*>(a);
     float* out = static_cast<float*>(y);

@@ -14,7 +14,7 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The body of every kernel. The last, partial vector goes through the stack, so all elements see the same
+// The body of every kernel. The last, partial vector is copied to the stack, so that all elements see the same
 // arithmetic.
 template <class F>
 HWY_INLINE void map(const float* x, float* y, size_t n, const F& f) {

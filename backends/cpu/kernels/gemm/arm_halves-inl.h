@@ -1,5 +1,5 @@
-// What products of bf16 and of fp16 share on 64-bit Arm: how floats are rounded, and how tiles end. It is included once
-// per instruction set, hence the toggling guard.
+// Code that products of bf16 and of fp16 share on 64-bit Arm: rounding of floats, and the end of tiles. It is included
+// once per instruction set, hence the toggling guard.
 #if defined(MNNC_ARM_HALVES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_ARM_HALVES_INL_H
 #undef MNNC_ARM_HALVES_INL_H
@@ -17,7 +17,7 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// All tiles of a size share it.
+// All tiles of a size call this function, which keeps the code small.
 template <int R, int NB>
 HWY_NOINLINE void finishStored(const Bf16PanelArgs& t, const float* sums, float* dst, const float* residual) {
     V acc[R][NB];
@@ -29,7 +29,7 @@ HWY_NOINLINE void finishStored(const Bf16PanelArgs& t, const float* sums, float*
     finishTile(t, acc, dst, residual);
 }
 
-// `To` rounds four floats: the functions of Bf16Kernels are made of it.
+// `To` rounds four floats; the functions of Bf16Kernels are built from it.
 template <typename To>
 HWY_INLINE uint16x8_t eightHalves(const float* from) {
     return vcombine_u16(To()(vld1q_f32(from)), To()(vld1q_f32(from + 4)));

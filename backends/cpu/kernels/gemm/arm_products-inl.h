@@ -1,5 +1,5 @@
-// Instructions of 64-bit Arm for products that Highway does not reach: they are written out, and used where the CPU has
-// them. It is included once per instruction set, hence the toggling guard.
+// Instructions of 64-bit Arm for products that Highway does not offer: they are written as assembly, and used where the
+// CPU has them. It is included once per instruction set, hence the toggling guard.
 #if defined(MNNC_ARM_DOT_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_ARM_DOT_INL_H
 #undef MNNC_ARM_DOT_INL_H
@@ -17,7 +17,7 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The assembler knows them from this architecture on.
+// The assembler accepts them for this architecture and later ones.
 #undef MNNC_ARM_ASM
 #define MNNC_ARM_ASM ".arch armv8.2-a+crypto+dotprod+i8mm+bf16+fp16\n\t"
 
@@ -37,17 +37,17 @@ HWY_INLINE void multiplyEights(int32x4_t& sum, int8x16_t x, int8x16_t w) {
     asm(MNNC_ARM_ASM "smmla %0.4s, %1.16b, %2.16b" : "+w"(sum) : "w"(x), "w"(w));
 }
 
-// The same of fours of bf16, which are rounded sums (FEAT_BF16).
+// Does the same with fours of bf16, whose sums are rounded (FEAT_BF16).
 HWY_INLINE void multiplyFours(float32x4_t& sum, uint16x8_t x, uint16x8_t w) {
     asm(MNNC_ARM_ASM "bfmmla %0.4s, %1.8h, %2.8h" : "+w"(sum) : "w"(x), "w"(w));
 }
 
-// Eight sums of fp16, each rounded (FEAT_FP16).
+// Adds products to eight sums of fp16, each rounded (FEAT_FP16).
 HWY_INLINE void multiplyHalves(uint16x8_t& sum, uint16x8_t x, uint16x8_t w) {
     asm(MNNC_ARM_ASM "fmla %0.8h, %1.8h, %2.8h" : "+w"(sum) : "w"(x), "w"(w));
 }
 
-// Floats to bf16, to nearest even (FEAT_BF16).
+// Rounds floats to bf16, to nearest even (FEAT_BF16).
 HWY_INLINE uint16x4_t toBf16(float32x4_t x) {
     uint16x4_t out;
     asm(MNNC_ARM_ASM "bfcvtn %0.4h, %1.4s" : "=w"(out) : "w"(x));

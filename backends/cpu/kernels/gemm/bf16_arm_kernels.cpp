@@ -22,7 +22,8 @@ namespace {
 // 32 registers hold a tile of 24 vectors of sums and the inputs of its pixels.
 constexpr int kRows[5] = {0, 12, 12, 8, 0};
 
-// The sums of pairs of pixels and pairs of channels; of an odd number of pixels the last one stands for two.
+// The sums of pairs of pixels and pairs of channels. With an odd number of pixels the last one takes both places of its
+// pair.
 template <int R, int NB>
 struct Sums {
     static constexpr int kPairs = (R + 1) / 2;
@@ -40,7 +41,7 @@ struct Sums {
         }
     }
 
-    // Two pairs of channels; `second`: whether there is the other one.
+    // Adds two pairs of channels; `second`: whether the second pair exists.
     HWY_INLINE void add(const uint16x8_t (&x)[kPairs], const uint16_t* w, bool second = true) {
         HWY_UNROLL(4)
         for (int n = 0; n < NB; ++n) {
@@ -69,7 +70,7 @@ struct Sums {
     }
 };
 
-// Four channels of pairs of pixels, which lie side by side (Dense) or s elements apart.
+// Adds four channels of pairs of pixels, which are contiguous (Dense) or s elements apart.
 template <int R, bool Dense>
 HWY_INLINE void loadPixels(const uint16_t* const (&q)[(R + 2) / 3], ptrdiff_t s, uint16x8_t (&x)[(R + 1) / 2]) {
     const auto at = [&](int r) HWY_ATTR { return Dense ? q[0] + r * P : q[r / 3] + (r % 3) * s; };

@@ -1,5 +1,4 @@
-// Matrix products of bf16 pairs (AVX512-BF16): the tiles and the epilogue of panel_kernels.cpp, two channels
-// a step.
+// Matrix products of bf16 pairs (AVX512-BF16): the tiles and the epilogue of panel_kernels.cpp, two channels a step.
 #include "backends/cpu/kernels/conv_kernels.h"
 
 #include <cstring>
@@ -14,7 +13,7 @@
 #include "backends/cpu/kernels/gemm/panel_tile-inl.h"
 // clang-format on
 
-// Highway has no target with these instructions: the 512-bit one gets them added.
+// Highway has no target with these instructions, so they are enabled for the 512-bit target.
 #if HWY_TARGET == HWY_AVX3
 HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512bf16")
 namespace mnnc {
@@ -32,7 +31,7 @@ HWY_INLINE __m512bh broadcastPair(const uint16_t* p) {
     return (__m512bh)_mm512_set1_epi32(both);
 }
 
-// L pairs of channels.
+// Adds L pairs of channels.
 template <int R, int NB, int L>
 HWY_INLINE void accumulate(V (&acc)[R][NB], const uint16_t* const (&q)[(R + 2) / 3], ptrdiff_t s, const uint16_t* w,
                            const uint16_t* ahead) {
@@ -117,7 +116,7 @@ void roundBlockBf16(const float* src, ptrdiff_t pixelStride, int pixels, int lan
     for (int i = 0; i < pixels; ++i, src += pixelStride, dst += P) convert16(src, mask, dst);
 }
 
-// 16 floats as bf16 in the lower halves of 32 bits.
+// Returns 16 floats as bf16 in the lower halves of 32 bits.
 HWY_INLINE __m512i widened(const float* row) {
     return _mm512_cvtepu16_epi32((__m256i)_mm512_cvtneps_pbh(_mm512_loadu_ps(row)));
 }

@@ -1,5 +1,5 @@
-// Matrix products of fp16 on 64-bit Arm (FEAT_FP16), for CPUs that have no products of bf16: two channels a step. Some
-// terms are added up in fp16, such sums in fp32.
+// Matrix products of fp16 on 64-bit Arm (FEAT_FP16), for CPUs that have no products of bf16: two channels a step. A
+// limited number of terms is added up in fp16, and these sums are added in fp32.
 #include "backends/cpu/kernels/conv_kernels.h"
 
 #include <cstring>
@@ -23,11 +23,11 @@ namespace {
 
 // 32 registers hold a tile of 24 vectors of sums.
 constexpr int kRows[5] = {0, 12, 12, 8, 0};
-// Blocks of four channels that are added up in fp16: each lane has half of their terms. 32 terms of random signs, or of
-// one, give a sum with a relative error of about 1e-3, like the rounding of the operands of bf16.
+// Blocks of four channels that are added up in fp16: each lane has half of their terms. With 32 terms, of random signs
+// or all of the same sign, a sum has a relative error of about 1e-3, similar to rounding the operands to bf16.
 constexpr int kBlocksInHalves = 16;
 
-// Sums of the even and the odd channels of the four outputs of a block, side by side.
+// The sums of the even and the odd channels of the four outputs of a block, side by side.
 template <int R, int NB>
 struct HalfSums {
     uint16x8_t acc[R][NB];
@@ -40,7 +40,7 @@ struct HalfSums {
             for (int n = 0; n < NB; ++n) acc[r][n] = vdupq_n_u16(0);
         }
     }
-    // A pair of channels.
+    // Adds a pair of channels.
     HWY_INLINE void add(const uint16_t* const (&q)[(R + 2) / 3], ptrdiff_t s, int pair, const uint16_t* w) {
         uint16x8_t b[NB];
         HWY_UNROLL(4)
@@ -54,7 +54,7 @@ struct HalfSums {
             for (int n = 0; n < NB; ++n) multiplyHalves(acc[r][n], x, b[n]);
         }
     }
-    // `floats` gets the sums so far.
+    // Adds the sums so far to `floats`.
     HWY_INLINE void flush(float* floats) {
         HWY_UNROLL(16)
         for (int r = 0; r < R; ++r) {

@@ -1,4 +1,4 @@
-// Matrix products by a packed B: splitting into tasks.
+// Splits matrix products with a packed B into tasks.
 #include "backends/cpu/kernels/gemm/gemm.h"
 
 #include "backends/cpu/kernels/gemm/gemm_product.h"
@@ -8,8 +8,8 @@ namespace {
 
 constexpr long kMinRows = 36;  // of a chunk: fewer would leave tiles of products half empty
 
-// How tasks share rows of A and panels of B. One thread walks the panels of a chunk in order; several share
-// them out.
+// The partition of rows of A and panels of B. One thread walks the panels of a chunk in order; several threads divide
+// them.
 struct RowSplit {
     int rows, chunks, groups, terms;  // terms of a slice
 };
@@ -24,7 +24,7 @@ RowSplit splitRows(const Kernels& k, const GemmPanels& cut, GemmType type, int M
     return {rows, (M + rows - 1) / rows, split.groups, terms};
 }
 
-// The terms of panel i from k0 on.
+// Returns the terms of panel i from k0 on.
 template <typename T>
 const T* packedPanel(const Product& g, const void* packed, int i, int k0 = 0) {
     constexpr GemmType type = sizeof(T) == 2 ? GemmType::Bf16 : GemmType::Float;
@@ -59,7 +59,7 @@ void gemmFloat(const Product& g, const RowSplit& split, const float* a, size_t l
         for (int slice = 0; slice < slices; ++slice) {
             const int k0 = slice * split.terms, k1 = std::min(g.K, k0 + split.terms);
             for (int i = first; i < end; ++i) {
-                const float* next = nullptr;  // of one slice: the next panel, which lies behind this one
+                const float* next = nullptr;  // with a single slice: the next panel, which lies behind this one
                 if (slices > 1 && (i + 1 < end || k1 < g.K))
                     next = i + 1 < end ? packedPanel<float>(g, packed, panelAt(i + 1), k0)
                                        : packedPanel<float>(g, packed, panelAt(first), k1);

@@ -1,8 +1,8 @@
 // Row-major matrix product C[M][N] = post(A x B), vectors along N, A broadcast element by element.
 //
-// B is prepacked into panels; a constant B once, a computed B into scratch on every call. Each element of C
-// is summed over k = 0..K-1 in that order, where K is large in slices of which each adds to those before, for any
-// number of threads.
+// B is prepacked into panels: a constant B once, a computed B into scratch on every call. Each element of C is summed
+// over k = 0..K-1 in that order, for any number of threads. A large K is cut into slices, each of which adds to the sum
+// of those before.
 #pragma once
 #include <cstddef>
 
@@ -17,10 +17,11 @@ enum class GemmType { Float, Bf16 };
 
 size_t gemmPackedBytes(const Kernels& k, GemmType type, int N, int K);
 
-// B is K x N with leading dimension ldb, or N x K when transB (the usual layout of a fully connected weight).
+// Packs B, which is K x N with leading dimension ldb, or N x K when transB (the usual layout of a fully connected
+// weight).
 void gemmPackB(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB, void* packed,
                ThreadPool& pool);
-// The same of a B that is read in pieces which stay in the second level cache.
+// Does the same with a B that is read in pieces which stay in the second level cache.
 void gemmPackB(const Kernels& k, GemmType type, int N, int K, const WeightReader& b, size_t ldb, bool transB,
                void* packed, ThreadPool& pool);
 
@@ -36,22 +37,22 @@ struct GemmArgs {
     PostOps post;                    // bias has N floats; residual is laid out like C
     const float* rowBias = nullptr;  // M floats, one per row of C: not with act or clamp
     void* scratch = nullptr;         // gemmScratchBytes
-    // Float products on one thread: the last panel first. A product of few rows reads little but B; where each run goes
-    // the other way round, it begins with what the cache still has of B.
+    // Float products on one thread: take the last panel first. A product of few rows reads little but B. If every
+    // second run goes backwards, it begins with the part of B that is still in the cache.
     bool backwards = false;
 };
 
-// For a pool of up to that many threads.
+// Returns the scratch for a pool of up to that many threads.
 size_t gemmScratchBytes(const Kernels& k, const GemmArgs& args, int threads);
 void gemm(const Kernels& k, const GemmArgs& args, ThreadPool& pool);
-// The same on the calling thread, with the same bits, and neither transA nor rowBias; `scratch` has
+// Computes the same bits on the calling thread, with neither transA nor rowBias; `scratch` has
 // gemmOnThreadScratchBytes.
 void gemmOnThread(const Kernels& k, const GemmArgs& args);
 size_t gemmOnThreadScratchBytes(GemmType type, int M, int K);
 
-// `count` independent products of one shape (attention): product i takes a + aStep*i, bStep*i and so on; B is
-// unpacked (K x N, or N x K with transB) and packed into scratch. Split over products first, so each stays in
-// one thread's cache.
+// `count` independent products of one shape (attention): product i takes a + aStep*i, bStep*i and so on; B is unpacked
+// (K x N, or N x K with transB) and packed into scratch. The products are divided among threads first, so that each
+// stays in one thread's cache.
 struct BatchedGemmArgs {
     GemmType type = GemmType::Float;
     int count = 0, M = 0, N = 0, K = 0;
@@ -63,7 +64,7 @@ struct BatchedGemmArgs {
     bool transB = false;
     float* c = nullptr;
     size_t ldc = 0;
-    // Offsets in floats of product i; null: i times the step.
+    // The offsets of product i in floats; null: i times the step.
     const size_t* aOffsets = nullptr;
     const size_t* bOffsets = nullptr;
     const size_t* cOffsets = nullptr;
@@ -71,8 +72,8 @@ struct BatchedGemmArgs {
     PostOps post;  // bias, clamp and act; no residual
     void* scratch = nullptr;
 };
-// Whether a product with a B that is not packed is best made this way, too: its rows stay in the cache while panels of
-// B are packed and multiplied one by one. More rows pay for a B that is packed as a whole.
+// Returns whether a single product whose B is not packed is also best computed this way: its rows stay in the cache
+// while panels of B are packed and multiplied one by one. With more rows it pays to pack B completely first.
 bool gemmPacksAsItGoes(const Kernels& k, const BatchedGemmArgs& product);
 size_t batchedGemmScratchBytes(const Kernels& k, const BatchedGemmArgs& args, int threads);
 void batchedGemm(const Kernels& k, const BatchedGemmArgs& args, ThreadPool& pool);

@@ -1,4 +1,4 @@
-// Products of an unpacked B: a panel of it is packed where it stays in the cache, and multiplied at once.
+// Products with an unpacked B: a panel is packed while it is in the cache, and multiplied at once.
 #include "backends/cpu/kernels/elementwise/elementwise.h"
 #include "backends/cpu/kernels/gemm/gemm.h"
 #include "backends/cpu/kernels/gemm/gemm_product.h"
@@ -7,7 +7,8 @@
 namespace mnnc {
 namespace {
 
-// The memory of a product: a slice of a panel for each thread that works on it, then A where it changes its form.
+// Returns the memory of a product: a slice of a panel for each thread that works on it, then A where its form is
+// changed.
 size_t panelBytes(const Kernels& k, const BatchedGemmArgs& a) {
     const int terms = gemmPackedRows(a.type, gemmSliceTerms(k, a.type, a.M, a.K));
     return roundUpBytes(size_t(k.panels->maxPanelBlocks) * k.lanes * terms *
@@ -26,12 +27,12 @@ void multiplyPart(const Product& g, const BatchedGemmArgs& args, const PanelPart
     runPanel(g, part, a, lda, packed, packed);  // the next panel will be packed into the same memory
 }
 
-// Whether packing B would take as long as the product.
+// Returns whether packing B would take as long as the product.
 bool readsUnpacked(const BatchedGemmArgs& a) {
     return a.type == GemmType::Float && !a.transA && !a.transB && a.M <= UnpackedRowsArgs::kMaxRows;
 }
 
-// Columns begin .. end of a product of a few rows.
+// Computes the columns begin .. end of a product of a few rows.
 void multiplyUnpacked(const Product& g, const float* a, size_t lda, const float* b, size_t ldb, int begin, int end) {
     const bool far = int64_t{g.K} * g.N * int64_t{sizeof(float)} > g.k.costs->cache.gemmInput;
     unpackedRows(g.k.id)({a, static_cast<ptrdiff_t>(lda), b + begin, static_cast<ptrdiff_t>(ldb), g.c + begin,
@@ -62,7 +63,7 @@ void batchedGemm(const Kernels& k, const BatchedGemmArgs& args, ThreadPool& pool
     const int threads = pool.threads(), terms = std::max(1, gemmSliceTerms(k, args.type, args.M, args.K));
     char* const scratch = static_cast<char*>(args.scratch);
     const auto offset = [](const size_t* offsets, size_t step, int i) { return offsets ? offsets[i] : step * i; };
-    // Product i, with memory for A and for panels; the panels of a product are shared out by `inside`.
+    // Computes product i, with memory for A and for panels. The threads of `inside` divide the panels.
     const auto one = [&](int i, char* memory, char* packed, ThreadPool* inside) {
         const float* b = args.b + offset(args.bOffsets, args.bStep, i);
         const float* a = args.a + offset(args.aOffsets, args.aStep, i);

@@ -10,10 +10,10 @@
 namespace mnnc {
 namespace {
 
-// A panel of B, and where it is packed.
+// A panel of B, and the place to which it is packed.
 struct Place {
     const Kernels& k;
-    int K, width, real;  // floats of a row, of which so many are B's
+    int K, width, real;  // floats of a row, and how many of them are B's
     void* packed;
 
     Place(const Kernels& kernels, int N, int depth, OutPanel p, void* panel)
@@ -24,7 +24,7 @@ struct Place {
     }
 };
 
-// Rows `begin` to `end` of a panel: in pairs, the first of which is begin.
+// Packs rows `begin` to `end` of a panel in pairs; `begin` is the first of a pair.
 void packRowPairs(const Place& to, int begin, int end, const float* b, size_t ldb) {
     alignas(64) float rows[2][4 * 16] = {};
     for (int kk = begin; kk < end; kk += 2) {
@@ -53,7 +53,7 @@ void packRows(const Place& to, GemmType type, int begin, int end, const float* b
 
 constexpr int kChunk = 64;  // columns of B^T at a time
 
-// Rows far apart, of which little is read at a time, are not fetched ahead by themselves.
+// The hardware does not prefetch rows that are far apart and read in small parts.
 void fetchRows(const float* b, size_t ldb, int rows, int count) {
 #if defined(__GNUC__)
     for (int row = 0; row < rows; ++row)
@@ -61,7 +61,7 @@ void fetchRows(const float* b, size_t ldb, int rows, int count) {
 #endif
 }
 
-// Pairs lie side by side in the rows of B^T: as elements of 32 bits they are transposed like floats.
+// Pairs are contiguous in the rows of B^T: as elements of 32 bits they are transposed like floats.
 void packColumnPairs(const Place& to, const float* b, size_t ldb) {
     const int P = to.k.lanes;
     alignas(64) float rows[16 * kChunk / 2];
@@ -80,11 +80,11 @@ void packColumnPairs(const Place& to, const float* b, size_t ldb) {
     }
 }
 
-// A panel of B^T, whose first row is `b`.
+// Packs a panel of B^T, whose first row is `b`.
 void packColumns(const Place& to, GemmType type, const float* b, size_t ldb) {
     if (type == GemmType::Bf16) return packColumnPairs(to, b, ldb);
     const int P = to.k.lanes;
-    // What is written stays in the first level cache until its lines are whole.
+    // Columns are limited so that the written lines stay in the first level cache until they are full.
     for (int kk = 0; kk < to.K; kk += kChunk) {
         const int n = std::min(kChunk, to.K - kk), more = std::min(kChunk, to.K - kk - n);
         for (int j = 0; j < to.width; j += P) {

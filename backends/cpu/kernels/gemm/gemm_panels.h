@@ -1,5 +1,5 @@
-// How B of a matrix product is split into panels. The packing does not depend on M: a constant B serves every
-// batch size, and sessions of runtimes with other costs.
+// The partition of B of a matrix product into panels. The packing does not depend on M: a constant B serves every batch
+// size, and sessions of runtimes with other costs.
 #pragma once
 #include <type_traits>
 
@@ -21,12 +21,12 @@ class GemmPanels {
     int blocks_, count_;
 };
 
-// Rows of B in a packed panel: whole pairs for bf16.
+// Returns the rows of B in a packed panel: whole pairs for bf16.
 inline int gemmPackedRows(GemmType type, int K) {
     return type == GemmType::Bf16 ? (K + 1) / 2 * 2 : K;
 }
 
-// The place of a panel in a packed B.
+// Returns the place of a panel in a packed B.
 template <typename Void>  // void or const void
 Void* gemmPanel(const Kernels& k, GemmType type, int K, OutPanel p, Void* packed) {
     using Bytes = std::conditional_t<std::is_const_v<Void>, const char, char>;
@@ -34,7 +34,7 @@ Void* gemmPanel(const Kernels& k, GemmType type, int K, OutPanel p, Void* packed
                                              (type == GemmType::Bf16 ? sizeof(uint16_t) : sizeof(float));
 }
 
-// Packs one panel of B (gemmPackB) to `packed`.
+// Packs one panel of B (see gemmPackB) to `packed`.
 void gemmPackPanel(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB,
                    OutPanel panel, void* packed);
 

@@ -1,4 +1,5 @@
-// What single and batched matrix products share: slices of sums, the arguments of a panel, A as bf16 or transposed.
+// Code that single and batched matrix products share: slices of sums, the arguments of a panel, A as bf16 or
+// transposed.
 #pragma once
 #include <algorithm>
 #include <cstring>
@@ -20,8 +21,8 @@ struct Product {
     GemmPanels panels{k, N};
 };
 
-// Terms that are summed up at a time: all of them, unless so many rows as fill the tiles of products would not stay in
-// the cache while the panels pass by. What a slice has summed up is stored, and the next adds to it.
+// Returns how many terms are summed up at a time: all of them, unless the rows of a full tile would not stay in the
+// cache while the panels pass by. A slice stores its sums, and the next slice adds to them.
 inline int gemmSliceTerms(const Kernels& k, GemmType type, int M, int K) {
     const int64_t rowBytes = int64_t{K} * int64_t{sizeof(float)}, cache = k.costs->cache.gemmInput;
     if (type == GemmType::Bf16 || M * rowBytes <= cache) return K;
@@ -29,7 +30,7 @@ inline int gemmSliceTerms(const Kernels& k, GemmType type, int M, int K) {
     return std::min(K, ceilDiv(ceilDiv(K, std::max(slices, 1)), k.lanes) * k.lanes);
 }
 
-// A part of a panel's sums: of rows m0..m1 and terms k0..k1.
+// A part of a panel's sums: rows m0..m1 and terms k0..k1.
 struct PanelPart {
     int panel, m0, m1, k0, k1;
 };
@@ -41,8 +42,8 @@ inline void product(const Kernels& k, const Bf16PanelArgs& t) {
     k.bf16->panel(t);
 }
 
-// `a` is row m0 of A as a whole; `weights` are the terms k0..k1 of the panel, `next` what is read after them (null:
-// what lies behind them). The first part of a sum adds the residual, the last one does the rest of the epilogue.
+// `a` is row m0 of A with all its terms; `weights` are the terms k0..k1 of the panel, `next` is read after them (null:
+// the memory behind them). The first part of a sum adds the residual, the last part does the rest of the epilogue.
 template <typename T>
 void runPanel(const Product& g, const PanelPart& part, const T* a, size_t lda, const T* weights,
               const T* next = nullptr) {
@@ -81,24 +82,24 @@ inline size_t roundUpBytes(size_t bytes) {
     return (bytes + 63) / 64 * 64;
 }
 
-// A that comes transposed is made row-major, in rows of whole cache lines.
+// A transposed A is made row-major, in rows of whole cache lines.
 inline size_t flatRow(int K) {
     return roundUpFloats(static_cast<size_t>(K));
 }
 inline size_t flatBytes(int M, int K, bool transA) {
     return transA ? M * flatRow(K) * sizeof(float) : 0;
 }
-// M rows from the same columns of `a`.
+// Copies M rows from the same columns of `a`.
 inline void transposeInto(const Kernels& k, const float* a, size_t lda, int M, int K, float* out) {
-    constexpr int kColumns = 64;  // at a time, or too many pages are written in turn
+    constexpr int kColumns = 64;  // at a time: with more, too many pages would be written in turn
     for (int m = 0; m < M; m += kColumns)
         for (int term = 0; term < K; term += k.lanes)
             k.pack->rowsToPanel(a + term * lda + m, lda, std::min(k.lanes, K - term), std::min(kColumns, M - m),
                                 out + m * flatRow(K) + term, flatRow(K));
 }
 
-// A as bf16: rows of whole fours, an odd number of cache lines apart, so that the rows of a tile do not meet
-// in one set of the first level cache.
+// Returns the row length of A as bf16: whole fours, and an odd number of cache lines, so that the rows of a tile do not
+// share one set of the first level cache.
 inline size_t stripRow(int K) {
     return ((size_t(K) / 32 + 1) | 1) * 32;
 }

@@ -1,4 +1,4 @@
-// The matrix products under convolutions and gemm: one panel of output channels over many pixels.
+// The matrix products of convolutions and gemm: one panel of output channels over many pixels.
 #include "backends/cpu/kernels/conv_kernels.h"
 
 #include "backends/cpu/kernels/dispatch.h"
@@ -16,12 +16,12 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Tiles of so few rows wait for their weights, which caches fetch by the strides of single load instructions: their
-// loops stay short, so that few loads have short strides.
+// Tiles of so few rows wait for their weights, which the CPU prefetches by the strides of single load instructions.
+// Their loops are kept short, so that each load instruction has a short stride.
 constexpr int kStreamedRows = 2;
 
 #if MNNC_NEON64
-// Row by row: products of b with channel l of each row.
+// Adds products of b with channel l of each row, row by row.
 template <int R, int NB, int L>
 HWY_INLINE void multiplyRows(V (&acc)[R][NB], const V (&x)[R], const V (&b)[NB]) {
     HWY_UNROLL(16)
@@ -31,7 +31,7 @@ HWY_INLINE void multiplyRows(V (&acc)[R][NB], const V (&x)[R], const V (&b)[NB])
     }
 }
 
-// A vector of four channels of each row, which products take one by one.
+// A vector of four channels of each row, whose products are taken one channel at a time.
 template <int R, int NB>
 HWY_INLINE void accumulateFour(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2) / 3], ptrdiff_t s, const float* w,
                                const float* ahead) {
@@ -56,8 +56,8 @@ HWY_INLINE void accumulateFour(D d, V (&acc)[R][NB], const float* const (&q)[(R 
 #endif
 
 // With 16 registers a tile of 12 sums leaves 4, and GCC reads weights from memory again for each row, or keeps sums on
-// the stack. An instruction that it cannot take apart, and weights that it cannot read again, leave it no choice: see
-// benchmarks/inner_loops.py, which counts what a loop costs.
+// the stack. Inline assembly, which it cannot split, and weights that it cannot reload prevent both: see
+// benchmarks/inner_loops.py, which counts the instructions of a loop.
 #if HWY_TARGET == HWY_AVX2 && (HWY_COMPILER_GCC || HWY_COMPILER_CLANG)
 HWY_INLINE void keepLoaded(V& v) {
     asm("" : "+x"(v.raw));
@@ -82,7 +82,7 @@ HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2)
     HWY_UNROLL(4)
     for (int l = 0; l < L; ++l) {
 #if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
-        if constexpr (R > kStreamedRows) __builtin_prefetch(ahead + l * P, 0, 2);  // others have no time for it
+        if constexpr (R > kStreamedRows) __builtin_prefetch(ahead + l * P, 0, 2);  // smaller tiles have no time for it
 #endif
         V b[NB];
         HWY_UNROLL(4)
@@ -99,7 +99,7 @@ HWY_INLINE void accumulate(D d, V (&acc)[R][NB], const float* const (&q)[(R + 2)
     }
 }
 
-// L channels, and on to those behind them.
+// Adds L channels, then advances to the channels behind them.
 template <int R, int NB, int L>
 HWY_INLINE void takeSteps(D d, V (&acc)[R][NB], const float* (&q)[(R + 2) / 3], ptrdiff_t s, const float*& w,
                           const float*& ahead) {

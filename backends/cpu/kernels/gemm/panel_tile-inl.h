@@ -1,5 +1,5 @@
-// The panel kernels of all element types share this: tile sizes, addressing, the epilogue. It is included
-// once per instruction set, hence the toggling guard.
+// The panel kernels of all element types share this: tile sizes, addressing, the epilogue. It is included once per
+// instruction set, hence the toggling guard.
 #if defined(MNNC_PANEL_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_PANEL_TILE_INL_H
 #undef MNNC_PANEL_TILE_INL_H
@@ -24,7 +24,8 @@ namespace {
 constexpr int P = static_cast<int>(kLanes);
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// 32 registers hold a tile of 28, or on Arm, where a vector has four channels of each row, too, one of 21; 16 hold 12.
+// 32 registers hold a tile of 28 sums. On Arm they hold 21, since each row also needs a vector of four channels. 16
+// registers hold 12.
 constexpr int kMaxBlocks = P == 16 ? 4 : 3;
 #if MNNC_NEON64
 constexpr int kMaxRows[5] = {0, 14, 9, 7, 0};
@@ -36,20 +37,20 @@ constexpr int kMaxRows[5] = {0, kManyRegisters ? 24 : 12, kManyRegisters ? 14 : 
                              kManyRegisters ? 6 : 0};
 #endif
 
-// One pointer for three rows (base, base + s, base + 2s fit x86 addressing): else the tall tiles run out of
-// registers.
+// One pointer serves three rows (base, base + s, base + 2s fit x86 addressing), because tall tiles would run out of
+// registers otherwise.
 template <int R, typename T>
 HWY_INLINE void rowPointers(const T* (&q)[(R + 2) / 3], const T* p, ptrdiff_t s) {
     HWY_UNROLL(16)
     for (int g = 0; g < (R + 2) / 3; ++g) {
         q[g] = p + 3 * g * s;
 #if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
-        asm("" : "+r"(q[g]));  // or the compiler rewrites them as R separate induction variables
+        asm("" : "+r"(q[g]));  // prevents the compiler from rewriting them as R separate induction variables
 #endif
     }
 }
 
-// Every accumulator starts as the bias.
+// Sets every accumulator to the bias.
 template <int R, int NB>
 HWY_INLINE void startTile(const float* bias, V (&acc)[R][NB]) {
     const D d;
@@ -61,7 +62,7 @@ HWY_INLINE void startTile(const float* bias, V (&acc)[R][NB]) {
     }
 }
 
-// The last vector of each row of a tile, of which some lanes may lie beyond the row.
+// The last vector of each row of a tile, some lanes of which may lie beyond the row.
 class LastVector {
   public:
     explicit LastVector(int lanes)
@@ -95,8 +96,8 @@ class LastVector {
 #endif
 };
 
-// Residual, clamp, store, row by row: one pointer that moves on, or the compiler keeps the addresses of all vectors on
-// the stack.
+// Adds the residual, clamps and stores, row by row. A single pointer advances, because the compiler would keep the
+// addresses of all vectors on the stack.
 template <int R, int NB, typename Args>
 HWY_INLINE void storeTile(const Args& t, V (&acc)[R][NB], float* dst, const float* residual) {
     const D d;
@@ -142,13 +143,13 @@ HWY_INLINE void storeTile(const Args& t, V (&acc)[R][NB], float* dst, const floa
     }
 }
 
-// Residual, activation, clamp, store.
+// Adds the residual, activates, clamps and stores.
 template <int R, int NB, typename Args>
 HWY_INLINE void finishTile(const Args& t, V (&acc)[R][NB], float* dst, const float* residual) {
     if (t.act == Act::None) return storeTile(t, acc, dst, residual);
     const D d;
     const ptrdiff_t ps = t.dstPixelStride, bs = t.dstBlockStride;
-    // All of the tile side by side: an activation sets its constants up once.
+    // The tile is contiguous, so that an activation sets its constants up only once.
     HWY_ALIGN float rows[R * NB * P];
     HWY_UNROLL(32)
     for (int r = 0; r < R; ++r) {
@@ -167,9 +168,9 @@ HWY_INLINE void finishTile(const Args& t, V (&acc)[R][NB], float* dst, const flo
         for (int n = 0; n < NB; ++n) storeSome(hn::Load(d, rows + (r * NB + n) * P), dst + r * ps + n * bs, lanesOf(n));
 }
 
-// The function of the table for each tile of the m pixels of a panel, (args, a, dst, residual, ahead). The panels lie
-// one after another: while this one's tiles run, each of the first fetches its share of the next. `lines`: vectors of a
-// block of the panel; vectorElements: elements in each.
+// Calls the function of the table for each tile of the m pixels of a panel, with (args, a, dst, residual, ahead). The
+// panels are contiguous: while the tiles of this one run, each of the first tiles prefetches a part of the next panel.
+// `lines`: vectors of a block of the panel; vectorElements: elements in each.
 template <typename Args, typename Fn>
 HWY_INLINE void runTiles(const Args& t, const TileTable<Fn>& tiles, const int (&maxRows)[5], ptrdiff_t lines,
                          int vectorElements) {

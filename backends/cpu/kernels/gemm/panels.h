@@ -1,5 +1,4 @@
-// How output channels are split into panels and what a product costs: shared by convolutions and matrix
-// products.
+// The partition of output channels into panels and the cost of a product, shared by convolutions and matrix products.
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -11,21 +10,21 @@
 
 namespace mnnc {
 
-// Cycles of one k step of a tile of R rows and nb blocks.
+// Returns the cycles of one k step of a tile of R rows and nb blocks.
 inline double tileCycles(const TileCosts& c, int rows, int nb) {
     const double fma = rows * nb / c.multiplyAdds, loads = (rows * c.rowLoads + nb) / c.loads;
     const double both = std::max(fma, loads) + (1 - c.hiddenLoads) * std::min(fma, loads);
     return std::max({both, c.latency, nb * c.weight}) + 0.15;
 }
 
-// Cycles per k step for m pixels and `blocks` output blocks split into panels of at most maxBlocks.
+// Returns the cycles per k step for m pixels and `blocks` output blocks split into panels of at most maxBlocks.
 // `maxRows`: of PanelKernels or Int8Kernels.
 inline double gemmCycles(const TileCosts& costs, const int (&maxRows)[5], int m, int blocks, int maxBlocks) {
     const auto panelCycles = [&](int nb) {
         const int tiles = ceilDiv(m, maxRows[nb]), low = m / tiles, high = m % tiles;
         return high * tileCycles(costs, low + 1, nb) + (tiles - high) * tileCycles(costs, low, nb);
     };
-    // Panels are equally wide, or one block wider.
+    // Panels have equal widths, or differ by one block.
     const int panels = ceilDiv(blocks, maxBlocks), nb = blocks / panels, wide = blocks % panels;
     return (panels - wide) * panelCycles(nb) + (wide ? wide * panelCycles(nb + 1) : 0.0);
 }
@@ -34,10 +33,10 @@ inline double gemmCycles(const Kernels& k, int m, int blocks, int maxBlocks) {
     return gemmCycles(k.costs->cycles.tile, k.panels->maxRows, m, blocks, maxBlocks);
 }
 
-// Pixels of a product for which the width of panels is chosen where a packing serves any number of them.
+// The number of pixels for which the width of panels is chosen where one packing serves any number of them.
 constexpr int kUsualPixels = 72;
 
-// The panel width that is cheapest for m pixels at a time. `Table`: PanelKernels or Int8Kernels.
+// Returns the panel width that is cheapest for m pixels at a time. `Table`: PanelKernels or Int8Kernels.
 template <typename Table>
 int bestPanelBlocks(const TileCosts& costs, const Table& k, int m, int blocks) {
     int best = 1;
@@ -67,8 +66,7 @@ inline std::vector<OutPanel> splitPanels(int firstBlock, int blocks, int maxBloc
     return out;
 }
 
-// How a product's units (rows, or pixels) and panels are split into tasks: chunks of units times groups of
-// panels.
+// The partition of a product's units (rows, or pixels) and panels into tasks: chunks of units times groups of panels.
 struct Split {
     int chunks, groups;
 };
@@ -80,25 +78,25 @@ struct GemmSize {
     double pixels;       // of all units
     double weights;      // of one panel
     double minWork;      // multiply-adds of a task: TaskSizes
-    double fetch;        // fetching a weight takes as long as so many multiply-adds
+    double fetch;        // fetching a weight takes the time of so many multiply-adds
     double unitMap = 0;  // elements of the input and the output of a unit
 };
 
 inline Split splitGemm(const GemmSize& p, int threads) {
     int chunks = static_cast<int>((p.units + p.cacheUnits - 1) / p.cacheUnits);
     if (threads == 1) return {chunks, 1};
-    // Less than a fourth of a task is done before another thread has seen it.
+    // Less than a fourth of a task is finished before another thread could start.
     if (p.weights * p.panels * std::max(p.pixels, p.fetch) < p.minWork / 4) return {chunks, 1};
-    // Threads that share the units of a map read the same weights; those that share its channels read what others
-    // wrote.
+    // Threads that divide the units of a map read the same weights. Threads that divide its channels read memory that
+    // other threads wrote.
     const int even = ceilDiv(chunks, threads) * threads;
     if (p.unitMap * p.units > p.weights * p.panels * threads && even <= p.units &&
         p.pixels >= even * kUsualPixels / 2.0)
         chunks = even;
-    // A product of one pixel only reads weights: each thread keeps its part, of which its cache has some from the last
-    // run.
+    // A product of one pixel reads little but weights: each thread keeps its part, some of which is in its cache since
+    // the last run.
     if (p.pixels == 1 && (p.panels % threads == 0 || p.panels >= 8 * threads)) return {1, threads};
-    // As many tasks for each thread, or so many that one more does not matter.
+    // Each thread gets equally many tasks, or so many that one more does not matter.
     const auto tasks = [&] { return static_cast<long>(chunks) * p.panels; };
     while (tasks() % threads != 0 && tasks() < 12L * threads && chunks < p.units) ++chunks;
     const double taskGroups = p.panels * p.weights * std::max(p.pixels / chunks, p.fetch) / p.minWork;

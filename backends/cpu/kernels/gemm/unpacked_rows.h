@@ -1,4 +1,4 @@
-// Products of a few rows by a matrix as it lies: packing it into panels would take as long as the product.
+// Products of a few rows by an unpacked matrix: packing it into panels would take as long as the product.
 #pragma once
 #include <cstddef>
 
@@ -16,12 +16,12 @@ struct UnpackedRowsArgs {
     float* c;  // rows x columns
     ptrdiff_t cRow;
     int rows, terms, columns;  // 1 to kMaxRows rows
-    bool far;           // b lies beyond the second level cache: rows far apart are not fetched ahead by themselves
+    bool far;           // b lies beyond the second level cache: the hardware does not prefetch rows that are far apart
     const float* bias;  // of the columns; null: none
 };
 
 using UnpackedRows = void (*)(const UnpackedRowsArgs& args);
-// Each sum is made in the order of its terms, as in products of panels. Nothing behind the last column is read or
+// Each sum is made in the order of its terms, as in products of panels. No memory behind the last column is read or
 // written.
 UnpackedRows unpackedRows(Isa isa);
 

@@ -1,4 +1,4 @@
-// Products of a few rows by a matrix as it lies: some vectors of columns at a time, from the first row of the matrix to
+// Products of a few rows by an unpacked matrix: some vectors of columns at a time, from the first row of the matrix to
 // the last.
 #include "backends/cpu/kernels/gemm/unpacked_rows.h"
 
@@ -20,7 +20,8 @@ namespace HWY_NAMESPACE {
 namespace {
 
 constexpr int P = static_cast<int>(kLanes);
-// Vectors at a time: so many sums that none waits for itself, and no more than the registers hold.
+// The number of vectors at a time: enough sums that none waits for its last addition, but no more than the registers
+// hold.
 #if HWY_TARGET == HWY_EMU128
 constexpr int kWide[UnpackedRowsArgs::kMaxRows + 1] = {0, 2, 1, 1, 1};
 #else
@@ -28,7 +29,7 @@ constexpr int kWide[UnpackedRowsArgs::kMaxRows + 1] = {0, 8, 4, P == 16 ? 4 : 2,
 #endif
 constexpr int kRowsAhead = 12;  // of the matrix
 
-// R rows, NB vectors of columns from `column` on; the last one has `lanes` lanes.
+// Computes R rows and NB vectors of columns from `column` on; the last vector has `lanes` lanes.
 template <int R, int NB>
 HWY_NOINLINE void multiplyColumns(const UnpackedRowsArgs& t, int column, size_t lanes) {
     const D d;
@@ -77,7 +78,7 @@ HWY_NOINLINE void multiplyColumns(const UnpackedRowsArgs& t, int column, size_t 
     }
 }
 
-// The columns from `column` on, at most NB vectors.
+// Computes the columns from `column` on, at most NB vectors.
 template <int R, int NB>
 void multiplyLast(const UnpackedRowsArgs& t, int column) {
     const int left = t.columns - column;

@@ -24,7 +24,7 @@ namespace {
 constexpr int kMaxBlocks = 3;
 constexpr int kMaxRows[5] = {0, 12, 12, 8, 0};
 
-// Where the steps of a tap lie: one in each block, or side by side in the pixels of a first layer.
+// The places of the steps of a tap: one in each block, or side by side in the pixels of a first layer.
 struct Steps {
     ptrdiff_t stride;
     int count;
@@ -35,7 +35,7 @@ HWY_INLINE Steps stepsOf(const Int8PanelArgs& t) {
     return {t.blockStride, t.fullBlocks + t.tailSteps};
 }
 
-// x[i] gets a step of the pixels 4 * i to 4 * i + 3.
+// Loads a step of the pixels 4 * i to 4 * i + 3 into x[i].
 template <int R, bool Dense>
 HWY_INLINE void loadSteps(const char* p, ptrdiff_t s, int8x16_t (&x)[(R + 3) / 4]) {
     HWY_UNROLL(4)
@@ -96,7 +96,8 @@ struct DotTile {
     }
 };
 
-// Pairs of pixels by pairs of channels; of an odd number of pixels the last one stands for two.
+// Sums of pairs of pixels by pairs of channels. With an odd number of pixels the last one takes both places of its
+// pair.
 template <int R, int NB, bool Dense>
 struct MatrixTile {
     static constexpr int kTogether = 2, kPairs = (R + 1) / 2;
@@ -113,7 +114,7 @@ struct MatrixTile {
             }
         }
     }
-    // `second`: bytes from the first step to the other.
+    // `second`: distance in bytes from the first step to the second.
     HWY_INLINE void step(const char* p, ptrdiff_t s, ptrdiff_t second, const char* w) {
         int8x16_t first[(R + 3) / 4], other[(R + 3) / 4], x[kPairs];
         loadSteps<R, Dense>(p, s, first);
@@ -146,7 +147,7 @@ struct MatrixTile {
     }
 };
 
-// All tiles of a size share it.
+// All tiles of a size call this function, which keeps the code small.
 template <int R, int NB>
 HWY_NOINLINE void finishStored(const int32_t* sums, const Int8PanelArgs& t, int at) {
     VI acc[R][NB];
@@ -175,7 +176,7 @@ HWY_NOINLINE void gemmTileS8(const Int8PanelArgs& t, int at) {
             if (Tile::kTogether == 1) tile.step(p + steps.stride, s, 0, w + line);
         }
         if (i < steps.count) {
-            tile.step(p, s, 0, w);  // the weights of the step that is missing are zero
+            tile.step(p, s, 0, w);  // the weights of the missing step are zero
             w += Tile::kTogether * line;
         }
     }

@@ -7,7 +7,7 @@
 
 namespace mnnc {
 
-// `count` codes that lie `step` apart, as numbers side by side.
+// Returns `count` codes that lie `step` apart as contiguous numbers.
 template <typename T>
 inline void gatherCodes(const int8_t* from, int step, int count, T* to) {
     if (step == 1)
@@ -16,8 +16,8 @@ inline void gatherCodes(const int8_t* from, int step, int count, T* to) {
         for (int i = 0; i < count; ++i) to[i] = from[size_t(i) * step];
 }
 
-// Rows of `steps` fours of codes, as floats are transposed. Added to `sums`: 128 times the sum of each row's codes.
-// They wrap like all sums.
+// Transposes rows of `steps` fours of codes like floats. It adds 128 times the sum of each row's codes to `sums`, which
+// wrap like all sums.
 inline void addRowSums(const float* rows, int steps, int count, int32_t* sums) {
     for (int l = 0; l < count; ++l) {
         const auto* codes = reinterpret_cast<const int8_t*>(rows + size_t(l) * steps);
@@ -27,7 +27,7 @@ inline void addRowSums(const float* rows, int steps, int count, int32_t* sums) {
     }
 }
 
-// `vectors` of `lanes` pairs of numbers, each in place: the first of all pairs, then the second ones.
+// Separates `vectors` of `lanes` pairs of numbers, each in place: the first of all pairs, then the second ones.
 inline void takePairsApart(char* vectors, int64_t count, int lanes) {
     constexpr int kMaxNumbers = 32;
     int16_t pairs[kMaxNumbers];
@@ -43,7 +43,8 @@ inline void takePairsApart(char* vectors, int64_t count, int lanes) {
     }
 }
 
-// Pairs of steps of `lanes` rows side by side, of which `count` are there; those of the next pair `width` pairs later.
+// Stores pairs of steps of `lanes` rows side by side, of which `count` exist; the next pair follows `width` pairs
+// later.
 inline void pairsToPanel(const float* rows, int steps, int count, char* out, int lanes, int width) {
     for (int i = 0; i < steps; i += 2, out += ptrdiff_t(width) * 8)
         for (int l = 0; l < lanes; ++l) {

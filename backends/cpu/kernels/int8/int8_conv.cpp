@@ -1,4 +1,4 @@
-// Which plan a dense int8 convolution gets: the same bits come from both.
+// Chooses the plan of a dense int8 convolution: both plans give the same bits.
 #include "backends/cpu/kernels/int8/int8_conv.h"
 
 #include <algorithm>

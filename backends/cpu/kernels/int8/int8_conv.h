@@ -1,5 +1,5 @@
-// Convolutions over int8 tensors in the packed layout [N][ceil(C/P)][H][W][P] (rounding: see int8_kernels.h).
-// Lanes past the last channel may hold anything.
+// Convolutions over int8 tensors in the packed layout [N][ceil(C/P)][H][W][P] (rounding: see int8_kernels.h). Lanes
+// past the last channel may hold anything.
 #pragma once
 #include <cmath>
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace mnnc {
 
-// The operations that follow the sums of (x + 128) * w; arrays of whole blocks.
+// The operations that follow the sums of (x + 128) * w. Its arrays cover whole blocks.
 struct Int8Post {
     const float* scale = nullptr;
     const float* offset = nullptr;  // dense
@@ -19,14 +19,14 @@ struct Int8Post {
     int padding = 0;       // the value outside the map
     bool bounded = false;  // no result reaches 2^30 before it is clipped, which saves instructions
 
-    // Sets `bounded`. `terms`: the products of a sum.
+    // Sets `bounded`. `terms`: the number of products in a sum.
     void findBound(size_t channels, int64_t terms) {
         constexpr double kTerm = 255.0 * 128, kLimit = 1 << 30;
         bounded = true;
         for (size_t i = 0; i < channels; ++i) {
             const double sum =
                 static_cast<double>(terms) * kTerm + (bias ? std::abs(static_cast<double>(bias[i])) : 0.0);
-            // False for NaN, too.
+            // The comparison is false for NaN, too.
             bounded &= sum * std::abs(static_cast<double>(scale[i]) * static_cast<double>(ratio)) +
                            (offset ? std::abs(static_cast<double>(offset[i])) : 0.0) <
                        kLimit;
@@ -34,15 +34,15 @@ struct Int8Post {
     }
 };
 
-// Packs codes, [oc][ic/groups][kh][kw]; scales and minima are given to run().
+// A plan packs codes, [oc][ic/groups][kh][kw]; scales and minima are arguments of run().
 class Int8ConvPlan : public ConvPlanBase, public QuantizedWeightPacker {
   public:
-    // Into `floats` where it is not null, else into dst.
+    // Writes to `floats` where it is not null, else to dst.
     virtual void run(const int8_t* src, const void* packed, int8_t* dst, float* floats, const Int8Post& post,
                      void* scratch, ThreadPool& pool) const = 0;
 };
 
-// One that can leave the sums of (x + 128) * w as they are, modulo 2^32; `padding` is the value outside the map.
+// A plan that can also store the sums of (x + 128) * w, modulo 2^32; `padding` is the value outside the map.
 class Int8SumPlan : public Int8ConvPlan {
   public:
     virtual void runSums(const int8_t* src, const void* packed, int32_t* sums, int padding, void* scratch,
@@ -55,17 +55,17 @@ struct Int8ConvOptions {
     bool minima = false;   // some weights have a minimum
 };
 
-// Dense and grouped: the faster of those below.
+// Returns the faster one of the two plans below for a dense or grouped convolution.
 std::unique_ptr<Int8SumPlan> makeInt8ConvPlan(const Kernels& k, const ConvShape& shape, const Int8ConvOptions& options);
-// As matrix products; there is one for every shape.
+// Returns the plan as matrix products, which exists for every shape.
 std::unique_ptr<Int8SumPlan> makeInt8DensePlan(const Kernels& k, const ConvShape& shape,
                                                const Int8ConvOptions& options);
-// Winograd's, whose sums are the same; for shapes that it accepts.
+// Returns Winograd's plan, whose sums are the same, for shapes that it accepts.
 std::unique_ptr<Int8SumPlan> makeInt8WinogradPlan(const Kernels& k, const ConvShape& shape);
 bool int8WinogradAccepts(const Kernels& k, const ConvShape& shape, const Int8ConvOptions& options);
-// Every channel is a group of its own.
+// Returns the plan in which every channel is a group of its own.
 std::unique_ptr<Int8ConvPlan> makeInt8DepthwisePlan(const Kernels& k, const ConvShape& shape);
-// Whether there is one for this window.
+// Returns whether there is such a plan for this window.
 bool fitsInt8Depthwise(const ConvShape& shape);
 
 }  // namespace mnnc

@@ -86,7 +86,7 @@ class DensePlan final : public Int8SumPlan {
     }
 
   private:
-    struct Results {  // one of them
+    struct Results {  // where one image's results go
         int8_t* codes;
         float* floats;
         int32_t* sums;
@@ -109,13 +109,13 @@ class DensePlan final : public Int8SumPlan {
         }
     }
 
-    // Products of bytes as they are read the pixels of the input itself.
+    // Whether products read the pixels of the input directly: they take bytes unchanged.
     bool readsInput() const { return source_.isInput() && k_.zero == 0; }
     int64_t sourceBytes() const { return readsInput() ? 0 : source_.bytes(); }
 
     struct Image {
         const int8_t* src;
-        char* source;  // room for src as products want it
+        char* source;  // room for src in the form that products need
         const char* packed;
         float* pixelSums;
         Results to;
@@ -143,8 +143,8 @@ class DensePlan final : public Int8SumPlan {
                 for (const OutPanel& o : splitPanels(g * blocks, blocks, panelBlocks_))
                     add(o.block, o.nb, g * icg, (g + 1) * icg);
         } else {
-            // Groups that do not fill blocks: a block of outputs reads the inputs of every group it holds,
-            // with zero weights where they are not its own.
+            // Where groups do not fill blocks, a block of outputs reads the inputs of every group that it holds. The
+            // weights of inputs of another group are zero.
             for (int b = 0; b < ocb_; ++b) {
                 const int last = std::min(s_.oc, (b + 1) * P) - 1;
                 add(b, 1, b * P / ocg * icg, (last / ocg + 1) * icg);
@@ -162,16 +162,16 @@ class DensePlan final : public Int8SumPlan {
     int perStep() const { return 4 / k_.unit; }  // channels
     int fullSteps() const { return k_.lanes / perStep(); }
     int tailSteps(const Panel& p) const { return ceilDiv(p.channels % k_.lanes, perStep()); }
-    // The steps of one tap.
+    // Returns the steps of one tap.
     int stepsOf(const Panel& p) const {
         return narrow_ ? source_.rowSteps() : p.channels / k_.lanes * fullSteps() + tailSteps(p);
     }
 
-    // As they are packed: whole groups of those that lie together.
+    // Returns the packed steps: whole groups of those that lie together.
     int packedSteps(const Panel& p) const { return static_cast<int>(roundUp(stepsOf(p), k_.stepsTogether)); }
 
-    // A tap at a time: the codes of an output channel in the order of the steps, then those rows transposed
-    // in units of the steps that lie together.
+    // Packs one tap at a time: it puts the codes of each output channel in the order of the steps, then transposes
+    // these rows in units of the steps that lie together.
     void packPanel(const int8_t* weights, char* out, const Panel& p) const {
         const int P = k_.lanes, ocg = s_.oc / groups_, steps = packedSteps(p), width = p.nb * P;
         std::vector<float> rows(size_t(P) * steps);
@@ -179,7 +179,7 @@ class DensePlan final : public Int8SumPlan {
         for (int tap = 0; tap < taps(); ++tap, out += size_t(steps) * width * 4)
             for (int b = 0; b < p.nb; ++b) {
                 const int first = (p.block + b) * P, real = std::min(P, s_.oc - first);
-                // Channels of other groups have zero weights, and which they are differs from row to row.
+                // The weights for channels of other groups are zero, and these channels differ from row to row.
                 if (groups_ > 1) std::fill(rows.begin(), rows.end(), 0.0f);
                 for (int l = 0; l < real; ++l) {
                     float* row = rows.data() + size_t(l) * steps;
@@ -202,7 +202,7 @@ class DensePlan final : public Int8SumPlan {
         if (k_.zero == 0) std::memcpy(out, sums.data(), sums.size() * sizeof(int32_t));
     }
 
-    // The codes of one output channel at a tap.
+    // Copies the codes of one output channel at a tap.
     template <typename T>
     void tapCodes(const int8_t* weights, int oc, int tap, T* to) const {
         const int icg = s_.ic / groups_, area = s_.kh * s_.kw, rowTaps = source_.rowTaps();
@@ -222,7 +222,7 @@ class DensePlan final : public Int8SumPlan {
                                        costs_.task.fetch, double(source_.pixels()) / units * (s_.ic + s_.oc)},
                                       pool.threads());
         const int chunks = split.chunks, groups = split.groups;
-        // A chunk that one task has to itself is prepared by it, while it is in the cache anyway.
+        // A chunk that belongs to one task is prepared by that task, while it is in the cache anyway.
         const bool prepared = !source_.byPixel() || groups > 1 || image.post->min;
         if (prepared && !readsInput()) source_.fill(image.src, image.source, image.post->padding, pool);
         if (image.post->min) source_.sumWindows(sourceOf(image), image.post->ratio, image.pixelSums, pool);

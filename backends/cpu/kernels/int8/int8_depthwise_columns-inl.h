@@ -19,13 +19,13 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Rows of a group of a line that the kernel does not fill are those of the next output rows: three rows of weights in
-// four serve two output rows, with the weights one byte further for the second one.
+// Where the kernel does not fill a group of rows of a line, the group also holds rows of the next output rows: with
+// three rows of weights in four, a line serves two output rows. For the second one the weights are moved by one byte.
 
 constexpr int kMaxLineRows = 4;          // output rows of a line
-constexpr int kMovedWeights = 64 * 128;  // bytes of the weights of all of them
+constexpr int kMovedWeights = 64 * 128;  // bytes of the weights of all output rows of a line
 
-// The steps behind the sums.
+// The steps after the sums.
 struct DepthwiseFinish {
     __m512i lo, hi;
     const int32_t* bias;
@@ -38,7 +38,7 @@ HWY_INLINE __m512i scaled(__m512i sum, __m512 scale) {
     return boundedRound<Unsigned>(hn::Mul(hn::ConvertTo(DF(), VI{sum}), VF{scale}));
 }
 
-// C vectors of columns of R output rows.
+// Computes C vectors of columns of R output rows.
 template <int C, int R, bool Unsigned>
 HWY_INLINE void depthwiseFours(const Line512& line, int groups, int kw, const ptrdiff_t* offsets, const char* (&w)[R],
                                const DepthwiseFinish& f, int8_t* (&dst)[R], int count) {
@@ -83,7 +83,7 @@ HWY_INLINE void depthwiseFours(const Line512& line, int groups, int kw, const pt
     }
 }
 
-// `count` columns of R output rows.
+// Computes `count` columns of R output rows.
 template <int R, bool Unsigned>
 HWY_INLINE void depthwiseRows(Line512 line, int groups, int kw, const ptrdiff_t* offsets, const char* (&w)[R],
                               const DepthwiseFinish& f, int8_t* (&dst)[R], int count) {
@@ -98,7 +98,7 @@ HWY_INLINE void depthwiseRows(Line512 line, int groups, int kw, const ptrdiff_t*
     }
 }
 
-// The weights of each output row of a line, a row's stride of bytes further than those of the one before.
+// Copies the weights for each output row of a line, each moved by a row's stride of bytes against the one before.
 inline void moveWeights(const Int8DepthwiseArgs& t, int groups, int rows, char* to) {
     const size_t bytes = size_t(t.shape->kw) * groups * 64;
     std::memcpy(to, t.w, bytes);
@@ -123,14 +123,14 @@ struct DepthwiseColumns {
     const ConvShape& s;
     int groups, span;
     int lineRows;      // output rows of a line
-    const char* w;     // of the first of them
-    ptrdiff_t wBytes;  // to those of the next
+    const char* w;     // of the first output row
+    ptrdiff_t wBytes;  // distance to the weights of the next output row
     const ptrdiff_t* offsets;
     DepthwiseFinish finish;
     __m512i border;
     __m128i outside;
 
-    // Columns [x, x + n) of the input rows that output row oy and those behind it take.
+    // Fills columns [x, x + n) of the input rows that output row oy and the following ones read.
     void fill(const Line512& line, int oy, int x, int n) const {
         const int stride = s.strideW, ix = x * stride - s.padLeft, width = (n - 1) * stride + span;
         const int first = std::clamp(-ix, 0, width), last = std::clamp(s.iw - ix, first, width);
@@ -175,7 +175,7 @@ struct DepthwiseColumns {
     }
 };
 
-// False where it does not take the shape.
+// Returns false where it does not take the shape.
 inline bool depthwiseColumns(const Int8DepthwiseArgs& t) {
     if (!t.bounded) return false;
     const ConvShape& s = *t.shape;
@@ -214,11 +214,11 @@ inline bool depthwiseColumns(const Int8DepthwiseArgs& t) {
     HWY_ALIGN char buffer[kInt8LineBytes + 256];
     for (int x = 0; x < s.ow; x += chunk) {
         const int n = std::min(chunk, s.ow - x);
-        // Where the first column of the map begins a cache line, whole vectors are stored into one.
+        // Where the first column of the map begins a cache line, each store of a whole vector stays in one line.
         const int before = stride == 1 ? std::clamp(s.padLeft - x, 0, span) : 0;
         char* base = buffer + (kVectorColumns - before % kVectorColumns) % kVectorColumns * 16;
         const auto line = [&](int i) { return Line512{base + i * lineBytes, phase * stride, phase}; };
-        // Several lines are made before they are read: a load that reaches over two stores waits for both to arrive.
+        // Several lines are filled before they are read: a load that overlaps two recent stores has to wait for both.
         for (int oy = t.rowBegin; oy < t.rowEnd; oy += lines * lineRows) {
             const int count = std::min(lines, (t.rowEnd - oy + lineRows - 1) / lineRows);
             for (int i = 0; i < count; ++i) columns.fill(line(i), oy + i * lineRows, x, n);

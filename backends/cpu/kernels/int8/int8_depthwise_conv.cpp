@@ -27,7 +27,7 @@ class DepthwisePlan final : public Int8ConvPlan {
 
     std::string weightVariant() const override { return format("int8depthwise.u%d.p%d", k_.unit, k_.lanes); }
 
-    // [block][kx][group of rows][lane][rows of the group]
+    // Order in memory: [block][kx][group of rows][lane][rows of the group]
     void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const override {
         parallelFor(pool, blocks_, [&](int b) {
             const int P = k_.lanes, first = b * P, real = std::min(P, s_.oc - first), words = s_.kw * groups_;
@@ -91,7 +91,7 @@ std::unique_ptr<Int8ConvPlan> makeInt8DepthwisePlan(const Kernels& k, const Conv
 }
 
 bool fitsInt8Depthwise(const ConvShape& shape) {
-    // The line buffer holds one output's columns, of any instruction set.
+    // For any instruction set, the line buffer must hold the columns of one output.
     const int64_t columns = int64_t{shape.kw - 1} * shape.dilateW + 1;
     return columns * ceilDiv(shape.kh, 2) * 64 <= kInt8LineBytes;
 }

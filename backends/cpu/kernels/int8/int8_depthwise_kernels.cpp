@@ -20,11 +20,11 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The rows of the kernel are taken in groups: the bytes (or 16-bit numbers) that one output column takes from
-// a group of rows lie together in a lane. They are put together once per input column, in a buffer of the
-// first level cache.
+// The rows of the kernel are taken in groups: the bytes (or 16-bit numbers) that one output column reads from a group
+// of rows lie together in a lane. They are combined once per input column, in a buffer that stays in the first level
+// cache.
 
-// Rows of one group; null where the kernel has no such row (its weight is zero).
+// The rows of one group; null where the kernel has no such row (its weight is zero).
 template <Product K>
 HWY_INLINE VI gatherRows(const int8_t* const* rows, ptrdiff_t at) {
     using DU = hn::Rebind<uint8_t, DI>;
@@ -45,7 +45,7 @@ HWY_INLINE VI gatherRows(const int8_t* const* rows, ptrdiff_t at) {
 }
 
 #if MNNC_NEON64
-// Four columns of the rows of one group.
+// Loads four columns of the rows of one group.
 template <Product K>
 HWY_INLINE void gatherFour(const int8_t* const (&rows)[4], char* to, ptrdiff_t column) {
     const auto load = [&](int i) HWY_ATTR { return rows[i] ? vld1q_s8(rows[i]) : vdupq_n_s8(0); };
@@ -106,7 +106,8 @@ HWY_INLINE void depthwiseTileU8S8(const Int8DepthwiseArgs& t, int groups, const 
     for (int c = 0; c < C; ++c) store(hn::Mul(hn::ConvertTo(DF(), acc[c]), scale), lo, hi, dst + c * P);
 }
 
-// What sums begin with: the products of Dot lack 128 times the sum of the weights.
+// Returns the initial value of sums. Products of Dot take x instead of x + 128, so 128 times the sum of the weights is
+// added.
 template <Product K>
 HWY_INLINE VI startOf(const Int8DepthwiseArgs& t, int groups) {
     const VI bias = hn::LoadU(DI(), t.bias);

@@ -1,5 +1,5 @@
-// The input of depthwise convolutions of int8 as AVX512-VNNI multiplies it. It is included once per instruction set,
-// hence the toggling guard.
+// The form of the input that depthwise convolutions of int8 with AVX512-VNNI multiply. It is included once per
+// instruction set, hence the toggling guard.
 #if defined(MNNC_INT8_DEPTHWISE_LINES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_INT8_DEPTHWISE_LINES_INL_H
 #undef MNNC_INT8_DEPTHWISE_LINES_INL_H
@@ -18,9 +18,9 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// A line has the input rows that one output row takes, in groups of four: part i of a group has channels 4i to 4i + 3
-// of all columns, 16 bytes to a column (each channel's bytes of the rows), so that neighbouring columns are one vector
-// for every tap, and the results of four columns come out of the packing instructions in order. Columns of one
+// A line has the input rows that one output row reads, in groups of four: part i of a group has channels 4i to 4i + 3
+// of all columns, 16 bytes per column (each channel's bytes of the rows). Neighbouring columns are therefore one vector
+// for every tap, and the packing instructions give the results of four columns in order. Columns with the same
 // remainder by the stride lie together.
 
 struct Line512 {
@@ -31,11 +31,11 @@ struct Line512 {
 
 constexpr int kVectorColumns = 4;
 
-// Columns [first, last) of a group of rows into the line. A row that is `outer` has the border's value.
+// Copies columns [first, last) of a group of rows into the line. A row that is `outer` has the border's value.
 HWY_INLINE void fillLine(const Line512& line, int group, const int8_t* const (&rows)[4], const bool (&outer)[4],
                          __m512i border, int first, int last, int stride) {
     const __m512i half = _mm512_set1_epi8(-128);
-    // Up to four columns from col on.
+    // Reads up to four columns from col on.
     const auto columnsAt = [&](int col, __m512i(&parts)[4]) HWY_ATTR {
         const int count = std::clamp(last - col, 0, kVectorColumns);
         const auto mask = static_cast<__mmask16>((1u << count * 4) - 1);

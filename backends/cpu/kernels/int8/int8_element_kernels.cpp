@@ -60,7 +60,8 @@ void dequantizeS8F32(const int8_t* src, float* dst, size_t blocks, const float* 
     for (size_t i = 0; i < blocks; ++i) hn::StoreU(hn::Mul(hn::Sub(loadFloats(src + i * P), z), s), d, dst + i * P);
 }
 
-// What saves instructions: zero points of 0, and a result that is bounded and not negative.
+// Special cases with fewer instructions: zero points of 0 (Centred), and also a result that is bounded and not negative
+// (Rectified).
 enum class BinaryKind { Any, Centred, Rectified };
 
 template <Int8Binary Op, BinaryKind Kind>
@@ -86,13 +87,13 @@ void binaryOne(const int8_t* a, const int8_t* b, int8_t* to, const Int8BinaryArg
 }
 
 #if MNNC_STORES_FOURS
-// Whether no result reaches 2^30 before it is clipped.
+// Returns whether no result reaches 2^30 before it is clipped.
 inline bool isBounded(const Int8BinaryArgs& t) {
     const double a = 255.0 * t.scaleA, b = 255.0 * t.scaleB;
     return std::abs((t.op == Int8Binary::Mul ? a * b : std::abs(a) + std::abs(b)) * t.inverse) < 1 << 30;
 }
 
-// Four vectors at a time; returns how many numbers they were.
+// Computes four vectors at a time; returns how many numbers they were.
 template <Int8Binary Op, BinaryKind Kind>
 size_t binaryFours(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const Int8BinaryArgs& t) {
     const Octets lo = octets(t.lo), hi = octets(t.hi);
@@ -153,7 +154,7 @@ void maximumS8(const int8_t* const* rows, int rowCount, const PoolSpan* spans, i
     }
 }
 
-// Sums are exact below 2^24 taps; each step of the nearest one is exact where the divisor is below 2^15.
+// Sums are exact below 2^24 taps. With Nearest, each step is exact where the divisor is below 2^15.
 template <bool Nearest>
 HWY_INLINE void storeAverage(VI sum, int64_t count, int8_t* to) {
     const hn::RebindToUnsigned<DI> du;

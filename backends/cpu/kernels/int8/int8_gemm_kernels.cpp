@@ -27,7 +27,7 @@ HWY_INLINE VI broadcast(const char* from) {
     return hn::Set(DI(), step);
 }
 
-// sum += the products of a pixel's step, in all lanes, with a vector of weights.
+// Adds to sum the products of a pixel's step, in all lanes, with a vector of weights.
 template <Product K>
 HWY_INLINE void multiplyStep(VI& sum, VI x, VI w) {
 #if MNNC_NEON64
@@ -55,7 +55,7 @@ HWY_INLINE void accumulate(VI (&acc)[R][NB], const char* const (&q)[(R + 2) / 3]
     }
 }
 
-// `ahead`: weights of the next panel; each step fetches a line of them.
+// `ahead`: weights of the next panel; each step prefetches a line of them.
 template <Product K, int R, int NB>
 HWY_INLINE const char* steps(VI (&acc)[R][NB], const char* p, ptrdiff_t s, int count, const char* w,
                              const char*& ahead) {
@@ -65,7 +65,7 @@ HWY_INLINE const char* steps(VI (&acc)[R][NB], const char* p, ptrdiff_t s, int c
     for (int g = 0; g < G; ++g) {
         q[g] = p + 3 * g * s;
 #if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
-        asm("" : "+r"(q[g]));  // or the compiler rewrites them as R separate induction variables
+        asm("" : "+r"(q[g]));  // prevents the compiler from rewriting them as R separate induction variables
 #endif
     }
     int i = 0;
@@ -88,17 +88,17 @@ HWY_INLINE const char* steps(VI (&acc)[R][NB], const char* p, ptrdiff_t s, int c
     return w;
 }
 
-// Tiles of the same size, one after another.
+// Tiles of the same size, computed one after another.
 struct Run {
-    int at, tiles;      // from this pixel on
+    int at, tiles;      // number of the first pixel, and of tiles
     const char* ahead;  // the weights of the next panel
-    ptrdiff_t share;    // bytes of them that each of the first tiles fetches
-    int sharing;        // how many of these tiles do
+    ptrdiff_t share;    // bytes of them that each of the first tiles prefetches
+    int sharing;        // how many tiles prefetch
 };
 
 template <Product K, int R, int NB>
 HWY_NOINLINE void gemmTileU8S8(const Int8PanelArgs& args, const Run& run) {
-    const Int8PanelArgs t = args;  // stores of bytes might change the arguments, as far as the compiler knows
+    const Int8PanelArgs t = args;  // a copy, because the compiler must assume that stores of bytes change the arguments
     const int blocks = t.fullBlocks + (t.tailSteps > 0), taps = t.taps;
     const ptrdiff_t pixel = t.pixelStride;
     const char* a = t.a + run.at * pixel;
@@ -127,8 +127,8 @@ constexpr void fillTiles(TileFn* out, std::integer_sequence<int, R...>) {
     ((out[R] = &gemmTileU8S8<K, R + 1, NB>), ...);
 }
 
-// 32 registers hold a tile of 28, or of 21 and what a product of pairs goes through on Arm; 16 hold 12, less the one
-// that it goes through there.
+// 32 registers hold a tile of 28, or on Arm of 21 plus the intermediate values of a product of pairs. 16 registers hold
+// 12, or 11 with such a value.
 constexpr bool kManyRegisters = P == 16;
 constexpr int kMaxBlocks = kManyRegisters ? 4 : 3;
 #if MNNC_NEON64
@@ -140,7 +140,7 @@ constexpr int kMaxRows[5] = {0, kManyRegisters ? 16 : 11, kManyRegisters ? 14 : 
                              kManyRegisters ? 6 : 0};
 #endif
 
-// Tiles for sums of pairs are those that Winograd convolutions need most, for less code.
+// Tiles for sums of pairs are limited to those that Winograd convolutions need most, so that there is less code.
 constexpr int kSumRows[5] = {0, kMaxRows[1] / 2, kMaxRows[2], 0, 0};
 template <Product K>
 constexpr const int (&kRows)[5] = K == Product::WordSums ? kSumRows : kMaxRows;
@@ -169,7 +169,8 @@ template <Product K>
 void gemmPanelU8S8(const Int8PanelArgs& t) {
     static constexpr Tiles<K> kTiles;
     const int most = kRows<K>[t.nb], fours = most / 4 * 4;
-    // The panels lie one after another: while this one's tiles run, each of the first fetches its share of the next.
+    // The panels are contiguous: while the tiles of this one run, each of the first tiles prefetches a part of the next
+    // panel.
     const ptrdiff_t lines = ptrdiff_t(t.taps) * (t.fullBlocks * t.fullSteps + t.tailSteps);
     const char* next = t.w + lines * t.nb * P * 4;
     int at = 0, tile = t.firstTile;
@@ -182,7 +183,7 @@ void gemmPanelU8S8(const Int8PanelArgs& t) {
         at += tiles * rows;
     };
     if (isShort(t) && t.m > 2 * most) run(fours, (t.m - 2 * most + fours - 1) / fours);
-    // Equal tiles: 49 pixels are four of 8 and one of 9, not four of 9 and one of 4.
+    // Tiles have equal sizes: 49 pixels are five of 8 and one of 9, not five of 9 and one of 4.
     const int rest = t.m - at, count = (rest + most - 1) / most, rows = rest / std::max(1, count);
     run(rows + 1, rest - rows * count);
     run(rows, count - (rest - rows * count));

@@ -1,4 +1,4 @@
-// Puts the tables of int8 kernels together: of the best products that the CPU and this build have.
+// Assembles the tables of int8 kernels from the best products that the CPU and this build have.
 #include "backends/cpu/kernels/int8/int8_kernels.h"
 
 #include <algorithm>
@@ -48,7 +48,8 @@ Int8Kernels makeTable(Isa isa, Int8Product product) {
     table.lanes = gemm.lanes;
     table.unit = pairs ? 2 : 1;
     table.zero = vnni || pairs ? 128 : 0;
-    // Pairs are two products, with sums, or one and a sum; in portable code two of each.
+    // Pairs take two instructions: two products that add, or a product and an addition. Portable code takes twice as
+    // many.
     table.instructions = product == Int8Product::Matrix ? 0.5 : !pairs ? 1 : isa == Isa::Portable ? 4 : 2;
     table.pairsApart = pairs && isa == Isa::Neon && HWY_ARCH_ARM_A64;
     table.stepsTogether = product == Int8Product::Matrix ? 2 : 1;
@@ -62,7 +63,7 @@ Int8Kernels makeTable(Isa isa, Int8Product product) {
     table.binary = elements.binary;
     table.maximum = elements.maximum;
     table.average = elements.average;
-    // Bytes are looked up by AVX512_VBMI where there is VNNI: a table without the one leaves out the other.
+    // AVX512_VBMI is used only together with VNNI, so that a table without VNNI uses neither.
     table.lookup = vnni && maps.lookupVbmi && detectCpuFeatures().avx512Vbmi ? maps.lookupVbmi : maps.lookup;
     table.affine = maps.affine;
     table.leaky = maps.leaky;
@@ -80,7 +81,7 @@ Int8Kernels makeTable(Isa isa, Int8Product product) {
 }  // namespace
 
 const Int8Kernels* int8Kernels(Isa isa, Int8Product product) {
-    using Tables = std::array<Int8Kernels, 4>;  // by product; pairs where there are no others
+    using Tables = std::array<Int8Kernels, 4>;  // by product; the table of pairs where another product does not exist
     static const auto tables = [] {
         std::array<Tables, std::size(kIsas)> all;
         for (const Isa each : kIsas)

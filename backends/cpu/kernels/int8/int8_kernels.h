@@ -1,10 +1,10 @@
-// The functions that every instruction set implements for int8 execution. They run on one thread, allocate
-// nothing and take pointers only.
+// The functions that every instruction set implements for int8 execution. They run on one thread, allocate nothing and
+// take pointers only.
 //
-// Products take activations as x + 128, which the products of x86 want unsigned: as bytes in fours where the
-// CPU has VNNI, else as 16-bit numbers in pairs ("unit" is the number of bytes). The products of Arm are signed: they
-// take bytes as they are ("zero" is 0), and sums begin with 128 times that of the weights. Sums are exact integers and
-// what follows them is rounded operation by operation, so every instruction set gives the same bits.
+// Products take activations as x + 128, because the products of x86 need unsigned ones: as bytes in fours where the CPU
+// has VNNI, else as 16-bit numbers in pairs ("unit" is the number of bytes). The products of Arm are signed: they take
+// the bytes unchanged ("zero" is 0), and sums begin with 128 times the sum of the weights. Sums are exact integers, and
+// the operations that follow are rounded one by one, so every instruction set gives the same bits.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,13 +26,13 @@ struct Int8PanelArgs {
     int fullBlocks, fullSteps;  // a step is four bytes of one pixel
     ptrdiff_t blockStride;
     int tailSteps;  // of a last block that is not full
-    // [tap][block][step][nb][P][4 bytes] (of pairs see Int8Kernels::pairsApart), or [tap][step pair][nb][P][2 steps]
-    // [4 bytes]: Int8Kernels::stepsTogether. Where Int8Kernels::zero is 0, 128 times the sums of the weights follow,
-    // [nb][P] numbers of 32 bits.
+    // Order in memory: [tap][block][step][nb][P][4 bytes] (for pairs see Int8Kernels::pairsApart), or [tap][step
+    // pair][nb][P][2 steps][4 bytes] where Int8Kernels::stepsTogether is 2. Where Int8Kernels::zero is 0, 128 times the
+    // sums of the weights follow, [nb][P] numbers of 32 bits.
     const char* w;
     int8_t* dst;
-    float* floats;  // instead of dst: the results unrounded; its strides are dst's, in elements
-    int32_t* sums;  // instead of both: the sums themselves, which wrap
+    float* floats;  // if not null, the unrounded results go here instead of to dst; it has dst's strides, in elements
+    int32_t* sums;  // if not null, the sums themselves, which wrap, go here instead
     ptrdiff_t dstPixelStride, dstBlockStride;
     const float *scale, *offset;  // nb * P
     const float* min;             // nb * P, or null
@@ -41,10 +41,11 @@ struct Int8PanelArgs {
     bool bounded;  // no result reaches 2^30 before it is clipped
     int nb;        // 1 .. maxPanelBlocks
     int m;
-    int firstTile;  // tiles of this panel that were computed before: the first ones fetch the weights of the next panel
+    // tiles of this panel that were computed before: the first tiles prefetch the weights of the next panel
+    int firstTile;
 };
 
-// Depthwise convolution of one channel block: round((sum + bias[j]) * scale[j]).
+// The depthwise convolution of one channel block: round((sum + bias[j]) * scale[j]).
 struct Int8DepthwiseArgs {
     const int8_t* src;  // ih x iw x P
     int8_t* dst;        // oh x ow x P
@@ -58,13 +59,13 @@ struct Int8DepthwiseArgs {
     int rowBegin, rowEnd;  // output rows
 };
 
-// q = clip(round(x * scale + zero), lo, hi) lane by lane; arrays of P.
+// q = clip(round(x * scale + zero), lo, hi) lane by lane; the arrays have P elements.
 struct QuantizeArgs {
     const float *scale, *zero;
     float lo, hi;
 };
 
-// Bytes of its input that the depthwise kernel holds at a time: the columns of one output must fit.
+// The bytes of its input that the depthwise kernel holds at a time: the columns of one output must fit.
 constexpr int kInt8LineBytes = 32 << 10;
 
 enum class Int8Binary : int { Add, Sub, Mul };
@@ -93,8 +94,8 @@ struct Int8ResizeArgs {
     float zeroIn, ratio, zero, lo, hi;
 };
 
-// One row of averages: the sum over the taps of depth x height x spans[x], and of `outside` for each other one that is
-// counted, divided by all of these; less 128. A divisor of 0 gives `empty`.
+// One row of averages: the sum over the taps of depth x height x spans[x], plus `outside` for every other tap that
+// counts, divided by the number of all these; less 128. A divisor of 0 gives `empty`.
 struct Int8AverageArgs {
     const int8_t* src;  // the first tap's row
     int8_t* dst;        // outputs x P
@@ -102,16 +103,16 @@ struct Int8AverageArgs {
     ptrdiff_t depthStride, rowStride;  // bytes
     const PoolSpan* spans;             // one per output
     int outputs;
-    bool countsPadding, nearest;  // nearest: not rounded down by a truncated reciprocal
+    bool countsPadding, nearest;  // nearest: without rounding down by a truncated reciprocal
     int64_t rowCount;             // with padding: depth x height of the divisor
-    const int64_t* widthCounts;   // and its width, one per output
+    const int64_t* widthCounts;   // with padding: width of the divisor, one per output
     int outside;                  // 0 .. 255
     int8_t empty;
 };
 
 struct Int8WinogradTransforms;  // int8_winograd.h
 
-// Products, which have a file of their own.
+// The kernels of matrix products, which have a file of their own.
 struct Int8GemmKernels {
     int lanes, maxPanelBlocks;
     int maxRows[5];
@@ -123,47 +124,48 @@ struct Int8Kernels {
     int unit;           // bytes of an activation in products: 1 or 2
     int zero;           // products take x + zero: 128 or 0
     int stepsTogether;  // of dense weights: 1 or 2
-    // Of dense weights of pairs: a step of a block has the first of all pairs, then the second ones.
+    // Whether dense weights of pairs are separated: a step of a block has the first number of all pairs, then the
+    // second ones.
     bool pairsApart;
-    double instructions;  // that multiply and add a vector of weights by a pixel's step
+    double instructions;  // instructions to multiply a vector of weights by a pixel's step and add the product
     int maxPanelBlocks;
     int maxRows[5];
     void (*panel)(const Int8PanelArgs& args);
     void (*depthwise)(const Int8DepthwiseArgs& args);
-    // x + zero in units.
+    // Stores x + zero in units.
     void (*widen)(const int8_t* src, char* dst, size_t count);
     void (*quantize)(const float* src, int8_t* dst, size_t blocks, const QuantizeArgs& args);
-    // (q - zero) * scale
+    // Stores (q - zero) * scale.
     void (*dequantize)(const int8_t* src, float* dst, size_t blocks, const float* scale, const float* zero);
     void (*binary)(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const Int8BinaryArgs& args);
-    // One row of outputs: the maxima of columns spans[x] of all rows (none is empty).
+    // Computes one row of outputs: the maxima of columns spans[x] of all rows (none is empty).
     void (*maximum)(const int8_t* const* rows, int rowCount, const PoolSpan* spans, int outputs, int8_t* dst);
     void (*average)(const Int8AverageArgs& args);
     // dst[i] = table[src[i] as an unsigned byte]; src and dst may be the same.
     void (*lookup)(const int8_t* src, int8_t* dst, size_t count, const int8_t* table);
     void (*affine)(const int8_t* src, int8_t* dst, size_t blocks, const Int8AffineArgs& args);
-    // The same without a term, and the factor only where q < zeroIn.
+    // Like affine, but without a term, and with the factor only where q < zeroIn.
     void (*leaky)(const int8_t* src, int8_t* dst, size_t blocks, const Int8AffineArgs& args);
     void (*resizeLinear)(const Int8ResizeArgs& args);
     // Products of pairs of 16-bit numbers, which store sums, and the other parts of exact Winograd convolutions. Null
-    // where they cannot be faster: the products of Arm's bytes have four times as many terms.
+    // where they cannot be faster: on Arm, products of bytes have four times as many terms.
     const Int8GemmKernels* pairSums;
     const Int8WinogradTransforms* winograd;
     const char* name;  // "vnni", "madd", "i8mm", "dotprod" or "portable"
 };
 
-// The kinds of products: of pairs of 16-bit numbers; of unsigned bytes (VNNI); of signed bytes (Arm's dot product),
-// and of matrices of such (Arm's I8MM). WordSums is no table's: pairs where there is VNNI, whose sums are all that is
-// stored.
+// The kinds of products: of pairs of 16-bit numbers; of unsigned bytes (VNNI); of signed bytes (Arm's dot product), and
+// of matrices of signed bytes (Arm's I8MM). No table has WordSums: it stands for products of pairs with VNNI, of which
+// only the sums are stored.
 enum class Int8Product { Pairs, Vnni, Dot, Matrix, WordSums };
 
-// The best that this CPU has of the instruction set.
+// Returns the best table that this CPU has for the instruction set.
 const Int8Kernels& int8Kernels(Isa isa);
-// Those of one kind; null where the CPU or this build has none. There are pairs everywhere.
+// Returns the table of one kind; null where the CPU or this build has none. Pairs exist everywhere.
 const Int8Kernels* int8Kernels(Isa isa, Int8Product product);
 
-// The parts of Int8Kernels, each of which has a file of its own. Kinds other than pairs only where the build has such
-// products for the instruction set.
+// The parts of Int8Kernels, each of which has a file of its own. Other kinds than pairs exist only where the build has
+// such products for the instruction set.
 struct Int8ElementKernels {
     decltype(Int8Kernels::quantize) quantize;
     decltype(Int8Kernels::dequantize) dequantize;

@@ -1,5 +1,5 @@
-// Element-wise functions of int8 codes: by a table, by factors of channels, and weighted neighbours (resizing).
-// No step uses a fused multiplication and addition, so that every instruction set gives the same codes.
+// Element-wise functions of int8 codes: by a table, by factors of channels, and weighted neighbours (resizing). No step
+// uses a fused multiplication and addition, so that every instruction set gives the same codes.
 #include <cstring>
 
 #include "backends/cpu/kernels/int8/int8_kernels.h"
@@ -28,7 +28,8 @@ void lookupS8(const int8_t* src, int8_t* dst, size_t count, const int8_t* table)
     lookupRest(src, dst, count, table);
 }
 #else
-// Sixteen look-ups in sixteen bytes: a part answers where the upper half of the code is its number, else with 0.
+// Looks codes up in sixteen parts of sixteen bytes. A part gives its value where the upper half of the code is the
+// part's number, and 0 elsewhere.
 void lookupS8(const int8_t* src, int8_t* dst, size_t count, const int8_t* table) {
     const hn::ScalableTag<uint8_t> d;
     const auto* rows = reinterpret_cast<const uint8_t*>(table);
@@ -54,7 +55,8 @@ void lookupS8(const int8_t* src, int8_t* dst, size_t count, const int8_t* table)
 #endif
 
 #if HWY_TARGET == HWY_AVX3
-// Two look-ups in 128 bytes. Highway's target has no VBMI; the instruction is used where the CPU has it.
+// Looks codes up in two halves of 128 bytes. Highway's target has no VBMI; the instruction is used where the CPU has
+// it.
 void lookupVbmiS8(const int8_t* src, int8_t* dst, size_t count, const int8_t* table) {
     const __m512i t0 = _mm512_loadu_si512(table), t1 = _mm512_loadu_si512(table + 64),
                   t2 = _mm512_loadu_si512(table + 128), t3 = _mm512_loadu_si512(table + 192);

@@ -1,5 +1,5 @@
-// The int8 kernels share this: products of bytes or of pairs, and rounding. It is included once per
-// instruction set, hence the toggling guard.
+// The int8 kernels share this: products of bytes or of pairs, and rounding. It is included once per instruction set,
+// hence the toggling guard.
 #if defined(MNNC_INT8_MATH_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_INT8_MATH_INL_H
 #undef MNNC_INT8_MATH_INL_H
@@ -28,8 +28,8 @@ using Product = Int8Product;
 template <Product K>
 constexpr int kUnit = K == Product::Pairs || K == Product::WordSums ? 2 : 1;
 
-// acc += the products of the four bytes (Vnni: x is unsigned; Dot) or two 16-bit numbers (Pairs, WordSums) in each
-// lane. Highway has no target with VNNI; the instruction is written out, and used where the CPU has it.
+// Adds to acc the products of the four bytes (Vnni: x is unsigned; Dot) or two 16-bit numbers (Pairs, WordSums) in each
+// lane. Highway has no target with VNNI; the instruction is written as assembly, and used where the CPU has it.
 template <Product K>
 HWY_INLINE void dot(VI& acc, VI x, VI w) {
 #if HWY_TARGET == HWY_AVX3
@@ -57,7 +57,7 @@ HWY_INLINE void dot(VI& acc, VI x, VI w) {
         acc.raw = vaddq_s32(acc.raw, vpaddq_s32(low, vmull_high_s16(a, b)));
     }
 #elif HWY_TARGET == HWY_EMU128
-    // One loop over the lanes in place of one for each operation: less to compile, and faster. Sums wrap.
+    // One loop over the lanes replaces one loop for each operation: it compiles faster, and runs faster. Sums wrap.
     for (int i = 0; i < P; ++i)
         acc.raw[i] =
             static_cast<int32_t>(static_cast<uint32_t>(acc.raw[i]) +
@@ -83,7 +83,7 @@ HWY_INLINE VI truncate(VF v) {
 #endif
 }
 
-// Halves away from zero.
+// Rounds halves away from zero.
 HWY_INLINE VI round(VF v) {
     return truncate(hn::Add(v, hn::CopySignToAbs(hn::Set(DF(), 0.5f), v)));
 }
@@ -103,7 +103,7 @@ HWY_INLINE void store(VF v, VF lo, VF hi, int8_t* to) {
     hn::StoreU(hn::DemoteTo(DB(), round(clamp(v, lo, hi))), DB(), to);
 }
 
-// Where results are stored in fours: vectors of rounded numbers, and of bytes.
+// Where results are stored in fours: the types for vectors of rounded numbers, and of bytes.
 #undef MNNC_STORES_FOURS
 #if HWY_TARGET == HWY_AVX3 || MNNC_NEON64
 #define MNNC_STORES_FOURS 1
@@ -119,19 +119,19 @@ HWY_INLINE Octets octets(float value) {
     return vdupq_n_s8(static_cast<int8_t>(value));
 }
 
-// Rounded where it fits an int32; a smaller value and NaN become small.
+// Rounds values that fit an int32; a smaller value and NaN become small.
 HWY_INLINE Rounded rounded(VF v) {
     return round(VF(vmaxnmq_f32(v.raw, vdupq_n_f32(-1e9f)))).raw;
 }
 
-// The same of values below 2^30, which are numbers. Unsigned: see below.
+// Does the same with values below 2^30 that are not NaN. Unsigned: see below.
 template <bool Unsigned>
 HWY_INLINE Rounded boundedRound(VF v) {
     if constexpr (Unsigned) return vcvtq_s32_f32(vaddq_f32(v.raw, vdupq_n_f32(0.5f)));
     return round(v).raw;
 }
 
-// The first N of four vectors, one after the other, clipped to bytes.
+// Returns the first N of four vectors, one after the other, clipped to bytes.
 template <int N = 4>
 HWY_INLINE void storeFour(Rounded a, Rounded b, Rounded c, Rounded d, Octets lo, Octets hi, int8_t* to) {
     const int16x8_t ab = vqmovn_high_s32(vqmovn_s32(a), b), cd = vqmovn_high_s32(vqmovn_s32(c), d);
@@ -152,12 +152,13 @@ HWY_INLINE Octets octets(float value) {
     return _mm512_set1_epi8(static_cast<char>(value));
 }
 
-// Rounded where it fits an int32; a smaller value and NaN become the smallest.
+// Rounds values that fit an int32; a smaller value and NaN become the smallest.
 HWY_INLINE __m512i rounded(VF v) {
-    return round(hn::Min(hn::Set(DF(), 1e9f), v)).raw;  // in this order: of two, the second when one is not a number
+    // the order matters: Min returns its second operand when one is NaN
+    return round(hn::Min(hn::Set(DF(), 1e9f), v)).raw;
 }
 
-// The same of values below 2^30. Unsigned: of results that are clipped to what is not negative, for which numbers below
+// Does the same with values below 2^30. Unsigned: the results will be clipped to non-negative numbers, so numbers below
 // zero need not be rounded.
 template <bool Unsigned>
 HWY_INLINE __m512i boundedRound(VF v) {
@@ -165,13 +166,13 @@ HWY_INLINE __m512i boundedRound(VF v) {
     return round(v).raw;
 }
 
-// Clipped to bytes; lane by lane of four numbers, those of a, b, c, d.
+// Clips to bytes. Each lane of the result holds four numbers, those of a, b, c, d.
 HWY_INLINE __m512i narrow(__m512i a, __m512i b, __m512i c, __m512i d, __m512i lo, __m512i hi) {
     const __m512i bytes = _mm512_packs_epi16(_mm512_packs_epi32(a, b), _mm512_packs_epi32(c, d));
     return _mm512_min_epi8(_mm512_max_epi8(bytes, lo), hi);
 }
 
-// The first `count` of four vectors of 16 bytes. Stores with a mask take some CPUs (AMD Zen 5) 20 cycles.
+// Stores the first `count` of four vectors of 16 bytes. Stores with a mask take 20 cycles on some CPUs (AMD Zen 5).
 HWY_INLINE void storeFirst(__m512i bytes, int count, int8_t* to) {
     if (count >= 4) return _mm512_storeu_si512(to, bytes);
     if (count & 2) {
@@ -182,7 +183,7 @@ HWY_INLINE void storeFirst(__m512i bytes, int count, int8_t* to) {
     if (count & 1) _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_castsi512_si128(bytes));
 }
 
-// The first N of four vectors, one after the other.
+// Returns the first N of four vectors, one after the other.
 template <int N = 4>
 HWY_INLINE void storeFour(__m512i a, __m512i b, __m512i c, __m512i d, __m512i lo, __m512i hi, int8_t* to) {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);

@@ -61,7 +61,7 @@ void Int8Source::fill(const int8_t* src, char* source, int padding, ThreadPool& 
                        [&](long begin, long end) { fillRows(src, source, padding, begin, end); });
 }
 
-// Rows [begin, end) of all planes of the map with its border.
+// Fills rows [begin, end) of all planes of the map with its border.
 void Int8Source::fillRows(const int8_t* src, char* source, int padding, int64_t begin, int64_t end) const {
     const int P = k_.lanes;
     const auto pad = [&](char* to, ptrdiff_t bytes) {
@@ -90,7 +90,8 @@ void Int8Source::fillRows(const int8_t* src, char* source, int padding, int64_t 
     }
 }
 
-// One row, four channels to a pixel, or three; those that the input does not have meet zero weights.
+// Fills one row with four channels per pixel, or three. Channels that the input does not have are multiplied by zero
+// weights.
 void Int8Source::fillNarrowRow(const int8_t* src, int y, char* to) const {
     const int P = k_.lanes;
     constexpr int kPixels = 64;
@@ -122,7 +123,7 @@ void Int8Source::fillNarrowRow(const int8_t* src, int y, char* to) const {
     }
 }
 
-// Pixels [begin, end) of all blocks.
+// Fills pixels [begin, end) of all blocks.
 void Int8Source::fillPixels(const int8_t* src, char* source, int begin, int end) const {
     const int P = k_.lanes, count = end - begin;
     if (batchRow_) return k_.widen(src + int64_t{begin} * icb_ * P, source + begin * pixel_, size_t(count) * icb_ * P);
@@ -141,7 +142,7 @@ void Int8Source::fillPixels(const int8_t* src, char* source, int begin, int end)
     }
 }
 
-// Those of one block that the output has.
+// Fills those pixels of one block that outputs read.
 template <int P>
 void Int8Source::fillSomePixels(const int8_t* src, char* to, int begin, int end) const {
     constexpr int kPixels = 64;

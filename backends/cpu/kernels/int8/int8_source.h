@@ -1,5 +1,5 @@
-// The input of dense int8 convolutions as products want it: x + 128, or x, in units of the instruction set (1 or 2
-// bytes), with a border where taps leave the map.
+// The input of dense int8 convolutions in the form that products need: x + 128, or x, in units of the instruction set
+// (1 or 2 bytes), with a border where taps leave the map.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace mnnc {
 
-// How the map is read.
+// The form in which products read the map.
 enum class Int8Layout {
     Rows,    // blocks of channels, rows with a border
-    Pixels,  // blocks of channels, the pixels that the output has, without a border: 1x1 convolutions
+    Pixels,  // blocks of channels, the pixels that outputs read, without a border: 1x1 convolutions
     Narrow,  // four channels side by side, or three, rows with a border: first layers
 };
 
@@ -23,11 +23,11 @@ class Int8Source {
 
     Int8Layout layout() const { return layout_; }
     bool byPixel() const { return layout_ == Int8Layout::Pixels; }
-    // Whether the pixels are all those of the input, where they lie.
+    // Returns whether products can read the pixels of the input in place.
     bool isInput() const {
         return byPixel() && (batchRow_ || (s_.strideH == 1 && s_.strideW == 1 && s_.oh == s_.ih && s_.ow == s_.iw));
     }
-    // Maps of one pixel (fully connected layers): the batch is the row.
+    // Whether the map has a single pixel (fully connected layers): then the images of the batch form the row.
     bool batchRow() const { return batchRow_; }
     int images() const { return batchRow_ ? 1 : s_.batch; }
     int pixels() const { return batchRow_ ? s_.batch : s_.oh * s_.ow; }  // of the output
@@ -35,21 +35,22 @@ class Int8Source {
     int64_t imageElements() const;                                       // of the input
     int64_t bytes() const { return bytes_; }                             // of scratch
     int64_t unitBytes() const;
-    int rowTaps() const { return rowTaps_; }  // taps that are read as one, since they touch one another
-    // Of Narrow: channels of a pixel, and steps of four bytes of such taps. The last one may reach into the next pixel.
+    int rowTaps() const { return rowTaps_; }  // taps that are read as one, since they are contiguous
+    // Layout Narrow: the channels of a pixel, and the steps of four bytes that a run of such taps takes. The last step
+    // may reach into the next pixel.
     int narrowChannels() const { return narrowChannels_; }
     int rowSteps() const { return (rowTaps_ * narrowChannels_ * k_.unit + 3) / 4; }
     const std::vector<ptrdiff_t>& taps() const { return taps_; }
-    // Bytes to the next block of channels, output row and output pixel.
+    // Distances in bytes to the next block of channels, output row and output pixel.
     ptrdiff_t plane() const { return plane_; }
     ptrdiff_t row() const { return ptrdiff_t(s_.strideH) * rowBytes_; }
     ptrdiff_t pixel() const { return pixel_; }
 
-    // All rows; with byPixel() some pixels.
+    // Fills all rows; with byPixel() a range of pixels.
     void fill(const int8_t* src, char* source, int padding, ThreadPool& pool) const;
     void fillPixels(const int8_t* src, char* source, int begin, int end) const;
-    // The sum of x + 128 over each pixel's window, times the ratio: for weights with a minimum, which groups do not
-    // have.
+    // Computes the sum of x + 128 over each pixel's window, times the ratio, for weights with a minimum, which grouped
+    // convolutions do not have.
     void sumWindows(const char* source, float ratio, float* sums, ThreadPool& pool) const;
 
   private:

@@ -1,4 +1,4 @@
-// How a tile of int8 products ends: exact sums become codes, floats, or stay sums. It is included once per
+// The end of a tile of int8 products: exact sums become codes or floats, or are stored as sums. It is included once per
 // instruction set, hence the toggling guard.
 #if defined(MNNC_INT8_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_INT8_TILE_INL_H
@@ -18,7 +18,7 @@ namespace {
 
 struct Finish {
 #if HWY_ARCH_ARM
-    HWY_INLINE Finish() {}  // one that GCC makes lacks the attributes of Highway's NEON target
+    HWY_INLINE Finish() {}  // written out, because one that GCC generates lacks the attributes of Highway's NEON target
 #endif
     VF ratio, lo, hi;
     ptrdiff_t pixel, block;  // strides of the results
@@ -28,11 +28,11 @@ struct Finish {
 #endif
 };
 
-// What is known of the results.
+// The properties of the results that allow faster stores.
 enum class Results {
     Any,
-    Dense,    // of pixels that touch one another, and bounded
-    Unsigned  // that, and clipped to numbers that are not negative
+    Dense,    // the pixels are contiguous, and the results bounded
+    Unsigned  // in addition they are clipped to numbers that are not negative
 };
 
 template <Results Kind, int R, int NB, int N, int At>
@@ -40,7 +40,8 @@ HWY_INLINE void finishRows(const VI (&acc)[R][NB], const Finish& f, VF scale, VF
     const DF df;
 #define MNNC_VALUE(r) hn::Add(hn::Mul(hn::Mul(hn::ConvertTo(df, acc[r][N]), scale), f.ratio), offset)
 #if MNNC_STORES_FOURS
-    if constexpr (Kind != Results::Any && At < R) {  // the last of fewer than four stand in for those that are missing
+    // where fewer than four remain, the last one takes the missing places
+    if constexpr (Kind != Results::Any && At < R) {
         constexpr int kLast = std::min(R, At + 4) - 1;
         constexpr int k1 = std::min(At + 1, kLast), k2 = std::min(At + 2, kLast);
         Rounded q[4];
@@ -70,11 +71,11 @@ HWY_INLINE void finishBlocks(const VI (&acc)[R][NB], const Finish& f, int8_t* ds
     }
 }
 
-// The sums of R pixels from pixel `at` on, of NB blocks.
+// Finishes the sums of R pixels from pixel `at` on, of NB blocks.
 template <Product K, int R, int NB>
 HWY_INLINE void finishTile(const VI (&acc)[R][NB], const Int8PanelArgs& t, int at) {
     const DF df;
-    // Copies: stores of bytes might change the arguments, as far as the compiler knows.
+    // Copies, because the compiler must assume that stores of bytes change the arguments.
     const ptrdiff_t ps = t.dstPixelStride, bs = t.dstBlockStride;
     if constexpr (K == Product::WordSums) {
         HWY_UNROLL(32)
@@ -92,7 +93,7 @@ HWY_INLINE void finishTile(const VI (&acc)[R][NB], const Int8PanelArgs& t, int a
     const bool special = false;
 #endif
     if (HWY_UNLIKELY(special || t.min != nullptr || t.floats != nullptr || t.sums != nullptr)) {
-        // Written out first: sums that a loop variable indexes would stay in memory all the time.
+        // The sums are stored first: if a loop variable indexed them, they would stay in memory all the time.
         HWY_ALIGN int32_t sums[R * NB * P];
         HWY_UNROLL(32)
         for (int r = 0; r < R; ++r) {

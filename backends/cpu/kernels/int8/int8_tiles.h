@@ -1,4 +1,4 @@
-// What the tiles of int8 products cost.
+// The costs of tiles of int8 products.
 #pragma once
 #include "backends/cpu/kernels/cpu_costs.h"
 #include "backends/cpu/kernels/int8/int8_kernels.h"

@@ -1,8 +1,8 @@
 // Exact Winograd convolutions of int8, F(4x4, 3x3): a quarter of the products, of 16 bits each.
 //
-// Transformed inputs and weights are integers that fit 16 bits, sums of their products wrap. A result is found from
-// sums modulo 2^32 where it lies between -2^25 and 2^25, which kInt8WinogradChannels input channels never leave; those
-// of more channels are found for parts of the channels, and added.
+// Transformed inputs and weights are integers that fit 16 bits; the sums of their products wrap. A result between -2^25
+// and 2^25 can be recovered from sums modulo 2^32, and with kInt8WinogradChannels input channels no result leaves that
+// range. With more channels, results of parts of the channels are recovered and added.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace mnnc {
 
-constexpr int kInt8WinogradTile = 6;  // pixels of the input in each direction; two fewer of the output
+constexpr int kInt8WinogradTile = 6;  // pixels of the input in each direction; the output has two fewer
 constexpr int kInt8WinogradPoints = kInt8WinogradTile * kInt8WinogradTile;
-// Whole pairs of blocks of any instruction set: 224 * 9 products of 128 * 128 stay below 2^25.
+// Divisible into pairs of blocks of any instruction set: 224 * 9 products of 128 * 128 stay below 2^25.
 constexpr int kInt8WinogradChannels = 224;
 
 // Tiles t0 .. t1 of an image, which are numbered row by row, of two blocks of channels.
 struct Int8WinogradInput {
     const int8_t* src;      // the first block
-    ptrdiff_t blockStride;  // to the second; 0 where there is none, whose results meet no weights
+    ptrdiff_t blockStride;  // to the second; 0 where there is none, and its results are multiplied by no weights
     int ih, iw, padTop, padLeft, tilesW;
     int padding;  // the value outside the map
     int t0, t1;
@@ -42,8 +42,9 @@ struct Int8WinogradOutput {
     int parts;  // of the input channels
     int oh, ow, tilesW;
     int t0, t1;
-    const int32_t* first;       // of each channel, which its sums begin with
-    const Int8PanelArgs* post;  // what follows the sums; where the block's first result lies, and the others
+    const int32_t* first;  // the initial value of the sums of each channel
+    // the operations after the sums, the place of the block's first result, and the other arguments
+    const Int8PanelArgs* post;
 };
 
 struct Int8WinogradTransforms {

@@ -1,6 +1,6 @@
 // Exact Winograd convolutions of int8, F(4x4, 3x3): tiles of the input are transformed, multiplied point by point in 16
-// bits, and transformed back to the sums that a direct product gives. Weights stay codes; a run transforms them, which
-// takes a few percent of its products where there are tiles enough to gain anything.
+// bits, and transformed back to the sums that a direct product gives. Weights stay codes; each run transforms them,
+// which takes a few percent of the time of its products where there are enough tiles to gain anything.
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -39,14 +39,14 @@ class Int8WinogradPlan final : public Int8SumPlan {
         const CacheBudget& cache = k.costs->cache;
         const int all = tiles_ * s_.batch;
         const int64_t tileBytes = int64_t{kPoints} * depth_ * width_ * 2;
-        // Fewer tiles would not fill those of products, nor make up for making or reading the weights once more.
+        // Fewer tiles would not fill those of products, and would not be worth making or reading the weights once more.
         constexpr int64_t kMinTiles = 64;
         chunks_ =
             static_cast<int>(ceilDiv(int64_t{all}, std::max<int64_t>(kMinTiles, cache.winogradTransforms / tileBytes)));
         chunkTiles_ = ceilDiv(all, chunks_);
         panelBlocks_ = std::min(ocb_, bestPanelBlocks(int8Tiles(k.costs->cycles, k_, k.costs->cycles.tile.weight),
                                                       *k_.pairSums, std::min(chunkTiles_, kUsualPixels), ocb_));
-        // Products of one block wait for their inputs, which takes longer than weights that leave the cache.
+        // Products of one block wait for their inputs, which costs more than weights that do not stay in the cache.
         while (panelBlocks_ > 2 && panelNumbers(panelBlocks_) * 2 > cache.winogradPanel) --panelBlocks_;
         groups_ = ceilDiv(chunkTiles_, 2 * k_.pairSums->maxRows[panelBlocks_]);
         inPoint_ = pointNumbers(int64_t{depth_} * chunkTiles_ * width_, 32);
@@ -65,8 +65,8 @@ class Int8WinogradPlan final : public Int8SumPlan {
         return inBytes() + (allAtOnce_ ? weightBytes() : 0) + slots(threads) * slotBytes();
     }
 
-    // [block][step][tap][P][2], or [2][P] (Int8Kernels::pairsApart), and what the sums of (x + 128) * w begin with: 128
-    // times those of the weights.
+    // Order in memory: [block][step][tap][P][2], or [2][P] (Int8Kernels::pairsApart), and the initial values of the
+    // sums of (x + 128) * w: 128 times the sums of the weights.
     void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const override {
         auto* first = reinterpret_cast<int32_t*>(static_cast<char*>(packed) + firstAt());
         parallelFor(pool, ocb_, [&](int b) {
@@ -102,19 +102,19 @@ class Int8WinogradPlan final : public Int8SumPlan {
   private:
     struct Job {
         const int8_t *src, *packed;
-        int8_t* dst;  // one of these three
+        int8_t* dst;  // one of these three is not null
         float* floats;
         int32_t* sums;
         const Int8Post* post;
     };
 
-    // Tiles of the batch.
+    // A range of the tiles of the batch.
     struct Range {
         int begin, end;
         int count() const { return end - begin; }
     };
 
-    // Numbers of transformed weights: of a point, and of all points.
+    // The numbers of transformed weights of a point, and of all points.
     int64_t pointWeights(int nb) const { return pointNumbers(int64_t{steps_} * nb * width_, 32); }
     int64_t panelNumbers(int nb) const { return kPoints * pointWeights(nb); }
 
@@ -123,12 +123,12 @@ class Int8WinogradPlan final : public Int8SumPlan {
     int64_t inBytes() const { return kPoints * inPoint_ * 2; }
     int64_t weightBytes() const { return static_cast<int64_t>(panels_.size()) * panelNumbers(panelBlocks_) * 2; }
     int64_t outBytes() const { return parts_ * kPoints * outPoint_ * 4; }
-    // Memory of one thread: the sums of a group of tiles, and the weights of a panel.
+    // Returns the memory of one thread: the sums of a group of tiles, and the weights of a panel.
     int64_t slotBytes() const { return outBytes() + (allAtOnce_ ? 0 : panelNumbers(panelBlocks_) * 2); }
     int tasks() const { return static_cast<int>(panels_.size()) * (allAtOnce_ ? groups_ : 1); }
     int64_t slots(int threads) const { return std::clamp(threads, 1, tasks()); }
 
-    // body(image, its first and last tile, tiles before them) for the images of these tiles.
+    // Calls body(image, its first and last tile, tiles before them) for the images of these tiles.
     template <typename Body>
     void eachImage(Range range, Body&& body) const {
         for (int t = range.begin; t < range.end;) {
@@ -172,7 +172,7 @@ class Int8WinogradPlan final : public Int8SumPlan {
                 range.begin + chunkBegin(range.count(), i + 1, pieces)};
     }
 
-    // [point][pair of blocks][tile of the chunk][2 P]
+    // Order in memory: [point][pair of blocks][tile of the chunk][2 P]
     void transformInput(const Job& job, Range chunk, int pair, Range range, int16_t* in) const {
         const int icb = ceilDiv(s_.ic, k_.lanes);
         const int64_t plane = int64_t{s_.ih} * s_.iw * k_.lanes;
@@ -192,7 +192,7 @@ class Int8WinogradPlan final : public Int8SumPlan {
         });
     }
 
-    // The weights of a panel: [point][step][block of the panel][P][2].
+    // Transforms the weights of a panel: [point][step][block of the panel][P][2].
     void expand(const Job& job, int panel, int16_t* to) const {
         const OutPanel& p = panels_[static_cast<size_t>(panel)];
         for (int b = 0; b < p.nb; ++b)

@@ -1,8 +1,8 @@
 // The transforms of exact Winograd convolutions of int8, F(4x4, 3x3) over integers.
 //
-// The points are 0, 1, -1, 2, -2 and infinity. Denominators are left out of the weights' transform, so that all three
-// transforms are of integers; sums that they lead to are the results times 9 and a power of two, modulo 2^32. A product
-// with the inverse of 9 and a shift leave the results, exactly: Int8WinogradKernels says how large they may be.
+// The points are 0, 1, -1, 2, -2 and infinity. The transform of the weights omits its denominators, so that all three
+// transforms are of integers; the sums are then the results times 9 and a power of two, modulo 2^32. A product with the
+// inverse of 9 and a shift give the results exactly: int8_winograd.h states how large they may be.
 #include "backends/cpu/kernels/int8/int8_winograd.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ HWY_INLINE VW sub(VW a, VW b) {
     return hn::Sub(a, b);
 }
 
-// Codes grow up to tenfold in each direction: no more than 12800.
+// Codes grow up to tenfold in each direction: they stay within 12800.
 HWY_INLINE void inputLine(const VW (&d)[A], VW (&out)[A]) {
     const VW a = sub(d[4], hn::ShiftLeft<2>(d[2])), b = sub(d[3], hn::ShiftLeft<2>(d[1]));
     const VW c = sub(d[4], d[2]), half = sub(d[3], d[1]), e = add(half, half);
@@ -54,7 +54,7 @@ HWY_INLINE void inputLine(const VW (&d)[A], VW (&out)[A]) {
     out[5] = sub(sub(d[5], d[3]), add(e, e));
 }
 
-// Up to sevenfold: no more than 6272.
+// Codes grow up to sevenfold in each direction: they stay within 6272.
 HWY_INLINE void weightLine(const VW (&g)[3], VW (&out)[A]) {
     const VW zero = hn::Zero(DW()), ends = add(g[0], g[2]), far = add(g[0], hn::ShiftLeft<2>(g[2]));
     const VW twice = add(g[1], g[1]);
@@ -66,7 +66,7 @@ HWY_INLINE void weightLine(const VW (&g)[3], VW (&out)[A]) {
     out[5] = add(hn::ShiftLeft<2>(g[2]), add(g[2], g[2]));
 }
 
-// The results times 24, 12, 6 and 6.
+// Computes the results times 24, 12, 6 and 6.
 HWY_INLINE void outputLine(const VI (&m)[A], VI (&out)[M]) {
     const VI sum1 = hn::Add(m[1], m[2]), sum2 = hn::Add(m[3], m[4]);
     const VI diff1 = hn::Sub(m[1], m[2]), diff2 = hn::Sub(m[3], m[4]);
@@ -76,7 +76,7 @@ HWY_INLINE void outputLine(const VI (&m)[A], VI (&out)[M]) {
     out[3] = hn::Add(hn::Add(diff1, hn::Add(diff2, diff2)), m[5]);
 }
 
-// Of which 2^kPower is to be taken from a line's results.
+// The exponent of the power of two in the factor of each result of a line.
 constexpr int kPower[M] = {3, 2, 1, 1};
 constexpr int32_t kInverseOf9 = 0x38E38E39;
 
@@ -86,7 +86,7 @@ HWY_INLINE VW loadTwo(const int8_t* first, ptrdiff_t apart) {
     return hn::PromoteTo(DW(), hn::Combine(d, hn::LoadU(half, first + apart), hn::LoadU(half, first)));
 }
 
-// The patch of a tile that is not inside of the map, both blocks of it.
+// Copies the patch of a tile that is not inside of the map, for both blocks.
 void copyPatch(const Int8WinogradInput& t, int iy, int ix, int8_t* patch) {
     std::memset(patch, t.padding, 2 * A * A * P);
     const int x0 = std::clamp(-ix, 0, A), x1 = std::clamp(t.iw - ix, x0, A);
@@ -99,7 +99,7 @@ void copyPatch(const Int8WinogradInput& t, int iy, int ix, int8_t* patch) {
 
 void inputTiles(const Int8WinogradInput& args) {
     const DW d;
-    const Int8WinogradInput t = args;  // stores might change the arguments, as far as the compiler knows
+    const Int8WinogradInput t = args;  // a copy, because the compiler must assume that stores change the arguments
     HWY_ALIGN int8_t patch[2 * A * A * P];
     for (int tile = t.t0; tile < t.t1; ++tile) {
         const int iy = tile / t.tilesW * M - t.padTop, ix = tile % t.tilesW * M - t.padLeft;
@@ -167,7 +167,7 @@ HWY_INLINE void divide(VI (&sums)[M][M]) {
     }
 }
 
-// The sums of signed codes of a tile, [y][x].
+// Computes the sums of signed codes of a tile, [y][x].
 HWY_INLINE void outputTile(const int32_t* src, ptrdiff_t point, VI (&sums)[M][M]) {
     VI middle[M][A];
     HWY_UNROLL(6)
@@ -185,7 +185,7 @@ HWY_INLINE void outputTile(const int32_t* src, ptrdiff_t point, VI (&sums)[M][M]
     divide<0, 0>(sums);
 }
 
-// A line of results of which the first `count` are wanted, fewer than there are.
+// Finishes the first `count` results of a line, fewer than it has.
 void finishSome(const VI (&line)[M][1], const Int8PanelArgs& row, int at, int count) {
     HWY_ALIGN int8_t codes[M * P];
     HWY_ALIGN float floats[M * P];

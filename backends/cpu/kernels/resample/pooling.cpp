@@ -20,7 +20,7 @@ using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 constexpr size_t P = HWY_LANES(float);
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
-constexpr size_t kBlock = 1024;  // positions whose sum is rounded on its own
+constexpr size_t kBlock = 1024;  // positions whose sum is rounded separately
 
 HWY_INLINE const float* tapRow(const PoolRow& r, int z, int y) {
     return r.src + (static_cast<size_t>(z) * static_cast<size_t>(r.height) + static_cast<size_t>(y)) *
@@ -36,7 +36,7 @@ struct SumStep {
     static HWY_INLINE V step(V a, V b) { return hn::Add(a, b); }
 };
 
-// n neighbouring positions, four chains at a time.
+// Folds n neighbouring positions, four chains at a time.
 template <class Step>
 HWY_INLINE V foldLong(const float* x, size_t n) {
     const D d;
@@ -71,9 +71,9 @@ HWY_INLINE V foldWindow(const PoolRow& r, PoolSpan across) {
     return total;
 }
 
-constexpr int kTogether = 4;  // windows folded side by side: a single one waits for each of its steps
+constexpr int kTogether = 4;  // windows folded together, because a single one waits for each of its steps
 
-// Whether the windows of outputs x to x + kTogether - 1 are narrow and of one width.
+// Returns whether the windows of outputs x to x + kTogether - 1 are narrow and equally wide.
 HWY_INLINE bool alike(const PoolRow& r, int x) {
     if (x + kTogether > r.outputs) return false;
     const int n = r.widthTaps[x].last - r.widthTaps[x].first;
@@ -83,7 +83,7 @@ HWY_INLINE bool alike(const PoolRow& r, int x) {
     return true;
 }
 
-// As foldWindow, step by step in the same order.
+// Folds like foldWindow, step by step in the same order.
 template <class Step>
 HWY_INLINE void foldTogether(const PoolRow& r, int x, V (&total)[kTogether]) {
     const D d;

@@ -1,5 +1,5 @@
-// Pooling over one channel block of the packed layout: [depth][height][width][P], one vector per position.
-// Every output is summed in one fixed order, long windows in blocks, for any number of threads.
+// Pooling over one channel block of the packed layout: [depth][height][width][P], one vector per position. Every output
+// is summed in one fixed order, long windows in blocks, for any number of threads.
 #pragma once
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 
 namespace mnnc {
 
-// Taps [first, last) of a window that lie inside the plane.
+// The taps [first, last) of a window that lie inside the plane.
 struct PoolSpan {
     int first, last;
 };
@@ -16,12 +16,12 @@ struct PoolSpan {
 struct PoolRow {
     const float* src;  // the channel block
     float* dst;        // outputs x P
-    int32_t* index;    // max only: null, or where the maximum stands in the plane, outputs x P
+    int32_t* index;    // max only: null, or the place of the maximum in the plane, outputs x P
     int height, width;
     PoolSpan depthTaps, heightTaps;
     const PoolSpan* widthTaps;   // one per output; never empty for max
-    int64_t rowCount;            // average: taps to divide by in depth times height, not negative
-    const int64_t* widthCounts;  // average: and in width, one per output, not negative
+    int64_t rowCount;            // average: the divisor in depth times height, not negative
+    const int64_t* widthCounts;  // average: the divisor in width, one per output, not negative
     int outputs;
 };
 

@@ -1,5 +1,5 @@
-// Rows of nearest, linear and cubic resizing, vectors along the channels of a block.
-// Inside a row first, then across rows, each in ascending order.
+// Rows of nearest, linear and cubic resizing, vectors along the channels of a block. Taps are added inside a row first,
+// then across rows, each in ascending order.
 #include "backends/cpu/kernels/resample/resize.h"
 
 #include "backends/cpu/kernels/dispatch.h"
@@ -25,7 +25,7 @@ void nearest(const ResizeRow& r) {
         hn::StoreU(hn::LoadU(d, row + static_cast<size_t>(r.index[x]) * P), d, r.dst + static_cast<size_t>(x) * P);
 }
 
-// ROWS 0: as many as the row says.
+// ROWS of 0 stands for row.rowCount rows.
 template <int TAPS, int ROWS>
 HWY_INLINE void blend(const ResizeRow& r) {
     const D d;

@@ -1,5 +1,5 @@
-// Resizing over the packed layout: one row of outputs from weighted rows of inputs, one vector per position.
-// The taps of every output position are tables made beforehand, so one kernel serves all modes.
+// Resizing over the packed layout: one row of outputs from weighted rows of inputs, one vector per position. The taps
+// of every output position are tables made beforehand, so one kernel serves all modes.
 #pragma once
 #include <cstdint>
 

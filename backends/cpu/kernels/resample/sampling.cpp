@@ -1,5 +1,5 @@
-// Taps of grids and weighted sums of taps.
-// Every output is summed over its taps in ascending order, for any number of threads.
+// Taps of grids and weighted sums of taps. Every output is summed over its taps in ascending order, for any number of
+// threads.
 #include "backends/cpu/kernels/resample/sampling.h"
 
 #include <cstring>
@@ -30,7 +30,7 @@ struct Tap {
     hn::Mask<D> inside;
 };
 
-// The reflection of c at `low` and low + span until it lies between them. Infinity becomes NaN.
+// Reflects c at `low` and low + span until it lies between them. Infinity becomes NaN.
 HWY_INLINE V reflect(V c, float low, float span) {
     const D d;
     if (span <= 0) return hn::Zero(d);
@@ -43,7 +43,7 @@ HWY_INLINE V reflect(V c, float low, float span) {
     return hn::Add(hn::IfThenElse(even, rest, hn::Sub(length, rest)), hn::Set(d, low));
 }
 
-// The position on an axis that coordinate g means, finite, at most two elements outside of the axis.
+// Returns the position on an axis for grid coordinate g, finite, at most two elements outside of the axis.
 HWY_INLINE V position(const GridPlan& plan, float extent, V g) {
     const D d;
     const V one = hn::Set(d, 1.0f), half = hn::Set(d, 0.5f), zero = hn::Zero(d);
@@ -73,7 +73,7 @@ HWY_INLINE Tap tapAt(V place, float extent, V weight) {
     return tap;
 }
 
-// The taps of one axis: one of weight 1, or the two around the position.
+// Finds the taps of one axis: one of weight 1, or the two around the position.
 HWY_INLINE void axisTaps(const GridPlan& plan, int axis, V g, Tap* taps) {
     const D d;
     const auto extent = static_cast<float>(plan.extent[axis]);
@@ -87,7 +87,7 @@ HWY_INLINE void axisTaps(const GridPlan& plan, int axis, V g, Tap* taps) {
     taps[1] = tapAt(hn::Add(base, hn::Set(d, 1.0f)), extent, fraction);
 }
 
-// The taps of P outputs.
+// Finds the taps of P outputs.
 template <int AXES>
 HWY_INLINE void vectorTaps(const GridPlan& plan, const float* grid, size_t at, GridTaps& out) {
     const D d;
@@ -208,7 +208,7 @@ HWY_INLINE V joined(V total, const float* src, float weight) {
     return MAXIMUM ? hn::Max(total, hn::Mul(value, w)) : hn::MulAdd(value, w, total);
 }
 
-// BLOCKS at once, so that several sums advance while each waits for its last addition.
+// Sums BLOCKS blocks at once, so that several sums advance while each waits for its last addition.
 template <bool MAXIMUM, int BLOCKS>
 HWY_INLINE void joinBlocks(const TapSum& s, int64_t block) {
     const D d;

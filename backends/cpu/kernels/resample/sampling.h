@@ -1,6 +1,6 @@
-// Sampling of pictures and volumes at arbitrary positions: where the values lie, and their weighted sums.
-// Positions are found once for all channels. Packed tensors are summed with vectors along the channels of a block,
-// planes of row-major ones with vectors along the outputs.
+// Sampling of pictures and volumes at arbitrary positions: the places of the values, and their weighted sums. Positions
+// are found once for all channels. Packed tensors are summed with vectors along the channels of a block, planes of
+// row-major ones with vectors along the outputs.
 #pragma once
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 
 namespace mnnc {
 
-// How the coordinates of a grid become positions along axis 0 (x), 1 (y) and 2 (z).
+// The rule by which the coordinates of a grid become positions along axis 0 (x), 1 (y) and 2 (z).
 struct GridPlan {
     enum class Padding : uint8_t { Zeros, Border, Reflection };
     int axes = 2;
@@ -20,7 +20,7 @@ struct GridPlan {
 constexpr int kGridOutputs = 64;  // outputs whose taps are made together
 constexpr int kGridTaps = 8;      // trilinear
 
-// Taps of up to kGridOutputs outputs: 1, 4 or 8 of them, by tap and output.
+// The taps of up to kGridOutputs outputs: 1, 4 or 8 of them, by tap and output.
 struct GridTaps {
     int32_t index[kGridTaps][kGridOutputs];  // position in the plane; -1: outside, where the value is 0
     float weight[kGridTaps][kGridOutputs];
@@ -36,7 +36,7 @@ struct TapSum {
     const int32_t* index;
     const float* weight;
     int taps;
-    bool first;  // else dst holds the result of earlier taps, which takes the place of `initial`
+    bool first;  // otherwise dst holds the result of earlier taps, which replaces `initial`
     float initial;
 };
 
@@ -53,11 +53,11 @@ struct BoxMaximum {
 
 struct SamplingKernels {
     int lanes;
-    // grid: `outputs` coordinates (x, y) or (x, y, z). A NaN means -1, as in PyTorch and ONNX Runtime.
+    // grid: `outputs` coordinates (x, y) or (x, y, z). A NaN counts as -1, as in PyTorch and ONNX Runtime.
     void (*gridTaps)(const GridPlan& plan, const float* grid, int outputs, GridTaps& taps);
-    // One block of channels: dst holds `outputs` vectors.
+    // Samples one block of channels: dst holds `outputs` vectors.
     void (*samplePacked)(const float* src, const GridTaps& taps, int tapCount, int outputs, float* dst);
-    // One channel of a row-major tensor.
+    // Samples one channel of a row-major tensor.
     void (*samplePlane)(const float* src, const GridTaps& taps, int tapCount, int outputs, float* dst);
     void (*tapSum)(const TapSum& sum);
     void (*tapMaximum)(const TapSum& sum);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kKeyBlock = 256;  // whole vectors of any instruction set
 constexpr int kMaxRows = 72, kMinRows = 12;
-// e^-88 is less than the least float that matters beside 1.
+// e^-88 is smaller than the smallest float that changes a sum of 1 or more.
 constexpr float kNegligible = 88;
 
 size_t elementBytes(const AttentionArgs& a) {
@@ -25,8 +25,8 @@ size_t wholeLines(size_t bytes) {
     return (bytes + 63) / 64 * 64;
 }
 
-// Where packed keys and values of one head of a batch entry lie, in bytes. The panels of a block of keys are whole
-// vectors and an even number of rows, so that blocks lie one after another.
+// The places of the packed keys and values of one head of a batch entry, in bytes. The panels of a block of keys are
+// whole vectors and an even number of rows, so that blocks are contiguous.
 struct Packed {
     size_t keyBytes, valueBytes;  // of one key
     size_t keys, values;          // of all
@@ -41,18 +41,18 @@ struct Packed {
     size_t valuesAt(int first) const { return keys + first * valueBytes; }
 };
 
-// What a thread has to itself: scores, room for gemmOnThread(), and rows of transposed queries and results.
+// Returns the memory of one thread: scores, scratch for gemmOnThread(), and rows of transposed queries and results.
 size_t strips(const AttentionArgs& a) {
     return wholeLines(gemmOnThreadScratchBytes(a.type, kMaxRows, std::max(a.depth, kKeyBlock)));
 }
 constexpr size_t kScoreBytes = size_t{kMaxRows} * (kKeyBlock + 16) * sizeof(float);
-// From one row of scores to the next: an odd number of cache lines where vectors fill them, so that rows do not meet in
-// one set of the first level cache.
+// Returns the distance between rows of scores: an odd number of cache lines where vectors fill them, so that rows do
+// not share one set of the first level cache.
 size_t scoreStep(const AttentionArgs& a) {
     return (size_t(ceilDiv(std::min(a.keys, kKeyBlock), 16)) | 1) * 16;
 }
 
-// From one row of transposed queries, or results, to the next, and the bytes of all.
+// The distance between rows of transposed queries or results, and the bytes of all rows.
 size_t rowStep(int depth) {
     return (size_t(ceilDiv(depth, 16)) | 1) * 16;
 }
@@ -64,8 +64,8 @@ size_t ownBytes(const AttentionArgs& a) {
     return kScoreBytes + strips(a) + rowBytes(a.queriesTransposed, a.depth) + rowBytes(a.outTransposed, a.valueDepth);
 }
 
-// Where there are enough heads, a thread packs the keys and values of one and computes it while they are in its cache.
-// Else the threads share the queries of a head.
+// Where there are enough heads, a thread packs the keys and values of one head and computes it while they are in its
+// cache. Otherwise the threads divide the queries of a head.
 bool packsByHead(const AttentionArgs& a, int threads) {
     return threads == 1 || a.heads / a.share >= int64_t{2} * threads;
 }
@@ -76,12 +76,12 @@ void packAll(const Kernels& k, GemmType type, int N, int K, const float* b, size
         gemmPackPanel(k, type, N, K, b, ldb, transB, panels[i], gemmPanel(k, type, K, panels[i], packed));
 }
 
-// So many rows of queries that every thread has a task.
+// Returns the rows of queries of a task, so few that every thread has one.
 int rowsOfTask(const AttentionArgs& a, int threads) {
     const int64_t rows = int64_t{a.heads} * a.queries;
     const int64_t share = packsByHead(a, threads) ? kMaxRows : ceilDiv(rows, int64_t{4} * threads);
     const int limit = static_cast<int>(std::clamp<int64_t>(share, kMinRows, kMaxRows));
-    // Equal parts of the queries of a head.
+    // The queries of a head are cut into equal parts.
     const int parts = ceilDiv(std::max(1, a.queries), limit);
     return ceilDiv(std::max(1, a.queries), parts);
 }
@@ -109,7 +109,7 @@ class Task {
                    args.outTransposed ? rowStep(args.valueDepth) : args.out.rowStep, rows,
                    static_cast<size_t>(args.valueDepth)};
         for (const AttentionStep& step : a_.steps) isMasked_ |= step.kind != AttentionStep::Kind::Multiply;
-        // Without masks the scores are scaled where their exponentials are made; the largest stays the largest.
+        // Without masks the scores are scaled together with their exponentials; the largest score stays the largest.
         const float scale = isMasked_ ? 1 : scaleFrom(1, 0, a_.steps.size()) * a_.scale;
         if (scale >= 0) lateScale_ = scale;
         isScaledLate_ = !isMasked_ && scale >= 0;
@@ -142,7 +142,7 @@ class Task {
                                  rows, queryStep_);
     }
 
-    // The scores of a block of keys, with their masks; false when none of them matters.
+    // Computes the scores of a block of keys, with their masks. Returns false when all of them are negligible.
     bool score(const void* keys, int key, int count) {
         GemmArgs product;
         product.type = a_.type;
@@ -162,7 +162,7 @@ class Task {
         return matters;
     }
 
-    // The scale of scores that have this one, behind steps that multiply, from the first to the end.
+    // Returns the scale of scores that have `scale` now, after the multiplying steps from `first` to `end`.
     float scaleFrom(float scale, size_t first, size_t end) const {
         for (size_t i = first; i < end; ++i) {
             scale *= a_.steps[i].scale;
@@ -172,14 +172,14 @@ class Task {
         return scale;
     }
 
-    // The first element of a step's row; all elements have four bytes.
+    // Returns the first element of a step's row; all elements have four bytes.
     const void* elementOf(size_t step, size_t row) const {
         const AttentionOperand& operand = a_.steps[step].operand;
         return static_cast<const char*>(data_.steps[step]) + (operand.at(head_) + row * operand.rowStep) * 4;
     }
 
-    // apply(scores, mask, step of its rows, largest of each row) for all rows; a mask whose elements are no neighbours
-    // in the order of the keys is made row by row.
+    // Calls apply(scores, mask, step of its rows, largest of each row) for all rows. A mask whose elements are not
+    // contiguous in the order of the keys is expanded row by row.
     template <typename Apply>
     void applyMask(const ScoreRows& s, size_t number, int key, const Apply& apply) {
         const AttentionStep& step = a_.steps[number];
@@ -200,7 +200,7 @@ class Task {
         }
     }
 
-    // The steps of the scores, and the largest of each row.
+    // Applies the steps to the scores, and finds the largest of each row.
     void applySteps(const ScoreRows& s, int key) {
         if (isScaledLate_) return row_.largest(s, lateScale_, best_);
         float scale = 1;
@@ -254,7 +254,7 @@ class Task {
 
     void finish() {
         for (int r = 0; r < rows_; ++r) {
-            // A row without a finite score is 0, as in Softmax.
+            // A row without a finite score becomes 0, as in Softmax.
             const bool none = !started_ || sum_[r] < 0.5;
             if (none) std::fill_n(result_.data + r * result_.step, result_.count, 0.0f);
             factor_[r] = none ? 0 : static_cast<float>(1.0 / sum_[r]);
@@ -278,7 +278,7 @@ class Task {
     size_t queryStep_ = 0;
     ScoreRows result_ = {};
     bool isMasked_ = false, isScaledLate_ = false, started_ = false;
-    float lateScale_ = 1;  // where the exponentials are made
+    float lateScale_ = 1;  // applied together with the exponentials
     float top_[kMaxRows], best_[kMaxRows], factor_[kMaxRows];
     double sum_[kMaxRows];
 };
@@ -286,7 +286,7 @@ class Task {
 }  // namespace
 
 int64_t attentionScratchBytes(const Kernels& k, const AttentionArgs& a, int threads, const char* what) {
-    // The products that size_t arithmetic makes later, checked: a float for each element, and whole vectors.
+    // These checks cover the products that are computed later in size_t: a float for each element, and whole vectors.
     const int64_t lanes = k.lanes;
     checkedMul(checkedAdd(checkedMul(roundUp(int64_t{a.keys}, lanes), int64_t{a.depth} + 1, what),
                           checkedMul(roundUp(int64_t{a.valueDepth}, lanes), int64_t{a.keys} + 1, what), what),

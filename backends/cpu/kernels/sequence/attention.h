@@ -1,9 +1,9 @@
-// Attention: softmax(scale q k^T + mask) v for every head, by blocks of keys with a running maximum and sum
-// (Milakov and Gimelshein, "Online normalizer calculation for softmax", arXiv 1805.02867), so that no matrix of all
-// scores exists.
+// Attention: softmax(scale q k^T + mask) v for every head, by blocks of keys with a running maximum and sum (Milakov
+// and Gimelshein, "Online normalizer calculation for softmax", arXiv 1805.02867), so that the matrix of all scores is
+// never stored.
 //
 // Keys and values are packed into the panels of matrix products once a run. The blocks of keys do not depend on the
-// number of threads, nor does a bit of the result.
+// number of threads, and neither do the bits of the result.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -28,12 +28,12 @@ struct AttentionData {
     void* scratch = nullptr;                     // attentionScratchBytes
 };
 
-// Throws Overflow naming `what`.
+// Throws Overflow with `what` in its message.
 int64_t attentionScratchBytes(const Kernels& k, const AttentionArgs& args, int threads, const char* what);
 void attention(const Kernels& k, const AttentionArgs& args, const AttentionData& data, ThreadPool& pool);
 
-// Scores of some queries for `count` keys; rows are `step` apart. Between `count` and the next whole vector there are
-// numbers without a meaning.
+// Scores of some queries for `count` keys; rows are `step` apart. The numbers between `count` and the next whole vector
+// have no meaning.
 struct ScoreRows {
     float* data;
     size_t step;
@@ -41,15 +41,16 @@ struct ScoreRows {
     size_t count;
 };
 
-// What a thread does between the products, per instruction set, row by row. Rows of masks are `maskStep` apart; 0: all
-// rows have the same.
+// The functions that a thread calls between the products, per instruction set, row by row. Rows of masks are `maskStep`
+// apart; 0: all rows have the same mask.
 struct AttentionKernels {
     // s = scale s + mask; best: the largest of each row.
     void (*addMask)(const ScoreRows& s, float scale, const float* mask, size_t maskStep, float* best);
-    // s = scale s, or `dropped` where (mask != 0) == keepsZeros; the same.
+    // s = scale s, or `dropped` where (mask != 0) == keepsZeros; best: the largest of each row.
     void (*keepMask)(const ScoreRows& s, float scale, const int32_t* mask, size_t maskStep, float dropped,
                      bool keepsZeros, float* best);
-    // The elements of a row for `count` keys from this one on, whose run is the first. Writes up to a vector more.
+    // Expands the elements of a row for `count` keys from `key` on, which lies in the first of `runs`. Writes up to a
+    // vector more.
     void (*expand)(const float* row, const AttentionRun* runs, size_t key, size_t count, float* to);
     // best: the largest of each row, times `scale`, which is not negative.
     void (*largest)(const ScoreRows& s, float scale, float* best);

@@ -1,4 +1,4 @@
-// The rows of attention between its products: scores with their mask, and their exponentials.
+// The steps of attention on rows between its products: scores with their mask, and their exponentials.
 #include <cfloat>
 #include <cmath>
 
@@ -11,7 +11,7 @@
 
 #include "backends/cpu/kernels/elementwise/elementwise_math-inl.h"
 
-// GCC 12 warns of its own intrinsics' undefined operands (GCC PR 105593).
+// GCC 12 warns about undefined operands of its own intrinsics (GCC PR 105593).
 #if HWY_COMPILER_GCC_ACTUAL
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
@@ -21,7 +21,7 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// s = function(vector, row, place in the row), unless it only reads; returns the largest. Lanes behind the end of a row
+// s = function(vector, row, place in the row), stored where kStores. Returns the largest. Lanes behind the end of a row
 // do not count.
 template <bool kStores, typename Function>
 HWY_INLINE float replaceRow(float* s, size_t n, Function&& function) {

@@ -14,7 +14,7 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// step(position, values in it) over the vectors of a row; the last one may be partial.
+// Calls step(position, values in it) for the vectors of a row; the last one may be partial.
 template <class F>
 HWY_INLINE void vectors(size_t n, const F& step) {
     const size_t lanes = hn::Lanes(D());

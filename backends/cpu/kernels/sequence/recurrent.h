@@ -1,5 +1,5 @@
-// The gates of recurrent layers, one row of n states each. Sums of products and biases come in, states go out; an
-// output may be where an input of the same element is.
+// The gates of recurrent layers, one row of n states each. The inputs are sums of products and biases, the outputs are
+// states; an output may share memory with an input of the same element.
 #pragma once
 #include <cstddef>
 
@@ -7,12 +7,12 @@
 
 namespace mnnc {
 
-// Sums of the gates of an LSTM: input, output, forget and cell.
+// The sums of the gates of an LSTM: input, output, forget and cell.
 struct LstmSums {
     const float *i, *o, *f, *g;
 };
 
-// Sums of the gates z and r of a GRU and of its candidate.
+// The sums of the gates z and r of a GRU and of its candidate.
 struct GruSums {
     const float *z, *r, *h;
 };
@@ -34,7 +34,8 @@ struct RecurrentKernels {
     void (*gruReset)(const float* r, const float* h, float* y, size_t n);
     // y = s(z) h + (1 - s(z)) tanh(x)
     void (*gru)(const float* z, const float* x, const float* h, float* y, size_t n);
-    // The same of sums of the inputs and of the states, with z and r added, and tanh(x.h + s(r) own.h)
+    // Like gru with separate sums of the inputs and of the states: z and r are added, and the candidate is tanh(x.h +
+    // s(r) own.h).
     void (*gruResetAfter)(const GruSums& x, const GruSums& own, const float* h, float* y, size_t n);
     void (*lstmBlock)(const LstmBlockRow& row, size_t n);
 };

@@ -1,5 +1,5 @@
 // Matrix products of 16-bit activations with weights of 8 or 4 bits on 64-bit Arm (FEAT_DotProd): an activation q is
-// 256 * high + low + 128 with two signed bytes, each of which has sums of its own.
+// 256 * high + low + 128 with two signed bytes, each of which has its own sums.
 #include "backends/cpu/kernels/w8a16/w8a16_kernels.h"
 
 #include <algorithm>
@@ -27,11 +27,12 @@ using VI = hn::Vec<hn::Rebind<int32_t, D>>;
 
 // The sums of high and low bytes of a tile take at most 20 of 32 registers.
 constexpr int kRows[5] = {0, 10, 4, 3, 0};
-// Blocks of channels whose sums fit 32 bits: 8190 x 4 x 128 x 128 < 2^31. Even, since two are read at a time.
+// The blocks of channels whose sums fit 32 bits: 8190 x 4 x 128 x 128 < 2^31. The number is even, since two are read at
+// a time.
 constexpr int kExactBlocks = 8190;
-constexpr int kShift = 128;  // of activations: see above
+constexpr int kShift = 128;  // added to activations: see above
 
-// The bytes of four channels of R pixels; of one pixel, of two blocks.
+// The bytes of four channels of R pixels; with one pixel, those of two blocks.
 template <int R>
 struct Activations {
     static constexpr int kFours = (R + 3) / 4;
@@ -42,7 +43,7 @@ struct Activations {
         high[i] = vuzp2q_s8(x, y);
         low[i] = veorq_s8(vuzp1q_s8(x, y), vdupq_n_s8(-128));
     }
-    // Of blocks p and `next`, which count for one pixel only.
+    // Loads block p. With one pixel it also loads block `next`, which is ignored otherwise.
     HWY_INLINE void load(const int16_t* p, ptrdiff_t s, const int16_t* next) {
         if constexpr (R == 1) {
             const int16x8_t both = vcombine_s16(vld1_s16(p), vld1_s16(next));
@@ -68,7 +69,7 @@ struct Sums {
             for (int n = 0; n < NB; ++n) high[r][n] = low[r][n] = VI(vdupq_n_s32(0));
         }
     }
-    // Block `Block` of the two of one pixel, or of all pixels.
+    // Multiplies block `Block` of the two of one pixel, or of all pixels.
     template <int Block, int At = 0>
     HWY_INLINE void add(const Activations<R>& x, const int8x16_t (&w)[NB]) {
         if constexpr (At < R) {
@@ -86,15 +87,15 @@ struct Sums {
     }
 };
 
-// How far the sums are: exact ones in registers, and those of earlier channels, scaled, as floats.
+// The state of the sums: exact ones are in registers, those of earlier channels, scaled, are floats.
 struct Progress {
-    const float *scale, *min;  // of the present block of weights
-    const float* blockSums;    // of the activations that it meets; null unless blocks have minima
+    const float *scale, *min;  // of the current block of weights
+    const float* blockSums;    // of the activations that it is multiplied with; null unless blocks have minima
     // Blocks of channels until the sums are scaled, and until the next block of weights.
     int toFlush, toBlock;
 };
 
-// The exact sums so far become part of the float ones.
+// Adds the exact sums so far to the float ones.
 template <int R, int NB>
 HWY_INLINE void flush(Sums<R, NB>& sums, const Progress& at, const W8A16PanelArgs& t, float* floats) {
     const D d;
@@ -113,7 +114,7 @@ HWY_INLINE void flush(Sums<R, NB>& sums, const Progress& at, const W8A16PanelArg
     sums.clear();
 }
 
-// Before the products of `blocks` blocks of channels.
+// Prepares the products of `blocks` blocks of channels.
 template <int R, int NB>
 HWY_INLINE void begin(Sums<R, NB>& sums, Progress& at, const W8A16PanelArgs& t, int blocks, float* floats) {
     if (HWY_UNLIKELY(at.toFlush < blocks)) {
@@ -132,7 +133,7 @@ HWY_INLINE void begin(Sums<R, NB>& sums, Progress& at, const W8A16PanelArgs& t, 
     at.toBlock -= blocks;
 }
 
-// Two blocks of channels, or one (`single`); of 4 bits the weights of a block that is missing are zero.
+// Multiplies two blocks of channels, or one (`single`); with 4 bits the weights of a missing block are zero.
 template <int Bits, int R, int NB>
 HWY_INLINE void accumulate(Sums<R, NB>& sums, const int16_t* p, ptrdiff_t s, ptrdiff_t block, bool single,
                            const int8_t*& w) {
@@ -158,7 +159,7 @@ HWY_INLINE void accumulate(Sums<R, NB>& sums, const int16_t* p, ptrdiff_t s, ptr
     sums.template add<1>(x, second);
 }
 
-// The tiles of 8 and of 4 bits share it.
+// The tiles of 8 and of 4 bits share this function.
 template <int R, int NB>
 HWY_NOINLINE void finishStored(const W8A16PanelArgs& t, const float* sums, const Progress& at, ptrdiff_t pixel,
                                float* dst, const float* residual) {

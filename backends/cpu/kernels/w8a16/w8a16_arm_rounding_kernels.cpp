@@ -15,7 +15,7 @@ namespace {
 
 constexpr int P = 4;
 
-// The first lanes of a vector of floats; the others become 0.
+// Reads the first lanes of a vector of floats; the others become 0.
 struct Lanes {
     uint32x4_t some;
 

@@ -1,6 +1,6 @@
-// Convolutions that multiply weights of 8 or 4 bits as they are with activations rounded to 16 bits (W8A16): sums are
-// exact, and the rounding is about 1e-5 of the largest value. Results do not depend on the number of threads.
-// A non-finite input makes every output that shares its scale NaN.
+// Convolutions that multiply weights of 8 or 4 bits, without expanding them, with activations rounded to 16 bits
+// (W8A16): sums are exact, and the rounding is about 1e-5 of the largest value. Results do not depend on the number of
+// threads. A non-finite input makes every output that shares its scale NaN.
 #include <vector>
 
 #include "backends/cpu/kernels/conv/conv_cost.h"
@@ -75,7 +75,7 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
         const void* packed;
         float* dst;
         PostOps post;
-        ActivationScale scale;  // unless pixels have their own
+        ActivationScale scale;  // unless each pixel has its own
     };
 
     int area() const { return s_.kh * s_.kw; }
@@ -177,8 +177,8 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
     ptrdiff_t dstPixel_ = 0, dstBlock_ = 0;
 };
 
-// Products of quantised weights save half the multiply-adds and the expanding of the weights, but round every
-// block of inputs and scale every block of outputs. Measured on whole nets.
+// Products of quantised weights save half the multiply-adds and the expansion of the weights, but round every block of
+// inputs and scale every block of outputs. Measured on whole nets.
 bool isFasterThanExpanding(const Kernels& k, const ConvShape& s) {
     const CycleCosts& costs = k.costs->cycles;
     const int icb = ceilDiv(s.ic, k.lanes), ocb = ceilDiv(s.oc, k.lanes);
@@ -198,7 +198,7 @@ bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
            !roundsToBf16(k, s, options) && (options.algorithm != ConvAlgorithm::Auto || isFasterThanExpanding(k, s));
 }
 
-// Half the multiply-adds of floats, and two passes over the input: one for the scale, one that rounds.
+// Counts half the multiply-adds of floats, and two passes over the input: one for the scale, one that rounds.
 double cycles(const Kernels& k, const ConvShape& s, const ConvOptions&) {
     const CycleCosts& costs = k.costs->cycles;
     const int icb = ceilDiv(s.ic, k.lanes), blocks = ceilDiv(s.oc, k.lanes);

@@ -23,25 +23,25 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Blocks of channels whose products fit a sum of 32 bits: 31 x 16 x 32768 x 128 < 2^31, and with 4 bits 8 instead of
-// 128.
+// The blocks of channels whose products fit a sum of 32 bits: 31 x 16 x 32768 x 128 < 2^31, and with 4 bits 8 instead
+// of 128.
 template <int Bits>
 constexpr int kExactBlocks = Bits == 8 ? 31 : 496;
 
-// Tiles: of weights of 4 bits also the packed form stays in registers.
+// The sizes of tiles. With weights of 4 bits the packed form stays in registers, too.
 constexpr int kMaxRows4[5] = {0, 16, 12, 8, 5};
 template <int Bits>
 constexpr const int (&kRows)[5] = Bits == 8 ? kMaxRows : kMaxRows4;
 
-// How far the sums are: exact ones in registers, and those of earlier channels, scaled, as floats.
+// The state of the sums: exact ones are in registers, those of earlier channels, scaled, are floats.
 struct Progress {
-    const float *scale, *min;  // of the present block of weights
-    const float* blockSums;    // of the activations that it meets; null unless blocks have minima
+    const float *scale, *min;  // of the current block of weights
+    const float* blockSums;    // of the activations that it is multiplied with; null unless blocks have minima
     // Blocks of channels until the sums are scaled, and until the next block of weights.
     int toFlush, toBlock;
 };
 
-// The exact sums so far become part of the float ones.
+// Adds the exact sums so far to the float ones.
 template <int R, int NB>
 HWY_INLINE void flush(__m512i (&acc)[R][NB], const Progress& at, int blocks, float* sums) {
     HWY_UNROLL(4)
@@ -64,7 +64,7 @@ HWY_INLINE void flush(__m512i (&acc)[R][NB], const Progress& at, int blocks, flo
     }
 }
 
-// Before the products of a block of channels.
+// Prepares the products of a block of channels.
 template <int Bits, int R, int NB>
 HWY_INLINE void begin(__m512i (&acc)[R][NB], Progress& at, const W8A16PanelArgs& t, float* sums) {
     if (HWY_UNLIKELY(at.toFlush == 0)) {

@@ -38,12 +38,12 @@ bool W8A16Input::takesBlocks(const Kernels& k, const ConvShape& shape, int block
 
 void W8A16Input::placePixels() {
     const int P = k_.lanes;
-    const bool batchRow = s_.ih * s_.iw == 1;  // fully connected: the batch is the row
+    const bool batchRow = s_.ih * s_.iw == 1;  // fully connected: the images of the batch form the row
     units_ = batchRow ? s_.batch : s_.oh * s_.ow;
     if (batchRow) images_ = 1;
     srcPixel_ = batchRow ? ptrdiff_t(icb_) * P : ptrdiff_t(s_.strideW) * P;
     srcPlane_ = batchRow ? P : ptrdiff_t(s_.ih) * s_.iw * P;
-    // Pixels that follow one another at the same distance.
+    // Consecutive pixels at the same distance form a line.
     line_ = batchRow || (s_.strideW == 1 && s_.strideH == 1 && s_.ow == s_.iw) ? units_ : s_.ow;
     offsets_ = {0};
 }
@@ -168,7 +168,7 @@ void W8A16Input::fillRows(const float* src, const ActivationScale& scale, const 
     }
 }
 
-// The sums of the 16-bit numbers that each block of weights meets.
+// Computes the sums of the 16-bit numbers that each block of weights is multiplied with.
 void W8A16Input::sumBlocks(const W8A16Strip& strip, int begin, int end) const {
     const int P = k_.lanes, length = icb_ / blocks_;
     for (int at = begin; at < end; ++at)
@@ -184,7 +184,7 @@ void W8A16Input::sumBlocks(const W8A16Strip& strip, int begin, int end) const {
         }
 }
 
-// The sums of the windows of rows begin .. end. (Pixels with scales of their own have theirs already.)
+// Computes the sums of the windows of rows begin .. end. (Pixels with their own scales have their sums already.)
 void W8A16Input::sumWindows(const W8A16Strip& strip, int begin, int end) const {
     const int P = k_.lanes;
     for (int u = begin; u < end; ++u) {

@@ -1,7 +1,7 @@
 // The input of W8A16 convolutions: activations rounded to 16 bits, strip by strip.
 //
-// A pixel of a 1x1 convolution has a scale of its own, found when it is rounded. The pixels of other
-// convolutions share one for the image, because windows overlap; finding it takes a pass over the input.
+// A pixel of a 1x1 convolution has its own scale, found when it is rounded. The pixels of other convolutions share one
+// scale for the image, because windows overlap; finding it takes a pass over the input.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,20 +11,20 @@
 
 namespace mnnc {
 
-// Units of the output (rows; of a 1x1 convolution pixels) and the rounded input that they read.
+// Units of the output (rows; in a 1x1 convolution pixels) and the rounded input that they read.
 struct W8A16Strip {
     int16_t* data;
     float *scale, *offset;  // of each pixel, where they have their own
     float* sum;             // sums of the inputs that each output reads, where weights have minima; or, of weights in
                             // blocks, of the 16-bit numbers of each block
-    float* lines;           // sums of the channels of each pixel of data, from which those are made
+    float* lines;           // sums of the channels of each pixel of data, from which `sum` is made
     int u0, u1;
     int rows;  // of data
 };
 
 class W8A16Input {
   public:
-    // blocks: of the weights of an output; more than one only where takesBlocks() is true.
+    // blocks: those of the weights of an output; more than one only where takesBlocks() is true.
     W8A16Input(const Kernels& k, const ConvShape& shape, bool minima, int blocks);
     static bool takesBlocks(const Kernels& k, const ConvShape& shape, int blocks);
 
@@ -32,7 +32,7 @@ class W8A16Input {
     int images() const { return images_; }
     int units() const { return units_; }
     size_t imageFloats() const { return size_t(icb_) * k_.lanes * s_.ih * s_.iw; }
-    // In elements of a strip: of each tap, and from row to row of units.
+    // Distances in elements of a strip: to each tap, and between rows of units.
     const std::vector<ptrdiff_t>& tapOffsets() const { return offsets_; }
     ptrdiff_t rowElements() const { return pointwise_ ? k_.lanes : ptrdiff_t(width_) * k_.lanes; }
     int64_t unitBytes() const;  // of a strip
@@ -40,12 +40,12 @@ class W8A16Input {
     int64_t stripBytes(int units) const { return layout(units).bytes; }
     W8A16Strip stripOf(char* memory, int u0, int u1) const;
 
-    // The scale of an image whose pixels share one.
+    // Returns the scale of an image whose pixels share one.
     ActivationScale scaleOf(const float* src, ThreadPool& pool) const;
     void fill(const float* src, const ActivationScale& scale, const W8A16Strip& strip, ThreadPool& pool) const;
 
   private:
-    // Offsets in bytes.
+    // The parts of a strip, as offsets in bytes.
     struct Layout {
         int64_t scale, offset, sum, lines, bytes;
     };
@@ -53,7 +53,7 @@ class W8A16Input {
     int rowsOf(int units) const { return pointwise_ ? units : (units - 1) * s_.strideH + tapRows_; }
     void placePixels();
     void placeRows();
-    // Rows begin .. end of the strip, of every channel.
+    // Fills rows begin .. end of the strip, for every channel.
     void fillPixels(const float* src, const W8A16Strip& strip, int begin, int end) const;
     void fillRows(const float* src, const ActivationScale& scale, const W8A16Strip& strip, int begin, int end) const;
     void sumWindows(const W8A16Strip& strip, int begin, int end) const;

@@ -19,15 +19,15 @@ namespace {
 
 constexpr int kPairs = P / 2;
 constexpr int kGroup = 4;  // pairs of channels that are unpacked together
-// Bytes of a group of pairs of a panel of nb blocks.
+// Returns the bytes of a group of pairs of a panel of nb blocks.
 template <int Bits>
 constexpr int kGroupBytes = kGroup * 2 * P* Bits / 8;
 
-// Weights are fetched so many bytes before they are needed. A product of one row waits for nothing else. Measured.
+// Weights are prefetched so many bytes before they are needed. A product of one row waits for nothing else. Measured.
 template <int Bits>
 constexpr int kAhead = Bits == 8 ? 4096 : 8192;
 
-// acc += the products of both 16-bit numbers in each lane. Highway has no target with VNNI.
+// Adds to acc the products of both 16-bit numbers in each lane. Highway has no target with VNNI.
 HWY_INLINE void dot(__m512i& acc, __m512i x, __m512i w) {
     asm("vpdpwssd %2, %1, %0" : "+v"(acc) : "v"(x), "v"(w));
 }
@@ -38,8 +38,8 @@ HWY_INLINE __m512i broadcastPair(const int16_t* p) {
     return _mm512_set1_epi32(both);
 }
 
-// Pair L of a group of four, whose 16-bit words hold a channel's code for each of the pairs, the first in the lowest
-// bits.
+// Returns pair L of a group of four, whose 16-bit words hold a channel's code for each of the pairs, the first in the
+// lowest bits.
 template <int L>
 HWY_INLINE __m512i pairOf(__m512i words) {
     if constexpr (L < 3) words = _mm512_slli_epi16(words, 12 - 4 * L);
@@ -57,7 +57,7 @@ HWY_INLINE void multiply(__m512i (&acc)[R][NB], const int16_t* const (&q)[(R + 2
     }
 }
 
-// L pairs of channels of 8 bits.
+// Adds L pairs of channels of 8 bits.
 template <int R, int NB, int L>
 HWY_INLINE void accumulate8(__m512i (&acc)[R][NB], const int16_t* const (&q)[(R + 2) / 3], ptrdiff_t s,
                             const int8_t* w) {
@@ -80,7 +80,7 @@ HWY_INLINE void multiplyPair(__m512i (&acc)[R][NB], const int16_t* const (&q)[(R
     multiply<R, NB>(acc, q, s, L, b);
 }
 
-// A group of pairs of 4 bits.
+// Adds a group of pairs of 4 bits.
 template <int R, int NB>
 HWY_INLINE void accumulate4(__m512i (&acc)[R][NB], const int16_t* const (&q)[(R + 2) / 3], ptrdiff_t s,
                             const int8_t* w) {
@@ -93,7 +93,7 @@ HWY_INLINE void accumulate4(__m512i (&acc)[R][NB], const int16_t* const (&q)[(R 
     multiplyPair<R, NB, 3>(acc, q, s, words);
 }
 
-// `groups` groups of pairs from q on.
+// Adds `groups` groups of pairs from q on.
 template <int Bits, int R, int NB>
 HWY_INLINE void accumulateGroups(__m512i (&acc)[R][NB], const int16_t* p, ptrdiff_t s, int groups, const int8_t*& w) {
     constexpr int G = (R + 2) / 3;
@@ -112,7 +112,7 @@ HWY_INLINE void accumulateGroups(__m512i (&acc)[R][NB], const int16_t* p, ptrdif
     }
 }
 
-// The last channels of a tap: pair by pair, or a group with codes of 0 behind the last one.
+// Adds the last channels of a tap: pair by pair, or a group with codes of 0 behind the last one.
 template <int Bits, int R, int NB>
 HWY_INLINE void accumulateTail(__m512i (&acc)[R][NB], const int16_t* p, ptrdiff_t s, int channels, const int8_t*& w) {
     if constexpr (Bits == 4) {

@@ -1,4 +1,4 @@
-// How a tile of W8A16 products ends. It is included once per instruction set, hence the toggling guard.
+// The end of a tile of W8A16 products. It is included once per instruction set, hence the toggling guard.
 #if defined(MNNC_W8A16_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef MNNC_W8A16_TILE_INL_H
 #undef MNNC_W8A16_TILE_INL_H
@@ -14,19 +14,20 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// What the sum of a block of activations exceeds that of the numbers that were multiplied by.
+// Returns the difference between the sum of a block of activations and the sum of the numbers that the products used.
 template <int Shift>
 HWY_INLINE float lacking(const W8A16PanelArgs& t) {
     return Shift ? static_cast<float>(Shift) * static_cast<float>(P) * static_cast<float>(t.blockLength) : 0.0f;
 }
 
 // `value`: the sums of R pixels from `pixel` on, with the scales of their weights. The last blocks of weights have the
-// minima `min` and the sums `blockSums`, unless those are null. Shift: what the products took off each activation.
+// minima `min` and the sums `blockSums`, unless those are null. Shift: the number that was subtracted from each
+// activation.
 template <int Shift, int R, int NB>
 HWY_INLINE void finishScaled(const W8A16PanelArgs& t, V (&value)[R][NB], const float* min, const float* blockSums,
                              ptrdiff_t pixel, float* dst, const float* residual) {
     const D d;
-    // sum[r] times the minima.
+    // Adds sum[r] times the minima.
     const auto addMinima = [&](const float* minima, const float* sum, ptrdiff_t step, float less) HWY_ATTR {
         HWY_UNROLL(4)
         for (int n = 0; n < NB; ++n) {
@@ -52,7 +53,7 @@ HWY_INLINE void finishScaled(const W8A16PanelArgs& t, V (&value)[R][NB], const f
     }
     if (t.pixelSum) addMinima(t.min, t.pixelSum + pixel, 1, 0.0f);
     finishTile(t, value, dst, residual);
-    if (HWY_UNLIKELY(all != all)) {  // the clamp has made numbers of them
+    if (HWY_UNLIKELY(all != all)) {  // the clamp has replaced NaN by numbers
         for (int r = 0; r < R; ++r) {
             const float x = scales[r * t.pixelScaleStep];
             if (x == x) continue;

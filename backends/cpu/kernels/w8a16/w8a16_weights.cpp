@@ -63,7 +63,7 @@ void W8A16Weights::packPanel8(const int8_t* weights, int8_t* out, const OutPanel
     const int64_t pairs = tapBytes() / 2;
     const int P = k_.lanes, first = panel.block * P, width = panel.nb * P;
     const size_t line = size_t(s_.ic) * area();
-    // The codes of a tap, an output's in a row of fours; two pairs at a time are transposed.
+    // The codes of each output of a tap form a row of fours; two pairs at a time are transposed.
     const size_t fours = (size_t(s_.ic) + 3) / 4;
     std::vector<float> rows(size_t(P) * fours), columns(rows.size());
     for (int tap = 0; tap < area(); ++tap, out += tapBytes() * width)
@@ -116,7 +116,7 @@ void W8A16Weights::packPanel4(const int8_t* weights, int8_t* out, const OutPanel
     }
 }
 
-// From [channel][block].
+// Copies from the order [channel][block].
 void W8A16Weights::packPerBlock(const float* from, float* to) const {
     for (const OutPanel& panel : panels_) {
         const int first = panel.block * k_.lanes;
@@ -144,7 +144,7 @@ void W8A16Weights::pack(const QuantizedWeightsView& weights, void* packed, Threa
         float sum = 0;
         for (int64_t i = int64_t{o} * form_.blocks; o < s_.oc && i < (o + int64_t{1}) * form_.blocks; ++i) {
             sum += weights.scales[i] * static_cast<float>(sumOf(weights.codes.data() + i * length, length));
-            // Of one block the minimum is multiplied by the sum of the inputs themselves.
+            // With a single block, the minimum is multiplied by the sum of the inputs themselves.
             if (minima && form_.blocks > 1) sum += minima[i] * static_cast<float>(length);
         }
         codeSum[o] = sum;

@@ -1,4 +1,4 @@
-// The weights of W8A16 convolutions: how they lie in memory, and packing them.
+// The weights of W8A16 convolutions: their order in memory, and packing them.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace mnnc {
 
-// Codes in the order of the panels, as their kernels take them. Then of all channels the scales, the scaled sums of the
-// codes, the minima; scales and minima of blocks are [panel][block][channel].
+// First come the codes in the order of the panels, in the form that their kernels take. For all channels, the scales,
+// the scaled sums of the codes and the minima follow; scales and minima of blocks are [panel][block][channel].
 class W8A16Weights {
   public:
     W8A16Weights(const Kernels& k, const ConvShape& shape, const WeightQuantization& form,
@@ -19,13 +19,14 @@ class W8A16Weights {
     int64_t bytes() const;
     std::string variant() const;
     void pack(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const;
-    // The weights of the panel, their scales and blocks.
+    // Sets the weights of the panel, their scales and blocks.
     void describe(const void* packed, const OutPanel& panel, W8A16PanelArgs& args) const;
 
   private:
     int64_t channels() const { return ocb_ * int64_t{k_.lanes}; }
     int area() const { return s_.kh * s_.kw; }
-    // Of an output channel at a tap: whole pairs or fours of bytes, or of 4 bits whole groups of eight.
+    // Returns the bytes of an output channel at a tap: whole pairs or fours of bytes, with 4 bits whole groups of eight
+    // codes.
     int64_t tapBytes() const {
         const int together = k_.w8a16->together;
         return form_.bits == 8 ? (int64_t{s_.ic} + together - 1) / together * together : (int64_t{s_.ic} + 7) / 8 * 4;

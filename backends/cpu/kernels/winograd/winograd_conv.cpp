@@ -1,4 +1,4 @@
-// When Winograd convolutions can be taken and what they cost; into how many chunks their tiles are cut.
+// Decides when Winograd convolutions are accepted, estimates their cycles, and cuts their tiles into chunks.
 #include <algorithm>
 #include <climits>
 #include <cstdint>
@@ -15,22 +15,22 @@
 namespace mnnc {
 namespace {
 
-// The transforms of larger tiles multiply the rounding of bf16. Measured on whole nets: F(2,3) is as exact as
-// a direct product, F(4,3) has 3 to 7 times its error, F(6,3) 7 to 20 times.
+// The transforms of larger tiles multiply the rounding error of bf16. Measured on whole nets: F(2,3) is as exact as a
+// direct product, F(4,3) has 3 to 7 times its error, F(6,3) 7 to 20 times.
 constexpr int kMaxBf16Unit = 2;
-// Weights that are transformed in panels are used for all tiles at once, whose transforms may fill the second level
-// cache so many times.
+// Weights that are transformed in panels are used for all tiles at once. The transforms of the tiles may take so many
+// times the second level cache.
 constexpr int kMaxTapChunks = 4;
-// Bytes of the transformed weights of one convolution. Weights that would take more are transformed in panels, for
+// The bytes of the transformed weights of one convolution. Weights that would take more are transformed in panels, for
 // which a run needs up to a third more time.
 constexpr int64_t kMaxTransformedWeights = 32 << 20;
-// Transforming a weight takes as long as its products with ten tiles. For so many tiles it costs no more than reading
+// Transforming a weight takes as long as its products with ten tiles. With so many tiles it costs no more than reading
 // transformed weights from memory. Measured, with weights up to these bytes.
 constexpr int kManyTiles = 256;
 constexpr int64_t kMaxWeightsAtOnce = 4 << 20;
-// Tiles with which a chunk's products are still worth it where each thread has chunks of its own.
+// The fewest tiles of a chunk with which products are worth it where each thread has its own chunks.
 constexpr int kMinChunkTiles = 18;
-// A line that another core has written takes about as long as so many lines of weights.
+// Reading a line that another core has written takes about as long as reading so many lines of weights.
 constexpr double kForeignLine = 4;
 
 int tilesOf(const ConvShape& s, int unit) {
@@ -62,7 +62,7 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
     const int chunks = taps == WinogradTaps::InPanels ? 1 : winogradChunkCount(k, s, Unit);
     const int m = ceilDiv(tiles, chunks);
     const int nb = bestPanelBlocks(k, options.onePacking ? kUsualPixels : std::min(m, kUsualPixels), ocb);
-    // A panel's weights are made and multiplied a slice at a time.
+    // A panel's weights are transformed and multiplied a slice at a time.
     const int slices = taps == WinogradTaps::InPanels
                            ? ceilDiv(s.ic, winogradSlice(k, points * nb * k.lanes * int{sizeof(float)}))
                            : 1;
@@ -73,7 +73,7 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
     const double weights = double(points) * s.ic * ocb * k.lanes * (bf16 ? 2 : 4);
     const double vectors = double(s.ic) * ocb;
     if (taps == WinogradTaps::InPanels) {
-        // Transforms of all tiles at once may not fit the cache: they are then written to the next level and read
+        // The transforms of all tiles at once may not fit the cache: then they are written to the next level and read
         // again.
         const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
         const double spilled = winogradChunkCount(k, s, Unit) > 1 ? 2 * bytes / costs.weightBytesPerCycle : 0.0;
@@ -85,7 +85,7 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
         return chunks * product + transforms +
                points * vectors * (bf16 ? costs.winogradDequantizeBf16 : costs.winogradDequantize);
     }
-    // A chunk has at least so many tiles that products are worth it; with many channels the cache does not hold it.
+    // A chunk has enough tiles that products are worth it; with many channels the cache does not hold it.
     const double bytes = double(tiles) * points * (icb + ocb) * k.lanes * 4;
     return (chunks - 1) * product + transforms + spilledCycles(k, bytes, chunks, 4) + withTraffic(k, product, weights);
 }
@@ -101,7 +101,7 @@ bool winogradUsesBf16(const Kernels& k, const ConvShape& s, const ConvOptions& o
     return unit <= kMaxBf16Unit && roundsToBf16(k, s, options);
 }
 
-// Where convolutions of several maps share weights, the small ones would transform them as well.
+// Where convolutions of several maps share weights, each small one would transform them, too.
 WinogradTaps winogradTaps(const Kernels& k, const ConvShape& s, const ConvOptions& options, int unit) {
     if (options.quantization.bits || options.onePacking || options.byRows || winogradUsesBf16(k, s, options, unit))
         return WinogradTaps::Transformed;
@@ -131,8 +131,9 @@ WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, int unit, 
     if (options.threads > 1 && c.chunks < 4 * options.threads) {
         const int wanted = c.chunks * taskCount(c.chunks, all, options.threads);
         const int even = ceilDiv(c.chunks, options.threads) * options.threads;
-        // Small weights: more, smaller chunks, or one for each thread, which finds the transforms in its own cache but
-        // reads all weights. Big ones: one chunk whose tasks the threads share, and with them the transforms.
+        // Small weights: there are more, smaller chunks, or one for each thread, which finds the transforms in its own
+        // cache but reads all weights. Large weights: there is one chunk, and the threads divide its tasks and with
+        // them the transforms.
         if (all / wanted >= kMinChunkTiles)
             c.chunks = wanted;
         else if (all / even >= kMinChunkTiles && kForeignLine * all * (s.ic + s.oc) > double(s.ic) * s.oc)
@@ -141,7 +142,7 @@ WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, int unit, 
     c.chunkTiles = ceilDiv(all, c.chunks);
     c.byRows = options.byRows && s.batch == 1 && c.tilesW <= 2 * c.chunkTiles;
     if (c.byRows) {
-        // Whole rows of tiles: at each end of a chunk two rows of the input are made once more.
+        // Chunks are whole rows of tiles: at each end of a chunk, two rows of the input are computed twice.
         c.step = c.tilesW;
         c.chunkTiles = std::max(1, (c.chunkTiles + c.tilesW / 2) / c.tilesW) * c.tilesW;
         c.rowFloats = size_t(std::min(s.ih, c.chunkTiles / c.tilesW * unit + 2)) * s.iw * k.lanes;

@@ -29,7 +29,8 @@ struct Wino {
     static constexpr int A = M + 2;
 };
 
-// sum over j of coefficient(j) * x[j * step], zero terms dropped and +-1 done by additions, at compile time.
+// Returns the sum over j of coefficient(j) * x[j * step]. Zero terms are dropped and +-1 become additions, at compile
+// time.
 template <class Coefficient, int J, int N>
 HWY_INLINE V combine(D d, const V* x, int step) {
     constexpr double c = Coefficient::at(J);
@@ -86,11 +87,11 @@ template <int M, int I>
 struct OddWeightRow : Row<OddWeightRow<M, I>> {
     static constexpr double at(int j) { return j == 1 ? Wino<M>::m.g[I][j] : 0; }
 };
-// Over [sum or difference of pair 0, ...] the output matrix is half as wide; see outputLine.
+// The columns are [sum or difference of pair 0, ...], so that the output matrix is half as wide; see outputLine.
 template <int M, int I>
 struct OutputRow : Row<OutputRow<M, I>> {
     static constexpr double at(int j) {
-        // Position j of the second of a pair holds the difference of the two, of the first their sum.
+        // The first position of a pair holds the sum, the second one the difference.
         const auto& m = Wino<M>::m;
         if (m.pairFirst[j]) return I % 2 == 0 ? m.at[I][j] : 0;
         if (m.pairSecond[j]) return I % 2 == 1 ? m.at[I][j - 1] : 0;
@@ -137,7 +138,7 @@ constexpr bool mirrored() {
     if constexpr (I + 1 < M + 2) return g[I][0] == g[I + 1][0] && g[I][1] == -g[I + 1][1] && g[I][2] == g[I + 1][2];
     return false;
 }
-// Rows of a point and of its negative share the even powers and the odd one.
+// The rows of a point and of its negative share the even powers and the odd one.
 template <int M, int I>
 HWY_INLINE void weightRows(D d, const V* x, V* out) {
     if constexpr (mirrored<M, I>()) {
@@ -156,7 +157,7 @@ template <int M>
 void winogradInF32(const WinogradIn& args) {
     constexpr int A = M + 2;
     const D d;
-    const WinogradIn t = args;  // stores of vectors might change the arguments, as far as the compiler knows
+    const WinogradIn t = args;  // a copy, because the compiler must assume that stores of vectors change the arguments
     HWY_ALIGN float edge[A * A * P];
     HWY_ALIGN float middle[A * A * P];
     for (int tileIndex = t.t0; tileIndex < t.t1; ++tileIndex) {

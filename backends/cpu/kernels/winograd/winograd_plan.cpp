@@ -1,5 +1,5 @@
-// Winograd convolutions F(unit x unit, 3x3): tiles of the input are transformed, multiplied point by point,
-// and transformed back, as many tiles at a time as the second level cache holds.
+// Winograd convolutions F(unit x unit, 3x3): tiles of the input are transformed, multiplied point by point, and
+// transformed back, as many tiles at a time as the second level cache holds.
 #include "backends/cpu/kernels/winograd/winograd_plan.h"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
 
     const FloatWeightPacker* floatPacker() const override { return weights_.quantized() ? nullptr : this; }
     const QuantizedWeightPacker* quantizedPacker() const override { return weights_.quantized() ? this : nullptr; }
-    // When the threads share each of a few chunks, they would make the same rows.
+    // Where all threads work on each of a few chunks, they would compute the same rows.
     const RowFedConv* rowFed() const override { return c_.byRows && !shared() ? this : nullptr; }
 
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void* scratch,
@@ -72,14 +72,14 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
   private:
     struct Job {
         const float* src;
-        const RowSource* rows;  // in place of src
-        const void* weights;    // transformed, or the packed ones when each panel is expanded for itself
+        const RowSource* rows;  // read instead of src
+        const void* weights;    // transformed, or the packed ones when each panel is expanded separately
         float* dst;
         const PostOps& post;
         char* expanded;  // memory for transformed weights
     };
 
-    // Memory of one thread.
+    // The memory of one thread.
     struct Slot {
         float *transforms, *strip, *rows;
     };
@@ -95,11 +95,10 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
         run(Job{nullptr, &src, packed, dst, post, nullptr}, scratch, pool);
     }
 
-    // Too few chunks to keep the threads evenly busy: they share the work inside each.
+    // With too few chunks to keep the threads evenly busy, they divide the work inside each chunk.
     bool shared() const { return c_.chunks < 2 || (c_.chunks < 2 * threads_ && c_.chunks % threads_ != 0); }
 
-    // Strides that are multiples of 4 KiB would put all points of a tile into one set of the first level
-    // cache.
+    // Strides that are multiples of 4 KiB would put all points of a tile into one set of the first level cache.
     size_t pointStride(int blocks) const { return ((size_t(blocks) * c_.chunkTiles * k_.lanes / 16 + 1) | 1) * 16; }
 
     void run(Job job, void* scratch, ThreadPool& pool) const {
@@ -130,7 +129,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
         });
     }
 
-    // The planes of a block of image n that tiles t0 .. t1 read, and the row that they begin with.
+    // The planes of a block of image n that tiles t0 .. t1 read, and the first row that they have.
     struct Planes {
         const float* src;
         int firstRow;
@@ -142,7 +141,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
         return {job.rows->rows(block, first, end, rows), first};
     }
 
-    // body(block, from, to) for each block and the m tiles of a chunk, cut into tasks.
+    // Calls body(block, from, to) for each block and the m tiles of a chunk, cut into tasks.
     template <typename Body>
     static void eachBlock(ThreadPool& pool, int blocks, int m, Body&& body) {
         const int threads = pool.threads(), tasks = threads == 1 ? 1 : std::clamp(ceilDiv(4 * threads, blocks), 1, m);
@@ -151,7 +150,8 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
         });
     }
 
-    // body(image, its first and last tile, tiles before them) for the images of the tiles begin .. end of the batch.
+    // Calls body(image, its first and last tile, tiles before them) for the images of the tiles begin .. end of the
+    // batch.
     template <typename Body>
     void eachImage(int begin, int end, Body&& body) const {
         for (int t = begin; t < end;) {
@@ -190,7 +190,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
         });
     }
 
-    // One panel of one point: y = v x weights over these channels.
+    // Computes one panel of one point: y = v x weights over these channels.
     template <typename T>
     PanelArgsOf<T> panelArgs(const OutPanel& p, ChannelRange channels, int point, int m, const T* v,
                              const WinogradWeights::Panel<T>& weights, float* y) const {
@@ -223,7 +223,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     void multiply(const PanelArgs& t) const { k_.panels->panel(t); }
     void multiply(const Bf16PanelArgs& t) const { k_.bf16->panel(t); }
 
-    // A point's input as bf16, rounded once for all panels.
+    // Rounds a point's input to bf16, once for all panels.
     void fillStrip(const float* v, int m, uint16_t* strip) const {
         const int P = k_.lanes;
         for (int b = 0; b < icb_; ++b) {
@@ -269,14 +269,14 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
         });
     }
 
-    // All points of a panel whose weights are expanded into `memory`; source(point) is their input.
+    // Computes all points of a panel whose weights are expanded into `memory`; source(point) is their input.
     template <typename T, typename Source>
     void eachPoint(const Job& job, const OutPanel& panel, ChannelRange slice, int m, Source&& source, float* y,
                    char* memory) const {
         const auto weights = weights_.expandPanel<T>(job.weights, panel, slice, memory);
         for (int point = 0; point < points_; ++point) {
             PanelArgsOf<T> t = panelArgs<T>(panel, slice, point, m, source(point), weights, y);
-            // The weights are in the cache; what may not be is the input of the next point.
+            // The weights are in the cache, so the input of the next point is prefetched instead.
             if (point + 1 < points_) t.next = source(point + 1) + ptrdiff_t(slice.begin) * m;
             multiply(t);
         }

@@ -1,4 +1,4 @@
-// The plan under the Winograd implementations, and how it cuts the tiles of a batch.
+// The plan of the Winograd implementations, and its partition of the tiles of a batch.
 #pragma once
 #include <memory>
 
@@ -6,28 +6,28 @@
 
 namespace mnnc {
 
-// Whether F(unit) multiplies bf16.
+// Returns whether F(unit) multiplies bf16.
 bool winogradUsesBf16(const Kernels& k, const ConvShape& shape, const ConvOptions& options, int unit);
 
-// How weights of F(unit) are stored, which are up to seven times as large transformed as their taps.
+// The form in which weights of F(unit) are stored. Transformed, they are up to seven times as large as their taps.
 enum class WinogradTaps {
-    Transformed,  // when they are packed
-    InPanels,     // as taps: each run transforms a panel when it is its turn, for all tiles
-    AtOnce,       // as taps: each run transforms all of them first
+    Transformed,  // stored transformed when they are packed
+    InPanels,     // stored as taps: each run transforms one panel at a time, for all tiles
+    AtOnce,       // stored as taps: each run transforms all of them first
 };
 WinogradTaps winogradTaps(const Kernels& k, const ConvShape& shape, const ConvOptions& options, int unit);
 
-// Into how many chunks the tiles of a batch are cut at least: each chunk's transforms fit the second level
-// cache and still fill the tiles of products.
+// Returns the minimum number of chunks of the tiles of a batch: each chunk's transforms fit the second level cache and
+// still fill the tiles of products.
 int winogradChunkCount(const Kernels& k, const ConvShape& shape, int unit);
 
-// How the tiles of a batch are cut into chunks, which images share.
+// The partition of the tiles of a batch into chunks, which may hold tiles of several images.
 struct WinogradChunks {
     int tilesW, tiles;  // of an image
     int chunkTiles, chunks;
-    int step = 1;          // chunks are whole multiples of so many tiles
-    bool byRows = false;   // the input is a RowSource's
-    size_t rowFloats = 0;  // of a block's rows that a chunk reads from it
+    int step = 1;          // the tiles of a chunk are a multiple of this number
+    bool byRows = false;   // the input comes from a RowSource
+    size_t rowFloats = 0;  // floats of a block's rows that a chunk reads from the RowSource
 };
 
 WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& shape, int unit, const ConvOptions& options);

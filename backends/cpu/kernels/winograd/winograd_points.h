@@ -1,8 +1,8 @@
 // Transform matrices of Winograd's F(M,3) by Cook-Toom, computed by the compiler in double.
 //
-// The points keep fp32 errors near 1e-5 of the largest value: 0, 1, -1 | 0, 1, -1, 1/2, -2 | 0, 1, -1, 2, -2,
-// 1/2, -1/2. Rows of the input transform and columns of the output transform are balanced by powers of two
-// (exact in float); the weight transform takes the rest.
+// The points keep fp32 errors near 1e-5 of the largest value: 0, 1, -1 | 0, 1, -1, 1/2, -2 | 0, 1, -1, 2, -2, 1/2,
+// -1/2. Rows of the input transform and columns of the output transform are balanced by powers of two (exact in float);
+// the weight transform has the inverse factors.
 #pragma once
 
 namespace mnnc {
@@ -67,7 +67,7 @@ struct WinogradMatrices {
     static constexpr void multiply(double* poly, int degree, double p) {
         for (int j = degree + 1; j >= 0; --j) poly[j] = (j ? poly[j - 1] : 0) - p * (j <= degree ? poly[j] : 0);
     }
-    // The power of two that brings the geometric middle of the non-zero magnitudes to about 1.
+    // Returns the power of two that brings the geometric middle of the non-zero magnitudes to about 1.
     static constexpr double balance(const double* v, int n) {
         double lo = 0, hi = 0;
         for (int j = 0; j < n; ++j) {

@@ -12,7 +12,7 @@
 namespace mnnc {
 namespace {
 
-// The taps of one channel after the other for one block of output channels: 9 rows of P floats. Both kinds
+// Provides the taps of one channel after the other for one block of output channels: 9 rows of P floats. Both classes
 // make them for a few channels at a time.
 class FloatTaps {
   public:
@@ -39,7 +39,7 @@ class FloatTaps {
     int ic_, lanes_, real_;
 };
 
-// Taps as pack() stored them.
+// Provides the taps that pack() stored.
 class StoredTaps {
   public:
     StoredTaps(const float* block, int lanes) : block_(block), stride_(size_t(9) * lanes) {}
@@ -101,8 +101,8 @@ size_t WinogradWeights::expandedBytes() const {
     return (stride * points_ * elementBytes() + 63) / 64 * 64;
 }
 
-// Elements from one point's weights to the next one's: channels in whole pairs for bf16, and an odd number of
-// cache lines, because all points of a channel are written at a time.
+// Returns the elements from one point's weights to the next one's: channels in whole pairs for bf16, and an odd number
+// of cache lines, because all points of a channel are written at a time.
 size_t WinogradWeights::pointStride(int blocks, int channels) const {
     const size_t line = 64 / elementBytes();
     return ((size_t(blocks) * k_.lanes * rows(channels) + line - 1) / line | 1) * line;
@@ -161,7 +161,7 @@ template WinogradWeights::Panel<float> WinogradWeights::expandPanel(const void*,
 template WinogradWeights::Panel<uint16_t> WinogradWeights::expandPanel(const void*, const OutPanel&, ChannelRange,
                                                                        void*) const;
 
-// A block of output channels to its place among all panels' weights.
+// Transforms a block of output channels to its place among all panels' weights.
 template <typename Taps>
 void WinogradWeights::transformBlock(void* packed, int block, Taps& taps) const {
     const OutPanel* panel = panels_.data();
@@ -174,7 +174,7 @@ void WinogradWeights::transformBlock(void* packed, int block, Taps& taps) const 
         transform(*panel, block, taps, {0, s_.ic}, static_cast<float*>(packed) + at, point);
 }
 
-// A block of a panel that begins at out.
+// Transforms a block of a panel that begins at `out`.
 template <typename Taps>
 void WinogradWeights::transform(const OutPanel& panel, int block, Taps& taps, ChannelRange channels, float* out,
                                 ptrdiff_t point) const {

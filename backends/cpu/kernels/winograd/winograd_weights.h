@@ -16,30 +16,30 @@ struct WinogradWeightOptions {
     bool bf16 = false;
     int panelBlocks = 1;
     WeightQuantization quantization;
-    // Floats stay taps, as quantised ones do: a quarter of the memory for F(4), and less to read.
+    // Whether floats are stored as taps, like quantised weights: for F(4) a quarter of the memory, and less to read.
     bool taps = false;
-    // What is made in a run is made for a panel when it is its turn, a slice of channels at a time; else all of it
-    // first.
+    // Whether a run transforms taps panel by panel, when a panel is multiplied, a slice of channels at a time.
+    // Otherwise it transforms all of them first.
     bool perPanel = false;
 };
 
-// Channels of a slice of a panel whose transformed weights stay in the second level cache, when a channel has so many
-// bytes.
+// Returns the channels of a slice of a panel whose transformed weights stay in the second level cache, when a channel
+// has so many bytes.
 int winogradSlice(const Kernels& k, int channelBytes);
 
 struct ChannelRange {
     int begin, end;
 };
 
-// Transformed: [point][panel][input channel][output channel of the panel], as bf16 in pairs of input channels.
-// Taps of floats: [block of output channels][input channel][tap][output channel of the block].
+// Order of transformed weights: [point][panel][input channel][output channel of the panel], as bf16 in pairs of input
+// channels. Order of taps of floats: [block of output channels][input channel][tap][output channel of the block].
 class WinogradWeights {
   public:
     WinogradWeights(const Kernels& k, const ConvShape& shape, const WinogradWeightOptions& options);
 
     const std::vector<OutPanel>& panels() const { return panels_; }
     bool quantized() const { return dequant_.used(); }
-    // Whether the packed weights are taps, which a run transforms.
+    // Returns whether the packed weights are taps, which a run transforms.
     bool expands() const { return quantized() || options_.taps; }
     bool perPanel() const { return expands() && options_.perPanel; }
     size_t packedBytes() const;
@@ -51,13 +51,13 @@ class WinogradWeights {
     void pack(const WeightReader& weights, void* packed, ThreadPool& pool) const;
     void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const;
 
-    // A panel's weights, and how far apart those of its points are. T: float, or uint16_t for bf16.
+    // Returns a panel's weights, and the distance between those of its points. T: float, or uint16_t for bf16.
     template <typename T>
     struct Panel {
         const T* data;
         size_t point;
     };
-    // `weights`: what pack() or expandAll() made.
+    // `weights`: the result of pack() or expandAll().
     template <typename T>
     Panel<T> storedPanel(const void* weights, const OutPanel& panel) const {
         return {static_cast<const T*>(weights) + size_t(panel.block) * k_.lanes * rows(s_.ic), pointElements()};
@@ -72,7 +72,7 @@ class WinogradWeights {
     size_t pointStride(int blocks, int channels) const;
     size_t pointElements() const { return pointStride(blocks_, s_.ic); }
     size_t blockTaps() const { return size_t(s_.ic) * 9 * k_.lanes; }  // floats of a block
-    // body(the source of a block's taps).
+    // Calls body(the source of a block's taps).
     template <typename Body>
     void withTaps(const void* packed, int block, Body&& body) const;
     template <typename Taps>
