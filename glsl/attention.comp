@@ -1,16 +1,17 @@
 // variants: f32 f16 many_f32 many_f16
-// softmax(scale q k^T + mask) v. A work group of 64 invocations makes 32 queries of a head, and of the values as many
-// columns as fit its registers. It walks the keys 32 at a time with a running maximum and sum for each query (Milakov
-// and Gimelshein, "Online normalizer calculation for softmax", arXiv 1805.02867): no matrix of all scores exists.
+// softmax(scale q k^T + mask) v. A work group of 64 invocations computes 32 queries of a head, and as many columns of
+// the values as fit its registers. It walks the keys 32 at a time with a running maximum and sum for each query
+// (Milakov and Gimelshein, "Online normalizer calculation for softmax", arXiv 1805.02867), so that the matrix of all
+// scores is never stored.
 //
-// Every head has its own place in each operand. Between the products the scores go through steps: each multiplies them by its
-// scale, then by the operand's element, or adds that, or keeps those that an integer chooses.
+// Every head has its own place in each operand. Between the products the scores go through steps: each multiplies them
+// by its scale, and then by the operand's element, or adds the element, or keeps the scores that an integer chooses.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"
 
-layout(constant_id = 1) const uint kQuads = 1;      // of columns per invocation, of 8 that share a query
+layout(constant_id = 1) const uint kQuads = 1;      // quads of columns per invocation, of the 8 that share a query
 layout(constant_id = 2) const uint kSteps = 0;
 layout(constant_id = 3) const uint kKinds = 0;  // four bits for each step: 0 multiply, 1 add, 2 keep; 4: keep zeros
 layout(constant_id = 4) const bool kSinks = false;  // a score without a value for each head
@@ -28,8 +29,8 @@ layout(binding = 1) readonly buffer Keys { ELEM keys[]; };
 layout(binding = 2) readonly buffer Values { ELEM values[]; };
 layout(binding = 2) readonly buffer ValueQuads { ELEM4 valueQuads[]; };
 layout(binding = 3) writeonly buffer Destination { ELEM destination[]; };
-// For each head its places in queries, keys, values, results, sinks and the steps' operands; then kStepWords for each step; then
-// the columns of those whose places are no multiples of a step.
+// For each head its places in queries, keys, values, results, sinks and the steps' operands; then kStepWords for each
+// step; then the columns of steps whose places are not multiples of a distance.
 layout(binding = 4) readonly buffer Table { uint table[]; };
 layout(binding = 5) readonly buffer Sinks { ELEM sinks[]; };
 #define STEP(i)                                                      \
@@ -51,7 +52,7 @@ const uint kMaxSteps = 2;
 
 const uint kTile = 32;    // queries, and keys
 const uint kChunk = 16;   // of the depth
-const uint kPitch = 33, kChunkPitch = 17;  // odd: columns lie in different banks
+const uint kPitch = 33, kChunkPitch = 17;  // odd, so that the elements of a column lie in different banks
 const float kLowest = -3.40282347e38;
 const uint kStepWords = 5, kFirstStep = 5;
 
@@ -60,7 +61,7 @@ shared float queryChunk[kTile * kChunkPitch];
 shared float keyChunk[kTile * kChunkPitch];
 shared float top[kTile];
 shared float sum[kTile];
-shared float kept[kTile];  // what a new maximum leaves of earlier sums
+shared float kept[kTile];  // the factor of earlier sums after a new maximum
 
 float exponential(float x) {
     return x < -88.0 ? 0.0 : exp(x);
@@ -74,7 +75,7 @@ vec4 valueQuad(uint row, uint column) {
     return v;
 }
 
-// An element of a step's operand, and whether it is not 0 as an integer.
+// Reads an element of a step's operand, and whether it is not 0 as an integer.
 #define READ(i) \
     case i:     \
         return float(mask##i[at]);
@@ -151,7 +152,7 @@ void main() {
     [[unroll]] for (uint i = 0; i < 4 * kQuads; ++i) total[i] = vec4(0);
 
     for (uint firstKey = 0; firstKey < push.keys; firstKey += kTile) {
-        // The invocation makes the scores of queries ty * 4 + i and keys tx + 8 * j.
+        // The invocation computes the scores of queries ty * 4 + i and keys tx + 8 * j.
         vec4 product[4] = vec4[](vec4(0), vec4(0), vec4(0), vec4(0));
         for (uint chunk = 0; chunk < push.depth; chunk += kChunk) {
             barrier();
@@ -225,7 +226,7 @@ void main() {
         const uint query = firstQuery + ty * 4 + i;
         if (query >= push.queries) continue;
         const uint row = destinationAt + query * push.outRow;
-        // The largest score adds 1: a smaller sum is a query without a finite score, whose result is 0 as in Softmax.
+        // The largest score adds 1: with a smaller sum, a query has no finite score, and its result is 0 as in Softmax.
         const bool none = sum[ty * 4 + i] < 0.5;
         [[unroll]] for (uint q = 0; q < kQuads; ++q) {
             const uint column = firstColumn + 32 * q;

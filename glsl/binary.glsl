@@ -1,5 +1,5 @@
-// The body of binary.comp and binary_compare.comp: y = f(a, b) with NumPy broadcasting. An invocation computes
-// four adjacent outputs, or one where a run of outputs is no multiple of four.
+// The body of binary.comp and binary_compare.comp: y = f(a, b) with NumPy broadcasting. An invocation computes four
+// adjacent outputs, or one where a run of outputs is not a multiple of four.
 #include "common.glsl"
 #ifdef COMPARE
 #define OUT int
@@ -12,8 +12,9 @@
 layout(constant_id = 1) const uint kCode = 0;
 layout(constant_id = 2) const bool kRelu = false;
 layout(constant_id = 3) const bool kQuads = true;
-// How an operand is read. 0: as the output is stored; 1: one value; 2: one value per channel of packed storage, stored
-// row-major; 3: the same, packed; 4: by strides, adjacent along the innermost axis; 5: by strides, one value along it.
+// The way in which an operand is read. 0: as the output is stored; 1: one value; 2: one value per channel of packed
+// storage, stored row-major; 3: the same, packed; 4: by strides, adjacent along the innermost axis; 5: by strides, one
+// value along it.
 layout(constant_id = 4) const uint kModeA = 0;
 layout(constant_id = 5) const uint kModeB = 0;
 layout(constant_id = 6) const uint kDims = 0;  // axes outside the innermost one; sizes from the inside out
@@ -106,7 +107,7 @@ vec4 apply(vec4 a, vec4 b) {
 }
 #endif
 
-// First element of an operand for the outputs from element `i` (quad `i`) on.
+// The first element of an operand for the outputs from element `i` (quad `i`) on.
 #define OFFSET(at, mode, stride)                                            \
     uint at = mode == 0 ? i * width : mode == 4 ? position * width : 0;     \
     if (mode == 2) at = (push.perBatch != 0 ? block / blocks * push.channels : 0) + block % blocks * 4; \
@@ -118,7 +119,7 @@ vec4 apply(vec4 a, vec4 b) {
             rest /= push.size[d];                                           \
         }                                                                   \
     }
-// A channel beyond the last one reads the last one: its lane is padding.
+// A channel beyond the last one reads the last one, because its lane is padding.
 #define LOAD(value, at, mode, quads, singles)                                                              \
     VALUE4 value;                                                                                          \
     if (mode == 2) {                                                                                       \

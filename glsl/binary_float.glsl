@@ -1,5 +1,5 @@
-// The formulas of the binary operators from floats to floats, by their codes. The includer has
-// USES_BINARY(code), false for codes that it never asks for.
+// The formulas of the binary operators from floats to floats, by their codes. The includer defines USES_BINARY(code),
+// false for codes that it never uses.
 #include "math.glsl"
 #include "math_power.glsl"
 #include "math_trigonometry.glsl"

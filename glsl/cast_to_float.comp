@@ -1,5 +1,5 @@
 // variants: f32 f16
-// From int32 to float.
+// Converts int32 to float.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

@@ -1,5 +1,6 @@
 // variants: f32 f16 i32
-// To int32: towards zero, what does not fit becomes the smallest int32 as on x86; or 1 where it is not zero.
+// Converts to int32: rounds towards zero, and values that do not fit become the smallest int32 as on x86; or gives 1
+// where the value is not zero.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

@@ -1,6 +1,7 @@
 // variants: f32 f16 add_f32 add_f16
-// One filter per channel: an invocation makes kRows outputs below one another of one channel quad, so that
-// neighbours read neighbours and a loaded input row serves several outputs. Weights: [tap][block][4].
+// One filter per channel: an invocation computes kRows outputs below one another of one channel quad, so that
+// neighbouring invocations read neighbouring elements and a loaded input row serves several outputs. Weights:
+// [tap][block][4].
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

@@ -1,7 +1,7 @@
 // variants: f32 f16 add_f32 add_f16
-// Any convolution with row-major weights: groups that do not fill blocks, and weights that are tensors.
-// An invocation makes one pixel of one channel quad; lanes read single input channels, because they may belong
-// to different groups. Weights: convolution [oc][ic / groups][taps], transposed [ic][oc / groups][taps].
+// Any convolution with row-major weights: groups that do not fill blocks, and weights that are tensors. An invocation
+// computes one pixel of one channel quad; lanes read single input channels, because they may belong to different
+// groups. Weights: convolution [oc][ic / groups][taps], transposed [ic][oc / groups][taps].
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -20,7 +20,7 @@ layout(binding = 3) writeonly buffer Destination { ELEM4 destination[]; };
 #define RESIDUAL 4
 #include "conv_store.glsl"
 
-// Where tap k of output o reads on an axis; negative: nowhere.
+// Returns the place that tap k of output o reads on an axis; negative: none.
 int place(int o, int k, int stride, int pad, int dilate, int extent) {
     int at = kTransposed ? o + pad - k * dilate : o * stride - pad + k * dilate;
     if (kTransposed) {
@@ -47,7 +47,7 @@ void main() {
         if (oc >= push.channels) break;
         const uint group = oc / push.groupOut;
         const uint first = group * push.groupIn;
-        // From one input channel to the next, and to the first.
+        // The distance from one input channel to the next.
         const uint step = kTransposed ? push.groupOut * taps : taps;
         const uint start =
             (kTransposed ? first * push.groupOut + oc - group * push.groupOut : oc * push.groupIn) * taps;

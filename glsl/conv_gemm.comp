@@ -1,15 +1,16 @@
 // variants: f32 f16 add_f32 add_f16 q8_f32 q8_f16 q8_add_f32 q8_add_f16
 // Convolution as a product: [pixels] x [taps, input channels] times [taps, input channels] x [output channels].
 //
-// A work group makes a tile of kPixelThreads * kPixels pixels and kQuadThreads * kQuads channel quads; it walks
-// the depth (taps times input blocks) kDepth blocks at a time through shared memory. An invocation stages
-// always the same pixel, so that its place in the image is computed once.
+// A work group computes a tile of kPixelThreads * kPixels pixels and kQuadThreads * kQuads channel quads; it walks the
+// depth (taps times input blocks) kDepth blocks at a time through shared memory. An invocation always stages the same
+// pixel, so that its place in the image is computed once.
 //
-// Weights: [channel group][tap][input block][4 input lanes][output quad][4], zeros in the pad lanes (conv_weights.glsl).
-// Pad lanes of the input may hold anything, NaN too: they are masked before they meet a weight.
+// Weights: [channel group][tap][input block][4 input lanes][output quad][4], zeros in the padding lanes
+// (conv_weights.glsl). Padding lanes of the input may hold anything, even NaN: they are masked before they are
+// multiplied.
 //
-// Transposed convolutions: outputs whose coordinates agree modulo the stride share their taps and are a dense
-// convolution of their own, a phase. Weights are sorted by phase.
+// Transposed convolutions: outputs whose coordinates agree modulo the stride share their taps; they form a phase, a
+// dense convolution of its own. Weights are sorted by phase.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -23,14 +24,14 @@ layout(constant_id = 5) const uint kDepth = 4;
 layout(constant_id = 6) const uint kForm = 0;  // what follows
 layout(constant_id = 7) const uint kTail = 0;  // channels in the last input block; 0: all four
 layout(constant_id = 8) const uint kPostOps = 0;
-layout(constant_id = 9) const bool kPartial = false;  // raw sums of a slice of the depth, for conv_gemm_combine
+layout(constant_id = 9) const bool kPartial = false;  // stores raw sums of a slice of the depth, for conv_gemm_combine
 const uint kPoint = 0, kWindow = 1, kTransposed = 2;
 
 PUSH(uint quadTiles; uint pixelTiles; uint channelGroups; uint slices; uint sliceDepth; uint batch;
      uint inBlocks; uint depthBlocks; uint outBlocks; uint quads; uint firstQuad; int ih; int iw; int oh; int ow;
-     int strideY; int strideX; int top; int left;  // top, left: padding; of kTransposed (-padding) mod stride
-     int rateY; int rateX;                          // input steps from tap to tap
-     int kh; int kw; int dilateY; int dilateX; int shiftY; int shiftX;  // kTransposed: the true padding
+     int strideY; int strideX; int top; int left;  // top, left: padding; if kTransposed, (-padding) mod stride
+     int rateY; int rateX;                          // input steps from one tap to the next
+     int kh; int kw; int dilateY; int dilateX; int shiftY; int shiftX;  // if kTransposed, the true padding
      float low; float high;);
 layout(binding = 0) readonly buffer Source { ELEM4 source[]; };
 layout(binding = 2) readonly buffer Bias { vec4 bias[]; };
@@ -52,9 +53,9 @@ shared VALUE4 weightTile[kDepth * 4 * kTileQuads];
 // The outputs of one phase along one axis, and the taps that reach them.
 struct Axis {
     int phase, step;   // outputs phase, phase + step, ...
-    int count;         // how many of them
-    int taps, before;  // taps of this phase, and of the phases before it
-    int origin;        // where the first tap of the first output reads
+    int count;         // the number of these outputs
+    int taps, before;  // the taps of this phase, and of all phases before it
+    int origin;        // the place that the first tap of the first output reads
 };
 
 Axis dense(int outputs, int taps, int padding) {
@@ -109,7 +110,7 @@ void main() {
         ((channelGroup * uint(push.kh) + uint(rows.before)) * uint(push.kw) +
          uint(rows.taps * columns.before)) * push.depthBlocks;
 
-    // The pixel this invocation stages.
+    // The pixel that this invocation stages.
     const uint thread = gl_LocalInvocationID.x;
     const uint slot = thread % kTilePixels, stager = thread / kTilePixels;
     const uint inPlane = uint(push.ih * push.iw);

@@ -1,5 +1,5 @@
 // variants: f32 f16 add_f32 add_f16
-// Adds the slices that conv_gemm left, in order, and finishes the convolution.
+// Adds the slices that conv_gemm stored, in order, and finishes the convolution.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

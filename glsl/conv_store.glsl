@@ -1,5 +1,5 @@
-// The end of every convolution: bias, residual, activation, clamp. The includer has what epilogue.glsl asks for, and
-// RESIDUAL, the binding that the variant ADD has for a tensor stored as the output is.
+// The end of every convolution: bias, residual, activation, clamp. The includer defines the names that epilogue.glsl
+// needs, and RESIDUAL, the binding that the variant ADD has for a tensor with the storage of the output.
 #include "epilogue.glsl"
 #ifdef ADD
 layout(binding = RESIDUAL) readonly buffer Residual { ELEM4 residual[]; };

@@ -1,6 +1,6 @@
 // variants: f32 f16 add_f32 add_f16 q8_f32 q8_f16 q8_add_f32 q8_add_f16
-// 1x1 convolution of very few pixels (fully connected layers): kQuadThreads channel quads per work group, whose
-// other invocations share the input blocks. Weights as in conv_gemm.
+// 1x1 convolution of very few pixels (fully connected layers): a work group computes kQuadThreads channel quads, and
+// its other invocations divide the input blocks. Weights as in conv_gemm.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -63,7 +63,7 @@ void main() {
         }
         barrier();
     }
-    // Slice p stores pixel p; the host makes no more pixels than slices.
+    // Slice p stores pixel p; the host limits the pixels to the number of slices.
     const uint pixel = firstPixel + slice;
     if (slice < kPixels && pixel < push.pixels && quad < push.quads) {
         const uint n = pixel / push.plane, place = pixel - n * push.plane;

@@ -1,7 +1,8 @@
-// A quad of weights of conv_gemm and conv_vector. In the variant Q8 a weight is an int8 code, four in a word, or, where all
-// codes are -8 to 7, half a byte: a word has two rows of a quad then. Each output channel, or each piece of its input
-// channels, has a scale (and a minimum); scales, then minima, stand behind the biases as [piece][output quad]. The includer
-// has CODE_CONSTANTS, the id of the first of four constants, the push words quads and outBlocks, and the buffer `bias`.
+// A quad of weights of conv_gemm and conv_vector. In the variant Q8 a weight is an int8 code, four in a word. Where all
+// codes are -8 to 7 it is half a byte, and a word has two rows of a quad. Each output channel, or each piece of its
+// input channels, has a scale (and a minimum); the scales, then the minima, follow the biases as [piece][output quad].
+// The includer defines CODE_CONSTANTS, the id of the first of four constants, the push words quads and outBlocks, and
+// the buffer `bias`.
 #ifdef Q8
 layout(constant_id = CODE_CONSTANTS) const uint kPieces = 1;
 layout(constant_id = CODE_CONSTANTS + 1) const uint kPieceBlocks = 1;  // input blocks of a piece, where there are several
@@ -23,7 +24,7 @@ VALUE4 codesOf(uint row, uint quad) {
 layout(binding = 1) readonly buffer Weights { ELEM4 weights[]; };
 #endif
 
-// row: of the depth, four for each input block; quad: of the outputs of this binding; block: the input block of the
+// row: in the depth, four for each input block; quad: of the outputs of this binding; block: the input block of the
 // group; biasQuad: the output quad of the bias.
 VALUE4 convWeight(uint row, uint quad, uint block, uint biasQuad) {
 #ifdef Q8

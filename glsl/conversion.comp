@@ -1,7 +1,7 @@
 // variants: f32 f16 i32 up down
-// Changes storage: row-major <-> channel-packed, and the element width between host and device (up: fp16 -> fp32,
-// down: fp32 -> fp16). One quad of the packed side, or of both where they lie alike, per invocation. Pad lanes become 0, and
-// nothing behind the row-major side of a change of storage is touched.
+// Changes storage: row-major <-> channel-packed, and the element width between host and device (up: fp16 -> fp32, down:
+// fp32 -> fp16). An invocation converts one quad of the packed side, or of both where they have the same order. Padding
+// lanes become 0, and nothing behind the row-major side of a change of storage is accessed.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #if defined(UP) || defined(DOWN)
@@ -46,7 +46,7 @@ void main() {
     const uint n = block / blocks;
     const uint channel = (block - n * blocks) * 4;
     const uint lanes = min(4, push.channels - channel);
-    uint at = (n * push.channels + channel) * push.plane + pixel;  // of the row-major side
+    uint at = (n * push.channels + channel) * push.plane + pixel;  // on the row-major side
     if (kChannelBlock == 1) {
         const VALUE4 value = VALUE4(source4[i]);
         for (uint lane = 0; lane < 4; ++lane, at += push.plane)

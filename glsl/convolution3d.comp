@@ -1,8 +1,8 @@
 // variants: f32 f16
-// 3-D convolutions, transposed or not, whose groups are whole blocks of channels: an invocation makes one channel quad of
-// kPixels pixels, so that weights serve several of them and neighbours read neighbours.
-// Weights: [group][tap][input block][4 input lanes][output quad][4], zeros in the pad lanes. Pad lanes of the input may
-// hold anything, NaN too: they are masked before they meet a weight.
+// 3-D convolutions, transposed or not, whose groups are whole blocks of channels: an invocation computes one channel
+// quad of kPixels pixels, so that weights serve several of them and neighbouring invocations read neighbouring
+// elements. Weights: [group][tap][input block][4 input lanes][output quad][4], zeros in the padding lanes. Padding
+// lanes of the input may hold anything, even NaN: they are masked before they are multiplied.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

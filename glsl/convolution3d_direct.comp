@@ -27,7 +27,7 @@ void main() {
         if (oc >= push.channels) break;
         const uint group = oc / push.groupOut;
         const uint first = group * push.groupIn;
-        // From one input channel to the next, and to the first.
+        // The distance from one input channel to the next.
         const uint step_ = kTransposed ? push.groupOut * taps : taps;
         const uint start =
             (kTransposed ? first * push.groupOut + oc - group * push.groupOut : oc * push.groupIn) * taps;

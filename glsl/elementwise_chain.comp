@@ -6,11 +6,11 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "common.glsl"
 
-// As in elementwise_chain.cpp.
+// The limits are those of elementwise_chain.cpp.
 const uint kInputs = 5, kLiterals = 28, kMaxSteps = 14, kNone = 255, kBinary = 64;
 layout(constant_id = 1) const uint kTensors = 0;  // inputs that are read
 layout(constant_id = 2) const uint kSingles = 0;  // bit i: input i is one value
-// Bits: codes that occur. A driver drops the others before it unrolls.
+// The codes that occur, as bits. A driver drops the others before it unrolls.
 layout(constant_id = 3) const uint kUnaryCodes0 = 0;
 layout(constant_id = 4) const uint kUnaryCodes1 = 0;
 layout(constant_id = 5) const uint kBinaryCodes = 0;
@@ -18,7 +18,7 @@ layout(constant_id = 5) const uint kBinaryCodes = 0;
 layout(constant_id = 6) const uint kResult0 = 0;
 layout(constant_id = 7) const uint kResult1 = kNone;
 layout(constant_id = 8) const uint kResult2 = kNone;
-// A step: code (of a binary operator: behind kBinary) | ReLU << 7 | operand << 8 | second operand or literals << 16.
+// A step: code (for a binary operator: after kBinary) | ReLU << 7 | operand << 8 | second operand or literals << 16.
 layout(constant_id = 9) const uint kSteps = 0;
 layout(constant_id = 10) const uint kStep0 = 0;
 layout(constant_id = 11) const uint kStep1 = 0;
@@ -50,7 +50,7 @@ layout(binding = 5) writeonly buffer Out0 { ELEM4 out0[]; };
 layout(binding = 6) writeonly buffer Out1 { ELEM4 out1[]; };
 layout(binding = 7) writeonly buffer Out2 { ELEM4 out2[]; };
 
-// Operands count the literals first, then inputs, then the results of the steps.
+// The numbers of operands count the literals first, then inputs, then the results of the steps.
 vec4 values[kInputs + kMaxSteps];
 vec4 operand(uint number) {
     return number < kLiterals ? vec4(push.literals[number]) : values[number - kLiterals];

@@ -1,4 +1,4 @@
-// The epilogue of a command (impl/ir/epilogue.h) but for its residual: activation, then clamp. The includer has the
+// The epilogue of a command (impl/ir/epilogue.h) except its residual: activation, then clamp. The includer has the
 // constant kPostOps (bit 0: clamp; above it: the number of the Act), push.low and push.high.
 #include "math_error.glsl"
 

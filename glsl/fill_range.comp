@@ -1,5 +1,5 @@
 // variants: i32
-// start, start + step, start + 2 step, ...; sums wrap.
+// Stores start, start + step, start + 2 step, ...; sums wrap.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

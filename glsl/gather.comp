@@ -1,6 +1,6 @@
 // variants: f32 f16 i32
-// [outer][extent][inner] -> [outer][count][inner] by one index per position, counted from the end when negative; one outside
-// gives zeros.
+// [outer][extent][inner] -> [outer][count][inner] by one index per position, counted from the end when negative; an
+// index outside gives zeros.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

@@ -1,6 +1,6 @@
 // variants: f32 f16 i32
 // Rows of kDepth indices, counted from the end when negative; each copies a slice of the data. A row with an index
-// outside gives zeros. Every index of a row in batch b contains b * batchStep besides.
+// outside gives zeros. Every index of a row in batch b also contains b * batchStep.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

@@ -11,7 +11,7 @@ layout(constant_id = 1) const uint kAxes = 2;
 layout(constant_id = 2) const bool kNearest = false;
 layout(constant_id = 3) const uint kPadding = 0;  // 0: zeros, 1: the border, 2: reflection
 layout(constant_id = 4) const bool kAlignCorners = false;
-// Outputs of a plane; blocks of channels; elements of an input plane; extents of x, y, z.
+// plane: outputs of a plane; blocks: blocks of channels; inPlane: elements of an input plane; extent: of x, y, z.
 PUSH(uint quads; uint plane; uint blocks; uint inPlane; int extent[3];);
 layout(binding = 0) readonly buffer Source { ELEM4 source[]; };
 layout(binding = 1) readonly buffer Grid { float grid[]; };
@@ -28,7 +28,7 @@ bool finite(float x) {
     return (floatBitsToUint(x) & 0x7fffffffu) < 0x7f800000u;
 }
 
-// The reflection of c at `low` and low + span until it lies between them.
+// Reflects c at `low` and low + span until it lies between them.
 float reflected(float c, float low, float span) {
     if (span <= 0.0) return 0.0;
     const float distance_ = abs(c - low);
@@ -41,7 +41,7 @@ float reflected(float c, float low, float span) {
     return place;
 }
 
-// The position on an axis that coordinate g means: finite, at most two elements outside of the axis.
+// Returns the position on an axis for grid coordinate g: finite, at most two elements outside of the axis.
 float position(float g, float extent) {
     const float last = extent - 1.0;
     if (isNotANumber(g)) g = -1.0;

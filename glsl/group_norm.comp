@@ -1,7 +1,7 @@
 // variants: f32 f16
-// Each group of channels with mean 0 and variance 1, then gamma x + beta for every channel and, with kSilu, SiLU. A value
-// for each channel may be added first. A group is a row (rows.glsl) of a row-major tensor, or of a packed one whose groups
-// are whole blocks.
+// Normalises each group of channels to mean 0 and variance 1, then computes gamma x + beta for every channel and, with
+// kSilu, SiLU. A value for each channel may be added first. A group is a row (rows.glsl) of a row-major tensor, or of a
+// packed one whose groups are whole blocks.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -27,7 +27,7 @@ vec4 add(vec4 a, vec4 b) {
 vec4 whole(vec4 sum) {
     return kKind == 1 ? vec4((sum.x + sum.y) + (sum.z + sum.w)) : sum;
 }
-// The channels of step k, counted in the group.
+// Returns the channels of step k, counted in the group.
 uvec4 channelsOf(uint k) {
     if (kKind == 0) return uvec4(k / push.plane);
     return kPacked ? k / push.plane * 4 + uvec4(0, 1, 2, 3) : (k * 4 + uvec4(0, 1, 2, 3)) / push.plane;

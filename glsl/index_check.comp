@@ -1,6 +1,6 @@
 // variants: i32
-// Looks for indices outside of their axes. Each group has push.chunk elements of the index tensor and writes the
-// position of its first bad one, or 0xffffffff, and the index there without the share of its batch.
+// Looks for indices outside of their axes. Each group has push.chunk elements of the index tensor. It writes the
+// position of its first wrong one, or 0xffffffff, and the index there, without the part that its batch adds.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

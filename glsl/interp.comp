@@ -1,6 +1,6 @@
 // variants: f32 f16
-// Resizing of channel-packed tensors in up to three axes from tables of taps: one output quad per invocation.
-// Across a row first, then across rows, like the CPU.
+// Resizes channel-packed tensors in up to three axes from tables of taps: one output quad per invocation. Taps are
+// added along a row first, then across rows, like on the CPU.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -9,7 +9,7 @@
 layout(constant_id = 1) const uint kDepthTaps = 1;
 layout(constant_id = 2) const uint kHeightTaps = 1;
 layout(constant_id = 3) const uint kWidthTaps = 1;
-// Behind tap t of position o: its source position, then its weight as bits.
+// A tap t of position o is its source position, followed by its weight as bits.
 PUSH(uint quads; uint depth; uint height; uint width; uint inDepth; uint inHeight; uint inWidth; uint heightTable;
      uint widthTable;);
 layout(binding = 0) readonly buffer Source { ELEM4 source[]; };

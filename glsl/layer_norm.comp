@@ -1,5 +1,6 @@
 // variants: f32 f16
-// Rows with mean 0 and variance 1 (or, without subtracting the mean, mean square 1), then gamma x + beta.
+// Normalises rows to mean 0 and variance 1 (or, without subtracting the mean, mean square 1), then computes gamma x +
+// beta.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -7,8 +8,8 @@
 PUSH(uint rows; uint steps; uint inner; float epsilon; uint channels; uint beta;);
 #include "rows.glsl"
 layout(constant_id = 4) const bool kRms = false;
-// Where gamma and beta come from. 0: there are none; 1: one value per element of the row; 2: per row, modulo
-// `channels` (quads of rows: modulo its quads).
+// The place of gamma and beta. 0: there are none; 1: one value per element of the row; 2: per row, modulo `channels`
+// (quads of rows: modulo its quads).
 layout(constant_id = 5) const uint kAffine = 0;
 layout(binding = 0) readonly buffer SourceQuads { ELEM4 sourceQuads[]; };
 layout(binding = 0) readonly buffer Source { ELEM source[]; };

@@ -1,7 +1,7 @@
 // Functions of floats, as exact as the CPU's (about 1e-7 relative): those of GLSL may be wrong by 2^-11 (sin, cos),
-// 4096 ulp (atan) or more. `precise` keeps drivers from cancelling what rounding errors are taken from. Polynomials
-// were fitted for this project. Here are exponentials, logarithms and what is made of them;
-// math_error.glsl, math_trigonometry.glsl and math_power.glsl have the others.
+// 4096 ulp (atan) or more. `precise` keeps drivers from simplifying the terms that compute rounding errors. Polynomials
+// were fitted for this project. This file has exponentials, logarithms and functions built from them; math_error.glsl,
+// math_trigonometry.glsl and math_power.glsl have the others.
 #ifndef MATH_GLSL
 #define MATH_GLSL
 #define EACH(f, v) vec4(f(v.x), f(v.y), f(v.z), f(v.w))
@@ -21,7 +21,7 @@ float power2(int n) {  // -126 .. 127
     return uintBitsToFloat(uint(n + 127) << 23);
 }
 
-// e^x = 2^n (1 + m). The argument is held where the result is a normal, finite number, as on the CPU.
+// e^x = 2^n (1 + m). The argument is limited to the range where the result is a normal, finite number, as on the CPU.
 float expParts(float x, out int n) {
     x = clamp(x, -87.33654, 88.72283);
     const float whole = roundEven(x * 1.44269504);
@@ -81,7 +81,7 @@ float logOf(float x) {
 }
 float log1pOf(float x) {
     precise float u = x + 1.0;
-    precise float lost = x - (u - 1.0);  // what the addition rounded away
+    precise float lost = x - (u - 1.0);  // the part that the addition rounded away
     const float y = logOf(u);
     return abs(x) < 0.9999 ? y + lost / u : y;
 }
@@ -132,7 +132,7 @@ float atanhOf(float x) {
     if (!(a <= 1.0)) return kNaN;
     return withSign(a == 1.0 ? kInf : 0.5 * log1pOf(2.0 * a / (1.0 - a)), x);
 }
-// The rounding error of p = a b, without relying on a fused multiply-add.
+// Returns the rounding error of p = a b, without relying on a fused multiply-add.
 float productError(float a, float b, float p) {
     const float ah = uintBitsToFloat(floatBitsToUint(a) & 0xfffff000u);
     const float bh = uintBitsToFloat(floatBitsToUint(b) & 0xfffff000u);
@@ -145,7 +145,7 @@ float productError(float a, float b, float p) {
     return e;
 }
 
-// a / b, correctly rounded: that of GLSL may be wrong by 2.5 ulp, which a ceiling or a comparison shows.
+// Returns a / b, correctly rounded: that of GLSL may be wrong by 2.5 ulp, which changes a ceiling or a comparison.
 float quotient(float a, float b) {
     precise float q = a / b;
     precise float p = q * b;

@@ -3,7 +3,7 @@
 #define MATH_ERROR_GLSL
 #include "math.glsl"
 
-// erf below 0.92 as x + x p(x^2), above as 1 - e^q(x).
+// erf is x + x p(x^2) below 0.92 and 1 - e^q(x) above.
 float erfSmall(float x) {
     const float s = x * x;
     float p = -0.00058824959;
@@ -38,7 +38,7 @@ float erfcOf(float x) {
     const float y = x < 0.0 ? (t < 0.92 ? 1.0 + erfSmall(t) : 2.0 - tail) : tail;
     return isNotANumber(x) ? x : y;
 }
-// x/2 (1 + erf(x/sqrt 2)); the negative tail through erfc, so that nothing cancels.
+// x/2 (1 + erf(x/sqrt 2)). The negative tail uses erfc, so that no digits cancel.
 float geluOf(float x) {
     const float z = x * 0.707106781;
     const float t = abs(z);

@@ -3,7 +3,7 @@
 #define MATH_POWER_GLSL
 #include "math.glsl"
 
-// a modulo b with the sign of a, exact: eight bits of the quotient at a time.
+// Returns a modulo b with the sign of a, exact: it takes eight bits of the quotient at a time.
 float remainderOf(float a, float b) {
     const uint ua = floatBitsToUint(a) & 0x7fffffffu, ub = floatBitsToUint(b) & 0x7fffffffu;
     if (ub == 0u || ua >= 0x7f800000u || ub > 0x7f800000u) return kNaN;
@@ -32,7 +32,7 @@ float floorModOf(float a, float b) {
 float floorDivOf(float a, float b) {
     float q = floor(a / b);
     if (!(abs(q) < 8388608.0) || endless(b)) return q;
-    // The quotient may have been rounded across an integer, which the remainder a - q b shows.
+    // The quotient may have been rounded across an integer, which the remainder a - q b detects.
     precise float p = q * b;
     precise float r = (a - p) - productError(q, b, p);
     if (r != 0.0 && (r < 0.0) != (b < 0.0))
@@ -42,7 +42,7 @@ float floorDivOf(float a, float b) {
     return q;
 }
 
-// x^y through a logarithm of twice the precision.
+// Computes x^y through a logarithm of twice the precision.
 float powOf(float x, float y) {
     if (y == 0.0 || x == 1.0) return 1.0;
     if (isNotANumber(x) || isNotANumber(y)) return kNaN;

@@ -6,8 +6,8 @@
 const float kHalfPi = 1.57079633;
 const float kPi = 3.14159265;
 
-// a = quadrant pi/2 + r for a >= 0, |r| <= pi/4. Small angles by subtraction, large ones by the bits of 2/pi that
-// matter.
+// a = quadrant pi/2 + r for a >= 0, |r| <= pi/4. Small angles are reduced by subtraction, large ones by the relevant
+// bits of 2/pi.
 float quarterTurns(float a, out uint quadrant) {
     if (a < 4096.0) {
         const float n = roundEven(a * 0.636619772);
@@ -34,7 +34,8 @@ float quarterTurns(float a, out uint quadrant) {
     uint overflow;
     const uint middle = uaddCarry(low, carry, overflow);
     const uint top = m * w[0] + high + overflow;
-    // Two bits of quadrants, then the fraction: as a signed number it is the distance to the nearest one.
+    // Two bits of quadrants come first, then the fraction: as a signed number it is the distance to the nearest
+    // quadrant.
     const int fraction = int((top << 2) | (middle >> 30));
     quadrant = (top >> 30) + (fraction < 0 ? 1u : 0u);
     return (float(fraction) * 2.3283064365386963e-10 + float(middle << 2) * 5.421010862427522e-20) * kHalfPi;

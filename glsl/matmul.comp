@@ -1,6 +1,6 @@
 // variants: f32 f16
 // C[batch][e][h] = A[batch][e][l] B[batch][l][h] (+ bias[h]), row-major, either operand transposed.
-// A group makes a tile of kTileDown x kTileAcross quads of 4 x 4 outputs, kRowQuads x kColumnQuads of them per
+// A group computes a tile of kTileDown x kTileAcross quads of 4 x 4 outputs, kRowQuads x kColumnQuads of them per
 // invocation, from slices of kDepth steps of the inner extent, which it stages in shared memory as [step][quad].
 #version 440
 #extension GL_GOOGLE_include_directive : require
@@ -39,7 +39,7 @@ layout(binding = 3) readonly buffer Bias { ELEM bias[]; };
 shared VALUE4 stageA[kDepth * kStepA];
 shared VALUE4 stageB[kDepth * kStepB];
 
-// Elements at, at + 1, ... of an operand, `valid` of them (at most four count), zeros behind.
+// Returns elements at, at + 1, ... of an operand, `valid` of them (at most four count), with zeros behind.
 VALUE4 quadA(uint at, int valid) {
     if (kWideA) return valid > 0 ? VALUE4(a4[at / 4]) : VALUE4(0);
     VALUE4 v = VALUE4(0);
@@ -59,7 +59,7 @@ VALUE4 quadB(uint at, int valid) {
     return v;
 }
 
-// Steps k.. of the rows from `down` on.
+// Stages steps k.. of the rows from `down` on.
 void stageRows(uint k, uint base, uint down) {
     for (uint i = gl_LocalInvocationID.x; i < kDepth * kTileDown; i += gl_WorkGroupSize.x) {
         if (kTransposeA) {
@@ -75,7 +75,7 @@ void stageRows(uint k, uint base, uint down) {
     }
 }
 
-// The same of the columns from `across` on.
+// Stages the columns from `across` on in the same way.
 void stageColumns(uint k, uint base, uint across) {
     for (uint i = gl_LocalInvocationID.x; i < kDepth * kTileAcross; i += gl_WorkGroupSize.x) {
         if (kTransposeB) {

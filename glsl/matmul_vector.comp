@@ -1,7 +1,7 @@
 // variants: f32 f16
-// Products of a matrix and a vector, batched: out[i] = sum over k of matrix(i, k) vector[k] (+ bias).
-// kByRows: the matrix is [outputs][l] and a group makes one output, its lanes along k. Else it is [l][outputs] and a
-// group makes kAcross quads of outputs, the rest of its lanes along k.
+// Products of a matrix and a vector, batched: out[i] = sum over k of matrix(i, k) vector[k] (+ bias). kByRows: the
+// matrix is [outputs][l] and a group computes one output, with its lanes along k. Otherwise it is [l][outputs] and a
+// group computes kAcross quads of outputs, with the rest of its lanes along k.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -25,7 +25,7 @@ layout(binding = 3) readonly buffer Bias { ELEM bias[]; };
 
 shared VALUE4 partial[gl_WorkGroupSize.x];
 
-// The sum of one row's products whose index falls to this invocation, spread over four lanes.
+// Returns this invocation's part of the sum of one row's products, spread over four lanes.
 VALUE4 alongRow(uint row, uint start, uint self) {
     VALUE4 sum = VALUE4(0);
     if (kWide) {
@@ -38,7 +38,7 @@ VALUE4 alongRow(uint row, uint start, uint self) {
     return sum;
 }
 
-// Sums of four columns over every kSlices-th step.
+// Returns sums of four columns over every kSlices-th step.
 VALUE4 downColumns(uint at, uint start, uint slice, uint valid) {
     VALUE4 sum = VALUE4(0);
     for (uint k = slice; k < push.l; k += kSlices) {

@@ -1,5 +1,5 @@
 // variants: f32
-// Puts what each group has found behind what those before it have, and -1 behind all.
+// Writes the results of each group behind those of the groups before, and -1 behind all.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

@@ -1,9 +1,9 @@
 // variants: f32
-// The boxes that a class of a picture keeps, by falling score and of equal scores by number: a box goes when it shares more
-// than the limit with one that is kept. A work group searches a class, and each dispatch goes on where the one before ended.
-// It sorts a list of the next best scores, of which a radix selection finds the least key byte by byte. Of the list it takes
-// blocks of boxes, which are compared with all that are kept so far, then with one another. Quotients are rounded as on the
-// CPU, since one bit decides.
+// Finds the boxes that a class of a picture keeps, by falling score and, among equal scores, by number: a box is
+// removed when its overlap with one that is kept exceeds the limit. A work group searches a class, and each dispatch
+// continues where the one before ended. It sorts a list of the next best scores, whose smallest key a radix selection
+// finds byte by byte. It takes the list in blocks of boxes, which are compared with all that are kept so far, then with
+// one another. Quotients are rounded as on the CPU, since one bit decides.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -24,16 +24,17 @@ layout(binding = 6) buffer Ends { uvec2 ends[]; };  // [group]: the last entry t
 const uint kList = 1024;  // the longest list
 const uint kWords = kBlock / 32;
 
-// The order of scores as one of unsigned words, then of the numbers of the boxes from behind.
+// The order of scores as that of unsigned words, then the numbers of the boxes, counted from the end.
 shared uvec2 list[kList];
-// Of a block: its boxes, those that they are compared with, which are gone, and which of the later ones each would remove.
+// A block: its boxes, those that they are compared with, which of its boxes are removed, and which later ones each
+// would remove.
 shared vec4 candidates[kBlock], others[kBlock];
 shared uint gone[kWords];
 shared uint removes[kBlock * kWords];
-shared uint bytes[256];  // how many keys have each, during a selection
+shared uint bytes[256];  // the number of keys with each byte, during a selection
 shared uint found, chosen, before, total;
 
-// 0, which is behind every number, for NaN. Subnormal numbers count as zero.
+// NaN gives 0, which is behind every number. Subnormal numbers count as zero.
 uint scoreKey(float score) {
     const uint bits = floatBitsToUint(score), magnitude = bits & 0x7fffffffu;
     if (magnitude > 0x7f800000u) return 0;
@@ -49,7 +50,7 @@ uint byteOf(uvec2 key, uint byte_) {
     return ((byte_ >= 4 ? key.x : key.y) >> (byte_ % 4 * 8)) & 255u;
 }
 
-// Minimum and maximum as the CPU has them, also of NaN.
+// Minimum and maximum as on the CPU, also of NaN.
 float least(float a, float b) {
     return b < a ? b : a;
 }
@@ -57,7 +58,7 @@ float most(float a, float b) {
     return a < b ? b : a;
 }
 
-// The least corner, then the other one.
+// Returns the lower corner, then the other one.
 vec4 boxAt(uint at) {
     const vec4 box = boxes[at];
     return vec4(least(box.x, box.z), least(box.y, box.w), most(box.x, box.z), most(box.y, box.w));
@@ -82,13 +83,13 @@ bool sharesMore(vec4 a, vec4 b, float limit) {
     return abs(share - limit) > 1e-5 * limit ? share > limit : quotient(both, all) > limit;
 }
 
-// An entry of the order; those of no score, of one that is too low, and those up to `last` are (0, 0).
+// Returns an entry of the order; entries without a score, with one that is too low, and those up to `last` are (0, 0).
 uvec2 entryOf(uint base, uint k, uint lowest, uvec2 last) {
     const uvec2 key = uvec2(scoreKey(scores[base + k]), ~k);
     return key.x > lowest && precedes(last, key) ? key : uvec2(0);
 }
 
-// The last entry of a list of the first ones behind `last`, or one behind it with no other between.
+// Returns the last entry of a list of the first ones behind `last`, or a later entry with no other between.
 uvec2 endOfList(uint base, uint lowest, uvec2 last) {
     const uint thread = gl_LocalInvocationID.x, threads = gl_WorkGroupSize.x;
     uvec2 end = uvec2(0), mask = uvec2(0);
@@ -120,7 +121,8 @@ uvec2 endOfList(uint base, uint lowest, uvec2 last) {
     return end;
 }
 
-// Puts the entries behind `last`, up to `end`, into the list, in any order. Returns how many there are, also beyond its length.
+// Puts the entries behind `last`, up to `end`, into the list, in any order. Returns their number, even if it exceeds
+// the list.
 uint collect(uint base, uint lowest, uvec2 last, uvec2 end) {
     if (gl_LocalInvocationID.x == 0) found = 0;
     barrier();
@@ -136,7 +138,7 @@ uint collect(uint base, uint lowest, uvec2 last, uvec2 end) {
     return result;
 }
 
-// Bitonic, over the power of two from `length` on.
+// Sorts bitonically, over the power of two that `length` needs.
 void sortList(uint length) {
     const uint thread = gl_LocalInvocationID.x, threads = gl_WorkGroupSize.x;
     uint whole = 2;
@@ -162,7 +164,8 @@ bool isGone(uint i) {
     return (gone[i / 32] >> i % 32 & 1u) != 0;
 }
 
-// Takes the entries of the list from `begin` on, at most a block of them. `have`: what was kept before. Returns what is kept then.
+// Takes the entries of the list from `begin` on, at most a block of them. `have`: the number kept before. Returns the
+// number that is kept then.
 uint take(uint begin, uint length, uint have, uint firstBox, uint firstKept, float limit) {
     const uint thread = gl_LocalInvocationID.x, threads = gl_WorkGroupSize.x;
     // Several invocations compare one box.
@@ -214,7 +217,7 @@ void main() {
         lowest = scoreKey(scoreLimit[0]);
         if (lowest == 0) lowest = 0xffffffffu;  // no score is above NaN
     }
-    float limit = 0.0;  // a share has to be more than 0 in any case
+    float limit = 0.0;  // a share must be more than 0 in any case
     if (kShareGiven) {
         const float given = shareLimit[0];
         limit = isNotANumber(given) ? kInf : max(given, 0.0);

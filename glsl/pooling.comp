@@ -18,7 +18,7 @@ void main() {
     for (int z = zs.x; z < zs.y; ++z)
         for (int y = ys.x; y < ys.y; ++y) {
             const int row = rowAt(o.w, z, y);
-            // Rows on their own: long windows lose less.
+            // Rows are summed separately, so that long windows lose less precision.
             VALUE4 part = VALUE4(kAverage ? 0.0 : kMinusInfinity);
             for (int x = xs.x; x < xs.y; ++x) {
                 const VALUE4 value = VALUE4(source[row + x]);

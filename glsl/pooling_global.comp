@@ -24,7 +24,7 @@ void main() {
         value = fold(value, VALUE4(source[group * push.plane + i]));
     partial[self] = value;
     barrier();
-    // Any group size: the upper half, without a middle one, is folded onto the lower.
+    // This works for any group size: the upper half, without a middle one, is folded onto the lower.
     for (uint size = gl_WorkGroupSize.x; size > 1;) {
         const uint rest = (size + 1) / 2;
         if (self + rest < size) partial[self] = fold(partial[self], partial[self + rest]);

@@ -1,8 +1,8 @@
-// Push words and positions shared by the pooling kernels; included behind common.glsl.
-// Axes are depth, height, width.
+// Push words and positions that the pooling kernels share; included after common.glsl. Axes are depth, height, width.
 PUSH(uint quads; uint counted; int inSize[3]; int outSize[3]; int window[3]; int stride[3]; int begin[3]; int end[3];);
 
-// Taps [first, last) inside the plane of output position `o` on an axis. A maximum over nothing takes the nearest edge.
+// Returns the taps [first, last) inside the plane of output position `o` on an axis. The maximum of an empty window is
+// the nearest edge.
 ivec2 taps(int axis, int o, bool average) {
     const int from = o * push.stride[axis] - push.begin[axis];
     ivec2 span = clamp(ivec2(from, from + push.window[axis]), 0, push.inSize[axis]);
@@ -13,7 +13,7 @@ ivec2 taps(int axis, int o, bool average) {
     return span;
 }
 
-// Taps that an average counts at this position; `counted` bit `axis`: padding counts too.
+// Returns the number of taps that an average counts at this position; `counted` bit `axis`: padding counts, too.
 int tapCount(int axis, int o) {
     const int from = o * push.stride[axis] - push.begin[axis];
     const int to = from + push.window[axis];
@@ -21,7 +21,7 @@ int tapCount(int axis, int o) {
     return max(0, min(to, push.inSize[axis]) - max(from, 0));
 }
 
-// Position of output quad i: depth, height, width, and the channel block counted over all batches.
+// Returns the position of output quad i: depth, height, width, and the channel block counted over all batches.
 ivec4 outputAt(uint i) {
     const uint x = i % uint(push.outSize[2]);
     i /= uint(push.outSize[2]);
@@ -31,7 +31,7 @@ ivec4 outputAt(uint i) {
     return ivec4(z, y, x, i / uint(push.outSize[0]));
 }
 
-// The quad in front of row (block, z, y) of the source.
+// Returns the quad in front of row (block, z, y) of the source.
 int rowAt(int block, int z, int y) {
     return ((block * push.inSize[0] + z) * push.inSize[1] + y) * push.inSize[2];
 }

@@ -1,5 +1,5 @@
 // variants: f32 f16 i32
-// One value everywhere.
+// Stores one value everywhere.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

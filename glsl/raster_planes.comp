@@ -6,7 +6,7 @@
 #include "common.glsl"
 
 PUSH(uint quads; uint plane;);
-// Per lane of a channel quad, where the channel's first element lies. `inputs`: four bits per lane, which input (15:
+// The place of the first element of each lane's channel. `inputs`: four bits per lane with the number of its input (15:
 // none); bit 16: the quad is a whole quad of lane 0's input.
 struct Quad {
     uint inputs;

@@ -1,5 +1,5 @@
 // variants: f32 f16
-// The biases of recurrent operators as [direction][unit][4], in the order of recurrent_pack's gates.
+// Stores the biases of recurrent operators as [direction][unit][4], in the order of recurrent_pack's gates.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

@@ -1,13 +1,13 @@
 // variants: f32 f16
-// The gates of one step of LSTMBlockCell and all that it makes, from the sums of recurrent_block_sums: one unit of a row
-// per invocation.
+// Computes the gates of one step of LSTMBlockCell and all its results from the sums of recurrent_block_sums: one unit
+// of a row per invocation.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 #include "math.glsl"
 
 layout(constant_id = 1) const bool kPeephole = false;
-layout(constant_id = 2) const uint kResults = 7;  // that are written: the first ones
+layout(constant_id = 2) const uint kResults = 7;  // the number of results that are written, from the first on
 
 PUSH(uint total; uint hidden; float forgetBias; float clip;);  // clip: 0 for none
 layout(binding = 0) readonly buffer Sums { vec4 sums[]; };
@@ -37,7 +37,7 @@ void main() {
     const float i = sigmoidOf(sum.x), ci = tanhOf(sum.y), f = sigmoidOf(sum.z);
     const float limit = push.clip > 0.0 ? push.clip : kInf, whole = ci * i + before * f;
     const float now = isNotANumber(whole) ? whole : clamp(whole, -limit, limit);
-    // Stored before it is used again: lavapipe of Mesa 22.3 gives denormal numbers for co otherwise.
+    // It is stored before it is used again: otherwise lavapipe of Mesa 22.3 gives denormal numbers for co.
     if (kResults > 1) cell[at] = ELEM(now);
     if (kPeephole) sum.w += now * float(toOutput[unit]);
     const float o = sigmoidOf(sum.w), co = tanhOf(now);

@@ -1,6 +1,7 @@
 // variants: f32 f16
-// The sums of one step of LSTMBlockCell: input and output of the step before, side by side, times the weights, and the bias.
-// A work group makes kUnits units of one row of the batch; its other invocations share the depth.
+// Computes the sums of one step of LSTMBlockCell: input and output of the previous step, side by side, times the
+// weights, plus the bias. A work group computes kUnits units of one row of the batch; its other invocations divide the
+// depth.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

@@ -1,5 +1,5 @@
 // variants: f32 f16
-// The states before the first step: given ones, or zeros. Areas of the states: see recurrent_step.
+// Stores the states before the first step: given ones, or zeros. Areas of the states: see recurrent_step.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

@@ -1,15 +1,15 @@
 // variants: f32 f16
-// Brings the weights of recurrent operators to one form: [direction][input or state k][unit][4], so that the values of a
-// unit's gates lie together and those of neighbouring units side by side. Gates: RNN x; LSTM i, o, f, c; GRU z, r and the
-// candidate, which is the third value, or the fourth for rows from push.split on. Three gates are a GRU whose candidate is
-// among them; its products with the state have push.split = 1 and are the fourth value.
+// Brings the weights of recurrent operators to one form: [direction][input or state k][unit][4], so that the values of
+// a unit's gates are contiguous, and those of neighbouring units side by side. Gates: RNN x; LSTM i, o, f, c; GRU z, r
+// and the candidate, which is the third value, or the fourth for rows from push.split on. Three gates are a GRU whose
+// candidate is among them; its products with the state have push.split = 1 and are the fourth value.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
 
 layout(constant_id = 1) const bool kGru = false;
 layout(constant_id = 2) const uint kGates = 4;  // not GRU
-// rows: values k of the source; first: the destination's first quad; step: rows of a direction there.
+// rows: values k of the source; first: the destination's first quad; step: rows of a direction in the destination.
 PUSH(uint total; uint hidden; uint rows; uint first; uint step; uint split;);
 layout(binding = 0) readonly buffer Source { ELEM source[]; };  // [direction][gate][unit][k], GRU [k][gate][unit]
 layout(binding = 1) readonly buffer Candidate { ELEM candidate[]; };  // GRU: [k][unit]

@@ -1,11 +1,12 @@
 // variants: f32 f16
-// One step of RNN, LSTM or GRU, both directions of time at once: the states times their weights, on top of the products of
-// the inputs, then the gates. A work group makes kUnits units of kRows rows of the batch; its other invocations share the
-// depth.
+// Computes one step of RNN, LSTM or GRU, both directions of time at once: the states times their weights, added to the
+// products of the inputs, then the gates. A work group computes kUnits units of kRows rows of the batch; its other
+// invocations divide the depth.
 //
 // Weights are those of recurrent_pack, whose first push.inputs rows are for the inputs. The states stay in 32 bits:
-// [area][direction][row][unit], areas 0 and 1 for those before and after a step in turn, 2 for the cell of an LSTM or the
-// gate z of a GRU, 3 for what the reset of a GRU leaves. A GRU that resets before its product takes two dispatches.
+// [area][direction][row][unit]. Areas 0 and 1 alternate between the states before and after a step, 2 has the cell of
+// an LSTM or the gate z of a GRU, 3 the states of a GRU after reset. A GRU that resets before its product takes two
+// dispatches.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require

@@ -1,5 +1,5 @@
 // variants: f32 f16 i32 up down
-// One reduction along rows. up and down: the first and the last of several, from and to 16-bit elements.
+// Does one reduction along rows. up and down: the first and the last of several, from and to 16-bit elements.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #if defined(UP) || defined(DOWN)
@@ -25,7 +25,7 @@
 
 PUSH(uint rows; uint steps; uint inner;);
 #include "rows.glsl"
-layout(constant_id = 4) const uint kOperation = 0;  // as Reduce
+layout(constant_id = 4) const uint kOperation = 0;  // the values of Reduce
 layout(binding = 0) readonly buffer SourceQuads { IN4 sourceQuads[]; };
 layout(binding = 0) readonly buffer Source { IN source[]; };
 layout(binding = 1) writeonly buffer DestinationQuads { OUT4 destinationQuads[]; };
@@ -59,11 +59,11 @@ void main() {
     const uint base = ROW_BASE(min(row, push.rows - 1));
     const uint length = row < push.rows ? push.steps : 0;
 
-    // Lanes beyond the steps repeat the first one where that changes nothing.
+    // Lanes beyond the steps repeat the first one where that does not change the result.
     VALUE4 total = VALUE4(0);
     if (kOperation == 4 || kOperation == 5 || kOperation >= 7) total = load(base);
     if (kOperation == 6) total = VALUE4(1);
-    // Runs keep the error of long sums small.
+    // The sum is taken in runs, so that the error of long sums stays small.
     for (uint first = lane; first < length; first += kLanes * 64) {
         VALUE4 run = load(base + first * push.inner);
         const uint end = min(length, first + kLanes * 64);

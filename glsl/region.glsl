@@ -1,4 +1,4 @@
-// Whether a number that stands with a region is that of a picture of the batch.
+// Returns whether the number given with a region is that of a picture of the batch.
 bool isPicture(int picture, int pictures) {
     return picture >= 0 && picture < pictures;
 }

@@ -8,7 +8,8 @@
 #include "math.glsl"
 #include "region.glsl"
 
-layout(constant_id = 1) const bool kIndexed = false;  // regions of 4 and their pictures; else the picture stands first
+// regions of 4 with the pictures apart; otherwise each region begins with its picture
+layout(constant_id = 1) const bool kIndexed = false;
 layout(constant_id = 2) const bool kAligned = false;
 layout(constant_id = 3) const bool kMaximum = false;
 PUSH(uint quads; uint rows; uint columns; uint blocks; int height; int width; int pictures; uint samples; float scale;);
@@ -49,7 +50,7 @@ Samples samplesOf(float start, float extent, uint output_, uint outputs, int pix
         s.end = uint(wanted);
         return s;
     }
-    // Such a region is so large that neighbouring floats at its edge lie further apart than the picture: no sample is inside.
+    // In such a large region, neighbouring floats at its edge lie further apart than the picture: no sample is inside.
     if (wanted > 1073741824.0) return s;
     const float step_ = size / wanted;
     s.begin = uint(clamp((-1.0 - origin) / step_ - 2.0, 0.0, wanted));
@@ -128,7 +129,7 @@ void main() {
             inside += 1.0;
         }
     }
-    // A sample outside is a value of 0.
+    // A sample outside has the value 0.
     if (kMaximum)
         total = inside < samples ? max(total, VALUE4(0)) : total;
     else if (samples > 0.0)

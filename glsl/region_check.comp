@@ -1,6 +1,6 @@
 // variants: f32 i32
-// Looks for regions that name no picture of the batch. Each group has push.chunk regions and writes the number of its first
-// bad one, or 0xffffffff, and the picture that it names, as the bits of a float or an int.
+// Looks for regions that name no picture of the batch. Each group has push.chunk regions and writes the number of its
+// first wrong one, or 0xffffffff, and the picture that it names, as the bits of a float or an int.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

@@ -1,9 +1,9 @@
-// Kernels over rows: `steps` steps from a base on, `inner` apart; kLanes invocations share a row. A step is an element
-// or a quad. Include behind the kernel's push words, which begin with rows, steps, inner.
+// Kernels over rows: a row has `steps` steps from a base on, `inner` apart, and kLanes invocations divide it. A step is
+// an element or a quad. Included after the kernel's push words, which begin with rows, steps, inner.
 layout(constant_id = 1) const uint kLanes = 1;  // a power of two, at most the local size
 // 0: elements; 1: quads whose elements belong to the same row; 2: quads of four rows
 layout(constant_id = 2) const uint kKind = 0;
-// Neighbouring invocations take neighbouring rows instead of neighbouring steps: rows lie side by side.
+// Neighbouring invocations take neighbouring rows instead of neighbouring steps, because rows lie side by side.
 layout(constant_id = 3) const bool kColumns = false;
 
 const uint kRows = gl_WorkGroupSize.x / kLanes;  // of a work group
@@ -13,7 +13,7 @@ const uint kRows = gl_WorkGroupSize.x / kLanes;  // of a work group
 #define ROW_BASE(row) ((row) / push.inner * push.steps * push.inner + (row) % push.inner)
 
 // Combines the `value` of all lanes of a row into one that each lane gets: combine(a, b) in a fixed order. `part` is a
-// shared array of the local size. All invocations of the group come here.
+// shared array of the local size. All invocations of the group must reach this.
 #define REDUCE_ROW(value, part, combine)                                                          \
     if (kLanes > 1) {                                                                             \
         barrier();                                                                                \

@@ -6,8 +6,8 @@
 #include "common.glsl"
 
 layout(constant_id = 1) const uint kMap = 0;  // 0 PReLU, 1 Scale
-// Channels of a quad. 0: storage packed; 1: one channel, 4 divides `inner`; 2: four adjacent ones, inner is 1 and
-// 4 divides `channels`; 3: looked up one by one.
+// The channels of a quad. 0: storage packed; 1: one channel, 4 divides `inner`; 2: four adjacent ones, inner is 1 and 4
+// divides `channels`; 3: looked up one by one.
 layout(constant_id = 2) const uint kLanes = 0;
 layout(constant_id = 3) const uint kPostOps = 0;
 PUSH(uint quads; uint channels; uint inner; float low; float high;);

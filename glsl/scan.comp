@@ -16,7 +16,7 @@ void main() {
     if (i >= push.lines) return;
     const uint outer = i / push.inner;
     const uint base = outer * push.extent * push.inner + (i - outer * push.inner);
-    VALUE total = VALUE(0);  // of an exclusive scan the first, a product's too
+    VALUE total = VALUE(0);  // the first result of an exclusive scan, even of a product
     for (uint k = 0; k < push.extent; ++k) {
         const uint at = base + (kReverse ? push.extent - 1 - k : k) * push.inner;
         if (kExclusive) destination[at] = ELEM(total);

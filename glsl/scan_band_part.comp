@@ -1,5 +1,5 @@
 // variants: f32 f16
-// Keeps a band of every matrix: a product, so that NaN stays NaN outside of it.
+// Keeps a band of every matrix. It is a product, so that NaN stays NaN outside of the band.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

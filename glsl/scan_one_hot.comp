@@ -1,6 +1,6 @@
 // variants: f32 f16 i32
-// Indices [outer][inner] -> [outer][depth][inner]: on where the index is the position, off elsewhere. With
-// fromEnd negative indices count from the end.
+// Indices [outer][inner] -> [outer][depth][inner]: the on value where the index is the position, the off value
+// elsewhere. With fromEnd negative indices count from the end.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

@@ -1,5 +1,5 @@
 // variants: f32 f16 i32
-// Every element of the output: that of the last row of updates that belongs there, or the data's, or zero.
+// Stores every element of the output: from the last row of updates that belongs there, or the data, or zero.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

@@ -1,5 +1,5 @@
 // variants: i32
-// Says that no row of updates belongs to any place.
+// Marks every place as one to which no row of updates belongs.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

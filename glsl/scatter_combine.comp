@@ -1,7 +1,7 @@
 // variants: f32 f16 i32
-// Combines the updates of a place with what is there, in the order of their rows, so that sums of floats are those of the
-// CPU. The list is sorted by place: the invocation at a place's first entry walks over its entries. Integers wrap; a NaN
-// stays.
+// Combines the updates of a place with the present value, in the order of their rows, so that sums of floats equal
+// those of the CPU. The list is sorted by place: the invocation at a place's first entry walks over its entries.
+// Integers wrap; a NaN remains.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

@@ -1,6 +1,6 @@
 // variants: i32
-// For each place of the output the last row of updates that belongs there, counted from 1: the order in which invocations
-// come does not matter.
+// Finds, for each place of the output, the last row of updates that belongs there, counted from 1: the order of the
+// invocations does not matter.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

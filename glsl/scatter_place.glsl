@@ -1,9 +1,9 @@
-// The place of the output that a row of updates belongs to. Indices count from the end when negative.
-// Include behind constants kDepth, kElements and kAxis, the push words and the buffer of indices.
+// Finds the place of the output to which a row of updates belongs. Indices count from the end when negative. Included
+// after constants kDepth, kElements and kAxis, the push words and the buffer of indices.
 //
 // A row has kDepth indices, or (kElements) a single one that replaces coordinate kAxis of its own kDepth.
 
-// False for a row with an index outside, which belongs nowhere.
+// Returns false for a row with an index outside, which has no place.
 bool placeOf(uint row, out uint place) {
     uint rest = row;
     bool inside = true;

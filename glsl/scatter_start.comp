@@ -1,5 +1,5 @@
 // variants: f32 f16 i32
-// The output before any update: the data, or zeros.
+// Stores the output before any update: the data, or zeros.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

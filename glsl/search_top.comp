@@ -1,7 +1,7 @@
 // variants: f32 f16 i32
-// The `count` largest or smallest elements of each row, in order, and their positions. Of equal ones the first comes
-// first; NaN counts as larger than any number. A work group makes a row: a radix selection finds the least key of the
-// list byte by byte, then the list is sorted in shared memory. Rows that fit there are sorted as they are.
+// Finds the `count` largest or smallest elements of each row, in order, and their positions. Of equal ones the first
+// comes first; NaN counts as larger than any number. A work group takes a row: a radix selection finds the smallest key
+// of the list byte by byte, then the list is sorted in shared memory. Rows that fit there are sorted directly.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -13,7 +13,7 @@ layout(binding = 0) readonly buffer Source { ELEM source[]; };
 layout(binding = 1) writeonly buffer Values { ELEM values[]; };
 layout(binding = 2) writeonly buffer Positions { int positions[]; };
 
-// The order of elements as one of unsigned words, then of their positions from behind.
+// The order of elements as that of unsigned words, then their positions, counted from the end.
 shared uvec2 list[kCapacity];
 shared uint counts[256];
 shared uint chosen, before, found;

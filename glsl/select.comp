@@ -1,5 +1,5 @@
 // variants: f32 f16 i32
-// y = condition ? a : b, each of one element or of the output's size. The condition counts as bits: -0.0 is true.
+// y = condition ? a : b, each of one element or of the output's size. The condition is compared as bits: -0.0 is true.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

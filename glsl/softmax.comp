@@ -24,7 +24,7 @@ void main() {
     if (group >= push.groups) return;
     const uint lane = ROW_LANE, rowOfGroup = ROW_OF_GROUP, row = group * kRows + rowOfGroup;
     const uint base = ROW_BASE(row);
-    // Rows behind the last one have no steps but share the barriers.
+    // Rows behind the last one have no steps, but take part in the barriers.
     const uint length = row < push.rows ? push.steps : 0;
 
     vec4 top = vec4(-3.40282347e38);
@@ -37,7 +37,7 @@ void main() {
     REDUCE_ROW(sum, part, add)
     if (kKind == 1) sum = vec4((sum.x + sum.y) + (sum.z + sum.w));
 
-    // The largest element adds 1, so less than that is a row of -inf.
+    // The largest element adds 1, so a smaller sum belongs to a row of -inf.
     const vec4 scale = mix(1.0 / sum, vec4(0), lessThan(sum, vec4(0.5)));
     for (uint k = lane; k < length; k += kLanes) {
         const uint at = base + k * push.inner;

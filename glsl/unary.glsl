@@ -1,5 +1,5 @@
-// The formulas of the unary float operators, by their codes: y = f(x, a, b). The includer has USES_UNARY(code),
-// false for codes that it never asks for.
+// The formulas of the unary float operators, by their codes: y = f(x, a, b). The includer defines USES_UNARY(code),
+// false for codes that it never uses.
 #include "math.glsl"
 #include "math_error.glsl"
 #include "math_trigonometry.glsl"

@@ -1,4 +1,4 @@
-// Records a copy that waits for what the queue did before, and whose result all that follows sees.
+// Records a copy that waits for all previous work of the queue, and whose result is visible to all later work.
 #include "backends/vulkan/buffer_copy.h"
 
 #include "backends/vulkan/device/result.h"

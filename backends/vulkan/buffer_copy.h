@@ -6,7 +6,7 @@ namespace mnnc::vulkan {
 
 class BufferCopy final : public BlockCopy {
   public:
-    // The blocks live as long as this does.
+    // The blocks must live as long as this object.
     BufferCopy(const VulkanBackend& backend, const Block& from, const Block& to, int64_t bytes);
     void run() const override { buffers_.run(); }
 

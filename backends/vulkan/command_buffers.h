@@ -1,4 +1,4 @@
-// Command buffers that are submitted together, and a fence to run them with.
+// Command buffers that are submitted together, and the fence of the submission.
 #pragma once
 #include <functional>
 #include <memory>
@@ -16,8 +16,8 @@ class CommandBuffers {
     CommandBuffers& operator=(const CommandBuffers&) = delete;
     VkCommandBuffer operator[](size_t index) const { return buffers_[index]; }
     size_t size() const noexcept { return buffers_.size(); }
-    // Puts another one in the place of one, which is not in flight, once it is recorded. Throws what `record` throws;
-    // then nothing has changed.
+    // Replaces a command buffer, which must not be in flight, by a new one that `record` records. Throws what `record`
+    // throws; then nothing has changed.
     void renew(size_t index, const std::function<void(VkCommandBuffer)>& record);
     void submit() const { device_->submit(buffers_, fence_); }
     bool wait(int64_t nanoseconds) const { return device_->wait(fence_, nanoseconds); }

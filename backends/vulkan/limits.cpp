@@ -1,4 +1,4 @@
-// Takes each limit from the device, or the smaller one that a test sets.
+// Reads each limit from the device, or takes the smaller one that a test sets.
 #include "backends/vulkan/limits.h"
 
 #include <algorithm>

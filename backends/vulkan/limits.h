@@ -1,4 +1,4 @@
-// The device limits that kernels and executions keep to: the device's own, or smaller ones that a test sets.
+// The device limits that kernels and executions obey: the device's own, or smaller ones that a test sets.
 #pragma once
 #include <cstdint>
 

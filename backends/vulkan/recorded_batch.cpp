@@ -51,7 +51,8 @@ void RecordedBatch::recordAgain() {
 
 std::unique_ptr<RecordedBatch::Commands> RecordedBatch::encode(const Timestamps* timestamps) {
     auto commands = std::make_unique<Commands>(backend_, ranges_.size(), timestamps);
-    std::optional<FrameRecorder> recorder;  // one for neighbours, across whose borders it looks for hazards
+    // one for neighbouring ranges, so that it finds hazards across their borders
+    std::optional<FrameRecorder> recorder;
     for (size_t i = 0; i < ranges_.size(); ++i) {
         if (ranges_[i].movable) {
             recorder.reset();
@@ -80,7 +81,7 @@ void RecordedBatch::encode(const Range& range, VkCommandBuffer buffer, FrameReco
         timestamps->write(buffer, 0);
     }
     const bool last = range.end == steps_.size();
-    // The host may use the memory, too, and its own queue.
+    // The host may also use the memory, and its own queue.
     const bool shared = range.movable && (device_->ofHost() || blockOf(frame_.device(*range.movable)).shared());
     if (shared)
         recorder.waitForQueue();
@@ -97,7 +98,7 @@ void RecordedBatch::encode(const Range& range, VkCommandBuffer buffer, FrameReco
     recorder.end(last);
 }
 
-// Records anew what uses a tensor that has other memory than before.
+// Records again the executions that use a tensor whose memory has changed.
 void RecordedBatch::follow(Commands& commands) {
     for (Moved& moved : commands.moved) {
         const DevicePlace& place = frame_.device(*ranges_[moved.range].movable);
@@ -149,7 +150,7 @@ bool RecordedBatch::end(int64_t nanoseconds) {
 }
 
 void RecordedBatch::submit(Commands& commands) {
-    device_->requireUsable();  // before the host's part writes into memory of another process
+    device_->requireUsable();  // must precede the host's part, which could write into memory of another process
     follow(commands);
     for (const VulkanExecution* execution : hostParts_) execution->beforeSubmit(frame_);
     commands.buffers.submit();

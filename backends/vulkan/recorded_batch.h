@@ -1,4 +1,4 @@
-// A maximal sequence of executions on the device: recorded once, replayed by every run.
+// A maximal sequence of executions on the device: recorded once, executed by every run.
 #pragma once
 #include <memory>
 #include <vector>
@@ -24,14 +24,14 @@ class RecordedBatch final : public Recording {
     bool end(int64_t nanoseconds) override;
 
   private:
-    // The executions of one command buffer. Where the memory of a tensor may become another, the execution that uses it
-    // has a command buffer alone, which waits for all before it and lets all behind it wait: so it can be recorded
-    // again by itself.
+    // The executions of one command buffer. Where the memory of a tensor may change, the execution that uses it has a
+    // command buffer alone, which waits for all before it and precedes all behind it, so that it can be recorded again
+    // separately.
     struct Range {
         size_t begin, end;
         const Operand* movable = nullptr;
     };
-    // How such a range was recorded.
+    // The memory with which such a range was recorded.
     struct Moved {
         size_t range;
         std::unique_ptr<DescriptorSets> sets;
@@ -47,7 +47,7 @@ class RecordedBatch final : public Recording {
         const Timestamps* const
             timestamps;  // written before the first execution and behind each one, which then run one after another
     };
-    // Where a step puts what the host reads after a run, in `reports_`.
+    // The place in `reports_` of the data of a step that the host reads after a run.
     struct Report {
         size_t step;
         int64_t offset, bytes;
@@ -71,7 +71,7 @@ class RecordedBatch final : public Recording {
     std::vector<Report> reporting_;
     DeviceBlockPtr reports_;  // of the executions that have one
     std::unique_ptr<Commands> commands_;
-    std::unique_ptr<Timestamps> timestamps_;  // null until times are asked for
+    std::unique_ptr<Timestamps> timestamps_;  // null until times are requested
     std::unique_ptr<Commands> timed_;
 };
 

@@ -1,4 +1,4 @@
-// Records all candidates into one command buffer with the time between them, and runs it a few times.
+// Records all candidates into one command buffer, with timestamps between them, and runs it a few times.
 #include "backends/vulkan/tuner.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr int kRepeats = 3;  // of a candidate in a round: short ones stand out from the clock's steps
+constexpr int kRepeats = 3;  // of a candidate in a round, so that short ones exceed the resolution of the clock
 constexpr int kRounds = 5;   // the first warms up
 
 DeviceBlockPtr allocateBound(VulkanBackend& backend, int64_t bytes) {

@@ -1,4 +1,4 @@
-// Measures ways of computing the same on the device, and remembers the fastest.
+// Measures alternatives of the same computation on the device, and chooses the fastest.
 #pragma once
 #include <functional>
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace mnnc::vulkan {
 
-// How many candidates are measured, the best by estimate first.
+// Returns how many candidates are measured, the best by estimate first.
 size_t tunedCandidates(GpuTuning tuning);
 
-// Memory that stands for a tensor's or a scratch's while candidates are measured.
+// Memory in place of a tensor's or a scratch's while candidates are measured.
 class MeasuredBlock {
   public:
-    // Throws OutOfMemory, also for more than a binding takes.
+    // Throws OutOfMemory, also when the bytes exceed a binding.
     MeasuredBlock(VulkanBackend& backend, int64_t bytes);
     Binding read() const { return {block_.buffer(), block_.offset(), block_.bytes(), false}; }
     Binding written() const { return {block_.buffer(), block_.offset(), block_.bytes(), true}; }
@@ -28,11 +28,11 @@ class MeasuredBlock {
 // Records one candidate.
 using EncodeCandidate = std::function<void(Recorder& recorder, size_t candidate)>;
 
-// What `measure` gives; nothing where the device has no memory to measure with, which must not keep a session from
-// being planned.
+// Returns the result of `measure`, or nothing where the device has too little memory to measure: a session must be
+// planned even then.
 std::optional<size_t> whereMemorySuffices(const std::function<size_t()>& measure);
 
-// The fastest of `count` candidates, by the clock of the device. Throws Error.
+// Returns the fastest of `count` candidates, by the clock of the device. Throws Error.
 size_t fastestCandidate(const VulkanBackend& backend, size_t count, const EncodeCandidate& encode);
 
 }  // namespace mnnc::vulkan

@@ -18,7 +18,7 @@ namespace mnnc::vulkan {
 
 namespace {
 
-// The pattern of this backend that executes a fused command; null: another backend's.
+// Returns the pattern of this backend that executes a fused command; null: it belongs to another backend.
 const FusionPattern* fusionPattern(const Command& fused) {
     return findPattern(fusionPatterns(), typeName(fused));
 }
@@ -76,7 +76,7 @@ bool VulkanBackend::supports(const Command& command, std::string& reason) const 
                 reason = format("the Vulkan backend has no %s tensors", dataTypeName(tensor->type));
                 return false;
             }
-            // Either storage must fit a binding and 32-bit indexes.
+            // Both storages must fit a binding and 32-bit indexes.
             Operand largest = *tensor;
             largest.channelBlock = canPack(largest) ? kChannelBlock : 1;
             if (largest.storageElements() > INT32_MAX || roundUp(largest.storageBytes(), 16) > limits_.storageRange) {
@@ -110,7 +110,7 @@ std::unique_ptr<Execution> VulkanBackend::create(const Command& command, std::st
 
 int64_t VulkanBackend::storageBytes(const Operand& tensor) const {
     const int64_t width = half(tensor) ? 2 : 4;
-    // Kernels of two-byte elements may touch whole words.
+    // Kernels of two-byte elements may access whole words.
     return roundUp(checkedMul(tensor.storageElements(), width, "tensor bytes"), 16);
 }
 

@@ -1,9 +1,8 @@
 // The Vulkan backend of one session: creates executions, records them, prepares weights on the device.
 //
-// Storage on the device: like the host's, in blocks of 4 channels: [N][ceil(C/4)][plane][4], or row-major. float32
+// Storage on the device is like the host's, in blocks of 4 channels: [N][ceil(C/4)][plane][4], or row-major. float32
 // tensors are fp16 under Precision Low where the device has 16-bit storage buffers, unless they are marked as wide
-// (coordinates); int32 stays 32 bit. Other
-// types do not come here.
+// (coordinates); int32 stays 32 bit. The device does not store other types.
 #pragma once
 #include <functional>
 #include <memory>
@@ -24,13 +23,13 @@ class VulkanBackend;
 // One operator of the backend. Families are lines of ops/families.def.
 struct VulkanOp {
     OpType type;
-    // Whether create takes the command; if not, a sentence in `reason`. Types, sizes of bindings and 32-bit
+    // Returns whether create takes the command; if not, a sentence in `reason`. Types, sizes of bindings and 32-bit
     // indexing of all tensors are checked before. Null: always.
     bool (*supports)(const VulkanBackend& backend, const Command& command, std::string& reason);
-    // Null: every tensor row-major.
+    // Null: every tensor is row-major.
     StorageChoice (*storage)(const VulkanBackend& backend, const Command& command);
     std::unique_ptr<Execution> (*create)(VulkanBackend& backend, const Command& command);
-    // Whether create takes the command with its epilogue whenever it takes it without. Null: never.
+    // Returns whether create takes the command with its epilogue whenever it takes it without. Null: never.
     bool (*supportsPostOps)(const VulkanBackend& backend, const Command& command) = nullptr;
 };
 using VulkanFamily = std::span<const VulkanOp>;
@@ -70,14 +69,14 @@ class VulkanBackend final : public DeviceBackend {
     const Limits& limits() const noexcept { return limits_; }
     const BackendConfig& config() const noexcept { return config_; }
     bool half() const noexcept { return half_; }  // float tensors that are not wide are stored as fp16
-    // Whether this tensor's elements are.
+    // Whether this tensor is stored as fp16.
     bool half(const Operand& tensor) const noexcept {
         return half_ && tensor.onDevice && tensor.type == DataType::Float32 && !tensor.wide;
     }
     bool batched() const noexcept { return config_.recordBatch; }
-    // What is measured: nothing where the device has no clock.
+    // The tuning mode; None where the device has no clock.
     GpuTuning tuning() const noexcept { return device_->info().timestampBits > 0 ? config_.tuning : GpuTuning::None; }
-    // Whether one more operator may be measured, which then counts.
+    // Returns whether one more operator may be measured, and counts it.
     bool measuresOneMore() noexcept {
         if (config_.tuningOperators > 0 && measured_ >= config_.tuningOperators) return false;
         ++measured_;
@@ -85,24 +84,24 @@ class VulkanBackend final : public DeviceBackend {
     }
     VkCommandPool commandPool() const noexcept { return commandPool_; }
 
-    // A pipeline for elements of the given tensor: "_f16" or "_i32" is appended to the shader's name where they are
-    // stored so. constants: the kernel's own, from constant id 1. The local size is lowered to what
-    // the device takes.
+    // Returns a pipeline for elements of the given tensor: "_f16" or "_i32" is appended to the shader's name where they
+    // are stored in that type. constants: the kernel's own, from constant id 1 on. The local size is lowered to the
+    // device's limit.
     const Pipeline& pipeline(const std::string& shader, const Operand& like, uint32_t buffers, uint32_t localSize,
                              std::vector<uint32_t> constants = {});
-    // The same for operators whose tensors of floats are never wide.
+    // The same for operators whose float tensors are never wide.
     const Pipeline& pipeline(const std::string& shader, DataType type, uint32_t buffers, uint32_t localSize,
                              std::vector<uint32_t> constants = {});
     // The same for a shader whose name is complete.
     const Pipeline& exactPipeline(const std::string& shader, uint32_t buffers, uint32_t localSize,
                                   std::vector<uint32_t> constants = {});
 
-    // Weights on the device, prepared once for all sessions of the interpreter. `values` are floats (fp16 on
+    // Returns weights on the device, prepared once for all sessions of the interpreter. `values` are floats (fp16 on
     // the device where tensors are, unless `keepFloat`) or raw words.
     using WeightsPtr = std::shared_ptr<const Block>;
     WeightsPtr weights(const ParamsPtr& params, const std::string& variant, int64_t floats,
                        const std::function<void(std::vector<float>&)>& fill, bool keepFloat = false);
-    // The same for codes, in bytes that are zero before.
+    // The same for codes; the callback gets bytes that are zero.
     WeightsPtr codes(const ParamsPtr& params, const std::string& variant, int64_t count,
                      const std::function<void(int8_t*)>& fill);
     // The same for one execution alone: tables of words.
@@ -116,11 +115,11 @@ class VulkanBackend final : public DeviceBackend {
     const Limits limits_;
     WeightStore& weights_;
     bool half_ = false;
-    int64_t measured_ = 0;  // operators
+    int64_t measured_ = 0;  // number of operators
     VkCommandPool commandPool_ = VK_NULL_HANDLE;
 };
 
-// The extents of a channel-packed tensor as kernels see them: [n][c/4][plane][4].
+// The extents of a channel-packed tensor in the order of the kernels: [n][c/4][plane][4].
 struct Packed {
     int64_t n, c, blocks, plane;
     explicit Packed(const Operand& tensor)
@@ -128,9 +127,9 @@ struct Packed {
 };
 
 // Storage rules shared by many operators.
-// All tensors packed when input 0 is packed now (elementwise ops of one shape).
+// Stores all tensors packed when input 0 is packed now (elementwise operators of one shape).
 StorageChoice storageFollow(const VulkanBackend& backend, const Command& command);
-// Input 0 and the outputs packed, all other inputs row-major.
+// Stores input 0 and the outputs packed, all other inputs row-major.
 StorageChoice storagePacked(const VulkanBackend& backend, const Command& command);
 
 }  // namespace mnnc::vulkan

@@ -7,7 +7,7 @@ Binding FrameRecorder::bind(const Operand& tensor, bool write) const {
     const DevicePlace& place = frame_.device(tensor);
     if (!place.block) fail(Status::Internal, "tensor '%s' has no memory on the device", tensor.name.c_str());
     const auto& block = static_cast<const Block&>(*place.block);
-    // Behind a tensor of the host may lie what is not the library's.
+    // The memory behind a tensor of the host may not be the library's.
     const int64_t bytes = tensor.onDevice ? backend_.storageBytes(tensor) : tensor.storageBytes();
     return bindBlock(block, place.offset, bytes, write);
 }

@@ -1,4 +1,4 @@
-// One command on the device: chooses its pipelines in prepare, writes its dispatches in encode.
+// One command on the device: prepare chooses its pipelines, encode writes its dispatches.
 #pragma once
 #include <initializer_list>
 #include <string>
@@ -20,17 +20,17 @@ class FrameRecorder final : public Recorder {
     FrameRecorder(const VulkanBackend& backend, DescriptorSets& sets, const Frame& frame)
         : Recorder(*backend.gpu(), sets, backend.limits().groupCount), backend_(backend), frame_(frame) {}
 
-    // The next execution: the number of its scratch in the frame, and where its report goes, if it has one.
+    // Begins the next execution: the number of its scratch in the frame, and the place of its report, if it has one.
     void beginStep(int scratch, const Binding& report) noexcept {
         scratch_ = scratch;
         report_ = report;
     }
 
-    // The whole storage of a tensor of the device, or of a host tensor that the device sees.
+    // Binds the whole storage of a tensor of the device, or of a host tensor that the device can access.
     Binding reads(const Operand& tensor) const { return bind(tensor, false); }
     Binding writes(const Operand& tensor) const { return bind(tensor, true); }
     static Binding reads(const Block& block) { return bindBlock(block, 0, block.bytes(), false); }
-    // `bytes` of the scratch from `offset`, a multiple of the backend's alignment().
+    // Binds `bytes` of the scratch from `offset`, a multiple of the backend's alignment().
     Binding scratch(int64_t offset, int64_t bytes, bool write) const;
     const Binding& writesReport() const noexcept { return report_; }
 
@@ -43,22 +43,21 @@ class FrameRecorder final : public Recorder {
     Binding report_;
 };
 
-// Recordings of several frames may be made of one execution, which changes nothing in it.
+// One execution may be recorded for several frames, which changes nothing in it.
 class VulkanExecution : public Execution {
   public:
     explicit VulkanExecution(VulkanBackend& backend) : backend_(backend) {}
-    // The frame has all memory. Records; never submits.
+    // Records the execution over a frame that has all memory; never submits.
     virtual void encode(FrameRecorder& recorder) const = 0;
-    // The host's part of a run over a frame, before the device starts: may not allocate or throw.
+    // Does the host's part of a run over a frame, before the device starts. It may neither allocate nor throw.
     virtual void beforeSubmit(const Frame&) const {}
     virtual bool hasHostPart() const { return false; }
-    // The tensor of the host that it reads or writes, whose memory may become another after it was recorded; null:
-    // none.
+    // The tensor of the host that it reads or writes, whose memory may change after it was recorded; null: none.
     virtual const Operand* movable() const { return nullptr; }
     // Bytes of host-visible memory that the device writes for the host to read after the run.
     virtual int64_t reportBytes() const { return 0; }
-    // The host's part of a run with a report, once the device is done: may not allocate, nor throw but an Error about
-    // contents of tensors.
+    // Does the host's part of a run with a report, once the device is done. It may not allocate; it throws only Errors
+    // about contents of tensors.
     virtual void afterRun(const uint32_t* report) const { static_cast<void>(report); }
     void run(const Frame&) const final {}  // the RecordedBatch runs all of them
 
@@ -69,7 +68,7 @@ class VulkanExecution : public Execution {
     VulkanBackend& backend_;
 };
 
-// Words of push constants: uint32_t, int32_t or float each.
+// The words of push constants: uint32_t, int32_t or float each.
 class Push {
   public:
     Push& u(int64_t value) {

@@ -6,7 +6,7 @@ namespace mnnc::vulkan {
 
 // Throws Error(BackendMissing) with the reason where there is no loader, driver or device.
 std::shared_ptr<Runtime> createVulkanRuntime(const BackendConfig& config);
-// Empty, with a reason, where there is none.
+// Returns an empty list and a reason where there is no device.
 std::vector<DeviceDescription> listVulkanDevices(std::string& reason);
 
 }  // namespace mnnc::vulkan

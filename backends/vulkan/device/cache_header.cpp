@@ -16,7 +16,7 @@ struct CacheHeader {
     uint32_t vendor = 0, device = 0, driver = 0, api = 0;
     uint8_t uuid[VK_UUID_SIZE] = {};
     uint64_t shaders = 0;                // hash of all embedded shaders
-    uint64_t checksum = 0;               // of the bytes behind
+    uint64_t checksum = 0;               // of the bytes behind the header
     uint64_t pipelines = 0, tuning = 0;  // bytes of each
 };
 
@@ -51,7 +51,7 @@ CacheHeader headerFor(const CacheContent& content, const DeviceInfo& info) {
     return header;
 }
 
-// The header that Vulkan prescribes: length, version 1, vendor, device, UUID.
+// The header that Vulkan prescribes has: length, version 1, vendor, device, UUID.
 bool driverHeaderFits(std::span<const uint8_t> bytes, const DeviceInfo& info) {
     uint32_t words[4];
     if (bytes.size() < sizeof words + VK_UUID_SIZE) return false;

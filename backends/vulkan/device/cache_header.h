@@ -1,5 +1,5 @@
-// The bytes of a stored cache: a header of ours, the driver's pipelines, and what was tuned. Drivers accept garbage, so
-// bytes that are damaged or of another device, driver or library are rejected here.
+// The bytes of a stored cache: the library's header, the driver's pipelines, and the tuning record. Drivers accept
+// garbage, so bytes that are damaged or of another device, driver or library are rejected here.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,7 +10,7 @@ namespace mnnc::vulkan {
 
 struct DeviceInfo;
 
-// What a stored cache holds. The spans lie in its bytes.
+// The parts of a stored cache, as spans into its bytes.
 struct CacheContent {
     std::span<const uint8_t> pipelines;  // the driver's bytes
     std::span<const uint8_t> tuning;     // of the TuningRecord
@@ -18,7 +18,7 @@ struct CacheContent {
 
 std::vector<uint8_t> storedCache(const CacheContent& content, const DeviceInfo& info);
 
-// Nothing when the bytes are rejected.
+// Returns nothing when the bytes are rejected.
 std::optional<CacheContent> cacheContent(std::span<const uint8_t> bytes, const DeviceInfo& info);
 
 }  // namespace mnnc::vulkan

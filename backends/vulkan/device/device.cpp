@@ -100,7 +100,7 @@ Device::~Device() {
     if (usable() && !host_) api_.vkDestroyDevice(handle_, nullptr);
 }
 
-// The queue for one scope: a host that shares its queue locks it itself.
+// Uses the queue for one scope: the lock is the host's where the host shares its queue.
 class Device::QueueUse {
   public:
     explicit QueueUse(Device& device) : device_(device) {
@@ -155,7 +155,7 @@ void Device::submit(std::span<const VkCommandBuffer> buffers, VkFence fence) {
 
 bool Device::wait(VkFence fence, int64_t nanoseconds) {
     if (!usable()) requireUsable();
-    constexpr uint64_t kAtOnce = 1'000'000'000;  // some drivers overflow when they add a long time to the clock's
+    constexpr uint64_t kAtOnce = 1'000'000'000;  // some drivers overflow when they add a long time to the clock
     const bool limited = nanoseconds >= 0;
     uint64_t left = limited ? static_cast<uint64_t>(nanoseconds) : kAtOnce;
     VkResult result;
@@ -163,11 +163,11 @@ bool Device::wait(VkFence fence, int64_t nanoseconds) {
         const uint64_t now = std::min(left, kAtOnce);
         result = api_.vkWaitForFences(handle_, 1, &fence, VK_TRUE, now);
         if (result != VK_TIMEOUT) break;
-        // Without a limit: a large net on a slow device takes what it takes.
+        // Without a limit it waits on: a large net on a slow device may take long.
         if (limited && (left -= now) == 0) return false;
     }
     if (result == VK_SUCCESS) return true;
-    // Nothing of this submission may be in flight when its owner goes on.
+    // Nothing of this submission may be in flight when its owner continues.
     if (result != VK_ERROR_DEVICE_LOST) {
         const QueueUse queue(*this);
         if (api_.vkQueueWaitIdle(queue_) != VK_SUCCESS) lost_ = true;

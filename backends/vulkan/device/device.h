@@ -1,5 +1,5 @@
-// One VkDevice with its compute queue, memory pools and pipelines. Shared by every session that uses the same
-// physical device; gone with the last of them. A device of the host is shared by the sessions of one runtime.
+// One VkDevice with its compute queue, memory pools and pipelines. All sessions that use the same physical device share
+// it; it is destroyed with the last of them. A device of the host is shared by the sessions of one runtime.
 #pragma once
 #include <volk.h>
 
@@ -17,7 +17,7 @@
 
 namespace mnnc::vulkan {
 
-// How many Vulkan objects of ours are alive, and what was done with them; for tests.
+// Numbers of the library's living Vulkan objects, and of events; for tests.
 enum class Count : uint8_t {
     Memory,
     Buffer,
@@ -29,7 +29,7 @@ enum class Count : uint8_t {
     CommandBuffer,
     Fence,
     QueryPool,
-    Recordings,  // command buffers recorded since the start; the following ones count events too
+    Recordings,  // command buffers recorded since the start; the following ones count events, too
     Dispatches,
     Barriers,
     Submits,
@@ -39,11 +39,11 @@ using Counters = std::array<std::atomic<int64_t>, static_cast<size_t>(Count::Las
 
 class Device {
   public:
-    // The one in use, or a new one. Arguments as of Instance::choose. Throws Error(BackendMissing) when there
-    // is none, OutOfMemory or DriverError when it cannot be created.
+    // Returns the device in use, or a new one. The arguments are those of Instance::choose. Throws
+    // Error(BackendMissing) when there is none, OutOfMemory or DriverError when it cannot be created.
     static std::shared_ptr<Device> get(const std::string& wanted, bool software);
-    // One over the host's objects, which are checked, used and never destroyed. Throws Error(InvalidValue) with what is
-    // wrong with them, NotSupported with what they lack, and what get() throws.
+    // Creates a device over the host's objects, which are checked, used and never destroyed. Throws Error(InvalidValue)
+    // naming the wrong object, NotSupported naming the missing ability, and the errors of get().
     static std::shared_ptr<Device> ofHost(std::shared_ptr<const HostVulkan> host);
     ~Device();
     Device(const Device&) = delete;
@@ -53,29 +53,30 @@ class Device {
     VkDevice handle() const noexcept { return handle_; }
     const VolkDeviceTable& api() const noexcept { return api_; }
     bool ofHost() const noexcept { return host_ != nullptr; }
-    // Whether memory can come from, and become, file descriptors: the device was made with the extension for it.
+    // Whether memory can be imported from and exported as file descriptors: the device was made with the extension for
+    // it.
     bool descriptors() const noexcept { return info_.descriptors && api_.vkGetMemoryFdKHR; }
     VolkDeviceTable& apiForTests() noexcept { return api_; }  // fault injection
     MemoryPool& memory() noexcept { return memory_; }
     PipelineFactory& pipelines() noexcept { return pipelines_; }
     TuningRecord& tuning() noexcept { return tuning_; }
 
-    // Submits the command buffers as one batch, whose end signals the fence. Throws DeviceLost (and from then on
-    // always), OutOfMemory, DriverError, or BadState in a forked child; then nothing was submitted.
+    // Submits the command buffers as one batch, whose end signals the fence. Throws DeviceLost (and after that always),
+    // OutOfMemory, DriverError, or BadState in a forked child; then nothing was submitted.
     void submit(std::span<const VkCommandBuffer> buffers, VkFence fence);
-    // Waits for the fence of a submission. False: it is not signalled within that many nanoseconds; below 0 there is no
-    // limit. Throws what submit() throws, and nothing of the submission is in flight then.
+    // Waits for the fence of a submission. Returns false when it is not signalled within that many nanoseconds; below 0
+    // there is no limit. Throws the errors of submit(); then nothing of the submission is in flight.
     bool wait(VkFence fence, int64_t nanoseconds);
 
     // Throws BadState in a forked child, DeviceLost after a loss.
     void requireUsable() const;
-    // Whether Vulkan calls make sense: not in a forked child.
+    // Whether Vulkan can be called: not in a forked child.
     bool usable() const noexcept;
     bool lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
     void count(Count kind, int64_t change) noexcept {
         counters()[static_cast<size_t>(kind)].fetch_add(change, std::memory_order_relaxed);
     }
-    // Counts of the whole process: objects of devices that are gone must be gone too.
+    // The counts of the whole process: when a device is destroyed, its objects must be, too.
     static Counters& counters() noexcept;
 
   private:

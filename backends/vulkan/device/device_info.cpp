@@ -11,7 +11,7 @@ namespace mnnc::vulkan {
 
 namespace {
 
-// Whether memory of storage buffers, which need no allocation of their own, can be shared by file descriptors.
+// Returns whether memory of storage buffers, without a dedicated allocation, can be shared by file descriptors.
 bool sharesDescriptors(const InstanceApi& api, VkPhysicalDevice device) {
     VkPhysicalDeviceExternalBufferInfo info{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO};
     info.usage = kBufferUsage;
@@ -55,7 +55,7 @@ std::vector<VkPhysicalDevice> physicalDevices(const InstanceApi& api, VkInstance
     std::vector<VkPhysicalDevice> handles(count);
     if (count && result == VK_SUCCESS) result = api.enumerate(instance, &count, handles.data());
     if (result == VK_ERROR_OUT_OF_HOST_MEMORY) check(result, "vkEnumeratePhysicalDevices");
-    // Incomplete: one more appeared in between.
+    // VK_INCOMPLETE: another device appeared between the two calls.
     if (result != VK_SUCCESS && result != VK_INCOMPLETE)
         fail(Status::BackendMissing, "the Vulkan driver lists no devices: %s (%d)", resultName(result),
              static_cast<int>(result));

@@ -1,4 +1,4 @@
-// What physical devices are and can do, asked of an instance of this library or of the host.
+// The properties of physical devices, read through an instance of this library or of the host.
 #pragma once
 #include <volk.h>
 
@@ -35,7 +35,7 @@ struct DeviceInfo {
 // The functions of an instance that describe its devices.
 struct InstanceApi {
     explicit InstanceApi(VkInstance instance);
-    explicit operator bool() const noexcept;  // whether all of them are there
+    explicit operator bool() const noexcept;  // whether all of them were found
 
     PFN_vkEnumeratePhysicalDevices enumerate;
     PFN_vkGetPhysicalDeviceProperties properties;
@@ -49,15 +49,15 @@ struct InstanceApi {
 std::vector<VkPhysicalDevice> physicalDevices(const InstanceApi& api, VkInstance instance);
 std::vector<VkQueueFamilyProperties> queueFamilies(const InstanceApi& api, VkPhysicalDevice device);
 
-// A family that computes: one without graphics first, because its queues do not wait behind a desktop.
+// Finds a family that computes. One without graphics is preferred, because its queues do not wait behind a desktop.
 bool findQueueFamily(const InstanceApi& api, VkPhysicalDevice device, DeviceInfo& info);
-// All but the queue family. False: the device is older than Vulkan 1.1.
+// Fills in everything except the queue family. Returns false when the device is older than Vulkan 1.1.
 bool describe(const InstanceApi& api, VkPhysicalDevice device, DeviceInfo& info);
 
-// For who asks which devices there are.
+// Returns the descriptions for the public list of devices.
 std::vector<DeviceDescription> describe(const std::vector<DeviceInfo>& devices);
 
-// Larger is preferred: discrete, integrated, virtual, CPU, other.
+// Returns a rank, larger is preferred: discrete, integrated, virtual, CPU, other.
 int typeRank(VkPhysicalDeviceType type) noexcept;
 const char* deviceTypeName(VkPhysicalDeviceType type) noexcept;
 

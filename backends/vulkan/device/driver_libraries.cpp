@@ -15,7 +15,7 @@ struct Closer {
 };
 using Library = std::unique_ptr<void, Closer>;
 
-// A library that is loaded already; null: it is not.
+// Returns a library that is already loaded, or null.
 Library loaded(const std::string& path, int mode = 0) {
     return Library(dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD | mode));
 }

@@ -52,7 +52,7 @@ void addContents(Hash& hash, const struct stat& info) {
 
 using AddFile = void (*)(Hash&, const struct stat&);
 
-// Whether the path is a folder. What is not there counts, too.
+// Adds a path and returns whether it is a folder. A missing path changes the hash, too.
 bool addFile(Hash& hash, const std::string& path, AddFile add) {
     struct stat info {};
     const bool there = stat(path.c_str(), &info) == 0;
@@ -88,7 +88,7 @@ std::string_view variable(const char* name, const char* otherwise) {
     return value && *value ? value : otherwise;
 }
 
-// A list of paths with colons between them.
+// Calls the action for each path of a list with colons between them.
 template <typename Action>
 void forEach(std::string_view list, Action action) {
     while (!list.empty()) {
@@ -98,7 +98,7 @@ void forEach(std::string_view list, Action action) {
     }
 }
 
-// Where the loader looks unless a variable names other places.
+// Adds the folders that the loader searches unless a variable names others.
 void addManifests(Hash& hash) {
     const auto addBase = [&](const std::string& base) {
         for (const char* folder : {"icd.d", "implicit_layer.d", "explicit_layer.d", "loader_settings.d"})
@@ -129,7 +129,7 @@ uint64_t driverSurroundings() {
     hash.add(getegid());
     addManifests(hash);
     addNamedFiles(hash);
-    // A device that comes or goes is a file that comes or goes.
+    // Devices appear and disappear as files.
     addFile(hash, "/dev", addContents);
     addFolder(hash, "/dev/dri", addPermissions);
     return hash.value();

@@ -13,7 +13,7 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr size_t kMaxDevices = 16;  // where there are more, nothing is kept
+constexpr size_t kMaxDevices = 16;  // with more devices, nothing is kept
 
 struct KeptDevice {
     char name[256], driver[512], kind[16];
@@ -21,7 +21,7 @@ struct KeptDevice {
 };
 
 struct Record {
-    int process = 0;  // that it is of; 0: there is no record
+    int process = 0;  // the process that wrote it; 0: there is no record
     uint64_t surroundings = 0;
     size_t count = 0;
     std::array<KeptDevice, kMaxDevices> devices{};
@@ -30,10 +30,10 @@ struct Record {
 static_assert(std::is_trivially_destructible_v<Record>);
 
 constinit Record record;
-constinit std::atomic<int> holder{0};  // the process that is at the record; 0: none
+constinit std::atomic<int> holder{0};  // the process that holds the record; 0: none
 
-// Held for as long as it takes to copy the record. What a thread holds that a fork leaves behind belongs to no process
-// here: the child takes it over, and the record is of another process then.
+// Held while the record is copied. A fork may leave it held by a thread that the child does not have: the child then
+// takes the lock, and finds the record of another process.
 class RecordLock {
   public:
     RecordLock() noexcept {
@@ -49,7 +49,7 @@ class RecordLock {
     RecordLock& operator=(const RecordLock&) = delete;
 };
 
-// False: the text does not fit.
+// Returns false when the text does not fit.
 template <size_t kBytes>
 bool keepText(char (&place)[kBytes], const std::string& text) noexcept {
     if (text.size() >= kBytes) return false;

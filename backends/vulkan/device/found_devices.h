@@ -1,5 +1,6 @@
-// The devices that the last VkInstance of this process found, kept when it is gone: a question for the devices loads no
-// driver then. The record is storage of the library, without a destructor; a child of fork() begins without one.
+// The devices that the last VkInstance of this process found, kept after it is destroyed: then listing the devices
+// loads no driver. The record is static storage of the library, without a destructor; a child of fork() begins without
+// one.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,10 +14,10 @@ struct FoundDevices {
     std::string reason;  // why there are none
 };
 
-// Replaces the record. surroundings: as they were before the instance was made.
+// Replaces the record. surroundings: the value before the instance was made.
 void keepFound(uint64_t surroundings, const FoundDevices& found) noexcept;
 
-// False: the record is of other surroundings, or there is none.
+// Returns false when the record is of other surroundings, or there is none.
 bool lastFound(uint64_t surroundings, FoundDevices& found);
 
 }  // namespace mnnc::vulkan

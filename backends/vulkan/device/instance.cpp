@@ -79,7 +79,7 @@ DeviceInfo describeHostDevice(const HostVulkan& host) {
     {
         const std::lock_guard lock(sharedMutex());
         loadLoader();
-        // A function of the loader, the same for every instance.
+        // This function belongs to the loader and is the same for every instance.
         if (!vkGetDeviceProcAddr)
             vkGetDeviceProcAddr =
                 reinterpret_cast<PFN_vkGetDeviceProcAddr>(vkGetInstanceProcAddr(instance, "vkGetDeviceProcAddr"));
@@ -115,8 +115,8 @@ std::shared_ptr<Instance> Instance::get() {
         if (alive->process_ == getpid()) return alive;
         fail(Status::BackendMissing, "Vulkan was in use when this process was forked; a fork cannot use it");
     }
-    // One allocation: without memory for a control block of its own, a finished instance would be destroyed here, and
-    // its destructor takes the lock.
+    // The object and its control block are one allocation: if a separate control block could not be allocated, the
+    // finished instance would be destroyed here, and its destructor takes the lock.
     struct Shareable final : Instance {};
     const auto instance = std::make_shared<Shareable>();
     shared = instance;

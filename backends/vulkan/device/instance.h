@@ -1,5 +1,5 @@
-// The Vulkan loader and one VkInstance, and the devices it lists. Shared by all devices in use; created again
-// when it is needed after the last one was destroyed.
+// The Vulkan loader, one VkInstance and its devices. All devices in use share it; when it is needed after the last one
+// was destroyed, it is created again.
 #pragma once
 #include <volk.h>
 
@@ -13,27 +13,27 @@
 
 namespace mnnc::vulkan {
 
-// The device among the host's objects, when everything that can be checked of them is right. Errors: Device::ofHost().
+// Returns the device among the host's objects, after checking everything that can be checked. Errors: Device::ofHost().
 DeviceInfo describeHostDevice(const HostVulkan& host);
 
 class Instance {
   public:
-    // The instance in use, or a new one. Throws Error(BackendMissing) with the reason: no loader, no driver,
-    // no validation layer though it is asked for (environment variable MNN_C_VULKAN_VALIDATION, for
-    // developers). What a new one finds is kept (found_devices.h), why there is none, too.
+    // Returns the instance in use, or a new one. Throws Error(BackendMissing) with the reason: no loader, no driver, or
+    // no validation layer though one is requested (environment variable MNN_C_VULKAN_VALIDATION, for developers). The
+    // devices that a new instance finds are kept (found_devices.h), or the reason why there are none.
     static std::shared_ptr<Instance> get();
     ~Instance();
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;
 
-    // All devices with a compute queue and Vulkan 1.1, in the loader's order.
+    // Returns all devices with a compute queue and Vulkan 1.1, in the loader's order.
     const std::vector<DeviceInfo>& devices() const noexcept { return devices_; }
-    // By index, UUID (32 hexadecimal digits) or a part of the name; "" the best: discrete, integrated,
-    // virtual, CPU (only with `software`); then the larger memory. Throws Error(BackendMissing) when none
+    // Returns a device by index, UUID (32 hexadecimal digits) or a part of the name; for "" the best: discrete,
+    // integrated, virtual, CPU (only with `software`); then the larger memory. Throws Error(BackendMissing) when none
     // fits.
     size_t choose(const std::string& wanted, bool software) const;
 
-    // Messages of the validation layer since the process started.
+    // The number of messages of the validation layer since the process started.
     static uint64_t validationMessages() noexcept;
 
   private:

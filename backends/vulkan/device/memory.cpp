@@ -44,7 +44,7 @@ int64_t MemoryPool::alignment() const noexcept {
         std::max<VkDeviceSize>({limits.minStorageBufferOffsetAlignment, limits.nonCoherentAtomSize, 64}));
 }
 
-// The type with all required, the largest number of wanted and the smallest of unwanted properties; -1: none.
+// Returns the type with all required, the most of the wanted and the fewest of the unwanted properties; -1: none.
 int MemoryPool::findType(uint32_t allowed, DeviceUse use) const {
     const DeviceInfo& info = device_.info();
     const bool discrete = info.type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
@@ -180,7 +180,7 @@ std::shared_ptr<Block> MemoryPool::allocate(std::shared_ptr<Device> device, int6
     }
 }
 
-// Chunks of their own go at once: they are as large as their one block.
+// A chunk with a single block is released at once, because it is as large as that block.
 void MemoryPool::give(Chunk& chunk, FreeRanges::node_type entry) noexcept {
     const std::lock_guard lock(mutex_);
     auto next = chunk.free.upper_bound(entry.key());

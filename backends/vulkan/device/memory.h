@@ -16,11 +16,11 @@ class MemoryPool;
 
 using FreeRanges = std::map<int64_t, int64_t>;  // offset -> bytes, neighbours merged
 
-// What all buffers are made for.
+// The usage of all buffers.
 constexpr VkBufferUsageFlags kBufferUsage =
     VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
 
-// Memory that a buffer is bound to.
+// The memory to which a buffer is bound.
 struct BoundMemory {
     VkDeviceMemory handle = VK_NULL_HANDLE;
     VkDeviceSize bytes = 0;  // as it was allocated
@@ -43,11 +43,11 @@ class Block : public DeviceBlock {
     VkBuffer buffer() const noexcept { return buffer_; }
     int64_t offset() const noexcept { return offset_; }
     int64_t bytes() const noexcept { return bytes_; }
-    // Of the buffer, from its beginning on; no handle where the host bound it.
+    // The memory of the buffer, from its beginning on; without a handle where the host bound it.
     const BoundMemory& memory() const noexcept { return memory_; }
     // Whether the host, or another device, may use the memory, too.
     virtual bool shared() const noexcept { return false; }
-    // Different for all blocks that there have been.
+    // A number that no other block has or had.
     uint64_t serial() const noexcept { return serial_; }
 
   protected:
@@ -64,8 +64,8 @@ class Block : public DeviceBlock {
 // A block of a pool.
 class PoolBlock final : public Block {
   public:
-    // `entry`: what the range becomes in the chunk's list when it is free again, so that giving it back takes no
-    // memory.
+    // `entry`: the entry that the range gets in the chunk's list of free ranges, allocated in advance so that releasing
+    // it needs no memory.
     PoolBlock(std::shared_ptr<Device> device, Chunk& chunk, FreeRanges::node_type entry);
     ~PoolBlock() override;
 
@@ -80,11 +80,11 @@ class MemoryPool {
     explicit MemoryPool(Device& device) : device_(device) {}
     void destroy() noexcept;
 
-    // Aligned for storage buffers. Blocks of compute memory are visible to the host where that costs nothing
-    // (integrated and software devices). Throws OutOfMemory. Threads: any.
+    // Allocates a block aligned for storage buffers. Blocks of compute memory are visible to the host where that costs
+    // nothing (integrated and software devices). Throws OutOfMemory. Threads: any.
     std::shared_ptr<Block> allocate(std::shared_ptr<Device> device, int64_t bytes, DeviceUse use);
     int64_t alignment() const noexcept;
-    // The best of the allowed memory types for a use; -1: none.
+    // Returns the best of the allowed memory types for a use; -1: none.
     int findType(uint32_t allowed, DeviceUse use) const;
 
   private:

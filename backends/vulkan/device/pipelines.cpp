@@ -87,7 +87,7 @@ const Pipeline& PipelineFactory::get(const std::string& shader, uint32_t buffers
     device_.requireUsable();
     const std::lock_guard lock(mutex_);
     const Key key{shader, buffers, constants};
-    Pipeline& pipeline = pipelines_[key];  // without a handle after a failure, as modules are
+    Pipeline& pipeline = pipelines_[key];  // without a handle after a failure, like modules
     if (pipeline.handle) return pipeline;
     const Layout& layouts = layout(buffers);
     pipeline.layout = layouts.pipeline;

@@ -1,8 +1,8 @@
 // Compute pipelines by shader and specialisation, and the VkPipelineCache behind them.
 //
-// All shaders follow one convention: set 0 holds `buffers` storage buffers at bindings 0.., push constants
-// are at most 128 bytes whose first two words belong to the recorder, specialisation constant 0 is the local
-// size in x, constants 1.. are the kernel's own.
+// All shaders follow one convention: set 0 holds `buffers` storage buffers at bindings 0.., push constants are at most
+// 128 bytes whose first two words belong to the recorder, specialisation constant 0 is the local size in x, constants
+// 1.. are the kernel's own.
 #pragma once
 #include <volk.h>
 
@@ -32,13 +32,13 @@ class PipelineFactory {
     void create();
     void destroy() noexcept;
 
-    // The pipeline of `shader` with these constants (constants[0] is the local size); created on first use,
-    // alive as long as the device. Throws OutOfMemory, DriverError, or Internal for an unknown name. Threads:
+    // Returns the pipeline of `shader` with these constants (constants[0] is the local size). It is created on first
+    // use and lives as long as the device. Throws OutOfMemory, DriverError, or Internal for an unknown name. Threads:
     // any.
     const Pipeline& get(const std::string& shader, uint32_t buffers, const std::vector<uint32_t>& constants);
 
-    // The driver's cache with a header of ours; another device's, a damaged or an empty one is a miss
-    // (false).
+    // Returns the driver's cache behind the library's header. A cache that is damaged, empty or of another device is a
+    // miss (false).
     std::vector<uint8_t> cache() const;
     bool merge(const std::vector<uint8_t>& bytes);
 

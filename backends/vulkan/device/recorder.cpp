@@ -37,7 +37,7 @@ void DescriptorSets::addPool() {
 }
 
 VkDescriptorSet DescriptorSets::make(const Pipeline& pipeline, std::span<const Binding> bindings) {
-    // A pool ends when its sets or its descriptors do; a set costs at least the average here.
+    // A pool is full when its sets or its descriptors are used up; here a set costs at least the average.
     const uint32_t cost = std::max(kBuffersPerSet, static_cast<uint32_t>(bindings.size()));
     if (left_ < cost) addPool();
     left_ -= cost;
@@ -86,7 +86,7 @@ void Recorder::begin(VkCommandBuffer buffer) {
 }
 
 void Recorder::end(bool last) {
-    // What the device wrote becomes visible to the host, once the fence is signalled, and to later submissions.
+    // The writes of the device become visible to the host, once the fence is signalled, and to later submissions.
     if (last) showToQueue();
     check(device_.api().vkEndCommandBuffer(buffer_), "vkEndCommandBuffer");
     device_.count(Count::Recordings, 1);
@@ -131,7 +131,7 @@ void Recorder::dispatch(const Pipeline& pipeline, std::span<const Binding> bindi
     uint32_t words[kMaxPushBytes / 4] = {static_cast<uint32_t>(groups), 0};
     std::copy(push.begin(), push.end(), words + 2);
 
-    // More groups than an axis takes are folded into y and z; more than that become several dispatches.
+    // If there are more groups than an axis can have, they are folded into y and z, and then into several dispatches.
     const int64_t limit = maxGroups_;
     for (int64_t first = 0; first < groups;) {
         if (std::any_of(bindings.begin(), bindings.end(), [&](const Binding& b) { return hazards_.conflicts(b); })) {

@@ -1,4 +1,4 @@
-// Writes dispatches into a command buffer and puts barriers where two of them conflict.
+// Writes dispatches into a command buffer and inserts barriers where two of them conflict.
 #pragma once
 #include <volk.h>
 
@@ -19,7 +19,7 @@ struct Binding {
     bool write = false;
 };
 
-// Descriptor sets of one recording: pools are added as needed and go together.
+// The descriptor sets of one recording: pools are added as needed and destroyed together.
 class DescriptorSets {
   public:
     explicit DescriptorSets(std::shared_ptr<Device> device) : device_(std::move(device)) {}
@@ -35,10 +35,10 @@ class DescriptorSets {
     uint32_t left_ = 0;
 };
 
-// Which ranges were touched since the last barrier that covers them.
+// The ranges that were accessed since the last barrier that covers them.
 class Hazards {
   public:
-    // Whether an access conflicts with one not yet behind a barrier.
+    // Whether an access conflicts with one that is not yet followed by a barrier.
     bool conflicts(const Binding& access) const;
     void note(const Binding& access);
     void clear() noexcept { touched_.clear(); }
@@ -57,17 +57,17 @@ class Recorder {
     Recorder(Device& device, DescriptorSets& sets, uint32_t maxGroups)
         : device_(device), sets_(sets), maxGroups_(maxGroups) {}
 
-    // Command buffers follow one another in one submission, in the order of recording: hazards go across
+    // The command buffers of one submission follow one another in the order of recording, so hazards extend across
     // them.
     void begin(VkCommandBuffer buffer);
     void end(bool last);
-    // Everything recorded from here on waits for what was recorded before.
+    // Everything recorded after this waits for everything recorded before.
     void separate();
-    // The same between what is recorded here and all other work of the queue, of any kind.
+    // The same between the commands recorded here and all other work of the queue, of any kind.
     void waitForQueue();
     void showToQueue();
 
-    // `groups` work groups in all; `push` are the kernel's own words, behind the two of the recorder.
+    // Records `groups` work groups in total; `push` has the kernel's own words, which follow the two of the recorder.
     void dispatch(const Pipeline& pipeline, std::span<const Binding> bindings, std::span<const uint32_t> push,
                   int64_t groups);
 

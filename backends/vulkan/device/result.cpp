@@ -1,4 +1,4 @@
-// Names of VkResults and the statuses that they become.
+// The names of VkResults and the statuses that they become.
 #include "backends/vulkan/device/result.h"
 
 #include "base/error.h"

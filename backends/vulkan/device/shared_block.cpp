@@ -1,4 +1,4 @@
-// Checks and takes buffers of the host, makes memory that can be shared, and says where a block lies.
+// Checks and imports buffers of the host, allocates memory that can be shared, and describes the place of a block.
 #include "backends/vulkan/device/shared_block.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr VkExternalMemoryHandleTypeFlagBits kDescriptor = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
 
-// Handles that Vulkan dispatches no calls by are pointers on some platforms and numbers on others.
+// Non-dispatchable handles of Vulkan are pointers on some platforms and numbers on others.
 template <typename Handle>
 uint64_t numberOf(Handle handle) {
     uint64_t number = 0;
@@ -31,7 +31,7 @@ Handle handleOf(uint64_t number) {
     return handle;
 }
 
-// A buffer of the host, which stays the host's.
+// A buffer that the host owns.
 class HostBlock final : public Block {
   public:
     HostBlock(std::shared_ptr<Device> device, VkBuffer buffer, int64_t offset, int64_t bytes)
@@ -42,7 +42,7 @@ class HostBlock final : public Block {
     const std::shared_ptr<Device> device_;
 };
 
-// A buffer over memory of its own that others can have, or have already.
+// A buffer over its own memory, which can be exported or was imported.
 struct ExternalMemory {
     explicit ExternalMemory(std::shared_ptr<Device> on) : device(std::move(on)) {}
     ExternalMemory(const ExternalMemory&) = delete;
@@ -73,7 +73,7 @@ struct ExternalMemory {
         device->api().vkGetBufferMemoryRequirements(device->handle(), buffer, &needs);
         return needs;
     }
-    // `how`: what makes it an import or memory to be exported.
+    // `how`: the structure that makes it an import or exportable memory.
     VkResult allocate(const void* how, VkDeviceSize bytes, uint32_t type) {
         const VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, how, bytes, type};
         VkDeviceMemory made = VK_NULL_HANDLE;
@@ -90,7 +90,7 @@ struct ExternalMemory {
     const std::shared_ptr<Device> device;
     VkBuffer buffer = VK_NULL_HANDLE;
     BoundMemory bound;
-    bool ours = false;  // it was made here, so that others may have it
+    bool ours = false;  // it was allocated here, to be exported
 };
 
 class ExternalBlock final : public Block {
@@ -119,7 +119,7 @@ void requireDescriptors(const Device& device) {
              device.info().descriptors ? ": it was made without VK_KHR_external_memory_fd" : "");
 }
 
-// Where the contents are, in something that has `size` bytes.
+// Checks that the contents lie inside something that has `size` bytes.
 void requireInside(const SharedBuffer& buffer, const Device& device, uint64_t size, const char* what) {
     if (buffer.bytes == 0) fail(Status::InvalidValue, "bytes is 0");
     const uint64_t alignment = std::max<uint64_t>(device.info().limits.minStorageBufferOffsetAlignment, sizeof(float));
@@ -134,7 +134,7 @@ void requireInside(const SharedBuffer& buffer, const Device& device, uint64_t si
 
 std::shared_ptr<Block> importHandle(const std::shared_ptr<Device>& device, const SharedBuffer& buffer) {
     const auto handle = handleOf<VkBuffer>(buffer.buffer);
-    VkMemoryRequirements needs;  // the only thing that Vulkan says about a buffer: at least its size
+    VkMemoryRequirements needs;  // the only size that Vulkan reports for a buffer: at least its own
     device->api().vkGetBufferMemoryRequirements(device->handle(), handle, &needs);
     requireInside(buffer, *device, needs.size, "VkBuffer");
     return std::make_shared<HostBlock>(device, handle, static_cast<int64_t>(buffer.offset),
@@ -165,7 +165,7 @@ std::shared_ptr<Block> importDescriptor(const std::shared_ptr<Device>& device, c
     if (own < 0) fail(Status::InvalidValue, "fd is %d, which is no open file descriptor", buffer.descriptor);
     const VkImportMemoryFdInfoKHR import{VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR, nullptr, kDescriptor, own};
     const VkResult result = memory->allocate(&import, buffer.memoryBytes, buffer.memoryType);
-    if (result != VK_SUCCESS) close(own);  // else it is the driver's
+    if (result != VK_SUCCESS) close(own);  // on success the driver owns it
     if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE)
         fail(Status::InvalidValue, "the file descriptor %d is no memory of the Vulkan device '%s'", buffer.descriptor,
              device->info().name.c_str());
@@ -207,7 +207,7 @@ SharedBuffer describeBlock(const Device& device, const Block& block, int64_t off
     result.bytes = static_cast<uint64_t>(bytes);
     const BoundMemory& memory = block.memory();
     result.memory = numberOf(memory.handle);
-    result.memoryOffset = memory.handle ? result.offset : 0;  // buffers begin where their memory does
+    result.memoryOffset = memory.handle ? result.offset : 0;  // buffers begin at the beginning of their memory
     result.memoryBytes = memory.bytes;
     result.memoryType = memory.type;
     if (kind == SharedBuffer::Kind::Handle) {
@@ -221,7 +221,7 @@ SharedBuffer describeBlock(const Device& device, const Block& block, int64_t off
         fail(Status::BadState, "the memory was not made to be shared by a file descriptor");
     const VkMemoryGetFdInfoKHR info{VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR, nullptr, memory.handle, kDescriptor};
     check(device.api().vkGetMemoryFdKHR(device.handle(), &info, &result.descriptor), "vkGetMemoryFdKHR");
-    result.buffer = result.memory = 0;  // of this VkDevice alone
+    result.buffer = result.memory = 0;  // valid for this VkDevice only
     return result;
 }
 

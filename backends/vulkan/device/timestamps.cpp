@@ -31,7 +31,7 @@ void Timestamps::read(std::span<double> ms) {
                                                ticks_.size() * sizeof(uint64_t), ticks_.data(), sizeof(uint64_t),
                                                VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
           "vkGetQueryPoolResults");
-    // The clock may have fewer than 64 bits and begins again at 0 then.
+    // The clock may have fewer than 64 bits; then it restarts at 0.
     const uint32_t bits = device_->info().timestampBits;
     const uint64_t mask = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
     for (size_t i = 0; i < ms.size() && i + 1 < ticks_.size(); ++i)

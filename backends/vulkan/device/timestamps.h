@@ -1,4 +1,4 @@
-// Times of the device at points of a recording.
+// Measures the times of the device at points of a recording.
 #pragma once
 #include <volk.h>
 
@@ -15,17 +15,17 @@ class Timestamps {
   public:
     // Whether the queue of the device has a clock.
     static bool supported(const Device& device) { return device.info().timestampBits > 0; }
-    // For a device that supports them. Throws Error.
+    // The device must support them. Throws Error.
     Timestamps(std::shared_ptr<Device> device, uint32_t points);
     ~Timestamps();
     Timestamps(const Timestamps&) = delete;
     Timestamps& operator=(const Timestamps&) = delete;
 
-    // Recorded before all points.
+    // Must be recorded before all points.
     void reset(VkCommandBuffer buffer) const;
-    // The time when everything recorded before is done.
+    // Records the time when everything recorded before is done.
     void write(VkCommandBuffer buffer, uint32_t point) const;
-    // After the fence: ms[i] is what passed from point i to point i + 1. Throws Error.
+    // To be called after the fence: ms[i] is the time from point i to point i + 1. Throws Error.
     void read(std::span<double> ms);
 
   private:

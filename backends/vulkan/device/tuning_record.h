@@ -1,4 +1,5 @@
-// What measurements on a device have chosen. Shared by the sessions of the device, and part of the stored cache.
+// The choices that measurements on a device made. The sessions of the device share them, and the stored cache contains
+// them.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -10,7 +11,7 @@
 
 namespace mnnc::vulkan {
 
-// A number for each problem that was measured. Threads: any.
+// Holds a number for each problem that was measured. Threads: any.
 class TuningRecord {
   public:
     std::optional<uint32_t> find(const std::string& problem) const;
@@ -18,7 +19,8 @@ class TuningRecord {
     size_t size() const;
 
     std::vector<uint8_t> bytes() const;
-    // Takes over what bytes() gave, without what is known already. False: the bytes are damaged, nothing changed.
+    // Adds the choices in the result of bytes(), except for problems that are already known. Returns false when the
+    // bytes are damaged; then nothing has changed.
     bool merge(std::span<const uint8_t> bytes);
 
   private:

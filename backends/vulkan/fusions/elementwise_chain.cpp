@@ -16,12 +16,12 @@ namespace mnnc::vulkan {
 
 namespace {
 
-// As in elementwise_chain.comp. A step takes at most two literals.
+// The limits are those of elementwise_chain.comp. A step takes at most two literals.
 constexpr uint32_t kMaxInputs = 5, kMaxOutputs = 3, kMaxSteps = 14, kMaxLiterals = 2 * kMaxSteps;
 constexpr uint32_t kBuffers = kMaxInputs + kMaxOutputs;
 constexpr uint32_t kNone = 255, kBinary = 64;
 
-// For each input of the fused command its value, where that is known.
+// The value of each input of the fused command, where it is known.
 using Literals = std::vector<std::optional<float>>;
 
 class ElementwiseChain final : public VulkanExecution {
@@ -43,7 +43,7 @@ class ElementwiseChain final : public VulkanExecution {
     }
 
     void encode(FrameRecorder& recorder) const override {
-        // Every binding of the kernel needs a buffer: those without one of their own repeat another.
+        // Every binding of the kernel needs a buffer: unused ones repeat another.
         std::vector<Binding> bindings;
         for (size_t k = 0; k < kMaxInputs; ++k)
             bindings.push_back(recorder.reads(*tensors_[k < tensors_.size() ? k : 0]));
@@ -101,7 +101,7 @@ class ElementwiseChain final : public VulkanExecution {
 
     const Command command_;
     const FusedParams& params_;
-    std::vector<const Operand*> tensors_;  // that are bound
+    std::vector<const Operand*> tensors_;  // the tensors that are bound
     std::vector<uint32_t> numbers_;        // of the inputs and the steps, as operands of the kernel
     std::vector<uint32_t> steps_;
     std::vector<float> literals_;
@@ -109,12 +109,12 @@ class ElementwiseChain final : public VulkanExecution {
     const Pipeline* pipeline_ = nullptr;
 };
 
-// For each input of the fused command its value, where that is known now.
+// Returns the value of each input of the fused command, where it is known now.
 std::shared_ptr<void> literalsOf(const CommandGraph& graph, const std::vector<CommandGraph::Id>& members) {
     auto literals = std::make_shared<Literals>();
     for (const Operand* input : fusedInputs(graph, members))
         literals->push_back(isKnownNumber(*input) ? std::optional<float>(*input->known<float>()) : std::nullopt);
-    // The kernel reads at least one tensor.
+    // The kernel must read at least one tensor.
     if (std::all_of(literals->begin(), literals->end(), [](const auto& one) { return one.has_value(); }))
         literals->front().reset();
     return literals;
@@ -138,7 +138,7 @@ std::vector<FusionMatch> match(const CommandGraph& graph, const Backend& backend
     return matches;
 }
 
-// Packed where a tensor that is read is packed: single numbers stay as they are.
+// The chain is packed where one of its inputs is packed. Single numbers stay as they are.
 StorageChoice storage(const Backend&, const Command& command) {
     const Operand& output = *command.outputs[0];
     StorageChoice choice;

@@ -9,7 +9,7 @@ extern const FusionPattern kElementwiseChain;
 
 std::span<const FusionPattern* const> fusionPatterns() noexcept;
 
-// Patterns are only asked about graphs for the backend that lists them.
+// A pattern is given only graphs of the backend that lists it.
 inline const VulkanBackend& vulkanBackend(const Backend& backend) {
     return static_cast<const VulkanBackend&>(backend);
 }

@@ -11,7 +11,7 @@ namespace mnnc::vulkan {
 
 namespace {
 
-// One number of parameters for all elements.
+// Creates an activation whose parameters are the same for all elements.
 std::unique_ptr<Execution> createFormula(VulkanBackend& backend, const Command& command) {
     const UnaryFormula formula = unaryFormula(command.type, command.params.get(), command.name.c_str());
     return std::make_unique<ElementwiseQuads>(backend, command, "unary", *command.inputs[0],

@@ -1,5 +1,5 @@
-// Attention, row-major: one dispatch, whose work groups walk over the keys. A table has where the matrices of each head
-// begin.
+// Attention, row-major: one dispatch, whose work groups walk over the keys. A table has the beginnings of the matrices
+// of each head.
 #include "ops/attention_layout.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace mnnc::vulkan {
 
 namespace {
 
-// As attention.comp has them.
+// The constants are those of attention.comp.
 constexpr uint32_t kLocal = 64;
 constexpr int64_t kTile = 32, kMaxQuads = 4;
 constexpr int64_t kSharedBytes = 4 * (kTile * 33 + 2 * kTile * 17 + 3 * kTile);
@@ -56,7 +56,7 @@ class Attention final : public VulkanExecution {
         steps(form_.k, form_.keysTransposed);
         steps(form_.v, form_.valuesTransposed);
         steps(form_.out, form_.outTransposed);
-        // Every binding needs a buffer: another operand stands in for what is absent.
+        // Every binding needs a buffer: another operand takes the place of an absent one.
         const auto input = [&](size_t i, bool isThere) { return recorder.reads(*command_.inputs[isThere ? i : 0]); };
         std::vector<Binding> bindings = {input(0, true),          input(1, true),
                                          input(2, true),          recorder.writes(*command_.outputs[0]),
@@ -67,7 +67,8 @@ class Attention final : public VulkanExecution {
     }
 
   private:
-    // For each head: where its queries, keys, values, results and sink are, then its place in each step's operand.
+    // The words for each head: the places of its queries, keys, values, results and sink, then its place in each step's
+    // operand.
     int64_t headWords() const { return 5 + static_cast<int64_t>(form_.steps.size()); }
 
     void makeTable() {

@@ -1,5 +1,5 @@
-// BinaryOp on the device: float32 and int32, equal shapes or an operand of one value in any storage, an
-// operand per channel in packed storage, and NumPy broadcasting row-major.
+// BinaryOp on the device: float32 and int32, equal shapes or an operand of one value in any storage, an operand per
+// channel in packed storage, and NumPy broadcasting row-major.
 #include "ops/binary.h"
 
 #include "backends/vulkan/ops/checks.h"
@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kOuterAxes = 5;  // outside the innermost one: what the push constants hold
 
-// The operand is one value per channel (and perhaps per batch) of `big`: [1 or N, C, 1, 1, ...] or
-// [C, 1, 1, ...].
+// Returns whether the operand has one value per channel (and perhaps per batch) of `big`: [1 or N, C, 1, 1, ...] or [C,
+// 1, 1, ...].
 bool perChannel(const Shape& small, const Shape& big) {
     const int shift = big.rank() - small.rank();
     if (shift < 0 || shift > 1 || big.rank() < 2 || small[1 - shift] != big[1]) return false;
@@ -22,7 +22,7 @@ bool perChannel(const Shape& small, const Shape& big) {
     return shift == 1 || small[0] == 1 || small[0] == big[0];
 }
 
-// See binary.glsl.
+// The ways to read an operand, see binary.glsl.
 enum class Mode : uint32_t { Each = 0, One = 1, Lanes = 2, LanesPacked = 3, Strided = 4, StridedOne = 5 };
 
 struct Plan {
@@ -32,7 +32,7 @@ struct Plan {
     std::vector<int64_t> sizes, strides[2];  // of the axes outside it, from the inside out
 };
 
-// Row-major: adjacent axes that both operands read alike become one.
+// Plans row-major operands: merges adjacent axes that both operands read in the same way.
 Plan planPlain(const Command& command) {
     struct Axis {
         int64_t size;
@@ -70,7 +70,7 @@ Plan planPlain(const Command& command) {
         }
     }
     for (size_t axis = 1; axis < axes.size(); ++axis) plan.sizes.push_back(axes[axis].size);
-    // An operand that is never repeated lies as the output does.
+    // An operand that is never repeated has the layout of the output.
     for (size_t i = 0; i < 2; ++i)
         if (command.inputs[i]->elements() == shape.elements()) plan.mode[i] = Mode::Each;
     return plan;
@@ -120,7 +120,7 @@ class Binary final : public VulkanExecution {
     }
 
   private:
-    // Whether the operand of one value per channel has such values for each batch.
+    // Whether an operand with one value per channel has separate values for each batch.
     bool perBatch() const {
         const Shape& shape = command_.outputs[0]->shape;
         for (size_t i = 0; i < 2; ++i) {
@@ -157,7 +157,7 @@ bool supportsBinary(const VulkanBackend&, const Command& command, std::string& r
     return noEmptyInput(command, reason);
 }
 
-// Packed where an operand is packed already and the other can be read beside it.
+// The output is packed where an operand is already packed and the other one can be read beside it.
 StorageChoice storageBinary(const VulkanBackend&, const Command& command) {
     const Operand& a = *command.inputs[0];
     const Operand& b = *command.inputs[1];
@@ -170,7 +170,7 @@ StorageChoice storageBinary(const VulkanBackend&, const Command& command) {
     const Operand& small = *command.inputs[1 - bigIndex];
     if (big.channelBlock == 1 || !(big.shape == output.shape)) return {};
     if (small.elements() != 1 && !perChannel(small.shape, big.shape)) return {};
-    // A small operand that is packed already, by the same axis, stays so.
+    // A small operand that is already packed by the same axis is not changed.
     if (small.channelBlock == 1 || small.shape.rank() != big.shape.rank()) packed.rowMajorInputs = 1u << (1 - bigIndex);
     return packed;
 }

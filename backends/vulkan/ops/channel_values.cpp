@@ -1,11 +1,11 @@
-// Chooses how the kernel finds the channel of an element, and dispatches it.
+// Chooses the way in which the kernel finds the channel of an element, and dispatches it.
 #include "backends/vulkan/ops/channel_values.h"
 
 namespace mnnc::vulkan {
 
 namespace {
 
-// How the channels of a quad are found, see scale_prelu.comp.
+// The ways to find the channels of a quad, see scale_prelu.comp.
 enum class Lanes : uint32_t { Packed = 0, Same = 1, Adjacent = 2, Each = 3 };
 
 }  // namespace

@@ -27,7 +27,7 @@ class ChannelValues final : public VulkanExecution {
     const Command command_;
     const ChannelMap map_;
     const PostOps postOps_;
-    const std::vector<float>& first_;  // of the command's parameters
+    const std::vector<float>& first_;  // values from the command's parameters
     const std::vector<float>& second_;
     VulkanBackend::WeightsPtr values_;
     const Pipeline* pipeline_ = nullptr;

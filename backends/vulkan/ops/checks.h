@@ -7,7 +7,7 @@
 
 namespace mnnc::vulkan {
 
-// There is no memory to bind for an empty tensor.
+// An empty tensor has no memory to bind.
 inline bool noEmptyInput(const Command& command, std::string& reason) {
     const bool none =
         std::none_of(command.inputs.begin(), command.inputs.end(), [](const Operand* input) { return input->empty(); });
@@ -15,7 +15,7 @@ inline bool noEmptyInput(const Command& command, std::string& reason) {
     return none;
 }
 
-// Input 0 and output 0 are float32 and no input is empty.
+// Requires float32 for input 0 and output 0, and no empty input.
 inline bool supportsFloat(const VulkanBackend&, const Command& command, std::string& reason) {
     for (const Operand* tensor : {command.inputs[0], command.outputs[0]})
         if (tensor->type != DataType::Float32) {

@@ -8,7 +8,7 @@ namespace mnnc::vulkan {
 namespace {
 
 constexpr int64_t kMaxSpan = 12;               // input rows an invocation holds
-constexpr int64_t kManyInvocations = 1 << 15;  // with so many, each may compute several outputs
+constexpr int64_t kManyInvocations = 1 << 15;  // enough for each to compute several outputs
 
 class ConvDepthwise final : public ConvExecution {
   public:
@@ -58,7 +58,8 @@ class ConvDepthwise final : public ConvExecution {
   private:
     int64_t span(int64_t rows) const { return (rows - 1) * c_.strideY + (c_.w.kh - 1) * c_.dilateY + 1; }
 
-    // Several outputs below one another where that saves loads and leaves enough invocations.
+    // Lets an invocation compute several outputs below one another where that saves loads and leaves enough
+    // invocations.
     void chooseRows() {
         rows_ = 1;
         for (const int64_t rows : {4, 2}) {

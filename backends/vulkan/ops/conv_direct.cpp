@@ -27,7 +27,7 @@ class ConvDirect final : public ConvExecution {
     void encode(FrameRecorder& recorder) const override {
         const ConvWindow& w = c_.w;
         const int64_t total = w.batch * c_.outBlocks * w.oh * w.ow;
-        // Without a bias something has to be bound in its place.
+        // Without a bias some buffer must be bound in its place.
         const Binding weights = weights_ ? recorder.reads(*weights_) : recorder.reads(*command_.inputs[1]);
         const Binding bias = bias_                     ? recorder.reads(*bias_)
                              : command_.operands() > 2 ? recorder.reads(*command_.inputs[2])

@@ -1,5 +1,5 @@
-// Convolutions as products of matrices: conv_gemm.comp, its tiles, and slices of the depth where there would
-// be too few work groups.
+// Convolutions as products of matrices: conv_gemm.comp, its tiles, and slices of the depth where there would be too few
+// work groups.
 #include <algorithm>
 #include <numeric>
 
@@ -36,7 +36,7 @@ struct Plan {
     double score = -1;
 
     const Tile& tile() const { return kTiles[tileIndex]; }
-    // What the tuning record keeps of it.
+    // The number that the tuning record keeps for the plan.
     uint32_t choice() const { return static_cast<uint32_t>(tileIndex | static_cast<uint64_t>(slices) << 8); }
 };
 
@@ -47,7 +47,7 @@ struct Made {
     const Pipeline* combine = nullptr;  // null: there is one slice
 };
 
-// What the dispatches read and write. `residual` counts where the convolution has one.
+// The buffers that the dispatches read and write. `residual` is used where the convolution has one.
 struct Operands {
     Binding input, output, partialWritten, partialRead, residual;
 };
@@ -163,7 +163,7 @@ class ConvGemm final : public ConvExecution {
     }
 
     int64_t phases() const { return form_ == Form::Transposed ? c_.strideY * c_.strideX : 1; }
-    // Pixels of the first phase: no other one has more.
+    // Returns the pixels of the first phase, which has the most.
     int64_t phasePixels() const {
         const bool transposed = form_ == Form::Transposed;
         return c_.w.batch * ceilDiv(c_.w.oh, transposed ? c_.strideY : 1) *
@@ -179,7 +179,7 @@ class ConvGemm final : public ConvExecution {
     int64_t outputQuads() const { return c_.w.batch * c_.outBlocks * c_.w.oh * c_.w.ow; }
     int64_t partialBytes(const Plan& plan) const { return plan.slices * outputQuads() * 16; }
 
-    // The measured one where measuring is wanted, else the best by estimate.
+    // Returns the measured plan where tuning is enabled, else the best by estimate.
     Plan choosePlan() {
         std::vector<Plan> plans = candidates(backend().tuning() != GpuTuning::None);
         if (plans.empty()) fail(Status::NotSupported, "the device has too little shared memory");
@@ -200,7 +200,7 @@ class ConvGemm final : public ConvExecution {
         return plans[*fastest];
     }
 
-    // Everything that the time depends on.
+    // Returns everything that affects the time.
     std::string problemText(GpuTuning tuning) const {
         const ConvWindow& w = c_.w;
         std::string text = weights_.shader("conv_gemm") + (weights_.halfBytes() ? " half bytes" : "") +
@@ -229,7 +229,7 @@ class ConvGemm final : public ConvExecution {
         return text;
     }
 
-    // Over memory of its own, because that of the tensors is not planned yet.
+    // Measures over memory of its own, because that of the tensors is not planned yet.
     size_t measure(const std::vector<Plan>& plans) {
         int64_t partial = 0;
         std::vector<Made> made;
@@ -245,8 +245,8 @@ class ConvGemm final : public ConvExecution {
         });
     }
 
-    // The plans that the device can run, the best by estimate first: those that waste little, keep sums in registers
-    // and still fill the device. toMeasure: also with other numbers of slices than the estimate.
+    // Returns the plans that the device can run, the best by estimate first: those that waste little, keep sums in
+    // registers and still fill the device. toMeasure: include other numbers of slices than the estimate.
     std::vector<Plan> candidates(bool toMeasure) const {
         const bool integrated = backend().gpu()->info().type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
         const Limits& limits = backend().limits();
@@ -279,7 +279,7 @@ class ConvGemm final : public ConvExecution {
         return static_cast<double>(tilesOf(tile) * c_.w.groups * phases()) * tile.threads();
     }
 
-    // How many slices of the depth fill the device.
+    // Returns how many slices of the depth fill the device.
     int64_t estimatedSlices(size_t tileIndex, bool integrated) const {
         const Tile& tile = kTiles[tileIndex];
         const double invocations = invocationsOf(tile), enough = enoughInvocations(integrated);

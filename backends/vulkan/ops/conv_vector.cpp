@@ -1,4 +1,4 @@
-// Fully connected layers: products with so few pixels that several invocations share the depth of an output.
+// Fully connected layers: products with so few pixels that several invocations divide the depth of an output.
 #include <algorithm>
 #include <bit>
 

@@ -1,4 +1,4 @@
-// Packs the weights of convolutions that are matrix products, in slices that one binding takes.
+// Packs the weights of convolutions that are matrix products, in slices of the size of one binding.
 #include <algorithm>
 #include <numeric>
 
@@ -50,7 +50,7 @@ std::vector<int64_t> ConvGemmWeights::tapOrder() const {
     return order;
 }
 
-// Four output channels at a time: their weights are read in order.
+// Takes four output channels at a time, so that their weights are read in order.
 template <typename T, typename Put>
 void ConvGemmWeights::pack(const T* weights, const std::vector<int64_t>& order, const Slice& slice,
                            const Put& put) const {
@@ -70,7 +70,7 @@ void ConvGemmWeights::pack(const T* weights, const std::vector<int64_t>& order, 
     }
 }
 
-// Half bytes: [row / 2][quad][row % 2][4], the first of two in the lower bits.
+// Packs half bytes: [row / 2][quad][row % 2][4], the first of two in the lower bits.
 void ConvGemmWeights::packCodes(const std::vector<int8_t>& codes, const std::vector<int64_t>& order, const Slice& slice,
                                 int8_t* out) const {
     const int64_t channels = slice.quads * kChannelBlock;
@@ -87,7 +87,7 @@ std::vector<ConvGemmWeights::Slice> ConvGemmWeights::prepare(VulkanBackend& back
                                                              const char* name) const {
     const auto& conv = paramsAs<ConvParams>(params.get(), name);
     const std::vector<int64_t> order = tapOrder();
-    // The order of the taps depends on this besides the parameters.
+    // The order of the taps depends on this in addition to the parameters.
     const std::string phases =
         c_.transposed
             ? format(" phases %lld %lld", static_cast<long long>((c_.w.padTop % c_.strideY + c_.strideY) % c_.strideY),

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kLocal = 64;
 
-// From the host: its bytes pass through staging memory.
+// Converts a tensor of the host: its bytes pass through staging memory.
 class Upload final : public Conversion {
   public:
     Upload(VulkanBackend& backend, const Operand& host, const Operand& staging, const Operand& device)
@@ -22,7 +22,7 @@ class Upload final : public Conversion {
     }
     void beforeSubmit(const Frame& frame) const override {
         void* staging = frame.data<void>(staging_);
-        if (!staging) return;  // the device has the values already
+        if (!staging) return;  // the device already has the values
         const void* from = from_.values ? from_.values : frame.data<const void>(from_);
         std::memcpy(staging, from, static_cast<size_t>(from_.storageBytes()));
     }
@@ -34,14 +34,15 @@ class Upload final : public Conversion {
 
 }  // namespace
 
-// Whether both storages have the same order. Single elements of whole channel quads lie alike packed or not.
+// Whether both storages have the same order. Single elements of whole channel quads have the same order packed and
+// row-major.
 bool Conversion::alike() const {
     return from_.channelBlock == to_.channelBlock ||
            (packed().plane() == 1 && packed().shape.at(1) % kChannelBlock == 0);
 }
 
-// Whether the host's side ends within a quad, of which no more may be touched there: then it is taken as the row-major
-// side of one pixel, with all elements as channels.
+// Whether the host's side ends within a quad, the rest of which must not be touched: then it is treated as the
+// row-major side of one pixel, with all elements as channels.
 bool Conversion::hasRest() const {
     return alike() && !(from_.onDevice && to_.onDevice) && to_.elements() % kChannelBlock != 0;
 }

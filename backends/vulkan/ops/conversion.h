@@ -1,4 +1,4 @@
-// Changes of storage: row-major <-> channel-packed, and between floats of 32 and of 16 bits, which the tensors decide.
+// Changes of storage: row-major <-> channel-packed, and between floats of 32 and of 16 bits, as the tensors require.
 #pragma once
 #include "backends/vulkan/vulkan_execution.h"
 

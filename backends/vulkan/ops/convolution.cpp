@@ -11,7 +11,7 @@ namespace mnnc::vulkan {
 
 namespace {
 
-// Kernels of transposed convolutions look at every tap of an axis to find their phase.
+// Kernels of transposed convolutions test every tap of an axis to find their phase.
 constexpr int64_t kMaxPhaseLoop = 64;
 constexpr int64_t kMaxCoordinate = 1 << 30;
 constexpr uint32_t kConvBuffers = 4;  // of a kernel without a residual
@@ -27,7 +27,7 @@ int64_t reach(int64_t out, int64_t stride, int64_t kernel, int64_t dilate, int64
     return checkedMul(out, stride, "convolution") + kernel * dilate + std::abs(pad);
 }
 
-// Bytes of the weights where one binding has to take all of them; 0: they can be split into slices.
+// Returns the bytes of the weights where they must fit one binding; 0: they can be split into slices.
 int64_t unsplitWeightBytes(const VulkanBackend& backend, const ConvGeometry& c) {
     if (c.tensorWeights) return 0;
     const int64_t width = backend.half() ? 2 : 4;
@@ -89,7 +89,7 @@ StorageChoice convolutionStorage(const VulkanBackend& backend, const Command& co
     return choice;
 }
 
-// The CPU takes these epilogues as well, where it has to.
+// The CPU also takes these epilogues, in case it must execute the command.
 bool supportsConvolutionPostOps(const VulkanBackend& backend, const Command& command) {
     return command.params && canPack(*command.outputs[0]) &&
            (!command.epilogue.residual || backend.limits().storageBuffers > kConvBuffers);

@@ -1,4 +1,4 @@
-// The geometry of a convolution as kernels see it, and the base of all executions of convolutions.
+// The geometry of a convolution in the form of the kernels, and the base of all executions of convolutions.
 #pragma once
 #include "ops/convolution.h"
 
@@ -23,12 +23,12 @@ struct ConvGeometry {
     int64_t groupIn, groupOut;  // channels of one group
     int64_t taps;
 
-    // Groups that begin and end with a block, or one group.
+    // Whether every group begins and ends with a block, or there is one group.
     bool hasAlignedGroups() const {
         return w.groups == 1 || (groupIn % kChannelBlock == 0 && groupOut % kChannelBlock == 0);
     }
     bool isDepthwise() const { return w.groups > 1 && w.groups == w.ic && w.groups == w.oc; }
-    // One tap that reads where it writes.
+    // Whether the only tap reads the place of its output.
     bool isPointwise() const {
         return taps == 1 && strideY == 1 && strideX == 1 && w.padTop == 0 && w.padLeft == 0 && w.oh == w.ih &&
                w.ow == w.iw;
@@ -51,12 +51,13 @@ class ConvExecution : public VulkanExecution {
     const ConvParams& params() const { return command_.paramsAs<ConvParams>(); }
     const char* name() const { return command_.name.c_str(); }
     FloatView modelWeights() const { return params().weights(c_.w.weightCount, c_.w.oc, name()); }
-    // Bias as whole quads of floats, zeros behind it; kept as fp32 for kernels that add it to a sum.
+    // Returns the bias as whole quads of floats with zeros behind them; keepFloat: fp32, for kernels that add it to a
+    // sum.
     VulkanBackend::WeightsPtr packedBias(bool keepFloat) const;
-    // The pipeline that writes the output: the variant "_add" with one more buffer where there is a residual.
+    // Returns the pipeline that writes the output: the variant "_add" with one more buffer where there is a residual.
     const Pipeline& outputPipeline(const std::string& shader, uint32_t buffers, uint32_t localSize,
                                    std::vector<uint32_t> constants) const;
-    // Its buffers.
+    // Returns the buffers of outputPipeline().
     std::vector<Binding> withResidual(const FrameRecorder& recorder, std::vector<Binding> bindings) const;
 
     const Command command_;
@@ -70,13 +71,13 @@ std::unique_ptr<Execution> makeConvVector(VulkanBackend& backend, const Command&
 std::unique_ptr<Execution> makeConvDepthwise(VulkanBackend& backend, const Command& command);
 std::unique_ptr<Execution> makeConvDirect(VulkanBackend& backend, const Command& command);
 
-// Few enough pixels, and nothing but input channels to sum: the kernel for fully connected layers.
+// Whether the kernel for fully connected layers takes it: there are few pixels, and only input channels to sum.
 bool convIsVector(const VulkanBackend& backend, const ConvGeometry& c);
 
-// Weights that stay codes on the device (conv_weights.glsl).
+// The form of weights that stay codes on the device (conv_weights.glsl).
 struct ConvCodes {
-    int64_t pieces = 1;       // of an output channel, each with a scale
-    int64_t pieceBlocks = 1;  // input blocks of one
+    int64_t pieces = 1;       // pieces of an output channel, each with its own scale
+    int64_t pieceBlocks = 1;  // input blocks of a piece
     bool minima = false;
     bool halfBytes = false;  // a code takes 4 bits, else 8
 
@@ -84,12 +85,12 @@ struct ConvCodes {
         return {static_cast<uint32_t>(pieces), static_cast<uint32_t>(pieceBlocks), minima, halfBytes};
     }
 };
-// Nothing where the kernels compute with floats: the memory mode asks for them, the weights are none, or the pieces of
-// an output channel do not begin and end with input blocks.
+// Returns nothing where the kernels compute with floats: the memory mode requires it, the weights are no codes, or the
+// pieces of an output channel do not begin and end with input blocks.
 std::optional<ConvCodes> convCodes(const VulkanBackend& backend, const ConvGeometry& c, const Command& command);
 
-// Weights of the products: [group][tap][input block][4][output quad][4], the taps of a transposed convolution
-// sorted by phase (see conv_gemm.comp). A slice holds the output quads that one binding takes.
+// The weights of the products: [group][tap][input block][4][output quad][4], the taps of a transposed convolution
+// sorted by phase (see conv_gemm.comp). A slice holds the output quads that fit one binding.
 class ConvGemmWeights {
   public:
     ConvGemmWeights(const VulkanBackend& backend, const ConvGeometry& c,
@@ -103,9 +104,9 @@ class ConvGemmWeights {
     int64_t quads() const { return ceilDiv(c_.groupOut, kChannelBlock); }  // of one group
     int64_t quadsPerSlice() const { return perSlice_; }                    // 0: not even one fits
     std::vector<Slice> prepare(VulkanBackend& backend, const ParamsPtr& params, const char* name) const;
-    // The biases in 32 bits, and behind them what turns codes into weights.
+    // Returns the biases in 32 bits, followed by the scales and minima that turn codes into weights.
     VulkanBackend::WeightsPtr bias(VulkanBackend& backend, const ParamsPtr& params, const char* name) const;
-    // "_q8" behind the name of a kernel that reads codes, and its constants.
+    // The name of a kernel, with "_q8" behind it where it reads codes, and the constants of the codes.
     std::string shader(const char* kernel) const { return codes_ ? std::string(kernel) + "_q8" : kernel; }
     bool halfBytes() const { return codes_ && codes_->halfBytes; }
     void addConstants(std::vector<uint32_t>& constants) const {

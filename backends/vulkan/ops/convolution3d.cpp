@@ -1,5 +1,5 @@
 // Convolution3D and ConvTranspose3D of packed volumes: one dispatch. Groups that do not fill blocks of channels have a
-// kernel of their own.
+// separate kernel.
 #include "ops/convolution3d.h"
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace mnnc::vulkan {
 namespace {
 
 constexpr uint32_t kLocal = 64;
-constexpr int64_t kEnoughInvocations = 32768;  // that keep a large device busy
+constexpr int64_t kEnoughInvocations = 32768;  // enough to keep a large device busy
 constexpr int64_t kMaxCoordinate = 1 << 30;
-// A single invocation should not sum for so long that the driver takes the device for lost.
+// The limit of products that a single invocation adds up: after a longer time the driver may consider the device lost.
 constexpr int64_t kMaxProducts = 1 << 20;
 
 Conv3dWindow windowOf(const Command& command) {
@@ -29,7 +29,7 @@ struct Geometry {
         : w(windowOf(command)), groupIn(w.ic / w.groups), groupOut(w.oc / w.groups) {
         for (const int extent : command.paramsAs<Conv3dParams>().kernel) taps *= extent;
     }
-    // Groups that begin and end with a block, or one group.
+    // Whether every group begins and ends with a block, or there is one group.
     bool aligned() const { return w.groups == 1 || (groupIn % kChannelBlock == 0 && groupOut % kChannelBlock == 0); }
     int64_t depthBlocks() const { return ceilDiv(groupIn, kChannelBlock); }
     int64_t quads() const { return ceilDiv(groupOut, kChannelBlock); }
@@ -109,7 +109,7 @@ class Convolution3d final : public VulkanExecution {
     }
 
   private:
-    // As convolution3d.comp reads them.
+    // Packs weights in the order in which convolution3d.comp reads them.
     void pack(const float* weights, float* packed) const {
         const int64_t depthBlocks = g_.depthBlocks(), quads = g_.quads(), taps = g_.taps;
         for (int64_t oc = 0; oc < g_.w.oc; ++oc) {
@@ -161,8 +161,8 @@ bool supportsConvolution3d(const VulkanBackend& backend, const Command& command,
     return true;
 }
 
-// As on the CPU, which takes the command where the device does not: no residual, and a clamp of the file's own comes
-// before anything that follows.
+// The rule is that of the CPU, which executes the command where the device does not: there is no residual, and the
+// operator has no clamp of its own, which would have to precede the epilogue.
 bool supportsPostOps(const VulkanBackend&, const Command& command) {
     const auto* params = command.paramsIf<Conv3dParams>();
     return params && !params->relu && !params->relu6 && !command.epilogue.residual && canPack(*command.outputs[0]);

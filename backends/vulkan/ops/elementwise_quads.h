@@ -1,6 +1,5 @@
 // An element-wise operator of one operand in one dispatch over quads: y = f(x), storage of any kind, equal on both
-// sides. The kernel binds source and destination; its push words are the number of quads and
-// two floats.
+// sides. The kernel binds source and destination; its push words are the number of quads and two floats.
 #pragma once
 #include <utility>
 
@@ -10,7 +9,7 @@ namespace mnnc::vulkan {
 
 class ElementwiseQuads final : public VulkanExecution {
   public:
-    // like: its elements choose the shader's variant.
+    // like: the tensor whose element type chooses the shader's variant.
     ElementwiseQuads(VulkanBackend& backend, const Command& command, std::string shader, const Operand& like,
                      std::vector<uint32_t> constants, float a = 0, float b = 0)
         : VulkanExecution(backend),

@@ -1,5 +1,5 @@
-// Gathers on row-major tensors. Negative indices count from the end. The kernels use no index outside of its axis, and
-// unless planning has seen all indices, a check beside them reports the first such one to the host.
+// Gathers on row-major tensors. Negative indices count from the end. The kernels ignore indices outside of their axis,
+// and unless planning has seen all indices, a check beside them reports the first such index to the host.
 #include "ops/gather.h"
 
 #include "backends/vulkan/ops/families.h"

@@ -1,4 +1,4 @@
-// GroupNorm: row-major, or packed where the groups are whole blocks of channels, which lie one after another then.
+// GroupNorm: row-major, or packed where the groups are whole blocks of channels, which are contiguous then.
 #include "ops/group_norm.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ class GroupNorm final : public VulkanExecution {
     }
 
     void encode(FrameRecorder& recorder) const override {
-        // Every binding needs a buffer: the input stands in for operands that are absent.
+        // Every binding needs a buffer: the input takes the place of absent operands.
         recorder.dispatch(*pipeline_,
                           {{recorder.reads(input_), values_ ? recorder.reads(*values_) : recorder.reads(input_),
                             recorder.reads(*command_.inputs[added() ? 1 : 0]), recorder.writes(*command_.outputs[0])}},

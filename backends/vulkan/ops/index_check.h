@@ -1,5 +1,5 @@
-// The check of an index tensor on the device: a dispatch beside the one that uses the indices, and how the host
-// turns its report into an error.
+// The check of an index tensor on the device: a dispatch beside the one that uses the indices, and the code of the host
+// that turns its report into an error.
 #pragma once
 #include "backends/vulkan/vulkan_execution.h"
 #include "ops/index_bounds.h"
@@ -8,7 +8,7 @@ namespace mnnc::vulkan {
 
 class IndexCheck {
   public:
-    // `count` elements of the index tensor.
+    // Checks `count` elements of the index tensor.
     void plan(VulkanBackend& backend, const IndexBounds& bounds, int64_t count);
     bool planned() const noexcept { return pipeline_ != nullptr; }
     int64_t reportBytes() const noexcept { return groups_ * 8; }

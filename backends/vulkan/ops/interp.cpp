@@ -28,7 +28,7 @@ class Interp final : public VulkanExecution {
             in_[i] = used ? input_.shape[axis] : 1;
             out_[i] = used ? output_.shape[axis] : 1;
             start_[i] = static_cast<int64_t>(words.size() / 2);
-            // Like the CPU: an axis that only copies needs one tap, unless it is the innermost.
+            // As on the CPU, an axis that only copies needs one tap, unless it is the innermost.
             const bool copies = i < 2 && in_[i] == out_[i] && params_.axis[i].a == 1.0f && params_.axis[i].b == 0.0f;
             const AxisTaps taps =
                 makeAxisTaps(copies ? ResizeType::NearestFloor : params_.type, params_.axis[i], in_[i], out_[i]);

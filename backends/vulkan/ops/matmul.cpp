@@ -40,7 +40,7 @@ class InnerProduct final : public VulkanExecution {
         MatrixProblem problem(params_, command_.inputs[0]->shape[0]);
         problem.half = backend().half();
         product_ = std::make_unique<MatrixProduct>(backend(), problem);
-        // [inputs][outputs], so that neighbouring outputs are read together.
+        // Weights are [inputs][outputs], so that neighbouring outputs are read together.
         weights_ = backend().weights(
             command_.params, "inner_product", problem.l * problem.ldb, [&](std::vector<float>& values) {
                 const auto rows = static_cast<size_t>(problem.l), columns = static_cast<size_t>(problem.h),

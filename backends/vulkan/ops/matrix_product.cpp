@@ -43,7 +43,7 @@ MatrixProblem::MatrixProblem(const InnerProductParams& params, int64_t rows)
       l(params.inputs),
       h(params.outputs),
       lda(params.inputs),
-      ldb(h == 1 ? 1 : roundUp(h, 4)),  // a vector lies closely
+      ldb(h == 1 ? 1 : roundUp(h, 4)),  // the elements of a vector are contiguous
       bias(!params.bias.empty()) {}
 
 MatrixProblem::MatrixProblem(const MatMulSizes& sizes, bool hasBias)
@@ -61,7 +61,7 @@ MatrixProblem::MatrixProblem(const MatMulSizes& sizes, bool hasBias)
         axis.a *= e * l;
         axis.b *= l * h;
     }
-    // A batch over one B is a taller A.
+    // A batch with a single B is a taller A.
     if (products > 1 && !transposeA && sizes.batchB.elements() == 1 && sizes.batchA.elements() == products) {
         e *= products;
         products = 1;
@@ -117,7 +117,7 @@ MatrixProduct::Tiling MatrixProduct::tiling(VulkanBackend& backend, bool large) 
     return tiling;
 }
 
-// Four times the outputs per invocation: fewer reads per product, if there are registers and enough tiles.
+// Four times the outputs per invocation need fewer reads per product, if there are enough registers and tiles.
 void MatrixProduct::chooseTiles(VulkanBackend& backend) {
     const bool registers = backend.gpu()->info().type != VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
     const Tiling small = tiling(backend, false);
@@ -144,7 +144,7 @@ void MatrixProduct::chooseTiles(VulkanBackend& backend) {
     tiling_ = tilings[fastest.value_or(large ? 1 : 0)];
 }
 
-// Over memory of its own, because that of the tensors is not planned yet.
+// Measures over memory of its own, because that of the tensors is not planned yet.
 size_t MatrixProduct::measure(VulkanBackend& backend, const std::vector<Tiling>& tilings) const {
     const auto bytes = [&](int64_t rows, int64_t columns) {
         return roundUp(checkedMul(checkedMul(rows, columns, "a matrix"), p_.products * 4, "matrices"), 16);

@@ -10,15 +10,15 @@
 
 namespace mnnc::vulkan {
 
-constexpr size_t kProductBatchAxes = 4;  // that the kernels broadcast
+constexpr size_t kProductBatchAxes = 4;  // the axes that the kernels can broadcast
 
-// The batch of a product as few axes: how many positions, and the steps of both operands in matrices.
+// The batch of a product has few axes: each has a number of positions, and the steps of both operands in matrices.
 struct BatchAxis {
     int64_t size, a, b;
 };
 std::vector<BatchAxis> batchAxes(const MatMulSizes& sizes);
 
-// Products C = A B of e x l and l x h matrices, with what the kernels have to know about them.
+// Products C = A B of e x l and l x h matrices, with the properties that the kernels need.
 struct MatrixProblem {
     int64_t e = 1, l = 1, h = 1, lda = 1, ldb = 1, products = 1;
     bool transposeA = false, transposeB = false, bias = false;
@@ -45,7 +45,7 @@ class MatrixProduct {
     void encode(Recorder& recorder, const Binding& a, const Binding& b, const Binding& c, const Binding& bias) const;
 
   private:
-    // How outputs are shared out: 1 or 4 quads of 4 x 4 for an invocation.
+    // The partition of the outputs: 1 or 4 quads of 4 x 4 per invocation.
     struct Tiling {
         bool large = false;
         int64_t across = 0, down = 0;  // tiles

@@ -1,5 +1,5 @@
 // NonMaxSuppressionV2: the search, with a work group for each class of each picture, then one list of all results. The
-// host reads how many there are and makes the rows of them (impl/ops/non_max_suppression.h).
+// host reads their number and makes the rows (impl/ops/non_max_suppression.h).
 #include "ops/non_max_suppression.h"
 
 #include <bit>
@@ -13,25 +13,25 @@ namespace mnnc::vulkan {
 namespace {
 
 constexpr uint32_t kLocal = 256, kBlock = 128, kList = 1024, kListLocal = 64;
-// As non_max_suppression_search.comp declares it, for the largest block.
+// The shared memory that non_max_suppression_search.comp declares, for the largest block.
 constexpr uint32_t kSharedBytes = kList * 8 + 256 * 4 + 2 * kBlock * 16 + kBlock * kBlock / 8 + kBlock / 8 + 16;
-constexpr int64_t kMostGroups = 1 << 14, kMostBoxes = 1 << 17, kMostComparisons = 1 << 30;
-// Rounds of all loops of an invocation in one dispatch. A driver may take the device for lost after more; Mesa's driver
-// for CPUs ends loops after 65,535 without a word.
-constexpr int64_t kMostRounds = 60000;
+constexpr int64_t kMaxGroups = 1 << 14, kMaxBoxes = 1 << 17, kMaxComparisons = 1 << 30;
+// The limit of rounds of all loops of an invocation in one dispatch. After more, a driver may consider the device lost;
+// Mesa's driver for CPUs silently ends loops after 65,535 rounds.
+constexpr int64_t kMaxRounds = 60000;
 
-// How a search is cut into dispatches.
+// The partition of a search into dispatches.
 struct Cut {
     uint32_t local, block;
-    int64_t length = 0;  // of the list that a dispatch takes; 0: there is none that is short enough
+    int64_t length = 0;  // of the list that a dispatch takes; 0: no list is short enough
 
     Cut(const VulkanBackend& backend, const NmsParams& p)
         : local(std::bit_floor(std::min(kLocal, backend.limits().groupInvocations))), block(std::min(kBlock, local)) {
-        // Of a list: visits of all scores, the selection of its end, its order. Of a block: comparisons with what is
-        // kept and with one another, the decision.
+        // The rounds for a list: visiting all scores, selecting its end, sorting it. The rounds for a block: comparing
+        // its boxes with those that are kept and with one another, and the decision.
         const int64_t ofList = 10 * ceilDiv(p.boxes, int64_t{local}) + 8 * 300 + 55 * (kList / local + 1);
         const int64_t ofBlock = ceilDiv(p.most, int64_t{local / block}) + p.most / block + 8 * int64_t{block};
-        const int64_t blocks = std::min<int64_t>((kMostRounds - ofList) / ofBlock, kList / block);
+        const int64_t blocks = std::min<int64_t>((kMaxRounds - ofList) / ofBlock, kList / block);
         length = std::max<int64_t>(blocks, 0) * block;
     }
 };
@@ -71,7 +71,7 @@ class NmsSearch final : public VulkanExecution {
     int64_t groups() const { return params_.batch * params_.classes; }
     int64_t keptBytes() const { return command_.outputs[0]->elements() * 4; }
     int64_t endsOffset() const { return roundUp(keptBytes(), backend().alignment()); }
-    // The input with a limit, or null where there is none.
+    // Returns the input with a limit, or null where there is none.
     const Operand* limit(size_t i) const {
         return command_.inputs.size() > i && !command_.inputs[i]->empty() ? command_.inputs[i] : nullptr;
     }
@@ -92,12 +92,12 @@ bool supportsNms(const VulkanBackend& backend, const Command& command, std::stri
         reason = "the Vulkan kernel takes boxes and scores, and keeps boxes";
         return false;
     }
-    if (p->batch * p->classes > kMostGroups || p->boxes > kMostBoxes || p->boxes * p->most > kMostComparisons) {
+    if (p->batch * p->classes > kMaxGroups || p->boxes > kMaxBoxes || p->boxes * p->most > kMaxComparisons) {
         reason = format(
             "the Vulkan kernel takes up to %lld pictures and classes, %lld boxes, and %lld comparisons of "
             "each",
-            static_cast<long long>(kMostGroups), static_cast<long long>(kMostBoxes),
-            static_cast<long long>(kMostComparisons));
+            static_cast<long long>(kMaxGroups), static_cast<long long>(kMaxBoxes),
+            static_cast<long long>(kMaxComparisons));
         return false;
     }
     if (kSharedBytes > backend.limits().sharedMemory || backend.limits().groupInvocations < 32 ||

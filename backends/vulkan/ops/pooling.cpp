@@ -1,5 +1,5 @@
-// Max and average pooling of packed tensors in up to three axes. A window over a whole large plane gets a
-// work group per channel quad; every other output quad gets an invocation.
+// Max and average pooling of packed tensors in up to three axes. A window over a whole large plane gets a work group
+// per channel quad; every other output quad gets an invocation.
 #include "ops/pooling.h"
 
 #include "backends/vulkan/ops/families.h"

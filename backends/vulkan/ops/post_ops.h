@@ -1,4 +1,5 @@
-// The epilogue of a command as kernels take it (epilogue.glsl): a specialisation constant and two push words.
+// The epilogue of a command in the form that kernels take (epilogue.glsl): a specialisation constant and two push
+// words.
 #pragma once
 #include <cstdint>
 
@@ -13,9 +14,9 @@ struct PostOps {
           hi(epilogue.hi),
           residual(epilogue.residual) {}
 
-    uint32_t code;  // kPostOps of the kernels
+    uint32_t code;  // the constant kPostOps of the kernels
     float lo, hi;   // of the clamp
-    bool residual;  // the last input is added first; not every kernel can
+    bool residual;  // the last input is added first; not every kernel supports it
 };
 
 }  // namespace mnnc::vulkan

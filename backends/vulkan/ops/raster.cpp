@@ -1,6 +1,5 @@
-// Raster on the device, in these forms: a change of storage; whole channels of packed tensors; boxes of quads
-// or elements that lie in the buffers as regions say; and any regions between any storages, element by
-// element.
+// Raster on the device, in these forms: a change of storage; whole channels of packed tensors; boxes of quads or
+// elements, for regions that follow the order of the buffers; and any regions between any storages, element by element.
 #include <algorithm>
 
 #include "backends/vulkan/ops/conversion.h"
@@ -39,7 +38,7 @@ bool allPacked(const Command& command) {
                        [](const Operand* input) { return input->channelBlock > 1; });
 }
 
-// Whether all regions move whole channel quads of tensors that are packed.
+// Returns whether all regions move whole channel quads of packed tensors.
 bool movesQuads(const Command& command) {
     return std::all_of(command.regions.begin(), command.regions.end(), [&](const Region& region) {
         return region.count() == 0 || quadBox(region, sourceOf(command, region), *command.outputs[0]);
@@ -144,7 +143,7 @@ class RasterVulkan final : public VulkanExecution {
         pass.copies.push_back(std::move(copy));
     }
 
-    // Regions that overlap have to follow one another; others are free to gather.
+    // Regions that overlap must be executed in order; others can join an earlier pass.
     Pass& passFor(Form form, const Operand& source) {
         for (Pass& pass : passes_) {
             if (overlaps_) break;
@@ -211,7 +210,7 @@ bool supportsRaster(const VulkanBackend& backend, const Command& command, std::s
             return false;
         }
     }
-    // Tables of regions stay small beside the data; overlapping regions cost a dispatch each.
+    // Tables of regions must stay small beside the data; overlapping regions cost a dispatch each.
     if (command.regions.size() > kMaxRegions ||
         (command.regions.size() > kMaxPasses && regionsOverlap(command.regions, output.elements()))) {
         reason = format("%zu regions are too many for the device", command.regions.size());
@@ -224,8 +223,8 @@ bool supportsRaster(const VulkanBackend& backend, const Command& command, std::s
     return true;
 }
 
-// Packed inputs are taken as they are. The output is packed where channel quads or whole channels move, or
-// where the model says so; else what follows is more likely to want it row-major.
+// Packed inputs stay packed. The output is packed where channel quads or whole channels move, or where the model
+// requires it; otherwise its consumer is more likely to need it row-major.
 StorageChoice rasterStorage(const VulkanBackend&, const Command& command) {
     StorageChoice choice;
     if (!allPacked(command)) return choice;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kLanes = 4;
 
-// Neighbours that run on in both tensors become one axis; extents of 1 vanish.
+// Merges neighbouring axes that are contiguous in both tensors; extents of 1 vanish.
 void merge(std::vector<CopyAxis>& axes) {
     std::erase_if(axes, [](const CopyAxis& axis) { return axis.size == 1; });
     for (size_t i = axes.size(); i-- > 1;) {
@@ -21,21 +21,20 @@ void merge(std::vector<CopyAxis>& axes) {
     }
 }
 
-// Neighbouring invocations write neighbouring elements. Destinations that may overlap themselves stay as they
-// are.
+// Lets neighbouring invocations write neighbouring elements. Destinations that may overlap themselves keep their order.
 void sortForWrites(std::vector<CopyAxis>& axes) {
     if (std::all_of(axes.begin(), axes.end(), [](const CopyAxis& axis) { return axis.dst > 0; }))
         std::stable_sort(axes.begin(), axes.end(), [](const CopyAxis& a, const CopyAxis& b) { return a.dst > b.dst; });
 }
 
-// A side of a region in channels: their number, elements of each, and where the region starts.
+// One side of a region in channels: their number, the elements of each, and the start of the region.
 struct Side {
     int64_t channels, plane, start, pixel;
     Side(const Operand& tensor, int64_t offset)
         : channels(tensor.shape.at(1)), plane(tensor.plane()), start(offset / plane), pixel(offset % plane) {}
 };
 
-// A region's axes sorted by what they count: whole channels on both sides, or elements inside of a channel.
+// A region's axes, divided by their unit: whole channels on both sides, or elements inside of a channel.
 struct ChannelView {
     Side src, dst;
     std::vector<CopyAxis> channels;  // strides in channels
@@ -62,7 +61,7 @@ struct ChannelView {
             channels.push_back({axis.size, axis.src / src.plane, axis.dst / dst.plane});
             return true;
         }
-        // One that runs through channel after channel.
+        // This axis runs through one channel after another.
         if (axis.src <= 0 || axis.dst <= 0 || src.plane % axis.src || dst.plane % axis.dst) return false;
         const int64_t inner = src.plane / axis.src;
         if (dst.plane / axis.dst != inner || axis.size % inner) return false;
@@ -71,7 +70,7 @@ struct ChannelView {
         return true;
     }
 
-    // Whether no pixel leaves its channel.
+    // Returns whether no pixel leaves its channel.
     bool inside(const Side& side, int64_t CopyAxis::*stride) const {
         int64_t low = side.pixel, high = side.pixel;
         for (const CopyAxis& axis : pixels) {
@@ -82,14 +81,14 @@ struct ChannelView {
     }
 };
 
-// A stride of whole channels as one of quads' channels; none when quads would not stay quads.
+// Converts a stride of whole channels to one of quads; nothing when quads would not stay quads.
 std::optional<int64_t> quadStride(int64_t channels, const Side& side) {
     if (side.channels % kLanes == 0) return channels % kLanes ? std::nullopt : std::optional(channels / kLanes);
     if (channels % side.channels) return std::nullopt;
     return channels / side.channels * ceilDiv(side.channels, kLanes);
 }
 
-// The axis of neighbouring channels among `channels`; taken out of it.
+// Returns the axis of neighbouring channels among `channels` and removes it from them.
 CopyAxis takeRun(std::vector<CopyAxis>& channels) {
     const auto found = std::find_if(channels.begin(), channels.end(),
                                     [](const CopyAxis& axis) { return axis.src == 1 && axis.dst == 1; });
@@ -136,7 +135,7 @@ std::optional<CopyBox> quadBox(const Region& region, const Operand& source, cons
     if (!view) return std::nullopt;
     const Side &src = view->src, &dst = view->dst;
     CopyAxis run = takeRun(view->channels);
-    // Whole batches follow one another.
+    // Whole batches are contiguous.
     if (src.channels == dst.channels && run.size > src.channels && run.size % src.channels == 0 &&
         src.start % src.channels == 0 && dst.start % dst.channels == 0) {
         view->channels.push_back({run.size / src.channels, src.channels, src.channels});
@@ -145,7 +144,7 @@ std::optional<CopyBox> quadBox(const Region& region, const Operand& source, cons
     const int64_t srcChannel = src.start % src.channels, dstChannel = dst.start % dst.channels;
     if (srcChannel % kLanes || dstChannel % kLanes) return std::nullopt;
     if (run.size % kLanes) {
-        // The last quad of a batch, pad lanes included, is a whole one as well.
+        // The last quad of a batch, with its padding lanes, is also whole.
         if (srcChannel + run.size != src.channels || dstChannel + run.size != dst.channels) return std::nullopt;
         for (const CopyAxis& axis : view->channels)
             if (axis.src % src.channels || axis.dst % dst.channels) return std::nullopt;

@@ -21,14 +21,14 @@ struct CopyBox {
     int64_t count() const noexcept;
 };
 
-// Between row-major tensors.
+// Returns the copy between row-major tensors.
 CopyBox elementBox(const Region& region);
-// The same copy in quads, where every row starts at one and has whole ones.
+// Returns the same copy in quads, where every row starts at a quad and has whole ones.
 std::optional<CopyBox> inQuads(const CopyBox& elements);
-// Between tensors packed by 4, where the region moves whole channel quads.
+// Returns the copy between tensors packed by 4, where the region moves whole channel quads.
 std::optional<CopyBox> quadBox(const Region& region, const Operand& source, const Operand& destination);
 
-// Whole channels: offsets and strides count channels over all batches.
+// Returns the copy of whole channels: offsets and strides count channels over all batches.
 std::optional<CopyBox> channelBox(const Region& region, const Operand& source, const Operand& destination);
 
 }  // namespace mnnc::vulkan

@@ -15,7 +15,7 @@ constexpr uint32_t kLocal = 64;
 constexpr int64_t kMaxPlanes = 1 << 18;  // more would make a table larger than the data
 constexpr uint32_t kNone = 15, kWhole = 1u << 16;
 
-// Pairs of channels, over all batches, that a box copies.
+// Visits the pairs of channels, over all batches, that a box copies.
 void forEachChannel(const CopyBox& box, const std::function<void(int64_t src, int64_t dst)>& visit) {
     const int64_t count = box.count();
     for (int64_t i = 0; i < count; ++i) {
@@ -30,7 +30,7 @@ void forEachChannel(const CopyBox& box, const std::function<void(int64_t src, in
     }
 }
 
-// The offset of a channel's first element in a packed tensor.
+// Returns the offset of a channel's first element in a packed tensor.
 uint32_t planeOffset(const Operand& tensor, int64_t channel) {
     const Packed p(tensor);
     const int64_t n = channel / p.c, c = channel % p.c;
@@ -78,7 +78,7 @@ void PlaneRaster::prepare() {
         uint32_t inputs = 0;
         for (uint32_t lane = 0; lane < kChannelBlock; ++lane) {
             inputs |= quad[lane].input << (4 * lane);
-            // Pad lanes may take what the source has there.
+            // Padding lanes may take whatever the source has there.
             whole = whole && (lane >= lanes ||
                               (quad[lane].input == quad[0].input && quad[lane].offset == quad[0].offset + lane));
         }

@@ -1,10 +1,10 @@
-// Raster between packed tensors where every output channel is a whole channel of an input, or zero.
+// A Raster between packed tensors where every output channel is a whole channel of an input, or zero.
 #pragma once
 #include "backends/vulkan/vulkan_execution.h"
 
 namespace mnnc::vulkan {
 
-// Whether the command is such a Raster, however its tensors are stored now.
+// Returns whether the command is such a Raster, whatever the storage of its tensors is now.
 bool movesPlanes(const Command& command);
 
 class PlaneRaster final : public VulkanExecution {

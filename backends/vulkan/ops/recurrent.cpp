@@ -1,5 +1,5 @@
-// RNN, LSTM and RNNSequenceGRU: the weights in one form, the products of the inputs of all steps at once, then a
-// dispatch for each step. States stay in 32 bits between the steps.
+// RNN, LSTM and RNNSequenceGRU: the weights are brought to one form, the products of the inputs of all steps are
+// computed at once, then a dispatch follows for each step. States stay in 32 bits between the steps.
 #include "ops/recurrent.h"
 
 #include <algorithm>
@@ -13,14 +13,14 @@ namespace mnnc::vulkan {
 
 namespace {
 
-// As recurrent_step.comp has them.
+// The numbers are those of recurrent_step.comp.
 enum class Cell : uint32_t { Rnn, Lstm, GruResetAfter, GruGates, GruCandidate };
 constexpr uint32_t kUnits = 16, kMaxRows = 4;
 constexpr uint32_t kBuffers = 5;
 
 constexpr uint32_t kLocal = 64, kMinThreads = 64, kMaxThreads = 128;
-constexpr size_t kGruInputs = 5;      // of one direction: gates, their bias, candidate, its bias, own bias
-constexpr int64_t kMostSteps = 4096;  // each is a dispatch of its own, with its descriptor set
+constexpr size_t kGruInputs = 5;     // of one direction: gates, their bias, candidate, its bias, own bias
+constexpr int64_t kMaxSteps = 4096;  // each is a dispatch of its own, with its descriptor set
 constexpr int64_t kFloat = 4, kQuad = 16;
 
 struct RecurrentSizes {
@@ -41,8 +41,8 @@ struct RecurrentSizes {
         sumQuads = checkedMul(checkedMul(directions, checkedMul(steps, batch, "steps"), "steps"), hidden, "steps");
         area = checkedMul(directions, checkedMul(batch, hidden, "states"), "states");
     }
-    // Of the largest buffer that holds `quads` of four values.
-    int64_t mostQuads() const { return std::max({weightQuads, sumQuads, area}); }
+    // Returns the number of quads of the largest buffer.
+    int64_t maxQuads() const { return std::max({weightQuads, sumQuads, area}); }
 
     bool gru, lstm;
     bool together;  // GRU: the weights of gates and candidate, as rows
@@ -181,7 +181,7 @@ class Recurrent final : public VulkanExecution {
             rowTiles * unitTiles * s_.directions);
     }
 
-    // The area of the states that an output gets.
+    // Writes an area of the states to an output.
     void encodeLast(FrameRecorder& recorder, size_t output, int64_t area) const {
         recorder.dispatch(*last_, {{bind(recorder, states_, false), recorder.writes(*command_.outputs[output])}},
                           Push().u(s_.area).u(area * s_.area), ceilDiv(s_.area, last_->localSize));
@@ -194,7 +194,7 @@ class Recurrent final : public VulkanExecution {
     Part weights_, sums_, biases_, states_;
     std::unique_ptr<MatrixProduct> inputs_;
     const Pipeline *pack_ = nullptr, *bias_ = nullptr, *first_ = nullptr, *last_ = nullptr;
-    const Pipeline *gates_ = nullptr, *step_ = nullptr;  // gates_: of a GRU that resets before its product
+    const Pipeline *gates_ = nullptr, *step_ = nullptr;  // gates_: for a GRU that resets before its product
 };
 
 bool supportsRecurrent(const VulkanBackend& backend, const Command& command, std::string& reason) {
@@ -206,12 +206,12 @@ bool supportsRecurrent(const VulkanBackend& backend, const Command& command, std
         return false;
     }
     const RecurrentSizes sizes(command);
-    if (sizes.steps > kMostSteps) {
-        reason = format("the Vulkan kernel takes up to %lld steps, not %lld", static_cast<long long>(kMostSteps),
+    if (sizes.steps > kMaxSteps) {
+        reason = format("the Vulkan kernel takes up to %lld steps, not %lld", static_cast<long long>(kMaxSteps),
                         static_cast<long long>(sizes.steps));
         return false;
     }
-    if (checkedMul(sizes.mostQuads(), kQuad, "states") > std::min<int64_t>(limits.storageRange, INT32_MAX)) {
+    if (checkedMul(sizes.maxQuads(), kQuad, "states") > std::min<int64_t>(limits.storageRange, INT32_MAX)) {
         reason = format("its weights or sums exceed what the device binds at once (%lld bytes)",
                         static_cast<long long>(limits.storageRange));
         return false;

@@ -1,4 +1,4 @@
-// LSTMBlockCell: the sums of its gates in 32 bits, then everything that it makes of them.
+// LSTMBlockCell: the sums of its gates in 32 bits, then all results that follow from them.
 #include <algorithm>
 #include <bit>
 
@@ -11,7 +11,7 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr uint32_t kLocal = 64, kMostThreads = 128, kUnits = 16;
+constexpr uint32_t kLocal = 64, kMaxThreads = 128, kUnits = 16;
 constexpr uint32_t kResults = 7, kBuffers = 5 + kResults;
 constexpr int64_t kQuad = 16;
 
@@ -26,7 +26,7 @@ class LstmBlock final : public VulkanExecution {
           hidden_(command_.inputs[1]->shape[1]) {}
 
     void prepare() override {
-        const uint32_t threads = std::bit_floor(std::min(kMostThreads, backend().limits().groupInvocations));
+        const uint32_t threads = std::bit_floor(std::min(kMaxThreads, backend().limits().groupInvocations));
         sums_ = &backend().pipeline("recurrent_block_sums", DataType::Float32, 5, threads, {kUnits});
         gates_ = &backend().pipeline("recurrent_block", DataType::Float32, kBuffers, kLocal,
                                      {params_.peephole, static_cast<uint32_t>(command_.outputs.size())});
@@ -65,7 +65,7 @@ bool supportsLstmBlock(const VulkanBackend& backend, const Command& command, std
         }
     const Limits& limits = backend.limits();
     if (limits.storageBuffers < kBuffers || limits.groupInvocations < kUnits ||
-        limits.sharedMemory < kMostThreads * kQuad) {
+        limits.sharedMemory < kMaxThreads * kQuad) {
         reason = "the device has too few buffers, invocations or bytes of shared memory for the kernel";
         return false;
     }

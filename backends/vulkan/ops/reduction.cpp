@@ -1,5 +1,5 @@
-// Reduction on the device: groups of adjacent reduced axes, one after the other, each as
-// [outer][length][inner]. A packed tensor is reduced over whole planes.
+// Reduction on the device: groups of adjacent reduced axes, one after the other, each as [outer][length][inner]. A
+// packed tensor is reduced over whole planes.
 #include "ops/reduction.h"
 
 #include "backends/vulkan/ops/checks.h"
@@ -47,12 +47,12 @@ class Reduction final : public VulkanExecution {
     struct Step {
         Rows rows;
         const Pipeline* pipeline = nullptr;
-        int64_t offset = 0, bytes = 0;  // of its result in the scratch, four bytes an element
+        int64_t offset = 0, bytes = 0;  // of its result in the scratch, with four bytes per element
     };
     const Operand& input() const { return *command_.inputs[0]; }
 
     void planPlain() {
-        // Alternating runs of kept and reduced axes.
+        // The axes as alternating runs of kept and reduced ones.
         std::vector<std::pair<int64_t, bool>> runs;
         const Shape& shape = input().shape;
         for (int axis = 0; axis < shape.rank(); ++axis) {
@@ -82,7 +82,7 @@ class Reduction final : public VulkanExecution {
         if (steps_.size() == 1) scratchBytes_ = 0;
     }
 
-    // Between several steps floats have 32 bits.
+    // Floats have 32 bits between several steps.
     std::string shader(size_t step) const {
         if (input().type == DataType::Int32) return "reduction_i32";
         const bool first = step == 0, last = step + 1 == steps_.size();
@@ -109,7 +109,7 @@ bool supportsReduction(const VulkanBackend&, const Command& command, std::string
     return noEmptyInput(command, reason);
 }
 
-// Packed when exactly the plane is reduced.
+// The input is packed when exactly the plane is reduced.
 StorageChoice storageReduction(const VulkanBackend&, const Command& command) {
     const Operand& input = *command.inputs[0];
     const auto& axes = command.paramsAs<ReductionParams>().axes;

@@ -1,5 +1,5 @@
 // ROIAlign of packed pictures. The kernel reads no picture outside of the batch; a check beside it reports the first
-// region that names such a one to the host.
+// region that names such a picture to the host.
 #include "ops/region.h"
 
 #include "backends/vulkan/ops/checks.h"
@@ -68,7 +68,7 @@ class RoiAlign final : public VulkanExecution {
     }
 
   private:
-    // The tensor that says in which picture a region is.
+    // Returns the tensor that has the number of each region's picture.
     const Operand& pictures() const { return *command_.inputs[indexed_ ? 2 : 1]; }
     int64_t checkGroups() const { return ceilDiv(output_.shape[0], kChunk); }
 
@@ -85,15 +85,16 @@ bool supportsRoiAlign(const VulkanBackend& backend, const Command& command, std:
     if (!supportsFloat(backend, command, reason)) return false;
     const auto& p = command.paramsAs<RoiParams>();
     const Operand& input = *command.inputs[0];
-    // A single invocation should not sum for so long that the driver takes the device for lost.
-    constexpr int kMostSamples = 64;
-    constexpr int64_t kMostPixels = 1 << 18;
-    if (p.samples > kMostSamples || (p.samples == 0 && input.shape.elements(2, 4) > kMostPixels)) {
+    // The limits of samples that a single invocation adds up: after a longer time the driver may consider the device
+    // lost.
+    constexpr int kMaxSamples = 64;
+    constexpr int64_t kMaxPixels = 1 << 18;
+    if (p.samples > kMaxSamples || (p.samples == 0 && input.shape.elements(2, 4) > kMaxPixels)) {
         reason = format("the Vulkan kernel takes up to %d samples along an axis, or pictures of up to %lld pixels",
-                        kMostSamples, static_cast<long long>(kMostPixels));
+                        kMaxSamples, static_cast<long long>(kMaxPixels));
         return false;
     }
-    // Floats have every whole number up to here.
+    // Floats represent every integer up to this one.
     constexpr int64_t kWholeNumbers = 1 << 24;
     if (command.inputs.size() < 3 && input.shape[0] > kWholeNumbers) {
         reason = format("the numbers of %lld pictures are not exact as floats of the device",

@@ -9,7 +9,7 @@ namespace mnnc::vulkan {
 namespace {
 
 constexpr int64_t kSmallGroup = 64, kLargeGroup = 256;
-constexpr int64_t kEnoughInvocations = 32768;  // that keep a large device busy
+constexpr int64_t kEnoughInvocations = 32768;  // enough to keep a large device busy
 constexpr int64_t kSharedBytes = 16384;        // every device has them
 
 }  // namespace
@@ -39,8 +39,8 @@ void Rows::share(const VulkanBackend& backend, int64_t sharedBytes) {
         static_cast<uint64_t>(std::max<int64_t>(1, std::min<int64_t>(limits.groupInvocations, shared / sharedBytes))));
     const auto wanted = static_cast<uint64_t>(steps > 4 * kSmallGroup ? kLargeGroup : kSmallGroup);
     localSize = static_cast<uint32_t>(std::min(maxSize, wanted));
-    // Steps that are adjacent in memory want adjacent invocations; rows that lie side by side are read well
-    // by one invocation each, as long as there are enough of them.
+    // Steps that are contiguous are best read by neighbouring invocations; neighbouring rows are best read by one
+    // invocation each, as long as there are enough of them.
     const int64_t useful = inner == 1 ? steps : std::min(ceilDiv(steps, 4), ceilDiv(kEnoughInvocations, rows));
     lanes = static_cast<uint32_t>(
         std::min<uint64_t>(localSize, std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(useful, 1)))));

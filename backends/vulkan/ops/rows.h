@@ -1,5 +1,4 @@
-// How kernels over rows (rows.glsl) see a tensor as [outer][length][inner], and how invocations share the
-// work.
+// A tensor in the form of kernels over rows (rows.glsl), [outer][length][inner], and the partition among invocations.
 #pragma once
 #include "backends/vulkan/vulkan_execution.h"
 
@@ -12,17 +11,17 @@ struct Rows {
         QuadsOfRows = 2  // an element of each of four adjacent rows
     };
     Kind kind = Kind::Elements;
-    // In units of the kind: rows, steps along one, distance of its steps.
+    // In units of the kind: the number of rows, the steps of a row, the distance between steps.
     int64_t rows = 1, steps = 1, inner = 1;
     uint32_t lanes = 1, localSize = 64;
 
     Rows() = default;
-    // For a row-major tensor. sharedBytes: shared memory of the kernel per invocation.
+    // Takes a row-major tensor. sharedBytes: shared memory of the kernel per invocation.
     Rows(const VulkanBackend& backend, int64_t outer, int64_t length, int64_t innerSize, int64_t sharedBytes);
-    // For the planes of a packed tensor.
+    // Takes the planes of a packed tensor.
     Rows(const VulkanBackend& backend, const Packed& packed, int64_t sharedBytes);
 
-    // The constants 1..3 of rows.glsl.
+    // Returns the constants 1..3 of rows.glsl.
     std::vector<uint32_t> constants() const { return {lanes, static_cast<uint32_t>(kind), inner > 1}; }
     Push push() const { return Push().u(rows).u(steps).u(inner); }
     int64_t groups(const Pipeline& pipeline) const { return ceilDiv(rows, pipeline.localSize / lanes); }

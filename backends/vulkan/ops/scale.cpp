@@ -14,7 +14,7 @@ std::unique_ptr<Execution> createScale(VulkanBackend& backend, const Command& co
     return std::make_unique<ChannelValues>(backend, command, ChannelMap::Affine, params.scale, params.bias);
 }
 
-// As on the CPU, which takes the command where the device cannot.
+// The rule is that of the CPU, which executes the command where the device cannot.
 bool supportsScalePostOps(const VulkanBackend&, const Command& command) {
     return !command.epilogue.residual;
 }

@@ -19,7 +19,7 @@ class Loop final : public VulkanExecution {
         const char* shader;
         std::vector<uint32_t> constants;
         int64_t invocations;
-        Push push;  // behind the number of invocations
+        Push push;  // follows the number of invocations
     };
     Loop(VulkanBackend& backend, const Command& command, Kernel kernel)
         : VulkanExecution(backend), command_(command), kernel_(std::move(kernel)) {}

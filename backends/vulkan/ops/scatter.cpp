@@ -1,4 +1,4 @@
-// ScatterNd and ScatterElements that replace. A dispatch finds for every place of the output the last row of updates
+// ScatterNd and ScatterElements that replace. A dispatch finds, for every place of the output, the last row of updates
 // that belongs there, because later updates win; the next one writes the output. A check beside them reports the first
 // index outside to the host. Those that combine are in scatter_reduction.cpp.
 #include "backends/vulkan/ops/scatter_plan.h"
@@ -53,7 +53,7 @@ class ScatterReplace final : public VulkanExecution {
     const Command command_;
     const ScatterPlan plan_;
     const Operand& output_;
-    const int64_t places_;  // elements of the output over those of a row of updates
+    const int64_t places_;  // elements of the output divided by those of a row of updates
     IndexCheck check_;
     const Pipeline *clear_ = nullptr, *last_ = nullptr, *write_ = nullptr;
 };

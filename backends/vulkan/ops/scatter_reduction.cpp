@@ -1,6 +1,6 @@
-// ScatterNd and ScatterElements that combine updates with what is there. The rows of updates are sorted by their
-// places, in the order in which they come, so that an invocation combines those of a place one after another: sums of
-// floats are the CPU's, however many invocations run at once.
+// ScatterNd and ScatterElements that combine updates with the present value. The rows of updates are sorted by their
+// places and, for the same place, by their order, so that one invocation combines those of a place one after another:
+// sums of floats equal the CPU's, however many invocations run at once.
 #include <algorithm>
 #include <bit>
 
@@ -63,7 +63,7 @@ class ScatterReduction final : public VulkanExecution {
     int64_t listBytes() const { return roundUp(capacity_ * kEntryBytes, 16); }
     Binding list(const FrameRecorder& recorder, bool write) const { return recorder.scratch(0, listBytes(), write); }
 
-    // A bitonic sort: blocks first, then runs of twice the length until one is left.
+    // A bitonic sort: first blocks, then runs of twice the length until one is left.
     void encodeSort(FrameRecorder& recorder) const {
         const int64_t blocks = capacity_ / block_;
         recorder.dispatch(*sort_, {{list(recorder, true)}}, Push().u(2).u(block_), blocks);

@@ -50,7 +50,7 @@ std::unique_ptr<Execution> createArg(VulkanBackend& backend, const Command& comm
     return std::make_unique<Arg>(backend, command);
 }
 
-// Elements of the list that a work group sorts in shared memory: all of a short row, or the best ones.
+// Returns the elements of the list that a work group sorts in shared memory: all of a short row, or the best ones.
 int64_t listCapacity(const Command& command) {
     constexpr int64_t kShortRow = 1024;
     const auto& p = command.paramsAs<SearchParams>();
@@ -59,7 +59,7 @@ int64_t listCapacity(const Command& command) {
     return static_cast<int64_t>(std::bit_ceil(std::max<uint64_t>(length, 2)));
 }
 
-// As search_top.comp declares it.
+// Returns the shared memory that search_top.comp declares.
 int64_t listBytes(int64_t capacity) {
     return capacity * 8 + 256 * 4 + 3 * 4;
 }

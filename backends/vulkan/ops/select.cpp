@@ -1,4 +1,4 @@
-// Select on the device: operands of one element or of the output's size, as the geometry leaves them.
+// Select on the device: the geometry gives operands of one element or of the output's size.
 #include "backends/vulkan/ops/checks.h"
 #include "backends/vulkan/ops/families.h"
 #include "backends/vulkan/vulkan_execution.h"
@@ -45,7 +45,7 @@ bool supportsSelect(const VulkanBackend&, const Command& command, std::string& r
     return noEmptyInput(command, reason);
 }
 
-// Packed when what is selected is and everything has the output's shape or one element.
+// The output is packed when the selected operands are, and every operand has the output's shape or one element.
 StorageChoice storageSelect(const VulkanBackend&, const Command& command) {
     const Operand& output = *command.outputs[0];
     StorageChoice choice{.inputBlock = kChannelBlock, .outputBlock = kChannelBlock};
