@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what the bindings restate of the headers in include/: one source for the interface.
+"""Writes the parts of the bindings that repeat the headers in include/, which are the one source of the interface.
 
     bindings/generate.py [--check] [--include FOLDER] [--output FOLDER]
 
@@ -24,7 +24,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "pycparser":
         raise
-    # The distribution's, where another one stands before it that has no pycparser.
+    # The distribution's Python is used where another one, without pycparser, precedes it.
     if os.path.exists(SYSTEM) and os.path.realpath(sys.executable) != os.path.realpath(SYSTEM):
         os.execv(SYSTEM, [SYSTEM, *sys.argv])
     print("generate.py: there is no pycparser: install python3-pycparser")
@@ -32,7 +32,7 @@ except ModuleNotFoundError as error:
 
 
 def generated(include: pathlib.Path) -> Dict[str, str]:
-    """{path in the repository: text} of all files."""
+    """Returns {path in the repository: text} of all files."""
     headers = [header.read(name, (include / name).read_text(encoding="utf-8")) for name in HEADERS]
     found: Dict[str, str] = {}
     for language in (rust, python, go, lists, faults):

@@ -1,1 +1,1 @@
-"""What bindings/generate.py consists of: a header as objects, and one module for each thing that is written."""
+"""The parts of bindings/generate.py: a header as objects, and one module for each kind of file that is written."""

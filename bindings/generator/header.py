@@ -9,12 +9,12 @@ from typing import List, Tuple, Union
 
 from pycparser import c_ast, c_parser
 
-# Stands before the text of a header: what its includes declare.
+# Declarations of the types that come from the header's includes, put before its text.
 BEFORE = "typedef int int32_t, int64_t, uint8_t, uint32_t, uint64_t, size_t, uintptr_t, bool, mnn_status; "
 
 
 class HeaderError(Exception):
-    """The header has something that the generator does not know."""
+    """The header has a construct that the generator does not know."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Named:
 @dataclass(frozen=True)
 class Pointer:
     to: "Type"
-    const: bool  # what it points to does not change
+    const: bool  # the memory that it points to is const
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Array:
 
 
 Type = Union[Named, Pointer, Array]
-Lines = Tuple[str, ...]  # of a comment, without its frame; () where there is none
+Lines = Tuple[str, ...]  # of a comment, without its markers; () where there is none
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Function:
 
 @dataclass(frozen=True)
 class Callback:
-    """A type of functions of the host."""
+    """A function type that the host implements."""
 
     name: str
     result: Type
@@ -75,7 +75,7 @@ class Struct:
 
     @property
     def sized(self) -> bool:
-        """Whether it begins with its size."""
+        """Returns whether the struct begins with its size."""
         return self.fields[0].name == "struct_size"
 
 
@@ -94,7 +94,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Enum:
-    """Constants that belong together. It has no name in C and goes by its first constant."""
+    """Constants that belong together. The group has no name in C; its first constant identifies it."""
 
     constants: Tuple[Constant, ...]
     comment: Lines
@@ -108,7 +108,8 @@ class Enum:
 class Header:
     name: str  # mnn_c.h
     functions: List[Function] = field(default_factory=list)
-    types: List[Union[Struct, Callback]] = field(default_factory=list)  # in an order in which each is known before its use
+    # ordered so that each is declared before its use
+    types: List[Union[Struct, Callback]] = field(default_factory=list)
     handles: List[Handle] = field(default_factory=list)
     enums: List[Enum] = field(default_factory=list)
     macros: List[Constant] = field(default_factory=list)
@@ -121,20 +122,20 @@ class Header:
 
 
 class Text:
-    """The text of a header, and its comments by where they stand."""
+    """The text of a header, and its comments by their places."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.starts = [0] + [match.end() for match in re.finditer("\n", text)]
         self.comments = [(match.start(), match.end()) for match in re.finditer(r"/\*.*?\*/", text, flags=re.S)]
-        # The same places, blank where comments and directives were.
+        # The same text with comments and directives replaced by blanks, so that places stay the same.
         code = re.sub(r"/\*.*?\*/", lambda match: re.sub(r"[^\n]", " ", match[0]), text, flags=re.S)
         code = re.sub(r"#ifdef __cplusplus\n.*?#endif", lambda match: re.sub(r"[^\n]", " ", match[0]), code, flags=re.S)
         code = re.sub(r"^#[^\n]*", lambda match: " " * len(match[0]), code, flags=re.M)
         self.code = re.sub(r"\bMNN_C_API\b", lambda match: " " * len(match[0]), code)
 
     def place(self, node: c_ast.Node) -> int:
-        """Where the name of a declaration stands; 0 for what was put before the text."""
+        """Returns the place of the name of a declaration; 0 for declarations that were put before the text."""
         line, column = int(node.coord.line), int(node.coord.column)
         return self.starts[line - 1] + column - 1 if line > 1 else 0
 
@@ -142,7 +143,8 @@ class Text:
         return bisect_right(self.starts, place)
 
     def comment(self, place: int) -> Lines:
-        """The comment of what has its name at a place: behind it on its line, or on the lines directly before it."""
+        """Returns the comment of the item whose name is at a place: behind it on its line, or on the lines directly
+        before it."""
         item = re.compile(r"[^;,{}]*").match(self.code, place)[0].rstrip()  # type: ignore[index]
         behind = place + len(item)
         for start, stop in self.comments:
@@ -197,7 +199,8 @@ def read(name: str, text: str) -> Header:
         header.macros.append(Constant(match[1], int(match[2]), comments[0] if comments else before))
     others = set(re.findall(r"\bmnn_\w+", source.code)) & {"mnn_cancel_t"} if name != "mnn_c.h" else set()
     known = BEFORE + "".join(f"typedef struct {other[:-2]} {other}; " for other in sorted(others))
-    # In the line of the first one, so that lines stay those of the header; columns are wrong in that line alone.
+    # They are put on the first line, so that line numbers stay those of the header; only the columns of that line are
+    # wrong.
     for node in c_parser.CParser().parse(known + re.sub(r"typedef int32_t mnn_status;", " " * 27, source.code), name).ext:
         place = source.place(node)
         if place:
@@ -236,7 +239,7 @@ def declare(header: Header, source: Text, node: c_ast.Node, place: int) -> None:
 
 
 def check(header: Header) -> None:
-    """Every part has a comment: it is the documentation of all languages."""
+    """Checks that every part has a comment, because the comments are the documentation of all languages."""
     bare: List[str] = [
         one.name for one in [*header.functions, *header.types, *header.handles, *header.macros] if not one.comment]
     bare += [f"{struct.name}.{one.name}" for struct in header.structs() for one in struct.fields if not one.comment]

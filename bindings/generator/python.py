@@ -15,7 +15,7 @@ FUTURE = "\nfrom __future__ import annotations\n\n"
 SCALARS = {"size_t": "c_size_t", "mnn_status": "c_int32", "bool": "c_bool", "char": "c_char", "float": "c_float",
            "double": "c_double"}
 
-# The class of each enumeration by its first constant, with what its constants begin with.
+# The class of each enumeration by its first constant, with the prefix of its constants.
 ENUMS = {
     "MNN_TYPE_FLOAT32": ("ElementType", "MNN_TYPE_"),
     "MNN_FORMAT_NCHW": ("Format", "MNN_FORMAT_"),
@@ -37,12 +37,14 @@ ENUMS = {
     "MNN_ONNX_WEIGHTS_FLOAT32": ("Weights", "MNN_ONNX_WEIGHTS_"),
 }
 FLAGS = {"GpuMode"}
-# What a class has beside its members: a module and a class there.
+# The class that an enumeration inherits in addition: its module and its name.
 MIXINS = {"PixelFormat": ("_channels", "Channels")}
-# Enumerations that no class has: statuses are exceptions, limits plain numbers, the version is that of the package.
+# Enumerations without a class: statuses become exceptions, limits plain numbers, and the version is that of the
+# package.
 STATUSES, LIMITS, VERSION, MAP = "MNN_OK", "MNN_MAX_RANK", "MNN_C_VERSION_MAJOR", "MNN_MAP_READ"
 
-# Exceptions that are not named after their status, because Python has one of that name, or whose base is one of Python's.
+# Exceptions that are not named after their status, because Python has one of that name, or whose base is one of
+# Python's.
 EXCEPTIONS = {"OVERFLOW": "SizeOverflowError", "TIMEOUT": "WaitTimeoutError"}
 BASES = {
     "OUT_OF_MEMORY": "MemoryError", "NOT_SUPPORTED": "NotImplementedError", "INVALID_VALUE": "ValueError",
@@ -58,7 +60,7 @@ def camel(name: str) -> str:
 
 
 class Names:
-    """The names of a header's types, and those of ctypes that they need."""
+    """Collects the names of a header's types, and those of ctypes that they need."""
 
     def __init__(self, header: Header) -> None:
         self.prefix = "mnn_onnx_" if header.name == "mnn_c_onnx.h" else "mnn_"
@@ -84,7 +86,7 @@ class Names:
                 return self.of(kind.name)
             return self.ctypes(SCALARS.get(kind.name) or "c_" + kind.name[:-len("_t")])
         if kind.to == Named("char"):
-            # A field that is written through must not become a copy.
+            # A field through which memory is written must not become a copy.
             return self.ctypes("c_void_p" if in_struct and not kind.const else "c_char_p")
         if isinstance(kind.to, Named) and kind.to.name in self.handles | {"void"}:
             return self.ctypes("c_void_p")
@@ -96,7 +98,8 @@ def struct(one: Struct, names: Names) -> str:
     fields = "".join(f'{{0}}    ("{field.name}", {names.type(field.type, True)}),\n' for field in one.fields)
     names.ctypes("Structure")
     doc = f'    """{one.name}: {lower(text.first_sentence(one.comment))}"""\n'
-    if any(one.name in str(field.type) for field in one.fields):  # which it has to be known for
+    # the struct must be declared before its fields refer to it
+    if any(one.name in str(field.type) for field in one.fields):
         name = names.of(one.name)
         return f"\n\nclass {name}(Structure):\n{doc}\n\n{name}._fields_ = [\n{fields.format('')}]\n".replace(
             "{0}", "")
@@ -162,7 +165,7 @@ def function_table(header: Header) -> str:
 
 
 def other_abi(header: Header) -> str:
-    """Structs, functions and enumerations of a library beside libmnn_c."""
+    """Returns structs, functions and enumerations of a library besides libmnn_c."""
     names = Names(header)
     body, table = types(header, names), functions(header, names)
     enums = "".join(enumeration(enum) for enum in header.enums)
@@ -175,10 +178,10 @@ def other_abi(header: Header) -> str:
 
 
 def name_in_python(name: str) -> str:
-    """Format.NCHW of MNN_FORMAT_NCHW, NotFoundError of MNN_ERROR_NOT_FOUND."""
+    """Returns Format.NCHW for MNN_FORMAT_NCHW, NotFoundError for MNN_ERROR_NOT_FOUND."""
     if name.startswith("MNN_ERROR_"):
         return exception(name)
-    # The longest prefix that fits; those of pictures have one prefix, and keep their names.
+    # The longest matching prefix is removed; those of pictures share one prefix, and keep their names.
     for kind, prefix in sorted(ENUMS.values(), key=lambda entry: -len(entry[1])):
         if name.startswith(prefix) and prefix != "MNN_IMAGE_":
             return f"{kind}.{name[len(prefix):]}"

@@ -1,4 +1,4 @@
-"""The crate mnn-c-sys: constants, types and functions as they are in C."""
+"""The crate mnn-c-sys: constants, types and functions with their names in C."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def result_of(kind: Type) -> str:
 
 
 def listed(arguments: Iterable[Member], before: str, behind: str, indent: str) -> str:
-    """A list of arguments, one in a line where they do not fit together."""
+    """Returns a list of arguments, one per line where they do not fit on one line."""
     each = [f"{name_of(argument)}: {rust(argument.type)}" for argument in arguments]
     line = f"{before}({', '.join(each)}){behind}"
     if len(indent + line) <= WIDTH:
@@ -110,7 +110,7 @@ WORDS = "use std::os::raw::{c_char, c_void};\n"
 
 
 def sources(header: Header) -> Dict[str, str]:
-    """The files of mnn_c.h, which is large; the others have one each."""
+    """Returns the files of mnn_c.h, which is large; the other headers have one each."""
     notice = NOTICE.format(header.name)
     if header.name != "mnn_c.h":
         short = header.name[len("mnn_c_"):-len(".h")]

@@ -1,4 +1,4 @@
-"""The words of a header's comments for other languages: sentences, paragraphs, Markdown."""
+"""Turns a header's comments into text for other languages: sentences, paragraphs, Markdown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROW = re.compile(r"  (MNN_ERROR_\w+(?:, (?:and )?MNN_ERROR_\w+)*)(?:  +(.*))?$")
 
 
 def sentence(text: str) -> str:
-    """With a capital at its begin and a full stop at its end. A name of C keeps its case."""
+    """Returns the text with a capital at its beginning and a full stop at its end. A name of C keeps its case."""
     text = " ".join(text.split())
     first = text.split(" ", 1)[0]
     if not re.search(r"_|[A-Z]|\d", first) and not text.startswith("`"):
@@ -29,7 +29,7 @@ def first_sentence(comment: Lines) -> str:
 
 
 def paragraphs(comment: Lines) -> List[str]:
-    """Each in one line; a line that is set in begins one."""
+    """Returns paragraphs, each in one line; an indented line begins a new one."""
     found: List[List[str]] = [[]]
     for line in comment:
         if not line.strip() or re.match(r"  \S", line):
@@ -39,7 +39,7 @@ def paragraphs(comment: Lines) -> List[str]:
 
 
 def of_constant(constant: Constant, enum: Enum) -> str:
-    """A sentence about a constant: its own, else the first one of its group."""
+    """Returns a sentence about a constant: its own, else the first one of its group."""
     return sentence(" ".join(constant.comment)) if constant.comment else sentence(first_sentence(enum.comment))
 
 
@@ -49,12 +49,12 @@ def wrap(text: str, width: int, first: str = "", rest: str = "") -> List[str]:
 
 
 def renamed(text: str, names: Callable[[str], str]) -> str:
-    """With the names of constants as another language has them."""
+    """Replaces the names of constants by those of another language."""
     return re.sub(r"\bMNN_[A-Z0-9_]+\b(?!_?\*)", lambda match: names(match[0]), text)
 
 
 def escaped(text: str) -> str:
-    """Plain text in Markdown, with names of C as code."""
+    """Turns plain text into Markdown, with names of C as code."""
     parts = re.split(r"(`[^`]*`|\b(?:MNN|mnn)_\w+\*?(?:\(\))?|\b\w+->\w+|\bsizeof\(\w+\)|\b[a-z0-9]+_\w+)", text)
     parts[::2] = [re.sub(r"([\[\]*<>\\#])", r"\\\1", part) for part in parts[::2]]
     parts[1::2] = [part if part.startswith("`") else f"`{part}`" for part in parts[1::2]]
@@ -62,7 +62,7 @@ def escaped(text: str) -> str:
 
 
 def markdown(comment: Lines, arguments: Iterable[str]) -> List[str]:
-    """Lines of Markdown for the comment of a function or a type: text, a list of arguments, what it returns."""
+    """Returns lines of Markdown for the comment of a function or a type: text, a list of arguments, and the results."""
     names = "|".join(map(re.escape, arguments)) or r"(?!)"
     result: List[str] = []
     prefix, rows, verbatim = "", False, False
@@ -111,5 +111,5 @@ def markdown(comment: Lines, arguments: Iterable[str]) -> List[str]:
 
 
 def block(lines: Sequence[str], prefix: str) -> List[str]:
-    """Lines of a comment whose every line begins with a mark."""
+    """Returns the lines of a comment, each with a prefix."""
     return [f"{prefix} {line}".rstrip() for line in lines]

@@ -7,17 +7,18 @@ import "C"
 
 import "runtime/cgo"
 
-// A HostBackend computes operators of the library in sessions of a runtime to which it was added; the CPU does the rest. It
-// sees the nodes of the model: none that it takes is fused, split or replaced. Shapes and types are the library's.
+// A HostBackend computes operators of the library in sessions of a runtime to which it was added; the CPU computes the
+// others. It sees the nodes of the model: those that it computes are not fused, split or replaced. Shapes and types are
+// determined by the library.
 //
-// Its functions are called as those of an [Operator].
+// Its functions are called like those of an [Operator].
 type HostBackend struct {
-	// Supports says whether the backend computes a node over tensors of these shapes and types: nil: it does.
-	// StatusNotSupported: it does not, for the reason in the error; another error fails the planning. Inputs have values
-	// where these are known then. Not nil.
+	// Supports says whether the backend computes a node over tensors of these shapes and types. nil means that it does,
+	// StatusNotSupported that it does not, for the reason in the error; another error fails the planning. Inputs have
+	// values where these are already known. Not nil.
 	Supports func(call *OperatorCall) error
 
-	// Prepare makes the State of a node that the backend computes. Inputs that are constants have values. May be nil.
+	// Prepare makes the State of a node that the backend computes. Constant inputs have values. May be nil.
 	Prepare func(call *OperatorCall) error
 
 	// Compute writes all elements of every output, in each run. Not nil.
@@ -34,9 +35,9 @@ func (b *HostBackend) function(which C.int32_t) func(*OperatorCall) error {
 	return b.Compute
 }
 
-// AddBackend adds a backend for sessions that are created afterwards, and gives the forward type that their configuration
-// names. StatusInvalidValue without Supports or Compute, and for the name of another backend, of this runtime or of the
-// library.
+// AddBackend adds a backend for sessions that are created afterwards, and returns the forward type for their
+// configuration. StatusInvalidValue without Supports or Compute, and for the name of another backend, of this runtime
+// or of the library.
 func (r *Runtime) AddBackend(name string, backend HostBackend) (ForwardType, error) {
 	const op = "Runtime.AddBackend"
 	if backend.Supports == nil || backend.Compute == nil {

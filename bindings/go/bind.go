@@ -34,7 +34,7 @@ func (m *nativeMemory) count(by int) {
 	}
 }
 
-// NewBuffer allocates memory for elements, all zero. Free gives it back; the garbage collector does not.
+// NewBuffer allocates memory for elements, all zero. Free releases it; the garbage collector does not.
 func NewBuffer[T Element](count int) (*Buffer[T], error) {
 	const op = "NewBuffer"
 	var zero T
@@ -49,8 +49,8 @@ func NewBuffer[T Element](count int) (*Buffer[T], error) {
 	return &Buffer[T]{&nativeMemory{start: start, owned: true}, unsafe.Slice((*T)(start), count)}, nil
 }
 
-// BufferAt is a buffer of memory that belongs to something else, of a mapped file for example, and not to Go's heap. It has
-// to live as long as the buffer is bound.
+// BufferAt returns a buffer over memory that something else owns, for example a mapped file, but not Go's heap. The
+// memory must live as long as the buffer is bound.
 func BufferAt[T Element](memory unsafe.Pointer, count int) *Buffer[T] {
 	return &Buffer[T]{&nativeMemory{start: memory}, unsafe.Slice((*T)(memory), count)}
 }
@@ -63,8 +63,8 @@ func (b *Buffer[T]) Data() []T {
 	return b.data
 }
 
-// Free gives the memory back; no slice of it may be used any more. StatusBusy while a tensor is bound to it, which ends with
-// another binding or with the session.
+// Free releases the memory; no slice of it may be used any more. StatusBusy while a tensor is bound to it, which ends
+// with another binding or with the session.
 func (b *Buffer[T]) Free() error {
 	if b == nil || b.memory == nil {
 		return nil
@@ -81,9 +81,9 @@ func (b *Buffer[T]) Free() error {
 	return nil
 }
 
-// BindInput makes runs read an input from a buffer: in place where the format is the tensor's own, with one copy elsewhere.
-// T has to be the tensor's type (StatusBadType) and the buffer to have exactly its elements (StatusInputData). A nil
-// buffer releases the input, whose contents are undefined then.
+// BindInput makes runs read an input from a buffer: in place where the format is the tensor's own, with one copy
+// otherwise. T must be the tensor's type (StatusBadType) and the buffer must have exactly its elements
+// (StatusInputData). A nil buffer releases the input, whose contents are undefined then.
 //
 // The binding lasts until the next one, or until a resize changes the size of the tensor: then runs fail with
 // StatusBadState until the tensor is bound anew or released. A bound input cannot be written (StatusBadState).
@@ -94,9 +94,9 @@ func BindInput[T Element](tensor *Tensor, buffer *Buffer[T], format Format) erro
 		})
 }
 
-// BindOutput makes runs put an output into a buffer, under the rules of [BindInput]. The buffer has at least the elements of
-// the tensor (StatusBufferTooSmall; where contents decide how many there are, the run fails). A nil buffer releases the
-// output. The output has no values then before the next run.
+// BindOutput makes runs write an output into a buffer, under the rules of [BindInput]. The buffer has at least the
+// elements of the tensor (StatusBufferTooSmall; where the number depends on contents, the run fails). A nil buffer
+// releases the output, which then has no values before the next run.
 func BindOutput[T Element](tensor *Tensor, buffer *Buffer[T], format Format) error {
 	return bind("BindOutput", tensor, buffer, format,
 		func(session C.mnn_go_session, tensor C.mnn_go_tensor, data *C.uint8_t, bytes C.size_t) C.mnn_go_result {
@@ -145,7 +145,7 @@ func bind[T Element](op string, tensor *Tensor, buffer *Buffer[T], format Format
 	return nil
 }
 
-// checkKnownType is checkType where the type is known: that of an output may be after a run only.
+// checkKnownType is checkType where the type is known: that of an output may be known only after a run.
 func (t *Tensor) checkKnownType(op string, wanted ElementType) error {
 	tensor := C.go_mnn_tensor_info(t.handle)
 	if err := check(op, tensor.result); err == nil {
@@ -154,7 +154,7 @@ func (t *Tensor) checkKnownType(op string, wanted ElementType) error {
 	return nil
 }
 
-// releaseAll belongs to the end of a session.
+// releaseAll is called at the end of a session.
 func (s *Session) releaseAll() {
 	for _, memory := range s.bound {
 		memory.count(-1)

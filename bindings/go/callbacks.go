@@ -11,20 +11,20 @@ import (
 	"unsafe"
 )
 
-// An OpCallback is called around an operator of a run, on the goroutine that runs. Copies and changes of layout
-// of the library's own come too, with "Copy" as type; [Session.Ops] does not list them.
+// An OpCallback is called around an operator of a run, on the goroutine that runs. The library's own copies and changes
+// of layout call it, too, with "Copy" as type; [Session.Ops] does not list them.
 //
-// tensors are the operator's inputs before it and its outputs after it. They can be asked and read during the
-// callback; later they fail with [ErrClosed]. Values in a GPU's memory cannot be read (StatusBadState): name the
-// tensor in SessionConfig.SaveTensors.
+// tensors are the operator's inputs before it and its outputs after it. They can be read during the callback; later
+// they fail with [ErrClosed]. Values in a GPU's memory cannot be read (StatusBadState): name the tensor in
+// SessionConfig.SaveTensors.
 //
-// A callback may ask and read its session; what would change it fails with StatusBusy. A panic ends the run and is
-// raised again in the caller of RunWithCallbacks. A callback that ends its goroutine instead (runtime.Goexit, which
-// testing's FailNow calls) leaves the session unusable: Close fails with StatusBusy, and its memory is not freed.
+// A callback may read the state of its session; calls that would change it fail with StatusBusy. A panic ends the run
+// and is raised again in the caller of RunWithCallbacks. A callback that ends its goroutine instead (runtime.Goexit,
+// which testing's FailNow calls) leaves the session unusable: Close fails with StatusBusy, and its memory is not freed.
 type OpCallback func(op OpInfo, tensors []*Tensor) OpAction
 
-// RunWithCallbacks is Run with a callback before and after each operator, those of control flow's bodies
-// included. Either may be nil. A GPU takes many operators at once: before comes for all of them, then after, and
+// RunWithCallbacks is Run with a callback before and after each operator, including those in the bodies of control
+// flow. Either may be nil. A GPU executes many operators at once: before is called for all of them, then after, and
 // none of them can be skipped.
 func (s *Session) RunWithCallbacks(ctx context.Context, before, after OpCallback) error {
 	return s.runWith(ctx, "Session.RunWithCallbacks", before, after, false)
@@ -50,11 +50,11 @@ func (s *Session) runWith(ctx context.Context, op string, before, after OpCallba
 	return err
 }
 
-// A callbackRun is what a run with callbacks keeps on the side of Go.
+// A callbackRun is the state on the side of Go of a run with callbacks.
 type callbackRun struct {
 	session       *Session
 	before, after OpCallback
-	away          bool // a callback is running, or never came back
+	away          bool // a callback is running, or never returned
 	panicked      bool
 	value         any
 }
@@ -72,7 +72,7 @@ func (r *callbackRun) call(callback OpCallback, op OpInfo, tensors []*Tensor, sh
 		if returned {
 			return
 		}
-		// No panic can pass through C. After a Goexit nothing is recovered, and this goroutine ends.
+		// A panic must not pass through C. After a Goexit nothing is recovered, and this goroutine ends.
 		r.value = recover()
 		r.panicked = true
 		action = OpStop

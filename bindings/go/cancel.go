@@ -7,8 +7,8 @@ import "C"
 
 import "context"
 
-// cancellable makes one call that ends soon after ctx is done. A token stays triggered, so that one trigger is
-// enough, whenever it comes; each call has a token of its own, so that a late one reaches no other call.
+// cancellable makes one call that ends soon after ctx is done. A token stays triggered, so that one trigger suffices,
+// whenever it comes; each call has its own token, so that a late trigger affects no other call.
 func cancellable(ctx context.Context, op string,
 	call func(token C.mnn_go_cancel) C.mnn_go_result) (C.mnn_go_result, error) {
 	if err := notDone(ctx, op); err != nil {
@@ -29,7 +29,7 @@ func cancellable(ctx context.Context, op string,
 	go func() {
 		select {
 		case <-ctx.Done():
-			C.mnn_go_cancel_trigger(token) // the token may be gone already, which does no harm
+			C.mnn_go_cancel_trigger(token) // the token may already be destroyed, which is harmless
 		case <-over:
 		}
 	}()

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Everything that has to hold before a change of this folder is done: format, vet, tests, tests with the race
-# detector, and tests under the garbage collector. Finds the library through pkg-config. GO names another go.
-# Exit code 77: something that this needs is not on the machine.
+# Checks everything that must hold before a change of this folder is done: format, vet, tests, tests with the race
+# detector, and tests under the garbage collector. Finds the library through pkg-config. GO names another go. Exit code
+# 77: something that this needs is not on the machine.
 set -eu
 cd "$(dirname "$0")"
 go=${GO:-go}
@@ -17,7 +17,7 @@ unformatted=$("$("$go" env GOROOT)/bin/gofmt" -l .)
 "$go" test -count=1 -timeout 5m ./...
 "$go" test -count=1 -timeout 5m -race ./...
 GOGC=1 GODEBUG=cgocheck=1 "$go" test -count=3 -timeout 5m -race -run 'Freed|Collector|Closing|Close|Keeps|Struct' .
-# Each write of a pointer is checked, too. How to ask for it changed with Go 1.21.
+# Each write of a pointer is checked, too. The setting that enables this changed with Go 1.21.
 if GOEXPERIMENT=cgocheck2 "$go" version >/dev/null 2>&1; then
     GOEXPERIMENT=cgocheck2 GOGC=1 "$go" test -count=1 -timeout 5m ./...
 else

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Everything once more while the garbage collector runs all the time and most objects are dropped unclosed.
+// Runs everything again while the garbage collector runs continuously and most objects are dropped unclosed.
 func TestUnderTheCollector(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(1))
 	over := make(chan struct{})

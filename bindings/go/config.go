@@ -10,8 +10,8 @@ import (
 	"math"
 )
 
-// A SessionConfig says how to prepare a model. The zero value is the default of every field: the CPU, one thread,
-// the outputs of the model.
+// A SessionConfig says how to prepare a model. The zero value is the default of every field: the CPU, one thread, the
+// outputs of the model.
 type SessionConfig struct {
 	ForwardType   ForwardType // the wanted backend
 	BackupType    ForwardType // taken with AllowFallback
@@ -21,45 +21,47 @@ type SessionConfig struct {
 	Memory        MemoryMode
 	Power         PowerMode // on which cores the session's workers compute; not with a Runtime, which has its own
 	GPUMode       GPUMode   // 0: the library's choice
-	// TuningOperators is the most operators that the session measures where GPUMode asks for tuning. The others take what the
-	// cache or an earlier session of the device knows, or are computed as without tuning. 0: no limit.
+	// TuningOperators is the maximum number of operators that the session measures where GPUMode enables tuning. For the
+	// others it uses choices that the cache or an earlier session of the device knows, or the defaults without tuning. 0:
+	// no limit.
 	TuningOperators int
 	CPUISA          string   // forces an instruction set: "portable", "sse4", "avx2", "avx512", "neon"; "": the best
 	Outputs         []string // the only tensors to compute; empty: the model's outputs
-	SaveTensors     []string // tensors to offer as outputs beside those
+	SaveTensors     []string // tensors to offer as additional outputs
 
 	// Inputs names tensors, anywhere in the model, that the caller writes: operators before them run only where something
-	// else needs them. They are the session's first inputs; behind them are the model's. Such a tensor has the shape that
-	// the model computes for the shapes that it declares, or [-1], and then has to be resized.
+	// else needs them. They are the session's first inputs; the model's follow. Such a tensor has the shape that the model
+	// computes for its declared shapes, or [-1], and then must be resized.
 	Inputs []string
-	// Operators names the only operators to run, without Inputs and Outputs: what they read of others they are given, and
-	// what none of them reads is an output.
+	// Operators names the only operators to run, without Inputs and Outputs. Tensors that they read from other operators
+	// become inputs, and results that none of them reads become outputs.
 	Operators []string
-	// SourceOperators and SinkOperators name the operators at the ends of the path, without Inputs, Outputs and Operators: it
-	// runs both, the operators on all ways from a source to a sink, and what these need beside. Sinks alone begin with the
-	// model's inputs; sources alone end with the model's outputs that a source leads to.
+	// SourceOperators and SinkOperators name the operators at the ends of the path, without Inputs, Outputs and Operators:
+	// it runs both, the operators on all ways from a source to a sink, and those that these need in addition. Sinks alone
+	// begin with the model's inputs; sources alone end with those of the model's outputs that depend on a source.
 	SourceOperators, SinkOperators []string
 
-	MaxMemoryBytes    uint64 // most bytes to plan for, weights included; 0: the library's default
-	MaxLoopIterations uint64 // most iterations of one loop of the model in a run; 0: 1,000,000
-	KeepSubnormals    bool   // keeps numbers below 1.2e-38, which otherwise count as zero on the CPU; slower where they are many
-	PlanCache         int    // plans for different shapes that are kept, the one in use included, 1 to 64; 0 means 2
-	DeferPlanning     bool   // creates without a plan, with any declared shapes: Session.Resize has to follow
-	RecordPlan        bool   // keeps what [Session.Report] prints of the plan, which takes time and memory
-	MeasureAlgorithms bool   // RecordPlan, and measures each algorithm that an operator could take, whenever it is planned
+	MaxMemoryBytes    uint64 // maximum of bytes to plan for, weights included; 0: the library's default
+	MaxLoopIterations uint64 // maximum of iterations of one loop of the model in a run; 0: 1,000,000
+	// keeps numbers below 1.2e-38, which otherwise count as zero on the CPU; many of them make it slower
+	KeepSubnormals    bool
+	PlanCache         int  // plans for different shapes that are kept, the one in use included, 1 to 64; 0 means 2
+	DeferPlanning     bool // creates without a plan, with any declared shapes: Session.Resize must follow
+	RecordPlan        bool // keeps the text that [Session.Report] prints of the plan, which takes time and memory
+	MeasureAlgorithms bool // RecordPlan, and measures each algorithm that an operator could use, whenever it is planned
 
-	// Device chooses a GPU: its index in [Devices], its UUID as 32 hexadecimal digits, or a part of its name; "" is
-	// the best. ForwardAuto takes no software driver unless it is named here. Not for ForwardCPU.
+	// Device chooses a GPU: its index in [Devices], its UUID as 32 hexadecimal digits, or a part of its name; "" is the
+	// best. ForwardAuto uses a software driver only if it is named here. Not for ForwardCPU.
 	Device string
 
 	// Runtime shares its threads, memory and device with other sessions; nil: the session makes its own.
 	Runtime *Runtime
 }
 
-// NewSession prepares the model for running. When the model declares all extents of its inputs the session is
-// ready to run (an open first extent, the batch, counts as 1); otherwise [Session.ResizeInput] and
-// [Session.Resize] have to follow. The creation ends soon after ctx is done; the error is then StatusCancelled and
-// the context's. config may be nil. The interpreter need not outlive the session.
+// NewSession prepares the model for running. When the model declares all extents of its inputs the session is ready to
+// run (an open first extent, the batch, counts as 1); otherwise [Session.ResizeInput] and [Session.Resize] must follow.
+// The creation ends soon after ctx is done; the error is then StatusCancelled and the context's. config may be nil. The
+// interpreter need not outlive the session.
 func (m *Interpreter) NewSession(ctx context.Context, config *SessionConfig) (*Session, error) {
 	const op = "Interpreter.NewSession"
 	if config == nil {
@@ -71,9 +73,9 @@ func (m *Interpreter) NewSession(ctx context.Context, config *SessionConfig) (*S
 }
 
 // NewSessionPaths prepares several parts of the model that run one after another, each on the backend and with the
-// settings of its own configuration: Inputs, Outputs and Operators say which part. A path reads what earlier ones make
-// and does not compute it again; one without names computes the rest of the model. The session has the inputs and the
-// outputs of all paths. An error names the path. There are at most MaxPaths.
+// settings of its own configuration: Inputs, Outputs and Operators choose the part. A path reads the results of earlier
+// ones and does not compute them again; one without names computes the rest of the model. The session has the inputs
+// and the outputs of all paths. An error names the path. There are at most MaxPaths.
 func (m *Interpreter) NewSessionPaths(ctx context.Context, configs ...SessionConfig) (*Session, error) {
 	const op = "Interpreter.NewSessionPaths"
 	if len(configs) == 0 {

@@ -7,8 +7,8 @@ import "C"
 
 import "context"
 
-// Constants lists the names of the constants, in the order of the file: what Const and TrainableParam operators of the
-// main graph make.
+// Constants lists the names of the constants, in the order of the file: the results of Const and TrainableParam
+// operators of the main graph.
 func (s *Session) Constants() ([]string, error) {
 	const op = "Session.Constants"
 	mine, err := s.enter(op)
@@ -31,9 +31,9 @@ func (s *Session) Constants() ([]string, error) {
 	return names, nil
 }
 
-// Constant finds a constant by name, to be read and written at any time. What is written is this session's own, and holds
-// from the next [Session.Resize] on. Where operators of the net write the constant, it keeps their values between runs, and what
-// is written here holds from the next run on.
+// Constant finds a constant by name, to be read and written at any time. Written values belong to this session alone,
+// and take effect with the next [Session.Resize]. Where operators of the net write the constant, it keeps their values
+// between runs, and values written here take effect with the next run.
 func (s *Session) Constant(name string) (*Tensor, error) {
 	const op = "Session.Constant"
 	var arena cArena
@@ -77,7 +77,7 @@ func (m *Interpreter) ModelBytes() ([]byte, error) {
 	return data, check(op, C.go_mnn_interpreter_model_bytes(m.handle, start(data), C.size_t(len(data))))
 }
 
-// Save writes [Interpreter.ModelBytes] to a file, which is replaced as a whole; it may be the one that was loaded.
+// Save writes [Interpreter.ModelBytes] to a file, which is replaced atomically; it may be the one that was loaded.
 func (m *Interpreter) Save(path string) error {
 	const op = "Interpreter.Save"
 	var arena cArena
@@ -92,8 +92,8 @@ func (m *Interpreter) Save(path string) error {
 	return err
 }
 
-// ReleaseModel gives the bytes of the model and of its external weights back. Sessions that exist go on running, and are
-// resized as far as the weights that they have suffice; no other session can be created, and nothing saved.
+// ReleaseModel frees the bytes of the model and of its external weights. Existing sessions continue to run, and can be
+// resized as far as their weights suffice; no other session can be created, and nothing saved.
 func (m *Interpreter) ReleaseModel() error {
 	_, err := m.ask("Interpreter.ReleaseModel", func(handle C.mnn_go_model) C.mnn_go_result {
 		return C.go_mnn_interpreter_release_model(handle)

@@ -80,7 +80,7 @@ func TestDoneContext(t *testing.T) {
 	mustScore(t, session, pixels(pixelCount, 1))
 }
 
-// A context that lives on does no harm, and one that ends after the run neither.
+// A context that stays alive does no harm, nor does one that ends after the run.
 func TestContextThatLives(t *testing.T) {
 	session := digitsSession(t)
 	want := mustScore(t, session, pixels(pixelCount, 1))
@@ -159,7 +159,8 @@ func checkCancelled(t *testing.T, cancelled, empty bool, err error) {
 	}
 }
 
-// A lateContext is done from some look at its channel on: that of the goroutine beside the call.
+// A lateContext is done once its channel was read a number of times, so that only the goroutine beside the call sees
+// it.
 type lateContext struct {
 	context.Context // done
 	looks           atomic.Int32

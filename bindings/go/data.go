@@ -62,15 +62,15 @@ func bytesOf[T HostElement](data []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&data[0])), len(data)*int(unsafe.Sizeof(data[0])))
 }
 
-// Write copies data into an input. T has to be the tensor's type (StatusBadType) and data to have exactly the
-// elements of the tensor in the format (StatusInputData). Where the format differs from the tensor's own, data
-// is taken to have the tensor's shape with its channel dimension moved.
+// Write copies data into an input. T must be the tensor's type (StatusBadType) and data must have exactly the elements
+// of the tensor in the format (StatusInputData). Where the format differs from the tensor's own, data has the tensor's
+// shape with its channel dimension moved.
 func Write[T Element](tensor *Tensor, data []T, format Format) error {
 	return tensor.write("Write", elementType[T](), bytesOf(data), format)
 }
 
-// Read returns a copy of a tensor in a format: of an output after a run, or of an input. T has to be the tensor's
-// type (StatusBadType).
+// Read returns a copy of a tensor in a format: of an output after a run, or of an input. T must be the tensor's type
+// (StatusBadType).
 func Read[T Element](tensor *Tensor, format Format) ([]T, error) {
 	var data []T
 	err := tensor.read("Read", elementType[T](), format, func(size int) ([]byte, error) {
@@ -84,8 +84,7 @@ func Read[T Element](tensor *Tensor, format Format) ([]T, error) {
 	return data, nil
 }
 
-// ReadInto copies a tensor as Read does, into a slice of exactly its size (StatusBufferTooSmall,
-// StatusBadRange).
+// ReadInto copies a tensor like Read into a slice of exactly its size (StatusBufferTooSmall, StatusBadRange).
 func ReadInto[T Element](tensor *Tensor, data []T, format Format) error {
 	return tensor.read("ReadInto", elementType[T](), format, exactly("ReadInto", bytesOf(data)))
 }
@@ -142,7 +141,7 @@ func (t *Tensor) ReadBytes(data []byte, format Format) error {
 
 const anyType ElementType = 0
 
-// exactly takes a buffer that has to have the size of the tensor.
+// exactly takes a buffer that must have the size of the tensor.
 func exactly(op string, buffer []byte) func(int) ([]byte, error) {
 	return func(size int) ([]byte, error) {
 		if len(buffer) < size {
@@ -155,7 +154,7 @@ func exactly(op string, buffer []byte) func(int) ([]byte, error) {
 	}
 }
 
-// checkType belongs inside of a call: the type may change with a resize.
+// checkType must be called inside of a call, because the type may change with a resize.
 func (t *Tensor) checkType(op string, wanted ElementType) error {
 	if wanted == anyType {
 		return nil

@@ -10,28 +10,29 @@ import "context"
 // A DeviceBuffer is a buffer of the device that a session runs on, or a part of one: the elements of a tensor, row-major in
 // the order of its format. See [BindInputBuffer].
 type DeviceBuffer struct {
-	Kind        BufferKind // what the other fields are about
+	Kind        BufferKind // says which of the other fields are used
 	Allocate    bool       // the session makes a buffer of that kind, and the other fields are not read
-	Buffer      uint64     // of BufferVulkan the VkBuffer
-	Offset      uint64     // bytes before the first element, in the buffer or, of a file descriptor, in its memory
-	Bytes       uint64     // from there on that may be used: at least those of the tensor
-	MemoryBytes uint64     // of BufferOpaqueFD the allocationSize of the memory
-	MemoryType  uint32     // of BufferOpaqueFD the memoryTypeIndex that it was allocated with
+	Buffer      uint64     // BufferVulkan: the VkBuffer
+	Offset      uint64     // bytes before the first element, in the buffer or, with a file descriptor, in its memory
+	Bytes       uint64     // usable bytes from Offset on: at least those of the tensor
+	MemoryBytes uint64     // BufferOpaqueFD: the allocationSize of the memory
+	MemoryType  uint32     // BufferOpaqueFD: the memoryTypeIndex with which the memory was allocated
 
-	// FD is of BufferOpaqueFD the descriptor. A call that binds it leaves it to the caller; Tensor.DeviceBuffer gives a new
-	// one, which the caller closes.
+	// FD is the descriptor of BufferOpaqueFD. A call that binds it leaves it to the caller; Tensor.DeviceBuffer returns a
+	// new one, which the caller closes.
 	FD int32
 
-	Memory       uint64 // given by Tensor.DeviceBuffer only: the VkDeviceMemory; 0 where it is not known
-	MemoryOffset uint64 // given by Tensor.DeviceBuffer only: bytes before the first element in that memory
+	Memory       uint64 // set by Tensor.DeviceBuffer only: the VkDeviceMemory; 0 where it is not known
+	MemoryOffset uint64 // set by Tensor.DeviceBuffer only: bytes before the first element in that memory
 }
 
-// BindInputBuffer makes runs read an input from a buffer of the session's device, so that its contents do not pass through
-// the host. A nil buffer releases the input. mnn_c.h has the rules ("Buffers of a device"): a VkBuffer lives, with its
-// memory, as long as it is bound, and commands submitted to the session's queue before a run are over when it reads the
-// buffer. StatusNotSupported on the CPU and for a buffer that the device cannot share, StatusBufferTooSmall.
+// BindInputBuffer makes runs read an input from a buffer of the session's device, so that its contents do not pass
+// through the host. A nil buffer releases the input. mnn_c.h has the rules ("Buffers of a device"): a VkBuffer must
+// live, with its memory, as long as it is bound, and commands submitted to the session's queue before a run are
+// complete when it reads the buffer. StatusNotSupported on the CPU and for a buffer that the device cannot share,
+// StatusBufferTooSmall.
 //
-// The binding lasts as one of [BindInput] does. A tensor in such a buffer can be neither written nor read
+// The binding lasts like one of [BindInput]. A tensor in such a buffer can be neither written nor read
 // (StatusBadState).
 func BindInputBuffer(tensor *Tensor, buffer *DeviceBuffer) error {
 	return bindDevice("BindInputBuffer", tensor, buffer,
@@ -40,8 +41,8 @@ func BindInputBuffer(tensor *Tensor, buffer *DeviceBuffer) error {
 		})
 }
 
-// BindOutputBuffer makes runs put an output into a buffer of the session's device, under the rules of [BindInputBuffer].
-// Commands submitted to the session's queue behind a run see its results.
+// BindOutputBuffer makes runs write an output into a buffer of the session's device, under the rules of
+// [BindInputBuffer]. Commands submitted to the session's queue after a run see its results.
 func BindOutputBuffer(tensor *Tensor, buffer *DeviceBuffer) error {
 	return bindDevice("BindOutputBuffer", tensor, buffer,
 		func(session C.mnn_go_session, tensor C.mnn_go_tensor, buffer *C.mnn_device_buffer_t) C.mnn_go_result {
@@ -87,9 +88,9 @@ func bindDevice(op string, tensor *Tensor, buffer *DeviceBuffer,
 	return nil
 }
 
-// DeviceBuffer returns where the device has the tensor: the buffer that it is bound to or, of an output that is not bound,
-// that of the session with its contents after a run, until the next resize, trim or binding. StatusBadState where the
-// tensor lies in the host's memory, StatusNotSupported as of [BindInputBuffer].
+// DeviceBuffer returns the place of the tensor on the device: the buffer that it is bound to or, for an output that is
+// not bound, the session's buffer with its contents after a run, until the next resize, trim or binding. StatusBadState
+// where the tensor is in the host's memory, StatusNotSupported as in [BindInputBuffer].
 func (t *Tensor) DeviceBuffer(kind BufferKind) (DeviceBuffer, error) {
 	const op = "Tensor.DeviceBuffer"
 	mine, err := t.enter(op)

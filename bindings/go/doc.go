@@ -6,15 +6,15 @@
 //
 // # Lifetime
 //
-// Close frees an interpreter or a session. It may be called in any order and more than once, waits for a call
-// under way on another goroutine, and makes every later call fail with [ErrClosed]. When it returns an error nothing
-// was freed, and it may be called again. An object that is not closed is freed some time after the garbage collector finds
-// it unreachable.
+// Close frees an interpreter or a session. It may be called in any order and more than once, waits for a running call
+// of another goroutine, and makes every later call fail with [ErrClosed]. When it returns an error nothing was freed,
+// and it may be called again. An object that is not closed is freed some time after the garbage collector finds it
+// unreachable.
 //
 // # Contexts
 //
-// Loading, creating a session, resizing and running take a context and end soon after it is done, also while they
-// wait for their turn: a run after the operator it is in, on a GPU after those submitted with it.
+// Loading, creating a session, resizing and running take a context and end soon after it is done, even while they wait
+// for their turn: a run ends after its current operator, on a GPU after those submitted together.
 //
 // # Goroutines
 //
@@ -30,11 +30,11 @@
 //	errors.Is(err, mnn.ErrClosed)
 //	errors.Is(err, context.DeadlineExceeded)
 //
-// It also finds os.ErrNotExist where a file is not there, os.ErrPermission where one cannot be opened, and
-// os.ErrDeadlineExceeded where the library's time was over.
+// It also finds os.ErrNotExist where a file does not exist, os.ErrPermission where one cannot be opened, and
+// os.ErrDeadlineExceeded where the time limit of a call was exceeded.
 //
 // # Linking
 //
 // The package is built with cgo. It links the shared library that pkg-config finds as mnn_c, or, with the build tag
-// mnn_c_static, the static one (mnn_c_static), which then need not be there when the program runs.
+// mnn_c_static, the static one (mnn_c_static), which is not needed when the program runs.
 package mnn

@@ -1,4 +1,4 @@
-// The names of element types and formats, as messages have them.
+// The names of element types and formats in messages.
 
 package mnn
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A constantInC is one of this package with its name in C.
+// A constantInC is a constant of this package with its name in C.
 type constantInC struct {
 	name  string
 	value int64
@@ -25,7 +25,7 @@ func byName() map[string]int64 {
 	return found
 }
 
-// leftOut are the parts of the header that this package has not, and why.
+// leftOut are the parts of the header that this package does not have, and the reasons.
 var leftOut = map[string]string{
 	"MNN_C_0":            "the version of the symbols, not a function",
 	"mnn_last_error":     "mnn_last_error_copy takes its place: a goroutine may change its thread between two calls",

@@ -14,7 +14,7 @@ import (
 type HostTensor struct {
 	tensor *C.mnn_host_tensor_t
 	shown  *showing
-	shapes bool // its shape is to be set
+	shapes bool // its shape must be set
 }
 
 func (t *HostTensor) over() bool { return t == nil || t.shown != nil && t.shown.over }
@@ -89,9 +89,8 @@ func (t *HostTensor) SetFormat(format Format) {
 	}
 }
 
-// Values returns the elements of a tensor in place: those of an input to be read, those of an output to be written, until
-// the function of the operator returns. T has to be the tensor's type (StatusBadType). StatusBadState where the elements
-// are not known.
+// Values returns the elements of a tensor in place, to read an input or to write an output, until the function of the
+// operator returns. T must be the tensor's type (StatusBadType). StatusBadState where the elements are not known.
 func Values[T Element](tensor *HostTensor) ([]T, error) {
 	const op = "Values"
 	if tensor.over() {

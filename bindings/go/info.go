@@ -7,7 +7,8 @@ import "C"
 
 import "unsafe"
 
-// Cache returns what a GPU session prepared, for [Interpreter.SetCache] of a later process; nothing on the CPU.
+// Cache returns the pipelines that a GPU session prepared, for [Interpreter.SetCache] of a later process; nothing on
+// the CPU.
 func (s *Session) Cache() ([]byte, error) {
 	const op = "Session.Cache"
 	mine, err := s.enter(op)
@@ -73,7 +74,7 @@ func report(op, what string, write func(name, buffer *C.char, capacity C.size_t)
 	return string(data[:int(result.number)-1]), nil
 }
 
-// CacheAccepted reports whether the session used the cache that it was offered.
+// CacheAccepted reports whether the session used the cache that it was given.
 func (s *Session) CacheAccepted() (bool, error) {
 	result, err := s.ask("Session.CacheAccepted", func(handle C.mnn_go_session) C.mnn_go_result {
 		return C.go_mnn_session_cache_accepted(handle)
@@ -81,8 +82,8 @@ func (s *Session) CacheAccepted() (bool, error) {
 	return result.number != 0, err
 }
 
-// FLOPs returns the floating point operations of one run (a multiply-add is two). It is not complete when
-// operators are left out whose shapes depend on contents not yet known.
+// FLOPs returns the floating point operations of one run (a multiply-add is two). complete is false when operators are
+// left out because their shapes depend on contents that are not yet known.
 func (s *Session) FLOPs() (flops float64, complete bool, err error) {
 	result, err := s.ask("Session.FLOPs", func(handle C.mnn_go_session) C.mnn_go_result {
 		return C.go_mnn_session_flops(handle)
@@ -95,11 +96,12 @@ type OpInfo struct {
 	Name      string  // "" when it has none
 	Type      string  // e.g. "Convolution"
 	Backend   string  // e.g. "cpu"; "": not decided yet, because a run plans it
-	Reason    string  // why the wanted backend did not take it; "" when it did
-	FLOPs     float64 // of all its executions in a run; below 0 when contents decide that
+	Reason    string  // why the wanted backend does not run it; "" when it does
+	FLOPs     float64 // of all its executions in a run; below 0 when it depends on contents
 	HostShape bool    // shape arithmetic on small integer tensors
-	Algorithm string  // which way of computing it was chosen; "" when there is one only
-	DeviceMs  float64 // after it, in RunTimed: milliseconds by the clock of the GPU; below 0: not known
+	Algorithm string  // the algorithm that was chosen; "" when there is only one
+	// set for the callback after it, in RunTimed: milliseconds by the clock of the GPU; below 0: not known
+	DeviceMs float64
 }
 
 func opInfo(info *C.mnn_op_info_t) OpInfo {
@@ -115,8 +117,8 @@ func opInfo(info *C.mnn_op_info_t) OpInfo {
 	}
 }
 
-// Ops lists the operators that the session executes, in their order: after constant folding and fusion, those of
-// control flow's bodies included.
+// Ops lists the operators that the session executes, in their order: after constant folding and fusion, including those
+// in the bodies of control flow.
 func (s *Session) Ops() ([]OpInfo, error) {
 	const op = "Session.Ops"
 	mine, err := s.enter(op)

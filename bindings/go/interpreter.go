@@ -20,29 +20,29 @@ type LoadOptions struct {
 	Mode     LoadMode
 	LogLevel LogLevel // messages above it are not sent
 
-	// ExternalWeightPath is a file of external weights; "" means the model's path with ".weight" behind it. A
-	// model in memory has to name it.
+	// ExternalWeightPath is a file of external weights; "" means the model's path with ".weight" behind it. A model in
+	// memory must name it.
 	ExternalWeightPath string
 
 	// ExternalWeights are external weights in place of a file. They are copied.
 	ExternalWeights []byte
 
-	// ExternalWeightReader has external weights of ExternalWeightSize bytes in place of a file. It is asked when weights
-	// are prepared, by several goroutines at once, until the model is freed. An error or a panic of it becomes
+	// ExternalWeightReader provides external weights of ExternalWeightSize bytes in place of a file. It is called when
+	// weights are prepared, by several goroutines at once, until the model is freed. Its error or panic becomes
 	// StatusFileReadFailed. It must not use the interpreter or sessions of it.
 	ExternalWeightReader io.ReaderAt
 	ExternalWeightSize   int64
 
-	// Log gets the messages about the model and its sessions. It is called when the call that they come from
-	// returns, on its goroutine (for what is freed by the garbage collector: on that of finalizers), and may be
-	// called by several at once. It may use the interpreter and its sessions. Those that it refers to are not
-	// collected: Close them.
+	// Log gets the messages about the model and its sessions. It is called on the goroutine of the call that caused them,
+	// when that call returns (for objects that the garbage collector frees: on the goroutine of finalizers), and may be
+	// called by several at once. It may use the interpreter and its sessions. Objects that it refers to are not collected:
+	// Close them.
 	Log func(level LogLevel, message string)
 }
 
 // An Interpreter is a model.
 type Interpreter struct {
-	mutex  sync.RWMutex   // shared by calls, alone for Close
+	mutex  sync.RWMutex   // shared by calls, exclusive for Close
 	handle C.mnn_go_model // 0 once it is closed
 	log    *logSink
 
@@ -103,7 +103,7 @@ func load(ctx context.Context, op string, path *C.char, data []byte,
 		}
 		result := C.mnn_go_interpreter_create(path, start(data), C.size_t(len(data)), C.int32_t(options.Mode),
 			C.int32_t(options.LogLevel), weights, start(options.ExternalWeights), C.uintptr_t(sink), token)
-		// The library ends the handle, also when the load fails, unless it cannot read the options.
+		// The library releases the reader, even when the load fails, unless it cannot read the options.
 		if reader != 0 && Status(result.status) == StatusVersionMismatch {
 			reader.Delete()
 		}
@@ -144,7 +144,7 @@ func (o *LoadOptions) weights(op string) (C.mnn_go_weights, error) {
 func mnnGoReadWeights(reader C.uintptr_t, offset C.uint64_t, destination unsafe.Pointer,
 	bytes C.size_t) (status C.int32_t) {
 	status = C.MNN_ERROR_FILE_READ_FAILED
-	defer func() { _ = recover() }() // no panic can pass through C
+	defer func() { _ = recover() }() // a panic must not pass through C
 	source := cgo.Handle(reader).Value().(io.ReaderAt)
 	count, err := source.ReadAt(unsafe.Slice((*byte)(destination), int(bytes)), int64(offset))
 	if count == int(bytes) && (err == nil || err == io.EOF) {
@@ -153,15 +153,15 @@ func mnnGoReadWeights(reader C.uintptr_t, offset C.uint64_t, destination unsafe.
 	return status
 }
 
-// finalizeInterpreter closes an interpreter that is out of reach. Where that fails, the next collection tries again.
+// finalizeInterpreter closes an unreachable interpreter. Where that fails, the next collection tries again.
 func finalizeInterpreter(m *Interpreter) {
 	if m.Close() != nil {
 		runtime.SetFinalizer(m, finalizeInterpreter)
 	}
 }
 
-// Close frees the interpreter. Sessions of it stay usable; the model is freed with the last. Waits for a call
-// under way on another goroutine.
+// Close frees the interpreter. Sessions of it stay usable; the model is freed with the last of them. Waits for a
+// running call of another goroutine.
 func (m *Interpreter) Close() error {
 	if m == nil {
 		return nil
@@ -198,7 +198,7 @@ func (m *Interpreter) leave() {
 	m.log.deliver()
 }
 
-// takeFrom makes one call that takes something from a session; the session is entered first.
+// takeFrom makes one call that copies something from a session; the session is entered first.
 func (m *Interpreter) takeFrom(op string, session *Session,
 	call func(C.mnn_go_model, C.mnn_go_session) C.mnn_go_result) error {
 	mine, err := session.enter(op)
@@ -211,7 +211,7 @@ func (m *Interpreter) takeFrom(op string, session *Session,
 	}
 	err = check(op, call(m.handle, session.handle))
 	m.mutex.RUnlock()
-	defer m.log.deliver() // with nothing locked
+	defer m.log.deliver() // with no lock held
 	session.leave(mine)
 	return err
 }
@@ -236,8 +236,8 @@ func (m *Interpreter) askText(op string, call func(C.mnn_go_model) C.mnn_go_resu
 	return text, err
 }
 
-// SetCacheFile names a file that keeps what a GPU session prepared for the next process: sessions created
-// afterwards read it, and write it when there was none that fits. "" means none any more.
+// SetCacheFile names a file that keeps the pipelines of a GPU session for the next process: sessions created afterwards
+// read it, and write it when there was none that fits. "" removes the name.
 func (m *Interpreter) SetCacheFile(path string) error {
 	const op = "Interpreter.SetCacheFile"
 	var arena cArena
@@ -252,8 +252,8 @@ func (m *Interpreter) SetCacheFile(path string) error {
 	return err
 }
 
-// SetCache offers the bytes of [Session.Cache] to sessions created afterwards, before a file. No bytes take
-// earlier ones back. Bytes that do not fit are a miss: [Session.CacheAccepted].
+// SetCache gives the bytes of [Session.Cache] to sessions created afterwards; they have priority over a file. Empty
+// data removes earlier bytes. Bytes that do not fit are ignored: see [Session.CacheAccepted].
 func (m *Interpreter) SetCache(data []byte) error {
 	_, err := m.ask("Interpreter.SetCache", func(handle C.mnn_go_model) C.mnn_go_result {
 		return C.go_mnn_interpreter_set_cache(handle, start(data), C.size_t(len(data)))

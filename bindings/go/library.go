@@ -39,26 +39,26 @@ func Backends() ([]Backend, error) {
 	return backends, nil
 }
 
-// A Device is what a backend runs on.
+// A Device is a device of a backend.
 type Device struct {
 	Name               string
 	Driver             string   // name and version of the driver; "" where it has none
-	Kind               string   // "discrete", "integrated", "virtual", "cpu" (a software driver) or "other"
-	UUID               [16]byte // the same in every process
+	Kind               string   // the same in every process
+	UUID               [16]byte // its largest device-local memory
 	MemoryBytes        uint64   // its largest memory of its own
 	APIVersion         uint32   // in the driver's own numbering: Vulkan 1.3.0 is 1<<22 | 3<<12
 	DriverVersion      uint32   // in the driver's own numbering
 	VendorID           uint32   // PCI
 	DeviceID           uint32   // PCI
 	SubgroupSize       uint32   // invocations that run in step
-	SubgroupArithmetic bool     // they can add up among themselves
+	SubgroupArithmetic bool     // invocations of a subgroup can add up values among themselves
 	FP16Storage        bool     // PrecisionLow stores tensors as fp16
 	FP16Arithmetic     bool     // it computes in fp16 (the library does not)
 }
 
-// Devices lists the devices of a backend; SessionConfig.Device chooses among them. The CPU has none to choose
-// among. StatusBackendMissing says that the backend is not built in or finds no device. Loads the drivers unless
-// a session of the backend is alive.
+// Devices lists the devices of a backend; SessionConfig.Device chooses among them. The CPU has none to choose.
+// StatusBackendMissing says that the backend is not built in or finds no device. Loads the drivers unless a session of
+// the backend is alive.
 func Devices(backend ForwardType) ([]Device, error) {
 	const op = "Devices"
 	result := C.go_mnn_device_count(C.int32_t(backend))

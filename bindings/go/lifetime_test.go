@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// useClosed calls everything that a session and its tensors have.
+// useClosed calls every function of a session and its tensors.
 func useClosed(t *testing.T, session *Session, tensor *Tensor) {
 	t.Helper()
 	ctx := context.Background()
@@ -135,7 +135,7 @@ func TestAnyOrderOfClosing(t *testing.T) {
 	}
 }
 
-// Close waits for the run that is under way.
+// Close waits for a running call.
 func TestCloseWaits(t *testing.T) {
 	session := digitsSession(t)
 	began, goOn, ran := make(chan bool), make(chan bool), make(chan error, 1)
@@ -170,8 +170,8 @@ func TestCloseWaits(t *testing.T) {
 	}
 }
 
-// Another owner of a handle finds its session busy: Close says so and leaves the session alone, and the garbage
-// collector tries again until it can be freed.
+// A session is busy because of another owner of its handle: Close reports it and does not free the session, and the
+// garbage collector tries again until it can be freed.
 func TestCloseOfABusySession(t *testing.T) {
 	session, err := openDigits(t).NewSession(context.Background(), nil)
 	must(t, err)
@@ -194,7 +194,7 @@ func TestCloseOfABusySession(t *testing.T) {
 				t.Error("the handle is gone although the session is there")
 			}
 			runtime.SetFinalizer(other, nil)
-			finalizeSession(other) // as the collector calls it; it fails, and sets itself again
+			finalizeSession(other) // the collector calls it like this; it fails, and sets itself again
 		}()
 		<-tried
 		return OpRun
@@ -230,8 +230,8 @@ func collected(t *testing.T, freed <-chan struct{}) {
 	t.Error("never freed")
 }
 
-// watched reports when C has released an interpreter and its sessions: it then ends the log, to which the library
-// held the only reference that does not come from here.
+// watched reports when C has released an interpreter and its sessions: then C ends the log, to which the library held
+// the only reference besides this test's.
 func watched(t *testing.T) (*Interpreter, <-chan struct{}) {
 	net, err := NewInterpreterFromFile(context.Background(), digitsPath(t), &LoadOptions{Log: func(LogLevel, string) {}})
 	must(t, err)
@@ -266,7 +266,7 @@ func TestWhatIsClosedIsFreed(t *testing.T) {
 	collected(t, freed)
 }
 
-// A tensor keeps its session, and so all that it needs.
+// A tensor keeps its session alive, and with it everything that it needs.
 func TestTensorKeepsItsSession(t *testing.T) {
 	open := func() (*Tensor, *Tensor) {
 		net, err := NewInterpreterFromFile(context.Background(), digitsPath(t), nil)
@@ -289,7 +289,7 @@ func TestTensorKeepsItsSession(t *testing.T) {
 	}
 }
 
-// An interpreter that does not come to life leaves nothing behind.
+// An interpreter whose creation fails leaves nothing behind.
 func TestFailedLoadKeepsNoLog(t *testing.T) {
 	freed := make(chan struct{})
 	func() {

@@ -15,15 +15,15 @@ type logMessage struct {
 	text  string
 }
 
-// A logSink keeps the messages of an interpreter and its sessions until the call they came from has returned:
-// a handler then runs outside of C, with no lock held, and may do what it likes, panic included.
+// A logSink keeps the messages of an interpreter and its sessions until the call that caused them has returned: a
+// handler then runs outside of C, with no lock held, and may do anything, even panic.
 type logSink struct {
 	handler func(level LogLevel, message string)
 	mutex   sync.Mutex
 	waiting []logMessage
 }
 
-// deliver hands over what waits.
+// deliver passes the waiting messages to the handler.
 func (s *logSink) deliver() {
 	if s == nil {
 		return

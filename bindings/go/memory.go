@@ -36,7 +36,7 @@ func (a *cArena) textOrEmpty(op, what, s string) (*C.char, error) {
 	return copied, nil
 }
 
-// texts copies strings into an array; none become NULL.
+// texts copies strings into an array; an empty list becomes NULL.
 func (a *cArena) texts(op, what string, list []string) (**C.char, C.size_t, error) {
 	if len(list) == 0 {
 		return nil, 0, nil
@@ -53,8 +53,8 @@ func (a *cArena) texts(op, what string, list []string) (**C.char, C.size_t, erro
 	return (**C.char)(block), C.size_t(len(list)), nil
 }
 
-// start returns the address of a slice's bytes, NULL when there are none. The type of the result has no pointers
-// in it: cgo then does not look for some in what surrounds the bytes, a struct of the caller for example.
+// start returns the address of a slice's bytes, NULL when there are none. The type of the result has no pointers:
+// otherwise cgo would look for pointers in the memory around the bytes, for example in a struct of the caller.
 func start(bytes []byte) *C.uint8_t {
 	if len(bytes) == 0 {
 		return nil

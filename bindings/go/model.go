@@ -26,7 +26,7 @@ func (m *Interpreter) BizCode() (string, error) {
 	})
 }
 
-// ParameterCount returns how many weights the model holds: elements of every weight, bias and constant.
+// ParameterCount returns the number of weights of the model: elements of every weight, bias and constant.
 func (m *Interpreter) ParameterCount() (uint64, error) {
 	result, err := m.ask("Interpreter.ParameterCount", func(handle C.mnn_go_model) C.mnn_go_result {
 		return C.go_mnn_interpreter_parameter_count(handle)
@@ -34,11 +34,11 @@ func (m *Interpreter) ParameterCount() (uint64, error) {
 	return uint64(result.number), err
 }
 
-// A ModelInput is what a model declares for an input.
+// A ModelInput is an input as the model declares it.
 type ModelInput struct {
 	Name   string
 	Shape  []int       // in the order of Format; -1 where the model leaves an extent open
-	Type   ElementType // as a session shows it
+	Type   ElementType // the type in a session
 	Format Format
 }
 
@@ -65,7 +65,7 @@ func (m *Interpreter) Inputs() ([]ModelInput, error) {
 	return inputs, nil
 }
 
-// Outputs lists the names of the model's outputs: those that it names, else every tensor that nothing reads.
+// Outputs lists the names of the model's outputs: those that it names, else every tensor without a consumer.
 func (m *Interpreter) Outputs() ([]string, error) {
 	const op = "Interpreter.Outputs"
 	if err := m.enter(op); err != nil {
@@ -87,11 +87,12 @@ func (m *Interpreter) Outputs() ([]string, error) {
 	return names, nil
 }
 
-// A Declaration is what a model says of an input or an output before a session exists.
+// A Declaration describes an input or an output as known before a session exists.
 type Declaration struct {
-	Name         string
-	DeclaredType ElementType // the type of the file, also one that sessions show as another; 0: the file does not say
-	Type         ElementType // as a session shows it; 0: only a session knows it, and Format and Shape neither
+	Name string
+	// the type of the file, even one that a session replaces by another; 0: the file does not state it
+	DeclaredType ElementType
+	Type         ElementType // the type in a session; 0: only a session knows it, and then Format and Shape, too
 	Format       Format
 	Known        bool  // whether Type, Format and Shape are known
 	Shape        []int // in the order of Format; -1 for an open extent
@@ -115,7 +116,7 @@ func declarationOf(info *C.mnn_declaration_t) Declaration {
 	return declaration
 }
 
-// declarations asks for each of a number of tensors.
+// declarations reads the declaration of each of a number of tensors.
 func (m *Interpreter) declarations(op string, count func() C.mnn_go_result,
 	ask func(index C.size_t) C.mnn_go_declaration) ([]Declaration, error) {
 	if err := m.enter(op); err != nil {
@@ -144,8 +145,8 @@ func (m *Interpreter) DeclaredInputs() ([]Declaration, error) {
 		func(index C.size_t) C.mnn_go_declaration { return C.go_mnn_interpreter_input_info(m.handle, index) })
 }
 
-// DeclaredOutputs lists the outputs as far as they follow from the declared inputs: not behind values that a session
-// computes, control flow and operators of the host. Of open extents several sizes are tried.
+// DeclaredOutputs lists the outputs as far as they follow from the declared inputs: not after values that a session
+// computes, control flow and operators of the host. For open extents it tries several sizes.
 func (m *Interpreter) DeclaredOutputs() ([]Declaration, error) {
 	return m.declarations("Interpreter.DeclaredOutputs",
 		func() C.mnn_go_result { return C.go_mnn_interpreter_output_count(m.handle) },
@@ -157,7 +158,7 @@ type ModelOp struct {
 	Name      string   // "" when the file has none
 	Type      string   // e.g. "Convolution"; "Unknown(123)" for a number that the library does not know
 	Supported bool     // false: a session of the model fails
-	Outputs   []string // tensors that SessionConfig.Outputs and SaveTensors take; none in subgraphs
+	Outputs   []string // tensors that SessionConfig.Outputs and SaveTensors accept; none in subgraphs
 }
 
 // Ops lists the operators of the file: the main graph's, then those of each subgraph, in file order.

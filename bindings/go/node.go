@@ -7,7 +7,7 @@ import "C"
 
 import "unsafe"
 
-// A Node is a node that an [Operator] runs, as its file describes it.
+// A Node is a node that an [Operator] computes, as its file describes it.
 type Node struct {
 	node  *C.mnn_node_t
 	shown *showing
@@ -26,12 +26,12 @@ func (n *Node) Name() string { return n.text(func(c *C.mnn_node_t) *C.char { ret
 // Type returns the name under which the operator is registered.
 func (n *Node) Type() string { return n.text(func(c *C.mnn_node_t) *C.char { return c.type_name }) }
 
-// SchemaType returns what the format calls it: "Plugin", "Extra" or another operator.
+// SchemaType returns the operator's name in the format: "Plugin", "Extra" or another operator.
 func (n *Node) SchemaType() string {
 	return n.text(func(c *C.mnn_node_t) *C.char { return c.schema_type })
 }
 
-// Engine returns where the operator of an Extra comes from, e.g. "ONNX"; else "".
+// Engine returns the origin of the operator of an Extra, e.g. "ONNX"; else "".
 func (n *Node) Engine() string { return n.text(func(c *C.mnn_node_t) *C.char { return c.engine }) }
 
 // Info returns a copy of the bytes of an Extra.
@@ -42,8 +42,8 @@ func (n *Node) Info() []byte {
 	return copied((*byte)(n.node.info), n.node.info_size)
 }
 
-// An Attribute is a named value of a [Node]. The format keeps no mark of which kind it is of: values that it does not have
-// are zero. Its Tensor is valid as long as the node.
+// An Attribute is a named value of a [Node]. The format does not record its kind: values that it does not have are
+// zero. Its Tensor is valid as long as the node.
 type Attribute struct {
 	Key        string
 	Int        int32
@@ -54,7 +54,7 @@ type Attribute struct {
 	Floats     []float32
 	Bools      []bool
 	Texts      []string
-	Tensor     *HostTensor // nil without one, and for one of texts
+	Tensor     *HostTensor // nil where there is none, and for a tensor of texts
 	Function   string      // the name of the list Attributes
 	Attributes []Attribute
 }
@@ -67,7 +67,7 @@ func (n *Node) Attributes() []Attribute {
 	return attributes(n.node.attributes, n.node.attribute_count, n.shown)
 }
 
-// Attribute returns the first attribute of a name. StatusNotFound without one.
+// Attribute returns the first attribute of a name. StatusNotFound where there is none.
 func (n *Node) Attribute(key string) (Attribute, error) {
 	const op = "Node.Attribute"
 	if n == nil || n.shown.over {

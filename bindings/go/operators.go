@@ -14,47 +14,49 @@ import (
 	"unsafe"
 )
 
-// An Operator is one that the host runs: nodes that a converter wrote as Plugin or Extra, and operators of the format
+// An Operator is computed by the host: nodes that a converter wrote as Plugin or Extra, and operators of the format
 // that the library lacks.
 //
 // Its functions are called on the goroutine that creates, resizes or runs a session, for several sessions at the same
-// time. An error ends that call: it has the Status that errors.As finds in the error, else StatusCallbackStop, and wraps
-// the error. A panic is raised again in the caller. The functions may use other sessions; their own one is StatusBusy. They
-// must not close the interpreter, nor end their goroutine (runtime.Goexit), which leaves the session unusable.
+// time. An error ends that call: it has the Status that errors.As finds in the error, else StatusCallbackStop, and
+// wraps the error. A panic is raised again in the caller. The functions may use other sessions; calls of their own
+// session give StatusBusy. They must not close the interpreter, nor end their goroutine (runtime.Goexit), which leaves
+// the session unusable.
 type Operator struct {
 	// ContentInputs names inputs whose elements Shape reads: bit i for input i, of the first 32. Where these are not
-	// constant, the nodes behind are planned during a run, and again only when they differ.
+	// constant, the nodes after this one are planned during a run, and again only when the elements differ.
 	ContentInputs uint64
 
-	// Shape sets the shape of every output. nil: output i is of the shape and type of input i, a single output of
+	// Shape sets the shape of every output. nil: output i has the shape and type of input i, a single output those of
 	// input 0.
 	Shape func(call *OperatorCall) error
 
-	// Prepare makes the State of a plan, once its shapes are known. Inputs that are constants have values. May be nil.
+	// Prepare makes the State of a plan, once its shapes are known. Constant inputs have values. May be nil.
 	Prepare func(call *OperatorCall) error
 
 	// Compute writes all elements of every output, in each run. Not called when no output has elements. Not nil.
 	Compute func(call *OperatorCall) error
 }
 
-// An OperatorCall is what a function of an [Operator] sees. It is valid until the function returns, and so is all that it
-// holds but State.
+// An OperatorCall is the argument of a function of an [Operator]. It is valid until the function returns, and so is all
+// that it holds except State.
 type OperatorCall struct {
 	Node    *Node
 	Inputs  []*HostTensor
 	Outputs []*HostTensor
 
-	// Weights, in Prepare of a [HostBackend]: what a convolution or inner product has beside its inputs, as floats. First the
-	// weights: outputs, inputs of a group, window; of a deconvolution inputs, outputs of a group, window. Then the bias.
+	// Weights are set in Prepare of a [HostBackend]: the weights of a convolution or inner product and then its bias, as
+	// floats. The order of the weights is outputs, inputs of a group, window; for a deconvolution inputs, outputs of a
+	// group, window.
 	Weights []*HostTensor
 
-	// State is set by Prepare and given to Compute: what one plan of a session keeps, which one call at a time uses.
+	// State is set by Prepare and given to Compute. It belongs to one plan of a session, and one call at a time uses it.
 	State any
 }
 
-// AddOperator registers an operator for the sessions of the interpreter: for Plugin and Extra nodes of the type name, and
-// for the operator of the format that has this name. StatusBadState after the first session; StatusInvalidValue for a
-// name that is registered already, for an operator that the library runs itself, and without Compute.
+// AddOperator registers an operator for the sessions of the interpreter: for Plugin and Extra nodes of the type name,
+// and for the operator of the format that has this name. StatusBadState after the first session; StatusInvalidValue for
+// a name that is already registered, for an operator that the library runs itself, and without Compute.
 func (m *Interpreter) AddOperator(name string, operator Operator) error {
 	const op = "Interpreter.AddOperator"
 	if operator.Compute == nil {
@@ -82,7 +84,7 @@ func (m *Interpreter) AddOperator(name string, operator Operator) error {
 // An ownCall is a call of C during which operators of the host may be called, on one thread.
 type ownCall struct {
 	err      error // of the function that failed
-	away     bool  // a function is running, or never came back
+	away     bool  // a function is running, or never returned
 	panicked bool
 	value    any
 }
@@ -90,8 +92,8 @@ type ownCall struct {
 // ownCalls maps threads to the innermost ownCall.
 var ownCalls sync.Map
 
-// withOperators makes a call during which operators of the host may be called. The goroutine keeps its thread: mark, if it
-// is not nil, holds that thread, by which calls from an operator are known.
+// withOperators makes a call during which operators of the host may be called. The goroutine keeps its thread: mark, if
+// it is not nil, holds that thread, which identifies calls from an operator.
 func withOperators(mark *atomic.Uintptr, broken *bool, call func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -132,7 +134,7 @@ func (c *ownCall) run(function func(*OperatorCall) error, call *OperatorCall, sh
 			c.away = false
 			return
 		}
-		// No panic can pass through C. After a Goexit nothing is recovered, and this goroutine ends.
+		// A panic must not pass through C. After a Goexit nothing is recovered, and this goroutine ends.
 		if value := recover(); value != nil {
 			c.panicked, c.value, c.away = true, value, false
 		}
@@ -143,7 +145,7 @@ func (c *ownCall) run(function func(*OperatorCall) error, call *OperatorCall, sh
 	return err
 }
 
-// The functions of an Operator or a HostBackend, as shims.c numbers them.
+// The functions of an Operator or a HostBackend, with the numbers of shims.c.
 const (
 	operatorShape = iota
 	backendSupports
@@ -203,7 +205,7 @@ func mnnGoOperatorCall(id C.uintptr_t, which C.int32_t, thread C.uintptr_t, call
 	return C.mnn_status(statusOf(err))
 }
 
-// statusOf is the status that an error of an operator stands for.
+// statusOf returns the status for an error of an operator.
 func statusOf(err error) Status {
 	var e *Error
 	status := StatusCallbackStop

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes the module under the path MNN_C_GO_MODULE into a folder, which is then what its repository has to contain.
+# Writes the module under the path MNN_C_GO_MODULE into a folder, which then has the contents of the module's
+# repository.
 #     MNN_C_GO_MODULE=PATH bindings/go/package.sh FOLDER
 # GO names another go. Nothing is uploaded.
 set -euo pipefail
@@ -13,7 +14,7 @@ folder=$(cd "$1" && pwd)
 cd "$(dirname "$0")"
 old=$(sed -n 's/^module //p' go.mod)
 cp -r -- *.go shims.c shims*.h go.mod README.md LICENSE THIRD-PARTY examples mnnimage mnnonnx "$folder"
-# The tests need files of the library's repository; the examples of the reference need the demo model alone.
+# The tests need files of the library's repository; the examples of the reference need only the demo model.
 find "$folder" -name '*_test.go' ! -name example_test.go -delete
 mkdir "$folder/examples/digits"
 cp ../../examples/digits/digits.mnn "$folder/examples/digits"

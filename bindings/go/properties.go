@@ -1,4 +1,4 @@
-// How sessions are set up and what they have done, what models, tensors and the processor are.
+// Properties of sessions, models, tensors and the processor.
 
 package mnn
 
@@ -12,7 +12,7 @@ import (
 	"unsafe"
 )
 
-// VersionNumbers returns the version of the library that runs, to be compared with VersionMajor, VersionMinor and
+// VersionNumbers returns the version of the loaded library, to be compared with VersionMajor, VersionMinor and
 // VersionPatch.
 func VersionNumbers() (major, minor, patch int, err error) {
 	version := C.go_mnn_version_numbers()
@@ -21,17 +21,17 @@ func VersionNumbers() (major, minor, patch int, err error) {
 
 // A CPU describes the processor of this machine.
 type CPU struct {
-	ISAs           []string // what SessionConfig.CPUISA takes here, best first
+	ISAs           []string // the values that SessionConfig.CPUISA accepts here, best first
 	Features       string   // the features that the library looks for
-	LogicalCores   int      // that the system runs; 0 when it does not say
+	LogicalCores   int      // cores that the system runs; 0 when it does not report them
 	Int8Products   int      // 1: it adds up products of int8 in one instruction; 0: it does not; -1: not known
 	BF16Products   int      // likewise of bf16: PrecisionLow uses them
-	FP16Arithmetic int      // likewise: it computes in fp16; on Arm PrecisionLow does where there are no BF16Products
+	FP16Arithmetic int      // likewise: it computes in fp16; on Arm PrecisionLow uses it where there are no BF16Products
 	L1DataBytes    int64    // first level data cache of a core; 0 when it is not known
 	L2Bytes        int64    // second level cache of a core; 0 when it is not known
 
-	// CostRecord is the core whose costs choose between algorithms, this one or one that resembles it, unless a
-	// RuntimeConfig has CPUCosts.
+	// CostRecord is the core whose costs choose between algorithms, this one or a similar one, unless a RuntimeConfig has
+	// CPUCosts.
 	CostRecord string
 }
 
@@ -55,11 +55,11 @@ func Processor() (CPU, error) {
 }
 
 // Calibrate measures the costs with which the library chooses between algorithms on this CPU, a text for
-// RuntimeConfig.CPUCosts. isa names the instruction set to measure, "" the best. It takes a second, in which nothing else
-// should run on the machine.
+// RuntimeConfig.CPUCosts. isa names the instruction set to measure, "" the best. It takes a second, during which
+// nothing else should run on the machine.
 func Calibrate(ctx context.Context, isa string) (string, error) {
 	const op = "Calibrate"
-	var failed error // with the context's error behind it
+	var failed error // wraps the context's error
 	text, err := report(op, isa, func(name, buffer *C.char, capacity C.size_t) C.mnn_go_result {
 		var result C.mnn_go_result
 		result, failed = cancellable(ctx, op, func(token C.mnn_go_cancel) C.mnn_go_result {
@@ -73,16 +73,16 @@ func Calibrate(ctx context.Context, isa string) (string, error) {
 	return text, err
 }
 
-// ModelProperties is what a model says about itself.
+// ModelProperties describes a model.
 type ModelProperties struct {
 	Source        ModelSource // the tool that it was converted from
-	Usage         ModelUsage  // what it was written for
+	Usage         ModelUsage  // the purpose that it was written for
 	ByteSize      uint64      // without its file of external weights
 	SubgraphCount int         // bodies of control flow
-	Weightless    bool        // the file was written without weights, to measure with
+	Weightless    bool        // the file was written without weights, for measurements
 }
 
-// Properties returns what the model says about itself, beside its UUID, version and biz code.
+// Properties returns the description of the model; its UUID, version and biz code have functions of their own.
 func (m *Interpreter) Properties() (ModelProperties, error) {
 	const op = "Interpreter.Properties"
 	if err := m.enter(op); err != nil {
@@ -102,7 +102,7 @@ func (m *Interpreter) Properties() (ModelProperties, error) {
 	}, nil
 }
 
-// Metadata returns the texts that were given to the converter with the model, in pairs of key and value.
+// Metadata returns the texts that the converter was given with the model, in pairs of key and value.
 func (m *Interpreter) Metadata() ([][2]string, error) {
 	const op = "Interpreter.Metadata"
 	if err := m.enter(op); err != nil {
@@ -124,26 +124,26 @@ func (m *Interpreter) Metadata() ([][2]string, error) {
 	return pairs, nil
 }
 
-// SessionProperties says how a session is set up: what holds where its configuration left a choice, or asked for more
-// than there is. The reasons are "" where what is wanted holds.
+// SessionProperties describes the setup of a session: the values in effect where its configuration left a choice, or
+// requested more than is available. The reasons are "" where the requested values are in effect.
 type SessionProperties struct {
 	ForwardType       ForwardType // the backend that runs it
 	WantedForwardType ForwardType
 	Reason            string // why the wanted backend does not run it
 	Device            string // the name of its GPU; "" on the CPU
-	CPUISA            string // the instruction set of its operators on the CPU
+	CPUISA            string // the maximum of a run
 	Threads           int    // that a run can have
 	WantedThreads     int
-	Precision         Precision // what is computed with
+	Precision         Precision // the precision in effect
 	WantedPrecision   Precision
 	PrecisionReason   string
-	Memory            MemoryMode // how weights are kept
+	Memory            MemoryMode // the memory mode in effect
 	WantedMemory      MemoryMode
 	MemoryReason      string
-	GPUMode           GPUMode // the bits that hold; 0 on the CPU
+	GPUMode           GPUMode // the bits in effect; 0 on the CPU
 }
 
-// Properties returns how the session is set up. What single operators do is in Ops.
+// Properties returns the setup of the session. The setup of single operators is in Ops.
 func (s *Session) Properties() (SessionProperties, error) {
 	const op = "Session.Properties"
 	mine, err := s.enter(op)
@@ -154,7 +154,7 @@ func (s *Session) Properties() (SessionProperties, error) {
 	return sessionProperties(op, C.go_mnn_session_info(s.handle))
 }
 
-// PathProperties returns how one path of the session is set up; Properties is about the first.
+// PathProperties returns the setup of one path of the session; Properties describes the first.
 func (s *Session) PathProperties(path int) (SessionProperties, error) {
 	const op = "Session.PathProperties"
 	mine, err := s.enter(op)
@@ -191,22 +191,23 @@ func sessionProperties(op string, session C.mnn_go_session_properties) (SessionP
 	}, nil
 }
 
-// Statistics is what a session has done since its creation, and the memory that it holds without the model's own bytes.
+// Statistics counts the runs and plans of a session since its creation, and the memory that it holds without the
+// model's own bytes.
 type Statistics struct {
 	Runs, FailedRuns        uint64        // runs that succeeded, and that began and failed
 	LastRun, TotalRun       time.Duration // of runs that succeeded, callbacks included
 	Plans, FailedPlans      uint64        // plans at the creation and by resizes that changed something
 	LastPlan, TotalPlan     time.Duration
-	StagePlans              uint64 // where it grows from run to run, shapes that depend on contents make runs plan
-	DeviceAllocations       uint64 // how often memory of a GPU was taken for tensors
-	MemoryBytes             uint64 // that it holds now: arena, weights, inputs, outputs and buffers of the operators
+	StagePlans              uint64 // if it grows from run to run, shapes that depend on contents make runs plan
+	DeviceAllocations       uint64 // how often memory of a GPU was allocated for tensors
+	MemoryBytes             uint64 // held now: arena, weights, inputs, outputs and buffers of the operators
 	PeakMemoryBytes         uint64 // the largest MemoryBytes so far
-	ArenaBytes              uint64 // planned memory for what flows between operators: of this session alone
+	ArenaBytes              uint64 // planned memory for tensors between operators: of this session alone
 	WeightBytes             uint64 // prepared weights and constants: shared with the interpreter's other sessions
 	CacheRead, CacheWritten bool   // whether it used a cache of pipelines, and whether its creation or a resize wrote the file
 }
 
-// Statistics returns what the session has done; a run reads the clock twice for it.
+// Statistics returns the statistics of the session; for them, a run reads the clock twice.
 func (s *Session) Statistics() (Statistics, error) {
 	const op = "Session.Statistics"
 	mine, err := s.enter(op)
@@ -239,17 +240,17 @@ func (s *Session) Statistics() (Statistics, error) {
 	}, nil
 }
 
-// TensorProperties says where a tensor lies, and how.
+// TensorProperties describes the place and the storage of a tensor.
 type TensorProperties struct {
-	Kind         TensorKind  // what it is to its session
+	Kind         TensorKind  // its role in its session
 	ForwardType  ForwardType // the backend in whose memory its elements lie; inputs and outputs: ForwardCPU
 	Type         ElementType
 	Format       Format
-	ChannelBlock int  // how many channels lie together; 1: row-major
+	ChannelBlock int  // channels that are stored together; 1: row-major
 	Used         bool // false: an input on which no output of the session depends
 }
 
-// Properties returns where the tensor lies, and how. StatusBadState as of Shape.
+// Properties returns the place and the storage of the tensor. StatusBadState as in Shape.
 func (t *Tensor) Properties() (TensorProperties, error) {
 	return t.properties("Tensor.Properties")
 }
@@ -291,8 +292,8 @@ func (t *Tensor) NCHW() ([4]int, error) {
 	return extents, nil
 }
 
-// Print returns the tensor as text: a line about it, then its elements in brackets. edge: how many positions to show at
-// both ends of an axis; 0: all of them.
+// Print returns the tensor as text: a line about it, then its elements in brackets. edge: how many positions to print
+// at both ends of an axis; 0: all of them.
 func (t *Tensor) Print(edge int) (string, error) {
 	const op = "Tensor.Print"
 	if edge < 0 {

@@ -14,27 +14,26 @@ import (
 	"unsafe"
 )
 
-// A RuntimeConfig says what a [Runtime] consists of. The zero value is the default of every field: one thread, which
-// is the caller's.
+// A RuntimeConfig describes a [Runtime]. The zero value is the default of every field: one thread, the caller's.
 type RuntimeConfig struct {
-	Threads int       // CPU threads, the caller's of a run included, at most MaxThreads; 0 means 1
+	Threads int       // CPU threads, including the caller's of a run, at most MaxThreads; 0 means 1
 	Power   PowerMode // on which kinds of cores the workers compute; not with ParallelFor
-	Cores   []int32   // the only cores that workers may use, as the system counts them; empty: any. Not with ParallelFor
+	Cores   []int32   // the only cores that workers may use, by the system's numbers; empty: any. Not with ParallelFor
 
-	// ParallelFor runs work in place of workers: it calls task once with each number below count, on any goroutines,
-	// and returns when all of these calls have returned. What it leaves out is computed on the thread that runs the
-	// session. It may be called by several goroutines at once. A panic in it is raised again when a call that uses
-	// the runtime returns.
+	// ParallelFor replaces the workers: it calls task once with each number below count, on any goroutines, and returns
+	// when all of these calls have returned. Numbers that it skips are computed on the thread that runs the session. It
+	// may be called by several goroutines at once. A panic in it is raised again when a call that uses the runtime
+	// returns.
 	ParallelFor func(count int, task func(index int))
 
-	// Allocator gives memory for tensors, inputs and weights; nil: the library does.
+	// Allocator allocates memory for tensors, inputs and weights; nil: the library does.
 	Allocator Allocator
 
 	// Device chooses the GPU of sessions that name none, see SessionConfig.
 	Device string
 
-	// CPUCosts is what Calibrate measured on this machine; "": the costs that the library knows. They choose between
-	// algorithms of sessions on the CPU, so that results may differ in their last bits.
+	// CPUCosts is the result of Calibrate on this machine; "": the costs that the library knows. They choose between
+	// algorithms of sessions on the CPU, so results may differ in their last bits.
 	CPUCosts string
 
 	// Vulkan are objects of the caller for all Vulkan sessions; nil: the library makes them.
@@ -42,15 +41,16 @@ type RuntimeConfig struct {
 
 	LogLevel LogLevel // messages above it are not sent
 
-	// Log gets the messages about the runtime and about where its sessions run, as LoadOptions.Log does.
+	// Log gets the messages about the runtime and the places where its sessions run, like LoadOptions.Log.
 	Log func(level LogLevel, message string)
 }
 
-// An Allocator gives memory of C, not of Go. Its methods may be called by several threads at once and may not panic.
+// An Allocator allocates memory of C, not of Go. Its methods may be called by several threads at once and must not
+// panic.
 type Allocator interface {
-	// Allocate gives size bytes at a multiple of alignment, which is a power of two; nil when there is no memory.
+	// Allocate returns size bytes at a multiple of alignment, which is a power of two; nil when there is no memory.
 	Allocate(size, alignment uintptr) unsafe.Pointer
-	// Release takes back what Allocate gave for these numbers.
+	// Release frees memory that Allocate returned for these numbers.
 	Release(memory unsafe.Pointer, size, alignment uintptr)
 }
 
@@ -67,14 +67,14 @@ type VulkanObjects struct {
 	Lock sync.Locker
 }
 
-// A Runtime has threads, memory and a device for any sessions of any interpreters: SessionConfig.Runtime. Sessions
-// keep what they need of it, so it may be closed before or after them.
+// A Runtime has threads, memory and a device for any sessions of any interpreters: SessionConfig.Runtime. Sessions keep
+// the parts that they need, so it may be closed before or after them.
 //
 // A runtime of n threads has n - 1 workers, however many sessions there are; the thread that runs a session is the
-// n-th. A run that finds the workers at work for another session computes on its own thread alone and waits for
-// nothing; its results have the same bits.
+// n-th. A run that finds the workers busy with another session computes on its own thread alone, without waiting; its
+// results have the same bits.
 type Runtime struct {
-	mutex  sync.RWMutex     // shared by calls, alone for Close
+	mutex  sync.RWMutex     // shared by calls, exclusive for Close
 	handle C.mnn_go_runtime // 0 once it is closed
 	log    *logSink
 	host   *hostThreads // nil without ParallelFor
@@ -82,7 +82,7 @@ type Runtime struct {
 	hasBackends atomic.Bool // of the host
 }
 
-// hostThreads is a ParallelFor and the panics of it that wait for a caller.
+// hostThreads is a ParallelFor, with its panics that wait for a caller.
 type hostThreads struct {
 	parallelFor func(count int, task func(index int))
 	mutex       sync.Mutex
@@ -154,7 +154,7 @@ func NewRuntime(config *RuntimeConfig) (*Runtime, error) {
 	return r, nil
 }
 
-// Close gives the runtime back; sessions of it stay usable, and its workers end with the last of them.
+// Close releases the runtime; sessions of it stay usable, and its workers end with the last of them.
 func (r *Runtime) Close() error {
 	if r == nil {
 		return nil
@@ -185,7 +185,7 @@ func (r *Runtime) enter(op string) error {
 
 func (r *Runtime) leave() { r.mutex.RUnlock() }
 
-// finish is called when a call has returned that may have called back: messages go out, and a panic goes on.
+// finish must be called when a call that may have called back has returned: it delivers messages and continues a panic.
 func (r *Runtime) finish() {
 	if r == nil {
 		return
@@ -217,14 +217,14 @@ func mnnGoParallelFor(host C.uintptr_t, task C.mnn_go_task, context C.uintptr_t,
 	h := cgo.Handle(host).Value().(*hostThreads)
 	returned := false
 	defer func() {
-		// No panic can pass through C; the library computes what was left out.
+		// A panic must not pass through C; the library computes the numbers that were skipped.
 		if !returned {
 			h.keep(recover())
 		}
 	}()
 	h.parallelFor(int(count), func(index int) {
 		if index < 0 || index > math.MaxInt32 {
-			index = math.MaxInt32 // one that there is not
+			index = math.MaxInt32 // an index that does not exist
 		}
 		C.mnn_go_run_task(task, context, C.int32_t(index))
 	})

@@ -43,7 +43,7 @@ func TestSessionsShareARuntime(t *testing.T) {
 	for i := 0; i < 40; i++ {
 		sessions = append(sessions, batchSession(t, net, &SessionConfig{Runtime: runtime, Threads: i % 5}))
 	}
-	// Go makes threads of its own, but not one for each session.
+	// Go creates threads itself, but not one for each session.
 	if now := threadCount(t); now > before+20 {
 		t.Errorf("%d threads instead of %d", now, before)
 	}
@@ -133,7 +133,7 @@ func TestGoroutinesAsThreads(t *testing.T) {
 	mustEqual(t, batchScores(t, session), want)
 }
 
-// A countingAllocator takes pages of the system and counts them.
+// A countingAllocator allocates pages of the system and counts them.
 type countingAllocator struct {
 	mutex sync.Mutex
 	held  map[unsafe.Pointer][]byte

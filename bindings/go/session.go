@@ -14,19 +14,19 @@ import (
 
 // A Session is a model ready to run.
 type Session struct {
-	turn   chan struct{}    // full while a call is under way: the C interface takes one at a time
+	turn   chan struct{}    // full while a call is running: the C interface takes one at a time
 	handle C.mnn_go_session // 0 once it is closed
 	log    *logSink
 	shared []*Runtime // none when the session has its own
 
-	// callbackThread is the thread of the callback that is running, else 0. A goroutine keeps its thread while
-	// it is in a callback, and no other one gets that thread: so it identifies calls that come from the callback.
+	// callbackThread is the thread of the callback that is running, else 0. A goroutine keeps its thread while it is in a
+	// callback, and no other goroutine gets that thread: so it identifies calls that come from the callback.
 	callbackThread atomic.Uintptr
 
 	broken       bool // a callback left its run without returning
 	hasOperators bool // operators or a backend of the host may be called
 
-	bound map[C.mnn_go_tensor]*nativeMemory // of the calls that have the session
+	bound map[C.mnn_go_tensor]*nativeMemory // of the calls that hold the session
 }
 
 func newSession(handle C.mnn_go_session, log *logSink, shared []*Runtime) *Session {
@@ -35,7 +35,7 @@ func newSession(handle C.mnn_go_session, log *logSink, shared []*Runtime) *Sessi
 	return s
 }
 
-// finalizeSession closes a session that is out of reach. Where that fails, the next collection tries again.
+// finalizeSession closes an unreachable session. Where that fails, the next collection tries again.
 func finalizeSession(s *Session) {
 	if s.Close() != nil && !s.broken {
 		runtime.SetFinalizer(s, finalizeSession)
@@ -46,7 +46,7 @@ func (s *Session) inCallback() bool {
 	if s.callbackThread.Load() == 0 {
 		return false
 	}
-	// Else the goroutine could move to the callback's thread between the two reads, when the callback has ended.
+	// Otherwise the goroutine could move to the callback's thread between the two reads, when the callback has ended.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	return s.callbackThread.Load() == uintptr(C.mnn_go_thread())
@@ -87,7 +87,7 @@ func (s *Session) usable(op string) error {
 	return nil
 }
 
-// enter begins a call that only asks, which a callback of a run may do too; leave(mine) ends it.
+// enter begins a call that only reads, which is also allowed in a callback of a run; leave(mine) ends it.
 func (s *Session) enter(op string) (mine bool, err error) {
 	if s != nil && s.inCallback() {
 		return false, nil
@@ -105,7 +105,7 @@ func (s *Session) leave(mine bool) {
 	}
 }
 
-// ask makes one call that only asks.
+// ask makes one call that only reads.
 func (s *Session) ask(op string, call func(C.mnn_go_session) C.mnn_go_result) (C.mnn_go_result, error) {
 	mine, err := s.enter(op)
 	if err != nil {
@@ -132,9 +132,9 @@ func (s *Session) work(ctx context.Context, op string, call func(token C.mnn_go_
 	return run()
 }
 
-// Close frees the session with its tensors. Waits for a call under way on another goroutine; a callback of a run
-// of the session gets StatusBusy. When it fails the session stays as it is, and is tried again by a later Close, or
-// by the garbage collector.
+// Close frees the session with its tensors. Waits for a running call of another goroutine; a callback of a run of the
+// session gets StatusBusy. When it fails the session is unchanged, and a later Close, or the garbage collector, tries
+// again.
 func (s *Session) Close() error {
 	const op = "Session.Close"
 	if s == nil || s.turn == nil {
@@ -157,26 +157,25 @@ func (s *Session) Close() error {
 	return nil
 }
 
-// Run computes all outputs from the inputs as last written. When ctx is done it stops after the operator it is
-// in (on a GPU after those submitted with it), or does not begin; the error is then StatusCancelled and the
-// context's.
+// Run computes all outputs from the inputs as last written. When ctx is done it stops after its current operator (on a
+// GPU after those submitted together), or does not begin; the error is then StatusCancelled and the context's.
 func (s *Session) Run(ctx context.Context) error {
 	return s.work(ctx, "Session.Run", func(token C.mnn_go_cancel) C.mnn_go_result {
 		return C.mnn_go_session_run(s.handle, token, 0, false, false, false)
 	})
 }
 
-// Resize plans the session for the present shapes of its inputs. Does nothing when it is planned for them; inputs whose
-// shape changed are zeros afterwards, the others keep their contents. After a failure the session runs again with the
-// shapes that it had. ctx as of Run: when it ends the call, the session still needs a resize.
+// Resize plans the session for the present shapes of its inputs. Does nothing when it is already planned for them;
+// inputs whose shape changed are zeros afterwards, the others keep their contents. After a failure the session runs
+// again with its former shapes. ctx as in Run: when it ends the call, the session still needs a resize.
 func (s *Session) Resize(ctx context.Context) error {
 	return s.work(ctx, "Session.Resize", func(token C.mnn_go_cancel) C.mnn_go_result {
 		return C.mnn_go_session_resize(s.handle, token)
 	})
 }
 
-// ResizeInput changes the shape of an input, in the order of its format. The session then waits for
-// [Session.Resize], unless the shape is the one it has.
+// ResizeInput changes the shape of an input, in the order of its format. The session then needs [Session.Resize],
+// unless the shape is the present one.
 func (s *Session) ResizeInput(input *Tensor, shape []int) error {
 	const op = "Session.ResizeInput"
 	if input == nil {
@@ -199,8 +198,8 @@ func (s *Session) ResizeInput(input *Tensor, shape []int) error {
 	return check(op, C.go_mnn_session_resize_input(s.handle, input.handle, &dims[0], C.size_t(len(shape))))
 }
 
-// Trim gives memory back: the plans that PlanCache of [SessionConfig] keeps beside the one in use, with the weights
-// that only they need, and what the session's memory has more than that plan needs. Inputs and outputs keep their
+// Trim frees memory: the additional plans that PlanCache of [SessionConfig] keeps, with the weights that only they
+// need, and the part of the session's memory that the plan in use does not need. Inputs and outputs keep their
 // contents.
 func (s *Session) Trim() error {
 	const op = "Session.Trim"
@@ -211,8 +210,8 @@ func (s *Session) Trim() error {
 	return check(op, C.go_mnn_session_trim(s.handle))
 }
 
-// NeedsResize reports whether the session is not planned for the shapes of its inputs, so that Resize must come before
-// a run.
+// NeedsResize reports whether the session is not planned for the shapes of its inputs, so that Resize must precede a
+// run.
 func (s *Session) NeedsResize() (bool, error) {
 	result, err := s.ask("Session.NeedsResize", func(handle C.mnn_go_session) C.mnn_go_result {
 		return C.go_mnn_session_needs_resize(handle)

@@ -60,7 +60,7 @@ func TestResize(t *testing.T) {
 	if want := []int{batch, classCount}; !reflect.DeepEqual(shape, want) {
 		t.Errorf("output %v, wanted %v", shape, want)
 	}
-	// Convolutions of a batch may take another algorithm.
+	// Convolutions of a batch may use another algorithm.
 	mustBeClose(t, mustScore(t, session, images), single)
 }
 
@@ -74,7 +74,7 @@ func TestPlansAreDeferredKeptAndGivenUp(t *testing.T) {
 	must(t, session.Resize(ctx))
 	must(t, session.Run(ctx))
 	input := firstInput(t, session)
-	// A run repeats why a resize failed; with the former shapes it succeeds.
+	// A run repeats the reason why a resize failed; with the former shapes it succeeds.
 	must(t, session.ResizeInput(input, []int{1, 2, 8, 8}))
 	failure := session.Resize(ctx)
 	repeated := session.Run(ctx)

@@ -1,4 +1,4 @@
-/* Callbacks: C functions that the library gets, which hand over to Go. */
+/* Callbacks: C functions that the library calls, which pass the call to Go. */
 #include "shims.h"
 
 #include "_cgo_export.h"
@@ -162,7 +162,7 @@ mnn_go_result mnn_go_session_submit(mnn_go_session session, mnn_go_cancel cancel
     return mnn_go_finish(mnn_session_submit((mnn_session_t*)session, &options));
 }
 
-/* The functions of an Operator or a HostBackend, as operators.go numbers them. */
+/* The functions of an Operator or a HostBackend, with the numbers of operators.go. */
 enum { SHAPE, SUPPORTS, PREPARE, COMPUTE };
 
 static mnn_status on_shape(void* user_data, mnn_operator_call_t* call) {

@@ -10,10 +10,10 @@
 #include "shims_call.h"
 #include "shims_generated.h"
 
-/* A function of the library, which is no pointer for Go. */
+/* A function of the library, in a type that is no pointer for Go. */
 typedef uintptr_t mnn_go_task;
 
-/* Leaves no sentence when it fails. */
+/* It leaves no sentence when it fails. */
 static inline mnn_status mnn_go_cancel_trigger(mnn_go_cancel cancel) {
     return mnn_cancel_trigger((mnn_cancel_t*)cancel);
 }
@@ -36,7 +36,7 @@ static inline void mnn_go_run_task(mnn_go_task task, uintptr_t context, int32_t 
     ((mnn_task)task)((void*)context, index);
 }
 
-/* Where external weights are; reader: a handle of the binding, 0 for none. */
+/* The external weights; reader: a handle of the binding, 0 for none. */
 typedef struct mnn_go_weights {
     const char* path;
     uint64_t size; /* at data, which is copied, or of the reader */
@@ -49,7 +49,7 @@ mnn_go_result mnn_go_interpreter_create(const char* path, const uint8_t* data, s
                                         int32_t log_level, mnn_go_weights weights, const uint8_t* weight_data,
                                         uintptr_t log, mnn_go_cancel cancel);
 
-/* id: a handle of the binding. shape, prepare: whether it has that function. */
+/* id: a handle of the binding. shape, prepare: whether the operator has that function. */
 mnn_go_result mnn_go_interpreter_add_operator(mnn_go_model model, const char* name, uint64_t content_inputs,
                                               uintptr_t id, bool shape, bool prepare);
 
@@ -65,7 +65,7 @@ static inline void mnn_go_share_runtime(mnn_schedule_config_t* config, mnn_go_ru
     config->runtime = (mnn_runtime_t*)runtime;
 }
 
-/* configs: [count], all but their tokens. */
+/* configs: [count], complete except for their tokens. */
 static inline mnn_go_result go_mnn_session_create_paths(mnn_go_model model, mnn_schedule_config_t* configs,
                                                         size_t count, mnn_go_cancel cancel) {
     for (size_t i = 0; i < count; ++i) configs[i].cancel = (mnn_cancel_t*)cancel;
@@ -75,7 +75,7 @@ static inline mnn_go_result go_mnn_session_create_paths(mnn_go_model model, mnn_
     return result;
 }
 
-/* config: all but its token. */
+/* config: complete except for its token. */
 static inline mnn_go_result go_mnn_session_create(mnn_go_model model, mnn_schedule_config_t* config,
                                                   mnn_go_cancel cancel) {
     config->cancel = (mnn_cancel_t*)cancel;
@@ -99,7 +99,7 @@ mnn_go_result mnn_go_session_run(mnn_go_session session, mnn_go_cancel cancel, u
                                  bool after, bool timed);
 mnn_go_result mnn_go_session_submit(mnn_go_session session, mnn_go_cancel cancel);
 
-/* The thread that asks. A goroutine keeps its thread while it is in a callback. */
+/* The thread of the caller. A goroutine keeps its thread while it is in a callback. */
 static inline uintptr_t mnn_go_thread(void) {
     return (uintptr_t)pthread_self();
 }

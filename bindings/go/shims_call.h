@@ -1,4 +1,4 @@
-/* What a function that Go calls gives back. */
+/* The result of a function that Go calls. */
 #ifndef MNN_GO_SHIMS_CALL_H
 #define MNN_GO_SHIMS_CALL_H
 
@@ -10,7 +10,7 @@ typedef struct mnn_go_result {
     char* sentence;   /* of a failure; Go frees it. NULL on MNN_OK, or when there is no memory for it */
     uint64_t number;  /* a count, a size, an enumerator or a bool */
     double real;      /* operations */
-    const char* text; /* owned by the handle it was asked from */
+    const char* text; /* owned by the handle that was passed */
     uintptr_t handle; /* a new one, or that of a tensor */
 } mnn_go_result;
 

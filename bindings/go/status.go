@@ -12,8 +12,8 @@ import (
 	"unsafe"
 )
 
-// Error returns the name of the code as the C header spells it, e.g. "MNN_ERROR_NOT_FOUND", and the number where
-// the library knows no name.
+// Error returns the name of the code as the C header spells it, e.g. "MNN_ERROR_NOT_FOUND", or the number where the
+// library knows no name.
 func (s Status) Error() string {
 	name := C.GoString(C.mnn_status_name(C.mnn_status(s)))
 	if name == C.GoString(C.mnn_status_name(unlistedStatus)) {
@@ -22,7 +22,7 @@ func (s Status) Error() string {
 	return name
 }
 
-// No code has this number: its name is what the library says to unknown ones.
+// unlistedStatus is a number without a code: its name is the library's name for unknown codes.
 const unlistedStatus = -1 << 31
 
 // ErrClosed is found by errors.Is when an interpreter or a session was used after its Close, or a callback's
@@ -31,7 +31,7 @@ var ErrClosed = errors.New("used after it was closed")
 
 // An Error says what failed and why.
 type Error struct {
-	Op      string // what was called, e.g. "Session.Run"
+	Op      string // the call, e.g. "Session.Run"
 	Status  Status // the code
 	Message string // a sentence with the names and numbers at fault
 	cause   error  // ErrClosed, the error of the context that ended the call, or that of an operator of the host
@@ -41,7 +41,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("mnn: %s: %s (%s)", e.Op, e.Message, e.Status.Error())
 }
 
-// Is reports whether target is the Status of e, or the error of package os that says the same: os.ErrNotExist,
+// Is reports whether target is the Status of e, or the corresponding error of package os: os.ErrNotExist,
 // os.ErrPermission (a file that cannot be opened, or is a directory: the library has one status for both) and
 // os.ErrDeadlineExceeded.
 func (e *Error) Is(target error) bool {

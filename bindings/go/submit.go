@@ -1,4 +1,4 @@
-// Runs that go on while their goroutine does something else.
+// Runs that continue while their goroutine does something else.
 
 package mnn
 
@@ -9,18 +9,18 @@ import "context"
 
 // A Pending is a run that [Session.Submit] began. It need not be waited for.
 type Pending struct {
-	over     chan struct{} // closed when the run is over; what follows does not change then
+	over     chan struct{} // closed when the run is over; then the fields below do not change any more
 	err      error
 	panicked bool
 	value    any
 }
 
-// Submit begins a run and returns without waiting for its end. What a GPU computes as a whole is handed to it; everything
-// else is computed by one more thread, that of the session or of its [Runtime], in the order of the calls. Runs of a session
-// that may call an [Operator] are computed on a goroutine.
+// Submit begins a run and returns without waiting for its end. A run that a GPU computes completely is submitted to the
+// GPU; other runs are computed by one more thread, that of the session or of its [Runtime], in the order of the calls.
+// Runs of a session that may call an [Operator] are computed on a goroutine.
 //
-// The run has the turn of the session: other calls, Close included, wait until it is over. When ctx is done the run ends as
-// [Session.Run] does. Where it cannot begin, Submit returns why; with operators Wait does.
+// The run occupies the session: other calls, Close included, wait until it is over. When ctx is done the run ends like
+// [Session.Run]. Where it cannot begin, Submit returns the error; with operators Wait does.
 func (s *Session) Submit(ctx context.Context) (*Pending, error) {
 	const op = "Session.Submit"
 	if err := s.lock(ctx, op); err != nil {
@@ -59,7 +59,7 @@ func (s *Session) Submit(ctx context.Context) (*Pending, error) {
 	return p, nil
 }
 
-// run makes the calls of a run, which has the session.
+// run makes the calls of a run, which occupies the session.
 func (p *Pending) run(s *Session, calls func() error) {
 	defer close(p.over)
 	returned := false
@@ -74,7 +74,7 @@ func (p *Pending) run(s *Session, calls func() error) {
 	returned = true
 }
 
-// result is for a run that is over.
+// result returns the error of a run that is over.
 func (p *Pending) result() error {
 	if p.panicked {
 		panic(p.value)
@@ -82,8 +82,8 @@ func (p *Pending) result() error {
 	return p.err
 }
 
-// Wait waits until the run is over and returns its error. A panic of an [Operator], a log function or a ParallelFor during
-// the run is raised again here. When ctx is done first, Wait returns the context's error and the run goes on.
+// Wait waits until the run is over and returns its error. A panic of an [Operator], a log function or a ParallelFor
+// during the run is raised again here. When ctx is done first, Wait returns the context's error and the run continues.
 func (p *Pending) Wait(ctx context.Context) error {
 	const op = "Pending.Wait"
 	if ctx == nil {

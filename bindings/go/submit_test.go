@@ -114,7 +114,7 @@ func TestSubmitRefusesWhatCannotRun(t *testing.T) {
 
 var errOfTheOperator = errors.New("out of the operator")
 
-// Errors and panics of operators arrive where the run is waited for.
+// Errors and panics of operators are raised where the run is waited for.
 func TestSubmittedRunsWithOperators(t *testing.T) {
 	ctx := context.Background()
 	net := openModel(t, inRepository(t, "examples", "own_operator", "shrink.mnn"))

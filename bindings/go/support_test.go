@@ -96,7 +96,7 @@ func pixels(count int, seed uint32) []float32 {
 	return data
 }
 
-// scores classifies images; it returns what fails first.
+// scores classifies images; it returns the first error.
 func scores(session *Session, images []float32) ([]float32, error) {
 	input, err := session.Input("")
 	if err != nil {

@@ -13,7 +13,7 @@ type Tensor struct {
 	shown   *showing // of a tensor that a callback sees
 }
 
-// enter begins a call that only asks; t.session.leave(mine) ends it.
+// enter begins a call that only reads; t.session.leave(mine) ends it.
 func (t *Tensor) enter(op string) (mine bool, err error) {
 	if t == nil {
 		return false, closedError(op, "tensor")
@@ -26,7 +26,7 @@ func (t *Tensor) enter(op string) (mine bool, err error) {
 	return mine, err
 }
 
-// ask makes one call that only asks.
+// ask makes one call that only reads.
 func (t *Tensor) ask(op string, call func(C.mnn_go_tensor) C.mnn_go_result) (C.mnn_go_result, error) {
 	mine, err := t.enter(op)
 	if err != nil {
@@ -49,9 +49,9 @@ func (t *Tensor) Name() (string, error) {
 	return C.GoString(result.text), check(op, result)
 }
 
-// Shape returns the present shape in the order of the tensor's format; empty for a scalar. An input that waits
-// for a resize shows its new shape, -1 for extents still open. StatusBadState for an output while a resize is
-// needed, or when its shape depends on contents and no run has made it yet.
+// Shape returns the present shape in the order of the tensor's format; empty for a scalar. An input that needs a resize
+// has its new shape, -1 for extents still open. StatusBadState for an output while a resize is needed, or when its
+// shape depends on contents and no run has determined it yet.
 func (t *Tensor) Shape() ([]int, error) {
 	const op = "Tensor.Shape"
 	mine, err := t.enter(op)

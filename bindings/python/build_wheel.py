@@ -25,7 +25,7 @@ import tempfile
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 NAME, IMAGE, ONNX = "libmnn_c.so.0", "libmnn_c_image.so.0", "libmnn_c_onnx.so.0"
-# Libraries that each manylinux system has, of those that this project links.
+# The libraries of this project's dependencies that each manylinux system has.
 SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so\.\d+|ld-linux.*")
 
 SETUP = """
@@ -37,7 +37,7 @@ except ImportError:
 
 
 class Binary(Distribution):
-    def has_ext_modules(self):  # so that files go where those of a platform belong
+    def has_ext_modules(self):  # so that files are placed like those of a platform
         return True
 
 
@@ -58,14 +58,15 @@ def run(*command, **options):
 
 
 def needed(binary):
-    """The shared libraries that a binary names, with the files that the loader takes."""
+    """Returns the shared libraries that a binary names, with the files that the loader uses."""
     names = re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", binary))
     found = dict(re.findall(r"(\S+) => (\S+)", run("ldd", binary)))
     return {name: found.get(name) for name in names if not SYSTEM.fullmatch(name)}
 
 
 def copy_notices(prefix, stage):
-    """The licences of what is compiled in, with the versions that the installed build has; returns their text."""
+    """Writes the licences of the compiled-in libraries, with the versions of the installed build; returns their
+    text."""
     notices = prefix / "share" / "doc" / "mnn_c" / "THIRD-PARTY"
     if not notices.exists():
         sys.exit(f"build_wheel.py: no {notices}; install the library below {prefix} first")

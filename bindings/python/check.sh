@@ -1,12 +1,11 @@
 #!/bin/sh
-# Everything that has to hold before a change of this folder is done: the tests, and where they are installed the
-# type checker, for the oldest Python that it knows, and pyflakes. PYTHON names another interpreter. The library is
-# that of MNN_C_LIBRARY, else the one that pkg-config finds.
-# Exit code 77: something that this needs is not on the machine.
+# Checks everything that must hold before a change of this folder is done: the tests, and where they are installed the
+# type checker, for the oldest Python that it knows, and pyflakes. PYTHON names another interpreter. The library is that
+# of MNN_C_LIBRARY, else the one that pkg-config finds. Exit code 77: something that this needs is not on the machine.
 set -eu
 cd "$(dirname "$0")"
 python=${PYTHON:-python3}
-# The distribution's, where another one stands before it that has no NumPy.
+# The distribution's Python is used where another one, without NumPy, precedes it.
 if [ -z "${PYTHON:-}" ] && ! python3 -c 'import numpy' 2>/dev/null; then python=/usr/bin/python3; fi
 command -v "$python" >/dev/null || { echo "check.sh: no '$python'"; exit 77; }
 "$python" -c 'import sys, numpy; sys.exit(sys.version_info < (3, 9))' || { echo "check.sh: no NumPy, or no Python 3.9"; exit 77; }

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Everything that has to hold before a change of this folder is done: tests with and without features, format, lints
-# and documentation. Finds the library through pkg-config. CARGO names another cargo. The feature `vendored`, which
-# compiles the library, is a matter of tests/packaging/check_crates.sh.
-# Exit code 77: something that this needs is not on the machine.
+# Checks everything that must hold before a change of this folder is done: tests with and without features, format,
+# lints and documentation. Finds the library through pkg-config. CARGO names another cargo.
+# tests/packaging/check_crates.sh tests the feature `vendored`, which compiles the library. Exit code 77: something that
+# this needs is not on the machine.
 set -eu
 cd "$(dirname "$0")"
 cargo=${CARGO:-cargo}
@@ -10,13 +10,13 @@ command -v "$cargo" >/dev/null || { echo "check.sh: no '$cargo'"; exit 77; }
 pkg-config --exists mnn_c mnn_c_image mnn_c_onnx || { echo "check.sh: pkg-config does not find mnn_c, mnn_c_image and mnn_c_onnx"; exit 77; }
 "$cargo" --version
 
-# Crates come first, by themselves: everything after this works without a network.
+# Crates are downloaded first, separately: everything after this works without a network.
 target=${CARGO_TARGET_DIR:-target}
 mkdir -p "$target"
 export CARGO_TARGET_DIR="$target"
 minor=$("$cargo" --version | cut -d. -f2)
 if [ "$minor" -lt 68 ]; then
-    # The registry's present protocol was an option then.
+    # The registry's present protocol was optional in these versions.
     vendored=$(cd "$target" && pwd)/vendored
     RUSTC_BOOTSTRAP=1 "$cargo" -Z sparse-registry vendor --quiet --locked "$vendored" >/dev/null ||
         { echo "check.sh: the crates cannot be fetched"; exit 77; }
@@ -32,7 +32,7 @@ fi
 run test --quiet --workspace --locked --offline
 run test --quiet --workspace --features ndarray,image,onnx --locked --offline
 RUSTDOCFLAGS="-D warnings" run doc --quiet --workspace --features ndarray,image,onnx --no-deps --locked --offline
-# Today's format and lints, where they are installed.
+# Checks today's format and lints, where they are installed.
 if [ "$minor" -ge 68 ]; then
     if "$cargo" fmt --version >/dev/null 2>&1; then run fmt --check; fi
     if "$cargo" clippy --version >/dev/null 2>&1; then

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Makes the packages of both crates, with the sources of the library in mnn-c-sys, for its feature `vendored`.
 #     bindings/rust/package.sh OUTPUT [ARGUMENT OF cargo package]...
-# OUTPUT gets the two .crate files, and in OUTPUT/crates what they are made of, where `cargo publish` works, too.
-# MNN_C_MAINTAINER ("NAME <ADDRESS>") and MNN_C_REPOSITORY (an address) go into the metadata; CARGO names another cargo,
-# which must be 1.90 or newer: it packs crates that depend on each other. Nothing is uploaded.
+# OUTPUT gets the two .crate files, and OUTPUT/crates their sources, where `cargo publish` works, too. MNN_C_MAINTAINER
+# ("NAME <ADDRESS>") and MNN_C_REPOSITORY (an address) go into the metadata; CARGO names another cargo, which must be
+# 1.90 or newer, because it packs crates that depend on each other. Nothing is uploaded.
 set -euo pipefail
 [ $# -ge 1 ] || { sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"; exit 2; }
 mkdir -p "$1"

@@ -14,24 +14,24 @@ import (
 // A Value is the type of the values that a picture becomes.
 type Value interface{ float32 | uint8 }
 
-// Options say how values are taken from a picture. The zero value is the same place, the nearest pixel, mean 0 and scale 1,
-// mnn.NCHW.
+// Options say how values are taken from a picture. The zero value means the same place, the nearest pixel, mean 0 and
+// scale 1, mnn.NCHW.
 type Options struct {
 	Layout  mnn.Format // NCHW or NHWC
 	Filter  Filter
 	Wrap    Wrap
 	Padding uint8 // the value outside of the picture, with Zero
-	// Matrix leads from the place (x, y) of a pixel of the result to the place in the picture: M[0] x + M[1] y + M[2],
-	// M[3] x + M[4] y + M[5]. nil: the same place. See [ResizeMatrix].
+	// Matrix maps the place (x, y) of a pixel of the result to the place in the picture: M[0] x + M[1] y + M[2], M[3] x +
+	// M[4] y + M[5]. nil: the same place. See [ResizeMatrix].
 	Matrix *[6]float32
-	// A value is (value - Mean) * Scale of its channel in the result. A Scale of zeros alone is 1. Values of type uint8 have
-	// neither.
+	// A value becomes (value - Mean) * Scale of its channel in the result. A Scale of only zeros counts as 1. Values of
+	// type uint8 have neither.
 	Mean  [4]float32
 	Scale [4]float32
 }
 
-// ResizeMatrix is the Options.Matrix that resizes from one width and height to another, with equal centres. Shrinking leaves
-// pixels out: [Image.Resize] counts all.
+// ResizeMatrix is the Options.Matrix that resizes from one width and height to another, with equal centres. Shrinking
+// skips pixels, while [Image.Resize] averages all of them.
 func ResizeMatrix(fromWidth, fromHeight, toWidth, toHeight int) *[6]float32 {
 	x, y := float32(fromWidth)/float32(toWidth), float32(fromHeight)/float32(toHeight)
 	return &[6]float32{x, 0, (x - 1) / 2, 0, y, (y - 1) / 2}
@@ -53,8 +53,8 @@ func Convert[T Value](source *Image, format PixelFormat, width, height int, opti
 	return values, nil
 }
 
-// ConvertInto is Convert into the memory of the caller. StatusBufferTooSmall where values is too short, too; what is behind
-// them stays as it is.
+// ConvertInto is Convert into memory of the caller. It also returns StatusBufferTooSmall where values is too short;
+// elements behind the values are not changed.
 func ConvertInto[T Value](source *Image, format PixelFormat, width, height int, values []T, options *Options) error {
 	return convert("ConvertInto", source, format, width, height, values, options)
 }

@@ -69,7 +69,7 @@ func (r *record) options() *Options {
 	}
 }
 
-// compare returns how many values differ by one, as they may with the bilinear filter, and fails at others.
+// compare returns how many values differ by one, which the bilinear filter allows, and fails for other differences.
 func compare[T Value](t *testing.T, r *record, source *Image, wanted []T) int {
 	t.Helper()
 	values, err := Convert[T](source, PixelFormat(r.Target), int(r.ToWidth), int(r.ToHeight), r.options())

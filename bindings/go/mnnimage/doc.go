@@ -12,14 +12,14 @@
 //	...
 //	err = mnn.Write(input, values, mnn.NCHW)
 //
-// An [Image] is a struct of Go with a slice of pixels: programs that have their own decoder fill one in. All functions may
-// be called from any goroutine at any time, as long as no other one writes the slices that a call uses; memory that a call
-// writes must not overlap what it reads.
+// An [Image] is a struct of Go with a slice of pixels: programs with their own decoder fill one in. All functions may
+// be called from any goroutine at any time, as long as no other goroutine writes the slices that a call uses; memory
+// that a call writes must not overlap memory that it reads.
 //
 // Every error is an *[mnn.Error]: errors.Is(err, mnn.StatusBadFormat).
 //
 // # Linking
 //
-// Programs that import this package need libmnn_c_image beside libmnn_c. pkg-config finds it as mnn_c_image, or, with the
-// build tag mnn_c_static, the static one (mnn_c_image_static), which then need not be there when the program runs.
+// Programs that import this package need libmnn_c_image in addition to libmnn_c. pkg-config finds it as mnn_c_image,
+// or, with the build tag mnn_c_static, the static one (mnn_c_image_static), which is not needed when the program runs.
 package mnnimage

@@ -5,16 +5,16 @@ package mnnimage
 // #include "shims.h"
 import "C"
 
-// FileInfo is what picture a file holds.
+// FileInfo describes the picture in a file.
 type FileInfo struct {
 	Format PixelFormat // Gray, RGB or RGBA
 	Width  int
 	Height int
 }
 
-// Info reads from the bytes of a file (PNG, JPEG, BMP, GIF, TGA, PGM or PPM) what picture it holds. Errors: StatusBadFormat
-// (no picture of a known kind, or a damaged one), StatusTruncated (the file ends too early), StatusLimitExceeded (more than
-// MaxPixels, an extent above MaxExtent, or a file above 2^29 bytes).
+// Info reads the description of the picture from the bytes of a file (PNG, JPEG, BMP, GIF, TGA, PGM or PPM). Errors:
+// StatusBadFormat (no picture of a known kind, or a damaged one), StatusTruncated (the file ends too early),
+// StatusLimitExceeded (more than MaxPixels, an extent above MaxExtent, or a file above 2^29 bytes).
 func Info(file []byte) (FileInfo, error) { return info("Info", file) }
 
 func info(op string, file []byte) (FileInfo, error) {
@@ -25,9 +25,9 @@ func info(op string, file []byte) (FileInfo, error) {
 	return FileInfo{PixelFormat(found.format), int(found.width), int(found.height)}, nil
 }
 
-// Decode decodes the bytes of a file. The format may be any but the YUV ones (StatusNotSupported): gray becomes three equal
-// colours, colours become their brightness (77 R + 150 G + 29 B, divided by 256), an alpha that the file lacks is 255, one
-// that the result lacks is left out. Its other errors are those of [Info].
+// Decode decodes the bytes of a file. The format may be any but the YUV ones (StatusNotSupported): gray becomes three
+// equal colours, colours become their brightness (77 R + 150 G + 29 B, divided by 256), an alpha that the file lacks is
+// 255, and one that the result lacks is dropped. Its other errors are those of [Info].
 func Decode(file []byte, format PixelFormat) (*Image, error) {
 	const op = "Decode"
 	found, err := info(op, file)

@@ -53,8 +53,8 @@ type Image struct {
 	Format PixelFormat
 	Width  int // 1 to MaxExtent
 	Height int // 1 to MaxExtent
-	// Stride is the number of bytes from one row to the next; 0: rows follow each other at once. Rows of the colour of NV21
-	// and NV12 have as many, rounded up to an even number, those of I420 half of that.
+	// Stride is the number of bytes from one row to the next; 0: rows are contiguous. Rows of the colour of NV21 and NV12
+	// have the same number, rounded up to an even number, those of I420 half of that.
 	Stride int
 	// Pixels begins with the upper row, and has at least the bytes of [Image.ByteSize].
 	Pixels []byte
@@ -111,9 +111,9 @@ func (m *Image) Crop(x, y, width, height int) (*Image, error) {
 	return view, nil
 }
 
-// Resize returns the picture with other extents. Every pixel counts: shrinking averages with Mitchell's filter, enlarging
-// interpolates with Catmull and Rom's, and equal extents copy. Errors: StatusBadRange (extents), StatusNotSupported (a YUV
-// format), StatusLimitExceeded (more than MaxPixels), StatusBufferTooSmall (Pixels).
+// Resize returns the picture with other extents. Every pixel contributes: shrinking averages with Mitchell's filter,
+// enlarging interpolates with Catmull and Rom's, and equal extents copy. Errors: StatusBadRange (extents),
+// StatusNotSupported (a YUV format), StatusLimitExceeded (more than MaxPixels), StatusBufferTooSmall (Pixels).
 func (m *Image) Resize(width, height int) (*Image, error) {
 	const op = "Image.Resize"
 	if m == nil {
@@ -133,7 +133,8 @@ func (m *Image) Resize(width, height int) (*Image, error) {
 	return target, nil
 }
 
-// ResizeInto is Resize into the pixels of target, to its extents. StatusBadType where the formats differ, too.
+// ResizeInto is Resize into the pixels of target, to its extents. It also returns StatusBadType where the formats
+// differ.
 func (m *Image) ResizeInto(target *Image) error { return m.resize("Image.ResizeInto", target) }
 
 func (m *Image) resize(op string, target *Image) error {
@@ -165,7 +166,7 @@ func (m *Image) toC(op string) (C.mnn_go_image, error) {
 	}, nil
 }
 
-// number is an extent or a place for the library, which refuses those that do not fit.
+// number converts an extent or a place for the library, which refuses those that do not fit.
 func number(value int) C.int32_t {
 	if value < math.MinInt32 {
 		return math.MinInt32

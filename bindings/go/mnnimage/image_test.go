@@ -46,7 +46,7 @@ func TestAPNGFileHasThePixelsThatWereWritten(t *testing.T) {
 	}
 }
 
-// A part is a view: what is decoded into it is in the whole.
+// A part is a view: pixels that are decoded into it are in the whole picture.
 func TestPartsShareTheirPixels(t *testing.T) {
 	for _, format := range []PixelFormat{RGBA, RGB, Gray} {
 		image := picture(t, format, 5, 4)

@@ -91,7 +91,7 @@ static inline mnn_go_result go_mnn_image_encode_png(mnn_go_image from, const uin
     return mnn_go_finish(status, needed);
 }
 
-/* `number` is where the part begins in the pixels. */
+/* `number` is the beginning of the part in the pixels. */
 static inline mnn_go_result go_mnn_image_crop(mnn_go_image from, const uint8_t* pixels, int32_t x, int32_t y,
                                               int32_t width, int32_t height, mnn_go_image* part) {
     mnn_image_t image, view;

@@ -16,7 +16,7 @@ import (
 	"libmnn-c.example/mnn"
 )
 
-// Options say how a model is converted. The zero value keeps free extents free, and weights floats of 32 bits.
+// Options say how a model is converted. The zero value keeps free extents free, and weights as floats of 32 bits.
 type Options struct {
 	Output string // the .mnn file to write; "": none
 
@@ -28,44 +28,44 @@ type Options struct {
 	Outputs []string         // the values that become outputs; none: the model's
 
 	DataFolder     string // of external data of a model in memory
-	FollowLinks    bool   // external data may lie behind a link that leaves the folder of the model
-	WeightsBeside  bool   // large arrays go into Output with ".weight" behind it, and into Result.Weights
-	MaxMemoryBytes uint64 // what constants may take; 0: 1 GiB, and 8 times the model
+	FollowLinks    bool   // external data may lie behind a link that leads out of the folder of the model
+	WeightsBeside  bool   // large arrays are stored in Output with ".weight" behind it, and in Result.Weights
+	MaxMemoryBytes uint64 // the maximum for constants; 0: 1 GiB, and 8 times the model
 
-	// Progress is called with the numbers of nodes that are read, and that are to be read, on the goroutine of the call.
-	// false ends the conversion with StatusCallbackStop. A panic ends it, too, and is raised again.
+	// Progress is called with the number of nodes that are read, and their total, on the goroutine of the call. false ends
+	// the conversion with StatusCallbackStop. A panic ends it, too, and is raised again.
 	Progress func(done, total uint64) bool
 }
 
-// A Problem is a node that has no form in a .mnn model.
+// A Problem is a node that cannot be expressed in a .mnn model.
 type Problem struct {
 	Node   string // its name, or that of its first output
 	Domain string // "" is ONNX itself
 	OpType string
 	Opset  int64      // of the domain; 0: the model does not import it
-	Reason string     // why there is no form
+	Reason string     // why it cannot be expressed
 	Status mnn.Status // StatusNotSupported; others: the node is wrong
 }
 
-// A Report says what became of a model.
+// A Report describes the result of a conversion.
 type Report struct {
-	Nodes     int64 // of the model, those of functions as often as they are called
+	Nodes     int64 // of the model; a node of a function counts for each call of the function
 	Functions int64 // calls of functions
 	Operators int64 // of the net
 	Folded    int64 // operators whose results became constants
 	Problems  []Problem
-	Notes     []string // what differs, or may
+	Notes     []string // differences, certain or possible ones, from the ONNX model
 }
 
 // A Result is a .mnn model.
 type Result struct {
 	Data    []byte // for mnn.NewInterpreterFromMemory
-	Weights []byte // what lies beside it, for LoadOptions.ExternalWeights; nil: nothing
+	Weights []byte // the arrays stored outside of Data, for LoadOptions.ExternalWeights; nil: none
 	Report  Report
 }
 
-// Convert makes a .mnn model of an ONNX model in a file, which must not change meanwhile. options may be nil. It ends soon
-// after ctx is done. The errors are those of mnn_onnx_convert_file(), and *[ProblemsError].
+// Convert makes a .mnn model from an ONNX model in a file, which must not change meanwhile. options may be nil. It ends
+// soon after ctx is done. The errors are those of mnn_onnx_convert_file(), and *[ProblemsError].
 func Convert(ctx context.Context, path string, options *Options) (*Result, error) {
 	const op = "Convert"
 	if strings.IndexByte(path, 0) >= 0 {
@@ -76,12 +76,12 @@ func Convert(ctx context.Context, path string, options *Options) (*Result, error
 	return convert(ctx, op, c.text(path), nil, options)
 }
 
-// ConvertMemory makes a .mnn model of the bytes of an ONNX model, as [Convert].
+// ConvertMemory makes a .mnn model from the bytes of an ONNX model, like [Convert].
 func ConvertMemory(ctx context.Context, data []byte, options *Options) (*Result, error) {
 	return convert(ctx, "ConvertMemory", nil, data, options)
 }
 
-// NewInterpreter converts a model in a file, in memory and with the defaults, and loads what it became. options may be nil;
+// NewInterpreter converts a model in a file, in memory and with the defaults, and loads the result. options may be nil;
 // they have no external weights, which an ONNX model names itself.
 func NewInterpreter(ctx context.Context, path string, options *mnn.LoadOptions) (*mnn.Interpreter, error) {
 	made, err := Convert(ctx, path, nil)
@@ -119,7 +119,7 @@ func (m *memory) text(s string) *C.char {
 	return copied
 }
 
-// name copies a name, in which a zero byte would hide the rest.
+// name copies a name, which must not contain a zero byte: it would hide the rest.
 func (m *memory) name(op, s string) (*C.char, error) {
 	if strings.IndexByte(s, 0) >= 0 {
 		return nil, failf(op, mnn.StatusInvalidValue, "the name %q has a zero byte", s)
@@ -220,7 +220,7 @@ func (o *Options) extentsToC(op string, m *memory, to *C.mnn_onnx_options_t) err
 	return nil
 }
 
-// start is the address of bytes, in a type without pointers in it.
+// start returns the address of bytes, in a type without pointers.
 func start(bytes []byte) *C.uint8_t {
 	if len(bytes) == 0 {
 		return nil
@@ -270,7 +270,7 @@ func convert(ctx context.Context, op string, path *C.char, data []byte, options 
 	return read(op, result, options.Output, &c)
 }
 
-// tokenOf makes a token that ctx triggers; 0 where it never ends.
+// tokenOf makes a token that ctx triggers; 0 where ctx never ends.
 func tokenOf(ctx context.Context, op string) (C.uintptr_t, func(), error) {
 	if ctx.Done() == nil {
 		return 0, func() {}, nil
@@ -283,7 +283,7 @@ func tokenOf(ctx context.Context, op string) (C.uintptr_t, func(), error) {
 	go func() {
 		select {
 		case <-ctx.Done():
-			C.go_mnn_cancel_trigger(token) // the token may be gone already, which does no harm
+			C.go_mnn_cancel_trigger(token) // the token may already be destroyed, which is harmless
 		case <-over:
 		}
 	}()

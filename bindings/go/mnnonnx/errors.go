@@ -14,7 +14,7 @@ import (
 	"libmnn-c.example/mnn"
 )
 
-// A ProblemsError says that nodes of a model have no form in a .mnn model. It is mnn.StatusNotSupported.
+// A ProblemsError says that nodes of a model cannot be expressed in a .mnn model. It is mnn.StatusNotSupported.
 type ProblemsError struct{ Report Report }
 
 func (e *ProblemsError) Error() string {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A constantInC is one of this package with its name in C.
+// A constantInC is a constant of this package with its name in C.
 type constantInC struct {
 	name  string
 	value int64

@@ -1,7 +1,7 @@
 //go:build mnn_c_static
 
-// Links the static library. In a file of its own: Go's build cache sees which files a tag chooses, and not what a tag
-// chooses inside of one.
+// Links the static library. This is a separate file because Go's build cache sees which files a tag chooses, but not
+// the effect of a tag inside of one.
 
 package mnnonnx
 

@@ -7,7 +7,7 @@ import "C"
 
 import "runtime/cgo"
 
-// A watch is what a conversion keeps of its callback. A panic is raised again in the caller.
+// A watch holds the callback of a conversion and its panic, which is raised again in the caller.
 type watch struct {
 	progress func(done, total uint64) bool
 	panicked bool

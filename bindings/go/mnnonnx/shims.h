@@ -33,7 +33,7 @@ static inline int32_t mnn_go_onnx_progress(void* watch, uint64_t done, uint64_t 
     return mnnOnnxProgress((uintptr_t)watch, done, total);
 }
 
-/* path: NULL, and the model lies in memory. The options lie in memory of C. */
+/* path: NULL where the model lies in memory. The options lie in memory of C. */
 static inline mnn_go_result go_mnn_onnx_convert(const char* path, const uint8_t* data, size_t size,
                                                 mnn_onnx_options_t* options, uintptr_t token, uintptr_t watch) {
     mnn_onnx_result_t* made = NULL;

@@ -1,4 +1,4 @@
-/* What a function that Go calls gives back, as in the package mnn. */
+/* The result of a function that Go calls, as in the package mnn. */
 #ifndef MNN_GO_ONNX_SHIMS_CALL_H
 #define MNN_GO_ONNX_SHIMS_CALL_H
 
@@ -10,7 +10,7 @@ typedef struct mnn_go_result {
     mnn_status status;
     char* sentence; /* of a failure; Go frees it. NULL on MNN_OK, or when there is no memory for it */
     uintptr_t handle;
-    const char* text; /* of the library */
+    const char* text; /* owned by the library */
 } mnn_go_result;
 
 static inline mnn_go_result mnn_go_finish_with(mnn_status status, const char* sentence) {

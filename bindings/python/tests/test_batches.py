@@ -1,4 +1,5 @@
-"""Batches of rows: parts and padding, columns, retries, rows that fail, and what processes of a machine share."""
+"""Batches of rows: parts and padding, columns, retries, rows that fail, and the files that processes of a machine
+share."""
 
 import concurrent.futures
 import gc
@@ -23,7 +24,7 @@ DIGIT = {"digit": lambda outputs: outputs["scores"].argmax(1)}
 
 class Folder(Test):
     def setUp(self):
-        self.addCleanup(gc.collect)  # other tests count what is alive
+        self.addCleanup(gc.collect)  # other tests count living objects
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name, "node")
@@ -137,7 +138,8 @@ class Rows(Folder):
 
 class Failures(Folder):
     def fail(self, predict, errors):
-        """The next runs fail with these errors, also those of new sessions; gives the list of what is left."""
+        """Makes the next runs fail with these errors, even those of new sessions; returns the list of those that
+        remain."""
         open_session = predict._open
 
         def opened():
@@ -169,7 +171,7 @@ class Failures(Folder):
             left[:] = [lost("gone")] * 3
         self.assertEqual(len(left), 3)
         left.clear()
-        self.assertEqual(len(predict({"image": images(1)})["scores"]), 1)  # it goes on
+        self.assertEqual(len(predict({"image": images(1)})["scores"]), 1)  # it stays usable
 
     def test_other_errors_are_not_retried(self):
         predict = self.predictor(rows=4)

@@ -254,7 +254,7 @@ class Operators(Test):
 
 
 class Pooling(mnn_c.HostBackend):
-    """Takes the poolings, and the convolution that ends the digits model, a product."""
+    """Takes the poolings, and the convolution that ends the digits model, which is a product."""
 
     def __init__(self):
         self.fails, self.asked, self.computed = None, set(), []

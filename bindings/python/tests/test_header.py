@@ -1,4 +1,5 @@
-"""The package has what include/mnn_c.h has: functions with their arguments, structs with their layouts, enumerators."""
+"""The package has everything that include/mnn_c.h has: functions with their arguments, structs with their layouts,
+enumerators."""
 
 import ctypes
 import pathlib

@@ -1,4 +1,4 @@
-"""Pictures: what mnn_c.image makes of them, and that it has the whole of mnn_c_image.h."""
+"""Pictures: the results of mnn_c.image, and a check that it covers mnn_c_image.h."""
 
 import ctypes
 import pathlib

@@ -1,4 +1,4 @@
-"""ONNX models: what mnn_c.onnx makes of them, and that it has the whole of mnn_c_onnx.h."""
+"""ONNX models: the results of mnn_c.onnx, and a check that it covers mnn_c_onnx.h."""
 
 import ctypes
 import os

@@ -1,11 +1,11 @@
-//! Finds libmnn_c, or compiles it with the feature `vendored`; with the features `image` and `onnx` libmnn_c_image and
-//! libmnn_c_onnx, too. README.md lists the variables that it looks at.
+//! Finds libmnn_c, or compiles it with the feature `vendored`; with the features `image` and `onnx` also libmnn_c_image
+//! and libmnn_c_onnx. README.md lists the variables that it reads.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{exit, Command};
 
-/// What the libraries are made of, in its repository and in the package of this crate.
+/// The sources of the libraries, in their repository and in the package of this crate.
 const SOURCES: [&str; 9] = [
     "CMakeLists.txt",
     "backends",
@@ -29,7 +29,7 @@ fn main() {
     } else {
         ask_pkg_config()
     };
-    // For the test that compares the declarations with the header; empty where the compiler finds it alone.
+    // For the test that compares the declarations with the header; empty where the compiler finds the header itself.
     let include: Vec<String> = include.iter().map(|path| path.display().to_string()).collect();
     println!("cargo:rustc-env=MNN_C_INCLUDE={}", include.join(":"));
 }
@@ -38,7 +38,7 @@ fn feature(name: &str) -> bool {
     env::var_os(format!("CARGO_FEATURE_{name}")).is_some()
 }
 
-/// The libraries to link: what needs another one stands before it.
+/// The libraries to link: each precedes those that it needs.
 fn libraries() -> Vec<&'static str> {
     let mut names = Vec::new();
     if feature("ONNX") {
@@ -101,7 +101,8 @@ fn look_into(prefix: &Path) -> PathBuf {
     include
 }
 
-/// The sources: those of MNN_C_SOURCE, those in the package of this crate, those of the repository around it.
+/// Returns the sources: those of MNN_C_SOURCE, those in the package of this crate, or those of the repository around
+/// it.
 fn sources() -> PathBuf {
     let crate_folder = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let places = match variable("MNN_C_SOURCE") {
@@ -160,7 +161,7 @@ fn compile(source: &Path) -> PathBuf {
 }
 
 fn run(command: &mut Command) {
-    // Cargo's own job server is not for make.
+    // Cargo's own job server does not work with make.
     let status = command.env_remove("MAKEFLAGS").env_remove("MFLAGS").status();
     match status {
         Ok(status) if status.success() => {}

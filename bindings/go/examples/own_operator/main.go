@@ -1,4 +1,4 @@
-// An operator of the program's own: shrink.mnn has a node "SoftShrink", which the library does not know.
+// An operator of the program: shrink.mnn has a node "SoftShrink", which the library does not know.
 //
 //	own_operator [MODEL]      MODEL is examples/own_operator/shrink.mnn of the library's repository
 package main
@@ -12,7 +12,7 @@ import (
 	"libmnn-c.example/mnn"
 )
 
-// softShrink computes x - lambd above lambd, x + lambd below -lambd, else 0. Without Shape the output is of the input's
+// softShrink computes x - lambd above lambd, x + lambd below -lambd, else 0. Without Shape the output has the input's
 // shape and type.
 var softShrink = mnn.Operator{
 	Prepare: func(call *mnn.OperatorCall) error {

@@ -100,7 +100,7 @@ def extents(dims: Sequence[int]) -> Tuple[Any, int]:
 
 
 def content(function: Callable[..., int], *arguments: Any) -> bytes:
-    """Bytes that the library copies into a buffer; asks again where they have grown meanwhile."""
+    """Returns bytes that the library copies into a buffer; asks again where they have grown meanwhile."""
     needed = c_size_t()
     check(function(*arguments, None, 0, byref(needed)))
     while True:

@@ -1,4 +1,4 @@
-"""What the formats of pixels have beside their numbers."""
+"""A base of the enumeration of pixel formats: the numbers of their channels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of rows, as arrays of NumPy: checks, shapes, parts with padding, and results put back in their places."""
+"""Columns of rows as arrays of NumPy: checks, shapes, parts with padding, and results in the order of their rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def row_count(columns: Mapping[str, Array]) -> int:
 
 
 def dense(name: str, values: Any) -> Array:
-    """An array of numbers, of rows that may be sequences themselves, as columns of lists are."""
+    """Returns an array of numbers. Its rows may be sequences themselves, as in columns of lists."""
     array: Array = np.asarray(values)
     if array.dtype != object:
         return array
@@ -39,7 +39,7 @@ def dense(name: str, values: Any) -> Array:
 
 
 def shaped(name: str, values: Any, count: int, row: Tuple[int, ...]) -> Array:
-    """The rows for an input whose rows are of the shape `row`, of which -1 may be any extent."""
+    """Returns the rows for an input whose rows have the shape `row`, where -1 stands for any extent."""
     array = dense(name, values)
     if not array.ndim or len(array) != count:
         raise ValueError(f"the rows for input '{name}' have the shape {array.shape}, which is not {count} rows")
@@ -52,7 +52,7 @@ def shaped(name: str, values: Any, count: int, row: Tuple[int, ...]) -> Array:
 
 
 def part(columns: Columns, start: int, rows: int) -> Columns:
-    """That many rows from `start` on; the last one again and again where there are fewer."""
+    """Returns that many rows from `start` on; where there are fewer, the last one is repeated."""
 
     def padded(column: Array) -> Array:
         piece = column[start : start + rows]
@@ -67,7 +67,7 @@ def chosen(columns: Columns, at: Array) -> Columns:
 
 
 def joined(parts: List[Columns]) -> Columns:
-    """The rows of all parts, one after another."""
+    """Returns the rows of all parts, one after another."""
     if len(parts) == 1:
         return parts[0]
     return {name: _concatenated(name, [part[name] for part in parts]) for name in parts[0]}
@@ -81,7 +81,8 @@ def _concatenated(name: str, arrays: List[Array]) -> Array:
 
 
 def scattered(values: Array, at: Array, count: int) -> Array:
-    """An array of `count` rows that has `values` in the rows `at`, and zeros elsewhere, or NaN or None where the type has it."""
+    """Returns an array of `count` rows that has `values` in the rows `at`; other rows are zeros, or NaN or None where
+    the type has it."""
     array = np.zeros((count, *values.shape[1:]), values.dtype)
     if np.issubdtype(values.dtype, np.floating):
         array.fill(np.nan)

@@ -1,4 +1,4 @@
-"""What a session is and does: its tensors, settings, operators, memory and times, also as tables."""
+"""The description of a session: its tensors, settings, operators, memory and times, also as tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .tensor import Tensor
 
 
 class Described(Closable):
-    """The part of a session that only asks."""
+    """The part of a session that only reads its state."""
 
     _lock: Any  # a threading.RLock
     _inputs: Dict[str, int]
@@ -38,7 +38,7 @@ class Described(Closable):
         return value_of(struct, SessionInfo)  # type: ignore[no-any-return]
 
     def path_info(self, path: int) -> SessionInfo:
-        """How one path is set up; `info` is about the first."""
+        """The setup of one path; `info` describes the first."""
         struct = _calls.filled(_abi.SessionProperties, C.mnn_session_path_info, self._handle, path)
         return value_of(struct, SessionInfo)  # type: ignore[no-any-return]
 
@@ -49,7 +49,7 @@ class Described(Closable):
 
     @property
     def flops(self) -> Tuple[float, bool]:
-        """The operations of one run, and whether none are left out."""
+        """The operations of one run, and whether their number is complete."""
         with self._lock:
             return _calls.real_and_truth(C.mnn_session_flops, self._handle)
 
@@ -69,7 +69,8 @@ class Described(Closable):
         return [_calls.text(C.mnn_session_constant_name, self._handle, i) for i in range(count)]
 
     def constant(self, name: str) -> Tensor:
-        """A constant, to be read and written. resize() has to follow a write, but not where operators of the net write it."""
+        """A constant, to be read and written. A write needs a resize() afterwards, unless operators of the net write
+        the constant, too."""
         session: Any = self
         with self._lock:
             return Tensor(_calls.handle(C.mnn_session_constant, self._handle, _calls.encode(name, "name")), session)
@@ -87,7 +88,7 @@ class Described(Closable):
 
     @property
     def cache_accepted(self) -> bool:
-        """Whether the session used the cache that it was offered."""
+        """Whether the session used the cache that it was given."""
         return _calls.truth(C.mnn_session_cache_accepted, self._handle)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What failed: the base of the exceptions, which errors.py lists, and the last failure of the library as one of them."""
+"""The base of the exceptions that errors.py lists, and the last failure of the library as one of them."""
 
 from __future__ import annotations
 
@@ -39,31 +39,31 @@ class Error(Exception):
         return name.decode()
 
 
-Error.__module__ = "mnn_c.errors"  # where it is found
+Error.__module__ = "mnn_c.errors"  # its public module
 
-# Exceptions of callbacks by the thread, which the calls that they belong to raise again. Not threading.local: a thread of the
-# library has a new one for each callback.
+# Exceptions of callbacks by thread, which the calls that they belong to raise again. This is not threading.local,
+# because a thread of the library has a new one for each callback.
 _kept: Dict[int, BaseException] = {}
 _get_ident = threading.get_ident
 
 
 def keep(error: BaseException) -> None:
-    """Keeps what a callback raised; the first one counts."""
+    """Keeps the exception of a callback; the first one counts."""
     _kept.setdefault(_get_ident(), error)
 
 
 def kept() -> bool:
-    """Whether a callback of this thread has raised."""
+    """Returns whether a callback of this thread has raised."""
     return _get_ident() in _kept
 
 
 def take() -> Optional[BaseException]:
-    """What a callback of this thread has raised."""
+    """Removes and returns the exception that a callback of this thread has raised."""
     return _kept.pop(_get_ident(), None)
 
 
 def failure(status: int) -> BaseException:
-    """The exception of a call that failed just now on this thread."""
+    """Returns the exception of a call that failed just now on this thread."""
     raised = take()
     if raised is not None:
         return raised
@@ -74,7 +74,7 @@ def failure(status: int) -> BaseException:
 
 
 def error_of(status: int, sentence: bytes) -> Error:
-    """The exception of a status with the sentence of a library."""
+    """Returns the exception of a status with the sentence of a library."""
     words = sentence.decode("utf-8", "replace")
     kind = Error.kinds.get(status)
     return Error(words, status) if kind is None else kind(words)

@@ -1,4 +1,4 @@
-"""What all objects of the library have in common: closing, `with`, and being freed when nothing refers to them."""
+"""The base of all objects of the library: closing, `with`, and freeing objects that nothing refers to."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Closable:
         return not self._value
 
     def close(self) -> None:
-        """Gives the object back. Later uses raise BadHandleError."""
+        """Releases the object. Later uses raise BadHandleError."""
         with _closing:
             value, self._value = self._value, 0
         if value:
             status = self._destroy(byref(c_void_p(value)))
             if status:
-                self._value = value  # it is in use, and works as before
+                self._value = value  # it is in use, and stays usable
                 check(status)
 
     def __enter__(self: Self) -> Self:
@@ -51,6 +51,6 @@ class Closable:
 
     def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
         value = self._value
-        if value and not ending():  # when Python ends, callbacks that the library would call are gone already
+        if value and not ending():  # when Python ends, callbacks that the library would call are already gone
             self._value = 0
             self._destroy(byref(c_void_p(value)))

@@ -39,7 +39,7 @@ class _Watcher:
                 return
             if self.forward >= 0:
                 try:
-                    os.write(self.forward, data)  # for the descriptor that was set before, e.g. an event loop
+                    os.write(self.forward, data)  # for the descriptor that was set before, e.g. by an event loop
                 except OSError:
                     pass
             if signal.SIGINT in data:
@@ -56,7 +56,7 @@ class _Watcher:
         try:
             while True:
                 status = function(token._handle)
-                # Here at the latest Python calls the handler, which raises, unless it did so in a callback.
+                # Python calls the handler here at the latest, which raises, unless it did so in a callback.
                 if kept():
                     raised = take() if status == 0 else None
                     if raised is not None:
@@ -64,7 +64,7 @@ class _Watcher:
                     return status
                 if status != _CANCELLED or not self.fired or token.triggered:
                     return status
-                # The signal was that of an earlier call: this one begins again.
+                # The signal belonged to an earlier call, so this one is repeated.
                 self.fired = False
                 token._interrupted()
         finally:
@@ -80,14 +80,14 @@ _watcher: Optional[_Watcher] = None
 
 def _forget() -> None:
     global _watcher
-    _watcher = None  # a child of fork() has no thread of its parent
+    _watcher = None  # a child of fork() does not have its parent's threads
 
 
 os.register_at_fork(after_in_child=_forget)
 
 
 def applies() -> bool:
-    """Whether a call now is one that Ctrl-C has to end."""
+    """Returns whether Ctrl-C must end a call that begins now."""
     return (
         _get_ident() == threading.main_thread().ident
         and signal.getsignal(signal.SIGINT) is signal.default_int_handler

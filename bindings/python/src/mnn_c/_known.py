@@ -9,7 +9,7 @@ Enum = TypeVar("Enum", bound=IntEnum)
 
 
 def known(kind: Type[Enum], value: int) -> Enum:
-    """The member of that value, or the plain number where this version has no name for it."""
+    """Returns the member with that value, or the plain number where this version has no name for it."""
     try:
         return kind(value)
     except ValueError:

@@ -14,7 +14,7 @@ NAME = "libmnn_c.so.0"
 
 
 def candidates() -> List[str]:
-    """Where libmnn_c is looked for, in this order."""
+    """Returns the places where libmnn_c is searched, in this order."""
     chosen = os.environ.get("MNN_C_LIBRARY")
     if chosen:
         return [chosen]

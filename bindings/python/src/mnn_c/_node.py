@@ -21,7 +21,7 @@ UNUSED_SECONDS = 7 * 24 * 3600
 
 
 def folder() -> str:
-    """The folder: that of MNN_C_NODE_FOLDER, else one in the system's folder for temporary files."""
+    """Returns the folder: that of MNN_C_NODE_FOLDER, else one in the system's folder for temporary files."""
     path = os.environ.get("MNN_C_NODE_FOLDER") or os.path.join(tempfile.gettempdir(), f"mnn_c-{os.getuid()}")
     os.makedirs(path, mode=0o700, exist_ok=True)
     status = os.lstat(path)
@@ -49,7 +49,7 @@ def locked(name: str) -> Iterator[str]:
 
 
 def write(path: str, data: Any) -> None:
-    """Makes a file that is there as a whole or not at all. Call it with the lock of the file."""
+    """Writes a file atomically. Call it with the lock of the file."""
     sweep()
     part = f"{path}.{os.getpid()}.part"
     try:
@@ -65,7 +65,7 @@ def write(path: str, data: Any) -> None:
 
 
 def use(path: str) -> bool:
-    """Whether the file is there; it then counts as used now."""
+    """Returns whether the file exists; it then counts as used now."""
     try:
         os.utime(path)
     except FileNotFoundError:
@@ -94,7 +94,8 @@ class StoredModel:
     fetch: Callable[[], Dict[str, Any]]
 
     def path(self) -> str:
-        """The path of this machine's copy. Processes that ask at the same time wait for the one that fetches."""
+        """Returns the path of this machine's copy. Processes that call it at the same time wait for the one that
+        fetches."""
         with locked(self.digest + ".mnn") as path:
             weights = path + ".weight"
             if use(path):
@@ -105,12 +106,13 @@ class StoredModel:
                 raise ValueError(f"what was fetched as model {self.digest} has the digest {digest_of(contents)}")
             if ".weight" in contents:
                 write(weights, contents[".weight"])
-            write(path, contents[""])  # last: where it is, everything is
+            write(path, contents[""])  # last, so that its presence means that all files are there
             return path
 
 
 def contents_of(model: Union[str, "os.PathLike[str]", Content]) -> Dict[str, Content]:
-    """The contents of a model for a StoredModel: of its bytes, or of its file and the one of weights beside it."""
+    """Returns the contents of a model for a StoredModel: from its bytes, or from its file and the file of weights
+    beside it."""
     if isinstance(model, (bytes, bytearray, memoryview)):
         return {"": model}
     contents: Dict[str, Content] = {}

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def needed(module: str, extra: str) -> Any:
-    """The module; an ImportError that says what to install where it is missing."""
+    """Returns the module, or raises an ImportError that says what to install."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

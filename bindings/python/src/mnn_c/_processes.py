@@ -28,7 +28,8 @@ class ProcessModel:
         self._planned = False
 
     def planned(self) -> None:
-        """Call it with the lock when a session is planned: weights of the first one are shared with other processes."""
+        """Shares the weights of the first session with other processes. Call it with the lock when a session is
+        planned."""
         if not self._planned:
             self._planned = True
             self.weights.share()
@@ -39,7 +40,7 @@ _lock = threading.Lock()
 
 
 def process_model(model: Model, threads: int) -> ProcessModel:
-    """The model as this process has it, loaded if it has not."""
+    """Returns this process's interpreter of the model, which the first call loads."""
     path = model.path() if isinstance(model, StoredModel) else os.path.abspath(os.fspath(model))
     key = (path, threads)
     with _lock:

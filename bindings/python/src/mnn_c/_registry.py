@@ -1,4 +1,4 @@
-"""Objects that the library refers to by number: user_data of callbacks. They live until the library lets them go."""
+"""Objects that the library refers to by number: user_data of callbacks. They live until the library releases them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def remove(number: int) -> None:
 
 
 def report(error: BaseException, where: Any) -> None:
-    """An exception that no call can raise again goes where Python sends those of finalizers."""
+    """Passes an exception that no call can raise again to Python's hook for exceptions of finalizers."""
 
     class Unraisable:
         exc_type, exc_value, exc_traceback = type(error), error, error.__traceback__

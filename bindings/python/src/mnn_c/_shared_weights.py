@@ -29,15 +29,15 @@ _libc.aligned_alloc.argtypes = [ctypes.c_size_t, ctypes.c_size_t]
 _libc.free.argtypes = [ctypes.c_void_p]
 
 _FAILED = ctypes.c_void_p(-1).value
-_MAP_FIXED = 0x10  # not in Python's mmap
+_MAP_FIXED = 0x10  # Python's mmap does not have it
 _READ_WRITE = mmap.PROT_READ | mmap.PROT_WRITE
 
 
 class SharedWeights(Allocator):
-    """The memory of a runtime whose weights share() puts into memory once for all processes of the machine."""
+    """The memory of a runtime. share() maps its weights into memory once for all processes of the machine."""
 
     def __init__(self, smallest: int = 64 * 1024) -> None:
-        """smallest: bytes of a block from which on it is worth a file."""
+        """smallest: the size in bytes from which on a block is worth a file."""
         self._smallest = smallest
         self._sizes: Dict[int, int] = {}  # of the mapped blocks, by their addresses
         self._lock = threading.Lock()
@@ -63,7 +63,7 @@ class SharedWeights(Allocator):
             _libc.free(address)
 
     def share(self) -> int:
-        """Shares all blocks that have contents; gives their bytes. No session of the runtime may run meanwhile."""
+        """Shares all blocks that have contents; returns their bytes. No session of the runtime may run meanwhile."""
         for address, size in list(self._sizes.items()):
             block = np.ctypeslib.as_array((ctypes.c_ubyte * size).from_address(address))
             if block.any() and _share(address, block):
@@ -74,7 +74,8 @@ class SharedWeights(Allocator):
 
 
 def _share(address: int, block: Any) -> bool:
-    """Maps the file with these contents in place of the block. False: it stays as it is, for lack of room on the disk."""
+    """Maps the file with these contents in place of the block. Returns False where the disk has no room; then the block
+    is unchanged."""
     with _node.locked(hashlib.sha256(block).hexdigest() + ".weights") as path:
         try:
             if not (_node.use(path) and _holds(path, block)):

@@ -1,4 +1,4 @@
-"""Predictions for rows of tables, batch by batch: what mnn_c.ray and mnn_c.spark run in each of their workers.
+"""Predictions for rows of tables, batch by batch, which mnn_c.ray and mnn_c.spark run in each of their workers.
 
     predict = mnn_c.batches.Predictor("digits.mnn", outputs={"digit": lambda out: out["scores"].argmax(1)})
     table = predict({"id": ids, "image": images})       # {"id": ..., "image": ..., "digit": ...}
@@ -25,13 +25,13 @@ Input = Union[RowsOf, Array]
 Output = RowsOf
 
 DEFAULT_ROWS = 32
-# What another attempt with a new session may not meet again. Anything else would fail in the same way.
+# Errors that may not occur again with a new session. All others would.
 PASSING = (_errors.OutOfMemoryError, _errors.DeviceLostError, _errors.DriverError)
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What a predictor did, or what one batch added to it."""
+    """Counts of a predictor's work, or of the part that one batch added."""
 
     batches: int = 0
     rows: int = 0
@@ -105,7 +105,7 @@ class Predictor:
         self._outputs: Dict[str, Output] = dict({name: name for name in offered} if outputs is None else outputs)
         plain = [each for each in self._outputs.values() if isinstance(each, str)]
         _columns.check_names("output", plain, offered)
-        self._read = plain if len(plain) == len(self._outputs) else None  # functions may look at any output
+        self._read = plain if len(plain) == len(self._outputs) else None  # functions may read any output
         self._keep = None if keep is None else list(keep)
         shapes = {each.name: each.shape for each in net.inputs if each.name in self._sources}
         for name, shape in shapes.items():
@@ -117,7 +117,7 @@ class Predictor:
         self._session: Optional[Session] = self._open()
 
     def __call__(self, batch: Mapping[str, Any]) -> Columns:
-        """The columns of the batch that are kept, and the new ones."""
+        """Returns the columns of the batch that are kept, and the new ones."""
         begin = time.perf_counter()
         columns = {name: np.asarray(column) for name, column in batch.items()}
         count = _columns.row_count(columns)
@@ -141,7 +141,7 @@ class Predictor:
         return table
 
     def close(self) -> None:
-        """Gives the session back; the next batch makes another one."""
+        """Closes the session; the next batch makes another one."""
         if self._session is not None:
             self._session.close()
             self._session = None
@@ -149,7 +149,7 @@ class Predictor:
     # ---- Rows
 
     def _predict(self, columns: Columns, at: Array, messages: Array, results: List[Columns]) -> None:
-        """Appends the outputs of the rows `at`. Where something fails, halves are tried, down to the row that is at fault."""
+        """Appends the outputs of the rows `at`. Where something fails, halves are tried, down to the failing row."""
         if not len(at):
             return
         try:
@@ -167,7 +167,7 @@ class Predictor:
             self._predict(columns, at[middle:], messages, results)
 
     def _run_all(self, columns: Columns, count: int) -> Columns:
-        """The outputs for all rows of the columns."""
+        """Returns the outputs for all rows of the columns."""
         arrays = {
             name: _columns.shaped(name, each(columns) if callable(each) else columns[each], count, self._shapes[name])
             for name, each in self._sources.items()
@@ -178,7 +178,7 @@ class Predictor:
         )
 
     def _run(self, arrays: Columns, count: int) -> Columns:
-        """The outputs of one run, of which the first `count` rows are meant."""
+        """Returns the outputs of one run; only the first `count` rows are valid."""
         for attempt in range(self._retries + 1):
             try:
                 if self._session is None:
@@ -208,13 +208,13 @@ class Predictor:
         return table
 
     def _nothing(self) -> Columns:
-        """The new columns, with their types, for no rows: those of a run over zeros."""
+        """Returns the new columns, with their types, for no rows: those of a run over zeros."""
         shapes = {name: (self.rows, *(max(extent, 1) for extent in shape)) for name, shape in self._shapes.items()}
         zeros = {name: np.zeros(shape, np.uint8) for name, shape in shapes.items()}
         return {name: values[:0] for name, values in self._mapped(self._run(zeros, self.rows), self.rows).items()}
 
     def _open(self) -> Session:
-        """A session, planned for `rows` rows where the shape of a row is known."""
+        """Returns a session, planned for `rows` rows where the shape of a row is known."""
         shapes = {name: (self.rows, *shape) for name, shape in self._shapes.items()}
         shapes.update((name, value.shape) for name, value in self._same.items())
         with self._model.lock:

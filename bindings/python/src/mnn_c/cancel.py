@@ -32,13 +32,13 @@ class CancelToken(Closable):
             check(C.mnn_cancel_trigger(self._handle))
 
     def reset(self) -> None:
-        """Takes the trigger back for calls that begin afterwards."""
+        """Removes the trigger for calls that begin afterwards."""
         with self._lock:
             self._triggered = False
             check(C.mnn_cancel_reset(self._handle))
 
     def _interrupted(self) -> None:
-        """Takes back what Ctrl-C triggered, but not what the program did."""
+        """Removes the trigger of Ctrl-C, but not one of the program."""
         with self._lock:
             if not self._triggered:
                 C.mnn_cancel_reset(self._value)

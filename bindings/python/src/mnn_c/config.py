@@ -43,7 +43,7 @@ class SessionConfig:
 
 
 def native(config: SessionConfig) -> Any:
-    """The struct of the library, which keeps alive what it points to."""
+    """Returns the struct of the library, which keeps the memory that it points to alive."""
     struct = _calls.prepared(_abi.ScheduleConfig, C.mnn_schedule_config_init)
     for name in (
         "forward_type backup_type allow_fallback threads precision memory power gpu_mode max_memory_bytes"

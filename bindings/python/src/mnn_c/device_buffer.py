@@ -19,14 +19,14 @@ class DeviceBuffer:
 
     kind: BufferKind
     allocate: bool = False  # the session makes a buffer of that kind, and the other fields are not read
-    buffer: int = 0  # of VULKAN the VkBuffer
-    offset: int = 0  # bytes before the first element, in the buffer or, of a file descriptor, in its memory
-    bytes: int = 0  # from there on that may be used: at least those of the tensor
-    memory_bytes: int = 0  # of OPAQUE_FD the allocationSize of the memory
-    memory_type: int = 0  # of OPAQUE_FD the memoryTypeIndex that it was allocated with
-    fd: int = -1  # of OPAQUE_FD the descriptor, which stays the caller's; Tensor.device_buffer() gives a new one
-    memory: int = 0  # given by Tensor.device_buffer() only: the VkDeviceMemory; 0 where it is not known
-    memory_offset: int = 0  # given by Tensor.device_buffer() only: bytes before the first element in that memory
+    buffer: int = 0  # VULKAN: the VkBuffer
+    offset: int = 0  # bytes before the first element, in the buffer or, with a file descriptor, in its memory
+    bytes: int = 0  # usable bytes from the offset on: at least those of the tensor
+    memory_bytes: int = 0  # OPAQUE_FD: the allocationSize of the memory
+    memory_type: int = 0  # OPAQUE_FD: the memoryTypeIndex with which the memory was allocated
+    fd: int = -1  # OPAQUE_FD: the descriptor, which stays the caller's; Tensor.device_buffer() gives a new one
+    memory: int = 0  # set by Tensor.device_buffer() only: the VkDeviceMemory; 0 where it is not known
+    memory_offset: int = 0  # set by Tensor.device_buffer() only: bytes before the first element in that memory
 
     def _struct(self) -> _abi.DeviceBuffer:
         struct = _calls.prepared(_abi.DeviceBuffer, C.mnn_device_buffer_init)
@@ -37,7 +37,7 @@ class DeviceBuffer:
 
 
 def device_buffer_of(tensor: int, kind: BufferKind) -> DeviceBuffer:
-    """Where the device has the tensor of that handle."""
+    """Returns the place on the device of the tensor with that handle."""
     struct = _abi.DeviceBuffer()
     struct.struct_size, struct.kind = sizeof(struct), kind
     check(C.mnn_tensor_device_buffer(tensor, byref(struct)))

@@ -28,7 +28,7 @@ _DTYPES: Dict[int, "np.dtype[Any]"] = {int(kind): np.dtype(name) for name, kind 
 
 
 def dtype_of(element_type: int) -> "np.dtype[Any]":
-    """NumPy's type for MNN_TYPE_*. It has no bfloat16: such tensors are read and written as float32."""
+    """Returns NumPy's type for MNN_TYPE_*. It has no bfloat16: such tensors are read and written as float32."""
     if element_type == ElementType.BFLOAT16:
         return np.dtype(np.float32)
     try:
@@ -38,7 +38,7 @@ def dtype_of(element_type: int) -> "np.dtype[Any]":
 
 
 def type_of(dtype: Any) -> ElementType:
-    """MNN_TYPE_* for a type of NumPy, of which the library takes and gives elements."""
+    """Returns MNN_TYPE_* for a type of NumPy that the library accepts and returns."""
     name = np.dtype(dtype).name
     try:
         return _TYPES[name]
@@ -47,7 +47,7 @@ def type_of(dtype: Any) -> ElementType:
 
 
 def elements(value: Any) -> Tuple[Array, ElementType]:
-    """An array whose bytes the library can read, a copy only where `value` is none, with their type."""
+    """Returns an array whose bytes the library can read, copied only where `value` is no such array, and its type."""
     array: Array = np.asarray(value)
     kind = _BY_DTYPE.get(array.dtype)
     if kind is not None and array.flags.c_contiguous:
@@ -72,18 +72,18 @@ def elements(value: Any) -> Tuple[Array, ElementType]:
 
 
 def address(array: Array) -> int:
-    """Where the elements of an array lie."""
+    """Returns the address of the elements of an array."""
     place: int = array.__array_interface__["data"][0]
     return place
 
 
 def own_order(tensor_format: int) -> Format:
-    """The order in which a tensor's shape is written."""
+    """Returns the order in which a tensor's shape is written."""
     return Format.NHWC if tensor_format == Format.NHWC else Format.NCHW
 
 
 def shape_in(shape: Sequence[int], own: int, wanted: int) -> Tuple[int, ...]:
-    """The shape that an array in the layout `wanted` has for a tensor of that shape in its own order."""
+    """Returns the shape of an array in the layout `wanted` for a tensor of that shape in its own order."""
     shape, own = tuple(shape), own_order(own)
     if len(shape) < 3 or wanted == own:
         return shape

@@ -40,7 +40,7 @@ _I: Any = load_beside("image", _image_abi.FUNCTIONS)
 
 @dataclass(frozen=True)
 class ImageInfo:
-    """What picture a file holds."""
+    """A description of the picture in a file."""
 
     format: PixelFormat
     width: int
@@ -60,7 +60,8 @@ def _described(format: int, width: int, height: int) -> _image_abi.Image:
 
 
 def _view(pixels: Pixels, format: PixelFormat) -> Tuple[_image_abi.Image, Pixels]:
-    """A picture over the memory of an array, which has to live as long, and that array: a copy where it cannot be used."""
+    """Returns a picture over the memory of an array, which must live as long, and that array: a copy where it cannot be
+    used."""
     array = np.asarray(pixels)
     if array.dtype != np.uint8:
         raise TypeError(f"pixels are uint8, these are {array.dtype}")
@@ -88,7 +89,7 @@ def _format_of(pixels: Pixels) -> PixelFormat:
 
 
 def info(file: bytes) -> ImageInfo:
-    """Reads from the bytes of a file what picture it holds."""
+    """Reads the description of the picture from the bytes of a file."""
     image = _described(0, 0, 0)
     _check(_I.mnn_image_info(file, len(file), ctypes.byref(image)))
     return ImageInfo(PixelFormat(image.format), image.width, image.height)
@@ -116,7 +117,7 @@ def read(path: Union[str, "os.PathLike[str]"], format: PixelFormat = PixelFormat
 
 
 def encode_png(pixels: Pixels, format: Optional[PixelFormat] = None) -> bytes:
-    """The bytes of a PNG file. Three channels are RGB and four RGBA unless `format` says more."""
+    """Returns the bytes of a PNG file. Three channels are RGB and four RGBA unless `format` says otherwise."""
     image, kept = _view(pixels, _format_of(pixels) if format is None else PixelFormat(format))
     needed = ctypes.c_size_t()
     _check(_I.mnn_image_encode_png(ctypes.byref(image), None, 0, ctypes.byref(needed)))
@@ -127,7 +128,7 @@ def encode_png(pixels: Pixels, format: Optional[PixelFormat] = None) -> bytes:
 
 
 def resize(pixels: Pixels, width: int, height: int) -> Pixels:
-    """The picture with other extents; every pixel counts."""
+    """Returns the picture with other extents; every pixel contributes."""
     format = _format_of(pixels)
     source, kept = _view(pixels, format)
     target = _described(format, width, height)
@@ -141,7 +142,7 @@ def resize(pixels: Pixels, width: int, height: int) -> Pixels:
 
 
 def resize_matrix(source: Tuple[int, int], target: Tuple[int, int]) -> Tuple[float, ...]:
-    """The matrix of convert() that resizes from one (width, height) to another, with equal centres."""
+    """Returns the matrix for convert() that resizes from one (width, height) to another, with equal centres."""
     x, y = source[0] / target[0], source[1] / target[1]
     return x, 0.0, (x - 1) / 2, 0.0, y, (y - 1) / 2
 

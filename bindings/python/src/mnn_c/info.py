@@ -1,4 +1,4 @@
-"""What the library says about models, sessions, tensors and operators, as plain values."""
+"""Descriptions of models, sessions, tensors and operators, as plain values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .enums import ElementType, Format, Forward, GpuMode, Memory, Precision, Sou
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What a model says about itself."""
+    """The description of a model."""
 
     source: Source
     usage: Usage
@@ -34,7 +34,7 @@ class ModelOp:
 
 @dataclass(frozen=True)
 class OpInfo:
-    """An operator of a session: where it runs, and why."""
+    """An operator of a session: the place where it runs, and the reason."""
 
     name: str
     type_name: str
@@ -43,12 +43,12 @@ class OpInfo:
     flops: float
     host_shape: bool
     algorithm: Optional[str]
-    device_ms: float  # after it, in a run with device_times: by the clock of the GPU; below 0: not known
+    device_ms: float  # for `after`, in a run with device_times: by the clock of the GPU; below 0: not known
 
 
 @dataclass(frozen=True)
 class SessionInfo:
-    """How a session is set up."""
+    """The setup of a session."""
 
     forward_type: Forward
     wanted_forward_type: Forward
@@ -68,7 +68,7 @@ class SessionInfo:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a session has done since its creation, with times in nanoseconds, and the bytes that it holds."""
+    """The work of a session since its creation, with times in nanoseconds, and the bytes that it holds."""
 
     runs: int
     failed_runs: int
@@ -90,7 +90,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """Where a tensor lies, and how."""
+    """The place of a tensor, and its storage."""
 
     kind: TensorKind
     forward_type: Forward
@@ -113,7 +113,7 @@ _ENUMS: Dict[str, Any] = {
 
 
 def value_of(struct: Any, kind: Any, **more: Any) -> Any:
-    """The dataclass `kind` from the fields of the same names of a struct of the library."""
+    """Makes the dataclass `kind` from the fields of the same names of a struct of the library."""
     values: Dict[str, Any] = dict(more)
     for name, annotation in kind.__annotations__.items():
         if name in values:

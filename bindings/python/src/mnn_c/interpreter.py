@@ -32,8 +32,8 @@ Bytes = Union[bytes, bytearray, memoryview]
 
 @dataclass(frozen=True)
 class Declaration:
-    """What the model says of an input or an output before a session exists; None: only a session knows, or for
-    declared_type: the file does not say."""
+    """An input or an output as known before a session exists. None: only a session knows it, or for declared_type: the
+    file does not state it."""
 
     name: str
     declared_type: Optional[ElementType]
@@ -60,7 +60,7 @@ def _declarations(handle: Any, count: Any, info: Any) -> Table[Declaration]:
 
 @dataclass(frozen=True)
 class ModelInput:
-    """What the model declares for an input; -1 for an open extent."""
+    """An input as the model declares it; -1 for an open extent."""
 
     name: str
     type: ElementType
@@ -73,7 +73,7 @@ class ModelInput:
 
 
 def _converted(path: str, cancel: Optional[CancelToken]) -> Tuple[bytes, Optional[bytes]]:
-    """The .mnn model of an ONNX file, and its weights where they lie beside it."""
+    """Returns the .mnn model of an ONNX file, and its weights where they are stored separately."""
     from . import onnx  # opens libmnn_c_onnx, which other models do not need
 
     made = onnx.convert(path, cancel=cancel)
@@ -115,7 +115,7 @@ class Interpreter(Closable):
                 external_weights = self._converted_weights
                 if load_mode not in (Load.DEFAULT, Load.BORROW):
                     load_mode = options.load_mode = Load.DEFAULT
-        # Numbers of objects that the library lets go, in any case where it reads the options.
+        # Numbers of objects that the library releases in any case once it has read the options.
         numbers = [weights.give(options, external_weights)]
         number = 0
         if log is not None:
@@ -133,7 +133,7 @@ class Interpreter(Closable):
             def create(token: int) -> int:
                 options.cancel = token
                 status: int = C.mnn_interpreter_create_from_memory(address, size, byref(options), byref(out))
-                self._value = out.value or 0  # here, so that it is freed where Ctrl-C comes right after
+                self._value = out.value or 0  # set here, so that it is freed where Ctrl-C comes right after
                 return status
 
         else:
@@ -142,7 +142,7 @@ class Interpreter(Closable):
             def create(token: int) -> int:
                 options.cancel = token
                 status: int = C.mnn_interpreter_create_from_file(path, byref(options), byref(out))
-                self._value = out.value or 0  # here, so that it is freed where Ctrl-C comes right after
+                self._value = out.value or 0  # set here, so that it is freed where Ctrl-C comes right after
                 return status
 
         try:
@@ -165,7 +165,7 @@ class Interpreter(Closable):
     def session(
         self, config: Optional[SessionConfig] = None, *, cancel: Optional[CancelToken] = None, **fields: Any
     ) -> Session:
-        """A session with a configuration, of which `fields` change single ones: net.session(threads=4)."""
+        """Creates a session with a configuration; `fields` change single fields: net.session(threads=4)."""
         return Session(self, replace(SessionConfig() if config is None else config, **fields), cancel=cancel)
 
     def session_paths(
@@ -179,11 +179,12 @@ class Interpreter(Closable):
         return Session(self, paths=configs, cancel=cancel)
 
     def add_operator(self, name: str, operator: Any) -> None:
-        """Runs nodes of a type that the library has not with an Operator or a function of arrays, before any session."""
+        """Computes nodes of a type that the library does not have by an Operator or a function of arrays. Call it
+        before any session."""
         kept = register(self._handle, name, operator)
         self._operators.append((name, kept))
 
-    # ---- What the model says
+    # ---- Descriptions of the model
 
     @property
     def inputs(self) -> Table[ModelInput]:
@@ -202,12 +203,12 @@ class Interpreter(Closable):
 
     @property
     def declared_inputs(self) -> Table[Declaration]:
-        """The inputs with the types that the file has."""
+        """The inputs with the types of the file."""
         return _declarations(self._handle, C.mnn_interpreter_input_count, C.mnn_interpreter_input_info)
 
     @property
     def declared_outputs(self) -> Table[Declaration]:
-        """The outputs as far as they follow from the declared inputs. Of open extents several sizes are tried."""
+        """The outputs as far as they follow from the declared inputs. For open extents several sizes are tried."""
         return _declarations(self._handle, C.mnn_interpreter_output_count, C.mnn_interpreter_output_info)
 
     def ops(self) -> Table[ModelOp]:
@@ -260,7 +261,7 @@ class Interpreter(Closable):
     # ---- Constants, bytes and caches
 
     def update_constants(self, session: Session) -> None:
-        """Puts the constants that a session wrote into the model. It is pickled as bytes from now on."""
+        """Stores the constants that a session wrote in the model. It is pickled as bytes from now on."""
         with session._lock:
             check(C.mnn_interpreter_update_constants(self._handle, session._handle))
         self.pickle_by = "bytes"
@@ -270,20 +271,20 @@ class Interpreter(Closable):
         return _calls.content(C.mnn_interpreter_model_bytes, self._handle)
 
     def save(self, path: Path) -> None:
-        """Writes model_bytes() to a file, which a failure leaves as it was."""
+        """Writes model_bytes() to a file, which a failure does not change."""
         check(C.mnn_interpreter_save(self._handle, encode(os.fspath(path), "path")))
 
     def release_model(self) -> None:
-        """Gives the bytes of the model back. Sessions go on running; no others can be created."""
+        """Frees the bytes of the model. Sessions continue to run; no others can be created."""
         check(C.mnn_interpreter_release_model(self._handle))
 
     def set_cache_file(self, path: Optional[Path]) -> None:
-        """Names the file that keeps compiled pipelines of GPU sessions; None: there is none any more."""
+        """Names the file that keeps compiled pipelines of GPU sessions; None removes the name."""
         text = None if path is None else encode(os.fspath(path), "path")
         check(C.mnn_interpreter_set_cache_file(self._handle, text))
 
     def set_cache(self, data: bytes) -> None:
-        """Gives the bytes of Session.cache(), which are used in place of a cache file; b"" removes them."""
+        """Sets the bytes of Session.cache(), which are used in place of a cache file; b"" removes them."""
         check(C.mnn_interpreter_set_cache(self._handle, data or None, c_size_t(len(data))))
 
     def update_cache_file(self, session: Session) -> None:

@@ -31,13 +31,13 @@ _O: Any = load_beside("onnx", _onnx_abi.FUNCTIONS)
 
 Path = Union[str, "os.PathLike[str]"]
 Bytes = Union[bytes, bytearray, memoryview]
-# Called with the numbers of nodes that are read, and that are to be read.
+# Called with the number of nodes that are read, and their total.
 Progress = Callable[[int, int], Any]
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A node that has no form in a .mnn model."""
+    """A node that cannot be expressed in a .mnn model."""
 
     node: str
     domain: str
@@ -49,7 +49,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Report:
-    """What became of a model."""
+    """The result of a conversion, in numbers and lists."""
 
     nodes: int
     functions: int
@@ -61,7 +61,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Converted:
-    """A .mnn model: its bytes, those of the weights that lie beside it (b"": none do), and the report."""
+    """A .mnn model: its bytes, those of weights that are stored separately (b"": there are none), and the report."""
 
     data: bytes
     weights: bytes
@@ -69,7 +69,7 @@ class Converted:
 
 
 class ConversionError(NotSupportedError):
-    """Nodes of a model have no form: `report.problems` lists all of them."""
+    """Nodes of a model cannot be expressed: `report.problems` lists all of them."""
 
     report: Report
 
@@ -89,7 +89,7 @@ def _options(
     weights: Weights,
     weight_block: int,
 ) -> Tuple[_onnx_abi.Options, List[Any]]:
-    """Options, and what they point to."""
+    """Returns options, and the objects that they point to."""
     options = _onnx_abi.Options()
     _check(_O.mnn_onnx_options_init(byref(options), ctypes.sizeof(options)))
     options.weights, options.weight_block = weights, weight_block

@@ -32,7 +32,7 @@ class HostTensor:
 
 @dataclass(frozen=True)
 class Attribute:
-    """A named value of the file. The format keeps no mark of which fields are in use; the others are 0 or empty."""
+    """A named value of the file. The format does not record which fields are in use; the others are 0 or empty."""
 
     key: str
     int_value: int
@@ -50,7 +50,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Node:
-    """A node that an own operator runs. Names are not unique: attribute() gives the first of a key."""
+    """A node that an own operator runs. Names are not unique: attribute() returns the first of a key."""
 
     name: str
     type_name: str
@@ -81,7 +81,7 @@ class Operator:
     content_inputs: Sequence[int] = ()  # the inputs whose elements shape() reads
 
     shape: Optional[Callable[[Node, List[HostTensor]], Sequence[Tuple[Sequence[int], Any]]]] = None
-    """A method (node, inputs) that gives (shape, dtype) of each output; None: outputs are as the inputs."""
+    """A method (node, inputs) that returns (shape, dtype) of each output; None: outputs are like the inputs."""
 
     prepare: Optional[Callable[[Node, List[HostTensor]], Any]] = None
     """A method (node, inputs) that is called for each plan; compute gets what it returns as `state`."""
@@ -110,7 +110,7 @@ def _tensor(struct: Any, with_data: bool = True) -> HostTensor:
 
 
 def _view(struct: Any, shape: Tuple[int, ...]) -> Array:
-    """The memory of a tensor, during the callback only."""
+    """Returns the memory of a tensor, which is valid during the callback only."""
     dtype = np.dtype(np.uint16) if struct.type == ElementType.BFLOAT16 else dtype_of(struct.type)
     if 0 in shape:
         return np.empty(shape, dtype)
@@ -222,7 +222,7 @@ _release = _abi.OperatorRelease(_call_release)
 
 
 def register(interpreter: int, name: str, operator: Any) -> Operator:
-    """Gives an operator to an interpreter of the library; returns it as an Operator."""
+    """Registers an operator with an interpreter of the library; returns it as an Operator."""
     if not isinstance(operator, Operator):
         if not callable(operator):
             raise TypeError(f"an operator is an mnn_c.Operator or a function, not {type(operator).__name__}")

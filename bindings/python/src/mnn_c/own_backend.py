@@ -24,13 +24,13 @@ class HostBackend:
     """
 
     def supports(self, node: Node, inputs: List[HostTensor], outputs: List[HostTensor]) -> Union[bool, str]:
-        """Whether it computes the node over tensors of these shapes and types. A text: it does not, and why."""
+        """Whether it computes the node over tensors of these shapes and types. A text: the reason why it does not."""
         raise NotImplementedError
 
     def prepare(self, node: Node, inputs: List[HostTensor], weights: List[HostTensor]) -> Any:
-        """Called for each node that it computes; compute() gets what this returns as `state`. weights: of a convolution
-        or inner product, as floats: (outputs, inputs of a group, window), of a deconvolution (inputs, outputs of a group,
-        window); then the bias."""
+        """Called for each node that it computes; compute() gets the result as `state`. weights: those of a convolution
+        or inner product, as floats: (outputs, inputs of a group, window), for a deconvolution (inputs, outputs of a
+        group, window); then the bias."""
 
     def compute(self, node: Node, inputs: List[Array], state: Any) -> Any:
         """The output as an array, or a sequence with one for each output."""
@@ -70,7 +70,7 @@ _prepare = _callback("prepare")
 
 
 def add(runtime: int, name: str, backend: HostBackend) -> int:
-    """Gives a backend to a runtime of the library; returns its forward type."""
+    """Registers a backend with a runtime of the library; returns its forward type."""
     if not isinstance(backend, HostBackend):
         raise TypeError(f"a backend is an mnn_c.HostBackend, not {type(backend).__name__}")
     struct = _calls.prepared(_abi.Backend, C.mnn_backend_init)

@@ -97,8 +97,8 @@ class Predictor(batches.Predictor):
 
 
 def device_of(gpu: str) -> str:
-    """The device of a session for a GPU as Ray numbers it, which is not how Vulkan does: its UUID where the machine's
-    driver names it, else its place among the devices that are no software."""
+    """Returns the device of a session for a GPU by Ray's number, which differs from Vulkan's: its UUID where the
+    machine's driver names it, else its place among the devices that are no software."""
     uuid = gpu if gpu.startswith("GPU-") else _uuid(gpu)
     if uuid:
         return uuid[len("GPU-") :].replace("-", "")

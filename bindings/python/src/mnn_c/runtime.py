@@ -19,14 +19,15 @@ LogHandler = Callable[[LogLevel, str], None]
 
 
 class Allocator:
-    """Gives memory for tensors, inputs and weights. Its methods are called by several threads and may not raise."""
+    """Allocates memory for tensors, inputs and weights. Its methods are called by several threads and must not
+    raise."""
 
     def allocate(self, size: int, alignment: int) -> int:
         """The address of `size` bytes at a multiple of `alignment`; 0 when there is no memory."""
         raise NotImplementedError
 
     def release(self, address: int, size: int, alignment: int) -> None:
-        """Takes back what allocate() gave for these numbers."""
+        """Frees memory that allocate() returned for these numbers."""
         raise NotImplementedError
 
 
@@ -47,7 +48,7 @@ def _call_parallel_for(number: int, task: Any, context: int, count: int) -> None
     function = _registry.get(number)
     try:
         function(count, lambda index: task(context, index))
-    except BaseException as error:  # the library computes what was left out
+    except BaseException as error:  # the library computes the numbers that were skipped
         _registry.report(error, function)
 
 
@@ -161,7 +162,7 @@ class Runtime(Closable):
         self.threads = threads
 
     def add_backend(self, name: str, backend: HostBackend) -> Forward:
-        """Adds a backend for sessions that are created afterwards, and gives the forward_type that these name."""
+        """Adds a backend for sessions that are created afterwards, and returns its forward_type."""
         return known(Forward, add(self._handle, name, backend))
 
     def __repr__(self) -> str:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Session(Described):
-    """A model prepared for a configuration and a set of input shapes. It may be used by any thread; calls take turns."""
+    """A model prepared for a configuration and a set of input shapes. Any thread may use it; calls take turns."""
 
     _destroy = C.mnn_session_destroy
 
@@ -50,7 +50,7 @@ class Session(Described):
         if paths is not None and config is not None:
             raise TypeError("a session has one configuration or one for each of its paths, not both")
         self.configs = tuple(paths) if paths is not None else (SessionConfig() if config is None else config,)
-        made = [native(one) for one in self.configs]  # keep what their copies point to
+        made = [native(one) for one in self.configs]  # these keep the memory that their copies point to
         structs = (_abi.ScheduleConfig * len(made))(*made)
         out = c_void_p()
 
@@ -62,7 +62,7 @@ class Session(Described):
                 status = C.mnn_session_create(interpreter._handle, structs, byref(out))
             else:
                 status = C.mnn_session_create_paths(interpreter._handle, structs, len(made), byref(out))
-            self._value = out.value or 0  # here, so that it is freed where Ctrl-C comes right after
+            self._value = out.value or 0  # set here, so that it is freed where Ctrl-C comes right after
             return status
 
         check(_interrupt.call(create, cancel))
@@ -75,7 +75,7 @@ class Session(Described):
         return {_calls.text(C.mnn_tensor_name, handle): handle for handle in handles}
 
     def close(self) -> None:
-        """Waits for a call or a submitted run that is under way and frees the session; its tensors end with it."""
+        """Waits for a call or a submitted run and frees the session, with its tensors."""
         with self._lock:
             pending = None if self._pending is None else self._pending()
             if pending is not None:
@@ -114,7 +114,7 @@ class Session(Described):
                 return
             if bind is C.mnn_session_bind_output and not array.flags.writeable:
                 raise ValueError(f"output '{tensor.name}' cannot be bound to an array that is read-only")
-            view = array.data  # as long as it lives, what owns the memory cannot resize it
+            view = array.data  # as long as it lives, the owner of the memory cannot resize it
             check(bind(self._handle, handle, address(array), array.nbytes, layout))
             self._bound[handle] = (array, view)
 
@@ -167,7 +167,7 @@ class Session(Described):
         after: Optional[OpCallback] = None,
         device_times: bool = False,
     ) -> None:
-        """Runs with what the inputs hold, and reads nothing."""
+        """Runs with the present contents of the inputs, and reads nothing."""
         with self._lock:
             handle = self._handle
             if before is None and after is None:
@@ -251,7 +251,8 @@ class Session(Described):
         return tuple(self._dims[: self._rank.value])
 
     def _layout(self, handle: int) -> Tuple[Any, int, Format]:
-        """The dtype of a tensor, the element type to which it belongs, and its order, until the next resize."""
+        """Returns the dtype of a tensor, the element type to which it belongs, and its order; valid until the next
+        resize."""
         layout = self._layouts.get(handle)
         if layout is None:
             info = _calls.filled(_abi.TensorProperties, C.mnn_tensor_info, handle)
@@ -303,7 +304,7 @@ class Session(Described):
         return _calls.truth(C.mnn_session_needs_resize, self._handle)
 
     def trim(self) -> None:
-        """Gives back the memory of plans that are kept beside the one in use."""
+        """Frees the memory of plans that are kept in addition to the one in use."""
         with self._lock:
             check(C.mnn_session_trim(self._handle))
 

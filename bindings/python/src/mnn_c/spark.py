@@ -38,7 +38,7 @@ class _FromBroadcast:
 
 
 def store(spark: Any, model: Union[str, "os.PathLike[str]", Content]) -> StoredModel:
-    """Broadcasts a model, a file with its weights or bytes, which each machine copies once, in the session `spark`."""
+    """Broadcasts a model, a file with its weights or bytes, in the session `spark`; each machine copies it once."""
     contents = {suffix: bytes(data) for suffix, data in contents_of(model).items()}
     return StoredModel(digest_of(contents), _FromBroadcast(spark.sparkContext.broadcast(contents)))
 
@@ -52,7 +52,8 @@ def predictor(model: Model, **options: Any) -> Callable[[Iterator[Any]], Iterato
     name = uuid.uuid4().hex
 
     def predict(frames: Iterator[Any]) -> Iterator[Any]:
-        return _predicted(name, model, options, frames)  # by its name, so that it finds the module's own variables
+        # addressed by its name, so that it finds the module's own variables
+        return _predicted(name, model, options, frames)
 
     return predict
 
@@ -69,7 +70,7 @@ def _predicted(name: str, model: Model, options: Dict[str, Any], frames: Iterato
 
 
 def _frame(columns: Columns) -> Any:
-    """A data frame, in which rows of several dimensions are lists of lists."""
+    """Returns a data frame, in which rows of several dimensions are lists of lists."""
     return _pandas.DataFrame({name: _series(column) for name, column in columns.items()})
 
 

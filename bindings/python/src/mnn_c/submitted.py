@@ -1,4 +1,4 @@
-"""Runs that go on while their thread does something else."""
+"""Runs that continue while their thread does something else."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Pending:
         self._outputs = list(outputs)
         self._own_token = cancel is None
         self._token = CancelToken() if cancel is None else cancel
-        self._turn = threading.Lock()  # of the threads that wait
+        self._turn = threading.Lock()  # for the threads that wait
         self._error: Optional[BaseException] = None
         self._results: Optional[Dict[str, Array]] = None
         self._raised: List[BaseException] = []  # by an own operator, on the thread of the run
@@ -90,7 +90,7 @@ class Pending:
             raise
 
     def _settle(self, nanoseconds: int) -> bool:
-        """Whether the run is over, after a wait of at most so long; below 0 there is no limit."""
+        """Returns whether the run is over, after waiting at most so long; below 0 there is no limit."""
         limit = -1.0 if nanoseconds < 0 else min(nanoseconds / 1e9, threading.TIMEOUT_MAX)
         if not self._turn.acquire(timeout=limit):
             return False
@@ -110,7 +110,7 @@ class Pending:
         finally:
             self._turn.release()
 
-    _interrupted = False  # by an exception that the end of an earlier wait raised
+    _interrupted = False  # set when the end of an earlier wait raised an exception
 
     def _wait(self, nanoseconds: int) -> int:
         session = self._session._handle
@@ -118,7 +118,7 @@ class Pending:
 
         def wait(_: int) -> int:
             nonlocal waited
-            if waited:  # the signal of another call ended the run: it begins again
+            if waited:  # the signal of another call ended the run, so it is repeated
                 begun: int = C.mnn_session_submit(session, byref(self._options))
                 if begun:
                     return begun
@@ -143,7 +143,8 @@ class Pending:
 
 
 def _native(raised: List[BaseException]) -> Any:
-    """The function that the library calls at the end: it keeps what own operators raised on the thread of the run."""
+    """The function that the library calls at the end: it keeps the exceptions of own operators on the thread of the
+    run."""
 
     def call(_: Any, status: int) -> None:
         error = take()

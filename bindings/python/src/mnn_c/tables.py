@@ -9,7 +9,7 @@ Row = TypeVar("Row")
 
 
 def as_text(value: Any) -> str:
-    """A value as a cell shows it."""
+    """Returns the text of a value in a cell."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -18,7 +18,7 @@ def as_text(value: Any) -> str:
 
 
 def html_table(header: Sequence[str], rows: Sequence[Sequence[Any]], caption: str = "") -> str:
-    """A table for notebooks."""
+    """Returns a table for notebooks."""
 
     def line(tag: str, cells: Sequence[Any]) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(as_text(c))}</{tag}>" for c in cells) + "</tr>"

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 class Tensor:
-    """An input, an output or a constant of a session, which it keeps alive. Of a callback: valid during the call."""
+    """An input, an output or a constant of a session, which it keeps alive. One of a callback is valid during the
+    call."""
 
     def __init__(self, handle: int, session: "Optional[Session]") -> None:
         self._handle = handle
@@ -30,7 +31,7 @@ class Tensor:
 
     @property
     def session(self) -> "Optional[Session]":
-        """The session that the tensor belongs to; None for one that a callback is shown."""
+        """The session that the tensor belongs to; None for a tensor of a callback."""
         return self._session
 
     @property
@@ -55,7 +56,7 @@ class Tensor:
 
     @property
     def dtype(self) -> "np.dtype[Any]":
-        """NumPy's type for the elements; float32 for bfloat16, which NumPy has not."""
+        """NumPy's type for the elements; float32 for bfloat16, which NumPy does not have."""
         return dtype_of(self.type)
 
     @property

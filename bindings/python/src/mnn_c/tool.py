@@ -1,4 +1,4 @@
-"""The command `mnn`: the tool inside of the wheel."""
+"""The command `mnn`: the tool in the wheel."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import NoReturn
 
 
 def path() -> pathlib.Path:
-    """Where the tool of this package lies."""
+    """Returns the path of this package's tool."""
     return pathlib.Path(__file__).parent / "bin" / "mnn"
 
 
 def main() -> NoReturn:
-    """Becomes the tool."""
+    """Replaces this process by the tool."""
     tool = path()
     if not tool.exists():
         sys.exit("mnn: this installation of mnn_c has no tool; wheels have it, and the library's packages")

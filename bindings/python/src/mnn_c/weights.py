@@ -45,12 +45,12 @@ _reader = _abi.WeightReader(_call_reader)
 
 
 def borrow(data: Any) -> Any:
-    """An array over bytes, which keeps them and their place."""
+    """Returns an array over bytes, which keeps them at their address."""
     return np.frombuffer(data, np.uint8)
 
 
 def give(options: Any, weights: Optional[ExternalWeights]) -> int:
-    """Fills the options. The library removes what the number stands for; 0: there is nothing."""
+    """Fills the options. The library releases the object of the returned number; 0: there is none."""
     if weights is None:
         return 0
     if isinstance(weights, WeightReader):
@@ -72,7 +72,7 @@ def give(options: Any, weights: Optional[ExternalWeights]) -> int:
 
 
 def kept(weights: Optional[ExternalWeights]) -> Optional[ExternalWeights]:
-    """What a pickled model says of its weights."""
+    """Returns the description of a pickled model's weights."""
     if weights is None or isinstance(weights, WeightReader):
         return weights
     if isinstance(weights, (bytes, bytearray, memoryview)):

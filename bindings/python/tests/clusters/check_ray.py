@@ -37,7 +37,7 @@ def dataset(parts=16):
 
 
 def once(marker):
-    """Whether this is the first call, of all processes, with the marker's name."""
+    """Returns whether this is the first call, of all processes, with the marker's name."""
     try:
         os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
         return True
@@ -46,7 +46,7 @@ def once(marker):
 
 
 class Scores:
-    """The scores as they are. Where `row` is met for the first time, `act` is called."""
+    """Returns the scores unchanged. The first time that it meets `row`, it calls `act`."""
 
     def __init__(self, marker, act, after):
         self.marker, self.act, self.after, self.calls = str(marker), act, after, 0
@@ -72,7 +72,7 @@ class OnRay(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         os.environ["MNN_C_NODE_FOLDER"] = os.path.join(cls.folder.name, "node")
         os.environ["PYTHONPATH"] = str(FOLDER / "src") + os.pathsep + str(pathlib.Path(__file__).resolve().parent)
-        os.environ["RAY_worker_niceness"] = "0"  # else a machine that has other work starves them
+        os.environ["RAY_worker_niceness"] = "0"  # otherwise other work of the machine starves them
         ray.data.DataContext.get_current().enable_progress_bars = False
         cls.cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
         cls.cluster.add_node(num_cpus=1)
@@ -118,7 +118,7 @@ class OnRay(unittest.TestCase):
         self.check(self.predicted(rows, outputs={"scores": Scores(self.marker, die, 5)}), x)
         self.assertTrue(self.marker.exists())
 
-    def test_z_a_node_that_goes_away_loses_nothing(self):  # the last one: the node does not come back
+    def test_z_a_node_that_goes_away_loses_nothing(self):  # the last one, because the node does not come back
         rows, x = dataset()
 
         def remove():

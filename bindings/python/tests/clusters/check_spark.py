@@ -32,7 +32,7 @@ SCORES = "id long, scores array<float>"
 
 
 class Once:
-    """The scores as they are; the first process that comes here ends."""
+    """Returns the scores unchanged; the first process that calls this ends."""
 
     def __init__(self, marker):
         self.marker = str(marker)

@@ -1,4 +1,4 @@
-//! The declarations of this crate against the installed mnn_c.h.
+//! Compares the declarations of this crate with the installed mnn_c.h.
 
 mod support;
 

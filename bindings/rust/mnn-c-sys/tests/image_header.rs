@@ -1,4 +1,4 @@
-//! The declarations of the feature `image` against the installed mnn_c_image.h.
+//! Compares the declarations of the feature `image` with the installed mnn_c_image.h.
 #![cfg(feature = "image")]
 
 mod support;

@@ -1,4 +1,4 @@
-//! The declarations of the feature `onnx` against the installed mnn_c_onnx.h.
+//! Compares the declarations of the feature `onnx` with the installed mnn_c_onnx.h.
 #![cfg(feature = "onnx")]
 
 mod support;

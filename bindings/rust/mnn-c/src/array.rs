@@ -10,13 +10,13 @@ impl Tensor<'_> {
     /// Copies the tensor into an array of its shape, in the order of its own format.
     pub fn read_array<T: Element>(&self) -> Result<ArrayD<T>> {
         let elements = self.read(self.row_major()?)?;
-        // No extent is open where elements can be read.
+        // No extent is open when elements can be read.
         let dims: Vec<usize> = self.shape()?.iter().map(|&extent| extent as usize).collect();
         ArrayD::from_shape_vec(IxDyn(&dims), elements)
             .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))
     }
 
-    /// How an array of the tensor's shape lies in memory.
+    /// Returns the order of an array of the tensor's shape.
     fn row_major(&self) -> Result<Format> {
         Ok(match self.format()? {
             Format::Nhwc => Format::Nhwc,

@@ -9,8 +9,8 @@ use crate::runtime::Runtime;
 use mnn_c_sys as sys;
 use std::os::raw::c_void;
 
-/// A backend of the host's own: it computes operators of the library in sessions of a runtime to which it was added, and
-/// the CPU does the rest. It sees the nodes of the model; shapes and types are the library's.
+/// A backend of the host: it computes operators of the library in sessions of a runtime to which it was added; the CPU
+/// computes the others. It sees the nodes of the model; shapes and types are determined by the library.
 ///
 /// Its functions are called on the thread that creates, resizes, runs or drops a session, by several sessions at the same
 /// time. A function that fails ends that call with the kind of its error, and a panic is raised again in the caller.
@@ -68,16 +68,16 @@ use std::os::raw::c_void;
 /// # Ok::<(), mnn_c::Error>(())
 /// ```
 pub trait HostBackend: Send + Sync + 'static {
-    /// What one plan of a session keeps for a node, `()` for nothing.
+    /// The state that one plan of a session keeps for a node, `()` for none.
     type State: Send + 'static;
 
     /// Whether the backend computes a node over tensors of these shapes and types. An error of
-    /// [`ErrorKind::NotSupported`](crate::ErrorKind::NotSupported) means that it does not, for the reason in the message;
-    /// another error fails the planning. Inputs have values where these are known then.
+    /// [`ErrorKind::NotSupported`](crate::ErrorKind::NotSupported) means that it does not, for the reason in the
+    /// message; another error fails the planning. Inputs have values where these are already known.
     fn supports(&self, node: &Node<'_>, inputs: &[HostTensor<'_>], outputs: &[HostTensor<'_>]) -> Result<()>;
 
-    /// Makes the state of a node that it computes. Inputs that are constants have values. `weights`: of a convolution or
-    /// an inner product `[outputs, inputs of a group, window]` (of a deconvolution `[inputs, outputs of a group,
+    /// Makes the state of a node that it computes. Constant inputs have values. `weights`: those of a convolution or an
+    /// inner product `[outputs, inputs of a group, window]` (for a deconvolution `[inputs, outputs of a group,
     /// window]`), then the bias.
     fn prepare(
         &self,
@@ -96,7 +96,7 @@ pub trait HostBackend: Send + Sync + 'static {
     ) -> Result<()>;
 }
 
-/// A backend where its callbacks are those of an operator.
+/// A backend in the form that the callbacks of an operator take.
 #[repr(transparent)]
 struct Nodes<B>(B);
 
@@ -119,8 +119,8 @@ impl<B: HostBackend> Operator for Nodes<B> {
 }
 
 impl Runtime {
-    /// Adds a backend for sessions that are created afterwards, and gives the forward type that their configuration
-    /// names. It is dropped with the last of runtime and sessions.
+    /// Adds a backend for sessions that are created afterwards, and returns the forward type for their configuration.
+    /// It is dropped with the last of runtime and sessions.
     ///
     /// [`ErrorKind::InvalidValue`](crate::ErrorKind::InvalidValue) for the name of another backend, of this runtime or of the library.
     pub fn add_backend<B: HostBackend>(&self, name: &str, backend: B) -> Result<ForwardType> {

@@ -13,7 +13,7 @@ type Handle = NonNull<sys::mnn_tensor_t>;
 
 impl Session {
     /// Binds an input to a buffer, which the session keeps: runs read it in place where its layout is the tensor's own,
-    /// and copy it once elsewhere. [`bound_input_mut`](Self::bound_input_mut) gives access to it between runs.
+    /// and copy it once otherwise. [`bound_input_mut`](Self::bound_input_mut) gives access to it between runs.
     ///
     /// The binding lasts until another one replaces it, [`release_input`](Self::release_input) ends it, or a resize changes
     /// the size of the tensor: then runs fail with [`ErrorKind::BadState`] until the input is bound anew or released. Fails
@@ -43,9 +43,9 @@ impl Session {
         Ok(())
     }
 
-    /// Binds an output to a buffer, which the session keeps and runs fill, as [`bind_input`](Self::bind_input) does. The
-    /// buffer may be larger than the tensor. Fails with [`ErrorKind::BufferTooSmall`] when it is smaller; where contents
-    /// decide the size, the run does.
+    /// Binds an output to a buffer, which the session keeps and runs fill, like [`bind_input`](Self::bind_input). The
+    /// buffer may be larger than the tensor. Fails with [`ErrorKind::BufferTooSmall`] when it is smaller; where the
+    /// size depends on contents, the run fails.
     pub fn bind_output<T: Element>(&mut self, name: &str, mut buffer: Vec<T>, format: Format) -> Result<()> {
         let data = buffer.as_mut_ptr();
         // SAFETY: as above; its type takes any bits.
@@ -128,9 +128,9 @@ impl Session {
         }
     }
 
-    /// Ends the binding of an input, which is in the session's memory from now on, with undefined contents. Gives its buffer
-    /// back; `None` when it had none. Fails with [`ErrorKind::BadType`], and changes nothing, when the buffer's elements
-    /// are of another type.
+    /// Ends the binding of an input, which then lies in the session's memory, with undefined contents. Returns its
+    /// buffer; `None` when it had none. Fails with [`ErrorKind::BadType`], and changes nothing, when the buffer's
+    /// elements are of another type.
     pub fn release_input<T: Element>(&mut self, name: &str) -> Result<Option<Vec<T>>> {
         let handle = self.input_handle(name)?;
         self.require_buffer::<T>(name, handle)?;
@@ -151,7 +151,7 @@ impl Session {
         Ok(self.take_buffer(handle))
     }
 
-    /// Of a run whose `Pending` was forgotten the library alone knows when it ends.
+    /// When a `Pending` was forgotten, only the library knows when its run ends.
     fn require_idle(&self) -> Result<()> {
         if !self.submitted {
             return Ok(());
@@ -172,7 +172,7 @@ impl Session {
         buffer.downcast::<Vec<T>>().ok().map(|buffer| *buffer)
     }
 
-    /// The type of an output may be known after a run only.
+    /// The type of an output may be known only after a run.
     fn require_type<T: Element>(&self, handle: Handle) -> Result<()> {
         // SAFETY: a tensor of the session, which is borrowed.
         let tensor = unsafe { Tensor::new(handle) };

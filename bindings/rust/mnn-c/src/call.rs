@@ -9,7 +9,7 @@ use std::mem::{size_of, MaybeUninit};
 use std::os::raw::c_char;
 use std::path::Path;
 
-/// The result that a status stands for. It is called right after the call, because the sentence lives until the next
+/// Returns the result for a status. It must be called right after the call, because the sentence lives until the next
 /// call on this thread.
 pub(crate) fn outcome(status: sys::mnn_status) -> Result<()> {
     match status {
@@ -18,7 +18,7 @@ pub(crate) fn outcome(status: sys::mnn_status) -> Result<()> {
     }
 }
 
-/// `outcome`, and then a panic of a closure during the call goes on.
+/// Like `outcome`, but first continues a panic of a closure during the call.
 pub(crate) fn check(status: sys::mnn_status) -> Result<()> {
     let result = outcome(status);
     panics::resume();
@@ -44,10 +44,10 @@ pub(crate) unsafe fn defaults<T>(init: Init<T>) -> Result<T> {
     unsafe { initialised(init, check) }
 }
 
-/// The same of a library with errors of its own.
+/// Does the same for a library with its own errors.
 ///
 /// # Safety
-/// As of [`defaults`].
+/// As for [`defaults`].
 pub(crate) unsafe fn initialised<T>(
     init: Init<T>,
     check: impl FnOnce(sys::mnn_status) -> Result<()>,
@@ -60,8 +60,8 @@ pub(crate) unsafe fn initialised<T>(
     }
 }
 
-/// The handle that a call writes on success, else NULL. A panic of a closure still waits: first the handle
-/// gets an owner.
+/// Returns the handle that a call writes on success, else NULL. A panic of a closure still waits: the handle gets an
+/// owner first.
 pub(crate) fn get_pointer<T>(call: impl FnOnce(*mut *mut T) -> sys::mnn_status) -> (*mut T, Result<()>) {
     let mut pointer = std::ptr::null_mut();
     let result = outcome(call(&mut pointer));
@@ -81,7 +81,7 @@ pub(crate) unsafe fn get_text<'a>(
     Ok(unsafe { optional_text(text) }.unwrap_or_default())
 }
 
-/// A string of the library, `None` for NULL. Names come from the model's file, whose bytes may be no UTF-8.
+/// Returns a string of the library, `None` for NULL. Names come from the model's file, whose bytes may not be UTF-8.
 ///
 /// # Safety
 /// NULL, or a string that lives for `'a`.

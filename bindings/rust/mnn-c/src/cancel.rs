@@ -66,7 +66,7 @@ impl CancelToken {
         unsafe { sys::mnn_cancel_trigger(self.as_ptr()) };
     }
 
-    /// Takes a trigger back, for calls that begin afterwards: those under way end all the same.
+    /// Removes a trigger for calls that begin afterwards; running calls end all the same.
     pub fn reset(&self) {
         // SAFETY: a live token, for which this does not fail.
         unsafe { sys::mnn_cancel_reset(self.as_ptr()) };

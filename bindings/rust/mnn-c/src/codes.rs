@@ -1,4 +1,4 @@
-//! Numbers of the C interface as enumerations. A number that this version does not know stays itself.
+//! Numbers of the C interface as enumerations. A number that this version does not know is kept.
 
 macro_rules! codes {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $code:ident,)* }) => {
@@ -37,7 +37,7 @@ codes! {
     ElementType {
         /// `f32`.
         Float32 = MNN_TYPE_FLOAT32,
-        /// `f64`; of values in Rust only, no tensor has them.
+        /// `f64`; only for values in Rust, no tensor has it.
         Double = MNN_TYPE_DOUBLE,
         /// `i32`; also where a model declares 64-bit integers or booleans.
         Int32 = MNN_TYPE_INT32,
@@ -47,9 +47,9 @@ codes! {
         Int16 = MNN_TYPE_INT16,
         /// `i8`.
         Int8 = MNN_TYPE_INT8,
-        /// `i64`; of values in Rust only, no tensor has them.
+        /// `i64`; only for values in Rust, no tensor has it.
         Int64 = MNN_TYPE_INT64,
-        /// `bool`; of values in Rust only, no tensor has them.
+        /// `bool`; only for values in Rust, no tensor has it.
         Bool = MNN_TYPE_BOOL,
         /// [`Bf16`](crate::Bf16).
         Bfloat16 = MNN_TYPE_BFLOAT16,
@@ -94,7 +94,7 @@ codes! {
         High = MNN_PRECISION_HIGH,
         /// Tensors and weights stored as fp16 where the device can.
         Low = MNN_PRECISION_LOW,
-        /// Taken as `Low`.
+        /// The same as `Low`.
         LowBf16 = MNN_PRECISION_LOW_BF16,
     }
 }
@@ -112,7 +112,7 @@ codes! {
 }
 
 codes! {
-    /// On which cores workers compute, where the kernel says that cores differ.
+    /// The cores on which workers compute, where the kernel reports that cores differ.
     PowerMode {
         /// The system's choice.
         Normal = MNN_POWER_NORMAL,
@@ -128,7 +128,7 @@ codes! {
     BufferKind {
         /// By the `VkBuffer` of the session's `VkDevice`, which is the caller's.
         Vulkan = MNN_BUFFER_VULKAN,
-        /// By an opaque file descriptor of memory that something else on the same GPU has too.
+        /// By an opaque file descriptor of memory that something else on the same GPU uses, too.
         OpaqueFd = MNN_BUFFER_OPAQUE_FD,
     }
 }
@@ -140,9 +140,9 @@ codes! {
         Default = MNN_LOG_DEFAULT,
         /// Errors.
         Error = MNN_LOG_ERROR,
-        /// And warnings.
+        /// Errors and warnings.
         Warning = MNN_LOG_WARNING,
-        /// And what may be worth knowing.
+        /// In addition, messages that may be worth knowing.
         Info = MNN_LOG_INFO,
         /// Everything.
         Debug = MNN_LOG_DEBUG,
@@ -152,10 +152,10 @@ codes! {
 codes! {
     /// The result of a closure of [`RunOptions`](crate::RunOptions).
     OpAction {
-        /// Go on.
+        /// Continue.
         Run = MNN_OP_RUN,
-        /// From `before` only: leave this operator out; its outputs keep what their memory holds. Not for
-        /// operators on a GPU ([`ErrorKind::NotSupported`](crate::ErrorKind::NotSupported)).
+        /// From `before` only: skip this operator; its outputs keep the contents of their memory. Not for operators on
+        /// a GPU ([`ErrorKind::NotSupported`](crate::ErrorKind::NotSupported)).
         Skip = MNN_OP_SKIP,
         /// End the run with [`ErrorKind::CallbackStop`](crate::ErrorKind::CallbackStop).
         Stop = MNN_OP_STOP,

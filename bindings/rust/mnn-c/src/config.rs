@@ -10,8 +10,7 @@ use std::ffi::CString;
 use std::os::raw::c_char;
 use std::ptr::null;
 
-/// Wishes for a GPU: at most one of each group. `GpuMode::TUNING_FAST | GpuMode::RECORD_OP` asks for two
-/// things.
+/// Options for a GPU: at most one of each group. `GpuMode::TUNING_FAST | GpuMode::RECORD_OP` sets two options.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GpuMode(i32);
 
@@ -102,14 +101,14 @@ impl ScheduleConfig {
         Self::default()
     }
 
-    /// The wanted backend.
+    /// The requested backend.
     pub fn forward_type(mut self, forward_type: ForwardType) -> Self {
         self.forward_type = Some(forward_type);
         self
     }
 
-    /// The backend to take when the wanted one is missing. Without it, that is an error. Single operators
-    /// fall back to the CPU either way.
+    /// The backend to use when the requested one is missing. Without it, that is an error. Single operators use the CPU
+    /// in any case.
     pub fn fallback(mut self, forward_type: ForwardType) -> Self {
         self.fallback = Some(forward_type);
         self
@@ -139,14 +138,15 @@ impl ScheduleConfig {
         self
     }
 
-    /// Wishes for a GPU.
+    /// Options for a GPU.
     pub fn gpu_mode(mut self, gpu_mode: GpuMode) -> Self {
         self.gpu_mode = gpu_mode;
         self
     }
 
-    /// The most operators that the session measures where [`gpu_mode`](Self::gpu_mode) asks for tuning; 0: no limit. The
-    /// others take what the cache or an earlier session of the device knows, or are computed as without tuning.
+    /// The maximum number of operators that the session measures where [`gpu_mode`](Self::gpu_mode) enables tuning; 0:
+    /// no limit. For the others it uses choices that the cache or an earlier session of the device knows, or the
+    /// defaults without tuning.
     pub fn tuning_operators(mut self, operators: u32) -> Self {
         self.tuning_operators = operators;
         self
@@ -159,8 +159,8 @@ impl ScheduleConfig {
     }
 
     /// Names of tensors, anywhere in the model, that the caller writes: operators before them run only where something
-    /// else needs them. They are the session's first inputs; behind them are the model's. Such a tensor has the shape that
-    /// the model computes for the shapes that it declares, or `[-1]`, and then has to be resized.
+    /// else needs them. They are the session's first inputs; the model's follow. Such a tensor has the shape that the
+    /// model computes for its declared shapes, or `[-1]`, and then must be resized.
     pub fn inputs<I>(mut self, names: I) -> Self
     where
         I: IntoIterator,
@@ -170,8 +170,8 @@ impl ScheduleConfig {
         self
     }
 
-    /// Names of the only operators to run, without [`inputs`](Self::inputs) and [`outputs`](Self::outputs): what they read
-    /// of others they are given, and what none of them reads is an output.
+    /// Names of the only operators to run, without [`inputs`](Self::inputs) and [`outputs`](Self::outputs). Tensors
+    /// that they read from other operators become inputs, and results that none of them reads become outputs.
     pub fn operators<I>(mut self, names: I) -> Self
     where
         I: IntoIterator,
@@ -182,8 +182,9 @@ impl ScheduleConfig {
     }
 
     /// Names of the operators where the path begins, without [`inputs`](Self::inputs), [`outputs`](Self::outputs) and
-    /// [`operators`](Self::operators): it runs them, the [`sink_operators`](Self::sink_operators), the operators on all ways
-    /// between them, and what these need beside. Without sinks it ends with the model's outputs that a source leads to.
+    /// [`operators`](Self::operators): it runs them, the [`sink_operators`](Self::sink_operators), the operators on all
+    /// ways between them, and those that these need in addition. Without sinks it ends with those of the model's
+    /// outputs that depend on a source.
     pub fn source_operators<I>(mut self, names: I) -> Self
     where
         I: IntoIterator,
@@ -214,7 +215,7 @@ impl ScheduleConfig {
         self
     }
 
-    /// Names of tensors to offer as outputs beside those.
+    /// Names of tensors to offer as additional outputs.
     pub fn save_tensors<I>(mut self, names: I) -> Self
     where
         I: IntoIterator,
@@ -224,20 +225,20 @@ impl ScheduleConfig {
         self
     }
 
-    /// Most bytes the session may plan for, weights included; 0: 4 GiB, or half of the machine's memory if
-    /// that is more, but not more than the memory limit of the process's container (control group).
+    /// The maximum of bytes that the session may plan for, weights included; 0: 4 GiB, or half of the machine's memory
+    /// if that is more, but not more than the memory limit of the process's container (control group).
     pub fn max_memory_bytes(mut self, bytes: u64) -> Self {
         self.max_memory_bytes = bytes;
         self
     }
 
-    /// Most iterations of one loop of the model in a run; 0: 1,000,000.
+    /// The maximum of iterations of one loop of the model in a run; 0: 1,000,000.
     pub fn max_loop_iterations(mut self, iterations: u64) -> Self {
         self.max_loop_iterations = iterations;
         self
     }
 
-    /// Keeps what [`Session::report`](crate::Session::report) prints of the plan, which takes time and memory.
+    /// Keeps the text that [`Session::report`](crate::Session::report) prints of the plan, which takes time and memory.
     pub fn record_plan(mut self, record: bool) -> Self {
         self.record_plan = record;
         self
@@ -249,15 +250,15 @@ impl ScheduleConfig {
         self
     }
 
-    /// Keeps subnormal numbers (below 1.2e-38), which otherwise count as zero while the session computes on the CPU; that is
-    /// much faster where they are many.
+    /// Keeps subnormal numbers (below 1.2e-38), which otherwise count as zero while the session computes on the CPU;
+    /// without them it is much faster where they are many.
     pub fn keep_subnormals(mut self, keep: bool) -> Self {
         self.keep_subnormals = keep;
         self
     }
 
     /// Creates the session without a plan, so that the shapes that the model declares need not be usable:
-    /// [`Session::resize`](crate::Session::resize) has to follow.
+    /// [`Session::resize`](crate::Session::resize) must follow.
     pub fn defer_planning(mut self, defer: bool) -> Self {
         self.defer_planning = defer;
         self
@@ -270,9 +271,9 @@ impl ScheduleConfig {
         self
     }
 
-    /// The GPU: its index in [`devices`](crate::devices), its UUID as 32 hexadecimal digits, or a part of
-    /// its name. Without it the best; [`ForwardType::Auto`] takes no software driver unless it is named here.
-    /// Not for [`ForwardType::Cpu`].
+    /// The GPU: its index in [`devices`](crate::devices), its UUID as 32 hexadecimal digits, or a part of its name.
+    /// Without it the best; [`ForwardType::Auto`] uses a software driver only if it is named here. Not for
+    /// [`ForwardType::Cpu`].
     pub fn device(mut self, device: impl Into<String>) -> Self {
         self.device = Some(device.into());
         self

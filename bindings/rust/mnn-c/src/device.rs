@@ -19,21 +19,21 @@ pub struct DeviceInfo {
     pub driver: String,
     /// `discrete`, `integrated`, `virtual`, `cpu` (a software driver) or `other`.
     pub kind: String,
-    /// The same in every process.
+    /// The UUID, the same in every process.
     pub uuid: [u8; 16],
-    /// Its largest memory of its own.
+    /// Its largest device-local memory.
     pub memory_bytes: u64,
-    /// In the driver's own numbering: Vulkan 1.3.0 is `1 << 22 | 3 << 12`.
+    /// The Vulkan version in the driver's numbering: Vulkan 1.3.0 is `1 << 22 | 3 << 12`.
     pub api_version: u32,
-    /// In the driver's own numbering.
+    /// The driver's version in its own numbering.
     pub driver_version: u32,
-    /// PCI.
+    /// The PCI number of the vendor.
     pub vendor_id: u32,
-    /// PCI.
+    /// The PCI number of the device.
     pub device_id: u32,
     /// Invocations that run in step.
     pub subgroup_size: u32,
-    /// Whether they can add up among themselves.
+    /// Whether the invocations of a subgroup can add up values among themselves.
     pub subgroup_arithmetic: bool,
     /// Whether [`Precision::Low`](crate::Precision::Low) stores tensors as fp16.
     pub fp16_storage: bool,
@@ -42,7 +42,7 @@ pub struct DeviceInfo {
 }
 
 /// The devices of a backend on this machine, in the order of the indices that
-/// [`ScheduleConfig::device`](crate::ScheduleConfig::device) takes. The CPU has none to choose among.
+/// [`ScheduleConfig::device`](crate::ScheduleConfig::device) takes. The CPU has none to choose.
 ///
 /// Fails with [`ErrorKind::BackendMissing`](crate::ErrorKind::BackendMissing) when the backend is not built
 /// in or finds no device; the sentence says what is missing. Loads the drivers unless a session of the
@@ -76,28 +76,29 @@ fn device(backend: ForwardType, index: usize) -> Result<DeviceInfo> {
     })
 }
 
-/// The processor of this machine. Of its features `None` says that it is not known.
+/// The processor of this machine. `None` of a feature means that it is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CpuInfo {
-    /// What [`ScheduleConfig::cpu_isa`](crate::ScheduleConfig::cpu_isa) takes here, best first.
+    /// The values that [`ScheduleConfig::cpu_isa`](crate::ScheduleConfig::cpu_isa) accepts here, best first.
     pub isas: Vec<String>,
     /// The features that the library looks for.
     pub features: String,
-    /// Cores that the system runs; 0 when it does not say.
+    /// Cores that the system runs; 0 when it does not report them.
     pub logical_cores: u32,
     /// Whether it adds up products of int8 in one instruction.
     pub int8_products: Option<bool>,
     /// Whether it adds up products of bf16: [`Precision::Low`](crate::Precision::Low) uses them.
     pub bf16_products: Option<bool>,
-    /// Whether it computes in fp16: on Arm [`Precision::Low`](crate::Precision::Low) does where there are no products of bf16.
+    /// Whether it computes in fp16: on Arm [`Precision::Low`](crate::Precision::Low) uses it where there are no
+    /// products of bf16.
     pub fp16_arithmetic: Option<bool>,
     /// The first level data cache of a core, in bytes.
     pub l1_data_bytes: Option<u64>,
     /// The second level cache of a core, in bytes.
     pub l2_bytes: Option<u64>,
-    /// The core whose costs choose between algorithms, this one or one that resembles it, unless a
-    /// [`RuntimeConfig`](crate::RuntimeConfig) has costs of its own.
+    /// The core whose costs choose between algorithms, this one or a similar one, unless a
+    /// [`RuntimeConfig`](crate::RuntimeConfig) has its own costs.
     pub cost_record: String,
 }
 

@@ -12,26 +12,26 @@ use std::mem::size_of;
 /// [`Session::bind_input_buffer`]: the elements of a tensor, row-major in the order of its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceBuffer {
-    /// What the other fields are about.
+    /// The kind, which says which of the other fields are used.
     pub kind: BufferKind,
     /// The session makes a buffer of that kind, and the other fields are not read.
     pub allocate: bool,
-    /// Of [`BufferKind::Vulkan`] the `VkBuffer`.
+    /// With [`BufferKind::Vulkan`], the `VkBuffer`.
     pub buffer: u64,
-    /// Bytes before the first element, in the buffer or, of a file descriptor, in its memory.
+    /// Bytes before the first element, in the buffer or, with a file descriptor, in its memory.
     pub offset: u64,
-    /// Bytes from there on that may be used: at least those of the tensor.
+    /// Usable bytes from the offset on: at least those of the tensor.
     pub bytes: u64,
-    /// Of [`BufferKind::OpaqueFd`] the `allocationSize` of the memory.
+    /// With [`BufferKind::OpaqueFd`], the `allocationSize` of the memory.
     pub memory_bytes: u64,
-    /// Of [`BufferKind::OpaqueFd`] the `memoryTypeIndex` that it was allocated with.
+    /// With [`BufferKind::OpaqueFd`], the `memoryTypeIndex` with which the memory was allocated.
     pub memory_type: u32,
-    /// Of [`BufferKind::OpaqueFd`] the descriptor. A call that binds it leaves it to the caller;
-    /// [`Tensor::device_buffer`] gives a new one, which the caller closes.
+    /// With [`BufferKind::OpaqueFd`], the descriptor. A call that binds it leaves it to the caller;
+    /// [`Tensor::device_buffer`] returns a new one, which the caller closes.
     pub fd: i32,
-    /// Given by [`Tensor::device_buffer`] only: the `VkDeviceMemory`; 0 where it is not known.
+    /// Set by [`Tensor::device_buffer`] only: the `VkDeviceMemory`; 0 where it is not known.
     pub memory: u64,
-    /// Given by [`Tensor::device_buffer`] only: bytes before the first element in that memory.
+    /// Set by [`Tensor::device_buffer`] only: bytes before the first element in that memory.
     pub memory_offset: u64,
 }
 
@@ -61,7 +61,7 @@ impl DeviceBuffer {
         }
     }
 
-    /// One that the session makes.
+    /// A buffer that the session makes.
     pub const fn to_make(kind: BufferKind) -> Self {
         DeviceBuffer {
             allocate: true,
@@ -88,9 +88,10 @@ impl DeviceBuffer {
 
 impl Session {
     /// Binds an input to a buffer of the session's device, so that its contents do not pass through the host. `None`
-    /// releases it, as any other binding of the input does. `mnn_c.h` has the rules ("Buffers of a device"): commands
-    /// submitted to the session's queue before a run are over when it reads the buffer. Fails with
-    /// [`ErrorKind::NotSupported`](crate::ErrorKind::NotSupported) on the CPU and for a buffer that the device cannot share.
+    /// releases it, as does any other binding of the input. `mnn_c.h` has the rules ("Buffers of a device"): commands
+    /// submitted to the session's queue before a run are complete when it reads the buffer. Fails with
+    /// [`ErrorKind::NotSupported`](crate::ErrorKind::NotSupported) on the CPU and for a buffer that the device cannot
+    /// share.
     ///
     /// # Safety
     /// A `VkBuffer` is one of the session's `VkDevice`, with memory and the usages that `mnn_c.h` names; it lives as long as
@@ -108,7 +109,7 @@ impl Session {
     }
 
     /// Binds an output to a buffer of the session's device, under the rules of
-    /// [`bind_input_buffer`](Self::bind_input_buffer). Commands submitted to the session's queue behind a run see its
+    /// [`bind_input_buffer`](Self::bind_input_buffer). Commands submitted to the session's queue after a run see its
     /// results.
     ///
     /// # Safety
@@ -127,11 +128,11 @@ impl Session {
 }
 
 impl Tensor<'_> {
-    /// Where the device has the tensor: the buffer that it is bound to or, of an output that is not bound, that of the
-    /// session with its contents after a run, until the next resize, trim or binding. Fails with
-    /// [`ErrorKind::BadState`](crate::ErrorKind::BadState) where the tensor lies in the host's memory, and with
-    /// [`ErrorKind::NotSupported`](crate::ErrorKind::NotSupported) as
-    /// [`bind_input_buffer`](Session::bind_input_buffer) does.
+    /// Returns the place of the tensor on the device: the buffer that it is bound to or, for an output that is not
+    /// bound, the session's buffer with its contents after a run, until the next resize, trim or binding. Fails with
+    /// [`ErrorKind::BadState`](crate::ErrorKind::BadState) where the tensor is in the host's memory, and with
+    /// [`ErrorKind::NotSupported`](crate::ErrorKind::NotSupported) like
+    /// [`bind_input_buffer`](Session::bind_input_buffer).
     pub fn device_buffer(&self, kind: BufferKind) -> Result<DeviceBuffer> {
         let mut found = DeviceBuffer::new(kind).to_c();
         // SAFETY: the struct holds its size.

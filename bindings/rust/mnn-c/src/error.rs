@@ -31,9 +31,9 @@ codes! {
         FileReadFailed = MNN_ERROR_FILE_READ_FAILED,
         /// No such file.
         FileNotExist = MNN_ERROR_FILE_NOT_EXIST,
-        /// A pointer is NULL that must not be. This crate passes none.
+        /// A pointer that must not be NULL is NULL. This crate passes none.
         NullArgument = MNN_ERROR_NULL_ARGUMENT,
-        /// A tensor is not of the kind that the call wants, e.g. an output where an input is resized.
+        /// A tensor is not of the kind that the call needs, e.g. an output where an input is resized.
         BadHandle = MNN_ERROR_BAD_HANDLE,
         /// The call is not allowed now, e.g. before a resize.
         BadState = MNN_ERROR_BAD_STATE,
@@ -49,8 +49,8 @@ codes! {
         BadIndex = MNN_ERROR_BAD_INDEX,
         /// The model or its weight file ends too early.
         Truncated = MNN_ERROR_TRUNCATED,
-        /// Another call is using the session. Borrowing excludes most of it; what is left is a thread that reads the
-        /// session of [`OpCall::session`](crate::OpCall::session) while another one is in the run.
+        /// Another call is using the session. Borrowing excludes most such calls; a thread can still read the session
+        /// of [`OpCall::session`](crate::OpCall::session) while another thread is in the run.
         Busy = MNN_ERROR_BUSY,
         /// The wanted backend is not built in or has no device.
         BackendMissing = MNN_ERROR_BACKEND_MISSING,
@@ -86,8 +86,8 @@ codes! {
 }
 
 impl ErrorKind {
-    /// The name that the C interface gives it, e.g. `MNN_ERROR_NOT_FOUND`; `unknown status` for a number that
-    /// the library does not know.
+    /// The name in the C interface, e.g. `MNN_ERROR_NOT_FOUND`; `unknown status` for a number that the library does not
+    /// know.
     pub fn name(self) -> &'static str {
         // SAFETY: a constant string of the library, for any number.
         let name = unsafe { CStr::from_ptr(sys::mnn_status_name(self.code())) };
@@ -111,7 +111,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// An error of a kind with a sentence: what a callback of an [`Operator`](crate::Operator) fails with.
+    /// Makes an error of a kind with a sentence, which a callback of an [`Operator`](crate::Operator) may return.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let message = message.into();
         Self { kind, message }

@@ -38,8 +38,9 @@ use mnn_c_sys as sys;
 use std::ffi::CStr;
 
 codes! {
-    /// The order of the bytes of a pixel. The YUV formats, which a [`Conversion`] alone reads, have a plane of brightness, a
-    /// byte for each pixel, and behind it a quarter as many pairs of colour; odd sizes are rounded up for these.
+    /// The order of the bytes of a pixel. The YUV formats, which only a [`Conversion`] reads, have a plane of
+    /// brightness, a byte for each pixel, followed by a quarter as many pairs of colour; odd sizes are rounded up for
+    /// these.
     PixelFormat {
         /// Red, green, blue, alpha.
         Rgba = MNN_IMAGE_RGBA,
@@ -73,7 +74,7 @@ impl PixelFormat {
 }
 
 codes! {
-    /// How a value between pixels is made. YUV pictures are always sampled by the nearest pixel.
+    /// The way in which a value between pixels is made. YUV pictures are always sampled by the nearest pixel.
     Filter {
         /// The nearest pixel.
         Nearest = MNN_IMAGE_NEAREST,
@@ -85,13 +86,13 @@ codes! {
 }
 
 codes! {
-    /// What lies outside of a picture.
+    /// The values outside of a picture.
     Wrap {
         /// The nearest pixel.
         Clamp = MNN_IMAGE_CLAMP,
         /// The value of [`Conversion::padding`].
         Zero = MNN_IMAGE_ZERO,
-        /// The picture again; not of YUV formats.
+        /// The picture repeated; not for YUV formats.
         Repeat = MNN_IMAGE_REPEAT,
     }
 }
@@ -102,7 +103,7 @@ pub const MAX_EXTENT: u32 = sys::MNN_IMAGE_MAX_EXTENT as u32;
 /// The most pixels of a picture in a file, and of one that is resized.
 pub const MAX_PIXELS: u64 = sys::MNN_IMAGE_MAX_PIXELS as u64;
 
-/// The result that a status of libmnn_c_image stands for, right after the call.
+/// Returns the result for a status of libmnn_c_image, right after the call.
 fn check(status: sys::mnn_status) -> Result<()> {
     if status == sys::MNN_OK {
         return Ok(());
@@ -115,12 +116,12 @@ fn check(status: sys::mnn_status) -> Result<()> {
     ))
 }
 
-/// A width, a height or a place for the library, which refuses those that are too large.
+/// Converts a width, a height or a place for the library, which refuses those that are too large.
 fn number(value: u32) -> i32 {
     i32::try_from(value).unwrap_or(i32::MAX)
 }
 
-/// So many zeros.
+/// Returns so many zeros.
 fn zeros<T: Element>(count: usize) -> Result<Vec<T>> {
     let mut values = Vec::new();
     values.try_reserve_exact(count).map_err(|_| {

@@ -18,7 +18,7 @@ use std::ptr::{null, null_mut, NonNull};
 #[derive(Debug)]
 pub struct Interpreter {
     handle: NonNull<sys::mnn_interpreter_t>,
-    // Behind the handle's destruction: fields are dropped after `drop` returned.
+    // It follows the handle's destruction, because fields are dropped after `drop` returned.
     owner: Owner,
 }
 
@@ -51,8 +51,8 @@ pub struct ModelOp<'i> {
     pub type_name: Cow<'i, str>,
     /// Whether the library implements the type.
     pub supported: bool,
-    /// The names of the tensors that it makes: what [`ScheduleConfig::outputs`] and
-    /// [`ScheduleConfig::save_tensors`] take. Empty in subgraphs.
+    /// The names of the tensors that it produces, which [`ScheduleConfig::outputs`] and
+    /// [`ScheduleConfig::save_tensors`] accept. Empty in subgraphs.
     pub outputs: Vec<Cow<'i, str>>,
 }
 
@@ -65,9 +65,9 @@ impl Interpreter {
         NonNull::new(handle).map(|handle| Self { handle, owner })
     }
 
-    /// Prepares the model for running. When the model declares all extents of its inputs the session is ready
-    /// to run (an open first extent, the batch, counts as 1); otherwise
-    /// [`TensorMut::resize`](crate::TensorMut::resize) and [`Session::resize`] have to follow.
+    /// Prepares the model for running. When the model declares all extents of its inputs the session is ready to run
+    /// (an open first extent, the batch, counts as 1); otherwise [`TensorMut::resize`](crate::TensorMut::resize) and
+    /// [`Session::resize`] must follow.
     ///
     /// Any number of sessions may be created at once, on any threads.
     pub fn create_session(&self, config: &ScheduleConfig) -> Result<Session> {
@@ -80,9 +80,9 @@ impl Interpreter {
 
     /// Prepares several parts of the model that run one after another, each on the backend and with the settings of its
     /// own configuration: [`ScheduleConfig::inputs`], [`outputs`](ScheduleConfig::outputs) and
-    /// [`operators`](ScheduleConfig::operators) say which part. A path reads what earlier ones make and does not compute it
-    /// again; one without names computes the rest of the model. The session has the inputs and the outputs of all
-    /// paths. An error names the path.
+    /// [`operators`](ScheduleConfig::operators) choose the part. A path reads the results of earlier ones and does not
+    /// compute them again; one without names computes the rest of the model. The session has the inputs and the outputs
+    /// of all paths. An error names the path.
     ///
     /// ```no_run
     /// # fn main() -> mnn_c::Result<()> {
@@ -117,8 +117,8 @@ impl Interpreter {
         result.map(|()| session.expect("a handle comes with MNN_OK"))
     }
 
-    /// Names a file that keeps what a GPU session prepared for the next process; `None`: no file any more.
-    /// Sessions created afterwards read it, and write it when there was none that fits.
+    /// Names a file that keeps the pipelines of a GPU session for the next process; `None` removes the name. Sessions
+    /// created afterwards read it, and write it when there was none that fits.
     pub fn set_cache_file(&self, path: Option<&Path>) -> Result<()> {
         let path = path.map(c_path).transpose()?;
         let pointer = path.as_ref().map_or(null(), |path| path.as_ptr());
@@ -126,8 +126,8 @@ impl Interpreter {
         check(unsafe { sys::mnn_interpreter_set_cache_file(self.handle.as_ptr(), pointer) })
     }
 
-    /// The same from memory: bytes of [`Session::cache`]. They come before a file; empty bytes take earlier
-    /// ones back. Bytes that do not fit are a miss, which [`Session::cache_accepted`] reports.
+    /// Does the same with bytes of [`Session::cache`] in memory. They have priority over a file; empty bytes remove
+    /// earlier ones. Bytes that do not fit are ignored, which [`Session::cache_accepted`] reports.
     pub fn set_cache(&self, bytes: &[u8]) -> Result<()> {
         let data = bytes.as_ptr().cast();
         // SAFETY: the bytes are copied.
@@ -140,8 +140,8 @@ impl Interpreter {
         check(unsafe { sys::mnn_interpreter_update_cache_file(self.handle.as_ptr(), session.as_ptr()) })
     }
 
-    /// Puts the constants that a session of this interpreter wrote into the interpreter: sessions that are created from now
-    /// on begin with them, and [`save`](Self::save) writes them.
+    /// Puts the constants that a session of this interpreter wrote into the interpreter: sessions that are created from
+    /// now on begin with them, and [`save`](Self::save) writes them.
     pub fn update_constants(&self, session: &Session) -> Result<()> {
         // SAFETY: no conditions.
         check(unsafe { sys::mnn_interpreter_update_constants(self.as_ptr_mut(), session.as_ptr()) })
@@ -160,15 +160,16 @@ impl Interpreter {
         Ok(bytes)
     }
 
-    /// Writes [`model_bytes`](Self::model_bytes) to a file, which is replaced as a whole; it may be the one that was loaded.
+    /// Writes [`model_bytes`](Self::model_bytes) to a file, which is replaced atomically; it may be the one that was
+    /// loaded.
     pub fn save(&self, path: &Path) -> Result<()> {
         let path = c_path(path)?;
         // SAFETY: the path lives during the call.
         check(unsafe { sys::mnn_interpreter_save(self.as_ptr_mut(), path.as_ptr()) })
     }
 
-    /// Gives the bytes of the model and of its external weights back. Sessions that exist go on running, and are resized as
-    /// far as the weights that they have suffice; no other session can be created, and nothing saved.
+    /// Frees the bytes of the model and of its external weights. Existing sessions continue to run, and can be resized
+    /// as far as their weights suffice; no other session can be created, and nothing saved.
     pub fn release_model(&self) -> Result<()> {
         // SAFETY: no conditions.
         check(unsafe { sys::mnn_interpreter_release_model(self.as_ptr_mut()) })
@@ -192,7 +193,7 @@ impl Interpreter {
         unsafe { get_text(|text| sys::mnn_interpreter_biz_code(self.as_ptr(), text)) }
     }
 
-    /// How many weights the model holds: elements of every weight, bias and constant.
+    /// The number of weights of the model: elements of every weight, bias and constant.
     pub fn parameter_count(&self) -> Result<u64> {
         // SAFETY: an out-pointer to a value.
         get(|count| unsafe { sys::mnn_interpreter_parameter_count(self.as_ptr(), count) })
@@ -210,7 +211,7 @@ impl Interpreter {
 
     /// The inputs that the model declares, in the order of a session.
     pub fn inputs(&self) -> Result<Vec<InputInfo<'_>>> {
-        // Of an input all is known before a session exists.
+        // Everything about an input is known before a session exists.
         Ok(self
             .declared_inputs()?
             .into_iter()

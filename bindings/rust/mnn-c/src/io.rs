@@ -1,4 +1,4 @@
-//! Errors as those of `std::io`, for programs that pass these on.
+//! Errors as those of `std::io`, for programs that pass them on.
 
 use crate::error::{Error, ErrorKind};
 use std::io;
@@ -41,7 +41,7 @@ impl From<ErrorKind> for io::ErrorKind {
     }
 }
 
-/// An error of its kind, with this one inside ([`io::Error::into_inner`]).
+/// Makes an error of its kind, with this one inside ([`io::Error::into_inner`]).
 ///
 /// ```
 /// use mnn_c::Interpreter;

@@ -113,7 +113,7 @@ pub const MAX_THREADS: u32 = mnn_c_sys::MNN_MAX_THREADS as u32;
 /// The most paths of one session.
 pub const MAX_PATHS: usize = mnn_c_sys::MNN_MAX_PATHS as usize;
 
-// Compiles what the README shows.
+// Compiles the examples of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;

@@ -35,7 +35,7 @@ pub fn abi_version() -> (u32, u32) {
 pub struct Backend {
     /// Its name, e.g. `cpu`.
     pub name: Cow<'static, str>,
-    /// The value that asks for it in a [`ScheduleConfig`](crate::ScheduleConfig).
+    /// The value that selects it in a [`ScheduleConfig`](crate::ScheduleConfig).
     pub forward_type: ForwardType,
 }
 

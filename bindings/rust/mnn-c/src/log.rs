@@ -18,7 +18,7 @@ pub(crate) struct LogFields {
 }
 
 impl LogFields {
-    /// The closure is leaked: the library ends it with the finalizer, or [`take_back`](Self::take_back) does.
+    /// The closure is leaked: the library frees it through the finalizer, or [`take_back`](Self::take_back) does.
     pub fn new(log: Option<(LogLevel, LogClosure)>) -> Self {
         match log {
             None => Self {
@@ -36,7 +36,7 @@ impl LogFields {
         }
     }
 
-    /// The closure of a call that failed.
+    /// Returns the closure of a call that failed.
     ///
     /// # Safety
     /// The library did not keep it.

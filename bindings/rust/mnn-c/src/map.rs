@@ -1,4 +1,4 @@
-//! Tensors in place.
+//! Access to the elements of tensors in place.
 
 use crate::call::check;
 use crate::element::Element;
@@ -10,7 +10,7 @@ use std::mem::align_of;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{null_mut, NonNull};
 
-/// A mapping that is under way; it ends when it is dropped.
+/// A mapping that is in effect; it ends when it is dropped.
 #[derive(Debug)]
 struct Mapping<'t, T> {
     tensor: NonNull<sys::mnn_tensor_t>,
@@ -19,7 +19,7 @@ struct Mapping<'t, T> {
     alone: PhantomData<&'t mut [T]>,
 }
 
-// SAFETY: it stands for a tensor that is borrowed alone and for its elements.
+// SAFETY: it represents a tensor that is borrowed exclusively, and its elements.
 unsafe impl<T: Element> Send for Mapping<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: Element> Sync for Mapping<'_, T> {}
@@ -104,14 +104,13 @@ impl TensorMut<'_> {
         Mapping::new(self, sys::MNN_MAP_READ).map(Mapped)
     }
 
-    /// The elements of an input in place, to read and write. What was written takes effect when the mapping
-    /// ends.
+    /// The elements of an input in place, to read and write. Written elements take effect when the mapping ends.
     pub fn map_mut<T: Element>(&mut self) -> Result<MappedMut<'_, T>> {
         Mapping::new(self, sys::MNN_MAP_READ | sys::MNN_MAP_WRITE).map(MappedMut)
     }
 
-    /// The elements of an input in place, to write: they start as zeros, not as the values that the tensor held.
-    /// Spares copying that where the tensor does not lie row-major.
+    /// The elements of an input in place, to write: they start as zeros, not as the values that the tensor held. This
+    /// saves copying those where the tensor is not stored row-major.
     pub fn map_write<T: Element>(&mut self) -> Result<MappedMut<'_, T>> {
         let mapping = Mapping::<T>::new(self, sys::MNN_MAP_WRITE)?;
         let (data, count) = (mapping.data.as_ptr(), mapping.count);
@@ -122,7 +121,7 @@ impl TensorMut<'_> {
 }
 
 impl<T: Element> MappedMut<'_, T> {
-    /// Ends the mapping, as dropping it does, and returns whether written elements took effect.
+    /// Ends the mapping, like dropping it, and returns whether written elements took effect.
     pub fn unmap(self) -> Result<()> {
         self.0.end()
     }

@@ -1,4 +1,4 @@
-//! What an own operator sees: nodes with their attributes, and tensors in rows.
+//! The arguments of an own operator: nodes with their attributes, and tensors in row-major order.
 
 use crate::call::optional_text;
 use crate::codes::{ElementType, Format};
@@ -28,7 +28,7 @@ unsafe fn text<'a>(pointer: *const c_char) -> Cow<'a, str> {
     unsafe { optional_text(pointer) }.unwrap_or_default()
 }
 
-/// A node that an [`Operator`](crate::Operator) runs, as its file describes it.
+/// A node that an [`Operator`](crate::Operator) computes, as its file describes it.
 #[derive(Clone, Copy)]
 pub struct Node<'c>(&'c sys::mnn_node_t);
 
@@ -51,19 +51,19 @@ impl<'c> Node<'c> {
         unsafe { text(self.0.type_name) }
     }
 
-    /// What the format calls it: `Plugin`, `Extra` or another operator.
+    /// The operator's name in the format: `Plugin`, `Extra` or another operator.
     pub fn schema_type(&self) -> Cow<'c, str> {
         // SAFETY: a string of the node.
         unsafe { text(self.0.schema_type) }
     }
 
-    /// Of an `Extra`: where the operator comes from, e.g. `ONNX`; else empty.
+    /// The origin of an `Extra`, e.g. `ONNX`; else empty.
     pub fn engine(&self) -> Cow<'c, str> {
         // SAFETY: a string of the node.
         unsafe { text(self.0.engine) }
     }
 
-    /// Of an `Extra`: bytes without a meaning to the library.
+    /// The bytes of an `Extra`, which have no meaning to the library.
     pub fn info(&self) -> &'c [u8] {
         // SAFETY: bytes of the node.
         unsafe { list(self.0.info.cast(), self.0.info_size) }
@@ -75,7 +75,7 @@ impl<'c> Node<'c> {
         unsafe { attributes(self.0.attributes, self.0.attribute_count) }
     }
 
-    /// The first attribute of a name. [`ErrorKind::NotFound`] without one.
+    /// The first attribute of a name. [`ErrorKind::NotFound`] where there is none.
     pub fn attribute(&self, key: &str) -> Result<Attribute<'c>> {
         self.attributes()
             .find(|attribute| attribute.key() == key)
@@ -108,8 +108,7 @@ unsafe fn attributes<'a>(
         .map(|attribute| Attribute(unsafe { &**attribute }))
 }
 
-/// A named value of a node. The format keeps no mark of which kind it is of: values that it does not have are 0, `None`
-/// or empty.
+/// A named value of a node. The format does not record its kind: values that it does not have are 0, `None` or empty.
 #[derive(Clone, Copy)]
 pub struct Attribute<'c>(&'c sys::mnn_attribute_t);
 
@@ -169,7 +168,7 @@ impl<'c> Attribute<'c> {
             .collect()
     }
 
-    /// The tensor; also `None` for one of texts.
+    /// The tensor; also `None` for a tensor of texts.
     pub fn tensor(&self) -> Option<HostTensor<'c>> {
         // SAFETY: NULL or a tensor of the attribute.
         unsafe { self.0.tensor.as_ref() }.map(HostTensor)
@@ -225,7 +224,7 @@ impl<'c> HostTensor<'c> {
     }
 }
 
-/// A tensor that a callback writes: all elements, whose values are unspecified before.
+/// A tensor that a callback writes: all its elements, whose values are unspecified before.
 pub struct HostTensorMut<'c>(&'c mut sys::mnn_host_tensor_t);
 
 impl<'c> HostTensorMut<'c> {
@@ -235,7 +234,7 @@ impl<'c> HostTensorMut<'c> {
         Self(tensor)
     }
 
-    /// The same to be read.
+    /// The same tensor, to be read.
     pub fn as_tensor(&self) -> HostTensor<'_> {
         HostTensor(self.0)
     }
@@ -250,7 +249,7 @@ impl<'c> HostTensorMut<'c> {
     }
 }
 
-/// How many elements lie at `data`.
+/// Returns the number of elements at `data`.
 fn count<T: Element>(tensor: &sys::mnn_host_tensor_t) -> Result<usize> {
     let found = ElementType::from_code(tensor.r#type);
     if found != T::TYPE {

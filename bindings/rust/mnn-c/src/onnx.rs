@@ -1,4 +1,4 @@
-//! ONNX models become .mnn models. The feature `onnx` adds this module, which links libmnn_c_onnx.
+//! Converts ONNX models to .mnn models. The feature `onnx` adds this module, which links libmnn_c_onnx.
 //!
 //! ```no_run
 //! use mnn_c::onnx::{Conversion, Weights};
@@ -38,7 +38,7 @@ use std::ptr::{null, null_mut, NonNull};
 use std::sync::Arc;
 
 codes! {
-    /// How the weights of a net are stored.
+    /// The form in which the weights of a net are stored.
     Weights {
         /// Floats of 32 bits.
         Float32 = MNN_ONNX_WEIGHTS_FLOAT32,
@@ -51,7 +51,7 @@ codes! {
     }
 }
 
-/// The result that a status of libmnn_c_onnx stands for, right after the call. A panic of a closure goes on.
+/// Returns the result for a status of libmnn_c_onnx, right after the call. A panic of a closure is continued.
 fn check(status: sys::mnn_status) -> Result<()> {
     if status == sys::MNN_OK {
         return Ok(());
@@ -65,7 +65,7 @@ fn check(status: sys::mnn_status) -> Result<()> {
 
 type Watch = Box<dyn FnMut(u64, u64) -> bool>;
 
-/// How a model is converted.
+/// The settings of a conversion.
 #[derive(Default)]
 #[must_use]
 pub struct Conversion {
@@ -83,12 +83,12 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// The defaults: what the model leaves free stays free, and weights are floats of 32 bits.
+    /// The defaults: free extents stay free, and weights are floats of 32 bits.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How weights are stored.
+    /// The form in which weights are stored.
     pub fn weights(mut self, weights: Weights) -> Self {
         self.weights = weights.code();
         self
@@ -100,7 +100,7 @@ impl Conversion {
         self
     }
 
-    /// The extents of an input; -1 keeps one as the model has it.
+    /// The extents of an input; -1 keeps the model's.
     pub fn shape(mut self, input: impl Into<String>, dims: impl Into<Vec<i32>>) -> Self {
         self.shapes.push((input.into(), dims.into()));
         self
@@ -124,13 +124,13 @@ impl Conversion {
         self
     }
 
-    /// External data may lie behind a link that leaves the folder of the model.
+    /// Whether external data may lie behind a link that leads out of the folder of the model.
     pub fn follow_links(mut self, follow: bool) -> Self {
         self.follow_links = follow;
         self
     }
 
-    /// Large arrays lie beside the net, also where it could have them.
+    /// Whether large arrays are stored outside of the net even where it could hold them.
     pub fn weights_beside(mut self, beside: bool) -> Self {
         self.weights_beside = beside;
         self
@@ -149,7 +149,7 @@ impl Conversion {
         self
     }
 
-    /// Called with the numbers of nodes that are read, and that are to be read; `false` ends the conversion with
+    /// Called with the number of nodes that are read, and their total; `false` ends the conversion with
     /// [`ErrorKind::CallbackStop`]. A panic in it is raised again in the caller.
     pub fn progress(mut self, watch: impl FnMut(u64, u64) -> bool + 'static) -> Self {
         self.progress = Some(Box::new(watch));
@@ -249,7 +249,7 @@ unsafe extern "C" fn on_progress(user_data: *mut c_void, done: u64, total: u64) 
     i32::from(!goes_on)
 }
 
-/// A node that has no form in a .mnn model.
+/// A node that cannot be expressed in a .mnn model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
@@ -261,17 +261,17 @@ pub struct Problem {
     pub op_type: String,
     /// The version of the domain that the model imports; 0: none.
     pub opset: i64,
-    /// Why there is no form.
+    /// The reason why it cannot be expressed.
     pub reason: String,
-    /// [`ErrorKind::NotSupported`]: there is no form; others: the node is wrong.
+    /// [`ErrorKind::NotSupported`]: it cannot be expressed; others: the node is wrong.
     pub kind: ErrorKind,
 }
 
-/// What became of a model.
+/// The description of a conversion's result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// Nodes of the model, those of functions as often as they are called.
+    /// Nodes of the model; a node of a function counts for each call of the function.
     pub nodes: i64,
     /// Calls of functions.
     pub functions: i64,
@@ -279,13 +279,13 @@ pub struct Report {
     pub operators: i64,
     /// Operators whose results became constants.
     pub folded: i64,
-    /// Nodes that have no form; where there are any, there is no net.
+    /// Nodes that cannot be expressed; where there are any, there is no net.
     pub problems: Vec<Problem>,
-    /// What differs, or may.
+    /// Differences, certain or possible ones, from the ONNX model.
     pub notes: Vec<String>,
 }
 
-/// What a model became: a .mnn model, or the list of nodes that have no form.
+/// The result of a conversion: a .mnn model, or the list of nodes that cannot be expressed.
 #[derive(Debug)]
 pub struct Converted {
     handle: NonNull<sys::mnn_onnx_result_t>,
@@ -305,7 +305,7 @@ impl Drop for Converted {
 }
 
 impl Converted {
-    /// What became of the model.
+    /// The description of the result.
     pub fn report(&self) -> Result<Report> {
         // SAFETY: numbers, which may be zeros.
         let mut found: sys::mnn_onnx_report_t = unsafe { zeroed() };
@@ -351,12 +351,12 @@ impl Converted {
         }
     }
 
-    /// The bytes of the .mnn model. [`ErrorKind::NotSupported`] where nodes have no form.
+    /// The bytes of the .mnn model. [`ErrorKind::NotSupported`] where nodes cannot be expressed.
     pub fn data(&self) -> Result<&[u8]> {
         self.bytes(sys::mnn_onnx_result_data)
     }
 
-    /// The bytes of large arrays that lie beside the model; none where it has them itself.
+    /// The bytes of large arrays that are stored outside of the model; empty where there are none.
     pub fn weights(&self) -> Result<&[u8]> {
         self.bytes(sys::mnn_onnx_result_weights)
     }
@@ -380,7 +380,7 @@ impl Converted {
         }
     }
 
-    /// Writes the .mnn model, and large arrays that lie beside it to the path with `.weight` behind it.
+    /// Writes the .mnn model, and large arrays outside of it to the path with `.weight` behind it.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = c_path(path.as_ref())?;
         // SAFETY: a live handle; the path lives during the call.
@@ -415,8 +415,8 @@ impl AsRef<[u8]> for Weight {
 }
 
 impl Interpreter {
-    /// Converts an ONNX model in a file, in memory and with the defaults, and loads what it became.
-    /// [`ErrorKind::NotSupported`] where nodes have no form: a [`Conversion`] lists them.
+    /// Converts an ONNX model in a file, in memory and with the defaults, and loads the result.
+    /// [`ErrorKind::NotSupported`] where nodes cannot be expressed: a [`Conversion`] lists them.
     pub fn from_onnx(path: impl AsRef<Path>) -> Result<Self> {
         Conversion::new()
             .convert_file(path)?

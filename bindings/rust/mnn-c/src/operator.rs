@@ -9,8 +9,8 @@ use crate::panics;
 use mnn_c_sys as sys;
 use std::os::raw::c_void;
 
-/// An operator that the host runs: nodes that a converter wrote as `Plugin` or `Extra`, and operators of the format that
-/// the library lacks.
+/// An operator that the host computes: nodes that a converter wrote as `Plugin` or `Extra`, and operators of the format
+/// that the library lacks.
 ///
 /// Its functions are called on the thread that creates, resizes, runs or drops a session, by several sessions at the same
 /// time. A function that fails ends that call with the kind of its error, and a panic is raised again in the caller.
@@ -52,17 +52,17 @@ use std::os::raw::c_void;
 /// # Ok::<(), mnn_c::Error>(())
 /// ```
 pub trait Operator: Send + Sync + 'static {
-    /// What one plan of a session keeps for this operator, `()` for nothing.
+    /// The state that one plan of a session keeps for this operator, `()` for none.
     type State: Send + 'static;
 
-    /// Bit i: [`shape`](Self::shape) reads the elements of input i, of the first 32 inputs. Where these are not constant,
-    /// the nodes behind are planned during a run, and again only when they differ.
+    /// Bit i: [`shape`](Self::shape) reads the elements of input i, of the first 32 inputs. Where these are not
+    /// constant, the nodes after this one are planned during a run, and again only when the elements differ.
     fn content_inputs(&self) -> u64 {
         0
     }
 
-    /// Sets the shape of every output. Without an implementation output i is of the shape and type of input i, a single
-    /// output of input 0.
+    /// Sets the shape of every output. Without an implementation output i has the shape and type of input i, a single
+    /// output those of input 0.
     fn shape(
         &self,
         node: &Node<'_>,
@@ -85,7 +85,7 @@ pub trait Operator: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Makes the state of a plan, once its shapes are known. Inputs that are constants have values.
+    /// Makes the state of a plan, once its shapes are known. Constant inputs have values.
     fn prepare(&self, node: &Node<'_>, inputs: &[HostTensor<'_>]) -> Result<Self::State>;
 
     /// Writes all elements of every output, in each run. Not called when no output has elements.
@@ -103,7 +103,7 @@ pub trait Operator: Send + Sync + 'static {
 pub struct OutputShape<'c>(&'c mut sys::mnn_host_tensor_t);
 
 impl OutputShape<'_> {
-    /// Its extents, in the order of its format. More than [`MAX_RANK`](crate::MAX_RANK) fail the call.
+    /// Sets its extents, in the order of its format. More than [`MAX_RANK`](crate::MAX_RANK) fail the call.
     pub fn set(&mut self, dims: &[i32]) {
         self.0.rank = dims.len().try_into().unwrap_or(i32::MAX);
         for (to, from) in self.0.dims.iter_mut().zip(dims) {
@@ -111,12 +111,12 @@ impl OutputShape<'_> {
         }
     }
 
-    /// The type of its elements.
+    /// Sets the type of its elements.
     pub fn set_type(&mut self, element_type: ElementType) {
         self.0.r#type = element_type.code();
     }
 
-    /// The order of its extents.
+    /// Sets the order of its extents.
     pub fn set_format(&mut self, format: Format) {
         self.0.format = format.code();
     }
@@ -147,7 +147,7 @@ impl Interpreter {
     }
 }
 
-/// Gives an object to a call of the library, which keeps it until `on_last` if the call succeeds.
+/// Passes an object to a call of the library, which keeps it until `on_last` if the call succeeds.
 pub(crate) fn hand_over<T>(object: T, call: impl FnOnce(*mut c_void) -> sys::mnn_status) -> Result<()> {
     let object = Box::into_raw(Box::new(object));
     let result = check(call(object.cast()));
@@ -169,7 +169,7 @@ pub(crate) unsafe fn answer(
     let error = match panics::catch(body) {
         Some(Ok(())) => return sys::MNN_OK,
         Some(Err(error)) => error,
-        None => return sys::MNN_ERROR_CALLBACK_STOP, // the panic waits for the caller
+        None => return sys::MNN_ERROR_CALLBACK_STOP, // the panic is raised again in the caller
     };
     // SAFETY: as promised: that many bytes lie there.
     unsafe {

@@ -1,4 +1,4 @@
-//! How an interpreter is loaded, and the messages it sends.
+//! Options for loading an interpreter, and its messages.
 
 use crate::call::{c_path, defaults, get_pointer};
 use crate::cancel::{self, CancelToken};
@@ -41,11 +41,11 @@ impl InterpreterOptions {
         Self::default()
     }
 
-    /// Sends messages about the model and its sessions up to a level to a closure, on whichever thread is
-    /// inside a call; calls of several threads may overlap. The closure is dropped with the last of
-    /// interpreter and sessions.
+    /// Sends messages about the model and its sessions up to a level to a closure, on the thread of the call that
+    /// caused them; calls of several threads may overlap. The closure is dropped with the last of interpreter and
+    /// sessions.
     ///
-    /// The closure may call anything, also load models and run sessions; such calls send no messages themselves. A
+    /// The closure may call anything, even load models and run sessions; such calls send no messages themselves. A
     /// panic in it is raised again in the caller once the library's call is over.
     pub fn log(mut self, level: LogLevel, closure: impl Fn(LogLevel, &str) + Send + Sync + 'static) -> Self {
         self.log = Some((level, Box::new(closure)));
@@ -55,16 +55,16 @@ impl InterpreterOptions {
     /// The file of external weights. Without it, the model's path with `.weight` behind it; a model from
     /// memory has none then.
     ///
-    /// It is held as the model is: read into memory by [`load_file`](Self::load_file) when the first session is
-    /// created, mapped by [`load_mapped_file`](Self::load_mapped_file). That of a model from memory stays open and is
-    /// read when sessions prepare weights; one that was changed gives [`ErrorKind::FileChanged`](crate::ErrorKind).
+    /// It is held like the model: read into memory by [`load_file`](Self::load_file) when the first session is created,
+    /// mapped by [`load_mapped_file`](Self::load_mapped_file). That of a model from memory stays open and is read when
+    /// sessions prepare weights; one that was changed gives [`ErrorKind::FileChanged`](crate::ErrorKind).
     pub fn external_weights(mut self, path: impl Into<PathBuf>) -> Self {
         self.external_weights = Some(path.into());
         self
     }
 
     /// External weights in memory in place of a file. Their owner, e.g. a `&'static [u8]` or a `Vec<u8>`, is dropped
-    /// with the last of interpreter and sessions. Bytes at an address that is no multiple of 8 may be copied.
+    /// with the last of interpreter and sessions. Bytes at an address that is not a multiple of 8 may be copied.
     pub fn external_weight_bytes<T>(mut self, owner: T) -> Self
     where
         T: AsRef<[u8]> + Send + Sync + 'static,
@@ -74,8 +74,8 @@ impl InterpreterOptions {
     }
 
     /// A closure that reads external weights in place of a file: `read(offset, destination)` fills the whole
-    /// destination with what lies at the offset of `size` bytes. It is called when weights are prepared, on whichever
-    /// thread is inside a call, by several at once. It must not use the interpreter or sessions of it. An error becomes
+    /// destination from the offset in the `size` bytes. It is called when weights are prepared, on the thread of the
+    /// call that needs them, by several at once. It must not use the interpreter or sessions of it. An error becomes
     /// [`ErrorKind::FileReadFailed`](crate::ErrorKind) of the call that needs the weights.
     pub fn external_weight_reader(
         mut self,
@@ -128,8 +128,8 @@ impl InterpreterOptions {
         let bytes = (*owner).as_ref();
         let (data, size) = (bytes.as_ptr(), bytes.len());
         self.load(sys::MNN_LOAD_BORROW, Some(owner), |options, out| {
-            // SAFETY: the interpreter and its sessions hold the owner, which is neither moved nor changed, so
-            // that what it lends stays.
+            // SAFETY: the interpreter and its sessions hold the owner, which is neither moved nor changed, so that the
+            // bytes that it lends stay in place.
             unsafe { sys::mnn_interpreter_create_from_memory(data.cast(), size, options, out) }
         })
     }
@@ -179,7 +179,7 @@ impl InterpreterOptions {
     }
 }
 
-/// The short ways to load a model, with default options.
+/// Short ways to load a model, with default options.
 impl Interpreter {
     /// Loads a model from a file, which is read into memory. [`InterpreterOptions`] has more ways.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self> {

@@ -1,4 +1,4 @@
-//! Panics of closures that the library calls: kept on the C side of the call, continued on this one.
+//! Panics of closures that the library calls: caught on the C side of the call, continued on the Rust side.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -7,7 +7,7 @@ use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 pub(crate) type Payload = Box<dyn Any + Send>;
 
 thread_local! {
-    // One for each thread: the library calls a closure on the thread that made the call.
+    // There is one list for each thread: the library calls a closure on the thread that made the call.
     static CAUGHT: RefCell<Vec<Payload>> = RefCell::new(Vec::new());
 }
 

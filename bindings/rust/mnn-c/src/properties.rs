@@ -1,4 +1,4 @@
-//! How sessions are set up and what they have done, what models and tensors are.
+//! Properties of sessions, models and tensors.
 
 use crate::call::{check, get, get_text, optional_text};
 use crate::codes::{codes, ElementType, Format, ForwardType, MemoryMode, Precision};
@@ -30,7 +30,7 @@ codes! {
 }
 
 codes! {
-    /// What a model was written for.
+    /// The purpose that a model was written for.
     ModelUsage {
         /// Inference.
         Inference = MNN_USAGE_INFERENCE,
@@ -42,7 +42,7 @@ codes! {
 }
 
 codes! {
-    /// What a tensor is to its session.
+    /// The role of a tensor in its session.
     TensorKind {
         /// An input.
         Input = MNN_TENSOR_INPUT,
@@ -55,13 +55,13 @@ codes! {
     }
 }
 
-/// What a model says about itself.
+/// The description of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelProperties {
     /// The tool that it was converted from.
     pub source: ModelSource,
-    /// What it was written for.
+    /// The purpose that it was written for.
     pub usage: ModelUsage,
     /// Its bytes without its file of external weights.
     pub byte_size: u64,
@@ -71,7 +71,8 @@ pub struct ModelProperties {
     pub weightless: bool,
 }
 
-/// How a session is set up: what holds where its configuration left a choice, or asked for more than there is.
+/// The setup of a session: the values in effect where its configuration left a choice, or requested more than is
+/// available.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SessionProperties<'s> {
@@ -79,33 +80,33 @@ pub struct SessionProperties<'s> {
     pub forward_type: ForwardType,
     /// The backend of the configuration.
     pub wanted_forward_type: ForwardType,
-    /// Why the wanted backend does not run it.
+    /// Why the requested backend does not run it.
     pub reason: Option<Cow<'s, str>>,
     /// The name of its GPU.
     pub device: Option<Cow<'s, str>>,
     /// The instruction set of its operators on the CPU.
     pub cpu_isa: Option<Cow<'s, str>>,
-    /// Threads that a run can have.
+    /// The maximum of threads of a run.
     pub threads: u32,
     /// Threads of the configuration, at least 1.
     pub wanted_threads: u32,
-    /// What is computed with.
+    /// The precision in effect.
     pub precision: Precision,
     /// The precision of the configuration.
     pub wanted_precision: Precision,
-    /// Why it is not the wanted one.
+    /// Why it is not the requested one.
     pub precision_reason: Option<Cow<'s, str>>,
-    /// How weights are kept.
+    /// The memory mode in effect.
     pub memory: MemoryMode,
     /// The memory mode of the configuration.
     pub wanted_memory: MemoryMode,
-    /// Why it is not the wanted one.
+    /// Why it is not the requested one.
     pub memory_reason: Option<Cow<'s, str>>,
-    /// The modes that hold on a GPU; none on the CPU.
+    /// The modes in effect on a GPU; none on the CPU.
     pub gpu_mode: GpuMode,
 }
 
-/// What a session has done since its creation.
+/// Counts of a session's work since its creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {
@@ -117,7 +118,7 @@ pub struct Statistics {
     pub last_run: Duration,
     /// The time of all runs that succeeded.
     pub total_run: Duration,
-    /// Times that it was planned: at its creation, and by resizes that changed something.
+    /// How often it was planned: at its creation, and by resizes that changed something.
     pub plans: u64,
     /// Plans that failed.
     pub failed_plans: u64,
@@ -125,15 +126,16 @@ pub struct Statistics {
     pub last_plan: Duration,
     /// The time of all plans.
     pub total_plan: Duration,
-    /// Plans of stages. Where it grows from run to run, shapes that depend on contents make runs plan.
+    /// Plans of stages. If it grows from run to run, shapes that depend on contents make runs plan.
     pub stage_plans: u64,
-    /// How often memory of a GPU was taken for tensors.
+    /// How often memory of a GPU was allocated for tensors.
     pub device_allocations: u64,
-    /// What the session holds now, without the model's own bytes: arena, weights, inputs, outputs and buffers of the operators.
+    /// The bytes that the session holds now, without the model's own: arena, weights, inputs, outputs and buffers of
+    /// the operators.
     pub memory_bytes: u64,
     /// The largest `memory_bytes` so far.
     pub peak_memory_bytes: u64,
-    /// Planned memory for what flows between operators: of this session alone.
+    /// Planned memory for tensors between operators: of this session alone.
     pub arena_bytes: u64,
     /// Prepared weights and constants: shared with the interpreter's other sessions.
     pub weight_bytes: u64,
@@ -143,11 +145,11 @@ pub struct Statistics {
     pub cache_written: bool,
 }
 
-/// Where a tensor lies, and how.
+/// The place of a tensor, and its storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TensorProperties {
-    /// What it is to its session.
+    /// Its role in its session.
     pub kind: TensorKind,
     /// The backend in whose memory its elements lie. Inputs and outputs lie in the host's, that of the CPU.
     pub forward_type: ForwardType,
@@ -155,19 +157,19 @@ pub struct TensorProperties {
     pub element_type: ElementType,
     /// The order of its extents.
     pub format: Format,
-    /// How many channels lie together; 1: its elements are row-major, and mapping gives them in place.
+    /// The channels that are stored together; 1: its elements are row-major, and mapping gives them in place.
     pub channel_block: i32,
     /// False: an input on which no output of the session depends.
     pub used: bool,
 }
 
-/// What a model says of an input or an output before a session exists.
+/// An input or an output as known before a session exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Declaration<'i> {
     /// Its name.
     pub name: Cow<'i, str>,
-    /// The type of the file, also one that sessions show as another; `None`: the file does not say.
+    /// The type of the file, even one that sessions replace by another; `None`: the file does not state it.
     pub declared_type: Option<ElementType>,
     /// The type that it has in a session; `None`: only a session knows, like the next two.
     pub element_type: Option<ElementType>,
@@ -188,7 +190,7 @@ macro_rules! sized {
 }
 
 impl Interpreter {
-    /// What the model says about itself, beside its UUID, version and biz code.
+    /// The description of the model; its UUID, version and biz code have functions of their own.
     pub fn properties(&self) -> Result<ModelProperties> {
         let mut info = sized!(mnn_model_properties_t);
         // SAFETY: the struct holds its size.
@@ -209,8 +211,8 @@ impl Interpreter {
         self.declarations(count, sys::mnn_interpreter_input_info)
     }
 
-    /// The outputs as far as they follow from the declared inputs: not behind values that a session computes, control
-    /// flow and operators of the program. Of open extents several sizes are tried.
+    /// The outputs as far as they follow from the declared inputs: not after values that a session computes, control
+    /// flow and operators of the program. For open extents several sizes are tried.
     pub fn declared_outputs(&self) -> Result<Vec<Declaration<'_>>> {
         // SAFETY: an out-pointer to a value.
         let count = get(|count| unsafe { sys::mnn_interpreter_output_count(self.as_ptr(), count) })?;
@@ -262,13 +264,13 @@ impl Interpreter {
 }
 
 impl Session {
-    /// How the session is set up. What single operators do is in [`op`](Self::op).
+    /// The setup of the session. The setup of single operators is in [`op`](Self::op).
     pub fn properties(&self) -> Result<SessionProperties<'_>> {
         // SAFETY: the struct holds its size.
         self.properties_by(|info| unsafe { sys::mnn_session_info(self.as_ptr(), info) })
     }
 
-    /// How one path of the session is set up; [`properties`](Self::properties) is about the first.
+    /// The setup of one path of the session; [`properties`](Self::properties) describes the first.
     pub fn path_properties(&self, path: usize) -> Result<SessionProperties<'_>> {
         // SAFETY: the struct holds its size.
         self.properties_by(|info| unsafe { sys::mnn_session_path_info(self.as_ptr(), path, info) })
@@ -301,7 +303,7 @@ impl Session {
         }
     }
 
-    /// What the session has done since its creation; a run reads the clock twice for it.
+    /// Counts of the session's work since its creation; for them, a run reads the clock twice.
     pub fn statistics(&self) -> Result<Statistics> {
         let mut now = sized!(mnn_statistics_t);
         // SAFETY: the struct holds its size.
@@ -328,7 +330,7 @@ impl Session {
 }
 
 impl Tensor<'_> {
-    /// Where the tensor lies, and how.
+    /// The place of the tensor, and its storage.
     pub fn properties(&self) -> Result<TensorProperties> {
         let mut info = sized!(mnn_tensor_properties_t);
         // SAFETY: the struct holds its size.
@@ -352,8 +354,8 @@ impl Tensor<'_> {
         Ok(extents)
     }
 
-    /// The tensor as text: a line about it, then its elements in brackets. `edge`: how many positions to show at both ends
-    /// of an axis; 0: all of them.
+    /// The tensor as text: a line about it, then its elements in brackets. `edge`: how many positions to print at both
+    /// ends of an axis; 0: all of them.
     pub fn print(&self, edge: usize) -> Result<String> {
         let mut size = 0;
         // SAFETY: asks for the size.

@@ -54,24 +54,25 @@ impl<'r> RunOptions<'r> {
         self
     }
 
-    /// Calls a closure before each operator, those of control flow's bodies included, on the thread that runs. A
+    /// Calls a closure before each operator, including those in the bodies of control flow, on the thread that runs. A
     /// panic in it stops the run and is raised again in the caller.
     ///
-    /// A GPU takes many operators at once: `before` comes for all of them, then `after`, and none of them can be
+    /// A GPU executes many operators at once: `before` is called for all of them, then `after`, and none of them can be
     /// skipped.
     pub fn before(mut self, closure: impl FnMut(&OpCall<'_>) -> OpAction + 'r) -> Self {
         self.before = Some(Box::new(closure));
         self
     }
 
-    /// Calls a closure after each operator, as [`before`](Self::before) does.
+    /// Calls a closure after each operator, like [`before`](Self::before).
     pub fn after(mut self, closure: impl FnMut(&OpCall<'_>) -> OpAction + 'r) -> Self {
         self.after = Some(Box::new(closure));
         self
     }
 
     /// Whether a GPU runs its operators one after another and measures each, for
-    /// [`OpInfo::device_ms`](crate::OpInfo::device_ms) of the closure after it. Without, it overlaps them where it can.
+    /// [`OpInfo::device_ms`](crate::OpInfo::device_ms) of the closure after it. Otherwise it overlaps them where it
+    /// can.
     pub fn device_times(mut self, measured: bool) -> Self {
         self.device_times = measured;
         self
@@ -110,8 +111,8 @@ impl ResizeOptions {
 
 /// An operator of a run, before or after its execution.
 ///
-/// The library's own copies and changes of layout come too, with `Copy` as type; [`Session::op_count`] does
-/// not count them.
+/// The library's own copies and changes of layout call the closures, too, with `Copy` as type; [`Session::op_count`]
+/// does not count them.
 pub struct OpCall<'c> {
     info: &'c sys::mnn_op_info_t,
     tensors: &'c [*const sys::mnn_tensor_t],
@@ -160,13 +161,13 @@ impl Session {
     }
 }
 
-/// The options of a run that nothing ends or watches.
+/// Returns the options of a run that nothing ends or watches.
 pub(crate) fn default_options() -> Result<sys::mnn_run_options_t> {
     // SAFETY: the function is that of the struct.
     unsafe { defaults(sys::mnn_run_options_init) }
 }
 
-/// `mnn_session_run_with_options`.
+/// Calls `mnn_session_run_with_options`.
 ///
 /// # Safety
 /// The handle is the session's, which is borrowed alone.
@@ -183,7 +184,7 @@ unsafe fn run(session: &Session, handle: *mut sys::mnn_session_t, options: RunOp
     check(unsafe { sys::mnn_session_run_with_options(handle, &wanted) })
 }
 
-/// `mnn_session_resize_with_options`.
+/// Calls `mnn_session_resize_with_options`.
 ///
 /// # Safety
 /// The handle is that of a session, which is borrowed alone.
@@ -201,7 +202,7 @@ struct Context<'s, 'r> {
 }
 
 /// # Safety
-/// `user_data` is a `Context` that no other code uses, the other arguments are as the header says.
+/// `user_data` is a `Context` that no other code uses, the other arguments are those that the header describes.
 unsafe extern "C" fn on_op<const AFTER: bool>(
     user_data: *mut c_void,
     info: *const sys::mnn_op_info_t,

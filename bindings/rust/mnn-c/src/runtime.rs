@@ -1,4 +1,4 @@
-//! What sessions share: threads, memory, a device.
+//! Runtimes, which sessions share: threads, memory, a device.
 
 use crate::call::{c_string, defaults, get_pointer};
 use crate::codes::{LogLevel, PowerMode};
@@ -18,12 +18,12 @@ use std::ptr::{null, null_mut, NonNull};
 use std::sync::Arc;
 
 /// Threads, memory and a device for any sessions of any interpreters:
-/// [`ScheduleConfig::runtime`](crate::ScheduleConfig::runtime). Clones are the same runtime; what sessions need of it
-/// lives as long as they do.
+/// [`ScheduleConfig::runtime`](crate::ScheduleConfig::runtime). Clones are the same runtime; the parts that sessions
+/// need live as long as the sessions.
 ///
 /// A runtime of n threads has n - 1 workers, however many sessions there are; the thread that runs a session is the
-/// n-th. A run that finds the workers at work for another session computes on its own thread alone and waits for
-/// nothing; its results have the same bits.
+/// n-th. A run that finds the workers busy with another session computes on its own thread alone, without waiting; its
+/// results have the same bits.
 ///
 /// ```
 /// use mnn_c::{Interpreter, RuntimeConfig, ScheduleConfig};
@@ -82,14 +82,14 @@ pub struct VulkanObjects {
     pub device: *mut c_void,
     /// `VkQueue`, of the device.
     pub queue: *mut c_void,
-    /// Of the queue; it can compute.
+    /// The family of the queue; it can compute.
     pub queue_family: u32,
     /// Whether the device was created with `storageBuffer16BitAccess`, which [`Precision::Low`](crate::Precision)
     /// needs to store fp16.
     pub storage_16bit: bool,
 }
 
-/// What a [`Runtime`] consists of. The default is one thread, which is the caller's.
+/// The settings of a [`Runtime`]. The default is one thread, the caller's.
 #[derive(Default)]
 #[must_use]
 pub struct RuntimeConfig {
@@ -110,29 +110,29 @@ impl RuntimeConfig {
         Self::default()
     }
 
-    /// CPU threads, the caller's of a run included: 1 to [`MAX_THREADS`](crate::MAX_THREADS); 0 means 1.
+    /// CPU threads, including the caller's of a run: 1 to [`MAX_THREADS`](crate::MAX_THREADS); 0 means 1.
     pub fn threads(mut self, threads: u32) -> Self {
         self.threads = threads;
         self
     }
 
-    /// On which kinds of cores the workers compute; not with [`parallel_for`](Self::parallel_for).
+    /// The kinds of cores on which the workers compute; not with [`parallel_for`](Self::parallel_for).
     pub fn power(mut self, power: PowerMode) -> Self {
         self.power = Some(power);
         self
     }
 
-    /// The only cores that workers may use, as the system counts them; none: any. Not with
+    /// The only cores that workers may use, by the system's numbers; none: any. Not with
     /// [`parallel_for`](Self::parallel_for).
     pub fn cores(mut self, cores: impl IntoIterator<Item = i32>) -> Self {
         self.cores = cores.into_iter().collect();
         self
     }
 
-    /// Threads of the caller's in place of workers. The closure gets a count and a task, calls the task once with
-    /// each number below the count, on any threads, and returns when all of these calls have returned. What it
-    /// leaves out is computed on the thread that runs the session. It may be called by several threads at once; a
-    /// panic in it is raised again in the caller of the run.
+    /// Threads of the caller in place of workers. The closure gets a count and a task, calls the task once with each
+    /// number below the count, on any threads, and returns when all of these calls have returned. Numbers that it skips
+    /// are computed on the thread that runs the session. It may be called by several threads at once; a panic in it is
+    /// raised again in the caller of the run.
     ///
     /// ```
     /// use mnn_c::RuntimeConfig;
@@ -171,8 +171,8 @@ impl RuntimeConfig {
         self
     }
 
-    /// What [`calibrate`](crate::calibrate) measured on this machine, in place of the costs that the library knows. They
-    /// choose between algorithms of sessions on the CPU, so that results may differ in their last bits.
+    /// The result of [`calibrate`](crate::calibrate) on this machine, in place of the costs that the library knows.
+    /// They choose between algorithms of sessions on the CPU, so results may differ in their last bits.
     pub fn cpu_costs(mut self, costs: impl Into<String>) -> Self {
         self.cpu_costs = Some(costs.into());
         self
@@ -191,7 +191,7 @@ impl RuntimeConfig {
         self
     }
 
-    /// Sends messages about the runtime and about where its sessions run up to a level to a closure; see
+    /// Sends messages about the runtime and the places where its sessions run up to a level to a closure; see
     /// [`InterpreterOptions::log`](crate::InterpreterOptions::log).
     pub fn log(mut self, level: LogLevel, closure: impl Fn(LogLevel, &str) + Send + Sync + 'static) -> Self {
         self.log = Some((level, Box::new(closure)));

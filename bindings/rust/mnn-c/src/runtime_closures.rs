@@ -1,4 +1,4 @@
-//! Closures of the host behind the callbacks of a runtime: threads, memory and a lock.
+//! Closures of the host for the callbacks of a runtime: threads, memory and a lock.
 
 use crate::panics;
 use mnn_c_sys as sys;
@@ -13,13 +13,13 @@ pub(crate) type Allocator = Box<dyn GlobalAlloc + Send + Sync>;
 pub trait QueueLock: Send + Sync {
     /// Waits until nothing else uses the queue.
     fn lock(&self);
-    /// Ends what `lock` began.
+    /// Releases what `lock` acquired.
     fn unlock(&self);
 }
 
 pub(crate) type Lock = Box<dyn QueueLock>;
 
-/// NULL for none. The library ends it with `on_end`, or `take_back` does.
+/// Leaks a closure; NULL for none. The library frees it through `on_end`, or `take_back` does.
 pub(crate) fn leak<T>(closure: Option<T>) -> *mut T {
     closure.map_or(null_mut(), |closure| Box::into_raw(Box::new(closure)))
 }
@@ -38,7 +38,7 @@ pub(crate) unsafe extern "C" fn on_end<T>(user_data: *mut c_void) {
     panics::catch(|| drop(unsafe { Box::from_raw(user_data.cast::<T>()) }));
 }
 
-/// The context of a call, which other threads use too.
+/// The context of a call, which other threads use, too.
 struct Context(*mut c_void);
 // SAFETY: the library lets any thread call a task.
 unsafe impl Sync for Context {}

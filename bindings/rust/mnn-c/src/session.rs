@@ -53,17 +53,17 @@ pub(crate) type Buffers = HashMap<usize, Box<dyn Any + Send + Sync>>;
 #[derive(Debug)]
 pub struct Session {
     handle: NonNull<sys::mnn_session_t>,
-    // Behind the handle's destruction: fields are dropped after `drop` returned.
+    // It follows the handle's destruction, because fields are dropped after `drop` returned.
     owner: Owner,
     pub(crate) bound: Buffers,
-    // A run was submitted, and no call has waited for it: its `Pending` was forgotten.
+    // A run was submitted, and no call has waited for it, because its `Pending` was forgotten.
     pub(crate) submitted: bool,
 }
 
-// SAFETY: every function may be called from any thread at any time; what does not fit beside another call fails.
+// SAFETY: every function may be called from any thread at any time; one that must not run beside another call fails.
 unsafe impl Send for Session {}
-// SAFETY: as above. Functions that change the session take `&mut Session`, and what its strings and mapped
-// elements borrow excludes them.
+// SAFETY: as above. Functions that change the session take `&mut Session`, which the borrows of its strings and mapped
+// elements exclude.
 unsafe impl Sync for Session {}
 
 impl Drop for Session {
@@ -75,8 +75,8 @@ impl Drop for Session {
         }
         // SAFETY: the handle is used no more.
         if unsafe { sys::mnn_session_destroy(&mut handle) } != sys::MNN_OK {
-            // A call is using the session. Borrowing excludes that; should it happen all the same, the session
-            // stays, and with it the bytes that it borrows: a leak instead of a use after free.
+            // A call is using the session. Borrowing excludes that; should it happen all the same, the session and the
+            // bytes that it borrows are leaked, instead of used after they are freed.
             std::mem::forget(self.owner.take());
             std::mem::forget(std::mem::take(&mut self.bound));
         }
@@ -110,14 +110,14 @@ impl Session {
         get(|count| unsafe { sys::mnn_session_output_count(self.as_ptr(), count) })
     }
 
-    /// An input, to ask and to read.
+    /// An input, to be read.
     pub fn input(&self, name: &str) -> Result<Tensor<'_>> {
         // SAFETY: the tensor lives as long as the session, which is borrowed.
         self.input_handle(name)
             .map(|handle| unsafe { Tensor::new(handle) })
     }
 
-    /// An input by index, to ask and to read.
+    /// An input by index, to be read.
     pub fn input_at(&self, index: usize) -> Result<Tensor<'_>> {
         // SAFETY: the tensor lives as long as the session, which is borrowed.
         self.input_handle_at(index)
@@ -138,14 +138,14 @@ impl Session {
         Ok(unsafe { TensorMut::new(handle, self.handle) })
     }
 
-    /// An output, to ask and to read.
+    /// An output, to be read.
     pub fn output(&self, name: &str) -> Result<Tensor<'_>> {
         // SAFETY: the tensor lives as long as the session, which is borrowed.
         self.output_handle(name)
             .map(|handle| unsafe { Tensor::new(handle) })
     }
 
-    /// An output by index, to ask and to read.
+    /// An output by index, to be read.
     pub fn output_at(&self, index: usize) -> Result<Tensor<'_>> {
         // SAFETY: the tensor lives as long as the session, which is borrowed.
         self.output_handle_at(index)
@@ -166,16 +166,16 @@ impl Session {
         Ok(unsafe { TensorMut::new(handle, self.handle) })
     }
 
-    /// Whether the session is not planned for the shapes of its inputs, so that [`resize`](Self::resize) must come
-    /// before a run.
+    /// Whether the session is not planned for the shapes of its inputs, so that [`resize`](Self::resize) must precede a
+    /// run.
     pub fn needs_resize(&self) -> Result<bool> {
         // SAFETY: an out-pointer to a value.
         get(|needed| unsafe { sys::mnn_session_needs_resize(self.as_ptr(), needed) })
     }
 
-    /// Plans the session for the present shapes of its inputs: shapes, memory, kernels. Does nothing when it is
-    /// planned for them. Inputs whose shape changed are zeros afterwards, the others keep their contents. After a failure the
-    /// session runs again with the shapes that it had.
+    /// Plans the session for the present shapes of its inputs: shapes, memory, kernels. Does nothing when it is already
+    /// planned for them. Inputs whose shape changed are zeros afterwards, the others keep their contents. After a
+    /// failure the session runs again with its former shapes.
     ///
     /// ```
     /// # use mnn_c::{Format, Interpreter, ScheduleConfig};
@@ -192,8 +192,8 @@ impl Session {
         check(unsafe { sys::mnn_session_resize(self.handle.as_ptr()) })
     }
 
-    /// Gives memory back: the plans that [`ScheduleConfig::plan_cache`](crate::ScheduleConfig::plan_cache) keeps beside
-    /// the one in use, with the weights that only they need, and what the session's memory has more than that plan needs.
+    /// Frees memory: the additional plans that [`ScheduleConfig::plan_cache`](crate::ScheduleConfig::plan_cache) keeps,
+    /// with the weights that only they need, and the part of the session's memory that the plan in use does not need.
     /// Inputs and outputs keep their contents.
     pub fn trim(&mut self) -> Result<()> {
         // SAFETY: borrowed alone.
@@ -214,9 +214,10 @@ impl Session {
         self.handle.as_ptr()
     }
 
-    /// A constant, to ask, to read and to write: what a Const or a TrainableParam operator of the main graph makes. What is
-    /// written is this session's own, and holds from the next [`resize`](Self::resize) on. Where operators of the net write
-    /// the constant, it keeps their values between runs, and what is written here holds from the next run on.
+    /// A constant, to be read and written: the result of a Const or a TrainableParam operator of the main graph.
+    /// Written values belong to this session alone, and take effect with the next [`resize`](Self::resize). Where
+    /// operators of the net write the constant, it keeps their values between runs, and values written here take effect
+    /// with the next run.
     ///
     /// ```
     /// # use mnn_c::{Format, Interpreter, ScheduleConfig};

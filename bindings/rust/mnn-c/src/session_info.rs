@@ -1,4 +1,4 @@
-//! What a session says about itself: its work and operators, plans as text, pipelines.
+//! The description of a session: its work and operators, plans as text, pipelines.
 
 use crate::call::{check, get, get_report, optional_text};
 use crate::error::{ErrorKind, Result};
@@ -14,7 +14,7 @@ use std::ptr::null_mut;
 pub struct Flops {
     /// Floating point operations; a multiply-add is two.
     pub count: f64,
-    /// False when operators are left out whose shapes depend on contents not yet known.
+    /// False when operators are left out because their shapes depend on contents that are not yet known.
     pub complete: bool,
 }
 
@@ -28,16 +28,16 @@ pub struct OpInfo<'s> {
     pub type_name: Cow<'s, str>,
     /// Where it runs, e.g. `cpu`; empty when that is not decided yet, because a run plans it.
     pub backend_name: Cow<'s, str>,
-    /// Why the wanted backend did not take it; `None` when it did.
+    /// Why the requested backend does not run it; `None` when it does.
     pub reason: Option<Cow<'s, str>>,
-    /// Floating point operations of all its executions in a run; `None` when contents decide that.
+    /// Floating point operations of all its executions in a run; `None` when the number depends on contents.
     pub flops: Option<f64>,
     /// Whether it is shape arithmetic on small integer tensors.
     pub host_shape: bool,
-    /// How it is computed; `None` when there is one way only.
+    /// The algorithm; `None` when there is only one.
     pub algorithm: Option<Cow<'s, str>>,
-    /// In a closure after it, in a run with [`RunOptions::device_times`](crate::RunOptions::device_times): how many
-    /// milliseconds it took by the clock of the GPU; `None` when that is not known.
+    /// Set for the closure after it, in a run with [`RunOptions::device_times`](crate::RunOptions::device_times):
+    /// milliseconds by the clock of the GPU; `None` when they are not known.
     pub device_ms: Option<f64>,
 }
 
@@ -96,7 +96,7 @@ impl Session {
         }
     }
 
-    /// Whether the session used the cache that it was offered.
+    /// Whether the session used the cache that it was given.
     pub fn cache_accepted(&self) -> Result<bool> {
         // SAFETY: an out-pointer to a value.
         get(|accepted| unsafe { sys::mnn_session_cache_accepted(self.as_ptr(), accepted) })
@@ -110,14 +110,14 @@ impl Session {
         Ok(Flops { count, complete })
     }
 
-    /// How many operators the session executes: after constant folding and fusion, those of control flow's
-    /// bodies included.
+    /// The number of operators that the session executes: after constant folding and fusion, including those in the
+    /// bodies of control flow.
     pub fn op_count(&self) -> Result<usize> {
         // SAFETY: an out-pointer to a value.
         get(|count| unsafe { sys::mnn_session_op_count(self.as_ptr(), count) })
     }
 
-    /// Where each operator runs and why, in the order of execution.
+    /// The place where each operator runs and the reason, in the order of execution.
     pub fn op(&self, index: usize) -> Result<OpInfo<'_>> {
         // SAFETY: numbers and pointers; all zeros are a value.
         let mut info: sys::mnn_op_info_t = unsafe { MaybeUninit::zeroed().assume_init() };

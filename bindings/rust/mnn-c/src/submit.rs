@@ -30,7 +30,7 @@ impl SubmitOptions {
         Self::default()
     }
 
-    /// The token that ends the run, also while it waits for its turn.
+    /// The token that ends the run, even while it waits for its turn.
     pub fn cancel(mut self, token: &CancelToken) -> Self {
         self.cancel = Some(token.clone());
         self
@@ -54,7 +54,7 @@ impl fmt::Debug for SubmitOptions {
     }
 }
 
-/// What happens at the end of a run: shared by the run and by the one who waits for it.
+/// The end of a run, which the run and the thread that waits for it share.
 struct End {
     closure: Mutex<Option<Closure>>,
     panic: Mutex<Option<Payload>>,
@@ -74,11 +74,11 @@ impl fmt::Debug for Pending<'_> {
 }
 
 impl Session {
-    /// Begins a run and returns without waiting for its end. What a GPU computes as a whole is handed to it; everything
-    /// else is computed by one more thread, that of the session or of its [`Runtime`](crate::Runtime), first in, first
-    /// out.
+    /// Begins a run and returns without waiting for its end. A run that a GPU computes completely is submitted to the
+    /// GPU; other runs are computed by one more thread, that of the session or of its [`Runtime`](crate::Runtime),
+    /// first in, first out.
     ///
-    /// Fails as [`run`](Self::run) does where the run cannot begin; other errors are those of [`Pending::wait`].
+    /// Fails like [`run`](Self::run) where the run cannot begin; other errors are those of [`Pending::wait`].
     ///
     /// ```
     /// # use mnn_c::{Format, Interpreter, ScheduleConfig};
@@ -106,8 +106,8 @@ impl Session {
     /// # }
     /// ```
     pub fn submit(&mut self, options: SubmitOptions) -> Result<Pending<'_>> {
-        // On the CPU a thread ends the run anyhow, and panics of operators of the host are brought here. What a GPU
-        // computes as a whole needs a thread for `done` alone.
+        // On the CPU a thread ends the run anyway, and panics of operators of the host are brought to it. A run on a
+        // GPU needs a thread only for `done`.
         let watched = options.done.is_some() || self.properties()?.forward_type == ForwardType::Cpu;
         let end = watched.then(|| {
             Arc::new(End {
@@ -124,7 +124,7 @@ impl Session {
         // SAFETY: borrowed alone; the token lives during the call, and the library keeps it until the run ends.
         let result = outcome(unsafe { sys::mnn_session_submit(self.as_ptr_mut(), &wanted) });
         if result.is_err() && watched {
-            // SAFETY: a run that did not begin does not end: the pointer is still this function's.
+            // SAFETY: a run that did not begin does not end, so the pointer still belongs to this function.
             drop(unsafe { Arc::from_raw(wanted.user_data as *const End) });
         }
         panics::resume();
@@ -140,7 +140,7 @@ impl Pending<'_> {
         self.finish(-1)
     }
 
-    /// The same, for at most that long: `Err` gives the run back, which goes on.
+    /// The same, for at most that long: `Err` returns the run, which continues.
     pub fn wait_timeout(mut self, timeout: Duration) -> std::result::Result<Result<()>, Self> {
         let nanoseconds = i64::try_from(timeout.as_nanos()).unwrap_or(i64::MAX);
         match self.finish(nanoseconds) {
@@ -169,13 +169,13 @@ impl Pending<'_> {
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
         if self.session.submitted {
-            // Who drops it does not ask for the result.
+            // A caller that drops it does not need the result.
             let _ = self.finish(-1);
         }
     }
 }
 
-/// What is in a mutex that no panic leaves half changed.
+/// Locks a mutex whose contents no panic leaves half changed.
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }

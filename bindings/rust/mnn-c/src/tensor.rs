@@ -11,11 +11,11 @@ use std::mem::{size_of, size_of_val};
 use std::ops::Deref;
 use std::ptr::NonNull;
 
-/// An input or an output of a session, to ask and to read. Several threads may do so at once.
+/// An input or an output of a session, to be read. Several threads may do so at once.
 #[derive(Debug)]
 pub struct Tensor<'s> {
     handle: NonNull<sys::mnn_tensor_t>,
-    // No Clone: a TensorMut lends its Tensor only while it does not write itself.
+    // It has no Clone: a TensorMut lends its Tensor only while it does not write itself.
     session: PhantomData<&'s ()>,
 }
 
@@ -40,8 +40,8 @@ impl<'s> Tensor<'s> {
         unsafe { get_text(|name| sys::mnn_tensor_name(self.as_ptr(), name)) }
     }
 
-    /// Its extents in the order of its format. An input that waits for a resize shows its new shape, -1 for
-    /// extents still open.
+    /// Its extents in the order of its format. An input that needs a resize has its new shape, -1 for extents still
+    /// open.
     pub fn shape(&self) -> Result<Vec<i32>> {
         get_shape(|dims, capacity, rank| {
             // SAFETY: the buffer has that capacity.
@@ -82,7 +82,7 @@ impl<'s> Tensor<'s> {
         Ok(elements)
     }
 
-    /// The same into a buffer, which may be larger: what is beyond the tensor is not written.
+    /// Does the same into a buffer, which may be larger: elements beyond the tensor are not written.
     pub fn read_into<T: Element>(&self, buffer: &mut [T], format: Format) -> Result<()> {
         self.require_type::<T>()?;
         let (data, bytes) = (buffer.as_mut_ptr().cast(), size_of_val(buffer));
@@ -99,7 +99,7 @@ impl<'s> Tensor<'s> {
         Ok(elements)
     }
 
-    /// The same into a buffer, which may be larger: what is beyond the tensor is not written.
+    /// Does the same into a buffer, which may be larger: elements beyond the tensor are not written.
     pub fn read_into_as<T: HostElement>(&self, buffer: &mut [T], format: Format) -> Result<()> {
         let (data, bytes) = (buffer.as_mut_ptr().cast(), size_of_val(buffer));
         let (element, format) = (T::HOST_TYPE.code(), format.code());
@@ -107,7 +107,7 @@ impl<'s> Tensor<'s> {
         check(unsafe { sys::mnn_tensor_read_as(self.as_ptr(), data, bytes, element, format) })
     }
 
-    /// The elements must be of the Rust type.
+    /// Checks that the elements are of the Rust type.
     pub(crate) fn require_type<T: Element>(&self) -> Result<()> {
         let own = self.element_type()?;
         if own == T::TYPE {
@@ -126,7 +126,8 @@ impl<'s> Tensor<'s> {
     }
 }
 
-/// A tensor of a session that is borrowed alone: to write, to map, to resize, and all that [`Tensor`] does.
+/// A tensor of a session that is borrowed exclusively: to write, to map, to resize, and everything that [`Tensor`]
+/// does.
 #[derive(Debug)]
 pub struct TensorMut<'s> {
     tensor: Tensor<'s>,
@@ -154,11 +155,11 @@ impl<'s> TensorMut<'s> {
         }
     }
 
-    /// Copies elements into an input. `format` is the layout of the data; where it differs from the tensor's
-    /// own, the data is taken to have the tensor's shape with its channel dimension moved.
+    /// Copies elements into an input. `format` is the layout of the data; where it differs from the tensor's own, the
+    /// data has the tensor's shape with its channel dimension moved.
     ///
-    /// Fails with [`ErrorKind::BadType`] when the elements are of another type and with
-    /// [`ErrorKind::InputData`] when their number is another one.
+    /// Fails with [`ErrorKind::BadType`] when the elements are of another type and with [`ErrorKind::InputData`] when
+    /// their number is wrong.
     pub fn write<T: Element>(&mut self, data: &[T], format: Format) -> Result<()> {
         self.require_type::<T>()?;
         let (start, bytes) = (data.as_ptr().cast(), size_of_val(data));
@@ -166,9 +167,9 @@ impl<'s> TensorMut<'s> {
         check(unsafe { sys::mnn_tensor_write(self.as_ptr_mut(), start, bytes, format.code()) })
     }
 
-    /// Converts elements to the tensor's type and copies them into an input. Fails with [`ErrorKind::InputData`] when their
-    /// number is another one, or when a value does not fit: an integer out of range, a fraction or a NaN for an integer, a
-    /// finite number that would be infinite.
+    /// Converts elements to the tensor's type and copies them into an input. Fails with [`ErrorKind::InputData`] when
+    /// their number is wrong, or when a value does not fit: an integer out of range, a fraction or a NaN for an
+    /// integer, a finite number that would be infinite.
     pub fn write_as<T: HostElement>(&mut self, data: &[T], format: Format) -> Result<()> {
         let (start, bytes) = (data.as_ptr().cast(), size_of_val(data));
         let (element, format) = (T::HOST_TYPE.code(), format.code());
@@ -176,8 +177,8 @@ impl<'s> TensorMut<'s> {
         check(unsafe { sys::mnn_tensor_write_as(self.as_ptr_mut(), start, bytes, element, format) })
     }
 
-    /// Changes the shape of an input, in the order of its format. The session then waits for
-    /// [`Session::resize`](crate::Session::resize), unless the shape is the one it has.
+    /// Changes the shape of an input, in the order of its format. The session then needs
+    /// [`Session::resize`](crate::Session::resize), unless the shape is the present one.
     pub fn resize(&mut self, shape: &[i32]) -> Result<()> {
         let (session, input) = (self.session.as_ptr(), self.as_ptr_mut());
         // SAFETY: the shape has that length; both handles are borrowed alone.

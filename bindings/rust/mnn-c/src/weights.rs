@@ -13,13 +13,13 @@ pub(crate) enum HostWeights {
 }
 
 impl HostWeights {
-    /// Writes the fields of the options. The library ends what is leaked here with the finalizer in any case but
+    /// Writes the fields of the options. The library frees the leaked objects through the finalizer, except after
     /// `MNN_ERROR_VERSION_MISMATCH`: then [`take_back`] does.
     pub fn give(self, options: &mut sys::mnn_interpreter_options_t) {
         let place = Box::into_raw(Box::new(self));
         options.external_weight_user_data = place.cast();
         options.external_weight_finalizer = Some(on_end);
-        // SAFETY: it was leaked right now.
+        // SAFETY: it was leaked just now.
         match unsafe { &*place } {
             Self::Bytes(owner) => {
                 let bytes = (**owner).as_ref();
@@ -36,10 +36,10 @@ impl HostWeights {
     }
 }
 
-/// Ends what [`HostWeights::give`] leaked.
+/// Frees the objects that [`HostWeights::give`] leaked.
 ///
 /// # Safety
-/// The library did not look at the options.
+/// The library did not read the options.
 pub(crate) unsafe fn take_back(options: &sys::mnn_interpreter_options_t) {
     if options.external_weight_finalizer.is_some() {
         // SAFETY: as promised.
@@ -61,7 +61,7 @@ unsafe extern "C" fn on_read(
             HostWeights::Reader { read, .. } => read,
             HostWeights::Bytes(_) => return sys::MNN_ERROR_INTERNAL,
         };
-        // SAFETY: as promised. The memory may be new, and a slice of it has to have values.
+        // SAFETY: as promised. The memory may be uninitialised, and a slice of it must have values.
         let target = unsafe {
             std::ptr::write_bytes(destination.cast::<u8>(), 0, bytes);
             std::slice::from_raw_parts_mut(destination.cast::<u8>(), bytes)

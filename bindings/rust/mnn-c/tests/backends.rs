@@ -1,4 +1,4 @@
-//! Backends of the host: which nodes they compute, what they see, failures, panics, lifetimes.
+//! Backends of the host: the nodes that they compute, their arguments, failures, panics, lifetimes.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Closures that the library calls: what they see, what they may answer, and their panics.
+//! Closures that the library calls: their arguments, their results, and their panics.
 
 mod support;
 
@@ -147,7 +147,7 @@ fn runs_inside_of_closures_of_runs() {
     assert_eq!(scores(&inner), reference(6));
 }
 
-/// In the run only the thread of the closure reads the session; what never waits works on every thread.
+/// During the run only the thread of the closure reads the session; functions that never wait work on every thread.
 #[test]
 fn other_threads_find_a_running_session_busy() {
     let mut session = written(7);
@@ -275,7 +275,7 @@ fn a_panic_of_a_log_closure_goes_on_behind_the_call() {
     });
     let result = catch_unwind(AssertUnwindSafe(|| options.load_bytes(&bytes)));
     assert_eq!(panic_text(result), "out of the log");
-    // The interpreter that was made is gone with its closure.
+    // The interpreter that was made is dropped, and its closure, too.
     assert_eq!(dropped.load(Ordering::SeqCst), 1);
     // And nothing is left over for the next call.
     assert!(Interpreter::from_bytes(&bytes).is_ok());

@@ -1,4 +1,4 @@
-//! Tokens: never lost, taken by loading, creation, resizing and running.
+//! Tokens are never lost, and are accepted by loading, creation, resizing and running.
 
 mod support;
 
@@ -33,7 +33,7 @@ fn a_trigger_before_the_call_lasts_until_it_is_reset() {
                 ErrorKind::Cancelled,
             );
         }
-        // Calls without the token are free of it.
+        // Calls without the token are not affected.
         assert_eq!(
             classify(&mut session, &pixels(PIXELS, seed)).unwrap(),
             reference(seed)
@@ -147,7 +147,7 @@ fn clones_are_one_token() {
     session.run_with(options()).unwrap();
 }
 
-/// One trigger at any moment around the begin of a run ends it; without it the runs would take hours.
+/// A single trigger ends the run at any moment around its begin; without it the runs would take hours.
 #[test]
 fn one_trigger_from_another_thread_is_enough() {
     let mut session = open_loop(0, i32::MAX);

@@ -10,7 +10,7 @@ use support::*;
 
 const COLOUR: &[u8] = b"P6 2 1 255\n\x0a\x14\x1e\xff\x80\x00";
 
-/// Every byte is another one.
+/// Makes a picture whose bytes all differ.
 fn picture(format: PixelFormat, width: u32, height: u32) -> Image {
     let count = byte_size(format, width, height, 0).unwrap();
     let pixels = (0..count).map(|i| (i * 37 % 251) as u8).collect();
@@ -56,7 +56,7 @@ fn a_png_file_has_the_pixels_that_were_written() {
         let file = image.view().encode_png().unwrap();
         assert_eq!(Image::decode(&file, format).unwrap(), image);
         assert!(Image::decode(&file[..file.len() / 2], format).is_err());
-        // A part, and into a part of a larger picture.
+        // A part is resized, and a picture into a part of a larger one.
         let part = image.view().crop(1, 2, 3, 2).unwrap();
         let file = part.encode_png().unwrap();
         let mut larger = Image::new(format, 6, 3).unwrap();
@@ -94,7 +94,7 @@ fn resizing_counts_every_pixel() {
     );
     let same = checks.view().resize(64, 64).unwrap();
     assert_eq!(same, checks);
-    // From a part with a stride, into another.
+    // A part with a stride is resized into another.
     let photo = picture(PixelFormat::Rgb, 9, 7);
     let mut target = Image::new(PixelFormat::Rgb, 9, 7).unwrap();
     let part = photo.view().crop(2, 1, 4, 5).unwrap();

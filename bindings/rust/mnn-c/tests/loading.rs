@@ -18,7 +18,7 @@ impl AsRef<[u8]> for Counted {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.fill(0xff); // who still used them would notice
+        self.0.fill(0xff); // anything that still uses them would notice
         self.1.fetch_add(1, Ordering::SeqCst);
     }
 }
@@ -169,8 +169,8 @@ fn what_is_no_model() {
     }
 }
 
-/// The floats of an array of the conformance case weights__external: a member of its case.npz, a zip file whose members
-/// lie one behind the other as they are.
+/// Returns the floats of an array of the conformance case weights__external, a member of its case.npz: a zip file whose
+/// members are stored uncompressed, one behind the other.
 fn case_floats(name: &str) -> Vec<f32> {
     let archive = std::fs::read(external_case("case.npz")).unwrap();
     let mut rest = &archive[..];
@@ -253,7 +253,7 @@ fn external_weights_of_the_program() {
             Ok(())
         });
     scale_of(options.load_bytes(&bytes).unwrap());
-    assert_eq!(Arc::strong_count(&held), 1); // the closure is gone
+    assert_eq!(Arc::strong_count(&held), 1); // the closure was dropped
 
     let fails = || {
         InterpreterOptions::new().external_weight_reader(weights.len() as u64, |_, _| {

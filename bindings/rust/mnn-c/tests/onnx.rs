@@ -89,7 +89,7 @@ fn assert_right(net: &Interpreter, error: f32) {
     }
 }
 
-/// A folder that goes with the test.
+/// A folder that is removed with the test.
 struct Folder(PathBuf);
 impl Folder {
     fn new(name: &str) -> Self {

@@ -1,4 +1,4 @@
-//! Operators of the host: registration, what they see, failures, panics, the lifetime of operator and states.
+//! Operators of the host: registration, their arguments, failures, panics, the lifetime of operator and states.
 
 mod support;
 
@@ -199,7 +199,7 @@ fn a_panic_is_raised_again_in_the_caller() {
     }
 }
 
-/// Outputs as large as it is wanted.
+/// Has outputs of the given shape and type.
 struct Shaped(Vec<i32>, ElementType);
 
 impl Operator for Shaped {

@@ -1,4 +1,4 @@
-//! Parts of the demo: fed in the middle, chosen by operators, and as several paths of one session.
+//! Parts of the demo: inputs in the middle, parts chosen by operators, and several paths of one session.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! How sessions are set up and what they have done, tensors as text, constants.
+//! Properties of sessions, their statistics, tensors as text, constants.
 
 mod support;
 

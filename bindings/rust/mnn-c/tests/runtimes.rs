@@ -158,7 +158,7 @@ fn threads_of_the_caller() {
     );
 }
 
-/// What a closure leaves out is computed all the same, and its panic reaches the caller of the run.
+/// Numbers that a closure skips are computed all the same, and its panic reaches the caller of the run.
 #[test]
 fn a_panic_in_a_closure() {
     let net = open();

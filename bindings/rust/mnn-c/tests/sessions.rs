@@ -52,7 +52,7 @@ fn plans_are_deferred_kept_and_given_up() {
     assert_fails(session.run(), ErrorKind::BadState);
     session.resize().unwrap();
     assert_eq!(classify(&mut session, &pixels(PIXELS, 3)).unwrap(), reference(3));
-    // A run repeats why a resize failed; with the former shapes it succeeds.
+    // A run repeats the reason why a resize failed; with the former shapes it succeeds.
     session.input_mut("image").unwrap().resize(&[1, 2, 8, 8]).unwrap();
     let failure = session.resize().unwrap_err();
     let repeated = session.run().unwrap_err();

@@ -22,7 +22,7 @@ fn scores(session: &Session) -> Vec<f32> {
     session.output("scores").unwrap().read(Format::Nchw).unwrap()
 }
 
-/// Keeps the thread of submitted runs in the closure at the end of a run until the sender is dropped.
+/// Blocks the thread of submitted runs, in the closure at the end of a run, until the sender is dropped.
 fn blocked(session: &mut Session) -> (Pending<'_>, Sender<()>) {
     let (open, gate): (Sender<()>, Receiver<()>) = channel();
     let gate = Mutex::new(gate);
@@ -132,7 +132,7 @@ fn what_cannot_begin_calls_nothing() {
     let (sender, receiver) = channel::<()>();
     let options = SubmitOptions::new().done(move |_| sender.send(()).unwrap());
     assert_fails(session.submit(options), ErrorKind::BadState);
-    assert!(receiver.recv().is_err()); // the closure is gone
+    assert!(receiver.recv().is_err()); // the closure was dropped
     session.resize().unwrap();
     session.submit(SubmitOptions::new()).unwrap().wait().unwrap();
 }

@@ -1,4 +1,4 @@
-//! Threads: sessions side by side, one session asked by many.
+//! Threads: sessions that run at the same time, one session that many threads read.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Vulkan, where there is a device. Everything else says that it was skipped.
+//! Vulkan, where there is a device. On other machines the tests print that they were skipped.
 
 mod support;
 
@@ -270,7 +270,7 @@ fn memory_that_two_sessions_share() {
         let scores: Vec<f32> = tail.output("scores").unwrap().read(Format::Nchw).unwrap();
         assert_close(&scores, &reference(seed), 1e-4);
     }
-    // SAFETY: nothing is handed over; the VkDevice is the library's own.
+    // SAFETY: no memory is passed; the VkDevice is the library's own.
     unsafe {
         let foreign = DeviceBuffer::vulkan(1, 0, 1 << 20);
         assert_fails(

@@ -1,4 +1,5 @@
-//! What a header declares: a C compiler prints constants and layouts, its preprocessor the prototypes and macros.
+//! Reads the declarations of a header: a C compiler prints constants and layouts, its preprocessor the prototypes and
+//! macros.
 
 use super::{is_name, Names};
 use std::io::Write;
@@ -24,7 +25,7 @@ fn compiler() -> Option<Command> {
     Some(command)
 }
 
-/// Runs a command with a text on its standard input, and gives what it prints.
+/// Runs a command with a text on its standard input, and returns its output.
 fn filter(command: &mut Command, text: &str) -> String {
     let mut child = command
         .stdin(Stdio::piped())
@@ -39,8 +40,8 @@ fn filter(command: &mut Command, text: &str) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// What a header declares, without comments and macros and without what the headers `before` it declare. `None` where there
-/// is no C compiler.
+/// Returns the declarations of a header, without comments and macros and without those of the headers `before` it.
+/// `None` where there is no C compiler.
 pub fn declarations(before: &[&str], header: &str) -> Option<String> {
     const BEGIN: &str = "int the_header_begins_here;";
     let includes: String = before.iter().map(|name| include(name)).collect();
@@ -104,7 +105,7 @@ fn run_c(name: &str, header: &str, body: &str) -> String {
     printed
 }
 
-/// The values of constants, by the C compiler.
+/// Returns the values of constants, by the C compiler.
 pub fn constants_of(header: &str, names: &[String]) -> Names<i64> {
     let body: String = names
         .iter()
@@ -117,7 +118,7 @@ pub fn constants_of(header: &str, names: &[String]) -> Names<i64> {
         .collect()
 }
 
-/// "struct" or "struct.field" -> offset and size, of every struct that is declared, by the C compiler.
+/// Returns "struct" or "struct.field" -> offset and size, of every declared struct, by the C compiler.
 pub fn layouts_of(header: &str, declarations: &str) -> Names<(usize, usize)> {
     run_c("layouts", header, &layout_program(declarations))
         .lines()

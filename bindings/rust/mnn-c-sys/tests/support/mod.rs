@@ -1,4 +1,4 @@
-//! The declarations of a crate against those of an installed header, which `compiler` asks a C compiler for.
+//! Compares the declarations of a crate with those of an installed header, which `compiler` gets from a C compiler.
 
 #![allow(dead_code, unused_imports)] // each test uses a part of it
 
@@ -9,7 +9,7 @@ macro_rules! layout {
         let place = std::mem::MaybeUninit::<$name>::uninit();
         let start = place.as_ptr();
         $(
-            // SAFETY: the place is there, only its addresses are asked for.
+            // SAFETY: the memory exists, and only addresses in it are computed.
             let field = unsafe { std::ptr::addr_of!((*start).$field) };
             $result.insert(
                 // A keyword of Rust is a name in C.
@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 
 pub type Names<T> = BTreeMap<String, T>;
 
-/// What the crate declares is what the header has: at least `fewest` entries, so that not finding any fails.
+/// The crate declares everything that the header has: at least `fewest` entries, so that not finding any fails.
 pub fn compare<T: PartialEq + std::fmt::Debug>(declared: Names<T>, wanted: Names<T>, fewest: usize) {
     assert!(
         wanted.len() >= fewest,
@@ -98,7 +98,7 @@ fn rust_signature(arguments: &str, returned: &str) -> String {
     format!("({}) -> {returned}", arguments.join(", "))
 }
 
-/// The same of a Rust declaration that begins behind its opening parenthesis.
+/// The same for a Rust declaration that begins behind its opening parenthesis.
 fn declared_signature(declaration: &str) -> String {
     let (arguments, returned) = declaration.split_once(')').expect("arguments");
     let arguments = arguments

@@ -1,4 +1,4 @@
-//! Pictures to values of tensors.
+//! Converts pictures to values of tensors.
 
 use super::{byte_size, check, number, zeros, Filter, ImageView, PixelFormat, Wrap};
 use crate::call::initialised;
@@ -13,8 +13,8 @@ pub trait Value: Element {}
 impl Value for f32 {}
 impl Value for u8 {}
 
-/// How the values of an input are taken from a picture: which extents, channels and order they have, and from which places
-/// they come. The default is the same place, the nearest pixel, mean 0 and scale 1, [`Format::Nchw`].
+/// The rules by which the values of an input are taken from a picture: their extents, channels and order, and the
+/// places that they come from. The default is the same place, the nearest pixel, mean 0 and scale 1, [`Format::Nchw`].
 ///
 /// ```
 /// use mnn_c::image::{resize_matrix, Conversion, Filter, ImageView, PixelFormat};
@@ -47,7 +47,7 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// To values of these channels and extents.
+    /// A conversion to values of these channels and extents.
     pub fn new(format: PixelFormat, width: u32, height: u32) -> Self {
         Self {
             format,
@@ -69,13 +69,13 @@ impl Conversion {
         self
     }
 
-    /// How a value between pixels is made.
+    /// The way in which a value between pixels is made.
     pub fn filter(mut self, filter: Filter) -> Self {
         self.filter = filter;
         self
     }
 
-    /// What lies outside of the picture.
+    /// The values outside of the picture.
     pub fn wrap(mut self, wrap: Wrap) -> Self {
         self.wrap = wrap;
         self
@@ -87,14 +87,15 @@ impl Conversion {
         self
     }
 
-    /// From the place (x, y) of a pixel of the result to the place in the picture: `m[0] x + m[1] y + m[2]`,
-    /// `m[3] x + m[4] y + m[5]`. See [`resize_matrix`].
+    /// Maps the place (x, y) of a pixel of the result to the place in the picture: `m[0] x + m[1] y + m[2]`, `m[3] x +
+    /// m[4] y + m[5]`. See [`resize_matrix`].
     pub fn matrix(mut self, matrix: [f32; 6]) -> Self {
         self.matrix = Some(matrix);
         self
     }
 
-    /// Subtracted from each channel of the result; those that it has not are not read. Values of type `u8` have no mean.
+    /// Subtracted from each channel of the result; numbers for other channels are not read. Values of type `u8` have no
+    /// mean.
     pub fn mean(mut self, mean: [f32; 4]) -> Self {
         self.mean = mean;
         self
@@ -118,8 +119,8 @@ impl Conversion {
         Ok(values)
     }
 
-    /// [`convert`](Self::convert) into memory of the caller. Fails with
-    /// [`ErrorKind::BufferTooSmall`](crate::ErrorKind::BufferTooSmall), too; what is behind the values stays as it is.
+    /// [`convert`](Self::convert) into memory of the caller. Also fails with
+    /// [`ErrorKind::BufferTooSmall`](crate::ErrorKind::BufferTooSmall); elements behind the values are not changed.
     pub fn convert_into<T: Value>(&self, source: &ImageView<'_>, values: &mut [T]) -> Result<()> {
         let source = source.to_c()?;
         let options = self.options()?;
@@ -154,8 +155,8 @@ impl Conversion {
     }
 }
 
-/// The matrix of [`Conversion::matrix`] that resizes from one (width, height) to another, with equal centres. Shrinking leaves
-/// pixels out: [`ImageView::resize`] counts all.
+/// The matrix for [`Conversion::matrix`] that resizes from one (width, height) to another, with equal centres.
+/// Shrinking skips pixels, while [`ImageView::resize`] averages all of them.
 pub fn resize_matrix(from: (u32, u32), to: (u32, u32)) -> [f32; 6] {
     let (x, y) = (from.0 as f32 / to.0 as f32, from.1 as f32 / to.1 as f32);
     [x, 0.0, (x - 1.0) / 2.0, 0.0, y, (y - 1.0) / 2.0]

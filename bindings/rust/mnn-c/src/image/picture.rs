@@ -1,4 +1,4 @@
-//! Pictures with pixels of their own, and files.
+//! Pictures with their own pixels, and files.
 
 use super::view::Shape;
 use super::{check, zeros, ImageView, ImageViewMut, PixelFormat, MAX_EXTENT, MAX_PIXELS};
@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use mnn_c_sys as sys;
 use std::fmt;
 
-/// What picture a file holds.
+/// A description of the picture in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImageInfo {
     /// [`PixelFormat::Gray`], `Rgb` or `Rgba`.
@@ -18,7 +18,7 @@ pub struct ImageInfo {
     pub height: u32,
 }
 
-/// Reads from the bytes of a file (PNG, JPEG, BMP, GIF, TGA, PGM or PPM) what picture it holds.
+/// Reads the description of the picture from the bytes of a file (PNG, JPEG, BMP, GIF, TGA, PGM or PPM).
 ///
 /// Fails with [`ErrorKind::BadFormat`] (no picture of a known kind, or a damaged one), [`ErrorKind::Truncated`] (the file ends
 /// too early) and [`ErrorKind::LimitExceeded`] (more than [`MAX_PIXELS`], an extent above [`MAX_EXTENT`],
@@ -35,7 +35,7 @@ pub fn info(file: &[u8]) -> Result<ImageInfo> {
     })
 }
 
-/// A picture with pixels of its own, row after row.
+/// A picture with its own pixels, row after row.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Image {
     shape: Shape,
@@ -43,15 +43,15 @@ pub struct Image {
 }
 
 impl Image {
-    /// A picture whose bytes are 0. Fails as [`byte_size`](super::byte_size) does.
+    /// A picture whose bytes are 0. Fails like [`byte_size`](super::byte_size).
     pub fn new(format: PixelFormat, width: u32, height: u32) -> Result<Self> {
         let shape = tight(format, width, height);
         let pixels = zeros(shape.byte_size()?)?;
         Ok(Self { shape, pixels })
     }
 
-    /// A picture with the given bytes. Fails as [`byte_size`](super::byte_size) does, and with [`ErrorKind::InputData`] where
-    /// they are more or fewer.
+    /// A picture with the given bytes. Fails like [`byte_size`](super::byte_size), and with [`ErrorKind::InputData`]
+    /// where the number of bytes is wrong.
     pub fn from_pixels(format: PixelFormat, width: u32, height: u32, pixels: Vec<u8>) -> Result<Self> {
         let shape = tight(format, width, height);
         let needed = shape.byte_size()?;
@@ -62,9 +62,9 @@ impl Image {
         Ok(Self { shape, pixels })
     }
 
-    /// Decodes the bytes of a file. The format may be any but the YUV ones ([`ErrorKind::NotSupported`]): gray becomes three
-    /// equal colours, colours become their brightness (77 R + 150 G + 29 B, divided by 256), an alpha that the file lacks is
-    /// 255, one that the result lacks is left out. Fails as [`info`] does, too.
+    /// Decodes the bytes of a file. The format may be any but the YUV ones ([`ErrorKind::NotSupported`]): gray becomes
+    /// three equal colours, colours become their brightness (77 R + 150 G + 29 B, divided by 256), an alpha that the
+    /// file lacks is 255, and one that the result lacks is dropped. Also fails like [`info`].
     pub fn decode(file: &[u8], format: PixelFormat) -> Result<Self> {
         let found = info(file)?;
         let mut image = Self::new(format, found.width, found.height)?;
@@ -109,9 +109,9 @@ impl Image {
 }
 
 impl ImageView<'_> {
-    /// The picture with other extents. Every pixel counts: shrinking averages with Mitchell's filter, enlarging interpolates with
-    /// Catmull and Rom's, and equal extents copy. Fails with [`ErrorKind::BadRange`] (extents), [`ErrorKind::NotSupported`] (a
-    /// YUV format) and [`ErrorKind::LimitExceeded`] (more than [`MAX_PIXELS`]).
+    /// The picture with other extents. Every pixel contributes: shrinking averages with Mitchell's filter, enlarging
+    /// interpolates with Catmull and Rom's, and equal extents copy. Fails with [`ErrorKind::BadRange`] (extents),
+    /// [`ErrorKind::NotSupported`] (a YUV format) and [`ErrorKind::LimitExceeded`] (more than [`MAX_PIXELS`]).
     pub fn resize(&self, width: u32, height: u32) -> Result<Image> {
         if u64::from(width) * u64::from(height) > MAX_PIXELS && width.max(height) <= MAX_EXTENT {
             let message = format!("the result is {width} x {height}, which is more than {MAX_PIXELS} pixels");
@@ -129,7 +129,7 @@ impl fmt::Debug for Image {
     }
 }
 
-/// Rows that follow each other at once.
+/// The shape of a picture whose rows are contiguous.
 fn tight(format: PixelFormat, width: u32, height: u32) -> Shape {
     Shape {
         format,

@@ -7,7 +7,7 @@ use mnn_c_sys as sys;
 use std::fmt;
 use std::os::raw::c_void;
 
-/// What a picture is, without its pixels.
+/// The description of a picture, without its pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub format: PixelFormat,
@@ -39,7 +39,7 @@ impl Shape {
         Ok(bytes)
     }
 
-    /// How many bytes of those that are there the picture takes.
+    /// Returns the number of bytes that the picture takes; fails when fewer are available.
     fn check_pixels(self, available: usize) -> Result<usize> {
         let needed = self.byte_size()?;
         if needed <= available {
@@ -49,12 +49,12 @@ impl Shape {
         Err(Error::new(ErrorKind::BufferTooSmall, message))
     }
 
-    /// A rectangle of the picture, and where in the `pixels` it begins.
+    /// Returns a rectangle of the picture, and its beginning in the `pixels`.
     fn crop(self, pixels: &[u8], x: u32, y: u32, width: u32, height: u32) -> Result<(Self, usize)> {
         let image = self.to_c(pixels.as_ptr(), pixels.len())?;
         let mut part = image;
         let place = (number(x), number(y), number(width), number(height));
-        // SAFETY: the call reads the description alone.
+        // SAFETY: the call reads only the description.
         check(unsafe { sys::mnn_image_crop(&image, place.0, place.1, place.2, place.3, &mut part) })?;
         let offset = part.pixels as usize - image.pixels as usize;
         let shape = Self {
@@ -74,8 +74,9 @@ impl Shape {
     }
 }
 
-/// The bytes that the pixels of a picture take. `stride` is the number of bytes from one row to the next; 0: rows follow each
-/// other at once. Rows of the colour of NV21 and NV12 have as many, rounded up to an even number, those of I420 half of that.
+/// The bytes that the pixels of a picture take. `stride` is the number of bytes from one row to the next; 0: rows are
+/// contiguous. Rows of the colour of NV21 and NV12 have the same number, rounded up to an even number, those of I420
+/// half of that.
 ///
 /// Fails with [`ErrorKind::InvalidValue`] (no such format) and [`ErrorKind::BadRange`] (an extent that is not 1 to
 /// [`MAX_EXTENT`](super::MAX_EXTENT), a stride below a row or above 2^30).
@@ -113,7 +114,7 @@ macro_rules! accessors {
     };
 }
 
-/// A picture in memory that is borrowed.
+/// A picture in borrowed memory.
 #[derive(Clone, Copy)]
 pub struct ImageView<'a> {
     shape: Shape,
@@ -121,7 +122,7 @@ pub struct ImageView<'a> {
 }
 
 impl<'a> ImageView<'a> {
-    /// A picture whose rows follow each other at once. Fails as [`byte_size`] does, and with [`ErrorKind::BufferTooSmall`].
+    /// A picture whose rows are contiguous. Fails like [`byte_size`], and with [`ErrorKind::BufferTooSmall`].
     pub fn new(format: PixelFormat, width: u32, height: u32, pixels: &'a [u8]) -> Result<Self> {
         Self::with_stride(format, width, height, 0, pixels)
     }
@@ -144,7 +145,7 @@ impl<'a> ImageView<'a> {
         Ok(Self::of(shape, &pixels[..bytes]))
     }
 
-    /// Of pixels that are checked.
+    /// Makes a view of pixels that were already checked.
     pub(super) fn of(shape: Shape, pixels: &'a [u8]) -> Self {
         Self { shape, pixels }
     }
@@ -163,8 +164,8 @@ impl<'a> ImageView<'a> {
         Ok(Self::of(shape, &self.pixels[offset..offset + shape.byte_size()?]))
     }
 
-    /// [`resize`](Self::resize) into pixels of the caller, to the extents of `target`. Fails with [`ErrorKind::BadType`] where
-    /// the formats differ, too.
+    /// [`resize`](Self::resize) into pixels of the caller, to the extents of `target`. Also fails with
+    /// [`ErrorKind::BadType`] where the formats differ.
     pub fn resize_into(&self, target: &mut ImageViewMut<'_>) -> Result<()> {
         let (source, target) = (self.to_c()?, target.describe()?);
         // SAFETY: both pictures lie in their memory, of which the target's is not borrowed elsewhere.
@@ -191,19 +192,19 @@ impl<'a> ImageView<'a> {
     }
 }
 
-/// A picture in memory that is borrowed, to be written.
+/// A picture in borrowed memory, to be written.
 pub struct ImageViewMut<'a> {
     shape: Shape,
     pixels: &'a mut [u8],
 }
 
 impl<'a> ImageViewMut<'a> {
-    /// As [`ImageView::new`].
+    /// Like [`ImageView::new`].
     pub fn new(format: PixelFormat, width: u32, height: u32, pixels: &'a mut [u8]) -> Result<Self> {
         Self::with_stride(format, width, height, 0, pixels)
     }
 
-    /// As [`ImageView::with_stride`].
+    /// Like [`ImageView::with_stride`].
     pub fn with_stride(
         format: PixelFormat,
         width: u32,
@@ -221,7 +222,7 @@ impl<'a> ImageViewMut<'a> {
         Ok(Self::of(shape, &mut pixels[..bytes]))
     }
 
-    /// Of pixels that are checked.
+    /// Makes a view of pixels that were already checked.
     pub(super) fn of(shape: Shape, pixels: &'a mut [u8]) -> Self {
         Self { shape, pixels }
     }
@@ -238,15 +239,15 @@ impl<'a> ImageViewMut<'a> {
         ImageView::of(self.shape, self.pixels)
     }
 
-    /// As [`ImageView::crop`].
+    /// Like [`ImageView::crop`].
     pub fn crop(&mut self, x: u32, y: u32, width: u32, height: u32) -> Result<ImageViewMut<'_>> {
         let (shape, offset) = self.shape.crop(self.pixels, x, y, width, height)?;
         let end = offset + shape.byte_size()?;
         Ok(ImageViewMut::of(shape, &mut self.pixels[offset..end]))
     }
 
-    /// Decodes the bytes of a file, as [`Image::decode`](super::Image::decode) does, into these pixels. Fails with
-    /// [`ErrorKind::ComputeSize`] where the file has other extents, too.
+    /// Decodes the bytes of a file into these pixels, like [`Image::decode`](super::Image::decode). Also fails with
+    /// [`ErrorKind::ComputeSize`] where the file has other extents.
     pub fn decode(&mut self, file: &[u8]) -> Result<()> {
         let image = self.describe()?;
         // SAFETY: the picture lies in its memory, which is not borrowed elsewhere, and the file in its.

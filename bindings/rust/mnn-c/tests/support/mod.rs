@@ -13,7 +13,7 @@ pub fn digits(name: &str) -> PathBuf {
     folder.join(name)
 }
 
-/// A file of a conformance case whose weights lie in a file of their own.
+/// A file of a conformance case whose weights are in a separate file.
 pub fn external_case(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/conformance/cases");
     folder.join("weights__external").join(name)
@@ -53,12 +53,12 @@ pub fn classify(session: &mut Session, pixels: &[f32]) -> mnn_c::Result<Vec<f32>
     session.output("scores")?.read(Format::Nchw)
 }
 
-/// The scores of a seeded image, by a session of its own.
+/// The scores of a seeded image, computed by a separate session.
 pub fn reference(seed: u32) -> Vec<f32> {
     classify(&mut open_session(), &pixels(PIXELS, seed)).expect("the demo runs")
 }
 
-/// It failed in this way, and with a sentence.
+/// Checks that it failed in this way, and with a sentence.
 #[track_caller]
 pub fn assert_fails<T>(result: Result<T, Error>, kind: ErrorKind) -> String {
     match result {
@@ -79,7 +79,7 @@ pub fn panic_text<T>(result: std::thread::Result<T>) -> String {
     }
 }
 
-/// A loop of the conformance cases, ready to run so many times over tensors of so many rows.
+/// A loop of the conformance cases, ready to run that many times over tensors of that many rows.
 pub fn open_loop(rows: i32, trips: i32) -> Session {
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/conformance/cases");
     let net = Interpreter::from_file(cases.join("control__loop_counted/model.mnn")).expect("the case loads");
