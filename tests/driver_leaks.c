@@ -1,6 +1,6 @@
-/* Linked into sanitized tests that reach a Vulkan driver. Drivers and layers forget a little memory with each
- * instance; they stay mapped here, so that the leak checker can tell whose it is, and theirs is not reported. The
- * thread sanitizer ends a program that unloads a library which tests/tsan.supp names. */
+/* Linked into sanitized tests that use a Vulkan driver. Drivers and layers leak a little memory with each instance;
+ * they stay mapped here, so that the leak checker can attribute their memory to them and does not report it. The thread
+ * sanitizer ends a program that unloads a library which tests/tsan.supp names. */
 #define EXPORTED __attribute__((visibility("default")))
 
 EXPORTED int dlclose(void* library);

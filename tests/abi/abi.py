@@ -49,12 +49,12 @@ HARMLESS = {"mnn_c": [
 ], "mnn_c_onnx": [
     ("a comment", r"/\* The extents of an input", "/* Extents of an input"),
 ]}
-# Of each library: its baseline, and the version script that it is linked with.
+# The baseline of each library, and the version script with which it is linked.
 LIBRARIES = {"mnn_c": ("baseline.abi", "cmake/mnn_c.map"), "mnn_c_onnx": ("baseline_onnx.abi", "onnx/mnn_c_onnx.map")}
 
 
 def with_bodies(header, prefix):
-    """The header as a C source in which every function is defined."""
+    """Returns the header as a C source in which every function is defined."""
     text = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
     text, functions = re.subn(r"^(MNN_C_API\b[^;{]*);", r"\1 { __builtin_trap(); }", text, flags=re.M)
     enums = re.findall(r"\benum\s*\{\s*(\w+)", text)
@@ -90,7 +90,7 @@ class Interface:
         return library
 
     def difference(self, header, name):
-        """abidiff's status (0: none) and report."""
+        """Returns abidiff's status (0: no difference) and report."""
         done = run("abidiff", self.baseline, self.library(header, name))
         if done.returncode & 3:
             sys.exit(f"abi.py: abidiff failed:\n{done.stdout}")

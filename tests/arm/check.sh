@@ -24,7 +24,7 @@ if [ ! -d /usr/src/googletest ]; then
     echo "skipped: the source of GoogleTest is not in /usr/src/googletest"
     exit 77
 fi
-# Without precompiled headers the whole shows an #include that is missing.
+# Without precompiled headers this build detects a missing #include.
 options=(-DMNN_C_ISAS=all -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DMNN_C_QUICK_TESTS=OFF)
 targets=()
 tests=()

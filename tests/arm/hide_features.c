@@ -19,7 +19,7 @@ static unsigned long hidden(const char* name) {
     return mask ? strtoul(mask, NULL, 0) : 0;
 }
 
-/* In place of the C library's. */
+/* It replaces the C library's function. */
 unsigned long getauxval(unsigned long type) {
     const unsigned long value = kernels_value(type);
     if (type == AT_HWCAP) return value & ~hidden("HIDE_HWCAP");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The files that bindings/generate.py writes are what the headers say, and changes of the headers are seen.
+"""Checks that the files of bindings/generate.py agree with the headers, and that changes of the headers are detected.
 
     check_generated.py REPOSITORY
 """
@@ -11,7 +11,7 @@ import tempfile
 
 FUNCTION = "MNN_C_API mnn_status mnn_tensor_planted(const mnn_tensor_t* tensor, int32_t* count);\n\n"
 UNMAP = "/* Ends mnn_tensor_map()"
-# Changes of mnn_c.h: what stands in another one's place, and what has to be said then.
+# Changes of mnn_c.h: the old text, the new text, and the expected message.
 CHANGES = [
     ("a function", UNMAP, f"/* Planted. */\n{FUNCTION}{UNMAP}",
      ["_functions.py", "functions.rs", "shims_generated.h", "exports.txt", "plugin_host/functions.h"]),
@@ -54,7 +54,7 @@ def main():
                 print(f"{what}: found {count} times, status {status}, nothing is said of {missing}:\n{said}")
         (include / "written").mkdir()
         (include / "mnn_c.h").write_text(headers["mnn_c.h"], encoding="utf-8")
-        for arguments in (["--output"], ["--check", "--output"]):  # written, and what was written is not stale
+        for arguments in (["--output"], ["--check", "--output"]):  # the written files are not stale
             status, said = generate(repository, "--include", include, *arguments, include / "written")
             failed += status != 0
             print(said, end="" if not status else f"status {status} of {arguments}\n")

@@ -1,4 +1,5 @@
-/* What can be asked: versions, the processor, how a session is set up, what it has done, where a tensor lies. */
+/* Functions that return information: versions, the processor, the setup of a session, its statistics, the place of a
+   tensor. */
 #include "digits_net.h"
 
 #include <math.h>
@@ -20,7 +21,8 @@ static void versions(void** state) {
     assert_int_equal(major + minor + patch, 3 * 77);
 }
 
-/* Structs that a function fills: bytes behind the size that the caller knows stay, and a small size is refused. */
+/* Structs that a function fills: bytes behind the size that the caller knows are not changed, and a small size is
+   refused. */
 #define CHECK_STRUCT(TYPE, CALL)                                                              \
     do {                                                                                      \
         struct {                                                                              \
@@ -66,7 +68,7 @@ static void structs(void** state) {
     assert_fails(mnn_tensor_info(input, &tensor), MNN_ERROR_BAD_HANDLE);
 }
 
-/* The instruction sets are those that a configuration takes, and the best one is the default. */
+/* The instruction sets are those that a configuration accepts, and the best one is the default. */
 static void processor(void** state) {
     (void)state;
     mnn_cpu_properties_t cpu = {.struct_size = sizeof cpu};
@@ -96,7 +98,7 @@ static mnn_session_properties_t properties_of(const mnn_schedule_config_t* confi
     assert_ok(mnn_session_create(net, config, &session));
     const mnn_session_properties_t info = session_info_of(session);
     assert_ok(mnn_session_destroy(&session));
-    return info; /* its strings are gone */
+    return info; /* its strings are no longer valid */
 }
 
 static void settings(void** state) {
@@ -148,7 +150,8 @@ static void settings(void** state) {
     assert_true(low == !info.precision_reason);
 }
 
-/* A wanted backend that is not there, or not taken, is explained for the session and for each operator. */
+/* A requested backend that is missing, or does not run an operator, is explained for the session and for each operator.
+   */
 static void fallback(void** state) {
     (void)state;
     mnn_schedule_config_t config = default_config();

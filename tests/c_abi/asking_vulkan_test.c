@@ -1,4 +1,4 @@
-/* What sessions on a GPU say about themselves, the cache that belongs to a model, and constants on a GPU. */
+/* The information that sessions on a GPU return, the cache that belongs to a model, and constants on a GPU. */
 #include <unistd.h>
 
 #include "digits_net.h"
@@ -65,7 +65,7 @@ static void properties(void** state) {
         const uint64_t before = statistics.device_allocations;
         for (int run = 0; run < 3; ++run) assert_ok(mnn_session_run(session));
         assert_ok(mnn_session_statistics(session, &statistics));
-        assert_int_equal(statistics.device_allocations, before); /* runs take none */
+        assert_int_equal(statistics.device_allocations, before); /* runs allocate none */
         assert_int_equal(statistics.stage_plans, 1);
         assert_ok(mnn_session_destroy(&session));
     }
@@ -132,7 +132,8 @@ static void check_cache(mnn_interpreter_t* model, const char* path, int32_t prec
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* The file of another model, or of another configuration, is none: it would keep what is prepared from being saved. */
+/* The cache file of another model, or of another configuration, is not used: it would prevent new pipelines from being
+   saved. */
 static void cache_belongs_to_a_model(void** state) {
     (void)state;
     char path[] = "/tmp/mnn_cache_XXXXXX";
@@ -153,14 +154,15 @@ static void cache_belongs_to_a_model(void** state) {
     unlink(path);
 }
 
-/* Operators of stages that a run plans say so until then, and afterwards why the GPU did not take them. */
+/* Operators of stages that a run plans are reported as undecided until then, and afterwards with the reason why the GPU
+   does not run them. */
 static void undecided_operators(void** state) {
     (void)state;
     mnn_interpreter_t* model = open_case("select__nonzero");
     mnn_session_t* session = on_vulkan(model, 0, MNN_PRECISION_NORMAL);
     size_t inputs = 0;
     assert_ok(mnn_session_input_count(session, &inputs));
-    for (size_t i = 0; i < inputs; ++i) { /* where nothing is found nothing runs */
+    for (size_t i = 0; i < inputs; ++i) { /* if no device is found, nothing runs */
         mnn_tensor_t* input = NULL;
         double ones[256];
         size_t elements = 0;
@@ -187,14 +189,14 @@ static void undecided_operators(void** state) {
                 assert_int_equal(run, 0);
             }
         }
-        if (run == 1) assert_true(on_cpu > 0); /* Where has no kernel there */
+        if (run == 1) assert_true(on_cpu > 0); /* the device has no kernel for Where */
         assert_ok(mnn_session_run(session));
     }
     assert_ok(mnn_session_destroy(&session));
     assert_ok(mnn_interpreter_destroy(&model));
 }
 
-/* How many problems the measurements in a session's cache are of: their names lie in it as text. */
+/* Counts the problems that the measurements in a session's cache are for: their names are in it as text. */
 static size_t measured(mnn_session_t* session) {
     size_t bytes = 0, count = 0;
     assert_ok(mnn_session_cache(session, NULL, 0, &bytes));
@@ -221,7 +223,7 @@ static size_t measured_with(int32_t gpu_mode, int32_t operators, const float* wa
     classify(session, pixels, 1, scores);
     assert_close(scores, wanted, CLASSES, 1e-4f);
     const size_t count = measured(session);
-    /* A further plan measures nothing that is over the limit. */
+    /* A further plan measures no operator beyond the limit. */
     const int32_t dims[] = {3, 1, 8, 8};
     assert_ok(mnn_session_resize_input(session, first_input(session), dims, 4));
     assert_ok(mnn_session_resize(session));
@@ -339,8 +341,8 @@ static int32_t note_time(void* user_data, const mnn_op_info_t* op, const mnn_ten
     return MNN_OP_RUN;
 }
 
-/* Operators of the GPU are measured where that is asked for, in both ways of recording, also after a resize; what they
- * compute stays the same. */
+/* Operators of the GPU are measured on request, in both ways of recording, also after a resize; the results stay the
+ * same. */
 static void times_of_the_device(void** state) {
     (void)state;
     for (int mode = 0; mode < 2; ++mode) {
@@ -368,7 +370,7 @@ static void times_of_the_device(void** state) {
                 assert_ok(mnn_session_run_with_options(session, &options));
                 assert_true(times.operators > 3);
                 if (!timed) assert_int_equal(times.measured, 0);
-                /* A queue may have no clock: then none is measured. */
+                /* A queue may have no clock: then no operator is measured. */
                 if (timed) assert_true(times.measured == 0 || times.measured == times.operators);
                 assert_ok(mnn_tensor_read(output, got, bytes, MNN_FORMAT_NCHW));
                 assert_memory_equal(got, want, bytes);

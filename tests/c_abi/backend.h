@@ -1,4 +1,4 @@
-/* What tests of backends of the host share: one that pools, and counts what happens to it. */
+/* Code that tests of backends of the host share: a backend that pools, and counts its calls. */
 #ifndef MNN_C_TESTS_BACKEND_H
 #define MNN_C_TESTS_BACKEND_H
 
@@ -7,11 +7,11 @@
 #include <float.h>
 #include <pthread.h>
 
-/* What happened to a backend that pools, and refuses everything else. */
+/* The record of a backend that computes poolings, and refuses everything else. */
 struct host {
     mnn_status at_supports, at_prepare, at_compute; /* what its callbacks return for the pooling */
-    mnn_session_t* session;                         /* that a callback calls; NULL: none */
-    mnn_status called;                              /* what it got */
+    mnn_session_t* session;                         /* the session that a callback uses; NULL: none */
+    mnn_status called;                              /* the status that the callback got */
     int asked, prepared, computed, released, finalized;
     pthread_mutex_t mutex;
 };
@@ -48,7 +48,7 @@ static inline mnn_status prepare(void* user_data, mnn_operator_call_t* call) {
     return call->state ? MNN_OK : MNN_ERROR_OUT_OF_MEMORY;
 }
 
-/* The largest of 2x2, and the same number for each run of a test that looks for it. */
+/* Computes the largest of 2x2, and the same number in each run for a test that expects it. */
 static inline mnn_status compute(void* user_data, mnn_operator_call_t* call) {
     struct host* host = user_data;
     const int32_t* in = call->inputs[0]->dims;

@@ -8,7 +8,7 @@ static mnn_status count_elements(void* user_data, mnn_operator_call_t* call) {
     return MNN_OK;
 }
 
-/* What it writes is what a reader of that tensor gets. */
+/* A reader of the backend's output tensor gets the elements that the backend wrote. */
 static void outputs_are_its_own(void** state) {
     (void)state;
     struct host host;
@@ -94,7 +94,7 @@ static void failures(void** state) {
     host.at_supports = MNN_OK;
     host.at_prepare = MNN_ERROR_OUT_OF_MEMORY;
     check_failure(mnn_session_create(net, &config, &session), MNN_ERROR_OUT_OF_MEMORY, "prepare");
-    host.at_prepare = MNN_ERROR_NOT_SUPPORTED; /* it had said that it computes the node */
+    host.at_prepare = MNN_ERROR_NOT_SUPPORTED; /* it had accepted the node before */
     check_failure(mnn_session_create(net, &config, &session), MNN_ERROR_NOT_SUPPORTED, "prepare");
     assert_ptr_equal(session, UNTOUCHED_POINTER);
     host.at_prepare = MNN_OK;
@@ -109,7 +109,7 @@ static void failures(void** state) {
     assert_ok(mnn_session_run(session));
     assert_int_equal(host.called, MNN_ERROR_BUSY);
     host.session = NULL;
-    host.at_supports = MNN_ERROR_DEVICE_LOST; /* a resize that fails leaves its sentence to the run */
+    host.at_supports = MNN_ERROR_DEVICE_LOST; /* a resize that fails leaves its sentence for the run */
     const int32_t two[] = {2, 1, 8, 8}, one[] = {1, 1, 8, 8};
     assert_ok(mnn_session_resize_input(session, first_input(session), two, 4));
     check_failure(mnn_session_resize(session), MNN_ERROR_DEVICE_LOST, "supports");

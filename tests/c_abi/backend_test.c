@@ -1,4 +1,4 @@
-/* mnn_runtime_add_backend(): its misuse, which sessions have the backend, and what they say about it. */
+/* mnn_runtime_add_backend(): its misuse, the sessions that have the backend, and their descriptions of it. */
 #include "backend.h"
 
 static void misuse(void** state) {
@@ -42,7 +42,7 @@ static void misuse(void** state) {
     assert_int_not_equal(type, first);
     assert_int_equal(host.finalized, 0);
     assert_ok(mnn_runtime_destroy(&runtime));
-    assert_int_equal(host.finalized, 2); /* of those that were added */
+    assert_int_equal(host.finalized, 2); /* only those that were added */
     assert_fails(mnn_runtime_add_backend(none, &backend, &type), MNN_ERROR_NULL_ARGUMENT);
 }
 
@@ -102,7 +102,7 @@ static void which_sessions_have_it(void** state) {
     assert_int_equal(host.finalized, 1);
 }
 
-/* In place of a backend that is not there. */
+/* It replaces a backend that is missing. */
 static void as_a_backup(void** state) {
     (void)state;
     struct host host;

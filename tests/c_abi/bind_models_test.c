@@ -1,6 +1,6 @@
-/* Whole nets over bound memory: the same bits as over the session's memory, no write to an input, and no access before
- * or behind what is bound. Models from the command line, else the demo; behind --vulkan they run on a GPU (exit code 77
- * where there is none). */
+/* Whole nets over bound memory: the same bits as over the session's memory, no write to an input, and no access outside
+ * of the bound memory. Models come from the command line, or the demo is used; behind --vulkan they run on a GPU (exit
+ * code 77 where there is none). */
 #include "guarded.h"
 #include "open_extents.h"
 #include "support.h"
@@ -14,7 +14,7 @@ static int32_t backend = MNN_FORWARD_CPU;
 
 typedef struct {
     mnn_tensor_t* tensor;
-    int32_t format; /* its own order */
+    int32_t format; /* the tensor's own order */
     size_t count, element;
     unsigned char* values;
     guarded_t bound;
@@ -75,7 +75,7 @@ static void compare(operand_t* outputs, size_t count, bool bound) {
     }
 }
 
-/* The tensor is where the caller's memory is. */
+/* Whether the tensor lies in the caller's memory. */
 static bool in_place(const operand_t* operand) {
     void* data = NULL;
     assert_ok(mnn_tensor_map(operand->tensor, MNN_MAP_READ, &data));
@@ -89,7 +89,7 @@ static void expect_in_place(const operand_t* input) {
     if (input->count > 0 && !in_place(input)) fail_msg("%s: an input is copied", path);
 }
 
-/* 77: its inputs do not suit. */
+/* Returns 77 when the inputs are not suitable. */
 static int run_bound(int32_t threads) {
     static operand_t inputs[MOST], outputs[MOST];
     mnn_interpreter_t* net = NULL;
@@ -141,7 +141,7 @@ static int run_bound(int32_t threads) {
             compare(outputs, out, true);
         }
     }
-    /* Back in the session's memory. */
+    /* The tensors are in the session's memory again. */
     for (size_t i = 0; i < in; ++i) {
         assert_ok(mnn_session_bind_input(session, inputs[i].tensor, NULL, 0, inputs[i].format));
         assert_ok(mnn_tensor_write(inputs[i].tensor, inputs[i].values, inputs[i].count * inputs[i].element,
@@ -163,7 +163,7 @@ static int run_bound(int32_t threads) {
 
 static int unsuited;
 
-/* In a process of its own, so that a forbidden access is one failed test. */
+/* Runs in a separate process, so that a forbidden access is one failed test. */
 static void runs_over_bound_memory(int32_t threads) {
     fflush(stdout);
     const pid_t child = fork();
@@ -191,7 +191,7 @@ static void two_threads(void** state) {
     runs_over_bound_memory(2);
 }
 
-/* In another process: where a process has used a GPU, its children cannot. */
+/* Runs in another process: where a process has used a GPU, its children cannot. */
 static bool probe_devices(void) {
     const pid_t child = fork();
     if (child == 0) {

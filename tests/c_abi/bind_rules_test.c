@@ -1,4 +1,4 @@
-/* How long bindings of memory last, what a run does where sizes depend on contents, and what is refused. */
+/* The duration of bindings, runs where sizes depend on contents, and refused calls. */
 #include "bound.h"
 #include "guarded.h"
 
@@ -16,7 +16,7 @@ static void resized(void** state) {
     assert_ok(mnn_session_resize_input(session, input, kThree, 4));
     assert_fails(bind_pixels(images), MNN_ERROR_BAD_STATE);
     assert_fails(bind_scores(scores, sizeof wanted), MNN_ERROR_BAD_STATE);
-    /* Set back before it took place, it changed nothing. */
+    /* A shape that is set back before the resize has changed nothing. */
     assert_ok(mnn_session_resize_input(session, input, kOne, 4));
     assert_ok(mnn_session_resize(session));
     memset(scores, 0, sizeof scores);
@@ -39,11 +39,11 @@ static void resized(void** state) {
     assert_ok(mnn_session_run(session));
     assert_true(scores[0] == 0);
     assert_ok(mnn_tensor_read(output, got, sizeof got, MNN_FORMAT_NCHW));
-    assert_close(got, wanted, CLASSES, 1e-5f); /* of a batch, whose convolutions may be computed otherwise */
+    assert_close(got, wanted, CLASSES, 1e-5f); /* the scores of a batch, whose convolutions may use another algorithm */
     assert_ok(bind_scores(scores, sizeof scores));
     assert_ok(mnn_session_run(session));
     assert_memory_equal(scores, got, sizeof got);
-    /* Bound memory that a resize left behind is free for others. */
+    /* Bound memory that a resize released is free for other tensors. */
     assert_ok(mnn_session_resize_input(session, input, kOne, 4));
     assert_ok(mnn_session_resize(session));
     assert_ok(bind_pixels(scores + CLASSES));
@@ -53,7 +53,7 @@ static void resized(void** state) {
     assert_memory_equal(images, wanted, sizeof wanted);
 }
 
-/* A resize that fails leaves the bindings as they were. */
+/* A resize that fails does not change the bindings. */
 static void failed_resize(void** state) {
     (void)state;
     float scores[CLASSES];
@@ -77,7 +77,7 @@ static void failed_resize(void** state) {
     }
 }
 
-/* Memory goes when its owner wants it to, also while no resize succeeds. */
+/* Memory is released when its owner requests it, even while no resize succeeds. */
 static void released_without_a_plan(void** state) {
     (void)state;
     guarded_t image = guarded_take(sizeof pixels, GUARD_BEHIND);
@@ -129,7 +129,7 @@ static void sized_by_contents(void** state) {
     assert_ok(mnn_session_run(run));
     static const int32_t kThreePlaces[] = {0, 1, 2, 1, 2, 4};
     assert_memory_equal(at, kThreePlaces, sizeof kThreePlaces);
-    /* A fourth does not fit: nothing is written there, and everything can be read. */
+    /* A fourth row does not fit: it is not written, and everything else can be read. */
     flags[4] = 1;
     memset(at, 0x77, 6 * sizeof(int32_t));
     assert_fails(mnn_session_run(run), MNN_ERROR_BUFFER_TOO_SMALL);
@@ -146,7 +146,7 @@ static void sized_by_contents(void** state) {
     assert_ok(mnn_session_bind_output(run, places, four, sizeof four, MNN_FORMAT_NCHW));
     assert_ok(mnn_session_run(run));
     assert_memory_equal(four, kFour, sizeof kFour);
-    /* No element at all. */
+    /* There is no element at all. */
     memset(flags, 0, 15 * sizeof(int32_t));
     assert_ok(mnn_session_run(run));
     assert_ok(mnn_tensor_byte_size(places, MNN_FORMAT_NCHW, &bytes));
@@ -188,14 +188,14 @@ static void refused(void** state) {
     assert_fails(bind_pixels((void*)(UINTPTR_MAX - 15)), MNN_ERROR_INVALID_VALUE);
     assert_fails(bind_scores((void*)(UINTPTR_MAX - 15), sizeof scores), MNN_ERROR_INVALID_VALUE);
 
-    /* Overlaps: by one byte, the whole, on either side. */
+    /* The memories overlap: by one byte, completely, on either side. */
     assert_ok(bind_pixels(both));
     assert_fails(bind_scores(both + sizeof pixels - 1, sizeof scores), MNN_ERROR_INVALID_VALUE);
     assert_fails(bind_scores(both, sizeof both), MNN_ERROR_INVALID_VALUE);
     assert_ok(bind_scores(both + sizeof pixels, sizeof scores));
     assert_fails(bind_pixels(both + 1), MNN_ERROR_INVALID_VALUE);
     assert_fails(bind_pixels(both + sizeof scores), MNN_ERROR_INVALID_VALUE);
-    /* The earlier bindings are still there. */
+    /* The earlier bindings are still in effect. */
     memcpy(both, pixels, sizeof pixels);
     assert_ok(mnn_session_run(session));
     assert_memory_equal(both + sizeof pixels, wanted, sizeof wanted);
@@ -214,7 +214,7 @@ static void refused(void** state) {
     assert_fails(bind_scores(scores, sizeof scores), MNN_ERROR_BAD_STATE);
     assert_ok(mnn_tensor_unmap(output));
 
-    /* An output has nothing to read between its binding and the run; another session never knew. */
+    /* An output has no values between its binding and the run; another session is not affected. */
     assert_ok(bind_scores(scores, sizeof scores));
     assert_fails(mnn_tensor_read(output, got, sizeof got, 0), MNN_ERROR_BAD_STATE);
     assert_fails(mnn_tensor_map(output, MNN_MAP_READ, &data), MNN_ERROR_BAD_STATE);

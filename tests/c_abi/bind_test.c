@@ -1,4 +1,4 @@
-/* mnn_session_bind_input() and mnn_session_bind_output(): runs use the memory as it is, in every layout, also where
+/* mnn_session_bind_input() and mnn_session_bind_output(): runs use the memory in place, in every layout, also where
  * outputs share values, and from several threads. */
 #include <pthread.h>
 
@@ -14,7 +14,7 @@ static void expect_at(mnn_tensor_t* tensor, const void* memory) {
     assert_ok(mnn_tensor_unmap(tensor));
 }
 
-/* z = condition ? x : y, of 2x2 elements: all four tensors are stored as their caller has them. */
+/* z = condition ? x : y, of 2x2 elements: all four tensors are stored in their caller's layout. */
 static void nothing_is_copied(void** state) {
     (void)state;
     mnn_interpreter_t* where = NULL;
@@ -41,7 +41,7 @@ static void nothing_is_copied(void** state) {
         expect_at(z, results[i]);
         assert_true(results[i][0] == 1 && results[i][1] == 3 && results[i][2] == 4 && results[i][3] == 4);
     }
-    /* Not at the address of an element: one copy. */
+    /* At an address that is not aligned for an element, there is one copy. */
     unsigned char odd[17];
     memcpy(odd + 1, values + 1, 16);
     assert_ok(mnn_session_bind_input(run, x, odd + 1, 16, MNN_FORMAT_NCHW));
@@ -68,7 +68,7 @@ static void runs_use_the_memory(void** state) {
     scores[3] = -1;
     assert_ok(mnn_tensor_read(output, got, sizeof got, MNN_FORMAT_NCHW));
     assert_true(got[3] == -1);
-    /* A run reads what the memory holds then. */
+    /* A run reads the present contents of the memory. */
     fill_pixels(pixels, PIXELS, 22);
     reference_scores(22, others);
     assert_ok(mnn_session_run(session));
@@ -112,7 +112,7 @@ static void released(void** state) {
     assert_ok(mnn_tensor_unmap(input));
     classify(session, pixels, 1, got);
     assert_memory_equal(got, wanted, sizeof wanted);
-    /* Releasing what is not bound is no error. */
+    /* Releasing a tensor that is not bound is no error. */
     assert_ok(bind_pixels(NULL));
     assert_ok(bind_scores(NULL, 0));
 }
@@ -203,7 +203,7 @@ static void every_layout(void** state) {
     assert_ok(mnn_interpreter_destroy(&layouts));
 }
 
-/* Outputs that are one value in two shapes, an input, and what a reshape makes of an input. */
+/* Outputs that are one value in two shapes, an input, and a reshape of an input. */
 static void outputs_that_share_memory(void** state) {
     (void)state;
     mnn_schedule_config_t config = default_config();

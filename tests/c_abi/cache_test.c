@@ -1,5 +1,5 @@
-/* Why a cache is refused, as the log says it, and when its file is written again. On a Vulkan device; skipped (exit
- * code 77) where there is none. */
+/* The reason why a cache is refused, as the log states it, and the moments when its file is written again. On a Vulkan
+ * device; skipped (exit code 77) where there is none. */
 #include <unistd.h>
 
 #include "digits_net.h"
@@ -7,8 +7,8 @@
 enum {
     SKIPPED = 77,
     LENGTH = 400,
-    /* Where what is in a cache: the mark of the model (name and version, key, checksum), then the device's header,
-     * which begins with a name and the vendor. */
+    /* Places in a cache: first the mark of the model (name and version, key, checksum), then the device's header, which
+     * begins with a name and the vendor. */
     VERSION = 7,
     KEY = 8,
     CHECKSUM = 16,
@@ -21,7 +21,7 @@ enum {
 #define DAMAGED "damaged"
 #define ACCEPTED "accepted"
 
-static char said[LENGTH]; /* the last message about a cache that was offered */
+static char said[LENGTH]; /* the last message about the cache that was given */
 
 static void keep(void* user_data, int32_t level, const char* message) {
     (void)user_data;
@@ -58,7 +58,7 @@ static unsigned char* cache_of(const mnn_session_t* session, size_t* size) {
     return bytes;
 }
 
-/* A session that is offered these bytes says this of them, and accepts them only then. */
+/* A session that is given these bytes logs this sentence about them, and accepts them only without one. */
 static void assert_said(mnn_interpreter_t* model, const unsigned char* bytes, size_t size, int32_t precision,
                         const char* wanted) {
     assert_ok(mnn_interpreter_set_cache(model, bytes, size));
@@ -80,7 +80,7 @@ static void the_reason_is_said(void** state) {
     mnn_interpreter_t* digits = open_logged(MNN_C_DIGITS_MODEL);
     mnn_interpreter_t* other = open_logged(MNN_C_CASES_FOLDER "/softmax__axes/model.mnn");
     mnn_session_t* session = on_vulkan(digits, 0, MNN_PRECISION_NORMAL);
-    assert_string_equal(said, ""); /* none was offered */
+    assert_string_equal(said, ""); /* no cache was given */
     size_t size = 0;
     unsigned char* bytes = cache_of(session, &size);
     assert_ok(mnn_session_destroy(&session));
@@ -102,7 +102,7 @@ static void the_reason_is_said(void** state) {
     assert_said(digits, bytes, size, MNN_PRECISION_NORMAL, OTHER_DEVICE);
     bytes[VERSION] ^= 1;
 
-    /* Whole, and written on the device of another vendor. */
+    /* Complete, but written on the device of another vendor. */
     bytes[VENDOR] ^= 1;
     uint64_t sum = hash(14695981039346656037u, bytes + KEY, 8);
     sum = hash(sum, bytes + MARK, size - MARK);
@@ -111,7 +111,7 @@ static void the_reason_is_said(void** state) {
     bytes[VENDOR] ^= 1;
     free(bytes);
 
-    /* On the CPU there is nothing to say. */
+    /* On the CPU there is no message. */
     mnn_session_t* cpu = NULL;
     said[0] = '\0';
     assert_ok(mnn_session_create(digits, NULL, &cpu));
@@ -128,8 +128,8 @@ static int32_t written(const mnn_session_t* session, int32_t wanted_read) {
     return statistics.cache_written;
 }
 
-/* What is measured goes into a file that was accepted, so that no later session measures it again. The record of a
- * device goes with its last session, as with a process. */
+/* A file that was accepted gets new measurements, so that no later session measures the same again. The record of a
+ * device is destroyed with its last session, as with a process. */
 static void measuring_writes_the_file_again(void** state) {
     (void)state;
     char path[] = "/tmp/mnn_cache_XXXXXX";
@@ -147,7 +147,7 @@ static void measuring_writes_the_file_again(void** state) {
     session = on_vulkan(net, MNN_GPU_TUNING_FAST, MNN_PRECISION_NORMAL);
     mnn_session_properties_t info = {.struct_size = sizeof info};
     assert_ok(mnn_session_info(session, &info));
-    const int measures = (info.gpu_mode & MNN_GPU_TUNING_FAST) != 0; /* where the device has a clock */
+    const int measures = (info.gpu_mode & MNN_GPU_TUNING_FAST) != 0; /* only where the device has a clock */
     assert_int_equal(written(session, 1), measures);
     assert_ok(mnn_session_destroy(&session));
     session = on_vulkan(net, MNN_GPU_TUNING_FAST, MNN_PRECISION_NORMAL);

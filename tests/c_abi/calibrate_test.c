@@ -1,4 +1,4 @@
-/* mnn_cpu_calibrate(), and runtimes whose sessions choose algorithms by what it measured. */
+/* mnn_cpu_calibrate(), and runtimes whose sessions choose algorithms by its result. */
 #include <math.h>
 
 #include "runtime.h"
@@ -68,11 +68,11 @@ static void costs_decide(void** state) {
     run_with(NULL, known, sizeof known, first);
     run_with(measured, own, sizeof own, second);
     for (int i = 0; i < 10; i++) assert_true(fabsf(first[i] - second[i]) < 1e-4f);
-    /* Twice the same costs: the same algorithms and bits. */
+    /* The same costs twice give the same algorithms and bits. */
     run_with(measured, again, sizeof again, third);
     assert_string_equal(own, again);
     assert_memory_equal(second, third, sizeof second);
-    /* Where transforms take forever, no convolution has any. */
+    /* Where transforms are very slow, no convolution uses one. */
     char slow[TEXT_BYTES + 256];
     snprintf(slow, sizeof slow, "%swinogradIn2 900\nwinogradIn4 900\nwinogradIn6 900\n", measured);
     run_with(slow, own, sizeof own, second);

@@ -1,4 +1,5 @@
-/* Cancellation tokens: never lost, taken by load, creation, resize and run; safe in a signal handler. */
+/* Cancellation tokens are never lost, are accepted by load, creation, resize and run, and may be triggered in a signal
+   handler. */
 #include "support.h"
 
 #include <pthread.h>
@@ -60,7 +61,7 @@ static mnn_status create_with(mnn_cancel_t* cancel, mnn_session_t** out) {
     return mnn_session_create(net, &config, out);
 }
 
-/* A token that was triggered before the call ends all four of them, again and again, until it is reset. */
+/* A token that was triggered before the call ends all four of them, repeatedly, until it is reset. */
 static void triggered_before(void** state) {
     (void)state;
     mnn_session_t* session = open_session(net);
@@ -82,7 +83,7 @@ static void triggered_before(void** state) {
             assert_ptr_equal(other, UNTOUCHED_POINTER);
             assert_ptr_equal(none, UNTOUCHED_POINTER);
         }
-        assert_ok(mnn_session_run(session)); /* calls without the token are free of it */
+        assert_ok(mnn_session_run(session)); /* calls without the token are not affected */
         assert_ok(mnn_cancel_reset(cancel));
         assert_ok(mnn_cancel_reset(cancel));
         mnn_interpreter_t* other = NULL;
@@ -125,7 +126,7 @@ static mnn_status run_acting(mnn_session_t* session, struct act* act) {
     return mnn_session_run_with_options(session, &options);
 }
 
-/* In the middle of a run: a reset does not save the call under way, and a destroyed token cannot end it. */
+/* In the middle of a run: a reset does not save the running call, and a destroyed token cannot end it. */
 static void during_a_run(void** state) {
     (void)state;
     mnn_session_t* session = open_session(net);
@@ -153,7 +154,7 @@ static void during_a_run(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* A token whose slot is used again while a call still holds the old one: the new one does not reach that call. */
+/* A token's slot is used again while a call still holds the old token: the new token does not affect that call. */
 static int32_t replace_token(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
                              size_t count) {
     (void)op, (void)tensors, (void)count;
@@ -216,8 +217,8 @@ static void* trigger_it(void* data) {
     return NULL;
 }
 
-/* One trigger from a signal handler, sent at any moment around the begin of a run, is always enough: there is nothing
- * to repeat. */
+/* One trigger from a signal handler, sent at any moment around the begin of a run, always suffices: it need not be
+ * repeated. */
 static void one_signal_is_enough(void** state) {
     (void)state;
     mnn_session_t* session = open_session(net);
@@ -240,7 +241,7 @@ static void one_signal_is_enough(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* A trigger says no word: the sentence of the thread that it interrupts stays. */
+/* A trigger sets no sentence: the sentence of the thread that it interrupts remains. */
 static void trigger_leaves_the_sentence(void** state) {
     (void)state;
     assert_fails(mnn_cancel_create(NULL), MNN_ERROR_NULL_ARGUMENT);

@@ -23,7 +23,7 @@ def output(*command):
 
 
 def exported(library, wanted):
-    """Names and problems: every symbol has to carry the version node, which is a symbol itself."""
+    """Returns names and problems: every symbol must carry the version node, which is a symbol itself."""
     names, problems, node = set(), [], False
     for line in output("nm", "-D", "--defined-only", "--with-symbol-versions", library).splitlines():
         kind, symbol = line.split()[-2:]
@@ -42,7 +42,7 @@ def exported(library, wanted):
 
 
 def code(path):
-    """A source without its comments."""
+    """Returns a source without its comments."""
     return re.sub(r"/\*.*?\*/|//[^\n]*", "", pathlib.Path(path).read_text(encoding="utf-8"), flags=re.S)
 
 

@@ -12,7 +12,7 @@ static unsigned char* bytes_of(mnn_interpreter_t* model, size_t* size) {
     return bytes;
 }
 
-/* What is saved gives the same, bit for bit; a model without changes is saved as it was. */
+/* A saved model gives the same results, bit for bit; a model without changes is saved unchanged. */
 static void check_saving(const char* name) {
     enum { MOST = 1024 };
     static float wanted[MOST], got[MOST];
@@ -43,7 +43,7 @@ static void check_saving(const char* name) {
     assert_int_equal(products(reader, got, MOST), count);
     assert_memory_equal(got, wanted, count * sizeof *got);
 
-    /* Once more, into the file that is in use. */
+    /* It is saved again, into the file that is in use. */
     scale_constants(reader, 2);
     assert_ok(mnn_session_resize(reader));
     assert_ok(mnn_interpreter_update_constants(saved, reader));
@@ -88,7 +88,7 @@ static void saving_every_type(void** state) {
     assert_ok(mnn_session_destroy(&reader));
     assert_ok(mnn_interpreter_destroy(&saved));
 
-    /* A float that the file's half cannot hold. */
+    /* The float does not fit the file's half. */
     const float large[VALUES] = {1e6f};
     assert_ok(mnn_tensor_write(constant_at(session, 0), large, sizeof large, MNN_FORMAT_NCHW));
     assert_ok(mnn_session_resize(session));

@@ -20,12 +20,12 @@ static void every_type(void** state) {
         assert_memory_equal(now[0], written[0], sizeof now[0]);
         assert_ok(mnn_session_resize(writer));
         assert_sums(writer, written);
-        assert_sums(other, before); /* its own */
+        assert_sums(other, before); /* its own constants */
         constants_of(other, now);
         assert_memory_equal(now[5], before[5], sizeof now[5]);
     }
     mnn_session_t* later = open_session(types);
-    assert_sums(later, before); /* the interpreter's */
+    assert_sums(later, before); /* the interpreter's constants */
     assert_ok(mnn_session_destroy(&later));
     mnn_tensor_properties_t info = {.struct_size = sizeof info};
     assert_ok(mnn_tensor_info(constant_at(writer, 0), &info));
@@ -63,7 +63,7 @@ static void prepared_weights(void** state) {
         assert_memory_equal(got, base, count * sizeof *got);
         assert_ok(mnn_session_destroy(&later));
 
-        /* The interpreter takes them over, for later sessions only. */
+        /* The interpreter adopts them, for later sessions only. */
         assert_ok(mnn_interpreter_update_constants(matmul, writer));
         later = open_session(matmul);
         products(later, got, MOST);
@@ -73,7 +73,7 @@ static void prepared_weights(void** state) {
         assert_ok(mnn_session_destroy(&other));
         assert_ok(mnn_session_destroy(&writer));
         assert_ok(mnn_interpreter_destroy(&matmul));
-        products(later, got, MOST); /* goes on without all of them */
+        products(later, got, MOST); /* it works without all of them */
         for (size_t i = 0; i < count; ++i) assert_true(got[i] == factor * base[i]);
         assert_ok(mnn_session_destroy(&later));
     }
@@ -98,7 +98,7 @@ static void shapes_follow(void** state) {
     assert_ok(mnn_tensor_shape(output, dims, MNN_MAX_RANK, &rank));
     assert_int_equal(dims[0], 4);
     assert_ok(mnn_session_run(session));
-    /* A plan that fails: the session waits until there is one that does not. */
+    /* When a plan fails, the session waits until one succeeds. */
     assert_ok(mnn_tensor_write(constant, wrong, sizeof wrong, MNN_FORMAT_NCHW));
     for (int i = 0; i < 2; ++i) {
         const mnn_status failure = mnn_session_resize(session);
@@ -114,7 +114,7 @@ static void shapes_follow(void** state) {
     assert_ok(mnn_interpreter_destroy(&padding));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* whose heaps keep what is freed */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* these heaps keep freed memory */
 static size_t resident_bytes(void) {
     size_t total = 0, resident = 0;
     FILE* statm = fopen("/proc/self/statm", "r");
@@ -124,7 +124,7 @@ static size_t resident_bytes(void) {
     return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Weights that were prepared from values of before go, also where others of the same model stay. */
+/* Weights that were prepared from earlier values are released, also where others of the same model stay. */
 static void writing_again_and_again(void** state) {
     (void)state;
     mnn_interpreter_t* matmul = open_case("matmul__constant_right");
@@ -154,7 +154,7 @@ static void misuse(void** state) {
     assert_fails(mnn_session_constant_name(session, 0, NULL), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_session_constant(session, "nothing", &tensor), MNN_ERROR_NOT_FOUND);
     assert_fails(mnn_session_constant(session, "scores", &tensor), MNN_ERROR_NOT_FOUND);
-    assert_non_null(strstr(mnn_last_error(), "Const")); /* which operators make some */
+    assert_non_null(strstr(mnn_last_error(), "Const")); /* the sentence names operators that produce constants */
     assert_fails(mnn_session_constant(session, NULL, &tensor), MNN_ERROR_NULL_ARGUMENT);
     assert_ok(mnn_session_constant_name(session, 0, &name));
     assert_fails(mnn_session_constant(session, name, NULL), MNN_ERROR_NULL_ARGUMENT);
@@ -186,7 +186,7 @@ static void misuse(void** state) {
     assert_fails(mnn_interpreter_update_constants(same_file, session), MNN_ERROR_INVALID_VALUE);
     assert_fails(mnn_interpreter_update_constants(NULL, session), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_interpreter_update_constants(net, NULL), MNN_ERROR_NULL_ARGUMENT);
-    assert_ok(mnn_interpreter_update_constants(net, session)); /* of nothing */
+    assert_ok(mnn_interpreter_update_constants(net, session)); /* no constant was written */
     assert_ok(mnn_interpreter_destroy(&same_file));
     assert_fails(mnn_interpreter_save(net, NULL), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_interpreter_save(net, "/nonexistent/folder/model.mnn"), MNN_ERROR_FILE_OPEN_FAILED);
@@ -194,7 +194,7 @@ static void misuse(void** state) {
     assert_fails(mnn_interpreter_model_bytes(net, NULL, 10, &size), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_interpreter_model_bytes(net, NULL, 0, NULL), MNN_ERROR_NULL_ARGUMENT);
 
-    /* The scores stay, also after a constant was written with what it held. */
+    /* The scores stay the same, also after a constant was written with its present value. */
     float pixels[PIXELS], wanted[CLASSES], got[CLASSES];
     reference_scores(8, wanted);
     fill_pixels(pixels, PIXELS, 8);

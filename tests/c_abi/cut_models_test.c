@@ -1,6 +1,6 @@
-/* Whole nets cut at some of their tensors: fed there, in two paths that meet there, and in two paths of operators they
- * give the bits of the net in one piece. Models from the command line, else the demo; behind --vulkan the first of two
- * paths runs on a GPU, and the bits are not compared (exit code 77 where there is none). */
+/* Whole nets cut at some of their tensors: with that tensor as an input, in two paths that meet there, and in two paths
+ * of operators they give the bits of the uncut net. Models come from the command line, or the demo is used; behind
+ * --vulkan the first of two paths runs on a GPU, and the bits are not compared (exit code 77 where there is none). */
 #include "open_extents.h"
 #include "support.h"
 
@@ -19,7 +19,7 @@ typedef struct {
     unsigned char* values;
 } value_t;
 
-/* What all sessions of a model are given and give, by name. */
+/* The inputs and the outputs of all sessions of a model, by name. */
 static mnn_interpreter_t* net;
 static struct {
     const char* name;
@@ -65,7 +65,7 @@ static mnn_schedule_config_t plain(void) {
     return config;
 }
 
-/* The shapes of the whole net, though a part may read none of them. */
+/* Sets the shapes of the whole net, even where a part reads none of them. */
 static mnn_status resize_part(mnn_session_t* session) {
     for (size_t i = 0; i < in_count; ++i) {
         mnn_tensor_t* input = NULL;
@@ -88,8 +88,9 @@ static bool has_code_groups(void) {
     return strstr(path, "/decoder_int8/") != NULL;
 }
 
-/* Convolutions, recurrent layers, attention, normalisation and activations that a converter took apart are computed as
- * one where no cut is between: sums are added up in another order, activations round in other places. */
+/* Convolutions, recurrent layers, attention, normalisation and activations that a converter wrote with several
+ * operators are computed as one where no cut lies between: then sums are added in another order, and activations round
+ * in other places. */
 static bool bits_agree(void) {
     static const char* const taken_apart[] = {"/mobilenet_v3_small/",
                                               "/convolution3d__",
@@ -135,7 +136,7 @@ static void compare(mnn_session_t* session, const char* how, const char* where) 
     }
 }
 
-/* A path up to a tensor, and another with the rest. */
+/* Runs a path up to a tensor, and another with the rest. */
 static void two_paths(const char* at) {
     mnn_schedule_config_t configs[2] = {plain(), plain()};
     mnn_session_t* session = NULL;
@@ -144,7 +145,7 @@ static void two_paths(const char* at) {
     configs[0].forward_type = backend;
     configs[1].threads = 2;
     const mnn_status made = mnn_session_create_paths(net, configs, 2, &session);
-    /* Constants and the last tensors leave nothing to one of the paths. */
+    /* At constants and the last tensors, one of the paths would have no operator. */
     if (made == MNN_ERROR_BAD_FORMAT) return;
     assert_ok(made);
     assert_ok(resize_part(session));
@@ -157,7 +158,7 @@ static void two_paths(const char* at) {
     ++cuts;
 }
 
-/* The tensor is fed what the whole net makes of it. */
+/* The tensor is an input, with the value that the whole net computes for it. */
 static void fed(const char* at) {
     for (size_t i = 0; i < in_count; ++i)
         if (strcmp(inputs[i].name, at) == 0) return; /* two tensors of one name */
@@ -193,9 +194,9 @@ static void fed(const char* at) {
     assert_ok(mnn_tensor_shape(tensor, dims, MNN_MAX_RANK, &rank));
     mnn_tensor_properties_t info = {.struct_size = sizeof info};
     assert_ok(mnn_tensor_info(tensor, &info));
-    const bool known = info.used && (rank != 1 || dims[0] != -1); /* what nothing reads has any shape */
+    const bool known = info.used && (rank != 1 || dims[0] != -1); /* an input that nothing reads has any shape */
     const mnn_status resized = mnn_session_resize_input(session, tensor, value.dims, value.rank);
-    /* Sequences keep their shapes. Where the type is not known either it is float32, which may be wrong. */
+    /* Sequences keep their shapes. Where even the type is not known, it is float32, which may be wrong. */
     if (resized != MNN_ERROR_NOT_SUPPORTED) {
         assert_ok(resized);
         const int32_t type = tensor_info_of(tensor).type;
@@ -215,7 +216,7 @@ static void fed(const char* at) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* All operators before a place, and those behind it. */
+/* Runs all operators before a place, and then those after it. */
 static void two_lists(size_t place) {
     mnn_schedule_config_t configs[2] = {plain(), plain()};
     mnn_session_t* session = NULL;
@@ -250,7 +251,7 @@ static void list_names(void) {
         size_t made = 0;
         assert_ok(mnn_interpreter_op_output_count(net, i, &made));
         assert_ok(mnn_interpreter_op_type(net, i, &type));
-        if (made == 0 || tensor_count + made > MOST_NAMES) break; /* behind them are those of subgraphs */
+        if (made == 0 || tensor_count + made > MOST_NAMES) break; /* those of subgraphs follow */
         if (strcmp(type, "Const") == 0 || strcmp(type, "Input") == 0) continue;
         assert_ok(mnn_interpreter_op_name(net, i, &name));
         if (name[0] == '\0') assert_ok(mnn_interpreter_op_output_name(net, i, 0, &name));
@@ -262,7 +263,7 @@ static void list_names(void) {
     }
 }
 
-/* False: the inputs do not suit. */
+/* Returns false when the inputs are not suitable. */
 static bool run_whole(void) {
     mnn_session_t* session = NULL;
     mnn_schedule_config_t config = plain();
@@ -295,7 +296,7 @@ static bool run_whole(void) {
 
 static void cut_everywhere(void** state) {
     (void)state;
-    /* The operators that a converter wrote for a transposed convolution in 3-D compute something else one by one. */
+    /* The operators that a converter wrote for a transposed convolution in 3-D compute another result one by one. */
     if (strstr(path, "/convolution3d__onnx_transposed")) return;
     assert_ok(mnn_interpreter_create_from_file(path, NULL, &net));
     list_names();

@@ -1,4 +1,5 @@
-/* mnn_interpreter_input_info() and mnn_interpreter_output_info(): what a model declares before a session exists. */
+/* mnn_interpreter_input_info() and mnn_interpreter_output_info(): the declarations of a model before a session exists.
+   */
 #include "digits_net.h"
 
 static mnn_interpreter_t* declared;
@@ -58,12 +59,12 @@ static void outputs_where_they_are_known(void** state) {
         {"narrow", MNN_TYPE_BOOL, MNN_TYPE_INT32, MNN_FORMAT_NCHW, 1, {6}},
         {"folded", 0, MNN_TYPE_UINT8, MNN_FORMAT_NCHW, 2, {3, 2}},
         {"extents", 0, MNN_TYPE_INT32, MNN_FORMAT_NHWC, 1, {4}},
-        {"computed", 0, MNN_TYPE_FLOAT32, MNN_FORMAT_NHWC, 4, {2, -1, -1, 3}}, /* by the values of `extents` */
+        {"computed", 0, MNN_TYPE_FLOAT32, MNN_FORMAT_NHWC, 4, {2, -1, -1, 3}}, /* from the values of `extents` */
         {"chosen", 0, MNN_TYPE_FLOAT32, MNN_FORMAT_NHWC, 4, {2, -1, -1, 3}},
         {"read", 0, MNN_TYPE_INT32, MNN_FORMAT_NCHW, 0, {0}},
         {"pattern", MNN_TYPE_INT32, MNN_TYPE_INT32, MNN_FORMAT_NCHW, 1, {2}},
         {"asked", 0, 0, -1, -1, {0}}, /* its shape is the contents of an input */
-        /* Possible with one of the sizes that are tried: nothing is known of others. */
+        /* Possible with one of the sizes that are tried: for others nothing is known. */
         {"fitting", 0, MNN_TYPE_FLOAT32, MNN_FORMAT_NCHW, 2, {-1, -1}},
     };
     size_t count = 0;
@@ -73,7 +74,7 @@ static void outputs_where_they_are_known(void** state) {
         for (size_t i = 0; i < count; ++i) assert_declares(declared, mnn_interpreter_output_info, i, outputs[i]);
 }
 
-/* A convolution net, whole and with open extents; its session gives what was declared. */
+/* A convolution net, complete and with open extents; its session has the declared outputs. */
 static void outputs_of_a_net(void** state) {
     (void)state;
     assert_declares(net, mnn_interpreter_input_info, 0,
@@ -97,7 +98,7 @@ static void outputs_of_a_net(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* What a session shows is what was declared, for every output that was known. */
+/* A session has the declared type and shape of every output that was known. */
 static void sessions_agree(void** state) {
     (void)state;
     mnn_schedule_config_t config = default_config();

@@ -1,10 +1,10 @@
-/* Inputs and outputs in VkBuffers of the host's VkDevice: how long bindings last, and what is refused. Skipped (exit
+/* Inputs and outputs in VkBuffers of the host's VkDevice: the duration of bindings, and refused calls. Skipped (exit
  * code 77) where there is no device. */
 #include "runtime.h"
 
 #ifndef MNN_C_TEST_VULKAN
 
-/* A session on the CPU, and a library that has no other, says so. */
+/* A session on the CPU, and a library without another backend, reports it. */
 static void nothing_to_run_on(void** state) {
     (void)state;
     mnn_session_t* session = open_session(net);
@@ -54,7 +54,8 @@ static void until_a_resize(void** state) {
     copy_now(&host, out.buffer, 0, back.buffer, 0, 2 * SCORES);
     expect_scores(back.mapped, 70);
     expect_scores(back.mapped + SCORES, 70);
-    /* Released while a resize is needed; the plan of one image is kept and was recorded with the buffers. */
+    /* The binding is released while a resize is needed; the plan of one image is kept and was recorded with the
+       buffers. */
     const int32_t one[] = {1, 1, 8, 8};
     assert_ok(mnn_session_resize_input(session, first_input(session), one, 4));
     assert_fails(bind_in(session, &from), MNN_ERROR_BAD_STATE);
@@ -68,7 +69,7 @@ static void until_a_resize(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* A resize that the binding survives, to a kept plan and back, and memory of the host in between. */
+/* A resize that keeps the size keeps the binding: to a kept plan and back, and with memory of the host in between. */
 static void while_the_size_stays(void** state) {
     (void)state;
     mnn_session_t* session = session_of(net);
@@ -82,7 +83,7 @@ static void while_the_size_stays(void** state) {
     for (uint32_t seed = 80; seed < 83; ++seed) {
         float pixels[PIXELS];
         fill_pixels(pixels, PIXELS, seed);
-        if (seed == 81) /* replaces it */
+        if (seed == 81) /* replaces the buffer */
             assert_ok(mnn_session_bind_input(session, first_input(session), pixels, sizeof pixels, MNN_FORMAT_NCHW));
         else
             assert_ok(bind_in(session, &from));
@@ -111,7 +112,7 @@ static void not_for_the_host(void** state) {
     assert_fails(mnn_tensor_map(first_input(session), MNN_MAP_WRITE, &data), MNN_ERROR_BAD_STATE);
     assert_fails(mnn_tensor_map(first_output(session), MNN_MAP_READ, &data), MNN_ERROR_BAD_STATE);
     assert_ptr_equal(data, UNTOUCHED_POINTER);
-    /* Released, the output has no values before a run. */
+    /* A released output has no values before a run. */
     assert_ok(bind_out(session, NULL));
     assert_fails(mnn_tensor_read(first_output(session), values, SCORES, MNN_FORMAT_NCHW), MNN_ERROR_BAD_STATE);
     /* A mapped tensor cannot be bound. */
@@ -171,7 +172,7 @@ static void wrong_buffers(void** state) {
     part.struct_size = sizeof part - 1;
     assert_fails(mnn_tensor_device_buffer(first_input(session), &part), MNN_ERROR_VERSION_MISMATCH);
     assert_fails(mnn_tensor_device_buffer(first_input(session), NULL), MNN_ERROR_NULL_ARGUMENT);
-    /* The right binding is still there. */
+    /* The right binding is still in effect. */
     const mnn_device_buffer_t found = buffer_of(first_input(session), MNN_BUFFER_VULKAN);
     assert_true(found.buffer == right.buffer && found.offset == OFFSET && found.bytes == IMAGE && found.memory == 0);
     const VkCommandPool pool = make_host_pool(&host);
@@ -193,7 +194,7 @@ static void not_on_this_session(void** state) {
     assert_fails(mnn_tensor_device_buffer(first_output(session), &found), MNN_ERROR_NOT_SUPPORTED);
     assert_ok(bind_in(session, NULL)); /* nothing to release */
     assert_ok(mnn_session_destroy(&session));
-    /* A VkDevice of the library's own. */
+    /* The library has a VkDevice of its own. */
     mnn_schedule_config_t config = default_config();
     config.forward_type = MNN_FORWARD_VULKAN;
     assert_ok(mnn_session_create(net, &config, &session));

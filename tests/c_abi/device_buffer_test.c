@@ -1,5 +1,5 @@
 /* Inputs and outputs in VkBuffers of the host's VkDevice: results, order on the queue, tensors that the CPU reads or
- * makes. Skipped (exit code 77) where there is no device. */
+ * produces. Skipped (exit code 77) where there is no device. */
 
 #ifndef MNN_C_TEST_VULKAN
 
@@ -23,7 +23,7 @@ static mnn_session_t* session_of_file(const char* path, mnn_interpreter_t** mode
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-/* Commands of the host before and behind the runs, on one queue, without barriers; 10 scores are no whole quads. */
+/* Commands of the host before and after the runs, on one queue, without barriers; 10 scores are no whole quads. */
 static void from_and_to_buffers(void** state) {
     (void)state;
     mnn_session_t* session = session_of(net);
@@ -52,14 +52,14 @@ static void from_and_to_buffers(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* What two buffers cost: no plan, and no memory of the device for tensors. */
+/* Binding other buffers of the same size takes no plan, and no memory of the device for tensors. */
 static void other_buffers_of_the_same_size(void** state) {
     (void)state;
     mnn_session_t* session = session_of(net);
     mnn_statistics_t before = {.struct_size = sizeof before}, after = before;
     assert_ok(mnn_session_statistics(session, &before));
     for (uint32_t i = 0; i < 6; ++i) {
-        /* Buffers of an earlier round are gone; their handles may come again. */
+        /* Buffers of an earlier round are destroyed; their handles may be used again. */
         struct host_buffer images = make_host_buffer(&host, ROOM, false);
         struct host_buffer scores = make_host_buffer(&host, ROOM, false);
         const VkDeviceSize shift = i % 2 ? OFFSET : 0;
@@ -80,7 +80,7 @@ static void other_buffers_of_the_same_size(void** state) {
     assert_ok(mnn_session_statistics(session, &after));
     assert_int_equal(after.stage_plans, before.stage_plans);
     assert_int_equal(after.device_allocations, before.device_allocations);
-    /* In the session's memory again. */
+    /* The tensors are in the session's memory again. */
     float pixels[PIXELS], got[CLASSES];
     fill_pixels(pixels, PIXELS, 20);
     classify(session, pixels, 1, got);
@@ -88,7 +88,7 @@ static void other_buffers_of_the_same_size(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* Producer, run and consumer are in flight together; semaphores come in by empty batches of the host. */
+/* Producer, run and consumer are in flight together; empty batches of the host wait for and signal the semaphores. */
 static void submitted(void** state) {
     (void)state;
     HOST_FUNCTION(&host, vkCreateSemaphore);
@@ -139,7 +139,7 @@ static void made_by_the_session(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* Where an output is that nothing was bound to, also after resizes and a trim. */
+/* The place of an output that is not bound, also after resizes and a trim. */
 static void the_sessions_own_buffer(void** state) {
     (void)state;
     mnn_session_t* session = session_of(net);
@@ -162,7 +162,7 @@ static void the_sessions_own_buffer(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* A session reads what another one of the same device has made, where that is. */
+/* A session reads the result of another one of the same device in place. */
 static void from_session_to_session(void** state) {
     (void)state;
     const char* middle = middle_tensor(net);
@@ -197,7 +197,7 @@ static void from_session_to_session(void** state) {
 
 /* ---- Through the host -------------------------------------------------------------------------------------------- */
 
-/* A determinant, which the CPU computes. */
+/* The CPU computes the determinant. */
 static void on_the_cpu(void** state) {
     (void)state;
     mnn_interpreter_t* model = NULL;
@@ -228,7 +228,7 @@ static void on_the_cpu(void** state) {
     assert_ok(mnn_interpreter_destroy(&model));
 }
 
-/* Positions of elements that are not 0: how many there are only a run knows. */
+/* Positions of elements that are not 0: their number is known only in a run. */
 static void a_size_that_depends_on_contents(void** state) {
     (void)state;
     mnn_interpreter_t* model = NULL;

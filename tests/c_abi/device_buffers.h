@@ -7,7 +7,7 @@
 enum { OFFSET = 512, ROOM = 4096 };
 
 static struct host_vulkan host;
-static mnn_runtime_t* runtime;                    /* over it */
+static mnn_runtime_t* runtime;                    /* a runtime over the host's device */
 static struct host_buffer staging, in, out, back; /* staging and back are mapped */
 
 static inline mnn_session_t* session_of(mnn_interpreter_t* model) {
@@ -36,7 +36,7 @@ static inline int close_all(void** state) {
     return close_net(state);
 }
 
-/* An image into a buffer, by commands of the host. */
+/* Copies an image into a buffer, by commands of the host. */
 static inline void produce(VkCommandPool pool, VkBuffer to, VkDeviceSize offset, uint32_t seed) {
     float pixels[PIXELS];
     fill_pixels(pixels, PIXELS, seed);
@@ -54,7 +54,7 @@ static inline void expect_marks(VkDeviceSize from, VkDeviceSize to) {
         if (back.mapped[i] != 0x5a) fail_msg("byte %u is %#x", (unsigned)i, back.mapped[i]);
 }
 
-/* Opens the device, once before for a trial: a host may make instances again and again. */
+/* Opens the device. It is opened once before as a trial, since a host may create instances repeatedly. */
 static inline bool open_device(void) {
     struct host_vulkan probe;
     const bool there = host_vulkan_open(&probe, VK_API_VERSION_1_1);

@@ -1,9 +1,9 @@
-/* Devices, and how a configuration chooses one. Passes with and without a Vulkan device. */
+/* Devices, and the choice among them by a configuration. Passes with and without a Vulkan device. */
 #include <math.h>
 
 #include "support.h"
 
-/* The devices of the Vulkan backend; without any, the sentence has to say why. */
+/* Returns the devices of the Vulkan backend; without any, the sentence must say why. */
 static size_t vulkan_devices(void) {
     size_t count = UNTOUCHED_SIZE;
     const mnn_status status = mnn_device_count(MNN_FORWARD_VULKAN, &count);
@@ -89,7 +89,7 @@ static mnn_status create_on(const char* device, int32_t gpu_mode, mnn_session_t*
     char sentence[1024];
     copy_last_error(sentence, sizeof sentence);
     assert_ok(mnn_interpreter_destroy(&net));
-    if (status != MNN_OK) { /* destroying has left the sentence alone */
+    if (status != MNN_OK) { /* destroying has not changed the sentence */
         assert_string_equal(sentence, mnn_last_error());
     }
     return status;
@@ -156,8 +156,8 @@ static void gpu_modes(void** state) {
         assert_fails(create_on(NULL, MNN_GPU_RECORD_OP, &session), MNN_ERROR_BACKEND_MISSING);
         return;
     }
-    /* Kinds of memory and of recording change no result (what recording does is seen inside, in tests/vulkan); where
-     * kernels are measured, others may be taken, which round in other places. */
+    /* Kinds of memory and of recording change no result (tests/vulkan checks the recording itself); where kernels are
+     * measured, others may be chosen, which round in other places. */
     const int32_t modes[] = {0,
                              MNN_GPU_RECORD_OP,
                              MNN_GPU_RECORD_BATCH,

@@ -1,4 +1,4 @@
-/* The demo model, opened for a group of tests and closed after it, and what tests of its sessions share. */
+/* The demo model, opened for a group of tests and closed after it, and code that tests of its sessions share. */
 #ifndef MNN_C_TESTS_DIGITS_NET_H
 #define MNN_C_TESTS_DIGITS_NET_H
 
@@ -27,7 +27,7 @@ static inline mnn_schedule_config_t default_config(void) {
 static inline unsigned char* open_model(int axis, size_t* size) {
     unsigned char* bytes = read_whole_file(MNN_C_DIGITS_MODEL, size);
     assert_non_null(bytes);
-    const int32_t dims[] = {4, 1, 1, 8, 8}; /* the wire's vector: its length, then the extents */
+    const int32_t dims[] = {4, 1, 1, 8, 8}; /* the vector in the file: its length, then the extents */
     const int32_t open = -1;
     size_t found = 0;
     for (size_t at = 0; at + sizeof dims <= *size; at += 4)
@@ -45,7 +45,7 @@ static inline void assert_refused(const mnn_schedule_config_t* config, mnn_statu
     assert_ptr_equal(session, UNTOUCHED_POINTER);
 }
 
-/* A session whose input is that many images. */
+/* Returns a session whose input has that many images. */
 static inline mnn_session_t* batch_session(int32_t batch) {
     mnn_session_t* session = open_session(net);
     const int32_t dims[] = {batch, 1, 8, 8};

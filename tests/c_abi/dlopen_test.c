@@ -1,5 +1,5 @@
-/* Loads the library by hand, resolves every function of the committed list, runs a net and unloads: nothing
- * of the library may stay mapped and no thread may be left. */
+/* Loads the library by hand, resolves every function of the committed list, runs a net and unloads: then no part of the
+ * library may be mapped and no thread may be left. */
 #include "process.h"
 #include "support.h"
 
@@ -37,7 +37,7 @@ static size_t resolve_all(void* library) {
         memcpy(&function##_, &found_, sizeof function##_); \
     } while (0)
 
-/* False: the wanted backend is not there. */
+/* Returns false when the requested backend is missing. */
 static bool run_once(void* library, int32_t forward_type, int32_t workers, float* scores) {
     RESOLVE(mnn_interpreter_create_from_file);
     RESOLVE(mnn_interpreter_destroy);
@@ -62,12 +62,12 @@ static bool run_once(void* library, int32_t forward_type, int32_t workers, float
     assert_int_equal(mnn_schedule_config_init_(&config, sizeof config), MNN_OK);
     config.threads = workers;
     config.forward_type = forward_type;
-    /* A sentence too: its storage is the thread's. */
+    /* It also creates a sentence, whose storage belongs to the thread. */
     assert_int_equal(mnn_interpreter_create_from_file_("no-such-file.mnn", NULL, &net), MNN_ERROR_FILE_NOT_EXIST);
     assert_true(mnn_last_error_()[0] != '\0');
     assert_int_equal(mnn_interpreter_create_from_file_(MNN_C_DIGITS_MODEL, NULL, &net), MNN_OK);
     const mnn_status created = mnn_session_create_(net, &config, &session);
-    size_t devices = 0; /* what is kept of them goes with the library, too */
+    size_t devices = 0; /* the record of devices is removed with the library, too */
     assert_int_equal(mnn_device_count_(forward_type, &devices), created);
     if (forward_type != MNN_FORWARD_CPU && created == MNN_ERROR_BACKEND_MISSING) {
         assert_int_equal(mnn_interpreter_destroy_(&net), MNN_OK);
@@ -212,7 +212,7 @@ static void load_run_unload_on_vulkan(void** state) {
         }
         if (round > 1) {
             assert_int_equal(descriptor_count(), descriptors);
-            /* Heap and stacks may come and go. */
+            /* Heap and stacks may be mapped or not. */
             assert_in_range(mappings_of(""), 0, lines + 16);
         }
     }

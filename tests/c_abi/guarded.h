@@ -1,4 +1,4 @@
-/* Memory between two pages that no access survives: what is read or written before it or behind it ends the process. */
+/* Memory between two protected pages: an access outside of it ends the process. */
 #ifndef MNN_C_TESTS_GUARDED_H
 #define MNN_C_TESTS_GUARDED_H
 
@@ -29,7 +29,7 @@ static inline guarded_t guarded_take(size_t bytes, int side) {
     return memory;
 }
 
-/* From now on a write ends the process, too. */
+/* After this a write ends the process, too. */
 static inline void guarded_seal(const guarded_t* memory) {
     if (mprotect(memory->pages + memory->page, memory->inside, PROT_READ) != 0) abort();
 }

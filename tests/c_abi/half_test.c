@@ -36,7 +36,7 @@ static int close_all(void** state) {
     return mnn_interpreter_destroy(&net) == MNN_OK ? 0 : -1;
 }
 
-/* Halves of k/4, exact: the bits of a positive number without its sign bit. */
+/* Returns the half of k/4, which is exact: the bits of a positive number without its sign bit. */
 static uint16_t half_of(float value) {
     if (value == 0) return 0;
     int exponent = 0;
@@ -52,7 +52,7 @@ static void fill(uint16_t* halves) {
     for (size_t i = 0; i < COUNT; ++i) halves[i] = half_of(value_of(i));
 }
 
-/* Where element i of N x C x plane lies in a format. */
+/* Returns the place of element i of N x C x plane in a format. */
 static size_t place(size_t i, int32_t format) {
     const size_t c = i / PLANE, s = i % PLANE;
     if (format == MNN_FORMAT_NHWC) return s * CHANNELS + c;
@@ -157,7 +157,7 @@ static void mapped(void** state) {
     assert_ok(mnn_tensor_unmap(cast));
 }
 
-/* Each format, at odd addresses too. */
+/* Tests each format, at odd addresses, too. */
 static void bound(void** state) {
     (void)state;
     for (int32_t format = 0; format < 3; ++format)
@@ -190,7 +190,7 @@ static void bound(void** state) {
         }
 }
 
-/* Beyond the largest half: not stored, but there as a float. */
+/* Values beyond the largest half cannot be read as halves, but as floats. */
 static void values_that_half_cannot_hold(void** state) {
     (void)state;
     uint16_t halves[COUNT], got[COUNT];
@@ -219,7 +219,7 @@ static void values_that_half_cannot_hold(void** state) {
     assert_ok(mnn_session_bind_output(session, sum, NULL, 0, 0));
 }
 
-/* A resize changes the bytes of both, as of every bound tensor. */
+/* A resize changes the bytes of both, like those of every bound tensor. */
 static void resized(void** state) {
     (void)state;
     uint16_t in[2 * COUNT], out[2 * COUNT];

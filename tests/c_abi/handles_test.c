@@ -1,4 +1,4 @@
-/* Handles: a destroyed handle stays refused when its slot is used again; any other value is refused, too. */
+/* Handles: a destroyed handle is refused even when its slot is used again, and so is any other value. */
 #include "digits_net.h"
 
 #include <pthread.h>
@@ -68,7 +68,7 @@ static void destroyed_handles_stay_dead(void** state) {
         assert_fails(mnn_interpreter_destroy(&copy), MNN_ERROR_BAD_HANDLE);
         assert_ptr_equal(none, UNTOUCHED_POINTER);
     }
-    classify(alive, pixels, 1, got); /* none of that harmed the one that lives where they lived */
+    classify(alive, pixels, 1, got); /* none of that affected the session that now has their slots */
     assert_memory_equal(got, wanted, sizeof got);
     assert_ok(mnn_session_destroy(&alive));
 }
@@ -128,7 +128,7 @@ static int32_t go_on(void* user_data, const mnn_op_info_t* op, const mnn_tensor_
     return MNN_OP_RUN;
 }
 
-/* More handles than there are slots: an error, and all of them can be given back. */
+/* More handles than there are slots give an error, and all of them can be destroyed. */
 static void all_slots_taken(void** state) {
     (void)state;
     enum { SLOTS = 1 << 20 };
@@ -151,7 +151,7 @@ static void all_slots_taken(void** state) {
     assert_fails(run_watched(early, go_on, NULL, NULL), MNN_ERROR_LIMIT_EXCEEDED);
     assert_ok(mnn_session_run(early)); /* shows no tensors */
     assert_ok(mnn_session_destroy(&early));
-    /* It leaves three: room for a session, not for both of its tensors. */
+    /* Three slots are left: enough for a session, but not for both of its tensors. */
     for (int i = 0; i < 3; ++i) assert_ok(mnn_cancel_create(&tokens[count++]));
     assert_ok(mnn_cancel_destroy(&tokens[--count]));
     assert_ok(mnn_cancel_destroy(&tokens[--count]));

@@ -31,8 +31,8 @@ static inline uint32_t host_memory_type(struct host_vulkan* host, uint32_t allow
     return 0;
 }
 
-/* `external`: memory that a file descriptor can share. fd: of such memory, which is taken over; else below 0, and then
- * memory_bytes and type are found out. */
+/* `external`: memory that a file descriptor can share. fd: the descriptor of such memory, which is imported; else below
+ * 0, and then memory_bytes and type are chosen here. */
 static inline struct host_buffer make_host_buffer_of(struct host_vulkan* host, VkDeviceSize bytes,
                                                      VkMemoryPropertyFlags properties, bool external, int fd,
                                                      VkDeviceSize memory_bytes, uint32_t type) {
@@ -90,7 +90,7 @@ static inline void free_host_buffer(struct host_vulkan* host, struct host_buffer
 }
 
 /* Submits a copy, which waits for `before` and signals `behind` where they are not null. `pool` keeps its commands
- * until the host has waited for the queue and destroys it. There are no barriers: the library has them. */
+ * until the host has waited for the queue and destroys it. There are no barriers, because the library has them. */
 static inline void submit_copy(struct host_vulkan* host, VkCommandPool pool, VkBuffer from, VkDeviceSize from_offset,
                                VkBuffer to, VkDeviceSize to_offset, VkDeviceSize bytes, VkSemaphore before,
                                VkSemaphore behind) {
@@ -147,7 +147,7 @@ static inline void copy_now(struct host_vulkan* host, VkBuffer from, VkDeviceSiz
     free_host_pool(host, pool);
 }
 
-/* A part of a host's buffer, as the library takes it. */
+/* Returns a part of a host's buffer in the form that the library takes. */
 static inline mnn_device_buffer_t part_of(const struct host_buffer* buffer, uint64_t offset, uint64_t bytes) {
     mnn_device_buffer_t part;
     assert_ok(mnn_device_buffer_init(&part, sizeof part));

@@ -1,5 +1,4 @@
-/* A model whose weights are external, the bytes of both in memory, and options that count what the library does with
- * them. */
+/* A model whose weights are external, the bytes of both in memory, and options that count the library's calls. */
 #ifndef MNN_C_TESTS_HOST_BYTES_H
 #define MNN_C_TESTS_HOST_BYTES_H
 
@@ -30,13 +29,13 @@ static inline int free_all(void** state) {
     return 0;
 }
 
-/* What is given, and what happens to it. */
+/* The bytes that are given to the library, and counts of its calls. */
 struct given {
     int bytes_freed, weights_freed;
     pthread_t bytes_thread;
     int reads;
     mnn_status answer; /* of the reader */
-    int refuse_after;  /* so many reads succeed */
+    int refuse_after;  /* the number of reads that succeed */
 };
 
 static inline void free_bytes(void* user_data) {
@@ -81,7 +80,7 @@ static inline mnn_interpreter_options_t reading(struct given* given) {
     return options;
 }
 
-/* The first output for an input of small numbers. */
+/* Returns the first output for an input of small numbers. */
 static inline size_t results(mnn_session_t* session, float* values) {
     float x[MOST];
     size_t count = 0;

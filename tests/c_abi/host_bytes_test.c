@@ -40,7 +40,7 @@ static void bytes_go_on_the_thread_that_destroys(void** state) {
     assert_true(pthread_equal(given.bytes_thread, thread));
 }
 
-/* Bytes that are copied after all are given back before the call returns. */
+/* Bytes that are copied after all are released before the call returns. */
 static void unaligned_bytes_go_at_once(void** state) {
     (void)state;
     struct given given = {0};
@@ -137,7 +137,7 @@ static void wrong_combinations(void** state) {
     REFUSED(MNN_ERROR_INVALID_VALUE);
     options.external_weight_data = weights;
     options.external_weight_size = weights_size;
-    REFUSED(MNN_ERROR_INVALID_VALUE); /* copied: nothing to give back */
+    REFUSED(MNN_ERROR_INVALID_VALUE); /* copied, so nothing is released */
     const int32_t modes[] = {MNN_LOAD_MAPPED, MNN_LOAD_CHUNKED, 5, -1};
     for (size_t i = 0; i < sizeof modes / sizeof *modes; ++i) {
         options = options_of();

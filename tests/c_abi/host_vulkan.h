@@ -1,5 +1,5 @@
-/* Vulkan objects as a host makes them, without the library: an instance with the validation layer where it is
- * installed, a device, a queue. */
+/* Vulkan objects that a host creates without the library: an instance with the validation layer where it is installed,
+ * a device, a queue. */
 #ifndef MNN_C_TESTS_HOST_VULKAN_H
 #define MNN_C_TESTS_HOST_VULKAN_H
 
@@ -60,8 +60,8 @@ static inline bool host_extension_present(const struct host_vulkan* host, VkPhys
     return found;
 }
 
-/* False: there is no loader, no driver or no device that can compute. `version`: of the application. `descriptors`:
- * whether the device is to have the extension for memory that is shared by file descriptors, if there is one. */
+/* Returns false when there is no loader, no driver or no device that can compute. `version`: of the application.
+ * `descriptors`: whether to enable the extension for memory that is shared by file descriptors, if it exists. */
 static inline bool host_vulkan_open_with(struct host_vulkan* host, uint32_t version, bool descriptors) {
     memset(host, 0, sizeof *host);
     void* loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -143,7 +143,7 @@ static inline bool host_vulkan_open(struct host_vulkan* host, uint32_t version) 
     return host_vulkan_open_with(host, version, false);
 }
 
-/* The validation layer reports what of the device is left. */
+/* The validation layer reports objects of the device that are left. */
 static inline void host_vulkan_close(struct host_vulkan* host) {
     if (host->device) {
         HOST_FUNCTION(host, vkDestroyDevice);
@@ -161,8 +161,8 @@ static inline void host_vulkan_close(struct host_vulkan* host) {
     }
 }
 
-/* Closes it. The exit status of a program whose group of tests had so many failures: a message of the layer is one,
- * too. */
+/* Closes it. Returns the exit status of a program whose group of tests had so many failures; a message of the layer
+ * counts as one. */
 static inline int host_vulkan_finish(struct host_vulkan* host, int failed) {
     host_vulkan_close(host);
     if (!host->messages) return failed;
@@ -170,7 +170,7 @@ static inline int host_vulkan_finish(struct host_vulkan* host, int failed) {
     return failed + 1;
 }
 
-/* Work of the host's own on its queue. */
+/* Does the host's own work on its queue. */
 static inline void host_vulkan_use(struct host_vulkan* host) {
     HOST_FUNCTION(host, vkQueueSubmit);
     HOST_FUNCTION(host, vkQueueWaitIdle);

@@ -38,7 +38,7 @@ static void weights_from_memory(void** state) {
         }
 }
 
-/* A model from a file may have its weights from the host, too, though a file lies beside it. */
+/* A model from a file may also have its weights from the host, though a file lies beside it. */
 static void weights_from_a_reader(void** state) {
     (void)state;
     for (int from_file = 0; from_file < 2; ++from_file) {
@@ -53,7 +53,7 @@ static void weights_from_a_reader(void** state) {
         assert_true(given.reads > 0);
         const int reads = given.reads;
         assert_works(session);
-        assert_int_equal(given.reads, reads); /* a run reads none */
+        assert_int_equal(given.reads, reads); /* a run reads no weights */
         assert_ok(mnn_interpreter_destroy(&net));
         assert_int_equal(given.weights_freed, 0);
         assert_ok(mnn_session_destroy(&session));
@@ -61,7 +61,7 @@ static void weights_from_a_reader(void** state) {
     }
 }
 
-/* Loading and creating end with the status of the reader, at whichever read it fails. */
+/* Loading and creating end with the status of the reader, whichever read fails. */
 static void readers_that_fail(void** state) {
     (void)state;
     struct given counted = {0};
@@ -91,7 +91,7 @@ static void readers_that_fail(void** state) {
             assert_int_equal(status, answers[k].result);
             assert_non_null(strstr(mnn_last_error(), "external_weight_reader"));
             assert_ptr_equal(session, UNTOUCHED_POINTER);
-            assert_int_equal(given.reads, i + 1); /* nothing is asked after a failure */
+            assert_int_equal(given.reads, i + 1); /* nothing is read after a failure */
             if (net) {                            /* a reader that recovers serves the next session */
                 given.refuse_after = INT32_MAX;
                 session = open_session(net);
@@ -103,7 +103,7 @@ static void readers_that_fail(void** state) {
         }
 }
 
-/* Ranges are checked against the size that the host gives, before anything is read behind it. */
+/* Ranges are checked against the size that the host states, before anything is read behind it. */
 static void weights_that_are_too_short(void** state) {
     (void)state;
     for (int reader = 0; reader < 2; ++reader) {

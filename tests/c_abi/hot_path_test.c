@@ -1,6 +1,5 @@
-/* A run whose shapes have not changed takes no memory from the heap or the system, nor do a submitted one, and binding
- * other memory of the same size. Models from the command line,
- * else the demo. */
+/* A run whose shapes have not changed allocates no memory from the heap or the system; neither does a submitted run,
+ * nor binding other memory of the same size. Models come from the command line, or the demo is used. */
 #include "middle_tensor.h"
 #include "open_extents.h"
 #include "support.h"
@@ -136,7 +135,7 @@ static void submit_and_wait(mnn_session_t* session) {
     assert_ok(mnn_session_wait(session, -1));
 }
 
-/* After the first one, which makes the thread. */
+/* Checks submitted runs after the first one, which creates the thread. */
 static void submits_take_nothing(mnn_session_t* session) {
     submit_and_wait(session);
     const unsigned long before = requests;
@@ -164,7 +163,7 @@ static mnn_status zero_output(void* user_data, mnn_operator_call_t* call) {
     return MNN_OK;
 }
 
-/* Has the sessions of the configuration run on a backend of this program. */
+/* Makes the sessions of the configuration run on a backend of this program. */
 static mnn_runtime_t* add_backend(mnn_schedule_config_t* config) {
     mnn_backend_t backend;
     assert_ok(mnn_runtime_create(NULL, &config->runtime));
@@ -176,7 +175,7 @@ static mnn_runtime_t* add_backend(mnn_schedule_config_t* config) {
     return config->runtime;
 }
 
-/* In one path, or in two that meet half-way. Null where there is no such place. */
+/* Creates a session with one path, or with two that meet half-way. Null where there is no such place. */
 static mnn_session_t* create(mnn_interpreter_t* net, int32_t threads, size_t paths, bool own_backend) {
     mnn_schedule_config_t configs[2];
     mnn_session_t* session = NULL;
@@ -202,7 +201,7 @@ static mnn_session_t* create(mnn_interpreter_t* net, int32_t threads, size_t pat
 static void runs_take_nothing(int32_t threads, size_t paths, bool own_backend) {
     mnn_interpreter_t* net = NULL;
     assert_ok(mnn_interpreter_create_from_file(path, NULL, &net));
-    mnn_operator_t own; /* for the nets that have a node of it */
+    mnn_operator_t own; /* for the nets that have a node of this operator */
     assert_ok(mnn_operator_init(&own, sizeof own));
     own.name = "SoftShrink";
     own.compute = copy_input;

@@ -40,7 +40,7 @@ static void options_init(void** state) {
     assert_ok(mnn_interpreter_options_init(&mine.options, sizeof mine.options));
     assert_memory_equal(&mine.options, &zero, sizeof zero);
     for (size_t i = 0; i < sizeof mine.later; ++i) assert_int_equal(mine.later[i], 0x5a);
-    /* A later version's struct: all of it is cleared. */
+    /* In a later version's struct, all of it is cleared. */
     assert_ok(mnn_interpreter_options_init(&mine.options, sizeof mine));
     assert_int_equal(mine.options.struct_size, sizeof mine);
     for (size_t i = 0; i < sizeof mine.later; ++i) assert_int_equal(mine.later[i], 0);
@@ -52,7 +52,7 @@ static void options_init(void** state) {
     assert_fails(mnn_interpreter_options_init(NULL, sizeof zero), MNN_ERROR_NULL_ARGUMENT);
 }
 
-/* ONNX models are another format: the sentence names what makes a model of them. */
+/* ONNX models are another format: the sentence names the converter for them. */
 static void onnx_models_are_recognised(void** state) {
     (void)state;
     /* IR version 9, producer "tests", a graph of 4 bytes; without the version; with a graph that is a number; cut. */
@@ -96,7 +96,7 @@ static void load_from_file(void** state) {
     }
 }
 
-/* MNN_LOAD_CHUNKED: the file may change and go after the call. */
+/* MNN_LOAD_CHUNKED: the file may change and be removed after the call. */
 static void chunked_file_may_change(void** state) {
     (void)state;
     char path[] = "mnn_c_chunked_XXXXXX";
@@ -135,7 +135,7 @@ static void mapped_file_may_be_unlinked(void** state) {
 
 static void load_from_memory(void** state) {
     (void)state;
-    /* One allocation at an odd address too: unaligned bytes are fine in each mode. */
+    /* One allocation is also at an odd address: each mode accepts unaligned bytes. */
     const int32_t modes[] = {MNN_LOAD_DEFAULT, MNN_LOAD_COPY, MNN_LOAD_BORROW};
     for (size_t i = 0; i < 3; ++i)
         for (size_t shift = 0; shift < 2; ++shift) {
@@ -174,7 +174,7 @@ static void files_that_do_not_load(void** state) {
     assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL "/x", NULL, &net), MNN_ERROR_FILE_NOT_EXIST);
     assert_fails(mnn_interpreter_create_from_file(NULL, NULL, &net), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, NULL, NULL), MNN_ERROR_NULL_ARGUMENT);
-    /* Files that are no models: empty, and text. Both ways of reading give the same status. */
+    /* Files that are no models: an empty file, and text. Both ways of reading give the same status. */
     const int32_t modes[] = {MNN_LOAD_MAPPED, MNN_LOAD_CHUNKED};
     for (size_t i = 0; i < 2; ++i) {
         mnn_interpreter_options_t options;
@@ -244,7 +244,7 @@ static void wrong_options(void** state) {
         assert_fails(mnn_interpreter_create_from_memory(model, model_size, &options, &net), MNN_ERROR_VERSION_MISMATCH);
     }
     assert_ptr_equal(net, UNTOUCHED_POINTER);
-    /* A struct of a later version: what is known is used, what is not must be zero. */
+    /* In a struct of a later version, known fields are used, and unknown ones must be zero. */
     struct {
         mnn_interpreter_options_t options;
         unsigned char later[32];
@@ -263,7 +263,7 @@ static void wrong_options(void** state) {
     assert_fails(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, &longer.options, &net), MNN_ERROR_INVALID_VALUE);
 }
 
-/* The demo model has no external weights: the path is not looked at. tests/unit/made_models_test.cpp has a model that
+/* The demo model has no external weights, so the path is not used. tests/unit/made_models_test.cpp has a model that
  * needs them. */
 static void unneeded_external_weights(void** state) {
     (void)state;

@@ -1,4 +1,4 @@
-/* mnn_interpreter_*: questions about a loaded model. */
+/* mnn_interpreter_*: information about a loaded model. */
 #include "support.h"
 
 static void destroy(void** state) {
@@ -87,12 +87,12 @@ static void operators(void** state) {
         convolutions += strcmp(type, "Convolution") == 0;
         poolings += strcmp(type, "Pooling") == 0;
     }
-    assert_int_equal(convolutions, 3); /* the fully connected layer is one too */
+    assert_int_equal(convolutions, 3); /* the fully connected layer is one, too */
     assert_int_equal(poolings, 1);
     assert_ok(mnn_interpreter_destroy(&net));
 }
 
-/* The tensors that operators produce can be saved beside the outputs. */
+/* The tensors that operators produce can be saved in addition to the outputs. */
 static void made_tensors_can_be_saved(void** state) {
     (void)state;
     mnn_interpreter_t* net = open_digits();
@@ -175,7 +175,7 @@ static void null_arguments(void** state) {
     assert_ok(mnn_interpreter_destroy(&net));
 }
 
-/* Every function gets NULL, a session and a tensor where an interpreter belongs. */
+/* Every function is given NULL, a session and a tensor in place of an interpreter. */
 static void wrong_handles(void** state) {
     (void)state;
     mnn_interpreter_t* net = open_digits();

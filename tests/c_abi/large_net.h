@@ -1,4 +1,4 @@
-/* A model whose weights stay where the model came from, and what its sessions compute. */
+/* A model whose weights stay in its file, and the results of its sessions. */
 #ifndef MNN_C_TESTS_LARGE_NET_H
 #define MNN_C_TESTS_LARGE_NET_H
 

@@ -100,7 +100,7 @@ static void last_error_copy_fills_a_buffer(void** state) {
     }
 }
 
-/* The sentence that could not be copied stays for the next attempt. */
+/* A sentence that could not be copied remains for the next attempt. */
 static void last_error_copy_leaves_the_sentence(void** state) {
     (void)state;
     assert_fails(mnn_backend_count(NULL), MNN_ERROR_NULL_ARGUMENT);
@@ -114,7 +114,7 @@ static void last_error_copy_leaves_the_sentence(void** state) {
     assert_string_equal(mnn_last_error(), kept);
 }
 
-/* A sentence longer than any buffer inside is cut, at a character too. */
+/* A sentence longer than any internal buffer is cut between characters. */
 static void last_error_of_a_long_name(void** state) {
     (void)state;
     const size_t length = 100000;

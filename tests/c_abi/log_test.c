@@ -20,7 +20,7 @@ static void keep(void* user_data, int32_t level, const char* message) {
     snprintf(book->messages[book->count++], LENGTH, "%s", message);
 }
 
-/* The message of that level with both words in it, or NULL. */
+/* Returns the message of that level with both words in it, or NULL. */
 static const char* find(const struct book* book, int32_t level, const char* first, const char* second) {
     for (int i = 0; i < book->count; ++i)
         if (book->levels[i] == level && strstr(book->messages[i], first) && strstr(book->messages[i], second))
@@ -79,7 +79,7 @@ static void a_callback_that_creates_sessions(void** state) {
     assert_ok(mnn_interpreter_destroy(&mine.net));
 }
 
-/* A GPU that is nowhere, so that every build and machine falls back. */
+/* Requests a GPU that does not exist, so that every build and machine falls back. */
 static mnn_schedule_config_t config_of_no_device(void) {
     mnn_schedule_config_t config;
     assert_ok(mnn_schedule_config_init(&config, sizeof config));
@@ -148,7 +148,7 @@ static int count_of(const struct book* book, int32_t level, const char* first, c
     return count;
 }
 
-/* Each path that falls back has its line, in the log of the interpreter and in that of its runtime. */
+/* Each path that falls back has a line in the log of the interpreter and in that of its runtime. */
 static void fallbacks_of_paths(void** state) {
     (void)state;
     static struct book book, of_runtime;
@@ -185,7 +185,7 @@ static void fallbacks_of_paths(void** state) {
     assert_ok(mnn_runtime_destroy(&runtime));
 }
 
-/* The only input of the net: the first `ones` elements are 1, the others 0. */
+/* Sets the only input of the net: the first `ones` elements are 1, the others 0. */
 static void mark_elements(mnn_session_t* session, size_t ones) {
     mnn_tensor_t* input = first_input(session);
     double values[256] = {0};
@@ -196,8 +196,8 @@ static void mark_elements(mnn_session_t* session, size_t ones) {
     assert_ok(mnn_tensor_write_as(input, values, elements * sizeof *values, MNN_TYPE_DOUBLE, MNN_FORMAT_NCHW));
 }
 
-/* What a run has to plan, because shapes depend on contents, is logged when that run ends, and not again for shapes
- * that stay. An operator has a line when the plan decides it, not before and not for each further plan. */
+/* Plans that a run makes, because shapes depend on contents, are logged when that run ends, and not again for shapes
+ * that stay. An operator has a line when the plan decides its backend, not before and not for each further plan. */
 static void plans_of_runs(void** state) {
     (void)state;
     static struct book book;
@@ -232,7 +232,7 @@ static void plans_of_runs(void** state) {
     }
     assert_ok(mnn_session_destroy(&session));
     assert_ok(mnn_interpreter_destroy(&net));
-    /* A quieter log has nothing of it. */
+    /* A quieter log does not have these lines. */
     net = open_logged_file(&book, MNN_LOG_INFO, MNN_C_CASES_FOLDER "/onnx__nonzero_example/model.mnn");
     assert_ok(mnn_session_create(net, &config, &session));
     book.count = 0;
@@ -243,7 +243,7 @@ static void plans_of_runs(void** state) {
     assert_ok(mnn_interpreter_destroy(&net));
 }
 
-/* The wanted backend: nothing to explain. */
+/* With the requested backend there is nothing to explain. */
 static void no_fallback(void** state) {
     (void)state;
     static struct book book;
@@ -254,7 +254,7 @@ static void no_fallback(void** state) {
     assert_null(setup.reason);
     assert_null(find(&book, MNN_LOG_INFO, "instead of", ""));
     assert_ok(mnn_session_destroy(&session));
-    /* AUTO takes the CPU where there is no GPU, and says why none was taken. */
+    /* AUTO uses the CPU where there is no GPU, and says why none was used. */
     mnn_schedule_config_t config;
     assert_ok(mnn_schedule_config_init(&config, sizeof config));
     config.forward_type = MNN_FORWARD_AUTO;
@@ -270,7 +270,7 @@ static void no_fallback(void** state) {
     assert_ok(mnn_interpreter_destroy(&net));
 }
 
-/* On a GPU: whether the cache was taken, and a file that cannot be written. */
+/* On a GPU: whether the cache was accepted, and a file that cannot be written. */
 static void caches(void** state) {
     (void)state;
     static struct book book;
@@ -322,8 +322,8 @@ static void on_final(void* user_data) {
     ++((struct log_book*)user_data)->finalized;
 }
 
-/* The finalizer comes once, behind every message, when the last handle goes. tests/unit/made_models_test.cpp has a
- * model that is warned of, and asks for the message at each level. */
+/* The finalizer is called once, after every message, when the last handle is destroyed. tests/unit/made_models_test.cpp
+ * has a model with a warning, and checks the message at each level. */
 static void finalizer_comes_last(void** state) {
     (void)state;
     for (int keep_session = 0; keep_session < 2; ++keep_session) {

@@ -1,7 +1,7 @@
-/* peak_bytes: the most that a session ever held, which the allocator of its runtime saw, too. */
+/* peak_bytes: the largest number of bytes that a session ever held, compared with the allocator of its runtime. */
 #include "runtime.h"
 
-/* What an allocator has given, and the most of it at once. */
+/* The bytes that an allocator has given, and the maximum of it at one time. */
 struct seen {
     size_t now, most;
     long blocks;
@@ -49,8 +49,8 @@ static void resize_map(mnn_session_t* session, int32_t extent) {
     assert_ok(mnn_session_resize(session));
 }
 
-/* The peak is what the allocator saw, but for roundings and slack of each block, and never falls. Larger and smaller
- * maps take other algorithms, whose weights come and go. */
+/* The peak equals the allocator's, except for roundings and slack of each block, and never falls. Larger and smaller
+ * maps use other algorithms, whose weights are allocated and released. */
 static void is_what_the_allocator_saw(void** state) {
     (void)state;
     enum { SLACK = 64 * 256 };
@@ -75,20 +75,20 @@ static void is_what_the_allocator_saw(void** state) {
             weights += before && memory.weight_bytes != weights;
             before = memory.peak_memory_bytes;
         }
-    assert_true(falls > 0 && weights > 0); /* there was something to see */
+    assert_true(falls > 0 && weights > 0); /* something was measured */
     assert_ok(mnn_session_destroy(&session));
     assert_ok(mnn_runtime_destroy(&runtime));
     assert_ok(mnn_interpreter_destroy(&model));
     assert_int_equal(seen.blocks, 0);
 }
 
-/* Weights that another session prepares count, also when both are gone before anybody asks. */
+/* Weights that another session prepares count, also when both sessions are destroyed before the statistics are read. */
 static void counts_weights_of_other_sessions(void** state) {
     (void)state;
     mnn_schedule_config_t config = default_config();
     mnn_session_t *session = open_session(net), *other = NULL;
     const mnn_statistics_t alone = memory_of(session);
-    config.cpu_isa = "portable"; /* has weights in another form than the machine's best */
+    config.cpu_isa = "portable"; /* its weights have another form than those of the machine's best */
     assert_ok(mnn_session_create(net, &config, &other));
     const mnn_statistics_t both = memory_of(other);
     assert_true(both.weight_bytes > alone.weight_bytes);

@@ -7,7 +7,7 @@
 
 #include "mnn_c.h"
 
-/* Null where the main graph has fewer than two operators that compute. */
+/* Returns NULL where the main graph has fewer than two operators that compute. */
 static inline const char* middle_tensor(const mnn_interpreter_t* net) {
     const char* names[256];
     size_t operators = 0, found = 0;

@@ -1,4 +1,4 @@
-/* A table of misuse: what a caller can do wrong, and the status that comes back. What has a test of its own subject
+/* A table of misuse: the wrong calls of a caller, and the statuses that they return. Misuse that has its own test
  * (handles, moments, cancel, files) is not repeated here. */
 #include "support.h"
 
@@ -24,7 +24,7 @@ static int open_all(void** state) {
     return 0;
 }
 
-/* The session still gives its scores after each attempt. */
+/* The session still computes its scores after each attempt. */
 static int close_all(void** state) {
     (void)state;
     float got[CLASSES];
@@ -86,7 +86,7 @@ static void wrong_sizes(void** state) {
     assert_ok(mnn_session_run(session));
     assert_fails(mnn_tensor_read(output, scores, sizeof scores - 1, MNN_FORMAT_NCHW), MNN_ERROR_BUFFER_TOO_SMALL);
     assert_fails(mnn_tensor_read(output, scores, sizeof scores, -1), MNN_ERROR_INVALID_VALUE);
-    /* Odd addresses are fine. */
+    /* Odd addresses are accepted. */
     unsigned char bytes[sizeof pixels + 1], result[sizeof scores + 1];
     memcpy(bytes + 1, pixels, sizeof pixels);
     assert_ok(mnn_tensor_write(input, bytes + 1, sizeof pixels, MNN_FORMAT_NCHW));
@@ -169,7 +169,7 @@ static void garbage_structs(void** state) {
     mnn_session_t* none = UNTOUCHED_POINTER;
     memset(&config, 0, sizeof config);
     assert_fails(mnn_session_create(net, &config, &none), MNN_ERROR_VERSION_MISMATCH);
-    assert_non_null(strstr(mnn_last_error(), "init")); /* the sentence names the cure */
+    assert_non_null(strstr(mnn_last_error(), "init")); /* the sentence names the remedy */
 }
 
 static void what_are_no_models(void** state) {
@@ -205,7 +205,7 @@ static void other_sessions_tensors(void** state) {
     assert_ok(mnn_session_destroy(&other));
 }
 
-/* Values that are no numbers are computed with like any others. */
+/* NaN and infinities are computed with like any other values. */
 static void values_that_are_no_numbers(void** state) {
     (void)state;
     const float odd[] = {NAN, INFINITY, -INFINITY, 1e38f};
@@ -236,7 +236,7 @@ static void* race(void* data) {
     return NULL;
 }
 
-/* Two threads in one session: each call works or is refused; nothing else happens. */
+/* Two threads use one session: each call works or is refused; nothing else happens. */
 static void two_threads(void** state) {
     (void)state;
     for (int pair = 0; pair < 3; ++pair) {
@@ -249,7 +249,7 @@ static void two_threads(void** state) {
     }
 }
 
-/* A child runs the session of its parent, and both give the same. */
+/* A child runs the session of its parent, and both get the same. */
 static void forked(void** state) {
     (void)state;
     mnn_schedule_config_t config;

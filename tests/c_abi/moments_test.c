@@ -1,23 +1,23 @@
-/* Use at the wrong moment: what may be called while a call is inside a session, from its callbacks and from other
- * threads. What may not is MNN_ERROR_BUSY and changes nothing. */
+/* Calls at the wrong moment: which calls are allowed while a call is inside a session, from its callbacks and from
+ * other threads. The others return MNN_ERROR_BUSY and change nothing. */
 #include "digits_net.h"
 #include "submitted.h"
 
-static mnn_runtime_t* runtime; /* of no session */
+static mnn_runtime_t* runtime; /* used by no session */
 static const int32_t kTwo[] = {2, 1, 8, 8};
 
 struct scene {
     mnn_session_t* session;
     mnn_tensor_t *input, *output;
     const mnn_tensor_t* shown; /* by a callback */
-    mnn_status reads;          /* what functions that read the session give */
-    mnn_status waits;          /* what mnn_session_wait() gives; 0: it is not called */
-    const char* inside;        /* what the sentence has to name; NULL: anything */
-    char wrong[256];           /* the first call that gave something else */
+    mnn_status reads;          /* the status of functions that read the session */
+    mnn_status waits;          /* the status of mnn_session_wait(); 0: it is not called */
+    const char* inside;        /* the text that the sentence must have; NULL: anything */
+    char wrong[256];           /* the first call with another status */
     int calls;
 };
 
-/* cmocka's assertions belong to the main thread. */
+/* cmocka's assertions may be used by the main thread only. */
 static void expect(struct scene* scene, mnn_status got, mnn_status wanted, const char* call) {
     const bool named = wanted != MNN_ERROR_BUSY || !scene->inside || strstr(mnn_last_error(), scene->inside);
     if ((got != wanted || !named) && scene->wrong[0] == '\0')
@@ -131,7 +131,7 @@ static mnn_status take_nothing(void* user_data, mnn_operator_call_t* call) {
     return MNN_ERROR_NOT_SUPPORTED;
 }
 
-/* What belongs to no session, of a runtime that a session may have. */
+/* Calls with a runtime that a session may have, which need no session. */
 static void of_runtimes(struct scene* scene) {
     static int added; /* atomic */
     char name[32];
@@ -170,7 +170,7 @@ static struct scene open_scene(void) {
     return scene;
 }
 
-/* The session is as it was: its run gives what it gave. */
+/* The session is unchanged: its run gives the former result. */
 static void close_scene(struct scene* scene) {
     if (scene->wrong[0]) fail_msg("%s", scene->wrong);
     float wanted[CLASSES], got[CLASSES];
@@ -225,7 +225,7 @@ static void from_another_thread(void** state) {
     close_scene(&scene);
 }
 
-/* The same from the callbacks of a submitted run, and while it is under way on its thread. */
+/* The same from the callbacks of a submitted run, and while it runs on its thread. */
 static void in_done(void* user_data, mnn_status status) {
     struct scene* scene = user_data;
     expect(scene, status, MNN_OK, "a submitted run");
@@ -263,7 +263,7 @@ static void beside_a_submitted_run(void** state) {
     close_scene(&scene);
 }
 
-/* Another session may be used in a callback, also with callbacks of its own. */
+/* Another session may be used in a callback, also with its own callbacks. */
 static int32_t use_another(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     (void)op, (void)tensors, (void)count;
     struct scene* other = user_data;
@@ -282,7 +282,7 @@ static void another_session(void** state) {
     close_scene(&outer);
 }
 
-/* A tensor that a callback was shown is dead behind it. */
+/* A tensor of a callback is invalid after the callback. */
 static int32_t keep_shown(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     (void)op;
     const mnn_tensor_t** kept = user_data;

@@ -29,7 +29,7 @@ static size_t below(uint64_t* state, size_t limit) {
     return limit ? (size_t)(next_random(state) % limit) : 0;
 }
 
-/* Places where damage hurts most are small: the tables lie at both ends of the file, weights between. */
+/* Damage has the most effect in the tables, which lie at both ends of the file; the weights between are large. */
 static size_t position(uint64_t* state, size_t size) {
     const size_t part = size < 2048 ? size : 2048;
     switch (below(state, 4)) {
@@ -74,7 +74,7 @@ static size_t mutate(unsigned char* bytes, size_t size, uint64_t* state) {
                     put(bytes, size, at & ~(size_t)3, &narrow, 4);
                 break;
             }
-            case 3: { /* a nudge of an integer that is there */
+            case 3: { /* a small change of a present integer */
                 const size_t at = position(state, size) & ~(size_t)3;
                 uint32_t value = 0;
                 if (at + 4 > size) break;
@@ -92,7 +92,7 @@ static size_t mutate(unsigned char* bytes, size_t size, uint64_t* state) {
     return size;
 }
 
-/* Only what a signal handler may do. */
+/* It does only what a signal handler may do. */
 static void on_signal(int number) {
     const char* what = number == SIGALRM ? "mutate_test: this mutant does not end: " : "mutate_test: crash: ";
     (void)!write(STDERR_FILENO, what, strlen(what));
@@ -103,7 +103,7 @@ static void on_signal(int number) {
     raise(number);
 }
 
-/* A code and a sentence, or a failure of the test. */
+/* Expects a code and a sentence; anything else fails the test. */
 static bool fine(mnn_status status, const char* call) {
     if (status == MNN_OK) return true;
     if (strcmp(mnn_status_name(status), "unknown status") == 0 || mnn_last_error()[0] == '\0' ||
@@ -160,7 +160,7 @@ static bool use_session(mnn_session_t* session) {
     return true;
 }
 
-/* Everything that can be asked about a model that loaded. */
+/* Reads all information about a model that loaded. */
 static void ask_interpreter(const mnn_interpreter_t* net) {
     size_t count = 0;
     const char* text = NULL;
@@ -213,7 +213,7 @@ static bool use_mutant(const unsigned char* bytes, size_t size, bool borrow) {
     return ran;
 }
 
-/* Called inside a test: before each one cmocka puts handlers in place that do not know the seed. */
+/* Called inside a test, because cmocka installs handlers before each test that do not know the seed. */
 static void install_handlers(void) {
     signal(SIGALRM, on_signal);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -243,7 +243,7 @@ static void mutants(void** state) {
         assert_non_null(work);
         memcpy(work, model, model_size);
         const size_t size = mutate(work, model_size, &random);
-        /* An allocation of just that size: the address sanitizer sees a read behind it. */
+        /* The allocation has exactly that size, so that the address sanitizer detects a read behind it. */
         unsigned char* bytes = malloc(size);
         assert_non_null(bytes);
         memcpy(bytes, work, size);
@@ -258,7 +258,7 @@ static void mutants(void** state) {
     }
     print_message("%lu mutants from seed %lu: %lu ran, %lu were refused\n", mutant_count, first_seed, run_to_the_end,
                   refused);
-    /* A mutation that never hurts, or always, tests nothing. */
+    /* Mutations that never fail, or always, test nothing. */
     if (mutant_count >= 100) assert_true(refused > 0 && run_to_the_end > 0);
 }
 

@@ -14,7 +14,7 @@ static inline mnn_interpreter_t* open_net_of(const char* file) {
     return made;
 }
 
-/* Backends that this machine has: the CPU is the first. */
+/* Returns the backends of this machine: the CPU is the first. */
 static inline size_t backend_count(void) {
     size_t devices = 0;
     return mnn_device_count(MNN_FORWARD_VULKAN, &devices) == MNN_OK && devices > 0 ? 2 : 1;

@@ -27,7 +27,7 @@ static inline mnn_schedule_config_t by_operators(const char* const* names, size_
     return config;
 }
 
-/* The pooling's result for `batch` images. */
+/* Computes the pooling's result for `batch` images. */
 static inline void pooled_of(const float* pixels, int32_t batch, float* pooled) {
     mnn_schedule_config_t config = by_names(NULL, 0, kM, 1);
     mnn_session_t* session = NULL;

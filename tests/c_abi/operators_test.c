@@ -41,7 +41,7 @@ static mnn_operator_t shrink_operator(struct host* host) {
     return op;
 }
 
-/* added: what the last operator adds. */
+/* added: the number that the last operator adds. */
 static void check_sums(mnn_session_t* session, int runs, double added) {
     for (int run = 0; run < runs; ++run) {
         float x[COUNT], y[COUNT];

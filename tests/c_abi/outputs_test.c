@@ -1,4 +1,4 @@
-/* The tensors that a session offers: `outputs` and `save_tensors` of its configuration. */
+/* The tensors that a session has as outputs: `outputs` and `save_tensors` of its configuration. */
 #include "digits_net.h"
 
 static void output_names(void** state) {
@@ -70,7 +70,7 @@ static void save_tensors(void** state) {
     assert_ok(mnn_tensor_read(saved, image, sizeof image, MNN_FORMAT_NCHW));
     assert_memory_equal(image, pixels, sizeof image);
     assert_ok(mnn_session_destroy(&session));
-    /* The only output now; what comes behind it is not computed. */
+    /* It is the only output now; the operators after it are not computed. */
     config = default_config();
     config.outputs = names;
     config.output_count = 1;
@@ -83,7 +83,7 @@ static void save_tensors(void** state) {
     assert_ok(mnn_tensor_read(first_output(session), alone, sizeof alone, MNN_FORMAT_NCHW));
     assert_memory_equal(alone, pooled, sizeof alone);
     assert_ok(mnn_session_destroy(&session));
-    /* A name that is an output already is no second one. */
+    /* A name that already is an output is not added again. */
     const char* twice[] = {"scores", "scores"};
     config.outputs = twice;
     config.output_count = 2;
@@ -95,7 +95,7 @@ static void save_tensors(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* Every tensor that an operator of the file makes can be saved. */
+/* Every tensor that an operator of the file produces can be saved. */
 static void save_any_tensor(void** state) {
     (void)state;
     const char* names[] = {"Concat29",

@@ -1,4 +1,4 @@
-/* Parts of nets: fed in the middle, or chosen by operators. Whole nets are cut in cut_models_test. */
+/* Parts of nets: with inputs in the middle, or chosen by operators. Whole nets are cut in cut_models_test. */
 #include "net_parts.h"
 
 static void fed_in_the_middle(void** state) {
@@ -20,7 +20,7 @@ static void fed_in_the_middle(void** state) {
     assert_int_equal(count, 2);
     assert_input(session, 0, "m", 1);
     assert_input(session, 1, "image", 0);
-    /* As large as the net makes it for one image, so the session is ready. */
+    /* The input has the size that the net computes for one image, so the session is ready. */
     assert_ok(mnn_tensor_shape(first_input(session), dims, MNN_MAX_RANK, &rank));
     assert_int_equal(rank, 4);
     assert_memory_equal(dims, ((int32_t[]){1, 32, 4, 4}), 4 * sizeof *dims);
@@ -41,7 +41,7 @@ static void fed_in_the_middle(void** state) {
     assert_ok(mnn_session_run(session));
     assert_ok(mnn_tensor_read(first_output(session), got, sizeof got, MNN_FORMAT_NCHW));
     assert_memory_equal(got, wanted, sizeof got);
-    /* The net's operators say what fits. */
+    /* The net's operators decide which shapes fit. */
     dims[1] = 31;
     assert_ok(mnn_session_resize_input(session, first_input(session), dims, 4));
     assert_true(mnn_session_resize(session) != MNN_OK);
@@ -63,14 +63,14 @@ static void inside_names(void** state) {
     assert_true(count <= sizeof r1 / sizeof *r1);
     assert_ok(mnn_tensor_read(first_output(session), r1, count * sizeof(float), MNN_FORMAT_NCHW));
     assert_ok(mnn_session_destroy(&session));
-    /* From one tensor to another; the model's own output is not there. */
+    /* The part lies between two tensors; the model's own output is not in it. */
     config = by_names(kR1, 1, kM, 1);
     assert_ok(mnn_session_create(net, &config, &session));
     assert_ok(mnn_tensor_write(first_input(session), r1, count * sizeof(float), MNN_FORMAT_NCHW));
     assert_ok(mnn_session_run(session));
     assert_output(session, "m", pooled, POOLED);
     assert_ok(mnn_session_destroy(&session));
-    /* The same by operators, and what lies between saved. */
+    /* The same part by operators, with the tensor between saved. */
     static const char* const behind[] = {"c2", "m"};
     static const char* const between[] = {"r2"};
     config = by_operators(behind, 2);
@@ -88,7 +88,7 @@ static void inside_names(void** state) {
     assert_int_equal(outputs, 2);
     assert_ok(mnn_session_output(session, "r2", &saved));
     assert_ok(mnn_session_destroy(&session));
-    /* A tensor that nothing behind it reads stays an input, unused. */
+    /* A tensor that is not read by the part stays an input, unused. */
     const char* late[] = {"f", "image"};
     config = by_names(late, 2, kR1, 1);
     assert_ok(mnn_session_create(net, &config, &session));
@@ -97,7 +97,7 @@ static void inside_names(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* With an open height nothing behind the first convolution has a shape. */
+/* With an open height no tensor after the first convolution has a shape. */
 static void shape_not_known(void** state) {
     (void)state;
     size_t size = 0, rank = 0;
@@ -117,7 +117,7 @@ static void shape_not_known(void** state) {
     assert_fails(mnn_session_run(session), MNN_ERROR_BAD_STATE);
     assert_fails(mnn_session_resize(session), MNN_ERROR_BAD_STATE);
     assert_non_null(strstr(mnn_last_error(), "'m'"));
-    /* The open input of the model needs no shape: nothing reads it. */
+    /* The open input of the model needs no shape, because it is not read. */
     assert_ok(mnn_session_resize_input(session, first_input(session), (int32_t[]){1, 32, 4, 4}, 4));
     assert_ok(mnn_session_resize(session));
     assert_ok(mnn_session_run(session));
@@ -147,12 +147,12 @@ static void wrong_names(void** state) {
     config = by_names(constant, 1, NULL, 0);
     assert_refused(&config, MNN_ERROR_INVALID_VALUE);
     assert_non_null(strstr(mnn_last_error(), "Const28"));
-    /* Nothing to compute. */
+    /* There is nothing to compute. */
     config = by_names(kM, 1, kM, 1);
     assert_refused(&config, MNN_ERROR_BAD_FORMAT);
     config = by_operators(constant, 1);
     assert_refused(&config, MNN_ERROR_BAD_FORMAT);
-    /* Operators say themselves where they begin and end. */
+    /* A list of operators determines its own beginning and end. */
     config = by_operators(kConvolutions, 2);
     config.outputs = kM;
     config.output_count = 1;
@@ -168,7 +168,7 @@ static void wrong_names(void** state) {
     assert_non_null(strstr(mnn_last_error(), "'m'"));
 }
 
-/* Of an operator with three outputs the first is fed: the operator runs for the others and leaves that one alone. */
+/* One of the three outputs of an operator is an input: the operator runs for the others and does not write that one. */
 static void one_output_of_several_fed(void** state) {
     (void)state;
     mnn_interpreter_t* split = open_case("concat__split");

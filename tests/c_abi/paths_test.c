@@ -24,7 +24,7 @@ static void wrong_paths(void** state) {
     assert_fails(mnn_session_create_paths(net, configs, 1, NULL), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_session_create_paths(NULL, configs, 1, &session), MNN_ERROR_NULL_ARGUMENT);
     assert_ptr_equal(session, UNTOUCHED_POINTER);
-    /* The whole net twice. */
+    /* Both paths are the whole net. */
     assert_refused_paths(configs, 2, MNN_ERROR_BAD_FORMAT, "path 1");
     configs[1].threads = -1;
     configs[0] = by_names(NULL, 0, kM, 1);
@@ -41,11 +41,11 @@ static void wrong_paths(void** state) {
     configs[1] = default_config();
     configs[0].struct_size = 0;
     assert_refused_paths(configs, 2, MNN_ERROR_VERSION_MISMATCH, "configs[0]");
-    /* An operator runs in one path. */
+    /* An operator may be in one path only. */
     configs[0] = by_operators(kConvolutions, 2);
     configs[1] = by_operators(kConvolutions, 2);
     assert_refused_paths(configs, 2, MNN_ERROR_INVALID_VALUE, "path 1: operator 'c1'");
-    /* In an order that works. */
+    /* This order works. */
     configs[0] = by_operators(kPooling, 1);
     configs[1] = by_operators(kConvolutions, 2);
     assert_refused_paths(configs, 2, MNN_ERROR_INVALID_VALUE, "'r2'");
@@ -125,7 +125,7 @@ static void one_after_another(void** state) {
             assert_memory_equal(got, wanted, (size_t)batch * CLASSES * sizeof(float));
         }
     }
-    /* Each operator is in one of them. */
+    /* Each operator is in one of the paths. */
     const char* once[] = {"c1", "c2"};
     assert_ok(mnn_session_op_count(session, &ops));
     for (size_t k = 0; k < 2; ++k) {
@@ -168,7 +168,7 @@ static void bound(void** state) {
         assert_memory_equal(bound_pooled, pooled, sizeof pooled);
         assert_memory_equal(scores, wanted, sizeof wanted);
     }
-    /* What was bound is elsewhere now, also for the path behind it. */
+    /* The tensor is not in the bound memory any more, which also holds for the path after it. */
     assert_ok(mnn_session_bind_output(session, m, NULL, 0, MNN_FORMAT_NCHW));
     memset(bound_pooled, 0, sizeof bound_pooled);
     memset(scores, 0, sizeof scores);
@@ -181,7 +181,7 @@ static void bound(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* A later path is fed by the caller, too: r2 instead of the result of c2. */
+/* A later path also has an input of the caller: r2 instead of the result of c2. */
 static void several_fed(void** state) {
     (void)state;
     float wanted[CLASSES], pixels[PIXELS], pooled[POOLED];
@@ -205,7 +205,7 @@ static void several_fed(void** state) {
     assert_output(session, "scores", wanted, CLASSES);
     assert_ok(mnn_session_output(session, "r1", &r1));
     assert_ok(mnn_session_destroy(&session));
-    /* What the first path is fed the second does not make. */
+    /* The second path does not compute an input of the first path. */
     configs[0] = by_names(r2, 1, kM, 1);
     configs[1] = default_config();
     configs[1].save_tensors = r2;
@@ -243,7 +243,7 @@ static void failures_name_the_path(void** state) {
     assert_true(mnn_session_resize(session) != MNN_OK);
     assert_non_null(strstr(mnn_last_error(), "path 0"));
     assert_true(mnn_session_run(session) != MNN_OK);
-    /* Pictures that give the last path other than 512 numbers. */
+    /* These pictures give the last path a number of elements other than 512. */
     assert_ok(mnn_session_resize_input(session, first_input(session), (int32_t[]){1, 1, 16, 16}, 4));
     assert_true(mnn_session_resize(session) != MNN_OK);
     if (!strstr(mnn_last_error(), "path 2")) fail_msg("no path in: %s", mnn_last_error());
@@ -295,8 +295,8 @@ static void on_two_backends(void** state) {
     }
 }
 
-/* Sums of one input and a constant each, in two paths: both read the input, and what is written to a constant reaches
- * the path that reads it. */
+/* Sums of one input and a constant each, in two paths: both read the input, and a written constant is used by the path
+ * that reads it. */
 static void constants_of_paths(void** state) {
     (void)state;
     enum { VALUES = 6 };
@@ -334,7 +334,7 @@ static void constants_of_paths(void** state) {
     assert_ok(mnn_interpreter_destroy(&sums));
 }
 
-/* The rows of a table that a condition chooses: only a run knows how many, and plans the paths behind that. */
+/* The rows of a table that a condition chooses: their number is known only in a run, which plans the paths after it. */
 static void shapes_of_a_run(void** state) {
     (void)state;
     enum { ROWS = 3, COLUMNS = 2 };

@@ -1,4 +1,4 @@
-/* When a session is planned: deferred creation, and what a failed resize leaves. */
+/* The planning of a session: deferred creation, and the state after a failed resize. */
 #include "digits_net.h"
 
 static const int32_t good[] = {1, 1, 8, 8}, batch[] = {3, 1, 8, 8}, bad[] = {1, 2, 8, 8};
@@ -41,7 +41,7 @@ static void a_deferred_session_waits_for_its_resize(void** state) {
     float pixels[PIXELS] = {0};
     assert_fails(mnn_session_run(session), MNN_ERROR_BAD_STATE);
     assert_fails(mnn_tensor_write(first_input(session), pixels, sizeof pixels, MNN_FORMAT_NCHW), MNN_ERROR_BAD_STATE);
-    /* The declared shape it has already. */
+    /* It is the shape that was declared. */
     resize_to(session, good);
     assert_classifies(session, 21);
     assert_ok(mnn_session_destroy(&session));
@@ -71,7 +71,7 @@ static void unusable_declared_shapes_do_not_keep_a_model_from_opening(void** sta
     }
 }
 
-/* A run after a failed resize says why there is no plan; another shape makes that history. */
+/* A run after a failed resize repeats the reason why there is no plan; another shape replaces the reason. */
 static void a_run_repeats_why_the_resize_failed(void** state) {
     (void)state;
     mnn_session_t* session = open_session(net);
@@ -108,7 +108,7 @@ static void a_cancelled_resize_is_a_failed_one(void** state) {
     options.cancel = cancel;
     assert_ok(mnn_session_resize_input(session, first_input(session), batch, 4));
     assert_fails(mnn_session_resize_with_options(session, &options), MNN_ERROR_CANCELLED);
-    /* It was triggered before the call, which changed nothing. */
+    /* The token was triggered before the call, which changed nothing. */
     assert_fails(mnn_session_run(session), MNN_ERROR_BAD_STATE);
     resize_to(session, good);
     assert_classifies(session, 25);
@@ -121,7 +121,7 @@ static mnn_statistics_t memory_of(mnn_session_t* session) {
     return memory;
 }
 
-/* The shapes of the plan in use need no resize, also after one that failed; inputs and plan are as they were. */
+/* The shapes of the plan in use need no resize, also after one that failed; inputs and plan are unchanged. */
 static void the_shapes_of_before_are_ready_to_run(void** state) {
     (void)state;
     float pixels[PIXELS], kept[PIXELS], wanted[CLASSES], got[CLASSES];
@@ -175,7 +175,7 @@ static void kept_plans(void** state) {
             classify(other, pixels, (size_t)dims[0], fresh);
             assert_memory_equal(one, fresh, (size_t)dims[0] * CLASSES * sizeof(float));
             assert_ok(mnn_session_destroy(&other));
-            /* One arena, of the largest plan. */
+            /* There is one arena, of the size of the largest plan. */
             if (round == 2) large = memory_of(session);
             if (round > 2) assert_int_equal(memory_of(session).arena_bytes, large.arena_bytes);
         }
@@ -197,7 +197,7 @@ static void trim_gives_memory_back(void** state) {
     float pixels[PIXELS], wanted[CLASSES], got[CLASSES];
     fill_pixels(pixels, PIXELS, 27);
     classify(session, pixels, 1, wanted);
-    /* What is mapped stays where it is. */
+    /* A mapped tensor keeps its address. */
     void* mapped = NULL;
     assert_ok(mnn_tensor_map(first_input(session), MNN_MAP_READ, &mapped));
     assert_ok(mnn_session_trim(session));
@@ -220,7 +220,7 @@ static void trim_gives_memory_back(void** state) {
     resize_to(session, good);
     assert_classifies(session, 28);
     assert_ok(mnn_session_destroy(&session));
-    /* Of a session without a plan. */
+    /* The same for a session without a plan. */
     mnn_schedule_config_t config = default_config();
     config.defer_planning = 1;
     assert_ok(mnn_session_create(net, &config, &session));

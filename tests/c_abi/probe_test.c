@@ -1,4 +1,4 @@
-/* Questions for the devices: the drivers are asked once, and again when there could be other devices. The drivers are
+/* Lists of devices: the drivers are loaded once, and again when there could be other devices. The drivers are
  * driver/counting_driver.c with 0, 1 and 2 devices. Skipped (exit code 77) where there is no Vulkan loader. */
 #include <stdio.h>
 
@@ -24,7 +24,7 @@ int main(void) {
 static const char* const drivers[] = {MNN_C_DRIVER_0, MNN_C_DRIVER_1, MNN_C_DRIVER_2};
 static char folder[] = "/tmp/mnn_c_probe_XXXXXX";
 
-/* How often a VkInstance was made of that driver in this process: it stays loaded. */
+/* Returns how often a VkInstance was made from that driver in this process: it stays loaded. */
 static int instances_of(int devices) {
     void* driver = dlopen(drivers[devices], RTLD_LAZY | RTLD_NOLOAD);
     if (!driver) return 0;
@@ -101,11 +101,11 @@ static void drivers_are_asked_once(void** state) {
     assert_int_equal(instances_of(2), before + 1);
 }
 
-/* The reason why there is none stays, too. */
+/* The reason why there is no device is kept, too. */
 static void no_device_is_an_answer(void** state) {
     (void)state;
     show(in_folder("driver_0.json"));
-    void* held = dlopen(drivers[0], RTLD_LAZY); /* it counts for as long as it is loaded */
+    void* held = dlopen(drivers[0], RTLD_LAZY); /* it counts as long as it is loaded */
     assert_non_null(held);
     const int before = instances_of(0);
     char sentence[1024] = "";
@@ -129,7 +129,7 @@ static void another_environment(void** state) {
         assert_int_equal(count_devices(), order[i]);
         assert_int_equal(count_devices(), order[i]);
     }
-    /* Variables of a driver's own. */
+    /* Variables of the driver itself. */
     show(in_folder("driver_2.json"));
     assert_int_equal(count_devices(), 2);
     assert_int_equal(setenv("COUNTING_DRIVER_ONE", "1", 1), 0);
@@ -138,7 +138,7 @@ static void another_environment(void** state) {
     assert_int_equal(count_devices(), 2);
 }
 
-/* A driver that comes, is replaced and goes, under one name. */
+/* A driver that is added, replaced and removed, under one name. */
 static void another_manifest(void** state) {
     (void)state;
     char path[512];
@@ -176,7 +176,7 @@ static void installed_driver(void** state) {
     unsetenv("XDG_DATA_HOME");
 }
 
-/* A child asks for itself, and what it learns is its own. */
+/* A child lists devices itself, and does not share the result. */
 static void in_a_child(void** state) {
     (void)state;
     show(in_folder("driver_1.json"));
@@ -197,7 +197,7 @@ static void in_a_child(void** state) {
     assert_int_equal(instances_of(1), before);
 }
 
-/* While a session is alive the answer is about the drivers that it runs on. */
+/* While a session is alive the list is that of the drivers on which it runs. */
 static void beside_a_session(void** state) {
     (void)state;
     unsetenv("VK_DRIVER_FILES");
@@ -243,7 +243,7 @@ static void from_several_threads(void** state) {
     for (int i = 0; i < THREADS; ++i) assert_int_equal(pthread_create(&threads[i], NULL, ask, &wrong[i]), 0);
     for (int i = 0; i < THREADS; ++i) assert_int_equal(pthread_join(threads[i], NULL), 0);
     for (int i = 0; i < THREADS; ++i) assert_int_equal(wrong[i], 0);
-    assert_in_range(instances_of(2) - before, 1, THREADS); /* the first questions may meet */
+    assert_in_range(instances_of(2) - before, 1, THREADS); /* the first calls may run at the same time */
 }
 
 int main(void) {

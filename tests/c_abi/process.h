@@ -29,15 +29,15 @@ static inline int entries_of(const char* directory) {
 
 static inline int thread_count(void) {
     const int count = entries_of("/proc/self/task");
-#ifdef __SANITIZE_THREAD__ /* which has one of its own for most of the time */
+#ifdef __SANITIZE_THREAD__ /* it has its own thread most of the time */
     return count > 1 ? count - 1 : count;
 #else
     return count;
 #endif
 }
 
-/* The same, when threads that have been joined may end first: the kernel lists one for a moment after its join. Waits
- * up to 5 s until there are at most `most`. */
+/* The same, when joined threads may still end: the kernel lists a thread for a moment after its join. Waits up to 5 s
+ * until there are at most `most`. */
 static inline int settled_thread_count(int most) {
     int count = thread_count();
     for (int i = 0; i < 5000 && count > most; ++i) {
@@ -48,7 +48,7 @@ static inline int settled_thread_count(int most) {
     return count;
 }
 
-/* The one that reads the list included. */
+/* Counts the descriptor that reads the list, too. */
 static inline int descriptor_count(void) {
     return entries_of("/proc/self/fd");
 }

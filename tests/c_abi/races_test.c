@@ -1,10 +1,10 @@
-/* What two threads, or a callback and its caller, do at the same time: readers beside runs, an interpreter that is
- * destroyed while a session of it is created. */
+/* Calls of two threads, or of a callback and its caller, at the same time: reads during runs, and an interpreter that
+ * is destroyed while a session of it is created. */
 #include <pthread.h>
 
 #include "digits_net.h"
 
-/* Readers and runs at once: each gets either its right result or BUSY, and both come. */
+/* Reads and runs at the same time: each gets either its right result or BUSY, and both occur. */
 struct contest {
     mnn_session_t* session;
     const float* wanted;
@@ -82,7 +82,7 @@ static void destroy_net(void* user_data, int32_t level, const char* message) {
 }
 
 /* An interpreter that is destroyed while a session of it is created: both succeed. Log callbacks of a resize are not
- * callbacks of a run: the session is not to be looked at. */
+ * callbacks of a run: they must not use the session. */
 static void destroyed_while_creating(void** state) {
     (void)state;
     struct log_scene scene = {.destroyed = -1, .resized = -1, .read = -1};

@@ -1,4 +1,4 @@
-/* mnn_interpreter_release_model(): what it gives back, and the sessions that go on working. */
+/* mnn_interpreter_release_model(): the memory that it frees, and the sessions that remain usable. */
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utime.h>
@@ -49,7 +49,7 @@ static bool names_file(const char* what, const char* path) {
     return found;
 }
 
-/* The bytes of LARGE, with `padding` zeros behind them; the caller frees them. */
+/* Returns the bytes of LARGE, with `padding` zeros behind them; the caller frees them. */
 static unsigned char* large_bytes(size_t padding, size_t* size) {
     unsigned char* bytes = read_whole_file(LARGE, size);
     assert_non_null(bytes);
@@ -61,7 +61,7 @@ static unsigned char* large_bytes(size_t padding, size_t* size) {
     return padded;
 }
 
-/* In place of the bytes, by mode, before and after the call. */
+/* Checks the place of the bytes, by mode, before and after the call. */
 static void files_are_closed(void** state) {
     (void)state;
     char path[] = "/tmp/mnn_release_XXXXXX";
@@ -73,7 +73,7 @@ static void files_are_closed(void** state) {
     close(file);
     free(bytes);
     const struct utimbuf long_ago = {.actime = 1000000000, .modtime = 1000000000};
-    assert_int_equal(utime(path, &long_ago), 0); /* else the file is read as a whole */
+    assert_int_equal(utime(path, &long_ago), 0); /* otherwise the file is read completely */
     const int32_t modes[] = {MNN_LOAD_DEFAULT, MNN_LOAD_MAPPED};
     const char* kept_in[] = {"fd", "maps"};
     for (size_t i = 0; i < 2; ++i) {
@@ -108,7 +108,7 @@ static size_t resident_bytes(void) {
 static void copied_bytes_are_freed(void** state) {
     (void)state;
 #ifdef __SANITIZE_ADDRESS__
-    skip(); /* its heap keeps what is freed */
+    skip(); /* its heap keeps freed memory */
 #endif
     static struct run wanted;
     size_t size = 0;
@@ -155,7 +155,7 @@ static void borrowed_bytes_go_at_once(void** state) {
     memset(bytes, 0xff, size);
     free(bytes);
 
-    /* Runs, and resizes between the plans that are kept. */
+    /* Sessions run, and are resized between the kept plans. */
     for (int round = 0; round < 3; ++round) {
         assert_same(session, &more);
         set_batch(session, batch);
@@ -164,7 +164,7 @@ static void borrowed_bytes_go_at_once(void** state) {
         set_batch(session, batch + 1);
         assert_ok(mnn_session_resize(session));
     }
-    /* A plan without weights that anybody has prepared: those of the first session are gone with it. */
+    /* This plan needs weights that are no longer prepared: those of the first session were released with it. */
     assert_ok(mnn_session_destroy(&session));
     for (int round = 0; round < 2; ++round) {
         assert_fails(mnn_session_resize(deferred), MNN_ERROR_BAD_STATE);

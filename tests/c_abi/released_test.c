@@ -1,4 +1,4 @@
-/* After and beside mnn_interpreter_release_model(): what is refused, what goes on, and calls on other threads. */
+/* After and during mnn_interpreter_release_model(): refused calls, usable sessions, and calls on other threads. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -11,13 +11,13 @@ static int64_t weight_bytes(mnn_session_t* session) {
     return (int64_t)memory.weight_bytes;
 }
 
-/* The input's shape times `factor`, in batch, height and width. */
+/* Sets the input's shape times `factor`, in batch, height and width. */
 static void set_factor(mnn_session_t* session, const int32_t* dims, int32_t factor) {
     const int32_t scaled[] = {dims[0] * factor, dims[1], dims[2] * factor, dims[3] * factor};
     assert_ok(mnn_session_resize_input(session, first_input(session), scaled, 4));
 }
 
-/* A resize succeeds where it needs no weights but those that are prepared; else it leaves the plan of before. */
+/* A resize succeeds where all the weights that it needs are prepared; otherwise the former plan remains. */
 static void resizes_use_what_is_prepared(void** state) {
     (void)state;
     enum { FACTORS = 10 };
@@ -81,7 +81,7 @@ static void what_needs_the_bytes_is_refused(void** state) {
 
     assert_fails(mnn_interpreter_release_model(NULL), MNN_ERROR_NULL_ARGUMENT);
     assert_fails(mnn_interpreter_release_model((mnn_interpreter_t*)session), MNN_ERROR_BAD_HANDLE);
-    for (int round = 0; round < 2; ++round) { /* once more changes nothing */
+    for (int round = 0; round < 2; ++round) { /* a second call changes nothing */
         assert_ok(mnn_interpreter_release_model(model));
         assert_fails(mnn_session_create(model, NULL, &none), MNN_ERROR_BAD_STATE);
         assert_ptr_equal(none, UNTOUCHED_POINTER);
@@ -91,9 +91,9 @@ static void what_needs_the_bytes_is_refused(void** state) {
         assert_int_equal(size, 77);
         assert_fails(mnn_interpreter_save(model, path), MNN_ERROR_BAD_STATE);
         free(read_whole_file(path, &count));
-        assert_int_equal(count, 0); /* the file is as it was */
+        assert_int_equal(count, 0); /* the file is unchanged */
 
-        /* What is asked works on. */
+        /* Information can still be read. */
         assert_ok(mnn_interpreter_op_count(model, &count));
         assert_int_equal(count, operators);
         for (size_t i = 0; i < operators; ++i) {
@@ -123,7 +123,7 @@ static void what_needs_the_bytes_is_refused(void** state) {
     unlink(path);
 }
 
-/* Beside runs, and in the middle of one, whose session it leaves alone. */
+/* It is called during runs, and inside of one, whose session it does not affect. */
 static int32_t release_inside(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
                               size_t count) {
     (void)op, (void)tensors, (void)count;
@@ -154,7 +154,7 @@ static void beside_runs(void** state) {
     assert_ok(mnn_interpreter_destroy(&model));
 }
 
-/* Sessions that are created while another thread releases are whole or refused. */
+/* Sessions that are created while another thread releases the model are complete or refused. */
 struct creations {
     mnn_interpreter_t* model;
     atomic_int made;

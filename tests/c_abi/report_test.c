@@ -1,4 +1,4 @@
-/* mnn_session_report and mnn_interpreter_report. What the graphs say is read by the test of the tool. */
+/* mnn_session_report and mnn_interpreter_report. The test of the tool reads the contents of the graphs. */
 #include "digits_net.h"
 
 static mnn_session_t* make_session(int32_t record) {
@@ -26,7 +26,7 @@ static char* report(const mnn_session_t* session, const char* what) {
     return text;
 }
 
-/* Each pass has a report of its own, and all of them are parts of the whole plan. */
+/* Each pass has its own report, and all reports are parts of the whole plan. */
 static void plans(void** state) {
     (void)state;
     mnn_session_t* session = make_session(1);
@@ -73,7 +73,7 @@ static void candidates(void** state) {
     mnn_session_t* session = make_session(1);
     char* text = report(session, "algorithms");
     size_t convolutions = 0, chosen = 0, all = 0;
-    int open = 0; /* chosen ones of the convolution above */
+    int open = 0; /* algorithms chosen for the convolution above */
     for (char* line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         const int taken = line[0] == '*';
         if (taken || line[0] == '\t') {
@@ -97,7 +97,7 @@ static void candidates(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* With record_plan 2 each of them has the milliseconds that it took, and only a chosen one can be marked as slow. */
+/* With record_plan 2 each algorithm has its milliseconds, and only a chosen one can be marked as slow. */
 static void measured(void** state) {
     (void)state;
     mnn_session_t* session = make_session(2);

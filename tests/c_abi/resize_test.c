@@ -38,7 +38,7 @@ static void resize_there_and_back(void** state) {
     const int32_t small[] = {1, 1, 8, 8}, large[] = {BATCH, 1, 8, 8};
     bool needed = true;
     classify(session, pixels, 1, one);
-    /* The shape it has: nothing to do, and the results stay. */
+    /* The shape is the present one: nothing is done, and the results stay. */
     assert_ok(mnn_session_resize_input(session, input, small, 4));
     assert_ok(mnn_session_needs_resize(session, &needed));
     assert_false(needed);
@@ -50,7 +50,7 @@ static void resize_there_and_back(void** state) {
         assert_ok(mnn_session_needs_resize(session, &needed));
         assert_true(needed);
         assert_shape(input, large, 4);
-        /* Until the resize the session answers nothing about what it would compute. */
+        /* Until the resize the session returns no information about its outputs. */
         size_t count = UNTOUCHED_SIZE, rank = UNTOUCHED_SIZE;
         int32_t dims[MNN_MAX_RANK] = {UNTOUCHED_INT};
         double flops = -5;
@@ -77,7 +77,7 @@ static void resize_there_and_back(void** state) {
         assert_ok(mnn_session_resize(session));
         assert_ok(mnn_session_needs_resize(session, &needed));
         assert_false(needed);
-        /* No run yet with this shape. */
+        /* There was no run with this shape yet. */
         assert_fails(mnn_tensor_read(output, many, sizeof many, MNN_FORMAT_NCHW), MNN_ERROR_BAD_STATE);
         classify(session, pixels, BATCH, many);
         const int32_t scores[] = {BATCH, CLASSES};
@@ -128,8 +128,8 @@ static void resize_misuse(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* Shapes that the net refuses, or that are legal and odd: a code with a sentence, and a good shape works
- * after. */
+/* Shapes that the net refuses, or that are legal and odd: they give a code with a sentence, and a good shape works
+ * afterwards. */
 static void resize_to_odd_shapes(void** state) {
     (void)state;
     static const struct {
@@ -188,7 +188,7 @@ static void resize_to_odd_shapes(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* A model that leaves an extent open: everything waits for a resize. */
+/* A model with an open extent: every use needs a resize first. */
 static void open_extents(void** state) {
     (void)state;
     size_t size = 0, number = UNTOUCHED_SIZE;

@@ -1,4 +1,4 @@
-/* What tests of runtimes share: configurations, sessions of a runtime, finalizers that count. */
+/* Code that tests of runtimes share: configurations, sessions of a runtime, finalizers that count. */
 #ifndef MNN_C_TESTS_RUNTIME_H
 #define MNN_C_TESTS_RUNTIME_H
 
@@ -47,7 +47,7 @@ static inline mnn_status resize_batch(mnn_session_t* session, int32_t batch) {
     return status == MNN_OK ? mnn_session_resize(session) : status;
 }
 
-/* The scores of BATCH seeded images, by a session of its own with one thread. */
+/* Returns the scores of BATCH seeded images, computed by a separate session with one thread. */
 static inline void batch_scores(uint32_t seed, float* scores) {
     static float pixels[BATCH * PIXELS];
     fill_pixels(pixels, BATCH * PIXELS, seed);
@@ -56,7 +56,7 @@ static inline void batch_scores(uint32_t seed, float* scores) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* A session that has BATCH images gives these bits. */
+/* Checks that a session for BATCH images gives these bits. */
 static inline void check_batch(mnn_session_t* session, uint32_t seed, const float* wanted) {
     static float pixels[BATCH * PIXELS], got[BATCH * CLASSES];
     fill_pixels(pixels, BATCH * PIXELS, seed);

@@ -1,4 +1,4 @@
-/* Threads of the host behind a parallel-for callback: real threads, hosts that do not keep count, and the
+/* Threads of the host behind a parallel-for callback: real threads, hosts that skip or repeat numbers, and the
  * floating-point mode of the host's threads. */
 #include "process.h"
 #include "runtime.h"
@@ -111,7 +111,7 @@ static void every_manner(void** state) {
     for (enum manner manner = Honest; manner <= ReturnsEarly; ++manner) {
         struct host host = {.manner = manner};
         mnn_runtime_t* runtime = runtime_of_host(&host);
-        assert_int_equal(thread_count(), 1); /* the library makes none */
+        assert_int_equal(thread_count(), 1); /* the library creates none */
         mnn_session_t* sessions[] = {session_with(net, runtime, 0), session_with(net, runtime, 2)};
         for (int i = 0; i < 2; ++i) {
             host.most = 0;
@@ -132,7 +132,7 @@ static void every_manner(void** state) {
     }
 }
 
-/* The callback itself runs in the mode of the thread that called. */
+/* The callback itself runs in the mode of the calling thread. */
 static int seen_rounding;
 
 static void look_at_mode(void* user_data, mnn_task task, void* context, int32_t count) {
@@ -204,7 +204,7 @@ static void calls_from_inside(void** state) {
     assert_ok(mnn_runtime_destroy(&runtime));
 }
 
-/* Sessions on several threads share the host's; each keeps its own work apart. */
+/* Sessions on several threads share the host's threads; each keeps its own work separate. */
 struct runner {
     mnn_session_t* session;
     const float *pixels, *wanted;

@@ -1,10 +1,10 @@
-/* The allocator of a runtime: what it is asked for, that all of it comes back, and every call of it that fails. */
+/* The allocator of a runtime: its requests, the release of all blocks, and a failure of each request. */
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "runtime.h"
 
-/* Blocks with their size in front, so that a release with another size is seen. */
+/* Blocks with their size in front, so that a release with another size is detected. */
 struct heap {
     long calls, fails_at; /* the call that fails, counted from 1; 0: none */
     bool fails_on;        /* and all that follow */
@@ -24,7 +24,7 @@ static void* heap_allocate(void* user_data, size_t size, size_t alignment) {
     if (size == 0 || alignment == 0 || (alignment & (alignment - 1)) || alignment > FRONT) ++heap->wrong;
     char* block = aligned_alloc(FRONT, (size + 2 * FRONT + FRONT - 1) / FRONT * FRONT);
     if (!block) return NULL;
-    memset(block + FRONT, 0xff, size); /* not zeros: a NaN wherever it is read as a float */
+    memset(block + FRONT, 0xff, size); /* not zeros: NaN wherever it is read as a float */
     memcpy(block + FRONT - sizeof size + heap->shift, &size, sizeof size);
     ++heap->blocks;
     heap->bytes += size;
@@ -72,13 +72,13 @@ static void all_of_it_comes_back(void** state) {
     mnn_session_t* session = session_with(own, runtime, 0);
     assert_ok(resize_batch(session, BATCH));
     const mnn_statistics_t memory = statistics_of(session);
-    /* Everything that the session counts is the allocator's, but for roundings and slack of each block. */
+    /* Everything that the session counts is from the allocator, except for roundings and slack of each block. */
     assert_in_range(heap.bytes, memory.memory_bytes, memory.memory_bytes + (size_t)heap.blocks * 128);
     assert_true(heap.blocks >= 3);
     const long calls = heap.calls;
     check_batch(session, 6, wanted);
     check_batch(session, 6, wanted);
-    assert_int_equal(heap.calls, calls); /* a run takes nothing */
+    assert_int_equal(heap.calls, calls); /* a run allocates nothing */
     assert_ok(mnn_runtime_destroy(&runtime));
     assert_ok(mnn_interpreter_destroy(&own));
     assert_int_equal(heap.finalized, 0);
@@ -89,7 +89,7 @@ static void all_of_it_comes_back(void** state) {
     assert_int_equal(heap.finalized, 1);
 }
 
-/* Weights that another session shares stay with the allocator of the session that prepared them. */
+/* Weights that another session shares belong to the allocator of the session that prepared them. */
 static void shared_weights(void** state) {
     (void)state;
     struct heap first = {0}, second = {0};
@@ -112,7 +112,7 @@ static void shared_weights(void** state) {
     assert_ok(mnn_interpreter_destroy(&own));
 }
 
-/* One life of a session with a failing call. Returns how many calls there were. */
+/* Runs the life of a session with a failing call. Returns how many calls there were. */
 static long life(long fails_at, bool fails_on, int* failures) {
     struct heap heap = {.fails_at = fails_at, .fails_on = fails_on};
     float wanted[BATCH * CLASSES];
@@ -124,7 +124,7 @@ static long life(long fails_at, bool fails_on, int* failures) {
     if (status != MNN_OK) {
         assert_int_equal(status, MNN_ERROR_OUT_OF_MEMORY);
         assert_null(session);
-        assert_int_equal(heap.blocks, 0); /* a failed creation keeps nothing */
+        assert_int_equal(heap.blocks, 0); /* a failed creation keeps no block */
         ++*failures;
         heap.fails_at = 0;
         session = session_with(own, runtime, 0);
@@ -205,7 +205,7 @@ static void file_release(void* user_data, void* memory, size_t size, size_t alig
     munmap(memory, size);
 }
 
-/* Weights, arenas and staging in a file of the host's. */
+/* Weights, arenas and staging memory in a file of the host. */
 static void memory_of_files(void** state) {
     (void)state;
     char path[] = "/tmp/mnn_memory_XXXXXX";

@@ -1,11 +1,11 @@
-/* Cores and power of a runtime place its workers, never the caller's thread; and what its log says. */
+/* Cores and power of a runtime place its workers, never the caller's thread; the messages of its log. */
 #include "process.h"
 #include "runtime.h"
 
 #include <sched.h>
 #include <unistd.h>
 
-/* The threads of this process besides the caller's whose cores are exactly `wanted`. */
+/* Returns how many threads of this process, except the caller's, have exactly the cores `wanted`. */
 static int workers_on(const cpu_set_t* wanted) {
     DIR* list = opendir("/proc/self/task");
     assert_non_null(list);
@@ -105,7 +105,7 @@ static void messages(void** state) {
     config.log_level = MNN_LOG_INFO;
     runtime = make_runtime(&config);
     assert_non_null(strstr(book.text, "3 runtime created: 2 threads, memory of the library\n"));
-    /* One of two: which cores the power chose, or that they are alike. */
+    /* One of two messages: the cores that the power chose, or that all are alike. */
     assert_true(!strstr(book.text, "placed on cores") == !!strstr(book.text, "chooses no cores"));
 
     book.text[0] = '\0';

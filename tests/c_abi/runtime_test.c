@@ -67,7 +67,7 @@ static void wrong_configurations(void** state) {
     REFUSED((config.parallel_for = never_task, config.power = MNN_POWER_HIGH), MNN_ERROR_INVALID_VALUE);
     REFUSED((config.parallel_for = never_task, config.cores = &core, config.core_count = 1), MNN_ERROR_INVALID_VALUE);
 #undef REFUSED
-    assert_int_equal(finalized, 0); /* what fails keeps nothing */
+    assert_int_equal(finalized, 0); /* a failed call keeps nothing */
     assert_int_equal(settled_thread_count(1), 1);
 }
 
@@ -120,7 +120,7 @@ static void workers_are_shared(void** state) {
     assert_ok(mnn_runtime_destroy(&runtime));
     assert_int_equal(settled_thread_count(1), 1);
 
-    /* Without one, every session has workers of its own. */
+    /* Without a runtime, every session has its own workers. */
     enum { FEW = 8 };
     for (int i = 0; i < FEW; ++i) sessions[i] = session_with(net, NULL, THREADS);
     assert_int_equal(thread_count(), 1 + FEW * (THREADS - 1));
@@ -145,7 +145,7 @@ static void in_order(const int* order) {
         sessions[i] = session_with(own, runtime, 0);
         assert_ok(resize_batch(sessions[i], BATCH));
     }
-    bool shared = true; /* the runtime's handle or a session lives */
+    bool shared = true; /* the runtime's handle or a session is alive */
     for (int step = 0; step < 4; ++step) {
         for (int i = 0; i < 3; ++i) assert_int_equal(finalized[i], shared ? 0 : 1);
         if (order[step] == 0)
@@ -181,13 +181,13 @@ struct runner {
     mnn_interpreter_t* from;
     mnn_runtime_t* runtime;
     const float* wanted;
-    mnn_session_t* session; /* NULL: makes one for each run */
+    mnn_session_t* session; /* NULL: one is created for each run */
     char wrong[256];
 };
 
 enum { RUNS = 30 };
 
-/* cmocka's assertions belong to the main thread. */
+/* cmocka's assertions may be used by the main thread only. */
 static void* run_often(void* data) {
     struct runner* mine = data;
     float* pixels = malloc(BATCH * PIXELS * sizeof(float));
@@ -261,7 +261,7 @@ static int32_t run_inner(void* user_data, const mnn_op_info_t* op, const mnn_ten
     return MNN_OP_RUN;
 }
 
-/* A run that finds the workers at work does not wait for them. */
+/* A run that finds the workers busy does not wait for them. */
 static void a_run_inside_of_another(void** state) {
     (void)state;
     float wanted[BATCH * CLASSES];
@@ -282,7 +282,7 @@ static void a_run_inside_of_another(void** state) {
 
 static void a_forked_child(void** state) {
     (void)state;
-#ifdef __SANITIZE_THREAD__ /* which ends a child that makes threads */
+#ifdef __SANITIZE_THREAD__ /* it ends a child that creates threads */
     skip();
 #endif
     float wanted[BATCH * CLASSES];

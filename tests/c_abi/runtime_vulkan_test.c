@@ -6,7 +6,7 @@ enum { SKIPPED = 77 };
 
 #ifndef MNN_C_TEST_VULKAN
 
-/* A library without Vulkan says so. */
+/* A library without Vulkan reports it. */
 static void nothing_to_run_on(void** state) {
     (void)state;
     int object = 0;
@@ -81,11 +81,11 @@ static void sessions_run_on_it(void** state) {
     check_scores(sessions[1], 0.05f);
     assert_ok(mnn_session_destroy(&sessions[1]));
     assert_int_equal(host.finalized, 1);
-    host_vulkan_use(&host); /* the queue is still the host's */
+    host_vulkan_use(&host); /* the host can still use the queue */
     assert_int_equal(host.messages, 0);
 }
 
-/* The host's device, the library's own, and both in the weights of one interpreter. */
+/* Sessions on the host's device and on the library's own share the weights of one interpreter. */
 static void beside_the_librarys_own(void** state) {
     (void)state;
     mnn_vulkan_objects_t objects = host_objects(&host);

@@ -1,4 +1,5 @@
-/* The files that mnn_interpreter_save() writes: their access rights, symbolic links, and what is no regular file. */
+/* The files that mnn_interpreter_save() writes: their access rights, symbolic links, and targets that are not regular
+   files. */
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -74,7 +75,7 @@ static void new_files_obey_the_mask(void** state) {
     }
 }
 
-/* Only a privileged process may give a file to another user; others keep their own. */
+/* Only a privileged process can give a file to another user; in other processes the owner stays. */
 static void owner_stays(void** state) {
     (void)state;
     const char* path = in_folder("owned");
@@ -92,7 +93,7 @@ static void links_stay(void** state) {
     (void)state;
     assert_int_equal(mkdir(in_folder("inner"), 0755), 0);
     put(in_folder("inner/model"), "old", 0604);
-    assert_int_equal(symlink("inner/second", in_folder("first")), 0); /* relative to where the link is */
+    assert_int_equal(symlink("inner/second", in_folder("first")), 0); /* relative to the folder of the link */
     assert_int_equal(symlink("model", in_folder("inner/second")), 0);
     assert_ok(mnn_interpreter_save(net, in_folder("first")));
     assert_true(S_ISLNK(look_at(in_folder("first")).st_mode));
@@ -100,7 +101,7 @@ static void links_stay(void** state) {
     assert_int_equal(look_at(in_folder("inner/model")).st_mode, S_IFREG | 0604);
     assert_model(in_folder("inner/model"));
 
-    /* An absolute one, to a file that is not there yet. */
+    /* An absolute link to a file that does not exist yet. */
     assert_int_equal(symlink(in_folder("inner/later"), in_folder("dangling")), 0);
     assert_ok(mnn_interpreter_save(net, in_folder("dangling")));
     assert_true(S_ISLNK(look_at(in_folder("dangling")).st_mode));
@@ -135,7 +136,7 @@ static void other_files_are_refused(void** state) {
     assert_refused(in_folder("socket"), "is a socket");
     close(listener);
 
-    /* A terminal: no file can be made beside it, also by a process that has all rights. */
+    /* A terminal: no file can be created beside it, even by a process with all rights. */
     const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
     assert_true(terminal >= 0);
     char device[PATH];

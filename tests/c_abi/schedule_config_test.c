@@ -1,9 +1,9 @@
-/* mnn_schedule_config_t: its fields, the backends and instruction sets that it asks for, and its limits. */
+/* mnn_schedule_config_t: its fields, backends and instruction sets, and its limits. */
 #include <stddef.h>
 
 #include "digits_net.h"
 
-/* Of the struct's first version. */
+/* The size of the struct's first version. */
 enum { FIRST_SIZE = offsetof(mnn_schedule_config_t, tuning_operators) };
 
 static void config_init(void** state) {
@@ -66,14 +66,14 @@ static void config_values(void** state) {
         config.struct_size = wrong[i];
         assert_refused(&config, MNN_ERROR_VERSION_MISMATCH);
     }
-    /* Programs that were compiled with the first version; what they have behind it is not read. */
+    /* Programs that were compiled with the first version: the memory behind their struct is not read. */
     config = default_config();
     memset((char*)&config + FIRST_SIZE, 0xff, sizeof config - FIRST_SIZE);
     config.struct_size = FIRST_SIZE;
     mnn_session_t* session = NULL;
     assert_ok(mnn_session_create(net, &config, &session));
     assert_ok(mnn_session_destroy(&session));
-    /* A field that this version does not know is not lost without a word. */
+    /* A field that this version does not know is not ignored silently. */
     struct {
         mnn_schedule_config_t config;
         unsigned char later[32];
@@ -81,13 +81,13 @@ static void config_values(void** state) {
     assert_ok(mnn_schedule_config_init(&longer.config, sizeof longer));
     longer.later[31] = 1;
     assert_refused(&longer.config, MNN_ERROR_VERSION_MISMATCH);
-    /* The CPU has no devices to choose among. */
+    /* The CPU has no devices to choose. */
     config = default_config();
     config.device = "0";
     assert_refused(&config, MNN_ERROR_INVALID_VALUE);
 }
 
-/* All listed values of every mode work, and give the scores within what the precision promises. */
+/* All listed values of every mode work, and give the scores within the accuracy that the precision promises. */
 static void config_modes(void** state) {
     (void)state;
     float wanted[CLASSES], got[CLASSES], pixels[PIXELS];
@@ -137,7 +137,7 @@ static void instruction_sets(void** state) {
         mnn_session_t* session = NULL;
         config.cpu_isa = names[i];
         const mnn_status status = mnn_session_create(net, &config, &session);
-        if (i > 0 && status != MNN_OK) { /* this machine or build has it not */
+        if (i > 0 && status != MNN_OK) { /* this machine or build does not have it */
             assert_fails(status, MNN_ERROR_NOT_FOUND);
             assert_null(session);
             continue;
@@ -149,7 +149,7 @@ static void instruction_sets(void** state) {
     }
 }
 
-/* Where the Vulkan loader looks for drivers, each time that it is opened. */
+/* The places where the Vulkan loader looks for drivers, each time that it is opened. */
 static const char* const driver_paths[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES"};
 static char* drivers_before[2];
 
@@ -237,7 +237,7 @@ static void memory_limit(void** state) {
         assert_refused(&config, MNN_ERROR_LIMIT_EXCEEDED);
     }
 
-    /* Enough for one image, not for a hundred thousand; the session recovers. */
+    /* The limit suffices for one image, not for a hundred thousand; the session recovers. */
     config = default_config();
     config.max_memory_bytes = 4u << 20;
     mnn_session_t* session = NULL;

@@ -13,7 +13,7 @@ static void memory_info(void** state) {
     assert_ok(mnn_session_statistics(session, &mine.memory));
     assert_int_equal(mine.memory.struct_size, sizeof mine);
     for (size_t i = 0; i < sizeof mine.later; ++i) assert_int_equal(mine.later[i], 0x5a);
-    /* 9,930 floats of weights at least, however they are arranged. */
+    /* There are at least 9,930 floats of weights, however they are arranged. */
     assert_in_range(mine.memory.weight_bytes, 9930 * 4, 1 << 20);
     assert_in_range(mine.memory.arena_bytes, 1, 1 << 20);
     assert_true(mine.memory.memory_bytes >= mine.memory.weight_bytes + mine.memory.arena_bytes);

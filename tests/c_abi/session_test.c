@@ -57,7 +57,7 @@ static void find_tensors(void** state) {
     assert_non_null(strstr(mnn_last_error(), "image"));
     assert_fails(mnn_session_output(session, "image", &same), MNN_ERROR_NOT_FOUND);
     assert_non_null(strstr(mnn_last_error(), "scores"));
-    /* The sentence itself as a name. */
+    /* The sentence itself is used as a name. */
     assert_fails(mnn_session_output(session, mnn_last_error(), &same), MNN_ERROR_NOT_FOUND);
     assert_fails(mnn_session_input_at(session, 1, &same), MNN_ERROR_BAD_INDEX);
     assert_fails(mnn_session_input_at(session, SIZE_MAX, &same), MNN_ERROR_BAD_INDEX);
@@ -93,7 +93,7 @@ static void null_arguments(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* Every function gets NULL, an interpreter and a tensor where a session belongs. */
+/* Every function is given NULL, an interpreter and a tensor in place of a session. */
 static void wrong_handles(void** state) {
     (void)state;
     mnn_session_t* session = open_session(net);

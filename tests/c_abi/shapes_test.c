@@ -1,5 +1,5 @@
-/* Outputs that have a shape before the first run. The host plans its memory with them, and a net whose shapes are known
- * is planned once. */
+/* Outputs that have a shape before the first run. The host plans its memory with them, and a net with known shapes is
+ * planned once. */
 #include "open_extents.h"
 #include "support.h"
 
@@ -42,7 +42,7 @@ static bool depends_on_contents(const char* name) {
     return false;
 }
 
-/* Compares the outputs of one case with the list; gives how many of them stand in it. */
+/* Compares the outputs of one case with the list; returns how many of them it has. */
 static size_t check_case(const char* name) {
     char path[4096];
     snprintf(path, sizeof path, MNN_C_CASES_FOLDER "/%s/model.mnn", name);
@@ -88,7 +88,7 @@ static void known_before_a_run(void** state) {
         assert_true(length < sizeof name);
         memcpy(name, from_contents[i], length);
         name[length] = '\0';
-        /* The outputs of a case stand together. */
+        /* The outputs of a case are consecutive in the list. */
         if (i == 0 || strncmp(from_contents[i - 1], from_contents[i], length + 1) != 0) listed += check_case(name);
     }
     assert_int_equal(listed, FROM_CONTENTS);

@@ -1,6 +1,6 @@
-/* Inputs and outputs in memory that another VkDevice has too, shared by file descriptors: made by the session and taken
- * by the host, made by the host and taken by a session of the library's own VkDevice and of the host's, and descriptors
- * that are none. Skipped (exit code 77) where there is no device. */
+/* Inputs and outputs in memory that another VkDevice uses, too, shared by file descriptors: exported by the session and
+ * imported by the host, exported by the host and imported by a session of the library's own VkDevice and of the host's,
+ * and invalid descriptors. Skipped (exit code 77) where there is no device. */
 #include "runtime.h"
 
 enum { SKIPPED = 77 };
@@ -25,7 +25,7 @@ static const VkMemoryPropertyFlags kVisible =
 
 static struct host_vulkan host; /* another VkDevice than that of the sessions */
 
-/* The host's view of memory that a session made. The descriptor becomes the host's driver's. */
+/* Imports memory of a session on the host. The host's driver then owns the descriptor. */
 static struct host_buffer take(const mnn_device_buffer_t* shared) {
     assert_true(shared->fd >= 0);
     assert_true(shared->buffer == 0 && shared->memory == 0);
@@ -54,7 +54,7 @@ static void made_by_the_session(void** state) {
         assert_ok(mnn_session_run(session));
         expect_scores(scores.mapped, seed);
     }
-    /* The host's part of the memory stays when the session goes. */
+    /* The memory on the host's side remains when the session is destroyed. */
     assert_ok(mnn_session_destroy(&session));
     expect_scores(scores.mapped, 3);
     free_host_buffer(&host, &images);
@@ -83,7 +83,7 @@ static void run_in(mnn_session_t* session, const struct host_buffer* memory) {
     memset(memory->mapped, 0x5a, ROOM);
     assert_ok(bind_in(session, &from));
     assert_ok(bind_out(session, &to));
-    /* They stay the host's. */
+    /* The host still owns them. */
     assert_int_equal(close(from.fd), 0);
     assert_int_equal(close(to.fd), 0);
     for (uint32_t seed = 10; seed < 13; ++seed) {
@@ -154,7 +154,7 @@ static void wrong_descriptors(void** state) {
     free_host_buffer(&host, &memory);
 }
 
-/* Memory that the session makes counts. */
+/* Memory that the session exports counts. */
 static void within_the_limit(void** state) {
     (void)state;
     mnn_session_t* session = device_session(net, NULL);
@@ -170,7 +170,7 @@ static void within_the_limit(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* The driver has no such memory: said so, and nothing else is tried. */
+/* The driver has no such memory: this is reported, and nothing else is tried. */
 static void without_the_extension(void** state) {
     (void)state;
     mnn_session_t* session = device_session(net, NULL);

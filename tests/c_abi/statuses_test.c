@@ -1,6 +1,6 @@
-/* Statuses that no other program here provokes: models and weight files that change, are missing or are cut behind the
- * back of an interpreter, files that cannot be written, shapes that are fixed. tests/docs/statuses.py compares what all
- * of these programs provoke with the comments of the header. */
+/* Statuses that no other program here provokes: models and weight files that change, are missing or are cut while an
+ * interpreter uses them, files that cannot be written, shapes that are fixed. tests/docs/statuses.py compares the
+ * statuses of all these programs with the comments of the header. */
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -17,7 +17,7 @@ static void write_file(const char* path, const unsigned char* bytes, size_t size
     const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     assert_true(file >= 0);
     assert_int_equal(write(file, bytes, size), size);
-    /* So old that its age shows every later change. */
+    /* The time is so old that every later change is visible. */
     const struct timespec times[] = {{1000000000, 0}, {1000000000, 0}};
     assert_int_equal(futimens(file, times), 0);
     close(file);
@@ -71,7 +71,7 @@ static void assert_no_model(mnn_status wanted) {
     assert_ptr_equal(net, UNTOUCHED_POINTER);
 }
 
-/* Constants of the graph lie in it, too. */
+/* Constants of the graph are in it, too. */
 static void a_weight_file_that_is_wrong(void** state) {
     (void)state;
     copy_file(MNN_C_CASES_FOLDER "/weights__external/model.mnn", model);
@@ -86,7 +86,7 @@ static void a_weight_file_that_is_wrong(void** state) {
     mnn_interpreter_t* net = open_model();
     mnn_session_t *session = open_session(net), *second = NULL;
     touch(weights);
-    assert_ok(mnn_session_create(net, NULL, &second)); /* shares what the first one has read */
+    assert_ok(mnn_session_create(net, NULL, &second)); /* shares the weights that the first one has read */
     assert_ok(mnn_session_destroy(&session));
     assert_ok(mnn_session_destroy(&second));
     assert_no_session(net, MNN_ERROR_FILE_CHANGED);
@@ -95,7 +95,7 @@ static void a_weight_file_that_is_wrong(void** state) {
     unlink(model);
 }
 
-/* Beyond the limit on the size of files nothing is written, and the process goes on. */
+/* Beyond the limit on the size of files nothing is written, and the process continues. */
 static void files_that_cannot_be_written(void** state) {
     (void)state;
     mnn_interpreter_t* net = open_digits();
@@ -122,7 +122,7 @@ static void shapes_that_are_fixed(void** state) {
     assert_ok(mnn_interpreter_destroy(&net));
 }
 
-/* Floats of halves in another layout need memory. */
+/* Halves converted to another layout need memory. */
 static void a_binding_that_needs_memory(void** state) {
     (void)state;
     mnn_interpreter_t* net = NULL;

@@ -1,4 +1,4 @@
-/* The callback at the end of a run, and what reaches the one who waits. */
+/* The callback at the end of a run, and the results of a wait. */
 #include "digits_net.h"
 #include "submitted.h"
 
@@ -39,7 +39,7 @@ static void failures_arrive(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* In the callback the outputs are there, and the session is not to be changed. */
+/* In the callback the outputs can be read, and the session must not be changed. */
 struct at_end {
     mnn_session_t* session;
     mnn_tensor_t* output;
@@ -110,7 +110,7 @@ static void look_at_the_mode_again(void* user_data, mnn_status status) {
 }
 #endif
 
-/* Callbacks on the thread are outside of flush-to-zero, also when the thread that made it is inside. */
+/* Callbacks on the thread run without flush-to-zero, even when the thread that created it runs with it. */
 static void callbacks_have_the_usual_arithmetic(void** state) {
     (void)state;
 #ifdef __SSE2__

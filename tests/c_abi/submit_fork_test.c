@@ -1,4 +1,4 @@
-/* Submitted runs and fork(): a child has no thread of its parent. */
+/* Submitted runs and fork(): a child does not have its parent's threads. */
 #include "process.h"
 #include "runtime.h"
 #include "submitted.h"
@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs the body in a child, whose exit code is the number of the first line that is wrong there. */
+/* Runs the body in a child, whose exit code is the number of the first line that fails there. */
 #define IN_CHILD(body)                                      \
     do {                                                    \
         const pid_t child = fork();                         \
@@ -21,7 +21,7 @@
         assert_int_equal(ended, 0);                         \
     } while (0)
 
-/* Ends the child where something is wrong. */
+/* Ends the child when the condition is false. */
 static void must(bool right, int line) {
     if (right) return;
     fprintf(stderr, "line %d of the child: %s\n", line, mnn_last_error());
@@ -45,7 +45,7 @@ static bool refused(mnn_status status) {
     return status == MNN_ERROR_BAD_STATE && strstr(mnn_last_error(), "forked");
 }
 
-/* The thread sanitizer ends a child that makes threads. */
+/* The thread sanitizer ends a child that creates threads. */
 #ifdef __SANITIZE_THREAD__
 #define SKIP_THREADS_OF_CHILDREN() skip()
 #else
@@ -94,7 +94,7 @@ static void a_thread_of_the_child(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* At the fork one run is over, one under way and one waits for its turn. */
+/* At the fork one run is over, one is running and one waits for its turn. */
 static void runs_of_the_parent(void** state) {
     (void)state;
     mnn_runtime_t* runtime = runtime_of(1);

@@ -37,7 +37,7 @@ static void first_in_first_out(void** state) {
     }
     assert_int_equal(thread_count(), others + THREADS);
     for (int i = 0; i < SESSIONS; ++i) assert_fails(mnn_session_wait(sessions[i], 1000), MNN_ERROR_TIMEOUT);
-    /* A session of its own, and one of the runtime that is run here, go on meanwhile. */
+    /* A separate session, and one of the runtime that is run here, continue meanwhile. */
     mnn_session_t *own = open_session(net), *here = session_with(net, runtime, 0);
     write_pixels(own, 7);
     write_pixels(here, 8);
@@ -63,7 +63,7 @@ static void first_in_first_out(void** state) {
     assert_ok(mnn_runtime_destroy(&runtime));
     assert_ok(mnn_session_destroy(&first));
     for (int i = 0; i < SESSIONS; ++i) {
-        assert_int_equal(thread_count(), others + THREADS); /* the runtime lives */
+        assert_int_equal(thread_count(), others + THREADS); /* the runtime is alive */
         assert_ok(mnn_session_destroy(&sessions[i]));
     }
     assert_int_equal(settled_thread_count(others), others);
@@ -88,8 +88,8 @@ static void cancelled_runs(void** state) {
     options.user_data = &end;
     assert_ok(mnn_session_submit(queued, &options));
     assert_ok(mnn_cancel_trigger(cancel));
-    assert_ok(mnn_cancel_destroy(&cancel)); /* the runs hold it */
-    assert_ok(mnn_cancel_create(&next));    /* and it is not that one */
+    assert_ok(mnn_cancel_destroy(&cancel)); /* the runs keep it alive */
+    assert_ok(mnn_cancel_create(&next));    /* it is not the same token */
     assert_fails(mnn_session_wait(queued, 0), MNN_ERROR_TIMEOUT);
     open_gate(&gate);
     assert_fails(mnn_session_wait(queued, -1), MNN_ERROR_CANCELLED);
@@ -155,7 +155,7 @@ static void from_many_threads(void** state) {
     assert_ok(mnn_runtime_destroy(&runtime));
 }
 
-/* The thread ends with the session, at once after a run. */
+/* The thread ends with the session, even directly after a run. */
 static void threads_end(void** state) {
     (void)state;
     assert_int_equal(settled_thread_count(others), others);

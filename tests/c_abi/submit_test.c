@@ -72,7 +72,7 @@ static void one_wait_for_one_submit(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* Another thread may look at the run in the moment of this call. */
+/* Another thread may be reading the run at the moment of this call. */
 static void* wait_for_it(void* data) {
     mnn_status status;
     do status = mnn_session_wait(data, -1);
@@ -92,7 +92,7 @@ static void waits_end_in_time(void** state) {
         assert_fails(mnn_session_wait(session, times[i]), MNN_ERROR_TIMEOUT);
         assert_fails(mnn_session_run(session), MNN_ERROR_BUSY);
     }
-    /* One thread waits at a time. */
+    /* Only one thread waits at a time. */
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, wait_for_it, session), 0);
     mnn_status status;
@@ -105,7 +105,7 @@ static void waits_end_in_time(void** state) {
     assert_int_equal(pthread_join(thread, &got), 0);
     assert_int_equal((mnn_status)(intptr_t)got, MNN_OK);
     check_scores(session, 2, 0);
-    /* A wait that is longer than any clock. */
+    /* The wait is longer than any clock. */
     assert_ok(mnn_session_submit(session, NULL));
     assert_ok(mnn_session_wait(session, INT64_MAX));
     assert_ok(mnn_session_submit(session, NULL));
@@ -113,7 +113,7 @@ static void waits_end_in_time(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* What cannot begin is refused by submit, calls nothing and leaves the session as it was. */
+/* A run that cannot begin is refused by submit, calls nothing and does not change the session. */
 static void refusals(void** state) {
     (void)state;
     mnn_session_t* session = open_session(net);
@@ -161,7 +161,7 @@ static void refusals(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* Programs that were compiled with less of the options. */
+/* Programs that were compiled with a shorter struct of options. */
 static void options_without_done(void** state) {
     (void)state;
     mnn_session_t* session = open_session(net);

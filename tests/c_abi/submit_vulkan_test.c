@@ -31,7 +31,7 @@ static void without_a_thread(void** state) {
     const int32_t modes[] = {MNN_GPU_RECORD_OP, MNN_GPU_RECORD_BATCH};
     for (size_t i = 0; i < 2; ++i) {
         mnn_session_t* session = vulkan_session(modes[i]);
-        assert_ok(mnn_session_run(session)); /* the driver makes its threads */
+        assert_ok(mnn_session_run(session)); /* the driver creates its threads */
         const int threads = thread_count();
         for (uint32_t seed = 0; seed < 4; ++seed) {
             write_pixels(session, seed);
@@ -69,7 +69,7 @@ static void into_bound_memory(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* Callbacks need the thread: around the operators, and at the end. */
+/* Callbacks need the thread: those around the operators, and the one at the end. */
 static void with_callbacks(void** state) {
     (void)state;
     mnn_session_t* session = vulkan_session(0);
@@ -96,7 +96,7 @@ static void with_callbacks(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* A run on the CPU that is under way, and one of the device that begins and ends meanwhile, also in one runtime. */
+/* A run on the CPU is active while one on the device begins and ends, also in one runtime. */
 static void beside_the_cpu(void** state) {
     (void)state;
     mnn_runtime_t* runtime = NULL;
@@ -117,7 +117,7 @@ static void beside_the_cpu(void** state) {
     assert_ok(mnn_session_wait(gpu, -1));
     check_scores(gpu, 4, kTolerance);
     assert_fails(mnn_session_wait(cpu, 0), MNN_ERROR_TIMEOUT);
-    /* And the other way round. */
+    /* The other way round. */
     write_pixels(gpu, 5);
     assert_ok(mnn_session_submit(gpu, NULL));
     open_gate(&gate);
@@ -151,7 +151,7 @@ static void cancelled_before(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* A run that the parent handed to the device ends there. */
+/* A run that the parent submitted to the device ends there. */
 static void forked(void** state) {
     (void)state;
     mnn_session_t* session = vulkan_session(0);

@@ -1,4 +1,4 @@
-/* What tests of submitted runs share: runs that stop at a gate, callbacks that note the end of a run. */
+/* Code that tests of submitted runs share: runs that stop at a gate, callbacks that record the end of a run. */
 #ifndef MNN_C_TESTS_SUBMITTED_H
 #define MNN_C_TESTS_SUBMITTED_H
 
@@ -28,7 +28,7 @@ static inline int32_t stop_at_gate(void* user_data, const mnn_op_info_t* op, con
     return MNN_OP_RUN;
 }
 
-/* Returns when a run is at the gate. */
+/* Returns when a run has reached the gate. */
 static inline void await_gate(struct gate* gate) {
     pthread_mutex_lock(&gate->mutex);
     while (!gate->reached) pthread_cond_wait(&gate->changed, &gate->mutex);
@@ -42,7 +42,7 @@ static inline void open_gate(struct gate* gate) {
     pthread_mutex_unlock(&gate->mutex);
 }
 
-/* Notes the end of a run. */
+/* Records the end of a run. */
 struct end {
     mnn_session_t* session;
     int calls; /* atomic, like the next */
@@ -92,7 +92,7 @@ static inline void write_pixels(mnn_session_t* session, uint32_t seed) {
     assert_ok(mnn_tensor_write(first_input(session), pixels, sizeof pixels, MNN_FORMAT_NCHW));
 }
 
-/* The outputs are those of the seed's image. */
+/* Checks that the outputs are those of the seed's image. */
 static inline void check_scores(mnn_session_t* session, uint32_t seed, float tolerance) {
     float wanted[CLASSES], got[CLASSES];
     reference_scores(seed, wanted);

@@ -2,7 +2,7 @@
 #ifndef MNN_C_TESTS_SUPPORT_H
 #define MNN_C_TESTS_SUPPORT_H
 
-/* cmocka.h wants these first. */
+/* cmocka.h needs these headers before it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static inline void check_status(mnn_status got, mnn_status wanted, const char* c
     }
 }
 
-/* A copy of the sentence of the last failure. */
+/* Copies the sentence of the last failure. */
 static inline void copy_last_error(char* buffer, size_t capacity) {
     size_t needed = 0;
     if (mnn_last_error_copy(buffer, capacity, &needed) != MNN_OK) fail_msg("the sentence has %zu bytes", needed);
@@ -52,7 +52,7 @@ static inline unsigned char* read_whole_file(const char* path, size_t* size) {
     fseek(file, 0, SEEK_END);
     const long length = ftell(file);
     fseek(file, 0, SEEK_SET);
-    /* malloc: aligned for the model, and a read behind the end is seen by the address sanitizer */
+    /* malloc: aligned for the model, and the address sanitizer detects a read behind the end */
     unsigned char* bytes = length > 0 ? malloc((size_t)length) : NULL;
     if (bytes && fread(bytes, 1, (size_t)length, file) != (size_t)length) {
         free(bytes);
@@ -122,7 +122,7 @@ static inline mnn_declaration_t input_info_of(const mnn_interpreter_t* interpret
     return info;
 }
 
-/* A run with callbacks. */
+/* Runs with callbacks. */
 static inline mnn_status run_watched(mnn_session_t* session, mnn_op_callback before, mnn_op_callback after,
                                      void* user_data) {
     mnn_run_options_t options;
@@ -140,7 +140,7 @@ static inline void classify(mnn_session_t* session, const float* pixels, size_t 
     assert_ok(mnn_tensor_read(first_output(session), scores, batch * CLASSES * sizeof(float), MNN_FORMAT_NCHW));
 }
 
-/* The scores of one seeded image, by a session of its own. */
+/* Returns the scores of one seeded image, computed by a separate session. */
 static inline void reference_scores(uint32_t seed, float* scores) {
     mnn_interpreter_t* net = open_digits();
     mnn_session_t* session = open_session(net);

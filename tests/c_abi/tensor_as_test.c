@@ -6,7 +6,7 @@
 static mnn_session_t* session;
 static mnn_tensor_t *input, *output;
 
-/* Writes equal elements of a type and gives back the first float of the tensor. */
+/* Writes equal elements of a type and returns the first float of the tensor. */
 #define WRITE(c_type, type, ...)                                                             \
     do {                                                                                     \
         c_type values[PIXELS];                                                               \

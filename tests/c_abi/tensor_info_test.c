@@ -1,4 +1,4 @@
-/* Where tensors lie, what their extents mean, and how they are printed. */
+/* The places of tensors, the meaning of their extents, and their text. */
 #include "digits_net.h"
 
 #define IMAGE_FORMAT "NCHW"
@@ -39,7 +39,7 @@ static int32_t look(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t
     return MNN_OP_RUN;
 }
 
-/* Convolutions keep their tensors in blocks of channels; what goes in and out is row-major. */
+/* Convolutions keep their tensors in blocks of channels; inputs and outputs are row-major. */
 static void shown_tensors(void** state) {
     (void)state;
     mnn_session_t* session = open_session(net);
@@ -68,7 +68,7 @@ static void unused_inputs(void** state) {
         assert_int_equal(tensor_info_of(tensor).used, 1);
         assert_ok(mnn_session_input_at(part, i, &tensor));
         used += (size_t)tensor_info_of(tensor).used;
-        if (i == 0) assert_int_equal(tensor_info_of(tensor).used, 1); /* "odd" is made of the first one */
+        if (i == 0) assert_int_equal(tensor_info_of(tensor).used, 1); /* "odd" is computed from the first one */
     }
     assert_int_equal(used, 1);
     assert_ok(mnn_session_destroy(&part));
@@ -157,7 +157,7 @@ static void printing(void** state) {
                   "[[[[   -1 ...  0.75]\n"
                   "   ...\n"
                   "   [   13 ... 14.75]]]]\n");
-    /* All of it: every number once. */
+    /* The text has every number once. */
     char text[4096];
     size_t needed = 0;
     assert_ok(mnn_tensor_print(input, 0, text, sizeof text, &needed));

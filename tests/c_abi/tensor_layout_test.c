@@ -1,7 +1,7 @@
 /* mnn_tensor_write() and mnn_tensor_read() in the three layouts. */
 #include "digits_net.h"
 
-/* Where mnn_c.h says that element (n, c, s) of N x C x S lies. */
+/* Returns the place of element (n, c, s) of N x C x S as mnn_c.h defines it. */
 static size_t offset_in(int32_t format, size_t batch, size_t channels, size_t plane, size_t n, size_t c, size_t s) {
     switch (format) {
         case MNN_FORMAT_NCHW:
@@ -43,7 +43,7 @@ static void round_trips(void** state) {
                 assert_ok(mnn_tensor_byte_size(input, to, &bytes_out));
                 unsigned char *in = malloc(bytes_in + 1), *out = malloc(bytes_out + 9);
                 assert_true(in && out);
-                memset(in, 0x7f, bytes_in + 1); /* what is not an element is not looked at */
+                memset(in, 0x7f, bytes_in + 1); /* bytes between the elements are not read */
                 memset(out, 0x5a, bytes_out + 9);
                 for (size_t n = 0; n < batch; ++n)
                     for (size_t s = 0; s < PIXELS; ++s) {
@@ -71,7 +71,7 @@ static void round_trips(void** state) {
     }
 }
 
-/* Channels in plenty: tensors from inside the net (16, 32 and 1 channels), read in each layout. */
+/* Tensors with many channels: tensors inside of the net (16, 32 and 1 channels), read in each layout. */
 static void layouts_of_saved_tensors(void** state) {
     (void)state;
     enum { BATCH = 2 };

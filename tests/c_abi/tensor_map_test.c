@@ -46,7 +46,7 @@ static void mapping(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* Every tensor of the net, however it is stored, reads the same mapped and copied. */
+/* Every tensor of the net, in any storage, has the same elements mapped and copied. */
 static void mapped_like_read(void** state) {
     (void)state;
     mnn_schedule_config_t config;
@@ -107,13 +107,13 @@ static void unmap_after_a_resize(void** state) {
     assert_ok(mnn_session_resize_input(session, input, one, 4));
     assert_ok(mnn_session_resize(session));
     assert_ok(mnn_session_run(session));
-    assert_ok(mnn_tensor_map(output, MNN_MAP_READ, &data)); /* the mapping of before has ended */
+    assert_ok(mnn_tensor_map(output, MNN_MAP_READ, &data)); /* the former mapping has ended */
     assert_ok(mnn_tensor_unmap(output));
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* Who goes on writing through a pointer of before loses what is written, no more: the memory stays until the tensor is
- * unmapped, also when the session has taken other memory, and counts that long. */
+/* Writes through a former pointer are lost, but harmless: the memory stays until the tensor is unmapped, also when the
+ * session uses other memory, and counts until then. */
 static void stale_pointers_hit_nothing(void** state) {
     (void)state;
     enum { BATCH = 20000 };

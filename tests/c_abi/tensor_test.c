@@ -40,7 +40,7 @@ static void describe(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* A batch of none: no bytes go either way, and NULL is fine for them. */
+/* A batch of none: no bytes are copied in either direction, and NULL is accepted for them. */
 static void empty_batch(void** state) {
     (void)state;
     mnn_session_t* session = open_session(net);
@@ -65,7 +65,7 @@ static void empty_batch(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* The net knows its digits: held-out images beside the model. */
+/* The net recognises held-out images beside the model. */
 static void digits_are_recognized(void** state) {
     (void)state;
     enum { IMAGES = 540 };
@@ -171,7 +171,7 @@ static void null_arguments(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* Every function gets NULL, an interpreter and a session where a tensor belongs. */
+/* Every function is given NULL, an interpreter and a session in place of a tensor. */
 static void wrong_handles(void** state) {
     (void)state;
     mnn_session_t* session = open_session(net);

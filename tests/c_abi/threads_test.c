@@ -1,5 +1,5 @@
-/* Sessions of one interpreter on several threads at once give what they give one after the other.
- * Meant for the thread sanitizer too. */
+/* Sessions of one interpreter on several threads at once give the results that they give one after the other. Also
+ * meant for the thread sanitizer. */
 #include "support.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ struct work {
     float scores[ROUNDS][CLASSES];
 };
 
-/* cmocka's assertions belong to the main thread: workers keep their first failure. */
+/* cmocka's assertions may be used by the main thread only: workers keep their first failure. */
 static bool keep(struct work* work, mnn_status status) {
     if (status != MNN_OK && work->status == MNN_OK) {
         work->status = status;
@@ -63,7 +63,7 @@ static void run_together(struct work* works, size_t count) {
             fail_msg("worker %zu: %s: %s", i, mnn_status_name(works[i].status), works[i].sentence);
 }
 
-/* The results of one session for the rounds of a seed, with the same number of threads. */
+/* Returns the results of one session for the rounds of a seed, with the same number of threads. */
 static void sequential(uint32_t seed, int32_t threads, float scores[ROUNDS][CLASSES]) {
     mnn_interpreter_t* net = open_digits();
     mnn_session_t* session = NULL;
@@ -102,7 +102,7 @@ static void two_sessions(void** state) {
     }
 }
 
-/* Creating and destroying at the same time: the weights are prepared once, by the thread that comes first. */
+/* Sessions are created and destroyed at the same time: the weights are prepared once, by the first thread. */
 static void sessions_come_and_go(void** state) {
     (void)state;
     mnn_interpreter_t* net = open_digits();

@@ -10,7 +10,7 @@
 enum { PADDING = 7 };
 
 struct loads {
-    size_t truncated, whole; /* how many lengths gave which */
+    size_t truncated, whole; /* how many lengths were truncated or complete */
 };
 
 /* A length gives MNN_ERROR_TRUNCATED, or the model where only padding is missing. */
@@ -44,7 +44,7 @@ static void check_memory(const unsigned char* bytes, size_t size, size_t step) {
     assert_true(loads.truncated >= 2 * (size / step) - 2 * PADDING);
 }
 
-/* The same file is written up to the next length; its age decides whether it is read as a whole. */
+/* The same file is extended up to the next length; its age decides whether it is read completely. */
 static void check_file(const unsigned char* bytes, size_t size, size_t step, int32_t mode, int is_old) {
     char path[] = "/tmp/mnn_cut_XXXXXX";
     const int file = mkstemp(path);

@@ -50,7 +50,7 @@ static void values_last(void** state) {
     assert_ok(mnn_interpreter_destroy(&variables));
 }
 
-/* What is written holds from the next run on, without a resize. */
+/* Written values take effect with the next run, without a resize. */
 static void written_by_the_caller(void** state) {
     (void)state;
     mnn_interpreter_t* variables = open_net_of("variables");
@@ -67,7 +67,7 @@ static void written_by_the_caller(void** state) {
         const float after[] = {2, 8, 18, 32}, w_after[] = {2, 4, 6, 8};
         expect_output(session, "after", after, 4);
         expect_constant(session, "w", w_after, 4);
-        /* A constant that no operator writes is another matter. */
+        /* A constant that no operator writes needs a resize. */
         mnn_tensor_t* one = NULL;
         const int32_t ten = 10;
         assert_ok(mnn_session_constant(session, "one", &one));
@@ -88,7 +88,7 @@ static int32_t stop(void* user_data, const mnn_op_info_t* info, const mnn_tensor
     return strcmp(info->name, (const char*)user_data) == 0 ? MNN_OP_STOP : MNN_OP_RUN;
 }
 
-/* A run that ends early leaves all variables as they were, whichever operators ran. */
+/* A run that ends early does not change any variable, whichever operators ran. */
 static void runs_that_end_early(void** state) {
     (void)state;
     mnn_interpreter_t* variables = open_net_of("variables");
@@ -123,7 +123,7 @@ static mnn_session_t* session_with(mnn_interpreter_t* of, const char* const* out
     return session;
 }
 
-/* Outputs by name take the updates with them that they need, and those of constants that they name. */
+/* Outputs chosen by name include the updates that they need, and those of constants that they name. */
 static void outputs_by_name(void** state) {
     (void)state;
     static const char *const before[] = {"before"}, *const after[] = {"after"}, *const runs[] = {"before", "runs"};
@@ -149,7 +149,7 @@ static void outputs_by_name(void** state) {
     assert_ok(mnn_interpreter_destroy(&variables));
 }
 
-/* The values go to the interpreter and to its bytes like those that a caller wrote. */
+/* The values are stored in the interpreter and in its bytes like those that a caller wrote. */
 static void stored(void** state) {
     (void)state;
     mnn_interpreter_t *variables = open_net_of("variables"), *again = NULL;

@@ -1,5 +1,5 @@
-/* A Vulkan device through the C interface: results, cache, forks, threads, and nothing left over.
- * Skipped (exit code 77) where there is no device. */
+/* A Vulkan device through the C interface: results, cache, forks, threads, and released resources. Skipped (exit code
+ * 77) where there is no device. */
 #include "process.h"
 #include "support.h"
 
@@ -79,7 +79,7 @@ static void batches_resize(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* Offers bytes and returns whether they were accepted; the numbers must be right either way. */
+/* Gives bytes to a session and returns whether they were accepted; the results must be right either way. */
 static bool accepted(const void* bytes, size_t size) {
     mnn_interpreter_t* fresh = open_digits();
     assert_ok(mnn_interpreter_set_cache(fresh, bytes, size));
@@ -142,12 +142,12 @@ static void cache_file(void** state) {
     char folder[] = "/tmp/mnn_c_cache_XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/cache", folder);
-    assert_false(accepted_from(path)); /* and written */
+    assert_false(accepted_from(path)); /* it is written */
     assert_true(accepted_from(path));
     assert_int_equal(entries_of(folder), 1); /* no temporary file is left */
 
     struct stat info;
-    assert_int_equal(chmod(path, 0604), 0); /* what replaces it has its rights */
+    assert_int_equal(chmod(path, 0604), 0); /* the file that replaces it has its rights */
     FILE* file = fopen(path, "wb");
     assert_non_null(file);
     fputs("not a cache", file);
@@ -171,7 +171,7 @@ static void cache_file(void** state) {
     assert_int_equal(rmdir(folder), 0);
 }
 
-/* A child inherits handles whose driver threads it does not have. */
+/* A child inherits handles, but not their driver threads. */
 static void forked_child(void** state) {
     (void)state;
     mnn_session_t* session = vulkan_session(net, 0);
@@ -232,7 +232,7 @@ static void sessions_on_threads(void** state) {
     }
 }
 
-/* Sessions come and go; a first one keeps the device. */
+/* Sessions are created and destroyed; a first one keeps the device. */
 static void sessions_leave_nothing(void** state) {
     (void)state;
     mnn_session_t* keeper = vulkan_session(net, 0);
@@ -253,14 +253,13 @@ static void sessions_leave_nothing(void** state) {
     assert_int_equal(descriptor_count(), descriptors);
     const long grown = resident_kib() - resident;
     print_message("%d sessions: resident memory grew by %ld KiB after round %d\n", cycles, grown, WARM_ROUNDS);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which keep freed memory for a while */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they keep freed memory for a while */
     assert_true(grown < 2048);
 #endif
     assert_ok(mnn_session_destroy(&keeper));
 }
 
-/* The device itself comes and goes. The driver keeps a little of each instance, so memory is not held against
- * it. */
+/* The device itself is created and destroyed. The driver keeps a little of each instance, so memory is not checked. */
 static void devices_leave_nothing(void** state) {
     (void)state;
     enum { ROUNDS = 60 };

@@ -17,7 +17,7 @@ static int close_ways(void** state) {
     return mnn_interpreter_destroy(&net) == MNN_OK ? 0 : -1;
 }
 
-/* Names with spaces between them, as a list that lives until the next call for the same place. */
+/* Splits names at spaces into a list that is valid until the next call for the same place. */
 struct names {
     char text[64];
     const char* list[MOST];
@@ -49,7 +49,7 @@ static mnn_schedule_config_t config_of(struct ways* ways, const char* sources, c
     return config;
 }
 
-/* What the net makes of element i. */
+/* Returns element i of a tensor in the whole net. */
 static float value_of(const char* name, size_t i) {
     const float stem = -a[i], side = b[i] * b[i], join = 2 * stem - side;
     const struct {
@@ -71,8 +71,8 @@ static float value_of(const char* name, size_t i) {
     return 0;
 }
 
-/* The session has these inputs, those that are not used with a '-' behind them, and these outputs, in that order; what
- * is used is fed, and the outputs are those of the whole net. */
+/* Checks that the session has these inputs, with a '-' behind unused ones, and these outputs, in that order; fills the
+ * used inputs, and compares the outputs with those of the whole net. */
 static void assert_session(mnn_session_t* session, const char* inputs, const char* outputs) {
     char found[128] = "";
     size_t count = 0;
@@ -114,18 +114,18 @@ static void from_sources_to_sinks(void** state) {
     } cases[] = {
         /* A side branch is followed to the model's input. */
         {"stem", "join", "a b", "join"},
-        /* What a source reads is fed, to the skip around it, too. */
+        /* A tensor that a source reads becomes an input, also for the skip around the source. */
         {"left", "after", "stem a- b", "after"},
         {"left more", "join", "stem side a- b-", "join"},
         {"left more", "tail", "stem side a- b-", "tail"},
-        /* A source that another one leads to is an operator like the others. */
+        /* A source that depends on another source is an operator like the others. */
         {"stem after", "tail", "a b", "tail"},
         {"left after", "tail", "stem a- b", "tail"},
-        /* One operator is both ends. */
+        /* One operator is both source and sink. */
         {"after", "after", "join stem a- b-", "after"},
-        /* A sink on the way to another one. */
+        /* One sink lies on the way to another. */
         {"stem", "after left", "a b", "left after"},
-        /* Only sinks, only sources: the model's inputs and outputs. */
+        /* Only sinks, only sources: the rest is the model's inputs and outputs. */
         {"", "join", "a b", "join"},
         {"", "side", "a- b", "side"},
         {"", "other left", "a b", "left other"},

@@ -1,4 +1,4 @@
-/* Tensors that several operators write, and operators that stand before those whose results they read. */
+/* Tensors that several operators write, and operators that precede those whose results they read. */
 #include "net_files.h"
 
 static void fill(mnn_session_t* session, const char* name, const float* values) {
@@ -9,7 +9,7 @@ static void fill(mnn_session_t* session, const char* name, const float* values) 
 
 static const float kX[] = {1, -2, 3, 0.5f}, kY[] = {10, 20, -30, 40};
 
-/* t = 2 x; seen = t + x; t = 3 seen; difference = t - x. Who reads t gets what the file has before it. */
+/* t = 2 x; seen = t + x; t = 3 seen; difference = t - x. A reader of t gets the value that precedes it in the file. */
 static void whole_tensors(void** state) {
     (void)state;
     mnn_interpreter_t* writers = open_net_of("writers");
@@ -55,8 +55,7 @@ static void parts_of_a_tensor(void** state) {
     assert_ok(mnn_interpreter_destroy(&parts));
 }
 
-/* t begins with x[0]; a loop adds the rest of x to its running sum, and the next one multiplies t by x where it lies.
- * */
+/* t begins with x[0]; a loop adds the rest of x to its running sum, and the next one multiplies t by x in place. */
 static void loops_in_place(void** state) {
     (void)state;
     mnn_interpreter_t* loops = open_net_of("loops");
@@ -78,7 +77,7 @@ static void loops_in_place(void** state) {
     assert_ok(mnn_interpreter_destroy(&loops));
 }
 
-/* A tensor that the caller feeds has one value, whichever operators would write it. */
+/* A tensor that the caller provides has one value, whichever operators would write it. */
 static void fed_instead(void** state) {
     (void)state;
     static const char *const inputs[] = {"t"}, *const outputs[] = {"difference"};
@@ -99,7 +98,7 @@ static void fed_instead(void** state) {
     assert_ok(mnn_interpreter_destroy(&writers));
 }
 
-/* The first operator reads the result of the second; w is read, and then written, as the file has it. */
+/* The first operator reads the result of the second; w is read, and then written, in the order of the file. */
 static void sorted(void** state) {
     (void)state;
     mnn_interpreter_t* unsorted = open_net_of("unsorted");

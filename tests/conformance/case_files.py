@@ -1,4 +1,4 @@
-"""Reads and writes what a case holds beside its model. The standard library is enough.
+"""Reads and writes the parts of a case besides its model. The standard library suffices.
 
 A case is a folder with a model and case.npz, a zip file without compression that holds case.json and one .npy for each
 array. Folders in which these are files of their own are read as well.
@@ -18,7 +18,7 @@ def is_case(folder):
 
 
 def read(folder, name):
-    """The bytes of case.json or of an array's .npy."""
+    """Returns the bytes of case.json or of an array's .npy."""
     archive = os.path.join(folder, ARCHIVE)
     if os.path.exists(archive):
         with zipfile.ZipFile(archive) as file:
@@ -28,17 +28,17 @@ def read(folder, name):
 
 
 def describe(folder):
-    """What case.json says."""
+    """Returns the contents of case.json."""
     return json.loads(read(folder, DESCRIPTION))
 
 
 def elements(npy):
-    """The raw elements of the bytes of a .npy of version 1, as numpy writes it for plain numbers."""
+    """Returns the raw elements in the bytes of a .npy of version 1, the form that numpy writes for plain numbers."""
     return npy[10 + struct.unpack("<H", npy[8:10])[0]:]
 
 
 def pack(members):
-    """The bytes of a zip file with these members (name: bytes); the same members give the same bytes."""
+    """Returns the bytes of a zip file with these members (name: bytes); the same members give the same bytes."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as file:
         for name in sorted(members):

@@ -16,7 +16,7 @@ from generator.wire_writing import write_wire_case
 from generator.writing import write_case
 
 
-WRITERS = {}  # what writes each case; processes inherit it
+WRITERS = {}  # the functions that write the cases; processes inherit it
 
 
 def write(name):

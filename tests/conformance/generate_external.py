@@ -22,7 +22,7 @@ EPSILON = 1e-3
 
 
 def value(i):
-    """Numbers that floats hold exactly, all different from their neighbours."""
+    """Returns numbers that floats represent exactly, all different from their neighbours."""
     return ((i * 37 + 11) % 64 - 31) / 16
 
 
@@ -34,7 +34,7 @@ class Weights:
         self.made = 0
 
     def add(self, *counts):
-        """(external entries, the lists of values)"""
+        """Returns (external entries, the lists of values)."""
         entries, lists = [len(self.data)], []
         for count in counts:
             values = [value(self.made + i) for i in range(count)]

@@ -30,7 +30,7 @@ class Table:
         self.data, self.at = data, at
 
     def field(self, number):
-        """Where the field lies, or None where it has its default."""
+        """Returns the place of the field, or None where it has its default."""
         entry = self.at - struct.unpack_from("<i", self.data, self.at)[0]
         place = 4 + 2 * number
         if place + 2 > struct.unpack_from("<H", self.data, entry)[0]:
@@ -57,7 +57,7 @@ def operator_names():
 
 
 def operators(path, names):
-    """The types of a model's operators, those of its subgraphs too."""
+    """Returns the types of a model's operators, including those of its subgraphs."""
     with open(path, "rb") as file:
         data = file.read()
     net = Table(data, struct.unpack_from("<I", data)[0])
@@ -67,7 +67,7 @@ def operators(path, names):
 
 
 def pairs(cases):
-    """The pair of each case, by the case's name."""
+    """Returns the pair of each case, by the case's name."""
     names, found = operator_names(), {}
     for case in sorted(os.listdir(cases)):
         folder = os.path.join(cases, case)

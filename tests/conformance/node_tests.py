@@ -28,7 +28,7 @@ from generator.arrays import entry
 
 TOLERANCE = 1e-4
 SECONDS = 60
-MEMORY = 4 << 30  # of a process: some files make the official runtime take everything
+MEMORY = 4 << 30  # of a process: some files make the official runtime allocate all memory
 TYPES = {1: np.float32, 3: np.int32, 4: np.uint8, 5: np.int16, 6: np.int8, 14: np.uint16, 17: np.uint16}
 MAX_RANK = 9
 OTHER = "no tensors of numbers"
@@ -36,7 +36,7 @@ NOT_CONVERTED = "not converted"
 
 
 def as_stored(value):
-    """An array in the type that a converted file has for it; None where it has none."""
+    """Returns an array in the type that a converted file uses for it; None where there is none."""
     import onnx
     if isinstance(value, onnx.TensorProto):
         value = onnx.numpy_helper.to_array(value)
@@ -88,7 +88,7 @@ class Library:
         for name, value in feed.items():
             tensor = ctypes.c_void_p()
             if lib.mnn_session_input(session, name.encode(), ctypes.byref(tensor)):
-                continue  # the converter dropped an input that nothing needs
+                continue  # the converter dropped an input without a consumer
             dims = (ctypes.c_int32 * max(value.ndim, 1))(*value.shape)
             self.check(lib.mnn_session_resize_input(session, tensor, dims, size(value.ndim)))
             inputs.append((tensor, value))
@@ -124,7 +124,7 @@ def official(model, feed, outputs):
 
 
 def compared(run, *arguments):
-    """"agrees", or a sentence that says what is different or failed."""
+    """Returns "agrees", or a sentence that names the difference or the failure."""
     *rest, expected = arguments
     results = run(*rest)
     if len(results) != len(expected):
@@ -137,7 +137,8 @@ def compared(run, *arguments):
 
 
 def in_child(function, folder):
-    """What the function returns in a process of its own, whose output is dropped; a sentence where it dies."""
+    """Returns the function's result, computed in a separate process whose output is dropped; a sentence where it
+    dies."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -150,7 +151,7 @@ def in_child(function, folder):
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         try:
             text = function()
-        except BaseException as error:  # also what exits the converter
+        except BaseException as error:  # includes the exits of the converter
             text = "refused: " + (str(error) or type(error).__name__).replace("\n", " ")
         os.write(writer, text.encode()[:4000])
         os._exit(0)
@@ -184,7 +185,7 @@ def store(test, model, feed, outputs, truth, root):
 
 
 def examine(test, library, with_official, root=None):
-    """(ours, the official runtime's) of one test."""
+    """Returns (this library's result, the official runtime's) for one test."""
     given, expected = test.data_sets[0]
     initializers = {i.name for i in test.model.graph.initializer}
     names = [i.name for i in test.model.graph.input if i.name not in initializers]

@@ -28,7 +28,7 @@ failures = 0
 
 
 def row(rows, what, ours, official, kept=True):
-    """Compares what the two do; kept=False: they differ on purpose."""
+    """Compares the two results; kept=False: they differ on purpose."""
     global failures
     same = bool(np.allclose(ours, official, rtol=0, atol=1e-4)) if isinstance(ours, np.ndarray) else ours == official
     verdict = "same" if same else f"this library {ours}, official {official}"
@@ -71,7 +71,7 @@ class Official:
 
 
 def status_of(call):
-    """MNN_OK as 0, else the name of the status."""
+    """Returns MNN_OK as 0, else the name of the status."""
     try:
         call()
     except mnn_c.Error as error:
@@ -84,7 +84,7 @@ def images(count):
 
 
 def node_output(name):
-    """The tensor that a node of the model makes."""
+    """Returns the tensor that a node of the model produces."""
     graph = json.loads(mnn_c.Interpreter(MODEL).report("graph"))["graphs"][0]
     operator = next(op for op in graph["operators"] if op["name"] == name)
     return graph["tensors"][operator["outputs"][0]]

@@ -53,7 +53,7 @@ def expected(x):
 
 
 def check_json(dumped):
-    """The official dump must show what was written, under the same names."""
+    """Checks that the official dump has everything that was written, under the same names."""
     ops = dumped["oplists"]
     assert [op["type"] for op in ops] == ["Input", "Const", "Convolution", "BinaryOp"], ops
     assert [op["main_type"] for op in ops] == ["Input", "Blob", "Convolution2D", "BinaryOp"], ops

@@ -40,7 +40,7 @@ except ImportError as error:
 import case_files  # noqa: E402
 
 SECONDS = 60
-# The official runtime reads in front of a tensor, and finds what it needs there by chance: not so with floats.
+# The official runtime reads memory in front of a tensor, and finds the right bytes there by chance, except with floats.
 BY_CHANCE = {("space__to_batch_uint8", "columns_back")}
 CONVERT = """
 import sys, MNN, _tools
@@ -107,7 +107,8 @@ def last_line(text):
 
 
 def convert(model, feed, target):
-    """Why there is no static file, or None. Net inputs get the shapes of the case; some nets are converted without only."""
+    """Returns why there is no static file, or None. Net inputs get the shapes of the case; some nets can be converted
+    only without them."""
     config = target + ".txt"
     with open(config, "w", encoding="utf-8") as file:
         file.write(f"input_size = {len(feed)}\ninput_names = {','.join(feed)}\n"
@@ -140,7 +141,7 @@ def run_here(net, feed, backend, **config):
 
 
 def run_static(net, feed, backend):
-    """Outputs by name, or why one cannot be computed: a damaged operator does not concern the others."""
+    """Returns outputs by name, or why one cannot be computed: a damaged operator does not affect the others."""
     import mnn_c
     try:
         return run_here(net, feed, backend)
@@ -155,7 +156,7 @@ def run_static(net, feed, backend):
 
 
 def run_official(model, feed, scratch, names):
-    """Outputs by name, or why there are none."""
+    """Returns outputs by name, or why there are none."""
     inputs, outputs = os.path.join(scratch, "in.npz"), os.path.join(scratch, "out.npz")
     np.savez(inputs, **feed)
     if os.path.exists(outputs):
@@ -172,7 +173,7 @@ def run_official(model, feed, scratch, names):
 
 
 def apart(a, b, tolerance):
-    """How two arrays differ, or None."""
+    """Returns how two arrays differ, or None."""
     if a.shape != b.shape:
         return f"{'x'.join(map(str, a.shape))} for {'x'.join(map(str, b.shape))}"
     if not a.size or np.array_equal(a, b, equal_nan=a.dtype.kind == b.dtype.kind == "f"):
@@ -184,14 +185,14 @@ def apart(a, b, tolerance):
 
 
 def is_described(static, ordinary, tolerance):
-    """Whether only extents differ: of the same elements, or with rows behind those that a search found."""
+    """Returns whether only extents differ: with the same elements, or with rows behind those that a search found."""
     rows = ordinary.shape[0] if ordinary.ndim == static.ndim > 0 and ordinary.shape[1:] == static.shape[1:] else None
     same = static[:rows] if rows is not None else static.reshape(ordinary.shape) if static.size == ordinary.size else None
     return same is not None and apart(same, ordinary, tolerance) is None
 
 
 def judge(difference, name, ordinary, official, tolerance):
-    """What became of an output that differs from that of the ordinary form."""
+    """Judges an output that differs from that of the ordinary form."""
     of_ordinary, of_static = official
     if isinstance(of_static, str) or name not in of_static:
         return "damaged", f"{difference}; official runtime on the static file: {of_static}"
@@ -206,7 +207,7 @@ def judge(difference, name, ordinary, official, tolerance):
 
 
 def compare(folder, options, scratch):
-    """(what became of the net, details)."""
+    """Returns (the verdict on the net, details)."""
     description = case_files.describe(folder)
     feed = {i["name"]: np.load(io.BytesIO(case_files.read(folder, i["file"]))) for i in description["inputs"]}
     model, target = os.path.join(folder, description["model"]), os.path.join(scratch, "model.mnn")

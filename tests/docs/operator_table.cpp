@@ -1,5 +1,5 @@
-// Prints what the library's tables say about each operator, one JSON object per line, for operators_page.py.
-// usage: mnn_c_operator_table CASES_FOLDER
+// Prints the library's tables for each operator, one JSON object per line, for operators_page.py. usage:
+// mnn_c_operator_table CASES_FOLDER
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -25,7 +25,7 @@ constexpr OpType kTypes[] = {
 #undef OPERATOR
 };
 
-// How many models of cases contain each operator.
+// Counts the models of cases that contain each operator.
 std::map<OpType, int> countCases(const std::filesystem::path& cases) {
     std::map<OpType, int> counts;
     for (const auto& entry : std::filesystem::directory_iterator(cases)) {

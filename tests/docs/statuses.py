@@ -83,7 +83,7 @@ class Header:
             self.own[name].add(BUSY)
 
     def behind(self, name):
-        """The name and all that its comment refers to."""
+        """Returns the name and all functions that its comment refers to."""
         found, left = set(), [name]
         while left:
             next_name = left.pop()
@@ -100,7 +100,7 @@ class Header:
 
 
 def recorder(header):
-    """The source of a library whose functions call those of the next one."""
+    """Returns the source of a library whose functions call those of the next one."""
     source, pointers = PRELUDE, ""
     for name, (parameters, _) in header.functions.items():
         names = [] if parameters == "void" else [re.search(r"(\w+)$", each)[1] for each in parameters.split(",")]
@@ -113,7 +113,7 @@ def recorder(header):
 
 
 def run(program, library, folder):
-    """What a program provoked, as (function, number), and its exit status."""
+    """Returns the statuses that a program provoked, as (function, number), and its exit status."""
     record = pathlib.Path(folder) / f"{program.name}.statuses"
     record.mkdir()
     done = subprocess.run([program], env={**os.environ, "LD_PRELOAD": str(library), "MNN_C_STATUSES": str(record)},
@@ -125,7 +125,7 @@ def run(program, library, folder):
 
 
 def excuses(path):
-    """Statuses that no program provokes: {(function or "*", status)}, and their lines."""
+    """Returns statuses that no program provokes: {(function or "*", status)}, and their lines."""
     found = set()
     for line in path.read_text(encoding="utf-8").splitlines():
         if not line.strip() or line.startswith("#"):

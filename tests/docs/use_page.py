@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-# Functions of which the page need not speak: they only count, name or repeat what others of the page give.
+# Functions that the page need not mention: they only count, name or repeat results of other functions.
 PLAIN = re.compile(
     r"mnn_(backend_\w+|version(_numbers)?|last_error_copy|resize_options_init|session_needs_resize|"
     r"\w+_count|\w+_name|session_(in|out)put_at|session_path_info|"

@@ -37,7 +37,7 @@ class Graph:
 
 
 class Quantised:
-    """Operators as a quantiser for ONNX leaves them: pairs of QuantizeLinear and DequantizeLinear, weights as int8."""
+    """Operators in the form of a quantiser for ONNX: pairs of QuantizeLinear and DequantizeLinear, weights as int8."""
 
     def __init__(self, g):
         self.g = g
@@ -75,8 +75,8 @@ def weights_alone(g):
 
 
 def activations(g):
-    """Products whose weights, inputs and outputs are quantised. The converter makes pairs of rank 4 a file that no
-    runtime accepts, and leaves pairs of rank 2 out."""
+    """Products whose weights, inputs and outputs are quantised. For pairs of rank 4 the converter writes a file that no
+    runtime accepts; pairs of rank 2 it leaves out."""
     q = Quantised(g)
     a = q.through(g.op("Relu", q.product(q.through("x", 1 / 127), 24, 48)), 1 / 64)
     b = q.through(g.op("Tanh", q.product(a, 48, 48)), 1 / 127)

@@ -21,7 +21,8 @@ TYPES = {"float32": schema.TensorType.FLOAT32, "int8": schema.TensorType.INT8, "
 
 
 class Graph:
-    """A graph under construction, tensors NHWC. values: what the float net has, for the ranges of quantised tensors."""
+    """A graph under construction, tensors NHWC. values: those of the float net, from which the ranges of quantised
+    tensors follow."""
 
     def __init__(self, seed, quantised=False):
         self.random, self.quantised = np.random.default_rng(seed), quantised
@@ -64,7 +65,7 @@ class Graph:
         self.ops.append(item)
 
     def made(self, value):
-        """A tensor for these values of the float net: of int8 with their range, if the net is quantised."""
+        """Adds a tensor for these values of the float net: int8 with their range, if the net is quantised."""
         if not self.quantised:
             index = self.tensor(value.shape)
         else:
@@ -87,7 +88,7 @@ class Graph:
         return index, self.tensor(bias.shape, "int32", np.round(bias / scale).astype(np.int32), scale)
 
     def conv(self, x, outputs, kernel, stride=1, depthwise=False, cut=True):
-        """A convolution with padding SAME. cut: behind ReLU6."""
+        """A convolution with padding SAME. cut: followed by ReLU6."""
         value = self.values[x]
         inputs = value.shape[3]
         shape = (1, kernel, kernel, inputs) if depthwise else (outputs, kernel, kernel, inputs)
@@ -151,7 +152,7 @@ def mobilenet(g):
     pooled = g.made(g.values[a].mean((1, 2), keepdims=True))
     axes = g.tensor((2,), "int32", np.array([1, 2], np.int32))
     g.op(OPERATORS.MEAN, [a, axes], [pooled], "ReducerOptions", keepDims=True)
-    # Not FULLY_CONNECTED: of one scale for all channels the converter reads one for each, past the end.
+    # FULLY_CONNECTED is avoided: where all channels share one scale, the converter reads one for each, past the end.
     rows = g.conv(pooled, 10, 1, cut=False)
     scores = g.made(g.values[rows].reshape(1, 10))
     g.tensors[scores].quantization = g.tensors[rows].quantization

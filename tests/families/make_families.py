@@ -36,7 +36,7 @@ _tools.mnnconvert(json.load(open(sys.argv[1])))
 
 
 def plain(value):
-    """Bytes stay bytes; all other types become what the converted net gives."""
+    """Bytes are kept; all other types become those of the converted net."""
     return value if value.dtype in (np.int8, np.uint8) else stored(value)
 
 
@@ -52,7 +52,7 @@ def convert(source, framework, target, flags):
 
 
 def fold_scalars(graph):
-    """ConstantOfShape of no dims as the constant that it is: the converter writes memory that it never set."""
+    """Replaces ConstantOfShape without dims by a constant, because the converter writes uninitialised memory for it."""
     known = {i.name: onnx.numpy_helper.to_array(i) for i in graph.initializer}
     for node in graph.node:
         value = None
@@ -68,7 +68,7 @@ def fold_scalars(graph):
 
 
 def shorten(path):
-    """Short names for what lies inside: the exporter's are as large as the weights."""
+    """Gives short names to inner tensors: the exporter's are as large as the weights."""
     model = onnx.load(path)
     fold_scalars(model.graph)
     kept = {v.name for v in list(model.graph.input) + list(model.graph.output)} | {""}
@@ -124,7 +124,7 @@ def official(model, scratch, inputs, outputs):
 
 
 def write_case(folder, net, arrays, source, flags, shared):
-    """One net in one form and one run. shared: the folder of another run, whose model this one uses."""
+    """Writes one net in one form and one run. shared: the folder of another run, whose model this one uses."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
     model = os.path.join(shared or folder, "model.mnn")

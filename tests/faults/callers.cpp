@@ -1,4 +1,4 @@
-// Finds where the libraries under test lie, and whose requests come from there.
+// Finds where the libraries under test are mapped, and which requests come from them.
 #include "callers.h"
 
 #include <link.h>
@@ -29,7 +29,7 @@ struct {
     bool holds(const void* at) const { return ranges[0].holds(at) || ranges[1].holds(at); }
 } library;
 Range program;
-Range helpers[2];  // libstdc++, libc: they ask for what called them
+Range helpers[2];  // libstdc++, libc: the request belongs to their caller
 std::atomic<bool> ready{false};
 
 Range rangeOf(const dl_phdr_info& info) {
@@ -90,7 +90,7 @@ bool isOurs(const void* caller) {
 void begin() {
     dl_iterate_phdr(&visitObject, nullptr);
     Walk walk;
-    _Unwind_Backtrace(&visitFrame, &walk);  // what the unwinder makes at its first use is not the library's
+    _Unwind_Backtrace(&visitFrame, &walk);  // objects that the unwinder creates at its first use are not the library's
     if (library.count == 0) {
         std::fprintf(stderr, "the library is not loaded\n");
         std::exit(2);

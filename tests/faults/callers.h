@@ -1,13 +1,13 @@
-// Whose request it is.
+// Attributes requests to their callers.
 #pragma once
 
 namespace faults {
 
-// The caller lies in a library under test.
+// Returns whether the caller lies in a library under test.
 bool isLibrary(const void* caller);
-// It does, or in libstdc++ or libc, which a library under test has called.
+// Returns whether it does, or lies in libstdc++ or libc that a library under test has called.
 bool isOurs(const void* caller);
-// This thread makes the exception that stands for a failed request of the library.
+// Set while this thread creates the exception for a failed request of the library.
 extern constinit thread_local bool throwing;
 
 }  // namespace faults

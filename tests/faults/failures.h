@@ -1,4 +1,4 @@
-// Which requests fail: see arm() in interpose.h.
+// Chooses the requests that fail: see arm() in interpose.h.
 #pragma once
 #include <atomic>
 
@@ -17,9 +17,9 @@ struct Plan {
 };
 extern Plan plan;
 
-// Whether this request of the library fails.
+// Returns whether this request of the library fails.
 bool fails(Call call);
-// The same for calls of the system, which only count where the library makes them; sets errno.
+// The same for calls of the system, which count only where the library makes them; sets errno.
 bool refused(Call call, const void* caller);
 
 }  // namespace faults

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Every point of the faults, of which ctest takes a sample: each request for memory of each public function and of a net's
-# life, on the CPU and on Vulkan (with a device that is kept, and with one that is made anew each time), each call of the
-# system, each call of Vulkan.
+# Runs every point of the faults, of which ctest runs a sample: each request for memory of each public function and of a
+# net's life, on the CPU and on Vulkan (with a device that is kept, and with one that is created anew each time), each
+# call of the system, each call of Vulkan.
 #
 #     tests/faults/full.sh [BUILD FOLDER]
 set -euo pipefail

@@ -1,4 +1,4 @@
-// Public functions whose requests for memory fail: what a call of each needs, and the calls.
+// Public functions whose requests for memory fail: the preparation for a call of each, and the calls.
 #pragma once
 #include <memory>
 #include <string>
@@ -11,7 +11,7 @@ namespace faults {
 
 extern int32_t forwardType;  // of the sessions
 
-// What one call works on. Prepared and destroyed while nothing fails.
+// The objects of one call. They are prepared and destroyed while nothing fails.
 struct Scene {
     mnn_interpreter_t *net = nullptr, *made = nullptr;
     mnn_session_t *session = nullptr, *other = nullptr;
@@ -22,9 +22,9 @@ struct Scene {
     OwnBackend backend;
     Bytes model, weights;        // files
     Bytes memory;                // of the caller: lent or filled
-    Bytes result;                // what the call gave, the same each time
-    std::string file;            // which the library writes
-    std::shared_ptr<void> kept;  // of another library
+    Bytes result;                // the results of the call, the same each time
+    std::string file;            // the file that the library writes
+    std::shared_ptr<void> kept;  // an object of another library
 
     Scene() = default;
     Scene(const Scene&) = delete;
@@ -39,13 +39,13 @@ struct Scene {
 
 struct Function {
     const char* name;  // as the list of exports has it
-    const char* use;   // which of its uses; "" where there is one
+    const char* use;   // distinguishes several uses of it; "" where there is one
     void (*prepare)(Scene&);
     mnn_status (*call)(Scene&);  // may be called again after a failure
     long every = 1;              // a step between its points, for calls that take a second
 };
 
-// One file each. That of the plain ones is generated.
+// One file each; that of the plain functions is generated.
 std::vector<Function> plainFunctions();
 std::vector<Function> libraryFunctions();
 std::vector<Function> interpreterFunctions();
@@ -62,7 +62,7 @@ std::string caseModel(const char* name);  // of the conformance cases
 
 inline void nothing(Scene&) {}
 void load(Scene& scene, const std::string& model);
-void digits(Scene& scene);     // the interpreter alone
+void digits(Scene& scene);     // only the interpreter
 void open(Scene& scene);       // with a session
 void ran(Scene& scene);        // that has run
 void constants(Scene& scene);  // a session of a net with a constant of each type, the first one written
@@ -74,12 +74,12 @@ mnn_status createPaths(Scene& scene);     // a session of the interpreter, cut i
 
 // ---- Results --------------------------------------------------------------------------------------------------------
 
-// The call has to end with `wanted`; that counts as success.
+// Expects the call to end with `wanted`, which counts as success.
 inline mnn_status ends(mnn_status status, mnn_status wanted) {
     return status == wanted ? MNN_OK : status == MNN_OK ? MNN_ERROR_INTERNAL : status;
 }
 
-// A function that fills a buffer: once for the size, once for the content. Char: what the buffer is made of.
+// Calls a function that fills a buffer: once for the size, once for the content. Char: the element type of the buffer.
 template <typename Char, typename Fill>
 mnn_status filled(Bytes& result, Fill&& fill) {
     size_t needed = 0;
@@ -89,7 +89,7 @@ mnn_status filled(Bytes& result, Fill&& fill) {
     return fill(reinterpret_cast<Char*>(result.data()), needed, &needed);
 }
 
-// A text or a number that the function gave is part of the result.
+// Adds a text or a number that the function returned to the result.
 inline mnn_status gives(Scene& scene, mnn_status status, const char* text) {
     if (status == MNN_OK) scene.result.assign(text, text + std::strlen(text));
     return status;
@@ -101,7 +101,7 @@ mnn_status gives(Scene& scene, mnn_status status, Number number) {
     return status;
 }
 
-// A struct that the function fills behind its struct_size.
+// A struct that the function fills after its struct_size.
 template <typename Struct>
 Struct sized() {
     Struct made{};

@@ -30,7 +30,7 @@ mnn_status createOfNothing(Scene& scene) {
     config.output_count = 1;
     return ends(create(scene, config), MNN_ERROR_NOT_FOUND);
 }
-// A host that looks at the attributes of its node.
+// A host that reads the attributes of its node.
 void nodeOfHost(Scene& scene) {
     load(scene, MNN_C_SHRINK_MODEL);
     mnn_operator_t op;

@@ -18,14 +18,14 @@ mnn_image_t picture(Bytes& pixels, int32_t width, int32_t height) {
     image.pixels = pixels.data();
     return image;
 }
-// In scene.memory.
+// Returns a picture whose pixels lie in scene.memory.
 mnn_image_t source(Scene& scene) {
     const mnn_image_t image = picture(scene.memory, kWidth, kHeight);
     for (size_t i = 0; i < scene.memory.size(); ++i) scene.memory[i] = static_cast<unsigned char>(i * 37 % 251);
     return image;
 }
 
-// One of the stored pictures, a name for each kind of file.
+// Loads one of the stored pictures; there is a name for each kind of file.
 void file(Scene& scene, const char* name) {
     scene.model = contentOf(std::string(MNN_C_IMAGES_FOLDER "/") + name);
 }

@@ -65,7 +65,7 @@ void withCacheFile(Scene& scene) {
     MUST(mnn_session_create(scene.net, &config, &scene.session));
 }
 
-// Written constants, which the interpreter has.
+// Writes constants and updates the interpreter with them.
 void updated(Scene& scene) {
     constants(scene);
     MUST(mnn_interpreter_update_constants(scene.net, scene.session));

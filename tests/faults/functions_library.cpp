@@ -31,7 +31,7 @@ void refused(Scene&) {
     if (mnn_backend_forward_type(1000, &type) != MNN_ERROR_BAD_INDEX) stop("backend 1000");
 }
 
-// Without a driver the sentence of a GPU session's device is the result.
+// Without a driver the sentence for the missing device of a GPU session is the result.
 mnn_status device(Scene& scene) {
     auto properties = sized<mnn_device_properties_t>();
     const mnn_status status = mnn_device_info(forwardType, 0, &properties);
@@ -39,14 +39,14 @@ mnn_status device(Scene& scene) {
     return gives(scene, status, properties.name);
 }
 
-// Into memory that is not compared: the text has other numbers each time.
+// Writes to memory that is not compared, because the text has other numbers each time.
 mnn_status calibrate(Scene& scene) {
     return filled<char>(scene.memory, [&](char* buffer, size_t capacity, size_t* needed) {
         return mnn_cpu_calibrate(nullptr, scene.cancel, buffer, capacity, needed);
     });
 }
 
-// Workers, memory of the host, threads of the host, costs.
+// A runtime with workers, memory of the host, threads of the host, costs.
 void* allocate(void*, size_t size, size_t alignment) {
     return std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
 }

@@ -12,7 +12,7 @@ struct Result {
     ~Result() { MUST(mnn_onnx_result_destroy(&handle)); }
 };
 
-// One of the models that fuzzing begins with.
+// Loads one of the seeds of fuzzing.
 void file(Scene& scene, const char* name) {
     scene.model = contentOf(std::string(MNN_C_ONNX_FOLDER "/") + name + ".onnx");
 }
@@ -47,7 +47,7 @@ mnn_status convertFile(Scene&) {
     return mnn_onnx_convert_file(MNN_C_ONNX_FOLDER "/small_model.onnx", nullptr, &made.handle);
 }
 
-// A result that the call asks about.
+// Prepares a result that the call reads.
 void converted(Scene& scene, const char* name, int32_t beside) {
     file(scene, name);
     mnn_onnx_options_t wanted = options();

@@ -1,4 +1,4 @@
-// Calls of the functions of sessions that are there.
+// Calls of the functions of existing sessions.
 #include "functions.h"
 
 namespace faults {
@@ -67,7 +67,7 @@ mnn_status bind(Scene& scene) {
     size_t bytes = 0, read = 0;
     MUST(mnn_tensor_byte_size(Output ? scene.output() : scene.input(), Format, &bytes));
     MUST(mnn_tensor_byte_size(scene.output(), MNN_FORMAT_NCHW, &read));
-    scene.memory.resize(bytes + 1);  // behind the first byte: not aligned, so that it is copied
+    scene.memory.resize(bytes + 1);  // from the second byte on, so that it is not aligned and is copied
     mnn_status status = bound(scene.memory.data() + (Format == MNN_FORMAT_NC4HW4 ? 1 : 0), bytes);
     if (status == MNN_OK) status = mnn_session_run(scene.session);
     scene.result.assign(read, 0);
@@ -75,7 +75,7 @@ mnn_status bind(Scene& scene) {
     return status == MNN_OK ? bound(nullptr, 0) : status;
 }
 
-// In memory that the session makes; a session on the CPU has none.
+// Binds to memory that the session creates; a session on the CPU has none.
 template <bool Output>
 mnn_status bindBuffer(Scene& scene) {
     mnn_device_buffer_t buffer;

@@ -6,7 +6,7 @@
 namespace faults {
 namespace {
 
-// In an order that is not the tensor's own, so that elements are converted in a copy.
+// Reads in an order that is not the tensor's own, so that elements are converted in a copy.
 mnn_status readAs(Scene& scene, const mnn_tensor_t* tensor) {
     size_t count = 0;
     MUST(mnn_tensor_element_count(tensor, &count));
@@ -53,11 +53,11 @@ void mapped(Scene& scene) {
 mnn_status buffer(Scene& scene) {
     auto found = sized<mnn_device_buffer_t>();
     found.kind = MNN_BUFFER_VULKAN;
-    // The library's own device, whose buffers have no meaning for a host.
+    // The device is the library's own, so its buffers have no meaning for a host.
     return ends(mnn_tensor_device_buffer(scene.output(), &found), MNN_ERROR_NOT_SUPPORTED);
 }
 
-// In memory of the device that has a descriptor; a session on the CPU has none.
+// Binds to memory of the device that has a descriptor; a session on the CPU has none.
 void inDescriptor(Scene& scene) {
     ran(scene);
     if (forwardType == MNN_FORWARD_CPU) return;

@@ -1,6 +1,6 @@
-// Every n-th request for memory of each public function fails, once or from then on. Each such point has to end in a
-// status, leak nothing, and leave handles whose next call gives what it gives undisturbed. Every function that the
-// libraries export is called; the program prints how many requests each makes.
+// Every n-th request for memory of each public function fails, once or from then on. Each such point must end in a
+// status, leak nothing, and leave handles whose next call gives its normal result. Every function that the libraries
+// export is called; the program prints how many requests each makes.
 //
 //     functions_test [--vulkan] [--every K] [--only NAME]
 //
@@ -64,7 +64,7 @@ void onSignal(int number) {
     std::raise(number);
 }
 
-// A call that has to succeed as nothing fails.
+// Judges a call that must succeed because nothing fails.
 void judge(mnn_status status, const char* when) {
     if (status == MNN_OK) return;
     complain(when, mnn_status_name(status));
@@ -72,7 +72,7 @@ void judge(mnn_status status, const char* when) {
     std::exit(1);
 }
 
-// What the call gave, and what its session gives then.
+// Returns the result of the call, and then the results of its session.
 Bytes resultOf(const Scene& scene) {
     Bytes all = scene.result;
     if (scene.session) {
@@ -98,7 +98,7 @@ Outcome live(const Point& point) {
     arm(Call::Memory, point.n, point.extent, ENOMEM);
     mnn_status status = function.call(scene);
     if (status != MNN_OK && point.extent == Extent::FromThen && failed() > 0) {
-        // Nor does a second try without memory do harm.
+        // A second attempt without memory must do no harm.
         const mnn_status again = function.call(scene);
         if (again == MNN_OK)
             status = MNN_OK;
@@ -121,7 +121,7 @@ Outcome live(const Point& point) {
 void walk(const Function& function, long every) {
     constexpr long kNever = INT64_MAX;
     every = std::max(every, function.every);
-    // Undisturbed, twice: what the process makes once and keeps is no leak.
+    // It runs undisturbed twice: objects that the process creates once and keeps are no leak.
     live({&function, kNever, Extent::Once});
     const Outcome undisturbed = live({&function, kNever, Extent::Once});
     const Left before;
@@ -143,7 +143,7 @@ void walk(const Function& function, long every) {
     std::fflush(stdout);
 }
 
-// Every exported function is in the table, and no other.
+// Checks that every exported function is in the table, and no other.
 void compareWithExports(const std::vector<Function>& table) {
     std::set<std::string> called, exported;
     for (const Function& function : table) called.insert(function.name);
@@ -216,7 +216,7 @@ int main(int argc, char** argv) {
     for (const Function& function : table) special.insert(function.name);
     for (const Function& function : plainFunctions())
         if (!special.count(function.name)) table.push_back(function);
-    if (forwardType == MNN_FORWARD_CPU) {  // the others have nothing to do with where a session runs
+    if (forwardType == MNN_FORWARD_CPU) {  // the others do not depend on the place where a session runs
         add(libraryFunctions());
 #ifdef MNN_C_IMAGE_EXPORTS_FILE
         add(imageFunctions());

@@ -31,7 +31,7 @@ class Held {
             if (!slots_[at].block) return;
             at = (at + 1) % kSlots;
         }
-        // Linear probing: what follows moves up where it may.
+        // Linear probing: following entries move up where they may.
         size_t hole = at;
         for (size_t next = (hole + 1) % kSlots; slots_[next].block; next = (next + 1) % kSlots) {
             const size_t home = slotOf(slots_[next].block);

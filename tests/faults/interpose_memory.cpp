@@ -24,7 +24,7 @@ using namespace faults;
 
 namespace {
 
-// alignment 0: malloc's.
+// alignment 0: that of malloc.
 void* request(size_t bytes, size_t alignment, const void* caller) {
     const bool ours = isOurs(caller);
     throwing = false;
@@ -165,7 +165,7 @@ EXPORTED int munmap(void* at, size_t bytes) {
     removeHeld(at);
     return static_cast<int>(syscall(SYS_munmap, at, bytes));
 }
-// What _FILE_OFFSET_BITS makes of the same call.
+// The name of the same call with _FILE_OFFSET_BITS.
 EXPORTED void* mmap64(void* at, size_t bytes, int protection, int flags, int file, off_t offset)
     __attribute__((alias("mmap")));
 

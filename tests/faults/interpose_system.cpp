@@ -1,4 +1,4 @@
-// Calls of the system but those for memory: files, threads, what the machine has.
+// Calls of the system except those for memory: files, threads, properties of the machine.
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -78,7 +78,7 @@ EXPORTED int fsync(int file) {
 EXPORTED int close(int file) {
     const bool bad = refused(Call::Close, CALLER);
     const int error = errno;
-    const long result = syscall(SYS_close, file);  // a failed close has closed as well
+    const long result = syscall(SYS_close, file);  // a failed close has closed the file, too
     if (!bad) return static_cast<int>(result);
     errno = error;
     return -1;
@@ -94,7 +94,7 @@ EXPORTED long sysconf(int name) {
     return next(name);
 }
 
-// What _FILE_OFFSET_BITS and other builds make of the same calls.
+// The names of the same calls with _FILE_OFFSET_BITS and in other builds.
 EXPORTED int open64(const char* path, int flags, ...) __attribute__((alias("open")));
 EXPORTED ssize_t pread64(int file, void* buffer, size_t bytes, off_t offset) __attribute__((alias("pread")));
 EXPORTED int fstat64(int file, struct stat64* info) __attribute__((alias("fstat")));

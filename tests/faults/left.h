@@ -1,4 +1,4 @@
-// What the library holds in this process.
+// The resources that the library holds in this process.
 #pragma once
 #include "interpose.h"
 #include "process.h"
@@ -8,7 +8,7 @@ namespace faults {
 struct Left {
     long blocks = live();
     int threads = thread_count(), files = descriptor_count();
-    // Nothing was added to what there was before.
+    // Returns whether nothing was added since `before`.
     bool within(const Left& before) const {
         return blocks <= before.blocks && settled_thread_count(before.threads) <= before.threads &&
                files <= before.files;

@@ -1,4 +1,4 @@
-// Calls whose requests fail, judged.
+// Makes calls whose requests fail, and judges them.
 #include "life.h"
 
 #include <unistd.h>
@@ -58,7 +58,7 @@ void Life::call(Phase phase, const std::function<mnn_status()>& body, mnn_status
     arm(Call::Memory, point_.n, point_.extent, ENOMEM);
     const mnn_status status = body();
     if (point_.extent == Extent::FromThen && status != wanted) {
-        const mnn_status again = body();  // nor does a second try without memory do harm
+        const mnn_status again = body();  // a second attempt without memory must do no harm
         if (again != MNN_ERROR_OUT_OF_MEMORY && again != wanted) complain("a second try", mnn_status_name(again));
     }
     seen_ = disarm();

@@ -1,4 +1,4 @@
-// The phases of a net's life, and calls of which one phase's requests for memory fail.
+// The phases of a net's life, and calls during which one phase's requests for memory fail.
 #pragma once
 #include <functional>
 #include <map>
@@ -39,7 +39,7 @@ struct Point {
     Extent extent = Extent::Once;
 };
 
-// What is tested.
+// The net under test, and how it is used.
 struct Subject {
     int32_t forwardType = MNN_FORWARD_CPU;
     bool ownBackend = false;
@@ -51,16 +51,17 @@ struct Subject {
 };
 extern Subject subject;
 
-// Prints where the subject is and what is wrong there.
+// Prints the state of the subject and the failure.
 void complain(const char* what, const char* detail);
-// Prints where the subject is when the process is killed by a signal.
+// Prints the state of the subject when a signal kills the process.
 void nameSignals();
 
 // One life, with requests that fail in one phase.
 class Life {
   public:
     explicit Life(const Point& point) : point_(point) {}
-    // Makes the call while requests fail where it is this life's turn, then again without: that has to succeed.
+    // Makes the call, with failing requests where it is the phase of this life, and then again without failures, which
+    // must succeed.
     void call(Phase phase, const std::function<mnn_status()>& body, mnn_status wanted = MNN_OK);
     // How many requests the phase of the point made.
     long seen() const { return seen_; }
@@ -70,13 +71,13 @@ class Life {
     long seen_ = -1;
 };
 
-// The outputs of a life without failures. A life that finds operators < 0 fills them.
+// The outputs of a life without failures. If operators < 0, the life stores them.
 struct Expected {
     Bytes created, resized, paths, resizedPaths;
     long operators = -1;
 };
 
-// The life of the subject's net, from load to destruction. Returns how many requests the phase of the point made.
+// Runs the life of the subject's net, from load to destruction. Returns how many requests the phase of the point made.
 long liveThrough(const Point& point, Expected& expected);
 
 }  // namespace faults

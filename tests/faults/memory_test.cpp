@@ -1,5 +1,5 @@
 // Every n-th request of the library for memory fails, once or from then on, in every phase of a net's life. Each such
-// point has to end in a status, leak nothing, and leave handles whose next call gives the bits it gives undisturbed.
+// point must end in a status, leak nothing, and leave handles whose next call gives its normal bits.
 //
 //     memory_test [--vulkan [--cold]] [--backend] [--every K] MODEL...
 //
@@ -31,7 +31,7 @@ void checkLeft(const Left& before) {
     }
 }
 
-// Returns how many points were taken.
+// Returns how many points were tested.
 long walk(Phase phase, Extent extent, long every, Expected& expected, const Left& before) {
     constexpr long kNever = INT64_MAX;
     const long requests = liveThrough({phase, kNever, extent}, expected);
@@ -39,7 +39,7 @@ long walk(Phase phase, Extent extent, long every, Expected& expected, const Left
     for (long n = 1; n <= requests; ++points) {
         liveThrough({phase, n, extent}, expected);
         checkLeft(before);
-        n = n < requests ? std::min(n + every, requests) : n + 1;  // the last one always
+        n = n < requests ? std::min(n + every, requests) : n + 1;  // always includes the last one
     }
     return points;
 }
@@ -86,7 +86,7 @@ int main(int argc, char** argv) {
             MUST(mnn_interpreter_create_from_file(subject.path, nullptr, &warmNet));
             MUST(mnn_session_create(warmNet, &config, &warm));
         }
-        // Undisturbed, twice: what the process makes once and keeps is no leak.
+        // It runs undisturbed twice: objects that the process creates once and keeps are no leak.
         Expected expected;
         liveThrough({}, expected);
         liveThrough({}, expected);

@@ -18,7 +18,7 @@ using Bytes = std::vector<unsigned char>;
     std::exit(1);
 }
 
-// Calls that have to succeed: nothing fails meanwhile.
+// Makes a call that must succeed, because nothing fails meanwhile.
 inline void must(mnn_status status, const char* what) {
     if (status != MNN_OK) stop(what);
 }

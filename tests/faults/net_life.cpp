@@ -27,7 +27,7 @@ int32_t cancelAtFirst(void* user, const mnn_op_info_t*, const mnn_tensor_t* cons
     return MNN_OP_RUN;
 }
 
-// Bytes and weights that are lent to an interpreter: a call that fails gives both back, once.
+// Bytes and weights that are lent to an interpreter: a call that fails releases both, once.
 struct Lent {
     int calls = 0, bytes = 0, weights = 0;
     mnn_status load(mnn_interpreter_t** net) {
@@ -54,7 +54,7 @@ void compare(const mnn_session_t* session, const Bytes& wanted, const char* when
     if (outputs(session) != wanted) complain("other outputs than undisturbed", when);
 }
 
-// The net in two paths that meet half-way.
+// Runs the net in two paths that meet half-way.
 void liveInPaths(Life& life, mnn_interpreter_t* net, Expected& expected, bool first) {
     const char* middle = middle_tensor(net);
     if (!middle) return;
@@ -80,7 +80,8 @@ void liveInPaths(Life& life, mnn_interpreter_t* net, Expected& expected, bool fi
     MUST(mnn_session_destroy(&session));
 }
 
-// The first output, and the input where any values do, in memory of the device that the session makes; then back.
+// Binds the first output, and the input if it accepts any values, to memory of the device that the session creates;
+// then releases them.
 void liveInBuffers(Life& life, mnn_session_t* session) {
     mnn_device_buffer_t made;
     MUST(mnn_device_buffer_init(&made, sizeof made));
@@ -97,7 +98,7 @@ void liveInBuffers(Life& life, mnn_session_t* session) {
         const mnn_status first = both ? mnn_session_bind_input_buffer(session, input, &made) : MNN_OK;
         if (first != MNN_OK) return first;
         const mnn_status second = mnn_session_bind_output_buffer(session, output, &made);
-        return second == MNN_ERROR_BAD_STATE ? MNN_OK : second;  // only a run knows its size
+        return second == MNN_ERROR_BAD_STATE ? MNN_OK : second;  // its size is known only in a run
     };
     const mnn_status there = bind();
     MUST(mnn_session_bind_output_buffer(session, output, nullptr));
@@ -144,12 +145,12 @@ long liveThrough(const Point& point, Expected& expected) {
     life.call(Create, [&] { return mnn_session_create(net, &config, &session); });
     const auto run = [&] { return mnn_session_run(session); };
     fill(session);
-    // Of the created session, too: what lies between stages and in branches is planned by the first run.
+    // This is also the first run of the created session, which plans stages and branches.
     life.call(Run, run);
     if (first) expected.created = outputs(session);
     compare(session, expected.created, "after the first run");
 
-    // The first one, which makes the thread.
+    // The first submitted run, which creates the thread.
     life.call(Submit, [&] {
         const mnn_status status = mnn_session_submit(session, nullptr);
         return status != MNN_OK ? status : mnn_session_wait(session, -1);
@@ -193,21 +194,21 @@ long liveThrough(const Point& point, Expected& expected) {
     options.cancel = watched.cancel;
     options.before = cancelAtFirst;
     options.after = nullptr;
-    // What a device takes in one go ends before a cancellation is seen.
+    // Work that a device executes in one submission ends before it notices a cancellation.
     if (subject.forwardType != MNN_FORWARD_CPU) MUST(mnn_cancel_trigger(watched.cancel));
     life.call(Cancel, runWithOptions, MNN_ERROR_CANCELLED);
     MUST(mnn_cancel_destroy(&watched.cancel));
     MUST(run());
     compare(session, expected.resized, "after a cancelled run");
 
-    // Back to the first shape, whose plan is kept.
+    // Resizes back to the first shape, whose plan is kept.
     MUST(setBatch(session, batch));
     life.call(Return, [&] { return mnn_session_resize(session); });
     fill(session);
     MUST(run());
     compare(session, expected.created, "after the second resize");
     life.call(Trim, [&] { return mnn_session_trim(session); });
-    bool needed = false;  // where a GPU could not take the smaller memory
+    bool needed = false;  // where a GPU could not allocate the smaller memory
     MUST(mnn_session_needs_resize(session, &needed));
     if (needed) {
         MUST(mnn_session_resize(session));
@@ -226,7 +227,7 @@ long liveThrough(const Point& point, Expected& expected) {
     MUST(run());
     compare(session, expected.resized, "after the release");
 
-    // From then on: nothing is left for cleaning up, whichever phase failed.
+    // Requests fail from then on: no memory is available for cleaning up, whichever phase failed.
     if (point.extent == Extent::FromThen && point.phase != Destroy) arm(Call::Memory, 1, Extent::FromThen, ENOMEM);
     life.call(Destroy, [&] {
         const mnn_status status = mnn_session_destroy(&session);

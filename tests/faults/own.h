@@ -1,4 +1,4 @@
-// What a host brings: an operator, and a backend in a runtime. Prepared states are freed.
+// The host's objects: an operator, and a backend in a runtime. Prepared states are freed.
 #pragma once
 #include <cstdlib>
 #include <cstring>
@@ -18,7 +18,7 @@ inline void countUp(void* count) {
     ++*static_cast<int*>(count);
 }
 
-// For the nets that have a node of it.
+// The operator, for nets that have a node of it.
 struct Own {
     int finalized = 0;
     mnn_status add(mnn_interpreter_t* net) {
@@ -37,7 +37,7 @@ struct Own {
     }
 };
 
-// Takes every node, and gives zeros.
+// A backend that takes every node, and writes zeros.
 struct OwnBackend {
     mnn_runtime_t* runtime = nullptr;
     int32_t forwardType = MNN_FORWARD_CPU;

@@ -1,4 +1,4 @@
-// What the calls of the public functions work on.
+// Prepares the objects that the calls of the public functions use.
 #include <unistd.h>
 
 #include <fstream>

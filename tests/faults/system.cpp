@@ -1,4 +1,4 @@
-// Loads, creates and computes, with each use of a call failing in turn.
+// Loads, creates and computes, while each use of a call fails in turn.
 #include "system.h"
 
 #include <algorithm>

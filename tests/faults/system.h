@@ -1,4 +1,4 @@
-// A net whose life a fault of the system meets.
+// A net during whose life a call of the system fails.
 #pragma once
 #include <functional>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace faults {
 
-// What is tested: the model, what it gives, and a folder of this process for the cache file.
+// The test data: the model, its results, and a folder of this process for the cache file.
 struct Tested {
     const char* path = "";
     Bytes expected;
@@ -33,19 +33,19 @@ mnn_status load(Handles& handles, int32_t mode = MNN_LOAD_DEFAULT);
 mnn_status create(Handles& handles, int32_t threads, int32_t forwardType = MNN_FORWARD_CPU);
 Bytes compute(Handles& handles);
 
-// A call that a fault in the system may make fail with one of these.
+// A call that may fail with one of these statuses when the system fails.
 struct Subject {
     const char* name;
     std::function<mnn_status(Handles&)> prepare, call;
     std::function<void(Handles&, mnn_status)> check;  // after the fault
 };
 
-// Fails each use of `call` within the subject, until none is hit any more.
+// Fails each use of `call` within the subject, until there is no further use.
 void walk(const Subject& subject, Call call, int error, Extent extent, const std::vector<mnn_status>& allowed);
-// As Subject::prepare, for subjects that need no preparation.
+// Like Subject::prepare, for subjects that need no preparation.
 mnn_status nothing(Handles&);
 
-// The cache file of a GPU session stays whole.
+// The cache file of a GPU session is always complete.
 void testCaching();
 // A child of fork() computes.
 void testForking(bool vulkan);

@@ -1,4 +1,4 @@
-// The cache file of a GPU session: it is replaced as a whole or not at all.
+// The cache file of a GPU session: it is replaced completely or not at all.
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -64,7 +64,7 @@ void testCaching() {
         },
         [](Handles& handles) { return mnn_interpreter_update_cache_file(handles.net, handles.session); },
         [&](Handles&, mnn_status status) { whole("update", status); }};
-    // A cache that cannot be written is a warning, no more.
+    // A cache that cannot be written causes only a warning.
     const Subject creation{"create with a cache file", prepare,
                            [](Handles& handles) {
                                warnings = 0;
@@ -82,10 +82,10 @@ void testCaching() {
         for (const int error : {EACCES, EXDEV, ENOSPC}) walk(subject, Call::Rename, error, Extent::Once, written);
         for (const int error : {EMFILE, EACCES, EROFS})
             walk(subject, Call::Open, error, Extent::Once, {MNN_OK, direct ? MNN_ERROR_FILE_OPEN_FAILED : MNN_OK});
-        // Reading the cache that is there: a miss. A creation reads weights of the model, too.
+        // Failing to read the present cache is a miss. A creation also reads weights of the model.
         const std::vector<mnn_status> read = {MNN_OK, direct ? MNN_OK : MNN_ERROR_FILE_READ_FAILED};
         for (const int error : {EIO, EISDIR}) walk(subject, Call::Read, error, Extent::Once, read);
-        // Also of the file that is replaced, and of the one that replaces it.
+        // This includes the file that is replaced, and the one that replaces it.
         std::vector<mnn_status> examined = read;
         if (direct) examined.insert(examined.end(), {MNN_ERROR_FILE_OPEN_FAILED, bad});
         walk(subject, Call::Stat, EIO, Extent::Once, examined);

@@ -10,7 +10,7 @@
 namespace faults {
 namespace {
 
-// Runs body in a child; it returns whether all is well there.
+// Runs body in a child, which returns whether it succeeded there.
 void inChild(const char* what, const std::function<bool()>& body) {
     std::fflush(stdout);
     const pid_t child = fork();
@@ -46,7 +46,7 @@ void testForking(bool vulkan) {
         MUST(load(own));
         MUST(create(own, 2));
         const bool same = compute(own) == tested.expected && thread_count() == 2;
-        MUST(create(inherited, 2));  // of the inherited interpreter as well
+        MUST(create(inherited, 2));  // also from the inherited interpreter
         return same && compute(inherited) == tested.expected;
     });
     inChild("fork: a child of a child", [&] {

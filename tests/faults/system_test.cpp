@@ -1,6 +1,6 @@
-// Each call of the operating system fails at its n-th use, with the errors it can give: a status or the right result,
-// nothing left behind, the next call right. Interrupted calls and short transfers change nothing. A cache file stays
-// whole when it cannot be replaced. A child of fork() computes.
+// Each call of the operating system fails at its n-th use, with the errors that it can give: this must end in a status
+// or the right result, leave nothing behind, and the next call must be right. Interrupted calls and short transfers
+// change nothing. A cache file stays complete when it cannot be replaced. A child of fork() computes.
 //
 //     system_test MODEL
 #include <unistd.h>
@@ -45,7 +45,7 @@ void loading() {
     }
 }
 
-// What a session reads of the file again, the threads it makes, and what it asks about the machine.
+// The creation of a session: it reads parts of the file again, creates threads, and queries the machine.
 void creating() {
     const Subject subject{"create, 4 threads", [](Handles& handles) { return load(handles); },
                           [](Handles& handles) { return create(handles, 4); }, nullptr};
@@ -60,7 +60,7 @@ void creating() {
     walk(subject, Call::Read, 0, Extent::Few, {MNN_OK});
 }
 
-// The thread of submitted runs.
+// Submitting a run creates a thread.
 void submitting() {
     const Subject subject{"submit",
                           [](Handles& handles) {

@@ -1,4 +1,4 @@
-// The targets without a mutator of their own take bytes as they come.
+// The targets without their own mutator take arbitrary bytes.
 #include "target.h"
 
 size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t maxSize, unsigned) {

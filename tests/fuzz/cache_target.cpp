@@ -1,5 +1,5 @@
-// Stored pipeline caches: what passes the checks, and only that reaches a driver, is what was stored, byte for byte.
-// Sessions with caches that were damaged are in tests/c_abi/.
+// Stored pipeline caches: data that passes the checks, which alone reaches a driver, equals the stored data byte for
+// byte. Sessions with damaged caches are in tests/c_abi/.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -34,7 +34,7 @@ DeviceInfo device() {
     return info;
 }
 
-// The driver's bytes as Vulkan wants them to begin, with `rest` behind.
+// Returns the driver's bytes with the beginning that Vulkan requires, followed by `rest`.
 std::vector<uint8_t> driversBytes(const uint8_t* rest, size_t size) {
     const DeviceInfo info = device();
     const uint32_t words[] = {16 + VK_UUID_SIZE, VK_PIPELINE_CACHE_HEADER_VERSION_ONE, info.vendorId, info.deviceId};
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
 }
 
-// Damage, and stored caches that are right in all but one byte, or in all.
+// Makes damaged caches, and stored caches that are right except for one byte, or completely.
 size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t maxSize, unsigned seed) {
     fuzz::Random random(seed);
     if (random.oneIn(2)) return LLVMFuzzerMutate(data, size, maxSize);

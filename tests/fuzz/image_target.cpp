@@ -1,5 +1,5 @@
 // The readers of image files and the conversions of pictures: through the tool, for inputs with channels first and
-// last, and through mnn_c_image.h, with options that are made of the file's own bytes.
+// last, and through mnn_c_image.h, with options that come from the file's own bytes.
 #include <mnn_c_image.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace {
 
-// The next bytes of the input as a number; 0 behind its end.
+// Returns the next bytes of the input as a number; 0 behind its end.
 class Numbers {
   public:
     Numbers(const uint8_t* data, size_t size) : data_(data), size_(size) {}
@@ -53,7 +53,8 @@ void convertAnything(const uint8_t* data, size_t size) {
     values.height = numbers.next<uint8_t>() % 8;
     std::vector<uint8_t> pixels, result(static_cast<size_t>(values.width) * values.height * 4 * sizeof(float));
     if (mnn_image_byte_size(&image, &image.bytes) == MNN_OK) {
-        pixels.assign(image.bytes, 7);  // as many as the picture takes: a sanitizer sees one more
+        // exactly the bytes of the picture, so that a sanitizer detects an access beyond them
+        pixels.assign(image.bytes, 7);
         image.pixels = pixels.data();
     }
     values.data = result.data();

@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     folder.description.set(data, size);
     try {
         const tool::Case item = tool::readCase(folder.path());
-        // Verdicts about outputs that are as expected.
+        // The results are the expected outputs, in another order.
         std::vector<const tool::CaseTensor*> unordered;
         std::vector<tool::Array> ours;
         for (const tool::CaseTensor& output : item.outputs) {

@@ -36,7 +36,7 @@ class MemoryFile {
     void overwrite(size_t offset, uint8_t byte) {
         if (pwrite(descriptor_, &byte, 1, static_cast<off_t>(offset)) != 1) std::abort();
     }
-    // The file was modified in 2001, says its time.
+    // Sets the time of the last modification to 2001.
     void age() {
         const timespec times[2] = {{1000000000, 0}, {1000000000, 0}};
         if (futimens(descriptor_, times) != 0) std::abort();

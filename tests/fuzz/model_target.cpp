@@ -1,5 +1,5 @@
-// A model's bytes through the public interface: load from memory or a file, ask everything, create a session within
-// small limits, write, run, read, resize to other shapes and run again.
+// Uses a model's bytes through the public interface: loads from memory or a file, reads all information, creates a
+// session within small limits, writes, runs, reads, resizes to other shapes and runs again.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -35,7 +35,7 @@ struct Counters {
 };
 Counters counters;
 
-// How an input is used: its settings, taken apart.
+// The use of an input, decoded from its settings.
 struct Plan {
     explicit Plan(const fuzz::Settings& settings)
         : loading(settings[0] % 8),
@@ -122,7 +122,7 @@ size_t askInterpreter(const mnn_interpreter_t* net) {
     return characters;
 }
 
-// Tensors in the middle, as outputs.
+// Returns inner tensors, to be saved as outputs.
 std::vector<const char*> savedTensors(const mnn_interpreter_t* net, size_t first) {
     std::vector<const char*> names;
     size_t count = 0, outputs = 0;
@@ -136,7 +136,7 @@ std::vector<const char*> savedTensors(const mnn_interpreter_t* net, size_t first
     return names;
 }
 
-// Whether a session ran.
+// Returns whether a session ran.
 bool useInterpreter(mnn_interpreter_t* net, const Plan& plan) {
     mnn_schedule_config_t config;
     MUST(mnn_schedule_config_init(&config, sizeof config));
@@ -177,7 +177,7 @@ bool useInterpreter(mnn_interpreter_t* net, const Plan& plan) {
     return uses.ran;
 }
 
-// Writes into the file, cuts it, or lets it look as old as before, which takes the change from those who look.
+// Writes into the file, cuts it, or gives it its former time, which hides the change.
 void changeFile(fuzz::MemoryFile& file, Random& random) {
     if (file.size() == 0) return;
     if (random.oneIn(2))
@@ -209,11 +209,11 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const bool triggered = plan.cancels && plan.seed % 2 == 0;
     options.cancel = token.handle();
     if (triggered) token.trigger();
-    // Of just that size, so that a read beyond the end is seen.
+    // It has exactly that size, so that a read beyond the end is detected.
     const std::vector<uint8_t> model(input.model.begin(), input.model.end());
     if (plan.fromFile()) {
         modelFile.set(model.data(), model.size());
-        modelFile.age();  // or it would be read as a whole
+        modelFile.age();  // otherwise the file would be read completely
     }
     const auto load = [&](mnn_interpreter_t** net) {
         return plan.fromFile() ? mnn_interpreter_create_from_file(modelFile.path().c_str(), &options, net)

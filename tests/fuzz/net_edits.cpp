@@ -15,7 +15,7 @@ namespace wire = mnnc::wire;
 using Ops = std::vector<std::unique_ptr<wire::OpT>>;
 using Names = std::vector<std::string>;
 
-// One id space of a net.
+// One space of tensor indices in a net.
 struct GraphRef {
     Ops& ops;
     Names& names;
@@ -45,7 +45,7 @@ int32_t anyTensor(const GraphRef& graph, Random& random) {
     return static_cast<int32_t>(random.below(graph.names.size()));
 }
 
-// A tensor that an operator before `position` makes, mostly.
+// Returns a tensor that an operator before `position` produces, mostly.
 int32_t tensorBefore(const GraphRef& graph, size_t position, Random& random) {
     for (int attempt = 0; attempt < 8 && position > 0; ++attempt) {
         const wire::OpT& maker = *graph.ops[random.below(position)];
@@ -100,7 +100,7 @@ void editBlob(wire::BlobT& blob, Random& random) {
     }
 }
 
-// Weights go to the weight file; its ranges follow the order that the format has.
+// Moves weights to the weight file; its ranges have the order of the format.
 template <typename T>
 int64_t moveOut(std::vector<T>& values, std::vector<uint8_t>& file) {
     const auto* bytes = reinterpret_cast<const uint8_t*>(values.data());
@@ -134,7 +134,7 @@ void editConvolution(wire::Convolution2DT& conv, std::vector<uint8_t>& file, Ran
         case 2:
             if (conv.quanParameter)
                 editVector(conv.quanParameter->buffer, random);
-            else {  // plain weights as sparse ones, halves or codes
+            else {  // plain weights become sparse ones, halves or codes
                 conv.quanParameter = std::make_unique<wire::IDSTQuanT>();
                 conv.quanParameter->type = static_cast<int32_t>(random.below(5));
                 conv.quanParameter->quantScale = 1.0f;

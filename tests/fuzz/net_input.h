@@ -1,5 +1,5 @@
 // An input of the targets that take nets: the bytes of a .mnn file and, when a trailer ends them, a weight file and
-// settings. So every .mnn file is an input as it is.
+// settings. So every .mnn file is a valid input.
 //     model | weight file | settings (16 bytes) | bytes of the weight file (u32) | "MNNCFUZZ"
 #pragma once
 #include <array>

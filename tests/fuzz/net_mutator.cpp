@@ -27,7 +27,7 @@ bool wellFormed(std::span<const uint8_t> bytes) {
     return verifier.VerifyBuffer<wire::Net>(nullptr);
 }
 
-// A type of a parameter table without a table cannot be packed again.
+// Parameters with a type but without a table cannot be packed again.
 void dropLostParameters(std::vector<std::unique_ptr<wire::OpT>>& ops) {
     for (auto& op : ops)
         if (!op->main.value) op->main.Reset();
@@ -40,7 +40,7 @@ std::unique_ptr<wire::NetT> unpack(std::span<const uint8_t> bytes) {
     return net;
 }
 
-// Every field is written, so that each is there to be edited.
+// Every field is written, so that each of them can be edited.
 std::vector<uint8_t> pack(const wire::NetT& net) {
     flatbuffers::FlatBufferBuilder builder(4096);
     builder.ForceDefaults(true);
@@ -78,7 +78,7 @@ struct Parts {
     NetInput joined() const { return {model, weights, settings}; }
 };
 
-// One of the inputs that ran, of which the last ones are kept.
+// Returns one of the last inputs that ran.
 class KeptNets {
   public:
     void add(std::vector<uint8_t> input) {
@@ -111,7 +111,7 @@ void editNet(Parts& parts, std::span<const uint8_t> spareBytes, size_t maxSize, 
     if (random.oneIn(24)) editBytes(parts.model, maxSize, random);
 }
 
-// One change, or none but of the settings.
+// Makes one change, or none except of the settings.
 void editLittle(Parts& parts, Random& random) {
     if (random.oneIn(6)) return;
     if (!parts.weights.empty() && random.oneIn(8)) {

@@ -6,11 +6,11 @@
 
 namespace fuzz {
 
-// An input that a session ran. Half of the later mutations start from such inputs and change little, since most files
-// of a corpus are ones that a load refuses.
+// Keeps an input that a session ran. Half of the later mutations start from such inputs and change little, since a load
+// refuses most files of a corpus.
 void keepNet(const uint8_t* data, size_t size);
 
-// As LLVMFuzzerCustomMutator and LLVMFuzzerCustomCrossOver.
+// The same interface as LLVMFuzzerCustomMutator and LLVMFuzzerCustomCrossOver.
 size_t mutateNet(uint8_t* data, size_t size, size_t maxSize, unsigned seed);
 size_t crossNets(const uint8_t* first, size_t firstSize, const uint8_t* second, size_t secondSize, uint8_t* out,
                  size_t maxSize, unsigned seed);

@@ -1,4 +1,5 @@
-// The tool's reader of .npy files: what it reads can be converted, is written as it was, and is the same from memory.
+// The tool's reader of .npy files: an array that it reads can be converted, is written unchanged, and is the same from
+// memory.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

@@ -11,8 +11,8 @@
 
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{8} << 20;  // of constants
-constexpr uint64_t kMostNodes = 2000;
+constexpr uint64_t kMaxBytes = uint64_t{8} << 20;  // of constants
+constexpr uint64_t kMaxNodes = 2000;
 
 [[noreturn]] void defect(const char* what, mnn_status status) {
     std::fprintf(stderr, "%s: %s, %s\n", what, mnn_status_name(status), mnn_onnx_last_error());
@@ -20,10 +20,10 @@ constexpr uint64_t kMostNodes = 2000;
 }
 
 int32_t watch(void*, uint64_t done, uint64_t) {
-    return done > kMostNodes;
+    return done > kMaxNodes;
 }
 
-// What mnn_onnx_convert_memory() may return.
+// Returns whether mnn_onnx_convert_memory() may return this status.
 bool isListed(mnn_status status) {
     constexpr mnn_status kStatuses[] = {MNN_ERROR_BAD_FORMAT,     MNN_ERROR_TRUNCATED,     MNN_ERROR_CYCLE,
                                         MNN_ERROR_OVERFLOW,       MNN_ERROR_BAD_RANGE,     MNN_ERROR_NOT_SUPPORTED,
@@ -56,7 +56,7 @@ void load(const mnn_onnx_result_t* result) {
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     mnn_onnx_options_t options;
     if (mnn_onnx_options_init(&options, sizeof options) != MNN_OK) std::abort();
-    options.max_memory_bytes = kMostBytes;
+    options.max_memory_bytes = kMaxBytes;
     options.progress = watch;
     options.weights = static_cast<int32_t>(size % 4);
     options.weight_block = options.weights >= MNN_ONNX_WEIGHTS_INT8 ? static_cast<int32_t>(size / 4 % 2 * 16) : 0;

@@ -10,7 +10,7 @@ namespace {
 
 struct Host {
     Random random;
-    uint64_t seen = 0;  // a sum of everything read, so that no read is left out
+    uint64_t seen = 0;  // a sum of everything read, so that the compiler keeps the reads
 };
 
 void read(Host& host, const void* data, size_t bytes) {
@@ -53,7 +53,7 @@ Host& readCall(void* own, const mnn_operator_call_t& call) {
     return host;
 }
 
-// Mostly the shape of an input or a small one.
+// Sets mostly the shape of an input or a small one.
 mnn_status shape(void* own, mnn_operator_call_t* call) {
     Host& host = readCall(own, *call);
     Random& random = host.random;

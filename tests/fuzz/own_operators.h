@@ -1,5 +1,5 @@
-// Operators of the host, for nodes that the library does not run: they read all that they are shown, and answer at
-// random.
+// Operators of the host, for nodes that the library does not run: they read all their arguments, and set random
+// results.
 #pragma once
 #include <mnn_c.h>
 
@@ -7,7 +7,7 @@
 
 namespace fuzz {
 
-// Registers them before the first session. The interpreter keeps what they need.
+// Registers them before the first session. The interpreter keeps their objects.
 void addOwnOperators(mnn_interpreter_t* net, Random& random);
 
 }  // namespace fuzz

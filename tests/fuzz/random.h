@@ -16,14 +16,14 @@ class Random {
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
         return z ^ (z >> 31);
     }
-    // 0 to limit - 1; 0 when there is nothing to choose from.
+    // Returns 0 to limit - 1; 0 when limit is 0.
     size_t below(size_t limit) { return limit ? static_cast<size_t>(next() % limit) : 0; }
     bool oneIn(size_t times) { return below(times) == 0; }
     template <typename List>
     auto& pick(List& list) {
         return *std::next(std::begin(list), static_cast<std::ptrdiff_t>(below(std::size(list))));
     }
-    // What breaks bounds: small numbers most of all, then the ends of the types.
+    // Returns a number that is likely to exceed bounds: mostly a small one, or an end of a type.
     int64_t number() {
         static constexpr int64_t kEnds[] = {127,       128,          255,        256,       32767,      32768,
                                             65535,     65536,        1000000,    1 << 20,   INT32_MAX,  INT32_MIN,

@@ -1,7 +1,7 @@
-// Runs a target without libFuzzer, over given inputs and mutations of them that a seed decides.
+// Runs a target without libFuzzer, over given inputs and mutations of them that a seed determines.
 //     replay_<target> [-mutations=N] [-seed=N] [-max_len=N] [-slow_units=FOLDER] FILE|FOLDER...
-// Inputs that take more than a second of processor time are written into the folder of -slow_units.
-// Exit code 0 when every input went through; a crash is the target's own.
+// Inputs that take more than a second of processor time are written into the folder of -slow_units. Exit code 0 when
+// every input succeeded; a crash is that of the target.
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -62,7 +62,7 @@ void run(const Bytes& input) {
 
 }  // namespace
 
-// libFuzzer has more of these; here they only have to be repeatable.
+// libFuzzer has more kinds of mutations; here they must only be repeatable.
 size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t maxSize) {
     fuzz::Random& random = mutations;
     for (size_t k = 1 + random.below(4); k > 0; --k) {
@@ -131,7 +131,7 @@ int main(int argc, char** argv) {
     if (seeds.empty()) seeds.emplace_back();
     Bytes input;
     for (size_t i = 0; i < count; ++i) {
-        // Mutants of mutants, too.
+        // Mutants are mutated again.
         if (i % 3 == 0 || input.empty()) input = mutations.pick(seeds);
         if (input.size() > maxSize) input.resize(maxSize);
         const size_t size = input.size();

@@ -17,7 +17,7 @@ if [ ! -x "$program" ]; then
 fi
 mkdir -p "$corpus" "$finds"
 
-# Seeds are files of other tests and of this folder. A corpus that is there is used as it is: it has them already.
+# Seeds are files of other tests and of this folder. An existing corpus already contains them.
 if [ -z "$(ls -A "$corpus")" ]; then
     number=0
     while read -r seed; do
@@ -30,8 +30,8 @@ for folder in "$root/tests/fuzz/seeds/$target" "$root/tests/fuzz/regressions/$ta
     [ ! -d "$folder" ] || folders="$folders $folder"
 done
 
-# A unit may take 10 s under the sanitizers and may ask for 160 MiB at once; sessions of the target get 4 MiB. An
-# image may claim 512 MiB, for which stb_image asks before it reads.
+# A unit may take 10 s under the sanitizers and may request 160 MiB at once; sessions of the target get 4 MiB. An image
+# may claim 512 MiB, which stb_image allocates before it reads.
 memory=160
 case $target in
     model | weights | zip) most=65536 ;;
@@ -40,7 +40,7 @@ case $target in
     npy) most=8192 ;;
     *) most=4096 ;;
 esac
-# Short stacks of allocations and no weighing of the corpus by rare features: three times as many executions a second.
+# Short stacks of allocations, and no weighting of the corpus by rare features: three times as many executions a second.
 export ASAN_OPTIONS="malloc_context_size=4:quarantine_size_mb=16:${ASAN_OPTIONS:-}"
 # shellcheck disable=SC2086
 exec "$program" -runs="$executions" -max_len=$most -entropic=0 -timeout=10 -report_slow_units=2 -rss_limit_mb=2048 \

@@ -10,7 +10,7 @@
 namespace fuzz {
 namespace {
 
-constexpr double kMaxFlops = 4e6;    // more is honest work that takes long
+constexpr double kMaxFlops = 4e6;    // more is legitimate work that takes long
 constexpr size_t kMaxObserved = 48;  // operators of a run whose tensors a callback reads
 
 void askTensor(const mnn_tensor_t* tensor) {
@@ -25,7 +25,7 @@ void askTensor(const mnn_tensor_t* tensor) {
     FINE(mnn_tensor_element_count(tensor, &count), kBadState);
 }
 
-// For what a run has left, or passes to a callback (`observed`).
+// Reads the results of a run, or the tensors of a callback (`observed`).
 void readTensor(const mnn_tensor_t* tensor, Random& random, bool observed) {
     const auto format = static_cast<int32_t>(random.below(3));
     size_t bytes = 0;
@@ -81,7 +81,7 @@ Dims shapeOf(const mnn_tensor_t* tensor) {
     return dims;
 }
 
-// Other extents: of all dimensions (`anew`) or only where they are open.
+// Changes extents: of all dimensions (`anew`) or only where they are open.
 void change(Dims& dims, Random& random, bool anew) {
     for (int32_t& extent : dims) {
         if (extent < 0) extent = static_cast<int32_t>(1 + random.below(4));
@@ -96,19 +96,19 @@ bool putShape(mnn_session_t* session, mnn_tensor_t* input, const Dims& dims) {
     return FINE(mnn_session_resize_input(session, input, dims.data(), dims.size()), kResizeInput);
 }
 
-// One run and what ends it before its time.
+// The settings of one run, and of its early end.
 struct Watch {
     enum class End { Not, Token, Stop, Skip, Nonsense, DestroyedToken };
     mnn_session_t* session = nullptr;
     Random random{0};
     Token token;
     End end = End::Not;
-    size_t at = 0;  // which call of a callback does it
+    size_t at = 0;  // the call of a callback at which it happens
     size_t calls = 0;
     bool cancelled = false;
 };
 
-// The calls that a callback must not make.
+// Makes the calls that are forbidden in a callback.
 void disturb(mnn_session_t* session, Random& random) {
     mnn_status status = MNN_OK;
     mnn_session_t* handle = session;
@@ -161,7 +161,7 @@ int32_t onOperator(void* data, const mnn_op_info_t* op, const mnn_tensor_t* cons
     }
 }
 
-// A run with a token that is triggered before or in it, with callbacks that read, stop or skip.
+// Runs with a token that is triggered before or during the run, with callbacks that read, stop or skip.
 mnn_status runWatched(mnn_session_t* session, Random& random) {
     Watch watch;
     watch.session = session;
@@ -191,7 +191,7 @@ class Uses {
     Uses(mnn_session_t* session, Random& random, bool watched)
         : session_(session), random_(random), watched_(watched) {}
 
-    // A resize that fails leaves the plan of the shapes before it.
+    // A resize that fails keeps the plan of the former shapes.
     bool reshape(bool anew) {
         const std::vector<mnn_tensor_t*> inputs = inputsOf(session_);
         std::vector<Dims> before;

@@ -1,4 +1,4 @@
-// What the model target does with a session.
+// The session part of the model target.
 #pragma once
 #include <mnn_c.h>
 
@@ -14,7 +14,7 @@ struct SessionUses {
     int ended = 0;    // runs and resizes that a token or a callback ended
 };
 
-// resizes: how often its inputs get other shapes. watched: with tokens and callbacks, too.
+// resizes: how often the shapes of its inputs change. watched: with tokens and callbacks, too.
 SessionUses useSession(mnn_session_t* session, Random& random, int resizes, bool watched);
 
 }  // namespace fuzz

@@ -13,7 +13,7 @@ namespace {
 using flatbuffers::ElementaryType;
 using flatbuffers::TypeTable;
 
-// Vectors longer than this count as this many places: weights must not outweigh the rest.
+// Longer vectors count as this many places, so that weights do not outweigh the other data.
 constexpr size_t kMaxElements = 16;
 constexpr size_t kMaxSites = 20000;
 
@@ -181,7 +181,7 @@ void changeOffset(const Site& site, const std::vector<Site>& sites, Random& rand
         changeInteger<uint32_t>(site.at, random);
         return;
     }
-    // Two places that share one table.
+    // Two places share one table.
     for (int attempt = 0; attempt < 64; ++attempt) {
         const Site& other = sites[random.below(sites.size())];
         if (other.kind != Site::Offset || other.reference != site.reference || other.at == site.at) continue;
@@ -200,7 +200,7 @@ void editTables(std::vector<uint8_t>& bytes, size_t edits, Random& random) {
     if (sites.empty()) return;
     for (size_t i = 0; i < edits; ++i) {
         const Site& site = sites[random.below(sites.size())];
-        // A wrong type of a union or a length makes most files unreadable: seldom.
+        // A wrong type of a union or a length makes most files unreadable, so these changes are rare.
         switch (site.kind) {
             case Site::Number:
                 if (site.type != flatbuffers::ET_UTYPE || random.oneIn(16)) changeNumber(site, random);

@@ -9,7 +9,7 @@
 namespace fuzz {
 
 // The bytes must have been verified. Changes up to `edits` places: numbers, members of enumerations, characters,
-// lengths of vectors, offsets (now and then to another table of the same kind), union types.
+// lengths of vectors, offsets (sometimes to another table of the same kind), union types.
 void editTables(std::vector<uint8_t>& bytes, size_t edits, Random& random);
 
 }  // namespace fuzz

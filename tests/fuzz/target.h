@@ -1,4 +1,4 @@
-// What every target uses of libFuzzer's interface; replay_main.cpp takes libFuzzer's place where clang is missing.
+// The part of libFuzzer's interface that every target uses; replay_main.cpp replaces libFuzzer where clang is missing.
 #pragma once
 #include <cstddef>
 #include <cstdint>

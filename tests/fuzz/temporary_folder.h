@@ -1,4 +1,4 @@
-// A folder that is removed with all that lies in it.
+// A folder that is removed with its contents.
 #pragma once
 #include <cstdlib>
 #include <filesystem>

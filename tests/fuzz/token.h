@@ -1,4 +1,4 @@
-// A cancellation token that is destroyed.
+// A cancellation token that the destructor destroys.
 #pragma once
 #include "statuses.h"
 

@@ -1,4 +1,4 @@
-// Takes the tables of types from the plain header.
+// Includes the tables of types from the plain header.
 #include "type_tables.h"
 
 #include "mnn_generated.h"

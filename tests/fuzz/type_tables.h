@@ -1,4 +1,4 @@
-// The types of the wire format at run time. They are in the plain header alone, whose include guard is that of the
+// The types of the wire format at run time. They are only in the plain header, which has the same include guard as the
 // object API's.
 #pragma once
 #include <flatbuffers/flatbuffers.h>

@@ -1,5 +1,5 @@
-// The decoders of weights and constants, over the tables of a net whose structure alone is verified, and over a raw
-// stream: the weight file's bytes, or everything.
+// The decoders of weights and constants, over the tables of a net of which only the structure is verified, and over a
+// raw stream: the weight file's bytes, or everything.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -35,7 +35,7 @@ struct Counters {
 };
 Counters counters;
 
-// An Error with a sentence that is no defect is how decoders refuse.
+// Decoders refuse with an Error whose sentence reports no defect.
 template <typename Action>
 void attempt(Action action) {
     try {
@@ -71,7 +71,7 @@ void decode(const wire::Blob& blob, const ExternalFile* file) {
         const ConstData data = decodeBlob(blob, file, "op");
         uint8_t all = 0;
         for (const uint8_t byte : data.bytes) all = static_cast<uint8_t>(all | byte);
-        if (all != 0 && data.count == 0) std::abort();  // so that every byte is read
+        if (all != 0 && data.count == 0) std::abort();  // reads every byte
     });
 }
 

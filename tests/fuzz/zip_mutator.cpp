@@ -1,5 +1,5 @@
-// Half of the mutations change a field of a zip file's headers, which are few of its bytes; the others are bytes as
-// they come.
+// Half of the mutations change a field of a zip file's headers, which are few of its bytes; the others change arbitrary
+// bytes.
 #include <algorithm>
 
 #include "random.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kHeaderBytes = 46;  // of the longest fixed part
 
-// The start of a header at or behind a place, else the size.
+// Returns the start of a header at or behind a place, else the size.
 size_t headerFrom(const uint8_t* data, size_t size, size_t place) {
     for (size_t at = place; at + 4 <= size; ++at)
         if (data[at] == 'P' && data[at + 1] == 'K' && data[at + 2] < 8 && data[at + 3] < 9) return at;
@@ -20,7 +20,7 @@ size_t headerFrom(const uint8_t* data, size_t size, size_t place) {
 
 size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t maxSize, unsigned seed) {
     fuzz::Random random(seed);
-    // Headers of the directory and the end lie close together; those of members are found from anywhere.
+    // Headers of the directory and the end are close together; those of members are found from any place.
     const size_t tail = std::min<size_t>(size, 1024);
     const size_t place = random.below(2) ? size - tail + random.below(tail) : random.below(size);
     const size_t header = random.below(2) ? headerFrom(data, size, place) : size;

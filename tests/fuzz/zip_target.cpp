@@ -1,4 +1,4 @@
-// The tool's reader of case.npz: members lie in the file and share no byte, and what they hold is a case or a
+// The tool's reader of case.npz: members lie in the file and share no byte, and their contents are a case or give a
 // ToolError.
 #include <cstdlib>
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace {
 
-// case.npz of a folder is the input.
+// A folder whose case.npz is the input.
 struct CaseFolder : fuzz::TemporaryFolder {
     fuzz::MemoryFile archive;
 

@@ -1,5 +1,5 @@
-/* A shared library that brings a backend, which zeroes what poolings give, and an operator, which copies its input. It
- * calls nothing of the library that runs it. */
+/* A shared library with a backend, which writes zeros for poolings, and an operator, which copies its input. It calls
+ * nothing of the library that runs it. */
 #include <mnn_c.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void release(void* user_data, void* state) {
 __attribute__((visibility("default"))) void fill_backend(mnn_backend_t* backend);
 __attribute__((visibility("default"))) void fill_operator(mnn_operator_t* op);
 
-/* user_data is the host's: an int that counts the finalizer's calls. */
+/* user_data belongs to the host: an int that counts the finalizer's calls. */
 static void finalize(void* user_data) {
     ++*(int*)user_data;
 }

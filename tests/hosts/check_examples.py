@@ -71,7 +71,7 @@ def check_quickstart(program, model, tool):
 
 
 def check_train(program, folder, tool):
-    """The loss falls, and the stored file is a net that other programs open."""
+    """The loss falls, and the stored file is a net that other programs can open."""
     with tempfile.TemporaryDirectory() as made:
         trained = pathlib.Path(made) / "trained.mnn"
         text = printed(program, folder, trained)

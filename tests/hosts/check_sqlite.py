@@ -63,7 +63,7 @@ def check_digits(shell, model, version):
     shell.gives(f"""SELECT count(*) FROM images WHERE label =
                     (SELECT key FROM json_each(mnn_vec(mnn_run('{model}', {input_}))) ORDER BY value DESC LIMIT 1);""",
                 "533")
-    # All at once: a batch.
+    # All images at once form a batch.
     batch = f"mnn_floats(readfile('{shell.digits}/test_images.bin'), 1 / 16.0)"
     shell.gives(f"SELECT sum(class = label), count(*), max(item) FROM mnn_topk('{model}', {batch}, 1)"
                 " JOIN images ON id = item;", "533|540|539")
@@ -122,7 +122,7 @@ def check_errors(shell, model, folder):
     shell.fails("SELECT mnn_vec(x'000000');", "mnn_vec: .* multiple of 4 bytes, the blob has 3")
     shell.fails("SELECT mnn_vec('text');", "mnn_vec: the input must be a blob, not text")
     shell.fails("SELECT mnn_floats(x'00', 'much');", "mnn_floats: the scale must be a number")
-    # What comes with a database file must not read files.
+    # SQL in a database file must not be able to read other files.
     unsafe = f"mnn_run('{model}', {blob})"
     shell.fails(f"CREATE VIEW v AS SELECT {unsafe}; SELECT * FROM v;", "unsafe use of mnn_run")
     shell.fails(f"CREATE VIEW v AS SELECT * FROM mnn_topk('{model}', {blob}); SELECT * FROM v;",
@@ -137,7 +137,7 @@ def check_errors(shell, model, folder):
 
 
 def check_changed_file(shell, model, other):
-    """A model file that is replaced, cut, removed and put back while a connection has it in use."""
+    """A model file that is replaced, cut, removed and restored while a connection uses it."""
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/model.mnn"
         ask = f"SELECT length(mnn_run('{path}', zeroblob(1024)));\n"
@@ -154,7 +154,7 @@ def check_changed_file(shell, model, other):
 
 
 def check_readme(shell):
-    """The session of the README, from the top of the project."""
+    """Runs the session of the README, from the top of the project."""
     project = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     with open(f"{project}/examples/sqlite/README.md", encoding="utf-8") as file:
         session = re.search(r"```sql\n\.load .*?\n(.*?)```", file.read(), re.S).group(1)
@@ -182,7 +182,7 @@ def close_enough(got, wanted, kind, tolerance):
 
 
 def check_shapes(shell, cases):
-    """Nets whose extents are open, that have several inputs, or scores that are no numbers."""
+    """Nets whose extents are open, that have several inputs, or whose scores are NaN."""
     def path(name):
         return next(f"{folder}/model.mnn" for folder in cases if os.path.basename(folder) == name)
     shell.fails(f"SELECT mnn_run('{path('convolution__dynamic_batch')}', zeroblob(84));",
@@ -201,7 +201,8 @@ OPEN_EXTENTS = ("convolution__dynamic_batch", "matmul__attention", "reshape__dyn
 
 
 def readable(folder, case):
-    """Whether the extension takes the case: one input with elements, whose declared shape is the one that is stored."""
+    """Returns whether the extension accepts the case: one input with elements, whose declared shape is the stored
+    one."""
     kinds = {entry["dtype"] for entry in case["inputs"] + case["outputs"]}
     name = os.path.basename(folder)
     if any(0 in entry["shape"] for entry in case["inputs"]):
@@ -210,7 +211,8 @@ def readable(folder, case):
 
 
 def check_cases(shell, folders):
-    """Outputs by name, through SQL, against the stored ones. All models in one connection: more than it keeps."""
+    """Compares outputs by name, through SQL, with the stored ones. One connection opens all models: more than it
+    keeps."""
     checks, script = [], ""
     for folder in folders:
         case = case_files.describe(folder)

@@ -1,4 +1,4 @@
-/* What this process has mapped and open, from /proc, as a text that can be compared and shown. */
+/* The files that this process has mapped and open, from /proc, as a text that can be compared and printed. */
 #ifndef MNN_C_TESTS_SNAPSHOT_H
 #define MNN_C_TESTS_SNAPSHOT_H
 
@@ -58,7 +58,7 @@ static inline bool snapshot_add_descriptors(snapshot_t* snapshot) {
     return fine;
 }
 
-/* Mapped files and open descriptors; the one that reads the list of descriptors is among them. */
+/* Lists mapped files and open descriptors; the one that reads the list of descriptors is among them. */
 static inline bool snapshot_take(snapshot_t* snapshot) {
     snapshot->count = 0;
     if (!snapshot_add_mapped_files(snapshot) || !snapshot_add_descriptors(snapshot)) return false;
@@ -71,7 +71,7 @@ static inline bool snapshot_take(snapshot_t* snapshot) {
     return true;
 }
 
-/* Whether all of `part` is in `whole`; prints what is not. */
+/* Returns whether all of `part` is in `whole`; prints the missing entries. */
 static inline bool snapshot_contains(const snapshot_t* whole, const snapshot_t* part, const char* sign) {
     bool all = true;
     for (size_t i = 0; i < part->count; ++i)
@@ -82,7 +82,7 @@ static inline bool snapshot_contains(const snapshot_t* whole, const snapshot_t* 
     return all;
 }
 
-/* Prints what differs. */
+/* Prints the differences. */
 static inline bool snapshot_equal(const snapshot_t* before, const snapshot_t* after) {
     const bool gone = !snapshot_contains(after, before, "gone:");
     const bool come = !snapshot_contains(before, after, "come:");

@@ -1,5 +1,5 @@
-/* The example extension in a process that uses SQLite as a library: connections on threads, statements side
- * by side, what a connection keeps and what it leaves behind, and every allocation of SQLite failing once. */
+/* The example extension in a process that uses SQLite as a library: connections on threads, interleaved statements, the
+ * models that a connection keeps and the resources that it leaves, and a failure of every allocation of SQLite. */
 #include <malloc.h>
 #include <pthread.h>
 #include <sqlite3.h>
@@ -129,7 +129,7 @@ static void connections_on_threads(void** state) {
     run_on_threads(NULL);
 }
 
-/* SQLite serializes: the functions must need no lock of their own. */
+/* SQLite serializes: the functions must not need a lock. */
 static void one_connection_on_threads(void** state) {
     (void)state;
     if (sqlite3_threadsafe() != 1) skip();
@@ -138,7 +138,7 @@ static void one_connection_on_threads(void** state) {
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* Rows of two statements in turn, on two connections and on one: each cursor has its own. */
+/* Rows of two statements in turn, on two connections and on one: each cursor has its own rows. */
 static void statements_side_by_side(void** state) {
     (void)state;
     sqlite3* db[] = {connection(), connection()};
@@ -169,7 +169,7 @@ static void statements_side_by_side(void** state) {
     assert_int_equal(sqlite3_close(db[1]), SQLITE_OK);
 }
 
-/* Loaded again into a connection that has it, also from SQL, while its models are in use. */
+/* The extension is loaded again into a connection that has it, also from SQL, while its models are in use. */
 static void loaded_twice(void** state) {
     (void)state;
     sqlite3* db = connection();
@@ -245,7 +245,7 @@ static void nothing_is_left(void** state) {
         sqlite3_stmt* statement = prepare(db, LABEL);
         assert_int_equal(classify_by_sql(statement, MNN_C_DIGITS_MODEL, 0), wanted[0]);
         assert_true(mappings_of("mnn_sqlite.so") > 0 && mappings_of("libmnn_c") > 0);
-        /* The connection lives on until its last statement ends. */
+        /* The connection lives until its last statement ends. */
         assert_int_equal(sqlite3_close_v2(db), SQLITE_OK);
         assert_int_equal(classify_by_sql(statement, MNN_C_DIGITS_MODEL, 1), wanted[1]);
         assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
@@ -262,7 +262,7 @@ static void nothing_is_left(void** state) {
 /* ---- No memory
  * ------------------------------------------------------------------------------------------------ */
 
-/* Ignoring failures, as long as nothing false is answered. */
+/* Ignores failures, as long as no wrong result is returned. */
 static void live_through(void) {
     static const char* const statements[] = {
         "SELECT length(mnn_run('" MNN_C_DIGITS_MODEL "', mnn_floats(zeroblob(64), 0.5), 'scores'))",

@@ -38,7 +38,7 @@ static size_t heap_bytes(void) {
     return info.uordblks + info.hblkhd;
 }
 
-/* The library of backend_plugin.c, and the functions that fill what it brings. */
+/* The library of backend_plugin.c, and the functions that fill its structs. */
 typedef struct brought {
     void* library;
     void (*fill_backend)(mnn_backend_t* backend);
@@ -54,7 +54,7 @@ static brought_t bring(void) {
     return brought;
 }
 
-/* It is unloaded before the library that ran it. */
+/* Unloads it before the library that ran it. */
 static void send_away(brought_t* brought, int finalized) {
     if (finalized != 1) fail("what the plug-in brought was finalized %d times", finalized);
     dlclose(brought->library);
@@ -111,7 +111,7 @@ static void play_operator(const plugin_t* mnn, int32_t forward_type) {
     send_away(&brought, finalized);
 }
 
-/* One life of the plugin; false when there is no such backend. */
+/* Runs one life of the plugin; returns false when there is no such backend. */
 static bool play(const char* path, const digits_t* digits, int32_t forward_type, int32_t threads, const char* name,
                  bool alone) {
     plugin_t plugin;
@@ -152,13 +152,13 @@ int main(int argc, char** argv) {
 
     size_t heap = 0;
     for (long round = 1; round <= rounds; ++round) {
-        /* With and without threads of its own. */
+        /* Rounds alternate between one thread and several. */
         if (!play(argv[1], &digits, vulkan ? MNN_FORWARD_VULKAN : MNN_FORWARD_CPU, round % 2 ? 3 : 1, name, alone)) {
             if (round > 1) fail("round %ld: the backend is not there any more", round);
             return SKIPPED;
         }
         check_gone(name, "digits.mnn", round);
-        /* What the library depends on, a driver above all, may stay after the first round. */
+        /* Libraries that the library depends on, above all a driver, may stay after the first round. */
         if (!snapshot_take(round == 2 ? &second : &now)) fail("/proc/self cannot be read");
         if (round > 2 && !snapshot_equal(&second, &now))
             fail("round %ld: other mapped files or descriptors than after round 2", round);
@@ -168,7 +168,7 @@ int main(int argc, char** argv) {
     printf("%ld rounds: nothing is mapped, open or running; the heap grew by %lld bytes in the second half\n", rounds,
            grown);
     digits_free(&digits);
-    /* A driver keeps a little of each instance: its heap is not held against the library. */
+    /* A driver keeps a little of each instance, so the heap is not checked with one. */
     if (!vulkan && grown > HEAP_SLACK) fail("that is %lld bytes a round", grown / (rounds - rounds / 2));
     return 0;
 }

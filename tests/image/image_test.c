@@ -55,7 +55,7 @@ static void a_png_file_has_the_pixels_that_were_written(void** state) {
         size_t bytes = 0;
         OK(mnn_image_byte_size(&image, &bytes));
         assert_memory_equal(pixels, again, bytes);
-        for (size_t cut = 0; cut + 13 < needed; ++cut)  // behind them is the end mark, which no decoder needs
+        for (size_t cut = 0; cut + 13 < needed; ++cut)  // the end mark follows, which no decoder needs
             assert_int_not_equal(mnn_image_decode(file, cut, &to), MNN_OK);
         free(file);
     }
@@ -176,7 +176,7 @@ static void resizing_keeps_an_even_picture_and_averages(void** state) {
     FAILS(mnn_image_resize(&from, &to), MNN_ERROR_BUFFER_TOO_SMALL, "target");
 }
 
-// One row of `count` values of a gray picture, sampled from `start` on in steps of `step`.
+// Computes one row of `count` values of a gray picture, sampled from `start` on in steps of `step`.
 static void sampled(uint8_t* row, int32_t width, int32_t filter, int32_t wrap, float start, float step, uint8_t* to,
                     int32_t count) {
     const mnn_image_t image = picture(MNN_IMAGE_GRAY, width, 1, row, (size_t)width);

@@ -1,4 +1,4 @@
-// The pixels of official.bin: what the official runtime's ImageProcess makes of the same pictures.
+// Compares with the pixels of official.bin, which the official runtime's ImageProcess computed from the same pictures.
 #include "support.h"
 
 typedef struct {
@@ -26,7 +26,7 @@ static mnn_image_options_t options_of(const Record* record) {
     return options;
 }
 
-// How many values differ. A blended byte may be the next one, where the header says so.
+// Returns how many values differ. A blended byte may differ by one, where the header says so.
 static int differences(const Record* record, const void* ours, const void* theirs) {
     int count = 0;
     for (int32_t i = 0; i < record->values; ++i) {
@@ -59,7 +59,7 @@ static void same_as_the_official_runtime(void** state) {
         read_exactly(file, &record, sizeof record);
         const size_t element = record.type == MNN_TYPE_UINT8 ? 1 : sizeof(float);
         const size_t bytes = (size_t)record.values * element;
-        // As large as they are, so that a sanitizer sees an access beyond them.
+        // They have the exact sizes, so that a sanitizer detects an access beyond them.
         void *pixels = malloc((size_t)record.source_bytes), *theirs = malloc(bytes), *ours = malloc(bytes);
         assert_true(pixels && theirs && ours);
         read_exactly(file, pixels, (size_t)record.source_bytes);

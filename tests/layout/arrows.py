@@ -15,18 +15,18 @@ import sys
 
 ROOMS = ["base", "model", "tensor", "ir", "ops", "net", "backend", "plan", "schedule", "session", "c_api"]
 BACKENDS = ["backends/cpu", "backends/vulkan"]
-# Not for backends: who drives them.
+# The rooms that drive backends, which a backend must not include.
 DRIVERS = ("impl/schedule/", "impl/session/", "impl/c_api/")
-# Of impl/, what the library that converts models may include.
+# The parts of impl/ that the library which converts models may include, and its own folders.
 CONVERTER = ("onnx/", "include/", "impl/base/", "impl/model/", "impl/c_api/arguments.h")
-# They put a whole together of parts that use its interface, which lies in the same folder: a backend of its operators and
-# fusions, the table of kernels of their subjects. The arrows of these files are not counted between folders.
+# These files assemble a whole from parts that use its interface, which lies in the same folder: a backend from its
+# operators and fusions, the table of kernels from their subjects. Their arrows are not counted between folders.
 ASSEMBLIES = ["backends/cpu/cpu_backend.cpp", "backends/cpu/kernels/kernels.cpp", "backends/vulkan/vulkan_backend.cpp"]
 
 
 def circles(arrows):
-    """The groups of names that use one another in a circle: what is left when names that use, or are used by, nothing else are
-    taken away, cut into groups by reachability."""
+    """Returns the groups of names that use one another in a circle: names that use nothing else, or are used by nothing
+    else, are removed, and the rest is divided by reachability."""
     arrows = {name: set(used) - {name} for name, used in arrows.items()}
     while True:
         used = set().union(*arrows.values()) if arrows else set()
@@ -57,7 +57,7 @@ def files_of(root, folders, endings):
 
 
 def includes(root, folders, endings):
-    """{file: files of these folders that it includes}, as paths from root."""
+    """Returns {file: files of these folders that it includes}, as paths from root."""
     files = {path.relative_to(root).as_posix() for path in files_of(root, folders, endings)}
     bases = ["", "impl/", "image/", "onnx/", "tools/mnn/", "tests/", "tests/unit/", "tests/c_abi/"]
     arrows = {}
@@ -81,7 +81,7 @@ def between_folders(arrows):
 
 
 def against_order(arrows):
-    """The includes that no room may have."""
+    """Returns the includes that no room may have."""
     wrong = []
     for file, used in sorted(arrows.items()):
         room = file.split("/")[1]
@@ -105,15 +105,15 @@ def without_comments(text):
 
 
 def rust_paths(text):
-    """The paths after `crate`, `super` and `pub use` in the text of a module: (head, names)."""
+    """Returns the paths after `crate`, `super` and `pub use` in the text of a module: (head, names)."""
     for head, start, rest in re.findall(r"\b(crate|super|pub use)(?:::|\s+)((?:\w+::)*)(\w+|\*|\{[^}]*\})", text):
         names = rest[1:-1].split(",") if rest[0] == "{" else [rest]
         yield from ((head, tuple(start.split("::")[:-1]) + tuple(way.strip().split("::"))) for way in names if way.strip())
 
 
 def rust_modules(crate):
-    """{module: modules that it names}. Names that a module exports again are those of the module that has them; the export
-    itself is no use."""
+    """Returns {module: modules that it names}. Names that a module exports again belong to the module that defines
+    them; the export itself is no use."""
     texts = {}
     for path in sorted(crate.rglob("*.rs")):
         parts = path.relative_to(crate).with_suffix("").parts
@@ -137,7 +137,7 @@ def rust_modules(crate):
 
 
 def python_modules(folder):
-    """{file: files of its folder that it imports}, of imports that run: those for type checkers alone are left out."""
+    """Returns {file: files of its folder that it imports}. Imports for type checkers only are not counted."""
     names = {path.stem: path for path in folder.glob("*.py")}
     arrows = {name: set() for name in names}
     for name, path in names.items():

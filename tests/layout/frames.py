@@ -14,21 +14,21 @@ CHANGES = re.compile(r"\bmutable\b|\bstd::atomic\b|\batomic_\w+")
 EXECUTION = re.compile(r"^\s*void run\(const Frame&", flags=re.M)
 FEWEST_EXECUTIONS = 90
 
-# (file, what the line contains): why it may be.
+# (file, a part of the line): the reason why it is allowed.
 CHANGES_ALLOWED = {
     ("kernels/w8a16/w8a16_input.cpp", "std::atomic<uint32_t> largest"): "a variable of one call, which threads share",
 }
 
 
 def code_of(path):
-    """The lines of a file without comments and texts."""
+    """Returns the lines of a file without comments and texts."""
     text = re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', path.read_text())
     text = re.sub(r"/\*.*?\*/", lambda m: "\n" * m[0].count("\n"), text, flags=re.S)
     return [re.sub(r"//.*", "", line) for line in text.split("\n")]
 
 
 def changes(files):
-    """(file, number, line) of what a constant function could change."""
+    """Returns (file, number, line) of members that a constant function could change."""
     for name, lines in files.items():
         for number, line in enumerate(lines, 1):
             if CHANGES.search(re.sub(r"\)\s*mutable\b", ")", line)):  # a lambda's own copies

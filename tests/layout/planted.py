@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-# File, text, what stands in its place, what the check has to say.
+# File, text, its replacement, the message that the check must print.
 PLANTS = [
     ("impl/base/checked.h", "#pragma once\n", "#pragma once\nint  planted ;\n", "checked.h:"),
     ("impl/base/log.cpp", '#include "base/log.h"\n', '#include "base/log.h"\n\n#include "plan/graph.h"\n', "impl/base/log.cpp includes impl/plan/graph.h"),

@@ -44,7 +44,7 @@ def say(text):
 
 
 def processor_time(pid):
-    """Seconds that a process has used with all its threads; None when it is gone."""
+    """Returns the seconds that a process has used with all its threads; None when it has ended."""
     try:
         fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -88,10 +88,10 @@ class Copy:
         self.source, self.plan, self.jobs = source, plan, jobs
         self.tree, self.build = work / "tree", work / "build"
         self.seconds = {}  # of each step without a mutant
-        os.environ["CCACHE_BASEDIR"] = str(work)  # what was compiled in another copy serves here
+        os.environ["CCACHE_BASEDIR"] = str(work)  # objects that were compiled in another copy are used again
 
     def update(self):
-        """Makes the copy like the source; what is alike keeps its time, so that little is built again."""
+        """Makes the copy equal to the source; equal files keep their time, so that little is built again."""
         if (self.source / ".git").exists():
             listed = subprocess.run(
                 ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -160,7 +160,7 @@ class Copy:
         self.original = self.code()
 
     def judge(self, mutation):
-        """What becomes of a mutant: (verdict, by which step, detail)."""
+        """Tests a mutant. Returns (verdict, the step that decided it, detail)."""
         path = self.tree / mutation.file
         original = path.read_text()
         path.write_text(mutation.apply(original))
@@ -178,7 +178,7 @@ class Copy:
                 status, output = self.make([step["target"]])
                 if status != 0:
                     return "does not build", "", output[-200:]
-                # Much more than the original takes.
+                # The limit is far above the time of the original.
                 status, output = self.test(step, self.plan["patience"] + 10 * self.seconds[step["name"]])
                 if status != 0:
                     how = "time" if status is None else f"signal {-status}" if status < 0 else f"exit {status}"
@@ -190,7 +190,8 @@ class Copy:
 
 
 def read_equivalent(path):
-    """{key: reason}. Blocks of four parts, a line each: file, text of the line, change, reason (may be long)."""
+    """Returns {key: reason}. Blocks have four parts, a line each: file, text of the line, change, reason (may be
+    long)."""
     reasons = {}
     block = []
     for line in [*(path.read_text().splitlines() if path.exists() else []), ""]:
@@ -207,7 +208,7 @@ def read_equivalent(path):
 
 
 def select(tree, plan, seed, all_of_a_line=False):
-    """All mutants of the tree in the order of the seed, one of a line."""
+    """Returns all mutants of the tree in the order of the seed, one per line of source."""
     found = []
     for folder in plan["folders"]:
         for path in sorted((tree / folder).rglob("*")):
@@ -228,7 +229,7 @@ def read_results(path):
             try:
                 result = json.loads(line)
             except json.JSONDecodeError:
-                continue  # the last line of a run that was stopped
+                continue  # the last line of a run that was interrupted
             results[result["id"]] = result
     return results
 

@@ -9,7 +9,7 @@ import dataclasses
 import hashlib
 import re
 
-# What is left out, because tests do not see it or should not depend on it.
+# Places that are left out, because tests do not detect changes there or should not depend on them.
 #
 # Calls whose arguments are texts or hints: sentences of errors and logs, asserts, capacities, prefetches.
 TEXT_CALLS = (
@@ -21,10 +21,10 @@ COST_LINES = re.compile(
     r"Cycles|cycles\(|costs->|costs_\.|costs\.|kMinPixelChunk|kMinRows|cacheUnits|cacheRows|taskGroups|minWork|"
     r"bestCost|\bcost\b|splitGemm|taskCount|__builtin_prefetch|4 \* pool\.threads"
 )
-# Default values of members, which the code that fills the struct overwrites; and what is no statement.
+# Default values of members, which the code that fills the struct overwrites; and lines that are not statements.
 MEMBER_SCOPE = re.compile(r"\b(?:struct|class|union)\b[^;{}()]*$")
 NO_STATEMENT = re.compile(r"= (?:default|delete)$")
-# Functions about cost, by file: everything in them.
+# Functions that estimate costs, by file: everything in them.
 COST_FUNCTIONS = {
     "backends/cpu/kernels/gemm/panels.h": ("tileCycles", "gemmCycles", "bestPanelBlocks", "splitGemm"),
     "backends/cpu/kernels/conv/conv_cost.cpp": ("withTraffic", "gemmConvCycles"),
@@ -87,7 +87,7 @@ class Mutation:
 
 
 def blanked(source):
-    """The source with what is not code overwritten, at the same length and with the same lines."""
+    """Returns the source with everything except code overwritten, at the same length and with the same lines."""
 
     def blank(match):
         kept = {"number": match.group()}.get(match.lastgroup if match.lastgroup != "d" else "raw")
@@ -101,7 +101,7 @@ def blanked(source):
 
 
 def closing(code, at):
-    """The index of the bracket that closes the one at `at`; -1 without one."""
+    """Returns the index of the bracket that closes the one at `at`; -1 without one."""
     stack = []
     for i in range(at, len(code)):
         if code[i] in PAIRS:
@@ -116,7 +116,7 @@ def closing(code, at):
 
 
 def arguments(code, begin, end):
-    """The ranges between the commas of [begin, end) that stand in no further brackets."""
+    """Returns the ranges between the commas of [begin, end) that are not inside of further brackets."""
     out, depth, first = [], 0, begin
     for i in range(begin, end):
         if code[i] in "([{":
@@ -182,7 +182,7 @@ class Finder:
         )
 
     def is_member(self, at):
-        """Whether the innermost open brace before `at` belongs to a struct or class."""
+        """Returns whether the innermost open brace before `at` belongs to a struct or class."""
         depth = 0
         for i in range(at - 1, -1, -1):
             if self.code[i] == "}":
@@ -206,7 +206,7 @@ class Finder:
             line = self.line_of(match.start())
             before = self.code[self.starts[line] : match.start()]
             after = self.code[match.end() : self.starts[line + 1]]
-            # Of a template: <4>, <int, 4>.
+            # The number is an argument of a template: <4>, <int, 4>.
             if re.search(r"\w<[^<>;()]*$", before) and re.match(r"[^<>;()]*>", after):
                 continue
             if re.search(r"\w = -?$", before) and self.is_member(match.start()):
@@ -248,7 +248,7 @@ class Finder:
                          f"[({inner}) {sign} 1]")
 
     def statements(self):
-        # Behind the end of another statement, of a block or of a condition.
+        # A statement begins after the end of another statement, of a block or of a condition.
         start = re.compile(r"(?<=[;{})])\s+(?=[A-Za-z_*+(-])|(?<=\belse)\s+(?=[A-Za-z_*+(-])")
         for match in start.finditer(self.code):
             begin = match.end()
@@ -302,7 +302,7 @@ class Finder:
     def all(self):
         for find in (self.operators, self.constants, self.conditions, self.indices, self.statements, self.swaps):
             find()
-        # The same change of the same text is numbered, so that keys are unique and do not depend on line numbers.
+        # Equal changes of equal text are numbered, so that keys are unique and do not depend on line numbers.
         count = {}
         out = []
         for mutation in sorted(self.found, key=lambda m: (m.begin, m.end, m.change)):

@@ -28,7 +28,7 @@ def add(name):
 
 
 def cases(folder):
-    """name, bytes, words of the sentence."""
+    """Returns name, bytes, words of the sentence."""
     call = onnx.node("F", ["x"], ["y"], domain="own")
     loop = onnx.function("F", "own", ["a"], ["b"], [onnx.node("F", ["a"], ["b"], domain="own")])
     yield "a function that calls itself", net([call], functions=[loop], domains=["own"]), ["'F' calls itself"]

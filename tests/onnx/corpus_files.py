@@ -38,7 +38,7 @@ def read(path):
 
 
 def unpack(path, to):
-    """Writes what node_runner.cpp reads. Returns the names of the cases and their operators."""
+    """Writes the file that node_runner.cpp reads. Returns the names of the cases and their operators."""
     index, blob = read(path)
 
     def text(data):

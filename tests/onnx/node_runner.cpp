@@ -94,9 +94,9 @@ void check(mnn_status status, const char* what) {
         throw std::runtime_error(std::string(what) + ": " + mnn_status_name(status) + ": " + mnn_last_error());
 }
 
-// Why the model was refused; "" and the net where it was not.
+// Returns why the model was refused; "", and the net, where it was not.
 std::string convert(const std::string& model, std::string& net) {
-    // Memory of exactly this size, so that a sanitizer sees a read behind it.
+    // The memory has exactly this size, so that a sanitizer detects a read behind it.
     const std::unique_ptr<char[]> exact(new char[model.size()]);
     std::memcpy(exact.get(), model.data(), model.size());
     mnn_onnx_result_t* result = nullptr;
@@ -112,7 +112,7 @@ std::string convert(const std::string& model, std::string& net) {
     return reason;
 }
 
-// What is wrong with an output; "" for nothing.
+// Returns the difference of an output; "" where there is none.
 std::string compare(const Array& wanted, mnn_tensor_t* tensor, float tolerance) {
     int32_t dims[MNN_MAX_RANK] = {};
     size_t rank = 0, bytes = 0;
@@ -128,7 +128,7 @@ std::string compare(const Array& wanted, mnn_tensor_t* tensor, float tolerance) 
     std::string got(bytes, '\0');
     check(mnn_tensor_read(tensor, got.data(), bytes, MNN_FORMAT_NCHW), "read");
     if (type != MNN_TYPE_FLOAT32) {
-        // Codes may differ by as many as a tolerance of 1 or more says.
+        // Codes may differ by the tolerance, where it is 1 or more.
         const bool codes = type == MNN_TYPE_UINT8 || type == MNN_TYPE_INT8;
         for (size_t i = 0; i < bytes; ++i) {
             if (got[i] == wanted.bytes[i]) continue;
@@ -210,7 +210,7 @@ void runCorpus(Reader& in) {
 }
 
 void runTruncated(Reader& in, long most) {
-    // Models from all over the corpus.
+    // The models come from all parts of the corpus.
     std::vector<Case> all;
     while (!in.done()) all.push_back(readCase(in));
     const size_t step = std::max<size_t>(1, all.size() / static_cast<size_t>(most));
@@ -228,7 +228,7 @@ void runTruncated(Reader& in, long most) {
     }
 }
 
-// Bytes of models are changed, cut out, doubled and exchanged. Nets that come out are loaded, too.
+// Bytes of models are changed, cut out, doubled and exchanged. The resulting nets are loaded, too.
 void runMutated(Reader& in, long count) {
     std::vector<std::string> models;
     while (!in.done()) {

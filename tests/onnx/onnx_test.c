@@ -1,4 +1,4 @@
-/* mnn_c_onnx.h: options, results, handles, and what they refuse. */
+/* mnn_c_onnx.h: options, results, handles, and refused calls. */
 #include <mnn_c_onnx.h>
 
 #include <math.h>
@@ -236,7 +236,7 @@ static void channels_are_folded_into_convolutions(void** state) {
     mnn_onnx_result_destroy(&result);
 }
 
-/* What the operators of a model become. */
+/* Checks the types of the operators that a model is converted to. */
 static void expect_operators(const void* model, size_t bytes, const char* const* types, size_t wanted) {
     mnn_onnx_result_t* result = NULL;
     const void* data = NULL;
@@ -268,7 +268,7 @@ static void layers_take_what_lies_behind_them(void** state) {
     expect_operators(layer_model, sizeof layer_model, layer, 4);
 }
 
-/* The product of ones with the matrix of matrix_model. */
+/* Computes the product of ones with the matrix of matrix_model. */
 static void products(mnn_interpreter_t* net, float sums[32]) {
     mnn_session_t* session = NULL;
     mnn_tensor_t *in = NULL, *out = NULL;
@@ -305,7 +305,7 @@ static void assert_products(mnn_interpreter_t* net, float step) {
 
 static void weights_have_the_wanted_form(void** state) {
     (void)state;
-    /* Of int4 a step is 100/64/15: half of it is the most that a weight differs. */
+    /* With int4 a step is 100/64/15: a weight differs by at most half of it. */
     const struct {
         int32_t weights, block;
         size_t most_bytes;
@@ -328,7 +328,7 @@ static void weights_have_the_wanted_form(void** state) {
             size_t size = 0, weight_size = 0;
             assert_ok(mnn_onnx_result_data(result, &data, &size));
             assert_ok(mnn_onnx_result_weights(result, &weights, &weight_size));
-            /* Codes of 4 bits are few enough to stay inside. */
+            /* Codes of 4 bits are small enough to stay in the model. */
             assert_int_equal(weight_size > 0, beside && forms[i].weights != MNN_ONNX_WEIGHTS_INT4 &&
                                                   forms[i].weights != MNN_ONNX_WEIGHTS_INT8);
             assert_int_equal(weights != NULL, weight_size > 0);
@@ -394,7 +394,7 @@ static void links_are_followed_where_it_is_asked_for(void** state) {
     assert_products(net, 0);
     mnn_interpreter_destroy(&net);
     mnn_onnx_result_destroy(&result);
-    /* The same in memory, whose folder is an option. */
+    /* The same model in memory, whose folder is an option. */
     options.data_folder = folder;
     assert_ok(mnn_onnx_convert_memory(apart_model, sizeof apart_model, &options, &result));
     mnn_onnx_result_destroy(&result);
@@ -408,7 +408,7 @@ static void chains_become_single_operators(void** state) {
     size_t size = 0, count = 0;
     mnn_interpreter_t* net = NULL;
     float got[32], values[32], mean = 0, square = 0;
-    /* The product is the official form of it: a convolution of 1x1 between two Reshapes. */
+    /* The product has the form of the official converter: a convolution of 1x1 between two Reshapes. */
     const char* types[] = {"Input", "Reshape", "Convolution", "Reshape", "UnaryOp", "LayerNorm"};
     assert_ok(mnn_onnx_convert_memory(chain_model, sizeof chain_model, NULL, &result));
     assert_ok(mnn_onnx_result_data(result, &data, &size));
@@ -434,7 +434,7 @@ static void chains_become_single_operators(void** state) {
     mnn_onnx_result_destroy(&result);
 }
 
-/* The session computes with codes, and the report says that. */
+/* The session computes with codes, and the report says so. */
 static void quantised_layers_compute_with_codes(void** state) {
     (void)state;
     mnn_onnx_result_t* result = NULL;
@@ -465,7 +465,7 @@ static void quantised_layers_compute_with_codes(void** state) {
     assert_ok(mnn_tensor_write(in, values, sizeof values, MNN_FORMAT_NCHW));
     assert_ok(mnn_session_run(session));
     assert_ok(mnn_tensor_read(out, got, sizeof got, MNN_FORMAT_NCHW));
-    /* Codes of x: round(x / 0.5) + 2, cut to 127: 3, -4, 16, 127, that are 0.5, -3, 7, 62.5. */
+    /* Codes of x: round(x / 0.5) + 2, limited to 127: 3, -4, 16, 127, which represent 0.5, -3, 7, 62.5. */
     const float wanted[] = {0.5f, -2, 5, 47, -1, 7.5f, -17.5f, -65};
     for (int i = 0; i < 8; i++) assert_float_equal(got[i], wanted[i], 0.5f);
     mnn_session_destroy(&session);

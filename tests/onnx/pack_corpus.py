@@ -20,7 +20,7 @@ import corpus_files
 MOST_BYTES = 40_000
 NARROWED = {"int64": np.int32, "bool": np.int32, "float64": np.float32, "float16": np.float32, "uint32": np.int32,
             "int16": np.int32, "uint16": np.int32, "uint64": np.int32}
-# What is random, and what onnx itself defines in another way than onnxruntime or with rounded results.
+# Tests with random results, and tests for which onnx itself defines another result than onnxruntime, or a rounded one.
 LEFT_OUT = {"test_bernoulli", "test_bernoulli_double", "test_bernoulli_seed", "test_bernoulli_expanded",
             "test_bernoulli_double_expanded", "test_bernoulli_seed_expanded",
             "test_training_dropout", "test_training_dropout_mask", "test_training_dropout_default",
@@ -41,7 +41,7 @@ def packed(name, array):
 
 
 def case_of(name, model, inputs, outputs, tolerance=1e-4):
-    """inputs, outputs: lists of name and array; None where a type cannot be."""
+    """inputs, outputs: lists of name and array; returns None where a type cannot be packed."""
     sides = {"inputs": [packed(*one) for one in inputs], "outputs": [packed(*one) for one in outputs]}
     if any(kind not in corpus_files.TYPES for side in sides.values() for _, kind, _, _ in side):
         return None
@@ -69,7 +69,7 @@ def node_tests():
             yield case
 
 
-# Node tests that are there once more with free extents of inputs: their axes.
+# Node tests that are repeated with free extents of inputs: their axes.
 FREED = {"attention_4d": {"Q": "0123", "K": "0123", "V": "0123"}, "attention_4d_gqa": {"Q": "0123", "K": "0123", "V": "0123"},
          "rotary_embedding": {"input": "0123", "cos_cache": "01", "sin_cache": "01", "position_ids": "01"},
          "rotary_embedding_interleaved": {"input": "0123", "cos_cache": "01", "sin_cache": "01", "position_ids": "01"},
@@ -103,8 +103,9 @@ KINDS = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.int64): TensorProt
 
 
 def own_case(name, nodes, feed, constants=None, outputs=("y",), opset=18, free=(), tolerance=1e-4, same=None, plain=False):
-    """One of onnxruntime's truth. same: nodes that mean the same, where it does not run these. plain: as the nodes say, without onnxruntime's
-    rewriting, which makes codes of weights that are floats. free: names of inputs whose extents have names in the model. tolerance: of codes, how many."""
+    """Adds a case with onnxruntime's results. same: nodes with the same meaning, where it does not run these. plain:
+    without onnxruntime's optimisations, which turn float weights into codes. free: names of inputs whose extents have
+    names in the model. tolerance: for codes, their maximum difference."""
     shapes = {key: [f"{key}{i}" for i in range(array.ndim)] if key in free else array.shape for key, array in feed.items()}
     inputs = [helper.make_tensor_value_info(key, KINDS[array.dtype], shapes[key]) for key, array in feed.items()]
     others = [helper.make_opsetid(domain, 1) for domain in sorted({one.domain for one in nodes} - {""})]
@@ -301,13 +302,13 @@ def quantised_cases():
     real, u8, i8 = np.float32, np.uint8, np.int8
 
     def pair(name, scale, zero, constants):
-        """Quantises `name` and takes it back, as name + "d"."""
+        """Quantises and dequantises `name`, as name + "d"."""
         constants[name + "s"], constants[name + "z"] = real(scale), zero
         return [node("QuantizeLinear", [name, name + "s", name + "z"], [name + "q"]),
                 node("DequantizeLinear", [name + "q", name + "s", name + "z"], [name + "d"])]
 
     def weights(constants, name, shape, axis, kind=i8, zero=0):
-        """Codes of weights, with a scale for each position of an axis, taken back as name + "d"."""
+        """Codes of weights, with a scale for each position of an axis, dequantised as name + "d"."""
         count = shape[axis]
         constants[name] = codes(kind, *shape)
         constants[name + "s"] = (np.abs(floats(count)) * .01 + .005).astype(real)
@@ -318,7 +319,7 @@ def quantised_cases():
                                                        ("relu", u8, u8(0), i8, 0), ("asymmetric", u8, u8(120), u8, 125)):
         for depthwise in (False, True):
             if depthwise and weight_zero:
-                continue  # computes with floats, which are nearer to the values than one code
+                continue  # it computes with floats, which are nearer to the values than one code
             c = {"b": codes(i8, 4).astype(np.int32) * 9, "bs": np.full(4, .0004, real), "bz": np.zeros(4, np.int32)}
             nodes = pair("x", .02, kind(100), c) + weights(c, "w", (4, 1 if depthwise else 4, 3, 3), 0, weight_kind, weight_zero)
             nodes += [node("DequantizeLinear", ["b", "bs", "bz"], ["bd"], axis=0),
@@ -333,7 +334,7 @@ def quantised_cases():
     c = {"b": floats(6)}
     nodes = pair("x", .02, i8(3), c) + weights(c, "w", (6, 8), 0) + [node("Gemm", ["xd", "wd", "b"], ["y"], transB=1)]
     yield own_case("qdq_gemm", nodes + pair("y", .03, i8(-3), c), {"x": floats(3, 8)}, c, ("yq",), free=("x",), tolerance=1.0)
-    # A value that a layer reads as codes and an addition as it is; and one that is quantised in two ways.
+    # A layer reads a value as codes and an addition reads it as floats; another value is quantised in two ways.
     c = {}
     nodes = [node("Relu", ["x"], ["a"])] + pair("a", .1, u8(0), c) + weights(c, "w", (4, 4, 1, 1), 0)
     nodes += [node("Conv", ["ad", "wd"], ["h"]), node("Add", ["h", "a"], ["y"])]
@@ -341,7 +342,7 @@ def quantised_cases():
     c = {"t": real(.3), "tz": u8(9)}
     nodes = pair("x", .02, u8(128), c) + [node("QuantizeLinear", ["x", "t", "tz"], ["y"]), node("Mul", ["xd", "xd"], ["m"])]
     yield own_case("qdq_two_steps", nodes + pair("m", .05, u8(0), c), {"x": floats(3, 5)}, c, ("y", "mq"), tolerance=1.0)
-    # Codes that are moved, joined and pooled, between two layers of codes.
+    # Codes are moved, joined and pooled between two layers of codes.
     c = {"w": codes(i8, 4, 4, 1, 1), "ws": real(.01), "wz": i8(0), "s": np.array([1, 4, -1])}
     layer = ["xs", "xz", "w", "ws", "wz"]
     nodes = [pair("x", .02, u8(120), c)[0], node("QLinearConv", ["xq", *layer, "xs", "xz"], ["a"]),
@@ -425,7 +426,7 @@ def attention_cases():
 
 
 def chain_cases():
-    """What exporters write in place of one operator, in several orders."""
+    """Groups of operators that exporters write in place of one operator, in several orders."""
     node = helper.make_node
     real = np.float32
     numbers = {"root": real(2 ** .5), "less": real(.5 ** .5), "one": real(1), "half": real(.5), "two": real(2), "eps": real(1e-5)}
@@ -455,7 +456,7 @@ def chain_cases():
 
 
 def rms_cases():
-    """x / sqrt(mean(x * x) + epsilon), as exporters write it, and what only looks like it."""
+    """x / sqrt(mean(x * x) + epsilon) in the exporters' form, and groups that only look like it."""
     node = helper.make_node
     c = {"two": np.float32(2), "eps": np.float32(1e-5), "one": np.float32(1), "g": floats(6), "h": floats(5, 1)}
     root = [node("ReduceMean", ["q"], ["v"], axes=[-1]), node("Add", ["v", "eps"], ["a"]), node("Sqrt", ["a"], ["r"])]
@@ -484,7 +485,7 @@ def recurrent_cases():
 
 
 def stepwise_cases():
-    """Recurrent layers whose steps no operator of the format has."""
+    """Recurrent layers whose steps no operator of the format computes."""
     def case(name, op, gates, count=1, feed=(), outputs=("y", "h"), free=(), **attributes):
         constants = {"W": floats(count, gates * 3, 4), "R": floats(count, gates * 3, 3), "B": floats(count, gates * 6)}
         given = {"x": floats(5, 2, 4), **dict(feed)}
@@ -528,8 +529,8 @@ def stepwise_cases():
 
 
 def rounded_cases():
-    """Operators that compute with floats between quantised values: these are rounded to codes, and cut to the range of the codes,
-    which most values here are beyond. Results are values, at most one code away from onnxruntime's."""
+    """Operators that compute with floats between quantised values: these are rounded to codes, and limited to the range
+    of the codes, which most values here exceed. Results are values, at most one code away from onnxruntime's."""
     node = helper.make_node
     real, u8, i8 = np.float32, np.uint8, np.int8
 
@@ -567,7 +568,7 @@ def rounded_cases():
 
 
 def layer_cases():
-    """What lies behind layers and becomes a part of them."""
+    """Operators after layers that become parts of the layers."""
     node = helper.make_node
     def norm(count):
         return {"s": np.abs(floats(count)) + .5, "b": floats(count), "m": floats(count), "v": np.abs(floats(count)) + .5}
@@ -587,7 +588,7 @@ def layer_cases():
 
 
 def free_cases():
-    """What two sets of numbers for free extents have in common by chance, or do not fit at all."""
+    """Relations that two sets of numbers for free extents satisfy by chance, or do not satisfy at all."""
     node = helper.make_node
     one = {"i1": np.array([1]), "i0": np.array([0]), "m": np.array([64])}
     # 96 and 160 both become 64.
@@ -627,7 +628,7 @@ def free_cases():
                    free=("x",), opset=13)
     yield own_case("split_of_free", [node("Split", ["x", "z"], ["a", "y"], axis=1)], {"x": floats(2, 7)}, {"z": np.array([3, 4])},
                    ("a", "y"), free=("x",), opset=13)
-    # Of zeros and ones the result is certain; onnxruntime 1.32 has it the other way round.
+    # With zeros and ones the result is certain; onnxruntime 1.32 gives the opposite.
     yield own_case("bernoulli", [node("Bernoulli", ["x"], ["y"], dtype=6)], {"x": np.array([[0, 1, 1], [1, 0, 0]], np.float32)}, free=("x",),
                    same=[node("Cast", ["x"], ["y"], to=6)])
     yield own_case("nms_all", [node("NonMaxSuppression", ["b", "s", "m", "t"], ["y"])],

@@ -14,12 +14,12 @@ import tempfile
 
 import corpus_files
 
-# No two libraries agree on random numbers; their shapes are checked by check_hostile.py.
+# No two libraries produce the same random numbers; check_hostile.py checks their shapes.
 RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 
 
 def run(*command):
-    """name -> (result, the rest of the line)."""
+    """Returns name -> (result, the rest of the line)."""
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, errors="replace")
     results, begun = {}, None
     for line in done.stdout.splitlines():
@@ -53,7 +53,7 @@ def mutate(count, runner, corpus):
         corpus_files.unpack(corpus, file)
         refused = int(run(runner, "mutate", file, count)["mutated"][1])
     print(f"{refused} of {count} changed models were refused")
-    # Some changes only touch names or numbers.
+    # Some changes only affect names or numbers.
     sys.exit(None if int(count) // 4 < refused < int(count) else "changes have no effect, or nothing else")
 
 

@@ -16,13 +16,13 @@ def main():
         "small_model": [onnx.node("Relu", ["x"], ["h"]), onnx.node("Neg", ["h"], ["y"])],
         "lacking_model": [onnx.node("NoSuchOperator", ["x"], ["h"]), onnx.node("NorThisOne", ["h"], ["y"])],
     }
-    # A convolution whose channels are scaled and shifted behind it: by BatchNormalization, and by an addition.
+    # A convolution whose channels are then scaled and shifted: by BatchNormalization, and by an addition.
     picture, result = onnx.value("x", onnx.FLOAT, [1, 1, 4, 4]), onnx.value("y", onnx.FLOAT, [1, 2, 4, 4])
     folded = [onnx.node("Conv", ["x", "w"], ["a"]), onnx.node("BatchNormalization", ["a", "s", "b", "m", "v"], ["c"]),
               onnx.node("Add", ["c", "d"], ["y"])]
     numbers = [onnx.floats("w", [2, 1, 1, 1], [2, 3]), onnx.floats("s", [2], [4, 5]), onnx.floats("b", [2], [6, 7]),
                onnx.floats("m", [2], [1, 2]), onnx.floats("v", [2], [1, 4]), onnx.floats("d", [2, 1, 1], [8, 9])]
-    # The same behind a convolution of three axes, a transposed one, and a product.
+    # The same after a convolution of three axes, a transposed one, and a product.
     norm = onnx.node("BatchNormalization", ["a", "s", "b", "m", "v"], ["c"])
     volume = [onnx.node("Conv", ["x", "w"], ["a"]), norm, onnx.node("Relu", ["c"], ["y"])]
     transposed = [onnx.node("ConvTranspose", ["x", "w"], ["a"]), norm, onnx.node("Add", ["c", "d"], ["y"])]
@@ -34,15 +34,15 @@ def main():
         ("volume_model", volume, [1, 1, 2, 2, 2], [1, 2, 2, 2, 2], [onnx.floats("w", [2, 1, 1, 1, 1], [2, 3]), *numbers[1:5]]),
         ("transposed_model", transposed, [1, 1, 2, 4], [1, 2, 2, 4], [onnx.floats("w", [1, 2, 1, 1], [2, 3]), *numbers[1:]]),
         ("layer_model", layer, [2, 8], [2, 4], [onnx.floats("w", [8, 4], range(32)), onnx.floats("b", [4], [-9, 1, 2, -8])]))
-    # x [n, 64] times a matrix of 64 x 32, and the same matrix in a file of its own.
+    # x [n, 64] times a matrix of 64 x 32, and the same matrix in a separate file.
     rows, columns = onnx.value("x", onnx.FLOAT, ["n", 64]), onnx.value("y", onnx.FLOAT, ["n", 32])
     product = [onnx.node("MatMul", ["x", "w"], ["y"])]
     matrix = [((i * 37) % 101 - 50) / 64 for i in range(64 * 32)]
     apart = onnx.tensor("w", [64, 32], onnx.FLOAT, external={"location": "data", "offset": "0"})
-    # 64 KiB out of a model of 200 bytes.
+    # A model of 200 bytes produces 64 KiB.
     grown = [onnx.node("ConstantOfShape", ["s"], ["z"]), onnx.node("Add", ["z", "x"], ["y"])]
     one = onnx.value("x", onnx.FLOAT, [1])
-    # A convolution between values that are quantised and taken back: (x - 1) / 2 as codes, weights of codes 3 and -5.
+    # A convolution between values that are quantised and dequantised: (x - 1) / 2 as codes, weights of codes 3 and -5.
     small = onnx.value("x", onnx.FLOAT, [1, 1, 2, 2])
     pair = ["s", "z"]
     coded = [onnx.node("QuantizeLinear", ["x", *pair], ["xq"]), onnx.node("DequantizeLinear", ["xq", *pair], ["xd"]),

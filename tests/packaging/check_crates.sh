@@ -102,7 +102,7 @@ convert() {
 for cargo in ${CARGOS:-$(printf '%s\n' "$(command -v cargo)" /usr/bin/cargo | sort -u)}; do
     command -v "$cargo" >/dev/null || continue
     rm -f Cargo.lock
-    # The compiler that belongs to it.
+    # The compiler that belongs to this cargo.
     RUSTC=$(dirname "$(command -v "$cargo")")/rustc RUSTDOC=$(dirname "$(command -v "$cargo")")/rustdoc
     export RUSTC RUSTDOC CARGO_TARGET_DIR="$work/target/${cargo//\//_}"
     "$cargo" --version

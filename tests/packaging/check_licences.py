@@ -23,14 +23,14 @@ INCLUDES = {
     "sys": "", "asm": "", "linux": "", "arm_neon.h": "", "sanitizer": "",
 }
 ALWAYS = {"libstdc++ and libgcc", "Vulkan-Headers"}  # the compiler brings one, volk the other
-# What must be there for those who take the folder as it is; the scripts that make packages add the rest.
+# Files that must be present for users who copy the folder; the scripts that make packages add the others.
 COPIES = ["bindings/go/LICENSE", "bindings/go/THIRD-PARTY", "bindings/rust/mnn-c/LICENSE", "bindings/rust/mnn-c-sys/LICENSE",
           "bindings/python/LICENSE"]
 TEXTS = ["MIT", "BSD-3-Clause", "GCC Runtime Library Exception 3.1", "Apache-2.0"]
 
 
 def entries(text, where):
-    """Name -> version; the texts of all licences that entries name are there."""
+    """Returns name -> version; checks that the texts of all licences that entries name are present."""
     found = dict(re.findall(r"^Name: (.+)\nVersion: (.+)\nInside: .+\nLicense: .+\nCopyright: ", text, flags=re.M))
     if len(found) != text.count("Name: ") or not all(re.fullmatch(r"[\d.]+", version) for version in found.values()):
         sys.exit(f"{where}: entries without a version, a place, a licence or a holder: {found}")
@@ -69,7 +69,7 @@ def check_sources(source):
 
 
 def check_package(source, files, where, names):
-    """files: path -> text. Each of the wanted files has the licence or the notices, with every entry."""
+    """files: path -> text. Checks that each of the wanted files has the licence or the notices, with every entry."""
     own = (source / "LICENSE").read_text()
     listed = set(entries((source / "THIRD-PARTY").read_text(), "THIRD-PARTY"))
     for name in names:

@@ -22,7 +22,7 @@ VERSION = "0.2.0"
 PROGRAMS = {"mnn_c": ("examples/c/classify_digits.c", "held-out images right"),
             "mnn_c_image": ("tests/packaging/consumer/picture.c", "the values are right"),
             "mnn_c_onnx": ("tests/packaging/consumer/convert.c", "the net is right")}
-# What a library needs of the others.
+# The other libraries that a library needs.
 REQUIRED = {"mnn_c": [], "mnn_c_image": [], "mnn_c_onnx": ["libmnn_c.so.0"]}
 HEADER, PC, CONFIG = "mnn_c.h", "mnn_c.pc", "mnn_c-config.cmake"
 
@@ -41,7 +41,7 @@ def expect(condition, sentence):
 
 
 def run(*command, cwd=None, **environment):
-    """What the command prints; an end with another status than 0 fails the test with it."""
+    """Runs the command and returns its output; an exit status other than 0 fails the test."""
     done = subprocess.run([str(part) for part in command], cwd=cwd, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, env={**os.environ, "LC_ALL": "C", **environment})
     expect(done.returncode == 0, f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stdout}")
@@ -92,7 +92,7 @@ class Consumers:
         expect(PROGRAMS[library][1] in printed, f"{program} printed something else:\n{printed}")
 
     def by_cmake(self, prefix, folder, target="mnn_c"):
-        """A CMake project of C alone; only `prefix` says where the package is."""
+        """Builds a CMake project in C only; just `prefix` says where the package is."""
         library = target.removesuffix("_static")
         program = self.source / PROGRAMS[library][0]
         source = fresh(folder) / "source"
@@ -111,7 +111,7 @@ class Consumers:
         return run(tool("pkg-config"), *options, package, PKG_CONFIG_PATH=str(find(prefix, PC).parent)).split()
 
     def compile(self, prefix, folder, library, *options, package=None, cc=()):
-        """The program of a library, with the flags of pkg-config alone."""
+        """Builds the program of a library, with the flags of pkg-config alone."""
         folder.mkdir(parents=True, exist_ok=True)
         source = shutil.copy(self.source / PROGRAMS[library][0], folder)
         program = folder / library
@@ -127,7 +127,7 @@ class Consumers:
             self.try_program(program, library, find(prefix, f"lib{library}.so.0").parent)
 
     def check_texts(self, prefix):
-        """Nothing installed names a place of the machine that built it."""
+        """Checks that no installed file names a path of the machine that built it."""
         for path in [*find(prefix, PC).parent.iterdir(), *find(prefix, CONFIG).parent.iterdir()]:
             text = path.read_text()
             for place in (self.source, self.build, self.stage):
@@ -172,7 +172,7 @@ class Consumers:
             expect(version == [VERSION], f"{library}.pc has the version {version}")
 
     def pkg_config_static(self):
-        """A library static, and then the whole program, the C library too."""
+        """Links a library statically, and then the whole program, including the C library."""
         folder = self.stage / "pkg_config_static"
         for library in PROGRAMS:
             program = self.compile(self.prefix, folder, library, package=f"{library}_static")

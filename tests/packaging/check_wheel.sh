@@ -34,7 +34,7 @@ metadata=$(cat "$work"/contents/*.dist-info/METADATA)
 grep -q 'maintainer@example.org' <<<"$metadata"
 grep -q 'https://example.org/mnn_c' <<<"$metadata"
 
-# The quick start, word by word. `dist` and `digits.mnn` are what the page takes for granted.
+# Runs the quick start word for word. The page presupposes `dist` and `digits.mnn`.
 cd "$work/empty"
 cp "$wheel" "$root/examples/digits/digits.mnn" .
 sed -n '/^`classify.py`/,/^Without/p' "$root/bindings/python/README.md" | sed -n '/^```python/,/^```/p' | sed '/^```/d' \

@@ -27,7 +27,7 @@ def skip(why, details=""):
 
 
 def compiler(folder):
-    """The Python that has the compiler as a module."""
+    """Returns the Python that has the compiler as a module."""
     python = folder / "bin/python"
     if run(python, "-m", "ziglang", "version").returncode if python.exists() else True:
         shutil.rmtree(folder, ignore_errors=True)
@@ -56,7 +56,7 @@ def main():
     python = compiler(arguments.work / "venv")
     out = arguments.work / "out"
     ways = [("by pkg-config", [], {})]
-    if libraries == arguments.prefix / "lib":  # where -Dmnn looks
+    if libraries == arguments.prefix / "lib":  # the folder that -Dmnn searches
         ways.append(("by prefix", [f"-Dmnn={arguments.prefix}"], {"PKG_CONFIG_PATH": ""}))
     for way, options, hidden in ways:
         shutil.rmtree(out, ignore_errors=True)

@@ -10,7 +10,7 @@ namespace stress {
 
 namespace {
 
-// Values that any element type takes: small whole numbers, as floats or as integers.
+// Values that any element type can represent: small integers, as floats or as integers.
 void fillPattern(std::vector<unsigned char>& bytes, int pattern, int32_t type) {
     for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
         const int32_t whole = pattern == 0 ? 0 : static_cast<int32_t>((i / 4 * 7 + static_cast<size_t>(pattern)) % 3);

@@ -1,4 +1,4 @@
-// Nets with the inputs that threads write, and what they give.
+// Nets with the inputs that threads write, and the outputs for them.
 #pragma once
 #include <mnn_c.h>
 
@@ -9,9 +9,9 @@
 
 namespace stress {
 
-constexpr int kPatterns = 4;  // of inputs; pattern 0 is zeros, which a resize leaves
+constexpr int kPatterns = 4;  // of inputs; pattern 0 is zeros, the state after a resize
 
-// A net with one input of floats, what the patterns are and what they give.
+// A net with one input of floats, the patterns and the outputs for them.
 struct Net {
     std::string path;
     std::atomic<mnn_interpreter_t*> handle{nullptr};
@@ -19,10 +19,11 @@ struct Net {
     std::array<std::vector<unsigned char>, kPatterns> inputs, outputs;
 };
 
-// Loads the net of net.path and finds what the patterns give. Returns whether that went well; if not, prints why.
+// Loads the net of net.path and computes the outputs for the patterns. Returns whether that succeeded; if not, prints
+// why.
 bool prepare(Net& net);
 
-// How an output differs from what each pattern gives.
+// Describes how an output differs from those of each pattern.
 std::string differences(const Net& net, const std::vector<unsigned char>& got);
 
 }  // namespace stress

@@ -1,4 +1,4 @@
-// Statuses of calls, judged.
+// Judges the statuses of calls.
 #include "statuses.h"
 
 #include <cstdio>
@@ -9,7 +9,7 @@ namespace {
 
 std::mutex printing;
 
-// What a call may give at any moment, besides MNN_OK.
+// Returns whether a call may return this status at any moment, besides MNN_OK.
 bool allowed(mnn_status status) {
     return status == MNN_OK || status == MNN_ERROR_BUSY || status == MNN_ERROR_BAD_HANDLE ||
            status == MNN_ERROR_CANCELLED || status == MNN_ERROR_BAD_STATE || status == MNN_ERROR_CALLBACK_STOP;

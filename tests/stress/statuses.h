@@ -1,4 +1,4 @@
-// What calls of many threads at once may give, counted.
+// Counts and judges the statuses of calls by many threads.
 #pragma once
 #include <mnn_c.h>
 
@@ -11,10 +11,10 @@ extern std::atomic<bool> failed;
 extern std::atomic<long> calls, busy, cancelled, checked;
 
 void complain(const std::string& text);
-// Complains where the status is none that a call may give at any moment.
+// Reports a status that a call may not return at any moment.
 mnn_status seen(mnn_status status, const char* call);
 #define SEEN(call) ::stress::seen((call), #call)
-// Complains where the status is not MNN_OK.
+// Reports a status other than MNN_OK.
 void must(mnn_status status, const char* call);
 #define MUST(call) ::stress::must((call), #call)
 

@@ -154,7 +154,7 @@ void Worker::resize(mnn_session_t* session) {
     if (!session || SEEN(mnn_session_input(session, nullptr, &input)) != MNN_OK ||
         SEEN(mnn_tensor_shape(input, dims, MNN_MAX_RANK, &rank)) != MNN_OK)
         return;
-    if (random_() % 2 && rank == 4) {  // pictures take any batch
+    if (random_() % 2 && rank == 4) {  // pictures accept any batch
         dims[0] = 1 + static_cast<int32_t>(random_() % 2);
         SEEN(mnn_session_resize_input(session, input, dims, rank));
     }
@@ -188,7 +188,7 @@ void Worker::ask(mnn_session_t* session) {
     SEEN(mnn_session_info(session, &setup));
     if (SEEN(mnn_session_op_count(session, &count)) == MNN_OK && count > 0) {
         const mnn_status status = mnn_session_op_info(session, random_() % count, &info);
-        if (status != MNN_ERROR_BAD_INDEX) seen(status, "mnn_session_op_info");  // planned anew just now
+        if (status != MNN_ERROR_BAD_INDEX) seen(status, "mnn_session_op_info");  // planned again just now
     }
 }
 

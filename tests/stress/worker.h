@@ -15,7 +15,7 @@ namespace stress {
 
 constexpr size_t kSlots = 6;  // sessions that all threads share
 
-// A session with its net, which never change: a thread that has looked a slot up knows both.
+// A session with its net, which never change: a thread that has read a slot knows both.
 struct Held {
     mnn_session_t* session;
     const Net* net;
@@ -29,7 +29,7 @@ struct World {
     std::vector<Net> nets;
     std::array<Slot, kSlots> slots;
     std::mutex keeping;
-    std::deque<Held> kept;  // of all sessions ever
+    std::deque<Held> kept;  // all sessions that ever existed
     std::array<std::atomic<mnn_cancel_t*>, 4> tokens{};
     bool vulkan = false;
     std::atomic<bool> stop{false};
@@ -38,7 +38,7 @@ struct World {
 class Worker {
   public:
     Worker(World& world, unsigned seed) : world_(world), random_(seed) {}
-    // Until the world stops.
+    // Runs until the program stops.
     void operator()();
 
   private:
@@ -46,7 +46,7 @@ class Worker {
     void create(Slot& slot);
     void destroy(Slot& slot);
     const Held* keep(Held held);
-    void renewNet();  // sessions of the one before live on
+    void renewNet();  // sessions of the former one live on
     void token();
     void write(mnn_session_t* session, const Net* net);
     void resize(mnn_session_t* session);

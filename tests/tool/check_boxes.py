@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Boxes of detectors, as the tool prints and draws them: the models give back boxes that the test feeds.
+"""Boxes of detectors, as the tool prints and draws them: the models return boxes that the test provides.
 
     check_boxes.py MNN_TOOL FLATC
 """
@@ -111,7 +111,7 @@ def check_letterbox(detector, folder):
         found = detector.boxes({"boxes": ([1, 4], numbers), **rest}, "--letterbox", "--draw", folder / "boxed.png")[0]["box"]
         assert all(abs(a - b) < 1e-4 for a, b in zip(found, [12, 20, 52, 36])), found
     assert read_png((folder / "boxed.png").read_bytes())[35][30] == COLOURS[1]
-    # What lies beside the picture is none of it.
+    # Parts of a box beside the picture are cut off.
     values = {"boxes": ([2, 4], [0, 0, 6, 9, 3, 1, 30, 9]), "scores": ([2], [0.9, 0.8]), "labels": ([2], [1, 1])}
     assert [row["box"] for row in detector.boxes(values, "--letterbox")] == [[0, 4, WIDTH, 36]], detector.boxes(values, "--letterbox")
 
@@ -140,7 +140,7 @@ def check_hostile(detector, folder):
 
 
 def check_classes(detector):
-    """Scores of each class: the best one counts, boxes that overlap better ones of their class are left out."""
+    """Scores of each class: the best one counts, and boxes that overlap better ones of their class are dropped."""
     boxes = [[0, 0, 10, 10], [1, 0, 11, 10], [1, 0, 11, 10], [20, 0, 30, 10]]
     scores = [[0.0, 0.9, 0.1], [0.2, 0.8, 0.1], [0.1, 0.1, 0.7], [0.95, 0.6, 0.3]]
     values = {"boxes": ([1, 4, 4], sum(boxes, [])), "scores": ([1, 4, 3], sum(scores, []))}
@@ -174,7 +174,7 @@ def check_rows(detector):
 
 
 def check_post_process(tool, flatc, folder):
-    """What DetectionPostProcess makes is recognised, also where its outputs have other names."""
+    """The outputs of DetectionPostProcess are recognised, even with other names."""
     net = Net()
     net.passed("seen", net.feed("image", [1, 3, 10, 30]))
     inputs = [net.feed("codes", [1, 2, 4]), net.feed("marks", [1, 2, 3]),
@@ -195,10 +195,11 @@ def check_post_process(tool, flatc, folder):
 
 
 def check_detection_output(tool, flatc, folder):
-    """What DetectionOutput makes is recognised: rows of image, class, score, x1, y1, x2, y2, as fractions. Drawn, too."""
+    """The output of DetectionOutput is recognised: rows of image, class, score, x1, y1, x2, y2, as fractions. It is
+    also drawn."""
     net = Net()
     net.passed("seen", net.feed("image", [1, 3, 10, 30]))
-    # x1, y1, x2, y2 of three priors, then their variances. One prior passes 2: fractions are known, not guessed.
+    # x1, y1, x2, y2 of three priors, then their variances. One prior exceeds 2: fractions are known, not guessed.
     priors = [0.5, 0.25, 0.75, 0.75, 0.125, 0.5, 0.25, 1.0, -3.0, 0.0, 3.0, 1.0] + [0.1, 0.1, 0.2, 0.2] * 3
     inputs = [net.feed("codes", [1, 12]), net.feed("marks", [1, 9]), net.const("priors", [1, 2, 12], priors)]
     net.outputs = ["out"]
@@ -223,7 +224,7 @@ def check_detection_output(tool, flatc, folder):
     for x, y, colour in ((45, 39, COLOURS[2]), (37, 30, COLOURS[2]), (52, 30, COLOURS[2]), (0, 30, COLOURS[1]), (7, 35, COLOURS[1]),
                          (30, 39, COLOURS[1]), (30, 30, background(30, 30))):
         assert picture[y][x] == colour, (x, y, picture[y][x], colour)
-    # No box at all: a list without rows, and the picture as it was.
+    # There is no box at all: the list has no rows, and the picture is unchanged.
     marks = write_npy(folder / "marks.npy", [1, 9], [0.1] * 9)
     done = subprocess.run([tool, "run", model, *flags, "--detect", "--json", "--draw", folder / "output.png"],
                           capture_output=True, text=True)

@@ -21,7 +21,7 @@ LONGEST = 120  # seconds
 
 
 class Browser:
-    """Chromium, which takes commands and gives answers over two pipes (its file descriptors 3 and 4)."""
+    """Chromium, which takes commands and sends answers over two pipes (its file descriptors 3 and 4)."""
 
     def __init__(self, program, folder):
         ours, theirs = os.pipe(), os.pipe()
@@ -67,7 +67,7 @@ class Browser:
             self.events.append(answer)
 
     def open(self, page):
-        """Every error of the page, and every address that it asks for beside its own, is a failure."""
+        """Loads a page. Every error of the page, and every request to another address, is a failure."""
         self.events.clear()
         self.ask("Page.navigate", url=page.as_uri())
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):

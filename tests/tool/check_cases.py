@@ -23,7 +23,7 @@ failures = []
 
 
 class Case:
-    """A folder with the model of a case, and with what a test puts beside it."""
+    """A folder with the model of a case, and with the files that a test adds."""
 
     def __init__(self, tool, original, folder):
         self.tool, self.folder = tool, folder
@@ -44,7 +44,7 @@ class Case:
             file.write(content)
 
     def verify(self, what, sentence=None):
-        """Without a sentence the case has to pass, otherwise to fail with the sentence."""
+        """Without a sentence the case must pass, otherwise it must fail with the sentence."""
         done = subprocess.run([self.tool, "verify", self.folder], capture_output=True, text=True, errors="replace")
         if sentence is None:
             right = done.returncode == 0 and done.stdout.count("pass ") == self.outputs and not done.stderr
@@ -60,14 +60,14 @@ class Case:
 
 
 def changed(data, at, form, value):
-    """The bytes with one number replaced."""
+    """Returns the bytes with one number replaced."""
     data = bytearray(data)
     struct.pack_into(form, data, at, value)
     return bytes(data)
 
 
 def zipped(members, method=zipfile.ZIP_STORED, comment=b"", **options):
-    """A zip file as the library of Python makes it. options: of ZipFile.open."""
+    """Returns a zip file made by Python's library. options: of ZipFile.open."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", method) as file:
         for name, content in members.items():
@@ -106,7 +106,7 @@ def check_forms(case):
     case.verify_archive("members in another order", zipped(dict(reversed(case.members.items()))))
     case.verify_archive("sizes in zip64 fields, as numpy.savez writes them", zipped(case.members, force_zip64=True))
     case.verify_archive("a member that the case does not name", zipped({**case.members, "more/h\u00e9.txt": b"x"}))
-    os.truncate(os.path.join(case.folder, case_files.ARCHIVE), 1 << 32)  # takes no room
+    os.truncate(os.path.join(case.folder, case_files.ARCHIVE), 1 << 32)  # a sparse file
     case.verify("a file of 4 GiB", "is larger than a zip file without zip64 fields can be")
     case.clear()
     os.mkdir(os.path.join(case.folder, case_files.ARCHIVE))
@@ -115,7 +115,7 @@ def check_forms(case):
 
 
 def check_members(case):
-    """Archives that are as they should be, with contents that are not."""
+    """Well-formed archives with wrong contents."""
     first = json.loads(case.members[case_files.DESCRIPTION])["inputs"][0]["file"]
     for what, name, content, sentence in (
             ("no case.json", case_files.DESCRIPTION, None, "case.npz' has no member 'case.json'"),

@@ -90,7 +90,7 @@ def check_page(tool, model, profiled):
 
 
 def check_together(tool, cases):
-    """Two element-wise operators of a branch are one box; the operators of the main graph stand alone."""
+    """Two element-wise operators of a branch are one box; the operators of the main graph are separate."""
     model = cases / "control__if_then" / "model.mnn"
     page = Page(call(tool, "graph", model, "--format", "html", "--profile", "--runs", "1"))
     boxes = [box for graph in page.data["graphs"] for box in graph["boxes"]]
@@ -100,7 +100,7 @@ def check_together(tool, cases):
     dot = Dot(call(tool, "graph", model, "--profile", "--runs", "1"))
     frames = {node["cluster"] for node in dot.nodes.values() if node["label"].startswith("UnaryOp")}
     assert len(frames) == 1 and "computed together" in dot.clusters[frames.pop()]["label"], dot.clusters
-    # What is computed while planning belongs to no operator that reads it.
+    # Values that are computed while planning are not counted for an operator that reads them.
     page = Page(call(tool, "graph", cases / "onnx__gather_0" / "model.mnn", "--format", "html"))
     boxes = [[op["type"] for op in box["ops"]] for box in page.data["graphs"][0]["boxes"]]
     assert ["GatherV2"] in boxes and ["Rank"] in boxes, boxes
@@ -183,7 +183,7 @@ def check_profile(tool, model, folder):
 
 
 def check_dot_program(tool, model, folder):
-    """The program dot as a script of ours: none, one that fails, and one that writes much and reads nothing."""
+    """The program dot as a script of this test: none, one that fails, and one that writes much and reads nothing."""
     svg = folder / "net.svg"
     call(tool, "graph", model, "--output", svg, code=1, words=["graphviz", ".html"], env={"PATH": str(folder / "none")})
     assert not svg.exists()

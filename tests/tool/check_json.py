@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the tool prints with --json is what the tables of docs/tool.md list: every member with one of its types, and every
-listed member is printed by some call.
+"""The output of the tool with --json agrees with the tables of docs/tool.md: every member has one of its listed types,
+and some call prints every listed member.
 
     check_json.py MNN_TOOL PAGE MODEL CASE_DIR
 """
@@ -13,12 +13,12 @@ import tempfile
 
 import onnx_file as onnx
 
-# Printed only on some machines, or by models that no call here has.
+# Printed only on some machines, or for models that no call here uses.
 ELSEWHERE = r"(\[\]\.devices\[\].*|skipped\[\].*|settings\.reasons\[\]|ops\.unsupported\.\*)"
 
 
 def read_tables(page):
-    """command -> (path -> types)."""
+    """Returns command -> (path -> types)."""
     tables = {}
     for command, text in re.findall(r"^### `mnn ([\w -]+?) --json`\n(.*?)(?=^#|\Z)", page, flags=re.M | re.S):
         rows = re.findall(r"^\| (`.*?) \| ([a-z ]+) \|.*\|$", text, flags=re.M)
@@ -32,7 +32,7 @@ def type_of(value):
 
 
 def paths(value, table, path=""):
-    """Every place of the value with its type; what the table lists as a whole is not looked into."""
+    """Lists every place of the value with its type; a value that the table lists as a whole is not divided."""
     whole = path in table and not any(other.startswith((path + ".", path + "[")) for other in table)
     if path:
         yield path, type_of(value)
@@ -70,7 +70,7 @@ def call(tool, *arguments, code=0):
 
 
 def write_onnx(folder):
-    """A model that becomes a net, and one with a node that has no form and numbers that are random."""
+    """A model that becomes a net, and one with a node that cannot be expressed and random numbers."""
     x, y = onnx.value("x", onnx.FLOAT, ["batch", 4]), onnx.value("y", onnx.FLOAT, ["batch", 4])
     net, lacking = folder / "net.onnx", folder / "lacking.onnx"
     net.write_bytes(onnx.model(onnx.graph([onnx.node("Relu", ["x"], ["y"])], [x], [y])))
@@ -110,7 +110,7 @@ def check_onnx_models(tool, net, folder):
 
 
 def check_meaning(tool, model, case, folder):
-    """Members say what happened."""
+    """Members describe the outcome."""
     bad = folder / "bad"
     bad.mkdir()
     (bad / "case.json").write_text("{}")

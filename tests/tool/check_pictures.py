@@ -36,7 +36,7 @@ def near(a, b):
 
 
 def make_pictures(folder):
-    """Eleven pictures: more than a batch, and no multiple of it. path -> what the net gives for it alone."""
+    """Eleven pictures: more than a batch, and not a multiple of it. path -> the net's result for it alone."""
     folder.mkdir()
     for number in range(11):
         pixels = bytes((x * 29 + number * 57) % 256 for x in range(64))
@@ -59,7 +59,7 @@ def check_results(run, model, folder):
         assert [image["file"] for image in images] == [str(path) for path in paths], images
         assert [image["outputs"]["scores"]["shape"] for image in images] == [[1, 10]] * len(paths)
         assert all(near(a, one["values"]) for a, one in zip(values_of(images), alone)), arguments
-    # A folder also has other files, which are no pictures, but two may have one name.
+    # A folder may also have other files, which are no pictures; two files may have the same stem.
     (folder / "notes.txt").write_text("words")
     assert len(run.images(model, "--image", folder)) == len(paths)
     run(model, "--image", folder, "--output", folder / "results")
@@ -77,7 +77,7 @@ def check_results(run, model, folder):
         (dots / name).write_bytes(paths[0].read_bytes())
     run(model, "--image", dots, "--output", dots / "results")
     assert sorted(path.name for path in (dots / "results").iterdir()) == ["_..", "a"], list(dots.iterdir())
-    # One file is written as without a folder.
+    # For a single picture, the file is written without a folder.
     run(model, "--image", paths[2], "--output", folder / "one")
     assert near(read_npy(folder / "one" / "scores.npy"), alone[2]["values"])
     data = run(model, "--image", paths[2], "--output", "-", text=False)
@@ -124,7 +124,8 @@ def check_errors(run, model, folder, paths):
 
 
 def check_fixed(run, flatc, folder, paths):
-    """Nets that cannot take several pictures get one after another: with the batch inside, and with another input."""
+    """Nets that cannot take several pictures get one after another: with a fixed batch inside, and with another
+    input."""
     net = Net()
     image = net.feed("image", [1, 1, 8, 8])
     flat = net.op("Reshape", [image, net.ints("extents", [1, -1])], ["flat"], "Reshape", {"dims": [], "dimType": "NCHW"})
@@ -143,7 +144,7 @@ def check_fixed(run, flatc, folder, paths):
     assert values_of(images, "picture") == [list(path.read_bytes()[-64:]) for path in paths]
     run(model, "--image", folder, code=2)
     assert "'image'" in run.errors and "'more'" in run.errors, run.errors
-    # An open batch is open for the pictures; other open extents are not.
+    # An open batch holds several pictures; other open extents do not.
     net = Net()
     net.passed("picture", net.feed("image", [-1, 1, 8, 8]))
     images = run.images(net.write(flatc, folder / "open.mnn"), "--image", folder)
@@ -199,7 +200,7 @@ def check_mixed(run, flatc, folder, paths):
     mean = net.op("Reduction", [image], ["mean"], "ReductionParam", {"operation": "MEAN", "dim": [0], "keepDims": True})
     net.passed("apart", net.op("BinaryOp", [image] + mean, ["difference"], "BinaryOp", {"opType": "SUB"})[0])
     expect(net.write(flatc, folder / "apart.mnn"), "apart", [1, 1, 8, 8], [[0] * 64] * len(paths))
-    # A batch that was asked for, but cannot be: the reason is printed.
+    # A batch that was requested, but is not possible: the reason is printed.
     for flags, printed in ((["--batch", 3], True), ([], False)):
         run(folder / "two.mnn", "--image", folder, "--input", f"more={folder / 'more.json'}", *flags)
         assert ("'other' has no part for each picture" in run.errors) == printed, run.errors

@@ -17,7 +17,7 @@ ERASED = "\r\x1b[K"
 
 
 def read_end(file, until=None):
-    """What a terminal shows, to its end or to a word."""
+    """Returns the output of a terminal, to its end or to a word."""
     shown = b""
     end = time.monotonic() + 120
     while time.monotonic() < end:
@@ -36,7 +36,8 @@ def read_end(file, until=None):
 
 
 def in_terminal(command, until=None, send=None, env=None):
-    """Standard error is a terminal, standard output a pipe. Returns exit code, output and what the terminal showed."""
+    """Runs with a terminal as standard error and a pipe as standard output. Returns exit code, output and the
+    terminal's text."""
     ours, theirs = pty.openpty()
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs,
                              env={**os.environ, "TERM": "xterm", **(env or {})})
@@ -54,12 +55,12 @@ def in_terminal(command, until=None, send=None, env=None):
 def main():
     tool, model, case = sys.argv[1:4]
     bench = [tool, "bench", model, "--json", "--seconds"]
-    # A second passes: the line appears with the time that is left, and is erased at the end.
+    # After a second the line appears with the remaining time, and it is erased at the end.
     code, output, shown = in_terminal([*bench, "3"])
     assert code == 0 and json.loads(output)["runs"] >= 5, (code, output)
     assert re.search(r"mnn bench, \d+ s so far, about \d+ s left", shown), repr(shown)
     assert shown.endswith(ERASED) and "\n" not in shown, repr(shown)
-    # What takes less than a second shows nothing, but for a load that is timed, which is announced.
+    # A command that takes less than a second prints nothing, except for a timed load, which is announced.
     begin = time.monotonic()
     code, output, shown = in_terminal([tool, "verify", case])
     assert code == 0 and (shown == "" or time.monotonic() - begin > 1), repr(shown)
@@ -67,14 +68,14 @@ def main():
     code, output, shown = in_terminal([*bench, "0"])
     assert code == 0 and shown.endswith(ERASED), repr(shown)
     assert shown.count("mnn bench") == 1 or time.monotonic() - begin > 1, repr(shown)
-    # Nor where it is not wanted, or on a terminal that cannot erase.
+    # Nothing is printed where it is disabled, or on a terminal that cannot erase.
     for more, env in ((["--progress", "never"], {}), ([], {"TERM": "dumb"})):
         code, output, shown = in_terminal([*bench, "1.5", *more], env=env)
         assert code == 0 and shown == "" and json.loads(output), repr(shown)
-    # Ctrl-C.
+    # Ctrl-C erases the line.
     code, output, shown = in_terminal([*bench, "60"], until="left", send=signal.SIGINT)
     assert code == -signal.SIGINT and output == "" and shown.endswith(ERASED), (code, repr(shown))
-    # No terminal: nothing, unless it is wanted; lines then.
+    # Without a terminal there is no output unless it is requested, and then whole lines.
     for mode, count in (("auto", 0), ("never", 0), ("always", 1)):
         done = subprocess.run([tool, "verify", case, case, "--progress", mode], capture_output=True, text=True)
         assert done.returncode == 0 and done.stdout.endswith("2 passed, 0 failed\n"), done

@@ -18,7 +18,7 @@ failures = []
 
 
 def call(tool, *arguments, code=0, words=(), env=None):
-    """Runs the tool; notes a wrong exit code or a missing word; returns its standard output."""
+    """Runs the tool; records a wrong exit code or a missing word; returns its standard output."""
     done = subprocess.run([tool, *arguments], capture_output=True, text=True, env={**os.environ, **(env or {})})
     said = done.stdout + done.stderr
     missing = [word for word in words if word not in said]
@@ -53,7 +53,7 @@ def check_anywhere(tool, model):
     if not chosen or len(chosen) != sum("\tConvolution\t" in line for line in algorithms):
         failures.append(f"profile --algorithms does not mark one algorithm of each convolution: {algorithms}")
     check_calibrate(tool, model)
-    # No driver at all: an error, never another backend.
+    # Without any driver there is an error, never another backend.
     none = {"VK_ICD_FILENAMES": "/no/such/file", "VK_DRIVER_FILES": "/no/such/file"}
     for command in (["info", model], ["bench", model, "--seconds", "0"]):
         call(tool, *command, "--backend", "vulkan", code=1, words=["MNN_ERROR_BACKEND_MISSING"], env=none)

@@ -9,7 +9,7 @@ SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "schema/mnn.fbs"
 
 
 class Net:
-    """A net under construction; every method takes and gives numbers of tensors."""
+    """A net under construction; every method takes and returns numbers of tensors."""
 
     def __init__(self):
         self.tensors, self.ops, self.outputs = [], [], []
@@ -37,7 +37,7 @@ class Net:
                                                      "int32s": values})[0]
 
     def passed(self, name, tensor):
-        """An output with the values of a tensor."""
+        """Adds an output with the values of a tensor."""
         negative = self.op("UnaryOp", [tensor], [name + "_negative"], "UnaryOp", {"opType": "NEG", "T": "DT_FLOAT"})
         self.outputs += [name]
         return self.op("UnaryOp", negative, [name], "UnaryOp", {"opType": "NEG", "T": "DT_FLOAT"})[0]
@@ -69,13 +69,13 @@ def read_npy(path):
 
 
 def ppm(width, height, pixel):
-    """The bytes of a picture; pixel(x, y) gives red, green and blue."""
+    """Returns the bytes of a picture; pixel(x, y) returns red, green and blue."""
     return b"P6 %d %d 255\n" % (width, height) + bytes(value for y in range(height) for x in range(width)
                                                        for value in pixel(x, y))
 
 
 def read_png(data):
-    """Rows of pixels of a PNG with three bytes for each pixel."""
+    """Returns rows of pixels of a PNG with three bytes for each pixel."""
     assert data[:8] == b"\x89PNG\r\n\x1a\n", data[:8]
     at, packed = 8, b""
     while at < len(data):

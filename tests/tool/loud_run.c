@@ -1,4 +1,5 @@
-/* Preloaded into the tool: runs of a session say what the validation layer would say about a wrong call. */
+/* Preloaded into the tool: runs of a session print the message that the validation layer would print for a wrong call.
+   */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@ def varint(value):
 
 
 def field(number, value):
-    """An integer, a text, bytes, or a float as a field."""
+    """Encodes an integer, a text, bytes, or a float as a field."""
     if isinstance(value, float):
         return varint(number << 3 | 5) + struct.pack("<f", value)
     if isinstance(value, int):

@@ -1,4 +1,4 @@
-"""Reads what the tool writes: graphs of Graphviz, and pages."""
+"""Reads the files that the tool writes: graphs for Graphviz, and pages."""
 import html.parser
 import json
 import re
@@ -8,7 +8,7 @@ TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|->|[A-Za-z_][A-Za-z_0-9]*|-?[0-9.]+|[
 
 
 class Dot:
-    """A text of DOT: nodes and edges with their attributes, and the subgraph that each node stands in."""
+    """A text of DOT: nodes and edges with their attributes, and the subgraph of each node."""
 
     def __init__(self, text):
         self.tokens, at = [], 0
@@ -67,7 +67,7 @@ class Dot:
 
 
 def words(token):
-    """The text that a label shows."""
+    """Returns the text of a label."""
     if not token.startswith('"'):
         return token
     text = re.sub(r"\\(.)", lambda found: "\n" if found.group(1) == "n" else found.group(1), token[1:-1], flags=re.DOTALL)
@@ -75,7 +75,7 @@ def words(token):
 
 
 class Page(html.parser.HTMLParser):
-    """A page: its elements are closed in order, nothing refers to another place, and its data is JSON."""
+    """A page: its elements are closed in order, it refers to no other place, and its data is JSON."""
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)

@@ -5,7 +5,7 @@
 namespace mnnc::test {
 namespace {
 
-// As scaled_dot_product_attention is exported: the root of the scale is a factor of both operands.
+// The exported form of scaled_dot_product_attention: the root of the scale is a factor of both operands.
 TEST(AttentionForms, FactorsOfQueriesAndKeys) {
     constexpr int kRows = 7, kHeads = 2, kDepth = 4, kWidth = kHeads * kDepth;
     AttentionNet s;
@@ -18,7 +18,7 @@ TEST(AttentionForms, FactorsOfQueriesAndKeys) {
     expectFused(s.finish({s.joined(y, 1, kRows, kWidth)}), 1, 1);
 }
 
-// As converters write parts of a packed tensor, by numbers that are computed of constants.
+// The converters' form of parts of a packed tensor: their numbers are computed from constants.
 TEST(AttentionForms, PartsOfOneTensorByGather) {
     constexpr int kBatch = 2, kRows = 7, kHeads = 3, kDepth = 4;
     AttentionNet s;
@@ -50,7 +50,8 @@ TEST(AttentionForms, GroupsOfHeadsShareKeysAndValues) {
     }
 }
 
-// Maps with their pixels in rows: queries are transposed, and so is the result, whose weights are the right side.
+// Maps with their pixels in rows: queries are transposed, and so is the result, since the weights are the right
+// operand.
 TEST(AttentionForms, ChannelsFirst) {
     for (const int pixels : {15, 300}) {
         SCOPED_TRACE(pixels);
@@ -82,7 +83,7 @@ TEST(AttentionForms, KeysInRows) {
     }
 }
 
-// Factors, sums and conditions in any order, one factor for each head among them.
+// Factors, sums and conditions in any order, including one factor for each head.
 TEST(AttentionForms, StepsInAnyOrder) {
     AttentionNet s;
     const int q = s.input({2, 3, 6, 4}), k = s.input({2, 3, 6, 4}), v = s.input({2, 3, 6, 2});
@@ -96,8 +97,8 @@ TEST(AttentionForms, StepsInAnyOrder) {
     expectFused(s.finish({s.matmul(s.softmax(scores, -1), v)}), 1, 1);
 }
 
-// Places of keys along two axes of a map: what is added to a row repeats, or each of its numbers does. Or the sum of
-// both is made first.
+// Positions of keys along two axes of a map: the term that is added to a row repeats, or each of its numbers does; or
+// the sum of both terms is computed first.
 TEST(AttentionForms, PlacesAlongTwoAxes) {
     for (const bool summed : {false, true}) {
         constexpr int kHeads = 2, kHigh = 13, kWide = 21, kRows = kHigh * kWide;  // a block ends in a run
@@ -114,7 +115,7 @@ TEST(AttentionForms, PlacesAlongTwoAxes) {
     }
 }
 
-// The heads of all windows of all images, which the scores have in axes of their own for a while: masks repeat.
+// The heads of all windows of all images, which have separate axes in the scores for a while: masks repeat.
 TEST(AttentionForms, MasksThatRepeat) {
     constexpr int kImages = 2, kWindows = 3, kHeads = 2, kRows = 5, kDepth = 4;
     constexpr int kAll = kImages * kWindows * kHeads;
@@ -128,7 +129,7 @@ TEST(AttentionForms, MasksThatRepeat) {
     expectFused(s.finish({s.matmul(weights, v)}), 1, 1);
 }
 
-// The result of one is read by another.
+// One attention reads the result of another.
 TEST(AttentionForms, OneBehindTheOther) {
     AttentionNet s;
     const int k = s.input({2, 6, 4}), v = s.input({2, 6, 4});

@@ -1,4 +1,4 @@
-// Attention that nets write with single operators runs as one command; what prevents it.
+// Attention that nets write with single operators runs as one command; conditions that prevent it.
 #include <cmath>
 
 #include "attention_net.h"
@@ -6,7 +6,7 @@
 namespace mnnc::test {
 namespace {
 
-// softmax(q k^T / sqrt(depth) + mask) v over heads, keys the transposition of their own heads.
+// softmax(q k^T / sqrt(depth) + mask) v over heads; the keys are transposed inside of their heads.
 TEST(AttentionFusion, HeadsStayWhereTheyLie) {
     for (const bool masked : {false, true}) {
         for (const int keys : {11, 300}) {
@@ -51,7 +51,7 @@ TEST(AttentionFusion, ConditionsKeepOrDropScores) {
     }
 }
 
-// A window's own mask is added between two reshapes.
+// A window has a second mask, which is added between two reshapes.
 TEST(AttentionFusion, WindowsHaveTwoMasks) {
     constexpr int kWindows = 4, kHeads = 3, kRows = 5, kDepth = 2;
     AttentionNet s;
@@ -79,7 +79,7 @@ TEST(AttentionFusion, RowsWithoutAFiniteScoreAreZero) {
     const wire::NetT net = s.finish({s.matmul(s.softmax(scores, 2), v)});
     expectFused(net, 1, 1);
     const NetResult result = runNet(net);
-    // The last row of each head sees nothing.
+    // The last row of each head sees no key.
     for (const size_t head : {0, 1})
         for (size_t i = 15; i < 18; ++i) EXPECT_EQ(result.outputs[0][head * 18 + i], 0);
 }
@@ -94,12 +94,12 @@ TEST(AttentionFusion, OtherUsesPreventIt) {
         const int weights = s.softmax(s.matmul(p[0], p[1], false, true), 2);
         expectFused(s.finish({s.matmul(weights, p[2]), weights}), 0, 3);
     }
-    {  // sums over queries
+    {  // the softmax is over queries
         AttentionNet s;
         const std::vector<int> p = parts(s);
         expectFused(s.finish({s.matmul(s.softmax(s.matmul(p[0], p[1], false, true), 1), p[2])}), 0, 3);
     }
-    {  // the weights are the right side
+    {  // the weights are the right operand
         AttentionNet s;
         const std::vector<int> p = parts(s);
         const int v = s.input({2, 3, 6});
@@ -111,7 +111,7 @@ TEST(AttentionFusion, OtherUsesPreventIt) {
         const int scores = s.binary(BinaryCode::MUL, s.matmul(p[0], p[1], false, true), s.constant({1, 6, 6}));
         expectFused(s.finish({s.matmul(s.softmax(scores, 2), p[2])}), 0, 4);
     }
-    {  // the caller reads scaled queries: the factor stays where it is
+    {  // the caller reads scaled queries: the factor is not moved
         AttentionNet s;
         const std::vector<int> p = parts(s);
         const int q = s.times(p[0], 0.5f);
@@ -129,7 +129,7 @@ TEST(AttentionFusion, OtherUsesPreventIt) {
         const int scores = s.times(s.matmul(q, k, false, true), 0.001f);
         expectFused(s.finish({s.matmul(s.softmax(scores, 1), v)}), 0, 4);
     }
-    {  // something between the weights and the values
+    {  // there is an operator between the weights and the values
         AttentionNet s;
         const std::vector<int> p = parts(s);
         const int weights = s.softmax(s.matmul(p[0], p[1], false, true), 2);

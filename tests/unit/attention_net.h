@@ -1,4 +1,4 @@
-// Nets with attention that is written with single operators, and what tests expect of them.
+// Nets with attention written with single operators, and the checks of their results.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using BinaryCode = wire::BinaryOpOperation;
 
 class AttentionNet : public NetBuilder {
   public:
-    // 1 where the column is not behind the row, as int32.
+    // Returns 1 where the column is not behind the row, as int32.
     int causal(std::vector<int32_t> dims) {
         std::vector<int32_t> values;
         const int columns = dims.back(), rows = dims[dims.size() - 2];
@@ -29,7 +29,7 @@ class AttentionNet : public NetBuilder {
         net_.oplists.push_back(makeOp(wire::OpType::BroadcastTo, "op" + std::to_string(id), {x, shape}, {id}));
         return id;
     }
-    // Part `index` of the first axis, whose number is a sum of two constants.
+    // Returns part `index` of the first axis; the number of the part is a sum of two constants.
     int gathered(int x, int index) {
         const int one = tensor(), rest = tensor(), id = tensor();
         net_.oplists.push_back(makeIntConst(one, {}, {1}));
@@ -40,11 +40,11 @@ class AttentionNet : public NetBuilder {
     }
     int times(int x, float factor) { return binary(BinaryCode::MUL, x, scalar(factor)); }
     int plus(int a, int b) { return binary(BinaryCode::ADD, a, b); }
-    // [batch, rows, heads depth] as [batch, heads, rows, depth].
+    // Reshapes [batch, rows, heads depth] to [batch, heads, rows, depth].
     int heads(int x, int batch, int rows, int heads, int depth) {
         return permute(reshape(x, {batch, rows, heads, depth}), {0, 2, 1, 3});
     }
-    // The way back.
+    // Does the opposite of heads().
     int joined(int x, int batch, int rows, int channels) {
         return reshape(permute(x, {0, 2, 1, 3}), {batch, rows, channels});
     }

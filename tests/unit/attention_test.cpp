@@ -1,4 +1,4 @@
-// Attention: its kernel against a loop in double precision for every instruction set, and what the operator refuses.
+// Attention: its kernel against a loop in double precision for every instruction set, and refused parameters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Problem {
     bool gathered = false;    // masks: each row has its elements in the opposite order
 };
 
-// Operands in the order [batch][row][head][depth], and what every query sees.
+// Operands in the order [batch][row][head][depth], and the keys that every query sees.
 struct Data {
     Floats q, k, v, add, sinks;
     std::vector<int32_t> keep;
@@ -79,7 +79,7 @@ Floats expectedOf(const Problem& p, const Data& d, float scale) {
     return out;
 }
 
-// Operands in the order [batch][row][head][depth]; `heads` of them for each of the problem's.
+// Operands in the order [batch][row][head][depth]; each operand serves `heads` heads of the problem.
 template <typename Operand>
 void place(Operand& operand, const Problem& p, int rows, int heads, int depth) {
     operand.rowStep = size_t(heads) * depth;
@@ -88,7 +88,7 @@ void place(Operand& operand, const Problem& p, int rows, int heads, int depth) {
             operand.heads.push_back((size_t(b) * rows * heads + h / (p.heads / heads)) * depth);
 }
 
-// [batch][row][head][depth] from [batch][head][depth][row], or (back) the other way round.
+// Converts [batch][head][depth][row] to [batch][row][head][depth], or (back) the opposite.
 Floats flipped(const Problem& p, const Floats& x, int depth, bool back) {
     Floats y(x.size());
     for (int b = 0; b < p.batch; ++b)
@@ -186,7 +186,7 @@ TEST(Attention, AllInstructionSets) {
     }
 }
 
-// Products of rounded operands: close to what they are of floats, and the same for any number of threads.
+// Products of rounded operands: close to the results with floats, and the same for any number of threads.
 TEST(Attention, Bf16) {
     ForkJoinPool three(3);
     InlinePool one;
@@ -211,7 +211,7 @@ TEST(Attention, Bf16) {
     }
 }
 
-// Masks of the lowest floats and infinities: rows without a score, and blocks of keys that do not matter.
+// Masks of the lowest floats and infinities: rows without a score, and blocks of keys that have no effect.
 TEST(Attention, ExtremeMasks) {
     const Problem p{1, 4, 300, 1, 1, 4, 3, Mask::Float};
     Data data(p);

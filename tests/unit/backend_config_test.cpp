@@ -48,7 +48,7 @@ NetResult run(MemoryMode memory, Precision precision, int threads = 1) {
     return runNet(quantisedNet(), config);
 }
 
-// How many operators run with an algorithm whose name contains the text.
+// Counts the operators whose algorithm's name contains the text.
 size_t naming(const NetResult& result, const std::string& text) {
     size_t count = 0;
     for (const OpRecord& op : result.ops) count += std::string(op.algorithm).find(text) != std::string::npos;

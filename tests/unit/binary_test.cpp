@@ -1,4 +1,4 @@
-// BinaryOp and Eltwise: what is refused, and types that meet.
+// BinaryOp and Eltwise: refused operands, and combinations of types.
 #include "op_harness.h"
 
 namespace mnnc::test {

@@ -1,4 +1,4 @@
-// The bytes of a model: mapped, read, copied or borrowed, and how a file that cannot be read is refused.
+// The bytes of a model: mapped, read, copied or borrowed, and the errors for files that cannot be read.
 #include "model/bytes.h"
 
 #include <unistd.h>
@@ -60,7 +60,7 @@ TEST(ModelBytes, MappedReadAndBorrowedBytesAgree) {
     const TempFile file(content);
     const ModelBytes mapped = ModelBytes::fromFile(file.path(), ModelBytes::Access::Map);
     const ModelBytes read = ModelBytes::fromFile(file.path(), ModelBytes::Access::Read);
-    // Given back or not, the bytes are those of the file.
+    // Released or not, the bytes are those of the file.
     mapped.dropPages();
     read.dropPages();
     ASSERT_EQ(mapped.size(), content.size());

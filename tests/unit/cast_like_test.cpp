@@ -1,4 +1,4 @@
-// CastLike takes the type of its second input, and nothing else of it.
+// CastLike uses the type of its second input, but not its elements.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,13 +43,13 @@ TEST(CastLike, GivesFloatsOfIntegers) {
     const NetResult result = castLike(3).result;
     ASSERT_EQ(result.outputs[0].size(), 3200u);
     for (size_t i = 0; i < 3200; ++i) {
-        const double x = 3 * std::sin(static_cast<float>(i * 7 + 11 + 1));  // as runNet fills input 1
+        const double x = 3 * std::sin(static_cast<float>(i * 7 + 11 + 1));  // like runNet fills input 1
         const double exact = 100 * std::tanh(x);
         ASSERT_NEAR(result.outputs[0][i], std::trunc(exact), std::fabs(exact - std::round(exact)) < 1e-3 ? 1 : 0) << i;
     }
 }
 
-// Nothing but the type counts: the tensor's memory serves again before the cast.
+// Only the type is used: the tensor's memory is reused before the cast.
 TEST(CastLike, DoesNotHoldTheMemoryOfWhatItIsLike) {
     EXPECT_EQ(castLike(3000).arena, castLike(1).arena);
 }

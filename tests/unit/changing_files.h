@@ -122,7 +122,7 @@ class FileSession {
         const mnn_status asked = mnn_session_resize_input(handle, input, dims, 4);
         return asked == MNN_OK ? mnn_session_resize(handle) : asked;
     }
-    // All outputs for inputs of one seed; empty when the run fails.
+    // Returns all outputs for inputs of one seed; empty when the run fails.
     std::vector<float> run(uint32_t seed = 7) {
         mnn_tensor_t* tensor = nullptr;
         mnn_session_input(handle, nullptr, &tensor);

@@ -84,7 +84,7 @@ class ChangingFiles : public ::testing::TestWithParam<std::tuple<Event, bool>> {
 TEST_P(ChangingFiles, BeforeAPlan) {
     const FileInterpreter net(model_);
     ASSERT_STATUS(net.status, MNN_OK);
-    FileSession session(net);  // the input's extents are open: nothing is planned
+    FileSession session(net);  // the input's extents are open, so no plan is made
     ASSERT_STATUS(session.status, MNN_OK);
     act();
     EXPECT_STATUS(session.resize(12), wanted());

@@ -1,4 +1,4 @@
-// SpatialProduct and CosineSimilarity: values and what they refuse.
+// SpatialProduct and CosineSimilarity: values and refused inputs.
 #include "ops/channel_products.h"
 
 #include "op_harness.h"

@@ -43,7 +43,7 @@ TEST(ChannelsLastRaster, ChannelsBecomeFirstAndLastAgain) {
             NetBuilder s;
             const int x = s.input({m.batch, m.height, m.width, m.channels});
             const int first = s.permute(x, {0, 3, 1, 2});
-            const int last = s.permute(s.relu(first), {0, 2, 3, 1});  // packed where the Raster made it so
+            const int last = s.permute(s.relu(first), {0, 2, 3, 1});  // packed if the Raster produced it so
             const NetResult result = runNet(s.finish({first, last}), threads(count));
             EXPECT_EQ(result.outputs[0], channelsFirst(m));
             ASSERT_EQ(result.outputs[1].size(), result.outputs[0].size());
@@ -52,7 +52,7 @@ TEST(ChannelsLastRaster, ChannelsBecomeFirstAndLastAgain) {
         }
 }
 
-// Behind a convolution the map is packed, before one it is wanted so.
+// After a convolution the map is packed; before one it must be packed.
 TEST(ChannelsLastRaster, BetweenConvolutions) {
     for (const Map& m : kMaps) {
         NetBuilder s;

@@ -1,5 +1,5 @@
-// Operators that compute over int8 codes although their formulas are of floats: which commands a net has, and that the
-// results are those of the float operators with casts around them.
+// Operators that compute over int8 codes although their formulas are of floats: the commands of a net, and results
+// equal to those of the float operators with casts around them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,8 +30,8 @@ class CodeNet : public QuantNet {
     }
 };
 
-// Net: input, a convolution, what `middle` makes of it, a convolution. With `watch` the middle is an output, too, and
-// has to be float.
+// The net is an input, a convolution, the result of `middle`, a convolution. With `watch` the middle is an output, too,
+// and must be float.
 template <typename Middle>
 NetResult run(const Middle& middle, bool watch) {
     CodeNet n;
@@ -40,7 +40,7 @@ NetResult run(const Middle& middle, bool watch) {
     return runNet(n.finish(watch ? std::vector<int>{c, b} : std::vector<int>{c}));
 }
 
-// Every operator runs over codes, and gives what floats with casts around them give.
+// Every operator computes over codes, with the results of floats with casts around them.
 template <typename Middle>
 void expectCodes(const Middle& middle, const Types& between, int steps = 1) {
     const NetResult codes = run(middle, false), floats = run(middle, true);
@@ -113,7 +113,7 @@ TEST(CodeGroups, Resizing) {
                 type == 1 && scale != 0.04f ? Types{"ReLU6", "Interp"} : Types{"Interp"});
 }
 
-// A resized tensor that is concatenated takes the scale of the concatenation at once.
+// A resized tensor that is concatenated immediately gets the scale of the concatenation.
 TEST(CodeGroups, AScaleIsPassedBack) {
     expectCodes(
         [](CodeNet& n, int a) {
@@ -137,7 +137,7 @@ TEST(CodeGroups, AGateForEachChannel) {
         }
 }
 
-// Its weights are rounded once more.
+// Its weights are rounded a second time.
 TEST(CodeGroups, ADeconvolution) {
     expectCodes(
         [](CodeNet& n, int a) {

@@ -33,7 +33,7 @@ TEST(Columns, ColumnsAddUpToTheImage) {
     const Value y = run(OpType::Col2Im, patches(2, 2), {ones, ints({3, 3})});
     EXPECT_EQ(y.shape, (Shape{1, 1, 3, 3}));
     EXPECT_EQ(y.data, (std::vector<float>{1, 2, 1, 2, 4, 2, 1, 2, 1}));
-    const Value flat{{4, 4}, ones.data, Format::NCHW, {}};  // of one image
+    const Value flat{{4, 4}, ones.data, Format::NCHW, {}};  // a single image
     EXPECT_EQ(run(OpType::Col2Im, patches(2, 2), {flat, ints({3, 3})}).data, y.data);
 }
 

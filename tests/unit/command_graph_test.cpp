@@ -101,7 +101,7 @@ TEST_F(CommandGraphTest, VerifyFindsWhatIsReadTooEarly) {
     }
 }
 
-// After each change the uses are those that a new graph of the same commands has.
+// After each change the uses equal those in a new graph of the same commands.
 TEST_F(CommandGraphTest, RandomChanges) {
     std::mt19937 random(7);
     std::vector<Operand*> made = {tensor()};

@@ -1,5 +1,5 @@
-// Convolutions that have one constant as their weights: one packing of it, and the results of convolutions with weights
-// of their own.
+// Convolutions with the same constant as their weights: one packing of it, and the results of convolutions with
+// separate weights.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -73,7 +73,7 @@ TEST(FullyConnected, WritesRowMajorWhereItsLastBlockIsNotWhole) {
         }
 }
 
-// Layers of any width behind one another.
+// Layers of any width one after another.
 TEST(FullyConnected, ReadsRowMajorWhereItsLastBlockIsNotWhole) {
     for (const int inputs : {5, 17, 40, 1003})
         for (const int rows : {1, 9}) {

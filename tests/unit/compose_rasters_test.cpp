@@ -38,7 +38,7 @@ TEST(ComposeRasters, ShuffledChannels) {
             const NetResult apart = runUnfused(net), through = runNet(net);
             EXPECT_EQ(apart.outputs, through.outputs);
             EXPECT_LE(through.count("Raster") + through.count("Copy"), apart.count("Raster") + apart.count("Copy"));
-            // Two halves twice, and the last mixture, of which rows may be read one by one.
+            // There are two halves twice, and the last mixture, whose rows may be read one by one.
             EXPECT_LE(through.count("Raster"), keepMixed ? 7u : 5u);
             EXPECT_LE(through.count("Copy"), keepMixed ? 2u : 0u);
         }
@@ -60,7 +60,7 @@ TEST(ComposeRasters, OtherConsumersKeepTheTensor) {
     EXPECT_EQ(runNet(both).outputs, runUnfused(both).outputs);
 }
 
-// Random nets that only move data: composition, reshapes and views change no number.
+// Random nets that only move data: composition, reshapes and views do not change any number.
 class Movements {
   public:
     explicit Movements(unsigned seed) : random_(seed) {}

@@ -37,7 +37,7 @@ TEST(ComputeInPlace, EitherOperandMayBeOverwritten) {
     NetBuilder steps;
     const int x = steps.input({1, kWidth});
     const int a = steps.softmax(x), b = steps.relu(x);
-    const int c = steps.softmax(steps.binary(BinaryCode::SUB, a, b));  // where a was
+    const int c = steps.softmax(steps.binary(BinaryCode::SUB, a, b));  // in the memory of a
     const int d = steps.softmax(steps.binary(BinaryCode::SUB, b, c));
     EXPECT_EQ(arenaOf(steps.finish({d})), 2 * kTensor);
 }
@@ -96,7 +96,7 @@ TEST(ComputeInPlace, ResidualsOfEveryConvolution) {
         }
 }
 
-// A row is read by all others: the sum may not overwrite it.
+// All other rows read a row, so the sum must not overwrite it.
 TEST(ComputeInPlace, ASliceOfTheInputPreventsOverwriting) {
     NetBuilder steps;
     const int x = steps.softmax(steps.input({4, 64}));

@@ -1,5 +1,5 @@
-// While with a graph for its condition: before every round that graph says whether there is one, and after it the
-// values are replaced by name, all at once.
+// While with a graph for its condition: before every iteration that graph decides whether there is one, and after it
+// the values are replaced by name, all at once.
 #include "index_cases.h"
 
 namespace mnnc::test {
@@ -8,7 +8,7 @@ namespace {
 const PublicSession::Mode kCpu{"cpu"};
 using Names = std::vector<std::string>;
 
-// (i, a, b), steps -> the values of a and b after as many rounds of (i + 1, b, a + b) as i is below `steps`.
+// (i, a, b), steps -> the values of a and b after as many iterations of (i + 1, b, a + b) as i is below `steps`.
 std::vector<uint8_t> fibonacciNet() {
     IndexNet goesOn;
     const int at = goesOn.ints({}), limit = goesOn.ints({});

@@ -1,4 +1,4 @@
-// Constants of a model: which are copied, how their types are converted, and which are refused.
+// Constants of a model: which of them are copied, the conversion of their types, and which are refused.
 #include <cstring>
 
 #include "model/const_data.h"
@@ -64,7 +64,7 @@ TEST(ConstData, Int64Saturates) {
     EXPECT_EQ(values[2], -5);
 }
 
-// Only what lies in the file as a run reads it may be taken from there piece by piece.
+// Only data that the file has in the form of a run may be read from it piece by piece.
 TEST(ConstData, PlainFloatsAreARange) {
     wire::BlobT blob;
     blob.dims = {10, 300};

@@ -23,7 +23,7 @@ std::unique_ptr<wire::SubGraphProtoT> loopBody(GoesOn goesOn) {
     return asGraph("body", net.finish({}), {0, 1, carried}, {next, product});
 }
 
-// x(2 x 2), trips -> the loop's result; trips is a constant where it is not negative.
+// x(2 x 2), trips -> the loop's result; trips is a constant if it is not negative.
 std::vector<uint8_t> loopNet(int trips, GoesOn goesOn = GoesOn::AsGiven) {
     IndexNet net;
     const int x = net.input({2, 2});
@@ -91,7 +91,7 @@ TEST(ControlNode, WorkOfALoopWithATripCountFromARun) {
     EXPECT_FALSE(workOf(session).complete);
 }
 
-// x(2 x 2), condition -> x times a matrix once or twice; the condition is a constant where it is not negative.
+// x(2 x 2), condition -> x times a matrix once or twice; the condition is a constant if it is not negative.
 std::vector<uint8_t> branchNet(int condition) {
     const auto branch = [](const std::string& name, int products) {
         IndexNet net;
@@ -134,7 +134,7 @@ TEST(ControlNode, WorkOfABranch) {
     EXPECT_FALSE(workOf(session).complete);
 }
 
-// The backend names of all operators, which may be empty.
+// Counts the backend names of all operators, which may be empty.
 std::map<std::string, int> placesOf(const PublicSession& session) {
     std::map<std::string, int> places;
     size_t count = 0;

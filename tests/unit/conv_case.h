@@ -25,7 +25,7 @@ struct Aligned {
         data = reinterpret_cast<float*>((p + 63) / 64 * 64);
         end = data + bytes / 4;
     }
-    // Whether the bytes behind the end are unchanged.
+    // Returns whether the bytes behind the end are unchanged.
     bool guardIntact() const {
         for (const float* p = end; p < storage.data() + storage.size(); ++p)
             if (!std::isnan(*p)) return false;
@@ -86,7 +86,7 @@ inline Floats reference(const ConvShape& s, int groups, bool transposed, const F
     return result;
 }
 
-// NCHW to packed with NaN in the lanes no channel owns.
+// Packs NCHW with NaN in the unused lanes.
 inline Aligned packNan(const Kernels& k, const Floats& src, int batch, int channels, size_t area) {
     InlinePool inlinePool;
     Aligned out(packedFloats(k.lanes, batch, channels, area) * 4);
@@ -111,11 +111,11 @@ struct Case {
     Act act = Act::None;
     double tolerance = 2e-6;
     bool positive = false;            // the input
-    bool w8a16 = false;               // of quantised weights: as they are, not expanded
+    bool w8a16 = false;               // quantised weights are multiplied without expanding them
     const CpuCosts* costs = nullptr;  // in place of this CPU's
 };
 
-// Codes with scales and offsets, and what they stand for.
+// Codes with scales and offsets, and the floats that they represent.
 struct Quantised {
     QuantizedWeights codes;
     Floats floats;
@@ -140,7 +140,7 @@ inline QuantizedWeightsView view(const QuantizedWeights& w) {
     return {w.q, w.scale, w.min};
 }
 
-// `only`: the implementation to check, on the instruction sets where it accepts; else the one that is chosen.
+// `only`: the implementation to check, on the instruction sets where it accepts; otherwise the chosen one is checked.
 // Counts the instruction sets.
 inline void checkOn(const Case& c, const ConvImplementation* only, int& checked) {
     const ConvShape& s = c.s;
@@ -153,7 +153,7 @@ inline void checkOn(const Case& c, const ConvImplementation* only, int& checked)
         c.o.quantization.bits ? codes.floats : randomFloats(size_t(s.oc) * (s.ic / c.o.groups) * s.kh * s.kw, 2, 0.5f);
     const Floats bias = randomFloats(s.oc, 3);
     const Floats residual = randomFloats(s.batch * s.oc * outArea, 4);
-    // Products of bf16 are exact in fp32: as good as the others once their operands are rounded.
+    // Products of bf16 are exact in fp32: they are as exact as the others once their operands are rounded.
     const bool bf16 = c.o.bf16;
     const Floats expected =
         reference(s, c.o.groups, c.o.transposed, bf16 ? roundedToBf16(src) : src, bf16 ? roundedToBf16(w) : w,
@@ -253,7 +253,7 @@ inline ConvShape shape(int ic, int ih, int iw, int oc, int k, int stride = 1, in
     return s;
 }
 
-// The same with a kernel of one row, and no padding above.
+// Returns the same shape with a kernel of one row, and no padding above.
 inline ConvShape oneRowKernel(ConvShape s) {
     s.kh = 1;
     s.padTop = 0;

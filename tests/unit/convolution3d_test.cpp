@@ -1,4 +1,4 @@
-// Convolution3D and ConvTranspose3D against plain loops in double precision, and what they refuse.
+// Convolution3D and ConvTranspose3D against plain loops in double precision, and refused parameters.
 #include "ops/convolution3d.h"
 
 #include <cmath>
@@ -69,7 +69,7 @@ Value convolved(OpType type, const wire::Convolution3DT& table, const Value& x, 
     return OpRun(type, written.params(type), "", threads)({x})[0];
 }
 
-// Every product of an input element and a weight, added where it belongs.
+// Adds every product of an input element and a weight to its output.
 std::vector<double> expected(const Case& c, const wire::Convolution3DT& table, const Value& x, const Shape& out,
                              bool transposed) {
     std::vector<double> y(static_cast<size_t>(out.elements()));
@@ -131,7 +131,7 @@ TEST(Convolution3d, AgreesWithPlainLoops) {
     expectRight({34, 34, 34, {3, 3, 3}, one, one, all, {1, 34, 4, 5, 6}}, false);
     expectRight({34, 34, 34, {3, 5, 7}, {2, 1, 1}, {1, 2, 1}, {1, 4, 3, 1, 4, 3}, {2, 34, 5, 9, 11}}, false);
     expectRight({20, 20, 20, {3, 1, 1}, {2, 1, 1}, {2, 1, 1}, {2, 0, 0, 2, 0, 0}, {3, 20, 7, 4, 3}}, false);
-    // Outputs that no tap in depth reaches, in front and behind, and inputs that none reads.
+    // There are outputs that no tap in depth reaches, in front and behind, and inputs that no output reads.
     expectRight({18, 18, 18, {2, 3, 3}, one, one, {4, 1, 1, 3, 1, 1}, {1, 18, 3, 5, 4}}, false);
     expectRight({18, 18, 18, {2, 2, 2}, {1, 2, 2}, one, {-1, 0, 0, -1, 0, 0}, {1, 18, 6, 5, 4}}, false);
     expectRight({19, 7, 1, {3, 1, 1}, {2, 1, 1}, one, {1, 0, 0, 1, 0, 0}, {2, 19, 5, 4, 3}}, false);

@@ -1,5 +1,4 @@
-// Convolution and deconvolution against the check vectors of the operator reference, weights given as
-// tensors.
+// Convolution and deconvolution against the check vectors of the operator reference; the weights are tensors.
 #include "ops/convolution.h"
 
 #include <gtest/gtest.h>

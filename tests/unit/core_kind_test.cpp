@@ -1,4 +1,4 @@
-// Which kind of core a CPU of Arm has, by what the kernel describes.
+// The kind of core of an Arm CPU, from the kernel's description.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -37,7 +37,7 @@ TEST(CoreKind, OtherTextsNameNoPart) {
     EXPECT_TRUE(describedCores("processor : -3\nprocessor : many\nprocessor : 99999999999999999999\n").empty());
 }
 
-// A folder as the kernel describes processors in.
+// A folder in the form of the kernel's description of processors.
 class Processors {
   public:
     Processors() {
@@ -83,7 +83,7 @@ TEST(CoreKind, TheLargestCoreDecides) {
     EXPECT_EQ(largestCore({little, big}).part, big.part);
     EXPECT_EQ(largestCore({big, little}).part, big.part);
     EXPECT_EQ(largestCore({big, prime, little}).caches.level2, prime.caches.level2);
-    // In any order.
+    // The order does not matter.
     EXPECT_EQ(largestCore({prime, other}).part, other.part);
     EXPECT_EQ(largestCore({other, prime}).part, other.part);
 }

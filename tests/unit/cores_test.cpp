@@ -1,4 +1,4 @@
-// The cores of a machine: what the kernel's files say of them, and which of them threads of a power get.
+// The cores of a machine: the contents of the kernel's files, and the cores for the threads of a power.
 #include "backend/cores.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ class Description : public testing::Test {
     }
 
     std::filesystem::path folder_;
-    std::vector<CoreSpeed> machine_;  // with nothing to read
+    std::vector<CoreSpeed> machine_;  // without files to read
 };
 
 TEST_F(Description, CapacitiesComeBeforeFrequencies) {
@@ -74,7 +74,7 @@ TEST_F(Description, FilesThatMakeNoSense) {
         for (const CoreSpeed& one : machine_) write(one.core, "cpu_capacity", text);
         for (const CoreSpeed& one : machineCores(folder_.string())) EXPECT_GE(one.speed, 0);
     }
-    // Where one core says nothing there is nothing to compare.
+    // If one core has no number, no comparison is possible.
     write(machine_.front().core, "cpu_capacity", "no number");
     for (const CoreSpeed& one : machineCores(folder_.string())) EXPECT_EQ(one.speed, 0);
 }

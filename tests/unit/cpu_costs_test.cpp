@@ -78,7 +78,7 @@ TEST(CpuCosts, BudgetsFollowTheCache) {
     EXPECT_EQ(full.gemmInput, CacheBudget{}.gemmInput);
     EXPECT_EQ(unknown.winogradTransforms, CacheBudget{}.winogradTransforms);
     EXPECT_EQ(half.winogradTransforms * 2, full.winogradTransforms);
-    EXPECT_EQ(named.winogradTransforms, half.winogradTransforms);  // by the record's cache
+    EXPECT_EQ(named.winogradTransforms, half.winogradTransforms);  // scaled by the record's cache
     EXPECT_EQ(least.packedChunk * 4, full.packedChunk);
     EXPECT_EQ(costsOf(Isa::Avx512, {{48 << 10, 64 << 20}}).cache.minFusedMap, 2 * full.minFusedMap);
 }
@@ -103,7 +103,7 @@ TEST(CpuCosts, ArmCoresHaveTheRecordOfTheirPart) {
     EXPECT_EQ(name(0x41d0c), "neoverse-n1");
     EXPECT_EQ(name(0x41d40, {}, true, true), "neoverse-v1");
     EXPECT_EQ(name(0x41d44), "neoverse-v1");  // Cortex-X1
-    // Cores without a record: by instructions, then by caches.
+    // Cores without a record are compared by instructions, then by caches.
     EXPECT_EQ(name(0x61023, {}, false), "cortex-a53");
     EXPECT_EQ(name(0x61023, {64 << 10, 256 << 10}), "cortex-a76");
     EXPECT_EQ(name(0x61023, {64 << 10, 1 << 20}), "neoverse-n1");
@@ -112,7 +112,7 @@ TEST(CpuCosts, ArmCoresHaveTheRecordOfTheirPart) {
     EXPECT_STREQ(nearestRecord(Isa::Portable, {{}, 0x41d0c, true, true}).name, "zen5");
 }
 
-// With one product a cycle transforms are worth more than with four: the records differ in what they decide.
+// With one product a cycle transforms save more than with four: the records lead to different decisions.
 TEST(CpuCosts, ArmRecordsHaveCostsOfTheirOwn) {
     const CycleCosts inOrder = costsOf(Isa::Neon, {{}, 0x41d03}).cycles,
                      wide = costsOf(Isa::Neon, {{}, 0x41d40}).cycles;
@@ -161,7 +161,7 @@ TEST(CpuCosts, TheyDecide) {
     EXPECT_NE(makeConvPlan(kernels, s, options(1))->algorithm().rfind("winograd", 0), 0u);
 }
 
-// With any caches all implementations compute what they accept.
+// With any caches all implementations compute the shapes that they accept.
 TEST(CpuCosts, AnyBudgetComputesTheSame) {
     for (const int64_t level2 : {int64_t{64} << 10, int64_t{64} << 20}) {
         const CpuCosts costs = costsOf(Isa::Avx512, {{32 << 10, level2}});

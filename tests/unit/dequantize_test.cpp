@@ -1,4 +1,4 @@
-// DynamicQuant and Dequantize: contents that are no numbers, and tables that do not fit.
+// DynamicQuant and Dequantize: NaN and infinite contents, and tables that do not fit.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Scale and zero point.
+// Returns scale and zero point.
 std::vector<float> stepOf(std::vector<float> values, int threads = 1) {
     const Shape shape{static_cast<int64_t>(values.size())};
     const auto results = OpRun(OpType::DynamicQuant, ParamsPtr(), "", threads)({floats(shape, std::move(values))}, 3);

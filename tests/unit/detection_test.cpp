@@ -1,4 +1,4 @@
-// Detection operators: exact rows of small nets, contents that are no numbers, and parameters that do not fit.
+// Detection operators: exact rows of small nets, NaN and infinite contents, and parameters that do not fit.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -25,7 +25,7 @@ Table postProcess(const std::function<void(wire::DetectionPostProcessParamT&)>& 
     return [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateDetectionPostProcessParam(b, &p)); };
 }
 
-// Anchors in a row, each as wide as the distance between them; encodings of 0 leave them as they are.
+// Anchors in a row, each as wide as the distance between them; encodings of 0 do not move them.
 std::vector<Value> boxesInARow(const std::vector<float>& scores) {
     const auto count = static_cast<int64_t>(scores.size());
     std::vector<float> anchors;

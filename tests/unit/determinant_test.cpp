@@ -1,4 +1,4 @@
-// Det: exact values and what it refuses.
+// Det: exact values and refused inputs.
 #include "op_harness.h"
 
 namespace mnnc::test {

@@ -1,4 +1,4 @@
-// Dilation2D: exact values and what it refuses.
+// Dilation2D: exact values and refused inputs.
 #include "ops/dilation2d.h"
 
 #include "op_harness.h"

@@ -13,7 +13,7 @@ namespace {
 using BinaryCode = wire::BinaryOpOperation;
 using UnaryCode = wire::UnaryOpOperation;
 
-// Expects `ops` operators, `chains` of them chains, with every bit of the separate operators.
+// Expects `ops` operators, of which `chains` are chains, with every bit of the separate operators.
 void expectChains(const wire::NetT& net, size_t ops, size_t chains) {
     const NetResult apart = runUnfused(net);
     EXPECT_EQ(apart.count("ElementwiseChain"), 0u);
@@ -54,7 +54,7 @@ TEST(ElementwiseChain, CellOfAnLstm) {
         const int f = s.unary(UnaryCode::SIGMOID, gate[2]), g = s.unary(UnaryCode::TANH, gate[3]);
         const int cell = s.binary(BinaryCode::ADD, s.binary(BinaryCode::MUL, f, c), s.binary(BinaryCode::MUL, i, g));
         const int h = s.binary(BinaryCode::MUL, o, s.unary(UnaryCode::TANH, cell));
-        // The new state has other consumers, so the operators behind it are another chain.
+        // The new state has other consumers, so the operators after it are another chain.
         if (carried)
             expectChains(s.finish({h, cell}), 3, 2);
         else
@@ -130,7 +130,7 @@ TEST(ElementwiseChain, OtherShapesAndTypesEndTheChain) {
     }
 }
 
-// A random expression over tensors of one shape, evaluated in double too.
+// A random expression over tensors of one shape, which is also evaluated in double.
 class RandomExpression {
   public:
     using Doubles = std::vector<double>;
@@ -146,7 +146,8 @@ class RandomExpression {
         for (size_t i = 0; i < steps; ++i) step();
         packed_ = packed;
     }
-    // The result, its last operands (if computed), and an intermediate value, if wanted.
+    // Returns a net with the result, its last operands (if computed), and an intermediate value, if requested, as
+    // outputs.
     wire::NetT net() {
         std::vector<int> outputs = {live_.back()};
         if (packed_) outputs.insert(outputs.end(), inputs_.begin(), inputs_.end());

@@ -19,7 +19,7 @@ struct Case {
     const char* name;
     double (*reference)(double);
     float from, to;
-    double ulps;  // of the result, but at least of `floor`
+    double ulps;  // of the result, or of `floor` where that is larger
     double floor;
 };
 
@@ -125,7 +125,7 @@ TEST(Elementwise, SoftmaxRowsAndColumns) {
             // Rounding x - max alone costs 1e-6 at a distance of 16.
             EXPECT_LT(worst, 2e-6) << isa << " " << n;
         }
-        // 5 rows, 19 columns, of a matrix 23 wide: each column against the row kernel.
+        // 5 rows, 19 columns of a matrix 23 wide: each column against the row kernel.
         std::vector<float> m(5 * 23), out(5 * 23, -7);
         for (size_t i = 0; i < m.size(); ++i) m[i] = std::cos(static_cast<float>(i));
         table.softmaxColumns(m.data(), out.data(), 5, 23, 19);

@@ -1,4 +1,4 @@
-// Concatenations whose inputs are written in place: when that happens, and that the numbers are those of copies.
+// Concatenations whose inputs are written in place: the conditions, and the same numbers as with copies.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Joined {
     int conv(int channels) { return steps.conv(x, kIn, channels, 1); }
 };
 
-// Expects an output to consist of parts with these channels, each as a separate net computes it.
+// Expects an output to consist of parts with these channels, each equal to the result of a separate net.
 void expectParts(const std::vector<float>& output, const std::vector<int>& channels, int batch = 1) {
     constexpr size_t kPlane = size_t{kHeight} * kWidth;
     size_t total = 0;

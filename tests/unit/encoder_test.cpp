@@ -1,4 +1,4 @@
-// The work of operators, as the session's records sum it: also where an operator becomes several commands.
+// The work of operators in the sums of the session's records, also where an operator becomes several commands.
 #include <gtest/gtest.h>
 
 #include "net_builder.h"

@@ -1,4 +1,4 @@
-// Weights in a second file: ranges of it, the paths that name it, and how a missing or short one is reported.
+// Weights in a second file: ranges of it, the paths that name it, and the errors for a missing or short one.
 #include "model/external_file.h"
 
 #include <algorithm>

@@ -30,7 +30,7 @@ class FilesInUse : public ::testing::Test {
     std::string folder_, model_;
 };
 
-// Links come and go (backups by hard links), the bytes stay.
+// Links are added and removed (backups by hard links); the bytes stay.
 TEST_F(FilesInUse, LinksAreNoChange) {
     store(convNet(1));
     const FileInterpreter net(model_);
@@ -42,14 +42,14 @@ TEST_F(FilesInUse, LinksAreNoChange) {
     EXPECT_STATUS(session.resize(40), MNN_OK);
 }
 
-// The clock of a file system may be too coarse to show a change right after a write.
+// The clock of a file system may be too coarse to show a change directly after a write.
 TEST_F(FilesInUse, FreshFilesAreKeptInMemory) {
     store(convNet(1));
     const FileInterpreter control(model_);
     FileSession first(control);
     ASSERT_STATUS(first.resize(12), MNN_OK);
     const std::vector<float> expected12 = first.run();
-    writeFile(model_, pack(convNet(1)));  // not aged
+    writeFile(model_, pack(convNet(1)));  // not made older
     const FileInterpreter net(model_);
     ASSERT_STATUS(net.status, MNN_OK);
     writeFile(model_, pack(convNet(50)));
@@ -94,7 +94,7 @@ int32_t readInputs(void* seen, const mnn_op_info_t*, const mnn_tensor_t* const* 
     return MNN_OP_RUN;
 }
 
-// A callback may look at a constant that is packed and not kept.
+// A callback may read a constant that is packed and not kept.
 TEST_F(FilesInUse, CallbacksReadConstants) {
     store(productNet(1));
     const FileInterpreter net(model_);

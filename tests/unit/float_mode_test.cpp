@@ -19,7 +19,7 @@ namespace {
 using BinaryCode = wire::BinaryOpOperation;
 using UnaryCode = wire::UnaryOpOperation;
 
-// Whether a product that is subnormal gives zero on this thread.
+// Returns whether a subnormal product gives zero on this thread.
 bool flushes() {
     volatile float small = 1e-20f;
     volatile float product = small * small;
@@ -63,7 +63,7 @@ TEST(FloatMode, WorkersComputeInTheModeOfTheirCaller) {
         const RunLease lease(pool);
         std::atomic<int> flushed{0}, workers{0};
         const std::thread::id caller = std::this_thread::get_id();
-        // Until a worker has taken tasks.
+        // Repeats until a worker has taken tasks.
         while (workers == 0) {
             flushed = 0;
             parallelFor(lease.pool(), 300, [&](int) {

@@ -20,7 +20,7 @@ inline Floats randomFloats(size_t n, unsigned seed, float scale = 1.0f) {
     return out;
 }
 
-// To nearest even.
+// Rounds to nearest even.
 inline Floats roundedToBf16(Floats values) {
     for (float& x : values) {
         uint32_t bits;
@@ -43,7 +43,7 @@ inline double distance(const Floats& a, const Floats& b) {
     return worst;
 }
 
-// The same divided by the largest value of b instead: for results whose errors do not depend on their own size.
+// The same divided by the largest value of b: for results whose errors do not depend on their own size.
 inline double distanceToLargest(Floats a, Floats b) {
     float largest = 1e-30f;
     for (const float x : b) largest = std::max(largest, std::fabs(x));

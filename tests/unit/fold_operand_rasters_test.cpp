@@ -1,4 +1,4 @@
-// Matrix products read transposed operands through their views, and the copies go.
+// Matrix products read transposed operands through their views, and the copies are removed.
 #include <gtest/gtest.h>
 
 #include "net_builder.h"
@@ -25,7 +25,7 @@ TEST(FoldOperandRasters, ProductsReadTransposedOperands) {
         const int b = s.permute(s.reshape(s.input({7, 6}), {7, 2, 3}), {1, 2, 0});
         expectReadThrough(s.finish({s.matmul(a, b)}), 1);
     }
-    {  // copies of copies, transposed by the operator too
+    {  // copies of copies, which the operator also transposes
         NetBuilder s;
         const int a = s.permute(s.permute(s.input({5, 2, 9}), {1, 0, 2}), {0, 2, 1});
         const int b = s.permute(s.input({9, 2, 4}), {1, 0, 2});
@@ -45,7 +45,7 @@ TEST(FoldOperandRasters, ProductsReadTransposedOperands) {
 }
 
 TEST(FoldOperandRasters, OtherViewsAndConsumersPreventIt) {
-    {  // neither rows nor columns lie side by side
+    {  // neither rows nor columns are contiguous
         NetBuilder s;
         const int a = s.permute(s.input({4, 3, 2}), {2, 0, 1}), b = s.input({2, 3, 5});
         expectReadThrough(s.finish({s.matmul(a, b)}), 2);

@@ -61,13 +61,13 @@ TEST(FoldPadding, BordersOfThePlane) {
 
 TEST(FoldPadding, WhatIsSomethingElse) {
     expect({0, 0, 1, 1, 1, 1, 1, 1}, {}, false);         // of channels
-    expect({0, 0, 0, 0, -1, 1, 1, 1}, {}, false);        // cuts a row off
+    expect({0, 0, 0, 0, -1, 1, 1, 1}, {}, false);        // a row is cut off
     expect({0, 0, 0, 0, 1, 1, 1, 1}, {}, false, 2);      // of twos
-    expect({0, 0, 0, 0, 1, 1, 1, 1}, {3, 1, 1}, false);  // the average has padding of its own
+    expect({0, 0, 0, 0, 1, 1, 1, 1}, {3, 1, 1}, false);  // the average has its own padding
     expect({0, 0, 0, 0, 1, 1, 1, 1}, {3, 1, 0, wire::PoolPadType::CAFFE, false, true}, false);
 }
 
-// Over codes the sum has the code of zero for each pixel of the border, and is rounded as over a padded map.
+// Over codes the sum has the code of zero for each pixel of the border, and is rounded like over a padded map.
 TEST(FoldPadding, OverCodes) {
     for (const float zero : {0.0f, 9.0f}) {
         const auto run = [&](bool watch) {

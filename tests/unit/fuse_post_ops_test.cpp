@@ -14,7 +14,7 @@ namespace {
 using BinaryCode = wire::BinaryOpOperation;
 using UnaryCode = wire::UnaryOpOperation;
 
-// Runs as `ops` operators; the algorithm of the one at `index` ends with `text`.
+// Expects `ops` operators; the algorithm of the one at `index` ends with `text`.
 void expectFused(const wire::NetT& net, size_t ops, const std::string& text, size_t index = SIZE_MAX) {
     const NetResult apart = runUnfused(net);
     for (const int threads : {1, 2}) {
@@ -60,7 +60,7 @@ std::vector<Tail> tails() {
         {[](NetBuilder& s, int x) { return s.clip(s.clip(x, 3, 4), -1, 2); }, " +clip"},
         {[](NetBuilder& s, int x) { return s.clip(s.unary(UnaryCode::TANH, x), -0.5f, 0.25f); }, " +tanh +clip"},
         {[](NetBuilder& s, int x) { return s.binary(BinaryCode::MUL, s.unary(UnaryCode::SIGMOID, x), x); }, " +silu"},
-        // hard swish as exporters write it
+        // hard swish in the exporters' form
         {[](NetBuilder& s, int x) {
              const int clipped = s.clip(s.binary(BinaryCode::ADD, x, s.scalar(3)), 0, 6);
              return s.binary(BinaryCode::REALDIV, s.binary(BinaryCode::MUL, x, clipped), s.scalar(6));
@@ -77,7 +77,7 @@ std::vector<Tail> tails() {
              return s.binary(BinaryCode::MUL, x, s.clip(line, 0, 1));
          },
          " +hardswish"},
-        // GELU by tanh: the cube by pow, a product of the whole with x / 2
+        // GELU by tanh: the cube by pow, a product of everything with x / 2
         {[](NetBuilder& s, int x) {
              const int cube = s.binary(BinaryCode::POW, x, s.scalar(3));
              const int sum = s.binary(BinaryCode::ADD, x, s.binary(BinaryCode::MUL, cube, s.scalar(0.044715f)));
@@ -163,7 +163,7 @@ TEST(FusePostOps, ASumBeforeAnActivation) {
     }
 }
 
-// Arithmetic that only looks like GELU by tanh stays what it is.
+// Arithmetic that only looks like GELU by tanh is not changed.
 TEST(FusePostOps, OtherArithmeticWithTanh) {
     const auto net = [](float cubic, float half, float power) {
         NetBuilder s;
@@ -216,7 +216,7 @@ TEST(FusePostOps, ASumBehindAReshape) {
         const int y = s.reshape(s.conv(x, 5, 32, 1), {1, 11, 32});
         expectFused(s.finish({s.unary(UnaryCode::TANH, s.binary(BinaryCode::ADD, other, y))}), 1, " +add +tanh");
     }
-    // Not fused: the shapes are stored differently, or the sum without the residual has another consumer.
+    // These are not fused: the shapes are stored differently, or the sum without the residual has another consumer.
     for (const std::vector<int32_t>& dims : {std::vector<int32_t>{11, 5, 1, 1}, {1, 5, 3, 3}}) {
         const int channels = dims[2] == 1 ? 19 : 32;
         NetBuilder s;
@@ -230,7 +230,7 @@ TEST(FusePostOps, ASumBehindAReshape) {
     expectFused(s.finish({y, s.binary(BinaryCode::ADD, other, y)}), 2, "");
 }
 
-// The ReLU of a convolution in the file is a post-op like those that follow: it comes first.
+// The ReLU of a convolution in the file is a post-op like those that follow it; it is the first one.
 TEST(FusePostOps, BehindAReluOfTheFile) {
     const auto build = [](const std::function<int(NetBuilder&, int x, int y)>& tail, size_t ops,
                           const std::string& text) {
@@ -249,7 +249,7 @@ TEST(FusePostOps, BehindAReluOfTheFile) {
     build([](NetBuilder& s, int, int y) { return s.clip(y, -1, 0.5f); }, 1, " +clip");
     build([](NetBuilder& s, int, int y) { return s.clip(y, -2, -1); }, 1, " +clip");
     build([](NetBuilder& s, int, int y) { return s.clip(y, 1, 2); }, 1, " +clip");
-    // These would come before the clamp.
+    // These would precede the clamp.
     build([](NetBuilder& s, int, int y) { return s.unary(UnaryCode::TANH, y); }, 2, " +clip");
     build([](NetBuilder& s, int x, int y) { return s.binary(BinaryCode::ADD, y, x); }, 2, " +clip");
     build([](NetBuilder& s, int x, int y) { return s.binary(BinaryCode::ADD, x, y, true); }, 2, " +clip");
@@ -294,7 +294,7 @@ TEST(FusePostOps, OtherPatternsAreKept) {
         const int x = s.conv(s.input(kDims), kIn, 19, 3);
         expectFused(s.finish({other(s, x)}), 2, "");
     }
-    {  // another constant: no hard swish
+    {  // with another constant it is no hard swish
         NetBuilder s;
         const int x = s.conv(s.input(kDims), kIn, 19, 3);
         const int clipped = s.clip(s.binary(BinaryCode::ADD, x, s.scalar(3)), 0, 6);

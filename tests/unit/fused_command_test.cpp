@@ -16,7 +16,7 @@ TEST(FusedCommand, StepsReadInputsAndEarlierResults) {
     a.name = "a";
     auto params = std::make_shared<FusedParams>();
     params->pattern = &kPattern;
-    // Values: 0 and 1 are the inputs, 2 is what only the steps see, 3 and 4 are outputs.
+    // Values 0 and 1 are the inputs, 2 is internal to the steps, 3 and 4 are outputs.
     params->steps = {
         {OpType::UnaryOp, "first", nullptr, {}, {}, {1}, Shape{2, 3}, DataType::Int32, Format::NHWC},
         {OpType::BinaryOp, "second", nullptr, {}, {}, {0, 2}, Shape{2, 3}, DataType::Float32, Format::NCHW},

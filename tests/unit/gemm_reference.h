@@ -1,4 +1,4 @@
-// What matrix products are compared with.
+// Reference results for matrix products.
 #pragma once
 #include <cstddef>
 
@@ -8,7 +8,7 @@
 
 namespace mnnc::test {
 
-// Small ones, whose sums are exact.
+// Returns small numbers, whose sums are exact.
 inline Floats wholeNumbers(size_t count, int step) {
     Floats out(count);
     for (size_t i = 0; i < count; ++i) out[i] = static_cast<float>(static_cast<int>(i * step % 7) - 3);
@@ -19,7 +19,7 @@ inline Floats operands(GemmType type, const Floats& values) {
     return type == GemmType::Bf16 ? roundedToBf16(values) : values;
 }
 
-// A and B as a GemmArgs sees them, with slack in the leading dimensions.
+// A and B in the form of GemmArgs, with slack in the leading dimensions.
 inline Floats reference(int M, int N, int K, const float* a, size_t lda, bool transA, const float* b, size_t ldb,
                         bool transB) {
     Floats c(size_t(M) * N);

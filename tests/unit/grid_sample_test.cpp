@@ -1,4 +1,4 @@
-// GridSample: positions, paddings, few and many channels, and what is refused, on every instruction set of this CPU.
+// GridSample: positions, paddings, few and many channels, and refused parameters, on every instruction set of this CPU.
 #include "ops/grid_sample.h"
 
 #include <gtest/gtest.h>

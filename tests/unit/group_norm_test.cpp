@@ -1,4 +1,4 @@
-// What GroupNorm and SplitGeLU refuse.
+// Refused parameters and shapes of GroupNorm and SplitGeLU.
 #include <gtest/gtest.h>
 
 #include "net_builder.h"

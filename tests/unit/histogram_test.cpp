@@ -1,4 +1,4 @@
-// Histogram: ends of bins, and parameters that it refuses.
+// Histogram: ends of bins, and refused parameters.
 #include <limits>
 
 #include "op_harness.h"

@@ -30,7 +30,7 @@ int64_t offsetIn(const Operand& tensor, const Place& p) {
     return offsetIn(tensor.format, p);
 }
 
-// Bytes that say where an element belongs.
+// Returns bytes that identify the place of an element.
 uint32_t mark(const Place& p) {
     return static_cast<uint32_t>((p.n * 131 + p.c) * 1031 + p.s + 7) * 2654435761u;
 }
@@ -48,7 +48,7 @@ class HostCopy : public testing::TestWithParam<DataType> {
         const size_t width = elementBytes(tensor.type);
         const auto stored = static_cast<size_t>(tensor.storageBytes());
         std::vector<char> storage(stored, 0x11);
-        // One byte further on, so that nothing is aligned.
+        // The data begins at the second byte, so that nothing is aligned.
         std::vector<char> buffer(static_cast<size_t>(hostBytes(tensor, layout)) + 2, 0x22);
         char* const host = buffer.data() + 1;
         const auto each = [&](auto&& body) {

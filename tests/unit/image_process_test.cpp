@@ -1,4 +1,4 @@
-// ImageProcess: parameters that it refuses.
+// ImageProcess: refused parameters.
 #include "op_harness.h"
 
 namespace mnnc::test {

@@ -1,4 +1,4 @@
-// Indices outside of their tables end in MNN_ERROR_INPUT_DATA on the CPU, negative ones count from the end.
+// Indices outside of their tables end in MNN_ERROR_INPUT_DATA on the CPU; negative ones count from the end.
 #include "index_cases.h"
 
 namespace mnnc::test {
@@ -33,9 +33,9 @@ TEST(IndexBounds, FoldedConstants) {
     }
 }
 
-// (indices + rows) mod rows, as converters write it for the negative indices of ONNX: the gather sees through it.
+// (indices + rows) mod rows, the converters' form of ONNX's negative indices: the gather reads the indices through it.
 TEST(IndexBounds, WrappedByAConverter) {
-    for (const int32_t rows : {3, 4}) {  // of another number than the table's it is arithmetic like any other
+    for (const int32_t rows : {3, 4}) {  // with another number than the table's it is ordinary arithmetic
         IndexNet net;
         const int indices = net.ints({2}), count = net.constant({}, Ints{rows});
         const int shifted = net.binary(wire::BinaryOpOperation::ADD, indices, count);
@@ -56,7 +56,7 @@ TEST(IndexBounds, WrappedByAConverter) {
     }
 }
 
-// Constant indices have to fit the extent after a resize.
+// Constant indices must fit the extent after a resize.
 TEST(IndexBounds, AResizeMayMakeIndicesBad) {
     const std::vector<IndexCase> cases = indexCases();
     const IndexCase& one = cases.front();

@@ -1,5 +1,5 @@
-// Nets of one operator that reads indices from a tensor, and its results for good ones. For the tests of the CPU and of
-// devices.
+// Nets of one operator that reads indices from a tensor, and its results for valid ones, for the tests of the CPU and
+// of devices.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -49,14 +49,15 @@ struct IndexCase {
     std::string name;
     Ints dataDims, indexDims;
     Ints good;      // no negative ones
-    size_t at;      // the element of the indices that becomes another one
+    size_t at;      // the element of the indices that is replaced
     int extent;     // of the axis that it counts along
-    int later;      // an element behind it that becomes bad as well
-    int share = 0;  // of the batch in that element
+    int later;      // a later element that also becomes wrong
+    int share = 0;  // the part of the batch in that element
     std::function<int(IndexNet&, int data, int indices)> add;
-    std::function<Floats(const Floats& data, const Ints& indices)> wanted;  // of indices that are not negative
+    // the results for indices that are not negative
+    std::function<Floats(const Floats& data, const Ints& indices)> wanted;
 
-    // The net with the indices as an input, or as these constants.
+    // Returns the net with the indices as an input, or as these constants.
     std::vector<uint8_t> model(const Ints* constants = nullptr) const {
         IndexNet net;
         const int data = net.relu(net.input(dataDims));
@@ -84,7 +85,7 @@ struct IndexCase {
     }
 };
 
-// Every operator of the families of Gather and Scatter.
+// Lists every operator of the families of Gather and Scatter.
 inline std::vector<IndexCase> indexCases() {
     std::vector<IndexCase> cases;
     const auto rows = [](const Floats& data, const Ints& indices) {  // along axis 1 of (3, 5, 8)
@@ -201,7 +202,7 @@ inline std::vector<IndexCase> indexCases() {
                              result.push_back(data[(i / 8 * 5 + static_cast<size_t>(indices[i])) * 8 + i % 4]);
                          return result;
                      }});
-    // Codes as in the schema: replace, add, subtract, multiply, minimum, maximum.
+    // Codes of the schema: replace, add, subtract, multiply, minimum, maximum.
     for (const int reduction : {-1, 0, 1, 2, 8, 9}) {
         const auto combine = [reduction](float& to, float value) {
             if (reduction < 0)
@@ -273,7 +274,7 @@ inline void expectRight(const PublicSession& session, const IndexCase& one, Ints
     EXPECT_EQ(session.read(), one.wanted(one.data(), indices)) << "index " << index;
 }
 
-// Bad indices end the run with the same sentence each time, and the next run is right.
+// Wrong indices end the run with the same sentence each time, and the next run is right.
 inline void expectIndicesOfRuns(const IndexCase& one, const PublicSession::Mode& mode) {
     SCOPED_TRACE(one.name + ", " + mode.name);
     PublicSession session(one.model(), mode);
@@ -281,7 +282,7 @@ inline void expectIndicesOfRuns(const IndexCase& one, const PublicSession::Mode&
     EXPECT_EQ(session.backendOf("indexed"), mode.forward == MNN_FORWARD_CPU ? "cpu" : "vulkan");
     session.write(0, one.data());
     for (const int32_t bad : {one.extent, -one.extent - 1, INT32_MIN, INT32_MAX}) {
-        if (one.share && (bad == INT32_MAX)) continue;  // there is no room for the share
+        if (one.share && (bad == INT32_MAX)) continue;  // there is no room for the batch's part
         Ints indices = one.with(bad);
         indices[static_cast<size_t>(one.later)] = bad == one.extent ? INT32_MIN : 1000;
         session.write(1, indices);
@@ -297,7 +298,7 @@ inline void expectIndicesOfRuns(const IndexCase& one, const PublicSession::Mode&
     }
 }
 
-// Bad indices in a constant are refused when the session is created.
+// Wrong indices in a constant are refused when the session is created.
 inline void expectConstantIndices(const IndexCase& one, const PublicSession::Mode& mode) {
     SCOPED_TRACE(one.name + ", constant, " + mode.name);
     for (const int32_t bad : {one.extent, -one.extent - 1, INT32_MIN, INT32_MAX}) {

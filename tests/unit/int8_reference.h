@@ -1,4 +1,4 @@
-// Int8 convolutions in plain loops: the sums that all plans have to give, and tensors in and out of the packed layout.
+// Int8 convolutions in plain loops: the sums that all plans must give, and conversions to and from the packed layout.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace mnnc::test {
 
-// [n][c][plane] to packed; pad lanes get noise, which no result may show.
+// Packs [n][c][plane]; padding lanes get noise, which must not affect any result.
 inline Bytes packed(const Bytes& plain, int batch, int channels, int plane, int lanes) {
     const int blocks = (channels + lanes - 1) / lanes;
     Bytes out = randomBytes(static_cast<size_t>(batch * blocks * plane * lanes), 99);
@@ -36,7 +36,7 @@ struct Window {
     int64_t sum = 0, pixels = 0;
 };
 
-// Sums over the window of output (n, o, y, x) of (x + 128) * w and of x + 128.
+// Returns the sums over the window of output (n, o, y, x) of (x + 128) * w and of x + 128.
 inline Window window(const ConvShape& s, int groups, const Bytes& src, const Bytes& w, int padding, int n, int o, int y,
                      int x) {
     const int icg = s.ic / groups, ocg = s.oc / groups;

@@ -1,4 +1,4 @@
-// The tables of int8 kernels that this CPU has: of every instruction set and every kind of products.
+// The tables of int8 kernels that this CPU can use: for every instruction set and every kind of products.
 #pragma once
 #include <random>
 #include <string>

@@ -97,7 +97,7 @@ TEST(Interp, SizesFromAList) {
     EXPECT_EQ(resize(p, {iota({1, 1, 1, 3}), two}).data, (std::vector<float>{1, 1, 2, 2, 3, 3, 1, 1, 2, 2, 3, 3}));
     const Value floats{{2}, {2, 3}, Format::NCHW, {}};
     EXPECT_EQ(resize(p, {iota({1, 1, 1, 3}), floats}).data, (std::vector<float>{1, 2, 3, 1, 2, 3}));
-    // NHWC lists follow the tensor's own order.
+    // Lists for NHWC have the tensor's own order.
     const Value nhwc = resize(p, {iota({1, 1, 2, 2}, 1, Format::NHWC), {{4}, {}, Format::NCHW, {1, 1, 4, 2}}});
     EXPECT_EQ(nhwc.shape, (Shape{1, 1, 4, 2}));
     EXPECT_EQ(nhwc.data, (std::vector<float>{1, 2, 1, 2, 3, 4, 3, 4}));

@@ -1,4 +1,4 @@
-// Which kernels a CPU of Arm gets, and products of fp16. The emulator runs it as CPUs with NEON alone, with the dot
+// The kernels that an Arm CPU uses, and products of fp16. The emulator runs it as CPUs with NEON alone, with the dot
 // product and fp16, and with all features; on x86 there are no such kernels.
 #include <gtest/gtest.h>
 
@@ -42,14 +42,14 @@ TEST(KernelsArm, ACpuGetsWhatItHas) {
 }
 
 float roundedToFp16(float x) {
-    // 11 bits of a number in the range of fp16.
+    // Keeps 11 bits of a number in the range of fp16.
     int exponent = 0;
     const float mantissa = std::frexp(x, &exponent);
     const int bits = 11 - std::max(0, -13 - exponent);  // fewer below 2^-14
     return std::ldexp(std::nearbyint(std::ldexp(mantissa, bits)), exponent - bits);
 }
 
-// Of random numbers, and of positive ones, whose sums grow.
+// Checks products of random numbers, or of positive ones, whose sums grow.
 void checkFp16(const Kernels& k, int M, int N, int K, bool positive, bool transB) {
     SCOPED_TRACE(std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K));
     Floats a = randomFloats(size_t(M) * K, 1), b = randomFloats(size_t(N) * K, 2);
@@ -97,7 +97,7 @@ void checkFp16(const Kernels& k, int M, int N, int K, bool positive, bool transB
 TEST(KernelsArm, Fp16Products) {
     Kernels k = selectKernels();
     k.bf16 = fp16Kernels(k.id);
-    if (!detectCpuFeatures().fp16) return;  // the test above says what such a CPU has
+    if (!detectCpuFeatures().fp16) return;  // the test above states the features of such a CPU
     ASSERT_NE(k.bf16, nullptr);
     const int sizes[][3] = {{1, 1, 1},     {1, 40, 333},  {5, 7, 3},    {17, 65, 40},
                             {50, 33, 129}, {97, 24, 700}, {3, 200, 16}, {40, 47, 2}};

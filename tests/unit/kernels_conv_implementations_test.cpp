@@ -1,5 +1,5 @@
-// The list of implementations of float convolutions: which of them accept a shape, which one is taken, and
-// that each computes what it accepts.
+// The list of implementations of float convolutions: which of them accept a shape, which one is chosen, and that each
+// computes the shapes that it accepts.
 #include "backends/cpu/kernels/conv/conv_implementations.h"
 
 #include <cmath>
@@ -68,8 +68,8 @@ TEST(KernelsConvImplementations, TheFirstIsTakenUnlessAnotherContests) {
     EXPECT_EQ(chosen(shape(32, 9, 9, 32, 3, 1, 1, 1), options(32)), "depthwise");
     EXPECT_EQ(chosen(shape(3, 32, 32, 16, 3, 2, 1, 1), options(1)), "first_layer");
     EXPECT_EQ(chosen(shape(64, 28, 28, 1, 5, 1, 1, 2), options(1)), "few_outputs");
-    // Among direct, clipped and Winograd, by the costs of this CPU: each that contests must need less than a given part
-    // of the cycles so far.
+    // The choice among direct, clipped and Winograd by the costs of this CPU: each that contests must need less than a
+    // given part of the cycles so far.
     for (const int side : {2, 7, 14, 28, 56}) {
         for (const auto& [channels, stride] :
              {std::pair(8, 1), std::pair(64, 1), std::pair(512, 1), std::pair(64, 2)}) {
@@ -112,7 +112,7 @@ TEST(KernelsConvImplementations, W8A16StandsInForExpandedWeights) {
     EXPECT_EQ(chosen(s, o, k), "pointwise");
 }
 
-// One time for each, for weights of every kind.
+// There is one time for each implementation, for weights of every kind.
 TEST(KernelsConvImplementations, AllCandidatesAreMeasured) {
     ForkJoinPool pool(2);
     RunLease lease(pool);
@@ -142,7 +142,7 @@ TEST(KernelsConvImplementations, AllCandidatesAreMeasured) {
     }
 }
 
-// Also those that are never taken because another stands before them.
+// This includes those that are never chosen because another precedes them.
 TEST(KernelsConvImplementations, EachComputesWhatItAccepts) {
     int checked = 0;
     for (const ConvImplementation* each : convImplementations()) {
@@ -162,19 +162,19 @@ TEST(KernelsConvImplementations, EachComputesWhatItAccepts) {
         checkOne(shape(35, 7, 8, 20, 3, 1, 6, 6, 2), options(1));
         checkOne(shape(35, 7, 8, 20, 3, 1, 12, 12), options(1));
         checkOne(shape(35, 13, 11, 20, 3, 1, 3, 2, 2), options(1));
-        // So many channels that products are made in slices of them; all taps but one outside of the map.
+        // So many channels are summed in slices; all taps but one are outside of the map.
         checkOne(shape(1501, 14, 13, 20, 3, 1, 14, 14), options(1));
         checkOne(shape(1501, 14, 13, 20, 1), options(1));
         checkOne(shape(1501, 14, 13, 20, 3, 1, 1, 1), options(1));
         checkOne(shape(301, 17, 24, 20, 8, 8), options(1));
         checkOne(shape(90, 48, 57, 70, 8, 8), options(1));  // several slices of taps, several panels
         checkOne(shape(18, 11, 12, 33, 5, 2, 2, 3), options(1));
-        // Regions that are higher than wide, on a small map and on one that is larger than the first level cache.
+        // The regions are higher than wide, on a small map and on one that is larger than the first level cache.
         checkOne(oneRowKernel(shape(20, 13, 11, 20, 9, 1, 1, 4, 2)), options(1));
         checkOne(oneRowKernel(shape(20, 13, 11, 20, 9, 2, 1, 4)), options(1));
         checkOne(oneRowKernel(shape(20, 25, 31, 20, 7, 1, 1, 3)), options(1));
         checkOne(transposedShape(20, 9, 3, 20, 5, 2, 1, 2), options(1, true));
-        // One output and several, whose last vector of inputs is not whole, and lines that are cut into pieces.
+        // One output and several, whose last vector of inputs is not full, and lines that are cut into pieces.
         for (const int outputs : {1, 2, 3, 4, 5, 8}) checkOne(shape(37, 9, 14, outputs, 3, 1, 1, 1, 2), options(1));
         checkOne(shape(64, 30, 11, 2, 5, 2, 1, 2), options(1));
         checkOne(shape(21, 11, 12, 1, 3, 1, 4, 4, 3), options(1));
@@ -189,7 +189,7 @@ TEST(KernelsConvImplementations, EachComputesWhatItAccepts) {
     EXPECT_GE(checked, 20);
 }
 
-// A map that is one pixel wide: the plan takes it as one that is one pixel high.
+// A map that is one pixel wide is treated as one that is one pixel high.
 TEST(KernelsConvImplementations, OneColumn) {
     const auto column = [](ConvShape s) {
         s.iw = s.ow = s.kw = s.strideW = s.dilateW = 1;

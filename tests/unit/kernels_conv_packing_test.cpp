@@ -1,4 +1,4 @@
-// Many weights are packed in chunks, each read when it is needed, with the same result as in one go.
+// Many weights are packed in chunks, each read when it is needed, with the same result as all at once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class PackInChunks : public ::testing::TestWithParam<int> {
             std::memset(pieces.data(), 0, pieces.size());
             plan->packWeights(weights.data(), whole.data(), pool);
 
-            // Pieces in order, each gone when the next is asked for.
+            // Provides pieces in order; each is invalid when the next is requested.
             std::vector<float> piece;
             size_t asked = 0, calls = 0, largest = 0;
             const auto reader = [&](size_t first, size_t stretch) {
@@ -102,8 +102,8 @@ TEST(PackInOneGo, FewWeightsAndTransposedOnes) {
     EXPECT_EQ(calls(square(1200, 960, 1, 1), 1, true), 1u);  // its outputs are spread over all of the weights
     EXPECT_GT(calls(square(1200, 1200, 5, 3), 2, false), 1u);
     EXPECT_EQ(calls(square(1200, 1200, 5, 3), 1200, false), 1u);
-    // Groups that do not fill vectors, whose plan differs between instruction sets, and outputs that do not fill
-    // panels.
+    // There are groups that do not fill vectors, whose plan differs between instruction sets, and outputs that do not
+    // fill panels.
     EXPECT_GE(calls(square(1530, 1530, 5, 3), 15, false), 1u);
     EXPECT_GT(calls(square(1200, 997, 1, 1), 1, false), 1u);
 }

@@ -17,7 +17,7 @@ TEST(KernelsConv, OneByOne) {
     check({shape(19, 6, 6, 21, 1, 1, 1, 1), options(1)});
 }
 
-// Sums of so many channels are made in slices; the residual may be where the result is stored.
+// Sums of so many channels are computed in slices; the residual may be in the memory of the result.
 TEST(KernelsConv, OneByOneInSlices) {
     for (const int ic : {1344, 1360, 2731, 4100}) {
         Case c{shape(ic, 9, 9, 70, 1), options(1)};
@@ -45,7 +45,7 @@ TEST(KernelsConv, Direct) {
     s.padLeft = 3;
     check({s, options(1)});
     ConvShape odd = shape(9, 11, 13, 18, 3, 2, 1, 0);
-    odd.oh += 1;  // one more row below, as SAME padding makes
+    odd.oh += 1;  // one more row below, as in SAME padding
     odd.padLeft = 1;
     check({odd, options(1)});
     check({shape(30, 7, 7, 20, 7), options(1)});
@@ -219,7 +219,7 @@ TEST(KernelsConv, Depthwise) {
     check({shape(32, 7, 7, 32, 3, 1, 1, 1), options(32)});
     check({shape(32, 2, 2, 32, 5, 1, 1, 2), options(32)});
     check({shape(16, 7, 7, 16, 7), options(16)});
-    // Maps that are copied strip by strip, and those that are too wide for it; sums of each remainder.
+    // Maps that are copied strip by strip, and maps that are too wide for it; sums of each remainder.
     for (int k : {7, 9, 13}) {
         for (int width : {20, 29, 41, 60, 120}) {
             Case c{shape(20, 40, width, 20, k, 1, 1, k / 2), options(20)};
@@ -244,7 +244,7 @@ TEST(KernelsConv, Depthwise) {
             check({shape(20, 14, 15, 20, 3, stride, 1, pad), options(20)});
             check({shape(20, 31, 33, 20, 3, stride, 1, pad), options(20)});
         }
-    // No border; a border of several tiles, also ones that read nothing else.
+    // No border; a border of several tiles, including tiles that read only the border.
     for (int k : {3, 5})
         for (int stride : {1, 2})
             for (int pad : {0, 18}) {
@@ -261,7 +261,7 @@ TEST(KernelsConv, Depthwise) {
     check(c);
 }
 
-// A group for each channel is one operation, also where there are two channels; one channel is no group.
+// A group for each channel is one operation even with two channels; one channel is no group.
 TEST(KernelsConv, DepthwiseBeginsWithTwoChannels) {
     for (const bool transposed : {false, true}) {
         const auto algorithm = [&](int channels) {
@@ -284,11 +284,11 @@ TEST(KernelsConv, Grouped) {
     check({shape(12, 9, 9, 24, 3, 1, 1, 1), options(12)});
     check({shape(128, 5, 5, 128, 1), options(32)});
     check({shape(21, 8, 7, 14, 3, 1, 1, 1, 2), options(7)});
-    // As many outputs a group as vectors have lanes and more, with a rest.
+    // A group has as many outputs as vectors have lanes, and more, with a remainder.
     check({shape(27, 8, 9, 45, 3, 1, 1, 1), options(3)});
     check({shape(10, 8, 9, 46, 3, 1, 1, 1), options(2)});
     check({shape(9, 9, 8, 57, 1), options(3)});
-    // Groups of few channels, every stride, padding and dilation; bundles that do not end with a block.
+    // Groups of few channels, with every stride, padding and dilation; bundles that do not end with a block.
     for (int stride : {1, 2}) {
         check({shape(48, 15, 14, 48, 3, stride, 1, 1), options(6)});
         check({shape(104, 31, 30, 104, 3, stride, 1, 1), options(13)});
@@ -318,7 +318,7 @@ TEST(KernelsConv, Transposed) {
     check({transposedShape(12, 5, 6, 18, 3, 2, 1, 1), options(3, true)});
     check({transposedShape(21, 9, 8, 21, 4, 2, 1, 1), options(21, true)});
     check({transposedShape(21, 9, 8, 21, 3, 3, 2, 2), options(21, true)});
-    // Rows with many outputs of a phase; a dilation that leaves phases without taps, and one that leaves all of them
+    // Rows with many outputs of a phase; a dilation that leaves phases without taps, and one that gives all of them
     // some.
     check({transposedShape(21, 7, 31, 21, 8, 4, 1, 2, 1, 2), options(21, true)});
     check({transposedShape(21, 7, 31, 21, 5, 2, 2, 3, 1), options(21, true)});

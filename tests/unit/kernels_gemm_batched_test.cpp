@@ -1,4 +1,4 @@
-// Matrix products of a right side that is not packed, for every instruction set this CPU has.
+// Matrix products whose right operand is not packed, for every instruction set of this CPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace mnnc::test {
 namespace {
 
-// A slice of the sums after the other; whole numbers are exact.
+// Slices of the sums are computed one after another; integers are exact.
 TEST(KernelsGemm, BatchedInSlices) {
     ForkJoinPool two(2);
     InlinePool one;
@@ -105,7 +105,7 @@ TEST(KernelsGemm, Batched) {
     }
 }
 
-// A few rows read B as it lies: columns that are no whole vectors, rows with other floats behind them, an epilogue, and
+// A few rows read B unpacked: columns that are no whole vectors, rows with other floats behind them, an epilogue, and
 // any number of threads.
 TEST(KernelsGemm, FewRowsReadBAsItLies) {
     ForkJoinPool two(2);

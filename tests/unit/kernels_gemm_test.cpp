@@ -75,8 +75,8 @@ TEST(KernelsGemm, AllForms) {
     }
 }
 
-// B comes in pieces, each gone when the next is asked for, and is packed to the same bytes. Some rows are longer than a
-// piece, and some sides fill neither panels nor pairs.
+// B is provided in pieces, each invalid when the next is requested, and is packed to the same bytes. Some rows are
+// longer than a piece, and some sides fill neither panels nor pairs.
 TEST(KernelsGemm, PacksPieces) {
     const int sizes[][2] = {{701, 1001}, {1001, 701}, {70001, 7}, {5, 3}, {1, 40000}};
     for (const std::string& isa : availableIsas()) {
@@ -143,7 +143,7 @@ TEST(KernelsGemm, ActivationAndResidual) {
 }
 
 // Rows in several chunks, columns in several panels and sums in several slices: each element adds its residual once.
-// Sums of small whole numbers are exact.
+// Sums of small integers are exact.
 TEST(KernelsGemm, ResidualOfEveryChunk) {
     ForkJoinPool two(2);
     InlinePool one;

@@ -68,7 +68,7 @@ TEST(Int8Maps, Affine) {
         }
 }
 
-// Windows that leave the row, in both ways of rounding, and divisors beyond what floats divide exactly.
+// Windows that leave the row, in both kinds of rounding, and divisors that floats do not divide exactly.
 TEST(Int8Maps, Average) {
     for (const Variant& variant : variants())
         for (const bool nearest : {false, true})
@@ -154,7 +154,7 @@ TEST(Int8Maps, ResizeLinear) {
     }
 }
 
-// Sums of (x + 128) * w without what follows them.
+// Sums of (x + 128) * w without the operations after them.
 TEST(Int8Maps, SumsOfProducts) {
     for (const Variant& variant : variants()) {
         const auto lanes = static_cast<size_t>(variant.kernels.lanes);

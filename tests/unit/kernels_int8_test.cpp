@@ -23,7 +23,7 @@ int8_t rounded(float value, float lo, float hi) {
     return static_cast<int8_t>(std::round(value));
 }
 
-// Steps after the sums, whole blocks of any instruction set.
+// The steps after the sums, with whole blocks for any instruction set.
 struct NetBuilder {
     std::vector<float> scale, offset, min;
     std::vector<int32_t> bias;
@@ -52,14 +52,14 @@ struct NetBuilder {
 
 enum class Kind { Int8, Float32 };
 
-// Ends of the results, and whether the kernels know that none is out of range.
+// The limits of the results, and whether the kernels know that no result is out of range.
 struct Ends {
     float lo, hi;
     bool bounded;
 };
 constexpr Ends kEnds[] = {{-120, 101, false}, {-120, 101, true}, {-128, 127, true}, {5, 101, true}};
 
-// Also bounds what results reach before they are clipped; wider: their factor.
+// Also bounds the results before they are clipped; wider: their factor.
 void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool withMin = false, Kind kind = Kind::Int8,
                  float wider = 1) {
     const Bytes src = randomBytes(static_cast<size_t>(s.batch * s.ic * s.ih * s.iw), 1);
@@ -139,7 +139,7 @@ TEST(Int8Convolution, FewChannels) {
         expectDense(shape(1, 1, 9, 80, 7, 5, 3, 1, 2), 1, nchw);
         expectDense(shape(1, 4, 9, 9, 16, 3, 3, 1, 2, 2), 1, nchw);
         expectDense(shape(1, 2, 9, 9, 16, 3, 3), 1, nchw, true);
-        // Rows of taps of three bytes.
+        // Rows of taps take three bytes per pixel.
         expectDense(shape(2, 3, 15, 139, 20, 7, 7, 2, 3), 1, nchw);
         expectDense(shape(1, 3, 9, 11, 7, 2, 5, 1, 0), 1, nchw, true);
         expectDense(shape(1, 3, 19, 17, 7, 7, 7, 1, 3, 2), 1, nchw);
@@ -216,7 +216,7 @@ TEST(Int8Depthwise, Windows) {
     expectDepthwise(shape(1, 16, 20, 20, 16, 3, 3, 1, 4, 4));
     expectDepthwise(shape(1, 16, 14, 14, 16, 9, 7, 2, 4));
     expectDepthwise(shape(1, 3, 1, 1, 3, 1, 1));
-    // Lines of input rows that serve several output rows, in several strips.
+    // Lines of input rows serve several output rows, in several strips.
     expectDepthwise(shape(1, 16, 31, 7, 16, 3, 3, 1, 1));
     expectDepthwise(shape(1, 16, 40, 80, 16, 5, 5, 1, 2));
     expectDepthwise(shape(1, 16, 41, 30, 16, 5, 5, 2, 2));

@@ -1,5 +1,5 @@
 // Exact Winograd convolutions of int8: the sums are those of the definition for the largest codes, any number of
-// channels and of tiles, and the plan is taken where it has fewer products.
+// channels and of tiles, and the plan is chosen where it has fewer products.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace mnnc::test {
 namespace {
 
-// Of every table with such products, on one thread and on three.
+// Checks every table with such products, on one thread and on three.
 void expectSums(const ConvShape& s, const Bytes& src, const Bytes& weights, int padding) {
     std::vector<int32_t> want;
     for (int n = 0; n < s.batch; ++n)
@@ -51,7 +51,7 @@ size_t weightsOf(const ConvShape& s) {
     return static_cast<size_t>(s.oc * s.ic * 9);
 }
 
-// Sums that reach the ends of the range that one part of the channels may give.
+// The sums reach the limits of the range for one part of the channels.
 TEST(Int8Winograd, LargestSums) {
     for (const int ic : {kInt8WinogradChannels, kInt8WinogradChannels + 1, 2 * kInt8WinogradChannels + 40}) {
         const ConvShape s = shape(1, ic, 6, 6, 3, 3, 3, 1, 1);
@@ -63,7 +63,7 @@ TEST(Int8Winograd, LargestSums) {
     }
 }
 
-// The largest numbers between the transforms: codes of alternating signs.
+// The numbers between the transforms are the largest possible: codes of alternating signs.
 TEST(Int8Winograd, LargestTransforms) {
     const ConvShape s = shape(1, 40, 9, 10, 18, 3, 3, 1, 1);
     for (int pattern = 0; pattern < 4; ++pattern) {
@@ -78,12 +78,12 @@ TEST(Int8Winograd, LargestTransforms) {
     }
 }
 
-// Several chunks of tiles, whose weights are transformed at once or for each; tiles of several images.
+// Several chunks of tiles, whose weights are transformed at once or for each chunk; tiles of several images.
 TEST(Int8Winograd, ManyTiles) {
     for (const ConvShape& s : {shape(1, 36, 61, 63, 21, 3, 3, 1, 1), shape(3, 70, 18, 15, 40, 3, 3, 1, 2),
                                shape(13, 33, 5, 3, 80, 3, 3), shape(1, 9, 3, 90, 5, 3, 3, 1, 1)})
         expectSums(s, randomBytes(codesOf(s), 1), randomBytes(weightsOf(s), 2), 7);
-    ConvShape cut = shape(2, 20, 30, 21, 17, 3, 3);  // of which the last rows and columns are not wanted
+    ConvShape cut = shape(2, 20, 30, 21, 17, 3, 3);  // the last rows and columns of tiles are cut off
     cut.oh -= 3;
     cut.ow -= 2;
     cut.padTop = 2;

@@ -1,4 +1,4 @@
-// Convolutions whose weights stay quantised: expanded, or multiplied as they are (W8A16); see conv_case.h.
+// Convolutions whose weights stay quantised: expanded, or multiplied directly (W8A16); see conv_case.h.
 #include "base/error.h"
 #include "conv_case.h"
 
@@ -142,7 +142,7 @@ TEST(KernelsQuantizedConv, ProductsDecline) {
     o.transposed = true;
     declines(transposedShape(64, 9, 9, 64, 3, 2, 1, 1), o);
     declines(shape(4, 9, 9, 64, 3, 1, 1, 1), int8Weights());
-    // Short sums, and where rounding and scaling cost more than products gain.
+    // Short sums, and shapes where rounding and scaling cost more than products gain.
     declines(shape(96, 9, 9, 64, 1), int8Weights(true, ConvAlgorithm::Auto));
     declines(shape(112, 112, 112, 16, 1), int8Weights(true, ConvAlgorithm::Auto));
     declines(shape(64, 56, 56, 64, 3, 1, 1, 1), int8Weights(true, ConvAlgorithm::Auto));
@@ -199,7 +199,7 @@ TEST(KernelsQuantizedConv, ProductsOfExtremes) {
             for (size_t i = 0; i < result.size(); ++i) ASSERT_NEAR(result[i] / largest, expected[i] / largest, 3e-5);
         }
     }
-    // Every sum as large as it can be: 32768 * 128 for each channel.
+    // Every sum has its largest value: 32768 * 128 for each channel.
     const ConvShape s = shape(1500, 2, 2, 17, 1);
     W8A16Products products(s);
     std::fill(products.weights().q.begin(), products.weights().q.end(), int8_t{-128});

@@ -8,7 +8,7 @@
 namespace mnnc::test {
 namespace {
 
-// Weights that a run transforms: the same numbers up to the rounding of another order, in less memory.
+// Weights that a run transforms give the same numbers up to the rounding of another order, in less memory.
 TEST(KernelsConv, WinogradKeepsTapsWhereMemoryIsLow) {
     for (const ConvAlgorithm a : {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
         const int unit = 2 * (static_cast<int>(a) - static_cast<int>(ConvAlgorithm::Winograd2) + 1);
@@ -30,17 +30,17 @@ TEST(KernelsConv, WinogradKeepsTapsWhereMemoryIsLow) {
             }
         }
     }
-    // The transforms of a map of some size are cut.
+    // The transforms of a map of some size are computed in chunks.
     ConvOptions low = options(1, false, false, ConvAlgorithm::Winograd4);
     low.lowMemory = true;
     EXPECT_EQ(makeConvPlan(selectKernels(), shape(256, 60, 60, 256, 3, 1, 1, 1), low)->algorithm(), "winograd4");
-    // Without the option only weights that would be very large.
+    // Without the option this applies only to weights that would be very large.
     low.lowMemory = false;
     EXPECT_EQ(makeConvPlan(selectKernels(), shape(384, 9, 9, 384, 3, 1, 1, 1), low)->algorithm(), "winograd4");
     EXPECT_EQ(makeConvPlan(selectKernels(), shape(2048, 9, 9, 512, 3, 1, 1, 1), low)->algorithm(), "winograd4.taps");
 }
 
-// From 256 tiles on a run transforms the weights as well: the same bits as of those that are transformed before.
+// From 256 tiles on a run also transforms the weights, with the same bits as weights that are transformed before.
 TEST(KernelsConv, WinogradTransformsInTheRunForManyTiles) {
     const int P = selectKernels().lanes;
     const ConvShape many = shape(37, 90, 103, 70, 3, 1, 1, 1), few = shape(37, 58, 61, 70, 3, 1, 1, 1);

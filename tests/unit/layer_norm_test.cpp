@@ -11,7 +11,7 @@ namespace {
 constexpr int kBatch = 2, kChannels = 5, kPlane = 6;
 constexpr float kEpsilon = 0.125f;
 
-// The values that runNet gives input 0.
+// Returns the values that runNet gives input 0.
 double inputAt(int i) {
     return 3 * std::sin(static_cast<float>(i * 7 + 1));
 }
@@ -34,7 +34,7 @@ void expectEach(const std::vector<float>& got, Element expected) {
             }
 }
 
-// `count` values of the input, `step` apart, made to have mean 0 and variance 1.
+// Normalises `count` values of the input, `step` apart, to mean 0 and variance 1.
 double normalised(double x, int first, int step, int count) {
     double mean = 0, variance = 0;
     for (int i = 0; i < count; ++i) mean += inputAt(first + i * step) / count;
@@ -98,7 +98,7 @@ TEST(LayerNorm, RefusesAxesThatAreNoSet) {
     refusesAxes({-4}, Status::BadRange, "-4");
 }
 
-// In a net of packed channels the axes that the file names do not count.
+// In a net of packed channels the axes that the file names are ignored.
 TEST(LayerNorm, OverTheChannel) {
     for (const std::vector<int32_t>& axes :
          {std::vector<int32_t>{}, std::vector<int32_t>{-1}, std::vector<int32_t>{1}}) {

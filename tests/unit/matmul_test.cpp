@@ -1,5 +1,5 @@
-// MatMul from the file's table to values: a vector is a row on the left and a column on the right, also where the file
-// asks for a transposed operand.
+// MatMul from the file's table to values: a vector is a row on the left and a column on the right, even where the file
+// requests a transposed operand.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace mnnc::test {
 namespace {
 
-// Element i of input `input` of runNet.
+// Returns element i of input `input` of runNet.
 double given(int input, int i) {
     return 3 * std::sin(static_cast<float>(i * 7 + 11 * input + 1));
 }

@@ -54,7 +54,7 @@ TEST_F(MemoryLimit, VersionOneHasASeparateController) {
     put("sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes", "123456789\n");
     EXPECT_EQ(limit(), 123456789);
     put("sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes",
-        "9223372036854771712\n");  // what "none" looks like
+        "9223372036854771712\n");  // the form of "no limit"
     EXPECT_EQ(limit(), 9223372036854771712);
 }
 

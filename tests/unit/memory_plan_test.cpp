@@ -22,8 +22,8 @@ std::vector<MemoryRequest> randomRequests(size_t count, unsigned seed) {
     return requests;
 }
 
-// The most bytes alive at one step.
-int64_t mostAlive(const std::vector<MemoryRequest>& requests) {
+// Returns the maximum of bytes alive at one step.
+int64_t maxAlive(const std::vector<MemoryRequest>& requests) {
     int64_t most = 0;
     for (const MemoryRequest& at : requests) {
         int64_t sum = 0;
@@ -52,8 +52,8 @@ TEST(MemoryPlan, LiveBlocksDoNotOverlap) {
                     ASSERT_TRUE(!together || a.offset >= b.offset + b.bytes || b.offset >= a.offset + a.bytes);
                 }
             }
-            EXPECT_GE(end, mostAlive(requests));
-            EXPECT_LE(static_cast<double>(end), 1.25 * static_cast<double>(mostAlive(requests)));
+            EXPECT_GE(end, maxAlive(requests));
+            EXPECT_LE(static_cast<double>(end), 1.25 * static_cast<double>(maxAlive(requests)));
         }
     }
 }
@@ -73,7 +73,7 @@ TEST(MemoryPlan, NothingTouchesWhereRequestsLieApart) {
 }
 
 TEST(MemoryPlan, LargestFirstWhereTimeOrderWastes) {
-    // In the order of time the third finds no hole for itself.
+    // In the order of time the third request does not fit a hole.
     std::vector<MemoryRequest> requests = {{1000, 0, 1, 0}, {1000, 0, 5, 0}, {3000, 2, 5, 0}};
     EXPECT_EQ(assignOffsets(requests), 1088 + 3072);
 }

@@ -1,4 +1,4 @@
-// The nets of model_builder.h, and how their bytes are made and loaded.
+// The nets of model_builder.h, their bytes, and loading them.
 #include "model_builder.h"
 
 namespace mnnc::test {

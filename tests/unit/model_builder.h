@@ -49,9 +49,9 @@ flatbuffers::DetachedBuffer packTable(const typename Table::NativeTableType& tab
 std::shared_ptr<const Model> loadBytes(const std::vector<uint8_t>& bytes, const ModelOptions& options = {});
 std::shared_ptr<const Model> loadNet(const wire::NetT& net, const ModelOptions& options = {});
 
-// The action throws an error of this status whose message has this part.
+// Expects the action to throw an error of this status whose message has this part.
 void expectFailure(Status status, const std::string& part, const std::function<void()>& action);
-// Loading the net fails so.
+// Expects that loading the net fails with this status and part of the message.
 void expectRefused(const wire::NetT& net, Status status, const std::string& part);
 
 }  // namespace mnnc::test

@@ -1,4 +1,4 @@
-// The properties of a sound model.
+// The properties of a valid model.
 #include "model/model.h"
 
 #include "model_builder.h"

@@ -1,4 +1,4 @@
-// Moments: exact values and what it refuses.
+// Moments: exact values and refused inputs.
 #include "op_harness.h"
 
 namespace mnnc::test {

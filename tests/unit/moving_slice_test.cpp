@@ -1,5 +1,5 @@
 // Slices whose begins are known at run time only: no new plan when they move, a new one when shapes change, and an
-// error when they lie outside.
+// error when they are outside.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -83,7 +83,7 @@ TEST_F(MovingSlice, OtherShapesArePlannedAgain) {
     expect(0, 0, 2, 2);
     run({1, 0}, {3, 4});
     expect(1, 0, 3, 4);
-    for (int row = 0; row < kRows; ++row) {  // the rest, which shrinks
+    for (int row = 0; row < kRows; ++row) {  // the rest, which becomes smaller
         run({row, 1}, {-1, -1});
         expect(row, 1, kRows - row, kColumns - 1);
     }
@@ -93,7 +93,7 @@ TEST_F(MovingSlice, OutsideIsRefusedAndTheNextRunIsRight) {
     run({1, 1}, {2, 2});
     for (const std::vector<int32_t>& begins : {std::vector<int32_t>{5, 0}, {7, 0}, {0, -6}, {INT32_MIN, 0}}) {
         EXPECT_THROW(run(begins, {2, 2}), Error);
-        EXPECT_THROW(run(begins, {2, 2}), Error);  // not taken for known
+        EXPECT_THROW(run(begins, {2, 2}), Error);  // they are not treated as known
         run({2, 3}, {2, 2});
         expect(2, 3, 2, 2);
     }

@@ -8,7 +8,7 @@
 
 namespace mnnc::test {
 
-// A net under construction: each function appends an operator and gives the number of its output tensor.
+// A net under construction: each function appends an operator and returns the number of its output tensor.
 class NetBuilder {
   public:
     int input(std::vector<int32_t> dims);
@@ -26,12 +26,12 @@ class NetBuilder {
     int relu(int x, float slope = 0);
     int clip(int x, float lo, float hi);
     int softmax(int x, int axis = 1);
-    // a where the condition is not 0.
+    // Returns a where the condition is not 0.
     int select(int condition, int a, int b);
     int concat(std::vector<int32_t> inputs, int axis = 1);
-    // resizeType as in the schema: 1 nearest, 2 linear, 3 cubic; of half pixels.
+    // resizeType: the numbers of the schema, 1 nearest, 2 linear, 3 cubic; with half pixels.
     int resize(int x, int resizeType, int height, int width);
-    // The parts between these places of an axis.
+    // Returns the parts between these places of an axis.
     std::vector<int> split(int x, int axis, std::vector<int32_t> points);
     int permute(int x, std::vector<int32_t> dims);
     int reshape(int x, std::vector<int32_t> dims);
@@ -50,7 +50,7 @@ class NetBuilder {
     wire::NetT net_;
 };
 
-// For the tables of If and While, and the graphs that they name.
+// Returns names for the tables of If and While, and for their graphs.
 std::unique_ptr<wire::StringVecT> names(std::vector<std::string> list);
 std::unique_ptr<wire::SubGraphProtoT> asGraph(const std::string& name, wire::NetT net, std::vector<int32_t> inputs,
                                               std::vector<int32_t> outputs);
@@ -63,10 +63,10 @@ struct NetResult {
     size_t count(const std::string& type) const;
 };
 
-// One run, with inputs between -3 and 3.
+// Runs once, with inputs between -3 and 3.
 NetResult runNet(const wire::NetT& net, const SessionConfig& config = {});
 
-// One run with every tensor as an output: nothing is fused, and no tensors share memory.
+// Runs once with every tensor as an output: nothing is fused, and no tensors share memory.
 NetResult runUnfused(const wire::NetT& net, SessionConfig config = {});
 
 }  // namespace mnnc::test

@@ -1,5 +1,5 @@
-// Which tensors of a net are coordinates: what operators read as places, boxes or indices, followed into the bodies of
-// If and While and out of them.
+// The tensors of a net that are coordinates: those that operators read as places, boxes or indices, followed into the
+// bodies of If and While and out of them.
 #include "net/net_coordinates.h"
 
 #include <set>
@@ -12,7 +12,7 @@ namespace {
 using Names = std::set<std::string>;
 using Code = wire::BinaryOpOperation;
 
-// The names of the tensors that are coordinates; those of the main graph are t0, t1, ...
+// Returns the names of the tensors that are coordinates; those of the main graph are t0, t1, ...
 Names coordinatesOf(const wire::NetT& net) {
     Names found;
     const auto parsed = parseNet(loadNet(net));
@@ -50,7 +50,8 @@ TEST(NetCoordinates, OneGraph) {
     EXPECT_EQ(coordinatesOf(net.finish({index, soft})), (Names{"t1", "t3", "t5", "t4"}));
 }
 
-// The branches give other outputs: what the softmax reads is none, but x is one by the other branch.
+// The branches have different outputs: the operand of the softmax is no coordinate, but x is one because of the other
+// branch.
 TEST(NetCoordinates, Branches) {
     IndexNet net;
     const int map = net.input({1, 3, 5, 5}), x = net.input({1, 4, 4, 2}), y = net.input({1, 4, 4, 2});
@@ -69,7 +70,8 @@ TEST(NetCoordinates, Branches) {
     EXPECT_EQ(coordinatesOf(whole), (Names{"t1", "t2", "t4", "yes_t0", "yes_t1", "yes_t2", "no_t3"}));
 }
 
-// What a body reads as a grid is one in the caller and, because the body hands it on, one in the rounds before.
+// A tensor that a body reads as a grid is a coordinate in the caller and, because the body passes it on, in earlier
+// iterations.
 TEST(NetCoordinates, CountedLoop) {
     IndexNet body;
     const int round = body.ints({}), goesOn = body.ints({});
@@ -93,7 +95,7 @@ TEST(NetCoordinates, CountedLoop) {
               (Names{"t3", "t4", "t5", numbered("body", grid), numbered("body", step), numbered("body", moved)}));
 }
 
-// The value is replaced by name after each round, and becomes a count behind the loop.
+// The value is replaced by name after each iteration, and becomes a count after the loop.
 TEST(NetCoordinates, ConditionLoop) {
     IndexNet goesOn;
     const int at = goesOn.input({1}), less = goesOn.binary(Code::LESS, at, goesOn.constant({}, Floats{9}));

@@ -39,7 +39,7 @@ TEST(Net, UnneededNodesMayBeUnsupported) {
     EXPECT_EQ(opened.status, MNN_OK) << opened.sentence;
 }
 
-// A static model says the shapes of all tensors.
+// A static model describes the shapes of all tensors.
 wire::NetT makeStaticNet(std::vector<int32_t> described) {
     wire::NetT net = makeReluNet();
     net.usage = wire::Usage::INFERENCE_STATIC;
@@ -66,7 +66,7 @@ TEST(Net, StaticModelsKeepTheirShapes) {
     EXPECT_EQ(undescribed.status, MNN_ERROR_BAD_FORMAT) << undescribed.sentence;
 }
 
-// What no output needs stops nothing.
+// An operator that no output needs is not an obstacle.
 TEST(Net, UnneededFormsMayBeUnsupported) {
     wire::NetT net = makeReluNet();
     net.tensorName.insert(net.tensorName.end(), {"t2", "t3", "t4", "t5"});

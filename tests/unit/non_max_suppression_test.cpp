@@ -18,7 +18,7 @@ TEST(NonMaxSuppression, BoxesAndClasses) {
 }
 
 TEST(NonMaxSuppression, OfEqualScoresTheFirstBox) {
-    // Far from one another; a heap alone would give another order.
+    // The boxes are far apart; a heap alone would give another order.
     std::vector<float> boxes, scores;
     Ints order;
     for (int i = 0; i < 41; ++i) {

@@ -1,4 +1,4 @@
-// See op_harness.h.
+// The definitions of op_harness.h.
 #include "op_harness.h"
 
 #include <cstring>
@@ -13,10 +13,11 @@ namespace mnnc::test {
 
 namespace {
 
-// The parsers of these tests do not look at the model.
+// The parsers of these tests do not read the model.
 alignas(64) char noModel[4096];
 
-// Row-major <-> packed for any 4-byte element; pad lanes get NaN, so that a kernel that uses them is found out.
+// Converts row-major <-> packed for any 4-byte element; padding lanes get NaN, so that a kernel that uses them is
+// detected.
 std::vector<float> toPacked(const Tensor& t, const float* plain, int channelBlock) {
     const int64_t c = t.shape.at(1), plane = t.plane(), blocks = ceilDiv(c, channelBlock);
     std::vector<float> out(static_cast<size_t>(t.batch() * blocks * plane * channelBlock),
@@ -175,7 +176,7 @@ void OpRun::emit(ValueCommand command) {
     commands_.push_back(std::move(command));
 }
 
-// Raster, element by element.
+// Copies Rasters element by element.
 void OpRun::copyRegions(const ValueCommand& command) {
     const Tensor& out = *command.outputs[0];
     if (out.elements() > 0) std::memset(data<void>(out), 0, static_cast<size_t>(out.bytes()));
@@ -206,7 +207,7 @@ void OpRun::execute(ValueCommand& command) {
     const Command unstored =
         mapOperands<Operand>(command, [&](const Tensor* tensor) { return &operands.emplace_back(*tensor); });
     const StorageChoice choice = op->storage ? op->storage(backend, unstored) : StorageChoice{};
-    // Copies of the tensors in the storage the execution asks for.
+    // Copies of the tensors in the storage that the execution requires.
     std::deque<Operand> stored;
     std::deque<AlignedBuffer> buffers;
     const int scratchNumber = static_cast<int>(command.inputs.size() + command.outputs.size()) + 1;

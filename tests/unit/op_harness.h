@@ -29,9 +29,9 @@ struct Value {
     Ints ints;
 };
 
-// from, from + 1, ...
+// Returns from, from + 1, ...
 Value iota(Shape shape, float from = 1, Format format = Format::NCHW);
-// 0, 1, ... as int32.
+// Returns 0, 1, ... as int32.
 Value intIota(Shape shape, Format format = Format::NCHW);
 Value floats(Shape shape, std::vector<float> values);
 Value ints(Shape shape, Ints values);
@@ -43,7 +43,7 @@ using Table = std::function<std::pair<wire::OpParameter, flatbuffers::Offset<voi
 
 template <typename T>
 std::pair<wire::OpParameter, flatbuffers::Offset<void>> asParameter(flatbuffers::Offset<T> offset) {
-    // A copy: the generated constant has no definition that a reference could bind to.
+    // This is a copy, because the generated constant has no definition to which a reference could bind.
     constexpr wire::OpParameter kType = wire::OpParameterTraits<T>::enum_value;
     return {kType, offset.Union()};
 }
@@ -53,12 +53,13 @@ inline Table axisTable(int axis) {
     return [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateAxis(b, axis)); };
 }
 
-// One operator, run once.
+// Runs one operator once.
 class OpRun : GeometryContext {
   public:
-    // With parameters that the test made; the shape rule may read every input.
+    // Takes parameters that the test made; the shape rule may read every input.
     OpRun(OpType type, ParamsPtr params, const char* isa = "", int threads = 1);
-    // With the parameters of a file's table (none: no parameters); the shape rule may read what it declares.
+    // Takes the parameters of a file's table (none: no parameters); the shape rule may read the inputs that it
+    // declares.
     OpRun(OpType type, Table table);
 
     std::vector<Value> operator()(const std::vector<Value>& inputs, int outputs = 1);
@@ -81,7 +82,7 @@ class OpRun : GeometryContext {
     int threads_;
     bool parses_;
     Table table_;
-    flatbuffers::FlatBufferBuilder builder_;  // has what the parameters may refer to
+    flatbuffers::FlatBufferBuilder builder_;  // has the objects to which the parameters may refer
     Node node_;
     std::deque<Tensor> tensors_;
     Frame frame_;
@@ -89,7 +90,7 @@ class OpRun : GeometryContext {
     std::vector<ValueCommand> commands_;
 };
 
-// The first output of an operator with the parameters of a file's table; its integers; its shape as a text.
+// Return the first output of an operator with the parameters of a file's table; its integers; its shape as a text.
 Value run(OpType type, const Table& table, const std::vector<Value>& inputs);
 // Fails the test unless run() throws an Error of this status whose sentence contains `part`.
 void expectRefused(OpType type, const Table& table, const std::vector<Value>& inputs, Status status,

@@ -8,7 +8,7 @@
 namespace mnnc::test {
 namespace {
 
-// A region that fills 2 x 3 x 4 elements from a source with these strides.
+// Returns a region that fills 2 x 3 x 4 elements from a source with these strides.
 Region fills(std::initializer_list<int64_t> strides) {
     Region region = box(0, {2, 3, 4}, {12, 4, 1});
     region.src.offset = 5;
@@ -43,7 +43,7 @@ TEST(OperandView, StepsOfSeveralElementsStayInTheirAxis) {
 
 TEST(OperandView, RefusesOtherRegions) {
     const OperandView whole = OperandView::of({2, 3, 4});
-    EXPECT_FALSE(whole.through(fills({100, 0, 10}), 25));  // a part of the input only
+    EXPECT_FALSE(whole.through(fills({100, 0, 10}), 25));  // only a part of the input
     Region shifted = fills({100, 0, 10});
     shifted.dst.offset = 1;
     EXPECT_FALSE(whole.through(shifted, 24));

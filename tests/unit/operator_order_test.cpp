@@ -1,4 +1,4 @@
-// The order of operators: the file's where it is possible, and one in which producers come first elsewhere.
+// The order of operators: the file's where it is possible, otherwise one in which producers precede consumers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ TEST_F(OrderTest, StaysAsItIs) {
     EXPECT_EQ(order(), (std::vector<uint32_t>{0, 1, 2, 3, 4}));
 }
 
-// Readers move behind their writers, and nothing else moves.
+// Readers are moved behind their writers; nothing else moves.
 TEST_F(OrderTest, ReadersMove) {
     add({}, {0});
     add({2}, {1});  // reads operator 3, which reads operator 4
@@ -62,7 +62,7 @@ TEST_F(OrderTest, ReadersMove) {
     EXPECT_EQ(order(), (std::vector<uint32_t>{0, 2, 4, 3, 1, 5}));
 }
 
-// Two writers of tensor 1, a reader between them and one behind; the writers of a constant and its readers.
+// Two writers of tensor 1, a reader between them and one after them; the writers of a constant and its readers.
 TEST_F(OrderTest, WritersAndReadersKeepTheirOrder) {
     add({}, {0});
     add({0}, {1});
@@ -106,7 +106,7 @@ TEST_F(OrderTest, SeveralWritersBehindTheReader) {
               "decides, so it has no value there");
 }
 
-// Of a shuffled graph each operator comes after those that it reads, and each comes once.
+// In a shuffled graph each operator is placed after those that it reads, exactly once.
 TEST_F(OrderTest, ShuffledGraphs) {
     std::mt19937 random(7);
     for (int round = 0; round < 50; ++round) {
@@ -125,7 +125,7 @@ TEST_F(OrderTest, ShuffledGraphs) {
         made[0] = true;
         ASSERT_EQ(sorted.size(), net_.oplists.size());
         for (const uint32_t at : sorted) {
-            if (net_.oplists[at]->type == wire::OpType::Input) continue;  // is there before all operators
+            if (net_.oplists[at]->type == wire::OpType::Input) continue;  // available before all operators
             for (const int32_t id : net_.oplists[at]->inputIndexes) ASSERT_TRUE(made[static_cast<size_t>(id)]);
             ASSERT_FALSE(made[static_cast<size_t>(net_.oplists[at]->outputIndexes[0])]);
             made[static_cast<size_t>(net_.oplists[at]->outputIndexes[0])] = true;

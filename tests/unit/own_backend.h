@@ -10,7 +10,7 @@ class OwnBackend {
   public:
     using Callback = OwnOperator::Callback;
 
-    // Computes nodes of this type.
+    // Adds a function that computes nodes of this type.
     OwnBackend& of(const std::string& type, Callback compute) {
         computes_[type] = std::move(compute);
         return *this;
@@ -37,7 +37,7 @@ class OwnBackend {
 
     PublicSession::Mode mode() const { return {"own", type_, 0, 0, runtime_}; }
 
-    Callback ask;                    // before it says yes to a node of its types; may be empty
+    Callback ask;                    // called before it accepts a node of its types; may be empty
     Callback prepare;                // may be empty
     std::vector<std::string> asked;  // the types of all nodes, in order
     int computed = 0;
@@ -60,7 +60,7 @@ inline mnn_status addOne(mnn_operator_call_t& call) {
     return MNN_OK;
 }
 
-// An attribute of a list.
+// Returns an attribute of a list.
 inline const mnn_attribute_t& attributeOf(const mnn_attribute_t* const* list, size_t count, const char* key) {
     static const mnn_attribute_t none{};
     for (size_t i = 0; i < count; ++i)

@@ -1,4 +1,4 @@
-// What a backend of the host is shown of nodes: the fields of their tables, and weights.
+// The description of nodes for a backend of the host: the fields of their tables, and weights.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@ mnn_status nothing(mnn_operator_call_t&) {
     return MNN_OK;
 }
 
-// Runs the net with a backend that takes nodes of this type, and shows each one while it is prepared.
+// Runs the net with a backend that takes nodes of this type, and passes each one to `at` while it is prepared.
 void look(const wire::NetT& net, const char* type, const std::function<void(const mnn_operator_call_t&)>& at) {
     OwnBackend own;
     int seen = 0;
@@ -35,7 +35,7 @@ Floats floatsOf(const mnn_host_tensor_t& tensor) {
     return Floats(values, values + tensor.bytes / sizeof(float));
 }
 
-// With the defaults of the schema: 1 for a stride, true for ceilModel.
+// The attributes include the defaults of the schema: 1 for a stride, true for ceilModel.
 TEST(OwnBackendNodes, HaveTheFieldsOfTheirTablesAsAttributes) {
     NetBuilder net;
     look(net.finish({net.conv(net.input({1, 2, 4, 4}), 2, 3, 3, true)}), "Convolution",
@@ -160,7 +160,7 @@ TEST(OwnBackendNodes, OfQuantisedConvolutionsHaveFloats) {
     });
 }
 
-// Its tensors are floats although the model keeps them in int8.
+// The tensors are floats although the model keeps them in int8.
 TEST(OwnBackendNodes, OfQuantisedNetsHaveFloatTensors) {
     OwnBackend own;
     own.of("UnaryOp", [](mnn_operator_call_t& call) {

@@ -1,4 +1,4 @@
-// A backend of the host beside the CPU: which nodes it computes, in which nets.
+// A backend of the host beside the CPU: the nodes that it computes, in several nets.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -40,7 +40,7 @@ TEST(OwnBackend, NothingThatItTakesIsFused) {
     EXPECT_EQ(own.asked, (std::vector<std::string>{"Convolution", "ReLU", "UnaryOp", "ReLU", "UnaryOp"}));
 }
 
-// The nodes of a group convolution that a converter wrote as slices are one convolution to the CPU.
+// The CPU would execute a group convolution that a converter wrote as slices as one convolution.
 TEST(OwnBackend, SeesTheNodesOfTheFile) {
     OwnBackend own;
     own.of("Convolution", [](mnn_operator_call_t& call) {
@@ -98,7 +98,7 @@ TEST(OwnBackend, SeesShapesConstantsAndKnownContents) {
     EXPECT_EQ(own.computed, 1);
 }
 
-// A large constant that the CPU's matrix product would load itself is there, too.
+// A large constant that the CPU's matrix product would load itself is available, too.
 TEST(OwnBackend, SeesLargeConstantsOfFiles) {
     constexpr int kWide = 300;
     OwnBackend own;
@@ -114,7 +114,7 @@ TEST(OwnBackend, SeesLargeConstantsOfFiles) {
     const std::string path = testing::TempDir() + "own_backend_large.mnn";
     std::ofstream(path, std::ios::binary)
         .write(reinterpret_cast<const char*>(model.data()), static_cast<std::streamsize>(model.size()));
-    // A file that is that new would be read into memory as a whole.
+    // A newer file would be read into memory completely.
     std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
     mnn_interpreter_t* interpreter = nullptr;
     ASSERT_EQ(mnn_interpreter_create_from_file(path.c_str(), nullptr, &interpreter), MNN_OK) << mnn_last_error();
@@ -130,7 +130,7 @@ TEST(OwnBackend, SeesLargeConstantsOfFiles) {
     std::remove(path.c_str());
 }
 
-// What follows from constants and shapes is the library's, and so are own operators.
+// The library computes everything that follows from constants and shapes, and runs own operators.
 TEST(OwnBackend, IsNotAskedForWhatPlanningComputes) {
     OwnBackend own;
     own.of("BinaryOp", addOne).of("UnaryOp", addOne).of("Own", addOne).of("Shape", addOne);
@@ -153,7 +153,7 @@ TEST(OwnBackend, IsNotAskedForWhatPlanningComputes) {
     EXPECT_EQ(own.computed, 1);
 }
 
-// count, value -> that many values, which only a run knows: the backend is asked in the run.
+// count, value -> that many values, whose number is known only in a run: the backend is called in the run.
 TEST(OwnBackend, ComputesWhatIsPlannedDuringARun) {
     OwnBackend own;
     own.of("ReLU", addOne);

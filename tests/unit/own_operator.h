@@ -1,4 +1,4 @@
-// An own operator in C++: its callbacks are functions, and what happened to it is counted. With the session of a net
+// An own operator in C++: its callbacks are functions, and its calls are counted. It comes with the session of a net
 // that holds it.
 #pragma once
 #include <gtest/gtest.h>

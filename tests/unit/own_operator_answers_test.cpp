@@ -1,4 +1,4 @@
-// What becomes of the answers of an operator of the host: shapes that cannot be, and failures.
+// The results of an operator of the host that are refused: impossible shapes, and failures.
 #include "own_operator.h"
 
 #include <algorithm>
@@ -97,7 +97,7 @@ TEST(OwnOperator, FailuresNameTheNodeAndKeepTheirStatus) {
             const auto callback = [&](const char* which, const OwnOperator::Callback& normal) {
                 return [&fails, &answer, which, where, normal](mnn_operator_call_t& call) -> mnn_status {
                     if (!fails || std::strcmp(which, where) != 0) return normal(call);
-                    std::memset(call.message, 'x', call.message_size);  // without an end
+                    std::memset(call.message, 'x', call.message_size);  // without a terminating zero
                     if (answer.message[0]) std::snprintf(call.message, call.message_size, "%s", answer.message);
                     return answer.given;
                 };

@@ -1,4 +1,4 @@
-// What an operator of the host is shown of the parameters of its node.
+// The parameters of its node that an operator of the host can read.
 #include <cstring>
 
 #include "own_operator.h"
@@ -12,7 +12,7 @@ std::unique_ptr<wire::AttributeT> attribute(const std::string& key) {
     return made;
 }
 
-// Every kind of value, under keys that are not in order.
+// Returns every kind of value, under keys that are not in order.
 std::vector<std::unique_ptr<wire::AttributeT>> attributes() {
     std::vector<std::unique_ptr<wire::AttributeT>> all;
     all.push_back(attribute("text"));

@@ -1,4 +1,4 @@
-// When and where an operator of the host is called: its states, its threads, and what it may call itself.
+// The calls of an operator of the host: their order and threads, its states, and the calls that it may make itself.
 #include "own_operator.h"
 
 #include <cfenv>
@@ -22,7 +22,7 @@ TEST(OwnOperator, AStateBelongsToOnePlan) {
     own.compute = [](mnn_operator_call_t& call) {
         const float factor = *static_cast<float*>(call.state);
         for (size_t i = 0; i < elementsOf(*call.inputs[0]); ++i) outputFloats(call)[i] = factor * inputFloats(call)[i];
-        call.state = nullptr;  // is not kept
+        call.state = nullptr;  // it is not kept
         call.outputs[0]->rank = 0;
         return MNN_OK;
     };
@@ -69,7 +69,7 @@ TEST(OwnOperator, ComputesWithSubnormalNumbers) {
             volatile float small = inputFloats(call)[i];
             outputFloats(call)[i] = small * small == 0 ? 0.0f : 1.0f;
         }
-        std::fesetround(FE_UPWARD);  // is taken back
+        std::fesetround(FE_UPWARD);  // the library restores the mode
         return MNN_OK;
     };
     OwnNet net(ownChain(), {&own});
@@ -122,7 +122,7 @@ TEST(OwnOperator, CallsBackIntoTheLibrary) {
     EXPECT_NE(sentence.find("running this callback"), std::string::npos) << sentence;
 }
 
-// While a session is created, its operators are settled; a creation that failed leaves room for more.
+// While a session is created, its operators are fixed; after a failed creation more can be added.
 TEST(OwnOperator, IsAddedBeforeTheFirstSession) {
     OwnOperator own("Own"), second("Second"), third("Third");
     own.compute = second.compute = third.compute = doubleAll;

@@ -85,7 +85,7 @@ TEST(OwnOperator, RunsOperatorsOfTheSchemaThatTheLibraryLacks) {
     EXPECT_EQ(session.read(), (Floats{2, 4, 6, 8}));
 }
 
-// Values and their places, of several types: two outputs, one of int32.
+// Values and their places, of several types: two outputs, one of them int32.
 TEST(OwnOperator, MakesSeveralOutputsOfSeveralTypes) {
     PluginNet builder;
     const int x = builder.relu(builder.input({3, 4}));
@@ -125,7 +125,7 @@ TEST(OwnOperator, MakesSeveralOutputsOfSeveralTypes) {
     EXPECT_EQ(places, (Ints{11, 13, 10}));
 }
 
-// Packed maps come and go around it: the operator sees rows.
+// Packed maps are converted around it: the operator sees row-major tensors.
 TEST(OwnOperator, SeesRowMajorTensorsBetweenConvolutions) {
     const auto build = [](bool own) {
         PluginNet net;
@@ -211,7 +211,7 @@ TEST(OwnOperator, ReadsContentsForItsShape) {
 }
 
 TEST(OwnOperator, RunsInBodiesOfControlFlow) {
-    // x -> if (c) own(x) else x, and a loop that applies it that often.
+    // x -> if (c) own(x) else x, and a loop that applies it several times.
     PluginNet yes, no;
     const int yesIn = yes.input({2}), yesOut = yes.plugin("Own", {yesIn});
     const int noIn = no.input({2}), noOut = no.relu(noIn);

@@ -1,4 +1,4 @@
-// Parameters are read only as the struct that they are.
+// Parameters can only be read as their own type of struct.
 #include "ir/params.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// What a pass changes, seen in the recorded plan: each test looks at the commands right before and right after its
-// pass.
+// The changes of each pass in the recorded plan: each test compares the commands directly before and after its pass.
 #include "plan/passes.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +18,7 @@ struct Change {
         for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
         return found;
     }
-    // How many commands of a type there are, before and after.
+    // Returns the number of commands of a type, before and after.
     std::pair<size_t, size_t> of(const std::string& type) const {
         return {count(before, " " + type + " '"), count(after, " " + type + " '")};
     }
@@ -188,13 +187,13 @@ TEST(Passes, AssignStorage) {
     const Change change = changeOf("assign-storage", s.finish({s.reshape(s.conv(x, 32, 32, 3), {32, 36})}));
     EXPECT_EQ(Change::count(change.before, " in blocks of "), 0u);
     EXPECT_EQ(change.of("Convolution"), (Counts{2, 2}));
-    // The result of the first one, twice, and that of the second one.
+    // The result of the first convolution, twice, and that of the second one.
     EXPECT_EQ(Change::count(change.after, " in blocks of "), 4u) << change.after;
     EXPECT_EQ(Change::count(change.before, "a view"), 0u);
     EXPECT_EQ(Change::count(change.after, "a view"), 1u) << change.after;
 }
 
-// A 1x1 convolution of few channels reads them as they lie; packed for a fusion they would have to be converted.
+// A 1x1 convolution of few channels reads them row-major; for a fusion they would have to be packed first.
 TEST(Passes, FuseCompositesLooksAtLayouts) {
     NetBuilder s;
     const int wide = s.conv(s.input({1, 3, 96, 96}), 3, 48, 1);
@@ -267,7 +266,7 @@ TEST(Passes, AssignBackends) {
     EXPECT_EQ(Change::count(change.before, " on cpu"), 0u);
     EXPECT_EQ(Change::count(change.after, " on cpu"), Change::count(change.after, "\n"));
     EXPECT_EQ(change.of("Convolution"), (Counts{2, 2}));
-    EXPECT_GE(Change::count(change.after, " in blocks of "), 2u);  // between the two
+    EXPECT_GE(Change::count(change.after, " in blocks of "), 2u);  // between the two convolutions
 }
 
 TEST(Passes, ElideCopies) {
@@ -297,7 +296,7 @@ TEST(Passes, PlanMemory) {
     EXPECT_EQ(Change::count(change.after, " at byte "), 3u);
 }
 
-TEST(Passes, RecordDeviceSteps) {  // the host alone has nothing to record
+TEST(Passes, RecordDeviceSteps) {  // the host alone records no steps
     NetBuilder s;
     const Change change = changeOf("record-device-steps", s.finish({s.softmax(s.input({1, 100}))}));
     EXPECT_EQ(change.before, change.after);

@@ -1,4 +1,5 @@
-// How rows of planes are shared among threads: each row once, and by pixels each thread its part of every plane.
+// The partition of rows of planes among threads: each row once, and with pixels each thread has its part of every
+// plane.
 #include "backends/cpu/kernels/plane_cut.h"
 
 #include <gtest/gtest.h>

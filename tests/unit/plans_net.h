@@ -12,14 +12,15 @@ inline std::shared_ptr<const Interpreter> open(const wire::NetT& net) {
 
 class PlansNet : public IndexNet {
   public:
-    // Two branches whose results are of one size for every size of the inputs: the rest depends on no shape.
+    // Two branches whose results have the same size for every size of the inputs: the other operators depend on no
+    // shape.
     wire::NetT branches() {
         const int a = input({1, 4, 9, 11}), b = input({1, 4, 7, 5});
         const int left = resize(conv(a, 4, 8, 3, true), 2, 6, 6);
         const int right = resize(depthwise(conv(b, 4, 8, 1), 8), 2, 6, 6);
         return finish({softmax(conv(concat({left, right}), 16, 8, 3)), left});
     }
-    // An output whose shape the contents of the first input decide, and one that depends on the second alone.
+    // An output whose shape the contents of the first input decide, and one that depends only on the second.
     wire::NetT stages() {
         const int x = input({6}), y = input({2, 3});
         const int found = indexed(wire::OpType::Where, {x}, wire::ExtraT());
@@ -29,7 +30,7 @@ class PlansNet : public IndexNet {
         return finish({unary(wire::UnaryOpOperation::NEG, relu(places)), softmax(y)});
     }
     // Boxes(n x 4), whose second column is their score -> the numbers of those that are kept, and an output that
-    // depends on the second input alone.
+    // depends only on the second input.
     wire::NetT suppression() {
         const int boxes = input({6, 4}), y = input({2, 3});
         const int scores = reshape(split(boxes, 1, {1, 2})[1], {-1});
@@ -48,7 +49,7 @@ class PlansNet : public IndexNet {
                      {boxes, scores, constant({1}, Ints{9}), constant({1}, Floats{0.5f}), constant({1}, Floats{0.5f})},
                      wire::NonMaxSuppressionV2T())});
     }
-    // x(n x 2), trips -> x multiplied by a matrix as often.
+    // x(n x 2), trips -> x multiplied by a matrix that many times.
     wire::NetT loop() {
         const int x = input({2, 2});
         const int limit = ints({});

@@ -1,5 +1,5 @@
-// Plans of a session over time: what a resize plans again, what is kept, and what a failure leaves. After all of
-// it a session computes what a fresh one computes, bit for bit.
+// Plans of a session over time: which parts a resize plans again, which are kept, and the state after a failure. After
+// each step a session computes the results of a fresh one, bit for bit.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -13,9 +13,9 @@ namespace mnnc::test {
 namespace {
 
 using Bytes = std::vector<uint8_t>;
-using Shapes = std::vector<std::vector<Shape>>;  // by input, those that it may have
+using Shapes = std::vector<std::vector<Shape>>;  // for each input, the shapes that it may have
 
-// A session and what it should hold.
+// A session and the results that it should have.
 class Watched {
   public:
     Watched(std::shared_ptr<const Interpreter> net, const SessionConfig& config)
@@ -35,7 +35,7 @@ class Watched {
         }
         copyFromHost(tensor, session_.inputData(input), contents_[input].data(), rowMajor(tensor));
     }
-    // Resizes; what has another shape then is zeros.
+    // Resizes; inputs whose shape changes become zeros.
     void resize(const std::vector<Shape>& shapes) {
         std::vector<bool> changed;
         for (size_t i = 0; i < shapes.size(); ++i) {
@@ -46,7 +46,7 @@ class Watched {
         for (size_t i = 0; i < shapes.size(); ++i)
             if (changed[i]) contents_[i].assign(static_cast<size_t>(session_.input(i).storageBytes()), 0);
     }
-    // Runs, and compares inputs with what was written and outputs with those of a fresh session.
+    // Runs, and compares inputs with the written ones and outputs with those of a fresh session.
     void check() {
         session_.run();
         SessionConfig deferred = config_;
@@ -127,7 +127,7 @@ TEST(Plans, RandomSequencesOfResizesComputeWhatAFreshSessionComputes) {
                         watched.resize(wanted);
                         shapes = wanted;
                     } catch (const Error&) {
-                        // Back, which needs no resize and has lost nothing.
+                        // Resizes back, which needs no plan and has lost nothing.
                         for (size_t i = 0; i < shapes.size(); ++i) watched.session().resizeInput(i, shapes[i]);
                         ASSERT_FALSE(watched.session().needsResize());
                     }
@@ -150,7 +150,7 @@ TEST(Plans, AResizePlansWhatDependsOnTheChangedInput) {
     EXPECT_LE(after.executions - whole.executions, 3);
 }
 
-// The plan behind it depends on how many boxes are kept, not on which they are.
+// The plan after it depends on the number of kept boxes, not on which they are.
 TEST(Plans, ASuppressionPlansForTheNumberOfItsResults) {
     Session session(open(PlansNet().suppression()), SessionConfig{});
     // Boxes of height 1 and width 10, of these places and scores.
@@ -250,7 +250,7 @@ TEST(Plans, KeptPlansMakeRoomWithinTheLimit) {
     EXPECT_GT(alone.arena, small);
     generous.trim();
     EXPECT_EQ(generous.memory().arena, small);
-    // Enough for the largest plan alone: the others go.
+    // The limit suffices only for the largest plan: the others are released.
     config.maxMemoryBytes = alone.peak + 4096;
     Watched scarce(open(net), config);
     std::mt19937 random(5);

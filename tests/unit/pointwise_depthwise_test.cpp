@@ -20,7 +20,7 @@ namespace {
 
 struct Depthwise {
     int kernelH, kernelW, stride = 1, dilate = 1, padTop = 0, padLeft = 0;
-    int moreRows = 0;  // that read nothing but the border
+    int moreRows = 0;  // rows that read nothing but the border
 };
 
 ConvShape depthwiseShape(int batch, int channels, int height, int width, const Depthwise& d) {
@@ -64,7 +64,7 @@ size_t packedFloats(int lanes, int channels, int pixels) {
     return size_t(channels + lanes - 1) / lanes * lanes * pixels;
 }
 
-// `inputs` channels become those of the depthwise convolution.
+// Checks a pair in which `inputs` channels become those of the depthwise convolution.
 void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0) {
     ConvShape pointwise;
     pointwise.batch = depthwise.batch;
@@ -149,7 +149,7 @@ TEST(PointwiseDepthwise, GivesTheBitsOfSeparatePlans) {
     }
     expectSameBits(24, depthwiseShape(1, 144, 56, 56, {3, 3, 1, 1, 1, 1}));
     expectSameBits(16, depthwiseShape(1, 96, 112, 112, {3, 3, 2, 1, 1, 1}));
-    // One row of a strip and more.
+    // A row is a strip, or more.
     expectSameBits(3, depthwiseShape(1, 50, 6, 2300, {3, 3, 1, 1, 1, 1}));
     expectSameBits(3, depthwiseShape(1, 50, 9, 700, {5, 5, 2, 1, 2, 2}));
     expectSameBits(5, depthwiseShape(3, 5, 2, 3, {3, 3, 1, 1, 1, 1}));
@@ -184,11 +184,11 @@ TEST(PointwiseDepthwise, OtherShapesAreRefused) {
     EXPECT_FALSE(made());
 }
 
-// In nets: which pairs are fused, and that the numbers are those of the separate operators.
+// The fused pairs in nets, with the numbers of the separate operators.
 
 using BinaryCode = wire::BinaryOpOperation;
 
-constexpr int kSide = 80, kChannels = 64;  // 1.6 MB between the two
+constexpr int kSide = 80, kChannels = 64;  // 1.6 MB for the map between
 
 wire::NetT net(int side, bool readTwice, bool residual) {
     NetBuilder steps;
@@ -246,7 +246,7 @@ TEST(PointwiseDepthwise, NeedsNoMemoryForTheMapBetween) {
     constexpr int64_t kMap = int64_t{kChannels} * kSide * kSide * 4;
     EXPECT_LT(Session(interpreter, {}).memory().arena, 2 * kMap);
     SessionConfig apart;
-    apart.part.saveTensors = {joined.tensorName[2]};  // of the depthwise convolution's input
+    apart.part.saveTensors = {joined.tensorName[2]};  // the depthwise convolution's input
     EXPECT_GE(Session(interpreter, apart).memory().arena, 2 * kMap);
 }
 

@@ -73,7 +73,7 @@ TEST(Pooling, WindowsOutsideTheInput) {
     const Value x{{1, 1, 2, 2}, {-1, -2, -3, -4}, Format::NCHW, {}};
     PoolParams p = window(false, 1, 1, 0);
     p.pads = {0, 0, 2, 2};
-    expectValues(pool(p, x)[0], {-1, -2, -3, -4});  // those that ceil would add start behind the map
+    expectValues(pool(p, x)[0], {-1, -2, -3, -4});  // windows that ceil would add start behind the map
     p.ceil = false;
     expectValues(pool(p, x)[0], {-1, -2, -2, -2, -3, -4, -4, -4, -3, -4, -4, -4, -3, -4, -4, -4});
     p.average = true;
@@ -153,7 +153,7 @@ Table poolTable(wire::PoolType type, int stride) {
     };
 }
 
-// Converters leave strides at 0 where a model states none.
+// Converters write strides of 0 where a model states none.
 TEST(Pooling, AStrideOf0Is1) {
     EXPECT_EQ(run(OpType::Pooling, poolTable(wire::PoolType::MAXPOOL, 0), {iota({1, 1, 3, 3})}).data,
               (std::vector<float>{5, 6, 8, 9}));
@@ -188,7 +188,7 @@ TEST(Pooling, BadShapesAreRefused) {
     EXPECT_THROW(pool(p, iota({1, 1, 3, 3}), OpType::Pooling3D), Error);
 }
 
-// An axis that the input does not have can only stay 1, also with padding around it.
+// The extent of an axis that the input does not have must stay 1, even with padding around it.
 TEST(Pooling, OutputsFitTheRankOfTheInput) {
     PoolParams p = window(false, 3, 1, 1);
     EXPECT_EQ(pool(p, iota({2, 4}))[0].shape, (Shape{2, 4}));

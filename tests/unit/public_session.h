@@ -22,7 +22,7 @@ class PublicSession {
             << mnn_last_error();
         create(interpreter_, mode);
     }
-    // Of an interpreter that stays its caller's.
+    // Creates a session of an interpreter that the caller owns.
     PublicSession(mnn_interpreter_t* interpreter, const Mode& mode) { create(interpreter, mode); }
     ~PublicSession() {
         EXPECT_EQ(mnn_session_destroy(&session_), MNN_OK);
@@ -53,7 +53,7 @@ class PublicSession {
             << mnn_last_error();
         return values;
     }
-    // The backend that the operator of this name runs on.
+    // Returns the backend on which the operator of this name runs.
     std::string backendOf(const std::string& name) const {
         size_t count = 0;
         EXPECT_EQ(mnn_session_op_count(session_, &count), MNN_OK);

@@ -192,7 +192,7 @@ TEST(ConvInt8, WrongCountsAreRefused) {
     };
     expectRefused(net(foldedConv(kChannels * kChannels, kChannels - 1)), Status::BadWeights, "int8 scale");
     expectRefused(net(foldedConv(kChannels * kChannels - 1, kChannels)), Status::BadWeights, "weights");
-    // Neither integers to fold in nor scales of its tensors.
+    // It has neither integers to fold in nor scales of its tensors.
     wire::Convolution2DT bare = foldedConv(kChannels * kChannels, kChannels);
     bare.symmetricQuan->bias.clear();
     bare.symmetricQuan->scale.clear();

@@ -1,4 +1,4 @@
-// The Raster operator as a file gives it: a shape and a region for each input.
+// The Raster operator in a file: a shape and a region for each input.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -11,7 +11,7 @@ namespace mnnc::test {
 namespace {
 
 struct Part {
-    int32_t from, to, count;  // `count` elements one after another
+    int32_t from, to, count;  // `count` contiguous elements
 };
 
 void addList(wire::ExtraT& extra, const char* key, std::vector<int32_t> values) {
@@ -44,7 +44,7 @@ wire::NetT rasterNet(int32_t elements, const std::vector<Part>& parts) {
     return net;
 }
 
-// Element `i` of input `input` of runNet.
+// Returns element `i` of input `input` of runNet.
 float given(int input, int i) {
     return 3 * std::sin(static_cast<float>(i * 7 + 11 * input + 1));
 }
@@ -55,7 +55,7 @@ TEST(Raster, CopiesRegionsOfManyElementsOfOneAndOfNone) {
                                                      given(3, 3), given(4, 1)}));
 }
 
-// A tensor of three axes, whose axis `order[i]` becomes axis i.
+// Permutes a tensor of three axes: axis `order[i]` becomes axis i.
 wire::NetT permutedNet(const std::array<int32_t, 3>& size, const std::array<size_t, 3>& order) {
     const std::array<int32_t, 3> strides = {size[1] * size[2], size[2], 1};
     std::array<int32_t, 3> to;

@@ -1,4 +1,4 @@
-// Slices that are views: when nothing is copied, and that the numbers are those of copies.
+// Slices that are views: the conditions for copying nothing, and the same numbers as with copies.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 using BinaryCode = wire::BinaryOpOperation;
 
-// The elements [begin, end) of an axis of 1 x 1 or more planes.
+// Returns the elements [begin, end) of an axis of 1 x 1 or more planes.
 std::vector<float> range(const std::vector<float>& whole, const std::vector<int32_t>& dims, size_t axis, size_t begin,
                          size_t end) {
     size_t outer = 1, inner = 1;
@@ -54,7 +54,7 @@ TEST(RasterViews, WholeBlocksOfChannelsAreNotCopied) {
     const auto conv = [](NetBuilder& s) { return s.conv(s.input({1, 5, 6, 7}), 5, 64, 3); };
     expectSplit(conv, {1, 64, 6, 7}, 1, {16, 48}, 0);
     expectSplit(conv, {1, 64, 6, 7}, 1, {32}, 0);
-    // The last block belongs to one part alone.
+    // The last block belongs to one part only.
     expectSplit([](NetBuilder& s) { return s.conv(s.input({1, 5, 6, 7}), 5, 39, 3); }, {1, 39, 6, 7}, 1, {16, 32}, 0);
 }
 
@@ -65,7 +65,7 @@ TEST(RasterViews, SharedBlocksAreCopied) {
 
 TEST(RasterViews, BatchesAndRowsAreNotCopied) {
     expectSplit([](NetBuilder& s) { return s.conv(s.input({4, 5, 6, 7}), 5, 39, 3); }, {4, 39, 6, 7}, 0, {1, 3}, 0);
-    // Gates and time steps: one pixel, so that packed and row-major are the same bytes.
+    // Gates and time steps have one pixel, so that packed and row-major are the same bytes.
     expectSplit(
         [](NetBuilder& s) {
             return s.conv(s.input({1, 5, 1, 1}), 5, 128, 1);
@@ -80,9 +80,9 @@ TEST(RasterViews, RowMajorRangesAreAligned) {
         return s.binary(BinaryCode::ADD, x, s.scalar(1));
     };
     expectSplit(sum, {6, 24, 2}, 0, {1, 2, 5}, 0);  // 192 bytes a row
-    expectSplit(sum, {6, 24, 2}, 1, {8}, 2);        // not one range
+    expectSplit(sum, {6, 24, 2}, 1, {8}, 2);        // not contiguous
     const auto odd = [](NetBuilder& s) { return s.binary(BinaryCode::ADD, s.input({6, 7}), s.scalar(1)); };
-    expectSplit(odd, {6, 7}, 0, {1, 2}, 2);  // the first alone begins at a multiple of 64 bytes
+    expectSplit(odd, {6, 7}, 0, {1, 2}, 2);  // only the first begins at a multiple of 64 bytes
 }
 
 TEST(RasterViews, ASliceOfAnInputFollowsTheInput) {
@@ -90,7 +90,7 @@ TEST(RasterViews, ASliceOfAnInputFollowsTheInput) {
     const int x = steps.input({4, 32});
     const std::vector<int> parts = steps.split(x, 0, {1, 3});
     const int sum = steps.binary(BinaryCode::ADD, parts[0], parts[2]);
-    // A part that is an output is the caller's: it may not change with the input.
+    // A part that is an output belongs to the caller: it must not change with the input.
     const wire::NetT net = steps.finish({sum, parts[1]});
     const std::vector<uint8_t> bytes = pack(net);
     const auto interpreter =
@@ -114,7 +114,7 @@ TEST(RasterViews, SlicesKeepTheWholeAlive) {
     NetBuilder steps;
     const int y = steps.conv(steps.input({1, 5, 6, 7}), 5, 64, 1);
     const std::vector<int> parts = steps.split(y, 1, {32});
-    // Other tensors of the same size come and go before the second part is read.
+    // Other tensors of the same size are used before the second part is read.
     int z = steps.conv(parts[0], 32, 64, 1);
     for (int i = 0; i < 3; ++i) z = steps.conv(z, 64, 64, 3);
     const int end = steps.conv(z, 64, 32, 1);

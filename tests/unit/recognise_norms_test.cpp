@@ -1,4 +1,4 @@
-// Layer normalisation that nets write with single operators runs as one command; what prevents it.
+// Layer normalisation that nets write with single operators runs as one command; conditions that prevent it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -90,7 +90,7 @@ TEST(RecogniseNorms, OtherUsesPreventIt) {
         NormNet s;
         expectNorms(s.finish({s.norm(s.input({2, 5, 7}), {0, 2})}), 0, 6);
     }
-    {  // factors of rows that are not normalised stay behind it
+    {  // factors of rows that are not normalised are applied after it
         NormNet s;
         const int y = s.binary(BinaryCode::MUL, s.norm(s.input({2, 5, 7}), {2}), s.constant({5, 1}));
         expectNorms(s.finish({y}), 1, 2);

@@ -1,4 +1,4 @@
-// PReLU as a comparison, a choice and a product: which forms become one command, and that the results are the same.
+// PReLU as a comparison, a choice and a product: the forms that become one command, with the same results.
 #include <gtest/gtest.h>
 
 #include "quant_net.h"
@@ -58,14 +58,14 @@ TEST(RecognisePRelu, ShapesOfSlopes) {
     expect(of({2, 5}, {5}), true);
     expect(of({3, 5, 7}, {5, 1}), true);
     expect(of({1, 1, 3, 4}, {1, 1, 1}), true);
-    expect(of({2, 5, 3, 4}, {4}), false);  // of the last axis
+    expect(of({2, 5, 3, 4}, {4}), false);  // along the last axis
     expect(of({2, 5, 3, 5}, {5}), false);
     expect(of({2, 5, 3, 4}, {3, 1}), false);
     expect(of({2, 5, 3, 4}, {2, 1, 1, 1}), false);
     expect(of({2, 5, 3, 4}, {5, 3, 1}), false);
 }
 
-// A slope for each element of an axis counts as one for each channel only where the input has its channels there.
+// A slope for each element of an axis counts as a slope per channel only where that axis is the input's channel.
 TEST(RecognisePRelu, SlopesOfAnotherAxis) {
     expect([](PReluNet& n) { return n.prelu(n.inputNhwc({1, 2, 3, 40}), n.constant({2, 1, 1})); }, false);
     expect([](PReluNet& n) { return n.prelu(n.inputNhwc({1, 40, 3, 2}), n.constant({40, 1, 1})); }, false);
@@ -100,7 +100,7 @@ TEST(RecognisePRelu, OtherFormulas) {
         },
         false);
     expect(
-        [&](PReluNet& n) {  // slopes that a run gives
+        [&](PReluNet& n) {  // the slopes are known only in a run
             return n.prelu(x(n), n.NetBuilder::input({5, 1, 1}));
         },
         false);
@@ -118,7 +118,7 @@ TEST(RecognisePRelu, AConditionWithOtherReadersStays) {
     EXPECT_EQ(one.outputs, runUnfused(net).outputs);
 }
 
-// Between convolutions of codes it computes over codes, and its result is the nearest one.
+// Between convolutions of codes it computes over codes, and its result is rounded to the nearest one.
 TEST(RecognisePRelu, OverCodes) {
     const auto run = [](bool watch) {
         PReluNet n;

@@ -26,7 +26,7 @@ double sigmoid(double x) {
     return 1 / (1 + std::exp(-x));
 }
 
-// gates x hidden sums of one row: W x + R h + b for direction d.
+// Returns the gates x hidden sums of one row: W x + R h + b for direction d.
 double sum(const std::vector<Value>& in, const Sizes& s, int64_t d, int64_t rows, int64_t row, const float* x,
            const double* h) {
     double total = in[3].data[static_cast<size_t>(d * rows + row)];
@@ -37,7 +37,7 @@ double sum(const std::vector<Value>& in, const Sizes& s, int64_t d, int64_t rows
     return total;
 }
 
-// All states [steps, directions, batch, hidden]; gates: 1 for RNN, 4 for LSTM.
+// Returns all states [steps, directions, batch, hidden]; gates: 1 for RNN, 4 for LSTM.
 Doubles expected(const std::vector<Value>& in, const Sizes& s, int64_t gates) {
     Doubles y(static_cast<size_t>(s.steps * s.directions * s.batch * s.hidden));
     const int64_t rows = gates * s.hidden;
@@ -122,7 +122,7 @@ TEST(Recurrent, GruHasTheSameBitsOnAnyNumberOfThreads) {
         ASSERT_EQ(alone[0].shape.text(), "5x2x3x150");
         for (const int threads : {2, 3, 4})
             EXPECT_EQ(OpRun(OpType::RNNSequenceGRU, params, "", threads)(in, 2)[0].data, alone[0].data);
-        // The last states are in the first and in the last step.
+        // The last states are those of the first and of the last step.
         const std::vector<float>&y = alone[0].data, &h = alone[1].data;
         const auto state = static_cast<ptrdiff_t>(s.batch * s.hidden);
         EXPECT_TRUE(std::equal(h.begin(), h.begin() + state, y.end() - 2 * state));

@@ -31,7 +31,7 @@ void apply(std::span<const Region> regions, const std::vector<Elements>& sources
                                                     k * r.src.stride[2]));
 }
 
-// Whether two lists of regions compose; if they do, expects the composition to copy the same elements.
+// Returns whether two lists of regions compose; if they do, expects the composition to copy the same elements.
 bool composes(std::span<const Region> outer, std::span<const Region> inner, size_t between, size_t end,
               size_t most = 64) {
     std::vector<Elements> sources(3, Elements(between));
@@ -56,7 +56,7 @@ bool composes(std::span<const Region> outer, std::span<const Region> inner, size
     return true;
 }
 
-// [height][width] of three sources beside or below one another.
+// Concatenates [height][width] of three sources beside or below one another.
 std::vector<Region> concatenated(bool rows, const std::vector<int64_t>& sizes, int64_t other) {
     const int64_t whole = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
     std::vector<Region> regions;

@@ -1,4 +1,5 @@
-// Regions that together are one box of four axes: views through them, element by element, and what is no such box.
+// Regions that together are one box of four axes: views through them, element by element, and regions that are no such
+// box.
 #include "ir/region_series.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ std::vector<Region> transposedHeads() {
     return regions;
 }
 
-// The place of every element of a view, in the order of its shape.
+// Returns the place of every element of a view, in the order of its shape.
 std::vector<int64_t> places(const OperandView& view) {
     std::vector<int64_t> result;
     for (int64_t i = 0; i < view.shape.elements(); ++i) {

@@ -1,4 +1,4 @@
-// ROIAlign, ROIPooling and CropAndResize: check vectors, hostile boxes and what is refused.
+// ROIAlign, ROIPooling and CropAndResize: check vectors, hostile boxes and refused parameters.
 #include "ops/region.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ Status statusOf(OpType type, const Table& parameters, const std::vector<Value>& 
 
 const float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::nanf("");
 
-// The box (0, 0, 3, 3) of 0 to 15 in a 4 x 4 picture.
+// Aligns the box (0, 0, 3, 3) of 0 to 15 in a 4 x 4 picture.
 std::vector<float> aligned(const Roi& roi) {
     const Value rows = run(OpType::ROIAlign, roiTable(roi), {iota({1, 1, 4, 4}, 0), floats({1, 5}, {0, 0, 0, 3, 3})});
     const Value indexed =
@@ -59,7 +59,7 @@ TEST(RoiAlign, CheckVectors) {
     EXPECT_LT(distance(aligned(roi), {3.75f, 5.25f, 9.75f, 11.25f}), 1e-6);
     roi.aligned = true;
     EXPECT_LT(distance(aligned(roi), {1.5625f, 3, 7.3125f, 8.75f}), 1e-6);
-    // Two samples as well, for an output covers one and a half pixels.
+    // Also two samples, because an output covers one and a half pixels.
     roi.samples = -1;
     EXPECT_LT(distance(aligned(roi), {1.5625f, 3, 7.3125f, 8.75f}), 1e-6);
 }
@@ -68,9 +68,10 @@ TEST(RoiAlign, MaximumOfTheWeightedPixels) {
     Roi roi;
     roi.samples = 1;
     roi.maximum = true;
-    // Samples at 0.75 and 2.25: of the four weighted pixels the one below and right, then the one above and left.
+    // Samples are at 0.75 and 2.25: the maximum of the four weighted pixels is the one below and right, then the one
+    // above and left.
     EXPECT_LT(distance(aligned(roi), {5 * 0.5625f, 6 * 0.5625f, 9 * 0.5625f, 10 * 0.5625f}), 1e-6);
-    // One sample inside on negative values, three outside: 0 is the maximum.
+    // One sample is inside on negative values, three are outside: 0 is the maximum.
     roi.samples = 2;
     roi.height = roi.width = 1;
     const Value x = floats({1, 1, 1, 1}, {-4});
@@ -92,11 +93,11 @@ TEST(RoiAlign, HostileBoxes) {
                 {iota({1, 1, 4, 4}), floats({6, 5}, {0, kNan,   0,          3,     3,          //
                                                      0, 0,      -kInfinity, 3,     kInfinity,  //
                                                      0, 1,      1,          1,     1,          // empty
-                                                     0, 3,      3,          0,     0,          // turned round
+                                                     0, 3,      3,          0,     0,          // reversed
                                                      0, -3e38f, -3e38f,     3e38f, 3e38f,     0, 90, 90, 95, 95})});
         EXPECT_EQ(y.data, std::vector<float>(24, 0.0f)) << maximum;
     }
-    // A box of a million pixels ends quickly: only samples near the picture are looked at. Their share is small.
+    // A box of a million pixels is quick: only samples near the picture are visited. Their fraction is small.
     roi.maximum = false;
     roi.height = roi.width = 1;
     const Value huge =
@@ -153,7 +154,7 @@ TEST(CropAndResize, CheckVectors) {
     const Value y = run(OpType::CropAndResize, cropTable(-5), inputs);
     EXPECT_EQ(y.shape, (Shape{2, 2, 2, 1}));
     EXPECT_EQ(y.data, (std::vector<float>{0, 2, 6, 8, 4, -5, -5, -5}));
-    // The centre of a crop of one pixel.
+    // A crop of one pixel reads the centre.
     EXPECT_EQ(run(OpType::CropAndResize, cropTable(-5), {x, boxes, ints({0, 0}), ints({1, 1})}).data,
               (std::vector<float>{4, 8}));
     EXPECT_EQ(run(OpType::CropAndResize, cropTable(-5, 1), {x, boxes, ints({0, 0}), ints({1, 4})}).data,

@@ -1,4 +1,4 @@
-// A file is replaced as a whole, or left as it was.
+// A file is replaced completely, or not changed.
 #include "session/replace_file.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ class ReplaceFile : public ::testing::Test {
         std::ifstream file(path(), std::ios::binary);
         return Bytes(std::istreambuf_iterator<char>(file), {});
     }
-    // How many files and folders there are.
+    // Returns the number of files and folders.
     long entries() const { return std::distance(fs::directory_iterator(folder_), fs::directory_iterator()); }
 
     fs::path folder_;

@@ -12,7 +12,7 @@ TEST(Reshape, ShapesAndOrders) {
     EXPECT_EQ(shapeOf(OpType::Reshape, reshape({0, -1}), {intIota({2, 3, 4})}), "2x12");
     EXPECT_EQ(shapeOf(OpType::Reshape, reshape({}), {intIota({2, 3, 4}), ints({4, -1})}), "4x6");
     EXPECT_THROW(run(OpType::Reshape, reshape({5, -1}), {intIota({2, 3, 4})}), Error);
-    // Zeros are extents of the input where that fits, else extents of 0.
+    // Zeros are extents of the input if that fits, otherwise extents of 0.
     EXPECT_EQ(shapeOf(OpType::Reshape, reshape({}), {intIota({0, 3, 4}), ints({0, 12})}), "0x12");
     EXPECT_EQ(shapeOf(OpType::Reshape, reshape({}), {intIota({0, 3, 4}), ints({3, 4, 0})}), "3x4x0");
     EXPECT_THROW(run(OpType::Reshape, reshape({}), {intIota({1, 3, 4}), ints({3, 4, 0})}), Error);
@@ -33,7 +33,7 @@ TEST(Reshape, ShapesAndOrders) {
     EXPECT_EQ(shapeOf(OpType::ExpandDims, {}, {intIota({3}), ints({-1})}), "3x1");
 }
 
-// The axes of the file's list count, and those of input 1 where it has none.
+// The axes of the file's list are used, and those of input 1 where it has none.
 TEST(Reshape, AxesOfTheFileComeFirst) {
     const auto listed = [](std::vector<int> axes) {
         return [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateSqueezeParamDirect(b, &axes)); };

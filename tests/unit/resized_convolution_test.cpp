@@ -121,7 +121,7 @@ TEST(ResizedConvolution, PlansThatReadWholeImagesAreMarked) {
     EXPECT_FALSE(reads());
 }
 
-// In nets: which pairs are fused, and that the numbers are those of the separate operators.
+// The fused pairs in nets, with the numbers of the separate operators.
 
 // The resized map is larger than any core's CacheBudget::minFusedMap.
 constexpr int kSmall = 48, kSide = 2 * kSmall;
@@ -211,7 +211,7 @@ TEST(ResizedConvolution, NeedsNoMemoryForTheResizedMap) {
         std::make_shared<const Interpreter>(ModelBytes::copied(bytes.data(), bytes.size()), ModelOptions{});
     constexpr int64_t kMap = int64_t{48} * kSide * kSide * 4;
     SessionConfig apart;
-    apart.part.saveTensors = {joined.tensorName[4]};  // what is resized to
+    apart.part.saveTensors = {joined.tensorName[4]};  // the resized tensor
     EXPECT_LT(Session(interpreter, {}).memory().arena + kMap / 2, Session(interpreter, apart).memory().arena);
 }
 

@@ -11,14 +11,14 @@ namespace {
 
 constexpr int kDepth = 2, kIn = 3, kOut = 4;
 
-// The net that a converter writes of a convolution of 2 x 3 x 3 taps; its tensors are t0, t1, ...
+// The converter's net for a convolution of 2 x 3 x 3 taps; its tensors are t0, t1, ...
 class Written {
   public:
     wire::NetT net;
     int sum = 0, extents = 0,
         last = 0;  // tensors: the sum of the taps, the extents of the images, the output
 
-    // With the name of a type, the sum is clipped by such an operator.
+    // clip: the type of an operator that clips the sum.
     explicit Written(wire::OpType clip = wire::OpType::Input) {
         const int x = tensor();
         net.oplists.push_back(makeInput(x, {2, kIn, 4, 5, 6}));

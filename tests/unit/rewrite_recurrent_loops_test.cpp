@@ -107,7 +107,7 @@ struct Layer {
     int batch = 3, rows = 3;  // rows: of the first state
 };
 
-// The net that a converter writes of a layer.
+// The converter's net for a layer.
 class Written {
   public:
     Graph main{"t"}, body{"b"};
@@ -153,7 +153,7 @@ class Written {
             net.outputName.push_back(net.tensorName[size_t(*id)]);
         return net;
     }
-    // The last operator of this type in the body.
+    // Returns the last operator of this type in the body.
     wire::OpT& inBody(OpType type) {
         return **std::find_if(body.ops.rbegin(), body.ops.rend(), [type](const auto& op) { return op->type == type; });
     }

@@ -1,4 +1,5 @@
-// Runs a net whose operators parsing may replace by one, whole or with a tensor kept that the rewrite would remove.
+// Runs a net whose operators may be replaced by one when it is parsed, completely or with a tensor kept that the
+// rewrite would remove.
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-// Products of bf16 in plain C++, as conv_kernels.h describes them: on a CPU without such instructions the plans that
-// prepare operands for them are tested with these.
+// Products of bf16 in plain C++, as conv_kernels.h defines them: on a CPU without such instructions they test the plans
+// that prepare operands for them.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -46,7 +46,7 @@ inline float fromBf16(uint16_t x) {
     return result;
 }
 
-// With P lanes.
+// The kernels with P lanes.
 template <int P>
 struct ScalarBf16 {
     // sums[j] += a[0] * w[2j] + a[1] * w[2j + 1]
@@ -96,7 +96,7 @@ struct ScalarBf16 {
     static constexpr Bf16Kernels kKernels = {&panel, &convert, &convertBlock, &interleave};
 };
 
-// The kernels of an instruction set, with products of bf16 in any case.
+// Returns the kernels of an instruction set, always with products of bf16.
 inline Kernels kernelsWithBf16(std::string_view isa) {
     Kernels kernels = selectKernels(isa);
     if (!kernels.bf16 || kernels.bf16->type != std::string_view("bf16"))

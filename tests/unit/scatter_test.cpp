@@ -26,7 +26,7 @@ TEST(Scatter, ReplacesAndAdds) {
               (Ints{0, 1, 2, 9, 8, 5}));
 }
 
-// A NaN stays, whichever side it comes from, and what no rule exists for is refused.
+// A NaN remains, whichever operand it is in, and types without a rule are refused.
 TEST(Scatter, MaximumAndMinimum) {
     const auto binary = [](wire::BinaryOpOperation op) {
         return [=](flatbuffers::FlatBufferBuilder& b) { return asParameter(wire::CreateBinaryOp(b, op)); };
@@ -51,7 +51,7 @@ TEST(Scatter, MaximumAndMinimum) {
     }
 }
 
-// Without an axis input the axis is 0. The shape of the output depends on the shape of the data alone, so it is known
+// Without an axis input the axis is 0. The shape of the output depends only on the shape of the data, so it is known
 // before a run.
 TEST(Scatter, ElementsWithoutAnAxis) {
     wire::NetT source;

@@ -21,7 +21,7 @@ TEST(Search, TiesAndAxes) {
     EXPECT_THROW(OpRun(OpType::TopKV2, Table())({intIota({3}), scalar(4)}, 2), Error);
 }
 
-// The packed form without an axis looks along the first of width, height and channel that is longer than 1.
+// The packed form without an axis uses the first of width, height and channel that is longer than 1.
 TEST(Search, PackedFormWithoutAnAxis) {
     using Found = std::pair<std::string, std::vector<float>>;
     const auto largest = [](Shape shape, std::vector<float> values) -> Found {

@@ -1,4 +1,4 @@
-// Segment: exact means and what it refuses.
+// Segment: exact means and refused inputs.
 #include "ops/segment.h"
 
 #include "op_harness.h"

@@ -1,4 +1,4 @@
-// GRU layers that share one of their constants have packings of their own where the other one differs.
+// GRU layers that share one of their constants have separate packings where the other constant differs.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// Sessions of one interpreter with equal settings have their programs in common, and nothing else.
+// Sessions of one interpreter with equal settings share their programs, and nothing else.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -44,7 +44,7 @@ Outputs run(Session& session, uint32_t seed) {
     return outputs;
 }
 
-// What a session gives that shares nothing.
+// Returns the outputs of a session that shares nothing.
 Outputs alone(const wire::NetT& net, uint32_t seed) {
     Session session(open(net), SessionConfig{});
     return run(session, seed);
@@ -101,7 +101,7 @@ TEST(SharedPrograms, AreOfEqualSettings) {
         EXPECT_EQ(plansOf(Session(interpreter, other)), 1u);
 }
 
-// Values of a run decide about the later stage: those of the other session are found where they are the same.
+// Values of a run decide the later stage: equal values find the stages of the other session.
 TEST(SharedPrograms, OfLaterStagesAreFoundByTheirGuards) {
     const wire::NetT net = PlansNet().stages();
     const auto interpreter = open(net);
@@ -126,7 +126,7 @@ TEST(SharedPrograms, RunBodiesOfLoopsOverFramesOfTheirOwn) {
     }
 }
 
-// A session that wrote a constant has programs of its own, which others do not get.
+// A session that wrote a constant has its own programs, which other sessions do not use.
 TEST(SharedPrograms, AreNotThoseOfASessionWithOwnConstants) {
     const wire::NetT net = PlansNet().loop();  // the matrix of its body stays; the trips of the main graph change
     const auto interpreter = open(net);

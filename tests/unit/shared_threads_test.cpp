@@ -1,4 +1,5 @@
-// Pools of sessions over the threads of a runtime: their number, who gets the workers, hosts that do not keep count.
+// Pools of sessions over the threads of a runtime: their number, which pool gets the workers, hosts that skip or repeat
+// numbers.
 #include "backend/shared_threads.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ void everyIndexOnce(ThreadPool& pool) {
     }
 }
 
-// The threads that take part in many jobs.
+// Returns the threads that take part in many jobs.
 size_t threadsAtWork(ThreadPool& pool) {
     std::mutex mutex;
     std::set<std::thread::id> seen;
@@ -64,7 +65,7 @@ TEST(SharedThreads, LeasesOfSeveralSizesFollowOneAnother) {
     }
 }
 
-// The second of two runs splits its work alike: what is planned for its threads fits.
+// The second of two runs splits its work in the same way, so that the planned scratch suffices.
 TEST(SharedThreads, WhoFindsTheWorkersLeasedRunsAlone) {
     const SharedThreadsPtr threads = makeWorkers(3, {});
     const auto first = threads->pool(3), second = threads->pool(2);
@@ -123,7 +124,7 @@ TEST(HostThreads, AHostThatDoesNothing) {
     everyIndexOnce(*threads->pool(2));
 }
 
-// Calls of earlier jobs that come during later ones, from threads that were never waited for.
+// Calls of earlier jobs that arrive during later ones, from threads that were not joined.
 TEST(HostThreads, LateCallsDoNoHarm) {
     struct Late {
         std::vector<std::thread> threads;
@@ -140,7 +141,7 @@ TEST(HostThreads, LateCallsDoNoHarm) {
         &late, nullptr, 4);
     auto pool = threads->pool(4);
     for (int round = 0; round < 20; ++round) everyIndexOnce(*pool);
-    pool = threads->pool(4);  // the same work space again, or another: either is right
+    pool = threads->pool(4);  // the same work space again, or another: both are right
     everyIndexOnce(*pool);
     for (std::thread& thread : late.threads) thread.join();
 }

@@ -45,7 +45,7 @@ TEST(Slice, StridedForms) {
               (Ints{45, 46, 47, 48, 49}));
     EXPECT_EQ(intsOf(OpType::StridedSlice, strided(0, 1, 1), {intIota({2, 2, 2}), ints({0}), ints({0}), ints({-1})}),
               (Ints{4, 5, 6, 7, 0, 1, 2, 3}));
-    // The write form.
+    // The form that writes.
     EXPECT_EQ(intsOf(OpType::StridedSlice, strided(0), {x, ints({8}), ints({2}), ints({-2}), ints({100, 101, 102})}),
               (Ints{0, 1, 2, 3, 102, 5, 101, 7, 100, 9}));
     EXPECT_EQ(intsOf(OpType::SliceTf, {}, {intIota({2, 3}), ints({0, -2}), ints({-1, 1})}), (Ints{1, 4}));

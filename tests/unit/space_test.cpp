@@ -29,7 +29,7 @@ TEST(Space, BlocksOfPixels) {
     }
 }
 
-// A block for each of one or two axes, and a pair of paddings for each block.
+// There is a block for each of one or two axes, and a pair of paddings for each block.
 TEST(Space, BlocksAndPaddingsThatDoNotFit) {
     const auto blocks = [](const std::vector<Value>& more) {
         std::vector<Value> inputs = {intIota({1, 1, 2, 2}), ints({2, 2})};

@@ -1,4 +1,4 @@
-// Operators behind one whose output shape only a run knows: they are planned again when that shape changes.
+// Operators after one whose output shape is known only in a run: they are planned again when that shape changes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 class LaterNet : public NetBuilder {
   public:
-    // The places of the elements above 0, as rows of indices.
+    // Returns the places of the elements above 0, as rows of indices.
     int where(int x) { return add(wire::OpType::Where, {x}, wire::ExtraT()); }
     int sum(int x) {
         wire::ReductionParamT params;
@@ -28,7 +28,7 @@ class LaterNet : public NetBuilder {
         wire::IfParamT params;
         params.then_graph = then;
         params.else_graph = otherwise;
-        params.aliases_inputs.push_back(names({}));  // the condition goes to no branch
+        params.aliases_inputs.push_back(names({}));  // the condition is passed to no branch
         params.aliases_inputs.push_back(names(formals));
         params.aliases_outputs.push_back(names(results));
         return add(wire::OpType::If, std::move(inputs), std::move(params));
@@ -65,8 +65,8 @@ TEST(Stage, IsPlannedAgainWithTheValuesOfARun) {
     }
 }
 
-// x(2 x 3) -> |x| as 6 x 1 -> as a run says: an output that is a view of a view of an earlier stage, in memory of the
-// caller.
+// x(2 x 3) -> |x| as 6 x 1 -> a shape that a run computes: an output that is a view of a view of an earlier stage, in
+// memory of the caller.
 TEST(Stage, GivesViewsOfEarlierStagesToTheCallersMemory) {
     LaterNet steps;
     const int x = steps.input({2, 3}), wanted = steps.ints({2});
@@ -87,7 +87,7 @@ TEST(Stage, GivesViewsOfEarlierStagesToTheCallersMemory) {
     }
 }
 
-// x(2 x 2) or, where the condition is 0, x twice -> what follows a branch.
+// x(2 x 2) or, where the condition is 0, x twice -> operators after a branch.
 TEST(Stage, IsPlannedAgainWithTheBranchTaken) {
     NetBuilder once, twice;
     const int x = once.input({2, 2}), same = once.reshape(x, {2, 2});

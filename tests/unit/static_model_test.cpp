@@ -1,5 +1,5 @@
-// Static models whose descriptions contradict their operators, or that reach out of their tensors, are refused; a
-// search may find any number of results.
+// Static models whose descriptions contradict their operators, or that access memory outside of their tensors, are
+// refused; a search may find any number of results.
 #include <cmath>
 
 #include "opened_model.h"
@@ -15,7 +15,7 @@ void describe(wire::NetT& net, int32_t id, std::vector<int32_t> dims) {
     net.extraTensorDescribe.push_back(std::move(entry));
 }
 
-// input t0 of these extents -> operator -> t1, which is described so.
+// input t0 of these extents -> operator -> t1, with this description.
 template <typename Param>
 wire::NetT makeStatic(std::vector<int32_t> dims, wire::OpType type, Param param, std::vector<int32_t> described) {
     wire::NetT net;
@@ -88,7 +88,7 @@ struct Copy {
     std::vector<int32_t> strides = {0, 0, 1};
 };
 
-// A Raster of an input of 12 elements into 12.
+// Makes a Raster of an input of 12 elements into 12.
 wire::NetT makeRaster(const std::vector<Copy>& copies) {
     wire::NetT net = makeStatic({3, 4}, wire::OpType::Raster, wire::ExtraT(), {3, 4});
     net.oplists[1]->main.Reset();
@@ -115,7 +115,7 @@ TEST(StaticModel, RegionsStayInTheirTensors) {
     expectStatus(makeRaster({{{1, 1, 6}, 0, 7}}), MNN_ERROR_BAD_RANGE,
                  "op: a region writes elements 7 to 12 of a tensor of 12");
     expectStatus(makeRaster({all, {{1, 1, 6}, 0, 7}}), MNN_ERROR_BAD_RANGE, "op: a region writes elements 7 to 12");
-    // What lies behind the output as a whole makes nothing of it, where the others fill it.
+    // A region completely behind the output has no effect, where the others fill the output.
     expectStatus(makeRaster({all, {{1, 1, 6}, 600, 12}}), MNN_OK, "");
     expectStatus(makeRaster({all, {{1, 1, 6}, 0, -6}}), MNN_OK, "");
     expectStatus(makeRaster({{{1, 1, 11}}, {{1, 1, 6}, 0, 12}}), MNN_ERROR_BAD_RANGE,
@@ -165,7 +165,7 @@ TEST(StaticModel, LoopsDoNotMixBytesAndFloats) {
     expectStatus(net, MNN_ERROR_NOT_SUPPORTED, "op 'op' (While): a command makes float32 of uint8");
     setTypes(DataType::DT_FLOAT, DataType::DT_INT16);
     expectStatus(net, MNN_ERROR_NOT_SUPPORTED, "op 'op' (While): a loop over int16");
-    // An integer made of a byte and a float.
+    // An integer computed from a byte and a float.
     net.tensorName.push_back("t2");
     net.oplists.insert(net.oplists.begin(), makeInput(2, {4}));
     net.oplists[2]->inputIndexes = {0, 2};
@@ -179,7 +179,7 @@ TEST(StaticModel, LoopsDoNotMixBytesAndFloats) {
     expectStatus(net, MNN_ERROR_NOT_SUPPORTED, "op 'op' (While): a command mixes floats and integers of 8 bits");
 }
 
-// How many results a search finds may change from run to run, also to and from the room for them.
+// The number of results that a search finds may change from run to run, up to the number of rows for them.
 TEST(StaticModel, RoomOfASearchServesAllNumbers) {
     wire::NetT net;
     net.usage = wire::Usage::INFERENCE_STATIC;

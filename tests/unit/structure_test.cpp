@@ -1,5 +1,5 @@
-// Models whose weights stay in the file: what is fetched, and that damage is found as in a file that is read as a
-// whole.
+// Models whose weights stay in the file: the parts that are fetched, and damage that is detected as in a file that is
+// read completely.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -21,7 +21,7 @@
 namespace mnnc::test {
 namespace {
 
-// A file that was modified a while ago.
+// A file that was modified some time ago.
 class OldFile {
   public:
     explicit OldFile(const std::vector<uint8_t>& bytes) {
@@ -41,7 +41,7 @@ class OldFile {
     char path_[32] = "/tmp/mnn_c_old_XXXXXX";
 };
 
-// Every kind of array that stays in the file, each large.
+// Returns a net with every kind of array that stays in the file, each large.
 wire::NetT largeNet() {
     wire::NetT net = makeReluNet();
     auto plain = makeConv(64, 128, 64 * 128);
@@ -129,7 +129,7 @@ TEST(ModelStructure, ElementsOfEightBytesAreAligned) {
     EXPECT_EQ(walkStructure(bytes.data(), bytes.size()), Structure::Malformed);
 }
 
-// What lies beyond the end is cut off; what contradicts itself is malformed, also in a file that was cut.
+// Data beyond the end is truncated; contradictory data is malformed, also in a truncated file.
 TEST(ModelStructure, CutFilesAreNotMalformed) {
     std::vector<uint8_t> bytes = pack(largeNet());
     for (const size_t size : {size_t{4}, size_t{40}, bytes.size() / 100, bytes.size() / 2, bytes.size() - 8})
@@ -148,7 +148,7 @@ TEST(ModelStructure, DamageIsFoundAsInMemory) {
     int loaded = 0;
     for (int i = 0; i < 1500; ++i) {
         std::vector<uint8_t> damaged = content;
-        // The structure is a small part of the file: most damage has to be there.
+        // The structure is a small part of the file: most damage must be in it.
         for (int k = 0; k < 1 + i % 3; ++k) {
             size_t at = random() % damaged.size();
             while (i % 10 != 0 && damaged[at] == damaged[(at + 64) % damaged.size()]) at = random() % damaged.size();

@@ -1,4 +1,4 @@
-// Damaged lists of inputs: each of them has a sentence, since a caller could not fill such an input.
+// Damaged lists of inputs: each of them gives a sentence, since a caller could not fill such an input.
 #include <algorithm>
 
 #include "index_cases.h"
@@ -6,8 +6,8 @@
 namespace mnnc::test {
 namespace {
 
-// x -> if (x > 0) body else body, where the body has this list of inputs and makes its tensor 1 from `reads`; its
-// tensors 0 and 2 are made by Input operators.
+// x -> if (x > 0) body else body, where the body has this list of inputs and computes its tensor 1 from `reads`; its
+// tensors 0 and 2 are the results of Input operators.
 std::vector<uint8_t> branch(Ints inputs, int reads, int output) {
     IndexNet body;
     body.input({2, 2});

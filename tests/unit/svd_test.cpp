@@ -1,4 +1,4 @@
-// Svd: exact values, contents that are no numbers, shapes.
+// Svd: exact values, NaN and infinite contents, shapes.
 #include <cmath>
 #include <limits>
 

@@ -1,5 +1,5 @@
-// Every operator that needs a table of parameters refuses an op without one, with a sentence that names the op: at the
-// loader and, as the second line of defence, in the operator's own reader.
+// Every operator that needs a table of parameters refuses an operator without one, with a sentence that names it: in
+// the loader and, as the second line of defence, in the operator's own reader.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -12,7 +12,7 @@
 namespace mnnc::test {
 namespace {
 
-// Their readers take every value of an absent table as its default.
+// The readers of these operators use the default for every value of an absent table.
 bool hasDefaults(wire::OpType type) {
     using T = wire::OpType;
     static const std::set<T> kTypes = {T::BatchMatMul,     T::CumProd, T::CumSum,  T::MatMul,

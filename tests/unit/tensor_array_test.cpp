@@ -1,4 +1,4 @@
-// The TensorArray operators in sessions: indices that a run brings, and what is refused.
+// The TensorArray operators in sessions: indices that are known only in a run, and refused ones.
 #include "index_cases.h"
 
 namespace mnnc::test {
@@ -8,7 +8,7 @@ const PublicSession::Mode kCpu{"cpu"};
 
 class SequenceNet : public IndexNet {
   public:
-    // The flow of a new sequence.
+    // Returns the flow of a new sequence.
     int sequence(int size, bool dynamic, std::vector<int32_t> element = {}) {
         wire::TensorArrayT table;
         table.dynamic_size = dynamic;
@@ -18,7 +18,7 @@ class SequenceNet : public IndexNet {
             makeOp(wire::OpType::TensorArray, "array", {constant({}, Ints{size})}, {handle, flow}, std::move(table)));
         return flow;
     }
-    // An operator over sequence `flow`; `others` stand between the handle and the flow.
+    // Adds an operator over sequence `flow`; `others` are between the handle and the flow.
     int edit(wire::OpType type, int flow, Ints others, int axis = 0) {
         wire::TensorArrayT table;
         table.axis = axis;
@@ -26,7 +26,7 @@ class SequenceNet : public IndexNet {
         others.push_back(flow);
         return indexed(type, std::move(others), std::move(table));
     }
-    // x [6, 2] in three parts of 1, 2 and 3 rows.
+    // Splits x [6, 2] into three parts of 1, 2 and 3 rows.
     int parts(int x) {
         return edit(wire::OpType::TensorArraySplit, sequence(1, true), {x, constant({3}, Ints{1, 2, 3})});
     }

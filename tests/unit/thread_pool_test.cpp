@@ -38,7 +38,7 @@ TEST(ThreadPool, ForkJoin) {
     }
 }
 
-// On every thread: a worker has no caller that could catch the exception.
+// A task throws on every thread: a worker has no caller that could catch the exception.
 TEST(ThreadPool, ATaskMayThrow) {
     ForkJoinPool pool(3);
     RunLease lease(pool);
@@ -58,7 +58,7 @@ TEST(ThreadPool, ATaskMayThrow) {
 TEST(ThreadPool, ManySmallRuns) {
     ForkJoinPool pool(3);
     RunLease lease(pool);
-    long total = 0;  // written by tasks of different runs: ordered by the runs
+    long total = 0;  // written by tasks of different runs: the runs order them
     for (int i = 0; i < 20000; ++i) {
         long parts[4] = {};
         parallelFor(lease.pool(), 4, [&](int k) { parts[k] = i + k; });

@@ -1,4 +1,4 @@
-// The operator types that are one function each, against the C library's.
+// The operator types that are one function each, against the C library's functions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ TEST(Unary, TypesComputeTheirFunctions) {
         const NetResult result = runNet(net.finish({net.function(type, x)}));
         ASSERT_EQ(result.outputs[0].size(), 60u);
         for (size_t i = 0; i < result.outputs[0].size(); ++i) {
-            const double given = 3 * std::sin(static_cast<float>(i * 7 + 1));  // as runNet fills inputs
+            const double given = 3 * std::sin(static_cast<float>(i * 7 + 1));  // like runNet fills inputs
             const double wanted = function(positive ? given * given : given);
             ASSERT_NEAR(result.outputs[0][i], wanted, 1e-5 * std::max(1.0, std::fabs(wanted)))
                 << wire::EnumNameOpType(type) << " of " << given;

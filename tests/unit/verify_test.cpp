@@ -14,7 +14,7 @@ TEST(Verify, EveryTruncationIsRefused) {
         const std::vector<uint8_t> part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
         try {
             loadBytes(part);
-            // The tail may hold nothing but padding.
+            // The tail may only be padding.
             EXPECT_GT(size + 8, whole.size());
         } catch (const Error& error) {
             EXPECT_EQ(error.status(), Status::Truncated) << size << " bytes: " << error.message();
@@ -77,7 +77,7 @@ TEST(Verify, WrongParameterTable) {
     expectRefused(net, Status::BadParameter, "operator 1 'soft' (Softmax): its parameter table is Blob, it needs Axis");
     net.oplists[1] = makeOp(wire::OpType::Softmax, "soft", {0}, {1});
     expectRefused(net, Status::BadParameter, "missing");
-    // ReLU works without a table, so a foreign one reads as absent.
+    // ReLU works without a table, so a table of another type counts as absent.
     net.oplists[1] = makeOp(wire::OpType::ReLU, "relu", {0}, {1}, wire::BlobT());
     EXPECT_NO_THROW(loadNet(net));
 }
@@ -141,7 +141,7 @@ TEST(Verify, UseWithoutDefinition) {
     net.oplists.push_back(makeOp(wire::OpType::BinaryOp, "one", {0, 2}, {1}, wire::BinaryOpT()));
     expectRefused(net, Status::BadFormat,
                   "operator 1 'one' (BinaryOp): it reads tensor 2 ('c'), which no operator makes");
-    net.oplists.push_back(makeConst(2, {1}, {1.0f}));  // constants may stand anywhere
+    net.oplists.push_back(makeConst(2, {1}, {1.0f}));  // constants may be anywhere
     EXPECT_NO_THROW(loadNet(net));
 }
 
@@ -156,7 +156,7 @@ TEST(Verify, QuantInfoFaults) {
     expectRefused(net, Status::BadParameter, "zero 300");
 }
 
-// Few bytes that stand for many: 100,000 names share one string of 100,000 characters, or operators share a list of
+// Few bytes that represent many: 100,000 names share one string of 100,000 characters, or operators share a list of
 // inputs.
 TEST(Verify, SharedTablesAreCountedEachTime) {
     const auto build = [](size_t names, size_t length, size_t ops, size_t inputs) {

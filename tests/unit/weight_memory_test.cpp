@@ -1,4 +1,4 @@
-// Memory of prepared weights: buffers that do not touch one another, and pages that are given back.
+// Memory of prepared weights: buffers that do not overlap, and pages that are released.
 #include "backend/weight_memory.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(WeightMemory, BuffersKeepTheirContent) {
         WeightMemory memory;
         std::vector<Filled> alive;
         int64_t used = 0;
-        // Small and large ones, some larger than a mapping, while others go.
+        // Small and large buffers, some larger than a mapping, are allocated while others are released.
         for (int i = 0; i < 300; ++i) {
             int64_t size = 1 + random() % 5000;
             if (i % 7 == 0) size *= 400;
@@ -98,7 +98,8 @@ TEST(WeightMemory, PagesAreReleased) {
     EXPECT_TRUE(after.intact());
 }
 
-// Small buffers that come and go beside one that stays: their memory is what is alive, not what there ever was.
+// Small buffers are allocated and released beside one that stays: memory is used for the living ones, not for all that
+// ever existed.
 TEST(WeightMemory, SmallBuffersLeaveNoPagesBehind) {
     constexpr int kRounds = 5000;
     constexpr int64_t kBytes = 3000;

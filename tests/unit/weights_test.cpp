@@ -48,7 +48,7 @@ void expectWeights(const Quan& quan, int64_t outputs, const std::vector<float>& 
     ASSERT_EQ(found.size(), expected.size());
     for (size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-6f) << i;
 
-    // The form of the codes, which is known without decoding them.
+    // The form of the codes is known without decoding them.
     const auto buffer = packTable<wire::Convolution2D>(compressed(quan));
     const auto* table = flatbuffers::GetRoot<wire::Convolution2D>(buffer.data());
     const auto count = static_cast<int64_t>(expected.size());

@@ -14,8 +14,8 @@ namespace {
 using vulkan::Count;
 using vulkan::Device;
 
-// Operator i is a PReLU of channels, which no chain takes; names end in _host where the CPU has to take it. t0 is the
-// input; operator i makes t(i+1) of `from`.
+// Operator i is a PReLU of channels, which no chain includes; names end in _host where the CPU must execute it. t0 is
+// the input; operator i computes t(i+1) from `from`.
 struct Link {
     int from;
     bool host;
@@ -53,7 +53,7 @@ Result run(const wire::NetT& net, ForwardType type, bool batch) {
     config.backend.deviceLimits.refuse = "_host";
     Session session(interpreter, config);
     Result result;
-    for (int round = 0; round < 3; ++round) {  // later runs replay what was recorded
+    for (int round = 0; round < 3; ++round) {  // later runs replay the recording
         result = {};
         std::vector<float> values(static_cast<size_t>(session.input(0).elements()));
         for (size_t i = 0; i < values.size(); ++i)
@@ -95,7 +95,7 @@ TEST(Alternating, HostAtTheStartInTheMiddleAndAtTheEnd) {
 }
 
 TEST(Alternating, TensorsReadByBothSides) {
-    // t1 is read on the device, on the CPU and by the caller; so is t2.
+    // The device, the CPU and the caller read t1, and also t2.
     expectAlternates({{0, false}, {1, false}, {1, true}, {2, true}, {2, false}, {3, false}, {1, true}, {3, true}},
                      {1, 2, 5, 6, 7, 8, 4});
     expectAlternates({{0, true}, {1, true}, {1, false}, {2, false}, {2, true}, {3, true}, {1, false}, {3, false}},

@@ -1,4 +1,4 @@
-// Attention that nets wrote with single operators runs as one command on the device as on the CPU.
+// Attention that nets write with single operators runs as one command on the device, as on the CPU.
 #include <cmath>
 
 #include "device_nets.h"

@@ -1,5 +1,5 @@
-// Attention: sizes around the kernel's tiles, shared key heads, masks of every form, sinks; places and steps as nets
-// have them that wrote it with single operators.
+// Attention: sizes around the kernel's tiles, shared key heads, masks of every form, sinks; places and steps of nets
+// that write it with single operators.
 #include "ops/attention.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ struct Sizes {
     int64_t batch, queries, keys, heads, keyHeads, depth, valueDepth;
 };
 
-// The operator over `masks`, of which the second one is sinks.
+// Returns the operator over `masks`; the second of these is the sinks.
 OpCase attention(const Sizes& s, float scale = 0, const std::vector<Value>& masks = {}) {
     OpCase c;
     c.type = OpType::Attention;
@@ -76,7 +76,7 @@ TEST(Attention, Masks) {
     }
 }
 
-// Queries without a key: -inf everywhere gives 0, a condition that is false everywhere gives the average.
+// Queries that see no key: -inf everywhere gives 0, a condition that is false everywhere gives the average.
 TEST(Attention, NothingToSee) {
     OpCase added = attention(kOdd, 0, {randomValue({37, 45}, 4)});
     for (size_t i = 45; i < 3 * 45; ++i) added.inputs[3].floats[i] = -std::numeric_limits<float>::infinity();
@@ -92,14 +92,14 @@ TEST(Attention, Sinks) {
     expectSameAsCpu(c, 1e-5, 5e-3);
 }
 
-// Scores whose exponentials leave the range of a float unless the maximum is taken away; it comes late.
+// Scores whose exponentials exceed the range of a float unless the maximum is subtracted; the maximum comes late.
 TEST(Attention, LargeScores) {
     OpCase c = attention({1, 8, 90, 1, 1, 4, 8}, 60);
     for (size_t i = 80 * 4; i < 84 * 4; ++i) c.inputs[1].floats[i] *= 3;
     expectSameAsCpu(c, 1e-4, -1);
 }
 
-// Heads in reverse order, every matrix transposed where `transposed`, and the first `steps` of a list of all kinds.
+// Heads in reverse order, every matrix transposed if `transposed`, and the first `steps` of a list of all kinds.
 OpCase written(bool transposed, size_t steps) {
     constexpr int kHeads = 3, kQueries = 37, kKeys = 45, kDepth = 20, kValueDepth = 12;
     const auto form = std::make_shared<AttentionForm>();

@@ -55,7 +55,7 @@ TEST(Binary, FloatCodes) {
             else
                 a.floats[i] = std::fabs(a.floats[i]);
         }
-        // Quotients that are integers or nearly so jump when inputs are rounded again; powers are steep.
+        // Quotients that are integers or nearly so jump when inputs are rounded a second time; powers are steep.
         const bool jumps = code == 13 || code == 17 || code == 19 || code == 6 || code == 20;
         expectSameAsCpu(binaryCase(code, a, b, {3, 5, 7}), 1e-6, jumps ? -1 : 2e-2);
         a.packed = b.packed = true;
@@ -77,7 +77,7 @@ TEST(Binary, AwkwardFloats) {
     for (const int code : {6, 17, 19, 20}) {
         SCOPED_TRACE(code);
         Value x = a, y = b;
-        // Infinities and what does not fit are compared for one code only: exact ones.
+        // Infinities and values out of range are compared for one code only: exact ones.
         for (size_t i = 0; i < x.floats.size(); ++i) {
             const double p = std::pow(static_cast<double>(x.floats[i]), static_cast<double>(y.floats[i]));
             const bool skip =
@@ -90,7 +90,7 @@ TEST(Binary, AwkwardFloats) {
 
 TEST(Binary, PowersAreExact) {
     Value a = randomValue({40, 50}, 16, 0.01f, 30), b = randomValue({40, 50}, 17, -20, 20);
-    for (size_t i = 0; i < a.floats.size(); ++i)  // results around 1, so that the tolerance is a relative one
+    for (size_t i = 0; i < a.floats.size(); ++i)  // results around 1, so that the tolerance is relative
         if (std::fabs(b.floats[i] * std::log(a.floats[i])) > 3) a.floats[i] = std::exp(3 / b.floats[i]);
     expectSameAsCpu(binaryCase(6, a, b, {40, 50}), 3e-7, -1);
 }

@@ -6,7 +6,7 @@
 
 namespace mnnc::vulkan::test {
 
-// Rank, channel counts and inner extents that reach every way of finding the channel.
+// Ranks, channel counts and inner extents that use every way of finding the channel.
 inline const Shape kChannelShapes[] = {{2, 5, 3, 7}, {3, 8, 2, 2}, {2, 6, 1, 1}, {5, 8}, {1, 3, 4}, {3, 7}};
 
 template <typename Make>

@@ -1,4 +1,4 @@
-// Coordinates keep 32 bits where they go into the body of an If or a While, and where they come out of one.
+// Coordinates keep 32 bits where they enter the body of an If or a While, and where they leave one.
 #include "coordinate_net.h"
 
 namespace mnnc::vulkan::test {
@@ -8,7 +8,7 @@ namespace {
 using mnnc::test::asGraph;
 using mnnc::test::names;
 
-// An If that is taken, whose two branches are this body.
+// An If whose condition is true, and whose two branches are this body.
 class CallingNet : public CoordinateNet {
   public:
     // body_t<i>: the names of the formal inputs, for `inputs`.
@@ -23,7 +23,7 @@ class CallingNet : public CoordinateNet {
         inputs.insert(inputs.begin(), ints({}, {1}));
         return call(wire::OpType::If, inputs, std::move(table), std::move(body));
     }
-    // Three rounds over one carried value.
+    // Three iterations over one carried value.
     int rounds(int value, std::unique_ptr<wire::SubGraphProtoT> body) {
         wire::WhileParamT table;
         table.body_graph = body->name;
@@ -78,7 +78,7 @@ TEST(ControlCoordinates, ABranchReadsAGrid) {
     expectOnDevice(expectExactPlaces(net.done(result)), "GridSample");
 }
 
-// 16 bits have no odd numbers above 2,048.
+// 16 bits do not represent odd numbers above 2,048.
 TEST(ControlCoordinates, ABranchMakesIntegers) {
     CallingNet body;
     const int formal = body.input({1, 3, 2, kPlaces});

@@ -19,7 +19,7 @@ struct Conv {
     bool relu = false, relu6 = false;
 };
 
-// Parameters with weights of their own instead of a model's.
+// Parameters with their own weights instead of a model's.
 struct TestConv3d : Conv3dParams {
     flatbuffers::DetachedBuffer bytes;
 };
@@ -75,7 +75,7 @@ TEST(Convolution3d, Windows) {
     check({{1, 3, 7, 6, 5}, 9, 1, {2, 3, 4}, {2, 1, 3}, {1, 2, 1}, {1, 0, 2}, {0, 1, 1}});
     check({{1, 6, 5, 4, 3}, 4, 1, {3, 1, 1}, kAll, kAll, {-1, 0, 0}, {0, -1, 0}});
     check({{3, 1, 2, 2, 2}, 1, 1, {2, 2, 2}, {3, 3, 3}, kAll});
-    // More pixels than one of an invocation.
+    // There are more pixels than one invocation computes.
     check({{1, 6, 6, 72, 81}, 18, 1, {1, 1, 3}, kAll, kAll, {0, 0, 1}, {0, 0, 1}});
 }
 

@@ -1,4 +1,4 @@
-// Convolutions and deconvolutions of tests, with weights of their own.
+// Convolutions and deconvolutions for tests, with their own weights.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace mnnc::vulkan::test {
 
 inline constexpr double kTolerance = 1e-5;
 
-// Parameters with weights of their own instead of a model's.
+// Parameters with their own weights instead of a model's.
 struct TestConv : ConvParams {
     flatbuffers::DetachedBuffer bytes;
 };
@@ -31,7 +31,7 @@ struct Conv {
     bool relu = false, relu6 = false;
     std::vector<int> outPads = {};
     bool tensors = false, bias = true;
-    int givenHeight = 0, givenWidth = 0;  // of the output, where they do not follow
+    int givenHeight = 0, givenWidth = 0;  // of the output, where they do not follow from the other parameters
 };
 
 inline OpCase makeCase(const Conv& conv) {

@@ -5,7 +5,7 @@ namespace mnnc::vulkan::test {
 
 namespace {
 
-// A stream of `count` codes of 4 bits, -8 to 7: its dims, 16 samples, two codes in a byte.
+// Returns a stream of `count` codes of 4 bits, -8 to 7: its dims, 16 samples, two codes in a byte.
 std::vector<int8_t> halfByteCodes(size_t outputs, size_t count) {
     std::vector<int8_t> stream{2};
     for (const size_t extent : {outputs, count / outputs})
@@ -17,7 +17,7 @@ std::vector<int8_t> halfByteCodes(size_t outputs, size_t count) {
     return stream;
 }
 
-// The weights of the case as codes: `pieces` scales for each output channel, and minima if `pairs`.
+// Returns the case with its weights as codes: `pieces` scales for each output channel, and minima if `pairs`.
 OpCase codesCase(const Conv& conv, int64_t pieces, bool pairs, int bits = 8) {
     OpCase c = makeCase(conv);
     const auto params = std::const_pointer_cast<TestConv>(std::static_pointer_cast<const TestConv>(c.params));
@@ -72,7 +72,7 @@ TEST(ConvolutionCodes, Products) {
     checkCodes(window({2, 13, 9, 7}, 19, 3, 1), {1});
     checkCodes(window({1, 24, 15, 15}, 10, 3, 2), {1, 2, 6});
     checkCodes(window({1, 64, 20, 20}, 33, 1, 1), {1, 2, 16});
-    // Few work groups: slices of the depth.
+    // There are few work groups, so the depth is cut into slices.
     checkCodes(window({1, 256, 3, 3}, 24, 3, 1), {1, 8});
 }
 

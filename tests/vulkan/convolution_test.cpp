@@ -95,7 +95,7 @@ TEST(Convolution, Depthwise) {
     });
 }
 
-// Large enough for invocations that make several outputs.
+// Large enough for invocations that compute several outputs.
 TEST(Convolution, DepthwiseRows) {
     const OpType type = OpType::ConvolutionDepthwise;
     check({

@@ -1,4 +1,5 @@
-// Nets that compute coordinates under Precision Low. The maps change from pixel to pixel, so that half a pixel shows.
+// Nets that compute coordinates under Precision Low. The maps change from pixel to pixel, so that half a pixel is
+// visible.
 #pragma once
 #include "device_nets.h"
 
@@ -53,7 +54,7 @@ class CoordinateNet : public NetBuilder {
         op.axis = 0;
         return add(wire::OpType::Gather, {x, numbers}, std::move(op));
     }
-    // The largest values of the last axis, and their places.
+    // Returns the largest values of the last axis, and their places.
     std::vector<int> top(int x, int count) {
         const int values = tensor(), places = tensor();
         net_.oplists.push_back(
@@ -63,7 +64,7 @@ class CoordinateNet : public NetBuilder {
     wire::NetT done(int output) { return finish({output}); }
 };
 
-// Compares with the CPU under Precision Low; gives where the operators ran.
+// Compares with the CPU under Precision Low; returns where the operators ran.
 inline std::string expectExactPlaces(const wire::NetT& net, double tolerance = 2e-3) {
     return placesOf(
         expectNetSameAsCpu(net, tolerance, [](BackendConfig& backend) { backend.precision = Precision::Low; }));

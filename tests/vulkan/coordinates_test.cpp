@@ -1,5 +1,5 @@
-// Precision Low keeps coordinates in 32 bits: positions on a map of 1,024 pixels, boxes and indices are those of the
-// CPU, which 16 bits would move by up to half a pixel.
+// Precision Low keeps coordinates in 32 bits: positions on a map of 1,024 pixels, boxes and indices equal those of the
+// CPU; 16 bits would move them by up to half a pixel.
 #include "coordinate_net.h"
 
 namespace mnnc::vulkan::test {
@@ -10,7 +10,7 @@ TEST(Coordinates, FedGrid) {
     EXPECT_EQ(expectExactPlaces(net.done(net.sample(map, net.input({1, 3, kPlaces, 2})))), "GridSample on vulkan");
 }
 
-// A flow of two planes, added to places, brought to [-1, 1] and put side by side.
+// A flow of two planes, added to places, scaled to [-1, 1] and interleaved.
 TEST(Coordinates, ComputedGrid) {
     CoordinateNet net;
     const int map = net.input({1, 3, 2, kWidth});
@@ -22,7 +22,7 @@ TEST(Coordinates, ComputedGrid) {
     EXPECT_EQ(places.find("cpu"), std::string::npos) << places;
 }
 
-// What other operators read of the same tensor has 16 bits, and what they give is as close as those.
+// Other operators read the same tensor in 16 bits, and their results are as exact as that allows.
 TEST(Coordinates, SharedWithOtherOperators) {
     CoordinateNet net;
     const int map = net.input({1, 3, 2, kWidth});
@@ -33,7 +33,7 @@ TEST(Coordinates, SharedWithOtherOperators) {
                        [](BackendConfig& backend) { backend.precision = Precision::Low; });
 }
 
-// More parts than a word has bits.
+// There are more parts than a word has bits.
 TEST(Coordinates, GridOfManyParts) {
     CoordinateNet net;
     const int map = net.input({1, 3, 2, kWidth});
@@ -53,7 +53,7 @@ TEST(Coordinates, AffineGrid) {
     EXPECT_NE(expectExactPlaces(net.done(net.sample(map, grid))).find("MatMul on vulkan"), std::string::npos);
 }
 
-// What a convolution gives has 16 bits; the kernel gets 32 of it. The map is smooth.
+// The result of a convolution has 16 bits; the kernel gets it in 32 bits. The map is smooth.
 TEST(Coordinates, GridOfAConvolution) {
     CoordinateNet net;
     const int map = net.resize(net.input({1, 3, 2, 8}), 2, 2, kWidth);
@@ -73,7 +73,7 @@ TEST(Coordinates, BoxesOfAlignedRegions) {
     EXPECT_EQ(places.find("cpu"), std::string::npos) << places;
 }
 
-// Whose operator runs on the host, where it gets what the device computed.
+// The operator runs on the host, with values that the device computed.
 TEST(Coordinates, BoxesForTheHost) {
     CoordinateNet net;
     const int map = net.permute(net.input({1, 3, 2, kWidth}), {0, 2, 3, 1});
@@ -84,7 +84,7 @@ TEST(Coordinates, BoxesForTheHost) {
               std::string::npos);
 }
 
-// With 16 bits these would be points.
+// With 16 bits these boxes would be points.
 TEST(Coordinates, BoxesOfASuppression) {
     CoordinateNet net;
     const int corner = net.affine(net.input({kPlaces, 2}), 0.02f, 900);
@@ -101,7 +101,7 @@ TEST(Coordinates, BoxesOfASuppression) {
     EXPECT_LT(hits, static_cast<size_t>(kPlaces));
 }
 
-// Which of the boxes are read is known in a later stage than that which makes them.
+// Which of the boxes are read is known in a later stage than the one that computes them.
 TEST(Coordinates, BoxesOfALaterStage) {
     CoordinateNet net;
     const int map = net.input({1, 3, 2, kWidth});
@@ -114,7 +114,7 @@ TEST(Coordinates, BoxesOfALaterStage) {
     EXPECT_NE(places.find("ROIAlign on vulkan"), std::string::npos) << places;
 }
 
-// 16 bits have no odd numbers above 2,048.
+// 16 bits do not represent odd numbers above 2,048.
 TEST(Coordinates, NumbersThatBecomeIntegers) {
     CoordinateNet net;
     const int x = net.affine(net.input({1, 3, 2, kPlaces}), 100, 4096);
@@ -125,7 +125,7 @@ TEST(Coordinates, NumbersThatBecomeIntegers) {
     EXPECT_EQ(places.find("cpu"), std::string::npos) << places;
 }
 
-// Scores between 0.92 and 0.98, of which 16 bits have 120. Their order is that of the results.
+// Scores between 0.92 and 0.98, where 16 bits have 120 values. Their order is that of the results.
 TEST(Coordinates, ScoresThatAreSorted) {
     CoordinateNet net;
     const int scores = net.affine(net.input({1, 200}), 0.01f, 0.95f);
@@ -137,7 +137,7 @@ TEST(Coordinates, ScoresThatAreSorted) {
     EXPECT_EQ(on.find("cpu"), std::string::npos) << on;
 }
 
-// The best of boxes that are nearly the same is kept.
+// Among nearly equal boxes the best one is kept.
 TEST(Coordinates, ScoresOfBoxes) {
     CoordinateNet net;
     const int corner = net.affine(net.input({kPlaces, 2}), 0.02f, 0);

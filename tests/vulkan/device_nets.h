@@ -17,7 +17,7 @@ using mnnc::test::NetBuilder;
 using mnnc::test::NetResult;
 
 // Runs the net on the device, with the changes of `set` to its backend; compares every output with the CPU's, where
-// each operator runs alone. A value may differ by tolerance * (1 + largest |reference|).
+// each operator runs separately. A value may differ by tolerance * (1 + largest |reference|).
 inline NetResult expectNetSameAsCpu(
     const wire::NetT& net, double tolerance, const std::function<void(BackendConfig&)>& set = [](BackendConfig&) {}) {
     const NetResult reference = mnnc::test::runUnfused(net);
@@ -43,7 +43,7 @@ inline NetResult expectNetSameAsCpu(
     return result;
 }
 
-// "Convolution on vulkan, UnaryOp on cpu"
+// Returns "Convolution on vulkan, UnaryOp on cpu".
 inline std::string placesOf(const NetResult& result) {
     std::string text;
     for (const OpRecord& op : result.ops)

@@ -88,7 +88,7 @@ TEST(VulkanDevice, ResizesReturnTheirMemory) {
     }
 }
 
-// Devices whose memory the host cannot write.
+// Tests devices whose memory the host cannot write.
 TEST(VulkanDevice, StagedWeights) {
     SessionConfig config = onVulkan();
     Session direct(digits(), config);
@@ -112,7 +112,7 @@ TEST(VulkanDevice, AllMemoryIsReturned) {
     EXPECT_EQ(liveObjects(), before);
 }
 
-// The loader drops drivers with the last instance, and some fail after they were loaded a few times.
+// The loader unloads drivers with the last instance, and some fail after they were loaded a few times.
 TEST(VulkanDevice, DriversStayLoaded) {
     { Session session(digits(), onVulkan()); }
     const std::vector<std::string> drivers = loadedDrivers();
@@ -120,8 +120,8 @@ TEST(VulkanDevice, DriversStayLoaded) {
     for (const std::string& path : drivers) EXPECT_EQ(path.front(), '/');
 }
 
-// Makes and runs a session while one function fails at its first, second, ... call, until nothing is hit any
-// more. Returns how often the session failed.
+// Creates and runs a session while one function fails at its first, second, ... call, until there is no further call.
+// Returns how often the session failed.
 template <auto Member>
 int runWithFaults(VkResult result, Status expected) {
     const std::vector<float> wanted = [] {
@@ -160,7 +160,7 @@ int runWithFaults(VkResult result, Status expected) {
 
 TEST(VulkanFaults, OutOfMemory) {
     constexpr VkResult kFull = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    // One failed allocation is tried again after unused memory is given back.
+    // One failed allocation is tried again after unused memory is released.
     runWithFaults<&VolkDeviceTable::vkAllocateMemory>(kFull, Status::OutOfMemory);
     EXPECT_GT(runWithFaults<&VolkDeviceTable::vkCreateBuffer>(kFull, Status::OutOfMemory), 0);
     EXPECT_GT(runWithFaults<&VolkDeviceTable::vkBindBufferMemory>(kFull, Status::OutOfMemory), 0);
@@ -179,7 +179,7 @@ TEST(VulkanFaults, OutOfMemory) {
 }
 
 TEST(VulkanFaults, APipelineTheDriverRefusesFallsBack) {
-    // Only the copies to and from the device have no other backend to fall back to.
+    // Only the copies to and from the device have no other backend.
     EXPECT_LE(runWithFaults<&VolkDeviceTable::vkCreateComputePipelines>(VK_ERROR_UNKNOWN, Status::DriverError), 2);
 }
 

@@ -41,7 +41,7 @@ TEST(ElementwiseChain, Shapes) {
     }
 }
 
-// Behind a convolution the tensors are channel-packed; the second input is row-major.
+// After a convolution the tensors are channel-packed; the second input is row-major.
 TEST(ElementwiseChain, Packed) {
     NetBuilder s;
     const int x = s.input({2, 5, 9, 7});
@@ -52,7 +52,7 @@ TEST(ElementwiseChain, Packed) {
 }
 
 TEST(ElementwiseChain, SingleNumbers) {
-    {  // known ones are no inputs: more of them than the kernel binds buffers
+    {  // known single numbers are no inputs: there are more than the kernel binds buffers
         NetBuilder s;
         int x = s.input({3, 37});
         for (int i = 0; i < 10; ++i)
@@ -60,7 +60,7 @@ TEST(ElementwiseChain, SingleNumbers) {
                          i % 3 ? s.scalar(0.3f * static_cast<float>(i)) : x);
         expectPlaces(s.finish({x}), kOne);
     }
-    {  // one that the net is given
+    {  // a single number that is an input of the net
         NetBuilder s;
         const int x = s.input({3, 37}), number = s.input({1});
         const int y = s.unary(UnaryCode::SQUARE, s.binary(BinaryCode::SUB, number, x));
@@ -78,7 +78,7 @@ TEST(ElementwiseChain, ActivationsWithParameters) {
     expectPlaces(s.finish({x}), "ElementwiseChain on vulkan, ElementwiseChain on vulkan");
 }
 
-// c' = f c + i g, h = o tanh(c'): both are read by other operators.
+// c' = f c + i g, h = o tanh(c'): other operators read both.
 TEST(ElementwiseChain, SeveralOutputs) {
     NetBuilder s;
     const int x = s.input({2, 32, 7, 5});
@@ -88,7 +88,7 @@ TEST(ElementwiseChain, SeveralOutputs) {
     expectPlaces(s.finish({c, d, e}), "ElementwiseChain on vulkan, Softmax on vulkan, Softmax on vulkan");
 }
 
-// What the kernel cannot hold is cut: inputs, outputs and steps.
+// A chain that exceeds the kernel's limits is cut: inputs, outputs and steps.
 TEST(ElementwiseChain, Limits) {
     {
         NetBuilder s;
@@ -115,7 +115,7 @@ TEST(ElementwiseChain, Limits) {
     }
 }
 
-// Too few buffers for the kernel of chains: each operator runs alone.
+// The device has too few buffers for the kernel of chains: each operator runs separately.
 TEST(ElementwiseChain, FewBuffers) {
     NetBuilder s;
     const wire::NetT net = s.finish({twoSteps(s, s.input({3, 111}))});
@@ -157,7 +157,7 @@ TEST(ElementwiseChain, EveryUnaryCode) {
     for (int code = 0; code <= 34; ++code) {
         SCOPED_TRACE(code);
         NetBuilder s;
-        // In (0.1, 0.9); of acosh in (1.1, 1.9).
+        // In (0.1, 0.9); for acosh in (1.1, 1.9).
         int x = s.binary(BinaryCode::MUL, s.unary(UnaryCode::SIGMOID, s.input({3, 111})), s.scalar(0.8f));
         x = s.binary(BinaryCode::ADD, x, s.scalar(code == 18 ? 1.1f : 0.1f));
         const int y = s.unary(static_cast<UnaryCode>(code), x);
@@ -173,7 +173,7 @@ TEST(ElementwiseChain, EveryBinaryCode) {
         const int b = s.binary(BinaryCode::ADD, s.unary(UnaryCode::ABS, s.input({3, 111})), s.scalar(0.5f));
         expectPlaces(s.finish({s.binary(static_cast<BinaryCode>(code), a, b, code % 2 == 1)}), kOne);
     }
-    for (const int code : {13, 17, 19}) {  // jump where operands are rounded
+    for (const int code : {13, 17, 19}) {  // they jump where operands are rounded
         SCOPED_TRACE(code);
         NetBuilder s;
         const int a = s.binary(BinaryCode::SUB, s.input({3, 111}), s.scalar(0.1f));
@@ -197,7 +197,7 @@ TEST(ElementwiseChain, RandomExpressions) {
         std::vector<int> values = {s.input(dims), s.input(dims)};
         if (seed % 4 == 1) values[0] = s.conv(values[0], 6, 6, 1);
         for (size_t i = 0; i < 4 + seed % 16; ++i) {
-            // Bounded again behind each operation, and later values more often than early ones.
+            // Bounded again after each operation; later values are chosen more often than early ones.
             const int a = values[values.size() - 1 - below(std::min<size_t>(values.size(), 3))];
             int y = 0;
             switch (below(3)) {

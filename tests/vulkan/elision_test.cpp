@@ -41,7 +41,7 @@ wire::NetT reshapes(const std::vector<int>& outputs) {
     return net;
 }
 
-// The bits of `input` as integers: the same memory under another type.
+// Reads the bits of `input` as integers: the same memory with another type.
 std::unique_ptr<wire::OpT> makeBits(int input, int output, const std::vector<int32_t>& dims) {
     wire::ExtraT table;
     const auto add = [&](const char* key, int32_t value, std::vector<int32_t> list) {
@@ -70,7 +70,7 @@ std::unique_ptr<wire::OpT> makeMaximum(int a, int b, int output, wire::DataType 
     return makeOp(wire::OpType::BinaryOp, "maximum" + std::to_string(output), {a, b}, {output}, std::move(largest));
 }
 
-// Two runs with other values each: an old copy would show.
+// Runs twice with different values, so that an old copy would be detected.
 std::vector<std::vector<float>> run(const wire::NetT& net, ForwardType type, Precision precision = Precision::Normal) {
     const std::vector<uint8_t> bytes = pack(net);
     const auto interpreter =
@@ -105,7 +105,7 @@ TEST(Elision, AnyViewCanBeAnOutput) {
     }
 }
 
-// A device may store floats narrower than integers: each type needs what the device has of its own.
+// A device may store floats narrower than integers, so each type needs separate memory on the device.
 TEST(Elision, ViewsOfAnotherTypeAreConverted) {
     const std::vector<int32_t> dims = {2, 5, 3, 7};
     for (const bool bitsFirst : {false, true}) {
@@ -131,7 +131,7 @@ TEST(Elision, ViewsOfAnotherTypeAreConverted) {
 TEST(Elision, ViewsAreNotUploadedAgain) {
     const int64_t before = counter(Count::Dispatches);
     run(reshapes({1, 2, 3, 4, 5}), ForwardType::Vulkan);
-    // upload, three ReLUs, and t1, t3, t5 down: t2 and t4 are views of them
+    // upload, three ReLUs, and downloads of t1, t3, t5: t2 and t4 are views of them
     EXPECT_EQ(counter(Count::Dispatches) - before, 7);
 }
 

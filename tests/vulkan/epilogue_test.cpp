@@ -1,4 +1,4 @@
-// Residuals, activations and clamps behind every convolution kernel.
+// Residuals, activations and clamps after every convolution kernel.
 #include <gtest/gtest.h>
 
 #include "convolution_case.h"
@@ -16,7 +16,7 @@ struct Kernel {
     Conv conv;
 };
 
-// One that reaches each kernel and each of its ways to store.
+// One case for each kernel and each of its ways to store.
 const Kernel kKernels[] = {
     {"product of points", {.input = {2, 6, 17, 19}, .oc = 21}},
     {"product of windows", {.input = {1, 5, 15, 13}, .oc = 9, .kh = 3, .kw = 3, .pads = {1, 1, 1, 1}}},
@@ -92,14 +92,14 @@ TEST(Epilogue, PlanTakesThem) {
     EXPECT_EQ(placesOf(half), "Convolution on vulkan, Convolution on vulkan");
 }
 
-// A residual is one buffer more than some devices bind.
+// A residual needs one buffer more than some devices bind.
 TEST(Epilogue, FewBuffers) {
     const NetResult result =
         expectNetSameAsCpu(residualNet(), 1e-5, [](BackendConfig& b) { b.deviceLimits.storageBuffers = 4; });
     EXPECT_EQ(placesOf(result), "Convolution on vulkan, BinaryOp on vulkan, ReLU on vulkan, Convolution on vulkan");
 }
 
-// The CPU takes the convolution with its epilogue where the device refuses it.
+// The CPU executes the convolution with its epilogue where the device refuses it.
 TEST(Epilogue, Fallback) {
     NetBuilder s;
     const int x = s.input({1, 16, 9, 11});
@@ -111,7 +111,7 @@ TEST(Epilogue, Fallback) {
     EXPECT_EQ(placesOf(result), "Convolution on vulkan, Convolution on cpu");
 }
 
-// The clamp of the file's own convolution comes before what follows.
+// The clamp of the file's own convolution precedes the epilogue.
 TEST(Epilogue, ClampOfTheFile) {
     NetBuilder s;
     const int x = s.input({1, 8, 9, 11});
@@ -123,7 +123,7 @@ TEST(Epilogue, ClampOfTheFile) {
     EXPECT_EQ(placesOf(expectNetSameAsCpu(both, 1e-5)), "Convolution on vulkan");
 }
 
-// The residual is added before a change of shape, in a shape of its own.
+// The residual is added before a change of shape, with another shape.
 TEST(Epilogue, ResidualOfAnotherShape) {
     NetBuilder s;
     const int x = s.input({6, 32}), residual = s.input({2, 3, 32});

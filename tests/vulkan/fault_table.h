@@ -1,4 +1,4 @@
-// Replaces functions of a device's table by ones that fail at a chosen call.
+// Replaces functions of a device's table by functions that fail at a chosen call.
 #pragma once
 #include <type_traits>
 #include <utility>
@@ -7,7 +7,8 @@
 
 namespace mnnc::vulkan {
 
-// A counter for all replaced functions: the call at which this becomes 0 fails, and with `failsFromThen` all after it.
+// A counter for all replaced functions: the call at which it becomes 0 fails, and with `failsFromThen` all calls after
+// it.
 inline int callsLeft = 0;
 inline bool failsFromThen = false;
 inline VkResult injected = VK_SUCCESS;
@@ -21,7 +22,7 @@ struct Fault {
     static VkResult VKAPI_CALL call(Arguments... arguments) {
         --callsLeft;
         if (callsLeft > 0 || (callsLeft < 0 && !failsFromThen)) return original(arguments...);
-        // Work that was submitted has to end before its objects go.
+        // Submitted work must end before its objects are destroyed.
         if constexpr (std::is_same_v<Function, PFN_vkWaitForFences> || std::is_same_v<Function, PFN_vkQueueWaitIdle>)
             original(arguments...);
         return injected;

@@ -1,5 +1,5 @@
-// The n-th call of Vulkan fails, whichever it is, once or from then on, while sessions are created, resized and run:
-// an error with a sentence, no object left, and the next call right.
+// The n-th call of Vulkan fails, of any function, once or from then on, while sessions are created, resized and run:
+// this must give an error with a sentence, leave no object, and the next call must be right.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -138,7 +138,7 @@ class EveryCall : public ::testing::TestWithParam<const char*> {
     std::vector<float> created_, resized_;
 };
 
-// A fixed sample; MNN_C_FAULTS_EVERY=1 takes every call.
+// It takes a sample of the calls; MNN_C_FAULTS_EVERY=1 takes every call.
 TEST_P(EveryCall, Fails) {
     const char* given = std::getenv("MNN_C_FAULTS_EVERY");
     const int every = given ? std::atoi(given) : 37;

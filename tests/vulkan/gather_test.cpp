@@ -1,4 +1,5 @@
-// GatherV2, GatherND and GatherElements, with indices that count from the end. Those outside: index_check_test.cpp.
+// GatherV2, GatherND and GatherElements, with indices that count from the end. index_check_test.cpp tests those
+// outside.
 #include "ops/gather.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// GridSample of pictures and volumes: every mode, positions outside, and coordinates that are no numbers.
+// GridSample of pictures and volumes: every mode, positions outside, and NaN and infinite coordinates.
 #include "ops/grid_sample.h"
 
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ TEST(GridSample, CoordinatesThatAreNoPlaces) {
     grid.floats = {nan, nan, kInfinity, 0,  -kInfinity, 0,      0,     kInfinity, 0,     -kInfinity, nan,   0,
                    0,   nan, 1,         -1, 3e38f,      -3e38f, 60000, -60000,    -1.0f, 1.0f,       -5e4f, nan};
     forModes([&](bool nearest, GridPadding padding, bool align) {
-        if (padding == GridPadding::Reflection)  // places of huge coordinates are rounding errors
+        if (padding == GridPadding::Reflection)  // the places of huge coordinates are rounding errors
             for (float& x : grid.floats)
                 if (std::isfinite(x) && std::fabs(x) > 1) x = 0.25f;
         for (const Shape& in : {Shape{1, 5, 4, 6}, Shape{1, 2, 1, 1}})

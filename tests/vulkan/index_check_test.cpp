@@ -20,7 +20,7 @@ TEST(IndexCheck, BadConstantIndices) {
             expectConstantIndices(one, kModes[0]);
 }
 
-// The indices of several groups of the check; the data comes from an operator on the device, and so do the indices.
+// The indices take several groups of the check; operators on the device produce the data and the indices.
 TEST(IndexCheck, TheFirstOfManyIsReported) {
     constexpr int32_t kCount = 10000, kExtent = 300;
     for (const PublicSession::Mode& mode : kModes) {
@@ -54,7 +54,7 @@ TEST(IndexCheck, TheFirstOfManyIsReported) {
     }
 }
 
-// The sentence is about the first operator that read a bad index, and later ones do not act on it.
+// The sentence is about the first operator that read a wrong index, and later ones do not use it.
 TEST(IndexCheck, TheFirstOfTwoOperatorsIsReported) {
     IndexNet net;
     const int data = net.relu(net.input({8, 10})), indices = net.ints({9});

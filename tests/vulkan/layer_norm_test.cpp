@@ -49,7 +49,7 @@ TEST(LayerNorm, Blocks) {
     expectSameAsCpu(sameShape(OpType::LayerNorm, channels, even), 2e-6);
 }
 
-// The mean is large against the spread.
+// The mean is large compared with the spread.
 TEST(LayerNorm, Offset) {
     Value input = randomValue({4, 512}, 9, 100, 101);
     expectSameAsCpu(sameShape(OpType::LayerNorm, layerNorm({1}, 512), input), 1e-4, -1);

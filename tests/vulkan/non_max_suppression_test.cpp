@@ -48,7 +48,7 @@ OpCase search(const Value& boxes, const Value& scores, int64_t most, std::option
     return c;
 }
 
-// Of sizes between 1 and 3, in a square of this size.
+// Returns boxes with sizes between 1 and 3, in a square of this size.
 Value boxesIn(float square, const Shape& shape, uint32_t seed) {
     Value value = randomValue(shape, seed, 0, square);
     const Value sizes = randomValue(shape, seed + 1, 1, 3);
@@ -75,7 +75,7 @@ TEST(NonMaxSuppression, Forms) {
     }
 }
 
-// More than a list, all of which stay or few of which do, and more results than a block.
+// There are more boxes than a list holds, all of which or few of which are kept, and more results than a block.
 TEST(NonMaxSuppression, ManyBoxes) {
     for (const float square : {12.0f, 400.0f}) {
         expectSameAsCpu(search(boxesIn(square, {3001, 4}, 1), randomValue({3001}, 2), 3001, 0.5f), 0, 0);
@@ -83,21 +83,21 @@ TEST(NonMaxSuppression, ManyBoxes) {
     }
 }
 
-// Rounds of a loop that a driver counts: so many that it would end the loop.
+// There are so many iterations of a loop that a driver with a limit would end it.
 TEST(NonMaxSuppression, AllOfManyBoxesApart) {
     Value boxes = boxesIn(0, {8400, 4}, 1);
     for (size_t i = 0; i < boxes.floats.size(); ++i) boxes.floats[i] += static_cast<float>(i / 4);
     expectSameAsCpu(search(boxes, randomValue({8400}, 2), 8400, 0.6f), 0, 0);
 }
 
-// Of a detector with 80 classes, most of whose scores are below the limit.
+// The scores of a detector with 80 classes, most of them below the limit.
 TEST(NonMaxSuppression, EightyClasses) {
     Value scores = randomValue({1, 80, 8400}, 2, 0, 1);
     for (float& score : scores.floats) score = std::pow(score, 9.0f);
     expectSameAsCpu(search(boxesIn(60, {1, 8400, 4}, 1), scores, 100, 0.45f, 0.7f), 0, 0);
 }
 
-// Lists that end among equal scores, zeros of either sign, and boxes that lie on one another.
+// Lists that end among equal scores, zeros of either sign, and boxes that coincide.
 TEST(NonMaxSuppression, Ties) {
     for (const float steps : {0.0f, 2.0f, 50.0f}) {
         Value scores = rounded(randomValue({2600}, 2), std::max(steps, 1.0f));
@@ -108,7 +108,7 @@ TEST(NonMaxSuppression, Ties) {
     }
 }
 
-// A share that equals the limit stays; the next float below the limit lets it go.
+// A box whose share equals the limit is kept; with the next float below the limit it is removed.
 TEST(NonMaxSuppression, ShareOfTheLimit) {
     Value boxes = rounded(boxesIn(6, {90, 4}, 1), 1);
     const Value scores = randomValue({90}, 2);
@@ -150,7 +150,7 @@ TEST(NonMaxSuppression, Refused) {
     expectRefused(search(boxesIn(900, {140000, 4}, 1), randomValue({140000}, 2), 5, 0.5f), "131072 boxes");
 }
 
-// The numbers of results differ between runs, and what reads them is planned for each.
+// The number of results differs between runs, and the operators that read them are planned for each.
 TEST(NonMaxSuppression, RunsOfASession) {
     CoordinateNet net;
     const int boxes = net.input({kPlaces, 4}), scores = net.input({kPlaces});

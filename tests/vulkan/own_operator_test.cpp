@@ -1,4 +1,4 @@
-// Operators of the host in sessions on a device: their tensors come and go.
+// Operators of the host in sessions on a device: their tensors are copied from and to it.
 #include <cmath>
 
 #include "unit/own_operator.h"
@@ -19,7 +19,7 @@ std::vector<uint8_t> net() {
     return pack(net.finish({net.conv(own[0], 6, 9, 1), sum}));
 }
 
-// Of six maps: the squares, and the mean of each map.
+// Computes, from six maps, the squares, and the mean of each map.
 mnn_status compute(mnn_operator_call_t& call) {
     const size_t plane = 42;
     for (size_t c = 0; c < 6; ++c) {

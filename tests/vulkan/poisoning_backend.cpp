@@ -1,4 +1,4 @@
-// See poisoning_backend.h.
+// The definitions of poisoning_backend.h.
 #include "poisoning_backend.h"
 
 #include <cstring>
@@ -7,7 +7,7 @@ namespace mnnc::vulkan::test {
 
 namespace {
 
-// Uploads a packed tensor with NaN in its pad lanes: they travel as channels like the others.
+// Uploads a packed tensor with NaN in its padding lanes, as if they were channels.
 class PoisonedUpload final : public VulkanExecution {
   public:
     PoisonedUpload(VulkanBackend& backend, const Operand& host, const Operand& device)

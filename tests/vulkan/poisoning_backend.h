@@ -1,4 +1,4 @@
-// A Vulkan backend whose fresh memory and whose pad lanes hold NaN, so that a kernel that reads memory before it is
+// A Vulkan backend whose fresh memory and padding lanes hold NaN, so that a kernel that reads memory before it is
 // written gives wrong results.
 #pragma once
 #include "backends/vulkan/vulkan_execution.h"

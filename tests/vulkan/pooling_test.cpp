@@ -1,4 +1,4 @@
-// Pooling and Pooling3D: windows, paddings, count rules, planes large enough for a group each.
+// Pooling and Pooling3D: windows, paddings, count rules, planes that are large enough for a group each.
 #include "ops/pooling.h"
 
 #include <gtest/gtest.h>

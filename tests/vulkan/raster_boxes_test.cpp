@@ -1,5 +1,5 @@
-// The fast forms of Raster: quads and whole channels of packed tensors, rows of quads of row-major ones. And
-// whether regions are recognised as these.
+// The fast forms of Raster: quads and whole channels of packed tensors, rows of quads of row-major ones; and the
+// recognition of regions with these forms.
 #include <gtest/gtest.h>
 
 #include "backends/vulkan/ops/raster_boxes.h"
@@ -43,7 +43,7 @@ OpCase raster(const std::vector<Shape>& inputs, const Shape& out, std::vector<Re
     return c;
 }
 
-// On both storages, floats and integers.
+// Checks both storages, floats and integers.
 void check(const std::vector<Shape>& inputs, const Shape& out, const std::vector<Region>& regions) {
     for (const bool packed : {true, false}) expectSameAsCpu(raster(inputs, out, regions, packed), 0, 1e-6);
     expectSameAsCpu(raster(inputs, out, regions, true, true), 0);
@@ -95,9 +95,9 @@ TEST(RasterBoxes, SlicesOfChannels) {
 TEST(RasterBoxes, CropsAndPaddings) {
     check({{2, 6, 8, 9}}, {2, 6, 5, 4}, {region(0, 2 * 9 + 3, 0, {{12, 72, 20}, {5, 9, 4}, {4, 1, 1}})});
     check({{2, 8, 5, 4}}, {2, 8, 8, 9}, {region(0, 0, 2 * 9 + 3, {{16, 20, 72}, {5, 4, 9}, {4, 1, 1}})});
-    // Rows only: the axes of channels and rows are one.
+    // The region moves rows only: the axes of channels and rows are merged.
     check({{1, 5, 6, 8}}, {1, 5, 6, 4}, {region(0, 4, 0, {{30, 8, 4}, {4, 1, 1}})});
-    // Mirrored columns.
+    // The columns are mirrored.
     check({{1, 7, 4, 6}}, {1, 7, 4, 8},
           {region(0, 0, 1, {{28, 6, 8}, {6, 1, 1}}), region(0, 1, 0, {{28, 6, 8}}), region(0, 4, 7, {{28, 6, 8}})});
     check({{2, 6, 3, 5}}, {2, 6, 3, 5}, {region(0, 14, 0, {{12, 15, 15}, {15, -1, 1}})});
@@ -109,11 +109,11 @@ TEST(RasterBoxes, UpsamplingAndStrides) {
 }
 
 TEST(RasterBoxes, ChannelsThatMove) {
-    // Shuffles of groups.
+    // Groups are shuffled.
     check({{2, 12, 3, 3}}, {2, 12, 3, 3},
           {region(0, 0, 0, {{6, 9, 18}, {2, 54, 9}, {9, 1, 1}}),
            region(0, 108, 108, {{6, 9, 18}, {2, 54, 9}, {9, 1, 1}})});
-    // Batches swapped, channels turned round, one channel spread.
+    // Batches are swapped, channels reversed, and one channel is repeated.
     check({{2, 6, 5, 5}}, {2, 6, 5, 5}, {region(0, 150, 0, {{2, -150, 150}, {150, 1, 1}})});
     check({{1, 9, 4, 4}}, {1, 9, 4, 4}, {region(0, 128, 0, {{9, -16, 16}, {16, 1, 1}})});
     check({{3, 1, 4, 5}}, {3, 7, 4, 5}, {region(0, 0, 0, {{3, 20, 140}, {7, 0, 20}, {20, 1, 1}})});
@@ -139,10 +139,10 @@ TEST(RasterBoxes, RegionsOfQuadsAreRecognised) {
     EXPECT_EQ(box->count(), 2 * 2 * 30);
     EXPECT_FALSE(quadBox(region(0, 0, 90, {{2, 240, 360}, {240, 1, 1}}), a, b));
     EXPECT_TRUE(channelBox(region(0, 0, 90, {{2, 240, 360}, {240, 1, 1}}), a, b));
-    // Pixels that leave their channel are neither.
+    // Regions whose pixels leave their channel have neither form.
     EXPECT_FALSE(quadBox(region(0, 1, 0, {{240, 1, 1}}), a, a));
     EXPECT_FALSE(channelBox(region(0, 1, 0, {{240, 1, 1}}), a, a));
-    // A crop moves quads, yet no whole channels.
+    // A crop moves quads, but no whole channels.
     const Operand small = shaped({2, 8, 3, 2});
     const Region crop = region(0, 7, 0, {{16, 30, 6}, {3, 6, 2}, {2, 1, 1}});
     EXPECT_TRUE(quadBox(crop, a, small));

@@ -1,4 +1,4 @@
-// Raster and the changes of storage that come with it.
+// Raster and the changes of storage that it includes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ OpCase transpose(Value input) {
     return c;
 }
 
-// Along axis 1, all of the same batch and plane.
+// Concatenates along axis 1 tensors with the same batch and plane.
 OpCase concat(std::vector<Value> inputs) {
     OpCase c;
     int64_t channels = 0, at = 0;

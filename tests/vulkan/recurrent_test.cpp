@@ -32,7 +32,7 @@ Value outputOf(Shape shape) {
     return value;
 }
 
-// Outputs: all states if `all`, then the last ones.
+// Sets the outputs: all states if `all`, then the last ones.
 void setOutputs(OpCase& c, const Sizes& s, bool all, int last) {
     if (all) c.outputs.push_back(outputOf({s.steps, s.directions, s.batch, s.hidden}));
     for (int i = 0; i < last; ++i) c.outputs.push_back(outputOf({s.directions, s.batch, s.hidden}));
@@ -144,7 +144,7 @@ TEST(Recurrent, GruWithRowsOfWeights) {
         }
 }
 
-// A long sequence forgets no rounding: the states stay in 32 bits, under Precision Low too.
+// In a long sequence rounding errors accumulate, so the states stay in 32 bits, even under Precision Low.
 TEST(Recurrent, LongSequence) {
     expectSameAsCpu(onnxCase(OpType::LSTM, {300, 2, 8, 24, 1}, true, 2), 5e-6, 2e-2);
 }

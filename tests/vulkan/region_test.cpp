@@ -26,7 +26,7 @@ OpCase align(const Value& pictures, Value regions, const RoiParams& given, bool 
     return c;
 }
 
-// Whole and half coordinates, where samples lie exactly on pixels and edges, and others.
+// Returns integer and half coordinates, where samples are exactly on pixels and edges, and others.
 Value boxes(int64_t count, bool indexed, int64_t pictures) {
     const int64_t columns = indexed ? 4 : 5;
     Value value = randomValue({count, columns}, 2, -4, 30);

@@ -1,5 +1,5 @@
-// ScatterNd and ScatterElements: later updates win, or updates are combined in order. Indices outside:
-// index_check_test.cpp.
+// ScatterNd and ScatterElements: later updates win, or updates are combined in order. index_check_test.cpp tests
+// indices outside.
 #include "ops/scatter.h"
 
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TEST(Scatter, Elements) {
 
 constexpr Scatter kReductions[] = {Scatter::Add, Scatter::Sub, Scatter::Mul, Scatter::Min, Scatter::Max};
 
-// The bits of the CPU: updates of a place are combined in their order.
+// The bits equal the CPU's: updates of a place are combined in their order.
 TEST(Scatter, Reductions) {
     for (const Scatter reduction : kReductions)
         for (const bool isInt : {false, true}) {
@@ -103,7 +103,7 @@ TEST(Scatter, Reductions) {
         }
 }
 
-// Lists that are sorted in one block, in one that is full, and in several.
+// The lists are sorted in one block, in one that is full, and in several.
 TEST(Scatter, LongLists) {
     for (const int64_t rows : {1, 2, 65, 1023, 1024, 1025, 3000, 9000})
         for (const Scatter reduction : {Scatter::Add, Scatter::Max}) {

@@ -88,7 +88,7 @@ TEST(TopK, RowsAndColumns) {
         }
 }
 
-// The first of equal elements comes first, in long rows as well, where zeros have either sign.
+// Among equal elements the first one comes first, also in long rows with zeros of either sign.
 TEST(TopK, Ties) {
     for (const bool largest : {false, true})
         for (const int64_t extent : {100, 3000, 70000}) {

@@ -11,7 +11,7 @@
 namespace mnnc::vulkan::test {
 namespace {
 
-// A convolution, whose weights lie on the device, beside a gather by indices of the run, which reports those out of
+// A convolution, whose weights are on the device, beside a gather by indices of the run, which reports those out of
 // range.
 class SharedNet : public NetBuilder {
   public:
@@ -29,7 +29,7 @@ class OpenNet {
         config.forwardType = ForwardType::Vulkan;
         return std::make_unique<Session>(interpreter_, config);
     }
-    // The results for one of many inputs.
+    // Returns the results for one of many inputs.
     static std::vector<std::vector<float>> run(Session& session, int seed) {
         std::vector<float> map(4 * 81);
         for (size_t i = 0; i < map.size(); ++i) map[i] = std::sin(static_cast<float>(i * 7) + static_cast<float>(seed));
@@ -45,7 +45,7 @@ class OpenNet {
         }
         return results;
     }
-    // What a session gives that shares nothing.
+    // Returns the results of a session that shares nothing.
     static std::vector<std::vector<float>> alone(int seed) { return run(*OpenNet().session(), seed); }
 
   private:

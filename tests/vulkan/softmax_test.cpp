@@ -35,7 +35,7 @@ TEST(Softmax, Lengths) {
     expectSameAsCpu(sameShape(OpType::Softmax, softmaxParams(-1), randomValue({300, 7}, 5, -20, 20)), 1e-6);
 }
 
-// Masks: rows partly and wholly -inf, and large values.
+// Masks: rows that are partly or completely -inf, and large values.
 TEST(Softmax, Extremes) {
     Value input = randomValue({6, 12}, 6, -300, 300);
     const float inf = std::numeric_limits<float>::infinity();

@@ -1,5 +1,5 @@
-// Measured choices of kernels: each level gives right results, later sessions measure nothing again, and what a stored
-// cache says is checked.
+// Measured choices of kernels: each level gives right results, later sessions do not measure again, and the contents of
+// a stored cache are checked.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -64,7 +64,7 @@ TEST(VulkanTuning, MeasuresOnce) {
     EXPECT_EQ(other.bytes(), stored);
 }
 
-// A choice that no candidate has is measured again.
+// A choice that is not among the candidates is measured again.
 TEST(VulkanTuning, ForeignChoices) {
     const std::shared_ptr<Device> device = Device::get("", true);
     if (device->info().timestampBits == 0) GTEST_SKIP() << "the device has no clock";
@@ -75,7 +75,7 @@ TEST(VulkanTuning, ForeignChoices) {
     std::vector<uint8_t> stored = device->tuning().bytes();
     TuningRecord record;
     ASSERT_TRUE(record.merge(stored));
-    // Every choice becomes one that does not exist.
+    // Every choice is replaced by one that does not exist.
     for (size_t at = 0; at < stored.size();) {
         uint32_t length = 0;
         std::memcpy(&length, &stored[at], sizeof length);
@@ -87,7 +87,7 @@ TEST(VulkanTuning, ForeignChoices) {
     EXPECT_EQ(device->tuning().find("there is no such problem"), std::nullopt);
 }
 
-// A device that is full has no memory to measure with; other errors are the caller's.
+// A full device has no memory to measure with; other errors reach the caller.
 TEST(VulkanTuning, WithoutMemory) {
     EXPECT_EQ(whereMemorySuffices([] { return size_t{3}; }), 3u);
     EXPECT_EQ(whereMemorySuffices([]() -> size_t { fail(Status::OutOfMemory, "full"); }), std::nullopt);

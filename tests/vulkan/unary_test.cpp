@@ -18,7 +18,7 @@ ParamsPtr unaryParams(int code) {
     return params;
 }
 
-// Arguments a code is defined for, the interesting ones included.
+// Returns arguments for which a code is defined, including critical ones.
 Value argumentsOf(int code) {
     float low = -9, high = 9;
     if (code == 12 || code == 13 || code == 21 || code == 27) low = -0.9995f, high = 0.9995f;
@@ -65,7 +65,7 @@ TEST(Unary, LargeArguments) {
         expectSameAsCpu(sameShape(OpType::UnaryOp, unaryParams(code), value), 1e-6, -1);
 }
 
-// Relative exactness where results are small: scaled up, so that the tolerance bites.
+// Where results are small they must be relatively exact: they are scaled up, so that the tolerance has an effect.
 TEST(Unary, SmallArguments) {
     for (const int code : {8, 9, 11, 12, 14, 16, 19, 20, 21, 25, 27, 28, 30, 33}) {
         SCOPED_TRACE(code);

@@ -20,7 +20,7 @@ class ValidationGuard final : public ::testing::EmptyTestEventListener {
         return said;
     }
 
-    // Keeps something, a device with its pipelines, until the present test ends.
+    // Keeps an object, such as a device with its pipelines, until the present test ends.
     static void keep(std::shared_ptr<void> thing) { kept() = std::move(thing); }
 
   private:

@@ -1,4 +1,4 @@
-// The validation layer that all other tests rely on: it is active, and it objects to wrong calls.
+// The validation layer that all other tests rely on: it is active, and it reports wrong calls.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint32_t kFloats = 256, kGroups = 4;
 
-// Commands by hand, without the recorder that would make them right.
+// Records commands by hand, because the recorder would make them right.
 class Validation : public ::testing::Test {
   protected:
     void SetUp() override {
@@ -48,7 +48,7 @@ class Validation : public ::testing::Test {
         api().vkCmdPipelineBarrier(buffer(), VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                                    0, 1, &memory, 0, nullptr, 0, nullptr);
     }
-    // Fills one block and reads it into another.
+    // Fills one block and copies it to another.
     void fillAndRead(bool withBarrier) {
         const DeviceBlockPtr a = allocate(), b = allocate();
         dispatch(fill(), {all(*a)}, kGroups, {kFloats, 0});
@@ -85,7 +85,7 @@ TEST_F(Validation, AcceptsCorrectCalls) {
     EXPECT_EQ(messagesDuring([this] { fillAndRead(true); }), 0u);
 }
 
-// Only synchronization validation sees this. (Layers of this age do not see two writes in a row.)
+// Only synchronization validation detects this. (Layers of this age do not detect two writes in a row.)
 TEST_F(Validation, ObjectsToAMissingBarrier) {
     EXPECT_GT(messagesDuring([this] { fillAndRead(false); }), 0u);
 }

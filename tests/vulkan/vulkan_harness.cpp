@@ -1,4 +1,4 @@
-// See vulkan_harness.h.
+// The definitions of vulkan_harness.h.
 #include "vulkan_harness.h"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ struct Outcome {
     bool half = false;
 };
 
-// A stage of one command, made by hand.
+// A hand-made stage of one command.
 class Room {
   public:
     Room(const OpCase& c, const Mode& mode) {
@@ -138,7 +138,7 @@ class Room {
         Outcome outcome;
         const RunLease lease(*cpu_->runPool());
         frame_.usePool(lease.pool());
-        // The results of an earlier run must not matter.
+        // The results of an earlier run must not affect a later one.
         for (int round = 0; round < 2; ++round) {
             for (const Operand* output : outputs_)
                 if (void* data = frame_.data<void>(*output); data && !output->aliasOf)
@@ -162,7 +162,7 @@ class Room {
     }
 
   private:
-    // The plan's memory, and what the device records over it.
+    // Provides the plan's memory, and the device's recordings over it.
     void bind(StepPlan& plan) {
         MemoryBases bases = memory_->reserve(plan.needs);
         bases.blocks[static_cast<size_t>(MemoryBlock::Constants)] =
@@ -217,10 +217,10 @@ class Room {
     std::shared_ptr<PoisoningBackend> device_;
     bool half_ = false;
     SessionContext context_;
-    static constexpr size_t kMostOperands = 64;  // of a case
-    OperandNumbers numbers_{kMostOperands + 1};
+    static constexpr size_t kMaxOperands = 64;  // of a case
+    OperandNumbers numbers_{kMaxOperands + 1};
     PlanningFrame planning_{numbers_};
-    Frame frame_{kMostOperands + 1};
+    Frame frame_{kMaxOperands + 1};
     std::deque<Operand> tensors_, made_;
     std::deque<Tensor> temporaries_;
     std::deque<AlignedBuffer> buffers_;
@@ -229,7 +229,7 @@ class Room {
     std::unique_ptr<StageMemory> memory_;
     std::unique_ptr<BudgetedBlock> constants_;
     std::vector<Step> steps_;
-    std::vector<std::unique_ptr<Recording>> recordings_;  // by step; null where the host runs it
+    std::vector<std::unique_ptr<Recording>> recordings_;  // by step; null where the host runs the step
     std::vector<OpRecord> records_;
 };
 

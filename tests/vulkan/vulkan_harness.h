@@ -33,25 +33,24 @@ struct OpCase {
     MemoryMode memory = MemoryMode::Normal;  // on the device; the CPU's is Normal
 };
 
-// One input, and one output of its shape, type and format.
+// Returns a case with one input, and one output of its shape, type and format.
 OpCase sameShape(OpType type, ParamsPtr params, Value input);
 
-// Runs the command on the CPU and on the device: batch and direct recording, with the device's limits and
-// with forced small ones, and in half precision where `half` >= 0 (inputs are rounded to fp16 first, for the
-// CPU too). Fails when the device did not take it, when a value differs by more than tolerance * (1 + largest
-// |reference|), or when the validation layer spoke. Pad lanes and device memory hold NaN where the device
-// lets the host write them. A command of at most 64 int32 elements each is shape arithmetic, which the
-// planner leaves to the CPU: make such cases larger.
+// Runs the command on the CPU and on the device: batch and direct recording, with the device's limits and with forced
+// small ones, and in half precision where `half` >= 0 (inputs are rounded to fp16 first, also for the CPU). Fails when
+// the device did not execute it, when a value differs by more than tolerance * (1 + largest |reference|), or when the
+// validation layer sent a message. Padding lanes and device memory hold NaN where the host can write them. A command of
+// at most 64 int32 elements each is shape arithmetic, which the planner leaves to the CPU: such cases must be larger.
 void expectSameAsCpu(const OpCase& c, double tolerance, double half = 2e-2);
 
-// Bytes of the weights that are prepared for the device.
+// Returns the bytes of the weights that are prepared for the device.
 int64_t deviceWeightBytes(const OpCase& c);
 
 // Expects the device to refuse the command with a reason that contains `text` (and the CPU to run it).
 void expectRefused(const OpCase& c, const char* text);
 
-// For calls that the validation layer must object to: its messages during `body` are returned and do not fail
-// the test.
+// For calls to which the validation layer must object: its messages during `body` are returned and do not fail the
+// test.
 uint64_t messagesDuring(const std::function<void()>& body);
 
 }  // namespace mnnc::vulkan::test

@@ -1,5 +1,5 @@
 /* A Vulkan driver that only lists devices, COUNTING_DRIVER_DEVICES of them, or the first where the environment has
- * COUNTING_DRIVER_ONE, and counts the VkInstances that are made of it. probe_test shows it to the loader. */
+ * COUNTING_DRIVER_ONE, and counts the VkInstances that are made from it. probe_test points the loader to it. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +106,7 @@ static VKAPI_ATTR void VKAPI_CALL external_buffers(VkPhysicalDevice device,
     memset(&info->externalMemoryProperties, 0, sizeof info->externalMemoryProperties);
 }
 
-/* The loader wants these to be there; nothing calls them. */
+/* The loader requires these functions; nothing calls them. */
 static VKAPI_ATTR VkResult VKAPI_CALL unused(void) {
     return VK_ERROR_INITIALIZATION_FAILED;
 }

@@ -1,1 +1,1 @@
-"""What generate.py and generate_int8.py are made from: a module for each family of operators, and the harness."""
+"""The parts of generate.py and generate_int8.py: a module for each family of operators, and the harness."""

@@ -5,7 +5,7 @@ import numpy as np
 
 
 def entry(arrays, prefix, name, value):
-    """The entry of case.json for an array, which is added to the arrays as the bytes of a .npy."""
+    """Adds an array to the arrays as the bytes of a .npy, and returns its entry of case.json."""
     file, npy = f"{prefix}_{name}.npy", io.BytesIO()
     np.save(npy, value)
     arrays[file] = npy.getvalue()

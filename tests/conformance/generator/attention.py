@@ -10,7 +10,8 @@ def softmax(x):
 
 
 def expected(q, k, v, add=None, scale=None, sinks=None):
-    """In double precision; q, k, v [batch, rows, heads, depth], `add` broadcast to [batch, heads, queries, keys]."""
+    """Computes in double precision; q, k, v [batch, rows, heads, depth], `add` broadcast to [batch, heads, queries,
+    keys]."""
     q, k, v = (a.astype(np.float64) for a in (q, k, v))
     k, v = (np.repeat(a, q.shape[2] // a.shape[2], 2) for a in (k, v))
     scores = np.einsum("bqhd,bkhd->bhqk", q, k) * (q.shape[3] ** -0.5 if scale is None else scale)
@@ -47,7 +48,7 @@ def attention(n, name, qkv, mask=None, sinks=None, main=None, **formula):
 
 @wire_cases("attention__plain")
 def _(n):
-    """Without a mask every query sees all keys: what the converter writes for plain self-attention."""
+    """Without a mask every query sees all keys, which is the converter's form of plain self-attention."""
     attention(n, "self", operands(n))
     attention(n, "batch", operands(n, batch=2, queries=7, heads=3, depth=4))
     attention(n, "cross", operands(n, queries=3, keys=9))
@@ -83,7 +84,7 @@ def _(n):
 
 @wire_cases("attention__mask_ranks")
 def _(n):
-    """A mask is broadcast as the addition that it stands for."""
+    """A mask is broadcast like the addition that it represents."""
     attention(n, "batch_and_heads", operands(n, batch=2, queries=3), mask=n.floats(2, 2, 3, 3))
     attention(n, "rank3", operands(n), mask=n.floats(2, 1, 5))
     attention(n, "cross", operands(n, queries=3, keys=7), mask=n.floats(1, 1, 3, 7))
@@ -101,7 +102,7 @@ def _(n):
 
 @wire_cases("attention__sinks")
 def _(n):
-    """A score of each head that takes part in the denominator alone."""
+    """A score of each head that only takes part in the denominator."""
     zero = np.zeros((1, 1, 1, 1), np.float32)
     attention(n, "own", operands(n, queries=4), mask=zero, sinks=n.floats(2))
     attention(n, "large", operands(n, queries=4, heads=3), mask=zero, sinks=np.array([30, -30, 100], np.float32))

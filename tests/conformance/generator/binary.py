@@ -124,7 +124,7 @@ COMPARISONS = ("GREATER", "GREATER_EQUAL", "LESS", "EQUAL", "LESS_EQUAL", "NOTEQ
 
 
 def binary_code(n, a, b, code, truth, name, dtype=None):
-    """truth: of the values in double precision or in int64, converted to the type of the result."""
+    """truth: a function of the values in double precision or in int64, converted to the type of the result."""
     left, right = (n.inputs[n.tensors[i]] for i in (a, b))
     wide = np.float64 if np.float32 in (left.dtype, right.dtype) else np.int64
     y = n.op("BinaryOp", [a, b], "BinaryOp", {"opType": code})
@@ -176,7 +176,7 @@ def _(n):
 
 @wire_cases("binary__mixed_types")
 def _(n):
-    """A float and an integer meet as floats; a power has the type of its base."""
+    """A float and an integer are computed as floats; a power has the type of its base."""
     x = n.feed(n.floats(2, 5, low=0.5, high=3), "x")
     i = n.feed(n.ints(5, low=-3, high=4), "i")
     u = n.feed(n.random.integers(0, 9, (2, 1)).astype(np.uint8), "u")
@@ -214,7 +214,7 @@ def _(n):
 
 @cases("binary__float_mod")
 def _(n):
-    """Written as FLOORMOD, which means the sign of the dividend in files of ONNX and that of the divisor elsewhere."""
+    """Written as FLOORMOD, which has the sign of the dividend in files of ONNX and that of the divisor elsewhere."""
     a = n.input(n.floats(3, 8, low=-7, high=7), "a")
     b = n.input((n.floats(8, low=0.7, high=3) * n.random.choice([-1, 1], 8)).astype(np.float32), "b")
     n.out("fmod", "Mod", a, b, fmod=1)

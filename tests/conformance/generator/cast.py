@@ -12,7 +12,7 @@ def cast(n, source, target):
 
 @wire_cases("cast__types")
 def _(n):
-    """Every pair of types; integers wrap, fractions are cut off, and what is not zero is true."""
+    """Every pair of types; integers wrap, fractions are cut off, and every value except zero is true."""
     sources = {"float32": np.array([0, -0.0, 1.9, -1.9, 127, -128.7, 3e-9], np.float32),
                "int32": np.array([0, 1, -1, 130, -200, 70000, 2**31 - 1], np.int32),
                "int8": np.array([0, 1, -1, 127, -128, 5, -100], np.int8),

@@ -11,7 +11,7 @@ def _(n):
 
 
 def cosine(a, b, axis):
-    """As torch.nn.functional.cosine_similarity with its default eps."""
+    """Follows torch.nn.functional.cosine_similarity with its default eps."""
     a, b = np.float64(a), np.float64(b)
     lengths = [np.maximum(np.sqrt((v * v).sum(axis)), 1e-8) for v in (a, b)]
     return np.float32((a * b).sum(axis) / (lengths[0] * lengths[1]))

@@ -5,7 +5,7 @@ LEAST, MOST = -2 ** 31, 2 ** 31 - 1
 
 
 def dynamic_quant(x):
-    """DynamicQuantizeLinear of ONNX, whose unsigned codes and zero point are brought to signed ones by taking 128 off."""
+    """DynamicQuantizeLinear of ONNX, whose unsigned codes and zero point are made signed by subtracting 128."""
     low, high = np.float32(min(x.min(), 0)), np.float32(max(x.max(), 0))
     scale = np.float32((high - low) / np.float32(255)) if high > low else np.float32(1)
     zero = np.clip(np.rint(-low / scale), 0, 255)
@@ -44,13 +44,14 @@ class Factor:
 
 
 def same(extent, kernel, stride, dilate=1):
-    """Results and leading padding of SAME."""
+    """Returns the results and the leading padding of SAME."""
     out = -(-extent // stride)
     return out, max((out - 1) * stride + (kernel - 1) * dilate + 1 - extent, 0) // 2
 
 
 def windows(x, kernel, stride, pad, dilate=(1, 1)):
-    """For every result (y, x) of an NHWC picture the taps (ky, kx, row, column) inside of it. pad: SAME, VALID."""
+    """Lists, for every result (y, x) of an NHWC picture, the taps (ky, kx, row, column) inside of it. pad: SAME,
+    VALID."""
     (h, w), plan = x.shape[1:3], []
     for extent, k, s, d in zip((h, w), kernel, stride, dilate):
         plan.append(same(extent, k, s, d) if pad == "SAME" else (-(-(extent - (k - 1) * d) // s), 0))
@@ -68,7 +69,7 @@ def extent(x, kernel, stride, pad, dilate=(1, 1)):
 
 
 def convolution(x, weights, bias, zeros, factor, limits, stride, pad, dilate=(1, 1), depthwise=False):
-    """Unsigned codes, NHWC; weights HWIO, of a depthwise one HWO."""
+    """Takes unsigned codes, NHWC; weights HWIO, for a depthwise one HWO."""
     x, w = x.astype(np.int64) - zeros[0], weights.astype(np.int64) - zeros[1]
     kernel, channels = w.shape[:2], w.shape[-1]
     out = np.zeros((len(x), *extent(x, kernel, stride, pad, dilate), channels), np.int64)
@@ -92,7 +93,7 @@ def pool(x, kernel, stride, pad, average, limits=(0, 255)):
 
 
 def add(a, b, scales, zeros, limits):
-    """scales, zeros: of both operands and the result."""
+    """scales, zeros: those of both operands and the result."""
     twice = 2 * max(scales[:2])
     factors = [Factor(s / twice) for s in scales[:2]]
     last = Factor(twice / (2 ** 20 * scales[2]))

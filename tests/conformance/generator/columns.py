@@ -7,7 +7,7 @@ from generator.wire_net import wire_cases
 
 
 def taps(kernel, dilate, stride, pads, size):
-    """For each tap: where the patches read a padded image of this size."""
+    """Lists, for each tap, the places of a padded image of this size that the patches read."""
     count = [(size[i] + pads[i] + pads[i + 2] - (kernel[i] - 1) * dilate[i] - 1) // stride[i] + 1 for i in (0, 1)]
     cuts = [tuple(slice(t * d, t * d + (c - 1) * s + 1, s) for t, d, c, s in zip(tap, dilate, count, stride))
             for tap in itertools.product(*map(range, kernel))]

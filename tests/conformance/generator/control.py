@@ -9,7 +9,7 @@ from generator.wire_net import wire_cases
 
 @cases("control__if_conv", seed="if_conv")
 def _(n):
-    """A convolution in each branch and one behind."""
+    """A convolution in each branch and one after it."""
     a = convolved(n, 7, 5, 6)
     w = numpy_helper.from_array(n.floats(5, 7, 1, 1), "w_then")
     v = numpy_helper.from_array(n.floats(5, 7, 3, 3), "w_else")
@@ -123,7 +123,7 @@ def loop_body(name, nodes, carried, results, initializers=(), kinds=None):
 
 @cases("control__loop_zero")
 def _(n):
-    """No round: the values stay, and the stacks are empty."""
+    """With no iteration the values are unchanged, and the stacks are empty."""
     x, trips = n.x(2, 3), n.input(np.array(0, np.int32), "trips", as_type="int64")
     body = loop_body("body", [helper.make_node("Mul", ["acc", x], ["next"])], ["acc"], ["next"])
     n.out("final", "Loop", trips, np.array(True), x, body=body)
@@ -133,7 +133,7 @@ def _(n):
 
 @cases("control__loop_grows")
 def _(n):
-    """A value that becomes longer in each round, an integer beside it, and a condition in the body."""
+    """A value that grows in each iteration, an integer beside it, and a condition in the body."""
     x, trips = n.x(1, 3), n.input(np.array(4, np.int32), "trips", as_type="int64")
     nodes = [helper.make_node("Concat", ["acc", x], ["longer"], axis=0), helper.make_node("Cast", ["i"], ["i32"], to=TensorProto.INT32),
              helper.make_node("Add", ["count", "i32"], ["counted"]), helper.make_node("ReduceSum", ["longer"], ["seen"], keepdims=0)]
@@ -171,7 +171,7 @@ def _(n):
 
 @cases("control__if_outputs")
 def _(n):
-    """Branches with several results, one of which is a constant and one of which the other branch hands through."""
+    """Branches with several results, one of which is a constant and one of which the other branch passes through."""
     x = n.x(3, 2)
     one = numpy_helper.from_array(n.floats(4), "one")
     then = helper.make_graph([helper.make_node("Identity", ["one"], ["p"]), helper.make_node("Abs", [x], ["q"])], "then", [],
@@ -206,7 +206,7 @@ def region(operands, size, op=None, fuse=-1, main=None):
 
 @wire_cases("control__region_loop")
 def _(n):
-    """Loops over boxes, as static files have them: gathered rows, sums, a running product, and what lies outside."""
+    """Loops over boxes, as static files have them: gathered rows, sums, a running product, and places outside."""
     table, b = n.floats(4, 3), n.floats(4, 3)
     rows = np.array([2, 0, 3, 7, 2], np.int32)
     x, y, indices = n.feed(table), n.feed(b), n.feed(rows)
@@ -289,7 +289,7 @@ def _(n):
 
 @wire_cases("control__region_loop_codes")
 def _(n):
-    """A loop's operators have the codes of their writer, and an output of copies has the type of what is copied."""
+    """A loop's operators have the codes of their writer, and an output of copies has the type of its source."""
     a, b = n.floats(3, 4), n.floats(4)
     x, y = n.feed(a), n.feed(b)
     n.source = "ONNX"

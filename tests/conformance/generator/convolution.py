@@ -5,7 +5,8 @@ from generator.net import array, cases
 
 
 def finish(n, name, kind, kernel, inputs, **attributes):
-    """In one dimension the converter names the rank-4 operator inside like the output: another one must follow."""
+    """In one dimension the converter gives the inner rank-4 operator the name of the output: another operator must
+    follow."""
     if len(kernel) == 1:
         n.out(name, "Neg", n.op(kind, *inputs, kernel_shape=list(kernel), **attributes))
     else:

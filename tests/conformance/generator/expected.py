@@ -5,7 +5,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 
 def as_double(graph):
-    """The graph with float tensors turned into double ones, in place (Resize and the like keep float scales)."""
+    """Turns the float tensors of the graph into double ones, in place (Resize and the like keep float scales)."""
     keep = {i for node in graph.node if node.op_type in ("Resize", "Upsample", "NonMaxSuppression")
             for i in list(node.input)[1:]}
     for tensor in graph.initializer:
@@ -47,7 +47,7 @@ def only_output(model, name):
 
 
 def evaluate(model, feed, name, engine, double):
-    """One output of the model, or None where the engine does not have the operators."""
+    """Returns one output of the model, or None where the engine does not have the operators."""
     part = only_output(model, name)
     feed = {i.name: feed[i.name] for i in part.graph.input}
     if double:
@@ -73,7 +73,7 @@ def evaluate(model, feed, name, engine, double):
 
 
 def stored(array):
-    """The array in the type that the converted model has."""
+    """Returns the array in the type that the converted model has."""
     if array.dtype.kind == "f":
         return np.ascontiguousarray(array.astype(np.float32)).reshape(array.shape)
     return np.ascontiguousarray(array.astype(np.int32)).reshape(array.shape)

@@ -81,7 +81,7 @@ def _(n):
     n.out("concat_scales", n.concat([a, other], MID), MID)
     joined = n.concat([b, a], MID)
     n.out("after", n.conv(joined, 37, 11, (3, 3), OUT, pads=(1, 1, 1, 1)), OUT)
-    # Between convolutions, tensors without a scale of their own.
+    # Tensors without a scale between convolutions.
     bare = n.op("ReLU", [a], None, None, "Relu", {"slope": 0.0})
     n.out("inherited", n.conv(bare, 16, 9, (1, 1), OUT), OUT)
 
@@ -102,7 +102,7 @@ def _(n):
     # Nets with explicit operators between int8 tensors.
     cast = {"zeroPoint": 3, "clampMin": -127, "clampMax": 127}
     symmetric = {"zeroPoint": 3, "outputZeroPoint": -6, "clampMin": -120, "clampMax": 110}
-    x = n.input("x", 1, 13, 8, 7)  # with a batch the official runtime takes the scales of other channels
+    x = n.input("x", 1, 13, 8, 7)  # with a batch the official runtime uses the scales of other channels
     q = n.op("FloatToInt8", [x], None, None, "QuantizedFloatParam", {"tensorScale": [45.0], **cast})
 
     def out(name, source, channels=1):

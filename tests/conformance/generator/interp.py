@@ -55,8 +55,8 @@ def _(n):
         resize(n, f"linear_{mode}", x, sizes=[1, 2, 5, 2, 7], mode="linear", coordinate_transformation_mode=mode)
 
 
-# Positions that fall on an integer or a half, or just beside one: with floor(o * (in / out)) in single precision, and
-# with floor(s + 0.499) instead of ceil(s - 0.5), some of them go elsewhere.
+# Positions that are an integer or a half, or very near one: with floor(o * (in / out)) in single precision, and with
+# floor(s + 0.499) instead of ceil(s - 0.5), some of them choose another element.
 @cases("interp__resize_nearest_exact")
 def _(n):
     def picked(x, out, place):
@@ -158,8 +158,8 @@ def _(n):
 
 @wire_cases("interp__static_model_of_caffe")
 def _(n):
-    """The converter leaves any number where static models have a coordinate mode: these say everything by scale and offset.
-    Interp3D may keep its ordinary form, whose scales are the other way round."""
+    """In static models the converter writes an arbitrary number as the coordinate mode: these nets define everything by
+    scale and offset. Interp3D may keep its ordinary form, whose scales are reciprocals."""
     values = n.floats(1, 2, 3, 4)
     x = n.feed(values, "x")
     n.describe(x, values.shape)
@@ -189,7 +189,7 @@ def _(n):
 
 @wire_cases("interp__static_model_exact")
 def _(n):
-    """Rounded scales stand for the ratio of the extents: with the float32 itself, neighbours would be others."""
+    """Rounded scales represent the ratio of the extents: with the float32 itself, other neighbours would be chosen."""
     values = n.floats(1, 1, 1, 2000)
     x = n.feed(values, "x")
     n.describe(x, values.shape)

@@ -1,4 +1,4 @@
-"""LayerNorm, also of root mean squares alone, and nets that write it out."""
+"""LayerNorm, also by root mean squares only, and nets that write it with single operators."""
 import numpy as np
 
 from generator.net import cases
@@ -30,7 +30,7 @@ def _(n):
 
 
 def layer_norm(x, axes, epsilon, rms=False, gamma=None, beta=None):
-    """In double precision; gamma and beta have the normalised extents, in the order of the axes of x."""
+    """Computes in double precision; gamma and beta have the normalised extents, in the order of the axes of x."""
     x, axes = x.astype(np.float64), tuple(sorted(a % x.ndim for a in axes))
     mean = 0 if rms else x.mean(axes, keepdims=True)
     y = (x - mean) / np.sqrt(((x - mean) ** 2).mean(axes, keepdims=True) + epsilon)

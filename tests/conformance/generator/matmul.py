@@ -81,7 +81,7 @@ def _(n):
 
 @wire_cases("matmul__empty")
 def _(n):
-    """Extents of 0, as NumPy means them: a sum of no products is 0, or the bias."""
+    """Extents of 0 with NumPy's meaning: a sum of no products is 0, or the bias."""
     def product(name, a, b, bias=None, kind="MatMul"):
         inputs = [n.feed(n.floats(*a)), n.feed(n.floats(*b))]
         value = np.matmul(np.zeros(a), np.zeros(b))
@@ -102,7 +102,7 @@ def _(n):
 
 @wire_cases("matmul__ranks")
 def _(n):
-    """Vectors against matrices and batches of them, with transpositions, as NumPy means them."""
+    """Vectors against matrices and batches of them, with transpositions, with NumPy's meaning."""
     def product(name, a, b, adj_x=False, adj_y=False, kind="BatchMatMul"):
         x, y = n.floats(*a), n.floats(*b)
         main = {"adjX": adj_x, "adjY": adj_y} if kind == "BatchMatMul" else {"transposeA": adj_x, "transposeB": adj_y}
@@ -124,7 +124,7 @@ def _(n):
 
 @wire_cases("matmul__inner_product")
 def _(n):
-    """Rows are what lies behind the axis (Caffe)."""
+    """The axes from the given one on form the rows (Caffe)."""
     def case(name, shape, axis=1, outputs=3, bias=True):
         x = n.floats(*shape)
         first = axis % len(shape)

@@ -14,7 +14,7 @@ class Net:
     """A graph under construction. op() and out() take tensor names or numpy arrays (stored as initializers)."""
 
     def __init__(self, name, opset=17, tolerance=1e-5, seed=None, flags=()):
-        """seed: a text in place of the name; cases that were renamed keep their numbers with it. flags: of the converter."""
+        """seed: a text in place of the name, with which renamed cases keep their numbers. flags: of the converter."""
         self.name, self.opset, self.tolerance, self.flags = name, opset, tolerance, list(flags)
         self.random = np.random.default_rng(zlib.crc32((seed or name).encode()))
         self.nodes, self.initializers, self.inputs, self.outputs = [], [], [], []
@@ -60,7 +60,7 @@ class Net:
         return names[0] if count == 1 else names
 
     def out(self, name, kind, *inputs, official=False, truth=None, **attributes):
-        """One operator whose result is the output `name`. official: the runtime's semantics differ from ONNX's."""
+        """Adds one operator whose result is the output `name`. official: the runtime's semantics differ from ONNX's."""
         self.nodes.append(helper.make_node(kind, [self._name(i) for i in inputs], [name], **attributes))
         self.mark(name, official, truth)
         return name
@@ -72,7 +72,7 @@ class Net:
                 self.mark(name, official)
 
     def mark(self, name, official=False, truth=None):
-        """truth: the expected value, where the converted file computes something else than the ONNX graph."""
+        """truth: the expected value, where the converted file computes another result than the ONNX graph."""
         self.outputs.append(name)
         if official:
             self.as_official.add(name)

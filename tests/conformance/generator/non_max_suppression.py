@@ -26,7 +26,7 @@ def _(n):
 
 @cases("non_max_suppression__ties")
 def _(n):
-    """Four scores, each of many boxes: of equal ones the first box is taken first, and suppresses the others."""
+    """Four scores, each of many boxes: among equal scores the first box is taken first, and suppresses the others."""
     corner = n.floats(1, 45, 2, low=0, high=20)
     boxes = n.input(np.concatenate([corner, corner + 2], axis=2), "boxes")
     scores = n.input(np.floor(n.floats(1, 2, 45, low=0, high=3.99)) / 4, "scores")
@@ -35,7 +35,8 @@ def _(n):
 
 @wire_cases("non_max_suppression__static_model")
 def _(n):
-    """A static model describes room for all boxes: what is not found is -1, in rows behind two zeros, as in the official runtime."""
+    """A static model has rows for all boxes: missing results are -1, in rows after two zeros, as in the official
+    runtime."""
     boxes = np.array([[0, 0, 2, 2], [0, 0, 2, 2], [4, 4, 6, 6], [8, 8, 9, 9], [8, 8, 9, 9]], np.float32)
     scores = np.array([0.5, 0.9, 0.3, 0.2, 0.8], np.float32)
     kept = [1, 4, 2]

@@ -1,4 +1,4 @@
-"""The official converter and runtime, in a process of their own: some nets crash them."""
+"""The official converter and runtime, in a separate process, because some nets crash them."""
 import json
 import os
 import subprocess

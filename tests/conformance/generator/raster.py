@@ -29,8 +29,8 @@ def _(n):
 
 @wire_cases("raster__static_model")
 def _(n):
-    """A static model: its Rasters have their regions in the description of their output, and a tensor may be described by
-    other extents than the operator computes, of the same elements."""
+    """A static model: the regions of its Rasters are in the description of their output, and a tensor may be described
+    with other extents than the operator computes, of the same elements."""
     values = n.floats(1, 3, 4, 5)
     x = n.feed(values, "x")
     n.describe(x, (1, 3, 4, 5))
@@ -50,8 +50,8 @@ def _(n):
 
 @wire_cases("raster__static_model_superfluous")
 def _(n):
-    """The converter writes the regions of a slice with steps once more, behind the output; and it describes what a comparison
-    reads by the type of its result."""
+    """The converter writes the regions of a slice with steps again, for the output; and it describes the operands of a
+    comparison by the type of its result."""
     values = n.floats(2, 5, 3)
     x = n.feed(values, "x")
     n.describe(x, values.shape)

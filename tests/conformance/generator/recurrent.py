@@ -4,7 +4,7 @@ import numpy as np
 from generator.net import cases
 from generator.wire_net import wire_cases
 
-AS_OPERATORS = ["--useOriginRNNImpl"]  # else the converter writes LSTM and GRU as loops
+AS_OPERATORS = ["--useOriginRNNImpl"]  # otherwise the converter writes LSTM and GRU as loops
 GATES = {"RNN": 1, "LSTM": 4, "GRU": 3}
 
 

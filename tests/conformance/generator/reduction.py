@@ -88,7 +88,7 @@ def _(n):
 
 @wire_cases("reduction__of_nothing")
 def _(n):
-    """What ONNX says of no elements: the neutral element of each operation."""
+    """The result for no elements, which ONNX defines: the neutral element of each operation."""
     x, i = n.feed(np.zeros((2, 0, 3), np.float32), "x"), n.feed(np.zeros((2, 0), np.int32), "i")
     for code, value, whole in (("SUM", 0, 0), ("ASUM", 0, 0), ("PROD", 1, 1), ("MAXIMUM", -np.inf, -2**31),
                                ("MINIMUM", np.inf, 2**31 - 1), ("ANY", 0, 0), ("ALL", 1, 1)):
@@ -98,7 +98,7 @@ def _(n):
 
 @cases("reduction__fed_empty_axes", opset=18)
 def _(n):
-    """No axes mean all of them, as by ONNX without noop_with_empty_axes, which no file holds."""
+    """No axes mean all of them, as in ONNX without noop_with_empty_axes, which no file contains."""
     x = n.x(3, 2, 2)
     axes = n.input(np.zeros(0, np.int32), "axes", as_type="int64")
     n.out("sum", "ReduceSum", x, axes, keepdims=1)

@@ -9,7 +9,7 @@ PICTURES = np.array([1, 0, 1, 0, 1], np.int32)
 
 
 def roi_align(x, boxes, pictures, size, scale, samples, aligned):
-    """The average over samples in double precision, as onnx's reference places them."""
+    """The average over samples in double precision, placed as in onnx's reference."""
     height, width = x.shape[2:]
     out = np.zeros((len(boxes), x.shape[1], *size))
     for r, (box, picture) in enumerate(zip(boxes.astype(np.float64) * scale - (0.5 if aligned else 0), pictures)):

@@ -1,4 +1,4 @@
-"""Reshape and its relatives, with shapes computed by the net too."""
+"""Reshape and its relatives, also with shapes that the net computes."""
 import numpy as np
 from onnx import TensorProto, helper
 

@@ -20,7 +20,7 @@ def _(n):
 
 @wire_cases("scale__instance_norm_of_statistics")
 def _(n):
-    """InstanceNorm with the mean and the variance of every plane as inputs, as TensorFlow's graphs give them."""
+    """InstanceNorm with the mean and the variance of every plane as inputs, as in TensorFlow's graphs."""
     values = n.floats(2, 3, 4, 5)
     slope, bias = n.floats(3), n.floats(3)
     mean, var = n.floats(2, 3, 1, 1), n.floats(2, 3, 1, 1, low=0.3, high=2)

@@ -44,7 +44,7 @@ def _(n):
 
 @wire_cases("search__packed_lists")
 def _(n):
-    """ArgMax of files of Caffe: lists of positions, and of values; without an axis (10000) of a whole image."""
+    """ArgMax of files of Caffe: lists of positions, and of values; without an axis (10000), of a whole image."""
     values = n.random.permutation(2 * 3 * 4 * 5).reshape(2, 3, 4, 5).astype(np.float32)
     x = n.feed(values, "x", data_format="NC4HW4")
     flat = values.reshape(2, -1)

@@ -40,7 +40,7 @@ def _(n):
 
 @wire_cases("select__unique")
 def _(n):
-    """Values are sorted as numbers; both zeros are one value."""
+    """Values are sorted as numbers; both zeros count as one value."""
     def outputs(name, x, values):
         truth = np.unique(values, return_index=True, return_inverse=True, return_counts=True)
         made = n.op("Unique", [x], count=4)

@@ -29,7 +29,7 @@ def _(n):
 
 @wire_cases("softmax__empty")
 def _(n):
-    """Along an empty axis, and beside one."""
+    """Softmax along an empty axis, and beside one."""
     for shape in ((0, 3), (3, 0), (2, 0, 4), (2, 3, 0)):
         for axis in (0, 1, -1):
             y = n.op("Softmax", [n.feed(np.zeros(shape, np.float32))], "Axis", {"axis": axis})

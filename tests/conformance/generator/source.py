@@ -5,7 +5,7 @@ from generator.wire_net import wire_cases
 
 
 def packed(values, pack=4):
-    """[ceil(C/4)][N][plane][4], the last block filled up with 99."""
+    """Returns [ceil(C/4)][N][plane][4], with the last block filled up with 99."""
     n, c = values.shape[:2]
     blocks = -(-c // pack)
     full = np.full((n, blocks * pack, values[0, 0].size), 99, values.dtype)
@@ -33,7 +33,7 @@ def _(n):
 
 @wire_cases("source__types")
 def _(n):
-    """Constants of every element type, and a trainable one, which is a constant."""
+    """Constants of every element type, and a trainable one, which is also a constant."""
     forms = {"half": ("DT_HALF", "uint8s", np.float16), "uint8": ("DT_UINT8", "uint8s", np.uint8),
              "int8": ("DT_INT8", "int8s", np.int8), "int32": ("DT_INT32", "int32s", np.int32),
              "int64": ("DT_INT64", "int64s", np.int64), "float": ("DT_FLOAT", "float32s", np.float32)}

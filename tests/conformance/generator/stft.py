@@ -27,7 +27,7 @@ def spectrum(signal, window, step):
 
 @wire_cases("stft__forms")
 def _(n):
-    """A signal of rank 2, a step that only a run knows, and no signal at all."""
+    """A signal of rank 2, a step that is known only in a run, and no signal at all."""
     value, window = n.floats(3, 50), n.floats(12)
     x, step = n.feed(value), n.feed(np.array(7, np.int32))
     main = {"abs": True}

@@ -1,4 +1,4 @@
-"""Svd: singular values; vectors have no unique sign, so that products of them are compared."""
+"""Svd: singular values; vectors have no unique sign, so products of them are compared."""
 import numpy as np
 
 from generator.wire_net import wire_cases

@@ -62,7 +62,7 @@ def _(n):
 
 @cases("tensor_array__loop")
 def _(n):
-    """A sequence that a loop makes longer, and one whose elements a loop reads."""
+    """A sequence that a loop extends, and one whose elements a loop reads."""
     x, trips = n.x(2, 3), n.input(np.array(4, np.int32), "trips", as_type="int64")
     sequence = helper.make_tensor_sequence_value_info
     body = helper.make_graph(
@@ -123,7 +123,7 @@ def _(n):
 
 @wire_cases("tensor_array__while")
 def _(n):
-    """The loop of tf.map_fn: it reads an element, and writes one of another sequence."""
+    """The loop of tf.map_fn, which reads an element, and writes one of another sequence."""
     value = n.floats(5, 3)
     steps = len(value)
     cond, body = WireNet("cond"), WireNet("body")

@@ -61,7 +61,7 @@ def _(n):
 
 @cases("unary__gelu", seed="gelu", opset=20)
 def _(n):
-    """The converter writes the same code (GELU) for the erf form and for the tanh form: the erf form is meant."""
+    """The converter writes the same code (GELU) for the erf form and for the tanh form; it means the erf form."""
     x = n.x(2, 5, 9, low=-5, high=5)
     n.out("erf_form", "Gelu", x)
     half = n.op("Mul", x, n.op("Add", n.op("Erf", n.op("Div", x, np.float32(np.sqrt(2)))), np.float32(1)))
@@ -123,7 +123,7 @@ def _(n):
 
 @wire_cases("unary__round_half")
 def _(n):
-    """Half a unit is rounded to the even neighbour, as by ONNX, TensorFlow and PyTorch."""
+    """Half a unit is rounded to the even neighbour, as in ONNX, TensorFlow and PyTorch."""
     x = n.feed(np.arange(-4.5, 5, 0.5).astype(np.float32), "x")
     unary_code(n, x, "ROUND")
 
@@ -140,7 +140,7 @@ def _(n):
 
 @wire_cases("unary__own_types")
 def _(n):
-    """The operators that are one function, of old files, and those of rank 0 and without elements."""
+    """The operators of old files that are one function, also with rank 0 and without elements."""
     x = n.feed(n.floats(2, 3, 3, low=-2, high=2), "x")
     p = n.feed(n.floats(9, low=0.2, high=3), "p")
     for kind, code, source in (("Sigmoid", "SIGMOID", x), ("TanH", "TANH", x), ("AbsVal", "ABS", x), ("Bnll", "BNLL", x),

@@ -12,7 +12,7 @@ CASES = []
 
 
 class WireNet:
-    """Every method takes and gives tensor numbers. quant: (scale, zero[, min, max])."""
+    """A net under construction: every method takes and returns tensor numbers. quant: (scale, zero[, min, max])."""
 
     def __init__(self, name, tolerance=1e-5, seed=None):
         self.name, self.tolerance = name, tolerance
@@ -20,7 +20,7 @@ class WireNet:
         self.tensors, self.ops, self.quants = [], [], {}
         self.inputs, self.outputs, self.expected = {}, [], {}
         self.source = "CAFFE"  # the framework that the file names
-        self.described = {}  # of a static model, by tensor
+        self.described = {}  # the descriptions of a static model, by tensor
         self.subgraphs = []
 
     def floats(self, *shape, low=-2.0, high=2.0):
@@ -39,7 +39,8 @@ class WireNet:
         return index
 
     def node(self, kind, inputs, outputs, table=None, main=None, data_format="NCHW"):
-        """An operator that writes existing tensors. table and main: its parameters in the JSON form of the schema."""
+        """Adds an operator that writes existing tensors. table and main: its parameters in the JSON form of the
+        schema."""
         op = {"type": kind, "name": self.tensors[outputs[0]] if outputs else kind, "inputIndexes": list(inputs),
               "outputIndexes": list(outputs), "defaultDimentionFormat": data_format}
         if table:
@@ -47,13 +48,13 @@ class WireNet:
         self.ops.append(op)
 
     def op(self, kind, inputs, table=None, main=None, *, count=1, data_format="NCHW", quant=None, name=None):
-        """An operator with `count` new tensors as outputs (a list of them if there are more than one)."""
+        """Adds an operator with `count` new tensors as outputs, and returns it or a list of them."""
         outputs = [self.tensor(name if i == 0 else None, quant) for i in range(count)]
         self.node(kind, inputs, outputs, table, main, data_format)
         return outputs[0] if count == 1 else outputs
 
     def feed(self, value, name=None, data_format="NCHW", quant=None, shape=None):
-        """An input of the net with its values. shape: the one that the file declares, if it is not that of the values."""
+        """Adds an input of the net with its values. shape: the declared one, if it differs from that of the values."""
         name, value = name or f"in{len(self.inputs)}", np.asarray(value)
         self.inputs[name] = value
         return self.op("Input", [], "Input", {"dims": list(value.shape if shape is None else shape),
@@ -67,7 +68,7 @@ class WireNet:
                                              field: value.reshape(-1).tolist()}, data_format=data_format)
 
     def expect(self, name, tensor, value):
-        """Makes the tensor an output of this name, whose expected values are these."""
+        """Makes the tensor an output of this name with these expected values."""
         self.tensors[tensor] = name
         for op in self.ops:
             if tensor in op["outputIndexes"]:
@@ -84,7 +85,7 @@ class WireNet:
                          "size": list(size)} for s, d, size in regions]}
 
     def subgraph(self, body, inputs, outputs):
-        """A net that If or While of this one runs, with these of its tensors as formal inputs and outputs."""
+        """Adds a net that If or While of this one runs, with these of its tensors as formal inputs and outputs."""
         self.subgraphs.append({"name": body.name, "tensors": body.tensors, "nodes": body.ops, "inputs": list(inputs),
                                "outputs": list(outputs)})
 

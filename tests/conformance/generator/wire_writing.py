@@ -13,7 +13,7 @@ SCHEMA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".
 
 
 def make_model(document, path, flatc="flatc"):
-    """The file of a net from its JSON form."""
+    """Writes the file of a net from its JSON form."""
     base = os.path.splitext(path)[0]
     with open(base + ".json", "w", encoding="utf-8") as file:
         json.dump(document, file)
@@ -36,6 +36,7 @@ def write_wire_case(net, root):
 
 
 def rounded(value):
-    """Values in double precision as the floats that the library gives, integers of 64 bits as 32; others as they are."""
+    """Converts values in double precision to the floats that the library returns, integers of 64 bits to 32; others
+    stay."""
     kind = {"f": np.float32, "i": np.int32, "b": np.int32}.get(value.dtype.kind, value.dtype)
     return np.ascontiguousarray(value if value.dtype in (np.int8, np.uint8) else value.astype(kind)).reshape(value.shape)

@@ -13,8 +13,8 @@ NETS = []
 
 
 class Net:
-    """forms: what the names of the folders end with, and the converter's flags. dynamic: by input, its axes that the
-    file leaves open."""
+    """forms: the ends of the folders' names, and the converter's flags. dynamic: the open axes of the file, by
+    input."""
 
     def __init__(self, family, name, build, *, forms=None, dynamic=None, opset=17, tolerance=1e-4):
         self.family, self.name, self.build = family, name, build
@@ -22,7 +22,8 @@ class Net:
 
 
 def net(family, name, **options):
-    """Registers a function that gives a module, its inputs by name (one table for each run) and its outputs' names."""
+    """Registers a function that returns a module, its inputs by name (one table for each run) and its outputs'
+    names."""
     def register(build):
         NETS.append(Net(family, name, build, **options))
         return build
@@ -30,7 +31,7 @@ def net(family, name, **options):
 
 
 def randomise(module):
-    """Statistics and weights of norms that do something."""
+    """Sets statistics and weights of norms that have an effect."""
     for part in module.modules():
         if isinstance(part, (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)):
             part.running_mean.uniform_(-0.3, 0.3)
@@ -78,7 +79,7 @@ def export(item, folder):
 
 
 class Attention(nn.Module):
-    """Attention with several heads, as most exporters write it. groups: heads that share keys and values."""
+    """Attention with several heads, in the form of most exporters. groups: heads that share keys and values."""
 
     def __init__(self, width, heads, bias=True, groups=1):
         super().__init__()
@@ -107,7 +108,7 @@ class Attention(nn.Module):
 
 
 class Block(nn.Module):
-    """An encoder layer with the norms before its halves (as ViT and GPT-2) or behind them (as BERT)."""
+    """An encoder layer with the norms before its halves (as in ViT and GPT-2) or after them (as in BERT)."""
 
     def __init__(self, width, heads, activation, before=True, grown=2):
         super().__init__()

@@ -133,7 +133,7 @@ class T5(nn.Module):
 
     @staticmethod
     def bucket(distance):
-        """Near places have buckets of their own, far ones share them by the logarithm of their distance."""
+        """Near places have their own buckets, far ones share them by the logarithm of their distance."""
         side = (distance > 0).long() * 8
         distance = distance.abs()
         far = 4 + (torch.log(distance.clamp(min=1).float() / 4) / math.log(16 / 4) * 4).long()

@@ -54,7 +54,8 @@ def centres(height, width, like):
 
 
 class YoloV8(nn.Module):
-    """No anchors: distances as distributions (DFL). keep: suppress, and give the kept boxes, scores and classes."""
+    """Detects without anchors, from distributions of distances (DFL). keep: suppress, and return the kept boxes, scores
+    and classes."""
 
     BINS, STRIDES = 16, (8, 16)
 
@@ -149,7 +150,7 @@ class Finest(Levels):
 
 
 class OneImage(nn.Module):
-    """A torchvision detector of one image of rank 3, as its users export it."""
+    """A torchvision detector of one image of rank 3, in the form in which its users export it."""
 
     def __init__(self, detector):
         super().__init__()
@@ -162,7 +163,7 @@ class OneImage(nn.Module):
 
 
 def sharpen(module, scale):
-    """Larger weights in the last layer of a head: scores that lie apart."""
+    """Enlarges the weights in the last layer of a head, so that scores are far apart."""
     for parameter in module.parameters():
         parameter.data.mul_(scale)
 
@@ -172,7 +173,8 @@ def anchors():
 
 
 def enlarge(head, scale):
-    """Weights as large as in a trained head (torchvision starts with small ones): scores and boxes that lie apart."""
+    """Makes weights as large as in a trained head (torchvision starts with small ones), so that scores and boxes are
+    far apart."""
     for part in head.modules():
         if isinstance(part, nn.Conv2d):
             nn.init.kaiming_uniform_(part.weight, nonlinearity="relu")
@@ -182,7 +184,7 @@ def enlarge(head, scale):
 
 
 def pictures():
-    """A lively picture, and a grey one in which nothing scores as high as the nets ask."""
+    """Returns a varied picture, and a grey one in which no score reaches the nets' threshold."""
     return {"": {"image": 3 * torch.rand(3, 48, 64)}, "nothing_found": {"image": torch.full((3, 48, 64), 0.5)}}
 
 

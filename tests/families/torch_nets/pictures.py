@@ -9,7 +9,7 @@ from torch_nets.base import Attention, net
 
 
 class ReducedBlock(nn.Module):
-    """SegFormer's layer: keys and values of a smaller map, a depthwise convolution between the two products."""
+    """SegFormer's layer: keys and values from a smaller map, a depthwise convolution between the two products."""
 
     def __init__(self, width, heads, ratio):
         super().__init__()

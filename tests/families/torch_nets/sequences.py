@@ -1,4 +1,4 @@
-"""Nets over sequences of other things than words: CRNN, WaveNet, spectrograms, Whisper."""
+"""Nets over sequences other than words: CRNN, WaveNet, spectrograms, Whisper."""
 import math
 
 import torch
@@ -144,7 +144,7 @@ def _():
 
 
 class WhisperDecoder(nn.Module):
-    """A step with the keys and values of the words before, which it gives back with its own."""
+    """A step with the keys and values of the previous words, which it returns together with its own."""
 
     def __init__(self, width=32, words=60):
         super().__init__()

@@ -13,7 +13,7 @@ from torch_nets.one_stage import Levels, OneImage, anchors, pictures, sharpen
 
 CLASSES, WIDTH = 4, 12
 
-# What the exporter of torchvision 0.14 writes means boxes that are shifted by half a pixel, so the nets do that, too.
+# The exporter of torchvision 0.14 writes boxes that are shifted by half a pixel, so the nets shift them, too.
 poolers.roi_align = functools.partial(torchvision.ops.roi_align, aligned=True)
 
 

@@ -58,7 +58,7 @@ def _():
 
 
 class Unet(nn.Module):
-    """norm: of instances, as in medical nets. learned: up-sampling by ConvTranspose3d, else trilinear."""
+    """norm: over instances, as in medical nets. learned: up-sampling by ConvTranspose3d, else trilinear."""
 
     def __init__(self, learned):
         super().__init__()

@@ -17,7 +17,7 @@ std::unique_ptr<wire::OpT> node(wire::OpType type, std::vector<int> inputs, std:
 }
 
 // A graph of `inputs` formal inputs named <name>0, <name>1..., whose outputs are sums of them and of a constant:
-// tensors inputs + 1 and on.
+// tensors from inputs + 1 on.
 std::unique_ptr<wire::SubGraphProtoT> graph(Draft& d, const std::string& name, int inputs, int outputs,
                                             wire::DataType type) {
     auto made = std::make_unique<wire::SubGraphProtoT>();
@@ -83,7 +83,7 @@ void settleIf(Draft& d, wire::IfParamT& table) {
 void settleWhile(Draft& d, wire::WhileParamT& table) {
     table = {};
     table.body_graph = "body";
-    if (d.random.oneIn(2)) {  // by count: number of rounds, condition, values
+    if (d.random.oneIn(2)) {  // by count: number of iterations, condition, values
         const int values = d.number(0, 2), stacks = d.number(values ? 0 : 1, 1);
         d.inputs = {d.scalar(d.number(-1, 5)), d.scalar(1)};
         for (int i = 0; i < values; ++i) d.inputs.push_back(d.ints(d.shape(0, 1)));
@@ -114,7 +114,7 @@ std::unique_ptr<wire::ViewT> view(Draft& d) {
     return made;
 }
 
-// out(4, 6) from a (and b), a row or a box in each round.
+// out(4, 6) from a (and b), a row or a box in each iteration.
 void settleLoop(Draft& d, wire::LoopParamT& table) {
     table = {};
     const int inputs = d.number(1, 2);

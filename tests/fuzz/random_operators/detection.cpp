@@ -1,4 +1,4 @@
-// Boxes and regions, sampling, recurrences, and what reads several tensors that belong together.
+// Boxes and regions, sampling, recurrences, and operators over several related tensors.
 #include "random_operators/draft.h"
 
 namespace fuzz {
@@ -20,12 +20,12 @@ std::unique_ptr<wire::BlobT> blob(Draft& d, const Dims& dims) {
     return blob(dims, d.reals(count));
 }
 
-// Numbers of pictures, which are few.
+// The numbers of pictures, which are few.
 Operand zeros(Draft& d, int count) {
     return d.ints({count}, std::vector<double>(static_cast<size_t>(count)));
 }
 
-// Rows of the number of a picture and a box.
+// Rows with the number of a picture and a box.
 Operand regions(Draft& d, int count) {
     Operand rows = d.weights({count, 5});
     for (int i = 0; i < count; ++i)

@@ -11,13 +11,13 @@ namespace {
 
 struct Row {
     wire::OpType type;
-    size_t leastInputs, mostInputs, leastOutputs, mostOutputs;
+    size_t minInputs, maxInputs, minOutputs, maxOutputs;
     std::vector<std::string_view> tables;
 };
 
 std::span<const Row> rows() {
-#define OPERATOR(name, number, leastInputs, mostInputs, leastOutputs, mostOutputs, use, ...) \
-    {wire::OpType::name, leastInputs, mostInputs, leastOutputs, mostOutputs, tablesOf(#__VA_ARGS__)},
+#define OPERATOR(name, number, minInputs, maxInputs, minOutputs, maxOutputs, use, ...) \
+    {wire::OpType::name, minInputs, maxInputs, minOutputs, maxOutputs, tablesOf(#__VA_ARGS__)},
     static const auto tablesOf = [](std::string_view names) {
         std::vector<std::string_view> list;
         while (!names.empty()) {
@@ -46,7 +46,7 @@ wire::OpParameter parameterOf(const Row& row, Random& random) {
     return parameterNamed(random.oneIn(4) ? random.pick(row.tables) : row.tables[0]);
 }
 
-// As many as the format allows, seldom one less or more; no more than eight.
+// Returns a count that the format allows, seldom one less or more; no more than eight.
 size_t countNear(size_t least, size_t most, Random& random) {
     size_t count = least + random.below(std::min<size_t>(most - least, random.oneIn(3) ? 8 : 1) + 1);
     if (random.oneIn(48)) ++count;
@@ -67,8 +67,8 @@ int Draft::extent() {
     return number(1, random.oneIn(4) ? 9 : 4);
 }
 
-Dims Draft::shape(int leastRank, int mostRank) {
-    Dims dims(static_cast<size_t>(number(leastRank, mostRank)));
+Dims Draft::shape(int minRank, int maxRank) {
+    Dims dims(static_cast<size_t>(number(minRank, maxRank)));
     for (int32_t& dim : dims) dim = extent();
     return dims;
 }
@@ -102,8 +102,8 @@ Draft draftOf(wire::OpType type, bool settled, Random& random) {
     Draft draft{random, {}};
     draft.op.type = type;
     fillTable(draft.op.main, parameterOf(*row, random), random.oneIn(3), random);
-    const size_t count = countNear(row->leastInputs, row->mostInputs, random);
-    draft.outputs = countNear(row->leastOutputs, row->mostOutputs, random);
+    const size_t count = countNear(row->minInputs, row->maxInputs, random);
+    draft.outputs = countNear(row->minOutputs, row->maxOutputs, random);
     const Dims common = draft.shape(random.oneIn(4) ? 0 : 2, random.oneIn(4) ? 6 : 4);
     const wire::DataType commonType = anyInputType(random);
     for (size_t i = 0; i < count; ++i) {

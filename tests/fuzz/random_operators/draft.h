@@ -1,4 +1,4 @@
-// One operator on its way into a net: its parameters, and what it reads.
+// One operator before it is added to a net: its parameters, and its operands.
 #pragma once
 #include <memory>
 #include <string>
@@ -20,7 +20,7 @@ struct Operand {
     wire::DataType type = wire::DataType::DT_FLOAT;
     bool constant = false;
     std::vector<double> values = {};  // of a constant; random ones where there are too few
-    bool sequence = false;            // instead of all that, a sequence of tensors (TensorArray)
+    bool sequence = false;            // instead, a sequence of tensors (TensorArray)
 };
 
 struct Draft {
@@ -34,23 +34,23 @@ struct Draft {
 
     int number(int from, int to) { return from + static_cast<int>(random.below(static_cast<size_t>(to - from + 1))); }
     int extent();
-    Dims shape(int leastRank, int mostRank);
+    Dims shape(int minRank, int maxRank);
     Operand floats(Dims dims) { return {std::move(dims)}; }
-    // Constant, mostly: many operators want to know these when the session is made.
+    // An operand of integers, mostly constant, because many operators need them when the session is created.
     Operand ints(Dims dims, std::vector<double> values = {});
     Operand list(const std::vector<int>& values);
     Operand scalar(double value, wire::DataType type = wire::DataType::DT_INT32);
     Operand weights(Dims dims) { return {std::move(dims), wire::DataType::DT_FLOAT, !random.oneIn(4)}; }
-    // An axis of `rank`, counted from either end.
+    // Returns an axis of `rank`, counted from either end.
     int axis(size_t rank);
     std::vector<float> reals(int64_t count);
 };
 
-// An operator of that type, with a number of inputs near what the format allows. `settled`: what belongs together fits,
-// so that most of these run.
+// Returns an operator of that type, with a number of inputs near those that the format allows. `settled`: related
+// parameters fit, so that most of these run.
 Draft draftOf(wire::OpType type, bool settled, Random& random);
 
-void settleShapes(Draft& draft);     // moves elements, makes tensors out of shapes and indices
+void settleShapes(Draft& draft);     // moves elements, produces tensors from shapes and indices
 void settleLayers(Draft& draft);     // layers with weights, windows, norms
 void settleDetection(Draft& draft);  // boxes, regions, recurrences, the rest
 void settleControl(Draft& draft);    // subgraphs, loops, regions, arrays of tensors

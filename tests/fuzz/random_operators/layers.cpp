@@ -1,4 +1,4 @@
-// Layers with weights, windows and norms: as many weights as the numbers of the table ask for.
+// Layers with weights, windows and norms: with as many weights as the numbers of the table require.
 #include <algorithm>
 
 #include "random_operators/draft.h"

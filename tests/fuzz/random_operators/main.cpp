@@ -1,8 +1,8 @@
 // Nets of one or two operators with random parameter tables, shapes and contents, through the creation of a session and
 // runs: each ends with a result or with a status of the header and a sentence.
 //     random_operators [--nets N] [--first SEED] [--op NAME] [--vulkan] [--verbose] [--why] [--save FILE]
-// Net i has the seed SEED + i. Nets run in processes of their own, so that one that crashes, leaks or does not end is
-// reported by its seed and the others go on. Exit code 0: every net went through.
+// Net i has the seed SEED + i. Nets run in separate processes, so that one that crashes, leaks or does not end is
+// reported by its seed and the others continue. Exit code 0: every net succeeded.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,13 +42,13 @@ struct Count {
     uint64_t made, loaded, created, ran;
 };
 
-// What a process leaves behind.
+// The counts that a process leaves for the next one.
 struct Shared {
     uint64_t seed;
     Count counts[kTypes];
 };
 
-// The first sentence of each kind that says why a net does not run.
+// Prints the first sentence of each kind that says why a net does not run.
 void explain(const char* step, uint64_t seed) {
     if (options.why) std::printf("%s, seed %llu: %s\n", step, static_cast<unsigned long long>(seed), mnn_last_error());
 }
@@ -107,7 +107,7 @@ uint64_t runAll(Shared& shared) {
         const pid_t child = fork();
         if (child == 0) {
             for (uint64_t seed = begin; seed < stop; ++seed) runNet(seed, shared);
-            std::exit(0);  // with the check for leaks
+            std::exit(0);  // the exit checks for leaks
         }
         int status = 0;
         if (child < 0 || waitpid(child, &status, 0) != child) return ++failures;
@@ -117,7 +117,7 @@ uint64_t runAll(Shared& shared) {
         ++failures;
         if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
             std::printf("FAILED: seed %llu does not end within %u s\n", last, kSecondsPerNet);
-        else if (WIFEXITED(status) && WEXITSTATUS(status) == 23)  // of the leak checker
+        else if (WIFEXITED(status) && WEXITSTATUS(status) == 23)  // the status of the leak checker
             std::printf("FAILED: a leak after one of the seeds before %llu, or that one (exit status %d)\n", last + 1,
                         WEXITSTATUS(status));
         else

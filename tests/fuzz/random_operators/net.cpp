@@ -15,7 +15,7 @@ class NetMaker {
   public:
     explicit NetMaker(Random& random) : random_(random) {}
 
-    // `first`: the tensor that stands for the first input; negative for an input of its own. Returns the outputs.
+    // `first`: the tensor that replaces the first input; negative for a separate input. Returns the outputs.
     std::vector<int> add(Draft& draft, int first) {
         std::vector<int> inputs, outputs;
         for (size_t i = 0; i < draft.inputs.size(); ++i)
@@ -154,7 +154,7 @@ RandomNet randomNet(uint64_t seed, const wire::OpType* wanted) {
             wire::OpType::UnaryOp, wire::OpType::BinaryOp, wire::OpType::ReLU,     wire::OpType::Reshape,
             wire::OpType::Concat,  wire::OpType::Permute,  wire::OpType::Reduction};
         const wire::OpType type = random.oneIn(2) ? random.pick(kFrequent) : random.pick(wire::EnumValuesOpType());
-        // Subgraphs of both would have the same names.
+        // Subgraphs of both operators would have the same names.
         const bool calls = type == wire::OpType::If || type == wire::OpType::While;
         if (!calls) {
             Draft second = draftOf(type, !random.oneIn(10), random);

@@ -1,4 +1,4 @@
-// Nets of one or two random operators, which a seed makes again.
+// Nets of one or two random operators, which a seed reproduces.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,11 +8,11 @@
 namespace fuzz {
 
 struct RandomNet {
-    mnnc::wire::OpType type = mnnc::wire::OpType::AbsVal;  // of its first operator
+    mnnc::wire::OpType type = mnnc::wire::OpType::AbsVal;  // the type of its first operator
     std::vector<uint8_t> model;
 };
 
-// With a first operator of type `wanted`, or of any.
+// Makes a net whose first operator has the type `wanted`, or any type.
 RandomNet randomNet(uint64_t seed, const mnnc::wire::OpType* wanted);
 
 }  // namespace fuzz

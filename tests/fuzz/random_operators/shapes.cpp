@@ -1,4 +1,4 @@
-// What operators that move elements, and those that make tensors out of shapes and indices, want to read.
+// Operands for operators that move elements, and for those that produce tensors from shapes and indices.
 #include <numeric>
 
 #include "random_operators/draft.h"
@@ -20,7 +20,7 @@ std::vector<int> permutation(size_t rank, Random& random) {
     return order;
 }
 
-// Of the same number of elements.
+// Returns a shape with the same number of elements.
 Dims otherShape(Draft& d, const Dims& dims) {
     switch (d.random.below(4)) {
         case 0:

@@ -56,7 +56,7 @@ class Filler {
                 builder_.AddOffset(slot, fields[i].child);
             else if (fields[i].type == flatbuffers::ET_UTYPE)
                 builder_.AddElement<uint8_t>(slot, member);
-            else if (!random_.oneIn(3))  // else the default
+            else if (!random_.oneIn(3))  // otherwise the default
                 number(fields[i].type, fields[i].reference, [&](auto value) { builder_.AddElement(slot, value); });
         }
         return Reference(builder_.EndTable(start));
@@ -117,7 +117,7 @@ class Filler {
         return Reference(builder_.CreateString(random_.pick(kTexts)).o);
     }
 
-    // A missing table, too: a null offset is not written.
+    // The table may be missing, too: a null offset is not written.
     Reference sequence(const TypeTable* type, uint8_t member, int depth) {
         if (depth >= kMaxDepth) return 0;
         if (type->st == flatbuffers::ST_TABLE) return wild_ && random_.oneIn(8) ? Reference(0) : table(type, depth + 1);
@@ -134,7 +134,7 @@ class Filler {
                 children.push_back(type == flatbuffers::ET_STRING ? text() : table(reference, depth + 1));
             return Reference(builder_.CreateVector(children).o);
         }
-        // 64 bit numbers are places in a weight file, which these nets lack.
+        // 64 bit numbers are places in a weight file, which these nets do not have.
         if (type == flatbuffers::ET_LONG && !wildNow()) return 0;
         const size_t width = flatbuffers::InlineSize(type, reference);
         builder_.StartVector(count, width);

@@ -28,15 +28,16 @@ TRACED, GRAPH = (11, 12, 13, 14, 15, 16, 17, 18, 19, 20), (18, 19, 20, 21)
 
 
 class Subject:
-    """A module, its inputs by name, names of its outputs, and what the other size may be, best first: for each input
-    {axis: extent}."""
+    """A module, its inputs by name, the names of its outputs, and candidates for the other size, best first: {axis:
+    extent} for each input."""
 
     def __init__(self, module, inputs, outputs, others):
         self.module, self.inputs, self.outputs, self.others = module, inputs, outputs, others
 
 
 def other_extents(inputs, batch=True):
-    """For pictures: batch and sides, sides, batch; for words and waves: batch and length, then each alone."""
+    """Returns candidates for the other size. For pictures: batch and sides, sides, batch; for words and waves: batch
+    and length, then each alone."""
     first = next(iter(inputs.values()))
     wider = {axis: first.shape[axis] + (32 if first.shape[axis] >= 32 else 1) for axis in range(2, first.dim())} if first.dim() >= 4 else {}
     longer = {1: first.shape[1] + 3} if first.dim() in (2, 3) else {}
@@ -82,7 +83,7 @@ def zoo_nets():
 
 
 def other_inputs(inputs, extents):
-    """Numbers of the same kind at the other size."""
+    """Returns numbers of the same kind at the other size."""
     result = {}
     for name, tensor in inputs.items():
         shape = list(tensor.shape)
@@ -99,7 +100,7 @@ def export(subject, path, graph, opset, extents=None):
     names = {"input_names": list(subject.inputs), "output_names": subject.outputs, "opset_version": opset}
     axes = {name: {axis: f"{name}_{axis}" if axis else "batch" for axis in part} for name, part in (extents or {}).items()}
     lengths = {axis for part in axes.values() for axis in part if axis}
-    for part in axes.values():  # inputs of one length share its name
+    for part in axes.values():  # inputs of the same length share its name
         for axis in part:
             if axis and len(lengths) < 3:
                 part[axis] = {1: "length", 2: "height", 3: "width"}.get(axis, part[axis])

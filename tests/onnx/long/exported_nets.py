@@ -35,13 +35,13 @@ def truth(path, inputs, outputs):
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    known = {one.name for one in session.get_inputs()}  # an input that nothing reads is left away
+    known = {one.name for one in session.get_inputs()}  # an input that nothing reads is left out
     inputs = [(name, array) for name, array in inputs if name in known]
     return inputs, list(zip(outputs, session.run(outputs, dict(inputs))))
 
 
 def arrays_of(file, size):
-    """Inputs of one size, in their order; dots of names became something else in the model."""
+    """Returns inputs of one size, in their order; dots of names became another character in the model."""
     return [(key.partition(":")[2], file[key]) for key in file.files if key.startswith(size + ":")]
 
 

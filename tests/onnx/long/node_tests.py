@@ -35,7 +35,7 @@ LONGEST_LIST = 8
 
 
 def tests():
-    """name, model, inputs, outputs: what the format has types for."""
+    """Lists name, model, inputs, outputs of the tests whose types the format has."""
     pack_corpus.MOST_BYTES = 1 << 40
     for test in collect_testcases(None):
         try:
@@ -56,7 +56,8 @@ def tolerance_of(arrays):
 
 
 def with_free_extents(model, axes):
-    """The model where these axes of inputs (pairs of input and axis) have names of their own, and nothing else has a shape."""
+    """Returns the model where these axes of inputs (pairs of input and axis) have their own names, and nothing else has
+    a shape."""
     result = onnx.ModelProto()
     result.CopyFrom(model)
     for which, value in enumerate(result.graph.input):
@@ -73,8 +74,8 @@ def with_free_extents(model, axes):
 
 
 class Judge:
-    """What a model gives: onnxruntime's word, or that of the reference where onnxruntime has no such operator or another opinion of
-    what the test wants. The reference takes much that means nothing."""
+    """Computes the right results of a model: those of onnxruntime, or of the reference where onnxruntime lacks an
+    operator or does not give the test's own result. The reference also accepts many models without meaning."""
 
     def __init__(self, model):
         self.model, self.outputs = model, [one.name for one in model.graph.output]
@@ -94,7 +95,7 @@ class Judge:
             pass
 
     def __call__(self, feed, wanted=None):
-        """None: no judge takes it. wanted: what it has to give for a judge to count."""
+        """Returns None where no judge accepts it. wanted: the result that a judge must give to count."""
         for run in list(self.runs):
             try:
                 got = [np.asarray(one) for one in run({name: array.copy() for name, array in feed})]
@@ -112,14 +113,16 @@ class Judge:
 
 
 def other_sizes(inputs):
-    """Inputs of other extents, from those that keep most of what belongs together to those that change one extent alone."""
+    """Lists inputs of other extents: first those that keep most relations between extents, last those that change one
+    extent alone."""
     random = np.random.default_rng(1)
 
     def changed(rule):
         result = []
         for which, (name, array) in enumerate(inputs):
             array = np.asarray(array)
-            if array.ndim == 1 and which > 0 and array.size <= LONGEST_LIST:  # axes, sizes, repeats: as many as there are axes
+            # axes, sizes, repeats: their number is that of the axes
+            if array.ndim == 1 and which > 0 and array.size <= LONGEST_LIST:
                 result.append((name, array))
                 continue
             shape = tuple(rule(which, axis, extent) for axis, extent in enumerate(array.shape))
@@ -148,8 +151,8 @@ def other_sizes(inputs):
 
 
 def other_case(model, inputs, outputs):
-    """The model where every extent is free that can vary, by the word of the judge, and inputs and outputs of another size; None
-    where there is no such size, or nobody to judge."""
+    """Returns the model where every extent is free that can vary according to the judge, and inputs and outputs of
+    another size; None where there is no such size, or no judge."""
     if any(node.op_type in RANDOM_OPS for node in model.graph.node):
         return None
     every = {(which, axis) for which, (_, array) in enumerate(inputs) for axis in range(np.ndim(array))}
@@ -180,7 +183,8 @@ def other_case(model, inputs, outputs):
 
 
 def apart(function, *arguments):
-    """What a function returns, in a process of its own, because models at other sizes end onnxruntime now and then; None then."""
+    """Returns a function's result, computed in a separate process, because models at other sizes sometimes crash
+    onnxruntime; None then."""
     receiver, sender = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.get_context("fork").Process(target=lambda: sender.send(function(*arguments)))
     process.start()
@@ -208,7 +212,7 @@ def written(file, name, model, inputs, outputs):
 
 
 def run(runner, cases, most_bytes=MOST_BYTES):
-    """name -> (result, reason). A case that ends the runner counts as a crash, and the rest goes on."""
+    """Returns name -> (result, reason). A case that ends the runner counts as a crash, and the others continue."""
     results, left = {}, list(cases)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "corpus"

@@ -33,7 +33,7 @@ NETS = (
     ("zoo_regnet_y_400mf", QOPERATOR, True, UINT8, INT8), ("zoo_vit_small_224", QDQ, True, UINT8, INT8),
 )
 MOST = 1.05
-RUNS = 4  # inputs over which distances are taken
+RUNS = 4  # the inputs whose distances are averaged
 
 
 def batches(session, count, seed):

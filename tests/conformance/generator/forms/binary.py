@@ -8,14 +8,14 @@ PAIRS = {"same": ((3, 5), (3, 5)), "scalar_right": ((2, 3, 3), ()), "scalar_left
          "one_left": ((1,), (2, 3)), "mutual": ((2, 1, 3, 1), (3, 1, 2)), "row": ((2, 2, 3), (3,)),
          "column": ((3, 1), (3, 4)), "rank6": ((1, 2, 1, 2, 1, 3), (2, 1, 3, 1, 2, 1)), "scalars": ((), ()),
          "empty": ((0, 3), (3,)), "empty_left": ((1,), (2, 0))}
-# The code of a product with SiLU is one of floats; those of shifts and bits are integers'.
+# The code of a product with SiLU is for floats only; those of shifts and bits are for integers only.
 FLOATS = {**FLOAT_CODES, "POW": np.power, "MUL_SILU": lambda a, b: a * b / (1 + np.exp(-b))}
 WHOLE = {**INTEGER_CODES, "POW": np.power, "LEFTSHIFT": np.left_shift, "RIGHTSHIFT": np.right_shift}
 DIVISIONS = ("DIV", "REALDIV", "FLOORDIV", "FLOORMOD", "MOD")
 
 
 def operands(n, code, dtype, left, right):
-    """Without zeros to divide by, powers that grow out of their type, and shifts beside the width."""
+    """Avoids zeros to divide by, powers that exceed their type, and shifts beyond the width."""
     if dtype == np.float32:
         a = draw(n, dtype, left, *((0.2, 2) if code == "POW" else (-2, 2)))
         b = draw(n, dtype, right, *((0.4, 2) if code in DIVISIONS else (-2, 2)))
@@ -53,7 +53,7 @@ def pairs(n, dtype):
 
 
 def ranks(n, rank, swapped, dtype):
-    """A difference, in which each axis of one side in turn is of extent 1 or absent."""
+    """Differences in which each axis of one side in turn has extent 1 or is absent."""
     shape = (2, 3, 1, 2, 1, 2)[:rank]
     for axis in range(rank):
         thin = tuple(1 if i == axis else e for i, e in enumerate(shape))

@@ -13,7 +13,7 @@ def cast(n, source, target, convert, back=None):
     for name, shape in FEW.items():
         x = draw(n, source, shape, low, high)
         y = n.op("Cast", [n.feed(x, f"x_{name}")], "CastParam", {"dstT": target})
-        if back:  # types of two bytes are no outputs
+        if back:  # types of two bytes cannot be outputs
             y = n.op("Cast", [y], "CastParam", {"dstT": back})
         n.expect(name, y, convert(x))
 

@@ -1,4 +1,4 @@
-"""What the systematic cases share: shapes of every rank, values of every type."""
+"""Code that the systematic cases share: shapes of every rank, values of every type."""
 import numpy as np
 
 from generator.wire_net import wire_cases
@@ -16,7 +16,7 @@ def name_of(dtype):
 
 
 def draw(n, dtype, shape, low=None, high=None):
-    """Values of a type: floats of [-2, 2), integers of [-99, 100) or [0, 200), unless other limits are given."""
+    """Draws values of a type: floats of [-2, 2), integers of [-99, 100) or [0, 200), unless other limits are given."""
     if dtype == np.float32:
         return n.floats(*shape, low=-2 if low is None else low, high=2 if high is None else high)
     start, end = (0, 200) if dtype == np.uint8 else (-99, 100)
@@ -24,7 +24,7 @@ def draw(n, dtype, shape, low=None, high=None):
 
 
 def wide(values):
-    """The values in the type that expected values are computed in."""
+    """Returns the values in the type in which expected values are computed."""
     return values.astype(np.float64 if values.dtype == np.float32 else np.int64)
 
 

@@ -20,7 +20,7 @@ WINDOWS = {
 
 
 def spans(extent, kernel, stride, begin, end, ceil):
-    """Where the windows of an axis begin and end, in positions of the image; none begins behind it."""
+    """Returns where the windows of an axis begin and end, in positions of the image; none begins behind it."""
     rest = extent + begin + end - kernel
     count = (-(-rest // stride) if ceil else rest // stride) + 1
     while ceil and (count - 1) * stride >= extent + begin:

@@ -20,7 +20,7 @@ def cubic(t, a=-0.75):
 
 
 def taps(kind, s):
-    """Positions and shares of the elements around s."""
+    """Returns the positions and the weights of the elements around s."""
     low = math.floor(s)
     if kind == "linear":
         return [(low, 1 - (s - low)), (low + 1, s - low)]
@@ -30,7 +30,7 @@ def taps(kind, s):
 
 
 def along(x, axis, size, kind, rule):
-    """Row after row of a matrix that makes the new axis."""
+    """Applies the matrix that computes the new axis, row after row."""
     extent = x.shape[axis]
     matrix = np.zeros((size, extent))
     for o in range(size):

@@ -46,7 +46,7 @@ def softmax(n, rank):
 
 
 def softmax_rows(n):
-    """Row lengths beside those of vectors, and large values."""
+    """Row lengths near those of vectors, and large values."""
     for size in (1, 2, 15, 16, 17, 33, 129):
         x = draw(n, np.float32, (2, size), -60, 60)
         grown = np.exp(x.astype(np.float64) - x.max(1, keepdims=True))

@@ -31,7 +31,7 @@ def scatter_nd(n, rule, plan):
         data = draw(n, dtype, shape, *limits(dtype))
         for depth in {1, rank}:
             rows = unique_rows(n, shape, 2, depth)
-            if rule:  # a position twice: updates count in their order
+            if rule:  # a position twice: updates are applied in their order
                 rows = np.concatenate([rows, rows[:1]])
             updates = draw(n, dtype, (len(rows), *shape[depth:]), *limits(dtype))
             truth = data.copy()
@@ -61,7 +61,7 @@ def scatter_elements(n, rule, plan):
 
 
 def onto_zeros(n):
-    """Without data the updates lie in zeros."""
+    """Without data the updates are applied to zeros."""
     for rank, dtype in enumerate(TYPES, 1):
         shape = SHAPE[:rank]
         rows = unique_rows(n, shape, 3, rank)

@@ -16,7 +16,7 @@ def where(n, dtype):
 
 
 def top_ties(n, dtype):
-    """Of equal elements the first comes first."""
+    """Among equal elements the first one in memory comes first."""
     x = n.random.integers(0, 4, (3, 9)).astype(dtype)
     feed = n.feed(x, "x")
     for largest in (True, False):
@@ -58,7 +58,7 @@ def unravel(n):
 
 
 def overlap(a, b):
-    """The share of two boxes, given by two opposite corners each, of their union."""
+    """Returns the intersection of two boxes, given by two opposite corners each, divided by their union."""
     (a0, a1), (b0, b1) = ((np.minimum(c[:2], c[2:]), np.maximum(c[:2], c[2:])) for c in (a, b))
     both = np.prod(np.maximum(np.minimum(a1, b1) - np.maximum(a0, b0), 0))
     total = np.prod(a1 - a0) + np.prod(b1 - b0) - both

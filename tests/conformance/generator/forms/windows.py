@@ -78,7 +78,7 @@ def window(n, kind, options, channels=5, filters=3, group=1, data_format="NCHW")
 
 
 def resolved(options, extents):
-    """With the pads that TensorFlow's modes mean: for SAME the smaller half lies before."""
+    """The pads are those that TensorFlow's modes mean: for SAME the smaller half lies before."""
     if options.get("mode") != "SAME":
         return options
     strides, kernel = options.get("stride", (1, 1)), options["kernel"]
@@ -87,7 +87,8 @@ def resolved(options, extents):
 
 
 def same_transposed(n, kind):
-    """TensorFlow's conv2d_transpose: what the pads of the convolution that it belongs to would crop is left out."""
+    """TensorFlow's conv2d_transpose: the elements that the pads of the corresponding convolution would crop are left
+    out."""
     for name, kernel, stride, dilate in (("k3_stride2", (3, 3), (2, 2), (1, 1)), ("k4x2", (4, 2), (2, 2), (1, 1)),
                                          ("gaps", (1, 2), (3, 3), (1, 1)), ("dilated", (3, 2), (1, 1), (2, 3)),
                                          ("dilated_stride", (2, 3), (2, 3), (3, 2))):
