@@ -43,7 +43,7 @@ double timedRun(const Session& session, const std::vector<Array>& arrays) {
 
 Figures measure(const BenchOptions& options, uint64_t residentAtStart) {
     Figures figures;
-    // Drawn between what is timed, and by no thread.
+    // The command draws it between timed calls; no thread draws during them.
     Progress progress("bench", 0, Progress::Drawn::ByCommand);
     progress.announce("loads " + options.model);
     const Clock::time_point begin = Clock::now();
@@ -66,24 +66,24 @@ Figures measure(const BenchOptions& options, uint64_t residentAtStart) {
     for (const mnn_tensor_t* output : outputsOf(session)) readTensor(output);
     figures.firstMs = figures.loadMs + since(first);
 
-    // A fifth of the time warms up, at most so many runs.
-    constexpr int kMostWarmUps = 100, kLeastWarmUps = 3;
-    constexpr size_t kLeastRuns = 5;
+    // Warm-ups take a fifth of the time, within these limits.
+    constexpr int kMaxWarmUps = 100, kMinWarmUps = 3;
+    constexpr size_t kMinRuns = 5;
     const double wanted = options.seconds * 1000, warmUp = wanted / 5;
     const Clock::time_point warm = Clock::now();
     double runs = 0;
-    // Both the time and the least number of runs have to pass.
+    // Both the time and the minimum number of runs have to pass.
     const auto show = [&] {
         runs++;
-        const double part = std::min(since(warm) / (warmUp + wanted + 1), runs / (kLeastWarmUps + kLeastRuns));
+        const double part = std::min(since(warm) / (warmUp + wanted + 1), runs / (kMinWarmUps + kMinRuns));
         progress.showPart([part] { return part; });
     };
-    for (int i = 0; i < kLeastWarmUps || (since(warm) < warmUp && i < kMostWarmUps); i++) {
+    for (int i = 0; i < kMinWarmUps || (since(warm) < warmUp && i < kMaxWarmUps); i++) {
         timedRun(session, arrays);
         show();
     }
     const Clock::time_point start = Clock::now();
-    while (figures.runs.size() < kLeastRuns || since(start) < wanted) {
+    while (figures.runs.size() < kMinRuns || since(start) < wanted) {
         figures.runs.push_back(timedRun(session, arrays));
         show();
     }

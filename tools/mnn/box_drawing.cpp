@@ -1,4 +1,4 @@
-// Draws rectangles and words. All pixels are written by fill(), which leaves out what lies beyond the picture.
+// Draws rectangles and words. All pixels are written by fill(), which clips at the edges of the picture.
 #include "box_drawing.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using Colour = std::array<unsigned char, 3>;
 
-// For the classes in turn; dark enough for white letters.
+// The classes take these colours in turn; all are dark enough for white letters.
 constexpr std::array<Colour, 8> kColours = {{{214, 39, 40},
                                              {31, 119, 180},
                                              {44, 140, 44},
@@ -47,7 +47,8 @@ class Canvas {
         fill(std::max(right - dot_, left), top, right, bottom, colour);
     }
 
-    // Letters in white, on a background that touches the upper edge of a box, or lies below it where there is no room.
+    // Draws white letters on a background that touches the upper edge of a box, or lies below that edge where there is
+    // no room.
     void words(int left, int top, const std::string& letters, Colour background) {
         const int width = dot_ * (static_cast<int>(letters.size()) * (kLetterWidth + 1) + 1);
         const int height = dot_ * (kLetterHeight + 2);

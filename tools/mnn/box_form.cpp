@@ -1,4 +1,4 @@
-// Finds the outputs with boxes by the operators that make them, by their names and by their shapes.
+// Finds the outputs with boxes by the operators that produce them, by their names and by their shapes.
 #include "box_form.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ bool holdsOneOf(const std::string& name, std::initializer_list<const char*> word
                        [&](const char* word) { return small.find(word) != std::string::npos; });
 }
 
-// The extents behind the leading ones.
+// Returns the extents after the leading ones.
 std::vector<int64_t> innerShape(const Array& array) {
     std::vector<int64_t> shape = array.shape;
     while (shape.size() > 2 && shape[0] == 1) shape.erase(shape.begin());
@@ -60,7 +60,7 @@ bool hasRowsOf(const Array& array, int64_t columns) {
     return shape.size() == 2 && shape[1] == columns;
 }
 
-// The only output that `wanted` holds for; "" where there is none or several.
+// Returns the name of the only output that satisfies `wanted`; "" where there is none or several.
 template <typename Wanted>
 std::string onlyOutput(const std::vector<NamedArray>& outputs, const Wanted& wanted) {
     std::string name;
@@ -72,7 +72,7 @@ std::string onlyOutput(const std::vector<NamedArray>& outputs, const Wanted& wan
     return name;
 }
 
-// The form that an operator of the model gives its outputs, if the net ends with it.
+// Fills in the form that an operator of the model gives its outputs, if the net ends with that operator.
 bool findByOperator(const Interpreter& model, const std::vector<NamedArray>& outputs, BoxForm& form) {
     size_t ops = 0;
     check(mnn_interpreter_op_count(model.get(), &ops));
@@ -110,7 +110,7 @@ void requireOutput(const std::vector<NamedArray>& outputs, const char* option, c
         refuse(outputs, text::format("{}: there is no output '{}'", option, name).c_str());
 }
 
-// The outputs beside the boxes, by their names and numbers of rows.
+// Finds the outputs with scores and classes by their names and numbers of rows.
 void findCompanions(const std::vector<NamedArray>& outputs, BoxForm& form) {
     const auto has = [&](Column column) {
         return std::find(form.columns.begin(), form.columns.end(), column) != form.columns.end();

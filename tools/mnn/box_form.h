@@ -1,4 +1,4 @@
-// How the outputs of a detector describe its boxes: as the options say, else as the model shows.
+// Determines how the outputs of a detector describe its boxes: by the options, else by the model.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,22 +8,22 @@
 
 namespace tool {
 
-// The options about boxes.
+// The options that describe boxes.
 struct BoxFlags {
-    std::string boxes, scores, classes;  // names of outputs; "": found by what the model shows
+    std::string boxes, scores, classes;  // names of outputs; "": derived from the model
     std::vector<std::string> columns;    // names of kColumns
     std::string unit = "auto";
     BoxChoice choice;
 
-    void check() const;  // throws UsageError for columns that make no box
+    void check() const;  // throws UsageError for columns that do not describe a box
 };
 
-// What --columns and --box-unit take.
+// The values of --columns and --box-unit.
 inline constexpr const char* kColumnNames[] = {"x1", "y1", "x2",    "y2",    "cx",      "cy",
                                                "w",  "h",  "score", "class", "classes", "-"};
 inline constexpr const char* kUnitNames[] = {"auto", "pixels", "fractions"};
 
-// Throws UsageError where neither the options nor the model say it.
+// Throws UsageError where neither the options nor the model determine the form.
 BoxForm boxFormOf(const Interpreter& model, const std::vector<NamedArray>& outputs, const BoxFlags& flags);
 
 }  // namespace tool

@@ -20,7 +20,8 @@ std::string measured(const std::string& isa) {
     return text;
 }
 
-// The costs of the text as an object; its lines are "name value", and "isa name" begins those of an instruction set.
+// Returns the costs in the text as an object. Its lines are "name value", and "isa name" begins those of an instruction
+// set.
 Json costsJson(const std::string& text) {
     Json list = Json::array(), costs;
     std::string isa;
@@ -51,7 +52,7 @@ int calibrate(const CalibrateOptions& options) {
     if (isas.empty()) isas.emplace_back();
     std::string text;
     {
-        // Drawn between the measurements: nothing else should run during one.
+        // The command draws it between the measurements, so that nothing else runs during one.
         Progress progress("calibrate", isas.size(), Progress::Drawn::ByCommand);
         for (size_t i = 0; i < isas.size(); i++) {
             const std::string isa = isas[i].empty() ? "the best instruction set" : isas[i];

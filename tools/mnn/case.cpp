@@ -21,7 +21,7 @@ bool isCase(const std::filesystem::path& folder) {
     return std::filesystem::exists(folder / kArchive) || std::filesystem::exists(folder / kDescription);
 }
 
-// Where case.json and the arrays of a case lie: in case.npz, or in the folder where there is no such file.
+// The place of case.json and the arrays of a case: case.npz, or the folder where there is no such file.
 class Source {
   public:
     explicit Source(const std::filesystem::path& folder) : folder_(folder) {
@@ -67,7 +67,7 @@ CaseTensor& outputNamed(Case& item, const std::string& name) {
     throw ToolError(text::format("case.json names '{}', which is no output of the case", name));
 }
 
-// true, or the names of the outputs it is meant for.
+// Reads true, or the names of the outputs that the check is for.
 void readArgmax(Case& item, const Json& value) {
     if (value.isArray()) {
         for (const Json& name : value.items()) outputNamed(item, name.string()).argmaxEqual = true;

@@ -1,5 +1,5 @@
-// A case folder: a model, inputs and expected outputs as .npy, and case.json that names them. All but the model lie in
-// case.npz or, where there is none, in the folder itself.
+// A case folder has a model, inputs and expected outputs as .npy, and case.json that names them. All but the model are
+// in case.npz or, where there is none, in the folder itself.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -12,8 +12,8 @@ namespace tool {
 struct CaseTensor {
     std::string name;
     Array array;
-    bool argmaxEqual = false;  // outputs: the largest element of each row stands at the same place
-    bool unordered = false;    // outputs: part of the one list whose rows may come in any order
+    bool argmaxEqual = false;  // outputs: the largest element of each row must have the expected index
+    bool unordered = false;    // outputs: part of the list of rows that has no order
 };
 
 struct Case {
@@ -25,8 +25,8 @@ struct Case {
     int64_t maxUnmatched = 0;
 };
 
-// The case folders that a path means: itself, or its sub-folders with a case.npz or case.json. Throws ToolError when
-// neither.
+// Returns the case folders of a path: the path itself, or its sub-folders with a case.npz or case.json. Throws
+// ToolError when there are none.
 std::vector<std::filesystem::path> findCases(const std::filesystem::path& path);
 
 // Throws ToolError for missing and for contradictory parts.

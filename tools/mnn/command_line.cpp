@@ -1,4 +1,4 @@
-// The commands together: help, version, exit codes.
+// Defines all commands, help, version and exit codes.
 #include "command_line.h"
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,7 @@
 namespace tool {
 namespace {
 
-// CLI11 would only say that a command is missing.
+// Names the unknown command: CLI11 would only report that a command is missing.
 void requireKnownCommand(const CLI::App& app, int argc, char** argv) {
     if (argc < 2 || argv[1][0] == '-') return;
     std::string names;

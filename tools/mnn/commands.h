@@ -17,7 +17,7 @@ struct InfoOptions {
     CommonFlags flags;
     std::string model;
     bool json = false;
-    std::string plan;  // a report of the plan in place of everything else
+    std::string plan;  // the report of the plan to print instead of everything else
 };
 int info(const InfoOptions& options);
 
@@ -27,7 +27,7 @@ struct RunOptions {
     std::string model;
     std::vector<std::string> inputs;  // name=file, or a file alone where the model has one input
     std::vector<std::string> images;  // files, folders and patterns, for one input
-    size_t batch = 0;                 // pictures at once; 0: the usual number
+    size_t batch = 0;                 // pictures per run; 0: the default number
     std::string output;
     bool json = false;
     size_t top = 0;
@@ -44,8 +44,8 @@ struct VerifyOptions {
     CommonFlags flags;
     std::vector<std::string> folders;
     bool json = false;
-    double tolerance = 0;    // 0: the case's own
-    int64_t unmatched = -1;  // below 0: the case's own
+    double tolerance = 0;    // 0: the case's own tolerance
+    int64_t unmatched = -1;  // below 0: the case's own number
 };
 int verify(const VerifyOptions& options);
 
@@ -73,9 +73,9 @@ struct ProfileOptions {
     CommonFlags flags;
     std::string model;
     std::string trace;
-    std::string output;  // a page
+    std::string output;  // the file of a page
     bool json = false;
-    bool algorithms = false;  // lists the algorithms of every operator in place of times
+    bool algorithms = false;  // prints the algorithms of every operator instead of times
     int runs = 20;
     size_t top = 0;  // 0: all
     uint64_t seed = 1;
@@ -86,16 +86,16 @@ struct GraphOptions {
     CommonFlags flags;
     std::string model;
     std::string output = "-";
-    std::string format;    // "": by the ending of the output
-    bool json = false;     // the graph in place of a picture
-    bool profile = false;  // runs the model
+    std::string format;    // "": derived from the ending of the output
+    bool json = false;     // prints the graph instead of a picture
+    bool profile = false;  // runs the model and adds its times
     int runs = 20;
     uint64_t seed = 1;
 };
 int graph(const GraphOptions& options);
 
 struct CalibrateOptions {
-    std::vector<std::string> isas;  // none: the best
+    std::vector<std::string> isas;  // empty: the best one
     std::string output = "-";
     bool json = false;
 };

@@ -1,4 +1,4 @@
-// Calls of the library with exceptions for statuses, and tensors as arrays.
+// Calls the library with exceptions for statuses, and copies tensors to arrays.
 #include "common.h"
 
 #include <array>
@@ -28,7 +28,7 @@ bool isHalf(const mnn_tensor_t* tensor) {
     return propertiesOf(tensor).type == MNN_TYPE_FLOAT16;
 }
 
-// Of an element that elementOf() gives.
+// Returns the library's type for an element of elementOf().
 int32_t typeOf(Element element) {
     for (const TypeRow& row : kTypes)
         if (row.element == element) return row.type;
@@ -39,7 +39,7 @@ int32_t ownFormat(const mnn_tensor_t* tensor) {
     return propertiesOf(tensor).format == MNN_FORMAT_NHWC ? MNN_FORMAT_NHWC : MNN_FORMAT_NCHW;
 }
 
-// The text of a report, which `write` writes.
+// Returns the text of the report that `write` fills in.
 template <typename Handle>
 std::string filledText(mnn_status (*write)(const Handle*, const char*, char*, size_t, size_t*), const Handle* handle,
                        const std::string& what) {
@@ -64,7 +64,8 @@ void check(mnn_status status) {
 
 namespace {
 
-// A runtime with the costs of a file; none without such a file. Sessions keep what they need of it.
+// Returns a runtime with the costs of a file, or an empty handle without such a file. The runtime may be destroyed after
+// the session is created.
 Runtime runtimeOf(const CommonFlags& flags) {
     if (flags.cpuCosts.empty()) return {};
     const std::string costs = readInput(flags.cpuCosts);
@@ -87,7 +88,7 @@ Session createSession(const Interpreter& interpreter, const CommonFlags& flags, 
     for (const std::string& name : saved) names.push_back(name.c_str());
     config.save_tensors = names.data();
     config.save_tensor_count = names.size();
-    // The declared shapes need not be usable where others are given.
+    // Declared shapes may be unusable where the flags give others.
     config.defer_planning = flags.shapes.empty() ? 0 : 1;
     mnn_session_t* handle = nullptr;
     check(mnn_session_create(interpreter.get(), &config, &handle));
@@ -169,7 +170,7 @@ mnn_statistics_t statisticsOf(const Session& session) {
     return statistics;
 }
 
-// Halves are floats in files.
+// Files store halves as floats.
 Element elementOf(const mnn_tensor_t* tensor) {
     const int32_t type = propertiesOf(tensor).type;
     if (type == MNN_TYPE_FLOAT16) return Element::Float32;

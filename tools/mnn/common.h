@@ -1,4 +1,4 @@
-// Shared by the commands: handles that destroy themselves, and tensors as arrays.
+// The parts that commands share: handles that destroy themselves, and tensors as arrays.
 #pragma once
 #include <mnn_c.h>
 
@@ -30,14 +30,14 @@ using Session = std::unique_ptr<mnn_session_t, DestroySession>;
 // Throws ToolError with the library's sentence unless the status is MNN_OK.
 void check(mnn_status status);
 
-// `saved`: names of tensors to offer as outputs beside the model's.
+// `saved` are names of tensors to offer as outputs beside the model's.
 Session createSession(const Interpreter& interpreter, const CommonFlags& flags,
                       const std::vector<std::string>& saved = {});
-// Applies --shape; throws UsageError for a name that is no input. Resizes when every input has a shape then.
+// Applies --shape; throws UsageError for a name that is no input. Then resizes the session if every input has a shape.
 void applyShapes(const Session& session, const CommonFlags& flags);
-// Says which inputs still need --shape; throws UsageError when one does.
+// Throws UsageError that names the inputs that still need --shape, if there are any.
 void requireShapes(const Session& session);
-// The texts of mnn_session_report() and mnn_interpreter_report().
+// Return the texts of mnn_session_report() and mnn_interpreter_report().
 std::string reportOf(const Session& session, const std::string& what);
 std::string reportOf(const Interpreter& model, const std::string& what);
 
@@ -53,11 +53,11 @@ const char* typeName(int32_t type);
 const char* formatName(int32_t format);
 
 void resizeInput(const Session& session, mnn_tensor_t* input, const std::vector<int64_t>& shape);
-// Data in the order of the tensor's own shape.
+// Writes data that is in the order of the tensor's own shape.
 void writeTensor(mnn_tensor_t* tensor, const Array& array);
 Array readTensor(const mnn_tensor_t* tensor);
 
-// Seeded values for every input: floats in [low, 1), integers 0 or 1 (which no embedding refuses).
+// Returns seeded values for every input: floats in [low, 1), integers 0 or 1 (which every embedding accepts).
 std::vector<Array> randomInputs(const Session& session, uint64_t seed, float low = -1);
 void writeInputs(const Session& session, const std::vector<Array>& arrays);
 

@@ -34,7 +34,7 @@ std::vector<Produced> producedTensors(const Interpreter& model) {
         if (std::string(type) == "Input" || std::string(type) == "Const") continue;
         for (size_t k = 0; k < count; k++) {
             check(mnn_interpreter_op_output_name(model.get(), i, k, &tensor));
-            // A session offers only the last of several tensors with one name.
+            // A session offers only the last of several tensors that have the same name.
             if (!seen.insert(tensor).second)
                 std::erase_if(list, [&](const Produced& made) { return made.tensor == tensor; });
             list.push_back({op, type, tensor});
@@ -49,14 +49,14 @@ CommonFlags on(const CommonFlags& flags, const std::string& backend) {
     return result;
 }
 
-// Finds the largest session: halves what is refused until single tensors remain.
+// Finds the session with the most outputs: splits a refused set in half until single tensors remain.
 class SessionMaker {
   public:
     SessionMaker(const Interpreter& model, const CommonFlags& flags) : model_(model), flags_(flags) {
-        create({});  // what fails here does not fail for a tensor
+        create({});  // throws where a session fails without any saved tensor
     }
 
-    // A session that offers what it can of these tensors; the others move to `skipped`.
+    // Creates a session that offers as many of these tensors as possible; the others move to `skipped`.
     Session make(std::vector<Produced>& wanted, std::vector<Produced>& skipped) {
         taken_.clear();
         session_.reset();
@@ -101,7 +101,7 @@ class SessionMaker {
     Session session_;
 };
 
-// Where a session runs each operator; an operator may become several commands.
+// Returns where a session runs each operator; an operator may become several commands.
 std::map<std::string, std::string> placement(const Session& session) {
     std::map<std::string, std::string> places;
     size_t count = 0;
@@ -124,7 +124,7 @@ mnn_tensor_t* tensorOf(const Session& session, const std::string& name) {
     return tensor;
 }
 
-// max|a - b| / max|a|; infinite when the shapes or what is finite differ.
+// Returns max|a - b| / max|a|; infinite when the shapes or the non-finite elements differ.
 double relativeError(const Array& a, const Array& b) {
     if (a.shape != b.shape || a.element != b.element) return INFINITY;
     double largest = 0, worst = 0;
@@ -146,7 +146,7 @@ std::string percentOf(size_t part, size_t whole) {
     return text::format("{:.0f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-// Prints the tensors as they are compared, or all of them as JSON at the end.
+// Prints each tensor when it is compared, or all of them as JSON at the end.
 class Report {
   public:
     Report(const CompareOptions& options, Progress& progress) : options_(options), progress_(progress) {}
@@ -218,14 +218,15 @@ int compare(const CompareOptions& options) {
     const bool gpu = std::any_of(options.backends.begin(), options.backends.end(),
                                  [](const std::string& name) { return findBackend(name)->isGpu; });
     on(options.flags, gpu ? kGpuBackend.name : options.backends[0]).checkTogether();
-    // Two sessions to make, two runs, and the comparison.
+    // Two sessions are created, each runs once, and their outputs are compared.
     constexpr size_t kSteps = 5;
     Progress progress("compare", kSteps, Progress::Drawn::ByThread);
     progress.show(0, "loads the model for " + options.backends[0]);
     const Interpreter model = openModel(options.model);
     std::vector<Produced> made = producedTensors(model), skipped;
     const size_t all = made.size();
-    // The second session may refuse more than the first: then the first offers too much, which does no harm.
+    // The second session may refuse more tensors than the first one: the first then offers unused outputs, which does
+    // no harm.
     const Session first = SessionMaker(model, on(options.flags, options.backends[0])).make(made, skipped);
     progress.show(1, "loads the model for " + options.backends[1]);
     const Session second = SessionMaker(model, on(options.flags, options.backends[1])).make(made, skipped);

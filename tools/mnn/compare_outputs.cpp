@@ -20,7 +20,7 @@ double largestMagnitude(const Array& array) {
     return largest;
 }
 
-// |a - b|, infinite where just one is infinite or either is NaN.
+// Returns |a - b|, or infinity where only one is infinite or either is NaN.
 double distance(double a, double b) {
     if (a == b) return 0;
     const double difference = std::abs(a - b);
@@ -42,7 +42,7 @@ size_t rowsWithOtherArgmax(const Array& expected, const Array& ours) {
     return different;
 }
 
-// One row over all outputs of the list: the worst relative distance, infinite where integers differ.
+// The distance of two rows over all outputs of the list: the largest relative one, infinite where integers differ.
 class RowDistance {
   public:
     RowDistance(const std::vector<const CaseTensor*>& expected, const std::vector<Array>& ours)
@@ -71,7 +71,8 @@ class RowDistance {
     std::vector<double> scales_;
 };
 
-// A largest pairing of rows (augmenting paths, nearest rows first): partner of each of our rows, or -1.
+// Finds a largest pairing of rows (by augmenting paths, nearest rows first). Returns the partner of each of our rows,
+// or -1.
 std::vector<int64_t> pairRows(size_t rows, const std::function<bool(size_t, size_t)>& fits) {
     std::vector<std::vector<size_t>> candidates(rows);
     for (size_t row = 0; row < rows; row++) {

@@ -22,7 +22,7 @@ std::string namesOf(const std::vector<OptionWords>& options) {
     return joined(names);
 }
 
-// The first part of a help text, short enough for a list.
+// Returns the first part of a help text, short enough for a list.
 std::string brief(const std::string& description) {
     size_t end = description.size();
     for (const char* mark : {"; ", "\n", " (", ". "}) end = std::min(end, description.find(mark));
@@ -30,7 +30,7 @@ std::string brief(const std::string& description) {
     return description.substr(0, end);
 }
 
-// `special` characters get the text `before` them.
+// Writes the text `before` in front of each `special` character.
 std::string escaped(const std::string& words, std::string_view special, std::string_view before) {
     std::string result;
     for (const char character : words) {
@@ -116,7 +116,7 @@ std::string zshScript(const std::vector<CommandWords>& commands, const std::vect
             words += ":file:_files";
         else if (option.takesValue)
             words += ":value:" + (option.values.empty() ? " " : '(' + joined(option.values) + ')');
-        return ' ' + quoted("*" + words);  // '*': as often as wanted
+        return ' ' + quoted("*" + words);  // '*' permits any number of words
     };
     std::string names, arguments, before;
     for (const CommandWords& command : commands) {

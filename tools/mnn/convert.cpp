@@ -1,4 +1,4 @@
-// mnn convert: makes a .mnn model of an ONNX model, and says what became of it.
+// mnn convert: makes a .mnn model of an ONNX model, and reports the result.
 #include <mnn_c_onnx.h>
 
 #include <atomic>
@@ -15,7 +15,7 @@
 namespace tool {
 namespace {
 
-// The options of the library, with what they point to.
+// The options of the library, with the data that they point to.
 struct Settings {
     mnn_onnx_options_t options{};
     std::map<std::string, std::vector<int32_t>> dims;
@@ -46,7 +46,7 @@ Settings settingsOf(const ConvertOptions& given) {
     return result;
 }
 
-// After the settings stay where they are.
+// Fills in the pointers. `to` must not move afterwards.
 void point(const ConvertOptions& given, Settings& to) {
     for (const auto& [name, dims] : to.dims) to.shapes.push_back({name.c_str(), dims.data(), dims.size()});
     for (const auto& [name, extent] : to.extents) to.extentList.push_back({name.c_str(), extent});
@@ -68,7 +68,7 @@ void point(const ConvertOptions& given, Settings& to) {
     to.options.max_memory_bytes = given.maxMemory << 20;
 }
 
-// How many nodes are read, for the line of progress.
+// The progress of reading nodes, for the line of progress.
 struct Watched {
     std::atomic<uint64_t> done{0}, total{0};
 };

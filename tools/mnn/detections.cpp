@@ -1,4 +1,4 @@
-// Reads rows of boxes, keeps the good ones and leaves out those that overlap better ones.
+// Reads rows of boxes, keeps those with a sufficient score and leaves out those that overlap better ones.
 #include "detections.h"
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 namespace tool {
 namespace {
 
-// Coordinates in parts of the picture pass 1 by little, those in pixels by much.
+// Coordinates as fractions of the picture exceed 1 by little, those in pixels by much.
 constexpr double kLargestFraction = 2;
-constexpr size_t kMostCandidates = 5000;  // for the search of overlaps, which compares all pairs
+constexpr size_t kMaxCandidates = 5000;  // bounds the search of overlaps, which compares all pairs
 
-// Rows and columns of an output, also of one that has them the other way round.
+// The rows and columns of an output, which may be transposed.
 class Table {
   public:
-    // `columns`: how many a row has; below 0: at least as many as its magnitude.
+    // `columns` is the number of values in a row; below 0: at least its magnitude.
     Table(const NamedArray& output, int64_t columns) : array_(output.array) {
         std::vector<int64_t> shape = array_.shape;
         while (shape.size() > 2 && shape[0] == 1) shape.erase(shape.begin());
@@ -26,14 +26,14 @@ class Table {
             throw ToolError(text::format("the output '{}' ({}) is no table with {}{} numbers for each box", output.name,
                                          shapeText(array_.shape), columns < 0 ? "at least " : "",
                                          columns < 0 ? -columns : columns));
-        // Where both ways are possible, there are more boxes than numbers for each.
+        // Where both readings are possible, there are more boxes than values for each.
         const bool turned = !fits(shape[1]) || (columns < 0 && fits(shape[0]) && shape[0] < shape[1]);
         rows_ = static_cast<size_t>(shape[turned ? 1 : 0]);
         columns_ = static_cast<size_t>(shape[turned ? 0 : 1]);
         rowStep_ = turned ? 1 : columns_;
         columnStep_ = turned ? rows_ : 1;
     }
-    // Of as many rows as there are boxes.
+    // Makes a table with as many rows as there are boxes.
     static Table ofScores(const NamedArray& output, size_t boxes) {
         std::vector<int64_t> shape = output.array.shape;
         while (!shape.empty() && shape[0] == 1) shape.erase(shape.begin());
@@ -79,7 +79,7 @@ int64_t kindOf(double value) {
     return value >= 0 && value < 1e9 ? static_cast<int64_t>(value) : -1;
 }
 
-// One axis of a box by the numbers that are given for it.
+// One axis of a box, by the numbers that are given for it.
 struct Axis {
     double low = NAN, high = NAN, centre = NAN, extent = NAN;
     void complete() {
@@ -155,10 +155,10 @@ double overlapOf(const Detection& a, const Detection& b) {
     return width * height / (area(a) + area(b) - width * height);
 }
 
-// Expects the best ones first.
+// Expects the best boxes first.
 void leaveOutOverlaps(std::vector<Detection>& boxes, double most) {
     if (most >= 1) return;
-    if (boxes.size() > kMostCandidates) boxes.resize(kMostCandidates);
+    if (boxes.size() > kMaxCandidates) boxes.resize(kMaxCandidates);
     std::vector<Detection> kept;
     for (const Detection& box : boxes) {
         const bool hidden = std::any_of(kept.begin(), kept.end(), [&](const Detection& better) {
@@ -177,12 +177,12 @@ bool areFractions(const std::vector<Row>& rows) {
     });
 }
 
-// From a coordinate of an output to one of the picture, which ends at its edges.
+// Maps a coordinate of an output to one of the picture, clamped to its edges.
 struct Scale {
-    double unit;    // in pixels of the input
-    int32_t begin;  // of the picture in the input
+    double unit;    // pixels of the input for each unit of the output
+    int32_t begin;  // first pixel of the picture in the input
     double factor;
-    int32_t extent;  // of the picture
+    int32_t extent;  // extent of the picture
     double operator()(double at) const { return std::clamp((at * unit - begin) * factor, 0.0, double(extent)); }
 };
 
@@ -197,7 +197,7 @@ struct Rows {
     bool scoredByClass = false;  // outputs have one score for each class
 };
 
-// All rows with their scores and classes; those below the least score are left out.
+// Reads all rows with their scores and classes; those below the minimum score are left out.
 Rows readRows(const std::vector<NamedArray>& outputs, const BoxForm& form, const BoxChoice& choice) {
     const bool many = std::find(form.columns.begin(), form.columns.end(), Column::Classes) != form.columns.end();
     const auto count = static_cast<int64_t>(form.columns.size());
@@ -222,7 +222,7 @@ Rows readRows(const std::vector<NamedArray>& outputs, const BoxForm& form, const
         }
         if (classes.columns() > 0) row.detection.kind = kindOf(classes.at(i, 0));
         const bool isThere = choice.background < 0 || row.detection.kind != choice.background;
-        if (!isThere || !(row.detection.score >= choice.leastScore) || !std::isfinite(row.detection.score)) continue;
+        if (!isThere || !(row.detection.score >= choice.minScore) || !std::isfinite(row.detection.score)) continue;
         row.x.complete();
         row.y.complete();
         rows.list.push_back(row);
@@ -255,7 +255,7 @@ std::vector<Detection> detectionsOf(const std::vector<NamedArray>& outputs, cons
                      [](const Detection& a, const Detection& b) { return a.score > b.score; });
     const double usual = rows.scoredByClass ? kUsualOverlap : 1;
     leaveOutOverlaps(found, choice.overlap < 0 ? usual : choice.overlap);
-    if (found.size() > kMostDetections) found.resize(kMostDetections);
+    if (found.size() > kMaxDetections) found.resize(kMaxDetections);
     return found;
 }
 

@@ -15,7 +15,7 @@ std::string uuidText(const uint8_t (&uuid)[16]) {
     return text;
 }
 
-// The API packs the three numbers of its version into 32 bits.
+// The version packs three numbers into 32 bits.
 std::string versionText(uint32_t version) {
     return text::format("{}.{}.{}", version >> 22 & 0x7f, version >> 12 & 0x3ff, version & 0xfff);
 }

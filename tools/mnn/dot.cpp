@@ -1,5 +1,5 @@
-// Writes a graph in the language of Graphviz. Names come from the model, which is not trusted: quoted() is the only way
-// of a name into the text.
+// Writes a graph in the language of Graphviz. Names come from the model, which is not trusted, so every name is passed
+// through quoted().
 #include "dot.h"
 
 #include "net_boxes.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kLongestLabel = 48;
 
-// Shortened at the end of a character.
+// Cuts the text at the end of a character.
 std::string shortened(const std::string& name) {
     if (name.size() <= kLongestLabel) return name;
     size_t length = kLongestLabel;
@@ -17,7 +17,8 @@ std::string shortened(const std::string& name) {
     return name.substr(0, length) + "\xe2\x80\xa6";
 }
 
-// Without what ends a string of DOT, what its labels replace (escapes, entities of HTML), and what XML cannot hold.
+// Escapes or replaces characters that end a string of DOT, that its labels replace (escapes, entities of HTML), and that
+// XML cannot hold.
 std::string escaped(const std::string& name) {
     std::string result;
     for (size_t i = 0; i < name.size(); ++i) {
@@ -92,7 +93,7 @@ class Writer {
         return {group.algorithm, group.ms >= 0 ? timeText(net_, group.ms) : ""};
     }
 
-    // Operators of a group stand in a frame, which has the words of the group.
+    // Operators of a group are inside a frame, which has the label of the group.
     void addNodes(size_t number) {
         const NetGraph& graph = net_.graphs[number];
         for (size_t op = 0; op < graph.ops.size(); ++op) {
@@ -123,7 +124,7 @@ class Writer {
         }
     }
 
-    // From the operator to the frame of the graph that it runs.
+    // Draws an edge from the operator to the frame of the graph that it runs.
     void addCall(size_t number) {
         const NetGraph& graph = net_.graphs[number];
         if (graph.caller < 0) return;

@@ -1,4 +1,4 @@
-// A graph in the language of Graphviz, and its program dot.
+// Writes a graph in the language of Graphviz, and draws it with Graphviz's program dot.
 #pragma once
 #include <string>
 
@@ -6,10 +6,10 @@
 
 namespace tool {
 
-// title: a line above the picture.
+// title: the line above the picture.
 std::string dotText(const Net& net, const std::string& title);
-// The picture that the program dot draws. Throws ToolError where there is no such program, or it fails or takes too
-// long.
+// Returns the picture that the program dot draws. Throws ToolError where there is no such program, or it fails or takes
+// too long.
 std::string drawnByDot(const std::string& dot);
 
 }  // namespace tool

@@ -1,4 +1,4 @@
-// The errors of the tool. main() turns them into exit codes.
+// The exceptions of the tool. main() turns them into exit codes.
 #pragma once
 #include <stdexcept>
 

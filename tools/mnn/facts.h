@@ -1,4 +1,4 @@
-// Pairs of words that stand above a picture: the model, the machine, the settings.
+// The pairs of words above a picture: the model, the machine, the settings.
 #pragma once
 #include "common.h"
 #include "json.h"
@@ -7,9 +7,9 @@ namespace tool {
 
 class Facts {
   public:
-    // Nothing where the value is empty.
+    // Adds nothing where the value is empty.
     void add(const char* name, const std::string& value);
-    // Where the session runs, and with which settings.
+    // Adds the device of the session, and its settings.
     void addSettings(const Session& session);
     const Json& list() const { return list_; }
     std::string line() const;

@@ -1,4 +1,4 @@
-// The flags that several commands have, and the configuration of a session that they ask for.
+// The flags that several commands have, and the session configuration that they select.
 #pragma once
 #include <mnn_c.h>
 
@@ -12,8 +12,8 @@ namespace tool {
 struct CommonFlags {
     int threads = 1;
     std::string backend = "cpu";
-    std::string device, gpuMode, gpuTuning;  // of a GPU; "" is the library's choice
-    int tuningOperators = 0;                 // that a GPU measures; 0: all
+    std::string device, gpuMode, gpuTuning;  // options of a GPU; "": the library's choice
+    int tuningOperators = 0;                 // operators that a GPU measures; 0: all
     std::string precision = "normal";
     std::string memory = "normal";
     std::string isa;
@@ -21,9 +21,9 @@ struct CommonFlags {
     std::vector<std::string> shapes;  // name=1x3x224x224
     bool validate = false;            // the validation layer checks this process
     bool recordPlan = false;          // for mnn_session_report()
-    bool measureAlgorithms = false;   // the same, with times
+    bool measureAlgorithms = false;   // also for mnn_session_report(), with times
 
-    // Throws UsageError for flags that do not go together, and for a file that cannot be read.
+    // Throws UsageError for flags that cannot be combined, and for a file that cannot be read.
     void checkTogether() const;
     mnn_schedule_config_t config() const;  // points into this object
     std::map<std::string, std::vector<int64_t>> parsedShapes() const;

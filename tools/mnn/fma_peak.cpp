@@ -14,7 +14,8 @@
 namespace tool {
 namespace {
 
-// Each loop keeps 12 sums in registers and returns the floating point operations it did: two a multiply-add.
+// Each loop keeps 12 sums in registers and returns the number of its floating-point operations: two for each
+// multiply-add.
 constexpr int kSums = 12, kSteps = 20000;
 
 // The compiler removes a loop whose result is not used.
@@ -74,7 +75,7 @@ double measuredPeak(int threads) {
     const auto measure = [&](size_t index) {
         --waiting;
         while (waiting.load() > 0) std::this_thread::yield();
-        // The best of short windows: other processes take some of the time.
+        // Takes the best of short windows: other processes use some of the time.
         for (int window = 0; window < 10; ++window) {
             const Clock::time_point begin = Clock::now();
             double done = 0, seconds = 0;

@@ -1,9 +1,10 @@
-// The rate of fused multiply-adds that this machine reaches here and now.
+// Measures the rate of fused multiply-adds that this machine reaches at present.
 #pragma once
 
 namespace tool {
 
-// GFLOP/s of `threads` threads together with the widest fp32 vectors this CPU has, over about 50 ms.
+// Returns the GFLOP/s of `threads` threads together with the widest fp32 vectors of this CPU, measured over about 50
+// ms.
 double measuredPeak(int threads);
 
 }  // namespace tool

@@ -1,4 +1,5 @@
-// The letters as pictures: six rows of sixteen, each seven lines high, from the space to the box of unknown characters.
+// Defines the letters as pictures: six rows of sixteen, each seven lines high, from the space to the box for unknown
+// characters.
 #include "font.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// mnn graph: a picture of a model's graph, or the graph as JSON.
+// mnn graph: draws a model's graph, or prints it as JSON.
 #include <optional>
 
 #include "commands.h"
@@ -41,7 +41,7 @@ void addSession(Net& net, Facts& facts, const Interpreter& model, const GraphOpt
     facts.addSettings(session);
 }
 
-// The reports of the library: they have all that the pictures are made of.
+// Prints the reports of the library, which hold all data of the pictures.
 int printJson(const GraphOptions& options) {
     std::optional<Loading> loading(options.model);
     const Interpreter model = openModel(options.model);
@@ -77,7 +77,7 @@ int graph(const GraphOptions& options) {
     Facts facts;
     facts.add("model", options.model);
     facts.add("library", mnn_version());
-    // A model without a session has a graph, too. What was asked for expressly fails.
+    // A model without a session has a graph, too. An explicit request for times or shapes fails without a session.
     const bool required = options.profile || !options.flags.shapes.empty();
     try {
         addSession(net, facts, model, options, loading);

@@ -1,4 +1,4 @@
-// Describes graphs for their page: boxes, which hold one operator or those that are computed together, and edges.
+// Describes graphs for their page: boxes of one operator or of several that are computed together, and edges.
 #include "graph_page.h"
 
 #include <array>
@@ -33,7 +33,7 @@ class GraphJson {
         for (size_t op = 0; op < graph_.ops.size(); ++op) addBox(op, boxes);
         return Json::object({{"title", titleOf(net_, number_)}, {"boxes", boxes}, {"edges", edges()}});
     }
-    // The box of an operator, which make() has described.
+    // Returns the box of an operator, which make() has described.
     size_t boxOf(size_t op) const { return boxOf_.at(op); }
 
   private:

@@ -1,4 +1,5 @@
-// Runs Graphviz's program dot, without a shell, over temporary files: neither of the two can wait for the other.
+// Runs Graphviz's program dot, without a shell. Input and output are temporary files, so that neither process waits for
+// the other.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -40,7 +41,7 @@ std::string contentOf(std::FILE* file) {
     return content;
 }
 
-// The status of the process, as waitpid() has it.
+// Returns the status of the process, as waitpid() reports it.
 int waitFor(pid_t child) {
     const auto end = std::chrono::steady_clock::now() + kLongestWait;
     for (int status = 0;;) {

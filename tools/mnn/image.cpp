@@ -1,4 +1,4 @@
-// Makes inputs of pictures as the flags say, by libmnn_c_image.
+// Makes inputs of pictures as the flags specify, with libmnn_c_image.
 #include "image.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ void checkChannelCount(const char* flag, const std::vector<double>& values, int 
         throw UsageError(text::format("{} has {} numbers, the input has {} channels", flag, values.size(), channels));
 }
 
-// The picture on a ground of kMargin.
+// Places the picture on a background of kMargin.
 Picture onGround(const Picture& picture, const Place& place, int32_t width, int32_t height) {
     const size_t channels = picture.pixels.size() / picture.width / picture.height;
     Picture ground{picture.format, width, height, {}};

@@ -9,28 +9,28 @@ namespace tool {
 
 struct ImageFlags {
     std::vector<double> mean;   // subtracted per channel; one number or one per channel
-    std::vector<double> scale;  // multiplied afterwards
+    std::vector<double> scale;  // multiplied after that
     bool bgr = false;
-    bool letterbox = false;  // pictures keep their proportions; the rest of the input is kMargin
+    bool letterbox = false;  // the picture keeps its proportions; the rest of the input is kMargin
 };
 inline constexpr unsigned char kMargin = 114;
 
-// The extents that a picture gets as an input of this shape. Throws ToolError where the input takes no pictures: it has
-// rank 4, 1 or 3 channels, which are last where `channelsLast`, and batch 1.
+// The size of a picture as an input of this shape. Throws ToolError where the input takes no pictures: a picture needs
+// rank 4, batch 1, and 1 or 3 channels, which are last where `channelsLast`.
 struct ImageForm {
     ImageForm(const std::vector<int64_t>& shape, bool channelsLast);
     int32_t channels, height, width;
     bool channelsLast;
 };
 
-// Where a picture lies in an input, in pixels of the input.
+// The rectangle of a picture in an input, in pixels of the input.
 struct Place {
     int32_t left, top, width, height;
 };
 Place placeOf(int32_t pictureWidth, int32_t pictureHeight, const ImageForm& form, const ImageFlags& flags);
 
-// The picture in the bytes of a file as an array of batch 1: (value - mean) * scale with values 0 to 255. Throws
-// ToolError, and UsageError for flags that do not fit the channels.
+// Returns the picture in the bytes of a file as an array of batch 1: (value - mean) * scale, where the values are 0 to
+// 255. Throws ToolError, and UsageError for flags that do not fit the channels.
 Array imageInput(std::string_view file, const ImageForm& form, const ImageFlags& flags);
 
 }  // namespace tool

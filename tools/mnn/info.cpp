@@ -21,7 +21,7 @@ std::string stringOf(mnn_status (*get)(const mnn_interpreter_t*, const char**), 
     return value;
 }
 
-// Output shapes may depend on contents: unknown before a run.
+// Returns no shape where it depends on contents and is therefore unknown before a run.
 std::optional<std::vector<int64_t>> knownShape(const mnn_tensor_t* tensor) {
     int32_t dims[MNN_MAX_RANK];
     size_t rank = 0;
@@ -197,7 +197,7 @@ void printModel(const Json& info) {
     printSession(info);
 }
 
-// As mnn_session_report() has it: "all" is the plan with all its passes, "passes" their names.
+// Returns the plan as mnn_session_report() reports it: "all" is the plan after all passes, "passes" their names.
 std::string planText(const Interpreter& model, const InfoOptions& options) {
     CommonFlags flags = options.flags;
     flags.recordPlan = true;
@@ -236,7 +236,7 @@ int info(const InfoOptions& options) {
     result["outputs"] = describeOutputNames(model);
     result["ops"] = describeOps(model);
     uint64_t parameters = 0;
-    // A weight file that is missing does not hide what the model itself says; the session error names it.
+    // A missing weight file must not hide the facts of the model itself; the session error names the file.
     const bool counted = mnn_interpreter_parameter_count(model.get(), &parameters) == MNN_OK;
     result["parameters"] = counted ? Json(parameters) : Json();
     describeSession(result, model, options.flags);

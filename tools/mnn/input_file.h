@@ -1,12 +1,12 @@
-// Files that commands read whole.
+// Reads complete files for commands.
 #pragma once
 #include <cstdint>
 #include <string>
 
 namespace tool {
 
-// All bytes of a file, or of standard input where the path is "-", which can be read once. Throws ToolError, for more
-// than `most` bytes, too, and UsageError when standard input is read again.
+// Returns all bytes of a file, or of standard input where the path is "-", which can be read once. Throws ToolError,
+// also for more than `most` bytes, and UsageError when standard input is read again.
 std::string readInput(const std::string& path, size_t most = SIZE_MAX);
 
 }  // namespace tool

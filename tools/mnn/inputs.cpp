@@ -1,4 +1,4 @@
-// Matches files with inputs, and reads them.
+// Matches files to inputs, and reads them.
 #include "inputs.h"
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 namespace tool {
 namespace {
 
-// Which input an argument is for, and its file.
+// Finds the input that an argument names, and its file.
 InputFile matched(const Session& session, const std::string& argument) {
     InputFile match;
     // Names may hold '=' and so may paths: take the first split whose left side is an input.

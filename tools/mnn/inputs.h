@@ -1,4 +1,4 @@
-// The inputs of a run: which file is for which input, and its contents in the tensor.
+// The inputs of a run: assigns files to inputs and writes their contents to tensors.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,17 +12,18 @@ namespace tool {
 struct InputFile {
     mnn_tensor_t* tensor = nullptr;
     std::string file;   // "-": standard input
-    std::string bytes;  // its contents
+    std::string bytes;  // contents of the file
     bool isPicture = false;
-    Array array;  // the contents as a tensor; of a picture, when the shape is known
+    Array array;  // the contents as a tensor; for a picture, only when the shape is known
 };
 
-// The files of --input ("name=file", or a file alone where the model has one input). `elsewhere`: an input that needs
-// none. Throws UsageError when an input has no file or two, and ToolError when a file cannot be read.
+// Returns the files of --input ("name=file", or a file alone where the model has one input). `elsewhere` is an input
+// that needs no file. Throws UsageError when an input has no file or two, and ToolError when a file cannot be read.
 std::vector<InputFile> matchInputs(const Session& session, const std::vector<std::string>& arguments,
                                    const mnn_tensor_t* elsewhere = nullptr);
 
-// The input that pictures are for: the only one that these arguments leave. Throws UsageError where it is not one.
+// Returns the input for the pictures: the only one without an argument. Throws UsageError where there is not exactly
+// one.
 mnn_tensor_t* remainingInput(const Session& session, const std::vector<std::string>& arguments);
 
 // Gives inputs the shapes of their files, plans the session and writes the inputs. Errors name the file, the input and
@@ -30,7 +31,7 @@ mnn_tensor_t* remainingInput(const Session& session, const std::vector<std::stri
 void shapeInputs(const Session& session, std::vector<InputFile>& files);
 void writeInputs(std::vector<InputFile>& files, const ImageFlags& flags);
 
-// What throws ToolError in `action` throws it with file, input and expected shape in front.
+// Calls `action`. Rethrows its errors as ToolError with the file, the input and the expected shape in front.
 template <typename Action>
 auto forInput(const std::string& file, const mnn_tensor_t* tensor, const std::vector<int64_t>& shape,
               const Action& action) {
@@ -44,7 +45,7 @@ auto forInput(const std::string& file, const mnn_tensor_t* tensor, const std::ve
     }
 }
 
-// How a picture becomes this input with this shape. Throws ToolError where it takes none.
+// Returns how a picture becomes this input with this shape. Throws ToolError where the input takes no pictures.
 ImageForm imageFormOf(const mnn_tensor_t* tensor, const std::vector<int64_t>& shape);
 
 }  // namespace tool

@@ -9,7 +9,7 @@ namespace {
 
 using Ordered = nlohmann::ordered_json;
 
-// Deeper values would take the stack when they are copied or destroyed.
+// Deeper values would exhaust the stack when they are copied or destroyed.
 constexpr size_t kMaxDepth = 64;
 
 const char* kindName(Json::Kind kind) {
@@ -57,8 +57,8 @@ class Builder {
     Json take() { return std::move(root_); }
 
   private:
-    // Returns the place of the new value. A value moves only when a later one is added beside it, and then none of its
-    // own members is open.
+    // Adds a value to the innermost open one and returns its address. Values move when a later one is added beside
+    // them, but then none of their own members is open.
     Json* place(Json value) {
         if (open_.empty()) {
             root_ = std::move(value);

@@ -1,5 +1,5 @@
-// JSON values: what the commands print, and what case.json holds. The library that parses and prints them is included
-// by json.cpp alone, because it takes many seconds to compile.
+// JSON values, which commands print and case.json holds. Only json.cpp includes the library that parses and prints
+// them, because it takes many seconds to compile.
 #pragma once
 #include <concepts>
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace tool {
 
-// A text is no JSON, or a value is not what its reader expects.
+// A text is not JSON, or a value is not of the kind that its reader expects.
 class JsonError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -37,18 +37,18 @@ class Json {
     static Json array();
     static Json object(std::initializer_list<std::pair<const char*, Json>> members = {});
 
-    // Throws JsonError for a text that is no JSON or is nested too deep.
+    // Throws JsonError for a text that is not JSON or is nested too deeply.
     static Json parse(std::string_view text);
     // Objects keep the order in which their members were added. Bytes that are not UTF-8 are replaced.
     std::string dump(int indent) const;
 
-    // Building. A member that does not exist is added.
+    // These build a value. A member that does not exist is added.
     void push(Json value);
     void push(std::string name,
               Json value);  // in constant time: replaces no member, but at() finds the last one
     Json& operator[](std::string_view name);
 
-    // Reading. Each throws JsonError for a value of another kind and for a member that does not exist.
+    // These read a value. Each throws JsonError for a value of another kind and for a member that does not exist.
     Kind kind() const { return kind_; }
     bool isNull() const { return kind_ == Kind::Null; }
     bool isArray() const { return kind_ == Kind::Array; }
@@ -61,7 +61,7 @@ class Json {
     const std::string& string() const;
     std::vector<int64_t> integers() const;
     const std::vector<Json>& items() const;         // elements of an array, values of an object
-    const std::vector<std::string>& names() const;  // of an object's members, in the order of items()
+    const std::vector<std::string>& names() const;  // names of an object's members, in the order of items()
 
   private:
     [[noreturn]] void refuse(const char* expected) const;

@@ -20,7 +20,7 @@ uint64_t fileBytes(const std::string& model) {
     return sum;
 }
 
-// 0 where the system does not say.
+// Returns 0 where the system does not report the number.
 uint64_t bytesRead() {
     std::ifstream in("/proc/self/io");
     std::string name;

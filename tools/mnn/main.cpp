@@ -1,5 +1,5 @@
-// The entry of the command line tool: runs one command and turns errors into exit codes.
-// 0 success, 1 something failed, 2 wrong usage.
+// The entry of the command line tool: runs one command and turns exceptions into exit codes.
+// 0 means success, 1 a failure, 2 wrong usage.
 #include <exception>
 
 #include "command_line.h"

@@ -1,4 +1,4 @@
-// The words and colours of a drawn graph.
+// Selects the words and colours of a drawn graph.
 #include "net_boxes.h"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ const Look& lookOf(const Net& net, const NetGraph& graph, const GraphOp& op) {
 
 std::string heatColour(const Net& net, double ms) {
     const double heat = net.longestMs > 0 ? std::clamp(std::sqrt(ms / net.longestMs), 0.0, 1.0) : 0;
-    // White, yellow, red.
+    // The colours run from white over yellow to red.
     const double other = std::min(1.0, 2 - 2 * heat), blue = std::max(0.0, 1 - 2 * heat);
     const auto channel = [](double low, double at) { return static_cast<int>(low + (255 - low) * at); };
     return text::format("#{:02x}{:02x}{:02x}", 255, channel(80, other), channel(70, blue));

@@ -1,4 +1,4 @@
-// How the parts of a graph look: the words and colours of operators and groups, and the edges between operators.
+// The words and colours of operators and groups in a drawn graph, and the edges between operators.
 #pragma once
 #include <compare>
 #include <string>
@@ -9,17 +9,17 @@
 namespace tool {
 
 struct Look {
-    const char* key;   // where it runs, or why it does not
+    const char* key;   // the backend, or why the operator does not run
     const char* fill;  // colours as "#rrggbb"
     const char* line;
     const char* meaning;
 };
 
-// All of them, for a legend.
+// Returns all looks, for a legend.
 const std::vector<Look>& looks();
-// Of an operator of a graph. Backends that this tool does not know look alike.
+// Returns the look of an operator of a graph. Backends that this tool does not know look alike.
 const Look& lookOf(const Net& net, const NetGraph& graph, const GraphOp& op);
-// From white (no time) to red (the longest time of a group).
+// Returns a colour from white (no time) to red (the longest time of a group).
 std::string heatColour(const Net& net, double ms);
 
 struct GraphEdge {
@@ -28,13 +28,13 @@ struct GraphEdge {
     auto operator<=>(const GraphEdge& other) const = default;
 };
 
-// Between operators that are drawn.
+// Returns the edges between operators that are drawn.
 std::vector<GraphEdge> edgesOf(const NetGraph& graph);
-// "1x8x3x3 float32"; "" where it is not known.
+// Returns a text such as "1x8x3x3 float32"; "" where the tensor is not known.
 std::string tensorText(const GraphTensor& tensor);
-// "main graph", "body 'x' of While 'y'".
+// Returns a text such as "main graph" or "body 'x' of While 'y'".
 std::string titleOf(const Net& net, size_t graph);
-// "0.123 ms, 4.5%"
+// Returns a text such as "0.123 ms, 4.5%".
 std::string timeText(const Net& net, double ms);
 
 }  // namespace tool

@@ -31,7 +31,7 @@ NetGraph readGraph(const Json& json) {
     return graph;
 }
 
-// Inputs and outputs of a graph that no operator stands for, such as the outputs.
+// Adds operators for the outputs of a graph, and for inputs that no operator produces, so that all of them are drawn.
 void addEnds(NetGraph& graph) {
     for (const int64_t id : graph.inputs) {
         GraphTensor& tensor = graph.tensors.at(static_cast<size_t>(id));
@@ -52,7 +52,7 @@ void addEnds(NetGraph& graph) {
     }
 }
 
-// The plan of the session. Of a graph that several operators run, the first plan with operators.
+// Reads the plan of the session. If several operators run a graph, the first plan with operators is used.
 PlannedOps readPlan(Net& net, const Session& session) {
     PlannedOps planned;
     const Json report = Json::parse(reportOf(session, "graph"));
@@ -103,7 +103,7 @@ void addPlan(Net& net, const Session& session) {
 }
 
 void addTimes(Net& net, const RunTimes& times, const Session& session) {
-    // Bodies of control flow have a plan now.
+    // Bodies of control flow have a plan only now.
     const PlannedOps planned = readPlan(net, session);
     std::map<std::pair<std::string, std::string>, size_t> seen;
     for (const OpTimes& op : times.ops) {

@@ -1,4 +1,4 @@
-// Conversion between element types, and the reader and writer of .npy files.
+// Converts between element types, and reads and writes .npy files.
 #include "npy.h"
 
 #include <array>
@@ -79,7 +79,7 @@ void storeValue(Array& array, size_t index, double value) {
     }
 }
 
-// Reads the Python dictionary literal of the header: keys descr, fortran_order and shape.
+// Reads the Python dictionary literal in the header, which has the keys descr, fortran_order and shape.
 class HeaderParser {
   public:
     HeaderParser(const std::string& text, const std::string& file) : text_(text), file_(file) {}
@@ -146,11 +146,11 @@ class HeaderParser {
     const std::string& file_;
 };
 
-// Lets a stream read from memory.
+// A buffer through which a stream reads from memory.
 class BytesBuffer : public std::streambuf {
   public:
     explicit BytesBuffer(std::string_view bytes) {
-        char* begin = const_cast<char*>(bytes.data());  // streams of input do not write
+        char* begin = const_cast<char*>(bytes.data());  // input streams do not write
         setg(begin, begin, begin + bytes.size());
     }
 };

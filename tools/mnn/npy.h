@@ -1,5 +1,4 @@
-// Arrays in memory and as NumPy's .npy files (format 1.0 to 3.0, little-endian, C order). Knows nothing of
-// models.
+// Arrays in memory and as NumPy's .npy files (format 1.0 to 3.0, little-endian, C order). It does not depend on models.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -23,16 +22,16 @@ struct Array {
     size_t count() const { return bytes.size() / elementBytes(element); }
 };
 
-// Element `index` as a double: exact for every kind but large int64.
+// Returns element `index` as a double: exact for every type but large int64.
 double valueAt(const Array& array, size_t index);
 
-// The same values as another kind. Throws ToolError naming the first value that does not fit.
+// Returns the same values as another type. Throws ToolError that names the first value that does not fit.
 Array convert(const Array& array, Element element);
 
-// Throw ToolError with the file and what is wrong with it.
+// These throw ToolError with the file and the reason.
 Array readNpy(const std::filesystem::path& path);
-Array parseNpy(std::string_view bytes, const std::string& file);  // the bytes of a file that errors name so
-std::string npyText(const Array& array);                          // the bytes of an .npy file
+Array parseNpy(std::string_view bytes, const std::string& file);  // `file` is the name in errors
+std::string npyText(const Array& array);                          // returns the bytes of an .npy file
 void writeNpy(const std::filesystem::path& path, const Array& array);
 
 }  // namespace tool

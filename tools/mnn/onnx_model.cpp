@@ -1,4 +1,4 @@
-// See onnx_model.h.
+// Converts ONNX models in memory, and opens the result.
 #include "onnx_model.h"
 
 #include <cctype>
@@ -9,14 +9,14 @@
 namespace tool {
 namespace {
 
-// The result of a conversion, for the interpreter that borrows its bytes and its weights.
+// The result of a conversion. The interpreter borrows its bytes and its weights.
 using Shared = std::shared_ptr<const OnnxResult>;
 
 void letGo(void* shared) {
     delete static_cast<Shared*>(shared);
 }
 
-// Of each node that has no form, a line.
+// Lists the nodes that cannot be converted, one a line.
 std::string problemsOf(const OnnxResult& result, size_t count) {
     std::string lines;
     for (size_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-// ONNX models: every command takes them where it takes a .mnn model.
+// Opens ONNX models: every command takes them where it takes a .mnn model.
 #pragma once
 #include <mnn_c_onnx.h>
 
@@ -18,14 +18,14 @@ using OnnxResult = std::unique_ptr<mnn_onnx_result_t, DestroyOnnxResult>;
 // Throws ToolError with the sentence of libmnn_c_onnx unless the status is MNN_OK.
 void checkOnnx(mnn_status status);
 
-// By the ending of its name.
+// Decides by the ending of the name.
 bool isOnnxFile(const std::string& path);
 
 mnn_onnx_report_t reportOf(const OnnxResult& result);
-// Throws ToolError, also for what a callback of the options throws.
+// Throws ToolError, also for exceptions of a callback in the options.
 OnnxResult convertFile(const std::string& path, const mnn_onnx_options_t& options);
 
-// Converts a model in memory. Throws ToolError, which lists the nodes that have no form.
+// Converts a model in memory. Throws ToolError, which lists the nodes that cannot be converted.
 Interpreter openOnnx(const std::string& path);
 
 }  // namespace tool

@@ -1,6 +1,6 @@
-// Finds the operators behind each command of a plan. A command says which tensors it reads and makes: it computes the
-// operators of the model that lie between them. Commands that share a tensor which no operator of the model makes are
-// parts of one operator, and so are those whose outputs one operator makes.
+// Finds the operators that each command of a plan computes. A command lists the tensors that it reads and writes: it
+// computes the operators of the model between them. Commands that share a tensor without a producer in the model are
+// parts of one operator, and so are commands whose outputs have the same producer.
 #include "op_groups.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class Grouping {
         std::iota(parent_.begin(), parent_.end(), size_t{0});
     }
 
-    // The group of each command.
+    // Returns the group of each command.
     std::vector<size_t> run() {
         uniteParts();
         for (size_t i = 0; i < commands_.size(); ++i)
@@ -68,7 +68,7 @@ class Grouping {
         }
     }
 
-    // Goes back from an operator whose output is made to what the commands of its group read.
+    // Adds the producer of an output and its predecessors, up to the tensors that the commands of the group read.
     void take(int last, size_t root, size_t group) {
         std::vector<int> open{last};
         while (!open.empty()) {
@@ -90,7 +90,7 @@ class Grouping {
     std::vector<Command> commands_;
     std::vector<size_t> parent_;
     std::set<int64_t> made_;
-    std::set<std::pair<size_t, int64_t>> reads_;  // by the first command of a group
+    std::set<std::pair<size_t, int64_t>> reads_;  // the first number is the first command of a group
 };
 
 void addWord(std::string& list, const std::string& word) {

@@ -17,14 +17,14 @@ double medianOf(std::vector<double> values) {
     return *middle;
 }
 
-// The callbacks of the runs write to it. The operators come in the same order at every run, unless shapes
-// or branches depend on contents: then the ones of the last run are shown.
+// The callbacks of the runs write to it. The operators come in the same order in every run, unless shapes or branches
+// depend on contents: then those of the last run are shown.
 struct Recorder {
     std::vector<OpTimes> ops;
     size_t at = 0;
     size_t closed = 0;
     Clock::time_point start, begin;
-    double deviceBegin = 0;  // ms since the start, where the next operator of a GPU begins
+    double deviceBegin = 0;  // ms since the start, when the next operator of a GPU begins
 
     void startRun() {
         at = closed = 0;
@@ -72,7 +72,7 @@ int32_t onAfter(void* user, const mnn_op_info_t* info, const mnn_tensor_t* const
     const Clock::time_point end = Clock::now();
     auto& recorder = *static_cast<Recorder*>(user);
     OpTimes& op = recorder.ops[recorder.closed++];
-    // Where a GPU has no clock, the first of the operators that it runs together has the time of all.
+    // On a GPU without a clock, the first of several operators that run together gets the time of all.
     const double wall = std::chrono::duration<double, std::milli>(end - recorder.begin).count();
     const bool onDevice = info->device_ms >= 0;
     op.begin.push_back(onDevice ? recorder.deviceBegin : recorder.sinceStart(recorder.begin));

@@ -10,19 +10,20 @@ namespace tool {
 struct OpTimes {
     std::string name, type, backend, algorithm, shapes;
     double flops = 0;
-    std::vector<double> begin, ms;  // per run; begin: since the start of the run
+    std::vector<double> begin, ms;  // one for each run; begin: since the start of the run
 
     double median() const;
     double gflops() const { return flops > 0 ? flops / median() * 1e-6 : 0; }
 };
 
 struct RunTimes {
-    std::vector<OpTimes> ops;  // copies that the library added, too; operators in loops as often as they ran
-    double wallMs = 0;         // median of runs without callbacks
+    // This includes copies that the library added; an operator in a loop occurs once for each iteration.
+    std::vector<OpTimes> ops;
+    double wallMs = 0;  // median of runs without callbacks
     double totalMs() const;
 };
 
-// Runs the session with inputs from a seed: so many times, after one that warms up.
+// Runs the session with inputs from a seed: `runs` times, after a warm-up.
 RunTimes measureOperators(const Session& session, uint64_t seed, int runs);
 
 }  // namespace tool

@@ -1,4 +1,4 @@
-// See open_model.h.
+// Opens a model by its path.
 #include "open_model.h"
 
 #include "input_file.h"

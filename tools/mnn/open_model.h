@@ -1,4 +1,4 @@
-// The one place where commands open models.
+// Opens models for all commands.
 #pragma once
 #include <string>
 
@@ -6,8 +6,8 @@
 
 namespace tool {
 
-// "-" is standard input, a .mnn model. Weights in a file beside the model are found for a path only. A path that ends
-// with .onnx is converted in memory.
+// The path "-" is standard input, a .mnn model. Weights in a file beside the model are found only for a path. A model
+// whose path ends with .onnx is converted in memory.
 Interpreter openModel(const std::string& path);
 
 }  // namespace tool

@@ -1,5 +1,5 @@
-// The options and help texts of the commands, for the sources options_*.cpp and command_line.cpp: they alone include
-// CLI11, which takes seconds to compile.
+// The options and help texts of the commands. Only the sources options_*.cpp and command_line.cpp include CLI11, which
+// takes seconds to compile.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -17,7 +17,7 @@ namespace tool {
 
 inline const std::string kGpu = kGpuBackend.name;
 
-// Each adds a command, whose exit code it writes when it has run.
+// Each adds a command, and sets the exit code when that has run.
 void addInfo(CLI::App& app, int& exitCode);
 void addRun(CLI::App& app, int& exitCode);
 void addVerify(CLI::App& app, int& exitCode);
@@ -29,10 +29,10 @@ void addCalibrate(CLI::App& app, int& exitCode);
 void addProfile(CLI::App& app, int& exitCode);
 void addGraph(CLI::App& app, int& exitCode);
 void addVersion(CLI::App& app, int& exitCode);
-// After all others, whose options it completes.
+// Called after all others, whose options it completes.
 void addCompletion(CLI::App& app);
 
-// Options of several commands.
+// These are options of several commands.
 std::vector<std::string> backendNames(bool withAuto);
 void addBackendTo(CLI::App& command, CommonFlags& flags);
 void addShapesTo(CLI::App& command, CommonFlags& flags);

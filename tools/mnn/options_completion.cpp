@@ -1,4 +1,4 @@
-// The command that prints completion scripts, out of the options of all others.
+// The command that prints completion scripts, derived from the options of all others.
 #include "options.h"
 
 #include <CLI/CLI.hpp>
@@ -10,7 +10,7 @@
 namespace tool {
 namespace {
 
-// The names inside of "TEXT:{a,b}", which CLI11 says of an option that takes one of them.
+// Returns the names inside of "TEXT:{a,b}", CLI11's description of an option that takes one of them.
 std::vector<std::string> valuesOf(const CLI::Option& option) {
     const std::string type = option.get_type_name();
     const size_t begin = type.find('{'), end = type.find('}');

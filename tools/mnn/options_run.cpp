@@ -1,4 +1,4 @@
-// The options of the commands that run models for their outputs.
+// The options of the commands that run models and use their outputs.
 #include "options.h"
 
 #include <CLI/CLI.hpp>
@@ -68,7 +68,7 @@ void addBoxesTo(CLI::App& command, RunOptions& options) {
                     "coordinate passes 2")
         ->check(CLI::IsMember(listOf(kUnitNames)))
         ->capture_default_str();
-    command.add_option("--min-score", boxes.choice.leastScore, "Leave out boxes with smaller scores")
+    command.add_option("--min-score", boxes.choice.minScore, "Leave out boxes with smaller scores")
         ->capture_default_str();
     command
         .add_option("--overlap", boxes.choice.overlap,

@@ -1,11 +1,11 @@
-// Files that commands write.
+// Writes files for commands.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace tool {
 
-inline constexpr std::string_view kStandardStream = "-";  // as the name of a file: standard input or output
+inline constexpr std::string_view kStandardStream = "-";  // as a file name: standard input or output
 
 // Writes a text to a file, or to standard output where the path is "-". Throws ToolError.
 void writeOutput(const std::string& path, std::string_view text);

@@ -1,11 +1,11 @@
-// Puts data into pages.
+// Inserts data into pages.
 #include "pages.h"
 
 namespace tool {
 
 std::string filledPage(const Page& page, const Json& data) {
     std::string text(page.before);
-    // Outside of strings JSON has none of these characters.
+    // JSON has these characters only inside of strings.
     for (const char character : data.dump(-1)) {
         if (character == '<' || character == '>' || character == '&') {
             text += character == '<' ? "\\u003c" : character == '>' ? "\\u003e" : "\\u0026";

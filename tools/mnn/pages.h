@@ -1,4 +1,4 @@
-// The pages that commands write: HTML with everything inside, made from the files in pages/ when the tool is built.
+// The pages that commands write: HTML with all parts inside, assembled from the files in pages/ when the tool is built.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,12 +8,12 @@
 namespace tool {
 
 struct Page {
-    std::string_view before, behind;  // the data
+    std::string_view before, behind;  // text before and after the data
 };
 extern const Page kGraphPage;
 extern const Page kProfilePage;
 
-// The page with its data. Nothing in the data can end the element that it stands in.
+// Returns the page with its data, which is escaped so that it cannot end its HTML element.
 std::string filledPage(const Page& page, const Json& data);
 
 }  // namespace tool

@@ -37,7 +37,7 @@ std::vector<std::string> matches(const std::string& pattern) {
     return paths;
 }
 
-// A name that is a folder of its own: that of "...png" would be the folder above.
+// Returns a name that is valid for a folder: that of "...png" would be the folder above.
 std::string nameOf(const std::string& path) {
     if (path == kStandardStream) return "standard-input";
     const std::string stem = fs::path(path).stem().string();

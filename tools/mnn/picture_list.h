@@ -1,4 +1,4 @@
-// The pictures that arguments of --image mean.
+// Lists the pictures that the arguments of --image select.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,14 +7,14 @@ namespace tool {
 
 struct PictureFile {
     std::string path;  // "-": standard input
-    std::string name;  // without folder and ending, for files that are made of it
+    std::string name;  // without folder and ending, for output files
 };
 
-// Files, "-", all pictures of a folder, and patterns such as "photos/*.png". Throws ToolError for an argument that
-// means none.
+// Expands files, "-", folders (to all their pictures), and patterns such as "photos/*.png". Throws ToolError for an
+// argument that selects none.
 std::vector<PictureFile> pictureFiles(const std::vector<std::string>& arguments);
 
-// Throws UsageError when two of them have one name, so that files of one would replace those of the other.
+// Throws UsageError when two of them have the same name, because their output files would replace each other.
 void requireDifferentNames(const std::vector<PictureFile>& files, const char* option);
 
 }  // namespace tool

@@ -14,19 +14,19 @@
 namespace tool {
 namespace {
 
-// How many run at once unless --batch says it: more gain little and take memory.
+// The default number of pictures per run: more gain little and take memory.
 constexpr size_t kUsualBatch = 8;
-// What a picture gives together with others may differ so much from what it gives alone, relative to the largest
-// element: kernels may sum in another order, under precision low also with other roundings.
+// The largest difference, relative to the largest element, between a picture's outputs in a batch and alone: kernels
+// may sum in another order, with precision low also with other roundings.
 constexpr double kTolerance = 1e-3, kToleranceLow = 2e-2;
 
 struct LoadedPicture {
     const PictureFile* file;
     std::string bytes;
-    Array array;  // of batch 1
+    Array array;  // has batch 1
 };
 
-// The outputs' shapes before a run; nothing where they depend on contents.
+// Returns the outputs' shapes before a run; nothing where they depend on contents.
 std::optional<std::vector<std::vector<int64_t>>> outputShapes(const Session& session) {
     std::vector<std::vector<int64_t>> shapes;
     for (const mnn_tensor_t* output : outputsOf(session)) {
@@ -41,7 +41,7 @@ std::optional<std::vector<std::vector<int64_t>>> outputShapes(const Session& ses
 
 class PictureRuns {
   public:
-    // `count`: of all pictures.
+    // `count` is the number of all pictures.
     PictureRuns(const Session& session, const RunOptions& options, mnn_tensor_t* input, std::vector<InputFile>& others,
                 size_t count, Progress& progress)
         : session_(session),
@@ -50,7 +50,7 @@ class PictureRuns {
           others_(others),
           progress_(progress),
           shape_(shapeOf(input)) {
-        // The model may declare another batch, or none: one picture at once is tried first.
+        // The model may declare another batch, or none, so one picture is tried first.
         if (!shape_.empty()) shape_[0] = 1;
         form_.emplace(forInput("--image", input_, shape_, [&] { return imageFormOf(input_, shape_); }));
         one_ = shape_;
@@ -62,11 +62,11 @@ class PictureRuns {
     }
 
     const ImageForm& form() const { return *form_; }
-    const std::vector<int64_t>& shape() const { return one_; }  // of the input, for one picture
+    const std::vector<int64_t>& shape() const { return one_; }  // the input's shape for one picture
 
-    size_t batch() const { return batch_; }  // how many pictures run together
+    size_t batch() const { return batch_; }  // number of pictures per run
 
-    // The outputs of each picture.
+    // Returns the outputs of each picture.
     std::vector<std::vector<NamedArray>> run(std::span<const LoadedPicture> pictures) {
         if (pictures.size() > 1) {
             const std::string fault = runTogether(pictures);
@@ -79,7 +79,7 @@ class PictureRuns {
     }
 
   private:
-    // All `wanted` at once, if the outputs then have a part for each of them by their shapes.
+    // Sets the batch to `wanted` if the outputs' shapes then have a part for each picture, else to 1.
     void chooseBatch(size_t wanted) {
         if (wanted < 2) return;
         std::string fault = "the shapes of outputs depend on contents";
@@ -96,7 +96,7 @@ class PictureRuns {
             fault = error.what();
         }
         resize(1);
-        if (options_.batch > 0) runAlone(fault);  // without --batch it is no news
+        if (options_.batch > 0) runAlone(fault);  // reported only where --batch requested more
     }
 
     void runAlone(const std::string& fault) {
@@ -116,7 +116,7 @@ class PictureRuns {
         return readOutputs(session_);
     }
 
-    // Leaves what each picture gives in parts_, or says why there are no such parts.
+    // Stores the outputs of each picture in parts_, or returns why they cannot be split.
     std::string runTogether(std::span<const LoadedPicture> pictures) {
         const size_t count = pictures.size();
         const std::vector<NamedArray> all = outputsFor(pictures);
@@ -138,7 +138,7 @@ class PictureRuns {
         return faultOfPart(pictures.back(), parts_.back());
     }
 
-    // Shapes do not show whose numbers they are: a net may mix pictures, or write those of all pictures in turn.
+    // Shapes do not show which picture a number belongs to: a net may mix pictures, or interleave their outputs.
     std::string faultOfPart(const LoadedPicture& picture, const std::vector<NamedArray>& part) {
         const std::vector<NamedArray> alone = outputsFor({&picture, 1});
         for (size_t i = 0; i < alone.size(); i++) {
@@ -155,7 +155,7 @@ class PictureRuns {
         std::vector<int64_t> shape = shape_;
         shape[0] = static_cast<int64_t>(batch);
         resizeInput(session_, input_, shape);
-        shape_ = shape;  // what the input has now, also when the session cannot be planned for it
+        shape_ = shape;  // the input has this shape now, also when the session cannot be planned for it
         check(mnn_session_resize(session_.get()));
     }
 
@@ -176,10 +176,10 @@ class PictureRuns {
     mnn_tensor_t* input_;
     std::vector<InputFile>& others_;
     Progress& progress_;
-    std::vector<int64_t> shape_;  // of the input now
+    std::vector<int64_t> shape_;  // the input's present shape
     std::vector<int64_t> one_;
     std::optional<ImageForm> form_;
-    std::optional<std::vector<std::vector<int64_t>>> single_;  // the outputs' shapes with one picture
+    std::optional<std::vector<std::vector<int64_t>>> single_;  // the outputs' shapes for one picture
     size_t batch_ = 1;
     bool proven_ = false;  // a part of a batch was compared with a run of its picture alone
     std::vector<std::vector<NamedArray>> parts_;

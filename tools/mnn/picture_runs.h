@@ -1,4 +1,4 @@
-// Runs of a model on many pictures, as many at once as the model allows.
+// Runs a model on many pictures, as many at once as the model permits.
 #pragma once
 #include "commands.h"
 #include "common.h"
@@ -7,8 +7,8 @@
 
 namespace tool {
 
-// `input` gets the pictures, `others` have their files. A picture that cannot be read is reported, and the rest goes
-// on.
+// `input` receives the pictures, `others` have their own files. A picture that cannot be read is reported, and the
+// other pictures are still run.
 void runPictures(const Session& session, const RunOptions& options, mnn_tensor_t* input, std::vector<InputFile>& others,
                  ResultWriter& results);
 

@@ -1,4 +1,4 @@
-// The process's own memory as the kernel counts it.
+// Reads the process's own memory from the kernel's counters.
 #pragma once
 #include <cstdint>
 #include <fstream>
@@ -6,7 +6,8 @@
 
 namespace tool {
 
-// A field of /proc/self/status in bytes ("VmRSS" now, "VmHWM" at most so far); 0 where there is no such file.
+// Returns a field of /proc/self/status in bytes ("VmRSS" is the present size, "VmHWM" the peak); 0 where there is no
+// such file.
 inline uint64_t statusBytes(const std::string& field) {
     std::ifstream in("/proc/self/status");
     for (std::string line; std::getline(in, line);)

@@ -1,4 +1,4 @@
-// mnn profile: where the time of a run goes, operator by operator.
+// mnn profile: measures where the time of a run goes, operator by operator.
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
@@ -18,7 +18,7 @@
 namespace tool {
 namespace {
 
-// Chrome's trace event format: complete events in microseconds, the last run.
+// Writes Chrome's trace event format: complete events in microseconds, for the last run.
 void writeTrace(const std::string& path, const std::vector<OpTimes>& ops) {
     Json events = Json::array();
     for (const OpTimes& op : ops) {
@@ -127,8 +127,9 @@ std::vector<std::string> fieldsOf(const std::string& line) {
     return fields;
 }
 
-// The rows of the report: an operator's "backend\ttype\tname\talgorithm", and behind it for each algorithm that it was
-// chosen from "*\talgorithm\tcycles\tms", the star at the chosen one, which "\t!" follows where another is faster.
+// Parses the rows of the report: an operator's "backend\ttype\tname\talgorithm", followed for each algorithm that it
+// was chosen from by "*\talgorithm\tcycles\tms". The star marks the chosen one; "\t!" follows it where another is
+// faster.
 Json algorithmsJson(const std::string& report) {
     Json ops = Json::array();
     std::istringstream in(report);
@@ -159,7 +160,7 @@ Json algorithmsJson(const std::string& report) {
     return ops;
 }
 
-// Behind one run: operators whose shapes depend on contents are planned in it.
+// Prints the report after a run, because operators whose shapes depend on contents are planned during it.
 void printAlgorithms(const ProfileOptions& options) {
     CommonFlags flags = options.flags;
     flags.measureAlgorithms = true;

@@ -1,4 +1,4 @@
-// Draws the line, and takes it away when the command ends or is interrupted.
+// Draws the line, and erases it when the command ends or is interrupted.
 #include "progress.h"
 
 #include <sys/ioctl.h>
@@ -16,9 +16,9 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
-constexpr Seconds kQuiet{1};  // commands that are done by then show nothing
+constexpr Seconds kQuiet{1};  // commands that end sooner show nothing
 constexpr Seconds kBetween{0.2}, kBetweenLines{1};
-constexpr double kLeastPart = 0.02;  // less says nothing about the rest
+constexpr double kMinPart = 0.02;  // a smaller part predicts too little
 constexpr char kErase[] = "\r\033[K";
 
 std::string mode = kProgressModes[0];
@@ -40,7 +40,7 @@ extern "C" void eraseAndEnd(int signal) {
     raise(signal);  // the handler is gone already, so this ends the process
 }
 
-// Ctrl-C leaves no half of a line.
+// Erases the line, so that Ctrl-C leaves no part of it.
 void eraseWhenInterrupted() {
     static std::once_flag once;
     std::call_once(once, [] {
@@ -61,7 +61,8 @@ std::string timeText(double seconds) {
     return text::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-// Names of files may hold anything; a line that is wider than the terminal could not be erased.
+// Fits the text to the terminal. Names of files may hold any bytes, and a line that is wider than the terminal could
+// not be erased.
 std::string fitted(std::string line) {
     for (char& c : line)
         if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
@@ -137,7 +138,7 @@ void Progress::draw() {
     const double past = Seconds(last_ - begin_).count(), part = part_();
     std::string line = "mnn " + what_ + (detail_.empty() ? "" : ": ") + detail_;
     if (past >= kQuiet.count()) line += ", " + timeText(past) + " so far";
-    if (part >= kLeastPart) line += ", about " + timeText(past * (1 - std::min(part, 1.0)) / part) + " left";
+    if (part >= kMinPart) line += ", about " + timeText(past * (1 - std::min(part, 1.0)) / part) + " left";
     if (isTerminal()) {
         eraseWhenInterrupted();
         drawn_ = true;

@@ -26,7 +26,7 @@ std::vector<std::string> readLabels(const std::string& path) {
     return labels;
 }
 
-// "photo.png: ", or nothing where there is one result.
+// Returns a text such as "photo.png: ", or nothing where there is one result.
 std::string prefix(const std::string& label) {
     return label.empty() ? "" : label + ": ";
 }
@@ -36,7 +36,7 @@ void printTop(const std::string& label, const NamedArray& output, size_t top, co
     std::vector<size_t> order(array.count());
     std::iota(order.begin(), order.end(), size_t{0});
     top = std::min(top, order.size());
-    // A value that is no number comes last: comparing it with others gives no order.
+    // NaN comes last: comparing it with other values gives no order.
     const auto rank = [&](size_t i) { return std::isnan(valueAt(array, i)) ? -INFINITY : valueAt(array, i); };
     std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top), order.end(),
                       [&](size_t a, size_t b) { return rank(a) > rank(b); });

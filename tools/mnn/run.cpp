@@ -15,13 +15,13 @@
 namespace tool {
 namespace {
 
-// One run on the files of --input.
+// Runs once on the files of --input.
 void runOnce(const Session& session, const RunOptions& options, std::vector<InputFile>& files, ResultWriter& results) {
     shapeInputs(session, files);
     writeInputs(files, options.image);
     {
         Progress progress("runs " + options.model, 0, Progress::Drawn::ByThread);
-        progress.showPart([] { return -1.0; });  // how long a run takes is not known before
+        progress.showPart([] { return -1.0; });  // the duration of a run is not known before
         check(mnn_session_run(session.get()));
     }
     Result result;

@@ -1,4 +1,4 @@
-// Asks a session for its settings, and the system for the processor.
+// Reads a session's settings, and the name of the processor.
 #include "session_settings.h"
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// Chooses the reader of a tensor, and reads numbers written as text.
+// Selects the reader of a tensor, and reads numbers from text.
 #include "tensor_file.h"
 
 #include <algorithm>
@@ -22,14 +22,14 @@ Array doubles(const std::vector<double>& values, std::vector<int64_t> shape) {
     return array;
 }
 
-// Of an input: their bytes can be counted.
-constexpr size_t kMostValues = SIZE_MAX / sizeof(double);
+// The largest number of elements of an input whose bytes can be counted.
+constexpr size_t kMaxValues = SIZE_MAX / sizeof(double);
 
 size_t expectedCount(const Expected& expected) {
     size_t count = 1;
     for (const int64_t dim : expected.shape) {
         if (dim < 0) throw ToolError("the file has no shape of its own: give --shape");
-        if (__builtin_mul_overflow(count, static_cast<size_t>(dim), &count) || count > kMostValues)
+        if (__builtin_mul_overflow(count, static_cast<size_t>(dim), &count) || count > kMaxValues)
             throw ToolError("the input has more elements than a file can hold");
     }
     return count;
@@ -39,7 +39,7 @@ void checkCount(size_t found, size_t wanted, const char* what) {
     if (found != wanted) throw ToolError(text::format("it has {} {}, {} are needed", found, what, wanted));
 }
 
-// Numbers with white space, commas or semicolons between them.
+// Reads numbers with white space, commas or semicolons between them.
 Array fromCsv(std::string_view text, const Expected& expected) {
     std::vector<double> values;
     const char *at = text.data(), *const end = at + text.size();
@@ -56,7 +56,7 @@ Array fromCsv(std::string_view text, const Expected& expected) {
     return doubles(values, expected.shape);
 }
 
-// Lists in lists down to numbers; all lists of one depth are equally long.
+// Reads nested lists of numbers; all lists of one depth have the same length.
 void addJson(const Json& json, size_t depth, std::vector<int64_t>& shape, std::vector<double>& values) {
     if (!json.isArray()) {
         if (depth != shape.size()) throw ToolError("its lists are not equally deep");

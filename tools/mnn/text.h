@@ -1,5 +1,5 @@
-// Text from patterns such as "{:8.3f} ms", in the syntax of {fmt}, and from shapes, counts and sizes. {fmt} itself is
-// included by text.cpp alone, because it takes seconds to compile.
+// Formats text from patterns such as "{:8.3f} ms", in the syntax of {fmt}, and from shapes, counts and sizes. Only
+// text.cpp includes {fmt} itself, because it takes seconds to compile.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace tool::text {
 
-// The text of a format whose number of placeholders the compiler checks. A specification that does not fit the type of
-// its value ("{:d}" for a string) throws when it is formatted.
+// A pattern whose number of placeholders the compiler checks. A specification that does not fit the type of its value
+// ("{:d}" for a string) throws when it is formatted.
 template <size_t Count>
 class Pattern {
   public:
@@ -34,7 +34,7 @@ class Pattern {
     std::string_view pattern_;
 };
 
-// A value of one of the types that patterns are filled with. It refers to the strings that it is made of.
+// A value of one of the types that patterns accept. It refers to the strings that it is made of.
 class Value {
   public:
     Value(char value) : kind(Kind::Character), character(value) {}

@@ -1,4 +1,4 @@
-// Runs the command in a child process and counts the messages of the validation layer on its stderr.
+// Runs the command in a child process and counts the validation layer's messages on its stderr.
 #include "validation_layer.h"
 
 #include <sys/wait.h>
@@ -16,7 +16,7 @@
 namespace tool {
 namespace {
 
-// The library writes it in front of each message of the layer.
+// The library writes it before each message of the layer.
 constexpr char kMark[] = "vulkan validation:";
 
 class MessageCounter {
@@ -37,7 +37,7 @@ class MessageCounter {
     size_t count() const { return count_; }
 
   private:
-    std::string line_;  // its beginning
+    std::string line_;  // the beginning of an unfinished line
     size_t count_ = 0;
 };
 

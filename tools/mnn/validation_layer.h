@@ -3,9 +3,9 @@
 
 namespace tool {
 
-// Goes on in a child process whose environment asks for the layer, and returns there. The parent passes the
-// child's messages on and ends with its exit code, or with 1 when one of them was the layer's. Call it before
-// anything of the library is made.
+// Starts a child process whose environment enables the layer, and returns in the child only. The parent forwards the
+// child's messages and exits with its exit code, or with 1 when one of the messages was the layer's. Call it before any
+// object of the library is created.
 void runValidated();
 
 }  // namespace tool

@@ -13,7 +13,7 @@
 namespace tool {
 namespace {
 
-// What came out of an output, or of the outputs of one list.
+// The verdict on one output, or on the outputs of one list.
 struct OutputVerdict {
     std::string name;
     Verdict verdict;
@@ -68,7 +68,7 @@ std::vector<OutputVerdict> runCase(const Case& item, const CommonFlags& flags) {
     return verdicts;
 }
 
-// Counts passes and failures, and prints them as they come or as JSON at the end.
+// Counts passes and failures, and prints each result at once or all as JSON at the end.
 class Tally {
   public:
     Tally(bool json, Progress& progress) : json_(json), progress_(progress) {}
@@ -95,7 +95,7 @@ class Tally {
         std::fflush(stdout);
     }
 
-    // A case that could not be run; its sentence goes to standard error.
+    // Records a case that could not be run; its sentence goes to standard error.
     void fail(const std::string& name, const std::exception& error) {
         progress_.clear();
         failed_++;
@@ -122,7 +122,7 @@ class Tally {
     size_t failed_ = 0;
 };
 
-// A folder of the command line that is no case, or one that is; what is wrong with the former.
+// A folder of the command line: a case, or the reason why it is none.
 struct Candidate {
     std::filesystem::path folder;
     std::string fault;

@@ -1,4 +1,4 @@
-// mnn version: the library and what it has for this machine.
+// mnn version: reports the library and its features on this machine.
 #include <algorithm>
 
 #include "commands.h"
@@ -21,7 +21,7 @@ Json backendsJson() {
     return names;
 }
 
-// The words of a text, which a space separates.
+// Splits a text at spaces.
 Json wordsJson(const std::string& text) {
     Json words = Json::array();
     for (size_t at = 0; at < text.size();) {

@@ -1,4 +1,4 @@
-// The reader of zip files: end record, directory, local headers, checksums.
+// Reads zip files: end record, directory, local headers, checksums.
 #include "zip.h"
 
 #include <algorithm>
@@ -12,15 +12,15 @@
 namespace tool {
 namespace {
 
-// Sizes of the fixed parts, and the words that they begin with.
+// The sizes of the fixed parts, and their signatures.
 constexpr uint64_t kLocalBytes = 30, kEntryBytes = 46, kEndBytes = 22;
 constexpr uint32_t kLocalWord = 0x04034b50, kEntryWord = 0x02014b50, kEndWord = 0x06054b50;
 
-// In place of a number that only a zip64 field holds.
+// A field with such a value is replaced by one of the zip64 field.
 constexpr uint32_t kElsewhere16 = 0xffff, kElsewhere32 = 0xffffffff;
 
 constexpr uint32_t kEncrypted = 1u << 0;
-// Two bits that only compression uses, and the one that says that names are UTF-8.
+// Two bits have a meaning only with compression, and one marks names in UTF-8.
 constexpr uint32_t kHarmlessFlags = 3u << 1 | 1u << 11;
 
 constexpr std::array<uint32_t, 256> kCrcTable = [] {
@@ -39,13 +39,13 @@ uint32_t crcOf(std::string_view bytes) {
     return ~crc;
 }
 
-// A member as the directory describes it.
+// A member, as the directory describes it.
 struct Entry {
     std::string name;
     uint32_t flags = 0;
     uint32_t crc = 0;
     uint64_t bytes = 0;
-    uint64_t begin = 0, data = 0, end = 0;  // in the file: its local header, its contents, what follows them
+    uint64_t begin = 0, data = 0, end = 0;  // offsets in the file: its local header, its contents, their end
 };
 
 // All positions are 64 bits wide and sums of a few numbers of 32 bits, so that none of them overflows.
@@ -158,7 +158,7 @@ class ZipParser {
             bad("has a header that differs from its entry in the directory", entry);
     }
 
-    // Sizes of a local header may lie in a zip64 field, as numpy.savez has it for members of any size.
+    // The sizes of a local header may be in a zip64 field, which numpy.savez writes for members of any size.
     bool sizesAgree(const Entry& entry, uint64_t nameBytes, uint64_t extraBytes) const {
         const uint32_t compressedBytes = four(entry.begin + 18), bytes = four(entry.begin + 22);
         if (compressedBytes != kElsewhere32 || bytes != kElsewhere32)

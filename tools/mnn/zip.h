@@ -1,5 +1,5 @@
-// Zip files whose members are stored, not compressed, as Python's zipfile and numpy.savez write them. Knows nothing
-// of cases.
+// Reads zip files whose members are stored, not compressed, as Python's zipfile and numpy.savez write them. It does not
+// depend on cases.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -11,12 +11,12 @@ namespace tool {
 
 class Zip {
   public:
-    // Reads the whole file and checks every member. Throws ToolError with the file and what is wrong with it.
+    // Reads the complete file and checks every member. Throws ToolError with the file and the reason.
     explicit Zip(const std::filesystem::path& path);
     Zip(const Zip&) = delete;
     Zip& operator=(const Zip&) = delete;
 
-    // Names and contents, which live as long as this object.
+    // Names and contents, which are valid as long as this object.
     const std::map<std::string, std::string_view>& members() const { return members_; }
     // Throws ToolError when there is no such member.
     std::string_view member(const std::string& name) const;
