@@ -3,25 +3,26 @@
 
     python3 benchmarks/compare.py --library build/release/libmnn_c.so --threads 1,2 MODELS
 
-MODELS is what make_models.py made, or any folders as `mnn verify` wants them. Each engine is a process of its own,
-pinned to as many CPUs as it has threads, loaded once; it answers "run N" with N times around one inference: input
-already set, output readable. Outputs are checked first: a wrong answer has no time. A round is one burst of about
-90 ms of each engine, order shuffled, the first run of a burst dropped; who is not running is stopped by a signal,
-so that idle workers of one do not disturb another and each waits in its own way while it runs. A round is repeated when
-other processes used more than 5 per cent of the CPUs or when two CPUs did not give the rate of two; after --retries
-the quietest try counts and is reported as noisy. The figure of a net is the median over rounds of the paired ratio
-ours / other of burst medians, with p10 and p90; with --sets the middle one of fresh sets of processes. On a machine
-that is never quiet, --clock cpu with one thread and --retries 0 leave out the time in which others ran, though not
-what they did to the caches.
+MODELS are the folders that make_models.py made, or any folders that `mnn verify` accepts. Each engine is a process of
+its own, pinned to as many CPUs as it has threads, loaded once; it answers "run N" with N times around one inference:
+input already set, output readable. Outputs are checked first: a wrong answer has no time. A round is one burst of about
+90 ms of each engine, in shuffled order, without the first run of each burst. A signal stops the engines that are not
+running, so that idle workers of one do not disturb another and each waits in its own way while it runs. A round is
+repeated when other processes used more than 5 per cent of the CPUs or when two CPUs did not give the rate of two; after
+--retries the quietest try counts and is reported as noisy. The figure of a net is the median over rounds of the paired
+ratio ours / other of burst medians, with p10 and p90; with --sets it is the middle one of fresh sets of processes. On a
+machine that is never quiet, --clock cpu with one thread and --retries 0 leave out the time in which others ran, though
+not their effect on the caches.
 
-Ahead on a net: median <= 0.95 and p90 < 1; with more threads <= 0.93 and 80 % of the rounds below 1. Behind: >
-1.05. Ahead overall: geometric mean <= 0.90 over the whole fixed list and no net above 1.05. "best" is the fastest
-other engine of each round. Load and memory are medians of processes that start in turn; the aim is a geometric mean of
-0.60 and 0.80 of the best other engine, and no net above 0.75 and 0.85. An engine that is not installed is named and left out, unless --engines names it. The
-exit code is 1 when ours fails on a net, 2 when the arguments are wrong.
+Ours is ahead on a net with a median <= 0.95 and p90 < 1; with more threads <= 0.93 and 80 % of the rounds below 1. It
+is behind with > 1.05. It is ahead overall with a geometric mean <= 0.90 over the complete fixed list and no net above
+1.05. "best" is the fastest other engine of each round. Load and memory are medians of processes that start in turn; the
+aim is a geometric mean of 0.60 and 0.80 of the best other engine, and no net above 0.75 and 0.85. An engine that is not
+installed is named and left out, unless --engines names it. The exit code is 1 when ours fails on a net, 2 when the
+arguments are wrong.
 
-With --json the file is written after each net. --resume takes the nets that are in it as they are and measures the
-others; machine, library, engines and settings have to be those of the file.
+With --json the file is written after each net. --resume keeps the nets that are in it and measures the others; machine,
+library, engines and settings have to equal those of the file.
 """
 
 import argparse
@@ -87,7 +88,7 @@ def parse():
 
 
 def missing(args, name):
-    """Why an engine cannot be started, or None."""
+    """Returns why an engine cannot be started, or None."""
     if name == "ours":
         return None if os.path.exists(args.library) else f"there is no {args.library} (--library)"
     module = engines.MODULES[name]
@@ -119,7 +120,7 @@ def choose_engines(parser, args):
 
 
 def choose_nets(parser, args):
-    """The nets to run, and those of the fixed list that are not there."""
+    """Returns the nets to run, and those of the fixed list that are missing."""
     found = nets.find(args.folders)
     if args.models:
         wanted = args.models.split(",")
@@ -135,7 +136,7 @@ def choose_nets(parser, args):
 
 
 def earlier_rows(parser, args, conditions):
-    """Those of the file to continue, but for nets on which ours failed; none without --resume."""
+    """Returns the rows of the file to continue, without the nets on which ours failed; none without --resume."""
     try:
         rows = resume.rows_of(args.json, conditions) if args.resume else []
     except (OSError, resume.Mismatch) as error:
@@ -144,7 +145,7 @@ def earlier_rows(parser, args, conditions):
 
 
 def measure(args, chosen, found, rows, save):
-    """Appends the rows that are not there yet, and prints all that belong to these nets and numbers of threads."""
+    """Appends the rows that are missing, and prints all that belong to these nets and numbers of threads."""
     shuffle = random.Random(args.seed)
     there = {(row["model"], row["threads"]): row for row in rows}
     for threads in args.threads:

@@ -1,4 +1,4 @@
-// The convolutions of well-known nets that take most of their time, for kernels.cpp.
+// The convolutions that take most of the time of well-known nets, for kernels.cpp.
 #pragma once
 #include <string>
 
@@ -9,7 +9,7 @@ namespace mnnc::bench {
 struct ConvCase {
     const char* net;
     int kh, kw, stride;
-    int groups;  // as many as input channels: depthwise
+    int groups;  // equal to the input channels: a depthwise convolution
     int ic, oc;
     int ih, iw;
     int padH, padW;  // on both sides
@@ -114,7 +114,7 @@ inline constexpr ConvCase kConvCases[] = {
     {"inception_v3", 3, 1, 1, 1,  384, 384,   8,   8, 1, 0},
     {"inception_v3", 3, 3, 1, 1,  448, 384,   8,   8, 1, 1},
 
-    // Grouped, and depthwise of other sizes.
+    // Grouped convolutions, and depthwise ones of other sizes.
     {"regnet_y_400mf", 3, 3, 2,   6,  48,  48, 112, 112, 1, 1},
     {"regnet_y_400mf", 3, 3, 1,  26, 208, 208,  14,  14, 1, 1},
     {"regnet_y_400mf", 3, 3, 2,  55, 440, 440,  14,  14, 1, 1},
@@ -135,7 +135,7 @@ inline constexpr ConvCase kConvCases[] = {
     {"unet", 3, 3, 1, 1, 16, 16, 128, 128, 1, 1},
     {"unet", 3, 3, 1, 1, 48, 16, 128, 128, 1, 1},
     {"unet", 3, 3, 1, 1, 64, 32,  64,  64, 1, 1},
-    // Linear layers over 197 tokens stand in .mnn files as convolutions.
+    // Linear layers over 197 tokens are convolutions in .mnn files.
     {"vit_small_224", 16, 16, 16, 1, 3, 384, 224, 224, 0, 0},
     {"vit_small_224", 1, 1, 1, 1,  384,  384, 197, 1, 0, 0},
     {"vit_small_224", 1, 1, 1, 1,  384, 1152, 197, 1, 0, 0},

@@ -20,7 +20,7 @@ import numpy as np  # noqa: E402
 from engines import onnxruntime  # noqa: E402
 from harness import one_operator  # noqa: E402
 
-TOLERANCE = 2e-5  # of the largest element: Winograd's transforms round
+TOLERANCE = 2e-5  # relative to the largest element: Winograd's transforms round
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Conv:
     stride: object = 1  # one number, or one for each axis
     dilation: int = 1
     groups: int = 1
-    pad: object = None  # the same, on each side; None: the map keeps its size, or is divided by the stride
+    pad: object = None  # as `stride`, on each side; None: the map keeps its size, or is divided by the stride
     transposed: bool = False
 
     def by_axis(self, value):

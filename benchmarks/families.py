@@ -22,7 +22,7 @@ import case_files  # noqa: E402
 
 
 def sources(folder):
-    """Each exported net: what its net.json says, and its ONNX file."""
+    """Yields each exported net: the contents of its net.json, and its ONNX file."""
     for family in sorted(os.listdir(folder)):
         for name in sorted(os.listdir(os.path.join(folder, family))):
             path = os.path.join(folder, family, name, "net.json")
@@ -35,7 +35,7 @@ def sources(folder):
 
 
 def copy(case, onnx, target):
-    """The case with both models as files of its own."""
+    """Copies the case to a folder, with both models as files of its own."""
     shutil.rmtree(target, ignore_errors=True)
     os.makedirs(target)
     model = os.path.join(case, case_files.describe(case)["model"])

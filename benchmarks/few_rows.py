@@ -4,12 +4,12 @@
     python3 benchmarks/few_rows.py --library build/release/libmnn_c.so --work DIR
 
 The net has two products, 4096 to 16384 and back (134 million weights), which MNN's converter writes with float, 8-bit
-and 4-bit weights (--block weights of an output share a scale; 0: all). The nets are made once, in --work; memory is
-Low, so the weights stay as they are. For each number of rows the sessions take turns, and with them a plain read
-(memchr) of as many bytes as the weights have. Printed are medians of the rounds: the time of each form; of one row the
-part of the plain read's bandwidth that it reaches; the time beside the float net's of the same rows, and beside the
-time of one row. On a machine that is never quiet, --clock cpu leaves out the time in which others ran, though not what
-they did to the caches and the memory.
+and 4-bit weights (--block weights of an output share a scale; 0: all). The nets are made once, in --work; the sessions
+use memory Low, which keeps weights quantised. For each number of rows the sessions take turns, together with a plain
+read (memchr) of as many bytes as the weights have. The program prints medians of the rounds: the time of each form; for
+one row, the part of the plain read's bandwidth that it reaches; the ratio to the float net's time for the same rows,
+and to the time for one row. On a machine that is never quiet, --clock cpu leaves out the time in which others ran,
+though not their effect on the caches and the memory.
 
 Needs MNN (the official wheel), onnx and numpy.
 """
@@ -65,7 +65,7 @@ def make_nets(folder, block):
 
 
 class Net:
-    """What an engine reads of a net."""
+    """The attributes that an engine reads of a net."""
 
     def __init__(self, path, inputs):
         self.path, self.inputs, self.outputs = path, {"input": inputs}, {"output": np.zeros_like(inputs)}

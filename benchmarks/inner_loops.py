@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Lists the hot inner loops of the CPU's kernels, from object files: what they cost without the machine that they are for.
+"""Lists the hot inner loops of the CPU's kernels, from object files, and estimates their cost on processors that are
+not at hand.
 
     python3 benchmarks/inner_loops.py build/release [--files panel_kernels,winograd] [--isa AVX2] [--cpu haswell,znver2]
     python3 benchmarks/inner_loops.py build/release --check
 
-A hot loop is a backward jump without another one inside whose body has at least --least vector multiply-adds. Per loop:
-instructions, multiply-adds, and for each multiply-add memory operands, stores to the stack and prefetches; then the cycles that
-llvm-mca (Debian package llvm) gives for one iteration on each processor, and how many times those are of the bound, which is two
-multiply-adds a cycle. --check looks at the largest tiles of products of AVX2 alone, those of 12 sums in two or three vectors a
-row, and fails where the main loop of one takes more than 1.05 of its bound on a processor, or keeps a vector on the stack.
+A hot loop is a backward jump without another one inside whose body has at least --least vector multiply-adds. The
+program prints for each loop the instructions, the multiply-adds, and for each multiply-add the memory operands, stores
+to the stack and prefetches; then the cycles that llvm-mca (Debian package llvm) gives for one iteration on each
+processor, and their ratio to the bound, which is two multiply-adds a cycle. --check looks only at the largest tiles of
+products of AVX2, those of 12 sums in two or three vectors a row, and fails where the main loop of one takes more than
+1.05 of its bound on a processor, or keeps a vector on the stack.
 """
 
 import argparse
@@ -26,14 +28,14 @@ HEAD = re.compile(r"^([0-9a-f]+) <(.*)>:$")
 JUMP = re.compile(r"^j\w+\s+([0-9a-f]+)\b")
 TILE = re.compile(r"N_AVX2::.*\b(gemmTile\w*)<(\d+), (\d+)")
 VECTOR = re.compile(r"%[xyz]mm\d+")
-TIGHT = 1.05  # of the bound
-WHOLE = 12  # sums: smaller tiles wait for their chains
+TIGHT = 1.05  # relative to the bound
+WHOLE = 12  # smaller tiles have too few independent sums to hide the latency of multiply-adds
 
 
 class Loop:
     def __init__(self, function, body):
         self.function = function
-        self.body = body  # texts of instructions, the jump included
+        self.body = body  # texts of instructions, including the jump
         names = [text.split()[0] for text in body]
         self.multiply_adds = sum(bool(MULTIPLY_ADD.match(name)) for name in names)
         self.memory = sum("(" in text and not name.startswith(("lea", "prefetch", "nop")) for text, name in zip(body, names))
@@ -75,7 +77,7 @@ def loops(name, lines, least):
 
 
 def cycles(loop, cpu, mca):
-    """Of one iteration, in the steady state."""
+    """Returns the cycles of one iteration in the steady state."""
     result = subprocess.run(
         [mca, f"-mcpu={cpu}", "-mtriple=x86_64", "-iterations=200", "-instruction-info=0", "-resource-pressure=0"],
         input=loop.assembly(), capture_output=True, text=True, check=False)
@@ -127,7 +129,8 @@ def main():
                 row = "  ".join(f"{times[cpu]:7.1f} ({times[cpu] / bound:4.2f})" for cpu in cpus)
                 print(f"{short(name):52s}{len(loop.body):5d}{loop.multiply_adds:5d}{loop.memory / loop.multiply_adds:9.2f}"
                       f"{loop.stores:7d}{loop.prefetches / loop.multiply_adds:14.2f}  {row}", flush=True)
-                whole = tile and int(tile[2]) * int(tile[3]) >= WHOLE and int(tile[3]) > 1  # a row of one vector is bound by loads
+                # loads bound a row of one vector
+                whole = tile and int(tile[2]) * int(tile[3]) >= WHOLE and int(tile[3]) > 1
                 if not args.check or not whole or loop.multiply_adds < most:
                     continue
                 tiles += 1

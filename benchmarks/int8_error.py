@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How far quantised nets are from their float nets: ours, another build of ours, and the official runtime.
+"""Measures how far quantised nets are from their float nets: ours, another build of ours, and the official runtime.
 
     python3 benchmarks/int8_error.py --library build/release/libmnn_c.so --work DIR [--before OTHER.so] MODELS
 
@@ -27,11 +27,11 @@ from harness import nets
 from zoo import converters
 
 EACH, MEAN = 1.05, 1.00
-CALIBRATION = 16  # inputs
+CALIBRATION = 16  # number of inputs
 
 
 def picture(shape, random):
-    """Noise whose strength grows with its wave length, each channel with a mean of its own."""
+    """Returns noise whose strength grows with its wave length, each channel with a mean of its own."""
     if len(shape) != 4:
         return random.standard_normal(shape).astype(np.float32)
     height, width = shape[2:]
@@ -56,7 +56,7 @@ def inputs_of(net, count, seed):
 
 
 def work(arguments):
-    """One engine over one file: outputs of all inputs go into a file."""
+    """Runs one engine on one file and writes the outputs of all inputs to a file."""
     with open(arguments, "rb") as file:
         job = pickle.load(file)
     options = SimpleNamespace(library=job["library"], threads=1, precision="normal", isa=job["isa"], way="session")

@@ -1,9 +1,9 @@
-// Times single convolutions as a session runs them: the execution that the CPU backend chooses for the shape,
-// on tensors stored as it wants them, weights packed beforehand. Caches are warm, in a net they are less so.
+// Times single convolutions as a session runs them: with the execution that the CPU backend chooses for the shape, on
+// tensors in its layout, with weights packed beforehand. Caches are warm; in a net they are less so.
 //
 //     benchmarks/mnn_c_kernel_benchmarks --threads=1,2 --isa=avx2 --benchmark_filter='resnet50/3x3.*'
 //
-// FLOP/s count a direct convolution's work, not what the algorithm (the label) needs: Winograd can pass the
+// FLOP/s count the work of a direct convolution, not that of the algorithm (the label), so Winograd can exceed the
 // peak.
 #include <benchmark/benchmark.h>
 
@@ -88,7 +88,7 @@ class PreparedConv {
         return tensor;
     }
 
-    // Moderate values: neither zeros, which some machines multiply faster, nor denormals, which are slower.
+    // Values are moderate: some machines multiply zeros faster, and denormals are slower.
     void* allocate(const Operand& tensor) {
         AlignedBuffer& memory = memory_.emplace_back(tensor.storageBytes());
         for (int64_t i = 0; i < tensor.storageElements(); ++i)
@@ -97,7 +97,7 @@ class PreparedConv {
         return memory.data();
     }
 
-    // As in a net: packed, except for an image.
+    // Operands are stored as in a net: packed, except for an image.
     void store() {
         Operand& input = *command_.inputs[0];
         if (input.shape.at(1) > 3) input.channelBlock = backend_->chooseStorage(command_).inputBlock;
@@ -108,7 +108,7 @@ class PreparedConv {
         allocate(*command_.outputs[0]);
     }
 
-    static constexpr int kScratch = 5;  // behind the operands
+    static constexpr int kScratch = 5;  // the slot of the scratch memory, after the operands
     BackendConfig config_;
     WeightStore weights_;
     std::shared_ptr<Runtime> runtime_;
@@ -139,12 +139,13 @@ struct Arguments {
     std::string isa;
 };
 
-// What follows the start, or null.
+// Returns the text after `start`, or null where the argument does not begin with it.
 const char* after(const char* argument, std::string_view start) {
     return std::string_view(argument).starts_with(start) ? argument + start.size() : nullptr;
 }
 
-// Takes its own arguments out of argv; Google Benchmark gets the others. False: a value makes no sense.
+// Removes this program's arguments from argv; Google Benchmark gets the others. Returns false for a value that is
+// invalid.
 bool takeArguments(int& argc, char** argv, Arguments& out) {
     constexpr int kMaxThreads = 32;
     int kept = 0;
@@ -189,7 +190,7 @@ int main(int argc, char** argv) {
             };
             auto* registered = benchmark::RegisterBenchmark(name.c_str(), body);
             registered->Unit(benchmark::kMicrosecond);
-            if (threads > 1) registered->UseRealTime();  // one thread: its own time alone
+            if (threads > 1) registered->UseRealTime();  // one thread: its CPU time alone
         }
     }
     benchmark::RunSpecifiedBenchmarks();

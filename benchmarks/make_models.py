@@ -29,7 +29,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir, "tests", "conformance"))
 import case_files  # noqa: E402
 
-TOLERANCE = {"w8": 5e-2, "int8": 1e-1}  # of the largest output; float64 on float weights is the truth
+TOLERANCE = {"w8": 5e-2, "int8": 1e-1}  # relative to the largest output; the reference is float64 on float weights
 FLOAT_TOLERANCE = 1e-4
 
 
@@ -44,17 +44,17 @@ class Maker:
         return path
 
     def attempt(self, what, function, *arguments):
-        """Runs a step; a failure is printed now and at the end, and leaves a net without that form."""
+        """Runs a step; a failure is printed now and at the end, and the net lacks that form."""
         try:
             function(*arguments)
             return True
-        except Exception as error:  # of any kind: converters raise many
+        except Exception as error:  # any kind of exception: converters raise many
             self.missing.append(f"{what}: {error}")
             print(f"missing  {self.missing[-1]}", flush=True)
             return False
 
     def export(self, name):
-        """The torch step."""
+        """Exports the net with torch."""
         script = os.path.join(HERE, "zoo", "torch_nets.py")
         source, batch = names.source_of(name)
         folder = self.folder(name)

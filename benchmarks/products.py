@@ -7,7 +7,7 @@ A product is rows x K by a constant K x N, as in a fully connected layer: K and 
 last layers of other nets, rows from 1 to 4,096. Each shape becomes an ONNX net of one MatMul, and a .mnn of that by the
 official converter. All three run in one process, in bursts of about 50 ms in shuffled order; times are those of the
 process on the CPU. The figure is the median over rounds of the paired ratio ours / other of burst medians: below 1 ours
-is faster. OpenBLAS gets its right side as it lies and packs it on every call, which is how numpy's users call it.
+is faster. OpenBLAS gets its right side unpacked and packs it on every call, as for numpy's users.
 
 Needs the packages MNN, onnx, onnxruntime and numpy, whose OpenBLAS it times. OPENBLAS_CORETYPE=Haswell with --isa avx2
 compares kernels of AVX2.
@@ -23,7 +23,7 @@ from harness import one_operator  # noqa: E402
 
 ROWS = (1, 8, 49, 64, 128, 197, 512, 1024, 4096)
 SIDES = ((64, 64), (256, 256), (384, 1536), (512, 2048), (768, 768), (768, 3072), (3072, 768), (2048, 1000))
-TOLERANCE = 1e-5  # of the largest element
+TOLERANCE = 1e-5  # relative to the largest element
 
 
 class Blas:

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""What a call costs from Python, against ONNX Runtime's package: the same small net, one thread.
+"""Measures the cost of a call from Python, against ONNX Runtime's package: the same small net, one thread.
 
     pip install numpy onnx MNN onnxruntime
     MNN_C_LIBRARY=build/release/libmnn_c.so PYTHONPATH=bindings/python/src python3 benchmarks/python_calls.py
 
-Prints the calls per second of processor time of each way to run, interleaved, the median of the bursts with the lowest and the highest; the
-bytes that a call copies between arrays of NumPy and memory of the engine; the memory of Python that a call leaves
-allocated meanwhile; and the threads of the process that used processor time during the calls. The net is a 3x3 convolution
-of --channels maps of 28 x 28 pixels between two of 1x1, about 0.1 ms with the default. Both engines get the same
-weights, and their results are compared first.
+Prints the calls per second of processor time of each way to run (bursts are interleaved; the median with the lowest and
+the highest), the bytes that a call copies between arrays of NumPy and memory of the engine, the memory that Python
+allocates during a call, and the threads of the process that used processor time during the calls. The net is a 3x3
+convolution of --channels maps of 28 x 28 pixels between two of 1x1, about 0.1 ms with the default. Both engines get the
+same weights, and their results are compared first.
 """
 
 import argparse
@@ -26,7 +26,7 @@ SIDE = 28
 
 
 def make_net(folder, channels):
-    """The net as .onnx and .mnn."""
+    """Writes the net as .onnx and .mnn."""
     import onnx
     from onnx import TensorProto, helper, numpy_helper
 
@@ -57,7 +57,7 @@ def make_net(folder, channels):
 
 
 def ways(folder, image):
-    """name -> (a call, bytes that it copies); each call returns the result."""
+    """Returns name -> (a call, bytes that it copies); each call returns the result."""
     import mnn_c
     import onnxruntime
 
@@ -77,7 +77,7 @@ def ways(folder, image):
     session = onnxruntime.InferenceSession(
         os.path.join(folder, "net.onnx"), options, providers=["CPUExecutionProvider"]
     )
-    # It reads an array in place; its result is an array over memory of its own, unless NumPy allocated that.
+    # ONNX Runtime reads an array in place; its result is an array over memory of its own, unless NumPy allocated that.
     made = session.run(None, {"image": image})[0]
     copied = made.nbytes if made.flags.owndata else 0
     binding = session.io_binding()
@@ -99,7 +99,8 @@ def ways(folder, image):
 
 
 def burst(call, seconds):
-    """Calls per second of processor time: other programs do not count, and with one thread it is what a clock shows."""
+    """Returns calls per second of processor time: other programs do not count, and for one thread it equals wall
+    time."""
     count, begin = 0, time.process_time()
     while True:
         for _ in range(50):
@@ -111,7 +112,7 @@ def burst(call, seconds):
 
 
 def thread_times():
-    """Thread -> nanoseconds on a processor."""
+    """Returns thread -> nanoseconds on a processor."""
     times = {}
     for thread in os.listdir("/proc/self/task"):
         with open(f"/proc/self/task/{thread}/schedstat") as file:
@@ -120,7 +121,7 @@ def thread_times():
 
 
 def busy_threads(call, seconds):
-    """How many threads used more than a hundredth of the time."""
+    """Counts the threads that used more than a hundredth of the time."""
     before = thread_times()
     burst(call, seconds)
     after = thread_times()
@@ -128,7 +129,7 @@ def busy_threads(call, seconds):
 
 
 def python_bytes(call):
-    """The most memory that Python and NumPy allocate during a call."""
+    """Returns the peak of the memory that Python and NumPy allocate during a call."""
     call()
     tracemalloc.start()
     call()

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What several sessions of one net cost: time and memory of each further one, and the throughput of two at a time.
+"""Measures the cost of several sessions of one net: time and memory of each further one, and the throughput of two at a
+time.
 
     python3 benchmarks/sessions.py --library build/release/libmnn_c.so MODELS
 
-Creation: milliseconds of the first session, model included, and of each further one, which shares its plan. Memory:
-resident set after the first session's run, its growth with each further one, and what a session reports as its arena
-(what it has for itself; weights are shared). Throughput: two sessions of one interpreter, one thread each, pinned to
+Creation: milliseconds of the first session, including the model, and of each further one, which shares its plan.
+Memory: the resident set after the first session's run, its growth with each further one, and the arena that a session
+reports (its own memory; weights are shared). Throughput: two sessions of one interpreter, one thread each, pinned to
 two CPUs, against one alone; interleaved bursts, the median of the paired ratios with p10 and p90.
 """
 
@@ -41,11 +42,11 @@ def arena_mib(engine):
 
 
 def burst(engines, cpus, runs):
-    """Runs a second when each engine runs so often in a thread of its own."""
+    """Returns the runs per second when each engine runs `runs` times in a thread of its own."""
     start = threading.Barrier(len(engines) + 1)
 
     def work(engine, cpu):
-        os.sched_setaffinity(0, [cpu])  # of this thread alone
+        os.sched_setaffinity(0, [cpu])  # pins this thread alone
         engine.run()
         start.wait()
         for _ in range(runs):
@@ -86,7 +87,7 @@ def main():
         if args.models and net.name not in args.models.split(","):
             continue
         net.load_tensors()
-        ours.Engine(options)  # the library itself does not count
+        ours.Engine(options)  # the memory of the library itself does not count
         base = status_kib("VmRSS")
         times = []
         engines = [session(options, net, times)]

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What subnormal numbers cost: a session that keeps them beside one that lets them count as zero, in one process.
+"""Measures the cost of subnormal numbers: a session that keeps them against one that flushes them to zero, in one
+process.
 
     python3 benchmarks/subnormals.py --library build/release/libmnn_c.so MODELS
 
-Numbers below 1.2e-38 are slow to compute with on many CPUs. They appear behind the softmax of masked attention and in
-the state of a recurrent net that fades away; make_models.py makes such nets (the group `subnormal`). Bursts of both
+Numbers below 1.2e-38 are slow to compute with on many CPUs. They appear after the softmax of masked attention and in
+the state of a recurrent net that decays; make_models.py makes such nets (the group `subnormal`). Bursts of both
 sessions alternate; times are those of the process on the CPU, so other work disturbs little. The figure is the median
 of the paired ratios of times, kept / zero, with p10 and p90: above 1 zeros are faster. The last column is the share of
 the net's outputs that are subnormal when they are kept.
@@ -36,7 +37,7 @@ def session(options, net, keep, shared=None):
 
 
 def burst(engine, runs):
-    """The median of some runs in seconds, behind one that is not counted."""
+    """Returns the median time of some runs in seconds, after one that is not counted."""
     times = []
     for _ in range(runs + 1):
         engine.set_inputs()
@@ -47,7 +48,7 @@ def burst(engine, runs):
 
 
 def paired(kept, zeroed, rounds):
-    """By round the times of both."""
+    """Returns the times of both sessions by round."""
     runs = max(3, round(BURST_SECONDS / burst(kept, 3)))
     found = []
     for number in range(rounds):

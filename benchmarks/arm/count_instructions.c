@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 typedef uint64_t plugin_id;
-struct block; /* instructions that qemu translates together */
+struct block; /* a block of instructions that qemu translates together */
 
 void qemu_plugin_register_vcpu_tb_trans_cb(plugin_id, void (*)(plugin_id, struct block*));
 size_t qemu_plugin_tb_n_insns(const struct block*);
@@ -18,7 +18,7 @@ void qemu_plugin_outs(const char*);
 
 __attribute__((visibility("default"))) int qemu_plugin_version = 1;
 
-static uint64_t executed; /* by one thread: additions of several are not atomic */
+static uint64_t executed; /* the program has one thread; additions by several would not be atomic */
 
 static void count(plugin_id id, struct block* block) {
     (void)id;

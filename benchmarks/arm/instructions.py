@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Instructions that one inference takes on 64-bit Arm, counted under qemu.
+"""Counts the instructions that one inference takes on 64-bit Arm, under qemu.
 
     python3 benchmarks/arm/instructions.py --library build/arm/libmnn_c.so [--before OTHER.so] --cpus cortex-a53,max NETS
 
-NETS: model files, each with words behind colons: "low" (precision) and "weights" (memory Low, they stay quantised), as in
-net.mnn:low. Each runs with one thread, once and three times, in a program for Arm; half of the difference is one
-inference. qemu's CPUs differ in their instructions: cortex-a53 has NEON alone, cortex-a76 the dot product and fp16, max
-all. Counts say nothing about caches or the time of an instruction.
+NETS are model files, each with words after colons: "low" (precision) and "weights" (memory Low, which keeps them
+quantised), as in net.mnn:low. Each runs with one thread, once and three times, in a program for Arm; half of the
+difference is one inference. qemu's CPUs differ in their instructions: cortex-a53 has only NEON, cortex-a76 also the dot
+product and fp16, max all. Counts do not include the effects of caches or the time of an instruction.
 
 Needs qemu-aarch64 with plugins, gcc and aarch64-linux-gnu-gcc.
 """
@@ -23,7 +23,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
 def build(work, library):
-    """The plugin for this machine, and the program for Arm."""
+    """Builds the plugin for this machine, and the program for Arm."""
     plugin, program = os.path.join(work, "count_instructions.so"), os.path.join(work, "run_net")
     source = os.path.join(HERE, "count_instructions.c")
     subprocess.run(["gcc", "-O2", "-shared", "-fPIC", source, "-o", plugin], check=True)

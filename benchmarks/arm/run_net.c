@@ -1,5 +1,5 @@
-/* Runs a net some times with one thread: run_net MODEL RUNS [low] [weights]. "low" is MNN_PRECISION_LOW, "weights" is
- * MNN_MEMORY_LOW. Its inputs are floats of -1 to 1. instructions.py starts it under an emulator. */
+/* Runs a net RUNS times with one thread: run_net MODEL RUNS [low] [weights]. "low" selects MNN_PRECISION_LOW, "weights"
+ * selects MNN_MEMORY_LOW. The inputs are floats of -1 to 1. instructions.py starts it under an emulator. */
 #include <mnn_c.h>
 #include <stdio.h>
 #include <stdlib.h>

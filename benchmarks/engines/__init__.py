@@ -1,4 +1,4 @@
-"""One file an engine. Each has a class Engine with
+"""Engines, one file for each. A file has a class Engine with
 
     Engine(options)     imports the runtime; options: threads, precision, way, library, isa
     version             what is running, for the report
@@ -7,14 +7,14 @@
     run()               one inference, up to outputs that can be read
     results()           the outputs as arrays, in the order of net.outputs
 
-The module is imported in the engine's own process only.
+The module is imported only in the engine's own process.
 """
 
 import importlib
 
 NAMES = ("ours", "official", "onnxruntime", "ncnn")
 
-# What a net's folder has to hold for it.
+# The files that an engine reads from a net's folder.
 MODEL_FILES = {
     "ours": ("model.mnn",),
     "official": ("model.mnn",),
@@ -22,10 +22,10 @@ MODEL_FILES = {
     "ncnn": ("model.ncnn.param", "model.ncnn.bin"),
 }
 
-# What has to be importable; ours is a file instead.
+# The modules that an engine imports; ours is loaded from a file instead.
 MODULES = {"official": "MNN", "onnxruntime": "onnxruntime", "ncnn": "ncnn"}
 
-# Interfaces of an engine in the order of trying: the first one that gives the right answer is timed.
+# The interfaces of an engine, in the order in which they are tried: the first that gives the right answer is timed.
 WAYS = {"official": ("session", "module")}
 
 

@@ -1,4 +1,5 @@
-"""ncnn from its Python wheel, on graphs of pnnx. fp32 unless --precision low asks for its bf16 storage."""
+"""ncnn from its Python wheel, on graphs of pnnx. It computes in fp32 unless --precision low selects its bf16
+storage."""
 
 import numpy as np
 
@@ -16,7 +17,7 @@ class Engine:
         opt.num_threads = self.options.threads
         opt.use_vulkan_compute = False
         for name in ("use_fp16_storage", "use_fp16_packed", "use_fp16_arithmetic"):
-            setattr(opt, name, False)  # it would keep some weights in half
+            setattr(opt, name, False)  # otherwise some weights are stored as halves
         opt.use_bf16_storage = opt.use_bf16_packed = self.options.precision == "low"
         for load, name in ((self.net.load_param, "model.ncnn.param"), (self.net.load_model, "model.ncnn.bin")):
             if load(net.file(name)) != 0:
@@ -28,7 +29,7 @@ class Engine:
         self.outputs = [f"out{index}" for index in range(len(net.outputs))]
 
     def set_inputs(self):
-        pass  # a run does not change them
+        pass  # a run does not change the inputs
 
     def run(self):
         extractor = self.net.create_extractor()

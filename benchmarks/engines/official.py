@@ -1,4 +1,4 @@
-"""The official runtime from its Python wheel: the session interface, and the module interface for what it refuses."""
+"""The official runtime from its Python wheel: the session interface, and the module interface for nets it refuses."""
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class Session:
             self.outputs.append((tensor, self.host(np.zeros_like(array))))
 
     def set_inputs(self):
-        for tensor, array in self.inputs:  # the run overwrites them, and a host tensor copies its array
+        for tensor, array in self.inputs:  # the run overwrites the inputs, and a host tensor copies its array
             tensor.copyFrom(self.host(array))
 
     def run(self):

@@ -1,8 +1,8 @@
-"""ONNX Runtime. Its workers spin inside of a burst, as they do by default; between bursts the process is stopped."""
+"""ONNX Runtime. Its workers spin within a burst, as they do by default; between bursts the process is stopped."""
 
 import numpy as np
 
-# What a case stores with 32 bits, because .mnn files have no other integers.
+# A case stores these types with 32 bits, because .mnn files have no other integers.
 TYPES = {"tensor(int64)": np.int64, "tensor(bool)": np.bool_}
 
 

@@ -12,7 +12,8 @@ TYPES = {1: np.float32, 3: np.int32, 4: np.uint8, 6: np.int8}
 
 
 def load_structs():
-    """The Python binding's structs, which a test compares with the header. Its package would open a library, too."""
+    """Loads the Python binding's structs, which a test compares with the header. Its package would also load a
+    library."""
     root = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir)
     spec = importlib.util.spec_from_file_location(
         "mnn_c_structs", os.path.join(root, "bindings", "python", "src", "mnn_c", "_abi.py")
@@ -27,7 +28,7 @@ structs = load_structs()
 
 class Engine:
     keep_subnormals = 0  # set before load(): 1 asks for a session that computes with them
-    low_memory = False  # set before load(): quantised weights stay as they are
+    low_memory = False  # set before load(): True keeps quantised weights as they are
 
     def __init__(self, options):
         self.lib = ctypes.CDLL(os.path.abspath(options.library))
@@ -44,7 +45,7 @@ class Engine:
             raise RuntimeError(f"{self.lib.mnn_last_error().decode()} (status {status})")
 
     def load(self, net, shared=None):
-        """A session of the net, of the same interpreter as another engine's where one is given."""
+        """Creates a session of the net; with `shared`, another engine, it uses that engine's interpreter."""
         lib = self.lib
         self.interpreter, self.session = shared.interpreter if shared else ctypes.c_void_p(), ctypes.c_void_p()
         if not shared:
@@ -68,7 +69,7 @@ class Engine:
         self.outputs = [
             (self.tensor(lib.mnn_session_output, name), np.zeros_like(array)) for name, array in net.outputs.items()
         ]
-        # As with the bindings of other engines, runs put their results where they are wanted.
+        # As the bindings of other engines do, runs write their results directly to these buffers.
         for tensor, array in self.outputs:
             data, size = ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes)
             self.check(lib.mnn_session_bind_output(self.session, tensor, data, size, 0))

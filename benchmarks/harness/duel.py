@@ -10,12 +10,13 @@ SLOW_SECONDS = 0.05
 
 
 def rounds_for(rounds, seconds):
-    """How many rounds a net gets that takes so long: from SLOW_SECONDS on a third."""
+    """Returns the number of rounds for a net whose inference takes `seconds`: from SLOW_SECONDS on a third of
+    `rounds`."""
     return rounds if seconds < SLOW_SECONDS else math.ceil(rounds / 3)
 
 
 def quantile(values, q):
-    """Linear between neighbours, as numpy's."""
+    """Interpolates linearly between neighbours, as numpy's does."""
     values = sorted(values)
     position = q * (len(values) - 1)
     low = int(position)
@@ -24,7 +25,7 @@ def quantile(values, q):
 
 
 def verdict(ratios, threads):
-    """Ahead, level or behind, from the paired ratios subject / other of all rounds."""
+    """Returns "ahead", "level" or "behind" for the paired ratios subject / other of all rounds."""
     middle = statistics.median(ratios)
     if threads == 1:
         ahead = middle <= 0.95 and quantile(ratios, 0.9) < 1.0
@@ -56,7 +57,7 @@ def start_all(args, names, net, threads, failures):
 
 
 def one_round(args, engines, cpus, shuffle, canary, failures):
-    """A burst of each engine, again when it was disturbed. Returns the quietest try and whether it was quiet."""
+    """Runs a burst of each engine, again when it was disturbed. Returns the quietest try and whether it was quiet."""
     tries = []
     for _ in range(args.retries + 1):
         content = canary is None or canary.content()
@@ -77,9 +78,9 @@ def one_round(args, engines, cpus, shuffle, canary, failures):
 
 
 def one_set(args, names, net, threads, shuffle, canary, count):
-    """All engines in fresh processes. Returns by engine its burst medians, what its process said about itself and
-    failures, then the noisy rounds and the number of rounds: `count`, or what the time of the net asks for where that is
-    None."""
+    """Starts all engines in fresh processes. Returns three dictionaries by engine (its burst medians, the facts that
+    its process reported, its failure), then the noisy rounds and the number of rounds: `count`, or the number that fits
+    the net's time where that is None."""
     failures = {}
     engines = start_all(args, names, net, threads, failures)
     try:
@@ -99,13 +100,14 @@ def one_set(args, names, net, threads, shuffle, canary, count):
 
 
 def best_of(bursts):
-    """By round, the burst of the fastest other engine."""
+    """Returns, by round, the burst of the fastest other engine."""
     others = [times for name, times in bursts.items() if name != SUBJECT]
     return [min(times) for times in zip(*others)]
 
 
 def middle_set(sets, name):
-    """The ratios of the set whose median is in the middle: where pages lie moves a process by some per cent."""
+    """Returns the ratios of the set with the middle median: the placement of pages changes a process by some per
+    cent."""
     found = []
     for bursts, _, _, _ in sets:
         if SUBJECT in bursts and len(bursts) > 1 and (name == "best" or name in bursts):
@@ -120,7 +122,7 @@ def about(engine):
 
 
 def duel(args, names, net, threads, shuffle, canary):
-    """One net at one number of threads: times, and what the processes of these times said about load and memory."""
+    """Measures one net at one number of threads: times, and the load and memory that the processes reported."""
     sets, rounds = [], None
     for _ in range(args.sets if args.rounds else 0):
         *found, rounds = one_set(args, names, net, threads, shuffle, canary, rounds)
@@ -147,7 +149,7 @@ def duel(args, names, net, threads, shuffle, canary):
 
 def measure_costs(args, names, row, net, threads, shuffle, loads, wanted):
     """Adds load and memory to a row: medians of the processes in `loads` and of further ones, until each engine has
-    `wanted`. The engines load in turn, order shuffled, so that no busy minute is one engine's alone."""
+    `wanted`. The engines load in turn, in shuffled order, so that a busy minute does not hit one engine alone."""
     waiting = [name for name in names if name in row["engines"] or not args.rounds]
     while waiting := [name for name in waiting if len(loads[name]) < wanted]:
         shuffle.shuffle(waiting)

@@ -1,4 +1,4 @@
-"""The machine that was measured: processor, caches, memory, system. Ratios of one machine say little of another."""
+"""The machine that was measured: processor, caches, memory, system. Ratios hold for one machine only."""
 
 import glob
 import os
@@ -20,14 +20,14 @@ def read(path):
 
 
 def cpu_fields():
-    """The lines of /proc/cpuinfo about the first processor."""
+    """Returns the fields of /proc/cpuinfo for the first processor."""
     first = read("/proc/cpuinfo").split("\n\n")[0]
     pairs = (line.split(":", 1) for line in first.splitlines() if ":" in line)
     return {name.strip(): value.strip() for name, value in pairs}
 
 
 def caches():
-    """Of the first CPU, such as "L1d 48 KiB"; several CPUs may share a level."""
+    """Lists the caches of the first CPU, such as "L1d 48 KiB"; several CPUs may share a level."""
     found = []
     for folder in sorted(glob.glob("/sys/devices/system/cpu/cpu0/cache/index[0-9]*")):
         level, kind, size = (read(os.path.join(folder, name)) for name in ("level", "type", "size"))
@@ -37,7 +37,7 @@ def caches():
 
 
 def describe():
-    """Everything as a table of texts, for the header and the JSON file."""
+    """Returns all facts as a table of texts, for the header and the JSON file."""
     fields = cpu_fields()
     model = fields.get("model name", platform.machine())
     if "cpu family" in fields:  # cloud machines hide the name, not the number

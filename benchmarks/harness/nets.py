@@ -1,4 +1,4 @@
-"""A net's folder: what it holds, and whether an answer is right."""
+"""A net's folder: its files, and the check of an engine's answer."""
 
 import io
 import os
@@ -12,8 +12,8 @@ from zoo import names
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 2, "tests", "conformance"))
 import case_files  # noqa: E402
 
-OTHERS_TOLERANCE = 5e-3  # Winograd and approximate functions of the official runtime miss 1e-4
-LOW_TOLERANCE = 5e-2  # of --precision low: 8 bits of mantissa in storage
+OTHERS_TOLERANCE = 5e-3  # the official runtime's Winograd and approximate functions miss 1e-4
+LOW_TOLERANCE = 5e-2  # for --precision low, which stores 8 bits of mantissa
 
 
 class Net:
@@ -33,7 +33,7 @@ class Net:
         self.outputs = {entry["name"]: load(entry) for entry in self.case["outputs"]}
 
     def missing_for(self, engine):
-        """The files that an engine would need and that are not there."""
+        """Lists the files that an engine needs and that are missing."""
         return [name for name in engines.MODEL_FILES[engine] if not os.path.exists(self.file(name))]
 
     def tolerance(self, engine, precision):
@@ -43,15 +43,15 @@ class Net:
         return max(tolerance, LOW_TOLERANCE) if precision == "low" else tolerance
 
     def wrong(self, results, tolerance):
-        """What is wrong with the results, or None."""
+        """Returns why the results are wrong, or None."""
         unordered = self.case.get("unordered_rows", {}).get("outputs", [])
         for (name, expected), got in zip(self.outputs.items(), results):
             if got.size != expected.size:
                 return f"output {name} has {got.size} elements, expected {expected.size}"
-            if expected.size == 0:  # a detector that found nothing
+            if expected.size == 0:  # an empty output: the detector found nothing
                 continue
             got, expected = got.reshape(expected.shape).astype(np.float64), expected.astype(np.float64)
-            if name in unordered:  # a list in any order: compare the sorted columns, loosely
+            if name in unordered:  # the rows have no order: compare the sorted columns, loosely
                 got, expected = np.sort(got, 0), np.sort(expected, 0)
                 if np.mean(np.abs(got - expected)) <= max(tolerance, 1e-2) * np.abs(expected).max():
                     continue
@@ -62,7 +62,7 @@ class Net:
 
 
 def find(paths):
-    """The nets of the given folders, each a net or a folder of nets, in the order of the fixed lists."""
+    """Returns the nets of the given folders, each a net or a folder of nets, in the order of the fixed lists."""
     folders = []
     for path in paths:
         if case_files.is_case(path):

@@ -16,8 +16,9 @@ from zoo import converters
 from . import machine
 
 BURST_SECONDS = 0.05
-READING_SECONDS = 3e-5  # between two readings of the clock at least: a reading takes as long as a small operator
-LIMIT = 1.10  # a ratio above is marked
+# the shortest time between two readings of the clock: a reading takes as long as a small operator
+READING_SECONDS = 3e-5
+LIMIT = 1.10  # a ratio above it is marked
 
 
 class Problem:
@@ -32,7 +33,7 @@ class Problem:
         return os.path.join(self.folder, name)
 
     def write(self, node, constants):
-        """The operator as model.onnx, and as model.mnn by the official converter."""
+        """Writes the operator as model.onnx, and as model.mnn by the official converter."""
         import onnx
         from onnx import helper, numpy_helper
 
@@ -53,7 +54,8 @@ class Problem:
 
 
 def burst(engine, readings, runs=1):
-    """The median in seconds of a run over some readings of so many runs, behind one that is not counted."""
+    """Returns the median time of a run in seconds, over some readings of `runs` runs each, after one uncounted
+    reading."""
     times = []
     for _ in range(readings + 1):
         engine.set_inputs()
@@ -65,7 +67,7 @@ def burst(engine, readings, runs=1):
 
 
 def measure(problem, engines, rounds, shuffle):
-    """By engine the medians of its bursts, in the order of rounds."""
+    """Returns, by engine, the medians of its bursts in the order of rounds."""
     counts = {}
     for name, engine in engines.items():
         engine.load(problem)
@@ -85,7 +87,7 @@ def measure(problem, engines, rounds, shuffle):
 
 
 def parser(description):
-    """The options of each benchmark of operators."""
+    """Defines the options of each benchmark of operators."""
     made = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--library", default="build/release/libmnn_c.so")
     made.add_argument("--rounds", type=int, default=9)
@@ -116,7 +118,7 @@ class Table:
         print(f"{titles} {'GFLOP/s':>8} " + " ".join(f"{'/ ' + name:>15}" for name in others))
 
     def row(self, title, flops, make):
-        """make(folder) is the problem; its engines are "ours" and the others."""
+        """Calls make(folder), which returns the problem; its engines are "ours" and the others."""
         with tempfile.TemporaryDirectory() as folder:
             problem = make(folder)
             engines = {name: kind(self.options) for name, kind in self.engines().items()}

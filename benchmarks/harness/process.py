@@ -1,4 +1,4 @@
-"""Engines as processes: started, asked, and stopped while it is another one's turn."""
+"""Engines as processes: started, queried, and stopped while another one runs."""
 
 import json
 import os
@@ -14,17 +14,17 @@ BURST_SECONDS = 0.09
 MOST_RUNS = 2000
 PATIENCE_SECONDS = 300
 SCRIPT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "compare.py")
-# The engines get their number of threads by their own options, too; numpy's would stand in the way.
+# The engines get their number of threads by their own options; numpy's threads would disturb them.
 ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 class Failed(RuntimeError):
-    """An engine cannot run a net, or gave a wrong answer: the sentence that says so."""
+    """An engine cannot run a net, or gave a wrong answer; the text says why."""
 
 
 class Process:
-    """One engine with one net. Stopped by a signal between bursts, so that no idle worker spins; the first run after
-    that is not counted."""
+    """One engine with one net. A signal stops it between bursts, so that no idle worker spins; the first run after that
+    is not counted."""
 
     def __init__(self, args, engine, net, threads, way=None):
         self.way = way
@@ -66,7 +66,8 @@ class Process:
         return reply
 
     def burst(self):
-        """The median of one burst in seconds, without its first run: caches belong to the other engines."""
+        """Returns the median of one burst in seconds, without its first run: caches then still hold the other engines'
+        data."""
         return statistics.median(self.ask(f"run {self.runs + 1}")[1:])
 
     def calibrate(self):
@@ -76,7 +77,7 @@ class Process:
         self.runs = min(max(3, round(BURST_SECONDS / max(self.seconds, 1e-7))), MOST_RUNS)
 
     def cpu_ticks(self):
-        """The CPU time it has used, in ticks of /proc/stat; 0 when it has ended."""
+        """Returns the CPU time that the process has used, in ticks of /proc/stat; 0 when it has ended."""
         try:
             with open(f"/proc/{self.process.pid}/stat") as stat:
                 fields = stat.read().rpartition(")")[2].split()
@@ -92,7 +93,7 @@ class Process:
 
 
 def start(args, engine, net, threads):
-    """The engine's process, through the first of its interfaces that gives the right answer."""
+    """Starts the engine's process with the first of its interfaces that gives the right answer."""
     missing = net.missing_for(engine)
     if missing:
         raise Failed("the net's folder has no " + " and no ".join(missing))

@@ -1,4 +1,4 @@
-"""Was the machine ours during a round? Two answers: who used the CPUs, and whether they really were two."""
+"""Checks that no other load disturbed a round: who used the CPUs, and whether two CPUs gave the rate of two."""
 
 import subprocess
 import sys
@@ -24,7 +24,8 @@ for line in sys.stdin:
 
 
 def busy_ticks(cpus):
-    """What /proc/stat counts as used on these CPUs: everything but idle and waiting, so stolen time, too."""
+    """Returns the ticks that these CPUs were busy by /proc/stat: all but idle and waiting, so stolen time counts,
+    too."""
     wanted, total = {f"cpu{cpu}" for cpu in cpus}, 0
     with open("/proc/stat") as stat:
         for line in stat:
@@ -51,12 +52,12 @@ class ForeignLoad:
         seconds, busy, own = self.begin
         available = max((time.monotonic() - seconds) * 100 * len(self.cpus), 1)
         foreign = busy_ticks(self.cpus) - busy - (self.own() - own)
-        # Counters move in whole ticks: two of them are no load.
+        # Counters advance in whole ticks, so two of them are no load.
         self.share = max(foreign - 2, 0) / available
 
 
 class Canary:
-    """For two threads and more: do the CPUs give their rates at the same time, or does the host share one core?"""
+    """Checks, for two threads and more, that the CPUs reach their rates together: the host may share one core."""
 
     def __init__(self, cpus):
         self.workers = [
@@ -68,7 +69,7 @@ class Canary:
         ]  # fmt: skip
         for worker in self.workers:
             worker.stdout.readline()
-        self.best = 0.0  # that one CPU was seen to give
+        self.best = 0.0  # the highest rate that one CPU has reached
         for _ in range(5):
             self.rate(self.workers[:1])
 

@@ -1,4 +1,4 @@
-"""What was measured, as text, as summary lines, as JSON and as a chart."""
+"""Writes the measurements as text, as summary lines, as JSON and as a chart."""
 
 import math
 
@@ -7,7 +7,7 @@ from harness import duel, machine, resume
 from zoo import names as lists
 
 AHEAD_OVERALL, WORST_ALLOWED = 0.90, 1.05
-# What load and memory may come to as a part of the best other engine's: as a geometric mean, and on any net.
+# The largest ratios of load and memory to the best other engine's: as a geometric mean, and on any single net.
 COST_LIMITS = {"load_ms": (0.60, 0.75), "peak_mib": (0.80, 0.85)}
 COST_NAMES = {"load_ms": "load", "peak_mib": "memory"}
 
@@ -17,7 +17,7 @@ def geometric_mean(values):
 
 
 def header(args):
-    """The lines above a table."""
+    """Returns the lines above a table."""
     found = machine.describe()
     lines = [f"{found['cpu']}; {found['caches']}", f"{found['instructions']}; {found['system']}"]
     slow = duel.rounds_for(args.rounds, duel.SLOW_SECONDS)
@@ -30,7 +30,7 @@ def header(args):
 
 
 def compared(chosen):
-    """The other engines; with several of them also the best."""
+    """Returns the other engines; with several of them also "best"."""
     others = [name for name in chosen if name != "ours"]
     return others + ["best"] if len(others) > 1 else others
 
@@ -42,7 +42,7 @@ def column_titles(chosen):
 
 
 def row_line(row, chosen):
-    """One net at one number of threads."""
+    """Returns the line of one net at one number of threads."""
     found = [row["engines"].get(name, {}).get("ms") for name in chosen]
     times = " ".join(f"{'-':>14}" if ms is None else f"{ms:14.3f}" for ms in found)
     cells = []
@@ -62,7 +62,7 @@ def row_line(row, chosen):
 
 
 def first_rows(rows):
-    """A net once, at its smallest number of threads."""
+    """Returns each net once, at its smallest number of threads."""
     found = {}
     for row in sorted(rows, key=lambda row: row["threads"]):
         found.setdefault(row["model"], row)
@@ -70,7 +70,7 @@ def first_rows(rows):
 
 
 def costs_table(rows, chosen):
-    """Load to first result and peak memory, and what part they are of the best other engine's."""
+    """Lists load to first result and peak memory, and their ratios to the best other engine's."""
     lines = ["", "load to first result in ms, and peak memory above the process without a net in MiB"]
     titles = " ".join(f"{name + ' ms':>14} {'MiB':>7}" for name in chosen)
     lines.append(f"{'model':<20} {titles}   load memory")
@@ -86,7 +86,7 @@ def costs_table(rows, chosen):
 
 
 def cost_ratio(row, cost, chosen):
-    """Ours / the least of the others, or None."""
+    """Returns ours divided by the smallest of the others, or None."""
     others = [row["engines"][name][cost] for name in chosen if name != "ours" and name in row["engines"]]
     if not others or "ours" not in row["engines"]:
         return None
@@ -94,7 +94,7 @@ def cost_ratio(row, cost, chosen):
 
 
 def summarise_costs(rows, chosen):
-    """For load and for memory: the geometric mean, and the nets that are above what any may take."""
+    """Returns, for load and for memory, the geometric mean and the nets above the limit of a single net."""
     summary = []
     for cost, (mean_limit, net_limit) in COST_LIMITS.items():
         found = {row["model"]: cost_ratio(row, cost, chosen) for row in first_rows(rows)}
@@ -122,7 +122,7 @@ def costs_lines(summary):
 
 
 def summarise(rows):
-    """Per group of nets, number of threads and other engine: mean, worst net, verdicts."""
+    """Summarises each group of nets, number of threads and other engine: mean, worst net, verdicts."""
     summary = []
     models = {row["model"] for row in rows}
     groups = {**lists.GROUPS, "other": models.difference(*lists.GROUPS.values())}
@@ -182,7 +182,7 @@ def write_json(path, conditions, rows, absent):
 
 
 def write_chart(path, rows, chosen):
-    """The ratios with p10 and p90, one panel for each number of threads."""
+    """Draws the ratios with p10 and p90, one panel for each number of threads."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -211,7 +211,7 @@ def write_chart(path, rows, chosen):
         axis.set_yticks(range(len(models)), models)
         axis.set_title(f"{threads} thread(s)")
         axis.set_xlabel("time of ours / time of the other (below 1: ours is faster)")
-    axes[0][0].set_ylim(len(models) - 0.4, -0.6)  # the first on top
+    axes[0][0].set_ylim(len(models) - 0.4, -0.6)  # the first net at the top
     if others:
         axes[0][0].legend()
     figure.tight_layout()

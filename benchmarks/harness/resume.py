@@ -6,12 +6,12 @@ import os
 
 from harness import machine
 
-# What has to be equal, or rows of two kinds would be in one table.
+# These settings have to be equal: a table must not mix rows of different ones.
 SETTINGS = ("precision", "clock", "rounds", "sets", "loads", "retries", "seed", "isa")
 
 
 class Mismatch(Exception):
-    """The file's rows and new ones cannot be in one table: the sentence that says why."""
+    """The file's rows and new ones cannot be in one table; the text says why."""
 
 
 def library_digest(path):
@@ -20,7 +20,7 @@ def library_digest(path):
 
 
 def conditions(args, chosen):
-    """What rows have in common that may be in one file."""
+    """Returns the conditions that all rows of one file have in common."""
     found = {name: getattr(args, name) for name in SETTINGS}
     found["engines"] = chosen
     found["machine"] = machine.describe()
@@ -30,14 +30,14 @@ def conditions(args, chosen):
 
 
 def write(path, document):
-    """Whole or not at all: the process may be ended at any time."""
+    """Writes the complete file or none: the process may be ended at any time."""
     with open(path + ".part", "w") as file:
         json.dump(document, file, indent=1)
     os.replace(path + ".part", path)
 
 
 def rows_of(path, wanted):
-    """The rows of an earlier run under the same conditions; none without a file."""
+    """Returns the rows of an earlier run under the same conditions; none without a file."""
     if not os.path.exists(path):
         return []
     with open(path) as file:
@@ -54,7 +54,7 @@ def rows_of(path, wanted):
 
 
 def refuse_other_versions(rows, row):
-    """Refuses a row in which an engine is not of the version that it has in the others."""
+    """Refuses a row in which the version of an engine differs from that in the other rows."""
     for name, engine in row["engines"].items():
         for earlier in rows:
             version = earlier["engines"].get(name, engine)["version"]

@@ -1,8 +1,8 @@
 """The process of one engine with one net: loads, checks, then answers on stdout.
 
-It says how long loading took up to the first result, and how much memory the net took at most: the largest resident set
-of loading and two runs, above what the process held with its runtime imported and no net. Checking comes afterwards, since
-its copies of the outputs are no engine's.
+It reports how long loading took up to the first result, and the net's peak memory: the largest resident set of loading
+and two runs, less the memory that the process held with its runtime imported and no net. It checks the outputs
+afterwards, since the copies of outputs that the check makes are not the engine's.
 
 run N     N times in seconds around one inference each, inputs set again before each and outside of the clock
 """
@@ -34,7 +34,7 @@ def reset_peak():
         with open("/proc/self/clear_refs", "w") as refs:
             refs.write("5")
     except OSError:
-        pass  # the peak then includes what importing took
+        pass  # the peak then includes the memory of importing
 
 
 def available_bytes():
@@ -43,9 +43,9 @@ def available_bytes():
 
 
 def back_memory(args, net):
-    """Touches what loading may need and gives it back. The host of a virtual machine may bring memory when it is first
-    touched, and take back what is free for some seconds: that costs several times what loading does, now for one engine and
-    now for the other."""
+    """Touches the memory that loading may need and releases it. The host of a virtual machine may provide memory only
+    when it is first touched, and take back free memory after some seconds: that costs several times as much as loading,
+    and hits one engine or the other by chance."""
     files = [net.file(name) for name in engines.MODEL_FILES[args.worker]]
     wanted = 4 * sum(os.path.getsize(file) for file in files) + (64 << 20)
     private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
@@ -57,13 +57,13 @@ def back_memory(args, net):
 
 
 def end_with_parent():
-    """A stopped process would outlive a parent that is killed."""
+    """A stopped process would outlive a parent that is killed, so the kernel ends it with its parent."""
     PR_SET_PDEATHSIG = 1
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def load(args, net, clock):
-    """The engine after two runs, and what to say about it: an engine may plan its memory in the first one."""
+    """Returns the engine after two runs, and the facts to report: an engine may plan its memory in the first run."""
     engine = engines.create(args.worker, args)
     back_memory(args, net)
     base = status_kib("VmRSS")
@@ -80,7 +80,7 @@ def load(args, net, clock):
 
 
 def check(args, net, engine):
-    """Twice: an engine that spoils its own weights or inputs shows in the second run."""
+    """Checks two runs: an engine that spoils its own weights or inputs fails in the second one."""
     for last in (False, True):
         fault = net.wrong(engine.results(), net.tolerance(args.worker, args.precision))
         if fault:
@@ -92,7 +92,7 @@ def check(args, net, engine):
 
 def work(args):
     end_with_parent()
-    # The conversation keeps the real stdout; all that a runtime prints goes to stderr.
+    # Replies go to the real stdout; everything that a runtime prints goes to stderr.
     replies = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     os.sched_setaffinity(0, args.cpus)
@@ -102,7 +102,7 @@ def work(args):
         net.load_tensors()
         engine, hello = load(args, net, clock)
         check(args, net, engine)
-    except Exception as error:  # of any kind: the report has its sentence
+    except Exception as error:  # any kind of exception: the report has its text
         sentence = " ".join(str(error).split()) or type(error).__name__
         print(json.dumps({"error": sentence}), file=replies)
         return 1

@@ -1,4 +1,4 @@
-"""Nets that listen: the encoder of Whisper tiny, wav2vec 2.0."""
+"""Nets for audio: the encoder of Whisper tiny, wav2vec 2.0."""
 
 import torch
 from torch import nn
@@ -8,7 +8,7 @@ from torch_base import Attention, Block, Net, net
 
 
 class WhisperEncoder(nn.Module):
-    """Whisper tiny's: 30 seconds as 3,000 spectra, two convolutions, four layers over 1,500 places."""
+    """The encoder of Whisper tiny: 30 seconds as 3,000 spectra, two convolutions, four layers over 1,500 positions."""
 
     def __init__(self, width=384, heads=6, layers=4, bands=80, places=1500):
         super().__init__()
@@ -32,7 +32,7 @@ def _():
 
 
 class Wav2Vec(nn.Module):
-    """The base model's seven convolutions and its convolution for places, with six of its twelve layers."""
+    """The base model's seven convolutions and its positional convolution, with six of its twelve layers."""
 
     KERNELS, STRIDES = (10, 3, 3, 3, 3, 2, 2), (5, 2, 2, 2, 2, 2, 2)
 
@@ -65,4 +65,4 @@ class Wav2Vec(nn.Module):
 
 @net("wav2vec2")
 def _():
-    return Net(Wav2Vec(), lambda batch: (torch.randn(batch, 16000),))  # a second
+    return Net(Wav2Vec(), lambda batch: (torch.randn(batch, 16000),))  # one second of audio

@@ -1,4 +1,5 @@
-"""From an ONNX file to what each engine reads. A converter that fails raises RuntimeError with its last line."""
+"""Converts an ONNX file to the form that each engine reads. A converter that fails raises RuntimeError with its last
+line."""
 
 import importlib.util
 import json
@@ -10,18 +11,18 @@ import tempfile
 
 import numpy as np
 
-# The converter ends its process on some errors, so it gets one of its own.
+# The converter ends its process on some errors, so it runs in a process of its own.
 MNN_TOOL = "import sys, MNN, _tools; getattr(_tools, sys.argv[1])(sys.argv[1:])"
 
 
 def forget(path):
-    """What an earlier call made must not pass for this one's."""
+    """Removes the file of an earlier call, which must not pass for the result of this one."""
     if os.path.exists(path):
         os.remove(path)
 
 
 def call(command, made, cwd=None):
-    """Runs a converter, which has to leave the file `made` behind."""
+    """Runs a converter, which has to write the file `made`."""
     forget(made)
     done = subprocess.run(
         command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
@@ -34,13 +35,13 @@ def call(command, made, cwd=None):
 def mnn_from_onnx(onnx, mnn, *options):
     arguments = ["mnnconvert", "-f", "ONNX", "--modelFile", os.path.abspath(onnx), "--bizCode", "nets"]
     arguments += ["--MNNModel", os.path.abspath(mnn), *options]
-    # It keeps weights in a file of a fixed name in its working folder meanwhile: two at once would mix them.
+    # The tool keeps weights in a file of a fixed name in its working folder, so two calls at once would mix them.
     with tempfile.TemporaryDirectory() as scratch:
         call([sys.executable, "-c", MNN_TOOL, *arguments], mnn, scratch)
 
 
 def find_pnnx():
-    """The program inside of the package: it needs no torch, its Python wrapper does."""
+    """Returns the program inside of the package: it needs no torch, while its Python wrapper does."""
     spec = importlib.util.find_spec("pnnx")
     inside = spec and os.path.join(os.path.dirname(spec.origin), "pnnx")
     return inside if inside and os.path.exists(inside) else shutil.which("pnnx")
@@ -66,7 +67,8 @@ def ncnn_from_onnx(pnnx, onnx, folder, inputs):
 
 
 def calibration_batches(array, count=8):
-    """Inputs like the given one. Seeded weights know no images, so noise of the same kind is what they would see."""
+    """Returns inputs like the given one. Seeded weights know no images, so noise of the same kind is a fair
+    calibration."""
     random = np.random.default_rng(1)
     return [array] + [random.standard_normal(array.shape).astype(np.float32) for _ in range(count - 1)]
 

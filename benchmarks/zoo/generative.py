@@ -47,7 +47,8 @@ def _():
 
 
 class StyleConv(nn.Module):
-    """Reflection, convolution and, but for the last one, an instance norm; before it an enlargement where wanted."""
+    """Reflection padding, convolution and, except in the last one, an instance norm; first an enlargement where
+    wanted."""
 
     def __init__(self, inputs, outputs, kernel, stride=1, *, up=1, norm=True):
         super().__init__()
@@ -111,7 +112,7 @@ def norm_silu(channels):
 
 
 class TimedBlock(nn.Module):
-    """Two convolutions behind group norms, with the time added between them."""
+    """Two convolutions after group norms, with the time embedding added between them."""
 
     def __init__(self, inputs, outputs, time):
         super().__init__()
@@ -126,7 +127,7 @@ class TimedBlock(nn.Module):
 
 
 class MapAttention(nn.Module):
-    """One head over all places of a map."""
+    """Attention of one head over all positions of a map."""
 
     def __init__(self, channels):
         super().__init__()

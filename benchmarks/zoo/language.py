@@ -1,4 +1,4 @@
-"""Transformers that read words, in the shapes of published ones: BERT, GPT-2, LLaMA, T5's encoder, CLIP's text."""
+"""Transformers for text, in the shapes of published ones: BERT, GPT-2, LLaMA, T5's encoder, CLIP's text encoder."""
 
 import math
 
@@ -12,7 +12,7 @@ MOST_NEGATIVE = torch.finfo(torch.float32).min
 
 
 class Bert(nn.Module):
-    """BERT base with its pooler. Words of number 0 are padding, which no word attends to."""
+    """BERT base with its pooler. Tokens with the number 0 are padding, which no token attends to."""
 
     def __init__(self, width=768, heads=12, layers=12, words=30522, length=128):
         super().__init__()
@@ -42,14 +42,14 @@ def _():
 
 
 class NewGelu(nn.Module):
-    """GPT-2's approximation, written out as its authors did."""
+    """GPT-2's approximation of GELU, written out as its authors did."""
 
     def forward(self, x):
         return 0.5 * x * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (x + 0.044715 * torch.pow(x, 3.0))))
 
 
 class GptAttention(nn.Module):
-    """One product for queries, keys and values; the mask chooses, it is not added."""
+    """One product computes queries, keys and values; the mask selects scores, it is not added."""
 
     def __init__(self, width, heads, length):
         super().__init__()
@@ -70,7 +70,7 @@ class GptAttention(nn.Module):
 
 
 class Gpt(nn.Module):
-    """GPT-2 small, with the scores of every word behind every position."""
+    """GPT-2 small, with the scores of every token after every position."""
 
     def __init__(self, width=768, heads=12, layers=12, words=50257, length=64):
         super().__init__()
@@ -104,7 +104,7 @@ class RmsNorm(nn.Module):
 
 
 class RotaryAttention(Attention):
-    """Queries and keys turned by their position; groups of queries share keys and values."""
+    """Queries and keys are rotated by their position; groups of queries share keys and values."""
 
     def __init__(self, width, heads, kv_heads, length):
         super().__init__(width, heads, kv_heads=kv_heads, bias=False)
@@ -165,7 +165,8 @@ class T5Block(nn.Module):
         self.up, self.down = nn.Linear(width, hidden, False), nn.Linear(hidden, width, False)
 
     def settle(self):
-        nn.init.normal_(self.attention.query.weight, std=(512 * 64) ** -0.5)  # T5 has its scale in here
+        # T5 puts its scale of the scores into these weights
+        nn.init.normal_(self.attention.query.weight, std=(512 * 64) ** -0.5)
 
     def forward(self, x, bias):
         x = x + self.attention(self.norm1(x), bias)
@@ -184,7 +185,7 @@ class T5Encoder(nn.Module):
         self.norm = RmsNorm(width)
 
     def buckets(self, length):
-        """Half of them for each direction; in it half are exact, the others grow with the distance."""
+        """Gives half of the buckets to each direction; half of those are exact, the others grow with the distance."""
         distance = torch.arange(length)[None, :] - torch.arange(length)[:, None]
         half, exact = self.BUCKETS // 2, self.BUCKETS // 4
         far = distance.abs()
@@ -211,7 +212,7 @@ class QuickGelu(nn.Module):
 
 
 class ClipText(nn.Module):
-    """The text half of CLIP ViT-B/32. The end of the text is the word of the highest number."""
+    """The text encoder of CLIP ViT-B/32. The token with the highest number ends the text."""
 
     def __init__(self, width=512, heads=8, layers=12, words=49408, length=77):
         super().__init__()

@@ -1,6 +1,6 @@
-"""The fixed lists of nets. No net is dropped after seeing its figures."""
+"""The fixed lists of nets. No net is removed after its figures are known."""
 
-# Exported from torch. The first list is the older one: most kernels were tuned with its nets.
+# These are exported from torch. The first list is the older one: most kernels were tuned with its nets.
 FLOAT_NETS = (
     "mobilenet_v2 mobilenet_v3_large shufflenet_v2_x1_0 efficientnet_b0 regnet_y_400mf squeezenet1_1 googlenet "
     "resnet18 resnet50 inception_v3 densenet121 vit_small_224 unet"
@@ -11,7 +11,7 @@ BROAD_NETS = (
     "bert_base gpt2_small llama_512 t5_encoder clip_text whisper_tiny wav2vec2 "
     "espcn_x3 edsr_x2 style_transfer dcgan diffusion_unet lstm_512 gru_512 crnn"
 ).split()
-# Of the package timm: families of image nets that no kernel was tuned with.
+# Nets of the package timm: families of image nets that no kernel was tuned with.
 TIMM_NETS = [
     "timm_" + name
     for name in (
@@ -37,25 +37,25 @@ INT8_NETS = [
     for name in "mobilenet_v2 mobilenet_v3_large efficientnet_b0 resnet18 resnet50 unet".split()
 ]
 
-# Below half a millisecond: they measure overhead, so they have a summary of their own.
+# These take less than half a millisecond and so measure overhead; they have a summary of their own.
 TINY_NETS = "vit_tiny transformer_enc lstm_cls gru_cls".split()
 
 GROUPS = {
     "fp32": FLOAT_NETS, "broad": BROAD_NETS, "batch": BATCH_NETS, "w8": W8_NETS, "int8": INT8_NETS,
     "subnormal": SUBNORMAL_NETS, "tiny": TINY_NETS, "timm": TIMM_NETS,
 }  # fmt: skip
-# Summaries over several groups.
+# Groups that are also summarised together.
 UNIONS = {"fp32 and broad": ("fp32", "broad")}
 EXPORTED = ("fp32", "broad", "batch", "subnormal", "timm")
-# What make_models.py makes where it is not asked for certain nets.
+# The nets that make_models.py makes by default.
 USUAL = [name for group, nets in GROUPS.items() if group != "timm" for name in nets]
 
 
 def group_of(name):
-    """The group whose summary a net belongs to; nets of other folders are a group of their own."""
+    """Returns the group whose summary a net belongs to; nets of other folders are a group of their own."""
     return next((group for group, names in GROUPS.items() if name in names), "other")
 
 
 def source_of(name):
-    """The net whose weights this one has, and its batch."""
+    """Returns the net that this one shares weights with, and its batch."""
     return (name.rpartition("_b")[0], BATCH) if name in BATCH_NETS else (name, 1)

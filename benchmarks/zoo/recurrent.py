@@ -1,4 +1,4 @@
-"""Recurrent nets: LSTM, GRU, and the reader of text lines that has convolutions before its LSTM."""
+"""Recurrent nets: LSTM, GRU, and a reader of text lines that has convolutions before its LSTM."""
 
 import torch
 from torch import nn
@@ -7,7 +7,7 @@ from torch_base import Net, net
 
 
 class Recurrent(nn.Module):
-    """Two layers over a sequence and scores for each step."""
+    """Two layers over a sequence, with scores for each step."""
 
     def __init__(self, kind, inputs, width, classes, both=False):
         super().__init__()

@@ -9,7 +9,7 @@ from torch_base import NETS, Attention, Net, images, net
 
 
 class Map(nn.Module):
-    """One of torchvision's nets, which answer with a table."""
+    """Wraps one of torchvision's nets, which return a dictionary."""
 
     def __init__(self, module):
         super().__init__()
@@ -30,7 +30,7 @@ NETS["fcn_resnet50"] = segmenter("fcn_resnet50")
 
 
 class Unet(nn.Module):
-    """A small segmentation net with both ways up: transposed convolution and interpolation."""
+    """A small segmentation net that enlarges by both methods: transposed convolution and interpolation."""
 
     def __init__(self):
         super().__init__()
@@ -69,7 +69,8 @@ def as_map(x, height, width):
 
 
 class MixBlock(nn.Module):
-    """Attention to a map of keys that is `shrink` times smaller, and a feed-forward part with a depthwise 3x3."""
+    """Attends to a map of keys that is `shrink` times smaller; the feed-forward part has a depthwise 3x3
+    convolution."""
 
     def __init__(self, width, heads, shrink):
         super().__init__()

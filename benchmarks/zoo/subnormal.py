@@ -1,4 +1,4 @@
-"""Nets whose numbers become subnormal (below 1.2e-38) while they run: attention with masks, states that fade away."""
+"""Nets whose numbers become subnormal (below 1.2e-38) while they run: attention with masks, states that decay."""
 
 import torch
 from torch import nn
@@ -31,7 +31,7 @@ def _():
 
 @net("alibi_attention")
 def _():
-    """Scores fall with the distance, by head faster or slower: the weights of far words pass through the subnormals."""
+    """Scores fall with the distance, for each head at its own rate: weights of far tokens pass through the subnormals."""
     distance = torch.arange(TOKENS)[None, :] - torch.arange(TOKENS)[:, None]
     slopes = 2.0 ** torch.linspace(1, -2, HEADS)[:, None, None]
     mask = torch.where(distance > 0, torch.tensor(-torch.inf), slopes * distance)
@@ -46,7 +46,7 @@ class Fading(nn.Module):
         self.cells, self.width = kind(32, width, batch_first=True), width
 
     def settle(self):
-        """With small recurrent weights and no bias but the gate's, silence at the input lets the state decay."""
+        """Makes the state decay when the input is zero: recurrent weights are small, and only the gate has a bias."""
         for name, value in self.cells.named_parameters():
             if name.startswith("weight"):
                 nn.init.normal_(value, std=0.3 * self.width**-0.5)

@@ -1,4 +1,4 @@
-"""Nets of the package timm, by the names that names.py has, for the size of image that timm gives them."""
+"""Nets of the package timm, by their names in names.py, for the image size that timm gives them."""
 
 from torch import nn
 
@@ -7,7 +7,7 @@ from torch_base import Net, images, net
 
 
 def open_branches(module):
-    """Training begins with some branches at a scale of nearly zero, where no error in them would be seen."""
+    """Enlarges branches whose scale is nearly zero before training, because an error in them would not show."""
     for name, parameter in module.named_parameters():
         largest = parameter.abs().max()
         if "gamma" in name or "layer_scale" in name or name.endswith((".ls1", ".ls2")):
@@ -18,7 +18,7 @@ def open_branches(module):
 
 
 def build(name):
-    import timm  # only where one of its nets is asked for
+    import timm  # imported only for its nets
 
     module = timm.create_model(name, pretrained=False)
     open_branches(module)

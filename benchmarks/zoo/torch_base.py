@@ -1,4 +1,5 @@
-"""What the nets in torch share: their registry, the seeding of their weights, and attention as exporters write it."""
+"""The shared parts of the nets in torch: their registry, the seeding of weights, and attention as exporters write
+it."""
 
 import torch
 from torch import nn
@@ -9,8 +10,9 @@ BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 
 
 class Net:
-    """A module, the function that gives its inputs for a batch, as a tuple, and the names of both ends. dynamo: exported
-    by the newer of torch's exporters, whose recurrent layers the converter for .mnn does not read."""
+    """A module, the function that returns its inputs for a batch as a tuple, and the names of inputs and outputs.
+    dynamo: the net is exported by the newer of torch's exporters, whose recurrent layers the converter for .mnn does
+    not read."""
 
     def __init__(self, module, sample, inputs=("input",), outputs=("output",), *, dynamo=False):
         self.dynamo = dynamo
@@ -32,7 +34,7 @@ def images(side, channels=3):
 
 
 def tokens(length, words):
-    """Numbers of words; 0 is left for padding."""
+    """Returns the numbers of random tokens; 0 is reserved for padding."""
     return lambda batch: (torch.randint(1, words, (batch, length), dtype=torch.int32),)
 
 
@@ -44,19 +46,20 @@ def seed_weights(module):
             nn.init.normal_(part.weight, std=part.in_features**-0.5)
         elif isinstance(part, BATCH_NORMS):
             nn.init.uniform_(part.weight, 0.8, 1.2)
-            # Around zero each norm with ReLU would grow rounding errors by a fifth, 10,000 fold in all.
+            # Around zero, each norm with ReLU would grow rounding errors by a fifth, 10,000-fold in all.
             nn.init.normal_(part.bias, mean=1.0, std=0.1)
         elif isinstance(getattr(part, "layer_scale", None), nn.Parameter):
-            nn.init.uniform_(part.layer_scale, 0.1, 0.3)  # ConvNeXt begins training with 1e-6: no branch would count
+            # ConvNeXt begins training with 1e-6, where no branch would count
+            nn.init.uniform_(part.layer_scale, 0.1, 0.3)
         if isinstance(part, (*CONVOLUTIONS, nn.Linear)) and part.bias is not None:
             nn.init.normal_(part.bias, std=0.05)
     for part in module.modules():
         if hasattr(part, "settle"):
-            part.settle()  # what the rules above do not fit
+            part.settle()  # sets the weights that the rules above do not fit
 
 
 def settle_batch_norms(net):
-    """Gathers the statistics that the seeded weights have, so that activations keep their range."""
+    """Sets the norms' statistics to those that the seeded weights produce, so that activations keep their range."""
     norms = [part for part in net.module.modules() if isinstance(part, BATCH_NORMS)]
     for norm in norms:
         norm.momentum = None  # the average over all passes
@@ -91,7 +94,7 @@ class Attention(nn.Module):
         return x[:, :, None].expand(batch, heads, groups, length, size).reshape(batch, self.heads, length, size)
 
     def turn(self, queries, keys):
-        """For positions that are rotations."""
+        """Rotates queries and keys, in subclasses with rotary positions."""
         return queries, keys
 
     def forward(self, x, mask=None, context=None):
@@ -109,7 +112,7 @@ class Attention(nn.Module):
 
 
 class Block(nn.Module):
-    """A layer of an encoder with its norms before the two halves, as most have, or behind them, as BERT has."""
+    """A layer of an encoder with its norms before the two halves, as in most nets, or after them, as in BERT."""
 
     def __init__(self, attention, width, hidden, activation, *, before=True):
         super().__init__()
@@ -129,5 +132,5 @@ class Block(nn.Module):
 
 
 def causal_mask(length, blocked):
-    """A row for each query: 0 for itself and what came before, `blocked` for what comes later."""
+    """Returns a row for each query: 0 for itself and the earlier positions, `blocked` for later ones."""
     return torch.full((length, length), blocked).triu(1)

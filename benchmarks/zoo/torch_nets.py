@@ -4,7 +4,7 @@
 
 A program of its own, because torch often lives in another interpreter than the runtimes. Needs torch and torchvision,
 and timm for its nets.
-case.json is written last: where it is, the folder is whole.
+case.json is written last, so a folder that has it is complete.
 """
 
 import json
@@ -23,27 +23,27 @@ from torch_base import NETS, seed_weights, settle_batch_norms
 def export(net, inputs, path):
     for part in net.module.modules():
         if isinstance(part, nn.MultiheadAttention):
-            part.training = True  # not eval's fused operator, which has no ONNX form; its dropout is 0
+            part.training = True  # uses no fused operator, which has no ONNX form; the dropout is 0
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the tracer: shapes are fixed
+        warnings.simplefilter("ignore")  # the tracer warns about shapes, which are fixed
         names = {"input_names": net.inputs, "output_names": net.outputs}
         if net.dynamo:
             torch.onnx.export(net.module, inputs, path, dynamo=True, external_data=False, verbose=False, **names)
             return
-        if hasattr(torch.onnx, "ONNXProgram"):  # a torch with both exporters
+        if hasattr(torch.onnx, "ONNXProgram"):  # this torch has both exporters
             names["dynamo"] = False
         training = torch.onnx.TrainingMode.PRESERVE
         torch.onnx.export(net.module, inputs, path, opset_version=13, training=training, **names)
 
 
 def in_double(module, inputs):
-    torch.set_default_dtype(torch.float64)  # for what a module makes while it runs
+    torch.set_default_dtype(torch.float64)  # also for tensors that a module creates while it runs
     found = module.double()(*(x.double() if x.is_floating_point() else x for x in inputs))
     return [found] if isinstance(found, torch.Tensor) else list(found)
 
 
 def write(folder, kind, names, tensors):
-    """The arrays, and the entries of case.json for them."""
+    """Writes the arrays, and returns the entries of case.json for them."""
     entries = []
     for name, tensor in zip(names, tensors):
         array = tensor.float().numpy() if tensor.is_floating_point() else tensor.numpy()

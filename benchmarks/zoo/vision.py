@@ -6,7 +6,7 @@ from torchvision import models
 
 from torch_base import NETS, Net, images, net
 
-# With images of 224 x 224.
+# These take images of 224 x 224.
 CLASSIFIERS = (
     "mobilenet_v2 mobilenet_v3_large shufflenet_v2_x1_0 efficientnet_b0 regnet_y_400mf squeezenet1_1 "
     "resnet18 resnet50 densenet121 alexnet vgg11_bn wide_resnet50_2 resnext50_32x4d efficientnet_v2_s "
