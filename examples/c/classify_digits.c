@@ -17,8 +17,8 @@ static int library_failed(const char* doing, mnn_status status) {
     return 1;
 }
 
-/* The whole file at `folder/name`; NULL with a sentence on stderr when it cannot be read. The caller frees
- * it. */
+/* Reads the complete file at `folder/name`; returns NULL with a sentence on stderr when it cannot be read. The caller
+ * frees it. */
 static unsigned char* read_file(const char* folder, const char* name, size_t* size) {
     char path[1024];
     unsigned char* bytes = NULL;

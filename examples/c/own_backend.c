@@ -1,5 +1,6 @@
-/* A backend of the program's own: it computes the convolutions and the pooling of the digits model as plain loops; the
- * library's CPU does the rest. An accelerator would take the weights in `prepare` and start its work in `compute`.
+/* A program with a backend of its own: it computes the convolutions and the pooling of the digits model as plain loops;
+ * the library's CPU backend computes the rest. An accelerator would take the weights in `prepare` and start its work in
+ * `compute`.
  *     own_backend digits.mnn */
 #include <float.h>
 #include <mnn_c.h>
@@ -19,7 +20,7 @@ static int32_t number(const mnn_attribute_t* const* list, size_t count, const ch
     return 0;
 }
 
-/* Whether the window is one that the loops below know. */
+/* Returns whether the loops below support the window. */
 static int read_window(const mnn_attribute_t* const* list, size_t count, struct window* window) {
     window->kernel = number(list, count, "kernelX");
     window->stride = number(list, count, "strideX");
@@ -28,14 +29,14 @@ static int read_window(const mnn_attribute_t* const* list, size_t count, struct 
            window->pad == number(list, count, "padY");
 }
 
-/* What a convolution needs in each run. */
+/* The parameters of a convolution that each run uses. */
 struct convolution {
     struct window window;
     int relu;
     float *weights, *bias; /* [outputs][inputs][kernel][kernel], [outputs] */
 };
 
-/* The parameters of a convolution are a table inside of its table. */
+/* Returns the parameters of a convolution, which are a table inside of its table. */
 static const mnn_attribute_t* common_of(const mnn_node_t* node) {
     const mnn_attribute_t* common = NULL;
     return mnn_node_attribute(node, "common", &common) == MNN_OK ? common : NULL;
@@ -90,7 +91,7 @@ static mnn_status prepare(void* user_data, mnn_operator_call_t* call) {
     if (!made) return MNN_ERROR_OUT_OF_MEMORY;
     read_window(common->attributes, common->attribute_count, &made->window);
     made->relu = number(common->attributes, common->attribute_count, "relu");
-    made->weights = copy_of(call->weights[0]); /* theirs last as long as this call */
+    made->weights = copy_of(call->weights[0]); /* copied, because the library's weights last as long as this call */
     made->bias = copy_of(call->weights[1]);
     if (!made->weights || !made->bias) {
         release(user_data, made);
@@ -100,7 +101,7 @@ static mnn_status prepare(void* user_data, mnn_operator_call_t* call) {
     return MNN_OK;
 }
 
-/* The element of a map, `outside` beyond its borders. */
+/* Returns the element of a map, or `outside` beyond its borders. */
 static float at(const float* map, const int32_t* dims, int32_t y, int32_t x, float outside) {
     return y < 0 || x < 0 || y >= dims[2] || x >= dims[3] ? outside : map[y * dims[3] + x];
 }
@@ -134,7 +135,7 @@ static mnn_status compute(void* user_data, mnn_operator_call_t* call) {
     const float* input = call->inputs[0]->data;
     float* output = call->outputs[0]->data;
     struct window window;
-    read_window(call->node->attributes, call->node->attribute_count, &window); /* of a pooling */
+    read_window(call->node->attributes, call->node->attribute_count, &window); /* the window of a pooling */
     for (int32_t n = 0; n < out[0]; n++)
         for (int32_t o = 0; o < out[1]; o++)
             for (int32_t y = 0; y < out[2]; y++)
@@ -144,7 +145,7 @@ static mnn_status compute(void* user_data, mnn_operator_call_t* call) {
     return MNN_OK;
 }
 
-/* A session of the runtime that computes with the backend. */
+/* Opens a session of the runtime that computes with the backend. */
 static mnn_status open_session(mnn_interpreter_t* net, mnn_runtime_t* runtime, mnn_session_t** session) {
     mnn_backend_t backend;
     mnn_schedule_config_t config;

@@ -1,11 +1,11 @@
-/* An operator of the program's own: shrink.mnn has a node "SoftShrink", which the library does not know.
+/* A program with an operator of its own: shrink.mnn has a node "SoftShrink", which the library does not know.
  *     own_operator shrink.mnn */
 #include <math.h>
 #include <mnn_c.h>
 #include <stdio.h>
 
-/* SoftShrink(x) = x - lambd above lambd, x + lambd below -lambd, else 0. Without a `shape` callback the output is of
- * the input's shape and type. */
+/* SoftShrink(x) = x - lambd above lambd, x + lambd below -lambd, else 0. Without a `shape` callback the output has the
+ * input's shape and type. */
 static mnn_status soft_shrink(void* user_data, mnn_operator_call_t* call) {
     (void)user_data;
     const mnn_host_tensor_t *in = call->inputs[0], *out = call->outputs[0];

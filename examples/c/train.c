@@ -60,7 +60,7 @@ static int train(mnn_session_t* session) {
     return 0;
 }
 
-/* Naming the output leaves out what it does not need: labels, gradients and the operators that write weights. */
+/* The named output alone is computed: labels, gradients and the operators that write weights are left out. */
 static int classify(const char* path, int* right) {
     static float batch[(IMAGES - TRAINED) * PIXELS], scores[(IMAGES - TRAINED) * CLASSES];
     static const char* const names[] = {"probabilities"};

@@ -21,7 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def columns(x):
-    """3x3 neighbourhoods of NCHW images, padded by one: N x H x W x (C * 9)."""
+    """Returns the 3x3 neighbourhoods of NCHW images, padded by one: N x H x W x (C * 9)."""
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
     n, c, h, w = x.shape
@@ -29,7 +29,7 @@ def columns(x):
 
 
 def scatter(grad, channels):
-    """The gradient of columns(): adds every neighbourhood back to its image."""
+    """Returns the gradient of columns(): adds every neighbourhood back to its image."""
     n, h, w, _ = grad.shape
     grad = grad.reshape(n, h, w, channels, 3, 3)
     padded = np.zeros((n, channels, h + 2, w + 2), grad.dtype)
@@ -40,7 +40,7 @@ def scatter(grad, channels):
 
 
 class Net:
-    """conv 1->16, relu, conv 16->32, relu, max pool 2x2, linear 512->10."""
+    """The layers: conv 1->16, relu, conv 16->32, relu, max pool 2x2, linear 512->10."""
 
     def __init__(self, random):
         def start(shape, fan_in):
@@ -130,7 +130,7 @@ def as_onnx(net):
 
 
 def convert(model, path):
-    import MNN  # noqa: F401  loads the library that _tools needs
+    import MNN  # loads the library that _tools needs
     import _tools
 
     with tempfile.TemporaryDirectory() as folder:

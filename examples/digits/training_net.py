@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes training.mnn: a net that classifies digits, with the operators that compute its gradients and change its weights.
+"""Writes training.mnn: a net that classifies digits, with operators that compute its gradients and change its weights.
 
-A convolution, tanh, an average pooling and a fully connected layer; stochastic gradient descent with momentum. An operator
-whose output is a constant of the net changes that constant, so each run of the file is one step of the training.
+The net is a convolution, tanh, an average pooling and a fully connected layer, trained by stochastic gradient descent
+with momentum. An operator whose output is a constant of the net changes that constant, so each run of the file is one
+step of the training.
 Needs flatc:  python3 training_net.py
 """
 import json
@@ -99,7 +100,7 @@ def main():
     likely = net.total("likely", net.binary("picked", "MUL", wanted, net.unary("logs", "LOG", chances)), [1])
     loss = net.unary("loss", "NEG", net.total("likelihood", likely, [0], "MEAN"))
 
-    # The gradient of the loss by the logits; sums over a batch are divided by its size here.
+    # The gradient of the loss with respect to the logits; sums over a batch are divided by its size here.
     counted = net.total("count", wanted, [0, 1])
     d_logits = net.binary("d_logits", "REALDIV", net.binary("excess", "SUB", chances, wanted), counted)
     d_features = net.product("d_features", d_logits, full_w[0], second=True)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""100,000 digit images from Parquet to predictions: in one process, then on a Ray cluster of several nodes that this
-script starts on this machine, with 1 and 2 workers, and once more with a worker that is killed in the middle. Every result
-has to be the one of the single process, row by row. See README.md.
+"""Predicts 100,000 digit images from Parquet: in one process, then on a Ray cluster of several nodes that this script
+starts on this machine, with 1 and 2 workers, and once more with a worker that is killed in the middle. Every result has
+to equal that of the single process, row by row. See README.md.
 
     pip install 'mnn-c[ray]' && python3 classify.py
 """
@@ -27,18 +27,19 @@ import mnn_c.batches
 import mnn_c.ray
 
 MODEL = images.DIGITS / "digits.mnn"
-FILES = 20  # and parts that workers get; Ray would read files this small as one part
+FILES = 20  # also the number of parts for the workers; Ray would read files this small as one part
 BATCH = 2000  # rows that a worker gets at a time
 ROWS = 500  # rows of a run
 
 
 def pixels(batch):
-    """The model's input: bytes of 0 to 16 become floats of 0 to 1."""
+    """Returns the model's input: bytes of 0 to 16 become floats of 0 to 1."""
     return np.stack(list(batch["image"])).astype(np.float32) / 16
 
 
 class Digit:
-    """The new column: the digit with the largest score. A file in the folder says which process worked."""
+    """Returns the new column: the digit with the largest score. A file in the folder records which process computed
+    it."""
 
     def __init__(self, folder):
         self.folder = str(folder)
@@ -53,7 +54,7 @@ def options(folder):
 
 
 def in_one_process(data, folder):
-    """The digits by id, and the seconds."""
+    """Returns the digits by id, and the seconds."""
     begin = time.perf_counter()
     predict = mnn_c.batches.Predictor(MODEL, **options(folder))
     digits = []
@@ -65,7 +66,7 @@ def in_one_process(data, folder):
 
 
 def on_the_cluster(data, folder, workers, model):
-    """The digits by id, and the seconds. Fails where a row is missing or there twice."""
+    """Returns the digits by id, and the seconds. Fails where a row is missing or occurs twice."""
     begin = time.perf_counter()
     predicted = ray.data.read_parquet(str(data), override_num_blocks=FILES).map_batches(
         mnn_c.ray.Predictor,
@@ -121,14 +122,15 @@ def main():
         package = str(pathlib.Path(mnn_c.__file__).resolve().parent.parent)
         here = str(pathlib.Path(__file__).resolve().parent)
         os.environ["PYTHONPATH"] = os.pathsep.join([package, here, os.environ.get("PYTHONPATH", "")])
-        os.environ["RAY_worker_niceness"] = "0"  # as the single process; Ray's own choice is 15
+        os.environ["RAY_worker_niceness"] = "0"  # the niceness of the single process; Ray's default is 15
         cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
         for _ in range(arguments.nodes - 1):
             cluster.add_node(num_cpus=1)
         ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
-        context.use_datasource_v2 = False  # it starts a process for each few files, more than small files are worth
+        # version 2 starts a process for each few files, which costs more than it gains for small files
+        context.use_datasource_v2 = False
         model = mnn_c.ray.put(MODEL)
         try:
             for workers in arguments.workers:

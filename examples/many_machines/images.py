@@ -1,6 +1,6 @@
-"""Writes Parquet files of digit images: the 540 held-out ones of examples/digits again and again, shifted and with noise.
+"""Writes Parquet files of digit images: the 540 held-out ones of examples/digits, repeated with shifts and noise.
 
-Columns: id, image (64 bytes of 0 to 16, row by row), label. Seeded, so the same number of rows is the same table.
+Columns: id, image (64 bytes of 0 to 16, row by row), label. Seeded, so the same number of rows gives the same table.
 """
 
 import pathlib
@@ -14,7 +14,7 @@ SEED = 19
 
 
 def make(count):
-    """The columns of `count` images."""
+    """Returns the columns of `count` images."""
     random = np.random.default_rng(SEED)
     pixels = np.fromfile(DIGITS / "test_images.bin", np.uint8).reshape(-1, 8, 8)
     labels = np.fromfile(DIGITS / "test_labels.bin", np.uint8)
@@ -27,7 +27,7 @@ def make(count):
 
 
 def write(folder, count, files):
-    """Writes the images as that many files."""
+    """Writes `count` images, split over `files` files."""
     ids, images, labels = make(count)
     for i, rows in enumerate(np.array_split(np.arange(count), files)):
         flat = pyarrow.array(images[rows].ravel())

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""How much memory a further worker takes on one machine: starts 1, 2 and 4 processes with a predictor each and adds up
-their proportional set sizes (Pss: a page that n processes share counts 1/n in each), as Linux knows them.
+"""Measures how much memory a further worker takes on one machine: starts 1, 2 and 4 processes with a predictor each and
+adds up their proportional set sizes as Linux reports them (Pss: a page that n processes share counts 1/n in each).
 
     python3 memory.py [MODEL] [--rows N] [--apart]
 """
@@ -16,10 +16,10 @@ DIGITS = pathlib.Path(__file__).resolve().parent.parent / "digits" / "digits.mnn
 
 
 def work(model, rows, apart, pipe):
-    """A worker: it predicts, says so, and waits."""
+    """Runs a worker: it predicts, reports that, and waits."""
     import mnn_c.batches
 
-    if apart:  # as without mnn_c.batches: each process prepares weights of its own
+    if apart:  # without the sharing of mnn_c.batches, each process prepares weights of its own
         session = mnn_c.Interpreter(model).session()
         shapes = {each.name: (rows, *each.shape[1:]) for each in session.interpreter.inputs}
         session.run({name: np.zeros(shape, np.float32) for name, shape in shapes.items()})

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What limits a thousand workers, where no thousand workers are at hand: a simulation of a job of many blocks of rows.
+"""Simulates a job of many blocks of rows, to find what limits a thousand workers where no thousand workers are at hand.
 
 Simulated are: actors that the cluster creates one after another, processes that share a machine's disk and cores while
-they start, the model's way to each machine, a driver that hands out blocks one after another, blocks that take unequal
+they start, the transfer of the model to each machine, a driver that assigns blocks one after another, blocks that take unequal
 times, machines that are slow, and workers that die and whose blocks are repeated. docs/many-machines.md discusses the
 figures. Seeded: the same arguments print the same table.
 
@@ -16,12 +16,12 @@ import random
 
 
 def first_blocks(a, workers, pull):
-    """When each worker is ready: created, its process started, the model on its machine, a session planned."""
+    """Returns when each worker is ready: created, its process started, the model on its machine, a session planned."""
     machines = math.ceil(workers / a.per_machine)
     size = a.model_mb / a.network_mb
-    if pull == "one source":  # all machines at once over the source's line
+    if pull == "one source":  # all machines load at once over the source's line
         there = [machines * size] * machines
-    else:  # each that has it passes it on: twice as many after each round
+    else:  # each machine that has the model passes it on: twice as many after each round
         there = [math.ceil(math.log2(i + 2)) * size for i in range(machines)]
     ready = []
     for i in range(workers):
@@ -33,7 +33,7 @@ def first_blocks(a, workers, pull):
 
 
 def run(a, workers, block, pull="passed on", slow=None, seed=1):
-    """When the last block ends, and the share of the workers' time that was work which counts."""
+    """Returns when the last block ends, and the share of the workers' time that was useful work."""
     chance = random.Random(seed)
     machines = math.ceil(workers / a.per_machine)
     share = a.slow_machines if slow is None else slow
@@ -50,7 +50,7 @@ def run(a, workers, block, pull="passed on", slow=None, seed=1):
         begun = max(begun + 1 / a.blocks_per_second, at)
         usual = block * a.row_ms / 1000 * chance.lognormvariate(0, a.spread)
         took = usual * speed[worker % machines]
-        if chance.random() < took / (a.hours_to_death * 3600):  # it dies on the way; the block comes again
+        if chance.random() < took / (a.hours_to_death * 3600):  # the worker dies in the middle; the block is repeated
             heapq.heappush(free, (begun + took * chance.random() + a.notice + a.start + a.plan, worker))
             continue
         left -= 1

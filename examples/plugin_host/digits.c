@@ -6,7 +6,7 @@
 
 enum { SIDE = 8, PIXELS = SIDE * SIDE, CLASSES = 10, MAX_IMAGES = 10000 };
 
-/* At most `capacity` bytes of a file; 0 when it cannot be read. */
+/* Reads at most `capacity` bytes of a file; returns 0 when it cannot be read. */
 static size_t read_bytes(const char* folder, const char* name, unsigned char* bytes, size_t capacity) {
     char path[1024];
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -86,7 +86,7 @@ mnn_status digits_classify(const plugin_t* mnn, const digits_t* digits, int32_t 
     if (status == MNN_OK) status = mnn->interpreter_create_from_file(digits->model, NULL, &net);
     if (status == MNN_OK) status = mnn->session_create(net, &config, &session);
     if (status == MNN_OK) status = run(mnn, session, digits, scores);
-    /* Copied now: the sentence is gone with the next call, the library with dlclose. */
+    /* The sentence is copied now: the next call replaces it, and dlclose() unloads it. */
     if (status != MNN_OK) snprintf(message, size, "%s (%s)", mnn->last_error(), mnn->status_name(status));
     mnn->session_destroy(&session);
     mnn->interpreter_destroy(&net);

@@ -1,4 +1,4 @@
-/* The work of the host: the demo's held-out images, classified through the table. */
+/* Classifies the demo's held-out images through the table; this is the work of the host. */
 #ifndef DIGITS_H
 #define DIGITS_H
 
@@ -14,14 +14,14 @@ typedef struct digits {
 } digits_t;
 
 /* Reads the images and labels of examples/digits.
- * message: out, `size` bytes; a sentence when false is returned, and nothing is to be freed then. */
+ * message: receives a sentence of at most `size` bytes when the result is false; nothing needs freeing then. */
 bool digits_read(digits_t* digits, const char* folder, char* message, size_t size);
 void digits_free(digits_t* digits);
 
 /* Classifies all images in one run.
- * forward_type: MNN_FORWARD_*. threads: of the CPU.
- * right: out, how many have their label.
- * message: out, `size` bytes; a sentence when the status is not MNN_OK. */
+ * forward_type: MNN_FORWARD_*. threads: number of CPU threads.
+ * right: receives the number of correct images.
+ * message: receives a sentence of at most `size` bytes when the status is not MNN_OK. */
 mnn_status digits_classify(const plugin_t* mnn, const digits_t* digits, int32_t forward_type, int32_t threads,
                            size_t* right, char* message, size_t size);
 

@@ -9,14 +9,14 @@
 /* The version that this host was written for. */
 enum { ABI_MAJOR = MNN_C_VERSION_MAJOR, ABI_MINOR = MNN_C_VERSION_MINOR };
 
-/* A later minor adds functions only; before 1.0 it may change anything. */
+/* A later minor version only adds functions; before 1.0 it may change anything. */
 static bool compatible(uint32_t version) {
     const uint32_t major = version >> 16, minor = version & 0xffff;
     return major == ABI_MAJOR && (ABI_MAJOR == 0 ? minor == ABI_MINOR : minor >= ABI_MINOR);
 }
 
-/* Writes the address of a function to `pointer`. ISO C has no cast from dlsym's void* to a function's type:
- * the bytes are copied. */
+/* Writes the address of a function to `pointer`. ISO C has no cast from dlsym's void* to a function's type, so the
+ * bytes are copied. */
 static bool resolve(void* library, const char* name, void* pointer) {
     void* const address = dlsym(library, name);
     if (address) memcpy(pointer, &address, sizeof address);
@@ -53,8 +53,8 @@ static bool fill(plugin_t* plugin, const char* path, char* message, size_t size)
 
 bool plugin_open(plugin_t* plugin, const char* path, char* message, size_t size) {
     memset(plugin, 0, sizeof *plugin);
-    /* NOW: what is missing shows here, not in the middle of a run. LOCAL: its names stay out of everyone
-     * else's way. */
+    /* RTLD_NOW: a missing symbol fails here, not in the middle of a run. RTLD_LOCAL: the library's names cannot collide
+     * with those of other libraries. */
     plugin->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!plugin->library) {
         snprintf(message, size, "%s", dlerror());
@@ -69,6 +69,6 @@ bool plugin_open(plugin_t* plugin, const char* path, char* message, size_t size)
 bool plugin_close(plugin_t* plugin, char* message, size_t size) {
     const bool closed = dlclose(plugin->library) == 0;
     if (!closed) snprintf(message, size, "%s", dlerror());
-    memset(plugin, 0, sizeof *plugin); /* a call through a stale pointer would end anywhere */
+    memset(plugin, 0, sizeof *plugin); /* a call through a stale pointer could run any code */
     return closed;
 }

@@ -1,4 +1,4 @@
-/* libmnn_c loaded at run time: its functions as pointers in a table. Nothing here is linked against it. */
+/* Loads libmnn_c at run time: its functions are pointers in a table. Nothing here is linked against it. */
 #ifndef PLUGIN_H
 #define PLUGIN_H
 
@@ -16,10 +16,10 @@ typedef struct plugin {
 #undef PLUGIN_MEMBER
 
 /* Loads the library at `path` and fills the table.
- * message: out, `size` bytes; a sentence when false is returned, and nothing stays loaded then. */
+ * message: receives a sentence of at most `size` bytes when the result is false; the library is not loaded then. */
 bool plugin_open(plugin_t* plugin, const char* path, char* message, size_t size);
 
-/* Unloads the library. All of its handles must be destroyed, and none of its strings is valid any more. */
+/* Unloads the library. All of its handles must be destroyed before, and its strings become invalid. */
 bool plugin_close(plugin_t* plugin, char* message, size_t size);
 
 #endif

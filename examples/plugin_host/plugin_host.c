@@ -55,7 +55,7 @@ static bool parse(int argc, char** argv, options_t* options) {
     return options->library != NULL;
 }
 
-/* The whole life of the plugin. */
+/* Loads, uses and unloads the plugin. */
 static bool play(const options_t* options, const digits_t* digits, char* message) {
     plugin_t plugin;
     size_t right = 0;

@@ -19,7 +19,7 @@ bool text_argument(sqlite3_value* value, const char* what, const char** text, fa
 
 bool blob_argument(sqlite3_value* value, const char* what, const void** blob, size_t* bytes, failure_t* failure) {
     if (!has_type(value, SQLITE_BLOB, what, failure)) return false;
-    *blob = sqlite3_value_blob(value); /* NULL also when it is empty */
+    *blob = sqlite3_value_blob(value); /* NULL also for an empty blob */
     *bytes = (size_t)sqlite3_value_bytes(value);
     return *blob || *bytes == 0 || fail_out_of_memory(failure);
 }

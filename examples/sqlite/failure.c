@@ -1,4 +1,4 @@
-/* Formats the sentence of a failure and hands it to SQLite. */
+/* Formats the sentence of a failure and passes it to SQLite. */
 #include "failure.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Keeps the sentence of a failure until it is handed to SQLite. */
+/* Keeps the sentence of a failure until it is passed to SQLite. */
 #ifndef FAILURE_H
 #define FAILURE_H
 
@@ -10,11 +10,11 @@ typedef struct failure {
     char text[1024];
 } failure_t;
 
-/* Both return false, so that a function can end with them. */
+/* Both return false, so that a function can return their result. */
 bool fail(failure_t* failure, const char* format, ...) __attribute__((format(printf, 2, 3)));
 bool fail_out_of_memory(failure_t* failure);
 
-/* False when a call of the library failed: keeps its sentence. */
+/* Returns false when a call of the library failed, and keeps its sentence. */
 bool succeeded(mnn_status status, failure_t* failure);
 
 #endif

@@ -7,8 +7,8 @@
 #include "topk.h"
 SQLITE_EXTENSION_INIT1
 
-/* Functions that read files are for the statements of the application alone (DIRECTONLY), not for a view, trigger or
- * index that came with a database, and not deterministic: files change. */
+/* Only the application's own statements may call functions that read files (DIRECTONLY), not a view, trigger or index
+ * that came with a database. They are not deterministic, because files change. */
 static const struct {
     const char* name;
     int arguments, flags;
@@ -23,7 +23,7 @@ static const struct {
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions, OLDEST_SQLITE = 3031000 };
 
-/* Each registration owns the nets together with the others. SQLite releases it, also when it fails. */
+/* The registrations share the ownership of the nets. SQLite releases each share, also when the registration fails. */
 static int register_all(sqlite3* db, nets_t* nets) {
     int code = SQLITE_OK, done = 0;
     for (; done < FUNCTIONS && code == SQLITE_OK; done++)
@@ -32,14 +32,14 @@ static int register_all(sqlite3* db, nets_t* nets) {
                                           NULL, NULL, nets_release);
     if (code == SQLITE_OK)
         code = sqlite3_create_module_v2(db, "mnn_topk", &topk_module, nets_share(nets), nets_release);
-    /* The extension is unloaded when its start fails: no function may stay. */
+    /* The extension is unloaded when its start fails, so no function may remain registered. */
     for (; code != SQLITE_OK && done > 0; done--)
         sqlite3_create_function_v2(db, functions[done - 1].name, functions[done - 1].arguments, SQLITE_UTF8, NULL, NULL,
                                    NULL, NULL, NULL);
     return code;
 }
 
-/* SQLITE_EXTENSION_INIT2, once: connections on several threads may load the extension while others use it. */
+/* Runs SQLITE_EXTENSION_INIT2 once: connections on several threads may load the extension while others use it. */
 static void keep_api(const sqlite3_api_routines* api) {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&mutex);
@@ -47,7 +47,7 @@ static void keep_api(const sqlite3_api_routines* api) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* SQLite derives this name from that of the file. */
+/* SQLite derives this name from the name of the file. */
 __attribute__((visibility("default"))) int sqlite3_mnnsqlite_init(sqlite3* db, char** message,
                                                                   const sqlite3_api_routines* api);
 int sqlite3_mnnsqlite_init(sqlite3* db, char** message, const sqlite3_api_routines* api) {

@@ -47,7 +47,7 @@ void nets_release(void* data) {
     sqlite3_free(nets);
 }
 
-/* Whether the file system says that it is the same file with the same contents. */
+/* Returns whether the file system reports the same file with the same contents. */
 static bool unchanged(const struct stat* a, const struct stat* b) {
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
            a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
@@ -74,11 +74,11 @@ static bool load(const char* path, net_t* net, failure_t* failure) {
     options.load_mode = MNN_LOAD_CHUNKED; /* the file may change while the model is in use */
     const bool loaded = succeeded(mnn_interpreter_create_from_file(path, &options, &model), failure) &&
                         prepare(model, path, net, failure);
-    mnn_interpreter_destroy(&model); /* the session keeps what it needs */
+    mnn_interpreter_destroy(&model); /* the session keeps the parts of the model that it needs */
     return loaded;
 }
 
-/* The entry of a path, else a free one, else the one that was unused for longest. */
+/* Returns the entry of a path, else a free one, else the one that was unused for longest. */
 static entry_t* choose(nets_t* nets, const char* path) {
     entry_t* oldest = &nets->entries[0];
     for (int i = 0; i < MAX_NETS; i++) {
@@ -103,7 +103,7 @@ bool nets_find(nets_t* nets, const char* path, net_t** net, failure_t* failure) 
     struct stat stamp; /* taken before the file is read: a change meanwhile shows at the next call */
     entry_t* const entry = choose(nets, path);
     const bool there = stat(path, &stamp) == 0;
-    if (!there) memset(&stamp, 0, sizeof stamp); /* the library says why */
+    if (!there) memset(&stamp, 0, sizeof stamp); /* the library reports why the file cannot be opened */
     const bool fresh = there && entry->path && strcmp(entry->path, path) == 0 && unchanged(&entry->stamp, &stamp);
     if (!fresh && !replace(entry, path, &stamp, failure)) return false;
     entry->last_use = ++nets->uses;

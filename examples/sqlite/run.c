@@ -1,4 +1,4 @@
-/* One run of a model on one row. */
+/* Runs a model on one row. */
 #include "run.h"
 
 #include <stdio.h>
@@ -23,10 +23,10 @@ static size_t element_bytes(int32_t type) {
     }
 }
 
-/* "1x3x?x?", "a scalar" */
+/* Writes a text such as "1x3x?x?" or "a scalar". */
 static void describe(const net_t* net, char* text, size_t size) {
     size_t used = 0;
-    snprintf(text, size, "a scalar"); /* until it has an extent */
+    snprintf(text, size, "a scalar"); /* replaced when there is an extent */
     for (size_t i = 0; i < net->rank && used < size; i++) {
         if (net->dims[i] < 0)
             used += (size_t)snprintf(text + used, size - used, i ? "x?" : "?");
@@ -50,7 +50,7 @@ static bool find_free_extent(const net_t* net, int* at, failure_t* failure) {
     return fail(failure, "input '%s' is %s: more than one extent is open", net->input_name, shape);
 }
 
-/* The input's shape for a blob. */
+/* Computes the input's shape for a blob. */
 static bool fit(const net_t* net, size_t bytes, int32_t* dims, failure_t* failure) {
     int at = NO_EXTENT;
     if (!find_free_extent(net, &at, failure)) return false;
@@ -71,7 +71,7 @@ static bool fit(const net_t* net, size_t bytes, int32_t* dims, failure_t* failur
                 net->input_name, shape, element_bytes(net->type), at == NO_EXTENT ? "" : "a multiple of ", unit, bytes);
 }
 
-/* The type of a tensor's elements, and the order that its shape is in. */
+/* Reads the type of a tensor's elements, and the order of its shape. */
 static bool describe_tensor(const mnn_tensor_t* tensor, int32_t* type, int32_t* format, failure_t* failure) {
     mnn_tensor_properties_t info = {.struct_size = sizeof info};
     if (!succeeded(mnn_tensor_info(tensor, &info), failure)) return false;

@@ -88,9 +88,9 @@ void sql_vec(sqlite3_context* context, int count, sqlite3_value** values) {
         memcpy(&value, (const char*)blob + at, sizeof value);
         if (at > 0) sqlite3_str_appendchar(text, 1, ',');
         if (isfinite(value))
-            sqlite3_str_appendf(text, "%.9g", (double)value); /* nine digits give the same float32 back */
+            sqlite3_str_appendf(text, "%.9g", (double)value); /* nine digits restore the same float32 */
         else
-            sqlite3_str_appendall(text, "null"); /* JSON has no other word for it */
+            sqlite3_str_appendall(text, "null"); /* JSON has no NaN and no infinity */
     }
     sqlite3_str_appendchar(text, 1, ']');
     const int code = sqlite3_str_errcode(text);

@@ -22,7 +22,7 @@ typedef struct score {
 
 typedef struct cursor {
     sqlite3_vtab_cursor base;
-    sqlite3_value* arguments[ARGUMENTS]; /* copies: SQLite may ask for them; NULL: not given */
+    sqlite3_value* arguments[ARGUMENTS]; /* copies, which SQLite may ask for later; NULL: not given */
     score_t* rows;                       /* items x per_item, the best first */
     size_t items, per_item, at;
 } cursor_t;
@@ -35,7 +35,7 @@ static int topk_connect(sqlite3* db, void* nets, int argc, const char* const* ar
     int code = sqlite3_declare_vtab(db,
                                     "CREATE TABLE mnn_topk(rank INTEGER, class INTEGER, score REAL, item INTEGER,"
                                     " model HIDDEN, input HIDDEN, k HIDDEN)");
-    /* Reads files: not from a view or trigger in the database. */
+    /* It reads files, so views and triggers in the database must not use it. */
     if (code == SQLITE_OK) code = sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
     if (code != SQLITE_OK) return code;
     table_t* const table = sqlite3_malloc64(sizeof *table);
@@ -51,7 +51,7 @@ static int topk_disconnect(sqlite3_vtab* table) {
     return SQLITE_OK;
 }
 
-/* Arguments are constraints on the hidden columns; idxNum says which are given, in the order of columns. */
+/* Arguments are constraints on the hidden columns; idxNum has a bit for each that is given, in the order of columns. */
 static int topk_best_index(sqlite3_vtab* table, sqlite3_index_info* info) {
     int given[ARGUMENTS] = {-1, -1, -1}, unusable = 0;
     for (int i = 0; i < info->nConstraint; i++) {
@@ -71,7 +71,7 @@ static int topk_best_index(sqlite3_vtab* table, sqlite3_index_info* info) {
         info->aConstraintUsage[given[argument]].omit = 1;
         unusable &= ~(1 << argument);
     }
-    if (unusable) return SQLITE_CONSTRAINT; /* another order of the join will do */
+    if (unusable) return SQLITE_CONSTRAINT; /* SQLite then tries another order of the join */
     if ((info->idxNum & 3) != 3) {
         sqlite3_free(table->zErrMsg);
         table->zErrMsg = sqlite3_mprintf("mnn_topk: a model and an input are wanted");
@@ -133,7 +133,7 @@ static bool copy_scores(const result_t* result, score_t* scores, failure_t* fail
     }
 }
 
-/* Large ones first, of equal ones the first class; what is not a number comes last. */
+/* Larger values come first, of equal ones the lower class; NaN comes last. */
 static int compare(const void* left, const void* right) {
     const score_t *a = left, *b = right;
     const int a_is_nan = a->value != a->value, b_is_nan = b->value != b->value;
@@ -245,7 +245,7 @@ static int topk_rowid(sqlite3_vtab_cursor* base, sqlite3_int64* id) {
     return SQLITE_OK;
 }
 
-/* No xCreate: a table-valued function, not a table that is made. */
+/* Without xCreate this is a table-valued function, and CREATE VIRTUAL TABLE is refused. */
 const sqlite3_module topk_module = {.xConnect = topk_connect,
                                     .xBestIndex = topk_best_index,
                                     .xDisconnect = topk_disconnect,

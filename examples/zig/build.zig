@@ -6,7 +6,7 @@ pub fn build(b: *std.Build) void {
     const target = b.standardTargetOptions(.{});
     const optimize = b.standardOptimizeOption(.{});
 
-    // The module "mnn": the declarations of mnn_c.h in Zig. Who imports it links the library.
+    // The module "mnn" has the declarations of mnn_c.h in Zig. A module that imports it links the library.
     const header = b.addTranslateC(.{
         .root_source_file = b.path("src/mnn.h"),
         .target = target,

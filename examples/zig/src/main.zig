@@ -8,7 +8,7 @@ const side = 8;
 const pixels = side * side;
 const classes = 10;
 
-/// The library's sentence goes to stderr, its status becomes an error.
+/// Prints the library's sentence to stderr and turns its status into an error.
 fn check(status: mnn.mnn_status) error{Mnn}!void {
     if (status == mnn.MNN_OK) return;
     std.debug.print("{s}: {s}\n", .{ mnn.mnn_status_name(status), mnn.mnn_last_error() });
