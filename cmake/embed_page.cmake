@@ -1,6 +1,6 @@
-# cmake -DFOLDER=FOLDER -DPAGE=graph -DSCRIPTS=FILE,FILE -DNAME=NAME -DSOURCE=FILE -P embed_page.cmake: a page of HTML (page.html
-# of the folder with PAGE.html as its body, style.css and the scripts inside) as two strings in a C++ source: what stands
-# before the place of its data, and what stands behind it.
+# cmake -DFOLDER=FOLDER -DPAGE=graph -DSCRIPTS=FILE,FILE -DNAME=NAME -DSOURCE=FILE -P embed_page.cmake: writes a page of
+# HTML (page.html of the folder, with PAGE.html as its body and with style.css and the scripts inside) as two strings in
+# a C++ source: the text before the place of its data, and the text after it.
 cmake_minimum_required(VERSION 3.25)
 file(READ "${FOLDER}/page.html" page)
 file(READ "${FOLDER}/${PAGE}.html" body)

@@ -1,5 +1,6 @@
-# cmake -DFOLDER=FOLDER -DNAMES=a,b,... -DSOURCE=FILE -P embed_shaders.cmake: the shaders FOLDER/a.spv ... as arrays of
-# words, and their table, in one source. One process for all of them: starting one takes longer than its work.
+# cmake -DFOLDER=FOLDER -DNAMES=a,b,... -DSOURCE=FILE -P embed_shaders.cmake: writes the shaders FOLDER/a.spv ... as
+# arrays of words, and their table, to one source. One process writes all of them: starting one takes longer than its
+# work.
 string(REPLACE "," ";" NAMES "${NAMES}")
 set(arrays "")
 set(rows "")

@@ -1,6 +1,7 @@
-# The wire format: flatc turns schema/mnn.fbs into headers at build time; nothing generated is committed. The object API
-# (structs that tests and libmnn_c_onnx build models from) is in a second one for them alone, and its functions are in a source of their own,
-# which mnn_c_wire_objects compiles once. Both headers have the same include guard: a source gets one of them.
+# The wire format: flatc generates headers from schema/mnn.fbs at build time; nothing generated is committed. The object
+# API (structs that tests and libmnn_c_onnx build models from) is in a second header for these consumers alone, and its
+# functions are in a source of their own, which mnn_c_wire_objects compiles once. Both headers have the same include
+# guard, so a source gets one of them.
 find_program(MNN_C_FLATC flatc REQUIRED)
 set(MNN_C_GENERATED_DIR ${CMAKE_CURRENT_BINARY_DIR}/generated)
 set(MNN_C_FLATC_TO_CPP ${MNN_C_FLATC} --no-warnings --cpp --scoped-enums -o ${MNN_C_GENERATED_DIR})
@@ -16,7 +17,7 @@ add_custom_command(
   DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/schema/mnn.fbs ${CMAKE_CURRENT_SOURCE_DIR}/cmake/split_objects.cmake
   COMMENT "flatc schema/mnn.fbs"
   VERBATIM)
-# The schema itself as data: it names the fields that hosts see as attributes, and has their defaults.
+# The schema is also embedded as data: it names the fields that hosts see as attributes, and holds their defaults.
 add_custom_command(
   OUTPUT ${MNN_C_GENERATED_DIR}/mnn_schema.h
   COMMAND ${MNN_C_FLATC} --no-warnings --binary --schema -o ${MNN_C_GENERATED_DIR}
@@ -35,5 +36,6 @@ target_include_directories(mnn_c_wire SYSTEM INTERFACE ${MNN_C_GENERATED_DIR})
 if(MNN_C_TESTS OR MNN_C_ONNX OR MNN_C_TOOLS)
   add_library(mnn_c_wire_objects STATIC ${MNN_C_GENERATED_DIR}/mnn_objects_generated.cpp)
   target_link_libraries(mnn_c_wire_objects PUBLIC mnn_c_wire PRIVATE mnn_c_options)
-  target_compile_options(mnn_c_wire_objects PRIVATE -O1 -w)  # generated; it runs in tests, and once for a conversion
+  # generated code, which runs in tests and once for a conversion
+  target_compile_options(mnn_c_wire_objects PRIVATE -O1 -w)
 endif()

@@ -1,5 +1,5 @@
-# Installation in three components: runtime (the shared library), development (what compiling and linking
-# needs), tools (the command line tool and its page). Every path inside is relative: the tree can be moved.
+# Installation has three components: runtime (the shared library), development (files for compiling and linking), tools
+# (the command line tool and its manual page). Every path inside is relative, so the tree can be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -53,7 +53,7 @@ install(EXPORT mnn_c-targets NAMESPACE mnn_c:: DESTINATION ${MNN_C_CMAKE_DIR} CO
 install(FILES ${MNN_C_PACKAGE_DIR}/mnn_c-config.cmake ${MNN_C_PACKAGE_DIR}/mnn_c-config-version.cmake
   DESTINATION ${MNN_C_CMAKE_DIR} COMPONENT development)
 
-# pkg-config: the prefix is found from where mnn_c.pc lies.
+# pkg-config derives the prefix from the place of mnn_c.pc.
 if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR} OR IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
   set(MNN_C_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
   set(MNN_C_PC_LIBDIR ${CMAKE_INSTALL_FULL_LIBDIR})
@@ -98,7 +98,7 @@ if(TARGET mnn)
   endif()
   install(TARGETS mnn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
   install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/docs/mnn.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
-  # Completion in shells. Debian's zsh looks into a folder of its own.
+  # Completion scripts for shells. Debian's zsh looks into a folder of its own.
   if(NOT CMAKE_CROSSCOMPILING OR CMAKE_CROSSCOMPILING_EMULATOR)
     set(MNN_C_ZSH_FOLDER site-functions)
     if(EXISTS /etc/debian_version)
@@ -113,7 +113,7 @@ if(TARGET mnn)
 endif()
 
 if(PROJECT_IS_TOP_LEVEL)
-  # Each package of Debian has a file of its own name.
+  # Each Debian package has its own copy, in a folder of the package's name.
   install(FILES ${MNN_C_COPYRIGHT_FILE}
     DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/libmnn-c${PROJECT_VERSION_MAJOR} COMPONENT runtime)
   install(FILES ${MNN_C_COPYRIGHT_FILE} DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/libmnn-c-dev COMPONENT development)

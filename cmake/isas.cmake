@@ -1,5 +1,6 @@
-# MNN_C_ISAS: kernels for fewer instruction sets compile sooner, which is for tests that build often. The baseline's
-# (portable code, or NEON on Arm) are always there; portable code is a further set on Arm.
+# MNN_C_ISAS limits the instruction sets that kernels are compiled for, which shortens the build for tests that build
+# often. The kernels of the baseline (portable code, or NEON on Arm) are always built; on Arm, portable code is a
+# further set.
 set(MNN_C_LEFT_OUT)
 if(NOT MNN_C_ISAS STREQUAL "all")
   foreach(isa ${MNN_C_ISAS})

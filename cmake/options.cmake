@@ -1,9 +1,10 @@
-# The compiler options of every target of this project, in an interface library, so that nothing leaks into a parent project.
+# The compiler options of every target of this project are in an interface library, so that none leaks into a parent
+# project.
 find_package(Threads REQUIRED)
 add_library(mnn_c_options INTERFACE)
 target_compile_features(mnn_c_options INTERFACE cxx_std_20 c_std_11)
 target_link_libraries(mnn_c_options INTERFACE Threads::Threads)
-# No gnu-unique symbols: one of them would make the shared library impossible to unload.
+# No gnu-unique symbols: a single one would make it impossible to unload the shared library.
 target_compile_options(mnn_c_options INTERFACE
   -fPIC -fvisibility=hidden -Wall -Wextra -Wshadow -Wno-psabi
   $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>

@@ -1,10 +1,10 @@
-# cpack: a .tar.gz of everything, and one .deb for each component, as Debian splits libraries: programs need
-# libmnn-c0 alone, whose name changes with the SONAME, so that two ABIs can be installed side by side.
+# cpack writes a .tar.gz of everything, and one .deb for each component, as Debian splits libraries: programs need only
+# libmnn-c0, whose name changes with the SONAME, so that two ABIs can be installed side by side.
 # For Debian's multiarch paths configure with -DCMAKE_INSTALL_PREFIX=/usr.
 set(CPACK_GENERATOR TGZ DEB)
 set(CPACK_PACKAGE_NAME mnn_c)
 set(CPACK_PACKAGE_VENDOR libmnn_c)
-# Who answers for the packages: their makers put a name and an address here.
+# The maintainer of the packages: whoever builds them puts a name and an address here.
 set(MNN_C_MAINTAINER "The libmnn_c authors <libmnn_c@localhost>" CACHE STRING
   "Maintainer of the packages: NAME <ADDRESS>")
 set(CPACK_PACKAGE_CONTACT "${MNN_C_MAINTAINER}")
@@ -17,8 +17,8 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # by dpkg-shlibdeps
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_CURRENT_BINARY_DIR})  # where it finds libmnn_c.so.0
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # dpkg-shlibdeps computes the dependencies
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_CURRENT_BINARY_DIR})  # where dpkg-shlibdeps finds libmnn_c.so.0
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libmnn-c${PROJECT_VERSION_MAJOR})
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS libvulkan1)

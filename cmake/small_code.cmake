@@ -1,5 +1,6 @@
-# Code that verifies, plans and calls is run once per model or per command: compiled for size, it is fewer pages in memory.
-# It is a library of objects, because the sources of a target share a precompiled header only with equal optimisation.
+# Code that verifies, plans and dispatches runs once per model or per command, so it is compiled for size and takes
+# fewer pages of memory. It is an object library, because the sources of a target share a precompiled header only with
+# equal optimisation.
 set(MNN_C_SMALL_ROOMS c_api ir net ops plan schedule session)
 list(TRANSFORM MNN_C_SMALL_ROOMS REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/impl/\\1/*.cpp")
 file(GLOB MNN_C_SMALL CONFIGURE_DEPENDS ${MNN_C_SMALL_ROOMS}
@@ -14,7 +15,7 @@ target_include_directories(mnn_c_small SYSTEM PRIVATE
   $<TARGET_PROPERTY:mnn_c_core,INTERFACE_SYSTEM_INCLUDE_DIRECTORIES>)
 target_compile_definitions(mnn_c_small PRIVATE $<TARGET_PROPERTY:mnn_c_core,COMPILE_DEFINITIONS>)
 target_compile_options(mnn_c_small PRIVATE $<TARGET_PROPERTY:mnn_c_core,COMPILE_OPTIONS>)
-# An optimisation that the flags name is what the builder wants everywhere.
+# An optimisation level in the flags is the builder's choice for all code.
 if(NOT CMAKE_CXX_FLAGS MATCHES "-O[0-9sz]")
   target_compile_options(mnn_c_small PRIVATE $<$<CONFIG:Release>:-Os>)
 endif()

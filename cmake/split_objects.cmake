@@ -1,8 +1,9 @@
-# cmake -DHEADER=FILE -DSOURCE=FILE -P split_objects.cmake: moves the functions of flatc's object API (copy, pack, unpack, of every
-# table) from the header, where each source that includes it would compile them, to a source of their own.
+# cmake -DHEADER=FILE -DSOURCE=FILE -P split_objects.cmake: moves the functions of flatc's object API (copy, pack and
+# unpack of every table) from the header, where each source that includes it would compile them, to a source of their
+# own.
 cmake_minimum_required(VERSION 3.25)
 file(READ "${HEADER}" text)
-# They stand in one block: behind the tables, before the functions of the root table.
+# The functions are in one block: after the tables, before the functions of the root table.
 string(REGEX MATCH "\ninline ([A-Za-z0-9_]+ \\*)?[A-Za-z0-9_]+::[A-Za-z0-9_]+\\(const " first "${text}")
 string(REGEX MATCH "\ninline const [A-Za-z0-9_:]+ \\*Get[A-Za-z0-9_]+\\(const void \\*buf\\)" last "${text}")
 if(NOT first OR NOT last)

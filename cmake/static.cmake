@@ -1,19 +1,20 @@
-# Static libraries of one object, in which only the public functions are global, as in the shared ones. So no name of the
-# engine, or of the libraries compiled in, can collide with a name of the program that links them.
+# Each static library consists of one object, in which only the public functions are global, as in the shared libraries.
+# So no name of the engine, or of the libraries compiled in, can collide with a name of the program that links it.
 
-# The C++ runtime by name: a program in C alone need not enable C++.
+# The C++ runtime is linked by name, so that a program in C alone need not enable C++.
 set(MNN_C_CXX_RUNTIME ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
 list(FILTER MNN_C_CXX_RUNTIME INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+)$")
 list(REMOVE_DUPLICATES MNN_C_CXX_RUNTIME)
 
-# TARGET becomes libNAME.a in the build folder, of the objects of the static library CORE, and of others that it links.
+# Makes TARGET, the archive libNAME.a in the build folder, of the objects of the static library CORE and of others that
+# it links.
 function(mnn_c_one_object_library target name core)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}_$<CONFIG>.o)
   set(archives ${core} ${ARGN})
   list(TRANSFORM archives REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
   separate_arguments(flags NATIVE_COMMAND "${CMAKE_CXX_FLAGS}")
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    list(APPEND flags -flinker-output=nolto-rel)  # where the objects are made for link-time optimization
+    list(APPEND flags -flinker-output=nolto-rel)  # for objects that are compiled for link-time optimization
   endif()
   add_custom_command(
     OUTPUT ${object}

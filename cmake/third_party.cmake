@@ -1,5 +1,5 @@
-# THIRD-PARTY with the versions that this build has: its "Version:" lines are replaced by what the headers say.
-# MNN_C_NOTICES_FILE is the result; MNN_C_COPYRIGHT_FILE has the licence of this project before it, as Debian wants it.
+# Writes THIRD-PARTY with the versions of this build: its "Version:" lines are replaced by the versions of the headers.
+# MNN_C_NOTICES_FILE is the result; MNN_C_COPYRIGHT_FILE has this project's licence before it, as Debian requires.
 file(READ ${CMAKE_CURRENT_SOURCE_DIR}/THIRD-PARTY MNN_C_NOTICES)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS THIRD-PARTY LICENSE)
 
@@ -13,7 +13,8 @@ function(mnn_c_notice name version)
   set(MNN_C_NOTICES "${notices}" PARENT_SCOPE)
 endfunction()
 
-# The version is the one group or the three groups of `pattern` in the header, joined by dots. Without a match the line stays.
+# The version is the one group or the three groups of `pattern` in the header, joined by dots. Without a match the line
+# is unchanged.
 function(mnn_c_notice_of_header name header pattern)
   find_file(found ${header} PATH_SUFFIXES stb NO_CACHE)
   if(found)

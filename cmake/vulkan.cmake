@@ -1,4 +1,5 @@
-# The Vulkan backend: kernels of glsl/ -> SPIR-V -> one generated source. AUTO builds it where the tools are.
+# The Vulkan backend: kernels of glsl/ become SPIR-V and then one generated source. AUTO builds it where its tools are
+# installed.
 set(MNN_C_VULKAN AUTO CACHE STRING "Build the Vulkan backend: ON, OFF, or AUTO (when its build tools are there)")
 find_program(MNN_C_GLSLANG glslangValidator)
 find_program(MNN_C_SPIRV_VAL spirv-val)
@@ -17,13 +18,13 @@ if(NOT MNN_C_WITH_VULKAN)
   return()
 endif()
 
-# The first line of a kernel lists its variants: words joined by '_', each of which defines a macro and is a suffix of the
-# name; f32 is none.
+# The first line of a kernel lists its variants. A variant is words joined by '_', each of which defines a macro and is
+# a suffix of the name; f32 adds no suffix.
 file(GLOB MNN_C_KERNELS_GLSL CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/glsl/*.comp)
 set(MNN_C_SPIRV_DIR ${CMAKE_CURRENT_BINARY_DIR}/spirv)
 file(MAKE_DIRECTORY ${MNN_C_SPIRV_DIR})
-# They make the code a fifth smaller: variables of functions become values, and what is unused goes. Functions are not
-# inlined, which would make it larger, and no arithmetic is rewritten.
+# These passes make the code a fifth smaller: variables of functions become values, and unused code is removed.
+# Functions are not inlined, which would make the code larger, and no arithmetic is rewritten.
 set(MNN_C_SPIRV_PASSES
   --eliminate-local-single-block --eliminate-local-single-store --eliminate-dead-branches --ssa-rewrite
   --eliminate-dead-code-aggressive --redundancy-elimination --eliminate-dead-code-aggressive --cfg-cleanup --compact-ids)
@@ -77,7 +78,7 @@ foreach(kernel ${MNN_C_KERNELS_GLSL})
   endforeach()
 endforeach()
 
-# Sorted as strcmp does, '_' behind digits and before letters: PipelineFactory searches by bisection.
+# The order is that of strcmp, '_' after digits and before letters, because PipelineFactory searches by bisection.
 list(SORT MNN_C_SHADER_NAMES)
 list(JOIN MNN_C_SHADER_NAMES "," names)
 add_custom_command(
@@ -89,7 +90,7 @@ add_custom_command(
 file(GLOB MNN_C_VULKAN_SOURCES CONFIGURE_DEPENDS
   ${CMAKE_CURRENT_SOURCE_DIR}/backends/vulkan/*.cpp
   ${CMAKE_CURRENT_SOURCE_DIR}/backends/vulkan/*/*.cpp)
-# Vulkan's structs are filled field by field behind their type.
+# Code fills the fields of Vulkan's structs one by one after sType, so initializers are incomplete.
 set_source_files_properties(${MNN_C_VULKAN_SOURCES} PROPERTIES COMPILE_OPTIONS -Wno-missing-field-initializers)
 add_library(mnn_c_volk OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/backends/vulkan/volk.c)
 set_target_properties(mnn_c_volk PROPERTIES C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)

@@ -1,5 +1,6 @@
-"""Makes a detector of digits out of the digits net, for the picture of docs/tool.md: the net's convolutions slide over a page,
-and a place counts where there is ink inside of the window and none around it. The standard library and flatc are enough.
+"""Makes a detector of digits out of the digits net, for the picture of docs/tool.md: the net's convolutions slide over
+a page, and a position counts where there is ink inside of the window and none around it. The standard library and flatc
+suffice.
 """
 import json
 import pathlib
@@ -12,13 +13,13 @@ sys.path.insert(0, str(ROOT / "tests/tool"))
 from files import Net, ppm  # noqa: E402
 
 WIDTH, HEIGHT, WINDOW, STEP = 80, 48, 8, 2
-FIRST = 40  # of the held-out digits
-ENLARGED = 8  # pixels of the page for each of the net's input
+FIRST = 40  # the first of the held-out digits on the page
+ENLARGED = 8  # pixels of the page for each pixel of the net's input
 PLACES = [(4, 4), (24, 4), (42, 6), (62, 4), (12, 20), (34, 20), (56, 24), (4, 36), (26, 36), (48, 36), (68, 36)]
 
 
 def weights_of_digits(flatc):
-    """Weights and biases of the three layers."""
+    """Returns weights and biases of the three layers."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([flatc, "--json", "--raw-binary", "--strict-json", "--no-warnings", "-o", folder,
                         ROOT / "schema/mnn.fbs", "--", ROOT / "examples/digits/digits.mnn"], check=True)
@@ -64,7 +65,7 @@ def write_detector(flatc, path):
 
 
 def write_page(path):
-    """A page with held-out digits, dark on a light ground."""
+    """Draws a page with held-out digits, dark on a light ground."""
     pixels = (ROOT / "examples/digits/test_images.bin").read_bytes()
     ink = {}
     for number, (left, top) in enumerate(PLACES):

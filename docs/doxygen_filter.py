@@ -4,13 +4,11 @@
     doxygen_filter.py mnn_c.h      prints the header as Doxygen wants it
 
 The comment before a declaration is read by the header's own rules: "name: text" at the start of a sentence documents an
-argument of that name, "Returns", "Use:", "Cost:" and "Since" begin their parts. A handle that a comment does not
-mention is the object of the function and is documented as such; one that another argument's text names in backticks is
-documented there; any other argument left out is Doxygen's to find. Without "Returns" the first sentence says what comes
-back.
-A line "---- Section ----" begins a group. A comment behind a field or constant, or on lines before a field,
-documents it; a constant without one
-says its number.
+argument of that name; "Returns", "Use:", "Cost:" and "Since" begin their parts. A handle that a comment does not
+mention is documented as the object of the function, unless another argument's text names it in backticks; Doxygen
+reports any other argument without a text. Without "Returns" the first sentence documents the result.
+A line "---- Section ----" begins a group. A comment after a field or constant, or on lines before a field, documents
+it; a constant without one is documented by its number.
 """
 import re
 import sys
@@ -25,7 +23,7 @@ PARTS = {"Returns ": "@return ", "Use:": "@par Use\n", "Cost:": "@par Cost\n", "
 
 
 def plain(comment):
-    """The lines of a comment without its frame."""
+    """Returns the lines of a comment without its frame."""
     text = re.sub(r"\A/\*|\*/\Z", "", comment)
     return [re.sub(r"^ ?\* ?|^ (?=\S)", "", line).rstrip() for line in text.split("\n")]
 
@@ -35,7 +33,8 @@ def escaped(text):
 
 
 def listed(lines):
-    """Rows "  MNN_ERROR_X, MNN_ERROR_Y    when" become items of a list, what follows a paragraph."""
+    """Turns rows "  MNN_ERROR_X, MNN_ERROR_Y    when" into items of a list, and the text after them into a
+    paragraph."""
     result, in_list = [], False
     for line in lines:
         if re.match(r"  MNN_\w+", line) and not (result and result[-1].endswith(",")):
@@ -49,7 +48,7 @@ def listed(lines):
 
 
 def arguments_of(declaration):
-    """Name -> type of a prototype, or of a typedef of a function pointer."""
+    """Returns name -> type for the arguments of a prototype, or of a typedef of a function pointer."""
     inside = re.search(r"\(([^()]*)\)\s*;?\s*$", declaration)
     found = {}
     for argument in inside.group(1).split(",") if inside else []:
@@ -60,7 +59,7 @@ def arguments_of(declaration):
 
 
 def block(lines, declaration):
-    """A Doxygen block of the comment before a declaration."""
+    """Returns a Doxygen block for the comment before a declaration."""
     text = escaped(listed(lines)).strip()
     arguments = arguments_of(declaration)
     names = "|".join(map(re.escape, arguments)) or r"(?!)"
@@ -89,7 +88,7 @@ def block(lines, declaration):
 
 
 def framed(text, height):
-    """As a comment, as high as the one it replaces where it is lower: line numbers stay near the header's."""
+    """Formats a comment with at least as many lines as the one it replaces: line numbers stay near the header's."""
     return f"/** {text} */" + "\n" * max(0, height - text.count("\n") - 1)
 
 
@@ -108,12 +107,12 @@ def filtered(text):
     guards, opening, body = rest.partition('extern "C" {\n#endif\n')
     body, closing, end = body.rpartition("#ifdef __cplusplus\n}")
 
-    # Behind a field or a constant.
+    # Comments after a field or a constant.
     body = re.sub(r"([;,]|\d|\w)([ \t]+)/\* (?!----)(?=[^\n])", r"\1\2/**< ", body)
     body = re.sub(r"\b(MNN_\w+\s*=\s*(\d+)\b,?)(?!,|\s*/\*\*<)", r"\1 /**< \2 */", body)
-    # Before a field, on lines of its own.
+    # Comments before a field, on lines of their own.
     body = re.sub(r"^( +)/\*(?!\*) (?=(?:(?!\*/).)*\*/\n +\w)", r"\1/** ", body, flags=re.M | re.S)
-    # Before a declaration: the comment and what follows it up to ; or {.
+    # Comments before a declaration: the comment and the declaration up to ; or {.
     body = re.sub(r"^/\*(?!\*| ----)(?:(?!\*/).)*\*/(?=\n(\S[^;{]*[;{]))",
                   lambda match: framed(block(plain(match.group(0)), match.group(1)), match.group(0).count("\n") + 1),
                   body, flags=re.M | re.S)

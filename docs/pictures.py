@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the pictures of docs/use.md: the pages of `mnn graph` and `mnn profile` for the digits net, in headless Chromium; and that
-of docs/tool.md: boxes that `mnn run --draw` draws.
+"""Makes the pictures of docs/use.md (the pages of `mnn graph` and `mnn profile` for the digits net, in headless
+Chromium) and that of docs/tool.md (boxes that `mnn run --draw` draws).
 
     docs/pictures.py MNN_TOOL
 
-The environment names the browser (CHROMIUM, default: chromium) and flags for it (CHROMIUM_FLAGS). The times in the pictures
-are those of this machine.
+The environment names the browser (CHROMIUM, default: chromium) and its flags (CHROMIUM_FLAGS). The times in the
+pictures are those of this machine.
 """
 import base64
 import os

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Checks what needs no build: the format of the code, who includes whom, comments, generated files, versions. It prints each
-# finding and ends with 1 where there is one.
+# Runs the checks that need no build: the format of the code, include rules, comments, generated files, versions. It
+# prints each finding and exits with 1 when there is one.
 #
 #   scripts/check.sh [--fix]
 #
-# --fix: formats the code and writes the generated files anew first.
+# --fix: first formats the code and regenerates the generated files.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 failed=0
@@ -23,7 +23,7 @@ if [[ $("$formatter" --version) != *"version 14."* ]]; then
     echo "check.sh: $formatter is not version 14, whose result the tree has" >&2
     exit 1
 fi
-# Generated files are as their generator writes them.
+# Generated files must equal the output of their generator.
 sources() {
     find . \( -name .git -o -name build -o -name 'build-*' -o -name target -o -path ./tests/fuzz/seeds \) -prune -o \
         \( -name '*.h' -o -name '*.cpp' -o -name '*.c' \) -print0 |

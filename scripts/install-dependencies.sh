@@ -4,11 +4,11 @@
 set -euo pipefail
 
 packages=(
-    g++                 # C++20 compiler
+    g++                 # compiles C++20
     cmake               # build
     ninja-build         # build
-    libflatbuffers-dev  # the model format
-    flatbuffers-compiler # schema -> header at build time
+    libflatbuffers-dev  # reads the model format
+    flatbuffers-compiler # flatc: headers from the schema, at build time
     libhwy-dev          # SIMD kernels (headers only)
     libvulkan-dev       # Vulkan backend: headers
     libvulkan-volk-dev  # Vulkan backend: finds the loader at run time
@@ -24,25 +24,25 @@ tests=(
     libcmocka-dev       # tests in C
     python3             # test drivers
     python3-numpy       # the Python binding
-    python3-pycparser   # reads the headers: bindings/generate.py
+    python3-pycparser   # bindings/generate.py: reads the headers
     mesa-vulkan-drivers # a Vulkan device on machines without a GPU
     vulkan-validationlayers # checks every Vulkan call
     libsqlite3-dev      # example: the extension of SQLite
     sqlite3             # runs that extension
     cargo               # the Rust binding, with rustc
     golang-go           # the Go binding
-    python3-venv        # the Zig compiler comes into a virtual environment
-    pkgconf             # programs find the installed library
+    python3-venv        # holds the Zig compiler
+    pkgconf             # lets programs find the installed library
     dpkg-dev            # packages: computes what a .deb depends on
     file                # packages: looks for what dpkg-dev has to read
     groff-base          # the manual page
-    clang-format        # scripts/check.sh: version 14, as Debian 12 has it
-    llvm                # kernels: llvm-mca says what their inner loops take on other processors
+    clang-format        # scripts/check.sh: version 14, as in Debian 12
+    llvm                # llvm-mca, which estimates the kernels' inner loops on other processors
     g++-aarch64-linux-gnu # the Arm build: compiler
-    qemu-user           # the Arm build: runs what it made
+    qemu-user           # the Arm build: runs its programs
     googletest          # the Arm build: the test library's source
     abigail-tools       # the binary interface against its baseline
-    doxygen             # reference of the interface, and a test that it is complete
+    doxygen             # the reference of the interface, and a test that it is complete
 )
 [ "${1:-}" = build ] || packages+=("${tests[@]}")
 

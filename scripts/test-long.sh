@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The long tests, hours in all; scripts/test.sh has a small sample of each.
+# Runs the long tests, which take hours; scripts/test.sh has a small sample of each.
 #
 #   scripts/test-long.sh                 all sections, in the order below
 #   scripts/test-long.sh asan fuzz       these sections
@@ -7,7 +7,7 @@
 #
 # Sections:
 #   asan      all tests with the address and undefined behaviour sanitizers
-#   apart     the cases and random nets, in a build that reports what is read or written beside a tensor
+#   apart     the cases and random nets, in a build that reports accesses outside of a tensor
 #   tsan      all tests with the thread sanitizer
 #   fuzz      every target of tests/fuzz (clang): FUZZ_MODEL executions of the model target, FUZZ_OTHER of each other
 #   operators nets of one or two random operators under the sanitizers: RANDOM_NETS on the CPU, a tenth of them on Vulkan
@@ -18,8 +18,8 @@
 #             onnxruntime quantised, with onnxruntime as the judge; needs a network
 #   packages  crates, Go module, wheel and sdist are made, and used as those who install them do; needs a network
 #   clusters  mnn_c.ray and mnn_c.spark on clusters of this machine; left out where their packages cannot be installed
-#   arm       all of it for 64-bit Arm, under an emulator: unit tests, NEON and portable kernels, CPUs with fewer features, the
-#             bits of each number of threads
+#   arm       the tests for 64-bit Arm, under an emulator: unit tests, NEON and portable kernels, CPUs with fewer
+#             features, the bits of each number of threads
 #   mutants   whether the tests see small defects (MUTANTS of them, seed 1)
 #
 # Every step's output goes to build/long/SECTION.STEP.log. Exits with 1 when a step failed.
@@ -65,7 +65,7 @@ state=$({
 summary=()
 failures=0
 
-# step NAME COMMAND...: runs it, keeps its output, notes how it ended.
+# step NAME COMMAND...: runs the command, keeps its output, records its result.
 step() {
     local name=$section.$1 log=$folder/$section.$1.log begin=$SECONDS result
     shift
@@ -93,7 +93,7 @@ step() {
     [ "$result" = passed ]
 }
 
-built() {  # PRESET TARGET...: configured and built
+built() {  # PRESET TARGET...: configures and builds
     local preset=$1
     shift
     cmake --preset "$preset" && cmake --build --preset "$preset" -j "$JOBS" ${1:+--target "$@"}
