@@ -41,11 +41,11 @@ class CosineExecution final : public CommandExecution {
                 aa[i] += x * x;
                 bb[i] += y * y;
             }
-        constexpr double kLeast = 1e-8;
+        constexpr double kMinNorm = 1e-8;
         float* const y = outData<float>(frame) + outer * p.inner + first;
         for (int64_t i = 0; i < count; ++i)
-            y[i] =
-                static_cast<float>(ab[i] / (std::max(std::sqrt(aa[i]), kLeast) * std::max(std::sqrt(bb[i]), kLeast)));
+            y[i] = static_cast<float>(ab[i] /
+                                      (std::max(std::sqrt(aa[i]), kMinNorm) * std::max(std::sqrt(bb[i]), kMinNorm)));
     }
 
     CpuBackend& backend_;

@@ -44,17 +44,17 @@ class Dequantize final : public Execution {
         if (params_.mode == DequantMode::Affine) return {-params_.zero, params_.scale, 0};
         const float low = *frame.data<const float>(*command_.inputs[1]),
                     high = *frame.data<const float>(*command_.inputs[2]);
-        constexpr auto kLeast = static_cast<float>(std::numeric_limits<T>::lowest());
-        constexpr auto kMost = static_cast<float>(std::numeric_limits<T>::max());
-        const float step = (high - low) / (kMost - kLeast);
+        constexpr auto kMin = static_cast<float>(std::numeric_limits<T>::lowest());
+        constexpr auto kMax = static_cast<float>(std::numeric_limits<T>::max());
+        const float step = (high - low) / (kMax - kMin);
         if (params_.mode == DequantMode::MinCombined)
-            return {std::numeric_limits<T>::is_signed ? (kMost - kLeast + 1) / 2 : 0, step, low};
+            return {std::numeric_limits<T>::is_signed ? (kMax - kMin + 1) / 2 : 0, step, low};
         if (params_.mode == DequantMode::MinFirst) {
             const float start = low == high ? low : std::round(low / step) * step;
-            return {0, step, start - kLeast * step};
+            return {0, step, start - kMin * step};
         }
-        if (!std::numeric_limits<T>::is_signed) return {0, high / kMost, 0};
-        return {0, std::max(low / kLeast, high / kMost), 0};
+        if (!std::numeric_limits<T>::is_signed) return {0, high / kMax, 0};
+        return {0, std::max(low / kMin, high / kMax), 0};
     }
 
     template <typename T>

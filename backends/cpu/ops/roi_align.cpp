@@ -84,9 +84,9 @@ class RoiAlignExecution final : public RegionExecution {
     void makeOutput(const float* src, const AxisSamples& down, const AxisSamples& across, float* dst) const noexcept {
         const bool maximum = params<RoiParams>().maximum;
         const float samples = down.count() * across.count();
-        constexpr int kMost = 256;
-        int32_t index[kMost];
-        float weight[kMost];
+        constexpr int kMaxTaps = 256;
+        int32_t index[kMaxTaps];
+        float weight[kMaxTaps];
         TapSum sum{src, sourceBlock(), dst, outputBlock(), blocks_, index, weight, 0, true, 0};
         const auto flush = [&] {
             (maximum ? kernels_.tapMaximum : kernels_.tapSum)(sum);
@@ -102,7 +102,7 @@ class RoiAlignExecution final : public RegionExecution {
             if (!down.at(i, y)) continue;
             for (int64_t k = across.begin(); k < across.end(); ++k) {
                 if (!across.at(k, x)) continue;
-                if (sum.taps + 4 > kMost) flush();
+                if (sum.taps + 4 > kMaxTaps) flush();
                 const int64_t places[4] = {y.low * width_ + x.low, y.low * width_ + x.high, y.high * width_ + x.low,
                                            y.high * width_ + x.high};
                 const float weights[4] = {y.lowWeight * x.lowWeight, y.lowWeight * x.highWeight,

@@ -20,7 +20,7 @@ namespace {
 // A region holds the outputs with the same taps inside of the map; a kernel of 15x15 has 225 regions.
 constexpr size_t kMaxRegions = 256;
 constexpr int kPiece = 240;  // pixels that one product takes
-constexpr int kMost = FewOutputsKernels::kMaxOutputs;
+constexpr int kMaxOutputs = FewOutputsKernels::kMaxOutputs;
 
 // The outputs of a region are cut into lines, which are rows or columns, whichever are longer. Lines are cut into
 // pieces.
@@ -114,8 +114,8 @@ class FewOutputsPlan final : public ConvPlan, FloatWeightPacker {
         t.lo = job.post.lo;
         t.hi = job.post.hi;
         t.act = job.post.act;
-        for (int c = 0; c < s_.oc; c += kMost) {
-            t.nb = std::min(kMost, s_.oc - c);
+        for (int c = 0; c < s_.oc; c += kMaxOutputs) {
+            t.nb = std::min(kMaxOutputs, s_.oc - c);
             t.w = job.packed + size_t(c) * s_.kh * s_.kw * icb_ * P;
             t.bias = job.post.bias + c;
             const ptrdiff_t place = (ptrdiff_t(n) * ocb_ + c / P) * s_.oh * s_.ow * P + at + c % P;
@@ -130,10 +130,10 @@ class FewOutputsPlan final : public ConvPlan, FloatWeightPacker {
         const int P = k_.lanes, area = s_.kh * s_.kw;
         const float* weights = reader(0, size_t(s_.oc) * s_.ic * area);
         auto* to = static_cast<float*>(packed);
-        for (int c = 0; c < s_.oc; c += kMost)
+        for (int c = 0; c < s_.oc; c += kMaxOutputs)
             for (int tap = 0; tap < area; ++tap)
                 for (int block = 0; block < icb_; ++block)
-                    for (int o = c; o < std::min(s_.oc, c + kMost); ++o)
+                    for (int o = c; o < std::min(s_.oc, c + kMaxOutputs); ++o)
                         for (int i = block * P; i < (block + 1) * P; ++i)
                             *to++ = i < s_.ic ? weights[(size_t(o) * s_.ic + i) * area + tap] : 0.0f;
     }
@@ -154,12 +154,12 @@ bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
 double cycles(const Kernels& k, const ConvShape& s, const ConvOptions&) {
     const FewOutputsKernels& kernels = fewOutputsKernels(k.id);
     const CycleCosts& costs = k.costs->cycles;
-    const int passes = ceilDiv(s.oc, kMost);
+    const int passes = ceilDiv(s.oc, kMaxOutputs);
     double sum = double(s.oh) * s.ow * s.oc * costs.fewOutputsReduce;
     for (const TapRegion& region : tapRegions(s, false, kMaxRegions)) {
         const Lines lines = linesOf(region);
         const double steps = double(region.taps.size()) * ceilDiv(s.ic, k.lanes);
-        sum += lines.count * (steps * gemmCycles(costs.tile, kernels.maxRows, lines.length, s.oc, kMost) +
+        sum += lines.count * (steps * gemmCycles(costs.tile, kernels.maxRows, lines.length, s.oc, kMaxOutputs) +
                               double(lines.pieces) * passes * costs.fewOutputsCall);
     }
     return s.batch * sum;
