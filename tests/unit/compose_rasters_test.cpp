@@ -174,13 +174,12 @@ TEST(ComposeRasters, ImpossibleRegionsOfAFileAreRefused) {
     constexpr int32_t kWide = std::numeric_limits<int32_t>::max();
     EXPECT_EQ(result({0, kWide, kWide, kWide, 0, kWide, kWide, kWide, kWide, 0, kWide}).outputs[0],
               std::vector<float>(24, 0.0f));
-    constexpr int32_t kMax = std::numeric_limits<int32_t>::max(), kLeast = std::numeric_limits<int32_t>::min();
-    for (const std::vector<int32_t>& region :
-         {std::vector<int32_t>{1, 12, 4, 1, 0, 12, 4, 1, 2, 3, 4},
-          {0, 12, 4, 1, 1, 12, 4, 1, 2, 3, 4},
-          {kMax, kMax, kMax, kMax, kMax, kMax, kMax, kMax, kMax, kMax, kMax},
-          {kLeast, kLeast, kLeast, kLeast, kLeast, kLeast, kLeast, kLeast, kMax, kMax, kMax},
-          {0, 12, 4, 1, 0, 12, 4, 1, -2, 3, 4}})
+    constexpr int32_t kMax = std::numeric_limits<int32_t>::max(), kMin = std::numeric_limits<int32_t>::min();
+    for (const std::vector<int32_t>& region : {std::vector<int32_t>{1, 12, 4, 1, 0, 12, 4, 1, 2, 3, 4},
+                                               {0, 12, 4, 1, 1, 12, 4, 1, 2, 3, 4},
+                                               {kMax, kMax, kMax, kMax, kMax, kMax, kMax, kMax, kMax, kMax, kMax},
+                                               {kMin, kMin, kMin, kMin, kMin, kMin, kMin, kMin, kMax, kMax, kMax},
+                                               {0, 12, 4, 1, 0, 12, 4, 1, -2, 3, 4}})
         EXPECT_THROW(result(region), Error);
 }
 
