@@ -14,6 +14,7 @@ PLANTS = [
     ("impl/base/checked.h", "#pragma once\n", "#pragma once\nint  planted ;\n", "checked.h:"),
     ("impl/base/log.cpp", '#include "base/log.h"\n', '#include "base/log.h"\n\n#include "plan/graph.h"\n', "impl/base/log.cpp includes impl/plan/graph.h"),
     ("backends/cpu/ops/split.h", "#pragma once\n", "#pragma once\nstruct Planted {\n    mutable int planted;\n};\n", "a run could change: mutable int planted"),
+    ("impl/base/stopwatch.h", "#pragma once\n", "#pragma once\n// Of a planted comment.\n", "stopwatch.h:"),
     ("include/mnn_c.h", "/* Ends mnn_tensor_map()", "/* Planted. */\nMNN_C_API mnn_status mnn_planted(void);\n\n/* Ends mnn_tensor_map()", "exports.txt"),
     ("bindings/python/pyproject.toml", '\nversion = "', '\nversion = "9', "pyproject.toml"),
 ]

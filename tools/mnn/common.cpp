@@ -64,8 +64,8 @@ void check(mnn_status status) {
 
 namespace {
 
-// Returns a runtime with the costs of a file, or an empty handle without such a file. The runtime may be destroyed after
-// the session is created.
+// Returns a runtime with the costs of a file, or an empty handle without such a file. The runtime may be destroyed
+// after the session is created.
 Runtime runtimeOf(const CommonFlags& flags) {
     if (flags.cpuCosts.empty()) return {};
     const std::string costs = readInput(flags.cpuCosts);

@@ -17,8 +17,8 @@ std::string shortened(const std::string& name) {
     return name.substr(0, length) + "\xe2\x80\xa6";
 }
 
-// Escapes or replaces characters that end a string of DOT, that its labels replace (escapes, entities of HTML), and that
-// XML cannot hold.
+// Escapes or replaces characters that end a string of DOT, that its labels replace (escapes, entities of HTML), and
+// that XML cannot hold.
 std::string escaped(const std::string& name) {
     std::string result;
     for (size_t i = 0; i < name.size(); ++i) {
