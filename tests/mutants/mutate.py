@@ -3,7 +3,7 @@
 those that make a test fail.
 
     mutate.py --seed 1 --count 100 --kernels-at-most 30           # hours; Ctrl-C at any time
-    mutate.py --seed 1 --count 100 --kernels-at-most 30 --resume  # goes on where it was stopped
+    mutate.py --seed 1 --count 100 --kernels-at-most 30 --resume  # continues where it stopped
     mutate.py --seed 1 ... --resume --again survived              # after new tests: those that survived before
     mutate.py --report                                            # the table of what has been run
 
