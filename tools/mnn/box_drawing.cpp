@@ -82,7 +82,7 @@ void drawDetections(Picture& picture, const std::vector<Detection>& detections, 
         canvas.frame(left, top, static_cast<int>(std::ceil(box.x2)), static_cast<int>(std::ceil(box.y2)), colour);
         const std::string name = className(box.kind, names);
         const std::string words = name.empty() ? "" : name + ' ';
-        canvas.words(left, top, lettersOf(words + text::format("{:.2f}", box.score)).substr(0, kLongestWords), colour);
+        canvas.words(left, top, lettersOf(words + fmt::format("{:.2f}", box.score)).substr(0, kLongestWords), colour);
     }
 }
 

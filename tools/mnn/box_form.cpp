@@ -21,7 +21,7 @@ Columns parsedColumns(const std::vector<std::string>& names) {
     std::multiset<Column> given;
     for (const std::string& name : names) {
         const auto* const found = std::find(std::begin(kColumnNames), std::end(kColumnNames), name);
-        if (found == std::end(kColumnNames)) throw UsageError(text::format("--columns: there is no column '{}'", name));
+        if (found == std::end(kColumnNames)) throw UsageError(fmt::format("--columns: there is no column '{}'", name));
         columns.push_back(static_cast<Column>(found - std::begin(kColumnNames)));
         given.insert(columns.back());
     }
@@ -101,13 +101,13 @@ bool findByOperator(const Interpreter& model, const std::vector<NamedArray>& out
 [[noreturn]] void refuse(const std::vector<NamedArray>& outputs, const char* what) {
     std::string list;
     for (const NamedArray& output : outputs)
-        list += text::format("{}'{}' ({})", list.empty() ? "" : ", ", output.name, shapeText(output.array.shape));
-    throw UsageError(text::format("{}; the outputs are {}", what, list));
+        list += fmt::format("{}'{}' ({})", list.empty() ? "" : ", ", output.name, shapeText(output.array.shape));
+    throw UsageError(fmt::format("{}; the outputs are {}", what, list));
 }
 
 void requireOutput(const std::vector<NamedArray>& outputs, const char* option, const std::string& name) {
     if (!name.empty() && !findOutput(outputs, name))
-        refuse(outputs, text::format("{}: there is no output '{}'", option, name).c_str());
+        refuse(outputs, fmt::format("{}: there is no output '{}'", option, name).c_str());
 }
 
 // Finds the outputs with scores and classes by their names and numbers of rows.
@@ -132,9 +132,9 @@ Columns columnsOf(const std::vector<NamedArray>& outputs, const std::string& box
     const Array& array = *findOutput(outputs, boxes);
     if (hasRowsOf(array, 4)) return kEdges;
     if (hasRowsOf(array, 6)) return kEdgesScoreClass;
-    refuse(outputs, text::format("what the numbers of '{}' are was not recognised: give --columns, for example "
-                                 "cx,cy,w,h,classes (YOLOv8 and later) or cx,cy,w,h,score,classes (YOLOv5)",
-                                 boxes)
+    refuse(outputs, fmt::format("what the numbers of '{}' are was not recognised: give --columns, for example "
+                                "cx,cy,w,h,classes (YOLOv8 and later) or cx,cy,w,h,score,classes (YOLOv5)",
+                                boxes)
                         .c_str());
 }
 

@@ -56,7 +56,7 @@ int calibrate(const CalibrateOptions& options) {
         Progress progress("calibrate", isas.size(), Progress::Drawn::ByCommand);
         for (size_t i = 0; i < isas.size(); i++) {
             const std::string isa = isas[i].empty() ? "the best instruction set" : isas[i];
-            progress.announce(text::format("{} of {}, {}", i, isas.size(), isa));
+            progress.announce(fmt::format("{} of {}, {}", i, isas.size(), isa));
             text += measured(isas[i]);
         }
     }

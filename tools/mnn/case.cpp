@@ -35,7 +35,7 @@ class Source {
     Json description() const {
         if (zip_) return Json::parse(zip_->member(kDescription));
         std::ifstream in(folder_ / kDescription);
-        if (!in) throw ToolError(text::format("cannot open '{}'", nameOf(kDescription)));
+        if (!in) throw ToolError(fmt::format("cannot open '{}'", nameOf(kDescription)));
         return Json::parse(std::string(std::istreambuf_iterator<char>(in), {}));
     }
 
@@ -55,16 +55,16 @@ CaseTensor readTensorEntry(const Source& source, const Json& entry) {
     const auto shape = entry.at("shape").integers();
     const auto type = entry.at("dtype").string();
     if (tensor.array.shape != shape || elementName(tensor.array.element) != type)
-        throw ToolError(text::format("'{}': case.json says {} of {}, its file holds {} of {}", tensor.name,
-                                     shapeText(shape), type, shapeText(tensor.array.shape),
-                                     elementName(tensor.array.element)));
+        throw ToolError(fmt::format("'{}': case.json says {} of {}, its file holds {} of {}", tensor.name,
+                                    shapeText(shape), type, shapeText(tensor.array.shape),
+                                    elementName(tensor.array.element)));
     return tensor;
 }
 
 CaseTensor& outputNamed(Case& item, const std::string& name) {
     for (CaseTensor& output : item.outputs)
         if (output.name == name) return output;
-    throw ToolError(text::format("case.json names '{}', which is no output of the case", name));
+    throw ToolError(fmt::format("case.json names '{}', which is no output of the case", name));
 }
 
 // Reads true, or the names of the outputs that the check is for.
@@ -81,9 +81,9 @@ void readUnordered(Case& item, const Json& value) {
     for (const Json& name : value.at("outputs").items()) {
         CaseTensor& output = outputNamed(item, name.string());
         output.unordered = true;
-        if (output.array.shape.empty()) throw ToolError(text::format("'{}' is a scalar, no list", output.name));
+        if (output.array.shape.empty()) throw ToolError(fmt::format("'{}' is a scalar, no list", output.name));
         if (first && first->array.shape[0] != output.array.shape[0])
-            throw ToolError(text::format("'{}' and '{}' are no list of the same length", first->name, output.name));
+            throw ToolError(fmt::format("'{}' and '{}' are no list of the same length", first->name, output.name));
         first = &output;
     }
     if (value.contains("max_unmatched")) item.maxUnmatched = value.at("max_unmatched").integer();
@@ -93,14 +93,14 @@ void readUnordered(Case& item, const Json& value) {
 
 std::vector<std::filesystem::path> findCases(const std::filesystem::path& path) {
     namespace fs = std::filesystem;
-    if (!fs::is_directory(path)) throw ToolError(text::format("no folder '{}'", path.string()));
+    if (!fs::is_directory(path)) throw ToolError(fmt::format("no folder '{}'", path.string()));
     if (isCase(path)) return {path};
     std::vector<fs::path> found;
     for (const fs::directory_entry& entry : fs::directory_iterator(path))
         if (isCase(entry.path())) found.push_back(entry.path());
     if (found.empty())
         throw ToolError(
-            text::format("no {} and no {} in '{}' nor one level below", kArchive, kDescription, path.string()));
+            fmt::format("no {} and no {} in '{}' nor one level below", kArchive, kDescription, path.string()));
     std::sort(found.begin(), found.end());
     return found;
 }
@@ -121,7 +121,7 @@ Case readCase(const std::filesystem::path& folder) {
             if (place->contains("argmax_equal")) readArgmax(item, place->at("argmax_equal"));
         if (description.contains("unordered_rows")) readUnordered(item, description.at("unordered_rows"));
     } catch (const JsonError& error) {
-        throw ToolError(text::format("'{}': {}", source.nameOf(kDescription), error.what()));
+        throw ToolError(fmt::format("'{}': {}", source.nameOf(kDescription), error.what()));
     }
     if (item.outputs.empty()) throw ToolError("the case expects no output");
     return item;

@@ -18,7 +18,7 @@ void requireKnownCommand(const CLI::App& app, int argc, char** argv) {
         if (command->get_name() == argv[1]) return;
         names += (names.empty() ? "" : ", ") + command->get_name();
     }
-    throw UsageError(text::format("there is no command '{}'; the commands are {}", argv[1], names));
+    throw UsageError(fmt::format("there is no command '{}'; the commands are {}", argv[1], names));
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ void check(mnn_status status) {
     if (status == MNN_OK) return;
     const std::string sentence = mnn_last_error();
     const std::string text =
-        text::format("{} ({})", sentence.empty() ? "no reason given" : sentence, mnn_status_name(status));
+        fmt::format("{} ({})", sentence.empty() ? "no reason given" : sentence, mnn_status_name(status));
     if (status == MNN_ERROR_BACKEND_MISSING) throw MissingBackend(text);
     throw ToolError(text);
 }
@@ -99,7 +99,7 @@ void applyShapes(const Session& session, const CommonFlags& flags) {
     for (const auto& [name, shape] : flags.parsedShapes()) {
         mnn_tensor_t* input = nullptr;
         if (mnn_session_input(session.get(), name.c_str(), &input) != MNN_OK)
-            throw UsageError(text::format("--shape: {}", mnn_last_error()));
+            throw UsageError(fmt::format("--shape: {}", mnn_last_error()));
         resizeInput(session, input, shape);
     }
     for (const mnn_tensor_t* input : inputsOf(session))
@@ -122,9 +122,9 @@ void requireShapes(const Session& session) {
         const std::vector<int64_t> shape = shapeOf(input);
         bool isOpen = false;
         for (const int64_t dim : shape) isOpen = isOpen || dim < 0;
-        if (isOpen) open += text::format("{}'{}' ({})", open.empty() ? "" : ", ", nameOf(input), shapeText(shape));
+        if (isOpen) open += fmt::format("{}'{}' ({})", open.empty() ? "" : ", ", nameOf(input), shapeText(shape));
     }
-    if (!open.empty()) throw UsageError(text::format("the model leaves dims open: give --shape for {}", open));
+    if (!open.empty()) throw UsageError(fmt::format("the model leaves dims open: give --shape for {}", open));
 }
 
 std::vector<mnn_tensor_t*> inputsOf(const Session& session) {
@@ -177,7 +177,7 @@ Element elementOf(const mnn_tensor_t* tensor) {
     for (const TypeRow& row : kTypes)
         if (row.type == type) return row.element;
     throw ToolError(
-        text::format("tensor '{}' has elements of type {}, which no .npy file holds", nameOf(tensor), typeName(type)));
+        fmt::format("tensor '{}' has elements of type {}, which no .npy file holds", nameOf(tensor), typeName(type)));
 }
 
 const char* typeName(int32_t type) {
@@ -204,7 +204,7 @@ const char* formatName(int32_t format) {
 void resizeInput(const Session& session, mnn_tensor_t* input, const std::vector<int64_t>& shape) {
     std::vector<int32_t> dims;
     for (const int64_t dim : shape) {
-        if (dim > INT32_MAX) throw ToolError(text::format("extent {} of '{}' is too large", dim, nameOf(input)));
+        if (dim > INT32_MAX) throw ToolError(fmt::format("extent {} of '{}' is too large", dim, nameOf(input)));
         dims.push_back(static_cast<int32_t>(dim));
     }
     check(mnn_session_resize_input(session.get(), input, dims.data(), dims.size()));
@@ -215,7 +215,7 @@ void writeTensor(mnn_tensor_t* tensor, const Array& array) {
     try {
         typed = convert(array, elementOf(tensor));
     } catch (const ToolError& error) {
-        throw ToolError(text::format("input '{}': {}", nameOf(tensor), error.what()));
+        throw ToolError(fmt::format("input '{}': {}", nameOf(tensor), error.what()));
     }
     check(
         mnn_tensor_write_as(tensor, typed.bytes.data(), typed.bytes.size(), typeOf(typed.element), ownFormat(tensor)));

@@ -143,7 +143,7 @@ double relativeError(const Array& a, const Array& b) {
 }
 
 std::string percentOf(size_t part, size_t whole) {
-    return text::format("{:.0f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+    return fmt::format("{:.0f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 // Prints each tensor when it is compared, or all of them as JSON at the end.
@@ -166,7 +166,7 @@ class Report {
                     made.type, made.tensor);
         if (drifts)
             text::print("'{}' ({}) is the first operator beyond {:.0e}: {} on {} against {}\n", made.op, made.type,
-                        options_.tolerance, text::format("{:.2e}", error), options_.backends[1], options_.backends[0]);
+                        options_.tolerance, fmt::format("{:.2e}", error), options_.backends[1], options_.backends[0]);
     }
 
     // Returns the exit code.
@@ -200,7 +200,7 @@ class Report {
             text::print("skipped: {} '{}', the session does not offer its result\n", one.type, one.tensor);
         text::print("{} tensors agree within {:.0e}, the largest error is {:.2e}", tensors_.items().size(),
                     options_.tolerance, worst_);
-        text::print("{}\n", skipped.empty() ? "" : text::format("; {} skipped", percentOf(skipped.size(), all)));
+        text::print("{}\n", skipped.empty() ? "" : fmt::format("; {} skipped", percentOf(skipped.size(), all)));
     }
 
     const CompareOptions& options_;
@@ -214,7 +214,7 @@ class Report {
 
 int compare(const CompareOptions& options) {
     if (options.backends.size() != 2)
-        throw UsageError(text::format("--backends takes two, for example cpu,{}", kGpuBackend.name));
+        throw UsageError(fmt::format("--backends takes two, for example cpu,{}", kGpuBackend.name));
     const bool gpu = std::any_of(options.backends.begin(), options.backends.end(),
                                  [](const std::string& name) { return findBackend(name)->isGpu; });
     on(options.flags, gpu ? kGpuBackend.name : options.backends[0]).checkTogether();

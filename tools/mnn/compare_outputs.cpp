@@ -106,13 +106,13 @@ std::vector<int64_t> pairRows(size_t rows, const std::function<bool(size_t, size
 
 std::string formFault(const Array& expected, const Array& ours) {
     if (ours.shape != expected.shape)
-        return text::format("shape {}, expected {}", shapeText(ours.shape), shapeText(expected.shape));
+        return fmt::format("shape {}, expected {}", shapeText(ours.shape), shapeText(expected.shape));
     if (ours.element != expected.element)
-        return text::format("type {}, expected {}", elementName(ours.element), elementName(expected.element));
+        return fmt::format("type {}, expected {}", elementName(ours.element), elementName(expected.element));
     if (ours.bytes.size() != expected.bytes.size())
-        return text::format("{} bytes, expected {}", ours.bytes.size(), expected.bytes.size());
+        return fmt::format("{} bytes, expected {}", ours.bytes.size(), expected.bytes.size());
     for (size_t i = 0; i < ours.count(); i++)
-        if (std::isnan(valueAt(ours, i))) return text::format("element {} is NaN", i);
+        if (std::isnan(valueAt(ours, i))) return fmt::format("element {} is NaN", i);
     return "";
 }
 
@@ -135,12 +135,12 @@ Verdict compareOrdered(const CaseTensor& expected, const Array& ours, double tol
     if (std::isnan(verdict.error)) verdict.error = worst == 0 ? 0 : INFINITY;
     verdict.passed = isReal(ours) ? verdict.error <= tolerance : different == 0;
     if (!isReal(ours) && different > 0)
-        verdict.remark = text::format("{} of {} integers differ", different, ours.count());
+        verdict.remark = fmt::format("{} of {} integers differ", different, ours.count());
     if (expected.argmaxEqual) {
         const size_t rows = rowsWithOtherArgmax(expected.array, ours);
         if (rows > 0) {
             verdict.passed = false;
-            verdict.remark = text::format("{} rows have their largest element elsewhere", rows);
+            verdict.remark = fmt::format("{} rows have their largest element elsewhere", rows);
         }
     }
     return verdict;
@@ -153,7 +153,7 @@ Verdict compareUnordered(const std::vector<const CaseTensor*>& expected, const s
         const std::string fault = formFault(expected[k]->array, ours[k]);
         if (fault.empty()) continue;
         verdict.error = INFINITY;
-        verdict.remark = text::format("'{}': {}", expected[k]->name, fault);
+        verdict.remark = fmt::format("'{}': {}", expected[k]->name, fault);
         return verdict;
     }
     const size_t rows = static_cast<size_t>(expected[0]->array.shape[0]);
@@ -170,8 +170,8 @@ Verdict compareUnordered(const std::vector<const CaseTensor*>& expected, const s
         verdict.error = std::max(verdict.error, apart(static_cast<size_t>(partner[ourRow]), ourRow));
     }
     verdict.passed = unmatched <= maxUnmatched;
-    verdict.remark = text::format("{} rows, {} at another place, {} without partner ({} allowed)", rows, moved,
-                                  unmatched, maxUnmatched);
+    verdict.remark = fmt::format("{} rows, {} at another place, {} without partner ({} allowed)", rows, moved,
+                                 unmatched, maxUnmatched);
     return verdict;
 }
 

@@ -46,15 +46,15 @@ std::string bashScript(const std::vector<CommandWords>& commands, const std::vec
         names += command.name + ' ';
         for (const OptionWords& option : command.options) {
             if (!option.takesValue) continue;
-            values += text::format("    '{} {}') {} ;;\n", command.name, option.name,
-                                   option.values.empty() ? "return" : "words='" + joined(option.values) + "'");
+            values += fmt::format("    '{} {}') {} ;;\n", command.name, option.name,
+                                  option.values.empty() ? "return" : "words='" + joined(option.values) + "'");
         }
-        options += text::format("    {}) words='{}' ;;\n", command.name, namesOf(command.options));
+        options += fmt::format("    {}) words='{}' ;;\n", command.name, namesOf(command.options));
         if (!command.values.empty())
-            values += text::format("    '{} '[!-]*) [[ $word == -* ]] || words='{}' ;;\n", command.name,
-                                   joined(command.values));
+            values += fmt::format("    '{} '[!-]*) [[ $word == -* ]] || words='{}' ;;\n", command.name,
+                                  joined(command.values));
     }
-    return text::format(
+    return fmt::format(
         R"(# Completion of mnn in bash, printed by 'mnn completion bash'. File names are bash's own.
 _mnn() {{
     local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD - 1]}} command=${{COMP_WORDS[1]}} words=
@@ -87,18 +87,18 @@ std::string fishScript(const std::vector<CommandWords>& commands, const std::vec
             value = " -r -F";
         else if (option.takesValue)
             value = option.values.empty() ? " -x" : " -x -a '" + joined(option.values) + '\'';
-        return text::format("complete -c mnn -n '{}' -{} {}{} -d {}\n", condition, isLong ? "l" : "s",
-                            option.name.substr(isLong ? 2 : 1), value, quoted(option.description));
+        return fmt::format("complete -c mnn -n '{}' -{} {}{} -d {}\n", condition, isLong ? "l" : "s",
+                           option.name.substr(isLong ? 2 : 1), value, quoted(option.description));
     };
     std::string script = "# Completion of mnn in fish, printed by 'mnn completion fish'.\n";
     for (const OptionWords& option : global) script += line("__fish_use_subcommand", option);
     for (const CommandWords& command : commands) {
-        script += text::format("complete -c mnn -n __fish_use_subcommand -f -a {} -d {}\n", command.name,
-                               quoted(command.description));
+        script += fmt::format("complete -c mnn -n __fish_use_subcommand -f -a {} -d {}\n", command.name,
+                              quoted(command.description));
         const std::string condition = "__fish_seen_subcommand_from " + command.name;
         for (const OptionWords& option : command.options) script += line(condition.c_str(), option);
         if (!command.takesFile)
-            script += text::format("complete -c mnn -n '{}' -f -a '{}'\n", condition, joined(command.values));
+            script += fmt::format("complete -c mnn -n '{}' -f -a '{}'\n", condition, joined(command.values));
     }
     return script;
 }
@@ -130,7 +130,7 @@ std::string zshScript(const std::vector<CommandWords>& commands, const std::vect
         arguments += " ;;\n";
     }
     for (const OptionWords& option : global) before += argument(option);
-    return text::format(R"(#compdef mnn
+    return fmt::format(R"(#compdef mnn
 # Completion of mnn in zsh, printed by 'mnn completion zsh'.
 _mnn() {{
     local -a commands=(
@@ -147,7 +147,7 @@ _mnn() {{
 }}
 if [ "$funcstack[1]" = _mnn ]; then _mnn "$@"; else compdef _mnn mnn; fi
 )",
-                        names, before, arguments);
+                       names, before, arguments);
 }
 
 }  // namespace

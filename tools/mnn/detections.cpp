@@ -23,9 +23,9 @@ class Table {
         while (shape.size() > 2 && shape[0] == 1) shape.erase(shape.begin());
         const auto fits = [&](int64_t extent) { return columns < 0 ? extent >= -columns : extent == columns; };
         if (shape.size() != 2 || (!fits(shape[0]) && !fits(shape[1])))
-            throw ToolError(text::format("the output '{}' ({}) is no table with {}{} numbers for each box", output.name,
-                                         shapeText(array_.shape), columns < 0 ? "at least " : "",
-                                         columns < 0 ? -columns : columns));
+            throw ToolError(fmt::format("the output '{}' ({}) is no table with {}{} numbers for each box", output.name,
+                                        shapeText(array_.shape), columns < 0 ? "at least " : "",
+                                        columns < 0 ? -columns : columns));
         // Where both readings are possible, there are more boxes than values for each.
         const bool turned = !fits(shape[1]) || (columns < 0 && fits(shape[0]) && shape[0] < shape[1]);
         rows_ = static_cast<size_t>(shape[turned ? 1 : 0]);
@@ -44,8 +44,8 @@ class Table {
         if (shape.size() == 1 && boxes == 1) return Table(output.array, 1, all, all, 1);
         if (shape.size() == 2 && shape[0] == count) return Table(output.array, boxes, all / boxes, all / boxes, 1);
         if (shape.size() == 2 && shape[1] == count) return Table(output.array, boxes, all / boxes, 1, boxes);
-        throw ToolError(text::format("the output '{}' ({}) does not have a row for each of the {} boxes", output.name,
-                                     shapeText(output.array.shape), boxes));
+        throw ToolError(fmt::format("the output '{}' ({}) does not have a row for each of the {} boxes", output.name,
+                                    shapeText(output.array.shape), boxes));
     }
 
     size_t rows() const { return rows_; }
@@ -189,7 +189,7 @@ struct Scale {
 const NamedArray& required(const std::vector<NamedArray>& outputs, const std::string& name) {
     for (const NamedArray& output : outputs)
         if (output.name == name) return output;
-    throw ToolError(text::format("there is no output '{}'", name));
+    throw ToolError(fmt::format("there is no output '{}'", name));
 }
 
 struct Rows {

@@ -11,13 +11,13 @@ namespace {
 
 std::string uuidText(const uint8_t (&uuid)[16]) {
     std::string text;
-    for (const uint8_t byte : uuid) text += text::format("{:02x}", byte);
+    for (const uint8_t byte : uuid) text += fmt::format("{:02x}", byte);
     return text;
 }
 
 // The version packs three numbers into 32 bits.
 std::string versionText(uint32_t version) {
-    return text::format("{}.{}.{}", version >> 22 & 0x7f, version >> 12 & 0x3ff, version & 0xfff);
+    return fmt::format("{}.{}.{}", version >> 22 & 0x7f, version >> 12 & 0x3ff, version & 0xfff);
 }
 
 Json describeDevice(int32_t type, size_t index) {

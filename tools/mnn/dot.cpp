@@ -57,8 +57,8 @@ class Writer {
                 "  edge [fontname=\"Helvetica\", fontsize=8, color=\"#6b7280\"];\n";
         for (size_t graph = 0; graph < net_.graphs.size(); ++graph) {
             if (graph > 0)
-                text_ += text::format("  subgraph cluster_g{} {{\n  style=solid; color=\"#7c3aed\"; label={};\n", graph,
-                                      quoted({titleOf(net_, graph)}));
+                text_ += fmt::format("  subgraph cluster_g{} {{\n  style=solid; color=\"#7c3aed\"; label={};\n", graph,
+                                     quoted({titleOf(net_, graph)}));
             addNodes(graph);
             addEdges(graph);
             if (graph > 0) text_ += "  }\n";
@@ -68,7 +68,7 @@ class Writer {
     }
 
   private:
-    static std::string idOf(size_t graph, size_t op) { return text::format("g{}n{}", graph, op); }
+    static std::string idOf(size_t graph, size_t op) { return fmt::format("g{}n{}", graph, op); }
 
     void addNode(size_t number, size_t op, bool alone) {
         const NetGraph& graph = net_.graphs[number];
@@ -84,9 +84,9 @@ class Writer {
                 for (std::string& line : wordsOf(group)) lines.push_back(std::move(line));
             tip.push_back(group.reason);
         }
-        text_ += text::format("    {} [label={}, tooltip={}, fillcolor=\"{}\", color=\"{}\"{}];\n", idOf(number, op),
-                              quoted(lines), quoted(tip), fill, look.line,
-                              node.type == "Input" || node.type == "Output" ? ", shape=ellipse, style=filled" : "");
+        text_ += fmt::format("    {} [label={}, tooltip={}, fillcolor=\"{}\", color=\"{}\"{}];\n", idOf(number, op),
+                             quoted(lines), quoted(tip), fill, look.line,
+                             node.type == "Input" || node.type == "Output" ? ", shape=ellipse, style=filled" : "");
     }
 
     std::vector<std::string> wordsOf(const GraphGroup& group) const {
@@ -106,7 +106,7 @@ class Writer {
             if (group.ops.size() < 2) continue;
             std::vector<std::string> lines = {"computed together"};
             for (std::string& line : wordsOf(group)) lines.push_back(std::move(line));
-            text_ += text::format(
+            text_ += fmt::format(
                 "    subgraph cluster_g{}f{} {{\n    style=\"dashed,rounded\"; color=\"#374151\"; "
                 "label={};\n",
                 number, i, quoted(lines));
@@ -119,8 +119,8 @@ class Writer {
         const NetGraph& graph = net_.graphs[number];
         for (const GraphEdge& edge : edgesOf(graph)) {
             const GraphTensor& tensor = graph.tensors[edge.tensor];
-            text_ += text::format("    {} -> {} [label={}, tooltip={}];\n", idOf(number, edge.from),
-                                  idOf(number, edge.to), quoted({tensorText(tensor)}), quoted({tensor.name}));
+            text_ += fmt::format("    {} -> {} [label={}, tooltip={}];\n", idOf(number, edge.from),
+                                 idOf(number, edge.to), quoted({tensorText(tensor)}), quoted({tensor.name}));
         }
     }
 
@@ -130,9 +130,9 @@ class Writer {
         if (graph.caller < 0) return;
         for (size_t op = 0; op < graph.ops.size(); ++op) {
             if (!graph.ops[op].isDrawn()) continue;
-            text_ += text::format("  {} -> {} [style=dashed, color=\"#7c3aed\", lhead=cluster_g{}];\n",
-                                  idOf(static_cast<size_t>(graph.callerGraph), static_cast<size_t>(graph.caller)),
-                                  idOf(number, op), number);
+            text_ += fmt::format("  {} -> {} [style=dashed, color=\"#7c3aed\", lhead=cluster_g{}];\n",
+                                 idOf(static_cast<size_t>(graph.callerGraph), static_cast<size_t>(graph.caller)),
+                                 idOf(number, op), number);
             return;
         }
     }

@@ -16,7 +16,7 @@ std::vector<int64_t> parseShape(const std::string& text) {
     std::istringstream stream(text + 'x');
     for (std::string part; std::getline(stream, part, 'x');) {
         if (part.empty() || part.size() > 9 || part.find_first_not_of("0123456789") != std::string::npos)
-            throw UsageError(text::format("'{}' is no shape; write 1x3x224x224", text));
+            throw UsageError(fmt::format("'{}' is no shape; write 1x3x224x224", text));
         dims.push_back(std::stol(part));
     }
     return dims;
@@ -26,10 +26,10 @@ std::vector<int64_t> parseShape(const std::string& text) {
 
 void CommonFlags::checkTogether() const {
     const auto refuse = [](const char* reason) {
-        throw UsageError(text::format("{}: give --backend {}", reason, kGpuBackend.name));
+        throw UsageError(fmt::format("{}: give --backend {}", reason, kGpuBackend.name));
     };
     if (!cpuCosts.empty() && !std::ifstream(cpuCosts))
-        throw UsageError(text::format("--cpu-costs: cannot read '{}'", cpuCosts));
+        throw UsageError(fmt::format("--cpu-costs: cannot read '{}'", cpuCosts));
     if (validate && !findBackend(backend)->isGpu) refuse("--validate checks the calls of a GPU's driver");
     if (backend == "cpu" && !device.empty()) refuse("--device chooses a GPU");
     if (backend == "cpu" && !gpuMode.empty()) refuse("--gpu-mode is about a GPU");
@@ -65,7 +65,7 @@ std::map<std::string, std::vector<int64_t>> CommonFlags::parsedShapes() const {
     for (const std::string& shape : shapes) {
         const size_t equals = shape.rfind('=');
         if (equals == std::string::npos)
-            throw UsageError(text::format("--shape '{}' has no name; write name=1x3x224x224", shape));
+            throw UsageError(fmt::format("--shape '{}' has no name; write name=1x3x224x224", shape));
         parsed[shape.substr(0, equals)] = parseShape(shape.substr(equals + 1));
     }
     return parsed;

@@ -22,7 +22,7 @@ std::string formatOf(const GraphOptions& options) {
     const std::string ending = dot == std::string::npos ? "" : options.output.substr(dot + 1);
     if (ending == "dot" || ending == "gv") return "dot";
     if (ending == "svg" || ending == "html") return ending;
-    throw UsageError(text::format("the ending of '{}' is none of .dot, .svg and .html; give --format", options.output));
+    throw UsageError(fmt::format("the ending of '{}' is none of .dot, .svg and .html; give --format", options.output));
 }
 
 void addSession(Net& net, Facts& facts, const Interpreter& model, const GraphOptions& options,
@@ -34,9 +34,9 @@ void addSession(Net& net, Facts& facts, const Interpreter& model, const GraphOpt
     addPlan(net, session);
     if (options.profile) {
         addTimes(net, measureOperators(session, options.seed, options.runs), session);
-        facts.add("run", text::format("{:.3f} ms, median of {}", net.runMs, options.runs));
-        facts.add("sum of operators", text::format("{:.3f} ms", net.totalMs));
-        if (net.copiesMs > 0) facts.add("copies between them", text::format("{:.3f} ms", net.copiesMs));
+        facts.add("run", fmt::format("{:.3f} ms, median of {}", net.runMs, options.runs));
+        facts.add("sum of operators", fmt::format("{:.3f} ms", net.totalMs));
+        if (net.copiesMs > 0) facts.add("copies between them", fmt::format("{:.3f} ms", net.copiesMs));
     }
     facts.addSettings(session);
 }

@@ -29,7 +29,7 @@ using File = std::unique_ptr<std::FILE, Close>;
 
 File temporaryFile() {
     File file(std::tmpfile());
-    if (!file) throw ToolError(text::format("cannot make a temporary file: {}", std::strerror(errno)));
+    if (!file) throw ToolError(fmt::format("cannot make a temporary file: {}", std::strerror(errno)));
     return file;
 }
 
@@ -47,13 +47,12 @@ int waitFor(pid_t child) {
     for (int status = 0;;) {
         const pid_t done = waitpid(child, &status, WNOHANG);
         if (done == child) return status;
-        if (done < 0 && errno != EINTR)
-            throw ToolError(text::format("cannot wait for 'dot': {}", std::strerror(errno)));
+        if (done < 0 && errno != EINTR) throw ToolError(fmt::format("cannot wait for 'dot': {}", std::strerror(errno)));
         if (std::chrono::steady_clock::now() > end) {
             kill(child, SIGKILL);
             waitpid(child, &status, 0);
-            throw ToolError(text::format("'dot' did not finish in {} seconds; an .html page has no such limit",
-                                         static_cast<long long>(kLongestWait.count())));
+            throw ToolError(fmt::format("'dot' did not finish in {} seconds; an .html page has no such limit",
+                                        static_cast<long long>(kLongestWait.count())));
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
@@ -64,7 +63,7 @@ int waitFor(pid_t child) {
 std::string drawnByDot(const std::string& dot) {
     const File input = temporaryFile(), output = temporaryFile(), errors = temporaryFile();
     if (std::fwrite(dot.data(), 1, dot.size(), input.get()) != dot.size() || std::fflush(input.get()) != 0)
-        throw ToolError(text::format("cannot write a temporary file: {}", std::strerror(errno)));
+        throw ToolError(fmt::format("cannot write a temporary file: {}", std::strerror(errno)));
     std::rewind(input.get());
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -80,10 +79,10 @@ std::string drawnByDot(const std::string& dot) {
         throw ToolError(
             "an .svg needs the program 'dot' of Graphviz, which is not installed (Debian's package is "
             "graphviz); .html and .dot need no other program");
-    if (failure != 0) throw ToolError(text::format("cannot run 'dot': {}", std::strerror(failure)));
+    if (failure != 0) throw ToolError(fmt::format("cannot run 'dot': {}", std::strerror(failure)));
     const int status = waitFor(child);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        throw ToolError(text::format("'dot' failed: {}", contentOf(errors.get())));
+        throw ToolError(fmt::format("'dot' failed: {}", contentOf(errors.get())));
     return contentOf(output.get());
 }
 

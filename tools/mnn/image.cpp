@@ -20,7 +20,7 @@ void fillChannels(const std::vector<double>& values, float (&channels)[4]) {
 
 void checkChannelCount(const char* flag, const std::vector<double>& values, int channels) {
     if (values.size() > 1 && values.size() != static_cast<size_t>(channels))
-        throw UsageError(text::format("{} has {} numbers, the input has {} channels", flag, values.size(), channels));
+        throw UsageError(fmt::format("{} has {} numbers, the input has {} channels", flag, values.size(), channels));
 }
 
 // Places the picture on a background of kMargin.

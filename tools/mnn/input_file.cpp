@@ -32,14 +32,14 @@ std::unique_ptr<std::FILE, Close> openInput(const std::string& path) {
 std::string readInput(const std::string& path, size_t most) {
     const std::string name = path == kStandardStream ? "standard input" : '\'' + path + '\'';
     const auto file = openInput(path);
-    if (!file) throw ToolError(text::format("cannot open {}: {}", name, std::strerror(errno)));
+    if (!file) throw ToolError(fmt::format("cannot open {}: {}", name, std::strerror(errno)));
     std::string bytes;
     char part[65536];
     while (const size_t count = std::fread(part, 1, sizeof part, file.get())) {
-        if (count > most - bytes.size()) throw ToolError(text::format("{} has more than {} bytes", name, most));
+        if (count > most - bytes.size()) throw ToolError(fmt::format("{} has more than {} bytes", name, most));
         bytes.append(part, count);
     }
-    if (std::ferror(file.get())) throw ToolError(text::format("cannot read {}: {}", name, std::strerror(errno)));
+    if (std::ferror(file.get())) throw ToolError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
     return bytes;
 }
 

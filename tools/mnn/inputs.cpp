@@ -29,8 +29,8 @@ InputFile matched(const Session& session, const std::string& argument) {
         match.file = argument;
         return match;
     }
-    throw UsageError(text::format("--input {}: {}", argument,
-                                  argument.find('=') == std::string::npos ? "write name=file" : mnn_last_error()));
+    throw UsageError(fmt::format("--input {}: {}", argument,
+                                 argument.find('=') == std::string::npos ? "write name=file" : mnn_last_error()));
 }
 
 void readContents(InputFile& file) {
@@ -53,13 +53,13 @@ std::vector<InputFile> matchInputs(const Session& session, const std::vector<std
     for (const std::string& argument : arguments) {
         InputFile file = matched(session, argument);
         if (!given.insert(file.tensor).second)
-            throw UsageError(text::format("the input '{}' is given twice", nameOf(file.tensor)));
+            throw UsageError(fmt::format("the input '{}' is given twice", nameOf(file.tensor)));
         files.push_back(std::move(file));
     }
     for (const mnn_tensor_t* input : inputsOf(session))
         if (!given.count(input))
-            throw UsageError(text::format("input '{}' ({}) is missing: give --input {}=FILE", nameOf(input),
-                                          shapeText(shapeOf(input)), nameOf(input)));
+            throw UsageError(fmt::format("input '{}' ({}) is missing: give --input {}=FILE", nameOf(input),
+                                         shapeText(shapeOf(input)), nameOf(input)));
     for (InputFile& file : files) forInput(file.file, file.tensor, shapeOf(file.tensor), [&] { readContents(file); });
     return files;
 }
@@ -71,8 +71,8 @@ mnn_tensor_t* remainingInput(const Session& session, const std::vector<std::stri
     for (mnn_tensor_t* input : inputsOf(session)) {
         if (given.count(input)) continue;
         if (remaining)
-            throw UsageError(text::format("--image: is it for '{}' or for '{}'? Give --input for the other one",
-                                          nameOf(remaining), nameOf(input)));
+            throw UsageError(fmt::format("--image: is it for '{}' or for '{}'? Give --input for the other one",
+                                         nameOf(remaining), nameOf(input)));
         remaining = input;
     }
     if (!remaining) throw UsageError("--image: every input has a file of --input");
@@ -86,7 +86,7 @@ void shapeInputs(const Session& session, std::vector<InputFile>& files) {
             try {
                 resizeInput(session, file.tensor, file.array.shape);
             } catch (const ToolError& error) {
-                throw ToolError(text::format("it has the shape {}: {}", shapeText(file.array.shape), error.what()));
+                throw ToolError(fmt::format("it has the shape {}: {}", shapeText(file.array.shape), error.what()));
             }
         });
     }

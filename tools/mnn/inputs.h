@@ -40,8 +40,8 @@ auto forInput(const std::string& file, const mnn_tensor_t* tensor, const std::ve
     } catch (const UsageError&) {
         throw;
     } catch (const std::runtime_error& error) {
-        throw ToolError(text::format("'{}' for the input '{}' ({} {}): {}", file, nameOf(tensor), shapeText(shape),
-                                     elementName(elementOf(tensor)), error.what()));
+        throw ToolError(fmt::format("'{}' for the input '{}' ({} {}): {}", file, nameOf(tensor), shapeText(shape),
+                                    elementName(elementOf(tensor)), error.what()));
     }
 }
 

@@ -49,7 +49,7 @@ std::string heatColour(const Net& net, double ms) {
     // The colours run from white over yellow to red.
     const double other = std::min(1.0, 2 - 2 * heat), blue = std::max(0.0, 1 - 2 * heat);
     const auto channel = [](double low, double at) { return static_cast<int>(low + (255 - low) * at); };
-    return text::format("#{:02x}{:02x}{:02x}", 255, channel(80, other), channel(70, blue));
+    return fmt::format("#{:02x}{:02x}{:02x}", 255, channel(80, other), channel(70, blue));
 }
 
 std::vector<GraphEdge> edgesOf(const NetGraph& graph) {
@@ -74,13 +74,13 @@ std::string tensorText(const GraphTensor& tensor) {
 std::string titleOf(const Net& net, size_t graph) {
     if (graph == 0) return "main graph";
     const NetGraph& body = net.graphs[graph];
-    if (body.caller < 0) return text::format("graph '{}', which no operator runs", body.name);
+    if (body.caller < 0) return fmt::format("graph '{}', which no operator runs", body.name);
     const GraphOp& caller = net.graphs[static_cast<size_t>(body.callerGraph)].ops[static_cast<size_t>(body.caller)];
-    return text::format("graph '{}' of {} '{}'", body.name, caller.type, caller.name);
+    return fmt::format("graph '{}' of {} '{}'", body.name, caller.type, caller.name);
 }
 
 std::string timeText(const Net& net, double ms) {
-    return text::format("{:.3f} ms, {:.1f}%", ms, net.totalMs > 0 ? ms / net.totalMs * 100 : 0.0);
+    return fmt::format("{:.3f} ms, {:.1f}%", ms, net.totalMs > 0 ? ms / net.totalMs * 100 : 0.0);
 }
 
 }  // namespace tool

@@ -51,7 +51,7 @@ void store(Array& array, size_t index, double value) {
         const double low = static_cast<double>(std::numeric_limits<T>::lowest());
         const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);  // the largest value is no double
         if (!(value >= low && value < end) || value != std::floor(value))
-            throw ToolError(text::format("element {} is {}, which is no {}", index, value, elementName(array.element)));
+            throw ToolError(fmt::format("element {} is {}, which is no {}", index, value, elementName(array.element)));
     }
     const T typed = static_cast<T>(value);
     std::memcpy(array.bytes.data() + index * sizeof(T), &typed, sizeof(T));
@@ -93,7 +93,7 @@ class HeaderParser {
         return array;
     }
 
-    [[noreturn]] void bad(const std::string& what) const { throw ToolError(text::format("'{}' {}", file_, what)); }
+    [[noreturn]] void bad(const std::string& what) const { throw ToolError(fmt::format("'{}' {}", file_, what)); }
 
   private:
     std::string valueOf(const char* key) const {
@@ -105,7 +105,7 @@ class HeaderParser {
             at = text_.find_first_not_of(" \t", at + 1);
             if (at != std::string::npos) return text_.substr(at);
         }
-        bad(text::format("has no '{}' in its .npy header", key));
+        bad(fmt::format("has no '{}' in its .npy header", key));
     }
 
     Element element() const {
@@ -117,7 +117,7 @@ class HeaderParser {
             for (const Kind& kind : kKinds)
                 if (descr.substr(1) == kind.descr) return kind.element;
         }
-        bad(text::format("holds elements of type '{}'; readable are <f4 <f8 <i2 <i4 <i8 <u2 |i1 |u1 |b1", descr));
+        bad(fmt::format("holds elements of type '{}'; readable are <f4 <f8 <i2 <i4 <i8 <u2 |i1 |u1 |b1", descr));
     }
 
     std::vector<int64_t> shape() const {
@@ -168,7 +168,7 @@ Array readStream(std::istream& in, uint64_t fileBytes, const std::string& name) 
         headerBytes |= static_cast<size_t>(lead[10]) << 16 | static_cast<size_t>(lead[11]) << 24;
         begin = 12;
     } else if (lead[6] != 1) {
-        reporter.bad(text::format("has .npy version {}; readable are 1 to 3", lead[6]));
+        reporter.bad(fmt::format("has .npy version {}; readable are 1 to 3", lead[6]));
     }
     if (!in || headerBytes > fileBytes - begin) reporter.bad("ends inside its .npy header");
     std::string header(headerBytes, '\0');
@@ -182,16 +182,16 @@ Array readStream(std::istream& in, uint64_t fileBytes, const std::string& name) 
     for (const int64_t dim : array.shape) {
         if (empty) break;
         if (static_cast<uint64_t>(dim) > left / bytes)
-            reporter.bad(text::format("is too short for its shape {}", shapeText(array.shape)));
+            reporter.bad(fmt::format("is too short for its shape {}", shapeText(array.shape)));
         bytes *= static_cast<uint64_t>(dim);
     }
     if (empty) bytes = 0;
     if (bytes != left)
-        reporter.bad(text::format("holds {} bytes of data, its shape {} of {} wants {}", left, shapeText(array.shape),
-                                  elementName(array.element), bytes));
+        reporter.bad(fmt::format("holds {} bytes of data, its shape {} of {} wants {}", left, shapeText(array.shape),
+                                 elementName(array.element), bytes));
     array.bytes.resize(bytes);
     in.read(reinterpret_cast<char*>(array.bytes.data()), static_cast<std::streamsize>(bytes));
-    if (!in) throw ToolError(text::format("cannot read '{}'", name));
+    if (!in) throw ToolError(fmt::format("cannot read '{}'", name));
     return array;
 }
 
@@ -237,7 +237,7 @@ Array convert(const Array& array, Element element) {
 Array readNpy(const std::filesystem::path& path) {
     const std::string name = path.string();
     std::ifstream in(path, std::ios::binary | std::ios::ate);
-    if (!in || std::filesystem::is_directory(path)) throw ToolError(text::format("cannot open '{}'", name));
+    if (!in || std::filesystem::is_directory(path)) throw ToolError(fmt::format("cannot open '{}'", name));
     const uint64_t fileBytes = static_cast<uint64_t>(in.tellg());
     in.seekg(0);
     return readStream(in, fileBytes, name);
@@ -252,11 +252,11 @@ Array parseNpy(std::string_view bytes, const std::string& file) {
 std::string npyText(const Array& array) {
     const Kind& kind = kindOf(array.element);
     std::string dims;
-    for (const int64_t dim : array.shape) dims += text::format("{}, ", dim);
+    for (const int64_t dim : array.shape) dims += fmt::format("{}, ", dim);
     if (array.shape.size() > 1) dims.resize(dims.size() - 2);
     if (array.shape.size() == 1) dims.resize(dims.size() - 1);
-    std::string header = text::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
-                                      kind.bytes == 1 ? '|' : '<', kind.descr, dims);
+    std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
+                                     kind.bytes == 1 ? '|' : '<', kind.descr, dims);
     header.append(63 - (10 + header.size()) % 64, ' ');
     header += '\n';
 

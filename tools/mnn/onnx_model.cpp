@@ -23,8 +23,7 @@ std::string problemsOf(const OnnxResult& result, size_t count) {
         mnn_onnx_problem_t problem{};
         problem.struct_size = sizeof problem;
         checkOnnx(mnn_onnx_result_problem(result.get(), i, &problem));
-        lines +=
-            text::format("\n  {} '{}', opset {}: {}", problem.op_type, problem.node, problem.opset, problem.reason);
+        lines += fmt::format("\n  {} '{}', opset {}: {}", problem.op_type, problem.node, problem.opset, problem.reason);
     }
     return lines;
 }
@@ -32,7 +31,7 @@ std::string problemsOf(const OnnxResult& result, size_t count) {
 }  // namespace
 
 void checkOnnx(mnn_status status) {
-    if (status != MNN_OK) throw ToolError(text::format("{} ({})", mnn_onnx_last_error(), mnn_status_name(status)));
+    if (status != MNN_OK) throw ToolError(fmt::format("{} ({})", mnn_onnx_last_error(), mnn_status_name(status)));
 }
 
 bool isOnnxFile(const std::string& path) {
@@ -61,8 +60,8 @@ Interpreter openOnnx(const std::string& path) {
     checkOnnx(mnn_onnx_options_init(&wanted, sizeof wanted));
     const Shared result = std::make_shared<const OnnxResult>(convertFile(path, wanted));
     if (const size_t problems = reportOf(*result).problems)
-        throw ToolError(text::format("'{}' has {} nodes that have no form in a .mnn model:{}", path, problems,
-                                     problemsOf(*result, problems)));
+        throw ToolError(fmt::format("'{}' has {} nodes that have no form in a .mnn model:{}", path, problems,
+                                    problemsOf(*result, problems)));
     const void *net = nullptr, *weights = nullptr;
     size_t size = 0, weightSize = 0;
     checkOnnx(mnn_onnx_result_data(result->get(), &net, &size));

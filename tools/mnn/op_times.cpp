@@ -41,7 +41,7 @@ std::string shapesText(const mnn_tensor_t* const* tensors, size_t count) {
         if (i > 0) text += ", ";
         text += shapeText(shapeOf(tensors[i]));
     }
-    if (count > 2) text += text::format(", and {} more", count - 2);
+    if (count > 2) text += fmt::format(", and {} more", count - 2);
     return text;
 }
 

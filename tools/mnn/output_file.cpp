@@ -22,7 +22,7 @@ void writeOutput(const std::string& path, std::string_view text) {
         out = file.get();
     }
     if (!out || std::fwrite(text.data(), 1, text.size(), out) != text.size() || std::fflush(out) != 0)
-        throw ToolError(text::format("cannot write '{}': {}", path, std::strerror(errno)));
+        throw ToolError(fmt::format("cannot write '{}': {}", path, std::strerror(errno)));
 }
 
 }  // namespace tool

@@ -33,7 +33,7 @@ mnn_image_t Picture::view() {
 }
 
 void checkImage(mnn_status status) {
-    if (status != MNN_OK) throw ToolError(text::format("cannot read the picture: {}", mnn_image_last_error()));
+    if (status != MNN_OK) throw ToolError(fmt::format("cannot read the picture: {}", mnn_image_last_error()));
 }
 
 bool isPictureName(const std::string& path) {

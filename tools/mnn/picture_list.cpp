@@ -22,8 +22,8 @@ std::vector<std::string> picturesIn(const std::string& folder) {
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
         if (isPictureName(entry->path().string()) && !entry->is_directory()) paths.push_back(entry->path().string());
-    if (error) throw ToolError(text::format("cannot read the folder '{}': {}", folder, error.message()));
-    if (paths.empty()) throw ToolError(text::format("there is no picture in the folder '{}'", folder));
+    if (error) throw ToolError(fmt::format("cannot read the folder '{}': {}", folder, error.message()));
+    if (paths.empty()) throw ToolError(fmt::format("there is no picture in the folder '{}'", folder));
     std::sort(paths.begin(), paths.end());
     return paths;
 }
@@ -33,7 +33,7 @@ std::vector<std::string> matches(const std::string& pattern) {
     std::vector<std::string> paths;
     if (glob(pattern.c_str(), 0, nullptr, &found) == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
     globfree(&found);
-    if (paths.empty()) throw ToolError(text::format("--image: there is no file '{}'", pattern));
+    if (paths.empty()) throw ToolError(fmt::format("--image: there is no file '{}'", pattern));
     return paths;
 }
 
@@ -66,7 +66,7 @@ void requireDifferentNames(const std::vector<PictureFile>& files, const char* op
         const auto [place, isNew] = paths.emplace(file.name, file.path);
         if (!isNew)
             throw UsageError(
-                text::format("{}: '{}' and '{}' would both write '{}'", option, place->second, file.path, file.name));
+                fmt::format("{}: '{}' and '{}' would both write '{}'", option, place->second, file.path, file.name));
     }
 }
 

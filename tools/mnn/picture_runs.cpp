@@ -144,8 +144,8 @@ class PictureRuns {
         for (size_t i = 0; i < alone.size(); i++) {
             const double tolerance = options_.flags.precision == "low" ? kToleranceLow : kTolerance;
             if (!compareOrdered({alone[i].name, alone[i].array}, part[i].array, tolerance).passed)
-                return text::format("'{}' of '{}' is another one together with other pictures", alone[i].name,
-                                    picture.file->path);
+                return fmt::format("'{}' of '{}' is another one together with other pictures", alone[i].name,
+                                   picture.file->path);
         }
         return "";
     }
@@ -166,7 +166,7 @@ class PictureRuns {
             std::vector<int64_t> wanted = (*single_)[i];
             if (!wanted.empty()) wanted[0] *= static_cast<int64_t>(count);
             if (!shapes || wanted.empty() || wanted[0] == 0 || (*shapes)[i] != wanted)
-                return text::format("'{}' has no part for each picture", nameOf(outputs[i]));
+                return fmt::format("'{}' has no part for each picture", nameOf(outputs[i]));
         }
         return "";
     }

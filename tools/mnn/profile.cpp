@@ -46,9 +46,9 @@ Profile measure(const ProfileOptions& options) {
     Profile profile{measureOperators(session, options.seed, options.runs), measuredPeak(options.flags.threads), {}};
     profile.facts.add("model", options.model);
     profile.facts.add("library", mnn_version());
-    profile.facts.add("run", text::format("{:.3f} ms, median of {}", profile.wallMs, options.runs));
-    profile.facts.add("sum of operators", text::format("{:.3f} ms", profile.totalMs()));
-    profile.facts.add("peak of the CPU", text::format("{:.0f} GFLOP/s", profile.peak));
+    profile.facts.add("run", fmt::format("{:.3f} ms, median of {}", profile.wallMs, options.runs));
+    profile.facts.add("sum of operators", fmt::format("{:.3f} ms", profile.totalMs()));
+    profile.facts.add("peak of the CPU", fmt::format("{:.0f} GFLOP/s", profile.peak));
     profile.facts.addSettings(session);
     return profile;
 }
@@ -76,8 +76,8 @@ void printJson(const ProfileOptions& options, const Profile& profile) {
 void printRow(const Profile& profile, const OpTimes& op) {
     const double ms = op.median(), rate = op.gflops();
     text::print("{:8.3f} {:5.1f}%  {:7} {:5}  {:20.20} {:17.17} {}  {}\n", ms, ms / profile.totalMs() * 100,
-                rate > 0 ? text::format("{:.1f}", rate) : "",
-                rate > 0 && op.backend == "cpu" ? text::format("{:.0f}%", rate / profile.peak * 100) : "", op.type,
+                rate > 0 ? fmt::format("{:.1f}", rate) : "",
+                rate > 0 && op.backend == "cpu" ? fmt::format("{:.0f}%", rate / profile.peak * 100) : "", op.type,
                 op.algorithm, op.shapes, op.name);
 }
 

@@ -56,9 +56,9 @@ void eraseWhenInterrupted() {
 
 std::string timeText(double seconds) {
     const auto whole = static_cast<uint64_t>(seconds + 0.5);
-    if (whole < 60) return text::format("{} s", whole);
-    if (whole < 3600) return text::format("{} min {} s", whole / 60, whole % 60);
-    return text::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+    if (whole < 60) return fmt::format("{} s", whole);
+    if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+    return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
 // Fits the text to the terminal. Names of files may hold any bytes, and a line that is wider than the terminal could
@@ -101,7 +101,7 @@ Progress::~Progress() {
 void Progress::show(size_t done, const std::string& now) {
     if (!isShown()) return;
     const double part = static_cast<double>(done) / static_cast<double>(steps_);
-    change(text::format("{} of {}{}{}", done, steps_, now.empty() ? "" : ", ", now), [part] { return part; });
+    change(fmt::format("{} of {}{}{}", done, steps_, now.empty() ? "" : ", ", now), [part] { return part; });
 }
 
 void Progress::showPart(std::function<double()> part) {

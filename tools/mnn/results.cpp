@@ -55,7 +55,7 @@ std::string fileName(const std::string& output) {
 void makeFolder(const std::filesystem::path& folder) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
-    if (error) throw ToolError(text::format("cannot make the folder '{}': {}", folder.string(), error.message()));
+    if (error) throw ToolError(fmt::format("cannot make the folder '{}': {}", folder.string(), error.message()));
 }
 
 Json outputsJson(const Result& result) {
@@ -113,7 +113,7 @@ void ResultWriter::writeFiles(const Result& result) {
     if (options_.output == kStandardStream) {
         if (result.outputs.size() != 1)
             throw UsageError(
-                text::format("--output -: the model has {} outputs, standard output takes one", result.outputs.size()));
+                fmt::format("--output -: the model has {} outputs, standard output takes one", result.outputs.size()));
         writeOutput(options_.output, npyText(result.outputs[0].array));
         return;
     }

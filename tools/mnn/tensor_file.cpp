@@ -36,7 +36,7 @@ size_t expectedCount(const Expected& expected) {
 }
 
 void checkCount(size_t found, size_t wanted, const char* what) {
-    if (found != wanted) throw ToolError(text::format("it has {} {}, {} are needed", found, what, wanted));
+    if (found != wanted) throw ToolError(fmt::format("it has {} {}, {} are needed", found, what, wanted));
 }
 
 // Reads numbers with white space, commas or semicolons between them.
@@ -47,8 +47,8 @@ Array fromCsv(std::string_view text, const Expected& expected) {
         double value = 0;
         const std::from_chars_result result = std::from_chars(at + (*at == '+'), end, value);
         if (result.ec != std::errc() || (result.ptr != end && !std::strchr(" \t\r\n,;", *result.ptr)))
-            throw ToolError(text::format("value {} is no number: '{}'", values.size(),
-                                         std::string(at, std::min<size_t>(20, end - at))));
+            throw ToolError(fmt::format("value {} is no number: '{}'", values.size(),
+                                        std::string(at, std::min<size_t>(20, end - at))));
         values.push_back(value);
         at = result.ptr;
     }

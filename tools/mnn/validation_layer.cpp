@@ -69,10 +69,10 @@ class MessageCounter {
 
 void runValidated() {
     int ends[2];
-    if (pipe(ends) != 0) throw ToolError(text::format("--validate: no pipe: {}", std::strerror(errno)));
+    if (pipe(ends) != 0) throw ToolError(fmt::format("--validate: no pipe: {}", std::strerror(errno)));
     std::fflush(nullptr);
     const pid_t child = fork();
-    if (child < 0) throw ToolError(text::format("--validate: no process: {}", std::strerror(errno)));
+    if (child < 0) throw ToolError(fmt::format("--validate: no process: {}", std::strerror(errno)));
     if (child > 0) {
         close(ends[1]);
         watch(child, ends[0]);

@@ -31,8 +31,8 @@ void feed(const Session& session, const Case& item) {
         mnn_tensor_t* tensor = nullptr;
         check(mnn_session_input(session.get(), input.name.c_str(), &tensor));
         if (elementOf(tensor) != input.array.element)
-            throw ToolError(text::format("input '{}' is {}, the case has {}", input.name,
-                                         elementName(elementOf(tensor)), elementName(input.array.element)));
+            throw ToolError(fmt::format("input '{}' is {}, the case has {}", input.name, elementName(elementOf(tensor)),
+                                        elementName(input.array.element)));
         writeTensor(tensor, input.array);
     }
 }
@@ -42,7 +42,7 @@ std::vector<OutputVerdict> runCase(const Case& item, const CommonFlags& flags) {
     const Session session = createSession(model, flags);
     if (inputsOf(session).size() != item.inputs.size())
         throw ToolError(
-            text::format("the model has {} inputs, the case {}", inputsOf(session).size(), item.inputs.size()));
+            fmt::format("the model has {} inputs, the case {}", inputsOf(session).size(), item.inputs.size()));
     feed(session, item);
     check(mnn_session_run(session.get()));
 

@@ -46,7 +46,7 @@ int version(const VersionOptions& options) {
     check(mnn_cpu_info(&cpu));
     const uint32_t abi = mnn_abi_version();
     const Json result = Json::object({{"version", mnn_version()},
-                                      {"abi", text::format("{}.{}", abi >> 16, abi & 0xffff)},
+                                      {"abi", fmt::format("{}.{}", abi >> 16, abi & 0xffff)},
                                       {"backends", backendsJson()},
                                       {"cpu", Json::object({{"name", processorName()},
                                                             {"isas", wordsJson(cpu.isas)},

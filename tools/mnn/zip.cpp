@@ -70,9 +70,9 @@ class ZipParser {
     }
 
   private:
-    [[noreturn]] void bad(const std::string& what) const { throw ToolError(text::format("'{}' {}", file_, what)); }
+    [[noreturn]] void bad(const std::string& what) const { throw ToolError(fmt::format("'{}' {}", file_, what)); }
     [[noreturn]] void bad(const std::string& what, const Entry& entry) const {
-        throw ToolError(text::format("'{}': the member '{}' {}", file_, entry.name, what));
+        throw ToolError(fmt::format("'{}': the member '{}' {}", file_, entry.name, what));
     }
 
     // The caller has checked that the number lies in the file.
@@ -101,18 +101,18 @@ class ZipParser {
         if (directory_ + directoryBytes != directoryEnd_)
             bad("has a directory that does not lie before the end record");
         if (count_ * kEntryBytes > directoryBytes)
-            bad(text::format("announces {} members in a directory of {} bytes", count_, directoryBytes));
+            bad(fmt::format("announces {} members in a directory of {} bytes", count_, directoryBytes));
     }
 
     void readDirectory() {
         uint64_t at = directory_;
         for (uint64_t i = 0; i < count_; i++) {
             if (directoryEnd_ - at < kEntryBytes || four(at) != kEntryWord)
-                bad(text::format("has no entry {} in its directory of {} members", i, count_));
+                bad(fmt::format("has no entry {} in its directory of {} members", i, count_));
             const uint64_t nameBytes = two(at + 28);
             const uint64_t entryBytes = kEntryBytes + nameBytes + two(at + 30) + two(at + 32);
             if (entryBytes > directoryEnd_ - at)
-                bad(text::format("has an entry {} that does not end in its directory", i));
+                bad(fmt::format("has an entry {} that does not end in its directory", i));
             entries_.push_back(readEntry(at, nameBytes));
             at += entryBytes;
         }
@@ -132,13 +132,13 @@ class ZipParser {
         const uint32_t method = two(at + 10), compressedBytes = four(at + 20);
         if (entry.flags & kEncrypted) bad("is encrypted", entry);
         if (entry.flags & ~kHarmlessFlags)
-            bad(text::format("has the flags {:#06x}, which are not read", entry.flags), entry);
-        if (method != 0) bad(text::format("is compressed (method {}); store it without compression", method), entry);
+            bad(fmt::format("has the flags {:#06x}, which are not read", entry.flags), entry);
+        if (method != 0) bad(fmt::format("is compressed (method {}); store it without compression", method), entry);
         if (entry.bytes == kElsewhere32 || compressedBytes == kElsewhere32 || entry.begin == kElsewhere32)
             bad("has zip64 fields in the directory, which are not read", entry);
         if (compressedBytes != entry.bytes)
-            bad(text::format("has {} bytes in the file and {} as its size, though it is not compressed",
-                             compressedBytes, entry.bytes),
+            bad(fmt::format("has {} bytes in the file and {} as its size, though it is not compressed", compressedBytes,
+                            entry.bytes),
                 entry);
         if (two(at + 34) != 0) bad("lies in another file", entry);
         return entry;
@@ -175,7 +175,7 @@ class ZipParser {
                   [](const Entry* one, const Entry* other) { return one->begin < other->begin; });
         for (size_t i = 1; i < sorted.size(); i++)
             if (sorted[i - 1]->end > sorted[i]->begin)
-                bad(text::format("shares bytes with the member '{}'", sorted[i - 1]->name), *sorted[i]);
+                bad(fmt::format("shares bytes with the member '{}'", sorted[i - 1]->name), *sorted[i]);
     }
 
     std::string_view bytes_;
@@ -188,20 +188,20 @@ class ZipParser {
 
 Zip::Zip(const std::filesystem::path& path) : file_(path.string()) {
     std::ifstream in(path, std::ios::binary | std::ios::ate);
-    if (!in || std::filesystem::is_directory(path)) throw ToolError(text::format("cannot open '{}'", file_));
+    if (!in || std::filesystem::is_directory(path)) throw ToolError(fmt::format("cannot open '{}'", file_));
     const std::streamoff size = in.tellg();
     if (size < 0 || size >= std::streamoff{kElsewhere32})
-        throw ToolError(text::format("'{}' is larger than a zip file without zip64 fields can be", file_));
+        throw ToolError(fmt::format("'{}' is larger than a zip file without zip64 fields can be", file_));
     bytes_.resize(static_cast<size_t>(size));
     in.seekg(0);
     in.read(bytes_.data(), size);
-    if (!in) throw ToolError(text::format("cannot read '{}'", file_));
+    if (!in) throw ToolError(fmt::format("cannot read '{}'", file_));
     members_ = ZipParser({bytes_.data(), bytes_.size()}, file_).parse();
 }
 
 std::string_view Zip::member(const std::string& name) const {
     const auto found = members_.find(name);
-    if (found == members_.end()) throw ToolError(text::format("'{}' has no member '{}'", file_, name));
+    if (found == members_.end()) throw ToolError(fmt::format("'{}' has no member '{}'", file_, name));
     return found->second;
 }
 
