@@ -30,7 +30,7 @@ uint64_t hashBytes(const void* data, size_t bytes, uint64_t hash = 1469598103934
 uint64_t hashShaders() {
     static const uint64_t hash = [] {
         uint64_t all = 14695981039346656037u;
-        for (const ShaderCode& code : embeddedShaders()) all = hashBytes(code.words, code.bytes, all);
+        for (const ShaderCode& code : embeddedShaders()) all = hashBytes(code.packed, code.bytes, all);
         return all;
     }();
     return hash;

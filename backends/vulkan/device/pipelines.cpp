@@ -72,8 +72,9 @@ VkShaderModule PipelineFactory::module(const std::string& shader) {
     const auto code = std::lower_bound(all.begin(), all.end(), shader,
                                        [](const ShaderCode& a, const std::string& b) { return a.name < b; });
     if (code == all.end() || code->name != shader) fail(Status::Internal, "there is no shader '%s'", shader.c_str());
-    const VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0, code->bytes,
-                                        code->words};
+    const std::vector<uint32_t> words = unpackShader(*code);
+    const VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, nullptr, 0,
+                                        words.size() * sizeof(uint32_t), words.data()};
     check(device_.api().vkCreateShaderModule(device_.handle(), &info, nullptr, &module), "vkCreateShaderModule");
     device_.count(Count::ShaderModule, 1);
     return module;

@@ -3,15 +3,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace mnnc::vulkan {
 
 struct ShaderCode {
-    const char* name;  // "softmax", "softmax_f16", "binary_i32"
-    const uint32_t* words;
-    size_t bytes;
+    const char* name;       // "softmax", "softmax_f16", "binary_i32"
+    const uint8_t* packed;  // as cmake/embed_shaders.cmake writes it
+    size_t bytes;           // at packed
+    size_t words;           // of the SPIR-V code
 };
 
 std::span<const ShaderCode> embeddedShaders() noexcept;  // sorted by name
+
+// The SPIR-V code.
+std::vector<uint32_t> unpackShader(const ShaderCode& code);
 
 }  // namespace mnnc::vulkan
