@@ -143,29 +143,35 @@ HWY_INLINE void storeTile(const Args& t, V (&acc)[R][NB], float* dst, const floa
     }
 }
 
-// Adds the residual, activates, clamps and stores.
-template <int R, int NB, typename Args>
-HWY_INLINE void finishTile(const Args& t, V (&acc)[R][NB], float* dst, const float* residual) {
-    if (t.act == Act::None) return storeTile(t, acc, dst, residual);
+// Adds the residual to `count` contiguous rows of NB vectors, activates them together, so that an activation sets its
+// constants up only once, and stores them.
+template <int NB, typename Args>
+HWY_NOINLINE void finishActivated(const Args& t, float* rows, int count, float* dst, const float* residual) {
     const D d;
     const ptrdiff_t ps = t.dstPixelStride, bs = t.dstBlockStride;
-    // The tile is contiguous, so that an activation sets its constants up only once.
-    HWY_ALIGN float rows[R * NB * P];
-    HWY_UNROLL(32)
-    for (int r = 0; r < R; ++r) {
-        HWY_UNROLL(4)
-        for (int n = 0; n < NB; ++n) hn::Store(acc[r][n], d, rows + (r * NB + n) * P);
-    }
     const auto lanesOf = [&](int n) { return static_cast<size_t>(n + 1 == NB ? t.lastLanes : P); };
-    for (int r = 0; residual && r < R; ++r) {
+    for (int r = 0; residual && r < count; ++r) {
         for (int n = 0; n < NB; ++n) {
             float* row = rows + (r * NB + n) * P;
             hn::Store(hn::Add(hn::Load(d, row), loadSome(residual + r * ps + n * bs, lanesOf(n), 0)), d, row);
         }
     }
-    activate(rows, size_t(R) * NB * P, t.act, t.lo, t.hi);
-    for (int r = 0; r < R; ++r)
+    activate(rows, static_cast<size_t>(count) * NB * P, t.act, t.lo, t.hi);
+    for (int r = 0; r < count; ++r)
         for (int n = 0; n < NB; ++n) storeSome(hn::Load(d, rows + (r * NB + n) * P), dst + r * ps + n * bs, lanesOf(n));
+}
+
+// Adds the residual, activates, clamps and stores.
+template <int R, int NB, typename Args>
+HWY_INLINE void finishTile(const Args& t, V (&acc)[R][NB], float* dst, const float* residual) {
+    if (t.act == Act::None) return storeTile(t, acc, dst, residual);
+    HWY_ALIGN float rows[R * NB * P];
+    HWY_UNROLL(32)
+    for (int r = 0; r < R; ++r) {
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) hn::Store(acc[r][n], D(), rows + (r * NB + n) * P);
+    }
+    finishActivated<NB>(t, rows, R, dst, residual);
 }
 
 // Calls the function of the table for each tile of the m pixels of a panel, with (args, a, dst, residual, ahead). The

@@ -71,6 +71,30 @@ HWY_INLINE void finishBlocks(const VI (&acc)[R][NB], const Finish& f, int8_t* ds
     }
 }
 
+// Finishes sums in memory, [count][blocks][P], with every form of results. All tiles share this function.
+HWY_NOINLINE void finishWritten(const Int8PanelArgs& args, const int32_t* sums, int count, int blocks, int at) {
+    const DF df;
+    const Int8PanelArgs t = args;  // stores of bytes might change the arguments, as far as the compiler knows
+    const VF ratio = hn::Set(df, t.ratio), lo = hn::Set(df, t.lo), hi = hn::Set(df, t.hi);
+    for (int n = 0; n < blocks; ++n) {
+        for (int r = 0; r < count; ++r) {
+            const ptrdiff_t to = (at + r) * t.dstPixelStride + n * t.dstBlockStride;
+            const VI sum = hn::Load(DI(), sums + (r * blocks + n) * P);
+            if (t.sums) {
+                hn::StoreU(sum, DI(), t.sums + to);
+                continue;
+            }
+            VF v = hn::Mul(hn::Mul(hn::ConvertTo(df, sum), hn::LoadU(df, t.scale + n * P)), ratio);
+            if (t.min) v = hn::Add(v, hn::Mul(hn::Set(df, t.pixelSums[at + r]), hn::LoadU(df, t.min + n * P)));
+            v = hn::Add(v, hn::LoadU(df, t.offset + n * P));
+            if (t.floats)
+                hn::StoreU(clamp(v, lo, hi), df, t.floats + to);
+            else
+                store(v, lo, hi, t.dst + to);
+        }
+    }
+}
+
 // Finishes the sums of R pixels from pixel `at` on, of NB blocks.
 template <Product K, int R, int NB>
 HWY_INLINE void finishTile(const VI (&acc)[R][NB], const Int8PanelArgs& t, int at) {
@@ -100,22 +124,7 @@ HWY_INLINE void finishTile(const VI (&acc)[R][NB], const Int8PanelArgs& t, int a
             HWY_UNROLL(4)
             for (int n = 0; n < NB; ++n) hn::Store(acc[r][n], DI(), sums + (r * NB + n) * P);
         }
-        for (int n = 0; n < NB; ++n)
-            for (int r = 0; r < R; ++r) {
-                const ptrdiff_t to = (at + r) * ps + n * bs;
-                const VI sum = hn::Load(DI(), sums + (r * NB + n) * P);
-                if (t.sums) {
-                    hn::StoreU(sum, DI(), t.sums + to);
-                    continue;
-                }
-                VF v = hn::Mul(hn::Mul(hn::ConvertTo(df, sum), hn::LoadU(df, scales + n * P)), ratio);
-                if (t.min) v = hn::Add(v, hn::Mul(hn::Set(df, t.pixelSums[at + r]), hn::LoadU(df, t.min + n * P)));
-                v = hn::Add(v, hn::LoadU(df, offsets + n * P));
-                if (t.floats)
-                    hn::StoreU(clamp(v, lo, hi), df, t.floats + to);
-                else
-                    store(v, lo, hi, t.dst + to);
-            }
+        finishWritten(t, sums, R, NB, at);
         return;
     }
     Finish f;

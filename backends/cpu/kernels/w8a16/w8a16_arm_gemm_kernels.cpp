@@ -159,19 +159,6 @@ HWY_INLINE void accumulate(Sums<R, NB>& sums, const int16_t* p, ptrdiff_t s, ptr
     sums.template add<1>(x, second);
 }
 
-// The tiles of 8 and of 4 bits share this function.
-template <int R, int NB>
-HWY_NOINLINE void finishStored(const W8A16PanelArgs& t, const float* sums, const Progress& at, ptrdiff_t pixel,
-                               float* dst, const float* residual) {
-    V value[R][NB];
-    HWY_UNROLL(16)
-    for (int r = 0; r < R; ++r) {
-        HWY_UNROLL(4)
-        for (int n = 0; n < NB; ++n) value[r][n] = hn::Load(D(), sums + (r * NB + n) * P);
-    }
-    finishScaled<kShift>(t, value, at.min, at.blockSums, pixel, dst, residual);
-}
-
 template <int Bits, int R, int NB>
 HWY_NOINLINE void gemmTileS16(const W8A16PanelArgs& t, const int16_t* a, float* dst, const float* residual) {
     const D d;
@@ -206,7 +193,7 @@ HWY_NOINLINE void gemmTileS16(const W8A16PanelArgs& t, const int16_t* a, float* 
             hn::Store(many ? hn::Add(value, hn::Load(d, to)) : value, d, to);
         }
     }
-    finishStored<R, NB>(t, floats, at, pixel, dst, residual);
+    finishRows<kShift, NB>(t, floats, R, at.min, at.blockSums, pixel, dst, residual);
 }
 
 template <int Bits>

@@ -110,21 +110,19 @@ HWY_NOINLINE void gemmTileS16(const W8A16PanelArgs& t, const int16_t* a, float* 
             accumulateTail<Bits, R, NB>(acc, p, s, t.tail, w);
         }
     }
-    V value[R][NB];
     HWY_UNROLL(4)
     for (int n = 0; n < NB; ++n) {
         const V scale = hn::LoadU(d, at.scale + n * P);
         HWY_UNROLL(32)
-        for (int r = 0; r < R; ++r) value[r][n] = hn::Mul(V{_mm512_cvtepi32_ps(acc[r][n])}, scale);
-    }
-    if (many) {
-        HWY_UNROLL(32)
         for (int r = 0; r < R; ++r) {
-            HWY_UNROLL(4)
-            for (int n = 0; n < NB; ++n) value[r][n] = hn::Add(value[r][n], hn::Load(d, sums + (r * NB + n) * P));
+            float* to = sums + (r * NB + n) * P;
+            V last = hn::Mul(V{_mm512_cvtepi32_ps(acc[r][n])}, scale);
+            // Or the compiler fuses it with the sum in some tiles, and the number of threads changes the result.
+            asm("" : "+v"(last.raw));
+            hn::Store(many ? hn::Add(last, hn::Load(d, to)) : last, d, to);
         }
     }
-    finishScaled<0>(t, value, at.min, at.blockSums, pixel, dst, residual);
+    finishRows<0, NB>(t, sums, R, at.min, at.blockSums, pixel, dst, residual);
 }
 
 template <int Bits>
