@@ -1109,7 +1109,9 @@ typedef struct mnn_schedule_config {
     int32_t power;                   /* MNN_POWER_*; not with a runtime, which has its own */
     int32_t gpu_mode;                /* MNN_GPU_* bits, 0: the library's choice */
     const char* cpu_isa;             /* forces an instruction set: "portable"; "sse4", "avx2", "avx512" of x86; "neon"
-                                        of Arm; NULL: the machine's best */
+                                        of Arm; NULL: the machine's best. A library that was built without the portable
+                                        kernels refuses each session with MNN_ERROR_NOT_FOUND on an x86 CPU without
+                                        SSE4.1 */
     const char* const* outputs;      /* names of the only tensors to compute; NULL: the model's outputs */
     size_t output_count;             /* names at outputs */
     const char* const* save_tensors; /* names of tensors to offer as outputs too */

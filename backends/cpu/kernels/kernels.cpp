@@ -22,17 +22,25 @@ struct Choice {
     bool built;
 };
 
+#ifdef MNNC_WITHOUT_PORTABLE
+constexpr bool kPortable = false;
+#elif HWY_ARCH_ARM
+constexpr bool kPortable = (HWY_TARGETS & HWY_EMU128) != 0;
+#else
+constexpr bool kPortable = (HWY_STATIC_TARGET != HWY_AVX3) && (HWY_STATIC_TARGET != HWY_AVX2);
+#endif
+
 // The sets of this kind of processor, best first. A build for x86 with a raised baseline (-march=...) has no code below
 // that baseline.
 constexpr Choice kChoices[] = {
 #if HWY_ARCH_ARM
     {Isa::Neon, "neon", HWY_STATIC_TARGET != HWY_EMU128},
-    {Isa::Portable, "portable", (HWY_TARGETS & HWY_EMU128) != 0},
+    {Isa::Portable, "portable", kPortable},
 #else
     {Isa::Avx512, "avx512", (HWY_TARGETS & HWY_AVX3) != 0},
     {Isa::Avx2, "avx2", (HWY_TARGETS & HWY_AVX2) != 0},
     {Isa::Sse4, "sse4", (HWY_TARGETS & HWY_SSE4) != 0},
-    {Isa::Portable, "portable", (HWY_STATIC_TARGET != HWY_AVX3) && (HWY_STATIC_TARGET != HWY_AVX2)},
+    {Isa::Portable, "portable", kPortable},
 #endif
 };
 
@@ -109,7 +117,9 @@ const Kernels& selectKernels(std::string_view isa) {
         known += known.empty() ? "" : ", ";
         known += c.name;
     }
-    if (isa.empty()) return table(*std::rbegin(kChoices));
+    if (isa.empty())
+        fail(Status::NotFound, "this build has no portable kernels, and this CPU has only: %s",
+             describeCpuFeatures(detectCpuFeatures()).c_str());
     fail(Status::NotFound, "instruction set \"%.*s\" is not known; known are %s", static_cast<int>(isa.size()),
          isa.data(), known.c_str());
 }

@@ -590,7 +590,8 @@ pub struct mnn_schedule_config_t {
     /// `MNN_GPU_*` bits, 0: the library's choice.
     pub gpu_mode: i32,
     /// Forces an instruction set: "portable"; "sse4", "avx2", "avx512" of x86; "neon" of Arm; NULL: the
-    /// machine's best.
+    /// machine's best. A library that was built without the portable kernels refuses each session with
+    /// `MNN_ERROR_NOT_FOUND` on an x86 CPU without SSE4.1.
     pub cpu_isa: *const c_char,
     /// Names of the only tensors to compute; NULL: the model's outputs.
     pub outputs: *const *const c_char,
