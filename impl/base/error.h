@@ -47,6 +47,11 @@ enum class Status : int32_t {
     Internal = 199,
 };
 
+// An integer for %lld in the format of a sentence.
+constexpr long long asLong(int64_t value) {
+    return value;
+}
+
 class Error : public std::exception {
   public:
     Error(Status status, std::string message) : status_(status), message_(std::move(message)) {}

@@ -12,7 +12,7 @@ namespace mnnc {
 
 namespace {
 
-void requireFloats(const ShapeContext& context) {
+void requireFloatOperands(const ShapeContext& context) {
     for (const int i : {0, 1})
         if (context.in(i).type != DataType::Float32)
             fail(Status::NotSupported, "op '%s': input %d of %s is not implemented", context.name(), i,
@@ -20,7 +20,7 @@ void requireFloats(const ShapeContext& context) {
 }
 
 void shapeSpatialProduct(const ShapeContext& context) {
-    requireFloats(context);
+    requireFloatOperands(context);
     const Tensor &x = context.in(0), &map = context.in(1);
     Shape expected = x.shape;
     if (expected.rank() >= 2) expected[channelAxis(x)] = 1;
@@ -45,7 +45,7 @@ int cosineAxis(const ShapeContext& context) {
 }
 
 void shapeCosine(const ShapeContext& context) {
-    requireFloats(context);
+    requireFloatOperands(context);
     if (!(context.in(0).shape == context.in(1).shape))
         fail(Status::ComputeSizeError, "op '%s': vectors of %s and of %s", context.name(),
              context.in(0).shape.text().c_str(), context.in(1).shape.text().c_str());
@@ -64,10 +64,6 @@ void geometryCosine(const OpContext& context) {
     command.params = std::move(params);
     command.inputs.resize(2);
     context.geometry.emit(std::move(command));
-}
-
-uint32_t contentOfInput2(const Node&) {
-    return 4u;
 }
 
 double cosineFlops(const ShapeContext& context) {

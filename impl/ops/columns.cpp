@@ -50,12 +50,12 @@ ParamsPtr parsePatches(const wire::Op& op, const ParseContext& context) {
         params->statesPads = true;
     }
     for (const PatchAxis& axis : params->axis) {
-        constexpr int64_t kMax = 1 << 20, kMaxPad = 1 << 28;
+        constexpr int64_t kMax = 1 << 20, kMaxColumnPad = 1 << 28;
         if (std::min({axis.kernel, axis.stride, axis.dilate}) < 1 ||
             std::max({axis.kernel, axis.stride, axis.dilate}) > kMax)
             fail(Status::BadParameter, "op '%s': a kernel extent of %lld, a stride of %lld, a dilation of %lld", name,
                  asLong(axis.kernel), asLong(axis.stride), asLong(axis.dilate));
-        if (std::max(std::abs(axis.begin), std::abs(axis.end)) > kMaxPad)
+        if (std::max(std::abs(axis.begin), std::abs(axis.end)) > kMaxColumnPad)
             fail(Status::BadParameter, "op '%s': pads of %lld and %lld", name, asLong(axis.begin), asLong(axis.end));
     }
     if (rows.kernel * columns.kernel > RegionBuilder::kMaxRegions)

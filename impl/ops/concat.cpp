@@ -19,7 +19,7 @@ struct SliceParams : ParamsOf<SliceParams> {
     NetSource source = NetSource::CAFFE;
 };
 
-ParamsPtr parseAxis(const wire::Op& op, const ParseContext&) {
+ParamsPtr parseJoinedAxis(const wire::Op& op, const ParseContext&) {
     if (const wire::Axis* table = op.main_as_Axis()) return axisParams(table->axis());
     if (const wire::QuantizedConcat* old = op.main_as_QuantizedConcat()) return axisParams(old->axis());
     if (const wire::PackParam* pack = op.main_as_PackParam()) return axisParams(pack->axis());
@@ -211,15 +211,15 @@ void geometrySplit(const OpContext& context) {
 }
 
 constexpr OpDef kConcatOps[] = {
-    {.type = OpType::Concat, .parse = parseAxis, .shape = shapeConcat, .geometry = geometryJoin},
-    {.type = OpType::QuantizedConcat, .parse = parseAxis, .shape = shapeConcat, .geometry = geometryJoin},
-    {.type = OpType::Pack, .parse = parseAxis, .shape = shapePack, .geometry = geometryJoin},
+    {.type = OpType::Concat, .parse = parseJoinedAxis, .shape = shapeConcat, .geometry = geometryJoin},
+    {.type = OpType::QuantizedConcat, .parse = parseJoinedAxis, .shape = shapeConcat, .geometry = geometryJoin},
+    {.type = OpType::Pack, .parse = parseJoinedAxis, .shape = shapePack, .geometry = geometryJoin},
     {.type = OpType::Slice,
      .parse = parseSlice,
      .shape = shapeSlice,
      .geometry = geometrySplit,
      .valueInputs = contentOfInput1},
-    {.type = OpType::Unpack, .parse = parseAxis, .shape = shapeUnpack, .geometry = geometrySplit},
+    {.type = OpType::Unpack, .parse = parseJoinedAxis, .shape = shapeUnpack, .geometry = geometrySplit},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ops/convolution.h"
+#include "ops/op_helpers.h"
 
 namespace mnnc {
 
@@ -42,13 +43,6 @@ int64_t beginPad(const AxisRule& a, int64_t out, bool transposed, ConvPad mode) 
     if (mode != ConvPad::Same) return a.begin;
     const int64_t covered = ((transposed ? a.in : out) - 1) * a.stride + a.effective();
     return std::max<int64_t>(0, covered - (transposed ? out : a.in)) / 2;
-}
-
-int64_t requireInt(int64_t value, const char* what, const char* name) {
-    constexpr int64_t kLimit = std::numeric_limits<int>::max();
-    if (value < -kLimit || value > kLimit)
-        fail(Status::Overflow, "%s: the %s %lld does not fit", name, what, static_cast<LL>(value));
-    return value;
 }
 
 // The number of groups that tensor weights imply: the number of weights gives the channels of one group.

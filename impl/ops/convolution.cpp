@@ -11,19 +11,12 @@
 #include "model/wire_access.h"
 #include "ops/channel_first.h"
 #include "ops/families.h"
+#include "ops/op_helpers.h"
 #include "ops/quantized.h"
 
 namespace mnnc {
 
 namespace {
-
-constexpr int kMaxKernel = 1 << 20;
-constexpr int kMaxPad = 1 << 28;
-
-void requireRange(int value, int low, int high, const char* what, const char* name) {
-    if (value < low || value > high)
-        fail(Status::BadParameter, "%s: %s is %d, allowed are %d to %d", name, what, value, low, high);
-}
 
 std::vector<int> readPads(const flatbuffers::Vector<int32_t>* list, const char* what, const char* name) {
     if (!list || list->size() == 0) return {};
@@ -79,12 +72,12 @@ ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context) {
     p->strideY = c.strideY();
     p->dilateX = c.dilateX();
     p->dilateY = c.dilateY();
-    requireRange(p->kernelX, 1, kMaxKernel, "the kernel width", name);
-    requireRange(p->kernelY, 1, kMaxKernel, "the kernel height", name);
-    requireRange(p->strideX, 1, kMaxKernel, "the stride in x", name);
-    requireRange(p->strideY, 1, kMaxKernel, "the stride in y", name);
-    requireRange(p->dilateX, 1, kMaxKernel, "the dilation in x", name);
-    requireRange(p->dilateY, 1, kMaxKernel, "the dilation in y", name);
+    requireRange(p->kernelX, 1, kMaxWindowExtent, "the kernel width", name);
+    requireRange(p->kernelY, 1, kMaxWindowExtent, "the kernel height", name);
+    requireRange(p->strideX, 1, kMaxWindowExtent, "the stride in x", name);
+    requireRange(p->strideY, 1, kMaxWindowExtent, "the stride in y", name);
+    requireRange(p->dilateX, 1, kMaxWindowExtent, "the dilation in x", name);
+    requireRange(p->dilateY, 1, kMaxWindowExtent, "the dilation in y", name);
     requireRange(static_cast<int>(c.padMode()), 0, 2, "padMode", name);
     p->padMode = static_cast<ConvPad>(c.padMode());
     p->padX = c.padX();

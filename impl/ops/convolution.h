@@ -10,6 +10,9 @@
 
 namespace mnnc {
 
+// Limits of the extents of a window (kernel, stride, dilation) and of pads, in one axis.
+constexpr int kMaxWindowExtent = 1 << 20, kMaxPad = 1 << 28;
+
 enum class ConvPad : uint8_t { Explicit = 0, Valid = 1, Same = 2 };
 
 // The file's description of a convolution over int8 codes.

@@ -10,6 +10,7 @@
 #include "model/wire_access.h"
 #include "ops/channel_first.h"
 #include "ops/families.h"
+#include "ops/op_helpers.h"
 
 namespace mnnc {
 
@@ -17,14 +18,7 @@ namespace {
 
 using LL = long long;
 
-constexpr int kMaxExtent = 1 << 20;
-constexpr int kMaxPad = 1 << 28;
 constexpr const char* kAxisNames[] = {"depth", "height", "width"};
-
-void requireRange(int value, int low, int high, const char* what, const char* name) {
-    if (value < low || value > high)
-        fail(Status::BadParameter, "%s: %s is %d, allowed are %d to %d", name, what, value, low, high);
-}
 
 // Three values, or `missing` where the list is absent.
 std::array<int, 3> threeOf(const flatbuffers::Vector<int32_t>* list, int missing, int low, int high, const char* what,
@@ -39,7 +33,7 @@ std::array<int, 3> threeOf(const flatbuffers::Vector<int32_t>* list, int missing
     return values;
 }
 
-void readPads(const flatbuffers::Vector<int32_t>* list, Conv3dParams& p, const char* name) {
+void readVolumePads(const flatbuffers::Vector<int32_t>* list, Conv3dParams& p, const char* name) {
     if (!list || list->size() == 0) return;
     if (list->size() != 3 && list->size() < 6)
         fail(Status::BadParameter, "%s: pads has %u values, 3 or 6 are needed", name, list->size());
@@ -59,11 +53,11 @@ ParamsPtr parseConvolution3d(const wire::Op& op, const ParseContext& context) {
     const wire::Convolution3DCommon& c = *table->common();
     auto p = std::make_shared<Conv3dParams>();
     if (vectorSize(c.kernels()) == 0) fail(Status::BadParameter, "%s: kernels is missing", name);
-    p->kernel = threeOf(c.kernels(), 1, 1, kMaxExtent, "kernels", name);
-    p->stride = threeOf(c.strides(), 1, 1, kMaxExtent, "strides", name);
-    p->dilate = threeOf(c.dilates(), 1, 1, kMaxExtent, "dilates", name);
+    p->kernel = threeOf(c.kernels(), 1, 1, kMaxWindowExtent, "kernels", name);
+    p->stride = threeOf(c.strides(), 1, 1, kMaxWindowExtent, "strides", name);
+    p->dilate = threeOf(c.dilates(), 1, 1, kMaxWindowExtent, "dilates", name);
     p->extra = threeOf(c.outPads(), 0, -kMaxPad, kMaxPad, "outPads", name);
-    readPads(c.pads(), *p, name);
+    readVolumePads(c.pads(), *p, name);
     requireRange(static_cast<int>(c.padMode()), 0, 2, "padMode", name);
     p->padMode = static_cast<ConvPad>(c.padMode());
     p->transposed = context.node.type == OpType::ConvTranspose3D;
@@ -104,13 +98,6 @@ int64_t sameBegin(const Axis& a, int64_t out, bool transposed) {
     const int64_t total =
         transposed ? (a.in - 1) * a.stride + a.effective() - out : (out - 1) * a.stride + a.effective() - a.in;
     return std::max<int64_t>(total, 0) / 2;
-}
-
-int64_t requireInt(int64_t value, const char* what, const char* name) {
-    constexpr int64_t kLimit = std::numeric_limits<int>::max();
-    if (value < -kLimit || value > kLimit)
-        fail(Status::Overflow, "%s: the %s %lld does not fit", name, what, static_cast<LL>(value));
-    return value;
 }
 
 int64_t groupsOf(const Conv3dParams& p, int64_t ic, const char* name) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMaxCount = 1 << 30;
 
-void requireFloats(const ShapeContext& context) {
+void requireFloatBoxes(const ShapeContext& context) {
     for (int i = 0; i < context.inputCount(); ++i)
         if (context.in(i).type != DataType::Float32)
             fail(Status::BadType, "op '%s': input %d must be float32, it is %s", context.name(), i,
@@ -56,7 +56,7 @@ ParamsPtr parsePostProcess(const wire::Op& op, const ParseContext& context) {
 }
 
 void shapePostProcess(const ShapeContext& context) {
-    requireFloats(context);
+    requireFloatBoxes(context);
     const auto& p = context.node.paramsAs<PostProcessParams>();
     const Shape &codes = context.in(0).shape, &scores = context.in(1).shape, &anchors = context.in(2).shape;
     const bool fits = codes.rank() == 3 && scores.rank() == 3 && anchors.rank() == 2 && codes[2] >= 4 &&
@@ -137,7 +137,7 @@ void shapePriorBox(const ShapeContext& context) {
     context.set(0, checkedShape({1, 2, numbers, 1}, context.name()), DataType::Float32, Format::NC4HW4);
 }
 
-std::vector<float> listOf(const wire::Blob* blob, const char* what, const char* name) {
+std::vector<float> anchorFactors(const wire::Blob* blob, const char* what, const char* name) {
     return sizesOf(blob ? blob->float32s() : nullptr, what, name);
 }
 
@@ -147,8 +147,8 @@ ParamsPtr parseProposal(const wire::Op& op, const ParseContext& context) {
     const auto* table = op.main_as_Proposal();
     if (!table) fail(Status::BadParameter, "op '%s' carries no Proposal table", name);
     auto p = std::make_shared<ProposalParams>();
-    const std::vector<float> ratios = listOf(table->ratios(), "ratios", name);
-    const std::vector<float> scales = listOf(table->scales(), "scales", name);
+    const std::vector<float> ratios = anchorFactors(table->ratios(), "ratios", name);
+    const std::vector<float> scales = anchorFactors(table->scales(), "scales", name);
     constexpr size_t kMaxAnchors = 1 << 16;
     if (ratios.empty() || scales.empty() || ratios.size() > kMaxAnchors || scales.size() > kMaxAnchors ||
         ratios.size() * scales.size() > kMaxAnchors)
@@ -171,7 +171,7 @@ ParamsPtr parseProposal(const wire::Op& op, const ParseContext& context) {
 }
 
 void shapeProposal(const ShapeContext& context) {
-    requireFloats(context);
+    requireFloatBoxes(context);
     const auto& p = context.node.paramsAs<ProposalParams>();
     const Shape &scores = context.in(0).shape, &deltas = context.in(1).shape;
     for (int i = 0; i < 2; ++i)

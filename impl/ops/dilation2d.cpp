@@ -12,7 +12,7 @@ namespace mnnc {
 
 namespace {
 
-ConvWindow windowOf(const ShapeContext& context) {
+ConvWindow dilationWindow(const ShapeContext& context) {
     const auto& params = context.node.paramsAs<ConvParams>();
     return convWindow(OpType::ConvolutionDepthwise, params, channelFirstShape(context.in(0), context.name()), nullptr,
                       nullptr, context.name());
@@ -23,7 +23,7 @@ void shapeDilation2d(const ShapeContext& context) {
     if (x.type != DataType::Float32)
         fail(Status::NotSupported, "op '%s': Dilation2D of %s is not implemented", context.name(),
              dataTypeName(x.type));
-    const ConvWindow w = windowOf(context);
+    const ConvWindow w = dilationWindow(context);
     Shape out = channelFirstShape(x, context.name());
     if (out.rank() != 4)
         fail(Status::ComputeSizeError, "op '%s': an input of rank 4 is needed, this one is %s", context.name(),
@@ -35,7 +35,7 @@ void shapeDilation2d(const ShapeContext& context) {
 
 void geometryDilation2d(const OpContext& context) {
     const auto& conv = context.node.paramsAs<ConvParams>();
-    const ConvWindow w = windowOf(context);
+    const ConvWindow w = dilationWindow(context);
     auto params = std::make_shared<Dilation2dParams>();
     const FloatView weights = conv.weights(w.weightCount, w.oc, context.name());
     params->weights.assign(weights.span().begin(), weights.span().end());

@@ -47,7 +47,7 @@ void geometryTile(const OpContext& context) {
     emitRaster(context, context.inputs[0], builder);
 }
 
-ParamsPtr parseAxis(const wire::Op& op, const ParseContext&) {
+ParamsPtr parseBroadcastAxis(const wire::Op& op, const ParseContext&) {
     const wire::Axis* table = op.main_as_Axis();
     return axisParams(table ? table->axis() : 0);
 }
@@ -206,7 +206,7 @@ void geometryOneHot(const OpContext& context) {
 constexpr OpDef kFillOps[] = {
     {.type = OpType::Tile, .shape = shapeTile, .geometry = geometryTile, .valueInputs = contentOfInput1},
     {.type = OpType::BroadcastTo,
-     .parse = parseAxis,
+     .parse = parseBroadcastAxis,
      .shape = shapeBroadcastTo,
      .geometry = geometryBroadcastTo,
      .valueInputs = contentOfInput1},

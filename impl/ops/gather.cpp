@@ -12,13 +12,9 @@ namespace mnnc {
 
 namespace {
 
-ParamsPtr parseAxis(const wire::Op& op, const ParseContext&) {
+ParamsPtr parseGatheredAxis(const wire::Op& op, const ParseContext&) {
     if (const wire::Axis* table = op.main_as_Axis()) return axisParams(table->axis());
     return std::make_shared<AxisParams>();
-}
-
-uint32_t contentOfInput2(const Node& node) {
-    return hasInput(node, 2) ? 4u : 0u;
 }
 
 int gatherAxis(const ShapeContext& context) {
@@ -148,13 +144,13 @@ void geometryGatherElements(const OpContext& context) {
 }
 
 constexpr OpDef kGatherOps[] = {
-    {.type = OpType::Gather, .parse = parseAxis, .shape = shapeGather, .geometry = geometryGather},
+    {.type = OpType::Gather, .parse = parseGatheredAxis, .shape = shapeGather, .geometry = geometryGather},
     {.type = OpType::GatherV2,
-     .parse = parseAxis,
+     .parse = parseGatheredAxis,
      .shape = shapeGather,
      .geometry = geometryGather,
      .valueInputs = contentOfInput2},
-    {.type = OpType::GatherND, .parse = parseAxis, .shape = shapeGatherNd, .geometry = geometryGatherNd},
+    {.type = OpType::GatherND, .parse = parseGatheredAxis, .shape = shapeGatherNd, .geometry = geometryGatherNd},
     {.type = OpType::GatherElements,
      .shape = shapeGatherElements,
      .geometry = geometryGatherElements,

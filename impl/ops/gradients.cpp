@@ -15,14 +15,14 @@ namespace mnnc {
 
 namespace {
 
-void requireFloats(const ShapeContext& context) {
+void requireFloatGradients(const ShapeContext& context) {
     for (int i = 0; i < context.inputCount(); ++i)
         if (context.in(i).type != DataType::Float32)
             fail(Status::NotSupported, "op '%s': gradients of %s are not implemented", context.name(),
                  dataTypeName(context.in(i).type));
 }
 
-void requireShape(const ShapeContext& context, int input, const Shape& expected) {
+void requireChannelFirstShape(const ShapeContext& context, int input, const Shape& expected) {
     const Shape given = channelFirstShape(context.in(input), context.name());
     if (!(given == expected))
         fail(Status::ComputeSizeError, "op '%s': input %d is %s in the order of channels first, not %s", context.name(),
@@ -37,13 +37,13 @@ PoolWindow poolGradWindow(const ShapeContext& context, const Shape& x) {
 }
 
 void shapePoolGrad(const ShapeContext& context) {
-    requireFloats(context);
+    requireFloatGradients(context);
     const Shape x = channelFirstShape(context.in(0), context.name());
     const PoolWindow w = poolGradWindow(context, x);
     const bool global = context.node.paramsAs<PoolParams>().global;
     const Shape pooled{x[0], x[1], global ? 1 : w.axis[1].out, global ? 1 : w.axis[2].out};
-    requireShape(context, 1, pooled);
-    requireShape(context, 2, pooled);
+    requireChannelFirstShape(context, 1, pooled);
+    requireChannelFirstShape(context, 2, pooled);
     context.set(0, context.in(0).shape);
 }
 
@@ -102,14 +102,14 @@ FilterGradient filterGradient(const ShapeContext& context) {
 }
 
 // The number of columns of the product: the places of all images.
-int64_t placesOf(const ConvWindow& w, const char* name) {
+int64_t outputPlaces(const ConvWindow& w, const char* name) {
     return checkedMul(w.batch, checkedMul(w.oh, w.ow, name), name);
 }
 
 void shapeFilterGradient(const ShapeContext& context) {
-    requireFloats(context);
+    requireFloatGradients(context);
     const ConvWindow w = filterGradient(context).window;
-    checkedMul(checkedMul(w.ic, w.kh * w.kw, context.name()), placesOf(w, context.name()), context.name());
+    checkedMul(checkedMul(w.ic, w.kh * w.kw, context.name()), outputPlaces(w, context.name()), context.name());
     const Shape out{w.oc, w.ic / w.groups, w.kh, w.kw};
     out.elements();
     context.set(0, out, DataType::Float32, Format::NCHW);
@@ -173,7 +173,7 @@ void geometryFilterGradient(const OpContext& context) {
 
 double filterGradientFlops(const ShapeContext& context) {
     const ConvWindow w = filterGradient(context).window;
-    return 2.0 * static_cast<double>(placesOf(w, context.name())) * static_cast<double>(w.weightCount);
+    return 2.0 * static_cast<double>(outputPlaces(w, context.name())) * static_cast<double>(w.weightCount);
 }
 
 }  // namespace

@@ -8,12 +8,11 @@
 #include "mnn_generated.h"
 #include "ops/channel_first.h"
 #include "ops/families.h"
+#include "ops/op_helpers.h"
 
 namespace mnnc {
 
 namespace {
-
-constexpr int64_t kMaxExtent = 1 << 24;  // positions are float32, which represents every integer up to here
 
 ParamsPtr parseGridSample(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
@@ -46,7 +45,7 @@ void shapeGridSample(const ShapeContext& context) {
     for (int i = 2; i < rank; ++i) out[i] = grid[i - 1];
     if (!out.empty()) {
         for (int i = 2; i < rank; ++i)
-            if (x[i] < 1 || x[i] > kMaxExtent)
+            if (x[i] < 1 || x[i] > kMaxSampledExtent)
                 fail(Status::ComputeSizeError, "%s: an input of shape %s cannot be sampled", name, x.text().c_str());
         if (x.elements(2, rank) > std::numeric_limits<int32_t>::max())
             fail(Status::ComputeSizeError, "%s: the planes of an input of shape %s are too large", name,

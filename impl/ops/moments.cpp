@@ -26,7 +26,7 @@ ParamsPtr parseMoments(const wire::Op& op, const ParseContext& context) {
 }
 
 // The axes, ascending and unique.
-std::vector<int> axesOf(const ShapeContext& context) {
+std::vector<int> reducedAxes(const ShapeContext& context) {
     const int rank = context.in(0).shape.rank();
     std::vector<int> axes;
     for (const int axis : context.node.paramsAs<MomentsParams>().axes)
@@ -53,7 +53,7 @@ void shapeMoments(const ShapeContext& context) {
     const Tensor& x = context.in(0);
     if (x.type != DataType::Float32)
         fail(Status::NotSupported, "op '%s': moments of %s are not implemented", context.name(), dataTypeName(x.type));
-    const Shape out = reducedShape(x.shape, axesOf(context), context.node.paramsAs<MomentsParams>().keepDims);
+    const Shape out = reducedShape(x.shape, reducedAxes(context), context.node.paramsAs<MomentsParams>().keepDims);
     context.set(0, out);
     context.set(1, out);
 }
@@ -61,7 +61,7 @@ void shapeMoments(const ShapeContext& context) {
 void emitMean(const OpContext& context, Tensor* from, Tensor* to, bool keepDims, const char* part) {
     auto params = std::make_shared<ReductionParams>();
     params->operation = Reduce::Mean;
-    params->axes = axesOf(context);
+    params->axes = reducedAxes(context);
     params->keepDims = keepDims;
     ValueCommand command;
     command.type = OpType::Reduction;
@@ -72,7 +72,7 @@ void emitMean(const OpContext& context, Tensor* from, Tensor* to, bool keepDims,
     context.geometry.emit(std::move(command));
 }
 
-Tensor* emitBinary(const OpContext& context, int code, Tensor* a, Tensor* b, const char* part) {
+Tensor* binaryOf(const OpContext& context, int code, Tensor* a, Tensor* b, const char* part) {
     auto params = std::make_shared<BinaryParams>();
     params->code = code;
     ValueCommand command;
@@ -90,7 +90,7 @@ Tensor* emitBinary(const OpContext& context, int code, Tensor* a, Tensor* b, con
 // digits.
 void geometryMoments(const OpContext& context) {
     Tensor* const x = context.inputs[0];
-    const std::vector<int> axes = axesOf(context);
+    const std::vector<int> axes = reducedAxes(context);
     if (axes.empty()) {
         context.geometry.copyLinear(context.outputs[0], x, context.node.name);
         return context.geometry.raster(context.outputs[1], {}, {}, context.node.name);
@@ -100,8 +100,8 @@ void geometryMoments(const OpContext& context) {
         keeps ? context.outputs[0] : context.geometry.temporary(reducedShape(x->shape, axes, true), x->type, x->format);
     emitMean(context, x, mean, true, "/mean");
     if (!keeps) context.geometry.copyLinear(context.outputs[0], mean, context.node.name);
-    Tensor* const distance = emitBinary(context, kBinarySub, x, mean, "/distance");
-    Tensor* const square = emitBinary(context, kBinaryMul, distance, distance, "/square");
+    Tensor* const distance = binaryOf(context, kBinarySub, x, mean, "/distance");
+    Tensor* const square = binaryOf(context, kBinaryMul, distance, distance, "/square");
     emitMean(context, square, context.outputs[1], keeps, "/variance");
 }
 

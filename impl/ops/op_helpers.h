@@ -1,6 +1,7 @@
 // Helpers for the families of tensor operators: bit sets of inputs, resolved-axis parameters, small checks.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -22,17 +23,16 @@ inline std::shared_ptr<AxisParams> axisParams(int64_t axis) {
     return params;
 }
 
-inline long long asLong(int64_t value) {
-    return static_cast<long long>(value);
-}
-
 inline bool hasInput(const Node& node, size_t i) {
     return node.inputs.size() > i;
 }
 
-// OpDef::valueInputs of operators that read the content of input 1, if they have one.
+// OpDef::valueInputs of operators that read the content of one input, if they have it.
 inline uint32_t contentOfInput1(const Node& node) {
     return hasInput(node, 1) ? 2u : 0u;
+}
+inline uint32_t contentOfInput2(const Node& node) {
+    return hasInput(node, 2) ? 4u : 0u;
 }
 inline uint32_t contentOfInput0(const Node&) {
     return 1u;
@@ -55,11 +55,28 @@ inline Shape checkedShape(const std::vector<int64_t>& extents, const char* name)
     return shape;
 }
 
+// Requires a parameter of the file to lie in [low, high].
+inline void requireRange(int value, int low, int high, const char* what, const char* name) {
+    if (value < low || value > high)
+        fail(Status::BadParameter, "%s: %s is %d, allowed are %d to %d", name, what, value, low, high);
+}
+
+// Requires an extent or a pad to fit an int, which executions use for it; returns it.
+inline int64_t requireInt(int64_t value, const char* what, const char* name) {
+    constexpr int64_t kLimit = std::numeric_limits<int>::max();
+    if (value < -kLimit || value > kLimit)
+        fail(Status::Overflow, "%s: the %s %lld does not fit", name, what, asLong(value));
+    return value;
+}
+
 inline void requireInt32(const ShapeContext& context, int input) {
     if (context.in(input).type != DataType::Int32)
         fail(Status::BadType, "op '%s': input %d must be int32, it is %s", context.name(), input,
              dataTypeName(context.in(input).type));
 }
+
+// The limit of an extent in which positions are float32: they represent every integer up to here.
+constexpr int64_t kMaxSampledExtent = 1 << 24;
 
 // Bits can only move between tensors of the same element width.
 inline void requireSameWidth(const ShapeContext& context, int a, int b) {

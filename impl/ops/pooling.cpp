@@ -8,29 +8,25 @@
 #include "mnn_generated.h"
 #include "ops/cast.h"
 #include "ops/channel_first.h"
+#include "ops/convolution.h"
 #include "ops/families.h"
+#include "ops/op_helpers.h"
 
 namespace mnnc {
 
 namespace {
 
 using LL = long long;
-constexpr int kMaxWindow = 1 << 20;
-
-void requireRange(int value, int low, int high, const char* what, const char* name) {
-    if (value < low || value > high)
-        fail(Status::BadParameter, "%s: %s is %d, allowed are %d to %d", name, what, value, low, high);
-}
 
 // Files of one converter have strides of 0 in place of 1.
 void checkWindow(PoolParams& p, const char* name) {
-    for (const int value : p.kernel) requireRange(value, 1, kMaxWindow, "the kernel", name);
+    for (const int value : p.kernel) requireRange(value, 1, kMaxWindowExtent, "the kernel", name);
     for (int& value : p.stride) {
         if (value == 0) value = 1;
-        requireRange(value, 1, kMaxWindow, "the stride", name);
+        requireRange(value, 1, kMaxWindowExtent, "the stride", name);
     }
-    for (const int value : p.pad) requireRange(value, 0, kMaxWindow, "the padding", name);
-    for (const int value : p.pads) requireRange(value, 0, kMaxWindow, "pads", name);
+    for (const int value : p.pad) requireRange(value, 0, kMaxWindowExtent, "the padding", name);
+    for (const int value : p.pads) requireRange(value, 0, kMaxWindowExtent, "pads", name);
 }
 
 }  // namespace

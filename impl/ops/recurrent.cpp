@@ -28,7 +28,7 @@ std::vector<float> inOrder(const float* values, const int (&order)[4], int64_t h
     return result;
 }
 
-std::span<const float> floatsOf(const wire::Blob* blob, const char* name) {
+std::span<const float> storedFloats(const wire::Blob* blob, const char* name) {
     if (!blob) return {};
     if (blob->external() && blob->external()->size() > 0)
         fail(Status::NotSupported, "op '%s': weights of a recurrent table in an external file", name);
@@ -37,8 +37,8 @@ std::span<const float> floatsOf(const wire::Blob* blob, const char* name) {
 }
 
 void readCaffeWeights(const wire::LSTM& table, RecurrentParams& params, const char* name) {
-    const std::span<const float> input = floatsOf(table.weightI(), name), own = floatsOf(table.weightH(), name),
-                                 bias = floatsOf(table.bias(), name);
+    const std::span<const float> input = storedFloats(table.weightI(), name), own = storedFloats(table.weightH(), name),
+                                 bias = storedFloats(table.bias(), name);
     const int64_t hidden = checkedHidden(params.hidden, name);
     const int64_t rows = checkedMul(4, hidden, name), state = checkedMul(rows, hidden, name);
     const auto size = static_cast<int64_t>(input.size());
@@ -93,7 +93,7 @@ ParamsPtr parseGru(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
-void requireFloats(const ShapeContext& context) {
+void requireFloatStates(const ShapeContext& context) {
     for (int i = 0; i < context.inputCount(); ++i)
         if (context.in(i).type != DataType::Float32)
             fail(Status::NotSupported, "op '%s' (%s): input %d is %s, float32 is needed", context.name(),
@@ -101,7 +101,7 @@ void requireFloats(const ShapeContext& context) {
 }
 
 // Requires this shape, or as many values where the shape is a vector: converters put extents of 1 before a bias.
-void requireShape(const ShapeContext& context, int input, const Shape& shape) {
+void requireStateShape(const ShapeContext& context, int input, const Shape& shape) {
     const Shape& given = context.in(input).shape;
     bool fits = given.elements() == shape.elements() && given.rank() >= 1;
     if (fits && shape.rank() > 1) fits = given == shape;
@@ -141,7 +141,7 @@ void shapeCaffeLstm(const ShapeContext& context) {
 
 // RNN and LSTM: X, W, R, bias and optionally initial states.
 void shapeLstm(const ShapeContext& context) {
-    requireFloats(context);
+    requireFloatStates(context);
     if (context.node.paramsAs<RecurrentParams>().looped) return shapeLoopedLayer(context);
     const bool lstm = context.node.type == OpType::LSTM;
     if (lstm && context.inputCount() == 1) return shapeCaffeLstm(context);
@@ -155,15 +155,15 @@ void shapeLstm(const ShapeContext& context) {
     const int64_t directions = context.in(1).shape.at(0), rows = checkedMul(lstm ? 4 : 1, hidden, context.name());
     if (directions != 1 && directions != 2)
         fail(Status::ComputeSizeError, "op '%s': weights of %lld directions", context.name(), asLong(directions));
-    requireShape(context, 1, {directions, rows, x[2]});
-    requireShape(context, 2, {directions, rows, hidden});
-    requireShape(context, 3, {directions, rows});
-    for (int i = least; i < context.inputCount(); ++i) requireShape(context, i, {directions, x[1], hidden});
+    requireStateShape(context, 1, {directions, rows, x[2]});
+    requireStateShape(context, 2, {directions, rows, hidden});
+    requireStateShape(context, 3, {directions, rows});
+    for (int i = least; i < context.inputCount(); ++i) requireStateShape(context, i, {directions, x[1], hidden});
     setOutputs(context, directions, true);
 }
 
 void shapeGru(const ShapeContext& context) {
-    requireFloats(context);
+    requireFloatStates(context);
     const auto& params = context.node.paramsAs<RecurrentParams>();
     if (params.looped) return shapeLoopedLayer(context);
     const int64_t hidden = params.hidden, directions = params.bidirectional ? 2 : 1;
@@ -176,13 +176,13 @@ void shapeGru(const ShapeContext& context) {
     const Shape& x = sequenceShape(context);
     const int64_t rows = checkedAdd(x[2], hidden, context.name());
     for (int i = 1; i < weights; i += kGruInputs) {
-        requireShape(context, i, {rows, checkedMul(2, hidden, context.name())});
-        requireShape(context, i + 1, {2 * hidden});
-        requireShape(context, i + 2, {rows, hidden});
-        requireShape(context, i + 3, {hidden});
-        requireShape(context, i + 4, {checkedMul(3, hidden, context.name())});
+        requireStateShape(context, i, {rows, checkedMul(2, hidden, context.name())});
+        requireStateShape(context, i + 1, {2 * hidden});
+        requireStateShape(context, i + 2, {rows, hidden});
+        requireStateShape(context, i + 3, {hidden});
+        requireStateShape(context, i + 4, {checkedMul(3, hidden, context.name())});
     }
-    if (context.inputCount() > weights) requireShape(context, weights, {directions, x[1], hidden});
+    if (context.inputCount() > weights) requireStateShape(context, weights, {directions, x[1], hidden});
     setOutputs(context, directions, params.keepAllOutputs);
 }
 
@@ -225,7 +225,7 @@ ParamsPtr parseLstmBlock(const wire::Op& op, const ParseContext& context) {
 
 // x, state, output, w, three peepholes, bias -> i, state, f, o, ci, co, output
 void shapeLstmBlock(const ShapeContext& context) {
-    requireFloats(context);
+    requireFloatStates(context);
     const Shape &x = context.in(0).shape, &state = context.in(1).shape;
     if (context.inputCount() != 8 || context.outputs.size() > 7)
         fail(Status::ComputeSizeError, "op '%s': %d inputs and %zu outputs do not fit LSTMBlockCell", context.name(),
@@ -234,11 +234,11 @@ void shapeLstmBlock(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s': an input of %s and a state of %s", context.name(), x.text().c_str(),
              state.text().c_str());
     const int64_t hidden = state[1], columns = checkedMul(4, hidden, context.name());
-    requireShape(context, 2, state);
-    requireShape(context, 3, {checkedAdd(x[1], hidden, context.name()), columns});
+    requireStateShape(context, 2, state);
+    requireStateShape(context, 3, {checkedAdd(x[1], hidden, context.name()), columns});
     if (context.node.paramsAs<LstmBlockParams>().peephole)
-        for (int i = 4; i < 7; ++i) requireShape(context, i, {hidden});
-    requireShape(context, 7, {columns});
+        for (int i = 4; i < 7; ++i) requireStateShape(context, i, {hidden});
+    requireStateShape(context, 7, {columns});
     for (int i = 0; i < static_cast<int>(context.outputs.size()); ++i) context.set(i, state);
 }
 

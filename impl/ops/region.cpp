@@ -17,7 +17,6 @@ namespace {
 
 constexpr int kMaxPooled = 1 << 20;
 constexpr int kMaxSamples = 1024;
-constexpr int64_t kMaxExtent = 1 << 24;  // positions are float32, which represents every integer up to here
 
 std::shared_ptr<RoiParams> parseRegions(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
@@ -81,8 +80,8 @@ Shape pictureShape(const ShapeContext& context) {
     requireFloat(context, 0);
     requireFloat(context, 1);
     const Shape x = channelFirstShape(context.in(0), context.name());
-    if (x.rank() != 4 || x[0] > std::numeric_limits<int32_t>::max() || x[2] > kMaxExtent || x[3] > kMaxExtent ||
-        x.elements(2, 4) > std::numeric_limits<int32_t>::max())
+    if (x.rank() != 4 || x[0] > std::numeric_limits<int32_t>::max() || x[2] > kMaxSampledExtent ||
+        x[3] > kMaxSampledExtent || x.elements(2, 4) > std::numeric_limits<int32_t>::max())
         fail(Status::ComputeSizeError, "%s: regions cannot be taken from an input of shape %s", context.name(),
              x.text().c_str());
     return x;

@@ -163,7 +163,7 @@ ParamsPtr parseAxes(const wire::Op& op, const ParseContext&) {
     return params;
 }
 
-std::vector<int64_t> axesOf(const ShapeContext& context) {
+std::vector<int64_t> statedAxes(const ShapeContext& context) {
     const auto* params = &context.node.paramsAs<AxesParams>();
     if (params->given || context.inputCount() < 2) return params->axes;
     return context.ints(1);
@@ -176,7 +176,7 @@ uint32_t contentAxes(const Node& node) {
 
 void shapeSqueeze(const ShapeContext& context) {
     const Shape& in = context.in(0).shape;
-    const std::vector<int64_t> axes = axesOf(context);
+    const std::vector<int64_t> axes = statedAxes(context);
     bool drop[kMaxRank] = {};
     for (const int64_t axis : axes) {
         const int at = normalizeAxis(axis, in.rank(), context.name());
@@ -193,7 +193,7 @@ void shapeSqueeze(const ShapeContext& context) {
 
 void shapeUnsqueeze(const ShapeContext& context) {
     const Shape& in = context.in(0).shape;
-    const std::vector<int64_t> axes = axesOf(context);
+    const std::vector<int64_t> axes = statedAxes(context);
     if (axes.size() > static_cast<size_t>(kMaxRank - in.rank()))
         fail(Status::ComputeSizeError, "op '%s': %zu axes cannot be added to a tensor of rank %d", context.name(),
              axes.size(), in.rank());

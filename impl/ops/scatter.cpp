@@ -15,7 +15,7 @@ namespace mnnc {
 
 namespace {
 
-struct ReductionParams : ParamsOf<ReductionParams> {
+struct ScatterReductionParams : ParamsOf<ScatterReductionParams> {
     Scatter reduction = Scatter::Replace;
 };
 
@@ -41,8 +41,8 @@ Scatter reductionOf(int code) {
     }
 }
 
-ParamsPtr parseReduction(const wire::Op& op, const ParseContext&) {
-    auto params = std::make_shared<ReductionParams>();
+ParamsPtr parseScatterReduction(const wire::Op& op, const ParseContext&) {
+    auto params = std::make_shared<ScatterReductionParams>();
     if (const wire::BinaryOp* table = op.main_as_BinaryOp())
         params->reduction = reductionOf(std::max(static_cast<int>(table->opType()), -1));
     return params;
@@ -50,7 +50,7 @@ ParamsPtr parseReduction(const wire::Op& op, const ParseContext&) {
 
 // bfloat16 is only a storage type; replacing copies any width.
 void checkReduction(const ShapeContext& context, DataType type) {
-    if (context.node.paramsAs<ReductionParams>().reduction != Scatter::Replace && type == DataType::BFloat16)
+    if (context.node.paramsAs<ScatterReductionParams>().reduction != Scatter::Replace && type == DataType::BFloat16)
         fail(Status::NotSupported, "op '%s': scatter with arithmetic on %s", context.name(), dataTypeName(type));
 }
 
@@ -84,7 +84,7 @@ void geometryScatterNd(const OpContext& context) {
     const int depth = static_cast<int>(indices[indices.rank() - 1]);
     params->rows = indices.elements(0, indices.rank() - 1);
     params->slice = shape.elements(depth, shape.rank());
-    params->reduction = context.node.paramsAs<ReductionParams>().reduction;
+    params->reduction = context.node.paramsAs<ScatterReductionParams>().reduction;
     const Strides strides = rowMajorStrides(shape);
     params->bounds.depth = depth;
     for (int j = 0; j < depth; ++j) {
@@ -119,7 +119,7 @@ void geometryScatterElements(const OpContext& context) {
     auto params = std::make_shared<ScatterElementsParams>();
     params->axis = scatterAxis(context);
     IndexBounds::ofAxis(context.in(0).shape[params->axis]).checkKnown(context, 1);
-    params->reduction = context.node.paramsAs<ReductionParams>().reduction;
+    params->reduction = context.node.paramsAs<ScatterReductionParams>().reduction;
     ValueCommand command = context.command();
     command.params = std::move(params);
     command.inputs.resize(3);
@@ -128,12 +128,12 @@ void geometryScatterElements(const OpContext& context) {
 
 constexpr OpDef kScatterOps[] = {
     {.type = OpType::ScatterNd,
-     .parse = parseReduction,
+     .parse = parseScatterReduction,
      .shape = shapeScatterNd,
      .geometry = geometryScatterNd,
      .valueInputs = [](const Node&) { return 4u; }},
     {.type = OpType::ScatterElements,
-     .parse = parseReduction,
+     .parse = parseScatterReduction,
      .shape = shapeScatterElements,
      .geometry = geometryScatterElements,
      .valueInputs = [](const Node& node) { return hasInput(node, 3) ? 8u : 0u; }},

@@ -11,7 +11,7 @@ namespace mnnc {
 
 namespace {
 
-struct CropParams : ParamsOf<CropParams> {
+struct CropOffsets : ParamsOf<CropOffsets> {
     int64_t axis = 2;
     std::vector<int64_t> offset;
 };
@@ -161,7 +161,7 @@ void geometryStridedSlice(const OpContext& context) {
 ParamsPtr parseCrop(const wire::Op& op, const ParseContext& context) {
     const wire::Crop* table = op.main_as_Crop();
     if (!table) fail(Status::BadParameter, "op '%s' carries no Crop table", context.node.name.c_str());
-    auto params = std::make_shared<CropParams>();
+    auto params = std::make_shared<CropOffsets>();
     params->axis = table->axis();
     if (table->offset()) params->offset.assign(table->offset()->begin(), table->offset()->end());
     if (params->axis < 0 || params->axis > 3)
@@ -170,7 +170,7 @@ ParamsPtr parseCrop(const wire::Op& op, const ParseContext& context) {
 }
 
 std::vector<int64_t> cropBegins(const ShapeContext& context) {
-    const auto* params = &context.node.paramsAs<CropParams>();
+    const auto* params = &context.node.paramsAs<CropOffsets>();
     std::vector<int64_t> begins(4, 0);
     for (size_t i = static_cast<size_t>(params->axis); i < 4; ++i) {
         const size_t k = params->offset.size() == 1 ? 0 : i - static_cast<size_t>(params->axis);
@@ -190,7 +190,7 @@ void shapeCrop(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s' crops %s like %s; both must have rank 4", context.name(),
              shape.text().c_str(), like.text().c_str());
     const std::vector<int64_t> begins = cropBegins(context);
-    for (int i = static_cast<int>(context.node.paramsAs<CropParams>().axis); i < 4; ++i) {
+    for (int i = static_cast<int>(context.node.paramsAs<CropOffsets>().axis); i < 4; ++i) {
         const int64_t begin = begins[static_cast<size_t>(i)];
         if (begin < 0 || begin >= shape[i] || like[i] > shape[i] - begin)
             fail(Status::ComputeSizeError, "op '%s': %lld elements from %lld on do not lie in axis %d of %s",

@@ -39,7 +39,7 @@ void emit(const OpContext& context, OpType type, ParamsPtr params, std::vector<T
     context.geometry.emit(std::move(command));
 }
 
-void emitBinary(const OpContext& context, int code, Tensor* a, Tensor* b, Tensor* output) {
+void emitBinaryInto(const OpContext& context, int code, Tensor* a, Tensor* b, Tensor* output) {
     auto params = std::make_shared<BinaryParams>();
     params->code = code;
     emit(context, OpType::BinaryOp, std::move(params), {a, b}, output);
@@ -66,7 +66,7 @@ void lowerSplitGelu(const OpContext& context) {
         Tensor* added = context.geometry.temporary(Shape{context.in(1).elements()}, whole->type, whole->format);
         context.geometry.copyLinear(added, context.inputs[1], context.node.name);
         Tensor* sum = context.geometry.temporary(whole->shape, whole->type, whole->format);
-        emitBinary(context, kBinaryAdd, whole, added, sum);
+        emitBinaryInto(context, kBinaryAdd, whole, added, sum);
         whole = sum;
     }
     const int64_t length = output->shape[output->shape.rank() - 1];
@@ -75,7 +75,7 @@ void lowerSplitGelu(const OpContext& context) {
     gelu->code = kUnaryGeluStandard;
     Tensor* first = half(context, whole, 0);
     emit(context, OpType::UnaryOp, std::move(gelu), {half(context, whole, length)}, gate);
-    emitBinary(context, kBinaryMul, first, gate, output);
+    emitBinaryInto(context, kBinaryMul, first, gate, output);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace mnnc {
 namespace {
 
 // The transform is a product with a matrix of window x bins values.
-constexpr int64_t kMaxWindow = 8192;
+constexpr int64_t kMaxWindowSamples = 8192;
 
 ParamsPtr parseStft(const wire::Op& op, const ParseContext& context) {
     const wire::StftParam* table = op.main_as_StftParam();
@@ -38,9 +38,9 @@ void shapeStft(const ShapeContext& context) {
         fail(Status::ComputeSizeError, "op '%s': a window of %s for a signal of %s", context.name(),
              window.text().c_str(), signal.text().c_str());
     if (step < 1) fail(Status::BadRange, "op '%s': a step of %lld", context.name(), asLong(step));
-    if (size > kMaxWindow)
+    if (size > kMaxWindowSamples)
         fail(Status::NotSupported, "op '%s' (Stft): a window of %lld values, the limit is %lld", context.name(),
-             asLong(size), asLong(kMaxWindow));
+             asLong(size), asLong(kMaxWindowSamples));
     const int64_t bins = context.node.paramsAs<StftParams>().oneSided ? size / 2 + 1 : size;
     context.set(0, Shape{signal[0], (signal[1] - size) / step + 1, bins, 2});
 }

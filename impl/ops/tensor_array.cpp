@@ -29,26 +29,26 @@ void geometryTensorArray(const OpContext& context) {
     if (!context.out(1).empty()) context.geometry.raster(context.outputs[1], {}, {}, context.node.name);
 }
 
-void shapeSize(const ShapeContext& context) {
+void shapeArraySize(const ShapeContext& context) {
     listOf(context);
     context.set(0, Shape(), DataType::Int32, Format::NCHW);
 }
 
-void geometrySize(const OpContext& context) {
+void geometryArraySize(const OpContext& context) {
     const int64_t size = listOf(context).size();
     if (size > INT32_MAX) fail(Status::Overflow, "op '%s': a sequence of %lld elements", context.name(), asLong(size));
     const auto value = static_cast<int32_t>(size);
     context.geometry.constant(context.outputs[0], &value);
 }
 
-void shapeRead(const ShapeContext& context) {
+void shapeArrayRead(const ShapeContext& context) {
     const TensorList& list = listOf(context);
     const Tensor& flow = context.in(flowInput(context));
     const int64_t index = elementIndex(context, context.intAt(1), list.size(), false);
     context.set(0, knownElement(context, list, index).shape, flow.type, flow.format);
 }
 
-void geometryRead(const OpContext& context) {
+void geometryArrayRead(const OpContext& context) {
     const TensorList& list = listOf(context);
     Parts parts(context);
     parts.copy(flowInput(context), list.offset(elementIndex(context, context.intAt(1), list.size(), false)),
@@ -56,13 +56,13 @@ void geometryRead(const OpContext& context) {
     parts.emit();
 }
 
-void shapeWrite(const ShapeContext& context) {
+void shapeArrayWrite(const ShapeContext& context) {
     const TensorList& list = listOf(context);
     const int64_t index = writeIndex(context, list, context.intAt(1));
     setSequence(context, writtenList(list, index, context.in(2).shape), context.in(2));
 }
 
-void geometryWrite(const OpContext& context) {
+void geometryArrayWrite(const OpContext& context) {
     const TensorList &list = listOf(context), &result = *context.out(0).list;
     const int64_t index = context.intAt(1), size = list.size(), value = context.in(2).elements();
     Parts parts(context);
@@ -75,7 +75,7 @@ void geometryWrite(const OpContext& context) {
     parts.emit();
 }
 
-void shapeInsert(const ShapeContext& context) {
+void shapeArrayInsert(const ShapeContext& context) {
     const TensorList& list = listOf(context);
     const int64_t size = list.size(), index = elementIndex(context, context.intAt(1), size, true);
     TensorList result = list.part(0, index);
@@ -84,7 +84,7 @@ void shapeInsert(const ShapeContext& context) {
     setSequence(context, std::move(result), context.in(2));
 }
 
-void geometryInsert(const OpContext& context) {
+void geometryArrayInsert(const OpContext& context) {
     const TensorList& list = listOf(context);
     const int64_t size = list.size(), index = elementIndex(context, context.intAt(1), size, true);
     Parts parts(context);
@@ -94,7 +94,7 @@ void geometryInsert(const OpContext& context) {
     parts.emit();
 }
 
-void shapeErase(const ShapeContext& context) {
+void shapeArrayErase(const ShapeContext& context) {
     const TensorList& list = listOf(context);
     const int64_t size = list.size(), index = elementIndex(context, context.intAt(1), size, false);
     TensorList result = list.part(0, index);
@@ -102,7 +102,7 @@ void shapeErase(const ShapeContext& context) {
     setSequence(context, std::move(result), context.in(flowInput(context)));
 }
 
-void geometryErase(const OpContext& context) {
+void geometryArrayErase(const OpContext& context) {
     const TensorList& list = listOf(context);
     const int64_t size = list.size(), index = elementIndex(context, context.intAt(1), size, false);
     Parts parts(context);
@@ -123,33 +123,33 @@ constexpr OpDef kTensorArrayOps[] = {
      .valueInputs = contentOfInput0},
     {.type = OpType::TensorArraySize,
      .parse = parseTensorArray,
-     .shape = shapeSize,
-     .geometry = geometrySize,
+     .shape = shapeArraySize,
+     .geometry = geometryArraySize,
      .shapeOnlyInputs = handleAndFlow},
     {.type = OpType::TensorArrayRead,
      .parse = parseTensorArray,
-     .shape = shapeRead,
-     .geometry = geometryRead,
+     .shape = shapeArrayRead,
+     .geometry = geometryArrayRead,
      .valueInputs = contentOfInput1,
      .dynamicOffsetInputs = contentOfInput1,
      .shapeOnlyInputs = handleInput},
     {.type = OpType::TensorArrayWrite,
      .parse = parseTensorArray,
-     .shape = shapeWrite,
-     .geometry = geometryWrite,
+     .shape = shapeArrayWrite,
+     .geometry = geometryArrayWrite,
      .valueInputs = contentOfInput1,
      .dynamicOffsetInputs = contentOfInput1,
      .shapeOnlyInputs = handleInput},
     {.type = OpType::TensorArrayInsert,
      .parse = parseTensorArray,
-     .shape = shapeInsert,
-     .geometry = geometryInsert,
+     .shape = shapeArrayInsert,
+     .geometry = geometryArrayInsert,
      .valueInputs = contentOfInput1,
      .shapeOnlyInputs = handleInput},
     {.type = OpType::TensorArrayErase,
      .parse = parseTensorArray,
-     .shape = shapeErase,
-     .geometry = geometryErase,
+     .shape = shapeArrayErase,
+     .geometry = geometryArrayErase,
      .valueInputs = contentOfInput1,
      .shapeOnlyInputs = handleInput},
 };

@@ -19,7 +19,7 @@ void limitSearches(const ShapeContext& context, size_t elements, const TensorLis
              elements, list.runs().size());
 }
 
-void shapeGather(const ShapeContext& context) {
+void shapeArrayGather(const ShapeContext& context) {
     const TensorList& list = listOf(context);
     const Tensor& flow = context.in(flowInput(context));
     const std::vector<int64_t> indices = context.ints(1);
@@ -39,7 +39,7 @@ void shapeGather(const ShapeContext& context) {
     context.set(0, shape, flow.type, flow.format);
 }
 
-void geometryGather(const OpContext& context) {
+void geometryArrayGather(const OpContext& context) {
     const TensorList& list = listOf(context);
     Parts parts(context);
     for (const int64_t given : context.ints(1)) {
@@ -64,7 +64,7 @@ std::vector<std::pair<int64_t, int64_t>> scatteredRows(const ShapeContext& conte
     return rows;
 }
 
-void shapeScatter(const ShapeContext& context) {
+void shapeArrayScatter(const ShapeContext& context) {
     const TensorList& list = listOf(context);
     const Tensor& value = context.in(2);
     const auto rows = scatteredRows(context);
@@ -89,7 +89,7 @@ void shapeScatter(const ShapeContext& context) {
     setSequence(context, std::move(result), value);
 }
 
-void geometryScatter(const OpContext& context) {
+void geometryArrayScatter(const OpContext& context) {
     const TensorList &list = listOf(context), &result = *context.out(0).list;
     const auto rows = scatteredRows(context);
     const int64_t size = list.size();
@@ -149,7 +149,7 @@ Pieces piecesOf(const ShapeContext& context) {
     return pieces;
 }
 
-void shapeSplit(const ShapeContext& context) {
+void shapeArraySplit(const ShapeContext& context) {
     const Tensor& value = context.in(1);
     const Pieces pieces = piecesOf(context);
     TensorList list;
@@ -166,7 +166,7 @@ void shapeSplit(const ShapeContext& context) {
     context.out(0).list = std::make_shared<const TensorList>(std::move(list));
 }
 
-void geometrySplit(const OpContext& context) {
+void geometryArraySplit(const OpContext& context) {
     const Pieces pieces = piecesOf(context);
     const AxisSplit split(context.in(1).shape, pieces.axis);
     RegionBuilder builder(context.name());
@@ -188,7 +188,7 @@ int joinedAxis(const ShapeContext& context, const Shape& element) {
     return normalizeAxis(params.axis, element.rank() + (params.newAxis ? 1 : 0), context.name());
 }
 
-void shapeConcat(const ShapeContext& context) {
+void shapeArrayConcat(const ShapeContext& context) {
     const TensorList& list = listOf(context);
     const Tensor& flow = context.in(flowInput(context));
     if (list.runs().empty()) return context.set(0, Shape{0}, flow.type, flow.format);
@@ -212,7 +212,7 @@ void shapeConcat(const ShapeContext& context) {
     context.set(0, shape, flow.type, flow.format);
 }
 
-void geometryConcat(const OpContext& context) {
+void geometryArrayConcat(const OpContext& context) {
     const TensorList& list = listOf(context);
     const Shape& shape = context.out(0).shape;
     const bool newAxis = tensorArrayParams(context).newAxis;
@@ -231,33 +231,29 @@ void geometryConcat(const OpContext& context) {
     context.geometry.raster(context.outputs[0], {context.inputs.back()}, builder.take(), context.node.name);
 }
 
-uint32_t contentOfInput2(const Node&) {
-    return 4u;
-}
-
 constexpr OpDef kTensorPieceOps[] = {
     {.type = OpType::TensorArrayGather,
      .parse = parseTensorArray,
-     .shape = shapeGather,
-     .geometry = geometryGather,
+     .shape = shapeArrayGather,
+     .geometry = geometryArrayGather,
      .valueInputs = contentOfInput1,
      .shapeOnlyInputs = handleInput},
     {.type = OpType::TensorArrayScatter,
      .parse = parseTensorArray,
-     .shape = shapeScatter,
-     .geometry = geometryScatter,
+     .shape = shapeArrayScatter,
+     .geometry = geometryArrayScatter,
      .valueInputs = contentOfInput1,
      .shapeOnlyInputs = handleInput},
     {.type = OpType::TensorArraySplit,
      .parse = parseTensorArray,
-     .shape = shapeSplit,
-     .geometry = geometrySplit,
+     .shape = shapeArraySplit,
+     .geometry = geometryArraySplit,
      .valueInputs = contentOfInput2,
      .shapeOnlyInputs = handleInput},
     {.type = OpType::TensorArrayConcat,
      .parse = parseTensorArray,
-     .shape = shapeConcat,
-     .geometry = geometryConcat,
+     .shape = shapeArrayConcat,
+     .geometry = geometryArrayConcat,
      .shapeOnlyInputs = handleInput},
 };
 

@@ -9,11 +9,10 @@ namespace mnnc {
 
 namespace {
 
-constexpr int kMaxExtent = 1 << 20;
-
 int extentOf(int value, int least, const char* what, const char* name) {
-    if (value < least || value > kMaxExtent)
-        fail(Status::BadParameter, "op '%s': %s is %d, allowed are %d to %d", name, what, value, least, kMaxExtent);
+    if (value < least || value > kMaxWindowExtent)
+        fail(Status::BadParameter, "op '%s': %s is %d, allowed are %d to %d", name, what, value, least,
+             kMaxWindowExtent);
     return value;
 }
 
@@ -93,7 +92,7 @@ void shapeConv(const ShapeContext& context) {
     context.set(0, shapeInFormat(shape, context.in(0).format), DataType::UInt8, context.in(0).format);
 }
 
-void channelFirst(const OpContext& context) {
+void geometryChannelFirst(const OpContext& context) {
     emitChannelFirst(context, context.command());
 }
 
@@ -135,11 +134,11 @@ void shapePool(const ShapeContext& context) {
 }
 
 constexpr OpDef convDef(OpType type) {
-    return {.type = type, .parse = parseConv, .shape = shapeConv, .geometry = channelFirst};
+    return {.type = type, .parse = parseConv, .shape = shapeConv, .geometry = geometryChannelFirst};
 }
 
 constexpr OpDef poolDef(OpType type) {
-    return {.type = type, .parse = parsePool, .shape = shapePool, .geometry = channelFirst};
+    return {.type = type, .parse = parsePool, .shape = shapePool, .geometry = geometryChannelFirst};
 }
 
 }  // namespace

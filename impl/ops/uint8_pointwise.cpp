@@ -137,7 +137,7 @@ void lowerLogistic(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
-ParamsPtr parseSoftmax(const wire::Op& op, const ParseContext& context) {
+ParamsPtr parseCodeSoftmax(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     const auto* table = op.main_as_QuantizedSoftmax();
     if (!table) fail(Status::BadParameter, "op '%s' carries no QuantizedSoftmax table", name);
@@ -150,7 +150,7 @@ ParamsPtr parseSoftmax(const wire::Op& op, const ParseContext& context) {
     return p;
 }
 
-void shapeSoftmax(const ShapeContext& context) {
+void shapeCodeSoftmax(const ShapeContext& context) {
     requireCodes(context);
     if (context.in(0).shape.rank() < 1)
         fail(Status::ComputeSizeError, "op '%s': its input has no axis", context.name());
@@ -163,7 +163,7 @@ OpFamily uint8PointwiseOps() {
     static constexpr OpDef kOps[] = {
         {.type = OpType::QuantizedAdd, .parse = parseAdd, .shape = shapeAdd, .geometry = geometryAdd},
         {.type = OpType::QuantizedLogistic, .parse = parseLogistic, .shape = shapeLogistic, .geometry = lowerLogistic},
-        {.type = OpType::QuantizedSoftmax, .parse = parseSoftmax, .shape = shapeSoftmax},
+        {.type = OpType::QuantizedSoftmax, .parse = parseCodeSoftmax, .shape = shapeCodeSoftmax},
     };
     return kOps;
 }
