@@ -10,6 +10,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/half.h"
+#include "base/rank.h"
 #include "model/const_floats.h"
 #include "model/wire_access.h"
 
@@ -18,8 +19,6 @@ namespace mnnc {
 namespace {
 
 using wire::DataType;
-
-constexpr int64_t kMaxRank = 9;
 
 struct Source {
     StoredBytes stored;
@@ -52,7 +51,7 @@ Source sourceOf(const wire::Blob& blob, const ModelBytes* model) {
     }
 }
 
-bool isExternal(const wire::Blob& blob) {
+bool liesInExternalFile(const wire::Blob& blob) {
     return vectorSize(blob.external()) > 1;
 }
 
@@ -102,7 +101,7 @@ Source checkedSource(const wire::Blob& blob, const WeightFiles& files, const cha
         fail(Status::BadType, "operator '%s': constants of data type %d cannot be loaded", opName,
              static_cast<int>(blob.dataType()));
     const int64_t needed = neededBytes(blob, from, opName);
-    if (needed > 0 && from.stored.empty() && isExternal(blob)) {
+    if (needed > 0 && from.stored.empty() && liesInExternalFile(blob)) {
         if (!files.external)
             fail(Status::FileNotExist, "operator '%s' keeps its data in an external file, and the model has none",
                  opName);
@@ -140,7 +139,7 @@ void checkBlob(const wire::Blob& blob, const char* opName) {
     const int64_t needed = from.elementSize ? neededBytes(blob, from, opName) : 0;
     if (needed == 0) return;
     const auto inside = static_cast<int64_t>(from.stored.size());
-    requireBytes(isExternal(blob) && inside == 0 ? blob.external()->Get(1) : inside, needed, opName);
+    requireBytes(liesInExternalFile(blob) && inside == 0 ? blob.external()->Get(1) : inside, needed, opName);
 }
 
 // Constants up to this many bytes are copied: otherwise each would keep pages of the mapped file in memory.

@@ -6,18 +6,12 @@
 #include <queue>
 
 #include "base/error.h"
-#include "base/op_type.h"
 #include "mnn_generated.h"
 #include "model/wire_access.h"
 
 namespace mnnc {
 
 namespace {
-
-bool isLeaf(const wire::Op& op) {
-    const auto type = static_cast<OpType>(op.type());
-    return type == OpType::Const || type == OpType::TrainableParam || type == OpType::Input;
-}
 
 // Accesses to a tensor while the operators are visited in file order.
 struct TensorAccess {
@@ -36,7 +30,7 @@ class Sorter {
         for (size_t i = 0; i < ops.size(); ++i)
             for (const int32_t id : *ops[i]->outputIndexes()) {
                 TensorAccess& tensor = tensors_[static_cast<size_t>(id)];
-                if (isLeaf(*ops[i]))
+                if (isLeaf(opTypeOf(*ops[i])))
                     tensor.given = true;
                 else if (tensor.lastWriter != static_cast<int64_t>(i)) {
                     ++tensor.writers;
@@ -69,7 +63,7 @@ class Sorter {
   private:
     void visit(uint32_t at) {
         const wire::Op& op = *ops_[at];
-        if (isLeaf(op)) return;
+        if (isLeaf(opTypeOf(op))) return;
         if (op.inputIndexes())
             for (const int32_t id : *op.inputIndexes()) {
                 TensorAccess& tensor = tensors_[static_cast<size_t>(id)];

@@ -4,10 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "base/op_type.h"
+
 namespace mnnc {
 
 namespace wire {
 struct Op;
+}
+
+// Whether operators of this type give a tensor and read none.
+inline bool isLeaf(OpType type) {
+    return type == OpType::Const || type == OpType::TrainableParam || type == OpType::Input;
 }
 
 // Positions of the operators in execution order. This is file order, except that an operator that reads a tensor whose

@@ -17,7 +17,6 @@ namespace {
 using flatbuffers::ElementaryType;
 using flatbuffers::TypeTable;
 
-constexpr int kMaxDepth = 64;    // the verifier's limit
 constexpr size_t kLarge = 8192;  // bytes of an array; smaller ones are fetched completely
 
 size_t elementSize(ElementaryType type) {
@@ -117,7 +116,7 @@ class Walk {
 
     // These return whether the walk continues.
     bool table(size_t at, const TypeTable* type, int depth, bool ownParameters) {
-        if (depth > kMaxDepth) return malformed();
+        if (depth > kMaxTableDepth) return malformed();
         int32_t back = 0;
         uint16_t slots = 0;
         if (!read(at, back)) return goesOn();

@@ -10,6 +10,9 @@ namespace mnnc {
 // Size of the beginning that is fetched even of an array that stays in the file: the head of a compressed stream.
 constexpr size_t kFetchedHead = 512;
 
+// How deep tables may lie in tables.
+constexpr int kMaxTableDepth = 64;
+
 enum class Structure {
     Sound,
     Cut,            // data lies beyond the end of the bytes, but the rest has no fault

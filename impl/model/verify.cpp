@@ -16,7 +16,6 @@ namespace mnnc {
 
 namespace {
 
-constexpr size_t kMaxDepth = 64;
 constexpr size_t kMaxTables = 1000000;
 constexpr uint32_t kMaxTensors = 50000000;
 // Writers place the root near the start of the file.
@@ -37,7 +36,7 @@ void verifyBuffer(const uint8_t* data, size_t size) {
     if (structure == Structure::SharesTooMuch)
         fail(Status::BadFormat,
              "the %zu bytes are not a model: their tables share so much that they mean several times as many", size);
-    flatbuffers::Verifier verifier(data, size, kMaxDepth, kMaxTables);
+    flatbuffers::Verifier verifier(data, size, kMaxTableDepth, kMaxTables);
     if (structure != Structure::Sound || !verifier.VerifyBuffer<wire::Net>(nullptr))
         fail(Status::BadFormat, "the %zu bytes are not a model (FlatBuffers verification failed)", size);
 }

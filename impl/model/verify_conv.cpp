@@ -14,10 +14,6 @@ namespace {
 
 constexpr int64_t kMaxExtent = int64_t{1} << 20;
 
-long long ll(int64_t value) {
-    return static_cast<long long>(value);
-}
-
 bool isDepthwise(OpType type) {
     return type == OpType::ConvolutionDepthwise || type == OpType::DepthwiseConvInt8 ||
            type == OpType::DeconvolutionDepthwise;
@@ -33,8 +29,8 @@ bool hasWeights(OpType type) {
 
 void requireExtent(const OpPlace& place, const char* field, int64_t value, int64_t low) {
     if (value < low || value > kMaxExtent)
-        place.fail(Status::BadParameter, "%s is %lld, %lld to %lld is possible", field, ll(value), ll(low),
-                   ll(kMaxExtent));
+        place.fail(Status::BadParameter, "%s is %lld, %lld to %lld is possible", field, asLong(value), asLong(low),
+                   asLong(kMaxExtent));
 }
 
 void verifyGeometry(const OpPlace& place, const wire::Convolution2DCommon& common) {
@@ -49,11 +45,12 @@ void verifyGeometry(const OpPlace& place, const wire::Convolution2DCommon& commo
     const int64_t reachX = (int64_t{common.kernelX()} - 1) * common.dilateX() + 1;
     const int64_t reachY = (int64_t{common.kernelY()} - 1) * common.dilateY() + 1;
     if (reachX > INT32_MAX / 2 || reachY > INT32_MAX / 2)
-        place.fail(Status::Overflow, "its window of %lld x %lld does not fit", ll(reachX), ll(reachY));
+        place.fail(Status::Overflow, "its window of %lld x %lld does not fit", asLong(reachX), asLong(reachY));
     if (common.padMode() < wire::PadMode::MIN || common.padMode() > wire::PadMode::MAX)
         place.fail(Status::BadParameter, "padMode is %d, 0 to 2 are known", static_cast<int>(common.padMode()));
     const int64_t pads = vectorSize(common.pads());
-    if (pads == 1 || pads == 3) place.fail(Status::BadParameter, "pads has %lld entries, 2 or 4 are needed", ll(pads));
+    if (pads == 1 || pads == 3)
+        place.fail(Status::BadParameter, "pads has %lld entries, 2 or 4 are needed", asLong(pads));
     for (uint32_t i = 0; common.pads() && i < common.pads()->size(); ++i)
         requireExtent(place, "a pad", common.pads()->Get(i), -kMaxExtent);
     // A converter writes arbitrary values after the padding of a 3-D convolution; only two values are read.
@@ -63,7 +60,7 @@ void verifyGeometry(const OpPlace& place, const wire::Convolution2DCommon& commo
 }
 
 // -1 when only the external file has the number.
-int64_t storedCount(const OpPlace& place, const wire::Convolution2D& conv) {
+int64_t storedWeights(const OpPlace& place, const wire::Convolution2D& conv) {
     try {
         return convWeightCount(conv, nullptr, place.opName());
     } catch (const Error& error) {
@@ -76,22 +73,23 @@ void verifyCounts(const OpPlace& place, OpType type, const wire::Convolution2D& 
     const int64_t outputs = common.outputCount();
     const int64_t inputs = common.inputCount();
     const int64_t groups = common.group() == 0 ? 1 : common.group();
-    if (outputs < 1) place.fail(Status::BadParameter, "outputCount is %lld", ll(outputs));
+    if (outputs < 1) place.fail(Status::BadParameter, "outputCount is %lld", asLong(outputs));
     if (inputs < 0 || groups < 0)
-        place.fail(Status::BadParameter, "inputCount %lld, group %lld", ll(inputs), ll(groups));
+        place.fail(Status::BadParameter, "inputCount %lld, group %lld", asLong(inputs), asLong(groups));
     if (!isDepthwise(type) && outputs % groups != 0)
-        place.fail(Status::BadParameter, "%lld outputs do not divide into %lld groups", ll(outputs), ll(groups));
+        place.fail(Status::BadParameter, "%lld outputs do not divide into %lld groups", asLong(outputs),
+                   asLong(groups));
     // Each factor is below 2^31 and 2^20: this product still fits; the next one is checked.
     const int64_t plane = int64_t{common.kernelX()} * common.kernelY();
     int64_t perInput = 0;
     if (__builtin_mul_overflow(plane, outputs, &perInput))
         place.fail(Status::Overflow, "the size of its weights does not fit");
 
-    const int64_t count = storedCount(place, conv);
+    const int64_t count = storedWeights(place, conv);
     if (count >= 0) {
         if (count == 0 || (inputs == 0 && !isDeconvolution(type) && count % perInput != 0))
-            place.fail(Status::BadWeights, "%lld weights stored for %lld outputs of %lld positions", ll(count),
-                       ll(outputs), ll(plane));
+            place.fail(Status::BadWeights, "%lld weights stored for %lld outputs of %lld positions", asLong(count),
+                       asLong(outputs), asLong(plane));
         int64_t total = perInput;
         if (!isDepthwise(type) && inputs > 0) {
             if (__builtin_mul_overflow(perInput, inputs, &total))
@@ -101,16 +99,17 @@ void verifyCounts(const OpPlace& place, OpType type, const wire::Convolution2D& 
                               ? count == perInput
                               : inputs == 0 || count == total || (inputs % groups == 0 && count == total / groups);
         if (!fits)
-            place.fail(Status::BadWeights, "%lld weights stored, its shape needs %lld", ll(count),
-                       ll(!isDepthwise(type) && inputs % groups == 0 ? total / groups : total));
+            place.fail(Status::BadWeights, "%lld weights stored, its shape needs %lld", asLong(count),
+                       asLong(!isDepthwise(type) && inputs % groups == 0 ? total / groups : total));
     }
     if (vectorSize(conv.bias()) > 0 && vectorSize(conv.bias()) != outputs)
-        place.fail(Status::BadWeights, "%lld bias values for %lld outputs", ll(vectorSize(conv.bias())), ll(outputs));
+        place.fail(Status::BadWeights, "%lld bias values for %lld outputs", asLong(vectorSize(conv.bias())),
+                   asLong(outputs));
     if (const auto* quan = conv.symmetricQuan())
         for (const int64_t size : {vectorSize(quan->scale()), vectorSize(quan->bias())})
             if (size > 0 && size != outputs)
-                place.fail(Status::BadWeights, "%lld int8 scale or bias values for %lld outputs", ll(size),
-                           ll(outputs));
+                place.fail(Status::BadWeights, "%lld int8 scale or bias values for %lld outputs", asLong(size),
+                           asLong(outputs));
 }
 
 }  // namespace

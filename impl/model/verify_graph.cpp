@@ -2,21 +2,13 @@
 #include <cmath>
 #include <vector>
 
-#include "base/op_type.h"
+#include "model/operator_order.h"
 #include "model/verify.h"
 #include "model/wire_access.h"
 
 namespace mnnc {
 
 namespace {
-
-OpType typeOf(const wire::Op& op) {
-    return static_cast<OpType>(op.type());
-}
-
-bool isLeaf(OpType type) {
-    return type == OpType::Const || type == OpType::TrainableParam || type == OpType::Input;
-}
 
 void verifyIds(const OpPlace& place, const WireInts* ids, const char* what, uint32_t tensorCount) {
     for (uint32_t i = 0; ids && i < ids->size(); ++i)
@@ -92,7 +84,7 @@ void verifyGraph(const WireGraph& graph) {
         const auto* op = graph.ops->Get(i);
         if (!op) fail(Status::BadFormat, "%soperator %u is null", graph.title.c_str(), i);
         const OpPlace place(graph, i, *op);
-        if (typeOf(*op) == OpType::Fused)
+        if (opTypeOf(*op) == OpType::Fused)
             place.fail(Status::BadParameter, "operator number %d is the library's own",
                        static_cast<int>(OpType::Fused));
         if (vectorSize(op->outputIndexes()) == 0) place.fail(Status::BadParameter, "it has no outputs");
@@ -101,7 +93,7 @@ void verifyGraph(const WireGraph& graph) {
         verifyOpTable(place, *op);
         if (!graph.isStatic) verifyOpCounts(place, *op);
         verifyOpParameters(place, *op);
-        const OpType type = typeOf(*op);
+        const OpType type = opTypeOf(*op);
         if (isLeaf(type) && (vectorSize(op->inputIndexes()) != 0 || vectorSize(op->outputIndexes()) != 1))
             place.fail(Status::BadParameter, "it must have no inputs and one output, it has %lld and %lld",
                        static_cast<long long>(vectorSize(op->inputIndexes())),

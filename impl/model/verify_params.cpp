@@ -2,6 +2,7 @@
 // checks need no shapes; the shape rules do the others.
 #include <cmath>
 
+#include "base/rank.h"
 #include "model/const_data.h"
 #include "model/table_rules.h"
 #include "model/verify.h"
@@ -12,8 +13,6 @@ namespace mnnc {
 namespace {
 
 using wire::DataType;
-
-constexpr int64_t kMaxRank = 9;
 
 // Rejects an enum field outside [low, high], because the engine branches on such fields.
 void requireRange(const OpPlace& place, const char* field, int64_t value, int64_t low, int64_t high) {

@@ -14,10 +14,6 @@ namespace mnnc {
 
 namespace {
 
-long long ll(int64_t value) {
-    return static_cast<long long>(value);
-}
-
 std::vector<int8_t> signedBytes(std::span<const uint8_t> bytes) {
     std::vector<int8_t> q(bytes.size());
     if (!bytes.empty()) std::memcpy(q.data(), bytes.data(), bytes.size());
@@ -45,12 +41,12 @@ void fillScales(QuantizedWeights& weights, int64_t count, const wire::IDSTQuan& 
     const bool legacy = isLegacyPairs(quan), asymmetric = isAsymmetric(quan);
     const int64_t values = static_cast<int64_t>(alpha.size());
     if (values == 0 || (asymmetric && values % 2 != 0))
-        fail(Status::BadWeights, "operator '%s': %lld scale values%s", opName, ll(values),
+        fail(Status::BadWeights, "operator '%s': %lld scale values%s", opName, asLong(values),
              asymmetric ? " do not form pairs" : "");
     const int64_t pieces = asymmetric ? values / 2 : values;
     if (outputCount < 1 || pieces % outputCount != 0 || count % pieces != 0)
         fail(Status::BadWeights, "operator '%s': %lld scale pieces do not fit %lld outputs and %lld weights", opName,
-             ll(pieces), ll(outputCount), ll(count));
+             asLong(pieces), asLong(outputCount), asLong(count));
     weights.blocksPerOutput = pieces / outputCount;
     const size_t pieceCount = static_cast<size_t>(pieces);
     weights.scale.resize(pieceCount);
@@ -76,7 +72,8 @@ void scaleCodes(QuantizedWeights& weights, int64_t count, const wire::Convolutio
                 int64_t outputCount, const char* opName) {
     const bool raw = convWeightForm(conv, opName) == WeightForm::RawInt8;
     if (outputCount < 1 || count < 1 || count % outputCount != 0)
-        fail(Status::BadWeights, "operator '%s': %lld weights for %lld outputs", opName, ll(count), ll(outputCount));
+        fail(Status::BadWeights, "operator '%s': %lld weights for %lld outputs", opName, asLong(count),
+             asLong(outputCount));
     // Raw weights without alpha have no real scale either.
     if (hasDummyAlpha(conv) || (raw && alpha.empty()))
         weights.scale.assign(static_cast<size_t>(outputCount), 1.0f);
@@ -84,7 +81,7 @@ void scaleCodes(QuantizedWeights& weights, int64_t count, const wire::Convolutio
         // Intermediate form: alpha holds plain weight scales, one per output.
         if (static_cast<int64_t>(alpha.size()) != outputCount)
             fail(Status::BadWeights, "operator '%s': %zu weight scales for %lld outputs", opName, alpha.size(),
-                 ll(outputCount));
+                 asLong(outputCount));
         weights.scale.assign(alpha.begin(), alpha.end());
     } else
         fillScales(weights, count, *conv.quanParameter(), alpha, outputCount, opName);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/op_type.h"
 #include "mnn_generated.h"
 #include "model/stored_bytes.h"
 
@@ -11,6 +12,10 @@ namespace mnnc {
 template <typename T>
 int64_t vectorSize(const flatbuffers::Vector<T>* vector) {
     return vector ? static_cast<int64_t>(vector->size()) : 0;
+}
+
+inline OpType opTypeOf(const wire::Op& op) {
+    return static_cast<OpType>(op.type());
 }
 
 inline const char* textOr(const flatbuffers::String* text, const char* fallback = "") {

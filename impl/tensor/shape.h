@@ -5,9 +5,9 @@
 #include <span>
 #include <string>
 
-namespace mnnc {
+#include "base/rank.h"
 
-constexpr int kMaxRank = 9;
+namespace mnnc {
 
 class Shape {
   public:
