@@ -16,8 +16,6 @@ namespace mnnc {
 
 namespace {
 
-constexpr size_t kNone = SIZE_MAX;
-
 // The type of the codes where the file has a quantised type; 0 for a type that no tensor has.
 int32_t plainType(wire::DataType type) {
     switch (type) {
@@ -171,18 +169,18 @@ std::optional<Declaration> agreed(const std::vector<std::optional<Tensor>>& tria
 }  // namespace
 
 DeclaredTypes::DeclaredTypes(const Net& net)
-    : graph_(net.graphs[0]), makers_(graph_.source->tensorNames.size(), kNone) {
+    : graph_(net.graphs[0]), makers_(graph_.source->tensorNames.size(), kNoNode) {
     for (size_t i = 0; i < graph_.nodes.size(); ++i)
         for (const int id : graph_.nodes[i].outputs) {
             size_t& maker = makers_[static_cast<size_t>(id)];
             // A constant that an operator writes keeps its type.
-            if (maker == kNone || !isConstantNode(graph_.nodes[maker])) maker = i;
+            if (maker == kNoNode || !isConstantNode(graph_.nodes[maker])) maker = i;
         }
 }
 
 const Node* DeclaredTypes::makerOf(int id) const {
     const size_t maker = makers_[static_cast<size_t>(id)];
-    return maker == kNone ? nullptr : &graph_.nodes[maker];
+    return maker == kNoNode ? nullptr : &graph_.nodes[maker];
 }
 
 int32_t DeclaredTypes::operator()(int id) const {

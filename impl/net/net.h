@@ -1,6 +1,7 @@
 // A parsed model: every operator with its definition and its parameters as plain structs. Immutable, shared by
 // sessions.
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <set>
 #include <vector>
@@ -19,6 +20,8 @@ struct Rewrite {
     std::vector<int> bypassed;     // tensors that are produced, but not read: the rewrite is not used where one is an
                                    // input instead
 };
+
+constexpr size_t kNoNode = SIZE_MAX;  // the index of no node
 
 struct NetGraph {
     const Graph* source = nullptr;    // names, inputs, outputs

@@ -25,7 +25,6 @@ namespace mnnc {
 namespace {
 
 using Nodes = RewriteNodes;
-constexpr size_t kNone = Nodes::kNone;
 
 // Reads the depth of a window from Im2Col or Col2Im.
 bool readDepth(const wire::Op& op, Conv3dParams& p) {
@@ -43,13 +42,6 @@ bool readDepth(const wire::Op& op, Conv3dParams& p) {
     return true;
 }
 
-bool sameWindow(const ConvParams& a, const ConvParams& b) {
-    return a.kernelX == b.kernelX && a.kernelY == b.kernelY && a.strideX == b.strideX && a.strideY == b.strideY &&
-           a.dilateX == b.dilateX && a.dilateY == b.dilateY && a.padX == b.padX && a.padY == b.padY &&
-           a.pads == b.pads && a.outPads == b.outPads && a.group == b.group && a.inputCount == b.inputCount &&
-           a.outputCount == b.outputCount && a.epilogue.lo == b.epilogue.lo && a.epilogue.hi == b.epilogue.hi;
-}
-
 // Adds a convolution to the taps; returns false where it cannot be a tap.
 bool addTap(const Node* conv, bool transposed, Conv3dParams& p) {
     const OpType dense = transposed ? OpType::Deconvolution : OpType::Convolution;
@@ -58,7 +50,7 @@ bool addTap(const Node* conv, bool transposed, Conv3dParams& p) {
         return false;
     const auto* tap = conv->paramsIf<ConvParams>();
     if (!tap || tap->padMode != ConvPad::Explicit || tap->pads.size() == 2 || tap->inputCount < 1 ||
-        tap->outputCount < 1 || tap->hasOutputShape || (!p.depthTaps.empty() && !sameWindow(*p.depthTaps[0], *tap)))
+        tap->outputCount < 1 || tap->hasOutputShape || (!p.depthTaps.empty() && !sameButWeights(*p.depthTaps[0], *tap)))
         return false;
     p.kernel[1] = tap->kernelY, p.kernel[2] = tap->kernelX;
     p.stride[1] = tap->strideY, p.stride[2] = tap->strideX;
@@ -118,10 +110,11 @@ size_t madeBefore(const Nodes& nodes, int id, ReplacedNodes& replaced) {
 }
 
 // Extents that no constant of a file is likely to be.
-struct Probe {
+struct VolumeProbe {
     int64_t n, d, h, w, depth, height, width;
 };
-constexpr Probe kProbes[] = {{1009, 1013, 1019, 1021, 1031, 1033, 1039}, {1049, 1051, 1061, 1063, 1069, 1087, 1091}};
+constexpr VolumeProbe kVolumeProbes[] = {{1009, 1013, 1019, 1021, 1031, 1033, 1039},
+                                         {1049, 1051, 1061, 1063, 1069, 1087, 1091}};
 
 std::optional<Rewrite> convolutionAt(const Nodes& nodes, size_t im2col) {
     const Node* columns = nodes.ofType(im2col, OpType::Im2Col);
@@ -134,18 +127,18 @@ std::optional<Rewrite> convolutionAt(const Nodes& nodes, size_t im2col) {
     if (!flat) return {};
     const size_t split = nodes.onlyReader(columns->outputs[0]);
     const Node* taps = nodes.plainReshape(split);
-    const size_t turn = taps ? nodes.onlyReader(taps->outputs[0]) : kNone;
+    const size_t turn = taps ? nodes.onlyReader(taps->outputs[0]) : kNoNode;
     if (!nodes.isTranspose(turn, {0, 2, 1, 3, 4})) return {};
     const size_t images = nodes.onlyReader(nodes.node(turn)->outputs[0]);
     const Node* imagesNode = nodes.plainReshape(images);
-    const size_t unpack = imagesNode ? nodes.onlyReader(imagesNode->outputs[0]) : kNone;
+    const size_t unpack = imagesNode ? nodes.onlyReader(imagesNode->outputs[0]) : kNoNode;
     const Node* unpacked = nodes.ofType(unpack, OpType::Unpack);
     const auto* axis = unpacked ? unpacked->paramsIf<AxisParams>() : nullptr;
     if (!axis || axis->axis != 2 || static_cast<int64_t>(unpacked->outputs.size()) != params->kernel[0]) return {};
     for (const size_t i : {flatten, split, turn, images, unpack}) replaced.add(i);
 
     int sum = -1;  // tensor id
-    size_t summing = kNone;
+    size_t summing = kNoNode;
     for (const int image : unpacked->outputs) {
         const size_t at = behindConvert(nodes, nodes.onlyReader(image), replaced);
         const Node* conv = nodes.node(at);
@@ -154,7 +147,7 @@ std::optional<Rewrite> convolutionAt(const Nodes& nodes, size_t im2col) {
         sum = conv->outputs[0];
         if (params->kernel[0] == 1) break;
         const size_t reader = nodes.onlyReader(sum);
-        if (reader == kNone || (summing != kNone && reader != summing)) return {};
+        if (reader == kNoNode || (summing != kNoNode && reader != summing)) return {};
         summing = reader;
     }
     if (params->kernel[0] > 1) {
@@ -170,17 +163,17 @@ std::optional<Rewrite> convolutionAt(const Nodes& nodes, size_t im2col) {
             sum = clip->outputs[0];
         }
     }
-    size_t join = kNone;
+    size_t join = kNoNode;
     for (const size_t reader : nodes.readers(sum))
         if (nodes.plainReshape(reader)) join = reader;
     const Node* joined = nodes.plainReshape(join);
-    const size_t last = joined ? nodes.onlyReader(joined->outputs[0]) : kNone;
+    const size_t last = joined ? nodes.onlyReader(joined->outputs[0]) : kNoNode;
     if (!nodes.isTranspose(last, {0, 2, 1, 3, 4})) return {};
     replaced.add(join);
     replaced.add(last);
 
     const int64_t kd = params->kernel[0], c = params->inputCount, oc = params->outputCount;
-    for (const Probe& e : kProbes) {
+    for (const VolumeProbe& e : kVolumeProbes) {
         ExtentValues values(nodes);
         values.setShape(flat->inputs[0], {e.n, c, e.d, e.h, e.w});
         values.setShape(sum, {e.n * e.depth, oc, e.height, e.width});
@@ -209,11 +202,11 @@ std::optional<Rewrite> transposedAt(const Nodes& nodes, size_t col2im) {
     replaced.add(col2im);
     const size_t columns = madeBefore(nodes, image->inputs[0], replaced);
     const Node* columnsNode = nodes.plainReshape(columns);
-    const size_t turn = columnsNode ? nodes.maker(columnsNode->inputs[0]) : kNone;
+    const size_t turn = columnsNode ? nodes.maker(columnsNode->inputs[0]) : kNoNode;
     if (!nodes.isTranspose(turn, {1, 3, 0, 2, 4, 5})) return {};
     const size_t split = nodes.maker(nodes.node(turn)->inputs[0]);
     const Node* slices = nodes.plainReshape(split);
-    const size_t pack = slices ? nodes.maker(slices->inputs[0]) : kNone;
+    const size_t pack = slices ? nodes.maker(slices->inputs[0]) : kNoNode;
     const Node* packed = nodes.ofType(pack, OpType::Pack);
     const auto* axis = packed ? packed->paramsIf<AxisParams>() : nullptr;
     if (!axis || axis->axis != 0 || static_cast<int64_t>(packed->inputs.size()) != params->kernel[0]) return {};
@@ -229,7 +222,7 @@ std::optional<Rewrite> transposedAt(const Nodes& nodes, size_t col2im) {
     if (params->relu || params->relu6) return {};
     const size_t flatten = madeBefore(nodes, from, replaced);
     const Node* flat = nodes.plainReshape(flatten);
-    const size_t first = flat ? nodes.maker(flat->inputs[0]) : kNone;
+    const size_t first = flat ? nodes.maker(flat->inputs[0]) : kNoNode;
     const size_t last = nodes.onlyReader(image->outputs[0]);
     const Node* shaped = nodes.plainReshape(last);
     if (!nodes.isTranspose(first, {0, 2, 1, 3, 4}) || !shaped) return {};
@@ -239,8 +232,8 @@ std::optional<Rewrite> transposedAt(const Nodes& nodes, size_t col2im) {
 
     const int x = nodes.node(first)->inputs[0];
     const int64_t kd = params->kernel[0], c = params->inputCount, oc = params->outputCount;
-    for (size_t i = 0; i < std::size(kProbes); ++i) {
-        const Probe& e = kProbes[i];
+    for (size_t i = 0; i < std::size(kVolumeProbes); ++i) {
+        const VolumeProbe& e = kVolumeProbes[i];
         ExtentValues values(nodes);
         values.setShape(x, {e.n, c, e.d, e.h, e.w});
         for (const int output : packed->inputs) values.setShape(output, {e.n * e.d, oc, e.height, e.width});

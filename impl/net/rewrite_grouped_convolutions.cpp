@@ -13,8 +13,6 @@ namespace mnnc {
 
 namespace {
 
-constexpr size_t kNone = SIZE_MAX;
-
 // Operators whose output has the format of their first input (of any input, when there are several operands).
 bool keepsFormat(OpType type) {
     switch (type) {
@@ -52,7 +50,7 @@ class Links {
         : graph_(graph),
           makers_(graph.source->tensorNames.size(), 0),
           readers_(makers_.size(), 0),
-          reader_(makers_.size(), kNone),
+          reader_(makers_.size(), kNoNode),
           channelFirst_(makers_.size(), false) {
         for (size_t i = 0; i < graph.nodes.size(); ++i) {
             const Node& node = graph.nodes[i];
@@ -69,9 +67,9 @@ class Links {
         }
     }
 
-    // The only consumer of a tensor that has one producer, or kNone.
+    // The only consumer of a tensor that has one producer, or kNoNode.
     size_t onlyReader(int id) const {
-        return id >= 0 && makers_[at(id)] == 1 && readers_[at(id)] == 1 ? reader_[at(id)] : kNone;
+        return id >= 0 && makers_[at(id)] == 1 && readers_[at(id)] == 1 ? reader_[at(id)] : kNoNode;
     }
     bool madeOnce(int id) const { return id >= 0 && makers_[at(id)] == 1; }
     // Whether axis 1 of the tensor is the channel axis of convolutions in every session.
@@ -111,13 +109,6 @@ bool isPart(const Node& node) {
     if (node.type != OpType::Convolution || !node.def || !node.params || node.inputs.size() != 1) return false;
     const auto& p = node.paramsAs<ConvParams>();
     return p.group == 1 && p.inputCount > 0 && p.outputCount > 0 && p.parts.empty();
-}
-
-bool sameWindow(const ConvParams& a, const ConvParams& b) {
-    return a.kernelX == b.kernelX && a.kernelY == b.kernelY && a.strideX == b.strideX && a.strideY == b.strideY &&
-           a.dilateX == b.dilateX && a.dilateY == b.dilateY && a.padMode == b.padMode && a.padX == b.padX &&
-           a.padY == b.padY && a.pads == b.pads && a.outPads == b.outPads && a.inputCount == b.inputCount &&
-           a.outputCount == b.outputCount && a.epilogue.lo == b.epilogue.lo && a.epilogue.hi == b.epilogue.hi;
 }
 
 // Whether axis 1 is cut into equal parts of `channels`, written as cut positions.
@@ -160,18 +151,18 @@ std::optional<Rewrite> groupedAt(const NetGraph& graph, const Links& links, size
     if (!links.madeOnce(cut.inputs[0]) || !links.channelFirst(cut.inputs[0])) return {};
 
     std::vector<size_t> parts;
-    size_t join = kNone;
+    size_t join = kNoNode;
     for (size_t i = 0; i < count; ++i) {
         const size_t part = links.onlyReader(cut.outputs[i]);
-        if (part == kNone || part <= slice || !isPart(graph.nodes[part])) return {};
+        if (part == kNoNode || part <= slice || !isPart(graph.nodes[part])) return {};
         const size_t reader = links.onlyReader(graph.nodes[part].outputs[0]);
-        if (reader == kNone || reader <= part || (i > 0 && reader != join)) return {};
+        if (reader == kNoNode || reader <= part || (i > 0 && reader != join)) return {};
         join = reader;
         parts.push_back(part);
     }
     const auto& first = graph.nodes[parts[0]].paramsAs<ConvParams>();
     for (const size_t part : parts)
-        if (!sameWindow(first, graph.nodes[part].paramsAs<ConvParams>())) return {};
+        if (!sameButWeights(first, graph.nodes[part].paramsAs<ConvParams>())) return {};
     // Wide groups of 3x3 windows stay separate: each of them runs by Winograd, which the grouped kernel does not
     // support.
     constexpr int kWideGroup = 16;

@@ -19,7 +19,7 @@ bool computesExtents(OpType type) {
 }  // namespace
 
 RewriteNodes::RewriteNodes(NetGraph& graph)
-    : graph_(graph), makers_(graph.source->tensorNames.size(), kNone), readers_(makers_.size()) {
+    : graph_(graph), makers_(graph.source->tensorNames.size(), kNoNode), readers_(makers_.size()) {
     for (const Node& node : graph.nodes) nodes_.push_back(&node);
     for (const Rewrite& rewrite : graph.rewrites) {
         nodes_[rewrite.place] = &rewrite.node;
@@ -32,12 +32,12 @@ RewriteNodes::RewriteNodes(NetGraph& graph)
             if (id >= 0) readers_[static_cast<size_t>(id)].push_back(i);
         for (const int id : nodes_[i]->outputs) {
             const auto at = static_cast<size_t>(id);
-            twice[at] = twice[at] || makers_[at] != kNone;
+            twice[at] = twice[at] || makers_[at] != kNoNode;
             makers_[at] = i;
         }
     }
     for (size_t id = 0; id < makers_.size(); ++id)
-        if (twice[id]) makers_[id] = kNone;
+        if (twice[id]) makers_[id] = kNoNode;
 }
 
 const Node* RewriteNodes::ofType(size_t i, OpType type) const {
@@ -46,7 +46,7 @@ const Node* RewriteNodes::ofType(size_t i, OpType type) const {
 }
 
 size_t RewriteNodes::onlyReader(int id) const {
-    return maker(id) != kNone && readers(id).size() == 1 ? readers(id)[0] : kNone;
+    return maker(id) != kNoNode && readers(id).size() == 1 ? readers(id)[0] : kNoNode;
 }
 
 bool RewriteNodes::isTranspose(size_t i, const List& order) const {

@@ -15,20 +15,18 @@ using List = std::vector<int64_t>;
 // The nodes of a graph with its present rewrites.
 class RewriteNodes {
   public:
-    static constexpr size_t kNone = SIZE_MAX;
-
     explicit RewriteNodes(NetGraph& graph);
 
     size_t size() const { return nodes_.size(); }
     // Null where another node replaces it.
-    const Node* node(size_t i) const { return i == kNone ? nullptr : nodes_[i]; }
+    const Node* node(size_t i) const { return i == kNoNode ? nullptr : nodes_[i]; }
     const wire::Op& op(size_t i) const { return *graph_.source->ops[i]; }
     const std::vector<size_t>& readers(int id) const { return readers_[static_cast<size_t>(id)]; }
-    // kNone where several nodes produce the tensor.
-    size_t maker(int id) const { return id < 0 ? kNone : makers_[static_cast<size_t>(id)]; }
+    // kNoNode where several nodes produce the tensor.
+    size_t maker(int id) const { return id < 0 ? kNoNode : makers_[static_cast<size_t>(id)]; }
     // The node when it has this type and can run, or null.
     const Node* ofType(size_t i, OpType type) const;
-    // The only consumer of a tensor that has one producer, or kNone.
+    // The only consumer of a tensor that has one producer, or kNoNode.
     size_t onlyReader(int id) const;
     // Whether the node is a Transpose to this order of the axes.
     bool isTranspose(size_t i, const List& order) const;

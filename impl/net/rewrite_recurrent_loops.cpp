@@ -61,17 +61,17 @@ std::optional<Sequence> sequenceOf(const Nodes& nodes, int products) {
 }
 
 // Extents that no constant of a file is likely to have, and the rounds of the loop.
-struct Probe {
+struct LoopProbe {
     int64_t steps, batch, inputs, round;
 };
-constexpr Probe kProbes[] = {{1009, 1013, 1019, 0}, {1021, 1031, 1033, 1}, {1039, 1049, 1051, 517}};
+constexpr LoopProbe kLoopProbes[] = {{1009, 1013, 1019, 0}, {1021, 1031, 1033, 1}, {1039, 1049, 1051, 517}};
 
 // Whether the loop has a round for each step, and each takes the rows of its step; sets `backwards`.
 bool takesStepByStep(const Nodes& nodes, const Node& loop, const LoopBody& body, const RecurrentStep& step,
                      const Node& slice, const Sequence& sequence, bool& backwards) {
     const int64_t columns = step.product->paramsAs<ConvParams>().outputCount;
     bool both[] = {true, true};  // forwards, backwards
-    for (const Probe& e : kProbes) {
+    for (const LoopProbe& e : kLoopProbes) {
         const List extents = {e.steps, e.batch, e.inputs};
         ExtentValues outside(nodes), inside(body.nodes);
         outside.setShape(sequence.x, extents);

@@ -76,6 +76,15 @@ struct ConvParams : ParamsOf<ConvParams> {
     WeightFiles files() const;
 };
 
+// Whether the two compute the same with other weights and another bias.
+inline bool sameButWeights(const ConvParams& a, const ConvParams& b) {
+    return a.kernelX == b.kernelX && a.kernelY == b.kernelY && a.strideX == b.strideX && a.strideY == b.strideY &&
+           a.dilateX == b.dilateX && a.dilateY == b.dilateY && a.padMode == b.padMode && a.padX == b.padX &&
+           a.padY == b.padY && a.pads == b.pads && a.outPads == b.outPads && a.group == b.group &&
+           a.inputCount == b.inputCount && a.outputCount == b.outputCount && a.epilogue.lo == b.epilogue.lo &&
+           a.epilogue.hi == b.epilogue.hi;
+}
+
 // Reads the table of a 2-D convolution, or of an operator with the same table.
 ParamsPtr parseConvolution(const wire::Op& op, const ParseContext& context);
 
