@@ -11,7 +11,7 @@ namespace mnnc {
 namespace {
 
 // The offset of element (n, c, s) in a layout; s counts over all axes that are neither batch nor channel.
-struct Strides {
+struct ChannelStrides {
     int64_t batch, channel, plane, block,
         lanes;  // offset = n*batch + (c/lanes)*block + (c%lanes)*channel + s*plane
     int64_t at(int64_t n, int64_t c, int64_t s) const {
@@ -38,27 +38,27 @@ Extents extentsOf(const Tensor& tensor) {
     return e;
 }
 
-Strides channelFirst(const Extents& e) {
+ChannelStrides channelFirst(const Extents& e) {
     return {e.channel * e.plane, 0, 1, e.plane, 1};
 }
-Strides channelLast(const Extents& e) {
+ChannelStrides channelLast(const Extents& e) {
     return {e.channel * e.plane, 0, e.channel, 1, 1};
 }
 // Batch outermost, as in tensors of this library.
-Strides packed(const Extents& e, int64_t lanes) {
+ChannelStrides packed(const Extents& e, int64_t lanes) {
     return {ceilDiv(e.channel, lanes) * lanes * e.plane, 1, lanes, e.plane * lanes, lanes};
 }
 // The public NC4HW4: channel blocks outermost, batches inside.
-Strides publicPacked(const Extents& e) {
+ChannelStrides publicPacked(const Extents& e) {
     return {e.plane * 4, 1, 4, e.batch * e.plane * 4, 4};
 }
 
-Strides storageOf(const Operand& tensor, const Extents& e) {
+ChannelStrides storageOf(const Operand& tensor, const Extents& e) {
     if (tensor.channelBlock > 1) return packed(e, tensor.channelBlock);
     return tensor.format == Format::NHWC ? channelLast(e) : channelFirst(e);
 }
 
-Strides layoutOf(const Operand& tensor, Format layout, const Extents& e) {
+ChannelStrides layoutOf(const Operand& tensor, Format layout, const Extents& e) {
     if (tensor.shape.rank() < 3) return channelFirst(e);  // there is no separate channel axis
     if (layout == Format::NC4HW4) return publicPacked(e);
     return layout == Format::NHWC ? channelLast(e) : channelFirst(e);
@@ -67,7 +67,8 @@ Strides layoutOf(const Operand& tensor, Format layout, const Extents& e) {
 // Copies channels first .. first + count of all places of an image. The channels are contiguous in at least one of the
 // two layouts; a single channel may have contiguous places instead.
 template <size_t kBytes>
-void moveChannels(int64_t count, int64_t plane, const char* src, const Strides& from, char* dst, const Strides& to) {
+void moveChannels(int64_t count, int64_t plane, const char* src, const ChannelStrides& from, char* dst,
+                  const ChannelStrides& to) {
     constexpr auto kWidth = static_cast<int64_t>(kBytes);
     const bool srcPlanes = from.plane == 1 && from.lanes == 1, dstPlanes = to.plane == 1 && to.lanes == 1;
     if (srcPlanes && dstPlanes && count == 1)
@@ -84,7 +85,7 @@ void moveChannels(int64_t count, int64_t plane, const char* src, const Strides& 
 
 // Through memcpy, because a caller's buffer may have any alignment.
 template <size_t kBytes>
-void move(const Extents& e, const char* src, const Strides& from, char* dst, const Strides& to) {
+void move(const Extents& e, const char* src, const ChannelStrides& from, char* dst, const ChannelStrides& to) {
     constexpr auto kWidth = static_cast<int64_t>(kBytes);
     const int64_t srcRun = from.run(e.channel), dstRun = to.run(e.channel);
     if (e.plane == 1 && srcRun == e.channel && dstRun == e.channel) {
@@ -103,7 +104,8 @@ void move(const Extents& e, const char* src, const Strides& from, char* dst, con
                                  dst + to.at(n, c, 0) * kWidth, to);
 }
 
-void moveAny(DataType type, const Extents& e, const void* src, const Strides& from, void* dst, const Strides& to) {
+void moveAny(DataType type, const Extents& e, const void* src, const ChannelStrides& from, void* dst,
+             const ChannelStrides& to) {
     const auto* s = static_cast<const char*>(src);
     auto* d = static_cast<char*>(dst);
     switch (elementBytes(type)) {

@@ -11,7 +11,7 @@ struct Reach {
     int64_t low, high;
 };
 
-Reach reachOf(const View& view, const int64_t* size, const char* what) {
+Reach checkedReach(const View& view, const int64_t* size, const char* what) {
     Reach reach{view.offset, view.offset};
     for (int axis = 0; axis < 3; ++axis) {
         if (size[axis] <= 1) continue;
@@ -23,7 +23,7 @@ Reach reachOf(const View& view, const int64_t* size, const char* what) {
 }
 
 void checkView(const View& view, const int64_t* size, int64_t elements, const char* side, const char* what) {
-    const auto [low, high] = reachOf(view, size, what);
+    const auto [low, high] = checkedReach(view, size, what);
     if (low < 0 || high >= elements)
         fail(Status::BadRange, "%s: a region %s elements %lld to %lld of a tensor of %lld", what, side,
              static_cast<long long>(low), static_cast<long long>(high), static_cast<long long>(elements));
@@ -45,7 +45,7 @@ void checkRegion(const Region& region, int64_t sourceElements, int64_t destinati
 }
 
 bool writesNothing(const Region& region, int64_t destinationElements, const char* what) {
-    const auto [low, high] = reachOf(region.dst, region.size, what);
+    const auto [low, high] = checkedReach(region.dst, region.size, what);
     return high < 0 || low >= destinationElements;
 }
 

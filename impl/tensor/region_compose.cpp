@@ -5,25 +5,11 @@
 #include <cstdlib>
 
 #include "tensor/region_check.h"
+#include "tensor/region_reach.h"
 
 namespace mnnc {
 
 namespace {
-
-struct Span {
-    int64_t first, last;
-    bool holds(const Span& other) const noexcept { return first <= other.first && other.last <= last; }
-    bool meets(const Span& other) const noexcept { return first <= other.last && other.first <= last; }
-};
-
-Span reach(const View& view, const int64_t (&size)[3]) noexcept {
-    Span span{view.offset, view.offset};
-    for (int i = 0; i < 3; ++i) {
-        const int64_t way = view.stride[i] * (size[i] - 1);
-        (way < 0 ? span.first : span.last) += way;
-    }
-    return span;
-}
 
 // The part of a region with indices begin .. end of one axis.
 Region part(Region region, int axis, int64_t begin, int64_t end) noexcept {
@@ -47,7 +33,7 @@ class Composition {
 
     bool add(const Region& outer) {
         if (outer.count() == 0) return true;
-        const Span wanted = reach(outer.src, outer.size);
+        const Interval wanted = reachOf(outer.src, outer.size);
         if (const Region* whole = rangeWith(wanted)) {
             emit(*whole,
                  {outer.src.offset - whole->dst.offset + whole->src.offset,
@@ -62,19 +48,19 @@ class Composition {
 
   private:
     // The region that writes this whole range from one range of its source.
-    const Region* rangeWith(const Span& wanted) const {
+    const Region* rangeWith(const Interval& wanted) const {
         for (const Region& region : inner_)
-            if (region.count() > 0 && copiesRange(region) && reach(region.dst, region.size).holds(wanted))
+            if (region.count() > 0 && copiesRange(region) && reachOf(region.dst, region.size).holds(wanted))
                 return &region;
         return nullptr;
     }
 
     // Adds the parts of the regions that write into a range that `outer` copies.
-    bool clip(const Region& outer, const Span& range) {
+    bool clip(const Region& outer, const Interval& range) {
         int64_t missing = outer.count();
         for (Region region : inner_) {
             if (region.count() == 0) continue;
-            const Span span = reach(region.dst, region.size);
+            const Interval span = reachOf(region.dst, region.size);
             if (!span.meets(range)) continue;
             if (const int axis = widestAxis(region.dst, region.size); axis >= 0 && !range.holds(span)) {
                 const int64_t step = region.dst.stride[axis];
@@ -87,7 +73,7 @@ class Composition {
                 if (begin >= end) continue;
                 region = part(region, axis, begin, end);
             }
-            if (!range.holds(reach(region.dst, region.size))) return false;
+            if (!range.holds(reachOf(region.dst, region.size))) return false;
             missing -= region.count();
             View to = region.dst;
             to.offset += outer.dst.offset - outer.src.offset;
@@ -103,10 +89,10 @@ class Composition {
         if (axis < 0 || outer.src.stride[axis] == 0) return false;  // a single element that no range contains
         for (int64_t begin = 0; begin < outer.size[axis];) {
             const Region one = part(outer, axis, begin, begin + 1);
-            const Span first = reach(one.src, one.size);
+            const Interval first = reachOf(one.src, one.size);
             int64_t end = begin + 1;
             if (const Region* range = rangeWith(first)) {
-                const Span held = reach(range->dst, range->size);
+                const Interval held = reachOf(range->dst, range->size);
                 const int64_t step = outer.src.stride[axis];
                 const int64_t room = step < 0 ? (first.first - held.first) / -step : (held.last - first.last) / step;
                 end = std::min(outer.size[axis], end + room);

@@ -7,6 +7,8 @@
 #include <functional>
 #include <vector>
 
+#include "tensor/region_reach.h"
+
 namespace mnnc {
 
 namespace {
@@ -14,25 +16,11 @@ namespace {
 constexpr size_t kMaxPairs = 256;       // regions that are compared with one another
 constexpr int64_t kMaxMarks = 1 << 26;  // elements that are marked one by one
 
-struct Span {
-    int64_t first, last;
-    bool disjoint(const Span& other) const noexcept { return last < other.first || other.last < first; }
-};
-
-Span reachOf(const Region& region) {
-    Span span{region.dst.offset, region.dst.offset};
-    for (int i = 0; i < 3; ++i) {
-        const int64_t reach = region.dst.stride[i] * (region.size[i] - 1);
-        (reach < 0 ? span.first : span.last) += reach;
-    }
-    return span;
-}
-
 // Whether they are consecutive slices along the outermost axis.
 bool follow(const std::vector<const Region*>& regions) {
-    std::vector<Span> spans;
-    for (const Region* region : regions) spans.push_back(reachOf(*region));
-    std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.first < b.first; });
+    std::vector<Interval> spans;
+    for (const Region* region : regions) spans.push_back(reachOf(region->dst, region->size));
+    std::sort(spans.begin(), spans.end(), [](const Interval& a, const Interval& b) { return a.first < b.first; });
     for (size_t i = 1; i < spans.size(); ++i)
         if (spans[i].first <= spans[i - 1].last) return false;
     return true;
@@ -50,14 +38,14 @@ bool disjointBoxes(const std::vector<const Region*>& regions) {
     radix.erase(std::unique(radix.begin(), radix.end()), radix.end());
     for (size_t k = 1; k < radix.size(); ++k)
         if (radix[k - 1] % radix[k]) return false;
-    std::vector<std::vector<Span>> boxes;
+    std::vector<std::vector<Interval>> boxes;
     for (const Region* region : regions) {
-        std::vector<Span>& box = boxes.emplace_back();
-        int64_t rest = reachOf(*region).first;
+        std::vector<Interval>& box = boxes.emplace_back();
+        int64_t rest = reachOf(region->dst, region->size).first;
         for (size_t k = 0; k < radix.size(); ++k) {
             const int64_t digit = rest / radix[k];
             rest %= radix[k];
-            Span span{digit, digit};
+            Interval span{digit, digit};
             for (int i = 0; i < 3; ++i)
                 if (region->size[i] > 1 && std::abs(region->dst.stride[i]) == radix[k])
                     span.last += region->size[i] - 1;
@@ -68,7 +56,7 @@ bool disjointBoxes(const std::vector<const Region*>& regions) {
     for (size_t i = 0; i < boxes.size(); ++i)
         for (size_t j = 0; j < i; ++j) {
             bool apart = false;
-            for (size_t k = 0; k < radix.size(); ++k) apart = apart || boxes[i][k].disjoint(boxes[j][k]);
+            for (size_t k = 0; k < radix.size(); ++k) apart = apart || !boxes[i][k].meets(boxes[j][k]);
             if (!apart) return false;
         }
     return true;
