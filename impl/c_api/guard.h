@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstring>
+#include <string>
 
 #include "base/boundary.h"
 #include "c_api/arguments.h"
@@ -18,6 +19,11 @@ void setLastError(const char* message) noexcept;
 template <typename Body>
 mnn_status guard(Body&& body) noexcept {
     return static_cast<mnn_status>(statusOf(setLastError, body));
+}
+
+// Requires success of another public function, whose sentence is passed on.
+inline void requireSuccess(mnn_status status) {
+    if (status != MNN_OK) fail(static_cast<Status>(status), "%s", std::string(mnn_last_error()).c_str());
 }
 
 // Fills a buffer with the extents of a shape. `rank` is its out-pointer.

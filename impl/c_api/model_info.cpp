@@ -6,13 +6,13 @@ using namespace mnnc;
 namespace {
 
 // The size of the struct's first version; it stays when the struct grows.
-constexpr size_t kInfoSize = sizeof(mnn_model_properties_t);
+constexpr size_t kModelPropertiesSize = sizeof(mnn_model_properties_t);
 
 }  // namespace
 
 mnn_status mnn_interpreter_info(const mnn_interpreter_t* interpreter, mnn_model_properties_t* info) {
     return guard([&] {
-        checkStructSize(required(info, "info").struct_size, kInfoSize, "info");
+        checkStructSize(required(info, "info").struct_size, kModelPropertiesSize, "info");
         const InterpreterUse net(interpreter);
         const Model& model = net->impl->model();
         mnn_model_properties_t result{};

@@ -104,7 +104,7 @@ void takeVulkan(const std::shared_ptr<SharedRuntime>& shared) {
     fail(Status::BackendMissing, "config.vulkan is given, but Vulkan is not built into this library");
 }
 
-std::string textOf(const std::vector<int>& cores) {
+std::string coreList(const std::vector<int>& cores) {
     std::string text;
     for (const int core : cores) text += format("%s%d", text.empty() ? "" : ", ", core);
     return text;
@@ -120,7 +120,7 @@ SharedThreadsPtr workersOf(const mnn_runtime_config_t& config, const LogSink& lo
         log(LogLevel::Warning, format("the runtime has %d threads instead of %d: the system gives no more",
                                       threads->threads(), config.threads));
     if (!cores.empty() && log.wants(LogLevel::Info))
-        log(LogLevel::Info, "the workers of the runtime are placed on cores " + textOf(cores));
+        log(LogLevel::Info, "the workers of the runtime are placed on cores " + coreList(cores));
     if (power != Power::Normal && cores == wanted && log.wants(LogLevel::Info))
         log(LogLevel::Info,
             format("config.power is %d and chooses no cores: those that may be used are alike", config.power));

@@ -48,7 +48,7 @@ std::set<std::string> logOperators(const LogSink& log, const std::vector<OpRecor
     return lines;
 }
 
-const char* textOf(CacheVerdict verdict) {
+const char* verdictText(CacheVerdict verdict) {
     switch (verdict) {
         case CacheVerdict::None:
             break;
@@ -71,7 +71,7 @@ void logCreated(const SessionObject& session, const Stopwatch& watch, size_t cac
     const Session& made = *session.impl;
     logFallbacks(session);
     if (made.cacheVerdict() != CacheVerdict::None && log.wants(LogLevel::Info))
-        log(LogLevel::Info, format("the cache of %zu bytes was %s", cacheBytes, textOf(made.cacheVerdict())));
+        log(LogLevel::Info, format("the cache of %zu bytes was %s", cacheBytes, verdictText(made.cacheVerdict())));
     if (log.wants(LogLevel::Info)) {
         const Session::Memory memory = made.memory();
         log(LogLevel::Info, format("session on %s created in %.1f ms: %s, %lld bytes planned, %lld bytes of weights",

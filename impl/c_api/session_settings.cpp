@@ -6,7 +6,7 @@ using namespace mnnc;
 namespace {
 
 // The sizes of the first versions; they stay when the structs grow.
-constexpr size_t kInfoSize = sizeof(mnn_session_properties_t);
+constexpr size_t kSessionPropertiesSize = sizeof(mnn_session_properties_t);
 constexpr size_t kStatisticsSize = sizeof(mnn_statistics_t);
 
 int32_t gpuMode(const Path& path) {
@@ -17,7 +17,7 @@ int32_t gpuMode(const Path& path) {
            (path.wantedSettings().recordBatch ? MNN_GPU_RECORD_BATCH : MNN_GPU_RECORD_OP);
 }
 
-mnn_session_properties_t describe(const Path& path) {
+mnn_session_properties_t settingsOf(const Path& path) {
     const EffectiveSettings& settings = path.settings();
     const BackendConfig& wanted = path.wantedSettings();
     mnn_session_properties_t result{};
@@ -42,18 +42,18 @@ mnn_session_properties_t describe(const Path& path) {
 
 mnn_status mnn_session_info(const mnn_session_t* session, mnn_session_properties_t* info) {
     return guard([&] {
-        checkStructSize(required(info, "info").struct_size, kInfoSize, "info");
+        checkStructSize(required(info, "info").struct_size, kSessionPropertiesSize, "info");
         const SessionUse handle(session, Access::Always, "mnn_session_info");
-        writeStruct(info, describe(handle->impl->paths()[0]));
+        writeStruct(info, settingsOf(handle->impl->paths()[0]));
     });
 }
 
 mnn_status mnn_session_path_info(const mnn_session_t* session, size_t path, mnn_session_properties_t* info) {
     return guard([&] {
-        checkStructSize(required(info, "info").struct_size, kInfoSize, "info");
+        checkStructSize(required(info, "info").struct_size, kSessionPropertiesSize, "info");
         const SessionUse handle(session, Access::Always, "mnn_session_path_info");
         checkIndex(path, handle->impl->paths().size(), "path");
-        writeStruct(info, describe(handle->impl->paths()[path]));
+        writeStruct(info, settingsOf(handle->impl->paths()[path]));
     });
 }
 

@@ -37,7 +37,7 @@ Operand described(const TensorUse& handle) {
     return tensor;
 }
 
-void requireResized(const TensorUse& handle) {
+void requireResizedFor(const TensorUse& handle) {
     if (handle.isConstant()) return;
     if (handle.session().impl->needsResize()) fail(Status::BadState, "the session has to be resized first");
 }
@@ -138,7 +138,7 @@ void write(mnn_tensor_t* tensor, const void* data, size_t bytes, const int32_t* 
     const Operand& known = storageOf(handle);
     if (!handle.isInput() && !handle.isConstant())
         fail(Status::BadState, "tensor '%s' is an output and cannot be written", known.name.c_str());
-    requireResized(handle);
+    requireResizedFor(handle);
     if (handle.isInput()) requireUnbound(handle);
     const HostBuffer buffer(known, type ? *type : handle.type(), from);
     if (bytes != buffer.bytes)
@@ -158,7 +158,7 @@ void write(mnn_tensor_t* tensor, const void* data, size_t bytes, const int32_t* 
 void read(const mnn_tensor_t* tensor, void* data, size_t bytes, const int32_t* type, int32_t format, const char* call) {
     const TensorUse handle(tensor, Access::Read, call);
     const Format to = readFormat(format);
-    requireResized(handle);
+    requireResizedFor(handle);
     const Readable source = readable(handle);
     const HostBuffer buffer(source.tensor, type ? *type : handle.type(), to);
     if (bytes < buffer.bytes)
@@ -232,7 +232,7 @@ mnn_status mnn_tensor_map(mnn_tensor_t* tensor, int32_t access, void** data) {
         const uint64_t plan = handle.session().impl->plans();
         if (mapping.access && mapping.plan == plan)
             fail(Status::BadState, "tensor '%s' is mapped already", storageOf(handle).name.c_str());
-        requireResized(handle);
+        requireResizedFor(handle);
         if (!handle.isInput() && (access & MNN_MAP_WRITE))
             fail(Status::BadState, "tensor '%s' is an output and cannot be written", storageOf(handle).name.c_str());
         if (access & MNN_MAP_WRITE) requireUnbound(handle);

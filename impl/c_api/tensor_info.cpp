@@ -6,13 +6,8 @@ using namespace mnnc;
 namespace {
 
 // The size of the struct's first version; it stays when the struct grows.
-constexpr size_t kInfoSize = sizeof(mnn_tensor_properties_t);
+constexpr size_t kTensorPropertiesSize = sizeof(mnn_tensor_properties_t);
 constexpr size_t kRank = 4;
-
-// Requires success of another public function.
-void need(mnn_status status) {
-    if (status != MNN_OK) fail(static_cast<Status>(status), "%s", std::string(mnn_last_error()).c_str());
-}
 
 // Batch, channel, height and width by position in the shape.
 const size_t* positions(Format format) {
@@ -24,10 +19,10 @@ const size_t* positions(Format format) {
 
 mnn_status mnn_tensor_info(const mnn_tensor_t* tensor, mnn_tensor_properties_t* info) {
     return guard([&] {
-        checkStructSize(required(info, "info").struct_size, kInfoSize, "info");
+        checkStructSize(required(info, "info").struct_size, kTensorPropertiesSize, "info");
         const TensorUse handle(tensor, Access::Read, "mnn_tensor_info");
         size_t rank = 0;
-        need(mnn_tensor_shape(tensor, nullptr, 0, &rank));  // throws unless it has a shape
+        requireSuccess(mnn_tensor_shape(tensor, nullptr, 0, &rank));  // throws unless it has a shape
         const Session& session = *handle.session().impl;
         const Operand& storage = handle.storage();
         mnn_tensor_properties_t result{};
@@ -57,7 +52,7 @@ mnn_status mnn_tensor_nchw(const mnn_tensor_t* tensor, int32_t* nchw) {
         const TensorUse handle(tensor, Access::Read, "mnn_tensor_nchw");
         int32_t dims[MNN_MAX_RANK];
         size_t rank = 0;
-        need(mnn_tensor_shape(tensor, dims, MNN_MAX_RANK, &rank));
+        requireSuccess(mnn_tensor_shape(tensor, dims, MNN_MAX_RANK, &rank));
         if (rank != kRank)
             fail(Status::BadState,
                  "tensor '%s' has %zu dimensions: only with 4 is there a batch, a channel, a height "

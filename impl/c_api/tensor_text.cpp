@@ -9,10 +9,6 @@ using namespace mnnc;
 
 namespace {
 
-void need(mnn_status status) {
-    if (status != MNN_OK) fail(static_cast<Status>(status), "%s", std::string(mnn_last_error()).c_str());
-}
-
 constexpr const char* kFormats[] = {"NCHW", "NHWC", "NC4HW4"};
 
 // A copy of a tensor's values with their type and shape.
@@ -20,18 +16,18 @@ struct Values {
     explicit Values(const mnn_tensor_t* tensor) {
         mnn_tensor_properties_t info{};
         info.struct_size = sizeof info;
-        need(mnn_tensor_shape(tensor, dims, MNN_MAX_RANK, &rank));
-        need(mnn_tensor_info(tensor, &info));
+        requireSuccess(mnn_tensor_shape(tensor, dims, MNN_MAX_RANK, &rank));
+        requireSuccess(mnn_tensor_info(tensor, &info));
         format = info.format;
         const int32_t type = info.type;
         size_t count = 0;
-        need(mnn_tensor_element_count(tensor, &count));
+        requireSuccess(mnn_tensor_element_count(tensor, &count));
         isFloat = type == MNN_TYPE_FLOAT32 || type == MNN_TYPE_BFLOAT16 || type == MNN_TYPE_FLOAT16 ||
                   type == MNN_TYPE_DOUBLE;
         // A double holds every element type of a tensor.
         numbers.resize(count);
         const int32_t order = format == MNN_FORMAT_NHWC ? MNN_FORMAT_NHWC : MNN_FORMAT_NCHW;
-        need(mnn_tensor_read_as(tensor, numbers.data(), count * sizeof(double), MNN_TYPE_DOUBLE, order));
+        requireSuccess(mnn_tensor_read_as(tensor, numbers.data(), count * sizeof(double), MNN_TYPE_DOUBLE, order));
     }
     std::string text(size_t index) const {
         return isFloat ? mnnc::format("%.6g", numbers[index]) : mnnc::format("%.0f", numbers[index]);

@@ -20,7 +20,7 @@ constexpr int kMaxDepth = 8;
 constexpr double kSlope = 0.7978845608028654;  // sqrt(2 / pi)
 constexpr double kCubic = kSlope * 0.044715;
 
-bool isNear(double a, double b) {
+bool isRelativelyNear(double a, double b) {
     return std::fabs(a - b) <= 1e-5 * std::max(1e-2, std::fabs(b));
 }
 
@@ -41,8 +41,8 @@ class GeluFinder {
 
     UnaryForm find(Id tanh) {
         const std::optional<Polynomial> inner = polynomialOf(graph_.command(tanh).inputs[0], kMaxDepth);
-        if (!inner || !x_ || (*inner)[0] != 0 || (*inner)[2] != 0 || !isNear((*inner)[1], kSlope) ||
-            !isNear((*inner)[3], kCubic) || !(x_->shape == graph_.command(tanh).outputs[0]->shape))
+        if (!inner || !x_ || (*inner)[0] != 0 || (*inner)[2] != 0 || !isRelativelyNear((*inner)[1], kSlope) ||
+            !isRelativelyNear((*inner)[3], kCubic) || !(x_->shape == graph_.command(tanh).outputs[0]->shape))
             return {};
         steps_.push_back(tanh);
         return follow(tanh) ? UnaryForm{x_, std::move(steps_)} : UnaryForm{};
@@ -115,7 +115,7 @@ class GeluFinder {
             }
             steps_.push_back(next);
             value = command.outputs[0];
-            if (timesX && isNear(a, 0.5) && isNear(b, 0.5)) return value->shape == x_->shape;
+            if (timesX && isRelativelyNear(a, 0.5) && isRelativelyNear(b, 0.5)) return value->shape == x_->shape;
         }
         return false;
     }
