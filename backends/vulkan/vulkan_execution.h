@@ -10,6 +10,14 @@
 
 namespace mnnc::vulkan {
 
+// The invocations of a group, for kernels that have no reason for another number.
+constexpr uint32_t kLocal = 64;
+
+// Invocations that keep a large device busy.
+constexpr int64_t kEnoughInvocations = 32768;
+
+constexpr int64_t kQuadBytes = 16;  // of four floats
+
 inline Binding bindBlock(const Block& block, int64_t offset, int64_t bytes, bool write) {
     return {block.buffer(), block.offset() + offset, bytes, write};
 }

@@ -63,10 +63,10 @@ bool addFile(Hash& hash, const std::string& path, AddFile add) {
 
 // Adds the files of a folder; the order in which the system lists them makes no difference.
 void addFolder(Hash& hash, const std::string& path, AddFile add) {
-    struct Closer {
+    struct FolderCloser {
         void operator()(DIR* folder) const noexcept { closedir(folder); }
     };
-    const std::unique_ptr<DIR, Closer> folder(opendir(path.c_str()));
+    const std::unique_ptr<DIR, FolderCloser> folder(opendir(path.c_str()));
     if (!folder) return hash.add(uint64_t{0});
     uint64_t sum = 0, count = 1;
     while (const dirent* entry = readdir(folder.get())) {

@@ -13,9 +13,8 @@ namespace mnnc::vulkan {
 namespace {
 
 // The constants are those of attention.comp.
-constexpr uint32_t kLocal = 64;
 constexpr int64_t kTile = 32, kMaxQuads = 4;
-constexpr int64_t kSharedBytes = 4 * (kTile * 33 + 2 * kTile * 17 + 3 * kTile);
+constexpr int64_t kTileBytes = 4 * (kTile * 33 + 2 * kTile * 17 + 3 * kTile);
 constexpr uint32_t kFixedBuffers = 6, kFewSteps = 2;
 constexpr uint32_t kStepWords = 5;  // row step, column step, the table of columns, scale, dropped
 
@@ -113,7 +112,7 @@ class Attention final : public VulkanExecution {
 bool supportsAttention(const VulkanBackend& backend, const Command& command, std::string& reason) {
     const Limits& limits = backend.limits();
     if (limits.storageBuffers < kFixedBuffers + stepBuffers(command.paramsAs<AttentionForm>()) ||
-        limits.groupInvocations < kLocal || limits.sharedMemory < kSharedBytes) {
+        limits.groupInvocations < kLocal || limits.sharedMemory < kTileBytes) {
         reason = "the device has too few buffers, invocations or bytes of shared memory for the kernel";
         return false;
     }

@@ -25,7 +25,7 @@ bool perChannel(const Shape& small, const Shape& big) {
 // The ways to read an operand, see binary.glsl.
 enum class Mode : uint32_t { Each = 0, One = 1, Lanes = 2, LanesPacked = 3, Strided = 4, StridedOne = 5 };
 
-struct Plan {
+struct OperandPlan {
     Mode mode[2] = {Mode::Each, Mode::Each};
     bool quads = true;
     int64_t run = 1;                         // outputs along the innermost axis
@@ -33,7 +33,7 @@ struct Plan {
 };
 
 // Plans row-major operands: merges adjacent axes that both operands read in the same way.
-Plan planPlain(const Command& command) {
+OperandPlan planPlain(const Command& command) {
     struct Axis {
         int64_t size;
         bool used[2];
@@ -53,7 +53,7 @@ Plan planPlain(const Command& command) {
         else
             axes.push_back(next);
     }
-    Plan plan;
+    OperandPlan plan;
     if (axes.empty()) return plan;
     plan.run = axes[0].size;
     plan.quads = axes.size() == 1 || plan.run % 4 == 0;
@@ -76,8 +76,8 @@ Plan planPlain(const Command& command) {
     return plan;
 }
 
-Plan planPacked(const Command& command) {
-    Plan plan;
+OperandPlan planPacked(const Command& command) {
+    OperandPlan plan;
     const Operand& output = *command.outputs[0];
     for (size_t i = 0; i < 2; ++i) {
         const Operand& operand = *command.inputs[i];
@@ -132,7 +132,7 @@ class Binary final : public VulkanExecution {
     }
 
     const Command command_;
-    Plan plan_;
+    OperandPlan plan_;
     const Pipeline* pipeline_ = nullptr;
 };
 

@@ -30,7 +30,7 @@ constexpr Tile kTiles[] = {
     {8, 8, 1, 1, 0.2},   {16, 4, 4, 1, 0.5}, {32, 2, 2, 1, 0.3}, {64, 1, 1, 1, 0.15}, {1, 1, 1, 1, 0.001},
 };
 
-struct Plan {
+struct TilePlan {
     size_t tileIndex = 0;
     int64_t slices = 1, sliceDepth = 0;
     double score = -1;
@@ -42,7 +42,7 @@ struct Plan {
 
 // A plan with its pipelines.
 struct Made {
-    Plan plan;
+    TilePlan plan;
     const Pipeline* product = nullptr;
     const Pipeline* combine = nullptr;  // null: there is one slice
 };
@@ -85,7 +85,7 @@ class ConvGemm final : public ConvExecution {
   private:
     enum class Form : uint8_t { Point, Window, Transposed };
 
-    Made make(const Plan& plan) {
+    Made make(const TilePlan& plan) {
         const Tile& t = plan.tile();
         std::vector<uint32_t> constants = {t.pixelThreads,
                                            t.quadThreads,
@@ -107,7 +107,7 @@ class ConvGemm final : public ConvExecution {
     }
 
     void encode(Recorder& recorder, const Made& made, const Operands& operands) const {
-        const Plan& plan = made.plan;
+        const TilePlan& plan = made.plan;
         const auto withResidual = [&](std::vector<Binding> bindings) {
             if (c_.postOps.residual) bindings.push_back(operands.residual);
             return bindings;
@@ -177,11 +177,11 @@ class ConvGemm final : public ConvExecution {
                weights_.depthBlocks();
     }
     int64_t outputQuads() const { return c_.w.batch * c_.outBlocks * c_.w.oh * c_.w.ow; }
-    int64_t partialBytes(const Plan& plan) const { return plan.slices * outputQuads() * 16; }
+    int64_t partialBytes(const TilePlan& plan) const { return plan.slices * outputQuads() * 16; }
 
     // Returns the measured plan where tuning is enabled, else the best by estimate.
-    Plan choosePlan() {
-        std::vector<Plan> plans = candidates(backend().tuning() != GpuTuning::None);
+    TilePlan choosePlan() {
+        std::vector<TilePlan> plans = candidates(backend().tuning() != GpuTuning::None);
         if (plans.empty()) fail(Status::NotSupported, "the device has too little shared memory");
         const GpuTuning tuning = backend().tuning();
         const size_t count = std::min(plans.size(), tunedCandidates(tuning));
@@ -191,7 +191,7 @@ class ConvGemm final : public ConvExecution {
         const std::string problem = problemText(tuning);
         const std::optional<uint32_t> known = record.find(problem);
         const auto found =
-            std::find_if(plans.begin(), plans.end(), [&](const Plan& plan) { return known == plan.choice(); });
+            std::find_if(plans.begin(), plans.end(), [&](const TilePlan& plan) { return known == plan.choice(); });
         if (found != plans.end()) return *found;
         if (!backend().measuresOneMore()) return candidates(false).front();
         const std::optional<size_t> fastest = whereMemorySuffices([&] { return measure(plans); });
@@ -230,10 +230,10 @@ class ConvGemm final : public ConvExecution {
     }
 
     // Measures over memory of its own, because that of the tensors is not planned yet.
-    size_t measure(const std::vector<Plan>& plans) {
+    size_t measure(const std::vector<TilePlan>& plans) {
         int64_t partial = 0;
         std::vector<Made> made;
-        for (const Plan& plan : plans) {
+        for (const TilePlan& plan : plans) {
             made.push_back(make(plan));
             if (plan.slices > 1) partial = std::max(partial, partialBytes(plan));
         }
@@ -247,10 +247,10 @@ class ConvGemm final : public ConvExecution {
 
     // Returns the plans that the device can run, the best by estimate first: those that waste little, keep sums in
     // registers and still fill the device. toMeasure: include other numbers of slices than the estimate.
-    std::vector<Plan> candidates(bool toMeasure) const {
+    std::vector<TilePlan> candidates(bool toMeasure) const {
         const bool integrated = backend().gpu()->info().type == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
         const Limits& limits = backend().limits();
-        std::vector<Plan> plans;
+        std::vector<TilePlan> plans;
         for (size_t i = 0; i < std::size(kTiles); ++i) {
             const Tile& tile = kTiles[i];
             // Integrated devices have few registers.
@@ -261,13 +261,14 @@ class ConvGemm final : public ConvExecution {
             plans.push_back(planOf(i, wanted, integrated));
             if (!toMeasure) continue;
             for (const int64_t slices : {wanted / 2, wanted * 2, int64_t{1}}) {
-                const Plan other = planOf(i, std::clamp<int64_t>(slices, 1, kMaxSlices), integrated);
+                const TilePlan other = planOf(i, std::clamp<int64_t>(slices, 1, kMaxSlices), integrated);
                 if (std::none_of(plans.begin(), plans.end(),
-                                 [&](const Plan& plan) { return plan.choice() == other.choice(); }))
+                                 [&](const TilePlan& plan) { return plan.choice() == other.choice(); }))
                     plans.push_back(other);
             }
         }
-        std::stable_sort(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) { return a.score > b.score; });
+        std::stable_sort(plans.begin(), plans.end(),
+                         [](const TilePlan& a, const TilePlan& b) { return a.score > b.score; });
         return plans;
     }
 
@@ -288,10 +289,10 @@ class ConvGemm final : public ConvExecution {
         return std::clamp<int64_t>(std::min(most, static_cast<int64_t>(enough / invocations)), 1, kMaxSlices);
     }
 
-    Plan planOf(size_t tileIndex, int64_t slices, bool integrated) const {
+    TilePlan planOf(size_t tileIndex, int64_t slices, bool integrated) const {
         const Tile& tile = kTiles[tileIndex];
         if (slices * outputQuads() * 16 > backend().limits().storageRange) slices = 1;
-        Plan plan{tileIndex, 1, 0, 0};
+        TilePlan plan{tileIndex, 1, 0, 0};
         plan.sliceDepth = roundUp(ceilDiv(depth(), slices), tile.depth());
         plan.slices = ceilDiv(depth(), plan.sliceDepth);
         const double covered = static_cast<double>(tilesOf(tile)) * tile.tilePixels() * tile.tileQuads();

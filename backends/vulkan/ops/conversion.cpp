@@ -7,8 +7,6 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr uint32_t kLocal = 64;
-
 // Converts a tensor of the host: its bytes pass through staging memory.
 class Upload final : public Conversion {
   public:

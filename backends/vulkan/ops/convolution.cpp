@@ -13,7 +13,6 @@ namespace {
 
 // Kernels of transposed convolutions test every tap of an axis to find their phase.
 constexpr int64_t kMaxPhaseLoop = 64;
-constexpr int64_t kMaxCoordinate = 1 << 30;
 constexpr uint32_t kConvBuffers = 4;  // of a kernel without a residual
 
 ConvWindow windowOf(const Command& command) {

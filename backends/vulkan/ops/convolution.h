@@ -12,6 +12,9 @@
 
 namespace mnnc::vulkan {
 
+// Kernels compute coordinates in 32 bits; places before and behind a tensor count, too.
+constexpr int64_t kMaxCoordinate = 1 << 30;
+
 struct ConvGeometry {
     explicit ConvGeometry(const Command& command);
 

@@ -14,19 +14,16 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr uint32_t kLocal = 64;
-constexpr int64_t kEnoughInvocations = 32768;  // enough to keep a large device busy
-constexpr int64_t kMaxCoordinate = 1 << 30;
 // The limit of products that a single invocation adds up: after a longer time the driver may consider the device lost.
 constexpr int64_t kMaxProducts = 1 << 20;
 
-Conv3dWindow windowOf(const Command& command) {
+Conv3dWindow volumeWindowOf(const Command& command) {
     return conv3dWindow(command.paramsAs<Conv3dParams>(), command.inputs[0]->shape, command.name.c_str());
 }
 
 struct Geometry {
     explicit Geometry(const Command& command)
-        : w(windowOf(command)), groupIn(w.ic / w.groups), groupOut(w.oc / w.groups) {
+        : w(volumeWindowOf(command)), groupIn(w.ic / w.groups), groupOut(w.oc / w.groups) {
         for (const int extent : command.paramsAs<Conv3dParams>().kernel) taps *= extent;
     }
     // Whether every group begins and ends with a block, or there is one group.

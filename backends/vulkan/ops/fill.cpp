@@ -7,8 +7,6 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr uint32_t kLocal = 64;
-
 class Range final : public VulkanExecution {
   public:
     Range(VulkanBackend& backend, const Command& command) : VulkanExecution(backend), command_(command) {}

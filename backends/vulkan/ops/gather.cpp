@@ -11,8 +11,6 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr uint32_t kLocal = 64;
-
 // One dispatch over `total` outputs of a kernel that reads data and indices.
 class GatherBase : public VulkanExecution {
   public:

@@ -9,8 +9,6 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr uint32_t kLocal = 64;
-
 class GridSample final : public VulkanExecution {
   public:
     GridSample(VulkanBackend& backend, const Command& command)

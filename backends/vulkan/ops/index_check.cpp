@@ -5,17 +5,16 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr uint32_t kLocal = 64;
-constexpr int64_t kChunk = 4096;  // indices of one group
+constexpr int64_t kIndexChunk = 4096;  // indices of one group
 
 }  // namespace
 
 void IndexCheck::plan(VulkanBackend& backend, const IndexBounds& bounds, int64_t count) {
     bounds_ = bounds;
-    groups_ = ceilDiv(count, kChunk);
+    groups_ = ceilDiv(count, kIndexChunk);
     pipeline_ = &backend.exactPipeline("index_check_i32", 2, kLocal, {static_cast<uint32_t>(bounds.depth)});
     push_ = Push();
-    push_.u(count).u(kChunk).u(std::min<int64_t>(bounds.rowsPerBatch, UINT32_MAX)).u(bounds.batchStep);
+    push_.u(count).u(kIndexChunk).u(std::min<int64_t>(bounds.rowsPerBatch, UINT32_MAX)).u(bounds.batchStep);
     for (const int64_t extent : bounds.extent) push_.u(extent);
 }
 

@@ -8,8 +8,6 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr uint32_t kLocal = 64;
-
 class Interp final : public VulkanExecution {
   public:
     Interp(VulkanBackend& backend, const Command& command)

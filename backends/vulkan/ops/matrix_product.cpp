@@ -9,7 +9,6 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr uint32_t kLocal = 64;
 constexpr int64_t kLargeTiles = 256;  // enough to keep a large device busy
 
 }  // namespace

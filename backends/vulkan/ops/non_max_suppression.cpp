@@ -12,9 +12,10 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr uint32_t kLocal = 256, kBlock = 128, kList = 1024, kListLocal = 64;
+constexpr uint32_t kSearchLocal = 256, kBoxBlock = 128, kList = 1024, kListLocal = 64;
 // The shared memory that non_max_suppression_search.comp declares, for the largest block.
-constexpr uint32_t kSharedBytes = kList * 8 + 256 * 4 + 2 * kBlock * 16 + kBlock * kBlock / 8 + kBlock / 8 + 16;
+constexpr uint32_t kSearchBytes =
+    kList * 8 + 256 * 4 + 2 * kBoxBlock * 16 + kBoxBlock * kBoxBlock / 8 + kBoxBlock / 8 + 16;
 constexpr int64_t kMaxGroups = 1 << 14, kMaxBoxes = 1 << 17, kMaxComparisons = 1 << 30;
 // The limit of rounds of all loops of an invocation in one dispatch. After more, a driver may consider the device lost;
 // Mesa's driver for CPUs silently ends loops after 65,535 rounds.
@@ -26,7 +27,8 @@ struct Cut {
     int64_t length = 0;  // of the list that a dispatch takes; 0: no list is short enough
 
     Cut(const VulkanBackend& backend, const NmsParams& p)
-        : local(std::bit_floor(std::min(kLocal, backend.limits().groupInvocations))), block(std::min(kBlock, local)) {
+        : local(std::bit_floor(std::min(kSearchLocal, backend.limits().groupInvocations))),
+          block(std::min(kBoxBlock, local)) {
         // The rounds for a list: visiting all scores, selecting its end, sorting it. The rounds for a block: comparing
         // its boxes with those that are kept and with one another, and the decision.
         const int64_t ofList = 10 * ceilDiv(p.boxes, int64_t{local}) + 8 * 300 + 55 * (kList / local + 1);
@@ -100,7 +102,7 @@ bool supportsNms(const VulkanBackend& backend, const Command& command, std::stri
             static_cast<long long>(kMaxComparisons));
         return false;
     }
-    if (kSharedBytes > backend.limits().sharedMemory || backend.limits().groupInvocations < 32 ||
+    if (kSearchBytes > backend.limits().sharedMemory || backend.limits().groupInvocations < 32 ||
         backend.limits().storageBuffers < 7 || Cut(backend, *p).length == 0) {
         reason = "the device's work groups are too small, or bind too few buffers";
         return false;

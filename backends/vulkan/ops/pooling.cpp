@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kGlobalPlane = 32;   // smaller planes are read by one invocation
 constexpr int64_t kLargePlane = 2048;  // larger ones by a large group
-constexpr uint32_t kLocal = 64, kLargeLocal = 256;
+constexpr uint32_t kLargeLocal = 256;
 
 class Pooling final : public VulkanExecution {
   public:

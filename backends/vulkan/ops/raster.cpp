@@ -13,7 +13,6 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr uint32_t kLocal = 64;
 constexpr size_t kSources = 4;  // buffers of one raster dispatch
 
 struct Extents {

@@ -11,7 +11,6 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr uint32_t kLocal = 64;
 constexpr int64_t kMaxPlanes = 1 << 18;  // more would make a table larger than the data
 constexpr uint32_t kNone = 15, kWhole = 1u << 16;
 

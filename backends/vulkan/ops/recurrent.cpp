@@ -15,13 +15,13 @@ namespace {
 
 // The numbers are those of recurrent_step.comp.
 enum class Cell : uint32_t { Rnn, Lstm, GruResetAfter, GruGates, GruCandidate };
-constexpr uint32_t kUnits = 16, kMaxRows = 4;
-constexpr uint32_t kBuffers = 5;
+constexpr uint32_t kStepUnits = 16, kMaxRows = 4;
+constexpr uint32_t kStepBuffers = 5;
 
-constexpr uint32_t kLocal = 64, kMinThreads = 64, kMaxThreads = 128;
+constexpr uint32_t kMinThreads = 64, kMaxThreads = 128;
 constexpr size_t kGruInputs = 5;     // of one direction: gates, their bias, candidate, its bias, own bias
 constexpr int64_t kMaxSteps = 4096;  // each is a dispatch of its own, with its descriptor set
-constexpr int64_t kFloat = 4, kQuad = 16;
+constexpr int64_t kFloat = 4;
 
 struct RecurrentSizes {
     explicit RecurrentSizes(const Command& command) {
@@ -70,8 +70,8 @@ class Recurrent final : public VulkanExecution {
         const uint32_t threads = std::bit_floor(std::min(kMaxThreads, backend().limits().groupInvocations));
         rows_ = std::min(kMaxRows, std::bit_ceil(static_cast<uint32_t>(std::min<int64_t>(s_.batch, kMaxRows))));
         const auto step = [&](Cell cell) {
-            return &backend().pipeline("recurrent_step", kType, kBuffers, threads,
-                                       {kUnits, rows_, static_cast<uint32_t>(cell), s_.allOutput >= 0});
+            return &backend().pipeline("recurrent_step", kType, kStepBuffers, threads,
+                                       {kStepUnits, rows_, static_cast<uint32_t>(cell), s_.allOutput >= 0});
         };
         if (s_.gru && !resetAfter_) {
             gates_ = step(Cell::GruGates);
@@ -130,7 +130,7 @@ class Recurrent final : public VulkanExecution {
         const int64_t element = backend().half() ? 2 : 4;
         place(weights_, 4 * s_.weightQuads * element);
         place(sums_, 4 * s_.sumQuads * element);
-        place(biases_, s_.directions * s_.hidden * kQuad);
+        place(biases_, s_.directions * s_.hidden * kQuadBytes);
         place(states_, 4 * s_.area * kFloat);
         requestScratch(bytes);
     }
@@ -170,7 +170,7 @@ class Recurrent final : public VulkanExecution {
 
     void encodeStep(FrameRecorder& recorder, const Pipeline& pipeline, int64_t k) const {
         const int64_t rowTiles = ceilDiv(s_.batch, int64_t{rows_});
-        const int64_t unitTiles = ceilDiv(s_.hidden, int64_t{kUnits});
+        const int64_t unitTiles = ceilDiv(s_.hidden, int64_t{kStepUnits});
         const Binding sums = bind(recorder, sums_, false);
         const bool all = s_.allOutput >= 0 && &pipeline != gates_;
         recorder.dispatch(
@@ -200,8 +200,8 @@ class Recurrent final : public VulkanExecution {
 bool supportsRecurrent(const VulkanBackend& backend, const Command& command, std::string& reason) {
     if (!supportsFloat(backend, command, reason)) return false;
     const Limits& limits = backend.limits();
-    const int64_t shared = int64_t{kMaxThreads} * kMaxRows * kQuad;
-    if (limits.storageBuffers < kBuffers || limits.groupInvocations < kMinThreads || limits.sharedMemory < shared) {
+    const int64_t shared = int64_t{kMaxThreads} * kMaxRows * kQuadBytes;
+    if (limits.storageBuffers < kStepBuffers || limits.groupInvocations < kMinThreads || limits.sharedMemory < shared) {
         reason = "the device has too few buffers, invocations or bytes of shared memory for the kernel";
         return false;
     }
@@ -211,7 +211,7 @@ bool supportsRecurrent(const VulkanBackend& backend, const Command& command, std
                         static_cast<long long>(sizes.steps));
         return false;
     }
-    if (checkedMul(sizes.maxQuads(), kQuad, "states") > std::min<int64_t>(limits.storageRange, INT32_MAX)) {
+    if (checkedMul(sizes.maxQuads(), kQuadBytes, "states") > std::min<int64_t>(limits.storageRange, INT32_MAX)) {
         reason = format("its weights or sums exceed what the device binds at once (%lld bytes)",
                         static_cast<long long>(limits.storageRange));
         return false;

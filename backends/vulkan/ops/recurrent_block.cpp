@@ -11,9 +11,8 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr uint32_t kLocal = 64, kMaxThreads = 128, kUnits = 16;
-constexpr uint32_t kResults = 7, kBuffers = 5 + kResults;
-constexpr int64_t kQuad = 16;
+constexpr uint32_t kMaxBlockThreads = 128, kBlockUnits = 16;
+constexpr uint32_t kResults = 7, kBlockBuffers = 5 + kResults;
 
 class LstmBlock final : public VulkanExecution {
   public:
@@ -26,16 +25,16 @@ class LstmBlock final : public VulkanExecution {
           hidden_(command_.inputs[1]->shape[1]) {}
 
     void prepare() override {
-        const uint32_t threads = std::bit_floor(std::min(kMaxThreads, backend().limits().groupInvocations));
-        sums_ = &backend().pipeline("recurrent_block_sums", DataType::Float32, 5, threads, {kUnits});
-        gates_ = &backend().pipeline("recurrent_block", DataType::Float32, kBuffers, kLocal,
+        const uint32_t threads = std::bit_floor(std::min(kMaxBlockThreads, backend().limits().groupInvocations));
+        sums_ = &backend().pipeline("recurrent_block_sums", DataType::Float32, 5, threads, {kBlockUnits});
+        gates_ = &backend().pipeline("recurrent_block", DataType::Float32, kBlockBuffers, kLocal,
                                      {params_.peephole, static_cast<uint32_t>(command_.outputs.size())});
         requestScratch(sumBytes());
     }
 
     void encode(FrameRecorder& recorder) const override {
         const auto in = [&](size_t i) { return recorder.reads(*command_.inputs[i]); };
-        const int64_t unitTiles = ceilDiv(hidden_, int64_t{kUnits});
+        const int64_t unitTiles = ceilDiv(hidden_, int64_t{kBlockUnits});
         recorder.dispatch(*sums_, {{in(0), in(2), in(3), in(7), recorder.scratch(0, sumBytes(), true)}},
                           Push().u(inputs_).u(hidden_).u(unitTiles), batch_ * unitTiles);
         std::vector<Binding> bindings{recorder.scratch(0, sumBytes(), false), in(1)};
@@ -48,7 +47,7 @@ class LstmBlock final : public VulkanExecution {
     }
 
   private:
-    int64_t sumBytes() const { return batch_ * hidden_ * kQuad; }
+    int64_t sumBytes() const { return batch_ * hidden_ * kQuadBytes; }
 
     const Command command_;
     const LstmBlockParams& params_;
@@ -64,13 +63,13 @@ bool supportsLstmBlock(const VulkanBackend& backend, const Command& command, std
             return false;
         }
     const Limits& limits = backend.limits();
-    if (limits.storageBuffers < kBuffers || limits.groupInvocations < kUnits ||
-        limits.sharedMemory < kMaxThreads * kQuad) {
+    if (limits.storageBuffers < kBlockBuffers || limits.groupInvocations < kBlockUnits ||
+        limits.sharedMemory < kMaxBlockThreads * kQuadBytes) {
         reason = "the device has too few buffers, invocations or bytes of shared memory for the kernel";
         return false;
     }
     const int64_t state = command.inputs[1]->elements();
-    if (checkedMul(state, kQuad, "sums") <= limits.storageRange) return true;
+    if (checkedMul(state, kQuadBytes, "sums") <= limits.storageRange) return true;
     reason = format("its sums exceed what the device binds at once (%lld bytes)",
                     static_cast<long long>(limits.storageRange));
     return false;

@@ -10,7 +10,7 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr int64_t kSharedBytes = 16;  // per invocation
+constexpr int64_t kPartialBytes = 16;  // per invocation
 
 class Reduction final : public VulkanExecution {
   public:
@@ -21,7 +21,7 @@ class Reduction final : public VulkanExecution {
         steps_.clear();
         scratchBytes_ = 0;
         if (input().channelBlock > 1)
-            steps_.push_back({Rows(backend(), Packed(input()), kSharedBytes)});
+            steps_.push_back({Rows(backend(), Packed(input()), kPartialBytes)});
         else
             planPlain();
         for (size_t i = 0; i < steps_.size(); ++i) {
@@ -70,7 +70,7 @@ class Reduction final : public VulkanExecution {
                 inner *= length;
                 continue;
             }
-            Step step{Rows(backend(), left / length / inner, length, inner, kSharedBytes)};
+            Step step{Rows(backend(), left / length / inner, length, inner, kPartialBytes)};
             left /= length;
             step.offset = scratchBytes_;
             step.bytes = roundUp(left * 4, 16);
@@ -78,7 +78,7 @@ class Reduction final : public VulkanExecution {
             steps_.push_back(step);
         }
         // Only extents of 1 are reduced.
-        if (steps_.empty()) steps_.push_back({Rows(backend(), left, 1, 1, kSharedBytes)});
+        if (steps_.empty()) steps_.push_back({Rows(backend(), left, 1, 1, kPartialBytes)});
         if (steps_.size() == 1) scratchBytes_ = 0;
     }
 

@@ -10,8 +10,7 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr uint32_t kLocal = 64;
-constexpr int64_t kChunk = 4096;  // regions of one group of the check
+constexpr int64_t kRegionChunk = 4096;  // regions of one group of the check
 
 class RoiAlign final : public VulkanExecution {
   public:
@@ -48,7 +47,7 @@ class RoiAlign final : public VulkanExecution {
                               .f(params_.scale),
                           ceilDiv(quads, pipeline_->localSize));
         recorder.dispatch(*check_, {{recorder.reads(pictures()), recorder.writesReport()}},
-                          Push().u(out.n).u(kChunk).u(indexed_ ? 1 : 5).u(in[0]), checkGroups());
+                          Push().u(out.n).u(kRegionChunk).u(indexed_ ? 1 : 5).u(in[0]), checkGroups());
     }
 
     int64_t reportBytes() const override { return checkGroups() * 8; }
@@ -70,7 +69,7 @@ class RoiAlign final : public VulkanExecution {
   private:
     // Returns the tensor that has the number of each region's picture.
     const Operand& pictures() const { return *command_.inputs[indexed_ ? 2 : 1]; }
-    int64_t checkGroups() const { return ceilDiv(output_.shape[0], kChunk); }
+    int64_t checkGroups() const { return ceilDiv(output_.shape[0], kRegionChunk); }
 
     const Command command_;
     const RoiParams& params_;

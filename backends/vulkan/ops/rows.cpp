@@ -9,8 +9,7 @@ namespace mnnc::vulkan {
 namespace {
 
 constexpr int64_t kSmallGroup = 64, kLargeGroup = 256;
-constexpr int64_t kEnoughInvocations = 32768;  // enough to keep a large device busy
-constexpr int64_t kSharedBytes = 16384;        // every device has them
+constexpr int64_t kSharedMemory = 16384;  // every device has them
 
 }  // namespace
 
@@ -34,7 +33,7 @@ Rows::Rows(const VulkanBackend& backend, const Packed& packed, int64_t sharedByt
 
 void Rows::share(const VulkanBackend& backend, int64_t sharedBytes) {
     const Limits& limits = backend.limits();
-    const int64_t shared = std::min<int64_t>(limits.sharedMemory, kSharedBytes);
+    const int64_t shared = std::min<int64_t>(limits.sharedMemory, kSharedMemory);
     const auto maxSize = std::bit_floor(
         static_cast<uint64_t>(std::max<int64_t>(1, std::min<int64_t>(limits.groupInvocations, shared / sharedBytes))));
     const auto wanted = static_cast<uint64_t>(steps > 4 * kSmallGroup ? kLargeGroup : kSmallGroup);

@@ -9,7 +9,6 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr uint32_t kLocal = 64;
 constexpr int64_t kLongLine = 4096, kFewLines = 64;
 
 // One dispatch that binds all inputs, then the output.

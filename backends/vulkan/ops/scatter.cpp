@@ -10,7 +10,6 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr uint32_t kLocal = 64;
 constexpr int64_t kWordBytes = 4;
 
 class ScatterReplace final : public VulkanExecution {

@@ -11,9 +11,9 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr uint32_t kLocal = 64, kSortLocal = 256;
-constexpr int64_t kBlock = 1024;    // entries that a group sorts in 8 KiB of shared memory
-constexpr int64_t kEntryBytes = 8;  // place and row
+constexpr uint32_t kSortLocal = 256;
+constexpr int64_t kSortedEntries = 1024;  // entries that a group sorts in 8 KiB of shared memory
+constexpr int64_t kEntryBytes = 8;        // place and row
 
 int64_t capacityFor(int64_t rows) {
     return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(rows, 2))));
@@ -27,7 +27,7 @@ class ScatterReduction final : public VulkanExecution {
           plan_(command_),
           output_(*command_.outputs[0]),
           capacity_(capacityFor(plan_.rows)),
-          block_(std::min(capacity_, kBlock)) {}
+          block_(std::min(capacity_, kSortedEntries)) {}
 
     void prepare() override {
         const bool data = plan_.data != nullptr;

@@ -12,7 +12,7 @@ namespace mnnc::vulkan {
 
 namespace {
 
-constexpr int64_t kSharedBytes = 32;  // per invocation: values and positions
+constexpr int64_t kCandidateBytes = 32;  // per invocation: values and positions
 
 class Arg final : public VulkanExecution {
   public:
@@ -20,7 +20,7 @@ class Arg final : public VulkanExecution {
 
     void prepare() override {
         const auto& params = command_.paramsAs<SearchParams>();
-        rows_ = Rows(backend(), params.outer, params.extent, params.inner, kSharedBytes);
+        rows_ = Rows(backend(), params.outer, params.extent, params.inner, kCandidateBytes);
         std::vector<uint32_t> constants = rows_.constants();
         constants.push_back(params.largest);
         pipeline_ =
