@@ -236,12 +236,12 @@ std::unique_ptr<Execution> createOverCodes(CpuBackend& backend, const Command& c
     return createInt8Table(backend, command, input, results);
 }
 
-std::vector<FusionMatch> match(const CommandGraph& graph, const Backend&) {
+std::vector<FusionMatch> matchChain(const CommandGraph& graph, const Backend&) {
     return findElementwiseChains(graph);
 }
 
 // The chain is packed where one of its inputs is packed. Single numbers stay as they are.
-StorageChoice storage(const Backend& backend, const Command& command) {
+StorageChoice storageChain(const Backend& backend, const Command& command) {
     const Operand& output = *command.outputs[0];
     StorageChoice choice;
     bool packed = false;
@@ -254,7 +254,7 @@ StorageChoice storage(const Backend& backend, const Command& command) {
     return choice;
 }
 
-std::unique_ptr<Execution> create(Backend& backend, const Command& command, std::string& reason) {
+std::unique_ptr<Execution> createChain(Backend& backend, const Command& command, std::string& reason) {
     if (command.outputs[0]->type == DataType::Int8) return createOverCodes(cpuBackend(backend), command, reason);
     auto chain = std::make_unique<Chain>(cpuBackend(backend), command, cpuBackend(backend).kernels().id);
     if (!chain->takeSteps(reason)) return nullptr;
@@ -263,6 +263,6 @@ std::unique_ptr<Execution> create(Backend& backend, const Command& command, std:
 
 }  // namespace
 
-constinit const FusionPattern kElementwiseChain = {"ElementwiseChain", match, storage, create};
+constinit const FusionPattern kElementwiseChain = {"ElementwiseChain", matchChain, storageChain, createChain};
 
 }  // namespace mnnc::cpu

@@ -83,7 +83,7 @@ std::shared_ptr<Plan> fusedPlan(const CpuBackend& backend, const Command& pointw
     return planOf(backend, pointwise, depthwise);
 }
 
-std::vector<FusionMatch> match(const CommandGraph& graph, const Backend& backend) {
+std::vector<FusionMatch> matchPointwiseDepthwise(const CommandGraph& graph, const Backend& backend) {
     std::vector<FusionMatch> matches;
     for (const CommandGraph::Id id : graph.ids()) {
         const Command& depthwise = graph.command(id);
@@ -102,16 +102,17 @@ std::vector<FusionMatch> match(const CommandGraph& graph, const Backend& backend
     return matches;
 }
 
-StorageChoice storage(const Backend& backend, const Command& command) {
+StorageChoice storagePointwiseDepthwise(const Backend& backend, const Command& command) {
     return storagePacked(cpuBackend(backend), command);
 }
 
-std::unique_ptr<Execution> create(Backend& backend, const Command& command, std::string&) {
+std::unique_ptr<Execution> createPointwiseDepthwise(Backend& backend, const Command& command, std::string&) {
     return std::make_unique<PointwiseDepthwise>(cpuBackend(backend), command);
 }
 
 }  // namespace
 
-constinit const FusionPattern kPointwiseDepthwise = {"PointwiseDepthwise", match, storage, create};
+constinit const FusionPattern kPointwiseDepthwise = {"PointwiseDepthwise", matchPointwiseDepthwise,
+                                                     storagePointwiseDepthwise, createPointwiseDepthwise};
 
 }  // namespace mnnc::cpu

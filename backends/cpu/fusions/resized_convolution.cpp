@@ -24,7 +24,7 @@ ConvOptions optionsOf(const CpuBackend& backend, const Command& convolution) {
     return options;
 }
 
-std::shared_ptr<ConvPlan> planOf(const CpuBackend& backend, const Command& convolution) {
+std::shared_ptr<ConvPlan> convolutionPlanOf(const CpuBackend& backend, const Command& convolution) {
     return makeConvPlan(backend.kernels(), planShape(windowOf(convolution), convolution.paramsAs<ConvParams>()),
                         optionsOf(backend, convolution));
 }
@@ -63,7 +63,7 @@ class ResizedConvolution final : public Execution, public AlgorithmChoice {
                 blockFloats = resizers_.back().sourceFloats();
             }
             const Operand* input = resize ? resize->inputs[0] : source;
-            for (int64_t b = 0; b < ceilDiv(source->shape[1], backend_.kernels().lanes); ++b)
+            for (int64_t b = 0; b < ceilDiv(source->shape[1], int64_t{backend_.kernels().lanes}); ++b)
                 blocks_.push_back({input, resizer, b * blockFloats});
         }
         requestScratch(plan_->scratchBytes(backend_.planningPool().threads()));
@@ -200,13 +200,13 @@ FusionMatch matchConvolution(const CommandGraph& graph, const CpuBackend& backen
         sources.members.push_back(producer);
     }
     if (sources.resized < backend.kernels().costs->cache.minFusedMap / int64_t{sizeof(float)}) return {};
-    std::shared_ptr<ConvPlan> plan = planOf(backend, convolution);
+    std::shared_ptr<ConvPlan> plan = convolutionPlanOf(backend, convolution);
     if (!plan->rowFed()) return {};
     sources.members.push_back(id);
     return {std::move(sources.members), std::move(plan)};
 }
 
-std::vector<FusionMatch> match(const CommandGraph& graph, const Backend& backend) {
+std::vector<FusionMatch> matchResizedConvolution(const CommandGraph& graph, const Backend& backend) {
     std::vector<FusionMatch> matches;
     for (const Id id : graph.ids()) {
         const Command& command = graph.command(id);
@@ -217,18 +217,19 @@ std::vector<FusionMatch> match(const CommandGraph& graph, const Backend& backend
     return matches;
 }
 
-StorageChoice storage(const Backend& backend, const Command&) {
+StorageChoice storageResizedConvolution(const Backend& backend, const Command&) {
     StorageChoice choice;
     choice.inputBlock = choice.outputBlock = cpuBackend(backend).channelBlock();
     return choice;
 }
 
-std::unique_ptr<Execution> create(Backend& backend, const Command& command, std::string&) {
+std::unique_ptr<Execution> createResizedConvolution(Backend& backend, const Command& command, std::string&) {
     return std::make_unique<ResizedConvolution>(cpuBackend(backend), command);
 }
 
 }  // namespace
 
-constinit const FusionPattern kResizedConvolution = {"ResizedConvolution", match, storage, create};
+constinit const FusionPattern kResizedConvolution = {"ResizedConvolution", matchResizedConvolution,
+                                                     storageResizedConvolution, createResizedConvolution};
 
 }  // namespace mnnc::cpu

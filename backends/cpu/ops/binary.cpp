@@ -13,8 +13,7 @@
 namespace mnnc::cpu {
 namespace {
 
-constexpr int64_t kReluChunk = 4096;  // outputs that are clamped while they are still in the cache
-constexpr int kMaxLanes = 16;
+constexpr int64_t kReluChunk = 4096;  // outputs clamped while they are still in the cache
 
 // Returns whether the operand has one value per channel (and perhaps per batch) of `big`: extents [1 or N, C, 1, 1 ...]
 // from the right.

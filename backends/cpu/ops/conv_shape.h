@@ -15,8 +15,11 @@ inline ConvWindow windowOf(const Command& command) {
 }
 
 // convWindow has checked the ranges that are converted here.
+inline int toInt(int64_t value) {
+    return static_cast<int>(value);
+}
+
 inline ConvShape planShape(const ConvWindow& w, const ConvParams& params) {
-    const auto toInt = [](int64_t value) { return static_cast<int>(value); };
     ConvShape s;
     s.batch = toInt(w.batch);
     s.ic = toInt(w.ic), s.ih = toInt(w.ih), s.iw = toInt(w.iw);

@@ -15,10 +15,6 @@ namespace mnnc::cpu {
 
 namespace {
 
-int toInt(int64_t value) {
-    return static_cast<int>(value);
-}  // convWindow has checked the range
-
 class ConvExecution final : public Execution, public AlgorithmChoice {
   public:
     ConvExecution(CpuBackend& backend, const Command& command) : backend_(backend), command_(command) {}

@@ -23,7 +23,6 @@ namespace mnnc::cpu {
 
 namespace {
 
-constexpr int kMaxLanes = 16;
 constexpr int64_t kPixelsOfPiece = 1024;
 
 struct Phase : DepthPhase {

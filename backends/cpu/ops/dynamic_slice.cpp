@@ -136,16 +136,11 @@ class MovingStridedSlice final : public DynamicSlice {
     }
 };
 
-template <typename Slice>
-std::unique_ptr<Execution> create(CpuBackend& backend, const Command& command, std::string&) {
-    return std::make_unique<Slice>(backend, command);
-}
-
 }  // namespace
 
 CpuFamily dynamicSliceCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::SliceTf, nullptr, create<DynamicSliceTf>},
-                                     {OpType::StridedSlice, nullptr, create<MovingStridedSlice>}};
+    static constexpr CpuOp kOps[] = {{OpType::SliceTf, nullptr, makeOnBackend<DynamicSliceTf>},
+                                     {OpType::StridedSlice, nullptr, makeOnBackend<MovingStridedSlice>}};
     return kOps;
 }
 

@@ -29,7 +29,7 @@ class GridSampleExecution final : public CommandExecution {
         tapCount_ = p.nearest ? 1 : 1 << plan_.axes;
         packed_ = in(0).channelBlock > 1;
         lanes_ = packed_ ? kernels_.lanes : 1;
-        blocks_ = ceilDiv(x[1], lanes_);
+        blocks_ = ceilDiv(x[1], int64_t{lanes_});
         inPlane_ = in(0).plane();
         outPlane_ = out().plane();
     }
@@ -37,8 +37,8 @@ class GridSampleExecution final : public CommandExecution {
     void run(const Frame& frame) const override {
         if (out().empty()) return;
         ThreadPool& pool = frame.pool();
-        const int64_t pieces = ceilDiv(outPlane_, kGridOutputs), batch = in(0).shape[0];
-        const int64_t wanted = ceilDiv(4 * pool.threads(), batch * pieces);
+        const int64_t pieces = ceilDiv(outPlane_, int64_t{kGridOutputs}), batch = in(0).shape[0];
+        const int64_t wanted = ceilDiv(int64_t{4} * pool.threads(), batch * pieces);
         const int64_t groups = pool.threads() == 1 ? 1 : std::clamp<int64_t>(wanted, 1, blocks_);
         parallelRanges(pool, static_cast<long>(batch * pieces * groups), 4 * pool.threads(), [&](long begin, long end) {
             for (long i = begin; i < end; ++i) {

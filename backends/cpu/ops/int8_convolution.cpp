@@ -15,9 +15,6 @@ namespace mnnc::cpu {
 
 namespace {
 
-// Above this many terms an int32 sum of 255 * 128 could overflow.
-constexpr int64_t kMaxTerms = std::numeric_limits<int32_t>::max() / (255 * 128);
-
 struct Steps {
     float scaleIn = 1, scaleOut = 1;
     int zeroIn = 0;

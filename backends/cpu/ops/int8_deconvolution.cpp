@@ -17,8 +17,6 @@ namespace mnnc::cpu {
 namespace {
 
 constexpr int64_t kMaxPhases = 64;
-// Above this many terms an int32 sum of 255 * 128 could overflow.
-constexpr int64_t kMaxTerms = std::numeric_limits<int32_t>::max() / (255 * 128);
 constexpr int64_t kMaxChannels = 1 << 20;
 
 // One axis: output position y belongs to phase (y + pad) % stride, at position (y + pad) / stride - first of that

@@ -81,8 +81,6 @@ class Int8ByChannel final : public CommandExecution {
     uint32_t inPlaceInputs(size_t) const override { return 1u << codes_; }
 
   private:
-    static constexpr int64_t kMaxLanes = 16;
-
     float valueAt(const Frame& frame, int64_t n, int64_t channel) const {
         if (slopes_) return (*slopes_)[static_cast<size_t>(channel)];
         const Operand& small = in(1 - codes_);

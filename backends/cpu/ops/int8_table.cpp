@@ -9,7 +9,7 @@ namespace mnnc::cpu {
 
 namespace {
 
-constexpr int64_t kPiece = 64 << 10;  // the fewest codes that are worth a second thread
+constexpr int64_t kPieceCodes = 64 << 10;  // codes: fewer are not worth a second thread
 
 class Int8Table final : public CommandExecution {
   public:
@@ -26,7 +26,7 @@ class Int8Table final : public CommandExecution {
     void run(const Frame& frame) const override {
         ThreadPool& pool = frame.pool();
         const int64_t count = out().storageElements();
-        const auto pieces = static_cast<int>(std::clamp<int64_t>(count / kPiece, 1, 4 * pool.threads()));
+        const auto pieces = static_cast<int>(std::clamp<int64_t>(count / kPieceCodes, 1, 4 * pool.threads()));
         parallelRanges(pool, static_cast<long>(count), pieces, [&](long begin, long end) {
             backend_.kernels().int8->lookup(inData<int8_t>(frame, input_) + begin, outData<int8_t>(frame) + begin,
                                             static_cast<size_t>(end - begin), table_);

@@ -56,7 +56,7 @@ class PlaneRaster final : public Execution {
   public:
     PlaneRaster(const CpuBackend& backend, const Command& command)
         : backend_(backend), inputs_(command.inputs), output_(*command.outputs[0]) {
-        const int64_t channels = output_.shape.at(1), blocks = ceilDiv(channels, output_.channelBlock);
+        const int64_t channels = output_.shape.at(1), blocks = ceilDiv(channels, int64_t{output_.channelBlock});
         const std::vector<Source> planes = planesOf(command);
         for (int64_t n = 0; n < output_.batch(); ++n)
             for (int64_t b = 0; b < blocks; ++b) {

@@ -14,8 +14,6 @@ namespace mnnc::cpu {
 
 namespace {
 
-constexpr int64_t kMaxLanes = 16;
-
 class QuantCast final : public Execution {
   public:
     QuantCast(CpuBackend& backend, const Command& command)

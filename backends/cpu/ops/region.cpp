@@ -97,18 +97,13 @@ class CropAndResizeExecution final : public RegionExecution {
     }
 };
 
-template <typename E>
-std::unique_ptr<Execution> create(CpuBackend& backend, const Command& command, std::string&) {
-    return std::make_unique<E>(backend, command);
-}
-
 }  // namespace
 
 CpuFamily regionCpu() {
     static constexpr CpuOp kOps[] = {
         {OpType::ROIAlign, storagePacked, createRoiAlign},
-        {OpType::ROIPooling, storagePacked, create<RoiPoolingExecution>},
-        {OpType::CropAndResize, storagePacked, create<CropAndResizeExecution>},
+        {OpType::ROIPooling, storagePacked, makeOnBackend<RoiPoolingExecution>},
+        {OpType::CropAndResize, storagePacked, makeOnBackend<CropAndResizeExecution>},
     };
     return kOps;
 }

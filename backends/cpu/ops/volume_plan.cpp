@@ -3,18 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "backends/cpu/ops/conv_shape.h"
 #include "base/checked.h"
 #include "base/error.h"
 
 namespace mnnc::cpu {
-
-namespace {
-
-int toInt(int64_t value) {
-    return static_cast<int>(value);
-}  // conv3dWindow has checked the range
-
-}  // namespace
 
 bool isFlatVolume(const Conv3dParams& p, const Conv3dWindow& w) {
     constexpr int64_t kMaxPixels = 256;
