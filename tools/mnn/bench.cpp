@@ -41,7 +41,7 @@ double timedRun(const Session& session, const std::vector<Array>& arrays) {
     return since(begin);
 }
 
-Figures measure(const BenchOptions& options, uint64_t residentAtStart) {
+Figures measureRuns(const BenchOptions& options, uint64_t residentAtStart) {
     Figures figures;
     // The command draws it between timed calls; no thread draws during them.
     Progress progress("bench", 0, Progress::Drawn::ByCommand);
@@ -100,7 +100,7 @@ Figures measure(const BenchOptions& options, uint64_t residentAtStart) {
 
 int bench(const BenchOptions& options, uint64_t residentAtStart) {
     options.flags.checkTogether();
-    const Figures figures = measure(options, residentAtStart);
+    const Figures figures = measureRuns(options, residentAtStart);
     if (options.json) {
         Json json;
         json["model"] = options.model;

@@ -73,13 +73,13 @@ struct Watched {
     std::atomic<uint64_t> done{0}, total{0};
 };
 
-int32_t watch(void* watched, uint64_t done, uint64_t total) {
+int32_t watchProgress(void* watched, uint64_t done, uint64_t total) {
     static_cast<Watched*>(watched)->done = done;
     static_cast<Watched*>(watched)->total = total;
     return 0;
 }
 
-Json problemsOf(const OnnxResult& result, size_t count) {
+Json problemList(const OnnxResult& result, size_t count) {
     Json list = Json::array();
     for (size_t i = 0; i < count; i++) {
         mnn_onnx_problem_t problem{};
@@ -131,7 +131,7 @@ int convert(const ConvertOptions& options) {
         progress.showPart([&watched] {
             return watched.total ? static_cast<double>(watched.done) / static_cast<double>(watched.total) : -1.0;
         });
-        settings.options.progress = watch;
+        settings.options.progress = watchProgress;
         settings.options.progress_user_data = &watched;
         result = convertFile(options.model, settings.options);
     }
@@ -140,7 +140,7 @@ int convert(const ConvertOptions& options) {
                                     {"functions", report.functions},
                                     {"operators", report.operators},
                                     {"folded", report.folded},
-                                    {"problems", problemsOf(result, report.problems)},
+                                    {"problems", problemList(result, report.problems)},
                                     {"notes", notesOf(result, report.notes)}});
     if (report.problems == 0) checkOnnx(mnn_onnx_result_save(result.get(), options.output.c_str()));
     if (options.json)

@@ -75,7 +75,7 @@ Best bestClass(const Table& table, size_t row, size_t begin, int64_t background)
     return best;
 }
 
-int64_t kindOf(double value) {
+int64_t kindNumber(double value) {
     return value >= 0 && value < 1e9 ? static_cast<int64_t>(value) : -1;
 }
 
@@ -128,7 +128,7 @@ Row readRow(const Table& table, size_t row, const std::vector<Column>& columns, 
                 score *= value;
                 break;
             case Column::Class:
-                result.detection.kind = kindOf(value);
+                result.detection.kind = kindNumber(value);
                 break;
             case Column::Classes: {
                 const Best best = bestClass(table, row, i, background);
@@ -220,7 +220,7 @@ Rows readRows(const std::vector<NamedArray>& outputs, const BoxForm& form, const
             row.detection.score *= best.score;
             row.detection.kind = best.kind;
         }
-        if (classes.columns() > 0) row.detection.kind = kindOf(classes.at(i, 0));
+        if (classes.columns() > 0) row.detection.kind = kindNumber(classes.at(i, 0));
         const bool isThere = choice.background < 0 || row.detection.kind != choice.background;
         if (!isThere || !(row.detection.score >= choice.minScore) || !std::isfinite(row.detection.score)) continue;
         row.x.complete();

@@ -19,7 +19,7 @@ std::string shortened(const std::string& name) {
 
 // Escapes or replaces characters that end a string of DOT, that its labels replace (escapes, entities of HTML), and
 // that XML cannot hold.
-std::string escaped(const std::string& name) {
+std::string escapedLabel(const std::string& name) {
     std::string result;
     for (size_t i = 0; i < name.size(); ++i) {
         const auto byte = static_cast<unsigned char>(name[i]);
@@ -42,7 +42,7 @@ std::string escaped(const std::string& name) {
 std::string quoted(const std::vector<std::string>& lines) {
     std::string result;
     for (const std::string& line : lines)
-        if (!line.empty()) result += (result.empty() ? "" : "\\n") + escaped(line);
+        if (!line.empty()) result += (result.empty() ? "" : "\\n") + escapedLabel(line);
     return '"' + result + '"';
 }
 

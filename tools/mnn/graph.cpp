@@ -42,7 +42,7 @@ void addSession(Net& net, Facts& facts, const Interpreter& model, const GraphOpt
 }
 
 // Prints the reports of the library, which hold all data of the pictures.
-int printJson(const GraphOptions& options) {
+int printJsonGraph(const GraphOptions& options) {
     std::optional<Loading> loading(options.model);
     const Interpreter model = openModel(options.model);
     Json result = Json::object({{"model", options.model},
@@ -69,7 +69,7 @@ int printJson(const GraphOptions& options) {
 
 int graph(const GraphOptions& options) {
     options.flags.checkTogether();
-    if (options.json) return printJson(options);
+    if (options.json) return printJsonGraph(options);
     const std::string format = formatOf(options);
     std::optional<Loading> loading(options.model);
     const Interpreter model = openModel(options.model);

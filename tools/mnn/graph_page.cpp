@@ -18,7 +18,7 @@ Json tensorJson(const NetGraph& graph, int64_t id) {
     return Json::object({{"name", tensor.name}, {"text", text}});
 }
 
-Json listOf(const NetGraph& graph, const std::vector<int64_t>& tensors) {
+Json tensorList(const NetGraph& graph, const std::vector<int64_t>& tensors) {
     Json list = Json::array();
     for (const int64_t id : tensors) list.push(tensorJson(graph, id));
     return list;
@@ -48,8 +48,8 @@ class GraphJson {
             boxOf_[member] = count_;
             ops.push(Json::object({{"type", row.type},
                                    {"name", row.name},
-                                   {"inputs", listOf(graph_, row.inputs)},
-                                   {"outputs", listOf(graph_, row.outputs)}}));
+                                   {"inputs", tensorList(graph_, row.inputs)},
+                                   {"outputs", tensorList(graph_, row.outputs)}}));
         }
         ++count_;
         const Look& look = lookOf(net_, graph_, first);

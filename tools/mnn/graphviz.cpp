@@ -22,10 +22,10 @@ namespace {
 
 constexpr std::chrono::seconds kLongestWait{300};
 
-struct Close {
+struct CloseTemporary {
     void operator()(std::FILE* file) const { std::fclose(file); }
 };
-using File = std::unique_ptr<std::FILE, Close>;
+using File = std::unique_ptr<std::FILE, CloseTemporary>;
 
 File temporaryFile() {
     File file(std::tmpfile());

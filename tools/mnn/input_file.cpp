@@ -13,18 +13,18 @@
 namespace tool {
 namespace {
 
-struct Close {
+struct CloseInput {
     void operator()(std::FILE* file) const {
         if (file != stdin) std::fclose(file);
     }
 };
 
-std::unique_ptr<std::FILE, Close> openInput(const std::string& path) {
+std::unique_ptr<std::FILE, CloseInput> openInput(const std::string& path) {
     static bool taken = false;
-    if (path != kStandardStream) return std::unique_ptr<std::FILE, Close>(std::fopen(path.c_str(), "rb"));
+    if (path != kStandardStream) return std::unique_ptr<std::FILE, CloseInput>(std::fopen(path.c_str(), "rb"));
     if (taken) throw UsageError("'-', standard input, is given twice");
     taken = true;
-    return std::unique_ptr<std::FILE, Close>(stdin);
+    return std::unique_ptr<std::FILE, CloseInput>(stdin);
 }
 
 }  // namespace

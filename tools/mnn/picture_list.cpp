@@ -38,7 +38,7 @@ std::vector<std::string> matches(const std::string& pattern) {
 }
 
 // Returns a name that is valid for a folder: that of "...png" would be the folder above.
-std::string nameOf(const std::string& path) {
+std::string resultName(const std::string& path) {
     if (path == kStandardStream) return "standard-input";
     const std::string stem = fs::path(path).stem().string();
     return stem.find_first_not_of('.') == std::string::npos ? '_' + stem : stem;
@@ -55,7 +55,7 @@ std::vector<PictureFile> pictureFiles(const std::vector<std::string>& arguments)
             paths = picturesIn(argument);
         else if (argument != kStandardStream && !fs::exists(argument, ignored))
             paths = matches(argument);
-        for (const std::string& path : paths) files.push_back({path, nameOf(path)});
+        for (const std::string& path : paths) files.push_back({path, resultName(path)});
     }
     return files;
 }

@@ -41,7 +41,7 @@ struct Profile : RunTimes {
     Facts facts;
 };
 
-Profile measure(const ProfileOptions& options) {
+Profile profileOf(const ProfileOptions& options) {
     const auto [model, session] = loadedSession(options.model, options.flags);
     Profile profile{measureOperators(session, options.seed, options.runs), measuredPeak(options.flags.threads), {}};
     profile.facts.add("model", options.model);
@@ -53,7 +53,7 @@ Profile measure(const ProfileOptions& options) {
     return profile;
 }
 
-void printJson(const ProfileOptions& options, const Profile& profile) {
+void printJsonProfile(const ProfileOptions& options, const Profile& profile) {
     Json json;
     json["model"] = options.model;
     json["threads"] = options.flags.threads;
@@ -184,13 +184,13 @@ int profile(const ProfileOptions& options) {
     }
     const bool pageAlone = options.output == kStandardStream;
     if (pageAlone && options.json) throw UsageError("--output - and --json both write to standard output");
-    const Profile result = measure(options);
+    const Profile result = profileOf(options);
     if (!options.trace.empty()) writeTrace(options.trace, result.ops);
     if (!options.output.empty())
         writeOutput(options.output, filledPage(kProfilePage, profilePageData(result, result.facts.list())));
     if (pageAlone) return 0;
     if (options.json)
-        printJson(options, result);
+        printJsonProfile(options, result);
     else
         printText(options, result);
     return 0;

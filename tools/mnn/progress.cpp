@@ -54,7 +54,7 @@ void eraseWhenInterrupted() {
     });
 }
 
-std::string timeText(double seconds) {
+std::string spanText(double seconds) {
     const auto whole = static_cast<uint64_t>(seconds + 0.5);
     if (whole < 60) return fmt::format("{} s", whole);
     if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
@@ -137,8 +137,8 @@ void Progress::drawWhenDue() {
 void Progress::draw() {
     const double past = Seconds(last_ - begin_).count(), part = part_();
     std::string line = "mnn " + what_ + (detail_.empty() ? "" : ": ") + detail_;
-    if (past >= kQuiet.count()) line += ", " + timeText(past) + " so far";
-    if (part >= kMinPart) line += ", about " + timeText(past * (1 - std::min(part, 1.0)) / part) + " left";
+    if (past >= kQuiet.count()) line += ", " + spanText(past) + " so far";
+    if (part >= kMinPart) line += ", about " + spanText(past * (1 - std::min(part, 1.0)) / part) + " left";
     if (isTerminal()) {
         eraseWhenInterrupted();
         drawn_ = true;

@@ -140,7 +140,7 @@ std::vector<Candidate> candidatesOf(const std::vector<std::string>& arguments) {
     return candidates;
 }
 
-std::string nameOf(const Candidate& candidate) {
+std::string caseName(const Candidate& candidate) {
     if (!candidate.fault.empty()) return candidate.folder.string();
     const std::filesystem::path& folder = candidate.folder;
     return (folder.has_filename() ? folder : folder.parent_path()).filename().string();
@@ -155,7 +155,7 @@ int verify(const VerifyOptions& options) {
     Tally tally(options.json, progress);
     size_t done = 0;
     for (const Candidate& candidate : candidates) {
-        const std::string name = nameOf(candidate);
+        const std::string name = caseName(candidate);
         progress.show(done++, name);
         try {
             if (!candidate.fault.empty()) throw ToolError(candidate.fault);

@@ -32,7 +32,7 @@ Json wordsJson(const std::string& text) {
     return words;
 }
 
-std::string joined(const Json& words) {
+std::string joinedWords(const Json& words) {
     std::string text;
     for (const Json& word : words.items()) text += (text.empty() ? "" : " ") + word.string();
     return text;
@@ -57,9 +57,9 @@ int version(const VersionOptions& options) {
         return 0;
     }
     text::print("mnn {}, binary interface {}\n", result.at("version").string(), result.at("abi").string());
-    text::print("backends          {}\n", joined(result.at("backends")));
+    text::print("backends          {}\n", joinedWords(result.at("backends")));
     text::print("processor         {}\n", result.at("cpu").at("name").string());
-    text::print("instruction sets  {}\n", joined(result.at("cpu").at("isas")));
+    text::print("instruction sets  {}\n", joinedWords(result.at("cpu").at("isas")));
     return 0;
 }
 
