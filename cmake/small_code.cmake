@@ -1,6 +1,22 @@
 # Code that verifies, plans and dispatches runs once per model or per command, so it is compiled for size and takes
-# fewer pages of memory. It is an object library, because the sources of a target share a precompiled header only with
+# fewer pages of memory. It is in object libraries, because the sources of a target share a precompiled header only with
 # equal optimisation.
+function(mnn_c_small_library name)
+  add_library(${name} OBJECT ${ARGN})
+  target_link_libraries(${name} PRIVATE mnn_c_options mnn_c_wire)
+  target_include_directories(${name} PRIVATE $<TARGET_PROPERTY:mnn_c_core,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_include_directories(${name} SYSTEM PRIVATE
+    $<TARGET_PROPERTY:mnn_c_core,INTERFACE_SYSTEM_INCLUDE_DIRECTORIES>)
+  target_compile_definitions(${name} PRIVATE $<TARGET_PROPERTY:mnn_c_core,COMPILE_DEFINITIONS>)
+  target_compile_options(${name} PRIVATE $<TARGET_PROPERTY:mnn_c_core,COMPILE_OPTIONS>)
+  # An optimisation level in the flags is the builder's choice for all code.
+  if(NOT CMAKE_CXX_FLAGS MATCHES "-O[0-9sz]")
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-Os>)
+  endif()
+  mnn_c_precompile(${name})
+  mnn_c_unity(${name})
+endfunction()
+
 set(MNN_C_SMALL_ROOMS c_api ir net ops plan schedule session)
 list(TRANSFORM MNN_C_SMALL_ROOMS REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/impl/\\1/*.cpp")
 file(GLOB MNN_C_SMALL CONFIGURE_DEPENDS ${MNN_C_SMALL_ROOMS}
@@ -8,14 +24,4 @@ file(GLOB MNN_C_SMALL CONFIGURE_DEPENDS ${MNN_C_SMALL_ROOMS}
   ${CMAKE_CURRENT_SOURCE_DIR}/impl/model/table_rules.cpp
   ${CMAKE_CURRENT_SOURCE_DIR}/impl/model/parameter_count.cpp)
 list(REMOVE_ITEM MNN_C_SOURCES ${MNN_C_SMALL})
-add_library(mnn_c_small OBJECT ${MNN_C_SMALL})
-target_link_libraries(mnn_c_small PRIVATE mnn_c_options mnn_c_wire)
-target_include_directories(mnn_c_small PRIVATE $<TARGET_PROPERTY:mnn_c_core,INTERFACE_INCLUDE_DIRECTORIES>)
-target_include_directories(mnn_c_small SYSTEM PRIVATE
-  $<TARGET_PROPERTY:mnn_c_core,INTERFACE_SYSTEM_INCLUDE_DIRECTORIES>)
-target_compile_definitions(mnn_c_small PRIVATE $<TARGET_PROPERTY:mnn_c_core,COMPILE_DEFINITIONS>)
-target_compile_options(mnn_c_small PRIVATE $<TARGET_PROPERTY:mnn_c_core,COMPILE_OPTIONS>)
-# An optimisation level in the flags is the builder's choice for all code.
-if(NOT CMAKE_CXX_FLAGS MATCHES "-O[0-9sz]")
-  target_compile_options(mnn_c_small PRIVATE $<$<CONFIG:Release>:-Os>)
-endif()
+mnn_c_small_library(mnn_c_small ${MNN_C_SMALL})

@@ -90,13 +90,13 @@ add_custom_command(
 file(GLOB MNN_C_VULKAN_SOURCES CONFIGURE_DEPENDS
   ${CMAKE_CURRENT_SOURCE_DIR}/backends/vulkan/*.cpp
   ${CMAKE_CURRENT_SOURCE_DIR}/backends/vulkan/*/*.cpp)
+mnn_c_small_library(mnn_c_vulkan ${MNN_C_VULKAN_SOURCES})
 # Code fills the fields of Vulkan's structs one by one after sType, so initializers are incomplete.
-set_source_files_properties(${MNN_C_VULKAN_SOURCES} PROPERTIES COMPILE_OPTIONS -Wno-missing-field-initializers)
+target_compile_options(mnn_c_vulkan PRIVATE -Wno-missing-field-initializers)
 add_library(mnn_c_volk OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/backends/vulkan/volk.c)
 set_target_properties(mnn_c_volk PROPERTIES C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
 target_include_directories(mnn_c_volk SYSTEM PUBLIC ${MNN_C_VOLK_INCLUDE} ${MNN_C_VULKAN_INCLUDE})
-target_sources(mnn_c_core PRIVATE ${MNN_C_SPIRV_DIR}/shaders.cpp $<TARGET_OBJECTS:mnn_c_volk>)
-target_sources(mnn_c_small PRIVATE ${MNN_C_VULKAN_SOURCES})
+target_sources(mnn_c_core PRIVATE ${MNN_C_SPIRV_DIR}/shaders.cpp $<TARGET_OBJECTS:mnn_c_vulkan> $<TARGET_OBJECTS:mnn_c_volk>)
 set_source_files_properties(backends/backends.cpp PROPERTIES COMPILE_DEFINITIONS MNN_C_WITH_VULKAN)
 target_include_directories(mnn_c_core SYSTEM PUBLIC ${MNN_C_VOLK_INCLUDE} ${MNN_C_VULKAN_INCLUDE})
 target_link_libraries(mnn_c_core PUBLIC ${CMAKE_DL_LIBS})

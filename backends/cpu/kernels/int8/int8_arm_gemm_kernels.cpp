@@ -10,11 +10,10 @@
 // clang-format off
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "backends/cpu/kernels/int8/int8_tile-inl.h"
 // clang-format on
 
 #if MNNC_NEON64
-#include "backends/cpu/kernels/int8/int8_tile-inl.h"
-
 HWY_BEFORE_NAMESPACE();
 namespace mnnc {
 namespace HWY_NAMESPACE {

@@ -72,7 +72,8 @@ HWY_INLINE void finishBlocks(const VI (&acc)[R][NB], const Finish& f, int8_t* ds
 }
 
 // Finishes sums in memory, [count][blocks][P], with every form of results. All tiles share this function.
-HWY_NOINLINE void finishWritten(const Int8PanelArgs& args, const int32_t* sums, int count, int blocks, int at) {
+HWY_MAYBE_UNUSED HWY_NOINLINE void finishWritten(const Int8PanelArgs& args, const int32_t* sums, int count, int blocks,
+                                                 int at) {
     const DF df;
     const Int8PanelArgs t = args;  // stores of bytes might change the arguments, as far as the compiler knows
     const VF ratio = hn::Set(df, t.ratio), lo = hn::Set(df, t.lo), hi = hn::Set(df, t.hi);
