@@ -31,6 +31,7 @@ ENUMS = {
                          "memory in place, is for C alone: the garbage collector does not know that the library holds on to it. "
                          "It is refused."),
     "MNN_LOG_DEFAULT": ("LogLevel", "MNN_LOG_", "Log", "A LogLevel goes from quiet to talkative."),
+    "MNN_KEEP_NOTHING": ("Keep", "MNN_KEEP_", "Keep", "A Keep says what [Interpreter.ReleaseModelKeeping] keeps."),
     "MNN_OP_RUN": ("OpAction", "MNN_OP_", "Op", "An OpAction is what a callback of a run wants next."),
     "MNN_SOURCE_CAFFE": ("ModelSource", "MNN_SOURCE_", "Source", "A ModelSource is the tool that a model was converted from."),
     "MNN_USAGE_INFERENCE": ("ModelUsage", "MNN_USAGE_", "Usage", "A ModelUsage says what a model was written for."),

@@ -26,6 +26,7 @@ ENUMS = {
     "MNN_POWER_NORMAL": ("Power", "MNN_POWER_"),
     "MNN_LOAD_DEFAULT": ("Load", "MNN_LOAD_"),
     "MNN_LOG_DEFAULT": ("LogLevel", "MNN_LOG_"),
+    "MNN_KEEP_NOTHING": ("Keep", "MNN_KEEP_"),
     "MNN_SOURCE_CAFFE": ("Source", "MNN_SOURCE_"),
     "MNN_USAGE_INFERENCE": ("Usage", "MNN_USAGE_"),
     "MNN_OP_RUN": ("Op", "MNN_OP_"),

@@ -100,3 +100,12 @@ func (m *Interpreter) ReleaseModel() error {
 	})
 	return err
 }
+
+// ReleaseModelKeeping is [Interpreter.ReleaseModel] with a choice of what stays. With KeepWeights the weights of all
+// operators stay in memory, as the file has them, so that sessions are resized to any shape.
+func (m *Interpreter) ReleaseModelKeeping(keep Keep) error {
+	_, err := m.ask("Interpreter.ReleaseModelKeeping", func(handle C.mnn_go_model) C.mnn_go_result {
+		return C.go_mnn_interpreter_release_model_keeping(handle, C.int32_t(keep))
+	})
+	return err
+}

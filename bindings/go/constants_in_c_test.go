@@ -101,6 +101,8 @@ var constants = []constantInC{
 	{"MNN_USAGE_INFERENCE", int64(UsageInference)},
 	{"MNN_USAGE_TRAIN", int64(UsageTrain)},
 	{"MNN_USAGE_STATIC", int64(UsageStatic)},
+	{"MNN_KEEP_NOTHING", int64(KeepNothing)},
+	{"MNN_KEEP_WEIGHTS", int64(KeepWeights)},
 	{"MNN_OP_RUN", int64(OpRun)},
 	{"MNN_OP_SKIP", int64(OpSkip)},
 	{"MNN_OP_STOP", int64(OpStop)},

@@ -235,6 +235,14 @@ const (
 	UsageStatic    ModelUsage = 2 // inference with the shapes in the file, which cannot change
 )
 
+// A Keep says what [Interpreter.ReleaseModelKeeping] keeps.
+type Keep int32
+
+const (
+	KeepNothing Keep = 0 // what mnn_interpreter_release_model() keeps: tables and arrays up to 8 KiB
+	KeepWeights Keep = 1 // also the weights of all operators, as the file has them
+)
+
 // An OpAction is what a callback of a run wants next.
 type OpAction int32
 

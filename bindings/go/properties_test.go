@@ -125,6 +125,10 @@ func TestConstantsAreWrittenAndSaved(t *testing.T) {
 	}
 	saved := openModel(t, path)
 	reader := newTestSession(t, saved, nil)
+	unplanned := newTestSession(t, saved, &SessionConfig{DeferPlanning: true})
+	must(t, saved.ReleaseModelKeeping(KeepWeights))
+	must(t, unplanned.Resize(context.Background()))
+	mustBe(t, saved.ReleaseModelKeeping(7), StatusInvalidValue)
 	must(t, saved.ReleaseModel())
 	_, err = saved.ModelBytes()
 	mustBe(t, err, StatusBadState)

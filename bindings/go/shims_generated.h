@@ -265,6 +265,10 @@ static inline mnn_go_result go_mnn_interpreter_release_model(mnn_go_model interp
     return mnn_go_finish(mnn_interpreter_release_model((mnn_interpreter_t*)interpreter));
 }
 
+static inline mnn_go_result go_mnn_interpreter_release_model_keeping(mnn_go_model interpreter, int32_t keep) {
+    return mnn_go_finish(mnn_interpreter_release_model_keeping((mnn_interpreter_t*)interpreter, keep));
+}
+
 typedef struct mnn_go_node_attribute {
     mnn_go_result result;
     const mnn_attribute_t* attribute;

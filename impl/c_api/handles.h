@@ -63,8 +63,8 @@ struct InterpreterObject {
     // Set by mnn_interpreter_release_model(). From then on, calls that need the bytes of the model are refused.
     struct {
         std::mutex mutex;
-        bool done = false;
-        std::optional<uint64_t> parameters;  // counted before the bytes were released; empty: counting failed
+        bool done = false, keepsWeights = false;
+        std::optional<uint64_t> parameters;  // counted before the bytes went; nothing: they could not be
     } released;
     void requireModel(const char* purpose) {
         const std::lock_guard lock(released.mutex);

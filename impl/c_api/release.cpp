@@ -1,4 +1,4 @@
-// mnn_interpreter_release_model().
+// mnn_interpreter_release_model() and its variant that keeps weights.
 #include "c_api/guard.h"
 
 using namespace mnnc;
@@ -15,25 +15,56 @@ std::optional<uint64_t> parametersOf(const Interpreter& interpreter) {
     }
 }
 
+// What belongs to the bytes and is of no use without them.
+void dropBesides(InterpreterObject& net) {
+    {
+        const std::lock_guard lock(net.updated.mutex);
+        net.updated.impl = nullptr;
+    }
+    const std::lock_guard lock(net.cache.mutex);
+    net.cache.bytes = {};
+}
+
+// Whether the call has something to give back; notes that it does.
+bool begin(InterpreterObject& net, bool keepWeights) {
+    auto& released = net.released;
+    if (released.done && (keepWeights || !released.keepsWeights)) return false;
+    if (!released.done) released.parameters = parametersOf(*net.impl);
+    released.done = true;
+    released.keepsWeights = keepWeights;
+    return true;
+}
+
+void releaseAll(InterpreterObject& net) {
+    {
+        const std::lock_guard lock(net.released.mutex);
+        if (!begin(net, false)) return;
+    }
+    dropBesides(net);
+    net.impl->model().release();
+}
+
+void releaseButWeights(InterpreterObject& net) {
+    KeptSources kept = net.impl->model().keptWeights();  // what they replace goes without the lock
+    {
+        const std::lock_guard lock(net.released.mutex);
+        if (!begin(net, true)) return;
+        net.impl->model().release(kept);
+    }
+    dropBesides(net);
+}
+
 }  // namespace
 
 mnn_status mnn_interpreter_release_model(mnn_interpreter_t* interpreter) {
+    return guard([&] { releaseAll(*InterpreterUse(interpreter)); });
+}
+
+mnn_status mnn_interpreter_release_model_keeping(mnn_interpreter_t* interpreter, int32_t keep) {
     return guard([&] {
         const InterpreterUse net(interpreter);
-        {
-            const std::lock_guard lock(net->released.mutex);
-            if (net->released.done) return;
-            net->released.parameters = parametersOf(*net->impl);
-            net->released.done = true;
-        }
-        {
-            const std::lock_guard lock(net->updated.mutex);
-            net->updated.impl = nullptr;
-        }
-        {
-            const std::lock_guard lock(net->cache.mutex);
-            net->cache.bytes = {};
-        }
-        net->impl->model().release();
+        if (keep != MNN_KEEP_NOTHING && keep != MNN_KEEP_WEIGHTS)
+            fail(Status::InvalidValue, "keep is %d, it is none of MNN_KEEP_*", keep);
+        keep == MNN_KEEP_WEIGHTS ? releaseButWeights(*net) : releaseAll(*net);
     });
 }

@@ -19,7 +19,9 @@ class ByteSource {
     virtual void requireUnchanged() const = 0;
     // The address of all bytes, aligned to 8 or better, when they lie in memory; else null.
     virtual const uint8_t* data() const noexcept { return nullptr; }
-    // Releases the memory of a mapped file's pages; a later access reads them from the file again.
+    // Whether they lie in memory of the library.
+    virtual bool isOwn() const noexcept { return false; }
+    // Takes the pages of a mapped file out of memory; a later read gets them back from the file.
     virtual void dropPages() const noexcept {}
 };
 

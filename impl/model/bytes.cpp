@@ -12,6 +12,7 @@
 #include "base/aligned.h"
 #include "base/error.h"
 #include "model/file.h"
+#include "model/released_bytes.h"
 
 // Tools that watch each block of memory need separate blocks.
 #if defined(__SANITIZE_ADDRESS__)
@@ -27,7 +28,30 @@ namespace mnnc {
 namespace {
 
 constexpr uintptr_t kAlignment = 8;
-constexpr size_t kBlock = 4096;  // fetch() reads at least this much
+constexpr size_t kBlock = 4096;              // what fetch() reads at least
+constexpr size_t kPiece = size_t{16} << 20;  // of a large file that is read as a whole
+
+// Memory of zeros, of which only what is touched counts. Null: there is none.
+void* reserve(size_t bytes) noexcept {
+#if MNN_C_WATCHED_BLOCKS
+    return std::calloc(bytes, 1);
+#else
+    void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+#ifdef MADV_NOHUGEPAGE
+    ::madvise(memory, bytes, MADV_NOHUGEPAGE);  // most of it stays untouched
+#endif
+    return memory;
+#endif
+}
+
+void unreserve(void* memory, [[maybe_unused]] size_t bytes) noexcept {
+#if MNN_C_WATCHED_BLOCKS
+    std::free(memory);
+#else
+    if (memory) ::munmap(memory, bytes);
+#endif
+}
 
 class MemorySource : public ByteSource {
   public:
@@ -48,9 +72,21 @@ class OwnedMemory final : public MemorySource {
   public:
     OwnedMemory(std::unique_ptr<uint8_t[]> memory, size_t size)
         : MemorySource(memory.get(), size), memory_(std::move(memory)) {}
+    bool isOwn() const noexcept override { return true; }
 
   private:
     const std::unique_ptr<uint8_t[]> memory_;
+};
+
+// Memory of zeros, into which a part of another source was read.
+class ReadMemory final : public MemorySource {
+  public:
+    ReadMemory(void* memory, size_t size) : MemorySource(static_cast<const uint8_t*>(memory), size), memory_(memory) {}
+    ~ReadMemory() override { unreserve(memory_, size()); }
+    bool isOwn() const noexcept override { return true; }
+
+  private:
+    void* const memory_;
 };
 
 class BorrowedMemory final : public MemorySource {
@@ -81,30 +117,7 @@ class MappedFile final : public MemorySource {
     const Mapping mapping_;
 };
 
-// Zeroed memory, of which only touched pages take space. Null: there is none.
-void* reserve(size_t bytes) noexcept {
-#if MNN_C_WATCHED_BLOCKS
-    return std::calloc(bytes, 1);
-#else
-    void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) return nullptr;
-#ifdef MADV_NOHUGEPAGE
-    ::madvise(memory, bytes, MADV_NOHUGEPAGE);  // most pages stay untouched
-#endif
-    return memory;
-#endif
-}
-
-void unreserve(void* memory, [[maybe_unused]] size_t bytes) noexcept {
-#if MNN_C_WATCHED_BLOCKS
-    std::free(memory);
-#else
-    if (memory) ::munmap(memory, bytes);
-#endif
-}
-
 std::unique_ptr<const ByteSource> readWhole(const File& file, const Cancellation& cancel) {
-    constexpr size_t kPiece = size_t{16} << 20;
     const size_t size = file.size();
     auto memory = std::make_unique_for_overwrite<uint8_t[]>(size);
     for (size_t at = 0; at < size; at += kPiece) {
@@ -232,6 +245,29 @@ void ModelBytes::release() const noexcept {
     dropBuffers();
 }
 
+void ModelBytes::exchange(std::shared_ptr<const ByteSource>& source) const noexcept {
+    {
+        const std::lock_guard lock(held_->mutex);
+        if (held_->source) held_->source.swap(source);
+    }
+    dropBuffers();
+}
+
+std::shared_ptr<const ByteSource> ModelBytes::kept(std::span<const ByteRange> ranges) const {
+    std::shared_ptr<const ByteSource> from = source();
+    if (!from || from->isOwn()) return from;
+    void* memory = reserve(size_);
+    if (!memory) fail(Status::OutOfMemory, "no address space for the %zu bytes of '%s'", size_, from->name().c_str());
+    auto read = std::make_unique<const ReadMemory>(memory, size_);
+    from->requireUnchanged();
+    for (const ByteRange& range : ranges)
+        for (size_t at = 0; at < range.bytes; at += kPiece)
+            from->read(range.offset + at, static_cast<uint8_t*>(memory) + range.offset + at,
+                       std::min(kPiece, range.bytes - at));
+    from->requireUnchanged();
+    return read;
+}
+
 bool ModelBytes::fetch(size_t offset, size_t bytes) {
     if (offset > size_ || bytes > size_ - offset) return false;
     if (bytes == 0) return true;
@@ -277,9 +313,7 @@ HeldBytes ModelBytes::view(size_t offset, size_t bytes) const {
     if (bytes == 0) return {};
     if (inMemory(offset, bytes)) return {{data_ + offset, bytes}, nullptr};
     const std::shared_ptr<const ByteSource> from = source();
-    if (!from)
-        fail(Status::BadState,
-             "bytes of the model are needed once more, which mnn_interpreter_release_model() gave back");
+    if (!from) throw ReleasedBytes();
     if (from->data()) return {{from->data() + offset, bytes}, from};
     const std::shared_ptr<uint8_t> buffer = buffers_->take(bytes);
     from->requireUnchanged();

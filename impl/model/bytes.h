@@ -20,6 +20,10 @@ namespace mnnc {
 
 class ReadBuffers;
 
+struct ByteRange {
+    size_t offset, bytes;
+};
+
 // Bytes together with the owner that keeps them in memory.
 struct HeldBytes {
     std::span<const uint8_t> bytes;
@@ -68,7 +72,12 @@ class ModelBytes {
     bool inMemory(size_t offset, size_t bytes) const noexcept;
     // Releases the source: at once, or with the last view of it. Safe to call from several threads.
     void release() const noexcept;
-    // Releases the memory of a mapped file's pages; a later access reads them from the file again.
+    // A source that has these ranges, which lie inside, in memory of the library; the present one where it lies in such
+    // memory already. Null after release(). Throws what reading throws, and OutOfMemory.
+    std::shared_ptr<const ByteSource> kept(std::span<const ByteRange> ranges) const;
+    // Puts a source in the place of the present one, which the caller gets; after release() nothing happens.
+    void exchange(std::shared_ptr<const ByteSource>& source) const noexcept;
+    // Takes the pages of a mapped file out of memory; a later read gets them back from the file.
     void dropPages() const noexcept;
     // Frees the memory that view() keeps for its next caller.
     void dropBuffers() const noexcept;

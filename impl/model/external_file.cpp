@@ -1,11 +1,13 @@
 // Opens external weight files and checks ranges against their real size.
 #include "model/external_file.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/checked.h"
 #include "base/error.h"
 #include "mnn_generated.h"
+#include "model/released_bytes.h"
 #include "model/wire_access.h"
 
 namespace mnnc {
@@ -26,25 +28,58 @@ StoredBytes ExternalFile::range(int64_t offset, int64_t bytes, const char* opNam
 
 namespace {
 
-// A field is used only when it has more than one entry.
-template <typename Table>
-bool refersOut(const Table* table) {
-    return table && vectorSize(table->external()) > 1;
+using Entries = flatbuffers::Vector<int64_t>;
+
+// Calls a function with the list of ranges of each table of an operator that refers to the file. A list counts only
+// when it has more than one entry.
+template <typename Function>
+void eachExternal(const wire::Op& op, Function&& function) {
+    const auto visit = [&](const auto* table) {
+        if (table && vectorSize(table->external()) > 1) function(*table->external());
+    };
+    visit(op.main_as_Convolution2D());
+    visit(op.main_as_Blob());
+    visit(op.main_as_Convolution3D());
+    visit(op.main_as_Scale());
+    visit(op.main_as_LayerNorm());
+    const auto* fused = op.main_as_FusedLinearParam();
+    if (!fused) return;
+    visit(fused->ln());
+    if (fused->convs())
+        for (const auto* conv : *fused->convs()) visit(conv);
+}
+
+// From the first to the last byte that a list names, as far as it is inside of a file of that size.
+ByteRange wholeRange(const Entries& entries, size_t fileSize) {
+    if (entries.Get(0) < 0 || static_cast<uint64_t>(entries.Get(0)) > fileSize) return {0, 0};
+    const auto offset = static_cast<size_t>(entries.Get(0));
+    size_t bytes = 0;
+    for (uint32_t i = 1; i < entries.size(); ++i)
+        if (entries.Get(i) > 0) bytes += std::min(static_cast<size_t>(entries.Get(i)), fileSize - offset - bytes);
+    return {offset, bytes};
+}
+
+// Sorted, and those that touch one another as one.
+void merge(std::vector<ByteRange>& ranges) {
+    std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    size_t kept = 0;
+    for (const ByteRange& range : ranges) {
+        if (kept > 0 && range.offset <= ranges[kept - 1].offset + ranges[kept - 1].bytes) {
+            ByteRange& last = ranges[kept - 1];
+            last.bytes = std::max(last.bytes, range.offset + range.bytes - last.offset);
+        } else {
+            ranges[kept++] = range;
+        }
+    }
+    ranges.resize(kept);
 }
 
 }  // namespace
 
 bool usesExternalData(const wire::Op& op) {
-    if (refersOut(op.main_as_Convolution2D()) || refersOut(op.main_as_Blob()) ||
-        refersOut(op.main_as_Convolution3D()) || refersOut(op.main_as_Scale()) || refersOut(op.main_as_LayerNorm()))
-        return true;
-    const auto* fused = op.main_as_FusedLinearParam();
-    if (!fused) return false;
-    if (refersOut(fused->ln())) return true;
-    if (fused->convs())
-        for (const auto* conv : *fused->convs())
-            if (refersOut(conv)) return true;
-    return false;
+    bool found = false;
+    eachExternal(op, [&](const Entries&) { found = true; });
+    return found;
 }
 
 const ExternalFile* ExternalFiles::forOp(const wire::Op& op) const {
@@ -88,6 +123,28 @@ void ExternalFiles::dropBuffers() const {
         if (file) file->bytes().dropBuffers();
 }
 
+void ExternalFiles::addKept(std::span<const wire::Op* const> ops, KeptSources& kept) const {
+    std::map<const ExternalFile*, std::vector<ByteRange>> ranges;
+    for (const wire::Op* op : ops) {
+        if (!usesExternalData(*op)) continue;
+        const ExternalFile* file = nullptr;
+        try {
+            file = forOp(*op);
+        } catch (const Error& error) {
+            if (error.status() == Status::OutOfMemory) throw;
+            continue;  // no plan has weights from there either
+        }
+        if (!file) continue;
+        eachExternal(*op, [&](const Entries& entries) {
+            ranges[file].push_back(wholeRange(entries, static_cast<size_t>(file->size())));
+        });
+    }
+    for (auto& [file, list] : ranges) {
+        merge(list);
+        kept.emplace_back(&file->bytes(), file->bytes().kept(list));
+    }
+}
+
 void ExternalFiles::release() const {
     if (given_) given_->bytes().release();
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -96,12 +153,15 @@ void ExternalFiles::release() const {
         if (file) file->bytes().release();
 }
 
+void ExternalFiles::close() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    released_ = true;
+}
+
 const ExternalFile* ExternalFiles::open(const std::string& path) const {
     const std::lock_guard<std::mutex> lock(mutex_);
     auto& file = files_[path];
-    if (!file && released_)
-        fail(Status::BadState, "weights in '%s' are needed, which mnn_interpreter_release_model() gave back",
-             path.c_str());
+    if (!file && released_) throw ReleasedBytes();
     if (!file) file = std::make_unique<const ExternalFile>(path, access_);
     return file.get();
 }

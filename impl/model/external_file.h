@@ -6,7 +6,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "model/bytes.h"
 #include "model/stored_bytes.h"
@@ -48,6 +51,9 @@ struct WeightFiles {
 // Whether the operator's table refers to external data at all.
 bool usesExternalData(const wire::Op& op);
 
+// Sources that are to take the place of others, or have done so and hold those (ModelBytes::exchange).
+using KeptSources = std::vector<std::pair<const ModelBytes*, std::shared_ptr<const ByteSource>>>;
+
 class ExternalFiles {
   public:
     // defaultPath may be empty: a model from memory has no external file. given: replaces that file; may be null.
@@ -70,6 +76,11 @@ class ExternalFiles {
     void dropBuffers() const;
     // Releases the bytes of all files; no further file is opened.
     void release() const;
+    // Adds sources that have what these operators name of their files, which stays open to be read. A file that cannot
+    // be opened is left out. Throws what reading throws.
+    void addKept(std::span<const wire::Op* const> ops, KeptSources& kept) const;
+    // No other file is opened any more.
+    void close() const;
 
   private:
     const ExternalFile* open(const std::string& path) const;

@@ -186,6 +186,21 @@ void Model::weightsRead() const {
     externalFiles_.dropBuffers();
 }
 
+KeptSources Model::keptWeights() const {
+    KeptSources kept;
+    const ByteRange whole{0, bytes_.size()};
+    kept.emplace_back(&bytes_, bytes_.kept({&whole, 1}));
+    std::vector<const wire::Op*> ops;
+    for (const Graph& graph : graphs_) ops.insert(ops.end(), graph.ops.begin(), graph.ops.end());
+    externalFiles_.addKept(ops, kept);
+    return kept;
+}
+
+void Model::release(KeptSources& kept) const noexcept {
+    externalFiles_.close();
+    for (auto& [bytes, source] : kept) bytes->exchange(source);
+}
+
 void Model::release() const {
     bytes_.release();
     externalFiles_.release();

@@ -4,6 +4,7 @@
 #include "backend/algorithm_choice.h"
 #include "backend/fusion.h"
 #include "base/error.h"
+#include "model/released_bytes.h"
 #include "net/custom.h"
 #include "plan/device_choice.h"
 #include "plan/operand_text.h"
@@ -145,7 +146,7 @@ void assignBackends(StepPlan& plan, const StepContext& context) {
     for (const CommandGraph::Id id : plan.graph.ids()) {
         context.cancel.check();
         if (!plan.graph.isControl(id)) {
-            assignment.add(id);
+            readingWeightsOf(plan.graph.command(id).name, [&] { assignment.add(id); });
             continue;
         }
         Step step;

@@ -6,6 +6,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "model/released_bytes.h"
 #include "plan/passes.h"
 #include "session/control_node.h"
 #include "session/stage.h"
@@ -41,7 +42,9 @@ class Stage::Planning {
                 readByControl_.insert(inputs.begin(), inputs.end());
                 continue;
             }
-            encoding = encode(item, {inputs.begin(), inputs.end()}, before_ ? before_->encodings[i] : nullptr);
+            encoding = readingWeightsOf(node.name, [&] {
+                return encode(item, {inputs.begin(), inputs.end()}, before_ ? before_->encodings[i] : nullptr);
+            });
             encoding->addTensors(program_.tensors);
             if (item.op->folded)
                 for (const int id : node.outputs) makers_[id + 1] = encoding;

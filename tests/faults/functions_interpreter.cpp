@@ -144,6 +144,8 @@ std::vector<Function> interpreterFunctions() {
              return status;
          }},
         {"mnn_interpreter_release_model", "", open, [](Scene& s) { return mnn_interpreter_release_model(s.net); }},
+        {"mnn_interpreter_release_model_keeping", "", open,
+         [](Scene& s) { return mnn_interpreter_release_model_keeping(s.net, MNN_KEEP_WEIGHTS); }},
     };
 }
 

@@ -27,7 +27,7 @@ LEFT_OUT = {
 }
 GROUPS = {
     "TYPE": enums.ElementType, "FORMAT": enums.Format, "FORWARD": enums.Forward, "PRECISION": enums.Precision,
-    "GPU": enums.GpuMode, "MEMORY": enums.Memory, "POWER": enums.Power, "LOAD": enums.Load, "LOG": enums.LogLevel,
+    "GPU": enums.GpuMode, "MEMORY": enums.Memory, "POWER": enums.Power, "LOAD": enums.Load, "LOG": enums.LogLevel, "KEEP": enums.Keep,
     "SOURCE": enums.Source, "USAGE": enums.Usage, "OP": enums.Op, "TENSOR": enums.TensorKind, "BUFFER": enums.BufferKind,
 }
 SCALARS = {

@@ -298,9 +298,21 @@ class Information(Test):
         gc.collect()
         self.assertEqual(len(mnn_c._registry._objects), before)
         np.testing.assert_array_equal(session(images(2)), wanted)
+        net.release_model(mnn_c.Keep.WEIGHTS)
         for needs_the_bytes in (net.session, net.model_bytes, lambda: net.update_constants(session)):
             with self.assertRaises(mnn_c.errors.BadStateError):
                 needs_the_bytes()
+
+    def test_releasing_all_but_the_weights(self):
+        net = self.net(DIGITS.read_bytes(), load_mode=mnn_c.Load.BORROW)
+        wanted = self.session(DIGITS)(images(2))
+        session = net.session(defer_planning=True)
+        net.release_model(mnn_c.Keep.WEIGHTS)
+        np.testing.assert_array_equal(session(images(2)), wanted)
+        with self.assertRaises(mnn_c.errors.BadStateError):
+            net.session()
+        with self.assertRaises(mnn_c.errors.InvalidValueError):
+            net.release_model(2)
 
 
 if __name__ == "__main__":

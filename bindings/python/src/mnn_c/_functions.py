@@ -64,6 +64,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "mnn_interpreter_model_bytes": (c_int32, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)]),
     "mnn_interpreter_save": (c_int32, [c_void_p, c_char_p]),
     "mnn_interpreter_release_model": (c_int32, [c_void_p]),
+    "mnn_interpreter_release_model_keeping": (c_int32, [c_void_p, c_int32]),
     "mnn_operator_init": (c_int32, [POINTER(Operator), c_size_t]),
     "mnn_interpreter_add_operator": (c_int32, [c_void_p, POINTER(Operator)]),
     "mnn_node_attribute": (c_int32, [POINTER(Node), c_char_p, POINTER(POINTER(Attribute))]),

@@ -166,6 +166,13 @@ class Usage(IntEnum):
     STATIC = 2  # inference with the shapes in the file, which cannot change
 
 
+class Keep(IntEnum):
+    """MNN_KEEP_*: what mnn_interpreter_release_model_keeping() keeps."""
+
+    NOTHING = 0  # what mnn_interpreter_release_model() keeps: tables and arrays up to 8 KiB
+    WEIGHTS = 1  # also the weights of all operators, as the file has them
+
+
 class Op(IntEnum):
     """MNN_OP_*: the results of a callback of a run."""
 

@@ -18,7 +18,7 @@ from ._library import C
 from .cancel import CancelToken
 from .config import SessionConfig
 from .dtypes import dtype_of
-from .enums import ElementType, Format, Load, LogLevel
+from .enums import ElementType, Format, Keep, Load, LogLevel
 from .info import ModelInfo, ModelOp, value_of
 from .operators import Operator, register
 from .runtime import LogHandler
@@ -274,9 +274,13 @@ class Interpreter(Closable):
         """Writes model_bytes() to a file, which a failure does not change."""
         check(C.mnn_interpreter_save(self._handle, encode(os.fspath(path), "path")))
 
-    def release_model(self) -> None:
-        """Frees the bytes of the model. Sessions continue to run; no others can be created."""
-        check(C.mnn_interpreter_release_model(self._handle))
+    def release_model(self, keep: Keep = Keep.NOTHING) -> None:
+        """Gives the bytes of the model back. Sessions go on running; no others can be created. With Keep.WEIGHTS they are
+        resized to any shape, else as far as the weights that are prepared suffice."""
+        if keep == Keep.NOTHING:
+            check(C.mnn_interpreter_release_model(self._handle))
+        else:
+            check(C.mnn_interpreter_release_model_keeping(self._handle, int(keep)))
 
     def set_cache_file(self, path: Optional[Path]) -> None:
         """Names the file that keeps compiled pipelines of GPU sessions; None removes the name."""

@@ -175,6 +175,13 @@ impl Interpreter {
         check(unsafe { sys::mnn_interpreter_release_model(self.as_ptr_mut()) })
     }
 
+    /// Like [`release_model`](Self::release_model), but the weights of all operators stay in memory, as the file has them, so
+    /// that sessions are resized to any shape.
+    pub fn release_model_keeping_weights(&self) -> Result<()> {
+        // SAFETY: no conditions.
+        check(unsafe { sys::mnn_interpreter_release_model_keeping(self.as_ptr_mut(), sys::MNN_KEEP_WEIGHTS) })
+    }
+
     /// The UUID that the converter gave the model; empty when the file has none.
     pub fn uuid(&self) -> Result<Cow<'_, str>> {
         // SAFETY: a string of the interpreter.

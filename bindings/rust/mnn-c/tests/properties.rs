@@ -128,6 +128,11 @@ fn constants_are_written_and_saved() {
     reader.run().unwrap();
     assert_eq!(sum(&reader), written);
     assert_fails(reader.constant("nothing").map(|_| ()), ErrorKind::NotFound);
+    let mut unplanned = saved
+        .create_session(&ScheduleConfig::new().defer_planning(true))
+        .unwrap();
+    saved.release_model_keeping_weights().unwrap();
+    unplanned.resize().unwrap();
     saved.release_model().unwrap();
     reader.run().unwrap();
     assert_eq!(sum(&reader), written);
