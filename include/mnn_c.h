@@ -1547,6 +1547,8 @@ typedef struct mnn_op_info {
     const char* algorithm;    /* how it is computed; NULL when there is one way only. Valid like `name` */
     double device_ms;         /* in a callback after the operator, in a run with options.device_times: how long it took
                                  by the clock of the GPU; below 0: not known. Since 0.2 */
+    int32_t op_index;         /* its number for mnn_interpreter_op_name(), of several that are computed together that of
+                                 the last one; -1: the library added it. Since 0.2 */
 } mnn_op_info_t;
 
 /* How many operators the session executes after constant folding and fusion, including those in bodies of

@@ -99,9 +99,9 @@ type OpInfo struct {
 	Reason    string  // why the wanted backend does not run it; "" when it does
 	FLOPs     float64 // of all its executions in a run; below 0 when it depends on contents
 	HostShape bool    // shape arithmetic on small integer tensors
-	Algorithm string  // the algorithm that was chosen; "" when there is only one
-	// set for the callback after it, in RunTimed: milliseconds by the clock of the GPU; below 0: not known
-	DeviceMs float64
+	Algorithm string  // which way of computing it was chosen; "" when there is one only
+	DeviceMs  float64 // after it, in RunTimed: milliseconds by the clock of the GPU; below 0: not known
+	Index     int     // its number among Interpreter.Ops; below 0: the library added it
 }
 
 func opInfo(info *C.mnn_op_info_t) OpInfo {
@@ -114,6 +114,7 @@ func opInfo(info *C.mnn_op_info_t) OpInfo {
 		HostShape: info.host_shape != 0,
 		Algorithm: C.GoString(info.algorithm),
 		DeviceMs:  float64(info.device_ms),
+		Index:     int(info.op_index),
 	}
 }
 

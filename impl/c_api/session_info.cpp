@@ -17,6 +17,7 @@ mnn_op_info_t describe(const OpRecord& record, const Session& session) {
     info.flops = record.flops;
     info.host_shape = record.hostShape ? 1 : 0;
     info.device_ms = -1;
+    info.op_index = record.node;
     info.algorithm = record.algorithm.empty() ? nullptr : record.algorithm.c_str();
     return info;
 }
@@ -26,6 +27,9 @@ mnn_op_info_t describe(const OpRecord& record, const Session& session) {
 using namespace mnnc;
 
 namespace {
+
+// The size of the struct's first version, which stays when it grows.
+constexpr size_t kInfoSize = offsetof(mnn_op_info_t, op_index);
 
 void requireResized(const SessionObject& session) {
     if (session.impl->needsResize()) fail(Status::BadState, "the session has to be resized first");
@@ -62,7 +66,7 @@ mnn_status mnn_session_op_count(const mnn_session_t* session, size_t* count) {
 
 mnn_status mnn_session_op_info(const mnn_session_t* session, size_t index, mnn_op_info_t* info) {
     return guard([&] {
-        checkStructSize(required(info, "info").struct_size, sizeof(mnn_op_info_t), "info");
+        checkStructSize(required(info, "info").struct_size, kInfoSize, "info");
         const SessionUse handle(session, Access::Read, "mnn_session_op_info");
         requireResized(*handle);
         const std::vector<OpRecord>& records = handle->impl->records();

@@ -119,6 +119,16 @@ void refuseViews(NetGraph& graph) {
         }
 }
 
+// Numbers the nodes of all graphs. What stands in for several nodes has the number of the last one.
+void numberNodes(Net& net) {
+    int first = 0;
+    for (NetGraph& graph : net.graphs) {
+        for (size_t i = 0; i < graph.nodes.size(); ++i) graph.nodes[i].number = first + static_cast<int>(i);
+        for (Rewrite& rewrite : graph.rewrites) rewrite.node.number = graph.nodes[rewrite.place].number;
+        first += static_cast<int>(graph.nodes.size());
+    }
+}
+
 }  // namespace
 
 std::vector<bool> madeTensors(const NetGraph& graph) {
@@ -154,6 +164,7 @@ std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model, const Ca
     net->model = std::move(model);
     for (size_t graph = 0; graph < net->graphs.size(); ++graph)
         if (canRewrite(net->graphs[graph])) rewriteRecurrentLoops(*net, graph);
+    numberNodes(*net);
     findCoordinates(*net);
     return net;
 }

@@ -31,7 +31,8 @@ struct Node {
     std::vector<int> outputs;
     Format defaultFormat = Format::NHWC;
     ParamsPtr params;
-    std::vector<FixedOutput> fixed;  // static models: the outputs as the file describes them
+    std::vector<FixedOutput> fixed;  // of a static model: the outputs as the file describes them
+    int number = -1;                 // its position in the file, which counts the graphs one behind the other
 
     template <typename T>
     const T& paramsAs() const {

@@ -123,6 +123,7 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
     OpCall call;
     call.record = {command.name, typeName(command),     nameOf(backend, command), runs.algorithm(),
                    whyNot,       plan_.graph.flops(id), isHostShape(command)};
+    call.record.node = command.node;
     if (context_.recordsCandidates)
         if (const auto* choice = dynamic_cast<const AlgorithmChoice*>(&runs))
             call.record.candidates = choice->candidates(context_.measuresCandidates);

@@ -25,6 +25,7 @@ Command fusedCommand(const CommandGraph& graph, const FusionPattern& pattern, co
     Command fused;
     fused.type = OpType::Fused;
     fused.name = graph.command(last).name;
+    fused.node = graph.command(last).node;
 
     const auto isMember = [&](Id id) { return contains(match.members, id); };
     fused.inputs = fusedInputs(graph, match.members);

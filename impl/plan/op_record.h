@@ -17,11 +17,12 @@ struct OpRecord {
     std::string reason;        // why the wanted backend did not take it; empty when it did
     double flops = 0;          // sum over all its executions in one run; below 0: not known
     bool hostShape = false;
-    std::vector<AlgorithmCandidate> candidates = {};  // filled where the session records plans
+    std::vector<AlgorithmCandidate> candidates = {};  // where the session records plans
+    int node = -1;  // the number of its node in the file, of several the last one's; -1: it has none
 
     // A record for an operator that the next run plans.
-    static OpRecord undecided(const std::string& name, const char* type) {
-        return {name, type, "", "", "", -1, false, {}};
+    static OpRecord undecided(const std::string& name, const char* type, int node) {
+        return {name, type, "", "", "", -1, false, {}, node};
     }
 };
 

@@ -203,6 +203,7 @@ class Reader {
         FoundAttention found;
         found.command.type = OpType::Attention;
         found.command.name = last.name;
+        found.command.node = last.node;
         found.command.inputs = {q_, k_, v_};
         for (Operand* operand : scores_.operands()) found.command.inputs.push_back(operand);
         found.command.outputs = last.outputs;

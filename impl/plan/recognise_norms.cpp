@@ -140,6 +140,7 @@ class NormReader {
         Command norm;
         norm.type = OpType::LayerNorm;
         norm.name = command(members_.back()).name;
+        norm.node = command(members_.back()).node;
         norm.params = std::move(params);
         norm.inputs = {x_};
         norm.outputs = command(members_.back()).outputs;

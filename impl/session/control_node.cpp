@@ -11,7 +11,8 @@ void ControlNode::appendRecords(std::vector<OpRecord>& records) const {
     const size_t begin = records.size();
     appendBodies(records);
     if (current_) return;
-    for (size_t i = begin; i < records.size(); ++i) records[i] = OpRecord::undecided(records[i].name, records[i].type);
+    for (size_t i = begin; i < records.size(); ++i)
+        records[i] = OpRecord::undecided(records[i].name, records[i].type, records[i].node);
 }
 
 int64_t ControlNode::arenaBytes() const {

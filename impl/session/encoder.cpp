@@ -118,6 +118,7 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
         } else {
             flops = 0;  // the operator's cost is counted once
         }
+        command.node = node.number;
         commands.push_back({std::move(command), flops, refusal});
     }
 }

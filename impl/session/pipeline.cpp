@@ -113,7 +113,8 @@ void Pipeline::appendRecords(std::vector<OpRecord>& records) const {
         } else {
             for (const Stage::Item& item : stage->items())
                 if (!item.control && !item.op->folded)
-                    records.push_back(OpRecord::undecided(item.op->node->name, opTypeName(item.op->node->type)));
+                    records.push_back(OpRecord::undecided(item.op->node->name, opTypeName(item.op->node->type),
+                                                          item.op->node->number));
         }
     }
     for (const auto& control : controls_) control->appendRecords(records);

@@ -94,7 +94,7 @@ static void op_infos(void** state) {
     mnn_op_info_t info = {.struct_size = sizeof info, .host_shape = 77};
     assert_fails(mnn_session_op_info(session, count, &info), MNN_ERROR_BAD_INDEX);
     assert_fails(mnn_session_op_info(session, SIZE_MAX, &info), MNN_ERROR_BAD_INDEX);
-    const size_t small[] = {0, sizeof(size_t), sizeof info - 8};
+    const size_t small[] = {0, sizeof(size_t), offsetof(mnn_op_info_t, op_index) - 8};
     for (size_t i = 0; i < 3; ++i) {
         info.struct_size = small[i];
         assert_fails(mnn_session_op_info(session, 0, &info), MNN_ERROR_VERSION_MISMATCH);

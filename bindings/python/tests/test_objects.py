@@ -230,6 +230,8 @@ class Information(Test):
         self.assertEqual(session.flops[1], True)
         self.assertEqual(session.info.forward_type, mnn_c.Forward.CPU)
         self.assertIn("Convolution", [op.type_name for op in session.ops()])
+        of_the_net = net.ops()
+        self.assertEqual([of_the_net[op.op_index].name for op in session.ops()], [op.name for op in session.ops()])
         self.assertTrue(session.report("passes"))
         for text in (net.report("graph"), session.report("graph")):
             self.assertIn("Convolution", [op["type"] for op in json.loads(text)["graphs"][0]["operators"]])

@@ -390,6 +390,7 @@ class OpInfo(Structure):
         ("host_shape", c_int32),
         ("algorithm", c_char_p),
         ("device_ms", c_double),
+        ("op_index", c_int32),
     ]
 
 

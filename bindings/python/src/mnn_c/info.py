@@ -43,7 +43,8 @@ class OpInfo:
     flops: float
     host_shape: bool
     algorithm: Optional[str]
-    device_ms: float  # for `after`, in a run with device_times: by the clock of the GPU; below 0: not known
+    device_ms: float  # after it, in a run with device_times: by the clock of the GPU; below 0: not known
+    op_index: int  # its position in Interpreter.ops(); -1: the library added it
 
 
 @dataclass(frozen=True)

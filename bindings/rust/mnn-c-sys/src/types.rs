@@ -769,6 +769,9 @@ pub struct mnn_op_info_t {
     /// In a callback after the operator, in a run with options.`device_times`: how long it took by the clock
     /// of the GPU; below 0: not known. Since 0.2.
     pub device_ms: f64,
+    /// Its number for `mnn_interpreter_op_name()`, of several that are computed together that of the last
+    /// one; -1: the library added it. Since 0.2.
+    pub op_index: i32,
 }
 
 /// Is called around each operator of a run, on the thread that runs. Operators whose outputs have no elements

@@ -39,6 +39,8 @@ pub struct OpInfo<'s> {
     /// Set for the closure after it, in a run with [`RunOptions::device_times`](crate::RunOptions::device_times):
     /// milliseconds by the clock of the GPU; `None` when they are not known.
     pub device_ms: Option<f64>,
+    /// Its number for [`Interpreter::op`](crate::Interpreter::op); `None` when the library added it.
+    pub op_index: Option<usize>,
 }
 
 impl<'s> OpInfo<'s> {
@@ -56,6 +58,7 @@ impl<'s> OpInfo<'s> {
                 host_shape: info.host_shape != 0,
                 algorithm: optional_text(info.algorithm),
                 device_ms: Some(info.device_ms).filter(|ms| *ms >= 0.0),
+                op_index: usize::try_from(info.op_index).ok(),
             }
         }
     }

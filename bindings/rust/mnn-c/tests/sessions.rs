@@ -160,6 +160,10 @@ fn what_a_session_tells() {
     assert!(ops
         .iter()
         .all(|op| op.backend_name == "cpu" && op.reason.is_none()));
+    let net = open();
+    for op in &ops {
+        assert_eq!(net.op(op.op_index.unwrap()).unwrap().name, op.name);
+    }
     let sum: f64 = ops.iter().filter_map(|op| op.flops).sum();
     assert_eq!(sum, flops.count);
     assert_fails(session.op(count), ErrorKind::BadIndex);

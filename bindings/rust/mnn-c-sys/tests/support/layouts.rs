@@ -57,7 +57,7 @@ pub fn mnn_c() -> Names<(usize, usize)> {
         total_plan_ns stage_plans device_allocations memory_bytes peak_memory_bytes arena_bytes
         weight_bytes cache_read cache_written);
     layout!(found, mnn_op_info_t:
-        struct_size name type_name backend_name reason flops host_shape algorithm device_ms);
+        struct_size name type_name backend_name reason flops host_shape algorithm device_ms op_index);
     layout!(found, mnn_run_options_t:
         struct_size cancel before after user_data device_times done);
     layout!(found, mnn_tensor_properties_t:
