@@ -193,7 +193,7 @@ enum {
     MNN_GPU_TUNING_FAST = 16,
     MNN_GPU_MEMORY_BUFFER = 64,
     MNN_GPU_MEMORY_IMAGE = 128,
-    MNN_GPU_RECORD_OP = 256,   /* a command buffer per operator */
+    MNN_GPU_RECORD_OP = 256,   /* a command buffer per operator, which callbacks see one by one */
     MNN_GPU_RECORD_BATCH = 512 /* command buffers of many operators, recorded once and replayed: the default */
 };
 /* How weights are kept in memory. LOW: weights of convolutions stay quantised where the model stores them as
@@ -374,8 +374,11 @@ MNN_C_API mnn_status mnn_cpu_info(mnn_cpu_properties_t* properties);
 /* ---- Cancellation: ending calls from elsewhere -------------------------------------------------------- */
 
 /* A token ends the calls that it was given to: they return MNN_ERROR_CANCELLED. A run ends after the operator
- * that it is computing, on a GPU after the operators that were submitted together with it. A token stays
- * triggered until it is reset, so a call that begins later ends at once. One token may be given to any number
+ * that it is computing. A run with a token is submitted to a GPU in parts that take 50 ms at most as far as that is
+ * known: a kernel that was not measured yet is submitted alone, and one that took longer is divided in later runs of the
+ * session. The token is looked at before each part, and a part that was submitted is waited for, so that nothing of the
+ * run is queued or executing when the call returns. In a run with callbacks it is also looked at before each operator. A
+ * token stays triggered until it is reset, so a call that begins later ends at once. One token may be given to any number
  * of calls at the same time; each holds it until it returns, so the token may be destroyed during a call. */
 
 /* Makes a token that is not triggered.
@@ -1567,9 +1570,9 @@ MNN_C_API mnn_status mnn_session_op_info(const mnn_session_t* session, size_t in
 
 /* The results of a callback of a run. */
 enum {
-    MNN_OP_RUN = 0,  /* continue */
-    MNN_OP_SKIP = 1, /* from `before` only: leave this operator out; its outputs keep what their memory holds. Not for
-                        operators on a GPU */
+    MNN_OP_RUN = 0,  /* go on */
+    MNN_OP_SKIP = 1, /* from `before` only: leave this operator out; its outputs keep what their memory holds. For
+                        operators on a GPU with MNN_GPU_RECORD_OP only */
     MNN_OP_STOP = 2  /* end the run with MNN_ERROR_CALLBACK_STOP */
 };
 
@@ -1580,8 +1583,9 @@ enum {
  *   the library added are reported too, with "Copy" as type_name; mnn_session_op_count() does not count them.
  *   Operators that are computed together are reported once.
  * tensors, tensor_count: the operator's inputs before it, its outputs after it; valid during the call. The
- *   mnn_tensor_* functions that take a const tensor accept them. Values that lie in a GPU's memory cannot be
- *   read (MNN_ERROR_BAD_STATE): name the tensor in save_tensors instead.
+ *   mnn_tensor_* functions that take a const tensor accept them. Values that lie in a GPU's memory can be read with
+ *   MNN_GPU_RECORD_OP, each time through a copy that allocates; else they cannot (MNN_ERROR_BAD_STATE), and save_tensors
+ *   makes a tensor an output.
  * Returns MNN_OP_*. In the callback, functions that change the session or run it return MNN_ERROR_BUSY, also
  *   mnn_session_destroy(); functions that read it work on the thread of the callback only. */
 typedef int32_t (*mnn_op_callback)(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
@@ -1615,13 +1619,15 @@ typedef struct mnn_run_options {
 MNN_C_API mnn_status mnn_run_options_init(mnn_run_options_t* options, size_t struct_size);
 
 /* mnn_session_run() with options. A GPU runs many operators together: `before` is called for all of them,
- * then `after` for all of them, and none of them can be skipped.
+ * then `after` for all of them, and none of them can be skipped. With MNN_GPU_RECORD_OP it runs one after another when
+ * there are callbacks, each between its `before` and its `after`. The first run with a token, and with MNN_GPU_RECORD_OP
+ * the first one with callbacks, records the commands once more for that.
  * options: may be NULL (defaults); not kept.
  * Returns what mnn_session_run() returns, and
  *   MNN_ERROR_CANCELLED           options->cancel was triggered;
  *   MNN_ERROR_CALLBACK_STOP       a callback returned MNN_OP_STOP;
  *   MNN_ERROR_INVALID_VALUE       a callback returned another value than MNN_OP_*, or device_times is neither 0 nor 1;
- *   MNN_ERROR_NOT_SUPPORTED       a callback returned MNN_OP_SKIP for an operator on a GPU;
+ *   MNN_ERROR_NOT_SUPPORTED       a callback returned MNN_OP_SKIP for an operator on a GPU, without MNN_GPU_RECORD_OP;
  *   MNN_ERROR_LIMIT_EXCEEDED      there are too many handles to give tensors to a callback;
  *   MNN_ERROR_VERSION_MISMATCH    see Structs.
  * Use: alone. Cost: with callbacks it allocates for each operator. Since 0.1. */

@@ -13,7 +13,7 @@ CommandBuffers::CommandBuffers(const VulkanBackend& backend, uint32_t count)
     device_->count(Count::Fence, 1);
     try {
         buffers_.resize(count);
-        allocate(buffers_);
+        if (count > 0) allocate(buffers_);
     } catch (...) {
         api.vkDestroyFence(device_->handle(), fence_, nullptr);
         device_->count(Count::Fence, -1);
@@ -31,12 +31,21 @@ void CommandBuffers::allocate(std::span<VkCommandBuffer> buffers) const {
 
 CommandBuffers::~CommandBuffers() {
     if (device_->usable()) {
-        device_->api().vkFreeCommandBuffers(device_->handle(), pool_, static_cast<uint32_t>(buffers_.size()),
-                                            buffers_.data());
+        if (!buffers_.empty())
+            device_->api().vkFreeCommandBuffers(device_->handle(), pool_, static_cast<uint32_t>(buffers_.size()),
+                                                buffers_.data());
         device_->api().vkDestroyFence(device_->handle(), fence_, nullptr);
     }
     device_->count(Count::CommandBuffer, -static_cast<int64_t>(buffers_.size()));
     device_->count(Count::Fence, -1);
+}
+
+VkCommandBuffer CommandBuffers::add() {
+    buffers_.reserve(buffers_.size() + 1);
+    VkCommandBuffer buffer = VK_NULL_HANDLE;
+    allocate({&buffer, 1});
+    buffers_.push_back(buffer);
+    return buffer;
 }
 
 void CommandBuffers::renew(size_t index, const std::function<void(VkCommandBuffer)>& record) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "backends/vulkan/vulkan_backend.h"
@@ -16,10 +17,17 @@ class CommandBuffers {
     CommandBuffers& operator=(const CommandBuffers&) = delete;
     VkCommandBuffer operator[](size_t index) const { return buffers_[index]; }
     size_t size() const noexcept { return buffers_.size(); }
-    // Replaces a command buffer, which must not be in flight, by a new one that `record` records. Throws what `record`
-    // throws; then nothing has changed.
+    // One more, at the end.
+    VkCommandBuffer add();
+    // Puts another one in the place of one, which is not in flight, once it is recorded. Throws what `record` throws;
+    // then nothing has changed.
     void renew(size_t index, const std::function<void(VkCommandBuffer)>& record);
     void submit() const { device_->submit(buffers_, fence_); }
+    // Others of the same device, with the fence of these.
+    void submit(std::span<const VkCommandBuffer> buffers) const { device_->submit(buffers, fence_); }
+    std::span<const VkCommandBuffer> range(size_t first, size_t count) const {
+        return std::span(buffers_).subspan(first, count);
+    }
     bool wait(int64_t nanoseconds) const { return device_->wait(fence_, nanoseconds); }
     void run() const {
         submit();

@@ -1,6 +1,7 @@
 // Records executions into command buffers and submits them.
 #include "backends/vulkan/recorded_batch.h"
 
+#include <chrono>
 #include <optional>
 
 #include "backends/vulkan/vulkan_execution.h"
@@ -11,12 +12,14 @@ namespace {
 
 constexpr size_t kBatch = 32;  // executions in one command buffer of the indirect mode
 
-const Block& blockOf(const DevicePlace& place) {
-    return static_cast<const Block&>(*place.block);
+using Clock = std::chrono::steady_clock;
+
+double millisecondsSince(Clock::time_point start) {
+    return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-const VulkanExecution& executionOf(const DeviceStep& step) {
-    return static_cast<const VulkanExecution&>(*step.execution);
+const Block& blockOf(const DevicePlace& place) {
+    return static_cast<const Block&>(*place.block);
 }
 
 }  // namespace
@@ -44,6 +47,7 @@ void RecordedBatch::divide() {
 }
 
 void RecordedBatch::recordAgain() {
+    pieces_.reset();
     timed_.reset();
     commands_.reset();
     commands_ = encode(nullptr);
@@ -128,8 +132,10 @@ Binding RecordedBatch::reportOf(size_t step) const {
 }
 
 void RecordedBatch::run() {
+    const auto start = Clock::now();
     begin();
     end(-1);
+    ms_ = millisecondsSince(start);
 }
 
 void RecordedBatch::runTimed(std::span<double> ms) {
@@ -139,6 +145,38 @@ void RecordedBatch::runTimed(std::span<double> ms) {
     submit(*timed_);
     wait(*timed_, -1);
     timestamps_->read(ms);
+}
+
+// What holds for the memory of the frame now. Throws as RecordedPieces::prepare() does.
+RecordedPieces& RecordedBatch::pieces() {
+    if (!pieces_) {
+        std::vector<Binding> reports;
+        for (size_t i = 0; i < steps_.size(); ++i) reports.push_back(reportOf(i));
+        pieces_ = std::make_unique<RecordedPieces>(backend_, steps_, reports, frame_);
+    }
+    pieces_->prepare();
+    return *pieces_;
+}
+
+void RecordedBatch::runCancellable(const Cancellation& cancel) {
+    cancel.check();
+    if (ms_ >= 0 && ms_ <= RecordedPieces::kMostMs) return run();
+    device_->requireUsable();
+    RecordedPieces& prepared = pieces();
+    const auto start = Clock::now();
+    for (const VulkanExecution* execution : hostParts_) execution->beforeSubmit(frame_);
+    prepared.run(cancel);
+    ms_ = millisecondsSince(start);
+    for (const Report& report : reporting_) readReport(report);
+}
+
+void RecordedBatch::runStep(size_t step, double* ms) {
+    device_->requireUsable();
+    RecordedPieces& prepared = pieces();
+    executionOf(steps_[step]).beforeSubmit(frame_);
+    prepared.runStep(step, ms);
+    for (const Report& report : reporting_)
+        if (report.step == step) readReport(report);
 }
 
 void RecordedBatch::begin() {
@@ -158,11 +196,13 @@ void RecordedBatch::submit(Commands& commands) {
 
 bool RecordedBatch::wait(const Commands& commands, int64_t nanoseconds) {
     if (!commands.buffers.wait(nanoseconds)) return false;
-    for (const Report& report : reporting_) {
-        const auto* memory = static_cast<const char*>(reports_->host()) + report.offset;
-        executionOf(steps_[report.step]).afterRun(reinterpret_cast<const uint32_t*>(memory));
-    }
+    for (const Report& report : reporting_) readReport(report);
     return true;
+}
+
+void RecordedBatch::readReport(const Report& report) const {
+    const auto* memory = static_cast<const char*>(reports_->host()) + report.offset;
+    executionOf(steps_[report.step]).afterRun(reinterpret_cast<const uint32_t*>(memory));
 }
 
 }  // namespace mnnc::vulkan

@@ -7,6 +7,7 @@
 #include "backends/vulkan/command_buffers.h"
 #include "backends/vulkan/device/recorder.h"
 #include "backends/vulkan/device/timestamps.h"
+#include "backends/vulkan/recorded_pieces.h"
 #include "backends/vulkan/vulkan_backend.h"
 
 namespace mnnc::vulkan {
@@ -20,6 +21,9 @@ class RecordedBatch final : public Recording {
     void run() override;
     void recordAgain() override;
     void runTimed(std::span<double> ms) override;
+    void runCancellable(const Cancellation& cancel) override;
+    bool showsSteps() const noexcept override { return !backend_.batched(); }
+    void runStep(size_t step, double* ms) override;
     void begin() override;
     bool end(int64_t nanoseconds) override;
 
@@ -61,6 +65,8 @@ class RecordedBatch final : public Recording {
     void follow(Commands& commands);
     void submit(Commands& commands);
     bool wait(const Commands& commands, int64_t nanoseconds);
+    RecordedPieces& pieces();
+    void readReport(const Report& report) const;
 
     VulkanBackend& backend_;
     const std::shared_ptr<Device> device_;
@@ -73,6 +79,8 @@ class RecordedBatch final : public Recording {
     std::unique_ptr<Commands> commands_;
     std::unique_ptr<Timestamps> timestamps_;  // null until times are requested
     std::unique_ptr<Commands> timed_;
+    std::unique_ptr<RecordedPieces> pieces_;  // null until a run is cut
+    double ms_ = -1;                          // what the last run took; below 0: there was none
 };
 
 }  // namespace mnnc::vulkan

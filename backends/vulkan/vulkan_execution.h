@@ -102,4 +102,8 @@ inline uint32_t floatWord(float value) {
     return word;
 }
 
+inline const VulkanExecution& executionOf(const DeviceStep& step) {
+    return static_cast<const VulkanExecution&>(*step.execution);
+}
+
 }  // namespace mnnc::vulkan

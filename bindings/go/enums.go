@@ -130,7 +130,7 @@ const (
 	GPUTuningFast   GPUMode = 16
 	GPUMemoryBuffer GPUMode = 64
 	GPUMemoryImage  GPUMode = 128
-	GPURecordOp     GPUMode = 256 // a command buffer per operator
+	GPURecordOp     GPUMode = 256 // a command buffer per operator, which callbacks see one by one
 	GPURecordBatch  GPUMode = 512 // command buffers of many operators, recorded once and replayed: the default
 )
 
@@ -247,9 +247,9 @@ const (
 type OpAction int32
 
 const (
-	OpRun OpAction = 0 // continue
-	// from `before` only: leave this operator out; its outputs keep what their memory holds. Not for operators on a
-	// GPU
+	OpRun OpAction = 0 // go on
+	// from `before` only: leave this operator out; its outputs keep what their memory holds. For operators on a GPU
+	// with GPURecordOp only
 	OpSkip OpAction = 1
 	OpStop OpAction = 2 // end the run with StatusCallbackStop
 )

@@ -85,6 +85,23 @@ func TestVulkanRuns(t *testing.T) {
 		}
 		return OpRun
 	}, nil), StatusNotSupported)
+	config.GPUMode = GPURecordOp
+	single := newTestSession(t, openDigits(t), config)
+	read := 0
+	must(t, single.RunWithCallbacks(context.Background(), func(OpInfo, []*Tensor) OpAction {
+		return OpSkip
+	}, func(_ OpInfo, tensors []*Tensor) OpAction {
+		for _, tensor := range tensors {
+			_, err := Read[float32](tensor, NCHW)
+			must(t, err)
+			read++
+		}
+		return OpRun
+	}))
+	if read < on {
+		t.Errorf("%d tensors of %d operators", read, on)
+	}
+	config.GPUMode = 0
 	config.Device = "no device has this name"
 	_, err = openDigits(t).NewSession(context.Background(), config)
 	mustBe(t, err)

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "base/cancellation.h"
+
 namespace mnnc {
 
 class Recording {
@@ -23,7 +25,15 @@ class Recording {
     // Like run(), but the executions run one after another, and ms[i] becomes the time of the i-th by the clock of the
     // device; it is unchanged where the device has no clock. The first call prepares the measurement.
     virtual void runTimed(std::span<double> ms) = 0;
-    // run() in two halves. begin() throws what run() throws; no work is under way then.
+    // Like run(), in submissions that take a few hundredths of a second each, between which the token is looked at. Throws
+    // Cancelled, too. The first call prepares what that needs, and later ones may prepare it anew.
+    virtual void runCancellable(const Cancellation& cancel) = 0;
+    // Whether a run that is observed runs one execution after another.
+    virtual bool showsSteps() const noexcept = 0;
+    // Runs one of them and returns when it is done; its results can be read then. The first call prepares what that needs.
+    // ms: null, or where the time by the clock of the device goes; it stays where the device has no clock.
+    virtual void runStep(size_t step, double* ms) = 0;
+    // run() in two halves. begin() may throw what it throws; then nothing is under way.
     virtual void begin() = 0;
     // Returns false when the work is not complete within that many nanoseconds; below 0 there is no limit. When it
     // returns true, or throws what run() throws, no work is under way any more.

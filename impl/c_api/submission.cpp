@@ -45,7 +45,8 @@ void Submission::submit(SessionUse& session, const mnn_run_options_t& options) {
 void Submission::begin(const mnn_run_options_t& options) {
     options_ = options;
     cancellation_ = cancel_->cancellation();
-    onDevice_ = !options.before && !options.after && session_->impl->onDeviceAlone();
+    // A token is looked at between submissions, which a thread makes.
+    onDevice_ = !options.before && !options.after && !options.cancel && session_->impl->onDeviceAlone();
     queue_ = onDevice_ && !options.done ? nullptr : &session_->runQueue();
     if (queue_) queue_->start();
     process_ = getpid();

@@ -4,6 +4,7 @@
 
 #include "c_api/guard.h"
 #include "c_api/host_values.h"
+#include "session/device_values.h"
 #include "session/value.h"
 #include "tensor/host_copy.h"
 #include "tensor/stored_content.h"
@@ -92,6 +93,24 @@ Readable fromBinding(const Operand& tensor, const Binding& binding) {
     return result;
 }
 
+// Values of a tensor that a callback is shown, from the memory of the device.
+Readable fromDevice(const TensorUse& handle, const Operand& tensor) {
+    const Session& session = *handle.session().impl;
+    for (const Path& path : session.paths()) {
+        if (!path.context().showsDevice) continue;
+        Readable result{tensor, nullptr, nullptr};
+        const auto memory = std::make_shared<AlignedBuffer>(
+            deviceValues(*path.context().device, tensor, *handle.session().observedFrame, result.tensor));
+        result.copy = {memory, memory->data()};
+        result.data = memory->data();
+        return result;
+    }
+    fail(Status::BadState,
+         "tensor '%s' lies in the device's memory, where callbacks see it with MNN_GPU_RECORD_OP alone; save_tensors "
+         "makes it an output",
+         tensor.name.c_str());
+}
+
 bool inBuffer(const TensorUse& handle, const Bindings& bindings) {
     return handle.isInput() ? bindings.inputBuffer(handle.index()) : bindings.outputBuffer(handle.index());
 }
@@ -106,9 +125,7 @@ Readable readable(const TensorUse& handle) {
             std::shared_ptr<const void> content = tensor.stored->load();
             return {tensor, content.get(), content};
         }
-        if (!data && !tensor.empty())
-            fail(Status::BadState, "tensor '%s' lies in the device's memory: save_tensors makes it an output",
-                 tensor.name.c_str());
+        if (!data && !tensor.empty()) return fromDevice(handle, tensor);
     } else if (bindings && inBuffer(handle, *bindings)) {
         fail(Status::BadState, "tensor '%s' is bound to a buffer of the device, where the host does not read it",
              tensor.name.c_str());

@@ -28,9 +28,10 @@ struct SessionContext {
     HostMemoryPtr hostMemory;          // allocates all buffers; null: the library allocates them
     int64_t maxMemoryBytes = 0;
     int64_t maxLoopIterations = 0;
-    size_t planCache = 2;             // plans per pipeline, including the one in use
-    Cancellation cancel;              // token of the call under way
-    RunObserver* observer = nullptr;  // observer of the run under way
+    size_t planCache = 2;             // plans of a pipeline, the one in use included
+    Cancellation cancel;              // of the call under way
+    RunObserver* observer = nullptr;  // of the run under way
+    bool showsDevice = false;         // which may read what the device has (session/device_values.h)
     // Counts of what planning has made, for tests.
     struct {
         int64_t encoded = 0, executions = 0;  // encoded operators, executions of commands

@@ -85,37 +85,77 @@ void Stage::execute() {
         else if (context_.observer)
             executeObserved(i);
         else
-            program_->run(i, tensors_.frame);
+            executeStep(i);
     }
     program_->verify();
+}
+
+void Stage::executeStep(size_t number) {
+    Recording* recording = context_.cancel.possible() ? program_->recording(number) : nullptr;
+    recording ? recording->runCancellable(context_.cancel) : program_->run(number, tensors_.frame);
 }
 
 Recording* Stage::recording() const noexcept {
     return program_ && (*program_)->steps.size() == 1 ? program_->recording(0) : nullptr;
 }
 
-// Commands that a device runs as one recording are reported together, and none of them can be left out.
 void Stage::executeObserved(size_t number) {
     const ProgramStep& step = (*program_)->steps[number];
-    bool wanted = true;
+    Recording* recording = program_->recording(number);
+    if (recording && recording->showsSteps())
+        executeShown(step, *recording);
+    else if (recording)
+        executeTogether(number, *recording);
+    else {
+        bool wanted = true;
+        for (const OpCall& call : step.calls) wanted &= context_.observer->before(call, tensors_.frame);
+        context_.cancel.check();
+        if (wanted) executeStep(number);
+        for (const OpCall& call : step.calls) context_.observer->after(call, tensors_.frame, -1);
+    }
+}
+
+// Commands that a device runs as one recording are reported together, and none of them can be left out.
+void Stage::executeTogether(size_t number, Recording& recording) {
+    const ProgramStep& step = (*program_)->steps[number];
     for (const OpCall& call : step.calls) {
-        wanted &= context_.observer->before(call, tensors_.frame);
-        if (!wanted && step.onDevice)
+        context_.cancel.check();
+        if (!context_.observer->before(call, tensors_.frame))
             fail(Status::NotSupported,
-                 "MNN_OP_SKIP came back from a callback before operator '%s', which the %s backend takes in "
-                 "one go "
-                 "with others: it cannot be left out there",
+                 "MNN_OP_SKIP came back from a callback before operator '%s', which the %s backend takes in one go "
+                 "with others: it can be left out with MNN_GPU_RECORD_OP alone",
                  call.record.name.c_str(), call.record.backend);
     }
-    std::vector<double> deviceMs;
-    if (wanted && step.onDevice && context_.observer->wantsDeviceTimes()) {
-        deviceMs.assign(step.calls.size(), -1.0);
-        program_->recording(number)->runTimed(deviceMs);
-    } else if (wanted) {
-        program_->run(number, tensors_.frame);
+    context_.cancel.check();
+    std::vector<double> deviceMs(step.calls.size(), -1.0);
+    if (!context_.observer->wantsDeviceTimes())
+        executeStep(number);
+    else if (!context_.cancel.possible())
+        recording.runTimed(deviceMs);
+    else
+        for (size_t i = 0; i < deviceMs.size(); ++i) {
+            context_.cancel.check();
+            recording.runStep(i, &deviceMs[i]);
+        }
+    for (size_t i = 0; i < step.calls.size(); ++i) context_.observer->after(step.calls[i], tensors_.frame, deviceMs[i]);
+}
+
+// One after another: the observer can read what the device has.
+void Stage::executeShown(const ProgramStep& step, Recording& recording) {
+    struct Shown {
+        explicit Shown(SessionContext& session) : context(session) { context.showsDevice = true; }
+        ~Shown() { context.showsDevice = false; }
+        SessionContext& context;
+    } const shown(context_);
+    for (size_t i = 0; i < step.calls.size(); ++i) {
+        const OpCall& call = step.calls[i];
+        context_.cancel.check();
+        const bool wanted = context_.observer->before(call, tensors_.frame);
+        context_.cancel.check();
+        double deviceMs = -1;
+        if (wanted) recording.runStep(i, context_.observer->wantsDeviceTimes() ? &deviceMs : nullptr);
+        context_.observer->after(call, tensors_.frame, deviceMs);
     }
-    for (size_t i = 0; i < step.calls.size(); ++i)
-        context_.observer->after(step.calls[i], tensors_.frame, deviceMs.empty() ? -1.0 : deviceMs[i]);
 }
 
 void Stage::appendRecords(std::vector<OpRecord>& records) const {

@@ -141,9 +141,10 @@ static void cancelled_before(void** state) {
     options.cancel = cancel;
     options.done = note_end;
     options.user_data = &end;
-    assert_fails(mnn_session_submit(session, &options), MNN_ERROR_CANCELLED);
-    assert_fails(mnn_session_wait(session, -1), MNN_ERROR_BAD_STATE);
-    assert_int_equal(end.calls, 0);
+    assert_ok(mnn_session_submit(session, &options));
+    assert_fails(mnn_session_wait(session, -1), MNN_ERROR_CANCELLED);
+    assert_int_equal(end.calls, 1);
+    assert_int_equal(end.status, MNN_ERROR_CANCELLED);
     assert_ok(mnn_cancel_destroy(&cancel));
     write_pixels(session, 6);
     assert_ok(mnn_session_run(session));
@@ -151,7 +152,38 @@ static void cancelled_before(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* A run that the parent submitted to the device ends there. */
+/* A run with a token is computed by the thread, which looks at the token between parts. */
+static void with_a_token(void** state) {
+    (void)state;
+    mnn_session_t* session = vulkan_session(0);
+    mnn_cancel_t* cancel = NULL;
+    assert_ok(mnn_cancel_create(&cancel));
+    mnn_run_options_t options = default_run_options();
+    options.cancel = cancel;
+    for (uint32_t seed = 0; seed < 3; ++seed) {
+        write_pixels(session, seed);
+        assert_ok(mnn_session_submit(session, &options));
+        assert_ok(mnn_session_wait(session, -1));
+        check_scores(session, seed, kTolerance);
+    }
+    /* While it stands at its first operator. */
+    struct gate gate = CLOSED_GATE;
+    options.before = stop_at_gate;
+    options.user_data = &gate;
+    assert_ok(mnn_session_submit(session, &options));
+    await_gate(&gate);
+    assert_ok(mnn_cancel_trigger(cancel));
+    open_gate(&gate);
+    assert_fails(mnn_session_wait(session, -1), MNN_ERROR_CANCELLED);
+    assert_ok(mnn_cancel_destroy(&cancel));
+    write_pixels(session, 4);
+    assert_ok(mnn_session_submit(session, NULL));
+    assert_ok(mnn_session_wait(session, -1));
+    check_scores(session, 4, kTolerance);
+    assert_ok(mnn_session_destroy(&session));
+}
+
+/* A run that the parent handed to the device ends there. */
 static void forked(void** state) {
     (void)state;
     mnn_session_t* session = vulkan_session(0);
@@ -186,7 +218,8 @@ int main(void) {
     if (found != MNN_OK || mnn_session_destroy(&probe) != MNN_OK) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_thread), cmocka_unit_test(into_bound_memory), cmocka_unit_test(with_callbacks),
-        cmocka_unit_test(beside_the_cpu),   cmocka_unit_test(cancelled_before),  cmocka_unit_test(forked),
+        cmocka_unit_test(beside_the_cpu),   cmocka_unit_test(cancelled_before),  cmocka_unit_test(with_a_token),
+        cmocka_unit_test(forked),
     };
     const int failed = cmocka_run_group_tests_name("submit_vulkan", tests, NULL, NULL);
     return failed || mnn_interpreter_destroy(&net) != MNN_OK;

@@ -126,25 +126,42 @@ void Recorder::dispatch(const Pipeline& pipeline, std::span<const Binding> bindi
              push.size_bytes(), static_cast<long long>(groups));
     const VolkDeviceTable& api = device_.api();
     const VkDescriptorSet set = sets_.make(pipeline, bindings);
-    api.vkCmdBindPipeline(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
-    api.vkCmdBindDescriptorSets(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, 1, &set, 0, nullptr);
     uint32_t words[kMaxPushBytes / 4] = {static_cast<uint32_t>(groups), 0};
     std::copy(push.begin(), push.end(), words + 2);
-
-    // If there are more groups than an axis can have, they are folded into y and z, and then into several dispatches.
-    const int64_t limit = maxGroups_;
-    for (int64_t first = 0; first < groups;) {
-        if (std::any_of(bindings.begin(), bindings.end(), [&](const Binding& b) { return hazards_.conflicts(b); })) {
-            separate();
+    const int64_t parts = pieces_ ? pieces_->partsOfNext(groups) : 1;
+    for (int64_t part = 0; part < parts; ++part) {
+        if (pieces_) {
+            begin(pieces_->next());
+            waitForQueue();
         }
+        api.vkCmdBindPipeline(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle);
+        api.vkCmdBindDescriptorSets(buffer_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout, 0, 1, &set, 0, nullptr);
+        dispatchGroups(groups * part / parts, groups * (part + 1) / parts, parts > 1, bindings, pipeline,
+                       std::span(words, push.size() + 2));
+        if (pieces_) end(true);
+    }
+}
+
+// More groups than an axis takes are folded into y and z, where a kernel ignores those behind the last one; more than
+// that become several dispatches.
+void Recorder::dispatchGroups(int64_t first, int64_t end, bool exact, std::span<const Binding> bindings,
+                              const Pipeline& pipeline, std::span<uint32_t> words) {
+    const VolkDeviceTable& api = device_.api();
+    const int64_t limit = maxGroups_;
+    const auto folded = [&](int64_t left, int64_t of) {
+        return std::clamp<int64_t>(exact ? left / of : (left + of - 1) / of, 1, limit);
+    };
+    while (first < end) {
+        if (std::any_of(bindings.begin(), bindings.end(), [&](const Binding& b) { return hazards_.conflicts(b); }))
+            separate();
         for (const Binding& binding : bindings) hazards_.note(binding);
-        const int64_t left = groups - first;
+        const int64_t left = end - first;
         const int64_t x = std::min(left, limit);
-        const int64_t y = std::min((left + x - 1) / x, limit);
-        const int64_t z = std::min((left + x * y - 1) / (x * y), limit);
+        const int64_t y = folded(left, x);
+        const int64_t z = folded(left, x * y);
         words[1] = static_cast<uint32_t>(first);
         api.vkCmdPushConstants(buffer_, pipeline.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                               static_cast<uint32_t>(push.size_bytes() + 8), words);
+                               static_cast<uint32_t>(words.size_bytes()), words.data());
         api.vkCmdDispatch(buffer_, static_cast<uint32_t>(x), static_cast<uint32_t>(y), static_cast<uint32_t>(z));
         device_.count(Count::Dispatches, 1);
         first += x * y * z;

@@ -51,6 +51,18 @@ class Hazards {
     std::map<VkBuffer, std::vector<Range>> touched_;
 };
 
+// Where dispatches are recorded that are submitted one by one, or in parts.
+class DispatchPieces {
+  public:
+    // In how many parts the next dispatch of so many groups is recorded; at least 1.
+    virtual int64_t partsOfNext(int64_t groups) = 0;
+    // A command buffer for the next part.
+    virtual VkCommandBuffer next() = 0;
+
+  protected:
+    ~DispatchPieces() = default;
+};
+
 class Recorder {
   public:
     // `maxGroups`: the limit of work groups per axis.
@@ -61,7 +73,10 @@ class Recorder {
     // them.
     void begin(VkCommandBuffer buffer);
     void end(bool last);
-    // Everything recorded after this waits for everything recorded before.
+    // Dispatches go there from now on, in place of begin() and end(): each waits for all that the queue did before, and all
+    // that follows sees its results.
+    void usePieces(DispatchPieces& pieces) noexcept { pieces_ = &pieces; }
+    // Everything recorded from here on waits for what was recorded before.
     void separate();
     // The same between the commands recorded here and all other work of the queue, of any kind.
     void waitForQueue();
@@ -77,12 +92,16 @@ class Recorder {
         VkAccessFlags access;
     };
     void barrier(const Scope& before, const Scope& behind);
+    // Groups first to end - 1 of a dispatch, whose pipeline and buffers are bound. exact: no group behind them runs.
+    void dispatchGroups(int64_t first, int64_t end, bool exact, std::span<const Binding> bindings,
+                        const Pipeline& pipeline, std::span<uint32_t> words);
 
     Device& device_;
     DescriptorSets& sets_;
     const uint32_t maxGroups_;
     VkCommandBuffer buffer_ = VK_NULL_HANDLE;
     Hazards hazards_;
+    DispatchPieces* pieces_ = nullptr;
 };
 
 }  // namespace mnnc::vulkan

@@ -83,7 +83,7 @@ class GpuMode(IntFlag):
     TUNING_FAST = 16
     MEMORY_BUFFER = 64
     MEMORY_IMAGE = 128
-    RECORD_OP = 256  # a command buffer per operator
+    RECORD_OP = 256  # a command buffer per operator, which callbacks see one by one
     RECORD_BATCH = 512  # command buffers of many operators, recorded once and replayed: the default
 
 
@@ -176,8 +176,9 @@ class Keep(IntEnum):
 class Op(IntEnum):
     """MNN_OP_*: the results of a callback of a run."""
 
-    RUN = 0  # continue
-    # from `before` only: leave this operator out; its outputs keep what their memory holds. Not for operators on a GPU
+    RUN = 0  # go on
+    # from `before` only: leave this operator out; its outputs keep what their memory holds. For operators on a GPU with
+    # GpuMode.RECORD_OP only
     SKIP = 1
     STOP = 2  # end the run with CallbackStopError
 

@@ -154,7 +154,7 @@ pub const MNN_GPU_TUNING_FAST: i32 = 16;
 pub const MNN_GPU_MEMORY_BUFFER: i32 = 64;
 /// Bits of `gpu_mode`, numbered as the official runtime numbers them: at most one of each group.
 pub const MNN_GPU_MEMORY_IMAGE: i32 = 128;
-/// A command buffer per operator.
+/// A command buffer per operator, which callbacks see one by one.
 pub const MNN_GPU_RECORD_OP: i32 = 256;
 /// Command buffers of many operators, recorded once and replayed: the default.
 pub const MNN_GPU_RECORD_BATCH: i32 = 512;
@@ -248,12 +248,12 @@ pub const MNN_USAGE_STATIC: i32 = 2;
 pub const MNN_KEEP_NOTHING: i32 = 0;
 /// Also the weights of all operators, as the file has them.
 pub const MNN_KEEP_WEIGHTS: i32 = 1;
-/// Continue.
+/// Go on.
 ///
 /// The results of a callback of a run.
 pub const MNN_OP_RUN: i32 = 0;
-/// From `before` only: leave this operator out; its outputs keep what their memory holds. Not for operators
-/// on a GPU.
+/// From `before` only: leave this operator out; its outputs keep what their memory holds. For operators on a
+/// GPU with `MNN_GPU_RECORD_OP` only.
 pub const MNN_OP_SKIP: i32 = 1;
 /// End the run with `MNN_ERROR_CALLBACK_STOP`.
 pub const MNN_OP_STOP: i32 = 2;

@@ -1051,7 +1051,9 @@ extern "C" {
     /// Returns `MNN_OK`; `MNN_ERROR_VERSION_MISMATCH` (see Structs). Use: always. Since 0.1.
     pub fn mnn_run_options_init(options: *mut mnn_run_options_t, struct_size: usize) -> mnn_status;
     /// `mnn_session_run()` with options. A GPU runs many operators together: `before` is called for all of them,
-    /// then `after` for all of them, and none of them can be skipped.
+    /// then `after` for all of them, and none of them can be skipped. With `MNN_GPU_RECORD_OP` it runs one after another when
+    /// there are callbacks, each between its `before` and its `after`. The first run with a token, and with `MNN_GPU_RECORD_OP`
+    /// the first one with callbacks, records the commands once more for that.
     ///
     /// - `options`: may be NULL (defaults); not kept.
     ///
@@ -1060,7 +1062,7 @@ extern "C" {
     /// - `MNN_ERROR_CANCELLED`: `options->cancel` was triggered;
     /// - `MNN_ERROR_CALLBACK_STOP`: a callback returned `MNN_OP_STOP`;
     /// - `MNN_ERROR_INVALID_VALUE`: a callback returned another value than `MNN_OP_*`, or `device_times` is neither 0 nor 1;
-    /// - `MNN_ERROR_NOT_SUPPORTED`: a callback returned `MNN_OP_SKIP` for an operator on a GPU;
+    /// - `MNN_ERROR_NOT_SUPPORTED`: a callback returned `MNN_OP_SKIP` for an operator on a GPU, without `MNN_GPU_RECORD_OP`;
     /// - `MNN_ERROR_LIMIT_EXCEEDED`: there are too many handles to give tensors to a callback;
     /// - `MNN_ERROR_VERSION_MISMATCH`: see Structs.
     ///

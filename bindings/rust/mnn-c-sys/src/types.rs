@@ -782,8 +782,9 @@ pub struct mnn_op_info_t {
 ///   the library added are reported too, with "Copy" as `type_name`; `mnn_session_op_count()` does not count them.
 ///   Operators that are computed together are reported once.
 /// - `tensors`, `tensor_count`: the operator's inputs before it, its outputs after it; valid during the call. The
-///   `mnn_tensor_*` functions that take a const tensor accept them. Values that lie in a GPU's memory cannot be
-///   read (`MNN_ERROR_BAD_STATE`): name the tensor in `save_tensors` instead.
+///   `mnn_tensor_*` functions that take a const tensor accept them. Values that lie in a GPU's memory can be read with
+///   `MNN_GPU_RECORD_OP`, each time through a copy that allocates; else they cannot (`MNN_ERROR_BAD_STATE`), and `save_tensors`
+///   makes a tensor an output.
 ///
 /// Returns `MNN_OP_*`. In the callback, functions that change the session or run it return `MNN_ERROR_BUSY`, also
 /// `mnn_session_destroy()`; functions that read it work on the thread of the callback only.

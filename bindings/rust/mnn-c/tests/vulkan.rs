@@ -124,6 +124,19 @@ fn callbacks_on_a_device() {
         _ => OpAction::Run,
     });
     assert_fails(session.run_with(skip), ErrorKind::NotSupported);
+    let mut single = open()
+        .create_session(&on_vulkan().gpu_mode(mnn_c::GpuMode::RECORD_OP))
+        .unwrap();
+    let mut read = 0;
+    let each = RunOptions::new().before(|_| OpAction::Skip).after(|call| {
+        for tensor in call.tensors() {
+            tensor.read::<f32>(Format::Nchw).unwrap();
+            read += 1;
+        }
+        OpAction::Run
+    });
+    single.run_with(each).unwrap();
+    assert!(read >= seen);
 }
 
 #[test]

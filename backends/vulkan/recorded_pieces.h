@@ -1,0 +1,83 @@
+// A sequence of executions in pieces, each of which is submitted by itself: runs can be cancelled between them, and
+// observers see what an execution has made before the next one begins.
+#pragma once
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backend/recording.h"
+#include "backends/vulkan/command_buffers.h"
+#include "backends/vulkan/device/recorder.h"
+#include "backends/vulkan/device/timestamps.h"
+#include "base/cancellation.h"
+
+namespace mnnc::vulkan {
+
+class RecordedPieces final : private DispatchPieces {
+  public:
+    // What is submitted together is to take no longer.
+    static constexpr double kMostMs = 50;
+
+    // reports: by step, where it puts its report. All but the device outlives the object.
+    RecordedPieces(VulkanBackend& backend, std::span<const DeviceStep> steps, std::span<const Binding> reports,
+                   const Frame& frame);
+
+    // Records everything, unless it is recorded for the memory that the frame has now and in parts that are small enough.
+    // Throws Error; then nothing is recorded.
+    void prepare();
+    // Returns when the device is done. Looks at the token before each submission. Throws Cancelled, and what the device
+    // throws.
+    void run(const Cancellation& cancel);
+    // The same for one step. ms: null, or where its time goes by the clock of the device, if that has one.
+    void runStep(size_t step, double* ms);
+
+  private:
+    // A dispatch, or a part of one, in a command buffer of its own.
+    struct Piece {
+        size_t dispatch;
+        double ms;  // what it took, or a part of what all of it took; below 0: it has not run yet
+    };
+    struct Dispatch {
+        int64_t groups;
+        int64_t parts;
+        double ms;
+    };
+    struct Recorded {
+        explicit Recorded(const VulkanBackend& backend) : sets(backend.gpu()), buffers(backend, 0) {}
+        DescriptorSets sets;
+        CommandBuffers buffers;
+        std::vector<Piece> pieces;       // by command buffer
+        std::vector<size_t> firstPiece;  // by step, and the number of all
+        // The memory of tensors that may have other memory next time.
+        struct Place {
+            const Operand* tensor;
+            uint64_t block;
+            int64_t offset;
+        };
+        std::vector<Place> places;
+    };
+
+    int64_t partsOfNext(int64_t groups) override;
+    VkCommandBuffer next() override;
+    bool isCurrent() const;
+    // How many pieces from the first on are submitted together.
+    size_t together(size_t first) const;
+    void note(size_t first, size_t count, double ms);
+    void divide();
+    void makeStamps();
+
+    VulkanBackend& backend_;
+    const std::shared_ptr<Device> device_;
+    const std::span<const DeviceStep> steps_;
+    const std::vector<Binding> reports_;
+    const Frame& frame_;
+    std::vector<Dispatch> dispatches_;  // in their order; empty before the first recording
+    bool tooLarge_ = false;             // a piece took longer than is wanted, and can be divided
+    std::unique_ptr<Recorded> recorded_;
+    Recorded* recording_ = nullptr;  // under way
+    size_t nextDispatch_ = 0;        // of it
+    std::unique_ptr<Timestamps> times_;
+    std::unique_ptr<CommandBuffers> stamps_;  // that write the time before and behind a step
+};
+
+}  // namespace mnnc::vulkan
