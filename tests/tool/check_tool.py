@@ -39,6 +39,7 @@ def check_anywhere(tool, model):
     call(tool, "run", model, "--memory", "none", code=2)
     call(tool, "verify", "no-such-folder", "--backend", "auto", "--validate", code=2, words=["--backend vulkan"])
     call(tool, "compare", model, "--backends", "cpu,cpu", words=["tensors agree"])
+    call(tool, "compare", model, "--backends", "cpu,cpu", "--fused", words=["tensors agree"])
     call(tool, "compare", model, "--backends", "cpu", code=2)
     call(tool, "compare", model, "--backends", "cpu,cpu", "--tolerance", "-1", code=2)
     call(tool, "compare", model, "--backends", "cpu,cpu", "--device", "0", code=2)
@@ -178,6 +179,7 @@ def check_vulkan(tool, model, device, loud_run):
     call(tool, "info", model, *vulkan, "--device", "no such device", code=1, words=[device["name"]])
     for mode in ("direct", "indirect"):
         call(tool, "compare", model, "--gpu-mode", mode, words=["tensors agree"])
+    call(tool, "compare", model, "--fused", words=["tensors agree", " vulkan "])
     call(tool, "compare", model, "--precision", "low", "--tolerance", "2e-2", words=["tensors agree"])
     if device["fp16_storage"]:
         call(tool, "compare", model, "--precision", "low", "--tolerance", "1e-9", code=1, words=["DRIFT"])

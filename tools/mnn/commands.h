@@ -63,7 +63,7 @@ struct CompareOptions {
     CommonFlags flags;
     std::string model;
     std::vector<std::string> backends = {kBackends[0].name, kGpuBackend.name};
-    bool json = false;
+    bool json = false, fused = false;
     double tolerance = 1e-3;
     uint64_t seed = 1;
 };

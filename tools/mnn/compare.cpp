@@ -10,6 +10,7 @@
 #include "json.h"
 #include "open_model.h"
 #include "progress.h"
+#include "shown_values.h"
 #include "text.h"
 
 namespace tool {
@@ -197,7 +198,9 @@ class Report {
 
     void printSummary(const std::vector<Produced>& skipped, size_t all) const {
         for (const Produced& one : skipped)
-            text::print("skipped: {} '{}', the session does not offer its result\n", one.type, one.tensor);
+            text::print("skipped: {} '{}', {}\n", one.type, one.tensor,
+                        options_.fused ? options_.backends[0] + " computes it together with others"
+                                       : "the session does not offer its result");
         text::print("{} tensors agree within {:.0e}, the largest error is {:.2e}", tensors_.items().size(),
                     options_.tolerance, worst_);
         text::print("{}\n", skipped.empty() ? "" : fmt::format("; {} skipped", percentOf(skipped.size(), all)));
@@ -209,6 +212,50 @@ class Report {
     double worst_ = 0;
     bool drifts_ = false;
 };
+
+// The flags with which callbacks see what a GPU computes.
+CommonFlags shown(const CommonFlags& flags) {
+    CommonFlags result = flags;
+    if (findBackend(flags.backend)->isGpu) result.gpuMode = "direct";
+    return result;
+}
+
+Session shownSession(const Interpreter& model, const CommonFlags& flags) {
+    Session session = createSession(model, shown(flags), {});
+    applyShapes(session, flags);
+    requireShapes(session);
+    return session;
+}
+
+// Compares what both sessions make, in the order of the second one.
+int compareFused(const CompareOptions& options, const Interpreter& model, Progress& progress) {
+    std::vector<ShownValue> values[2];
+    std::vector<Array> inputs;
+    for (size_t i = 0; i < 2; i++) {
+        progress.show(2 * i, "loads the model for " + options.backends[i]);
+        const Session session = shownSession(model, on(options.flags, options.backends[i]));
+        if (i == 0) inputs = randomInputs(session, options.seed, 0);
+        progress.show(2 * i + 1, "runs on " + options.backends[i]);
+        writeInputs(session, inputs);
+        values[i] = runShown(session);
+    }
+    progress.show(4, "compares the results");
+    Report report(options, progress);
+    std::vector<Produced> skipped;
+    for (const ShownValue& value : values[1]) {
+        const auto trusted = std::find_if(values[0].begin(), values[0].end(),
+                                          [&](const ShownValue& one) { return one.tensor == value.tensor; });
+        if (trusted == values[0].end()) {
+            skipped.push_back({value.op, value.type, value.tensor});
+            continue;
+        }
+        const double error = relativeError(trusted->array, value.array);
+        const bool drifts = !(error <= options.tolerance);
+        report.add({value.op, value.type, value.tensor}, error, value.backend, drifts);
+        if (drifts) break;
+    }
+    return report.finish(skipped, values[1].size());
+}
 
 }  // namespace
 
@@ -223,6 +270,7 @@ int compare(const CompareOptions& options) {
     Progress progress("compare", kSteps, Progress::Drawn::ByThread);
     progress.show(0, "loads the model for " + options.backends[0]);
     const Interpreter model = openModel(options.model);
+    if (options.fused) return compareFused(options, model, progress);
     std::vector<Produced> made = producedTensors(model), skipped;
     const size_t all = made.size();
     // The second session may refuse more tensors than the first one: the first then offers unused outputs, which does

@@ -39,6 +39,8 @@ void addCompare(CLI::App& app, int& exitCode) {
     command->add_option("--tolerance", options->tolerance, "Largest max|a - b| / max|a| of a tensor")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
+    command->add_flag("--fused", options->fused,
+                      "Compare the nets as they are planned for running: only results that both backends have");
     addJsonTo(*command, options->json);
     addProgressTo(*command);
     command->add_option("--seed", options->seed, "Seed of the random inputs, whose values lie in [0, 1)")
@@ -51,7 +53,9 @@ void addCompare(CLI::App& app, int& exitCode) {
         "DRIFT with exit code 1: the results before it are right, so that operator is the one to look at.\n"
         "Where values lie close together, positions (TopK, ArgMax) may differ without a defect.\n"
         "Both sessions keep every result, which takes more memory than a plain run. Operators inside\n"
-        "of loops and branches are compared through their results only.\n\n"
+        "of loops and branches are compared through their results only.\n"
+        "So that every operator has a result, none is computed together with others. With --fused they are,\n"
+        "as in a plain run, and those of loops and branches are compared, too.\n\n"
         "Examples: mnn compare net.mnn --backends cpu," +
         kGpu + "\n          mnn compare net.mnn --precision low --tolerance 3e-2 --device 0 --validate");
     command->callback([options, &exitCode] { exitCode = compare(*options); });
