@@ -1178,6 +1178,18 @@ typedef struct mnn_schedule_config {
      * leads to. Since 0.2 */
     const char* const* sink_operators;
     size_t sink_operator_count; /* names at sink_operators */
+    /* Names of operators (mnn_interpreter_op_name(), of all graphs) that MNN_PRECISION_LOW leaves as they are: their
+     * weights, inputs and outputs keep 32 bits and are computed with as in MNN_PRECISION_NORMAL. What is computed together
+     * with one of them keeps 32 bits, too. NULL: none. Since 0.2 */
+    const char* const* fp32_operators;
+    size_t fp32_operator_count; /* names at fp32_operators */
+    /* What takes single operators that forward_type refuses, in this order, before the CPU does: MNN_FORWARD_VULKAN and
+     * backends that were added to `runtime`, each once and none that is forward_type. Where forward_type is a backend of
+     * the host, a GPU here computes what that refuses. A backend of the host that stands behind a GPU is asked for the
+     * nodes that the GPU does not take as a whole. A GPU that is missing is an error, unless allow_fallback is 1: then the
+     * others have its operators. NULL: the CPU alone. Since 0.2 */
+    const int32_t* operator_backends;
+    size_t operator_backend_count; /* numbers at operator_backends */
 } mnn_schedule_config_t;
 
 /* Fills the configuration with defaults: the CPU, one thread.
@@ -1200,8 +1212,8 @@ MNN_C_API mnn_status mnn_schedule_config_init(mnn_schedule_config_t* config, siz
  * out: the new session; the caller destroys it.
  * Returns MNN_OK; what planning returns (above), and
  *   MNN_ERROR_BACKEND_MISSING     the wanted backend is missing and fallback is not allowed;
- *   MNN_ERROR_NOT_FOUND           a name in inputs, outputs, save_tensors, operators, source_operators or
- *                                 sink_operators, or an instruction set, does not exist;
+ *   MNN_ERROR_NOT_FOUND           a name in inputs, outputs, save_tensors, operators, source_operators, sink_operators
+ *                                 or fp32_operators, or an instruction set, does not exist;
  *   MNN_ERROR_BAD_FORMAT          the graph, or the part of it, has nothing to compute;
  *   MNN_ERROR_BAD_RANGE           threads is below 0 or above MNN_MAX_THREADS;
  *   MNN_ERROR_INVALID_VALUE       another field has a value that is not allowed; operators are given together with

@@ -63,7 +63,13 @@ std::shared_ptr<Runtime> createCpuRuntime(const BackendConfig& config) {
 
 CpuBackend::CpuBackend(const Kernels& kernels, std::shared_ptr<ThreadPool> pool, const BackendConfig& config,
                        WeightStore& weights)
-    : kernels_(kernels), pool_(std::move(pool)), config_(config), weights_(weights) {}
+    : kernels_(kernels), pool_(std::move(pool)), config_(config), weights_(weights) {
+    if (config.precision != Precision::Low || config.fp32Operators.empty()) return;
+    BackendConfig fp32 = config;
+    fp32.precision = Precision::Normal;
+    fp32.fp32Operators.clear();
+    fp32_ = std::make_unique<CpuBackend>(kernels_, pool_, fp32, weights_);
+}
 
 EffectiveSettings CpuBackend::settings() const {
     EffectiveSettings own;
@@ -140,6 +146,7 @@ bool CpuBackend::supports(const Command& command, std::string& reason) const {
 }
 
 std::unique_ptr<Execution> CpuBackend::create(const Command& command, std::string& reason) {
+    if (command.fp32 && fp32_) return fp32_->create(command, reason);
     if (command.type == OpType::Fused) return fusionPattern(command)->create(*this, command, reason);
     return findCpuOp(command.type)->create(*this, command, reason);
 }

@@ -38,7 +38,10 @@ class CpuBackend final : public Backend {
     StorageChoice chooseStorage(const Command& command) const override;
     std::unique_ptr<Execution> create(const Command& command, std::string& reason) override;
     ThreadPool* runPool() const noexcept override { return pool_.get(); }
-    void prepareOn(ThreadPool* pool) noexcept override { leased_ = pool; }
+    void prepareOn(ThreadPool* pool) noexcept override {
+        leased_ = pool;
+        if (fp32_) fp32_->prepareOn(pool);
+    }
 
     const Kernels& kernels() const noexcept { return kernels_; }
     // The threads that prepare executions. A run uses the threads of its frame.
@@ -73,7 +76,8 @@ class CpuBackend final : public Backend {
     std::shared_ptr<ThreadPool> pool_;
     BackendConfig config_;
     WeightStore& weights_;
-    ThreadPool* leased_ = nullptr;  // the threads of the call that the session is executing
+    ThreadPool* leased_ = nullptr;      // of the call of the session under way
+    std::unique_ptr<CpuBackend> fp32_;  // makes executions of commands that keep 32 bits; null: this one does
 };
 
 // One operator of the CPU backend. Families are lines of ops/families.def.

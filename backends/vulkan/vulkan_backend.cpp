@@ -35,9 +35,23 @@ VulkanBackend::VulkanBackend(std::shared_ptr<Device> device, const BackendConfig
     info.queueFamilyIndex = device_->info().queueFamily;
     check(device_->api().vkCreateCommandPool(device_->handle(), &info, nullptr, &commandPool_), "vkCreateCommandPool");
     device_->count(Count::CommandPool, 1);
+    if (!half_ || config.fp32Operators.empty()) return;
+    BackendConfig wide = config;
+    wide.precision = Precision::Normal;
+    wide.fp32Operators.clear();
+    try {
+        fp32_ = std::make_unique<VulkanBackend>(device_, wide, weights);
+    } catch (...) {
+        destroyPool();
+        throw;
+    }
 }
 
 VulkanBackend::~VulkanBackend() {
+    destroyPool();
+}
+
+void VulkanBackend::destroyPool() noexcept {
     if (device_->usable()) device_->api().vkDestroyCommandPool(device_->handle(), commandPool_, nullptr);
     device_->count(Count::CommandPool, -1);
 }
@@ -103,7 +117,9 @@ StorageChoice VulkanBackend::chooseStorage(const Command& command) const {
     return op && op->storage ? op->storage(*this, command) : StorageChoice{};
 }
 
+// All operands of a command that keeps 32 bits are wide, which is how that other backend stores everything.
 std::unique_ptr<Execution> VulkanBackend::create(const Command& command, std::string& reason) {
+    if (command.fp32 && fp32_) return fp32_->create(command, reason);
     if (command.type == OpType::Fused) return fusionPattern(command)->create(*this, command, reason);
     return findVulkanOp(command.type)->create(*this, command);
 }

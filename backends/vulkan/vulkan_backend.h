@@ -108,6 +108,7 @@ class VulkanBackend final : public DeviceBackend {
     WeightsPtr table(std::span<const uint32_t> words);
 
   private:
+    void destroyPool() noexcept;
     std::shared_ptr<Block> uploaded(const void* bytes, int64_t size);
 
     const std::shared_ptr<Device> device_;
@@ -117,6 +118,7 @@ class VulkanBackend final : public DeviceBackend {
     bool half_ = false;
     int64_t measured_ = 0;  // number of operators
     VkCommandPool commandPool_ = VK_NULL_HANDLE;
+    std::unique_ptr<VulkanBackend> fp32_;  // makes executions of commands that keep 32 bits; null: this one does
 };
 
 // The extents of a channel-packed tensor in the order of the kernels: [n][c/4][plane][4].

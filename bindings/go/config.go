@@ -40,6 +40,11 @@ type SessionConfig struct {
 	// it runs both, the operators on all ways from a source to a sink, and those that these need in addition. Sinks alone
 	// begin with the model's inputs; sources alone end with those of the model's outputs that depend on a source.
 	SourceOperators, SinkOperators []string
+	// FP32Operators names operators that PrecisionLow leaves as they are: their weights, inputs and outputs keep 32 bits.
+	FP32Operators []string
+	// OperatorBackends take single operators that ForwardType refuses, in this order, before the CPU does: ForwardVulkan and
+	// backends of Runtime.AddBackend.
+	OperatorBackends []ForwardType
 
 	MaxMemoryBytes    uint64 // maximum of bytes to plan for, weights included; 0: the library's default
 	MaxLoopIterations uint64 // maximum of iterations of one loop of the model in a run; 0: 1,000,000
@@ -204,5 +209,10 @@ func (c *SessionConfig) toC(op string, arena *cArena) (wanted C.mnn_schedule_con
 		return
 	}
 	wanted.sink_operators, wanted.sink_operator_count, err = arena.texts(op, "sink operator", c.SinkOperators)
+	if err != nil {
+		return
+	}
+	wanted.operator_backends, wanted.operator_backend_count = arena.forwardTypes(c.OperatorBackends)
+	wanted.fp32_operators, wanted.fp32_operator_count, err = arena.texts(op, "fp32 operator", c.FP32Operators)
 	return
 }

@@ -36,7 +36,20 @@ func (a *cArena) textOrEmpty(op, what, s string) (*C.char, error) {
 	return copied, nil
 }
 
-// texts copies strings into an array; an empty list becomes NULL.
+// forwardTypes copies numbers into an array; none become NULL.
+func (a *cArena) forwardTypes(list []ForwardType) (*C.int32_t, C.size_t) {
+	if len(list) == 0 {
+		return nil, 0
+	}
+	block := C.malloc(C.size_t(len(list)) * C.size_t(unsafe.Sizeof(C.int32_t(0))))
+	a.blocks = append(a.blocks, block)
+	for i, entries := 0, unsafe.Slice((*C.int32_t)(block), len(list)); i < len(list); i++ {
+		entries[i] = C.int32_t(list[i])
+	}
+	return (*C.int32_t)(block), C.size_t(len(list))
+}
+
+// texts copies strings into an array; none become NULL.
 func (a *cArena) texts(op, what string, list []string) (**C.char, C.size_t, error) {
 	if len(list) == 0 {
 		return nil, 0, nil

@@ -56,6 +56,8 @@ func TestPartsOfAModel(t *testing.T) {
 	if _, err = chosen.Output("m"); err != nil {
 		t.Error(err)
 	}
+	low := newTestSession(t, net, &SessionConfig{Precision: PrecisionLow, FP32Operators: []string{"c1", "c2"}})
+	must(t, low.Run(context.Background()))
 	for _, c := range []struct {
 		config SessionConfig
 		want   Status
@@ -67,6 +69,9 @@ func TestPartsOfAModel(t *testing.T) {
 		{SessionConfig{SinkOperators: []string{"a\x00b"}}, StatusInvalidValue},
 		{SessionConfig{SourceOperators: []string{"m"}, SinkOperators: []string{"c1"}}, StatusInvalidValue},
 		{SessionConfig{Operators: []string{"a\x00b"}}, StatusInvalidValue},
+		{SessionConfig{FP32Operators: []string{"absent"}}, StatusNotFound},
+		{SessionConfig{FP32Operators: []string{"a\x00b"}}, StatusInvalidValue},
+		{SessionConfig{OperatorBackends: []ForwardType{ForwardVulkan}}, StatusInvalidValue},
 		{SessionConfig{Operators: []string{"m"}, Outputs: []string{"m"}}, StatusInvalidValue},
 	} {
 		_, err := net.NewSession(context.Background(), &c.config)

@@ -50,7 +50,8 @@ struct BackendConfig {
     bool softwareDevices = true;  // false: a driver that computes on the CPU is never chosen as the best
     bool recordBatch = true;      // several executions in one recorded command buffer
     GpuTuning tuning = GpuTuning::None;
-    int tuningOperators = 0;  // limit on the operators that the session measures; 0: all
+    int tuningOperators = 0;                 // the most operators that the session measures; 0: all
+    std::vector<std::string> fp32Operators;  // names of nodes for which Precision::Low means Normal
     DeviceLimits deviceLimits;
     Power power = Power::Normal;                  // cores for workers that the session makes for itself
     std::shared_ptr<const SharedRuntime> shared;  // null: the session makes its own resources

@@ -30,6 +30,28 @@ ForwardType forwardType(int32_t value, const HostBackendPtr& host, const char* f
     return static_cast<ForwardType>(value);
 }
 
+std::vector<SessionConfig::OperatorBackend> operatorBackends(const mnn_schedule_config_t& config) {
+    const size_t count = config.operator_backend_count;
+    if (!config.operator_backends && count)
+        fail(Status::NullArgument, "config.operator_backends is NULL but has %zu numbers", count);
+    if (count && config.forward_type == MNN_FORWARD_CPU)
+        fail(Status::InvalidValue, "config.operator_backends has %zu backends, but the CPU refuses no operator", count);
+    std::vector<SessionConfig::OperatorBackend> result;
+    for (size_t i = 0; i < count; ++i) {
+        const int32_t type = config.operator_backends[i];
+        const bool isRepeated =
+            std::find(config.operator_backends, config.operator_backends + i, type) != config.operator_backends + i;
+        if (type == config.forward_type || isRepeated)
+            fail(Status::InvalidValue, "config.operator_backends[%zu] is %d, which is there already", i, type);
+        if (type < MNN_FORWARD_USER && type != MNN_FORWARD_VULKAN)
+            fail(Status::InvalidValue,
+                 "config.operator_backends[%zu] is %d, which is neither a GPU nor a backend of the runtime", i, type);
+        HostBackendPtr host = hostBackend(config, type, "operator_backends");
+        result.push_back({static_cast<ForwardType>(type), std::move(host)});
+    }
+    return result;
+}
+
 int64_t limit(uint64_t value) {
     constexpr uint64_t kMax = uint64_t{1} << 62;  // sums of two sizes stay within 64 bits
     return static_cast<int64_t>(std::min(value, kMax));
@@ -90,6 +112,7 @@ SessionConfig readConfig(const mnn_schedule_config_t& config) {
     result.hostBackup = hostBackend(config, config.backup_type, "backup_type");
     result.forwardType = forwardType(config.forward_type, result.hostBackend, "forward_type");
     result.backupType = forwardType(config.backup_type, result.hostBackup, "backup_type");
+    result.operatorBackends = operatorBackends(config);
     result.allowFallback = inRange(config.allow_fallback, 0, 1, "allow_fallback") == 1;
     if (config.threads < 0 || config.threads > MNN_MAX_THREADS)
         fail(Status::BadRange, "config.threads is %d, it goes from 0 to %d", config.threads, MNN_MAX_THREADS);
@@ -102,7 +125,9 @@ SessionConfig readConfig(const mnn_schedule_config_t& config) {
     result.backend.recordBatch = !(config.gpu_mode & MNN_GPU_RECORD_OP);
     result.backend.tuning = tuningOf(config.gpu_mode);
     result.backend.tuningOperators = inRange(config.tuning_operators, 0, INT32_MAX, "tuning_operators");
-    if (config.device && (result.forwardType == ForwardType::Cpu || result.hostBackend))
+    const bool hasGpu = std::any_of(result.operatorBackends.begin(), result.operatorBackends.end(),
+                                    [](const auto& backend) { return !backend.host; });
+    if (config.device && !hasGpu && (result.forwardType == ForwardType::Cpu || result.hostBackend))
         fail(Status::InvalidValue, "config.device is '%s', but config.forward_type is %s, which has no devices",
              config.device, result.hostBackend ? "a backend of the host" : "the CPU");
     if (config.device) result.backend.device = config.device;
@@ -114,6 +139,8 @@ SessionConfig readConfig(const mnn_schedule_config_t& config) {
     result.part.operators = names(config.operators, config.operator_count, "operators");
     result.part.sources = names(config.source_operators, config.source_operator_count, "source_operators");
     result.part.sinks = names(config.sink_operators, config.sink_operator_count, "sink_operators");
+    result.backend.fp32Operators = names(config.fp32_operators, config.fp32_operator_count, "fp32_operators");
+    std::sort(result.backend.fp32Operators.begin(), result.backend.fp32Operators.end());
     result.maxMemoryBytes = limit(config.max_memory_bytes);
     result.maxLoopIterations = limit(config.max_loop_iterations);
     result.recordPlans = inRange(config.record_plan, 0, 2, "record_plan") > 0;

@@ -26,6 +26,7 @@ struct CommandOver {
     // The result of Backend::commonAlgorithm() for commands that share their weights; 0: the backend chooses.
     int algorithm = 0;
     Epilogue epilogue;  // only where Backend::supportsPostOps()
+    bool fp32 = false;  // Precision::Low does not hold for it, nor for what was merged into it
     int node = -1;      // the number of the node that it belongs to (Node::number); -1: none, a pass inserted it
 
     // The number of inputs without the epilogue's.
@@ -45,8 +46,9 @@ struct CommandOver {
 // The same command over other operands: to(operand) replaces each one.
 template <typename T, typename From, typename To>
 CommandOver<T> mapOperands(const CommandOver<From>& command, To&& to) {
-    CommandOver<T> result{command.type,  command.name,      command.params,   {},          {}, command.regions,
-                          command.views, command.algorithm, command.epilogue, command.node};
+    CommandOver<T> result{
+        command.type,  command.name,      command.params,   {},           {},          command.regions,
+        command.views, command.algorithm, command.epilogue, command.fp32, command.node};
     for (From* input : command.inputs) result.inputs.push_back(to(input));
     for (From* output : command.outputs) result.outputs.push_back(to(output));
     return result;

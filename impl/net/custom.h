@@ -110,6 +110,8 @@ class HostBackend {
                                                  std::string& reason) const = 0;
 };
 
+using HostBackendPtr = std::shared_ptr<const HostBackend>;
+
 // Parameters of a node that the host computes.
 struct HostNodeParams : ParamsOf<HostNodeParams> {
     std::shared_ptr<const HostOperator> op;  // null: the node belongs to a backend

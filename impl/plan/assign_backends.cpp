@@ -18,9 +18,14 @@ namespace {
 
 // The name of the backend that computes the command: the host's backend where it took the command, which the CPU calls
 // then.
-const char* nameOf(const Backend& backend, const Command& command) {
+const char* hostBackendOf(const Command& command) {
     const auto* host = command.paramsIf<HostNodeParams>();
-    const char* name = host ? host->node->backendName() : nullptr;
+    return host ? host->node->backendName() : nullptr;
+}
+
+// Who computes the command.
+const char* nameOf(const Backend& backend, const Command& command) {
+    const char* name = hostBackendOf(command);
     return name ? name : backend.name();
 }
 
@@ -33,11 +38,12 @@ class Assignment {
         const Command& command = plan_.graph.command(id);
         if (plan_.graph.storage(id).isView) return addView(command, plan_.graph.storage(id));
         std::string deviceReason, reason;
-        if (context_.device && deviceTakes(*context_.device, command, deviceReason) &&
-            assignTo(*context_.device, id, deviceReason, ""))
+        if (context_.device && !hostBackendOf(command) && deviceTakes(*context_.device, command, deviceReason) &&
+            assignTo(*context_.device, id, deviceReason, plan_.graph.refusal(id)))
             return;
         if (context_.cpu->supports(command, reason) &&
-            assignTo(*context_.cpu, id, reason, deviceReason.empty() ? plan_.graph.refusal(id) : deviceReason))
+            assignTo(*context_.cpu, id, reason,
+                     plan_.graph.refusal(id).empty() ? deviceReason : plan_.graph.refusal(id)))
             return;
         fail(Status::NoExecution, "operator %s of node '%s' with inputs (%s) and outputs (%s) has no execution: %s",
              typeName(command), command.name.c_str(), joined(command.inputs, operandText).c_str(),

@@ -69,8 +69,11 @@ std::vector<Operand*> fusedInputs(const CommandGraph& graph, const std::vector<I
 
 void fuseComposites(CommandGraph& graph, const PlanContext& context) {
     bool anyFused = false;
+    const auto isFp32 = [&](Id id) { return graph.command(id).fp32; };
     for (const FusionPattern* pattern : context.backend.patterns())
         for (const FusionMatch& match : pattern->match(graph, context.backend)) {
+            // What a pattern has prepared is for the precision of the backend.
+            if (std::any_of(match.members.begin(), match.members.end(), isFp32)) continue;
             replaceMembers(graph, match.members, fusedCommand(graph, *pattern, match));
             anyFused = true;
         }

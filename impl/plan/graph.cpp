@@ -92,6 +92,7 @@ void CommandGraph::disconnect(Id id) {
 
 void CommandGraph::replace(Id id, Command command) {
     disconnect(id);
+    command.fp32 |= nodes_[id].command.fp32;
     nodes_[id].command = std::move(command);
     connect(id);
 }
@@ -100,6 +101,7 @@ void CommandGraph::erase(Id id, Id mergedInto) {
     disconnect(id);
     nodes_[id].erased = true;
     nodes_[mergedInto].flops += nodes_[id].flops;
+    nodes_[mergedInto].command.fp32 |= nodes_[id].command.fp32;
 }
 
 void CommandGraph::verify() const {

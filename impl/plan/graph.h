@@ -71,6 +71,7 @@ class CommandGraph {
         return onlyConsumer(tensor) == reader ? producer(tensor) : kNone;
     }
 
+    // The new command keeps the mark fp32 of the one before.
     void replace(Id id, Command command);
     // Removes a command that `mergedInto` now computes as well; that one takes over its FLOPs.
     void erase(Id id, Id mergedInto);

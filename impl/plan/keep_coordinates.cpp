@@ -39,7 +39,7 @@ void keepCoordinates(CommandGraph& graph, const PlanContext& context) {
         const WideOperands wide(command);
         if (wide.all()) markOutputs(command);
         for (size_t i = 0; i < command.inputs.size(); ++i) {
-            if (!wide.input(i)) continue;
+            if (!wide.input(i) || command.fp32) continue;
             const CommandGraph::Id producer = graph.producer(command.inputs[i]);
             if (producer != CommandGraph::kNone && coordinateRule(graph.command(producer)).carries)
                 command.inputs[i]->wide = true;

@@ -74,9 +74,9 @@ bool same(const std::vector<Operand*>& a, const std::vector<Operand*>& b) {
 }
 
 bool same(const Command& a, const Command& b) {
-    return a.type == b.type && a.name == b.name && a.algorithm == b.algorithm && same(a.epilogue, b.epilogue) &&
-           same(a.params, b.params) && same(a.regions, b.regions) && same(a.views, b.views) &&
-           same(a.inputs, b.inputs) && same(a.outputs, b.outputs);
+    return a.type == b.type && a.name == b.name && a.algorithm == b.algorithm && a.fp32 == b.fp32 &&
+           same(a.epilogue, b.epilogue) && same(a.params, b.params) && same(a.regions, b.regions) &&
+           same(a.views, b.views) && same(a.inputs, b.inputs) && same(a.outputs, b.outputs);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace mnnc {
 void sharePackings(CommandGraph& graph, const PlanContext& context) {
     std::map<const Operand*, std::vector<CommandGraph::Id>> readers;
     for (const CommandGraph::Id id : graph.ids()) {
-        if (graph.isControl(id)) continue;
+        if (graph.isControl(id) || graph.command(id).fp32) continue;
         const Command& command = graph.command(id);
         if (command.type == OpType::Convolution && command.operands() > 1 && command.inputs[1]->content &&
             graph.storage(id).choice.blockOf(0) > 1)

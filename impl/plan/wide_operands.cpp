@@ -44,7 +44,7 @@ CoordinateRule coordinateRule(const Command& command) {
 }
 
 WideOperands::WideOperands(const Command& command)
-    : command_(command), rule_(coordinateRule(command)), all_(rule_.carries && hasMark(command)) {}
+    : command_(command), rule_(coordinateRule(command)), all_(command.fp32 || (rule_.carries && hasMark(command))) {}
 
 bool WideOperands::input(size_t i) const {
     return isFloat(command_.inputs[i]) && (all_ || (i < 32 && (rule_.reads >> i & 1u) != 0));

@@ -7,6 +7,7 @@
 #include "backend/fusion.h"
 #include "base/error.h"
 #include "ops/search_parts.h"
+#include "plan/device_choice.h"
 #include "session/budgeted_buffer.h"
 #include "tensor/region_check.h"
 #include "tensor/stored_content.h"
@@ -87,11 +88,20 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
     std::string refusal;
     if (!allEmpty(made)) {
         const OpContext full{ShapeContext{node, inputs, made}, *this};
-        if (!emitForHost(op, full, refusal)) {
+        if (!emitForHost(context_.settings.hostBackends, op, full, refusal)) {
             if (node.def->geometry && op.moving == 0)
                 node.def->geometry(full);
             else
                 emit(full.command());
+            if (!context_.settings.hostBackups.empty() && deviceRefuses(emitted_, refusal)) {
+                std::vector<ValueCommand> own = std::move(emitted_);
+                emitted_.clear();
+                std::string reason;
+                if (!emitForHost(context_.settings.hostBackups, op, full, reason)) {
+                    emitted_ = std::move(own);
+                    refusal += (refusal.empty() || reason.empty() ? "" : "; ") + reason;
+                }
+            }
         }
     }
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -119,21 +129,38 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
             flops = 0;  // the operator's cost is counted once
         }
         command.node = node.number;
+        command.fp32 = context_.keepsFp32(node.number);
         commands.push_back({std::move(command), flops, refusal});
     }
 }
 
-// The library itself computes everything that is constant while planning. It also keeps sequences, whose elements have
-// shapes of their own, and operators that the host registered.
-bool StageEncoder::emitForHost(const ScheduledOp& op, const OpContext& context, std::string& refusal) {
+// Whether the device does not take all of what an operator became, but for arithmetic on shapes.
+bool StageEncoder::deviceRefuses(const std::vector<ValueCommand>& commands, std::string& reason) const {
+    return std::any_of(commands.begin(), commands.end(), [&](const ValueCommand& command) {
+        std::deque<Operand> operands;
+        const Command stored =
+            mapOperands<Operand>(command, [&](const Tensor* tensor) { return &operands.emplace_back(*tensor); });
+        return !isHostShape(stored) && !(context_.device && context_.device->supports(stored, reason));
+    });
+}
+
+// What is computed while planning stays the library's, and so do sequences, whose elements have shapes of their own,
+// and operators that the host brought.
+bool StageEncoder::emitForHost(const std::vector<HostBackendPtr>& backends, const ScheduledOp& op,
+                               const OpContext& context, std::string& refusal) {
     const auto isSequence = [](const Tensor* tensor) { return tensor->list != nullptr; };
-    if (!context_.hostBackend || op.folded || !op.source || op.ownParams || isHostNode(*op.node) ||
+    if (backends.empty() || op.folded || !op.source || op.ownParams || isHostNode(*op.node) ||
         std::any_of(context.inputs.begin(), context.inputs.end(), isSequence) ||
         std::any_of(context.outputs.begin(), context.outputs.end(), isSequence))
         return false;
     const auto params = std::make_shared<HostNodeParams>();
-    params->node = context_.hostBackend->take(*op.node, describeNode(*context_.net->model, *op.node, *op.source),
-                                              context.inputs, context.outputs, refusal);
+    for (const HostBackendPtr& backend : backends) {
+        std::string reason;
+        params->node = backend->take(*op.node, describeNode(*context_.net->model, *op.node, *op.source), context.inputs,
+                                     context.outputs, reason);
+        if (params->node) break;
+        refusal += (refusal.empty() || reason.empty() ? "" : "; ") + reason;
+    }
     if (!params->node) return false;
     ValueCommand command = context.command();
     command.type = OpType::Plugin;

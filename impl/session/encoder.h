@@ -45,7 +45,9 @@ class StageEncoder final : public GeometryContext {
   private:
     // Emits the command of the host's backend where that takes the operator; otherwise no command, and the reason if
     // the backend was consulted.
-    bool emitForHost(const ScheduledOp& op, const OpContext& context, std::string& refusal);
+    bool emitForHost(const std::vector<HostBackendPtr>& backends, const ScheduledOp& op, const OpContext& context,
+                     std::string& refusal);
+    bool deviceRefuses(const std::vector<ValueCommand>& commands, std::string& reason) const;
     void fold(const ValueCommand& command);
     Operand* operand(const Shape& shape, DataType type, Format format, int channelBlock, const TensorQuant& quant);
     Operand* repack(Operand* tensor, int channelBlock);

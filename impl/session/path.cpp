@@ -1,6 +1,7 @@
 // Creates the backends of a path, plans and runs it.
 #include "session/path.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "backend/shared_runtime.h"
@@ -73,9 +74,33 @@ std::shared_ptr<Backend> withRuntime(std::unique_ptr<Backend> backend, std::shar
     return {backend.release(), [runtime = std::move(runtime)](Backend* own) { delete own; }};
 }
 
-// Sets what a run or a resize consults while it is under way, for one scope. It leases threads for the whole call, so
-// that workers wake once and spin between operators. A session on a device leases none: they would spin while the
-// device works.
+// The nodes of these names, by number. Throws NotFound.
+std::vector<bool> nodesNamed(const Net& net, const std::vector<std::string>& names) {
+    std::vector<bool> found;
+    const auto mark = [&](const Node& node) {
+        const auto number = static_cast<size_t>(node.number);
+        found.resize(std::max(found.size(), number + 1));
+        found[number] = true;
+    };
+    for (const std::string& name : names) {
+        bool any = false;
+        for (const NetGraph& graph : net.graphs) {
+            const auto isNamed = [&](const Node& node) { return node.name == name; };
+            for (const Node& node : graph.nodes)
+                if (isNamed(node)) mark(node);
+            any |= std::any_of(graph.nodes.begin(), graph.nodes.end(), isNamed);
+            for (const Rewrite& rewrite : graph.rewrites)
+                if (std::any_of(rewrite.replaced.begin(), rewrite.replaced.end(),
+                                [&](size_t node) { return isNamed(graph.nodes[node]); }))
+                    mark(rewrite.node);
+        }
+        if (!any) fail(Status::NotFound, "config.fp32_operators has '%s': there is no such operator", name.c_str());
+    }
+    return found;
+}
+
+// What a run or a resize under way looks at, for one scope. Threads are leased for a whole call, so that workers wake
+// once and spin between operators; not beside a device, where they would spin while it works.
 class Call {
   public:
     Call(SessionContext& context, RunObserver* observer, const Cancellation& cancel)
@@ -119,6 +144,7 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
     BackendConfig backendConfig = config.backend;
     backendConfig.maxMemoryBytes = context_.maxMemoryBytes;
     if (backendConfig.shared) context_.hostMemory = backendConfig.shared->memory;
+    useOperatorBackends(config, backendConfig);
     std::unique_ptr<Backend> cpu = runtime_->createBackend(backendConfig, *interpreter_->weights);
     if (DeviceBackend* device = cpu->device()) {
         context_.device = {withRuntime(std::move(cpu), runtime_), device};
@@ -138,13 +164,15 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
     }
     if (context_.device) takeCache(config.cache);
     context_.net = interpreter_->net.get();
+    context_.fp32Nodes = nodesNamed(*context_.net, config.backend.fp32Operators);
+    if (config.backend.precision != Precision::Low) context_.fp32Nodes.clear();
     context_.weights = interpreter_->weights.get();
     context_.pool = context_.cpu->runPool();
-    context_.hostBackend = hostBackend_.get();
     context_.recordsPlans = config.recordPlans;
     context_.measuresAlgorithms = config.measureAlgorithms;
     context_.settings = {config.backend,
-                         hostBackend_,
+                         std::move(context_.settings.hostBackends),
+                         std::move(context_.settings.hostBackups),
                          settings_.threads,
                          config.keepSubnormals,
                          config.recordPlans,
@@ -154,6 +182,30 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
     context_.programs = interpreter_->programs.get();
     if (config.planCache > 0) context_.planCache = static_cast<size_t>(config.planCache);
     context_.maxLoopIterations = config.maxLoopIterations > 0 ? config.maxLoopIterations : 1'000'000;
+}
+
+// Backends of the host are asked before the device or behind it, by where they stand. A device that stands behind one is
+// the path's.
+void Path::useOperatorBackends(const SessionConfig& config, const BackendConfig& backend) {
+    PlanSettings& settings = context_.settings;
+    if (hostBackend_) settings.hostBackends.push_back(hostBackend_);
+    const bool onCpu = forwardType_ == ForwardType::Cpu && !hostBackend_;  // where no other one is
+    bool hasDevice = forwardType_ == ForwardType::Vulkan;
+    for (const SessionConfig::OperatorBackend& wanted : config.operatorBackends) {
+        if (wanted.host) {
+            if (wanted.host != hostBackend_)
+                (hasDevice ? settings.hostBackups : settings.hostBackends).push_back(wanted.host);
+            continue;
+        }
+        if (hasDevice || onCpu) continue;
+        std::string reason;
+        if (auto device = tryRuntime(wanted.type, nullptr, backend, reason)) {
+            runtime_ = std::move(device);
+            hasDevice = true;
+        } else if (!config.allowFallback) {
+            fail(Status::BackendMissing, "a backend of config.operator_backends is not available: %s", reason.c_str());
+        }
+    }
 }
 
 Path::~Path() = default;

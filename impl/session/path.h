@@ -13,8 +13,6 @@
 
 namespace mnnc {
 
-using HostBackendPtr = std::shared_ptr<const HostBackend>;
-
 struct SessionConfig {
     ForwardType forwardType = ForwardType::Cpu;
     ForwardType backupType = ForwardType::Cpu;
@@ -22,6 +20,12 @@ struct SessionConfig {
         hostBackup;  // a backend that the host registered, where forwardType or backup names it; the CPU computes
                      // beside it
     bool allowFallback = false;
+    // What takes operators that the wanted backend refuses, before the CPU does.
+    struct OperatorBackend {
+        ForwardType type;
+        HostBackendPtr host;  // null: one of the library's
+    };
+    std::vector<OperatorBackend> operatorBackends;
     BackendConfig backend;
     PartRequest part;
     int64_t maxMemoryBytes = 0;      // 0: 4 GiB or half the machine's memory, whichever is more
@@ -87,6 +91,7 @@ class Path {
     }
 
   private:
+    void useOperatorBackends(const SessionConfig& config, const BackendConfig& backend);
     struct Link {
         const Pipeline* from;  // the earlier path's
         int tensor;            // its id in the earlier path

@@ -22,7 +22,7 @@ std::shared_ptr<SharedPrograms> sharedPrograms(SessionContext& context, GraphCut
 Pipeline::Pipeline(SessionContext& context, int graph, const std::vector<int>& inputs, const std::vector<int>& outputs,
                    bool updates)
     : context_(context),
-      schedule_(scheduleGraph(*context.net, graph, inputs, outputs, {!context.hostBackend, updates})),
+      schedule_(scheduleGraph(*context.net, graph, inputs, outputs, {!context.asksHost(), updates})),
       shared_(sharedPrograms(context, {graph, inputs, outputs, updates}, schedule_)),
       tensors_(context.net->graphs[static_cast<size_t>(graph)], schedule_, shared_->numbers),
       inputIds_(inputs) {
@@ -78,7 +78,7 @@ void Pipeline::loadConstants(const NetGraph& net) {
     std::vector<char> read(tensors_.count(), 0);
     for (const ScheduledOp& op : schedule_.ops) {
         // Which operands a backend of the host reads is known only when plans are made.
-        const uint32_t own = context_.hostBackend ? 0 : context_.wanted().loadsInputs(op.node->type);
+        const uint32_t own = context_.asksHost() ? 0 : context_.wanted().loadsInputs(op.node->type);
         for (size_t k = 0; k < op.node->inputs.size(); ++k)
             if (op.node->inputs[k] >= 0 && !(k < 32 && ((own >> k) & 1u)))
                 read[static_cast<size_t>(op.node->inputs[k])] = 1;

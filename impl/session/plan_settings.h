@@ -1,6 +1,6 @@
 // All parts of a session's configuration that its programs depend on.
 #pragma once
-#include <memory>
+#include <vector>
 
 #include "backend/backend.h"
 #include "net/custom.h"
@@ -8,9 +8,10 @@
 namespace mnnc {
 
 struct PlanSettings {
-    BackendConfig backend;  // without its memory limit
-    std::shared_ptr<const HostBackend> hostBackend;
-    int threads = 1;  // the threads that exist; the configuration has the wanted number
+    BackendConfig backend;  // without its limit of memory
+    // Backends of the host, in the order in which they are asked: for every operator, and for what the device refuses.
+    std::vector<HostBackendPtr> hostBackends, hostBackups;
+    int threads = 1;  // which there are; the configuration says how many are wanted
     bool keepsSubnormals = false, recordsPlans = false, measuresAlgorithms = false;
     const void* device = nullptr;  // DeviceBackend::identity(); null: the host computes
 

@@ -18,14 +18,14 @@ class RunObserver;
 
 struct SessionContext {
     const Net* net = nullptr;
-    std::shared_ptr<DeviceBackend> device;     // the wanted backend if it has memory of its own, else null
-    std::shared_ptr<Backend> cpu;              // folds constants and computes what the device does not
-    ThreadPool* pool = nullptr;                // leased for the call under way
-    const HostBackend* hostBackend = nullptr;  // computes what it supports in place of the CPU; may be null
+    std::shared_ptr<DeviceBackend> device;  // the wanted backend when it has memory of its own, else null
+    std::shared_ptr<Backend> cpu;           // folds constants and takes what the device does not
+    ThreadPool* pool = nullptr;             // of the call under way
     const WeightStore* weights = nullptr;
-    ProgramStore* programs = nullptr;  // null: the session shares no programs
-    PlanSettings settings;             // the key by which sessions find each other's programs
-    HostMemoryPtr hostMemory;          // allocates all buffers; null: the library allocates them
+    ProgramStore* programs = nullptr;  // null: the session shares none
+    PlanSettings settings;             // by which sessions find each other's programs
+    std::vector<bool> fp32Nodes;       // by number, where Precision::Low does not hold for some; else empty
+    HostMemoryPtr hostMemory;          // of all buffers; null: the library's own
     int64_t maxMemoryBytes = 0;
     int64_t maxLoopIterations = 0;
     size_t planCache = 2;             // plans of a pipeline, the one in use included
@@ -37,7 +37,11 @@ struct SessionContext {
         int64_t encoded = 0, executions = 0;  // encoded operators, executions of commands
     } counts;
     bool recordsPlans = false, measuresAlgorithms = false;
-    PlanTexts planTexts;  // filled when recordsPlans is set
+    PlanTexts planTexts;  // where recordsPlans
+    bool asksHost() const noexcept { return !settings.hostBackends.empty() || !settings.hostBackups.empty(); }
+    bool keepsFp32(int node) const noexcept {
+        return node >= 0 && static_cast<size_t>(node) < fp32Nodes.size() && fp32Nodes[static_cast<size_t>(node)];
+    }
     const Backend& wanted() const noexcept { return device ? static_cast<const Backend&>(*device) : *cpu; }
     // The number of plans of stages, and of allocations of device memory for them.
     std::atomic<uint64_t> stagePlans{0}, deviceAllocations{0};

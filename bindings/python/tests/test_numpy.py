@@ -125,6 +125,8 @@ class Arrays(Test):
         ways = self.session(source_operators=("c2",), sink_operators=("m",))
         self.assertEqual([tensor.name for tensor in ways.inputs], ["r1", "image"])
         self.assertEqual([tensor.name for tensor in ways.outputs], ["m"])
+        low = self.session(precision=mnn_c.Precision.LOW, fp32_operators=[op.name for op in self.net().ops()])
+        np.testing.assert_array_equal(low(image), wanted)
         for wrong, error in (
             ({"sink_operators": ("absent",)}, mnn_c.errors.NotFoundError),
             ({"source_operators": ("m",), "sink_operators": ("c1",)}, mnn_c.errors.InvalidValueError),
@@ -132,6 +134,8 @@ class Arrays(Test):
             ({"operators": ("absent",)}, mnn_c.errors.NotFoundError),
             ({"tuning_operators": -1}, mnn_c.errors.InvalidValueError),
             ({"operators": ("m",), "inputs": ("r1",)}, mnn_c.errors.InvalidValueError),
+            ({"fp32_operators": ("absent",)}, mnn_c.errors.NotFoundError),
+            ({"operator_backends": (mnn_c.Forward.VULKAN,)}, mnn_c.errors.InvalidValueError),
             ({"inputs": "m"}, TypeError),
         ):
             with self.assertRaises(error):

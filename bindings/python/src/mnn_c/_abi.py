@@ -319,6 +319,10 @@ class ScheduleConfig(Structure):
         ("source_operator_count", c_size_t),
         ("sink_operators", POINTER(c_char_p)),
         ("sink_operator_count", c_size_t),
+        ("fp32_operators", POINTER(c_char_p)),
+        ("fp32_operator_count", c_size_t),
+        ("operator_backends", POINTER(c_int32)),
+        ("operator_backend_count", c_size_t),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import c_char_p
+from ctypes import c_char_p, c_int32
 from dataclasses import dataclass
 from typing import Any, Optional, Tuple
 
@@ -40,6 +40,8 @@ class SessionConfig:
     tuning_operators: int = 0
     source_operators: Tuple[str, ...] = ()
     sink_operators: Tuple[str, ...] = ()
+    fp32_operators: Tuple[str, ...] = ()
+    operator_backends: Tuple[int, ...] = ()  # Forward, also of backends that a runtime was given
 
 
 def native(config: SessionConfig) -> Any:
@@ -57,13 +59,17 @@ def native(config: SessionConfig) -> Any:
         text = getattr(config, name)
         if text is not None:
             setattr(struct, name, _calls.encode(text, name))
-    for name in ("outputs", "save_tensors", "inputs", "operators", "source_operators", "sink_operators"):
+    for name in ("outputs", "save_tensors", "inputs", "operators", "source_operators", "sink_operators", "fp32_operators"):
         names = getattr(config, name)
         if isinstance(names, str):
             raise TypeError(f"{name} is a sequence of names, not one text: {names!r}")
         if names:
             setattr(struct, name, (c_char_p * len(names))(*(_calls.encode(item, name) for item in names)))
             setattr(struct, name[:-1] + "_count", len(names))
+    if config.operator_backends:
+        backends = [int(backend) for backend in config.operator_backends]
+        struct.operator_backends = (c_int32 * len(backends))(*backends)
+        struct.operator_backend_count = len(backends)
     if config.runtime is not None:
         struct.runtime = config.runtime._handle
     return struct

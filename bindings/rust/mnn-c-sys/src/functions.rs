@@ -648,8 +648,8 @@ extern "C" {
     /// Returns `MNN_OK`; what planning returns (above), and
     ///
     /// - `MNN_ERROR_BACKEND_MISSING`: the wanted backend is missing and fallback is not allowed;
-    /// - `MNN_ERROR_NOT_FOUND`: a name in inputs, outputs, `save_tensors`, operators, `source_operators` or
-    ///   `sink_operators`, or an instruction set, does not exist;
+    /// - `MNN_ERROR_NOT_FOUND`: a name in inputs, outputs, `save_tensors`, operators, `source_operators`, `sink_operators`
+    ///   or `fp32_operators`, or an instruction set, does not exist;
     /// - `MNN_ERROR_BAD_FORMAT`: the graph, or the part of it, has nothing to compute;
     /// - `MNN_ERROR_BAD_RANGE`: threads is below 0 or above `MNN_MAX_THREADS`;
     /// - `MNN_ERROR_INVALID_VALUE`: another field has a value that is not allowed; operators are given together with

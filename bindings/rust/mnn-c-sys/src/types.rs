@@ -652,6 +652,22 @@ pub struct mnn_schedule_config_t {
     pub sink_operators: *const *const c_char,
     /// Names at `sink_operators`.
     pub sink_operator_count: usize,
+    /// Names of operators (`mnn_interpreter_op_name()`, of all graphs) that `MNN_PRECISION_LOW` leaves as
+    /// they are: their weights, inputs and outputs keep 32 bits and are computed with as in
+    /// `MNN_PRECISION_NORMAL`. What is computed together with one of them keeps 32 bits, too. NULL: none.
+    /// Since 0.2.
+    pub fp32_operators: *const *const c_char,
+    /// Names at `fp32_operators`.
+    pub fp32_operator_count: usize,
+    /// What takes single operators that `forward_type` refuses, in this order, before the CPU does:
+    /// `MNN_FORWARD_VULKAN` and backends that were added to `runtime`, each once and none that is
+    /// `forward_type`. Where `forward_type` is a backend of the host, a GPU here computes what that refuses.
+    /// A backend of the host that stands behind a GPU is asked for the nodes that the GPU does not take as a
+    /// whole. A GPU that is missing is an error, unless `allow_fallback` is 1: then the others have its
+    /// operators. NULL: the CPU alone. Since 0.2.
+    pub operator_backends: *const i32,
+    /// Numbers at `operator_backends`.
+    pub operator_backend_count: usize,
 }
 
 /// How to resize.

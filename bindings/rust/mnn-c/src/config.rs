@@ -83,6 +83,8 @@ pub struct ScheduleConfig {
     operators: Vec<String>,
     source_operators: Vec<String>,
     sink_operators: Vec<String>,
+    fp32_operators: Vec<String>,
+    operator_backends: Vec<ForwardType>,
     max_memory_bytes: u64,
     max_loop_iterations: u64,
     record_plan: bool,
@@ -205,6 +207,23 @@ impl ScheduleConfig {
         self
     }
 
+    /// Names of operators that [`Precision::Low`] leaves as they are: their weights, inputs and outputs keep 32 bits.
+    pub fn fp32_operators<I>(mut self, names: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        self.fp32_operators = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// What takes single operators that [`forward_type`](Self::forward_type) refuses, in this order, before the CPU does:
+    /// [`ForwardType::Vulkan`] and backends of [`Runtime::add_backend`].
+    pub fn operator_backends(mut self, backends: impl IntoIterator<Item = ForwardType>) -> Self {
+        self.operator_backends = backends.into_iter().collect();
+        self
+    }
+
     /// Names of the only tensors to compute, instead of the model's outputs.
     pub fn outputs<I>(mut self, names: I) -> Self
     where
@@ -301,6 +320,12 @@ impl ScheduleConfig {
         let operators = Names::new(&self.operators, "the name of an operator")?;
         let sources = Names::new(&self.source_operators, "the name of a source operator")?;
         let sinks = Names::new(&self.sink_operators, "the name of a sink operator")?;
+        let fp32 = Names::new(&self.fp32_operators, "the name of an fp32 operator")?;
+        let backends: Vec<i32> = self
+            .operator_backends
+            .iter()
+            .map(|backend| backend.code())
+            .collect();
         // SAFETY: the function is that of the struct.
         let mut config = unsafe { defaults(sys::mnn_schedule_config_init) }?;
         config.forward_type = self.forward_type.map_or(config.forward_type, ForwardType::code);
@@ -325,6 +350,14 @@ impl ScheduleConfig {
         config.source_operator_count = sources.pointers.len();
         config.sink_operators = sinks.as_ptr();
         config.sink_operator_count = sinks.pointers.len();
+        config.fp32_operators = fp32.as_ptr();
+        config.fp32_operator_count = fp32.pointers.len();
+        config.operator_backends = if backends.is_empty() {
+            null()
+        } else {
+            backends.as_ptr()
+        };
+        config.operator_backend_count = backends.len();
         config.max_memory_bytes = self.max_memory_bytes;
         config.max_loop_iterations = self.max_loop_iterations;
         config.record_plan = if self.measure_algorithms {
@@ -341,7 +374,8 @@ impl ScheduleConfig {
         Ok(CConfig {
             config,
             _strings: [cpu_isa, device],
-            _names: [outputs, save_tensors, inputs, operators, sources, sinks],
+            _names: [outputs, save_tensors, inputs, operators, sources, sinks, fp32],
+            _backends: backends,
         })
     }
 }
@@ -351,7 +385,8 @@ impl ScheduleConfig {
 pub(crate) struct CConfig {
     pub(crate) config: sys::mnn_schedule_config_t,
     _strings: [Option<CString>; 2],
-    _names: [Names; 6],
+    _names: [Names; 7],
+    _backends: Vec<i32>,
 }
 
 fn optional_string(text: &Option<String>, what: &str) -> Result<Option<CString>> {

@@ -2,7 +2,7 @@
 
 mod support;
 
-use mnn_c::{Error, ErrorKind, Format, ScheduleConfig, Session, MAX_PATHS};
+use mnn_c::{Error, ErrorKind, Format, ForwardType, ScheduleConfig, Session, MAX_PATHS};
 use support::*;
 
 fn config() -> ScheduleConfig {
@@ -68,6 +68,15 @@ fn operators_are_chosen() {
         failure(net.create_session(&backwards)).kind(),
         ErrorKind::InvalidValue
     );
+    let low = config().precision(mnn_c::Precision::Low);
+    net.create_session(&low.clone().fp32_operators(["c1", "c2"]))
+        .unwrap()
+        .run()
+        .unwrap();
+    let refused = failure(net.create_session(&low.fp32_operators(["nothing"])));
+    assert_eq!(refused.kind(), ErrorKind::NotFound);
+    let refused = failure(net.create_session(&config().operator_backends([ForwardType::Vulkan])));
+    assert_eq!(refused.kind(), ErrorKind::InvalidValue);
     let refused = failure(net.create_session(&config().operators(["m", "nothing"])));
     assert_eq!(refused.kind(), ErrorKind::NotFound);
     let refused = failure(net.create_session(&config().operators(["m"]).inputs(["r1"])));

@@ -46,7 +46,8 @@ pub fn mnn_c() -> Names<(usize, usize)> {
         cpu_isa outputs output_count save_tensors save_tensor_count max_memory_bytes
         max_loop_iterations device cancel record_plan keep_subnormals defer_planning plan_cache
         runtime inputs input_count operators operator_count tuning_operators source_operators
-        source_operator_count sink_operators sink_operator_count);
+        source_operator_count sink_operators sink_operator_count fp32_operators fp32_operator_count
+        operator_backends operator_backend_count);
     layout!(found, mnn_resize_options_t:
         struct_size cancel);
     layout!(found, mnn_session_properties_t:
