@@ -542,4 +542,46 @@ static inline mnn_go_result go_mnn_cpu_calibrate(const char* cpu_isa, mnn_go_can
     answer.number = (uint64_t)needed;
     return answer;
 }
+
+typedef struct mnn_go_state_properties {
+    mnn_go_result result;
+    mnn_state_properties_t info;
+} mnn_go_state_properties;
+
+static inline mnn_go_state_properties go_mnn_session_state_info(mnn_go_session session) {
+    mnn_go_state_properties filled = {.info.struct_size = sizeof filled.info};
+    filled.result = mnn_go_finish(mnn_session_state_info((mnn_session_t*)session, &filled.info));
+    return filled;
+}
+
+static inline mnn_go_result go_mnn_session_state_reset(mnn_go_session session) {
+    return mnn_go_finish(mnn_session_state_reset((mnn_session_t*)session));
+}
+
+static inline mnn_go_result go_mnn_session_state_erase(mnn_go_session session, uint64_t begin, uint64_t end) {
+    return mnn_go_finish(mnn_session_state_erase((mnn_session_t*)session, begin, end));
+}
+
+static inline mnn_go_result go_mnn_session_state_reserve(mnn_go_session session, uint64_t length) {
+    return mnn_go_finish(mnn_session_state_reserve((mnn_session_t*)session, length));
+}
+
+static inline mnn_go_result go_mnn_session_state_set_type(mnn_go_session session, int32_t type) {
+    return mnn_go_finish(mnn_session_state_set_type((mnn_session_t*)session, type));
+}
+
+static inline mnn_go_result go_mnn_session_state_copy(mnn_go_session source, mnn_go_session target) {
+    return mnn_go_finish(mnn_session_state_copy((mnn_session_t*)source, (mnn_session_t*)target));
+}
+
+static inline mnn_go_result go_mnn_session_state_save(mnn_go_session session, uint8_t* buffer, size_t capacity) {
+    size_t needed = 0;
+    mnn_go_result answer = mnn_go_finish(mnn_session_state_save((mnn_session_t*)session, buffer, capacity, &needed));
+    answer.number = (uint64_t)needed;
+    return answer;
+}
+
+static inline mnn_go_result go_mnn_session_state_load(mnn_go_session session, const uint8_t* data, size_t size) {
+    return mnn_go_finish(mnn_session_state_load((mnn_session_t*)session, data, size));
+}
 /* clang-format on */

@@ -25,7 +25,9 @@
     X(session_input_at) X(session_input_count) X(session_needs_resize) X(session_op_count) X(session_op_info) \
     X(session_output) X(session_output_at) X(session_output_count) X(session_path_info) X(session_report) \
     X(session_resize) X(session_resize_input) X(session_resize_with_options) X(session_run) \
-    X(session_run_with_options) X(session_statistics) X(session_submit) X(session_trim) X(session_wait) \
+    X(session_run_with_options) X(session_state_copy) X(session_state_erase) X(session_state_info) \
+    X(session_state_load) X(session_state_reserve) X(session_state_reset) X(session_state_save) \
+    X(session_state_set_type) X(session_statistics) X(session_submit) X(session_trim) X(session_wait) \
     X(status_name) X(tensor_byte_size) X(tensor_device_buffer) X(tensor_element_count) X(tensor_info) \
     X(tensor_map) X(tensor_name) X(tensor_nchw) X(tensor_print) X(tensor_read) X(tensor_read_as) \
     X(tensor_shape) X(tensor_unmap) X(tensor_write) X(tensor_write_as) X(version) X(version_numbers) \

@@ -9,6 +9,8 @@
 
 namespace mnnc {
 
+struct KeptNeeds;  // see backend/kept_state.h
+
 // State that an execution keeps between runs, besides tensors. Each frame has its own.
 class ExecutionState {
   public:
@@ -33,6 +35,8 @@ class Execution {
     // Called after prepare() for each frame that runs the execution (Frame::state). Null: it keeps no state. Throws
     // Error.
     virtual std::unique_ptr<ExecutionState> makeState() const { return nullptr; }
+    // What it keeps in the session, whose runs find it as the state (a KeptState) of the frame. Null: nothing.
+    virtual const KeptNeeds* kept() const noexcept { return nullptr; }
 
     // The algorithm that prepare() chose, as text for reports; empty when there is only one.
     virtual std::string algorithm() const { return {}; }

@@ -102,17 +102,62 @@ ParamsPtr parseAttention(const wire::Op& op, const ParseContext& context) {
     const char* name = context.node.name.c_str();
     if (!table) fail(Status::BadParameter, "op '%s': Attention without its parameter table", name);
     if (!std::isfinite(table->attnScale())) fail(Status::BadParameter, "op '%s': attnScale is not finite", name);
-    if (table->kv_cache()) fail(Status::NotSupported, "it keeps keys and values from one run to the next (kv_cache)");
     if (table->kv_shared_layer_index() >= 0 || (table->kv_shared_layer() && table->kv_shared_layer()->size() != 0))
         fail(Status::NotSupported, "it reads the keys and values of another operator (kv_shared_layer)");
     if (vectorSize(table->mhq_quant()) != 0) fail(Status::NotSupported, "its operands are quantised (mhq_quant)");
     auto params = std::make_shared<AttentionParams>();
     params->scale = table->attnScale();
     params->packedOutput = table->output_c4();
+    params->kept = table->kv_cache();
     return params;
 }
 
-// The mask is broadcast like the addition that it replaces (ONNX Add, Where).
+// With kept keys and values. The values may be what a projection made, [rows, keyHeads valueDepth, 1, 1].
+AttentionSizes keptSizes(const ShapeContext& context) {
+    const Shape &query = context.in(0).shape, &key = context.in(1).shape;
+    Shape value = context.in(2).shape;
+    const bool isProjection = value.rank() == 4 && value[2] == 1 && value[3] == 1 && key.rank() == 4 &&
+                              value[0] == key[1] && !(value[1] == key[1] && value[0] == 1);
+    if (isProjection) {
+        if (key[2] == 0 || value[1] % key[2] != 0)
+            fail(Status::ComputeSizeError, "op '%s': values %s cannot be cut into %lld heads", context.name(),
+                 value.text().c_str(), asLong(key[2]));
+        value = Shape{1, value[0], key[2], value[1] / key[2]};
+    }
+    const AttentionSizes sizes = attentionSizes(query, key, value, context.name());
+    if (sizes.batch != 1)
+        fail(Status::NotSupported, "op '%s': a batch of %lld with kept keys and values is not supported",
+             context.name(), asLong(sizes.batch));
+    if (sizes.queries != sizes.keys)
+        fail(Status::ComputeSizeError, "op '%s': %lld queries for %lld new keys; there has to be one for each",
+             context.name(), asLong(sizes.queries), asLong(sizes.keys));
+    return sizes;
+}
+
+// A scalar, or one row for each query with an element for each key, past ones included: how many those are only a run
+// knows.
+void checkKeptMask(const ShapeContext& context, const AttentionSizes& sizes) {
+    const Tensor& mask = context.in(3);
+    const int rank = mask.shape.rank();
+    if (rank == 0) return;
+    if (mask.type != DataType::Float32)
+        fail(Status::NotSupported, "op '%s': a mask of %s with kept keys and values is not supported", context.name(),
+             dataTypeName(mask.type));
+    bool fits = rank >= 2 && mask.shape[rank - 2] == sizes.queries && mask.shape[rank - 1] >= sizes.keys;
+    for (int i = 0; fits && i < rank - 2; ++i) fits = mask.shape[i] == 1;
+    if (!fits)
+        fail(Status::ComputeSizeError,
+             "op '%s': a mask of %s for %lld queries and at least as many keys; kept keys take a scalar, or a row for "
+             "each query",
+             context.name(), mask.shape.text().c_str(), asLong(sizes.queries));
+}
+
+bool keepsKeys(const Params& params) {
+    const auto* attention = paramsIf<AttentionParams>(&params);
+    return attention && attention->kept;
+}
+
+// The mask is broadcast as the addition that it stands for does (ONNX Add, Where).
 void checkMask(const ShapeContext& context, const AttentionSizes& sizes) {
     const Tensor& mask = context.in(3);
     if (mask.type != DataType::Float32 && mask.type != DataType::Int32)
@@ -140,9 +185,20 @@ void shapeAttention(const ShapeContext& context) {
         if (i != 3 && context.in(i).type != DataType::Float32)
             fail(Status::ComputeSizeError, "op '%s': input %d is %s; it must be float32", context.name(), i,
                  dataTypeName(context.in(i).type));
+    const bool kept = context.node.paramsAs<AttentionParams>().kept;
+    if (kept && context.inputCount() != 4)
+        fail(
+            Status::NotSupported,
+            "op '%s': Attention with kept keys and values and %d inputs is not supported; it has queries, keys, values "
+            "and a mask",
+            context.name(), context.inputCount());
     const AttentionSizes sizes =
-        attentionSizes(context.in(0).shape, context.in(1).shape, context.in(2).shape, context.name());
-    if (context.inputCount() > 3) checkMask(context, sizes);
+        kept ? keptSizes(context)
+             : attentionSizes(context.in(0).shape, context.in(1).shape, context.in(2).shape, context.name());
+    if (kept)
+        checkKeptMask(context, sizes);
+    else if (context.inputCount() > 3)
+        checkMask(context, sizes);
     if (context.inputCount() > 4 && context.in(4).elements() != sizes.heads)
         fail(Status::ComputeSizeError, "op '%s': sinks of %s for %lld heads", context.name(),
              context.in(4).shape.text().c_str(), asLong(sizes.heads));
@@ -155,7 +211,32 @@ void shapeAttention(const ShapeContext& context) {
     context.out(0).shape.elements();
 }
 
+void emitKept(const OpContext& context) {
+    const auto& params = context.node.paramsAs<AttentionParams>();
+    const AttentionSizes sizes = keptSizes(context);
+    const auto extent = [&](int64_t value) {
+        if (value > INT_MAX) fail(Status::Overflow, "op '%s': an extent of %lld", context.name(), asLong(value));
+        return static_cast<int>(value);
+    };
+    auto form = std::make_shared<KeptAttentionForm>();
+    form->tensor = context.out(0).number;
+    form->rows = extent(sizes.queries);
+    form->heads = extent(sizes.heads);
+    form->keyHeads = extent(sizes.keyHeads);
+    form->depth = extent(sizes.depth);
+    form->valueDepth = extent(sizes.valueDepth);
+    form->scale = params.scale != 0 || sizes.depth == 0
+                      ? params.scale
+                      : static_cast<float>(1 / std::sqrt(static_cast<double>(sizes.depth)));
+    form->masked = context.in(3).shape.rank() > 0;
+    ValueCommand command = context.command();
+    command.params = std::move(form);
+    if (context.in(3).shape.rank() == 0) command.inputs.resize(3);
+    context.geometry.emit(std::move(command));
+}
+
 void emitAttention(const OpContext& context) {
+    if (context.node.paramsAs<AttentionParams>().kept) return emitKept(context);
     const Tensor* mask = context.inputCount() > 3 ? &context.in(3) : nullptr;
     const Tensor* sinks = context.inputCount() > 4 ? &context.in(4) : nullptr;
     ValueCommand command = context.command();
@@ -166,9 +247,14 @@ void emitAttention(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
+// Past keys are not counted where nothing says how many there are.
 double attentionFlops(const ShapeContext& context) {
-    const AttentionSizes sizes =
-        attentionSizes(context.in(0).shape, context.in(1).shape, context.in(2).shape, context.name());
+    const bool kept = context.node.paramsAs<AttentionParams>().kept;
+    AttentionSizes sizes =
+        kept ? keptSizes(context)
+             : attentionSizes(context.in(0).shape, context.in(1).shape, context.in(2).shape, context.name());
+    const Shape& mask = context.in(kept ? 3 : 0).shape;
+    if (kept && mask.rank() > 0) sizes.keys = mask[mask.rank() - 1];
     return 2.0 * static_cast<double>(sizes.batch) * static_cast<double>(sizes.heads) *
            static_cast<double>(sizes.queries) * static_cast<double>(sizes.keys) *
            static_cast<double>(sizes.depth + sizes.valueDepth);
@@ -182,6 +268,7 @@ OpFamily attentionOps() {
          .parse = parseAttention,
          .shape = shapeAttention,
          .geometry = emitAttention,
+         .keeps = keepsKeys,
          .flops = attentionFlops},
     };
     return kOps;

@@ -12,6 +12,25 @@ namespace mnnc {
 struct AttentionParams : ParamsOf<AttentionParams> {
     float scale = 0;            // factor of the scores; 0: 1 / sqrt(depth)
     bool packedOutput = false;  // the output is [batch queries, heads valueDepth, 1, 1]
+    // Keys and values of all runs are kept, and queries see those of earlier runs, too.
+    bool kept = false;
+};
+
+// The parameters of the command where keys and values are kept: queries [rows][heads][depth], keys
+// [rows][keyHeads][depth] and values [rows][keyHeads][valueDepth] of one run, which are the last ones, and a mask.
+// Query i of the run sees the keys of all earlier runs and of rows 0 to i. A mask that is no scalar is
+// added to the scores instead: its elements lie as [entry][row][key], where the keys are all that are kept.
+struct KeptAttentionForm : ParamsOf<KeptAttentionForm> {
+    int tensor = 0;  // the number of the operator's output
+    int rows = 0, heads = 0, keyHeads = 0, depth = 0, valueDepth = 0;
+    float scale = 1;  // of the scores, before the mask
+    bool masked = false;
+    int maskEntry = 0;
+
+    bool sameSizes(const KeptAttentionForm& other) const noexcept {
+        return rows == other.rows && heads == other.heads && keyHeads == other.keyHeads && depth == other.depth &&
+               valueDepth == other.valueDepth && scale == other.scale && masked == other.masked;
+    }
 };
 
 // Queries [batch][queries][heads][depth], keys [batch][keys][keyHeads][depth], values

@@ -144,10 +144,17 @@ struct OpDef {
     // former values, which preserves the elements that the operator does not write. Returns whether a change was
     // necessary: then the node has parameters of its own. Null: the operator writes complete outputs.
     bool (*keepRest)(Node& node, std::span<const EarlierOutput> outputs) = nullptr;
-    // Multiply-adds or element operations of one execution, as 2 x MACs for convolution-like operators. Null: the
-    // number of output elements.
+    // Whether the operator keeps something from run to run: it is never computed while planning, and loops and branches
+    // may not have it. Null: it does not.
+    bool (*keeps)(const Params& params) = nullptr;
+    // Multiply-adds or element operations of one execution, as 2 x MACs for convolution-like ops. Null:
+    // output elements.
     double (*flops)(const ShapeContext& context) = nullptr;
 };
+
+inline bool keepsState(const Node& node) {
+    return node.def && node.def->keeps && node.params && node.def->keeps(*node.params);
+}
 
 // The table of one family, defined in its own file and listed in families.def.
 using OpFamily = std::span<const OpDef>;

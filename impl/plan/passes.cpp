@@ -8,6 +8,7 @@ namespace mnnc {
 namespace {
 
 constexpr Pass kPasses[] = {
+    {"read-mask-entries", readMaskEntries},
     {"recognise-prelu", recognisePRelu},
     {"quantize", quantize},
     {"compose-rasters", composeRasters},

@@ -40,6 +40,8 @@ using PassObserver = std::function<void(const char* pass, const std::string& tex
 void runPasses(CommandGraph& graph, const PlanContext& context, const PassObserver& observer);
 void runPasses(StepPlan& plan, const StepContext& context, const PassObserver& observer);
 
+// Attention over kept keys and values reads the entry of a mask where the input has it, however many keys that has.
+void readMaskEntries(CommandGraph& graph, const PlanContext& context);
 // PReLU that was written as a comparison, a choice and a product becomes one command.
 void recognisePRelu(CommandGraph& graph, const PlanContext& context);
 // Keeps tensors that have a scale in the model in int8: decides which commands run over int8 tensors, and inserts the

@@ -219,7 +219,14 @@ GraphSchedule scheduleGraph(const Net& net, int graphIndex, const std::vector<in
         op.content = node.def->valueInputs ? node.def->valueInputs(node) : 0;
         const uint32_t moving = node.def->dynamicOffsetInputs ? node.def->dynamicOffsetInputs(node) : 0;
         const uint32_t shapeOnly = node.def->shapeOnlyInputs ? node.def->shapeOnlyInputs(node) : 0;
-        op.folded = !runsSubgraphs(node) && !isHostNode(node);
+        const bool keeps = keepsState(node);
+        if (keeps && graphIndex > 0)
+            fail(Status::NotSupported,
+                 "operator %s of node '%s' keeps something from run to run, and stands in subgraph '%s': a loop or a "
+                 "branch cannot have it",
+                 opTypeName(node.type), node.name.c_str(), graph.source->name.c_str());
+        schedule.keepers += keeps ? 1 : 0;
+        op.folded = !runsSubgraphs(node) && !isHostNode(node) && !keeps;
         for (size_t k = 0; k < node.inputs.size(); ++k) {
             if (node.inputs[k] < 0) continue;
             const auto id = static_cast<size_t>(node.inputs[k]);

@@ -37,6 +37,7 @@ struct GraphSchedule {
     std::vector<int> furtherLike;
     std::vector<std::unique_ptr<Node>> own;  // the operators that produce or read them
     int stages = 1;
+    int keepers = 0;  // operators that keep something from run to run
     // By tensor id:
     std::vector<int> lastStage;     // the last stage that reads it; `stages` for outputs
     std::vector<bool> folded;       // content known while planning

@@ -1,11 +1,14 @@
 // Gives a program its memory in a session, and checks whether it still holds there.
 #include "session/bound_program.h"
 
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 
+#include "backend/kept_state.h"
 #include "ops/search_parts.h"
 #include "plan/fences.h"
+#include "session/kept_states.h"
 #include "session/value.h"
 #include "tensor/host_copy.h"
 #include "tensor/tensor_list.h"
@@ -33,6 +36,10 @@ BoundProgram::BoundProgram(SessionContext& context, ProgramPtr program, const Bo
     for (size_t i = 0; i < states_.size(); ++i) {
         const Execution* execution = program_->steps[i].execution.get();
         if (!execution) continue;
+        if (execution->kept()) {
+            states_[i] = keptState(program_->steps[i]);
+            continue;
+        }
         const auto found = known.find(execution);
         states_[i] = found != known.end() ? found->second : execution->makeState();
     }
@@ -40,6 +47,36 @@ BoundProgram::BoundProgram(SessionContext& context, ProgramPtr program, const Bo
 
 BoundProgram::~BoundProgram() {
     context_.keep(program_);
+}
+
+// What steps keep is the session's, and the same for all its programs.
+std::shared_ptr<ExecutionState> BoundProgram::keptState(const ProgramStep& step) {
+    const KeptNeeds& needs = *step.execution->kept();
+    const std::string& name = step.calls.empty() ? std::string() : step.calls[0].record.name;
+    if (keptRows_ != 0 && keptRows_ != needs.rows)
+        fail(Status::ComputeSizeError, "op '%s': a run adds %lld rows to what it keeps, and %lld to that of others",
+             name.c_str(), static_cast<long long>(needs.rows), static_cast<long long>(keptRows_));
+    keptRows_ = needs.rows;
+    if (needs.mask != 0 && std::find(keptMasks_.begin(), keptMasks_.end(), needs.mask) == keptMasks_.end())
+        keptMasks_.push_back(needs.mask);
+    return context_.kept->stateFor(needs.form, name);
+}
+
+void BoundProgram::beginKept(const GraphTensors& tensors) {
+    if (keptRows_ == 0) return;
+    const int64_t past = context_.kept->length();
+    for (const int number : keptMasks_) {
+        // An input may have another extent than the program knows.
+        const Operand* mask = tensors.isOfGraph(number) ? &tensors[number - 1] : program_->tensors.find(number);
+        const int64_t extent = mask->shape[mask->shape.rank() - 1];
+        if (extent != past + keptRows_)
+            fail(Status::ComputeSizeError,
+                 "mask '%s' is %s: its last extent has to be %lld, for the %lld rows that the session keeps and the "
+                 "%lld of this run",
+                 mask->name.c_str(), mask->shape.text().c_str(), static_cast<long long>(past + keptRows_),
+                 static_cast<long long>(past), static_cast<long long>(keptRows_));
+    }
+    context_.kept->begin(keptRows_);
 }
 
 void BoundProgram::addSlice(const MovingSlice& slice) {

@@ -40,7 +40,16 @@ class BoundProgram {
     // for slices that moved.
     bool upToDate(GraphTensors& tensors);
 
-    // Runs a step other than control flow.
+    // Whether a step keeps something in the session.
+    bool keeps(size_t step) const noexcept {
+        const Execution* execution = program_->steps[step].execution.get();
+        return execution && execution->kept();
+    }
+    // Makes room for what a run keeps, before its steps. Throws ComputeSizeError where a mask does not have the rows of
+    // the past and of the run, and what KeptStates::begin() throws.
+    void beginKept(const GraphTensors& tensors);
+
+    // Runs a step that is no control flow.
     void run(size_t step, Frame& frame) {
         if (recordings_[step]) return recordings_[step]->run();
         const ProgramStep& planned = program_->steps[step];
@@ -69,6 +78,7 @@ class BoundProgram {
         std::vector<Tensor*> inputs = {}, outputs = {};
     };
     void addSlice(const MovingSlice& slice);
+    std::shared_ptr<ExecutionState> keptState(const ProgramStep& step);
     bool sameShapes(Slice& slice) const;
     void record(DeviceBackend& device, const Frame& frame);
 
@@ -80,6 +90,8 @@ class BoundProgram {
     std::deque<Slice> slices_;
     std::vector<std::shared_ptr<ExecutionState>> states_;  // by step
     std::vector<std::unique_ptr<Recording>> recordings_;   // by step
+    int64_t keptRows_ = 0;                                 // that a run adds to what steps keep
+    std::vector<int> keptMasks_;                           // numbers of tensors, see KeptNeeds
     bool recorded_ = false;
     std::array<uint64_t, kMemoryBlocks> recordedFor_ = {};  // generations of the device's memory
     BudgetedBlock constants_;                               // on the device

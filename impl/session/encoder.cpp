@@ -149,7 +149,7 @@ bool StageEncoder::deviceRefuses(const std::vector<ValueCommand>& commands, std:
 bool StageEncoder::emitForHost(const std::vector<HostBackendPtr>& backends, const ScheduledOp& op,
                                const OpContext& context, std::string& refusal) {
     const auto isSequence = [](const Tensor* tensor) { return tensor->list != nullptr; };
-    if (backends.empty() || op.folded || !op.source || op.ownParams || isHostNode(*op.node) ||
+    if (backends.empty() || op.folded || !op.source || op.ownParams || isHostNode(*op.node) || keepsState(*op.node) ||
         std::any_of(context.inputs.begin(), context.inputs.end(), isSequence) ||
         std::any_of(context.outputs.begin(), context.outputs.end(), isSequence))
         return false;

@@ -133,6 +133,7 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
     : interpreter_(std::move(interpreter)), floatMode_(FloatMode::computing(config.keepSubnormals)) {
     config.cancel.check();
     context_.sessionMemory = &memory;
+    context_.kept = &kept_;
     Chosen chosen = chooseRuntime(config);
     forwardType_ = chosen.type;
     wantedType_ = config.forwardType;

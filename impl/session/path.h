@@ -8,6 +8,7 @@
 #include "base/float_mode.h"
 #include "schedule/net_parts.h"
 #include "session/interpreter.h"
+#include "session/kept_states.h"
 #include "session/model_cache.h"
 #include "session/pipeline.h"
 
@@ -50,6 +51,8 @@ class Path {
     Pipeline& pipeline() noexcept { return *pipeline_; }
     const Pipeline& pipeline() const noexcept { return *pipeline_; }
     SessionContext& context() noexcept { return context_; }
+    KeptStates& kept() noexcept { return kept_; }
+    const KeptStates& kept() const noexcept { return kept_; }
     const SessionContext& context() const noexcept { return context_; }
 
     // Links an input of the pipeline to a tensor of an earlier path. It is not copied where both have the same layout.
@@ -111,6 +114,7 @@ class Path {
     HostBackendPtr hostBackend_;                     // null: the host registered none
     std::shared_ptr<Runtime> runtime_, cpuRuntime_;  // the same when the CPU is wanted
     SessionContext context_;
+    KeptStates kept_{context_};
     std::unique_ptr<Pipeline> pipeline_;
     std::vector<Link> links_;
     CacheVerdict cacheVerdict_ = CacheVerdict::None;

@@ -72,7 +72,10 @@ class Pipeline {
     // description changed become zeros, the others keep their contents. run() plans later stages. On failure the
     // previous plan is still valid; it can run, unless memory had to grow for the new plan and could not be had again.
     void prepare();
-    // Whether a plan for the described inputs is in use.
+    // Inputs with an open extent get the memory that they need up to the capacity of what the session keeps, with what
+    // they hold. Throws what taking memory throws.
+    void growInputs();
+    // Whether there is a plan for the described inputs.
     bool prepared() const noexcept { return ready_ && described_ && !stale_; }
     // Whether all shapes are known before a run.
     bool singleStage() const noexcept { return stages_.size() == 1 && controls_.empty(); }
@@ -127,8 +130,10 @@ class Pipeline {
     // Whether operators write the constant: it has private memory, and runs read the present values there.
     bool isVariable(int id) const noexcept;
     bool hasVariables() const noexcept { return !variables_.empty(); }
-    // The values of these private constants changed: all plans are outdated, and the next prepare() plans everything
-    // anew.
+    // Whether operators keep something from run to run, and how many do.
+    bool keeps() const noexcept { return schedule_.keepers > 0; }
+    int keepers() const noexcept { return schedule_.keepers; }
+    // Values of these own constants are others: no plan holds any more, and the next prepare() plans everything anew.
     void constantsChanged(const std::set<int>& ids);
 
   private:
@@ -159,6 +164,12 @@ class Pipeline {
     std::vector<Tensor> wantedInputs() const;
     bool isMade(int id) const noexcept;
     bool relocate(const Operand& root, void* to) noexcept;
+    // Whether a plan, which was last in use for these inputs, serves the described ones.
+    bool serves(const std::vector<InputDescription>& inputs, const BoundProgram* first) const noexcept;
+    // The plan in use serves the described inputs: those that differ in an open extent become what is described.
+    void takeOpenExtents() noexcept;
+    // Memory for an input; where its last extent is open for all extents up to the capacity of what the session keeps.
+    int64_t inputBytes(const Tensor& input, const BoundProgram* first) const;
     void exchange(KeptPlan& kept) noexcept;
     // Takes a plan into use and gives it memory; on failure the previous one is in use again.
     void use(KeptPlan& kept);

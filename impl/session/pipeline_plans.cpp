@@ -4,6 +4,7 @@
 #include <new>
 
 #include "session/control_node.h"
+#include "session/kept_states.h"
 #include "session/pipeline.h"
 #include "tensor/tensor_list.h"
 
@@ -35,14 +36,63 @@ void Pipeline::describeInput(size_t index, const Shape& shape, DataType type, Fo
     InputDescription& wanted = wanted_[index];
     if (wanted.shape == shape && wanted.type == type && wanted.format == format && sameList(wanted.list, list)) return;
     wanted = {shape, type, format, list};
-    described_ = wanted_ == planned_;
+    described_ = serves(planned_, stages_[0]->program());
+    if (described_) takeOpenExtents();
+}
+
+bool Pipeline::serves(const std::vector<InputDescription>& inputs, const BoundProgram* first) const noexcept {
+    if (inputs == wanted_) return true;
+    if (!first || inputs.size() != wanted_.size() || (*first)->openInputs.empty()) return false;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const Tensor& made = (*first)->inputs[i];
+        InputDescription open = inputs[i];
+        open.shape = wanted_[i].shape;
+        if (!(open == wanted_[i]) || !(*first)->takesShape(made, wanted_[i].shape)) return false;
+    }
+    return true;
+}
+
+void Pipeline::takeOpenExtents() noexcept {
+    for (size_t i = 0; i < planned_.size(); ++i) {
+        if (planned_[i] == wanted_[i]) continue;
+        planned_[i].shape = input(i).shape = wanted_[i].shape;
+        const int64_t bytes = input(i).storageBytes();
+        if (bytes > inputMemory_[i].size())
+            ready_ = false;  // prepare() takes more
+        else
+            std::memset(inputMemory_[i].data(), 0, static_cast<size_t>(bytes));
+    }
+}
+
+int64_t Pipeline::inputBytes(const Tensor& input, const BoundProgram* first) const {
+    const OpenInput* open = first ? (*first)->openInput(input.number) : nullptr;
+    if (!open) return input.bytes();
+    const int last = input.shape.rank() - 1;
+    const int64_t extent = input.shape[last];
+    const int64_t room = std::min(roundUp(std::max(extent, context_.kept->capacity()), kKeptPageRows), open->most);
+    return input.bytes() / extent * std::max(extent, room);
+}
+
+void Pipeline::growInputs() {
+    if (!prepared()) return;
+    bool grows = false;
+    for (size_t i = 0; i < inputIds_.size(); ++i) {
+        const int64_t bytes = inputBytes(input(i), stages_[0]->program()), held = inputMemory_[i].size();
+        if (bytes <= held) continue;
+        BudgetedBuffer grown(context_);
+        std::memcpy(grown.reserve(bytes, "an input"), inputMemory_[i].data(), static_cast<size_t>(held));
+        inputMemory_[i].swap(grown);
+        grows = true;
+        ready_ = false;
+    }
+    if (grows) bind();
 }
 
 void Pipeline::prepare() {
     if (prepared()) return;
     if (described_ && !stale_) return bind();  // the plan lost its memory
-    const auto found =
-        std::find_if(kept_.begin(), kept_.end(), [&](const KeptPlan& kept) { return kept.inputs == wanted_; });
+    const auto found = std::find_if(kept_.begin(), kept_.end(),
+                                    [&](const KeptPlan& kept) { return serves(kept.inputs, kept.stages[0].get()); });
     if (found == kept_.end()) return planFirst();
     kept_.splice(kept_.begin(), kept_, found);
     use(*found);
@@ -78,7 +128,7 @@ void Pipeline::use(KeptPlan& kept) {
     std::vector<BudgetedBuffer> grown;  // the present memory keeps its content while this may fail
     for (size_t i = 0; i < inputs.size(); ++i) {
         grown.emplace_back(context_);
-        const int64_t bytes = inputs[i].bytes();
+        const int64_t bytes = inputBytes(inputs[i], kept.stages[0].get());
         if (bytes > inputMemory_[i].size() || !inputMemory_[i].data()) grown[i].reserve(bytes, "an input");
     }
     const auto exchangeMemory = [&]() noexcept {
@@ -88,6 +138,7 @@ void Pipeline::use(KeptPlan& kept) {
     exchange(kept);
     exchangeMemory();
     try {
+        for (size_t i = 0; i < planned_.size(); ++i) planned_[i].shape = input(i).shape = wanted_[i].shape;
         checkVariables();
         bind();
     } catch (...) {
@@ -103,7 +154,12 @@ void Pipeline::use(KeptPlan& kept) {
 // Places of operands change only here, where a later stage gets a plan, and where inputs and outputs are bound.
 void Pipeline::bind() {
     ready_ = false;
-    for (size_t i = 0; i < inputIds_.size(); ++i) inputMemory_[i].reserve(input(i).storageBytes(), "an input");
+    for (size_t i = 0; i < inputIds_.size(); ++i) {
+        const int64_t bytes = std::max(inputBytes(input(i), stages_[0]->program()), input(i).storageBytes());
+        const bool grows = bytes > inputMemory_[i].size();
+        void* memory = inputMemory_[i].reserve(bytes, "an input");
+        if (grows) std::memset(memory, 0, static_cast<size_t>(bytes));
+    }
     bindInputs();
     for (const auto& stage : stages_) stage->bind();
     ready_ = true;
@@ -202,12 +258,14 @@ void Pipeline::planLater(size_t stage, PlanObserver* observer) {
 
 void Pipeline::trim() {
     kept_.clear();
+    if (keeps()) context_.kept->shrink();
     for (const auto& control : controls_) control->trim();
     if (context_.keepReplaced) return;
     ready_ = false;
     for (const auto& stage : stages_) stage->shrink();
     if (!stages_[0]->program()) return;
-    for (size_t i = 0; i < inputIds_.size(); ++i) inputMemory_[i].shrink(input(i).storageBytes());
+    for (size_t i = 0; i < inputIds_.size(); ++i)
+        inputMemory_[i].shrink(std::max(inputBytes(input(i), stages_[0]->program()), input(i).storageBytes()));
     bind();
 }
 

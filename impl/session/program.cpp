@@ -1,6 +1,7 @@
 // Computes the checksum of a program.
 #include "session/program.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace mnnc {
@@ -37,6 +38,15 @@ uint64_t checksumOf(const Operand& operand) noexcept {
 }
 
 }  // namespace
+
+bool Program::takesShape(const Tensor& input, const Shape& shape) const noexcept {
+    if (input.shape == shape) return true;
+    const OpenInput* open = openInput(input.number);
+    if (!open || shape.rank() != input.shape.rank()) return false;
+    const int last = shape.rank() - 1;
+    return std::equal(shape.begin(), shape.begin() + last, input.shape.begin()) && shape[last] >= open->least &&
+           shape[last] <= open->most;
+}
 
 uint64_t Program::checksum() const noexcept {
     Checksum sum;

@@ -41,8 +41,15 @@ struct ProgramGuard {
     }
 };
 
-// A slice that moves with values of a run, with copies of its operands as the shape rule sees them: runs use them to
-// check whether the shapes stay.
+// An input whose last extent is open: attention over kept keys alone reads it, as a mask, and takes that extent from
+// what the session keeps.
+struct OpenInput {
+    int number = 0;               // of the tensor
+    int64_t least = 0, most = 0;  // extents for which the program holds
+};
+
+// A slice that moves with values of a run: its operands as its shape rule sees them, with which runs check whether the
+// shapes stay.
 struct MovingSlice {
     const Node* node = nullptr;
     std::vector<Tensor> inputs, outputs;
@@ -63,6 +70,7 @@ struct Program {
     // The inputs of the graph that the program was made for, if it belongs to the first stage, and the programs of the
     // stages before, whose constants it reads.
     std::vector<Tensor> inputs;
+    std::vector<OpenInput> openInputs;
     std::vector<std::shared_ptr<const Program>> earlier;
     PlanTensors tensors;
     std::deque<ProgramGuard> guards;
@@ -81,7 +89,16 @@ struct Program {
     int operands = 0;  // the highest number of an operand plus one
     std::vector<PassText> texts;
 
-    // Checksum over all that runs read: a change since then is a defect of the library.
+    // The entry of an input of the graph whose last extent is open; null: it is not.
+    const OpenInput* openInput(int number) const noexcept {
+        for (const OpenInput& open : openInputs)
+            if (open.number == number) return &open;
+        return nullptr;
+    }
+    // Whether it was made for an input of this shape, or for one that differs from it in an open extent.
+    bool takesShape(const Tensor& input, const Shape& shape) const noexcept;
+
+    // Of all that runs read of it: what has changed since is an error of the library.
     uint64_t checksum() const noexcept;
 };
 using ProgramPtr = std::shared_ptr<const Program>;

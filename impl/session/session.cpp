@@ -23,6 +23,19 @@ class WeightReading {
     const Model& model_;
 };
 
+// What a run keeps counts when it has succeeded.
+class KeptRun {
+  public:
+    explicit KeptRun(KeptStates& kept) : kept_(kept) {}
+    ~KeptRun() { kept_.abandon(); }
+    KeptRun(const KeptRun&) = delete;
+    KeptRun& operator=(const KeptRun&) = delete;
+    void commit() noexcept { kept_.commit(); }
+
+  private:
+    KeptStates& kept_;
+};
+
 bool isOpen(const Shape& shape) {
     return std::any_of(shape.begin(), shape.end(), [](int64_t extent) { return extent < 0; });
 }
@@ -44,11 +57,16 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
                [&] { paths_.emplace_back(interpreter_, *configs[i], heldMemory_).makePipeline(parts.parts[i]); });
     }
     if (paths_.size() > 1)
-        for (const Path& path : paths_)
+        for (const Path& path : paths_) {
+            if (path.pipeline().keeps())
+                fail(Status::NotSupported,
+                     "an operator of the net keeps something from run to run, which a session of several paths cannot: "
+                     "one path alone can");
             if (path.pipeline().hasVariables())
                 fail(Status::NotSupported,
                      "an operator of the net writes a constant, which a session of several paths cannot keep: "
                      "one path alone can");
+        }
     connect(parts);
     describeInputs(parts);
     const DeclaredTypes declared(net());
@@ -74,7 +92,7 @@ void Session::resizeInput(size_t index, const Shape& shape) {
     // Where the present plan is for these shapes, no resize is needed.
     const bool ready = prepared() && changedConstants_.empty();
     // Bindings may have been released while the session had no plan.
-    if (ready && bindings_) bindings_->planned();
+    if (ready && bindings_) bindings_->resized();
     needsResize_.store(!ready, std::memory_order_release);
 }
 
@@ -160,6 +178,7 @@ void Session::run(RunObserver* observer, const Cancellation& cancel) {
     CountedCall counted(statistics_.runs);
     hasRun_ = false;
     recordsStale_ |= !plannedBeforeRuns_;
+    KeptRun kept(paths_[0].kept());
     for (size_t i = 0; i < paths_.size(); ++i)
         inPath(i, paths_.size(), [&] { paths_[i].run(observer, cancel, bindings_.get()); });
     if (!plannedBeforeRuns_) {
@@ -168,6 +187,7 @@ void Session::run(RunObserver* observer, const Cancellation& cancel) {
     }
     hasRun_ = true;
     if (bindings_) bindings_->afterRun();
+    kept.commit();
     counted.finish();
 }
 

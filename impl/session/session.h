@@ -95,7 +95,18 @@ class Session {
     const Model& model() const noexcept { return interpreter_->model(); }
     const Net& net() const noexcept { return *interpreter_->net; }
 
-    // Counts the plans that resize() has made: callers that keep addresses of tensors compare it.
+    // What its operators keep from run to run: of the one path that a session has where they keep something.
+    KeptStates& kept() noexcept { return paths_[0].kept(); }
+    const KeptStates& kept() const noexcept { return paths_[0].kept(); }
+    int keepers() const noexcept { return paths_[0].pipeline().keepers(); }
+    // Throws BadState where no plan says yet what that is.
+    void requireKept() const;
+    // Takes memory for so many rows, and for masks over them. Throws what KeptStates::reserve() throws.
+    void reserveKept(int64_t length);
+    // The net in the bytes of a saved state.
+    uint64_t keptNet() const;
+
+    // How many times resize() has planned: code that keeps addresses of tensors compares it.
     uint64_t plans() const noexcept { return plans_; }
 
     // Whether outputs can be described (their shapes are known) and read (a run has produced them).

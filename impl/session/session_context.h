@@ -13,6 +13,7 @@
 
 namespace mnnc {
 
+class KeptStates;
 class ProgramStore;
 class RunObserver;
 
@@ -47,7 +48,8 @@ struct SessionContext {
     std::atomic<uint64_t> stagePlans{0}, deviceAllocations{0};
     // Arenas, inputs, folded constants and control-flow buffers of all pipelines of this path.
     int64_t heldBytes = 0;
-    HeldMemory* sessionMemory = nullptr;  // for reports on all paths; may be null
+    HeldMemory* sessionMemory = nullptr;  // of all paths, for reports; may be null
+    KeptStates* kept = nullptr;           // what operators keep from run to run
 
     // Memory that a caller has mapped is kept while it is mapped, even when a plan takes other memory: a caller that
     // writes through an old pointer only loses what it writes.

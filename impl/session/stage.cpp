@@ -78,6 +78,7 @@ void Stage::shrink() {
 
 void Stage::execute() {
     const std::vector<ProgramStep>& steps = (*program_)->steps;
+    program_->beginKept(tensors_);
     for (size_t i = 0; i < steps.size(); ++i) {
         context_.cancel.check();
         if (steps[i].control >= 0)
@@ -99,6 +100,14 @@ Recording* Stage::recording() const noexcept {
     return program_ && (*program_)->steps.size() == 1 ? program_->recording(0) : nullptr;
 }
 
+// The call with the inputs whose extents may differ from those of the program as they are now, for the observer.
+OpCall Stage::withOpenInputs(const OpCall& call) {
+    OpCall shown = call;
+    for (Operand*& input : shown.inputs)
+        if ((*program_)->openInput(input->number)) input = &tensors_.own(input->number - 1);
+    return shown;
+}
+
 void Stage::executeObserved(size_t number) {
     const ProgramStep& step = (*program_)->steps[number];
     Recording* recording = program_->recording(number);
@@ -106,13 +115,25 @@ void Stage::executeObserved(size_t number) {
         executeShown(step, *recording);
     else if (recording)
         executeTogether(number, *recording);
-    else {
-        bool wanted = true;
-        for (const OpCall& call : step.calls) wanted &= context_.observer->before(call, tensors_.frame);
-        context_.cancel.check();
-        if (wanted) executeStep(number);
-        for (const OpCall& call : step.calls) context_.observer->after(call, tensors_.frame, -1);
+    else
+        executeOnHost(number);
+}
+
+void Stage::executeOnHost(size_t number) {
+    const ProgramStep& step = (*program_)->steps[number];
+    bool wanted = true;
+    for (const OpCall& planned : step.calls) {
+        const OpCall call = withOpenInputs(planned);
+        wanted &= context_.observer->before(call, tensors_.frame);
+        if (!wanted && program_->keeps(number))
+            fail(Status::NotSupported,
+                 "MNN_OP_SKIP came back from a callback before operator '%s', which keeps what it computes for later "
+                 "runs: it cannot be left out",
+                 call.record.name.c_str());
     }
+    context_.cancel.check();
+    if (wanted) executeStep(number);
+    for (const OpCall& planned : step.calls) context_.observer->after(withOpenInputs(planned), tensors_.frame, -1);
 }
 
 // Commands that a device runs as one recording are reported together, and none of them can be left out.

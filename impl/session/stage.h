@@ -80,11 +80,13 @@ class Stage {
   private:
     class Planning;
 
-    // Of a step that is no control flow.
+    // Runs a step that is no control flow.
     void executeStep(size_t number);
     void executeObserved(size_t number);
+    void executeOnHost(size_t number);
     void executeTogether(size_t number, Recording& recording);
     void executeShown(const ProgramStep& step, Recording& recording);
+    OpCall withOpenInputs(const OpCall& call);
 
     SessionContext& context_;
     GraphTensors& tensors_;

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "model/released_bytes.h"
+#include "ops/attention.h"
+#include "plan/mask_entries.h"
 #include "plan/passes.h"
 #include "session/control_node.h"
 #include "session/stage.h"
@@ -19,11 +23,14 @@ namespace mnnc {
 class Stage::Planning {
   public:
     Planning(Stage& stage, const Request& request)
+        : Planning(stage, request, request.before ? request.before->program() : nullptr) {}
+    // before: what encodings are taken over from; may be null.
+    Planning(Stage& stage, const Request& request, ProgramPtr before)
         : stage_(stage),
           context_(stage.context_),
           numbers_(stage.tensors_.planning.numbers),
           request_(request),
-          before_(request.before ? request.before->program() : nullptr) {
+          before_(std::move(before)) {
         program_.inputs.assign(request.inputs.begin(), request.inputs.end());
         program_.earlier.assign(request.earlier.begin(), request.earlier.end());
     }
@@ -55,6 +62,7 @@ class Stage::Planning {
     ProgramPtr make() {
         CommandGraph graph([this](const Operand* tensor) { return isLiveOut(tensor); });
         encodeAll(graph);
+        findOpenInputs(graph);
         PassObserver observer;
         if (context_.recordsPlans)
             observer = [this](const char* pass, const std::string& text) { program_.texts.push_back({pass, text}); };
@@ -97,7 +105,94 @@ class Stage::Planning {
     ProgramPtr inferred() { return std::move(result_); }
 
   private:
-    // The plan's own tensor for one of the graph. It is a copy of the present one where the plan only reads it.
+    // Attention over kept keys and its mask: an input, and the entry of it.
+    struct Masked {
+        KeptAttentionForm form;
+        int input = 0, entry = 0;  // 0: there is no mask
+
+        bool operator==(const Masked& other) const {
+            return form.sameSizes(other.form) && input == other.input && entry == other.entry;
+        }
+    };
+    using Masks = std::map<int, Masked>;  // by the number of what attention makes
+
+    // Nothing where a mask is no entry of an input. through: what Rasters between the two make.
+    std::optional<Masks> masksOf(const CommandGraph& graph, std::set<int>& through) const {
+        Masks masks;
+        for (const CommandGraph::Id id : graph.ids()) {
+            const auto* form = graph.isControl(id) ? nullptr : graph.command(id).paramsIf<KeptAttentionForm>();
+            if (!form) continue;
+            if (!form->masked) {
+                masks.emplace(form->tensor, Masked{*form});
+                continue;
+            }
+            const std::optional<MaskRead> read = maskRead(graph, id);
+            if (!read || !stage_.tensors_.isOfGraph(read->source->number) || isLiveOut(read->source))
+                return std::nullopt;
+            masks.emplace(form->tensor, Masked{*form, read->source->number, read->entry});
+            for (const CommandGraph::Id raster : read->rasters) {
+                const Operand* made = graph.command(raster).outputs[0];
+                if (isLiveOut(made)) return std::nullopt;
+                through.insert(made->number);
+            }
+        }
+        return masks;
+    }
+
+    // Inputs that kept attention alone reads, as masks: whatever their last extent, all other operators are the same
+    // and each mask is the same entry. Tried with the least extent, and with one that no program of a session reaches.
+    void findOpenInputs(const CommandGraph& graph) {
+        if (stage_.index_ != 0 || stage_.schedule_.keepers == 0 || !controlOf_.empty() || context_.device) return;
+        std::set<int> through, sources;
+        const std::optional<Masks> masks = masksOf(graph, through);
+        if (!masks) return;
+        for (const auto& [attention, masked] : *masks)
+            if (masked.input != 0) sources.insert(masked.input);
+        if (sources.empty()) return;
+        std::vector<OpenInput> open;
+        for (const Tensor& input : program_.inputs) {
+            if (sources.count(input.number) == 0) continue;
+            const int last = input.shape.rank() - 1;
+            const int64_t rows = input.shape[last - 1], others = input.shape.elements(0, last);
+            constexpr int64_t kMost = int64_t{1} << 20;
+            const int64_t most = std::min({kMost, INT32_MAX / others, context_.maxMemoryBytes / 8 / others});
+            if (input.shape[last] > most) return;
+            open.push_back({input.number, rows, most});
+        }
+        for (const bool large : {false, true}) {
+            std::vector<Tensor> inputs = program_.inputs;
+            for (Tensor& input : inputs)
+                for (const OpenInput& of : open)
+                    if (of.number == input.number) input.shape[input.shape.rank() - 1] = large ? of.most : of.least;
+            if (!staysWith(inputs, *masks, through)) return;
+        }
+        program_.openInputs = std::move(open);
+    }
+
+    // Whether the operators become the same commands for these inputs, but for masks and what is computed now.
+    bool staysWith(std::span<const Tensor> inputs, const Masks& masks, std::set<int>& through) const {
+        Planning other(stage_, {nullptr, inputs, {}}, result_);
+        CommandGraph graph([&](const Operand* tensor) { return other.isLiveOut(tensor); });
+        try {
+            other.encodeAll(graph);
+        } catch (const Error& error) {
+            if (error.status() == Status::Cancelled || error.status() == Status::OutOfMemory) throw;
+            return false;
+        }
+        if (other.masksOf(graph, through) != masks) return false;
+        for (size_t i = 0; i < stage_.items_.size(); ++i) {
+            if (other.program_.encodings[i] == program_.encodings[i]) continue;
+            const ScheduledOp& op = *stage_.items_[i].op;
+            if (op.node->type == OpType::Attention && keepsState(*op.node)) continue;  // compared with the masks
+            const auto isInside = [&](int id) {
+                return (op.folded || through.count(id + 1) > 0) && !isReadLater(program_.tensors.find(id + 1));
+            };
+            if (!std::all_of(op.node->outputs.begin(), op.node->outputs.end(), isInside)) return false;
+        }
+        return true;
+    }
+
+    // The plan's own tensor for one of the graph. A tensor that the plan only reads is a copy of the present one.
     Operand* operand(int id) {
         if (Operand* known = program_.tensors.find(id + 1)) return known;
         for (const Tensor& input : request_.inputs)
@@ -237,8 +332,8 @@ class Stage::Planning {
 
 // Values that only moved a slice in the other program are compared like all others.
 bool Stage::fits(const Program& program, const Request& request) const {
-    const auto sameInput = [](const Tensor& a, const Tensor& b) {
-        return a.shape == b.shape && a.type == b.type && a.format == b.format && sameList(a.list, b.list) &&
+    const auto sameInput = [&](const Tensor& a, const Tensor& b) {
+        return program.takesShape(a, b.shape) && a.type == b.type && a.format == b.format && sameList(a.list, b.list) &&
                a.quant.sameStep(b.quant) && a.quant.min == b.quant.min && a.quant.max == b.quant.max;
     };
     if (!std::equal(program.inputs.begin(), program.inputs.end(), request.inputs.begin(), request.inputs.end(),

@@ -1,5 +1,6 @@
 /* A run whose shapes have not changed allocates no memory from the heap or the system; neither does a submitted run,
  * nor binding other memory of the same size. Models come from the command line, or the demo is used. */
+#include "kept_net.h"
 #include "middle_tensor.h"
 #include "open_extents.h"
 #include "support.h"
@@ -248,6 +249,39 @@ static void own_backend(void** state) {
     runs_take_nothing(1, 1, true);
 }
 
+/* What a session keeps grows by a token, and its mask by a key; both below the capacity. */
+static void kept_rows_take_nothing(void** state) {
+    (void)state;
+    mnn_interpreter_t* of = NULL;
+    assert_ok(mnn_interpreter_create_from_file(MNN_C_NETS_FOLDER "/kept.mnn", NULL, &of));
+    mnn_session_t* session = open_session(of);
+    struct tokens all;
+    make_tokens(&all, 3, 200);
+    go_on(session, &all, 0);
+    make_tokens(&all, 3, 201);
+    go_on(session, &all, 200);
+    assert_ok(mnn_session_state_reserve(session, 400));
+    const unsigned long before = requests;
+    for (int past = 201; past < 400; ++past) {
+        make_tokens(&all, 3, past + 1);
+        feed_kept(session, &all, past);
+        assert_ok(mnn_session_run(session));
+    }
+    assert_int_equal(requests, before);
+    expect_kept(session, &all, 399, 2e-6);
+    /* The next page. */
+    assert_int_equal(state_of(session).capacity, 512);
+    const unsigned long full = requests;
+    for (int past = 400; past < 513; ++past) {
+        make_tokens(&all, 3, past + 1);
+        feed_kept(session, &all, past);
+        assert_ok(mnn_session_run(session));
+        assert_int_equal(requests > full, past == 512);
+    }
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&of));
+}
+
 static void the_counter_counts(void** state) {
     (void)state;
     const unsigned long before = requests;
@@ -268,6 +302,8 @@ int main(int argc, char** argv) {
             path = own[i];
             failed += cmocka_run_group_tests_name(path, tests, NULL, NULL);
         }
+        const struct CMUnitTest kept[] = {cmocka_unit_test(kept_rows_take_nothing)};
+        failed += cmocka_run_group_tests_name("kept", kept, NULL, NULL);
         return failed != 0;
     }
     for (int i = 1; i < argc; ++i) {

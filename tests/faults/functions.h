@@ -51,6 +51,7 @@ std::vector<Function> libraryFunctions();
 std::vector<Function> interpreterFunctions();
 std::vector<Function> creationFunctions();
 std::vector<Function> sessionFunctions();
+std::vector<Function> stateFunctions();
 std::vector<Function> tensorFunctions();
 std::vector<Function> imageFunctions();
 std::vector<Function> onnxFunctions();

@@ -210,6 +210,7 @@ int main(int argc, char** argv) {
     std::vector<Function> table = creationFunctions();
     const auto add = [&](const std::vector<Function>& more) { table.insert(table.end(), more.begin(), more.end()); };
     add(sessionFunctions());
+    add(stateFunctions());
     add(tensorFunctions());
     add(interpreterFunctions());
     std::set<std::string> special;

@@ -265,7 +265,6 @@ void refuses(const std::vector<std::vector<int32_t>>& shapes, Status status, con
 
 TEST(Attention, RefusesState) {
     const std::vector<std::vector<int32_t>> qkv = {{1, 5, 2, 4}, {1, 5, 2, 4}, {1, 5, 2, 4}};
-    refuses(qkv, Status::NotSupported, "kv_cache", wire::AttentionParamT());
     wire::AttentionParamT shared = withoutCache();
     shared.kv_shared_layer_index = 3;
     refuses(qkv, Status::NotSupported, "kv_shared_layer", std::move(shared));

@@ -52,6 +52,26 @@ TEST(Passes, NothingIsRecordedUnlessAsked) {
     EXPECT_TRUE(Session(interpreter, {}).paths()[0].context().planTexts.empty());
 }
 
+TEST(Passes, ReadMaskEntries) {
+    class Net : public NetBuilder {
+      public:
+        int entry(int masks, int32_t number) {
+            const int index = tensor(), axis = tensor();
+            net_.oplists.push_back(makeIntConst(index, {}, {number}));
+            net_.oplists.push_back(makeIntConst(axis, {}, {0}));
+            return add(wire::OpType::GatherV2, {masks, index, axis}, wire::GatherV2T{});
+        }
+        int attention(int x, int mask) {
+            return add(wire::OpType::Attention, {x, x, x, mask}, wire::AttentionParamT{});
+        }
+    } s;
+    const int x = s.input({1, 3, 2, 4}), masks = s.input({2, 1, 3, 3});
+    const int shown = s.entry(masks, 1), y = s.attention(x, s.entry(masks, 0)), z = s.attention(x, shown);
+    const Change change = changeOf("read-mask-entries", s.finish({y, z, s.relu(shown)}));
+    EXPECT_EQ(change.of("Raster"), (Counts{2, 1}));  // the other one has a reader of another kind
+    EXPECT_EQ(change.of("Attention"), (Counts{2, 2}));
+}
+
 TEST(Passes, ComposeRasters) {
     NetBuilder s;
     const int x = s.permute(s.reshape(s.input({1, 8, 3, 5}), {1, 2, 4, 15}), {0, 2, 1, 3});

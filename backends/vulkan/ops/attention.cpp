@@ -1,6 +1,6 @@
 // Attention, row-major: one dispatch, whose work groups walk over the keys. A table has the beginnings of the matrices
 // of each head.
-#include "ops/attention_layout.h"
+#include "ops/attention.h"
 
 #include <algorithm>
 
@@ -110,6 +110,10 @@ class Attention final : public VulkanExecution {
 };
 
 bool supportsAttention(const VulkanBackend& backend, const Command& command, std::string& reason) {
+    if (command.paramsIf<KeptAttentionForm>()) {
+        reason = "keys and values that are kept from run to run lie in memory of the host";
+        return false;
+    }
     const Limits& limits = backend.limits();
     if (limits.storageBuffers < kFixedBuffers + stepBuffers(command.paramsAs<AttentionForm>()) ||
         limits.groupInvocations < kLocal || limits.sharedMemory < kTileBytes) {

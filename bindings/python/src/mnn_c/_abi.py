@@ -465,3 +465,17 @@ class Backend(Structure):
         ("user_data", c_void_p),
         ("finalizer", Finalizer),
     ]
+
+
+class StateProperties(Structure):
+    """mnn_state_properties_t: the state of a session."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("operators", c_uint64),
+        ("length", c_uint64),
+        ("capacity", c_uint64),
+        ("bytes", c_uint64),
+        ("type", c_int32),
+        ("erasable", c_int32),
+    ]

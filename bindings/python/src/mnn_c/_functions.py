@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Tuple
 from ._abi import (
     Attribute, Backend, CpuProperties, Declaration, DeviceBuffer, DeviceProperties, InterpreterOptions,
     ModelProperties, Node, OpInfo, Operator, ResizeOptions, RunOptions, RuntimeConfig, ScheduleConfig,
-    SessionProperties, Statistics, TensorProperties, VulkanObjects,
+    SessionProperties, StateProperties, Statistics, TensorProperties, VulkanObjects,
 )
 
 # The result and the arguments of each function.
@@ -127,4 +127,12 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "mnn_backend_init": (c_int32, [POINTER(Backend), c_size_t]),
     "mnn_runtime_add_backend": (c_int32, [c_void_p, POINTER(Backend), POINTER(c_int32)]),
     "mnn_cpu_calibrate": (c_int32, [c_char_p, c_void_p, c_char_p, c_size_t, POINTER(c_size_t)]),
+    "mnn_session_state_info": (c_int32, [c_void_p, POINTER(StateProperties)]),
+    "mnn_session_state_reset": (c_int32, [c_void_p]),
+    "mnn_session_state_erase": (c_int32, [c_void_p, c_uint64, c_uint64]),
+    "mnn_session_state_reserve": (c_int32, [c_void_p, c_uint64]),
+    "mnn_session_state_set_type": (c_int32, [c_void_p, c_int32]),
+    "mnn_session_state_copy": (c_int32, [c_void_p, c_void_p]),
+    "mnn_session_state_save": (c_int32, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)]),
+    "mnn_session_state_load": (c_int32, [c_void_p, c_void_p, c_size_t]),
 }

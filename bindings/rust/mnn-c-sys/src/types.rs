@@ -935,3 +935,23 @@ pub struct mnn_backend_t {
     /// Is called when nothing uses the backend any more; may be NULL.
     pub finalizer: mnn_finalizer,
 }
+
+/// The state of a session.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_state_properties_t {
+    /// `sizeof(mnn_state_properties_t)`, written by the caller.
+    pub struct_size: usize,
+    /// That keep something; 0: the session has no state.
+    pub operators: u64,
+    /// Rows of all runs that succeeded.
+    pub length: u64,
+    /// The length up to which runs take no memory for it.
+    pub capacity: u64,
+    /// Of its memory.
+    pub bytes: u64,
+    /// `MNN_TYPE_FLOAT32` or `MNN_TYPE_FLOAT16`: the elements of rows.
+    pub r#type: i32,
+    /// 1: `mnn_session_state_erase()` can take rows out; 0: an operator keeps sums of all rows.
+    pub erasable: i32,
+}

@@ -1,0 +1,210 @@
+// Pages of keys and values, and when what a run adds counts.
+#include "session/kept_states.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/checked.h"
+#include "base/error.h"
+
+namespace mnnc {
+
+namespace {
+
+int64_t pagesOf(int64_t rows) {
+    return (rows + kKeptPageRows - 1) / kKeptPageRows;
+}
+
+}  // namespace
+
+std::shared_ptr<KeptState> KeptStates::stateFor(const KeptForm& form, const std::string& name) {
+    const auto isBefore = [](const std::unique_ptr<Kept>& kept, int tensor) {
+        return kept->state->form.tensor < tensor;
+    };
+    const auto place = std::lower_bound(kept_.begin(), kept_.end(), form.tensor, isBefore);
+    if (place != kept_.end() && (*place)->state->form.tensor == form.tensor) {
+        if ((*place)->state->form == form) return (*place)->state;
+        fail(Status::ComputeSizeError,
+             "op '%s': the shapes of its inputs change what it keeps from run to run, which a session cannot do",
+             name.c_str());
+    }
+    if (length_ > 0)
+        fail(Status::BadState, "op '%s': it would begin without the %lld rows that other operators keep", name.c_str(),
+             static_cast<long long>(length_));
+    checkedMul(checkedMul(form.rowElements(), kKeptPageRows, name.c_str()), 2 * sizeof(float), name.c_str());
+    auto kept = std::make_unique<Kept>(form, name, context_);
+    KeptState& state = *kept->state;
+    state.halves = halves_;
+    if (form.numbers > 0) {
+        const int64_t bytes = checkedMul(form.numbers, 2 * sizeof(float), name.c_str());
+        state.now = static_cast<float*>(kept->numbers.reserve(bytes, "what an operator keeps"));
+        state.next = state.now + form.numbers;
+        std::memset(state.now, 0, static_cast<size_t>(bytes));
+    }
+    return (*kept_.insert(place, std::move(kept)))->state;
+}
+
+void KeptStates::makeRoom(int64_t length) {
+    const auto pages = static_cast<size_t>(pagesOf(length));
+    for (const auto& kept : kept_) {
+        KeptState& state = *kept->state;
+        if (state.form.heads == 0 || kept->pages.size() >= pages) continue;
+        state.pages.reserve(pages);
+        kept->pages.reserve(pages);
+        while (kept->pages.size() < pages) {
+            BudgetedBuffer page(context_);
+            void* memory = page.reserve(state.pageBytes(), "a page of keys and values");
+            kept->pages.push_back(std::move(page));
+            state.pages.push_back(memory);
+        }
+    }
+}
+
+void KeptStates::begin(int64_t rows) {
+    if (added_ != 0 && added_ != rows)
+        fail(Status::ComputeSizeError,
+             "operators that keep what they compute have %lld rows in one run, others have %lld",
+             static_cast<long long>(added_), static_cast<long long>(rows));
+    if (rows > kMaxLength - length_)
+        fail(Status::Overflow, "the session keeps %lld rows, and has no numbers for %lld more",
+             static_cast<long long>(length_), static_cast<long long>(rows));
+    makeRoom(length_ + rows);
+    added_ = rows;
+}
+
+void KeptStates::commit() noexcept {
+    for (const auto& kept : kept_)
+        if (std::exchange(kept->state->replaced, false)) std::swap(kept->state->now, kept->state->next);
+    setLength(length_ + std::exchange(added_, 0));
+}
+
+void KeptStates::abandon() noexcept {
+    for (const auto& kept : kept_) kept->state->replaced = false;
+    added_ = 0;
+}
+
+void KeptStates::setLength(int64_t length) noexcept {
+    length_ = length;
+    for (const auto& kept : kept_) kept->state->length = length;
+}
+
+int64_t KeptStates::capacity() const noexcept {
+    size_t pages = SIZE_MAX;
+    for (const auto& kept : kept_)
+        if (kept->state->form.heads > 0) pages = std::min(pages, kept->pages.size());
+    if (pages == SIZE_MAX) return kept_.empty() ? 0 : kMaxLength;
+    return std::min(static_cast<int64_t>(pages) * kKeptPageRows, kMaxLength);
+}
+
+int64_t KeptStates::bytes() const noexcept {
+    int64_t bytes = 0;
+    for (const auto& kept : kept_) {
+        bytes += kept->numbers.size();
+        for (const BudgetedBuffer& page : kept->pages) bytes += page.size();
+    }
+    return bytes;
+}
+
+bool KeptStates::erasable() const noexcept {
+    return std::all_of(kept_.begin(), kept_.end(), [](const auto& kept) { return kept->state->form.numbers == 0; });
+}
+
+void KeptStates::reset() noexcept {
+    for (const auto& kept : kept_)
+        if (kept->state->now)
+            std::memset(kept->state->now, 0, static_cast<size_t>(kept->state->form.numbers) * sizeof(float));
+    setLength(0);
+}
+
+void KeptStates::erase(int64_t begin, int64_t end) {
+    if (begin < 0 || end < begin || end > length_)
+        fail(Status::BadRange, "rows [%lld, %lld) are to be erased, the session keeps %lld",
+             static_cast<long long>(begin), static_cast<long long>(end), static_cast<long long>(length_));
+    for (const auto& kept : kept_)
+        if (kept->state->form.numbers > 0)
+            fail(Status::NotSupported,
+                 "op '%s' keeps one sum of all rows, out of which none can be taken: the session can only be reset",
+                 kept->name.c_str());
+    for (const auto& kept : kept_) {
+        KeptState& state = *kept->state;
+        // Stretches that lie in one page where they come from and where they go.
+        for (int64_t to = begin, from = end; from < length_;) {
+            const int64_t rows =
+                std::min({length_ - from, kKeptPageRows - from % kKeptPageRows, kKeptPageRows - to % kKeptPageRows});
+            const auto bytes = static_cast<size_t>(rows) * state.elementBytes();
+            for (int head = 0; head < state.form.heads; ++head) {
+                std::memmove(state.key(head, to), state.key(head, from), bytes * static_cast<size_t>(state.form.depth));
+                std::memmove(state.value(head, to), state.value(head, from),
+                             bytes * static_cast<size_t>(state.form.valueDepth));
+            }
+            to += rows;
+            from += rows;
+        }
+    }
+    setLength(length_ - (end - begin));
+}
+
+void KeptStates::reserve(int64_t length) {
+    if (length < 0 || length > kMaxLength)
+        fail(Status::BadRange, "room for %lld rows is asked for; there can be %lld", static_cast<long long>(length),
+             static_cast<long long>(kMaxLength));
+    makeRoom(length);
+}
+
+void KeptStates::shrink() noexcept {
+    const auto pages = static_cast<size_t>(pagesOf(length_));
+    for (const auto& kept : kept_) {
+        if (kept->pages.size() <= pages) continue;
+        while (kept->pages.size() > pages) kept->pages.pop_back();
+        kept->state->pages.resize(pages);
+    }
+}
+
+void KeptStates::useHalves(bool halves) {
+    if (halves == halves_) return;
+    if (length_ > 0)
+        fail(Status::BadState, "the session keeps %lld rows, which have a type: it has to be reset first",
+             static_cast<long long>(length_));
+    halves_ = halves;
+    shrink();  // all of it
+    for (const auto& kept : kept_) kept->state->halves = halves;
+}
+
+void KeptStates::copyRows(const KeptState& from, KeptState& to, int64_t rows) const noexcept {
+    const auto copy = [&](const void* source, void* target, int64_t elements) {
+        if (from.halves == to.halves) {
+            std::memcpy(target, source, static_cast<size_t>(elements) * to.elementBytes());
+        } else if (from.halves) {
+            loadKept(source, elements, true, static_cast<float*>(target));
+        } else {
+            storeKept(static_cast<const float*>(source), elements, true, target);
+        }
+    };
+    for (int64_t row = 0; row < rows; row += kKeptPageRows) {
+        const int64_t count = std::min(kKeptPageRows, rows - row);
+        for (int head = 0; head < to.form.heads; ++head) {
+            copy(from.key(head, row), to.key(head, row), count * to.form.depth);
+            copy(from.value(head, row), to.value(head, row), count * to.form.valueDepth);
+        }
+    }
+}
+
+void KeptStates::copyFrom(const KeptStates& other) {
+    const auto same = [](const std::unique_ptr<Kept>& a, const std::unique_ptr<Kept>& b) {
+        return a->state->form == b->state->form;
+    };
+    if (!std::equal(kept_.begin(), kept_.end(), other.kept_.begin(), other.kept_.end(), same))
+        fail(Status::InvalidValue,
+             "the sessions keep different things: they are of different nets, or compute "
+             "different parts of one");
+    makeRoom(other.length_);
+    for (size_t i = 0; i < kept_.size(); ++i) {
+        KeptState& to = *kept_[i]->state;
+        const KeptState& from = *other.kept_[i]->state;
+        copyRows(from, to, other.length_);
+        if (to.now) std::memcpy(to.now, from.now, static_cast<size_t>(to.form.numbers) * sizeof(float));
+    }
+    setLength(other.length_);
+}
+
+}  // namespace mnnc
