@@ -2,7 +2,7 @@
 """The output of the tool with --json agrees with the tables of docs/tool.md: every member has one of its listed types,
 and some call prints every listed member.
 
-    check_json.py MNN_TOOL PAGE MODEL CASE_DIR
+    check_json.py MNN_TOOL PAGE MODEL CASE_DIR FLATC
 """
 import json
 import pathlib
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 
+import language_folder
 import onnx_file as onnx
 
 # Printed only on some machines, or for models that no call here uses.
@@ -133,7 +134,7 @@ def check_meaning(tool, model, case, folder):
 
 
 def main():
-    tool, page, model, case = sys.argv[1:5]
+    tool, page, model, case, flatc = sys.argv[1:6]
     tables = read_tables(pathlib.Path(page).read_text())
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -142,11 +143,13 @@ def main():
         run = ["run", model, "--input", picture]
         boxes = ["--boxes", "scores", "--columns=x2,y2,score,x1,y1,-,-,-,class,-"]  # its scores make a box
         net, lacking = write_onnx(folder)
+        language = language_folder.Model(True).write(flatc, folder / "language")
         calls = {
             "version": [["version"]],
-            "info": [["info", model], ["info", model, "--shape", "image=1x2x3x4"]],
+            "info": [["info", model], ["info", model, "--shape", "image=1x2x3x4"], ["info", language]],
             "info --plan": [["info", model, "--plan", "all"]],
             "run": [run, [*run, *boxes]],
+            "generate": [["generate", language, "--tokens", "1,2", "--count", "2"]],
             "verify": [["verify", case], ["verify", case, "--tolerance", "1e-30"]],
             "bench": [["bench", model, "--seconds", "0"]],
             "compare": [["compare", model, "--backends", "cpu,cpu"]],

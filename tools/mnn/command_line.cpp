@@ -36,6 +36,7 @@ int runCommandLine(int argc, char** argv, uint64_t residentAtStart) {
         "      --top 5 --labels names.txt --output results\n"
         "  mnn run net.mnn --input tokens=tokens.npy --output results\n"
         "  mnn run detector.mnn --image photo.jpg --draw boxes.png\n"
+        "  mnn generate llm --tokens 1,15043,2787 --count 20\n"
         "  mnn verify cases/*/ --threads 2\n"
         "  mnn bench net.mnn --threads 2 --json\n"
         "  mnn profile net.mnn --top 20\n"
@@ -49,6 +50,7 @@ int runCommandLine(int argc, char** argv, uint64_t residentAtStart) {
         "usage.");
     addInfo(app, exitCode);
     addRun(app, exitCode);
+    addGenerate(app, exitCode);
     addVerify(app, exitCode);
     addBench(app, exitCode, residentAtStart);
     addCompare(app, exitCode);

@@ -40,6 +40,18 @@ struct RunOptions {
 };
 int run(const RunOptions& options);
 
+struct GenerateOptions {
+    CommonFlags flags;
+    std::string model;  // a folder
+    std::vector<int64_t> tokens;
+    size_t count = 0;
+    size_t chunk = 0;  // tokens of the prompt in one run; 0: all
+    std::string logits;
+    bool halves = false;
+    bool json = false;
+};
+int generate(const GenerateOptions& options);
+
 struct VerifyOptions {
     CommonFlags flags;
     std::vector<std::string> folders;

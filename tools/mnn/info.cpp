@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "common.h"
 #include "json.h"
+#include "language_model.h"
 #include "loading.h"
 #include "open_model.h"
 #include "session_settings.h"
@@ -109,13 +110,30 @@ Json describePlacement(const Session& session, const CommonFlags& flags) {
     return Json::object({{"counts", counts}, {"ops", ops}});
 }
 
+// The shapes of a run of one token.
+void applyTokenShapes(const Session& session, const LanguageModel& language) {
+    const auto resize = [&](const char* name, const std::vector<int64_t>& shape) {
+        mnn_tensor_t* input = nullptr;
+        check(mnn_session_input(session.get(), name, &input));
+        resizeInput(session, input, shape);
+    };
+    resize("input_ids", {1, 1, language.hidden()});
+    resize("attention_mask", language.maskShape(1, 0));
+    resize("position_ids", language.positionShape(1));
+    check(mnn_session_resize(session.get()));
+}
+
 // Adds the facts that need a session, or "session_error" when none can be created.
-void describeSession(Json& info, const Interpreter& model, const CommonFlags& flags) {
+void describeSession(Json& info, const Interpreter& model, const CommonFlags& flags,
+                     const std::optional<LanguageModel>& language) {
     for (const char* key : {"flops", "flops_complete", "memory", "settings", "placement", "session_error"})
         info[key] = nullptr;
     try {
         const Session session = createSession(model, flags);
-        applyShapes(session, flags);
+        if (language && flags.shapes.empty())
+            applyTokenShapes(session, *language);
+        else
+            applyShapes(session, flags);
         requireShapes(session);
         info["outputs"] = describeOutputs(session);
         double flops = 0;
@@ -175,8 +193,21 @@ void printSession(const Json& info) {
                         row.at("backend").string(), row.at("reason").string());
 }
 
+void printLanguage(const Json& language) {
+    text::print("language      {}, {} layers of {}, {} tokens\n", language.at("model_type").string(),
+                language.at("layers").integer(), language.at("hidden_size").integer(), language.at("tokens").integer());
+    text::print("attention     {}{}\n", language.at("attention").string(),
+                language.at("sliding_window").isNull()
+                    ? std::string()
+                    : fmt::format(", {} tokens", language.at("sliding_window").integer()));
+    text::print("embeddings    {}, {} bits{}\n", language.at("embeddings").string(),
+                language.at("embedding_bits").integer(),
+                language.at("tied").boolean() ? ", those of the last layer" : "");
+}
+
 void printModel(const Json& info) {
     text::print("model         {}\n", info.at("model").string());
+    if (!info.at("language_model").isNull()) printLanguage(info.at("language_model"));
     for (const char* key : {"model_version", "uuid", "biz_code"})
         if (!info.at(key).string().empty()) text::print("{:<14}{}\n", key, info.at(key).string());
     for (const Json& input : info.at("inputs").items())
@@ -215,8 +246,11 @@ std::string planText(const Interpreter& model, const InfoOptions& options) {
 
 int info(const InfoOptions& options) {
     options.flags.checkTogether();
-    std::optional<Loading> loading(options.model);
-    const Interpreter model = openModel(options.model);
+    std::optional<LanguageModel> language;
+    if (isLanguageModel(options.model)) language.emplace(options.model);
+    const std::string file = language ? language->modelFile() : options.model;
+    std::optional<Loading> loading(file);
+    const Interpreter model = openModel(file);
     if (!options.plan.empty()) {
         const std::string plan = planText(model, options);
         loading.reset();
@@ -229,6 +263,7 @@ int info(const InfoOptions& options) {
     }
     Json result;
     result["model"] = options.model;
+    result["language_model"] = language ? language->describe() : Json();
     result["model_version"] = stringOf(mnn_interpreter_model_version, model);
     result["uuid"] = stringOf(mnn_interpreter_uuid, model);
     result["biz_code"] = stringOf(mnn_interpreter_biz_code, model);
@@ -239,7 +274,7 @@ int info(const InfoOptions& options) {
     // A missing weight file must not hide the facts of the model itself; the session error names the file.
     const bool counted = mnn_interpreter_parameter_count(model.get(), &parameters) == MNN_OK;
     result["parameters"] = counted ? Json(parameters) : Json();
-    describeSession(result, model, options.flags);
+    describeSession(result, model, options.flags, language);
     loading.reset();
     if (options.json)
         text::print("{}\n", result.dump(2));

@@ -60,8 +60,8 @@ Interpreter openOnnx(const std::string& path) {
     checkOnnx(mnn_onnx_options_init(&wanted, sizeof wanted));
     const Shared result = std::make_shared<const OnnxResult>(convertFile(path, wanted));
     if (const size_t problems = reportOf(*result).problems)
-        throw ToolError(text::format("'{}' has {} nodes that have no form in a .mnn model:{}", path, problems,
-                                     problemLines(*result, problems)));
+        throw ToolError(fmt::format("'{}' has {} nodes that have no form in a .mnn model:{}", path, problems,
+                                    problemLines(*result, problems)));
     const void *net = nullptr, *weights = nullptr;
     size_t size = 0, weightSize = 0;
     checkOnnx(mnn_onnx_result_data(result->get(), &net, &size));

@@ -20,6 +20,7 @@ inline const std::string kGpu = kGpuBackend.name;
 // Each adds a command, and sets the exit code when that has run.
 void addInfo(CLI::App& app, int& exitCode);
 void addRun(CLI::App& app, int& exitCode);
+void addGenerate(CLI::App& app, int& exitCode);
 void addVerify(CLI::App& app, int& exitCode);
 void addBench(CLI::App& app, int& exitCode, uint64_t residentAtStart);
 void addCompare(CLI::App& app, int& exitCode);

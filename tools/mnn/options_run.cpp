@@ -130,6 +130,35 @@ void addRun(CLI::App& app, int& exitCode) {
     command->callback([options, &exitCode] { exitCode = run(*options); });
 }
 
+void addGenerate(CLI::App& app, int& exitCode) {
+    CLI::App* command = app.add_subcommand("generate", "Go on with the tokens of a prompt, by a language model");
+    auto options = std::make_shared<GenerateOptions>();
+    command->add_option("DIR", options->model, "A folder that the exporter llmexport wrote")->required();
+    command->add_option("--tokens", options->tokens, "The prompt, as numbers of tokens")
+        ->required()
+        ->delimiter(',')
+        ->type_name("A,B,...");
+    command->add_option("--count", options->count, "How many tokens to make: each time the likeliest one")
+        ->capture_default_str();
+    command->add_option("--chunk", options->chunk, "How many tokens of the prompt to compute in one run (default: all)")
+        ->check(CLI::PositiveNumber);
+    command
+        ->add_option("--logits", options->logits,
+                     "Write the logits behind each token, those of the prompt first, to an .npy file; '-' is standard "
+                     "output")
+        ->type_name("FILE");
+    command->add_flag("--half-state", options->halves, "Keep keys and values in 16 bits");
+    addJsonTo(*command, options->json);
+    addProgressTo(*command);
+    addBackendTo(*command, options->flags);
+    addSessionFlagsTo(*command, options->flags);
+    command->footer(
+        "Tokens are numbers: what texts they stand for is the tokenizer's to say. The numbers that are made\n"
+        "are printed in one line.\n\n"
+        "Example: mnn generate llm --tokens 1,15043,2787 --count 20 --threads 2");
+    command->callback([options, &exitCode] { exitCode = generate(*options); });
+}
+
 void addVerify(CLI::App& app, int& exitCode) {
     CLI::App* command = app.add_subcommand("verify", "Run case folders and compare with their expected outputs");
     auto options = std::make_shared<VerifyOptions>();

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""mnn generate and mnn info of small language models: logits and tokens are those of plain loops, whatever the runs.
+
+    check_generate.py MNN_TOOL FLATC
+"""
+import json
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+from language_folder import HIDDEN, TOKENS, Model
+
+PROMPT = [3, 1, 4, 1, 5, 9, 2]
+
+
+def call(tool, *arguments, code=0):
+    done = subprocess.run([tool, *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode != code:
+        sys.exit(f"mnn {' '.join(map(str, arguments))}: exit code {done.returncode}, wanted {code}\n{done.stderr}")
+    return done.stderr if code else done.stdout
+
+
+def read_npy(path):
+    data = path.read_bytes()
+    begin = 10 + struct.unpack("<H", data[8:10])[0]
+    assert f"({(len(data) - begin) // 4 // TOKENS}, {TOKENS})" in data[:begin].decode("latin1"), data[:begin]
+    values = struct.unpack(f"<{(len(data) - begin) // 4}f", data[begin:])
+    return [values[i:i + TOKENS] for i in range(0, len(values), TOKENS)]
+
+
+def check_logits(got, wanted, most):
+    assert len(got) == len(wanted), (len(got), len(wanted))
+    largest = max(abs(value) for row in wanted for value in row)
+    error = max(abs(a - b) for x, y in zip(got, wanted) for a, b in zip(x, y)) / largest
+    assert error <= most, f"an error of {error}"
+
+
+def check_folder(tool, folder, model):
+    tokens = ",".join(map(str, PROMPT))
+    wanted = model.greedy(PROMPT, 6)
+    rows = model.logits(PROMPT + wanted[:-1])
+    logits = folder / "logits.npy"
+    for runs in ([], ["--chunk", 1], ["--chunk", 3], ["--threads", 2], ["--half-state"]):
+        most = 2e-3 if "--half-state" in runs else 1e-5
+        out = call(tool, "generate", folder, "--tokens", tokens, "--count", 6, *runs)
+        assert out == ",".join(map(str, wanted)) + "\n", (out, wanted)
+        call(tool, "generate", folder, "--tokens", tokens, "--count", 6, "--logits", logits, *runs)
+        check_logits(read_npy(logits)[:-1], rows, most)
+        call(tool, "generate", folder, "--tokens", tokens, "--logits", logits, *runs)
+        check_logits(read_npy(logits), model.logits(PROMPT), most)
+    told = json.loads(call(tool, "generate", folder, "--tokens", tokens, "--count", 6, "--json"))
+    assert (told["prompt"], told["tokens"]) == (PROMPT, wanted), told
+    assert (told["state"]["length"], told["plans"]) == (len(PROMPT) + 5, 2), told
+
+
+def check_info(tool, folder, model, bits, tied):
+    info = json.loads(call(tool, "info", folder, "--json"))
+    language = info["language_model"]
+    assert (language["hidden_size"], language["tokens"]) == (HIDDEN, TOKENS), language
+    assert (language["embedding_bits"], language["tied"]) == (bits, tied), language
+    assert info["session_error"] is None and info["ops"]["unsupported"] == {}, info
+    text = call(tool, "info", folder)
+    assert f"{TOKENS} tokens" in text and "embeddings" in text, text
+
+
+def check_refusals(tool, folder, work):
+    refused = lambda part, *arguments: [None for text in [call(tool, "generate", *arguments, code=1)] if part in text or sys.exit(text)]
+    refused("there is no token 11", folder, "--tokens", "3,11")
+    refused("there is no token -1", folder, "--tokens", "3,-1")
+    refused("has no llm_config.json", work, "--tokens", "3")
+    call(tool, "generate", folder, code=2)
+    call(tool, "generate", folder, "--tokens", "1,x", code=2)
+
+    def changed(part, name, change):
+        copy = work / "changed"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(folder, copy)
+        change(copy / name)
+        refused(part, copy, "--tokens", "3")
+
+    def edit(**fields):
+        return lambda path: path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
+
+    changed("is no JSON", "llm_config.json", lambda path: path.write_text("{"))
+    changed("attention that is sliding", "llm_config.json", edit(attention_type="sliding"))
+    changed("hidden_size is 0", "llm_config.json", edit(hidden_size=0))
+    changed("no number of rows", "llm_config.json", edit(hidden_size=7))
+    changed("tie_embeddings", "llm_config.json", edit(tie_embeddings=[1, 2, 3]))
+    changed("tie_embeddings does not fit", "llm_config.json", edit(tie_embeddings=[0, 99, 0, 16, 0]))
+    changed("2 bits", "llm_config.json", edit(tie_embeddings=[0, 64, 0, 2, 0]))
+    changed("ends before the embedding", "llm_config.json", edit(tie_embeddings=[0, 1600, 0, 16, 0]))
+    changed("llm_weight is '../x'", "config.json", edit(llm_weight="../x"))
+    changed("known is embeddings_bf16.bin", "config.json", edit(embedding_file="embeddings_int8.bin"))
+    changed("cannot open", "embeddings_bf16.bin", lambda path: path.unlink())
+    changed("llm.mnn", "llm.mnn", lambda path: path.unlink())
+
+
+def main():
+    tool, flatc = sys.argv[1:3]
+    with tempfile.TemporaryDirectory() as name:
+        work = pathlib.Path(name)
+        for mixed in (False, True):
+            for embeddings in ("bf16", 16, 8, 4):
+                model = Model(mixed)
+                folder = model.write(flatc, work / f"{'mix' if mixed else 'full'}_{embeddings}", embeddings)
+                check_folder(tool, folder, model)
+                check_info(tool, folder, model, 16 if embeddings == "bf16" else embeddings, embeddings != "bf16")
+        check_refusals(tool, work / "full_bf16", work)
+
+
+if __name__ == "__main__":
+    main()

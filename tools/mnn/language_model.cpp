@@ -1,0 +1,210 @@
+// Reads the folder of a language model.
+#include "language_model.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+#include "errors.h"
+#include "input_file.h"
+#include "text.h"
+
+namespace tool {
+namespace {
+
+constexpr const char* kConfig = "llm_config.json";
+constexpr const char* kEmbeddings = "embeddings_bf16.bin";
+constexpr int64_t kMost = int64_t{1} << 31;  // of tokens, and of numbers of one
+
+Json readJson(const std::filesystem::path& path) {
+    try {
+        return Json::parse(readInput(path.string(), size_t{16} << 20));
+    } catch (const JsonError& error) {
+        throw ToolError(fmt::format("'{}' is no JSON: {}", path.string(), error.what()));
+    }
+}
+
+int64_t extentOf(const Json& config, const char* name) {
+    const int64_t value = config.at(name).integer();
+    if (value <= 0 || value > kMost) throw JsonError(fmt::format("{} is {}", name, value));
+    return value;
+}
+
+std::string stringOr(const Json& config, const char* name, const std::string& other) {
+    return config.contains(name) ? config.at(name).string() : other;
+}
+
+// A file beside the configuration: its name may not lead elsewhere.
+std::string fileName(const Json& config, const char* name, const std::string& usual) {
+    const std::string file = stringOr(config, name, usual);
+    if (file.empty() || file.find('/') != std::string::npos) throw JsonError(fmt::format("{} is '{}'", name, file));
+    return file;
+}
+
+float halfToFloat(uint16_t half) {
+    const int exponent = half >> 10 & 31;
+    const float mantissa = static_cast<float>(half & 1023);
+    float value = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25);
+    if (exponent == 31)
+        value = mantissa == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+    return half & 0x8000 ? -value : value;
+}
+
+}  // namespace
+
+bool isLanguageModel(const std::string& path) {
+    std::error_code none;
+    return std::filesystem::is_regular_file(std::filesystem::path(path) / kConfig, none);
+}
+
+LanguageModel::LanguageModel(const std::string& folder) : folder_(folder) {
+    const std::filesystem::path path = folder_ / kConfig;
+    if (!isLanguageModel(folder)) throw ToolError(fmt::format("'{}' has no {}", folder, kConfig));
+    const Json config = readJson(path);
+    const std::filesystem::path further = folder_ / "config.json";
+    const Json files = std::filesystem::is_regular_file(further) ? readJson(further) : Json::object();
+    try {
+        type_ = stringOr(config, "model_type", "");
+        hidden_ = extentOf(config, "hidden_size");
+        layers_ = extentOf(config, "layer_nums");
+        attention_ = stringOr(config, "attention_type", "full");
+        if (stringOr(config, "attention_mask", "float") != "float" || (attention_ != "full" && attention_ != "mix"))
+            throw JsonError(
+                fmt::format("masks are {} for attention that is {}; known are masks that are float, for "
+                            "attention that is full or mix",
+                            stringOr(config, "attention_mask", "float"), attention_));
+        if (attention_ == "mix") window_ = extentOf(config, "sliding_window");
+        threePositions_ = config.contains("is_mrope") && config.at("is_mrope").boolean();
+        weights_ = fileName(files, "llm_weight", "llm.mnn.weight");
+        if (fileName(files, "llm_model", "llm.mnn") != "llm.mnn") throw JsonError("llm_model is not llm.mnn");
+        if (config.contains("tie_embeddings")) {
+            readTied(config.at("tie_embeddings"));
+        } else {
+            embeddings_ = fileName(files, "embedding_file", kEmbeddings);
+            if (embeddings_ != kEmbeddings)
+                throw JsonError(fmt::format("embeddings are in {}; known is {}", embeddings_, kEmbeddings));
+        }
+    } catch (const JsonError& error) {
+        throw ToolError(fmt::format("'{}': {}", path.string(), error.what()));
+    }
+    if (source_ == Source::Tied) return;
+    const std::filesystem::path file = folder_ / embeddings_;
+    std::error_code error;
+    const uint64_t bytes = std::filesystem::file_size(file, error);
+    if (error) throw ToolError(fmt::format("cannot open '{}'", file.string()));
+    const auto row = static_cast<uint64_t>(hidden_) * 2;
+    if (bytes == 0 || bytes % row != 0 || bytes / row > static_cast<uint64_t>(kMost))
+        throw ToolError(fmt::format("'{}' has {} bytes, which is no number of rows of {}", file.string(), bytes, row));
+    tokens_ = static_cast<int64_t>(bytes / row);
+}
+
+// [where the codes are, where scales are, bytes of scales, bits, numbers of a block], of the last layer.
+void LanguageModel::readTied(const Json& numbers) {
+    const std::vector<int64_t> five = numbers.integers();
+    if (five.size() != 5 || std::any_of(five.begin(), five.end(), [](int64_t number) { return number < 0; }) ||
+        five[1] <= five[0])
+        throw JsonError("tie_embeddings is not what the exporter writes");
+    source_ = Source::Tied;
+    embeddings_ = weights_;
+    tied_ = {
+        static_cast<uint64_t>(five[0]), static_cast<uint64_t>(five[1]), static_cast<uint64_t>(five[2]), 0, 0, false};
+    if (five[3] != 16 && five[3] != 8 && five[3] != 4)
+        throw JsonError(fmt::format("tie_embeddings has {} bits; known are 4, 8 and 16", five[3]));
+    tied_.bits = static_cast<int>(five[3]);
+    const auto rowBits = static_cast<uint64_t>(hidden_) * static_cast<uint64_t>(tied_.bits);
+    const uint64_t bytes = tied_.alpha - tied_.codes;
+    if (rowBits % 8 != 0 || bytes % (rowBits / 8) != 0 || bytes / (rowBits / 8) > static_cast<uint64_t>(kMost))
+        throw JsonError("tie_embeddings does not fit hidden_size");
+    tokens_ = static_cast<int64_t>(bytes / (rowBits / 8));
+    if (tied_.bits == 16) return;
+    tied_.block = five[4] == 0 ? hidden_ : five[4];
+    const auto scales = static_cast<uint64_t>(tokens_) * static_cast<uint64_t>(hidden_ / tied_.block) * sizeof(float);
+    tied_.hasZeros = tied_.alphaBytes == 2 * scales;
+    if (hidden_ % tied_.block != 0 || (!tied_.hasZeros && tied_.alphaBytes != scales))
+        throw JsonError("the scales of tie_embeddings do not fit its blocks");
+}
+
+std::string LanguageModel::modelFile() const {
+    return (folder_ / "llm.mnn").string();
+}
+
+std::string LanguageModel::read(uint64_t offset, uint64_t bytes) const {
+    const std::string name = (folder_ / embeddings_).string();
+    std::ifstream file(name, std::ios::binary);
+    std::string text(bytes, '\0');
+    file.seekg(static_cast<std::streamoff>(offset));
+    file.read(text.data(), static_cast<std::streamsize>(bytes));
+    if (!file) throw ToolError(fmt::format("'{}' ends before the embedding at byte {}", name, offset));
+    return text;
+}
+
+void LanguageModel::embed(int64_t token, float* row) const {
+    if (token < 0 || token >= tokens_)
+        throw ToolError(fmt::format("there is no token {}: the model has {}", token, tokens_));
+    if (source_ == Source::Tied && tied_.bits < 16) return embedCodes(token, row);
+    const auto bytes = static_cast<uint64_t>(hidden_) * 2;
+    const std::string stored = read(tied_.codes + static_cast<uint64_t>(token) * bytes, bytes);
+    for (int64_t i = 0; i < hidden_; i++) {
+        uint16_t number = 0;
+        std::memcpy(&number, stored.data() + i * 2, sizeof number);
+        row[i] = source_ == Source::Tied ? halfToFloat(number) : std::bit_cast<float>(uint32_t{number} << 16);
+    }
+}
+
+// Each code counts from the least number of its bits; of two codes in a byte the first is the upper half.
+void LanguageModel::embedCodes(int64_t token, float* row) const {
+    const auto bytes = static_cast<uint64_t>(hidden_) * static_cast<uint64_t>(tied_.bits) / 8;
+    const std::string codes = read(tied_.codes + static_cast<uint64_t>(token) * bytes, bytes);
+    const auto blocks = static_cast<uint64_t>(hidden_ / tied_.block);
+    const uint64_t scaleBytes = blocks * sizeof(float) * (tied_.hasZeros ? 2 : 1);
+    const std::string alpha = read(tied_.alpha + static_cast<uint64_t>(token) * scaleBytes, scaleBytes);
+    for (int64_t i = 0; i < hidden_; i++) {
+        const auto byte = static_cast<unsigned char>(codes[static_cast<size_t>(i * tied_.bits / 8)]);
+        const int code = tied_.bits == 8 ? byte - 128 : (i % 2 == 0 ? byte >> 4 : byte & 15) - 8;
+        float scale[2] = {};  // the number that is added, and the factor; or the factor alone
+        const size_t size = scaleBytes / blocks;
+        std::memcpy(scale, alpha.data() + static_cast<size_t>(i / tied_.block) * size, size);
+        row[i] = tied_.hasZeros ? static_cast<float>(code) * scale[1] + scale[0] : static_cast<float>(code) * scale[0];
+    }
+}
+
+std::vector<int64_t> LanguageModel::maskShape(int64_t count, int64_t past) const {
+    if (attention_ == "full") return {};
+    return {2, 1, count, past + count};
+}
+
+std::vector<int64_t> LanguageModel::positionShape(int64_t count) const {
+    return {threePositions_ ? 3 : 1, count};
+}
+
+// A scalar stands for the causal order. Else an entry for layers that see all tokens before, and one for those that
+// see the last ones.
+std::vector<float> LanguageModel::mask(int64_t count, int64_t past) const {
+    if (attention_ == "full") return {0};
+    std::vector<float> mask;
+    mask.reserve(static_cast<size_t>(2 * count * (past + count)));
+    for (const int64_t window : {past + count, window_})
+        for (int64_t query = past; query < past + count; query++)
+            for (int64_t key = 0; key < past + count; key++)
+                mask.push_back(key <= query && key > query - window ? 0 : std::numeric_limits<float>::lowest());
+    return mask;
+}
+
+Json LanguageModel::describe() const {
+    Json result = Json::object({{"model_type", type_},
+                                {"hidden_size", hidden_},
+                                {"layers", layers_},
+                                {"tokens", tokens_},
+                                {"attention", attention_},
+                                {"sliding_window", nullptr},
+                                {"embeddings", embeddings_},
+                                {"embedding_bits", source_ == Source::Tied ? tied_.bits : 16},
+                                {"tied", source_ == Source::Tied}});
+    if (window_ > 0) result["sliding_window"] = window_;
+    return result;
+}
+
+}  // namespace tool

@@ -1,0 +1,56 @@
+// The folder of a language model as the official exporter (llmexport) writes it: llm.mnn with its weights, the
+// embeddings, and llm_config.json. See docs/use.md.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "json.h"
+
+namespace tool {
+
+// Whether a path is such a folder.
+bool isLanguageModel(const std::string& path);
+
+class LanguageModel {
+  public:
+    // Throws ToolError naming the file and what is wrong with it, or what of it the tool does not know.
+    explicit LanguageModel(const std::string& folder);
+
+    std::string modelFile() const;
+    int64_t hidden() const { return hidden_; }
+    int64_t tokens() const { return tokens_; }  // of the vocabulary
+    // The embedding of a token, hidden() floats. Throws ToolError for a number that is none.
+    void embed(int64_t token, float* row) const;
+    // The shapes of the inputs for so many tokens behind `past` kept ones.
+    std::vector<int64_t> maskShape(int64_t count, int64_t past) const;
+    std::vector<int64_t> positionShape(int64_t count) const;
+    // The elements of a mask of that shape.
+    std::vector<float> mask(int64_t count, int64_t past) const;
+    // What the folder says, for people and programs.
+    Json describe() const;
+
+  private:
+    enum class Source { Bf16File, Tied };
+    struct Codes {  // of tied embeddings, in the file of the weights
+        uint64_t codes = 0, alpha = 0, alphaBytes = 0;
+        int bits = 0;
+        int64_t block = 0;
+        bool hasZeros = false;
+    };
+    void readTied(const Json& numbers);
+    void embedCodes(int64_t token, float* row) const;
+    std::string read(uint64_t offset, uint64_t bytes) const;
+
+    const std::filesystem::path folder_;
+    std::string weights_, embeddings_;  // names of files
+    std::string type_, attention_;
+    int64_t hidden_ = 0, layers_ = 0, tokens_ = 0, window_ = 0;
+    bool threePositions_ = false;  // M-RoPE
+    Source source_ = Source::Bf16File;
+    Codes tied_;
+};
+
+}  // namespace tool
