@@ -42,7 +42,7 @@ from .enums import (
     Usage,
 )
 from .errors import CancelledError, Error
-from .info import ModelInfo, ModelOp, OpInfo, SessionInfo, Statistics, TensorInfo
+from .info import ModelInfo, ModelOp, OpInfo, SessionInfo, StateInfo, Statistics, TensorInfo
 from .interpreter import Declaration, Interpreter, ModelInput
 from .operators import Attribute, HostTensor, Node, Operator
 from .own_backend import HostBackend
@@ -92,6 +92,7 @@ __all__ = [
     "SessionConfig",
     "SessionInfo",
     "Source",
+    "StateInfo",
     "Statistics",
     "Table",
     "Tensor",

@@ -90,6 +90,18 @@ class Statistics:
 
 
 @dataclass(frozen=True)
+class StateInfo:
+    """What a session keeps from run to run; a row is what is kept of one token. Runs up to `capacity` take no memory."""
+
+    operators: int
+    length: int
+    capacity: int
+    bytes: int
+    type: ElementType
+    erasable: bool
+
+
+@dataclass(frozen=True)
 class TensorInfo:
     """The place of a tensor, and its storage."""
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from . import _abi, _callbacks, _calls, _interrupt
 from ._callbacks import OpCallback
-from ._description import Described
 from ._failure import check
 from ._library import C
+from ._state import Stateful
 from .cancel import CancelToken
 from .config import SessionConfig, native
 from .device_buffer import DeviceBuffer
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from .interpreter import Interpreter
 
 
-class Session(Described):
-    """A model prepared for a configuration and a set of input shapes. Any thread may use it; calls take turns."""
+class Session(Stateful):
+    """A model prepared for a configuration and a set of input shapes. It may be used by any thread; calls take turns."""
 
     _destroy = C.mnn_session_destroy
 

@@ -25,6 +25,17 @@ pub(crate) fn check(status: sys::mnn_status) -> Result<()> {
     result
 }
 
+/// A struct that the library fills, which knows its size.
+macro_rules! sized {
+    ($type:ident) => {{
+        // SAFETY: numbers and pointers; all zeros are a value.
+        let mut value: mnn_c_sys::$type = unsafe { std::mem::MaybeUninit::zeroed().assume_init() };
+        value.struct_size = std::mem::size_of::<mnn_c_sys::$type>();
+        value
+    }};
+}
+pub(crate) use sized;
+
 /// The one value that a call writes on success.
 pub(crate) fn get<T: Default>(call: impl FnOnce(*mut T) -> sys::mnn_status) -> Result<T> {
     let mut value = T::default();

@@ -72,6 +72,7 @@ mod runtime;
 mod runtime_closures;
 mod session;
 mod session_info;
+mod state;
 mod submit;
 mod tensor;
 mod weights;
@@ -101,6 +102,7 @@ pub use runtime::{Runtime, RuntimeConfig, VulkanObjects};
 pub use runtime_closures::QueueLock;
 pub use session::Session;
 pub use session_info::{Flops, OpInfo};
+pub use state::StateProperties;
 pub use submit::{Pending, SubmitOptions};
 pub use tensor::{Tensor, TensorMut};
 

@@ -1,6 +1,6 @@
 //! Properties of sessions, models and tensors.
 
-use crate::call::{check, get, get_text, optional_text};
+use crate::call::{check, get, get_text, optional_text, sized};
 use crate::codes::{codes, ElementType, Format, ForwardType, MemoryMode, Precision};
 use crate::config::GpuMode;
 use crate::error::Result;
@@ -9,7 +9,6 @@ use crate::session::Session;
 use crate::tensor::Tensor;
 use mnn_c_sys as sys;
 use std::borrow::Cow;
-use std::mem::{size_of, MaybeUninit};
 use std::ptr::{null, null_mut};
 use std::time::Duration;
 
@@ -177,16 +176,6 @@ pub struct Declaration<'i> {
     pub format: Option<Format>,
     /// Its extents; -1 for an open one.
     pub shape: Option<Vec<i32>>,
-}
-
-/// A struct that the library fills, which knows its size.
-macro_rules! sized {
-    ($type:ident) => {{
-        // SAFETY: numbers and pointers; all zeros are a value.
-        let mut value: sys::$type = unsafe { MaybeUninit::zeroed().assume_init() };
-        value.struct_size = size_of::<sys::$type>();
-        value
-    }};
 }
 
 impl Interpreter {

@@ -1,0 +1,137 @@
+// What a session keeps from run to run: keys and values of a language model.
+
+package mnn
+
+// #include "shims.h"
+import "C"
+
+import (
+	"context"
+	"unsafe"
+)
+
+// StateProperties is the state of a session. A row is what is kept of one token.
+type StateProperties struct {
+	Operators uint64      // that keep something; 0: the session has no state
+	Length    uint64      // rows of all runs that succeeded
+	Capacity  uint64      // the length up to which runs take no memory for it
+	Bytes     uint64      // of its memory
+	Type      ElementType // of the elements of rows: TypeFloat32 or TypeFloat16
+	Erasable  bool        // whether EraseState can take rows out
+}
+
+// State returns what the session keeps from run to run. A run adds as many rows as its inputs have tokens; one that fails,
+// is cancelled or stopped leaves the state as it was.
+func (s *Session) State() (StateProperties, error) {
+	const op = "Session.State"
+	mine, err := s.enter(op)
+	if err != nil {
+		return StateProperties{}, err
+	}
+	defer s.leave(mine)
+	now := C.go_mnn_session_state_info(s.handle)
+	if err := check(op, now.result); err != nil {
+		return StateProperties{}, err
+	}
+	info := &now.info
+	return StateProperties{
+		Operators: uint64(info.operators),
+		Length:    uint64(info.length),
+		Capacity:  uint64(info.capacity),
+		Bytes:     uint64(info.bytes),
+		Type:      ElementType(info._type),
+		Erasable:  info.erasable != 0,
+	}, nil
+}
+
+// change makes one call that has the session alone.
+func (s *Session) change(op string, call func(C.mnn_go_session) C.mnn_go_result) error {
+	if err := s.lock(context.Background(), op); err != nil {
+		return err
+	}
+	defer s.leave(true)
+	return check(op, call(s.handle))
+}
+
+// ResetState forgets all rows. Their memory stays for later runs; [Session.Trim] gives it back.
+func (s *Session) ResetState() error {
+	return s.change("Session.ResetState", func(handle C.mnn_go_session) C.mnn_go_result {
+		return C.go_mnn_session_state_reset(handle)
+	})
+}
+
+// EraseState takes the rows from begin to before end out; those behind them move up.
+func (s *Session) EraseState(begin, end uint64) error {
+	return s.change("Session.EraseState", func(handle C.mnn_go_session) C.mnn_go_result {
+		return C.go_mnn_session_state_erase(handle, C.uint64_t(begin), C.uint64_t(end))
+	})
+}
+
+// ReserveState takes memory for so many rows in all, so that runs up to this length take none.
+func (s *Session) ReserveState(length uint64) error {
+	return s.change("Session.ReserveState", func(handle C.mnn_go_session) C.mnn_go_result {
+		return C.go_mnn_session_state_reserve(handle, C.uint64_t(length))
+	})
+}
+
+// SetStateType chooses the type in which rows are kept, while there are none: TypeFloat32, or TypeFloat16 in half of
+// the memory.
+func (s *Session) SetStateType(elementType ElementType) error {
+	return s.change("Session.SetStateType", func(handle C.mnn_go_session) C.mnn_go_result {
+		return C.go_mnn_session_state_set_type(handle, C.int32_t(elementType))
+	})
+}
+
+// CopyState takes over the state of another session of the same model, and goes on from there.
+func (s *Session) CopyState(source *Session) error {
+	const op = "Session.CopyState"
+	if source == nil {
+		return failf(op, StatusNullArgument, "the source is nil")
+	}
+	if source == s {
+		return failf(op, StatusBusy, "a session cannot take over its own state")
+	}
+	// In one order, whichever is the source: two calls do not wait for each other.
+	sessions := []*Session{source, s}
+	if uintptr(unsafe.Pointer(s)) < uintptr(unsafe.Pointer(source)) {
+		sessions = []*Session{s, source}
+	}
+	for _, session := range sessions {
+		if err := session.lock(context.Background(), op); err != nil {
+			return err
+		}
+		defer session.leave(true)
+	}
+	return check(op, C.go_mnn_session_state_copy(source.handle, s.handle))
+}
+
+// SaveState returns the state as bytes, for [Session.LoadState] of this or a later process.
+func (s *Session) SaveState() ([]byte, error) {
+	const op = "Session.SaveState"
+	mine, err := s.enter(op)
+	if err != nil {
+		return nil, err
+	}
+	defer s.leave(mine)
+	size := C.go_mnn_session_state_save(s.handle, nil, 0)
+	if err := check(op, size); err != nil {
+		return nil, err
+	}
+	data := make([]byte, int(size.number))
+	result := C.go_mnn_session_state_save(s.handle, start(data), C.size_t(len(data)))
+	if err := check(op, result); err != nil {
+		return nil, err
+	}
+	return data[:int(result.number)], nil
+}
+
+// LoadState becomes what [Session.SaveState] returned. The bytes are checked.
+func (s *Session) LoadState(data []byte) error {
+	const op = "Session.LoadState"
+	if len(data) == 0 {
+		return failf(op, StatusTruncated, "a saved state is not empty")
+	}
+	return s.change(op, func(handle C.mnn_go_session) C.mnn_go_result {
+		return C.go_mnn_session_state_load(handle, start(data), C.size_t(len(data)))
+	})
+}

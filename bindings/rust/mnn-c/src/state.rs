@@ -1,0 +1,94 @@
+//! What a session keeps from run to run: keys and values of a language model.
+
+use crate::call::{check, sized};
+use crate::codes::ElementType;
+use crate::error::Result;
+use crate::session::Session;
+use mnn_c_sys as sys;
+use std::ops::Range;
+use std::ptr::null_mut;
+
+/// The state of a session. A row is what is kept of one token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StateProperties {
+    /// Operators that keep something; 0: the session has no state.
+    pub operators: u64,
+    /// Rows of all runs that succeeded.
+    pub length: u64,
+    /// The length up to which runs take no memory for it.
+    pub capacity: u64,
+    /// Of its memory.
+    pub bytes: u64,
+    /// Of the elements of rows: `Float32` or `Float16`.
+    pub element_type: ElementType,
+    /// Whether [`erase_state`](Session::erase_state) can take rows out.
+    pub erasable: bool,
+}
+
+impl Session {
+    /// What the session keeps from run to run. A run adds as many rows as its inputs have tokens; one that fails, is
+    /// cancelled or stopped leaves the state as it was.
+    pub fn state(&self) -> Result<StateProperties> {
+        let mut info = sized!(mnn_state_properties_t);
+        // SAFETY: the struct holds its size.
+        check(unsafe { sys::mnn_session_state_info(self.as_ptr(), &mut info) })?;
+        Ok(StateProperties {
+            operators: info.operators,
+            length: info.length,
+            capacity: info.capacity,
+            bytes: info.bytes,
+            element_type: ElementType::from_code(info.r#type),
+            erasable: info.erasable != 0,
+        })
+    }
+
+    /// Forgets all rows. Their memory stays for later runs; [`trim`](Session::trim) gives it back.
+    pub fn reset_state(&mut self) -> Result<()> {
+        // SAFETY: borrowed alone.
+        check(unsafe { sys::mnn_session_state_reset(self.as_ptr_mut()) })
+    }
+
+    /// Takes rows out; those behind them move up.
+    pub fn erase_state(&mut self, rows: Range<u64>) -> Result<()> {
+        // SAFETY: borrowed alone.
+        check(unsafe { sys::mnn_session_state_erase(self.as_ptr_mut(), rows.start, rows.end) })
+    }
+
+    /// Takes memory for so many rows in all, so that runs up to this length take none.
+    pub fn reserve_state(&mut self, length: u64) -> Result<()> {
+        // SAFETY: borrowed alone.
+        check(unsafe { sys::mnn_session_state_reserve(self.as_ptr_mut(), length) })
+    }
+
+    /// Chooses the type in which rows are kept, while there are none: `Float32`, or `Float16` in half of the memory.
+    pub fn set_state_type(&mut self, element_type: ElementType) -> Result<()> {
+        // SAFETY: borrowed alone.
+        check(unsafe { sys::mnn_session_state_set_type(self.as_ptr_mut(), element_type.code()) })
+    }
+
+    /// Copies the state to another session of the same model, which goes on from there.
+    pub fn copy_state_to(&self, target: &mut Session) -> Result<()> {
+        // SAFETY: one is borrowed, the other borrowed alone.
+        check(unsafe { sys::mnn_session_state_copy(self.as_ptr(), target.as_ptr_mut()) })
+    }
+
+    /// The state as bytes, for [`load_state`](Session::load_state) of this or a later process.
+    pub fn save_state(&self) -> Result<Vec<u8>> {
+        let mut size = 0;
+        // SAFETY: asks for the size, which stays while the session is borrowed.
+        check(unsafe { sys::mnn_session_state_save(self.as_ptr(), null_mut(), 0, &mut size) })?;
+        let mut bytes = vec![0u8; size];
+        // SAFETY: `size` bytes.
+        check(unsafe {
+            sys::mnn_session_state_save(self.as_ptr(), bytes.as_mut_ptr().cast(), size, &mut size)
+        })?;
+        Ok(bytes)
+    }
+
+    /// Becomes what [`save_state`](Session::save_state) stored. The bytes are checked.
+    pub fn load_state(&mut self, bytes: &[u8]) -> Result<()> {
+        // SAFETY: borrowed alone; the bytes are not kept.
+        check(unsafe { sys::mnn_session_state_load(self.as_ptr_mut(), bytes.as_ptr().cast(), bytes.len()) })
+    }
+}
