@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/op_type.h"
+#include "model/lost_operators.h"
 #include "model/operator_order.h"
 #include "model/other_formats.h"
 #include "model/structure.h"
@@ -52,8 +53,15 @@ std::vector<int32_t> inputOpTensors(const Graph& graph) {
     return ids;
 }
 
-// For old files without outputName: tensors that are produced and never consumed. Constants and inputs without a
-// consumer are left-overs, not results.
+// Verified: no output needs them.
+void dropLostOperators(Graph& graph) {
+    const std::vector<char> lost = lostOperators(graph.ops, std::vector<char>(graph.tensorNames.size(), 0));
+    size_t at = 0;
+    std::erase_if(graph.ops, [&](const wire::Op*) { return lost[at++] != 0; });
+}
+
+// Old files without outputName: what is produced and never consumed. Constants and inputs without a consumer are
+// left-overs, not results.
 std::vector<int32_t> unconsumedTensors(const Graph& graph) {
     std::vector<char> produced(graph.tensorNames.size(), 0);
     std::vector<char> consumed(graph.tensorNames.size(), 0);
@@ -142,7 +150,10 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
     if (!outputNames_.empty())
         for (size_t i = 0; i < main.tensorNames.size(); ++i) ids[main.tensorNames[i]] = static_cast<int32_t>(i);
     for (const auto& name : outputNames_) main.outputs.push_back(ids.at(name));
-    if (outputNames_.empty()) main.outputs = unconsumedTensors(main);
+    if (outputNames_.empty())
+        main.outputs = unconsumedTensors(main);
+    else if (usage_ != ModelUsage::StaticInference)
+        dropLostOperators(main);
 
     if (net_->subgraphs()) addSubgraphs();
     for (Graph& graph : graphs_) {

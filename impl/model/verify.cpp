@@ -104,6 +104,7 @@ const wire::Net* verifyModel(const uint8_t* data, size_t size) {
     WireGraph main;
     main.ops = net->oplists();
     main.tensors = net->tensorName();
+    main.outputs = net->outputName();
     main.describes = net->extraTensorDescribe();
     main.isStatic = net->usage() == wire::Usage::INFERENCE_STATIC;
     requireTexts(main.tensors, "tensorName");

@@ -28,7 +28,8 @@ struct WireGraph {
     std::string title;  // "" or "subgraph 'x': "; begins every sentence
     const WireOps* ops = nullptr;
     const WireTexts* tensors = nullptr;
-    const WireInts* inputs = nullptr;  // formal inputs of a subgraph
+    const WireInts* inputs = nullptr;    // formal inputs of a subgraph
+    const WireTexts* outputs = nullptr;  // of the main net; null: it does not say
     const WireDescribes* describes = nullptr;
     bool isStatic = false;  // usage INFERENCE_STATIC: decomposed operators, io counts need not follow the table
 };

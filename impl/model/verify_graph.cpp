@@ -1,7 +1,12 @@
 // Checks one list of operators: tensor ids are in range, every consumed tensor has a producer, descriptions are sane.
+#include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
+#include "base/op_type.h"
+#include "model/lost_operators.h"
 #include "model/operator_order.h"
 #include "model/verify.h"
 #include "model/wire_access.h"
@@ -17,7 +22,19 @@ void verifyIds(const OpPlace& place, const WireInts* ids, const char* what, uint
                        tensorCount);
 }
 
-// Checks that each tensor that an operator reads has a producer; operator_order.h sorts the operators.
+// The operators that the outputs depend on; all of them where the file does not say what the outputs are.
+std::vector<char> neededOperators(const WireGraph& graph) {
+    if (graph.isStatic || vectorSize(graph.outputs) == 0) return std::vector<char>(graph.ops->size(), 1);
+    std::unordered_map<std::string_view, int32_t> ids;
+    for (uint32_t i = 0; i < graph.tensors->size(); ++i)
+        ids[graph.tensors->Get(i)->string_view()] = static_cast<int32_t>(i);
+    std::vector<int32_t> outputs;
+    for (const auto* name : *graph.outputs)
+        if (const auto found = ids.find(name->string_view()); found != ids.end()) outputs.push_back(found->second);
+    return operatorsFor({graph.ops->begin(), graph.ops->end()}, graph.tensors->size(), outputs);
+}
+
+// Each tensor that a needed operator reads is made somewhere; operator_order.h sorts the operators.
 void verifySources(const WireGraph& graph) {
     std::vector<char> defined(graph.tensors->size(), 0);
     for (uint32_t i = 0; graph.inputs && i < graph.inputs->size(); ++i)
@@ -29,9 +46,14 @@ void verifySources(const WireGraph& graph) {
         for (const auto* describe : *graph.describes)
             if (vectorSize(describe->regions()) > 0) defined[static_cast<size_t>(describe->index())] = 1;
 
+    const auto isAbsent = [&](int32_t id) { return !defined[static_cast<size_t>(id)]; };
+    std::vector<char> needed;
     for (uint32_t i = 0; i < graph.ops->size(); ++i) {
         const auto* op = graph.ops->Get(i);
-        if (!op->inputIndexes()) continue;
+        if (!op->inputIndexes() || std::none_of(op->inputIndexes()->begin(), op->inputIndexes()->end(), isAbsent))
+            continue;
+        if (needed.empty()) needed = neededOperators(graph);
+        if (!needed[i]) continue;
         for (const int32_t id : *op->inputIndexes())
             if (!defined[static_cast<size_t>(id)])
                 OpPlace(graph, i, *op)

@@ -145,6 +145,21 @@ TEST(Verify, UseWithoutDefinition) {
     EXPECT_NO_THROW(loadNet(net));
 }
 
+// Operators that no output needs may read what nothing makes; the model does not have them then, nor those behind them.
+TEST(Verify, LostOperators) {
+    wire::NetT net = makeReluNet();
+    net.tensorName.insert(net.tensorName.end(), {"absent", "lost", "behind"});
+    net.oplists.push_back(makeOp(wire::OpType::BinaryOp, "one", {0, 2}, {3}, wire::BinaryOpT()));
+    net.oplists.push_back(makeOp(wire::OpType::BinaryOp, "two", {3, 1}, {4}, wire::BinaryOpT()));
+    expectRefused(net, Status::BadFormat, "it reads tensor 2 ('absent'), which no operator makes");
+    net.outputName = {net.tensorName[1]};
+    const std::shared_ptr<const Model> model = loadNet(net);
+    EXPECT_EQ(model->mainGraph().ops.size(), 2u);
+    EXPECT_EQ(model->mainGraph().order.size(), 2u);
+    net.outputName = {net.tensorName[1], "behind"};
+    expectRefused(net, Status::BadFormat, "it reads tensor 2 ('absent'), which no operator makes");
+}
+
 TEST(Verify, QuantInfoFaults) {
     wire::NetT net = makeReluNet();
     net.extraTensorDescribe.push_back(std::make_unique<wire::TensorDescribeT>());
