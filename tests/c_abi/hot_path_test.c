@@ -256,13 +256,14 @@ static void kept_rows_take_nothing(void** state) {
     assert_ok(mnn_interpreter_create_from_file(MNN_C_NETS_FOLDER "/kept.mnn", NULL, &of));
     mnn_session_t* session = open_session(of);
     struct tokens all;
-    make_tokens(&all, 3, 200);
-    go_on(session, &all, 0);
-    make_tokens(&all, 3, 201);
-    go_on(session, &all, 200);
+    /* No run of many tokens, whose mask would have memory for all later ones. */
+    for (int past = 0; past < 2; ++past) {
+        make_tokens(&all, 3, past + 1);
+        go_on(session, &all, past);
+    }
     assert_ok(mnn_session_state_reserve(session, 400));
     const unsigned long before = requests;
-    for (int past = 201; past < 400; ++past) {
+    for (int past = 2; past < 400; ++past) {
         make_tokens(&all, 3, past + 1);
         feed_kept(session, &all, past);
         assert_ok(mnn_session_run(session));

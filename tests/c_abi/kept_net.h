@@ -66,7 +66,7 @@ static inline mnn_tensor_t* output_of(mnn_session_t* session, const char* name) 
     return tensor;
 }
 
-static float input_room[MOST_TOKENS * MOST_TOKENS * 2]; /* one thread at a time fills inputs */
+static _Thread_local float input_room[MOST_TOKENS * MOST_TOKENS * 2];
 
 static inline void write_numbers(mnn_session_t* session, const char* name, const struct tokens* all, int past, int what,
                                  int width) {

@@ -1,4 +1,6 @@
 /* Sessions with a state: keys and values that are kept from run to run. */
+#include <pthread.h>
+
 #include "kept_net.h"
 #include "net_files.h"
 
@@ -111,6 +113,57 @@ static void conversations_apart(void** state) {
     assert_ok(mnn_session_destroy(&third));
     assert_ok(mnn_session_destroy(&one));
     assert_ok(mnn_session_destroy(&other));
+    assert_ok(mnn_interpreter_destroy(&of));
+}
+
+struct conversation {
+    mnn_session_t* session;
+    int first; /* token */
+    float results[40][RESULT];
+};
+
+/* No assertion of cmocka, which knows one thread. */
+static void* converse(void* user_data) {
+    struct conversation* own = user_data;
+    static const int sizes[] = {7, 1, 1, 12, 1, 1, 9, 1, 5};
+    struct tokens all;
+    int past = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        float rows[12][RESULT];
+        make_tokens(&all, own->first, past + sizes[i]);
+        feed_kept(own->session, &all, past);
+        if (mnn_session_run(own->session) != MNN_OK ||
+            mnn_tensor_read(output_of(own->session, "second"), rows, (size_t)sizes[i] * sizeof *rows,
+                            MNN_FORMAT_NCHW) != MNN_OK)
+            return own;
+        memcpy(own->results[past], rows, (size_t)sizes[i] * sizeof *rows);
+        past += sizes[i];
+    }
+    return NULL;
+}
+
+/* Four conversations of one net, at the same time and one after another: the same bits. */
+static void conversations_at_once(void** state) {
+    (void)state;
+    enum { COUNT = 4 };
+    static struct conversation alone[COUNT], together[COUNT];
+    mnn_interpreter_t* of = open_net_of("kept");
+    pthread_t threads[COUNT];
+    for (int i = 0; i < COUNT; ++i) {
+        alone[i] = (struct conversation){kept_session(of), 100 * i, {{0}}};
+        together[i] = (struct conversation){kept_session(of), 100 * i, {{0}}};
+        assert_null(converse(&alone[i]));
+    }
+    for (int i = 0; i < COUNT; ++i) assert_int_equal(pthread_create(&threads[i], NULL, converse, &together[i]), 0);
+    for (int i = 0; i < COUNT; ++i) {
+        void* failed = NULL;
+        assert_int_equal(pthread_join(threads[i], &failed), 0);
+        assert_null(failed);
+        assert_memory_equal(alone[i].results, together[i].results, sizeof alone[i].results);
+        assert_memory_not_equal(alone[i].results[37], alone[(i + 1) % COUNT].results[37], sizeof alone[i].results[37]);
+        assert_ok(mnn_session_destroy(&alone[i].session));
+        assert_ok(mnn_session_destroy(&together[i].session));
+    }
     assert_ok(mnn_interpreter_destroy(&of));
 }
 
@@ -410,6 +463,38 @@ static void stopped_runs(void** state) {
     assert_ok(mnn_interpreter_destroy(&of));
 }
 
+static int32_t see_mask(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
+    (void)op;
+    const char* name = NULL;
+    for (size_t i = 0; i < count; ++i) {
+        int32_t dims[MNN_MAX_RANK];
+        size_t rank = 0;
+        assert_ok(mnn_tensor_name(tensors[i], &name));
+        if (strcmp(name, "mask") != 0) continue;
+        assert_ok(mnn_tensor_shape(tensors[i], dims, MNN_MAX_RANK, &rank));
+        assert_int_equal(rank, 4);
+        *(int32_t*)user_data = dims[3];
+    }
+    return MNN_OP_RUN;
+}
+
+/* A callback is shown the mask of its run, not that of the plan. */
+static void shown_masks(void** state) {
+    (void)state;
+    mnn_interpreter_t* of = open_net_of("kept");
+    mnn_session_t* session = kept_session(of);
+    struct tokens all;
+    for (int past = 0; past < 3; ++past) {
+        int32_t keys = 0;
+        make_tokens(&all, 3, past + 1);
+        feed_kept(session, &all, past);
+        assert_ok(run_watched(session, see_mask, NULL, &keys));
+        assert_int_equal(keys, past + 1);
+    }
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&of));
+}
+
 static void cancelled_run(void** state) {
     (void)state;
     mnn_interpreter_t* of = open_net_of("kept");
@@ -480,6 +565,7 @@ int main(void) {
         cmocka_unit_test(in_chunks),
         cmocka_unit_test(erased),
         cmocka_unit_test(conversations_apart),
+        cmocka_unit_test(conversations_at_once),
         cmocka_unit_test(saved_and_loaded),
         cmocka_unit_test(plans_once_for_each_kind),
         cmocka_unit_test(masks_fit),
@@ -487,6 +573,7 @@ int main(void) {
         cmocka_unit_test(limited),
         cmocka_unit_test(in_halves),
         cmocka_unit_test(stopped_runs),
+        cmocka_unit_test(shown_masks),
         cmocka_unit_test(cancelled_run),
         cmocka_unit_test(bound_mask),
         cmocka_unit_test(without_a_state),
