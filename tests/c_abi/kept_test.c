@@ -365,6 +365,32 @@ static void limited(void** state) {
     assert_ok(mnn_interpreter_destroy(&of));
 }
 
+/* Another session's state that is too large leaves the one that is there. */
+static void limited_copies(void** state) {
+    (void)state;
+    mnn_interpreter_t* of = open_net_of("kept");
+    mnn_schedule_config_t config = default_config();
+    mnn_session_t *large = kept_session(of), *small = NULL;
+    config.max_memory_bytes = 250000;
+    assert_ok(mnn_session_create(of, &config, &small));
+    struct tokens all;
+    make_tokens(&all, 3, 300);
+    go_on(large, &all, 0);
+    make_tokens(&all, 50, 2);
+    go_on(small, &all, 0);
+    size_t size = 0;
+    unsigned char* bytes = saved_of(large, &size);
+    assert_fails(mnn_session_state_load(small, bytes, size), MNN_ERROR_LIMIT_EXCEEDED);
+    assert_fails(mnn_session_state_copy(large, small), MNN_ERROR_LIMIT_EXCEEDED);
+    free(bytes);
+    expect_length(small, 2);
+    make_tokens(&all, 50, 3);
+    go_on(small, &all, 2);
+    assert_ok(mnn_session_destroy(&small));
+    assert_ok(mnn_session_destroy(&large));
+    assert_ok(mnn_interpreter_destroy(&of));
+}
+
 static void in_halves(void** state) {
     (void)state;
     mnn_interpreter_t* of = open_net_of("kept");
@@ -571,6 +597,7 @@ int main(void) {
         cmocka_unit_test(masks_fit),
         cmocka_unit_test(room_for_rows),
         cmocka_unit_test(limited),
+        cmocka_unit_test(limited_copies),
         cmocka_unit_test(in_halves),
         cmocka_unit_test(stopped_runs),
         cmocka_unit_test(shown_masks),

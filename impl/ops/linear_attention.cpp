@@ -1,0 +1,121 @@
+// LinearAttention.
+#include "ops/linear_attention.h"
+
+#include <climits>
+
+#include "base/checked.h"
+#include "model/wire_access.h"
+#include "ops/families.h"
+#include "ops/op_helpers.h"
+
+namespace mnnc {
+namespace {
+
+constexpr const char* kGatedDeltaRule = "gated_delta_rule";
+
+ParamsPtr parseLinearAttention(const wire::Op& op, const ParseContext& context) {
+    const wire::LinearAttentionParam* table = op.main_as_LinearAttentionParam();
+    const char* name = context.node.name.c_str();
+    if (!table) fail(Status::BadParameter, "op '%s': LinearAttention without its parameter table", name);
+    const std::string type = table->attn_type() ? table->attn_type()->str() : std::string();
+    if (type != kGatedDeltaRule)
+        fail(Status::NotSupported, "its attn_type is '%s'; '%s' is supported", type.c_str(), kGatedDeltaRule);
+    if (!table->use_qk_l2norm()) fail(Status::NotSupported, "its queries and keys are not normalised (use_qk_l2norm)");
+    if (table->gate_fold() || vectorSize(table->gate_coef()) != 0 || vectorSize(table->gate_bias()) != 0)
+        fail(Status::NotSupported, "its gates are computed inside (gate_fold, gate_coef, gate_bias)");
+    auto params = std::make_shared<LinearAttentionParams>();
+    params->keyHeads = table->num_k_heads();
+    params->valueHeads = table->num_v_heads();
+    params->keyDepth = table->head_k_dim();
+    params->valueDepth = table->head_v_dim();
+    for (const int extent : {params->keyHeads, params->valueHeads, params->keyDepth, params->valueDepth})
+        if (extent <= 0) fail(Status::BadParameter, "op '%s': an extent of LinearAttention is %d", name, extent);
+    if (params->valueHeads % params->keyHeads != 0)
+        fail(Status::BadParameter, "op '%s': %d heads of values for %d heads of keys", name, params->valueHeads,
+             params->keyHeads);
+    return params;
+}
+
+LinearAttentionForm formOf(const ShapeContext& context) {
+    const auto& params = context.node.paramsAs<LinearAttentionParams>();
+    const char* name = context.name();
+    if (context.inputCount() != 4 || context.outputs.size() != 1)
+        fail(Status::NotSupported,
+             "op '%s': LinearAttention with %d inputs and %zu outputs is not supported; it has projections, gates, "
+             "factors and weights",
+             name, context.inputCount(), context.outputs.size());
+    for (int i = 0; i < 4; ++i)
+        if (context.in(i).type != DataType::Float32)
+            fail(Status::ComputeSizeError, "op '%s': input %d is %s; it must be float32", name, i,
+                 dataTypeName(context.in(i).type));
+    const int64_t keys = checkedMul(params.keyHeads, params.keyDepth, name),
+                  values = checkedMul(params.valueHeads, params.valueDepth, name),
+                  channels = checkedAdd(checkedMul(keys, 2, name), values, name);
+    const Shape &projections = context.in(0).shape, &weights = context.in(3).shape;
+    const int64_t rows = projections.at(0);
+    if (projections.rank() != 4 || projections.elements() != checkedMul(rows, channels, name) ||
+        projections[1] != channels)
+        fail(Status::ComputeSizeError, "op '%s': projections are %s, they have %lld channels and extents of 1 behind",
+             name, projections.text().c_str(), asLong(channels));
+    for (int i = 1; i <= 2; ++i)
+        if (context.in(i).elements() != checkedMul(rows, params.valueHeads, name))
+            fail(Status::ComputeSizeError,
+                 "op '%s': input %d is %s; it has a number for each of %lld rows and %d heads", name, i,
+                 context.in(i).shape.text().c_str(), asLong(rows), params.valueHeads);
+    if (weights.rank() != 3 || weights[0] != channels || weights[1] != 1 || weights[2] < 1)
+        fail(Status::ComputeSizeError, "op '%s': weights of %s for %lld channels", name, weights.text().c_str(),
+             asLong(channels));
+    const int64_t matrices = checkedMul(checkedMul(params.keyDepth, params.valueDepth, name), params.valueHeads, name);
+    checkedAdd(checkedMul(channels, weights[2], name), matrices, name);
+    if (rows > INT_MAX || channels > INT_MAX || weights[2] > INT_MAX)
+        fail(Status::Overflow, "op '%s': an extent above 2^31 - 1", name);
+    LinearAttentionForm form;
+    form.rows = static_cast<int>(rows);
+    form.channels = static_cast<int>(channels);
+    form.taps = static_cast<int>(weights[2]);
+    form.keyHeads = params.keyHeads;
+    form.valueHeads = params.valueHeads;
+    form.keyDepth = params.keyDepth;
+    form.valueDepth = params.valueDepth;
+    return form;
+}
+
+void shapeLinearAttention(const ShapeContext& context) {
+    const LinearAttentionForm form = formOf(context);
+    context.set(0, Shape{1, form.rows, form.valueHeads, form.valueDepth}, DataType::Float32, Format::NCHW);
+    context.out(0).shape.elements();
+}
+
+void emitLinearAttention(const OpContext& context) {
+    auto form = std::make_shared<LinearAttentionForm>(formOf(context));
+    form->tensor = context.out(0).number;
+    ValueCommand command = context.command();
+    command.params = std::move(form);
+    context.geometry.emit(std::move(command));
+}
+
+bool keepsSums(const Params&) {
+    return true;
+}
+
+double linearAttentionFlops(const ShapeContext& context) {
+    const LinearAttentionForm form = formOf(context);
+    return static_cast<double>(form.rows) *
+           (8.0 * form.valueHeads * static_cast<double>(form.matrixNumbers()) + 2.0 * form.channels * form.taps);
+}
+
+}  // namespace
+
+OpFamily linearAttentionOps() {
+    static constexpr OpDef kOps[] = {
+        {.type = OpType::LinearAttention,
+         .parse = parseLinearAttention,
+         .shape = shapeLinearAttention,
+         .geometry = emitLinearAttention,
+         .keeps = keepsSums,
+         .flops = linearAttentionFlops},
+    };
+    return kOps;
+}
+
+}  // namespace mnnc
