@@ -86,6 +86,7 @@ def check_refusals(tool, folder, work):
 
     changed("is no JSON", "llm_config.json", lambda path: path.write_text("{"))
     changed("attention that is sliding", "llm_config.json", edit(attention_type="sliding"))
+    changed("attn_scale is 0.25", "llm_config.json", edit(attn_scale=0.25))
     changed("hidden_size is 0", "llm_config.json", edit(hidden_size=0))
     changed("no number of rows", "llm_config.json", edit(hidden_size=7))
     changed("tie_embeddings", "llm_config.json", edit(tie_embeddings=[1, 2, 3]))

@@ -151,6 +151,7 @@ TEST(Verify, LostOperators) {
     net.tensorName.insert(net.tensorName.end(), {"absent", "lost", "behind"});
     net.oplists.push_back(makeOp(wire::OpType::BinaryOp, "one", {0, 2}, {3}, wire::BinaryOpT()));
     net.oplists.push_back(makeOp(wire::OpType::BinaryOp, "two", {3, 1}, {4}, wire::BinaryOpT()));
+    net.outputName.clear();
     expectRefused(net, Status::BadFormat, "it reads tensor 2 ('absent'), which no operator makes");
     net.outputName = {net.tensorName[1]};
     const std::shared_ptr<const Model> model = loadNet(net);

@@ -77,6 +77,12 @@ LanguageModel::LanguageModel(const std::string& folder) : folder_(folder) {
                             "attention that is full or mix",
                             stringOr(config, "attention_mask", "float"), attention_));
         if (attention_ == "mix") window_ = extentOf(config, "sliding_window");
+        // The file says no scale then, and an input for it there is none.
+        if (config.contains("attn_scale"))
+            throw JsonError(
+                fmt::format("attn_scale is {}: other factors of attention than 1 / sqrt(depth), which the "
+                            "operators of the file have, are not supported",
+                            config.at("attn_scale").number()));
         threePositions_ = config.contains("is_mrope") && config.at("is_mrope").boolean();
         weights_ = fileName(files, "llm_weight", "llm.mnn.weight");
         if (fileName(files, "llm_model", "llm.mnn") != "llm.mnn") throw JsonError("llm_model is not llm.mnn");
