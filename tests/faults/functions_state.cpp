@@ -16,14 +16,17 @@ void shape(mnn_session_t* session, int32_t past) {
 }
 
 // Two rows are kept, and the next run is behind them.
-void kept(Scene& scene) {
-    const mnn_schedule_config_t config = scheduleConfig();
-    load(scene, MNN_C_NETS_FOLDER "/kept.mnn");
-    MUST(mnn_session_create(scene.net, &config, &scene.session));
+void begin(Scene& scene) {
     shape(scene.session, 0);
     scene.run();
     shape(scene.session, 2);
     MUST(mnn_session_resize(scene.session));
+}
+void kept(Scene& scene) {
+    const mnn_schedule_config_t config = scheduleConfig();
+    load(scene, MNN_C_NETS_FOLDER "/kept.mnn");
+    MUST(mnn_session_create(scene.net, &config, &scene.session));
+    begin(scene);
     fill(scene.session);
 }
 void keptTwice(Scene& scene) {
@@ -55,7 +58,11 @@ std::vector<Function> stateFunctions() {
              return status;
          }},
         {"mnn_session_state_reset", "", kept,
-         [](Scene& s) { return keeps(s.session, 2, 0, mnn_session_state_reset(s.session)); }},
+         [](Scene& s) {
+             const mnn_status status = keeps(s.session, 2, 0, mnn_session_state_reset(s.session));
+             if (status == MNN_OK) begin(s);
+             return status;
+         }},
         {"mnn_session_state_erase", "", kept,
          [](Scene& s) {
              const uint64_t before = lengthOf(s.session);
