@@ -35,7 +35,7 @@ def check_anywhere(tool, model):
     call(tool, "run", model, "--tuning-operators", "3", code=2, words=["--gpu-tuning"])
     call(tool, "run", model, "--tuning-operators", "0", code=2)
     call(tool, "run", model, "--precision", "none", code=2)
-    call(tool, "rnu", model, code=2, words=["no command 'rnu'", "run, verify"])
+    call(tool, "rnu", model, code=2, words=["no command 'rnu'", "run, generate, verify"])
     call(tool, "run", model, "--memory", "none", code=2)
     call(tool, "verify", "no-such-folder", "--backend", "auto", "--validate", code=2, words=["--backend vulkan"])
     call(tool, "compare", model, "--backends", "cpu,cpu", words=["tensors agree"])
