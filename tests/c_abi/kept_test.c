@@ -521,6 +521,57 @@ static void shown_masks(void** state) {
     assert_ok(mnn_interpreter_destroy(&of));
 }
 
+struct meddling {
+    mnn_session_t *session, *other;
+    mnn_status got[8];
+};
+
+static void* meddle(void* user_data) {
+    struct meddling* own = user_data;
+    mnn_state_properties_t info = {.struct_size = sizeof info};
+    size_t needed = 0;
+    own->got[0] = mnn_session_state_info(own->session, &info);
+    own->got[1] = mnn_session_state_save(own->session, NULL, 0, &needed);
+    own->got[2] = mnn_session_state_load(own->session, "x", 1);
+    own->got[3] = mnn_session_state_reset(own->session);
+    own->got[4] = mnn_session_state_erase(own->session, 0, 0);
+    own->got[5] = mnn_session_state_reserve(own->session, 1);
+    own->got[6] = mnn_session_state_set_type(own->session, MNN_TYPE_FLOAT32);
+    own->got[7] = mnn_session_state_copy(own->session, own->other);
+    return NULL;
+}
+
+static int32_t let_meddle(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
+    (void)op;
+    (void)tensors;
+    (void)count;
+    pthread_t thread;
+    struct meddling* own = user_data;
+    if (pthread_create(&thread, NULL, meddle, own) != 0 || pthread_join(thread, NULL) != 0) return MNN_OP_STOP;
+    for (size_t i = 0; i < 8; ++i)
+        if (own->got[i] != MNN_ERROR_BUSY) return MNN_OP_STOP;
+    /* The callback itself may ask. */
+    mnn_state_properties_t info = {.struct_size = sizeof info};
+    return mnn_session_state_info(own->session, &info) == MNN_OK && info.length == 0 ? MNN_OP_RUN : MNN_OP_STOP;
+}
+
+/* Another thread gets nothing of a state while a run changes it. */
+static void beside_a_run(void** state) {
+    (void)state;
+    mnn_interpreter_t* of = open_net_of("kept");
+    struct meddling meddling = {kept_session(of), kept_session(of), {0}};
+    struct tokens all;
+    make_tokens(&all, 3, 4);
+    feed_kept(meddling.other, &all, 0);
+    feed_kept(meddling.session, &all, 0);
+    assert_ok(run_watched(meddling.session, let_meddle, NULL, &meddling));
+    expect_kept(meddling.session, &all, 0, 2e-6);
+    expect_length(meddling.session, 4);
+    assert_ok(mnn_session_destroy(&meddling.session));
+    assert_ok(mnn_session_destroy(&meddling.other));
+    assert_ok(mnn_interpreter_destroy(&of));
+}
+
 static void cancelled_run(void** state) {
     (void)state;
     mnn_interpreter_t* of = open_net_of("kept");
@@ -601,6 +652,7 @@ int main(void) {
         cmocka_unit_test(in_halves),
         cmocka_unit_test(stopped_runs),
         cmocka_unit_test(shown_masks),
+        cmocka_unit_test(beside_a_run),
         cmocka_unit_test(cancelled_run),
         cmocka_unit_test(bound_mask),
         cmocka_unit_test(without_a_state),
