@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "interpose.h"
 
@@ -22,11 +23,11 @@ struct Range {
         return address >= begin && address < end;
     }
 };
-// The libraries under test: that of networks and, where a program uses it, that of pictures.
+// The libraries under test: that of networks and, where a program uses them, those of pictures and of ONNX models.
 struct {
-    Range ranges[2];
+    Range ranges[3];
     size_t count = 0;
-    bool holds(const void* at) const { return ranges[0].holds(at) || ranges[1].holds(at); }
+    bool holds(const void* at) const { return ranges[0].holds(at) || ranges[1].holds(at) || ranges[2].holds(at); }
 } library;
 Range program;
 Range helpers[2];  // libstdc++, libc: the request belongs to their caller
@@ -47,7 +48,13 @@ Range rangeOf(const dl_phdr_info& info) {
 int visitObject(dl_phdr_info* info, size_t, void*) {
     const char* name = info->dlpi_name ? info->dlpi_name : "";
     if (!*name && !program.end) program = rangeOf(*info);
-    if (std::strstr(name, "libmnn_c") && library.count < 2) library.ranges[library.count++] = rangeOf(*info);
+    if (std::strstr(name, "libmnn_c")) {
+        if (library.count == std::size(library.ranges)) {
+            std::fprintf(stderr, "there are more libraries than places for them\n");
+            std::exit(2);
+        }
+        library.ranges[library.count++] = rangeOf(*info);
+    }
     if (std::strstr(name, "libstdc++")) helpers[0] = rangeOf(*info);
     if (std::strstr(name, "libc.so")) helpers[1] = rangeOf(*info);
     return 0;
