@@ -375,11 +375,12 @@ MNN_C_API mnn_status mnn_cpu_info(mnn_cpu_properties_t* properties);
 
 /* A token ends the calls that it was given to: they return MNN_ERROR_CANCELLED. A run ends after the operator
  * that it is computing. A run with a token is submitted to a GPU in parts that take 50 ms at most as far as that is
- * known: a kernel that was not measured yet is submitted alone, and one that took longer is divided in later runs of the
- * session. The token is looked at before each part, and a part that was submitted is waited for, so that nothing of the
- * run is queued or executing when the call returns. In a run with callbacks it is also looked at before each operator. A
- * token stays triggered until it is reset, so a call that begins later ends at once. One token may be given to any number
- * of calls at the same time; each holds it until it returns, so the token may be destroyed during a call. */
+ * known: a kernel that was not measured yet is submitted alone, and one that took longer is divided in later runs of
+ * the session. The token is looked at before each part, and a part that was submitted is waited for, so that nothing of
+ * the run is queued or executing when the call returns. In a run with callbacks it is also looked at before each
+ * operator. A token stays triggered until it is reset, so a call that begins later ends at once. One token may be given
+ * to any number of calls at the same time; each holds it until it returns, so the token may be destroyed during a
+ * call. */
 
 /* Makes a token that is not triggered.
  * out: the new token; the caller destroys it.
@@ -766,9 +767,9 @@ MNN_C_API mnn_status mnn_interpreter_save(mnn_interpreter_t* interpreter, const 
  *   called on this thread, or on the thread that ends the last use of the bytes. Since 0.2. */
 MNN_C_API mnn_status mnn_interpreter_release_model(mnn_interpreter_t* interpreter);
 
-/* What mnn_interpreter_release_model_keeping() keeps. */
+/* The choices of mnn_interpreter_release_model_keeping(): the data that it keeps. */
 enum {
-    MNN_KEEP_NOTHING = 0, /* what mnn_interpreter_release_model() keeps: tables and arrays up to 8 KiB */
+    MNN_KEEP_NOTHING = 0, /* as mnn_interpreter_release_model(): tables and arrays up to 8 KiB */
     MNN_KEEP_WEIGHTS = 1  /* also the weights of all operators, as the file has them */
 };
 
@@ -1179,15 +1180,16 @@ typedef struct mnn_schedule_config {
     const char* const* sink_operators;
     size_t sink_operator_count; /* names at sink_operators */
     /* Names of operators (mnn_interpreter_op_name(), of all graphs) that MNN_PRECISION_LOW leaves as they are: their
-     * weights, inputs and outputs keep 32 bits and are computed with as in MNN_PRECISION_NORMAL. What is computed together
-     * with one of them keeps 32 bits, too. NULL: none. Since 0.2 */
+     * weights, inputs and outputs keep 32 bits and are computed with as in MNN_PRECISION_NORMAL. An operator that is
+     * computed together with one of them keeps 32 bits, too. NULL: none. Since 0.2 */
     const char* const* fp32_operators;
     size_t fp32_operator_count; /* names at fp32_operators */
-    /* What takes single operators that forward_type refuses, in this order, before the CPU does: MNN_FORWARD_VULKAN and
-     * backends that were added to `runtime`, each once and none that is forward_type. Where forward_type is a backend of
-     * the host, a GPU here computes what that refuses. A backend of the host that stands behind a GPU is asked for the
-     * nodes that the GPU does not take as a whole. A GPU that is missing is an error, unless allow_fallback is 1: then the
-     * others have its operators. NULL: the CPU alone. Since 0.2 */
+    /* Backends that are asked, in this order and before the CPU, for single operators that forward_type refuses:
+     * MNN_FORWARD_VULKAN and backends that were added to `runtime`, each once and none that is forward_type. Where
+     * forward_type is a backend of the host, a GPU in this list computes the operators that it refuses. A backend of
+     * the host that stands behind a GPU is asked for the nodes that the GPU does not take as a whole. A GPU that is
+     * missing is an error, unless allow_fallback is 1: then the other backends are asked for its operators. NULL: the
+     * CPU alone. Since 0.2 */
     const int32_t* operator_backends;
     size_t operator_backend_count; /* numbers at operator_backends */
 } mnn_schedule_config_t;
@@ -1596,8 +1598,8 @@ enum {
  *   Operators that are computed together are reported once.
  * tensors, tensor_count: the operator's inputs before it, its outputs after it; valid during the call. The
  *   mnn_tensor_* functions that take a const tensor accept them. Values that lie in a GPU's memory can be read with
- *   MNN_GPU_RECORD_OP, each time through a copy that allocates; else they cannot (MNN_ERROR_BAD_STATE), and save_tensors
- *   makes a tensor an output.
+ *   MNN_GPU_RECORD_OP, each time through a copy that allocates; else they cannot (MNN_ERROR_BAD_STATE), and
+ *   save_tensors makes a tensor an output.
  * Returns MNN_OP_*. In the callback, functions that change the session or run it return MNN_ERROR_BUSY, also
  *   mnn_session_destroy(); functions that read it work on the thread of the callback only. */
 typedef int32_t (*mnn_op_callback)(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
@@ -1632,8 +1634,8 @@ MNN_C_API mnn_status mnn_run_options_init(mnn_run_options_t* options, size_t str
 
 /* mnn_session_run() with options. A GPU runs many operators together: `before` is called for all of them,
  * then `after` for all of them, and none of them can be skipped. With MNN_GPU_RECORD_OP it runs one after another when
- * there are callbacks, each between its `before` and its `after`. The first run with a token, and with MNN_GPU_RECORD_OP
- * the first one with callbacks, records the commands once more for that.
+ * there are callbacks, each between its `before` and its `after`. The first run with a token, and with
+ * MNN_GPU_RECORD_OP the first one with callbacks, records the commands once more for that.
  * options: may be NULL (defaults); not kept.
  * Returns what mnn_session_run() returns, and
  *   MNN_ERROR_CANCELLED           options->cancel was triggered;
@@ -2103,22 +2105,22 @@ MNN_C_API mnn_status mnn_cpu_calibrate(const char* cpu_isa, mnn_cancel_t* cancel
  * rows: a run adds as many rows as its inputs have tokens. A state belongs to one session; sessions of one interpreter
  * share the weights and the plans, so that each conversation is a session. A run that fails, is cancelled or stopped
  * leaves the state as it was before the run. A new session has length 0, and so has one whose state was reset.
- *   A mask of such an operator that is no scalar has an element for each key, kept ones included: its last extent is the
- * length before the run and the tokens of the run together (a run with another extent gives MNN_ERROR_COMPUTE_SIZE).
- * Where the mask is an input that nothing else reads, a resize that changes this extent alone needs no plan, and takes
- * no memory below the capacity of the state.
- *   The memory of a state counts against max_memory_bytes. It grows by pages of 256 rows, without a copy of what is
- * there; a run that finds no memory for the next page gives MNN_ERROR_LIMIT_EXCEEDED or MNN_ERROR_OUT_OF_MEMORY, and the
- * state stays. A state lies in the memory of the host: on a GPU such operators run on the CPU. A session of several
- * paths cannot have one. */
+ *   A mask of such an operator that is no scalar has an element for each key, kept ones included: its last extent is
+ * the length before the run and the tokens of the run together (a run with another extent gives
+ * MNN_ERROR_COMPUTE_SIZE). Where the mask is an input that nothing else reads, a resize that changes this extent alone
+ * needs no plan, and takes no memory below the capacity of the state.
+ *   The memory of a state counts against max_memory_bytes. It grows by pages of 256 rows, without a copy of the rows
+ * that are there; a run that finds no memory for the next page gives MNN_ERROR_LIMIT_EXCEEDED or
+ * MNN_ERROR_OUT_OF_MEMORY, and the state stays. A state lies in the memory of the host: in a session on a GPU such
+ * operators run on the CPU. A session of several paths cannot have one. */
 
 /* The state of a session. */
 typedef struct mnn_state_properties {
     size_t struct_size; /* sizeof(mnn_state_properties_t), written by the caller */
-    uint64_t operators; /* that keep something; 0: the session has no state */
+    uint64_t operators; /* operators that keep something; 0: the session has no state */
     uint64_t length;    /* rows of all runs that succeeded */
     uint64_t capacity;  /* the length up to which runs take no memory for it */
-    uint64_t bytes;     /* of its memory */
+    uint64_t bytes;     /* size of its memory */
     int32_t type;       /* MNN_TYPE_FLOAT32 or MNN_TYPE_FLOAT16: the elements of rows */
     int32_t erasable;   /* 1: mnn_session_state_erase() can take rows out; 0: an operator keeps sums of all rows */
 } mnn_state_properties_t;
@@ -2153,13 +2155,13 @@ MNN_C_API mnn_status mnn_session_state_reserve(mnn_session_t* session, uint64_t 
  * MNN_TYPE_FLOAT16 takes half of the memory and rounds, numbers from 65520 on to infinity. Sums of LinearAttention stay
  * float32.
  * type: MNN_TYPE_FLOAT32 or MNN_TYPE_FLOAT16.
- * Returns MNN_OK; MNN_ERROR_INVALID_VALUE for another type; MNN_ERROR_BAD_STATE when the length is not 0 and the type is
- *   another one.
+ * Returns MNN_OK; MNN_ERROR_INVALID_VALUE for another type; MNN_ERROR_BAD_STATE when the length is not 0 and the type
+ *   changes.
  * Use: alone. Since 0.2. */
 MNN_C_API mnn_status mnn_session_state_set_type(mnn_session_t* session, int32_t type);
 
-/* Copies the state of one session to another one of the same model, which goes on from there: what begins with the same
- * tokens is computed once. The other session keeps its type of rows. What it kept before is lost.
+/* Copies the state of one session to another one of the same model, which goes on from there: tokens that two
+ * conversations begin with are computed once. The other session keeps its type of rows. What it kept before is lost.
  * source: read; target: changed. They are two sessions.
  * Returns MNN_OK; MNN_ERROR_INVALID_VALUE when the sessions are of different models, or compute parts with different
  *   operators that keep something; MNN_ERROR_BAD_STATE before the first resize of a session with open shapes;

@@ -147,7 +147,7 @@ void RecordedBatch::runTimed(std::span<double> ms) {
     timestamps_->read(ms);
 }
 
-// What holds for the memory of the frame now. Throws as RecordedPieces::prepare() does.
+// Returns the pieces, recorded for the memory that the frame has now. Throws as RecordedPieces::prepare() does.
 RecordedPieces& RecordedBatch::pieces() {
     if (!pieces_) {
         std::vector<Binding> reports;

@@ -26,7 +26,8 @@ bool RecordedPieces::isCurrent() const {
     });
 }
 
-// What was measured of a dispatch is known of it in parts, too.
+// Divides the dispatches whose parts took too long. A dispatch keeps its measured time: its parts are expected to take
+// equal shares of it.
 void RecordedPieces::divide() {
     for (Dispatch& dispatch : dispatches_) {
         const double part = dispatch.ms / static_cast<double>(dispatch.parts);
@@ -70,7 +71,7 @@ VkCommandBuffer RecordedPieces::next() {
     return recording_->buffers.add();
 }
 
-// A piece of which nothing is known is submitted alone.
+// A piece that was not measured yet is submitted alone.
 size_t RecordedPieces::together(size_t first) const {
     const std::vector<Piece>& pieces = recorded_->pieces;
     double ms = pieces[first].ms;

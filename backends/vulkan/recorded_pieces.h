@@ -15,15 +15,15 @@ namespace mnnc::vulkan {
 
 class RecordedPieces final : private DispatchPieces {
   public:
-    // What is submitted together is to take no longer.
+    // The longest time that one submission should take.
     static constexpr double kMostMs = 50;
 
-    // reports: by step, where it puts its report. All but the device outlives the object.
+    // reports: by step, where it puts its report. The backend, the steps and the frame have to outlive the object.
     RecordedPieces(VulkanBackend& backend, std::span<const DeviceStep> steps, std::span<const Binding> reports,
                    const Frame& frame);
 
-    // Records everything, unless it is recorded for the memory that the frame has now and in parts that are small enough.
-    // Throws Error; then nothing is recorded.
+    // Records everything, unless there is a recording for the memory that the frame has now whose parts are small
+    // enough. Throws Error; then nothing is recorded.
     void prepare();
     // Returns when the device is done. Looks at the token before each submission. Throws Cancelled, and what the device
     // throws.
@@ -35,7 +35,7 @@ class RecordedPieces final : private DispatchPieces {
     // A dispatch, or a part of one, in a command buffer of its own.
     struct Piece {
         size_t dispatch;
-        double ms;  // what it took, or a part of what all of it took; below 0: it has not run yet
+        double ms;  // its time, measured or as a share of the time of the dispatch; below 0: not known yet
     };
     struct Dispatch {
         int64_t groups;
@@ -47,8 +47,8 @@ class RecordedPieces final : private DispatchPieces {
         DescriptorSets sets;
         CommandBuffers buffers;
         std::vector<Piece> pieces;       // by command buffer
-        std::vector<size_t> firstPiece;  // by step, and the number of all
-        // The memory of tensors that may have other memory next time.
+        std::vector<size_t> firstPiece;  // by step, then the number of all pieces
+        // The recorded places of tensors whose memory may change before the next run.
         struct Place {
             const Operand* tensor;
             uint64_t block;
@@ -60,7 +60,7 @@ class RecordedPieces final : private DispatchPieces {
     int64_t partsOfNext(int64_t groups) override;
     VkCommandBuffer next() override;
     bool isCurrent() const;
-    // How many pieces from the first on are submitted together.
+    // Returns how many pieces from `first` on are submitted together.
     size_t together(size_t first) const;
     void note(size_t first, size_t count, double ms);
     void divide();
@@ -71,13 +71,13 @@ class RecordedPieces final : private DispatchPieces {
     const std::span<const DeviceStep> steps_;
     const std::vector<Binding> reports_;
     const Frame& frame_;
-    std::vector<Dispatch> dispatches_;  // in their order; empty before the first recording
+    std::vector<Dispatch> dispatches_;  // in the order of recording; empty before the first one
     bool tooLarge_ = false;             // a piece took longer than is wanted, and can be divided
     std::unique_ptr<Recorded> recorded_;
-    Recorded* recording_ = nullptr;  // under way
-    size_t nextDispatch_ = 0;        // of it
+    Recorded* recording_ = nullptr;  // the recording that prepare() is making
+    size_t nextDispatch_ = 0;        // the next dispatch of that recording
     std::unique_ptr<Timestamps> times_;
-    std::unique_ptr<CommandBuffers> stamps_;  // that write the time before and behind a step
+    std::unique_ptr<CommandBuffers> stamps_;  // two buffers, which write the time before and behind a step
 };
 
 }  // namespace mnnc::vulkan

@@ -239,7 +239,7 @@ const (
 type Keep int32
 
 const (
-	KeepNothing Keep = 0 // what mnn_interpreter_release_model() keeps: tables and arrays up to 8 KiB
+	KeepNothing Keep = 0 // as mnn_interpreter_release_model(): tables and arrays up to 8 KiB
 	KeepWeights Keep = 1 // also the weights of all operators, as the file has them
 )
 

@@ -1,4 +1,4 @@
-// What a session keeps from run to run: keys and values of a language model.
+// The state that a session keeps from run to run, for example keys and values of a language model.
 
 package mnn
 
@@ -12,11 +12,11 @@ import (
 
 // StateProperties is the state of a session. A row is what is kept of one token.
 type StateProperties struct {
-	Operators uint64      // that keep something; 0: the session has no state
+	Operators uint64      // number of operators that keep something; 0: the session has no state
 	Length    uint64      // rows of all runs that succeeded
 	Capacity  uint64      // the length up to which runs take no memory for it
-	Bytes     uint64      // of its memory
-	Type      ElementType // of the elements of rows: TypeFloat32 or TypeFloat16
+	Bytes     uint64      // size of its memory
+	Type      ElementType // type of the elements of rows: TypeFloat32 or TypeFloat16
 	Erasable  bool        // whether EraseState can take rows out
 }
 

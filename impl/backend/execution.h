@@ -35,7 +35,8 @@ class Execution {
     // Called after prepare() for each frame that runs the execution (Frame::state). Null: it keeps no state. Throws
     // Error.
     virtual std::unique_ptr<ExecutionState> makeState() const { return nullptr; }
-    // What it keeps in the session, whose runs find it as the state (a KeptState) of the frame. Null: nothing.
+    // Describes the data that the execution keeps in the session; runs find it as the state (a KeptState) of the frame.
+    // Null: it keeps nothing.
     virtual const KeptNeeds* kept() const noexcept { return nullptr; }
 
     // The algorithm that prepare() chose, as text for reports; empty when there is only one.

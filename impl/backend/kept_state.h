@@ -1,5 +1,5 @@
-// What an operator keeps from run to run: keys and values of all tokens so far, or numbers that each run replaces. It
-// belongs to a session, whatever programs that runs, and changes when a run has succeeded.
+// The state that an operator keeps from run to run: keys and values of all tokens so far, or numbers that each run
+// replaces. It belongs to a session and serves all programs of it. It changes only when a run has succeeded.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,26 +11,26 @@
 
 namespace mnnc {
 
-// Keys and values lie in pages of so many rows, which stay where they are while more are added.
+// Keys and values lie in pages of this many rows. A page stays in its place while others are added.
 constexpr int64_t kKeptPageRows = 256;
 
-// The form of what one operator keeps.
+// The form of the data that one operator keeps.
 struct KeptForm {
     int tensor = 0;                            // the number of the operator's output, by which programs find it
-    int heads = 0, depth = 0, valueDepth = 0;  // of keys and values; no heads: it keeps none
-    int64_t numbers = 0;                       // that each run replaces
+    int heads = 0, depth = 0, valueDepth = 0;  // extents of keys and values; no heads: it keeps none
+    int64_t numbers = 0;                       // count of those that each run replaces
 
     bool operator==(const KeptForm&) const = default;
     // Elements of a row, which has the keys and the values of all heads.
     int64_t rowElements() const noexcept { return int64_t{heads} * (int64_t{depth} + valueDepth); }
 };
 
-// What an execution that keeps something asks of its session.
+// The requirements of an execution that keeps something in its session.
 struct KeptNeeds {
     KeptForm form;
-    int64_t rows = 0;  // that a run adds
-    // The number of the tensor whose last extent has to be the rows of the past and of the run together; 0: there is
-    // none.
+    int64_t rows = 0;  // the rows that a run adds
+    // The number of the mask, whose last extent has to be the rows of the past and of the run together; 0: there is
+    // no mask.
     int mask = 0;
 };
 
@@ -59,7 +59,7 @@ class KeptState final : public ExecutionState {
                            (int64_t{head} * kKeptPageRows + row % kKeptPageRows) * form.valueDepth);
     }
 
-    // The numbers that the last run left, which a run reads, and those that it leaves.
+    // A run reads `now`, the numbers that the last run left, and writes `next`, those that it leaves.
     float* now = nullptr;
     float* next = nullptr;
     bool replaced = false;  // the run under way has written all of `next`
@@ -71,7 +71,7 @@ class KeptState final : public ExecutionState {
     }
 };
 
-// Elements of rows between floats and what a state stores.
+// These functions convert elements of rows between floats and the type that a state stores.
 inline void storeKept(const float* from, int64_t count, bool halves, void* to) noexcept {
     for (int64_t i = 0; i < count; ++i) {
         if (halves)

@@ -25,13 +25,14 @@ class Recording {
     // Like run(), but the executions run one after another, and ms[i] becomes the time of the i-th by the clock of the
     // device; it is unchanged where the device has no clock. The first call prepares the measurement.
     virtual void runTimed(std::span<double> ms) = 0;
-    // Like run(), in submissions that take a few hundredths of a second each, between which the token is looked at. Throws
-    // Cancelled, too. The first call prepares what that needs, and later ones may prepare it anew.
+    // Like run(), in submissions that take a few hundredths of a second each. The token is looked at before each of
+    // them. Throws Cancelled, too. The first call prepares its own recording, and later ones may prepare it anew.
     virtual void runCancellable(const Cancellation& cancel) = 0;
     // Whether a run that is observed runs one execution after another.
     virtual bool showsSteps() const noexcept = 0;
-    // Runs one of them and returns when it is done; its results can be read then. The first call prepares what that needs.
-    // ms: null, or where the time by the clock of the device goes; it stays where the device has no clock.
+    // Runs one execution and returns when it is done; its results can be read then. The first call prepares its own
+    // recording. ms: null, or the place for the time by the clock of the device; it is unchanged where the device has
+    // no clock.
     virtual void runStep(size_t step, double* ms) = 0;
     // run() in two halves. begin() may throw what it throws; then nothing is under way.
     virtual void begin() = 0;

@@ -15,7 +15,7 @@ std::optional<uint64_t> parametersOf(const Interpreter& interpreter) {
     }
 }
 
-// What belongs to the bytes and is of no use without them.
+// Drops data that is of no use without the bytes of the model.
 void dropBesides(InterpreterObject& net) {
     {
         const std::lock_guard lock(net.updated.mutex);

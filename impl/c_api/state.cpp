@@ -1,13 +1,13 @@
-// mnn_session_state_*(): what operators keep from run to run.
+// mnn_session_state_*(): the state that operators keep from run to run.
 #include "c_api/guard.h"
 
 using namespace mnnc;
 
 namespace {
 
-constexpr size_t kInfoSize = sizeof(mnn_state_properties_t);  // of the first version, which stays when it grows
+constexpr size_t kInfoSize = sizeof(mnn_state_properties_t);  // of the first version; stays when the struct grows
 
-// The length of a state in the numbers of this interface; larger ones are out of every range.
+// Converts a length of this interface; one that is too large for int64_t becomes a number that is out of every range.
 int64_t rows(uint64_t number) {
     return number > INT64_MAX ? INT64_MAX : static_cast<int64_t>(number);
 }

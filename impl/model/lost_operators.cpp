@@ -1,4 +1,4 @@
-// Walks from what is not there to the operators behind it, and from outputs to those before them.
+// Walks from missing tensors to the operators that depend on them, and from outputs to the operators that they need.
 #include "model/lost_operators.h"
 
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 using Ops = std::vector<const wire::Op*>;
 using Ids = flatbuffers::Vector<int32_t>;
 
-// By tensor, the operators that have it in one of their lists.
+// Returns, by tensor, the operators that have it in the list that `ids` returns.
 std::vector<std::vector<uint32_t>> byTensor(const Ops& ops, size_t tensorCount, const Ids* (*ids)(const wire::Op&)) {
     std::vector<std::vector<uint32_t>> result(tensorCount);
     for (size_t i = 0; i < ops.size(); ++i)
@@ -28,7 +28,8 @@ const Ids* outputsOf(const wire::Op& op) {
     return op.outputIndexes();
 }
 
-// Marks the operators that are reached over tensors: from these, and from those of `next` of an operator.
+// Marks the operators that are reached from `tensors`. From an operator the walk goes on with the tensors of its list
+// `next`.
 std::vector<char> reached(const Ops& ops, const std::vector<std::vector<uint32_t>>& operators,
                           std::vector<int32_t> tensors, const Ids* (*next)(const wire::Op&)) {
     std::vector<char> marked(ops.size(), 0), seen(operators.size(), 0);

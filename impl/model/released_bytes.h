@@ -24,7 +24,8 @@ class ReleasedBytes : public Error {
     bool named_ = false;
 };
 
-// Calls what may read weights of an operator. Where their bytes were given back, the error names the operator.
+// Calls a function that may read weights of an operator. Where their bytes were given back, the error names the
+// operator.
 template <typename Function>
 decltype(auto) readingWeightsOf(const std::string& name, Function&& function) {
     try {

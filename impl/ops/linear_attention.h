@@ -19,7 +19,7 @@ struct LinearAttentionForm : ParamsOf<LinearAttentionForm> {
     int rows = 0, channels = 0, taps = 0;
     int keyHeads = 0, valueHeads = 0, keyDepth = 0, valueDepth = 0;
 
-    // What is kept: the last rows before, for the convolution, and a matrix for each value head.
+    // The kept numbers are the rows before the run that the convolution reads, and a matrix for each value head.
     int64_t columnNumbers() const noexcept { return int64_t{channels} * (taps - 1); }
     int64_t matrixNumbers() const noexcept { return int64_t{keyDepth} * valueDepth; }
     int64_t numbers() const noexcept { return columnNumbers() + valueHeads * matrixNumbers(); }

@@ -72,7 +72,7 @@ void fuseComposites(CommandGraph& graph, const PlanContext& context) {
     const auto isFp32 = [&](Id id) { return graph.command(id).fp32; };
     for (const FusionPattern* pattern : context.backend.patterns())
         for (const FusionMatch& match : pattern->match(graph, context.backend)) {
-            // What a pattern has prepared is for the precision of the backend.
+            // A pattern prepares its command for the precision of the backend, which fp32 operators do not use.
             if (std::any_of(match.members.begin(), match.members.end(), isFp32)) continue;
             replaceMembers(graph, match.members, fusedCommand(graph, *pattern, match));
             anyFused = true;

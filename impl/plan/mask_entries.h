@@ -1,4 +1,4 @@
-// Where attention over kept keys and values finds its mask: an entry of an input, or what a command made.
+// The mask of attention over kept keys and values: an entry of an input, or the result of a command.
 #pragma once
 #include <optional>
 #include <vector>
@@ -7,14 +7,14 @@
 
 namespace mnnc {
 
-// A mask that Rasters take out of an input which comes from outside: one of the entries [rows][keys] of it.
+// A mask that Rasters copy out of an input of the model: one of its entries [rows][keys].
 struct MaskRead {
     Operand* source = nullptr;
     int entry = 0;
-    std::vector<CommandGraph::Id> rasters;  // between them
+    std::vector<CommandGraph::Id> rasters;  // the Rasters between the attention and the input
 };
 
-// Nothing where the command is no such attention, has no mask, or its mask is made in another way.
+// Returns nothing where the command is no such attention, has no mask, or has one that is made in another way.
 std::optional<MaskRead> maskRead(const CommandGraph& graph, CommandGraph::Id attention);
 
 }  // namespace mnnc

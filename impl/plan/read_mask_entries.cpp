@@ -1,4 +1,4 @@
-// The pass read-mask-entries.
+// The pass read-mask-entries: attention over kept keys reads its mask in the input, and needs no copy of an entry.
 #include "ops/attention.h"
 #include "plan/mask_entries.h"
 #include "plan/passes.h"
@@ -48,7 +48,7 @@ std::optional<MaskRead> maskRead(const CommandGraph& graph, Id attention) {
 }
 
 void readMaskEntries(CommandGraph& graph, const PlanContext& context) {
-    if (context.device()) return;  // the mask has to come from there
+    if (context.device()) return;  // the mask lies there, and its entry has to be copied to the host
     for (const Id id : graph.ids()) {
         const std::optional<MaskRead> read = maskRead(graph, id);
         if (!read || read->rasters.empty()) continue;

@@ -49,7 +49,7 @@ BoundProgram::~BoundProgram() {
     context_.keep(program_);
 }
 
-// What steps keep is the session's, and the same for all its programs.
+// The kept data of a step belongs to the session, and all programs of the session share it.
 std::shared_ptr<ExecutionState> BoundProgram::keptState(const ProgramStep& step) {
     const KeptNeeds& needs = *step.execution->kept();
     const std::string& name = step.calls.empty() ? std::string() : step.calls[0].record.name;

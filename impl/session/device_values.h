@@ -1,4 +1,4 @@
-// Values that a device has, for an observer of a run that shows them.
+// Values in the memory of a device, for an observer of a run.
 #pragma once
 #include "backend/frame.h"
 #include "base/aligned.h"
@@ -6,8 +6,8 @@
 
 namespace mnnc {
 
-// A copy in the host's memory, row-major, of a tensor that lies in memory of the device; `host` becomes the tensor that
-// describes it. Waits for the device. Throws what the device throws, and OutOfMemory.
+// Returns a row-major copy, in the host's memory, of a tensor that lies in memory of the device; `host` becomes the
+// tensor that describes the copy. Waits for the device. Throws what the device throws, and OutOfMemory.
 AlignedBuffer deviceValues(DeviceBackend& device, const Operand& tensor, const Frame& frame, Operand& host);
 
 }  // namespace mnnc

@@ -144,8 +144,9 @@ bool StageEncoder::deviceRefuses(const std::vector<ValueCommand>& commands, std:
     });
 }
 
-// What is computed while planning stays the library's, and so do sequences, whose elements have shapes of their own,
-// and operators that the host brought.
+// Gives the operator to the first backend of the host that takes it. The library keeps operators that are computed
+// while planning, those with a state, those with sequences, whose elements have shapes of their own, and operators that
+// the host brought.
 bool StageEncoder::emitForHost(const std::vector<HostBackendPtr>& backends, const ScheduledOp& op,
                                const OpContext& context, std::string& refusal) {
     const auto isSequence = [](const Tensor* tensor) { return tensor->list != nullptr; };

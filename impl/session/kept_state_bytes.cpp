@@ -20,7 +20,7 @@ struct Header {
     uint64_t net;
     int64_t length;
     uint64_t operators;
-    uint64_t checksum;  // of all other fields and of the bytes behind the header
+    uint64_t checksum;  // over all other fields and the bytes behind the header
 };
 
 struct SavedForm {
@@ -33,7 +33,7 @@ struct SavedForm {
           numbers(form.numbers) {}
 };
 
-// FNV-1a over words; the bytes behind the last word count as one.
+// FNV-1a over words; the bytes behind the last whole word count as a word.
 uint64_t checksumOf(Header header, const char* bytes, size_t count) noexcept {
     uint64_t sum = 0xcbf29ce484222325u;
     const auto add = [&](const char* from, size_t size) {
@@ -49,7 +49,7 @@ uint64_t checksumOf(Header header, const char* bytes, size_t count) noexcept {
     return sum;
 }
 
-// Throws Overflow.
+// Returns the bytes that an operator of this form needs in a saved state. Throws Overflow.
 int64_t bytesOf(const KeptForm& form, int64_t length, bool halves) {
     constexpr const char* kWhat = "a saved state";
     const int64_t element = halves ? sizeof(uint16_t) : sizeof(float);
@@ -57,7 +57,7 @@ int64_t bytesOf(const KeptForm& form, int64_t length, bool halves) {
                       checkedMul(form.numbers, sizeof(float), kWhat), kWhat);
 }
 
-// each(place in the state, elements) for the keys and the values of all heads, page by page.
+// Calls each(place in the state, elements) for the keys and then the values of all heads, page by page.
 template <typename Each>
 void forRows(const KeptState& state, int64_t length, const Each& each) {
     for (int head = 0; head < state.form.heads; ++head)
@@ -72,7 +72,8 @@ void forRows(const KeptState& state, int64_t length, const Each& each) {
 
 int64_t KeptStates::savedBytes() const noexcept {
     auto bytes = static_cast<int64_t>(sizeof(Header) + kept_.size() * sizeof(SavedForm));
-    for (const auto& kept : kept_) bytes += bytesOf(kept->state->form, length_, halves_);  // it lies in memory: it fits
+    // The sum cannot overflow, since the state lies in memory.
+    for (const auto& kept : kept_) bytes += bytesOf(kept->state->form, length_, halves_);
     return bytes;
 }
 

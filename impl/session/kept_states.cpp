@@ -1,4 +1,4 @@
-// Pages of keys and values, and when what a run adds counts.
+// Manages pages of keys and values. Rows that a run adds count when it has succeeded.
 #include "session/kept_states.h"
 
 #include <algorithm>
@@ -127,7 +127,7 @@ void KeptStates::erase(int64_t begin, int64_t end) {
                  kept->name.c_str());
     for (const auto& kept : kept_) {
         KeptState& state = *kept->state;
-        // Stretches that lie in one page where they come from and where they go.
+        // Rows are moved in stretches, each of which lies in one page before and after the move.
         for (int64_t to = begin, from = end; from < length_;) {
             const int64_t rows =
                 std::min({length_ - from, kKeptPageRows - from % kKeptPageRows, kKeptPageRows - to % kKeptPageRows});

@@ -1,5 +1,5 @@
-// What the operators of a session keep from run to run (backend/kept_state.h): its memory, its length, and the bytes in
-// which it is saved. All operators keep the same number of rows, which only a run that succeeds changes.
+// The state that the operators of a session keep from run to run (backend/kept_state.h): its memory, its length, and
+// the bytes in which it is saved. All operators keep the same number of rows. A run that fails changes nothing.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,21 +13,21 @@ namespace mnnc {
 
 class KeptStates {
   public:
-    // A length that states cannot reach: positions are 32 bits wide.
+    // The largest length: positions are 32 bits wide.
     static constexpr int64_t kMaxLength = INT32_MAX;
 
     explicit KeptStates(SessionContext& context) : context_(context) {}
     KeptStates(const KeptStates&) = delete;
     KeptStates& operator=(const KeptStates&) = delete;
 
-    // The state of an operator, which is made when a program asks for it for the first time. Throws ComputeSizeError
-    // where the operator had another form before, LimitExceeded and OutOfMemory.
+    // Returns the state of an operator, which is made when a program asks for it for the first time. Throws
+    // ComputeSizeError where the operator had another form before, LimitExceeded and OutOfMemory.
     std::shared_ptr<KeptState> stateFor(const KeptForm& form, const std::string& name);
 
-    // Before the steps of a run that add so many rows: makes room for them, which takes no memory below the capacity.
-    // Stages of a run call it one after another. Throws ComputeSizeError, LimitExceeded, OutOfMemory.
+    // Makes room for the rows of a run, before its steps; below the capacity this takes no memory. Stages of a run call
+    // it one after another. Throws ComputeSizeError, LimitExceeded, OutOfMemory, Overflow.
     void begin(int64_t rows);
-    // The run under way has succeeded, or failed: then all is as it was before it.
+    // commit() ends a run that succeeded; abandon() ends one that failed, and leaves all as it was before the run.
     void commit() noexcept;
     void abandon() noexcept;
 
@@ -37,27 +37,28 @@ class KeptStates {
     int64_t capacity() const noexcept;
     int64_t bytes() const noexcept;
     bool halves() const noexcept { return halves_; }
-    // Whether rows can be taken out: all that is kept is rows.
+    // Whether rows can be taken out, which needs operators that keep nothing but rows.
     bool erasable() const noexcept;
 
     void reset() noexcept;
     // Takes out the rows in [begin, end); those behind them move up. Throws BadRange, NotSupported.
     void erase(int64_t begin, int64_t end);
-    // Throws BadRange, LimitExceeded, OutOfMemory.
+    // Makes room for this many rows in all. Throws BadRange, LimitExceeded, OutOfMemory.
     void reserve(int64_t length);
     // Gives back the memory behind the length.
     void shrink() noexcept;
     // Stores rows that are added from now on in 16 bits, or in 32. Throws BadState where there are rows.
     void useHalves(bool halves);
-    // Becomes what another session keeps of the same net. Throws InvalidValue where that is of another form,
+    // Takes over the state of another session of the same net. Throws InvalidValue where that has another form,
     // LimitExceeded, OutOfMemory; then nothing has changed.
     void copyFrom(const KeptStates& other);
 
-    // The bytes from which load() makes the same in another process; `net` names the net.
+    // save() writes the bytes from which load() makes the same state, also in another process; `net` identifies the
+    // net.
     int64_t savedBytes() const noexcept;
     void save(uint64_t net, void* to) const noexcept;
-    // Throws Truncated, BadFormat, VersionMismatch, InvalidValue (another net, or another form), LimitExceeded,
-    // OutOfMemory; then nothing has changed.
+    // Replaces the state by a saved one. Throws Truncated, BadFormat, VersionMismatch, InvalidValue (another net, or
+    // another form), LimitExceeded, OutOfMemory; then nothing has changed.
     void load(uint64_t net, const void* from, size_t bytes);
 
   private:
@@ -67,16 +68,16 @@ class KeptStates {
         const std::shared_ptr<KeptState> state;
         const std::string name;
         std::vector<BudgetedBuffer> pages;
-        BudgetedBuffer numbers;  // those of now and of the next run
+        BudgetedBuffer numbers;  // KeptState::now and next
     };
     void makeRoom(int64_t length);
     void setLength(int64_t length) noexcept;
     void copyRows(const KeptState& from, KeptState& to, int64_t rows) const noexcept;
 
     SessionContext& context_;
-    std::vector<std::unique_ptr<Kept>> kept_;  // by the numbers of the tensors
+    std::vector<std::unique_ptr<Kept>> kept_;  // in the order of KeptForm::tensor
     int64_t length_ = 0;
-    int64_t added_ = 0;  // by the run under way
+    int64_t added_ = 0;  // rows of the run under way
     bool halves_ = false;
 };
 

@@ -99,8 +99,9 @@ std::vector<bool> nodesNamed(const Net& net, const std::vector<std::string>& nam
     return found;
 }
 
-// What a run or a resize under way looks at, for one scope. Threads are leased for a whole call, so that workers wake
-// once and spin between operators; not beside a device, where they would spin while it works.
+// Puts the observer, the token and the threads of a run or a resize into the context, for one scope. Threads are leased
+// for a whole call, so that workers wake once and spin between operators. They are not leased beside a device, where
+// they would spin while it works.
 class Call {
   public:
     Call(SessionContext& context, RunObserver* observer, const Cancellation& cancel)
@@ -185,8 +186,8 @@ Path::Path(std::shared_ptr<const Interpreter> interpreter, const SessionConfig& 
     context_.maxLoopIterations = config.maxLoopIterations > 0 ? config.maxLoopIterations : 1'000'000;
 }
 
-// Backends of the host are asked before the device or behind it, by where they stand. A device that stands behind one is
-// the path's.
+// Backends of the host are asked before the device or after it, by their places in the list. A path that begins
+// with a backend of the host takes its device from the list.
 void Path::useOperatorBackends(const SessionConfig& config, const BackendConfig& backend) {
     PlanSettings& settings = context_.settings;
     if (hostBackend_) settings.hostBackends.push_back(hostBackend_);

@@ -21,7 +21,7 @@ struct SessionConfig {
         hostBackup;  // a backend that the host registered, where forwardType or backup names it; the CPU computes
                      // beside it
     bool allowFallback = false;
-    // What takes operators that the wanted backend refuses, before the CPU does.
+    // A backend that is asked, before the CPU, for operators that the wanted backend refuses.
     struct OperatorBackend {
         ForwardType type;
         HostBackendPtr host;  // null: one of the library's

@@ -98,7 +98,7 @@ struct Program {
     // Whether it was made for an input of this shape, or for one that differs from it in an open extent.
     bool takesShape(const Tensor& input, const Shape& shape) const noexcept;
 
-    // Of all that runs read of it: what has changed since is an error of the library.
+    // The checksum of everything that runs read in the program. A change after planning is an error of the library.
     uint64_t checksum() const noexcept;
 };
 using ProgramPtr = std::shared_ptr<const Program>;

@@ -23,7 +23,7 @@ class WeightReading {
     const Model& model_;
 };
 
-// What a run keeps counts when it has succeeded.
+// Abandons the changes of a run to the state at the end of the scope, unless commit() was called because it succeeded.
 class KeptRun {
   public:
     explicit KeptRun(KeptStates& kept) : kept_(kept) {}

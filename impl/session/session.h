@@ -95,11 +95,11 @@ class Session {
     const Model& model() const noexcept { return interpreter_->model(); }
     const Net& net() const noexcept { return *interpreter_->net; }
 
-    // What its operators keep from run to run: of the one path that a session has where they keep something.
+    // The state that operators keep from run to run. A session with such operators has one path.
     KeptStates& kept() noexcept { return paths_[0].kept(); }
     const KeptStates& kept() const noexcept { return paths_[0].kept(); }
     int keepers() const noexcept { return paths_[0].pipeline().keepers(); }
-    // Throws BadState where no plan says yet what that is.
+    // Throws BadState where operators keep a state and no plan has described it yet.
     void requireKept() const;
     // Takes memory for so many rows, and for masks over them. Throws what KeptStates::reserve() throws.
     void reserveKept(int64_t length);

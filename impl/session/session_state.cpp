@@ -1,4 +1,4 @@
-// What a session says of the state that its operators keep.
+// The functions of a session for the state that its operators keep.
 #include "session/model_cache.h"
 #include "session/session.h"
 

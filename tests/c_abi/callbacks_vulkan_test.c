@@ -1,5 +1,5 @@
-/* Callbacks on a GPU that runs one operator after another (MNN_GPU_RECORD_OP): they see its values, leave it out, and cancel
- * between operators. Skipped (exit code 77) where there is no device. */
+/* Callbacks on a GPU that runs one operator after another (MNN_GPU_RECORD_OP): they see the values of an operator, skip
+ * it, and cancel between operators. The test is skipped (exit code 77) where there is no device. */
 #include <math.h>
 
 #include "digits_net.h"
@@ -26,7 +26,7 @@ static void check_scores(mnn_session_t* session) {
     assert_close(got, wanted, CLASSES, 1e-4f);
 }
 
-/* What `after` saw of the tensors of one run. */
+/* The tensors that `after` saw in one run. */
 struct seen {
     size_t count, calls;
     struct {
@@ -61,7 +61,7 @@ static void forget(struct seen* seen) {
     memset(seen, 0, sizeof *seen);
 }
 
-/* How many tensors both runs have, with the same values. */
+/* Compares the values of tensors that both runs have. Returns how many of them lay on the device in the first run. */
 static size_t compare(const struct seen* a, const struct seen* b, float tolerance) {
     size_t common = 0;
     for (size_t i = 0; i < a->count; ++i)
@@ -119,8 +119,8 @@ static void before_reads_inputs(void** state) {
 }
 
 struct steps {
-    size_t before, after; /* copies count, too */
-    size_t at;            /* where something is done */
+    size_t before, after; /* numbers of calls, copies included */
+    size_t at;            /* the call that does something */
     int32_t answer;
     mnn_cancel_t* cancel;
 };
@@ -156,7 +156,7 @@ static void skipping(void** state) {
     }
     assert_ok(mnn_session_run(session));
     check_scores(session);
-    /* Another image, without what brings it to the device. */
+    /* Another image has no effect when the copy that brings it to the device is skipped. */
     float pixels[PIXELS];
     fill_pixels(pixels, PIXELS, 8);
     reference_scores(8, wanted);
@@ -173,7 +173,7 @@ static void skipping(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
-/* In both ways of recording `before` is the last thing that happens. */
+/* In both ways of recording nothing runs after the `before` that cancels. */
 static void cancelling(void** state) {
     (void)state;
     mnn_cancel_t* cancel = NULL;
@@ -239,7 +239,7 @@ static void operators_have_their_index(void** state) {
             assert_ok(mnn_session_op_info(session, k, &info));
             assert_ok(mnn_interpreter_op_name(net, (size_t)info.op_index, &name));
             assert_string_equal(info.name, name);
-            /* A program of before this field. */
+            /* A program that was compiled before there was this field. */
             info = (mnn_op_info_t){.struct_size = offsetof(mnn_op_info_t, op_index), .op_index = 77};
             assert_ok(mnn_session_op_info(session, k, &info));
             assert_int_equal(info.op_index, 77);

@@ -1,5 +1,5 @@
-/* fp32_operators of a configuration: single operators of a session of low precision keep 32 bits. What needs a GPU that
- * stores 16 bits is skipped without one. */
+/* fp32_operators of a configuration: single operators of a session of low precision keep 32 bits. Cases that need a GPU
+ * which stores 16 bits are skipped without one. */
 #include <math.h>
 
 #include "digits_net.h"

@@ -249,7 +249,7 @@ static void own_backend(void** state) {
     runs_take_nothing(1, 1, true);
 }
 
-/* What a session keeps grows by a token, and its mask by a key; both below the capacity. */
+/* In each run the state grows by a token and the mask by a key, both below the capacity. */
 static void kept_rows_take_nothing(void** state) {
     (void)state;
     mnn_interpreter_t* of = NULL;

@@ -1,5 +1,5 @@
-/* The nets kept and sums, which keep something from run to run: their inputs for tokens of a conversation, and what they
- * have to make of them, in double precision. */
+/* The nets kept and sums, which keep something from run to run: their inputs for tokens of a conversation, and the
+ * expected results in double precision. */
 #ifndef MNN_C_TESTS_KEPT_NET_H
 #define MNN_C_TESTS_KEPT_NET_H
 
@@ -11,13 +11,13 @@
 enum { HEADS = 4, KEY_HEADS = 2, DEPTH = 8, VALUE_DEPTH = 5, WINDOW = 3, MOST_TOKENS = 700 };
 enum { QUERY = HEADS * DEPTH, KEY = KEY_HEADS * DEPTH, VALUE = KEY_HEADS * VALUE_DEPTH, RESULT = HEADS * VALUE_DEPTH };
 
-/* A number of a token from -1 to 1; `what` tells queries, keys and values apart. */
+/* Returns a number of a token, from -1 to 1; `what` selects queries, keys or values. */
 static inline float number_of(int token, int what, int i) {
     const uint32_t mixed = (uint32_t)(token * 7919 + what * 104729 + i * 1299709 + 12345) * 2654435761u;
     return (float)(mixed >> 8) / 8388608.0f - 1;
 }
 
-/* What a conversation has, kept tokens first. */
+/* The tokens of a conversation, kept ones first. */
 struct tokens {
     int tokens[MOST_TOKENS];
     int count;
@@ -77,7 +77,7 @@ static inline void write_numbers(mnn_session_t* session, const char* name, const
                                MNN_FORMAT_NCHW));
 }
 
-/* Shapes for the tokens of a conversation behind `past` kept ones. */
+/* Gives the inputs the shapes for `count` tokens behind `past` kept ones. */
 static inline void shape_kept(mnn_session_t* session, int past, int count) {
     const int32_t q[] = {1, count, HEADS, DEPTH}, k[] = {1, count, KEY_HEADS, DEPTH};
     const int32_t v[] = {1, count, KEY_HEADS, VALUE_DEPTH}, mask[] = {2, 1, count, past + count};
@@ -87,7 +87,7 @@ static inline void shape_kept(mnn_session_t* session, int past, int count) {
     assert_ok(mnn_session_resize_input(session, input_of(session, "mask"), mask, 4));
 }
 
-/* Entry 0 has the causal order, entry 1 the last WINDOW tokens of it. */
+/* In entry 0 a token sees itself and all tokens before; in entry 1 it sees the last WINDOW of these. */
 static inline void fill_mask(float* mask, int past, int count) {
     for (int entry = 0; entry < 2; ++entry)
         for (int i = 0; i < count; ++i)
@@ -97,7 +97,7 @@ static inline void fill_mask(float* mask, int past, int count) {
             }
 }
 
-/* All inputs but the mask. */
+/* Fills all inputs but the mask. */
 static inline void feed_rows(mnn_session_t* session, const struct tokens* all, int past) {
     const int count = all->count - past;
     shape_kept(session, past, count);
@@ -115,7 +115,7 @@ static inline void feed_kept(mnn_session_t* session, const struct tokens* all, i
                                MNN_FORMAT_NCHW));
 }
 
-/* The results of the last run, of the tokens behind `past` ones. */
+/* Compares the results of the last run, which computed the tokens behind `past` ones. */
 static inline void expect_kept(mnn_session_t* session, const struct tokens* all, int past, double tolerance) {
     static const char* const names[] = {"causal", "first", "second"};
     const int count = all->count - past;
@@ -135,7 +135,7 @@ static inline void expect_kept(mnn_session_t* session, const struct tokens* all,
     }
 }
 
-/* Adds tokens from the conversation's end `past` on, and compares. */
+/* Runs the tokens of the conversation from `past` on, and compares the results. */
 static inline void go_on(mnn_session_t* session, const struct tokens* all, int past) {
     feed_kept(session, all, past);
     assert_ok(mnn_session_run(session));

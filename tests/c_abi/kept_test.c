@@ -8,7 +8,7 @@ static mnn_session_t* kept_session(mnn_interpreter_t* of) {
     return session_on(of, MNN_FORWARD_CPU);
 }
 
-/* The tokens in runs of these sizes. */
+/* Runs of these sizes, one after another, give the right results. */
 static void runs_of(const int* sizes, int count, int32_t backend, int32_t threads) {
     mnn_interpreter_t* of = open_net_of("kept");
     mnn_schedule_config_t config = default_config();
@@ -43,7 +43,7 @@ static void token_by_token(void** state) {
     runs_of(ones, 20, MNN_FORWARD_CPU, 2);
 }
 
-/* Across the borders of pages, which have 256 rows. */
+/* Runs cross the borders of pages, which have 256 rows. */
 static void in_chunks(void** state) {
     (void)state;
     const int sizes[] = {4, 5, 2, 240, 5, 1, 1, 300, 1};
@@ -83,7 +83,7 @@ static void erased(void** state) {
     assert_ok(mnn_interpreter_destroy(&of));
 }
 
-/* Each session has its own state; what begins alike is computed once. */
+/* Each session has its own state; a copy of it goes on from the same tokens. */
 static void conversations_apart(void** state) {
     (void)state;
     mnn_interpreter_t* of = open_net_of("kept");
@@ -122,7 +122,7 @@ struct conversation {
     float results[40][RESULT];
 };
 
-/* No assertion of cmocka, which knows one thread. */
+/* Returns null when all calls succeed; cmocka has assertions for one thread only. */
 static void* converse(void* user_data) {
     struct conversation* own = user_data;
     static const int sizes[] = {7, 1, 1, 12, 1, 1, 9, 1, 5};
@@ -142,7 +142,7 @@ static void* converse(void* user_data) {
     return NULL;
 }
 
-/* Four conversations of one net, at the same time and one after another: the same bits. */
+/* Four conversations of one net give the same bits at the same time as one after another. */
 static void conversations_at_once(void** state) {
     (void)state;
     enum { COUNT = 4 };
@@ -248,7 +248,7 @@ static void plans_once_for_each_kind(void** state) {
     assert_int_equal(statistics_of(session).stage_plans, stages);
     assert_ok(mnn_session_state_reset(session));
     make_tokens(&all, 90, 5);
-    go_on(session, &all, 0); /* a chunk again, by the plan from before */
+    go_on(session, &all, 0); /* a chunk again, with the earlier plan */
     assert_int_equal(statistics_of(session).stage_plans, stages);
 
     /* Another session of the net takes the same plans, whatever it keeps. */
@@ -260,7 +260,7 @@ static void plans_once_for_each_kind(void** state) {
     assert_ok(mnn_interpreter_destroy(&of));
 }
 
-/* A mask of another extent is no mask of these keys. */
+/* A run with a mask of another extent than the keys fails. */
 static void masks_fit(void** state) {
     (void)state;
     mnn_interpreter_t* of = open_net_of("kept");
@@ -318,7 +318,7 @@ static void room_for_rows(void** state) {
     assert_ok(mnn_interpreter_destroy(&of));
 }
 
-/* A run without memory for its rows leaves what is there. */
+/* A run without memory for its rows leaves the rows that are there. */
 static void limited(void** state) {
     (void)state;
     mnn_interpreter_t* of = open_net_of("kept");
@@ -414,7 +414,7 @@ static void in_halves(void** state) {
     assert_fails(mnn_session_state_set_type(session, MNN_TYPE_FLOAT32), MNN_ERROR_BAD_STATE);
     assert_ok(mnn_session_state_set_type(session, MNN_TYPE_FLOAT16));
 
-    /* Halves are floats, too: as saved bytes, and in another session. */
+    /* Rows of halves become floats when a session of floats loads or copies them. */
     size_t size = 0;
     unsigned char* bytes = saved_of(session, &size);
     feed_kept(floats, &all, 259);
@@ -444,7 +444,7 @@ struct stop {
 static int32_t stop_at(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
     (void)op;
     struct stop* stop = user_data;
-    /* What is shown has the extents of this run. */
+    /* The tensors that the callback gets have the extents of this run. */
     for (size_t i = 0; i < count; ++i) {
         size_t bytes = 0;
         assert_ok(mnn_tensor_byte_size(tensors[i], MNN_FORMAT_NCHW, &bytes));
@@ -555,7 +555,7 @@ static int32_t let_meddle(void* user_data, const mnn_op_info_t* op, const mnn_te
     return mnn_session_state_info(own->session, &info) == MNN_OK && info.length == 0 ? MNN_OP_RUN : MNN_OP_STOP;
 }
 
-/* Another thread gets nothing of a state while a run changes it. */
+/* Another thread cannot read a state while a run changes it. */
 static void beside_a_run(void** state) {
     (void)state;
     mnn_interpreter_t* of = open_net_of("kept");

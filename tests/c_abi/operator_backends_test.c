@@ -1,5 +1,5 @@
-/* operator_backends of a configuration: which backend takes an operator that those before it refuse. What needs a Vulkan
- * device is skipped without one. */
+/* operator_backends of a configuration: which backend takes an operator that those before it refuse. Cases that need a
+ * Vulkan device are skipped without one. */
 #include "backend.h"
 
 #define COSINE MNN_C_CASES_FOLDER "/channel_products__cosine/model.mnn"
@@ -45,7 +45,7 @@ static mnn_interpreter_t* open_cosine(void) {
     return model;
 }
 
-/* The backends of all operators, and the reasons. */
+/* Writes the backends of all operators, with the reasons. */
 static void places(mnn_session_t* session, char* text, size_t size) {
     size_t count = 0;
     text[0] = '\0';

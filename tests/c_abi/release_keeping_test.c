@@ -1,5 +1,5 @@
-/* mnn_interpreter_release_model_keeping(): with MNN_KEEP_WEIGHTS sessions are planned for shapes that were not seen, though
- * the bytes that the model came from are gone. */
+/* mnn_interpreter_release_model_keeping(): with MNN_KEEP_WEIGHTS sessions are planned for new shapes, although the
+ * bytes that the model came from are gone. */
 #include <unistd.h>
 #include <utime.h>
 
@@ -28,7 +28,7 @@ static void set_factor(mnn_session_t* session, int32_t factor) {
     assert_ok(mnn_session_resize_input(session, first_input(session), declared.dims, 4));
 }
 
-/* What sessions of a model that is there compute for each shape. */
+/* Computes the expected results for each shape, in sessions of a model that was not released. */
 static void compute_wanted(void) {
     if (wanted[0].count > 0) return;
     mnn_interpreter_t* model = NULL;
@@ -43,7 +43,7 @@ static void compute_wanted(void) {
     assert_ok(mnn_interpreter_destroy(&model));
 }
 
-/* How many shapes a session is resized to, of those that no session has had. All results are right. */
+/* Returns for how many new shapes a resize succeeds. The results have to be right for each of them. */
 static int shapes_that_work(mnn_session_t* session) {
     int working = 0;
     for (int32_t i = 1; i < FACTORS; ++i) {
@@ -130,7 +130,7 @@ static void bytes_in_memory(void** state) {
     }
 }
 
-/* In what order the two ways of releasing are called decides what is left. */
+/* The order of the two ways of releasing decides what is left. */
 static void one_way_after_the_other(void** state) {
     (void)state;
     compute_wanted();
@@ -199,7 +199,7 @@ static void external_weights(void** state) {
 
     assert_ok(mnn_interpreter_create_from_file(EXTERNAL, &options, &model));
     session = deferred_session(model);
-    /* What the reader answers ends the call, which has changed nothing then. */
+    /* An error of the reader ends the call, which has changed nothing then. */
     reader.answer = MNN_ERROR_FILE_READ_FAILED;
     assert_fails(mnn_interpreter_release_model_keeping(model, MNN_KEEP_WEIGHTS), MNN_ERROR_FILE_READ_FAILED);
     assert_int_equal(reader.finalized, 0);
@@ -217,7 +217,7 @@ static void external_weights(void** state) {
     assert_int_equal(reader.finalized, 1);
 }
 
-/* A file that is another one meanwhile. */
+/* A file that has changed in the meantime is an error. */
 static void a_changed_file(void** state) {
     (void)state;
     char path[] = "/tmp/mnn_keep_XXXXXX";

@@ -4,7 +4,7 @@
 namespace faults {
 namespace {
 
-// For a run of two tokens behind `past` ones.
+// Gives the inputs the shapes for a run of two tokens behind `past` ones.
 void shape(mnn_session_t* session, int32_t past) {
     const int32_t dims[4][4] = {{1, 2, 4, 8}, {1, 2, 2, 8}, {1, 2, 2, 5}, {2, 1, 2, past + 2}};
     const char* const names[] = {"q", "k", "v", "mask"};
@@ -42,7 +42,7 @@ uint64_t lengthOf(const mnn_session_t* session) {
     MUST(mnn_session_state_info(session, &info));
     return info.length;
 }
-// A call that fails leaves the length.
+// Checks that a call that fails leaves the length as it was.
 mnn_status keeps(mnn_session_t* session, uint64_t before, uint64_t after, mnn_status status) {
     return lengthOf(session) == (status == MNN_OK ? after : before) ? status : MNN_ERROR_INTERNAL;
 }

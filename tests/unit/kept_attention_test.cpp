@@ -1,5 +1,5 @@
 // Attention over kept keys and values: its kernel against a loop in double precision for every instruction set, and
-// what the operator refuses. tests/c_abi/kept_test.c has sessions with it.
+// the inputs that the operator refuses. tests/c_abi/kept_test.c has sessions with it.
 #include "backends/cpu/kernels/sequence/kept_attention.h"
 
 #include <gtest/gtest.h>
@@ -158,7 +158,7 @@ TEST(KeptAttention, Bf16) {
     }
 }
 
-// Rows without a score, rows that all keys are alike to, and pages that do not matter.
+// The masks leave a row without a finite score, give all keys of a row the same score, or leave a whole page out.
 TEST(KeptAttention, ExtremeMasks) {
     const Problem p{296, 4, 1, 1, 4, 3, true};
     Kept kept(p);
@@ -219,7 +219,7 @@ TEST(KeptAttention, Refuses) {
     refuses({q, k, v, {5, 6}}, Status::ComputeSizeError, "its last extent has to be 5");
 }
 
-// Values as a projection makes them, and results that the next one takes.
+// Values in the layout that a projection makes, and results in the layout that the next projection takes.
 TEST(KeptAttention, PackedValuesAndResults) {
     Net net;
     wire::AttentionParamT table;
@@ -233,7 +233,7 @@ TEST(KeptAttention, PackedValuesAndResults) {
     EXPECT_EQ(a.count("Attention"), 1u);
 }
 
-// The body of a loop would add rows in each iteration.
+// The operator is refused in the body of a loop, where it would add rows in each iteration.
 TEST(KeptAttention, NotInLoops) {
     IndexNet whole, body;
     const int x = whole.input({1, 1, 1, 4}), limit = whole.ints({});

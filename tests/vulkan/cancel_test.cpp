@@ -13,7 +13,7 @@
 namespace mnnc::vulkan::test {
 namespace {
 
-// What the device's functions do beside their work, while the object lives.
+// Counts submissions, and calls functions before submissions and waits, while the object lives.
 class Hooks {
   public:
     Hooks() : device_(Device::get("", true)), table_(device_->apiForTests()) {
@@ -48,12 +48,12 @@ class Hooks {
     VolkDeviceTable& table_;
 };
 
-// Longer than what is submitted together may take.
+// Takes longer than one submission may take.
 void takeLong() {
     std::this_thread::sleep_for(std::chrono::milliseconds(60));
 }
 
-// Convolutions one after another, beside a gather by indices of the run, which reports those out of range.
+// A net of convolutions one after another, beside a gather that reports indices that are out of range.
 class ChainNet : public NetBuilder {
   public:
     wire::NetT make() {
@@ -94,7 +94,7 @@ class CancelledRuns : public ::testing::Test {
         plain->run();
         return results(*plain);
     }
-    // How many submissions a run takes.
+    // Returns how many submissions a run takes.
     int submitsOf(Session& session) {
         Hooks::submits = 0;
         session.run(nullptr, Cancellation(state_));
@@ -158,7 +158,7 @@ TEST_F(CancelledRuns, WithoutATokenAreSubmittedOnce) {
     }
 }
 
-// What took long is divided, and what took little is submitted together.
+// Dispatches that took long are divided, and dispatches that took little time are submitted together.
 TEST_F(CancelledRuns, AreDividedByWhatWasMeasured) {
     const Results expected = wanted();
     const Hooks hooks;

@@ -30,7 +30,7 @@ class Conversation {
         check(mnn_session_output(session.get(), "logits", &logits_));
     }
 
-    // Computes these tokens, and gives the rows of logits that are asked for: all of them, or the last.
+    // Computes these tokens, and returns the logits of all of them or of the last one.
     Array step(const std::vector<int64_t>& tokens, bool allRows) {
         const auto count = static_cast<int64_t>(tokens.size());
         resizeInput(session_, ids_, {count, 1, model_.hidden()});
@@ -66,7 +66,7 @@ class Conversation {
     int64_t past_ = 0;
 };
 
-// The rows behind one another: an array of [rows][tokens].
+// Collects rows of logits into an array [rows][tokens].
 class LogitRows {
   public:
     void add(const Array& logits) {
@@ -77,7 +77,7 @@ class LogitRows {
         rows_.bytes.insert(rows_.bytes.end(), logits.bytes.begin(), logits.bytes.end());
         rows_.shape[0] = static_cast<int64_t>(rows_.count()) / rows_.shape[1];
     }
-    // The token with the largest logit of the last row, the first of several.
+    // Returns the token with the largest logit of the last row; the first one where several are equal.
     int64_t likeliest() const {
         const auto* end = reinterpret_cast<const float*>(rows_.bytes.data()) + rows_.count();
         const float* const row = end - rows_.shape[1];
@@ -121,7 +121,7 @@ int generate(const GenerateOptions& options) {
     const Clock::time_point behind = Clock::now();
     while (made.size() < options.count) {
         made.push_back(last.likeliest());
-        // The logits behind the last token are asked for by a caller that wants them alone.
+        // The last token is run only for a caller that wants its logits.
         if (made.size() == options.count && !wantsRows) break;
         take(conversation.step({made.back()}, wantsRows));
     }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kConfig = "llm_config.json";
 constexpr const char* kEmbeddings = "embeddings_bf16.bin";
-constexpr int64_t kMost = int64_t{1} << 31;  // of tokens, and of numbers of one
+constexpr int64_t kMost = int64_t{1} << 31;  // the most tokens, and numbers of a token
 
 Json readJson(const std::filesystem::path& path) {
     try {
@@ -77,7 +77,7 @@ LanguageModel::LanguageModel(const std::string& folder) : folder_(folder) {
                             "attention that is full or mix",
                             stringOr(config, "attention_mask", "float"), attention_));
         if (attention_ == "mix") window_ = extentOf(config, "sliding_window");
-        // The file says no scale then, and an input for it there is none.
+        // With attn_scale the model file has no scale of its own, and no input that takes one.
         if (config.contains("attn_scale"))
             throw JsonError(
                 fmt::format("attn_scale is {}: other factors of attention than 1 / sqrt(depth), which the "
@@ -107,7 +107,8 @@ LanguageModel::LanguageModel(const std::string& folder) : folder_(folder) {
     tokens_ = static_cast<int64_t>(bytes / row);
 }
 
-// [where the codes are, where scales are, bytes of scales, bits, numbers of a block], of the last layer.
+// The numbers are [place of the codes, place of the scales, bytes of the scales, bits, numbers of a block], all of the
+// last layer.
 void LanguageModel::readTied(const Json& numbers) {
     const std::vector<int64_t> five = numbers.integers();
     if (five.size() != 5 || std::any_of(five.begin(), five.end(), [](int64_t number) { return number < 0; }) ||
@@ -160,7 +161,8 @@ void LanguageModel::embed(int64_t token, float* row) const {
     }
 }
 
-// Each code counts from the least number of its bits; of two codes in a byte the first is the upper half.
+// A code is stored as its distance from the least number of its bits. The first of two codes in a byte is the upper
+// half.
 void LanguageModel::embedCodes(int64_t token, float* row) const {
     const auto bytes = static_cast<uint64_t>(hidden_) * static_cast<uint64_t>(tied_.bits) / 8;
     const std::string codes = read(tied_.codes + static_cast<uint64_t>(token) * bytes, bytes);
@@ -186,8 +188,8 @@ std::vector<int64_t> LanguageModel::positionShape(int64_t count) const {
     return {threePositions_ ? 3 : 1, count};
 }
 
-// A scalar stands for the causal order. Else an entry for layers that see all tokens before, and one for those that
-// see the last ones.
+// A scalar stands for the causal order. Otherwise the mask has an entry for layers that see all earlier tokens, and one
+// for layers that see the last ones.
 std::vector<float> LanguageModel::mask(int64_t count, int64_t past) const {
     if (attention_ == "full") return {0};
     std::vector<float> mask;

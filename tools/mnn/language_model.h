@@ -16,25 +16,25 @@ bool isLanguageModel(const std::string& path);
 
 class LanguageModel {
   public:
-    // Throws ToolError naming the file and what is wrong with it, or what of it the tool does not know.
+    // Throws ToolError, which names the file and the entry that is wrong or not supported.
     explicit LanguageModel(const std::string& folder);
 
     std::string modelFile() const;
     int64_t hidden() const { return hidden_; }
-    int64_t tokens() const { return tokens_; }  // of the vocabulary
-    // The embedding of a token, hidden() floats. Throws ToolError for a number that is none.
+    int64_t tokens() const { return tokens_; }  // in the vocabulary
+    // Writes the embedding of a token, hidden() floats. Throws ToolError for a number that is no token.
     void embed(int64_t token, float* row) const;
-    // The shapes of the inputs for so many tokens behind `past` kept ones.
+    // The shapes of the inputs for `count` tokens behind `past` kept ones.
     std::vector<int64_t> maskShape(int64_t count, int64_t past) const;
     std::vector<int64_t> positionShape(int64_t count) const;
     // The elements of a mask of that shape.
     std::vector<float> mask(int64_t count, int64_t past) const;
-    // What the folder says, for people and programs.
+    // The description of the model that mnn info prints.
     Json describe() const;
 
   private:
     enum class Source { Bf16File, Tied };
-    struct Codes {  // of tied embeddings, in the file of the weights
+    struct Codes {  // the place and form of tied embeddings in the file of the weights
         uint64_t codes = 0, alpha = 0, alphaBytes = 0;
         int bits = 0;
         int64_t block = 0;

@@ -1,4 +1,4 @@
-// What the operators of a session make in one run, as it is planned: several operators that are computed together are one.
+// The results of the operators of a session in one run, as planned: operators that are computed together count as one.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,8 +12,8 @@ struct ShownValue {
     Array array;
 };
 
-// Runs the session, whose GPU has to run one operator after another (MNN_GPU_RECORD_OP), and keeps what each operator of
-// the model makes, in the order in which they run. Of a tensor that is made several times it is the last value.
+// Runs the session, whose GPU has to run one operator after another (MNN_GPU_RECORD_OP), and returns the results of the
+// operators of the model in the order in which they run. A tensor that is computed several times has its last value.
 std::vector<ShownValue> runShown(const Session& session);
 
 }  // namespace tool

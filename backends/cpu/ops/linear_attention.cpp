@@ -1,5 +1,5 @@
 // LinearAttention: a convolution over rows, then the gated delta rule head by head. A run reads the kept numbers and
-// writes others, so that one that fails changes nothing.
+// writes new ones to other memory, so that a run that fails changes nothing.
 #include "ops/linear_attention.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ class LinearAttention final : public CommandExecution {
 
   private:
     size_t channels() const { return static_cast<size_t>(form_.channels); }
-    // A row of the projections; those before the run, which have numbers below 0, are kept.
+    // Returns a row of the projections. Rows below 0 are from before the run, and lie in the kept numbers.
     const float* rowOf(const float* projections, const float* kept, int64_t row) const {
         return row < 0 ? kept + (row + form_.taps - 1) * form_.channels : projections + row * form_.channels;
     }

@@ -73,8 +73,8 @@ class Recorder {
     // them.
     void begin(VkCommandBuffer buffer);
     void end(bool last);
-    // Dispatches go there from now on, in place of begin() and end(): each waits for all that the queue did before, and all
-    // that follows sees its results.
+    // From now on dispatches are recorded into these pieces, in place of begin() and end(). Each waits for all earlier
+    // work of the queue, and all later work sees its results.
     void usePieces(DispatchPieces& pieces) noexcept { pieces_ = &pieces; }
     // Everything recorded from here on waits for what was recorded before.
     void separate();

@@ -15,10 +15,10 @@ namespace mnnc {
 namespace {
 
 constexpr int kPage = static_cast<int>(kKeptPageRows);
-constexpr int kMaxRows = 72;  // of a task
-// e^-88 is less than the least float that matters beside 1.
+constexpr int kMaxRows = 72;  // the most rows of a task
+// A page whose scores are all lower than the maximum by more than this is left out: e^-88 does not matter beside 1.
 constexpr float kNegligible = 88;
-// From one row of scores to the next: an odd number of cache lines, so that rows do not meet in one set of the cache.
+// The distance between rows of scores is an odd number of cache lines, so that rows lie in different sets of the cache.
 constexpr size_t kScoreStep = kPage + 16;
 
 size_t wholeLines(size_t bytes) {
@@ -30,7 +30,7 @@ size_t packedBytes(const Kernels& k, GemmType type, int N, int K) {
                       (type == GemmType::Bf16 ? sizeof(uint16_t) : sizeof(float)));
 }
 
-// What a thread has to itself, in bytes, one after another.
+// The memory that a thread has for itself: the sizes of its areas in bytes, in the order in which they lie.
 struct Room {
     size_t queries, results, scores, strip, packed, floats;
 
@@ -52,7 +52,7 @@ void packAll(const Kernels& k, GemmType type, int N, int K, const float* b, size
 
 class Task {
   public:
-    // The rows from `first` on of a head of keys.
+    // Computes `rows` rows of one head of keys, from `first` on.
     Task(const Kernels& kernels, const KeptAttentionArgs& args, const KeptAttentionData& data, char* own, int keyHead,
          int first, int rows)
         : kernels_(kernels),
@@ -106,13 +106,13 @@ class Task {
         return floats_;
     }
 
-    // How many of `count` keys from this one on a row sees.
+    // Returns how many of the `count` keys from `key` on a row sees.
     size_t seenBy(int row, int64_t key, int count) const {
         if (data_.mask) return static_cast<size_t>(count);
         return static_cast<size_t>(std::clamp<int64_t>(past_ + query(row) + 1 - key, 0, count));
     }
 
-    // The scores of a page with their masks; false when none of them matters.
+    // Computes the scores of a page with their masks. Returns false when none of them matters.
     bool score(int64_t key, int count, bool last) {
         packAll(kernels_, a_.type, count, a_.depth,
                 floatsOf(data_.state->key(keyHead_, key), int64_t{count} * a_.depth), size_t(a_.depth), true, packed_);
@@ -204,7 +204,7 @@ class Task {
     double sum_[kMaxRows];
 };
 
-// So many rows that every thread has a task, in whole queries where they fit.
+// Returns the rows of a task: few enough that every thread has a task, and whole queries where these fit.
 int rowsOfTask(const KeptAttentionArgs& a, int threads) {
     const int share = a.heads / a.keyHeads;
     const int64_t rows = int64_t{share} * a.rows;
@@ -216,7 +216,7 @@ int rowsOfTask(const KeptAttentionArgs& a, int threads) {
 }  // namespace
 
 int64_t keptAttentionScratchBytes(const Kernels& k, const KeptAttentionArgs& a, int threads, const char* what) {
-    // The products that size_t arithmetic makes later, checked: a float for each element, and whole vectors.
+    // These checks cover the products that later code computes in size_t: floats for all elements, in whole vectors.
     checkedMul(checkedMul(int64_t{a.depth} + a.valueDepth + k.lanes, kPage + kMaxRows, what), 16, what);
     const int64_t rows = checkedMul(a.heads, a.rows, what);
     if (rows > INT_MAX) fail(Status::Overflow, "op '%s': an attention of too many rows", what);

@@ -2,7 +2,7 @@
 // maximum and sum, like attention.h.
 //
 // The rows of a task are the queries of all heads that read one head of keys, in the order of the queries. A block of
-// keys is a page, so that neither a number of threads nor the cut of tokens into runs moves its borders.
+// keys is a page, so its borders depend neither on the number of threads nor on how tokens are divided into runs.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace mnnc {
 
 struct KeptAttentionArgs {
-    GemmType type = GemmType::Float;  // of the products' operands
+    GemmType type = GemmType::Float;  // the type of the operands of products
     int rows = 0, heads = 0, keyHeads = 0, depth = 0, valueDepth = 0;
     float scale = 1;
 };
@@ -29,9 +29,9 @@ struct KeptAttentionData {
     void* scratch = nullptr;           // keptAttentionScratchBytes
 };
 
-// Throws Overflow naming `what`.
+// Returns the bytes of scratch memory. Throws Overflow, which names `what`.
 int64_t keptAttentionScratchBytes(const Kernels& k, const KeptAttentionArgs& args, int threads, const char* what);
-// Stores the keys and values behind those of the state, whose length stays, and computes.
+// Stores the keys and values behind those of the state, whose length does not change, and computes the attention.
 void keptAttention(const Kernels& k, const KeptAttentionArgs& args, const KeptAttentionData& data, ThreadPool& pool);
 
 }  // namespace mnnc

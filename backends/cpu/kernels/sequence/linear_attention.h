@@ -1,5 +1,5 @@
 // The gated delta rule (Yang, Kautz and Hatamizadeh, "Gated Delta Networks", arXiv 2412.06464), row by row: each head
-// has a matrix [keyDepth][valueDepth], which a row lets fade, corrects for its key, and reads with its query.
+// has a matrix [keyDepth][valueDepth], which each row fades, corrects at its key, and reads with its query.
 #pragma once
 #include <cstddef>
 

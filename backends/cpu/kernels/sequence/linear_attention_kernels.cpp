@@ -20,7 +20,7 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// function(place, lanes) for vectors of n numbers, the last of which may be a part of one.
+// Calls function(place, lanes) for n numbers, vector by vector; the last vector may be a part of one.
 template <typename Function>
 HWY_INLINE void forVectors(size_t n, Function&& function) {
     const D d;
@@ -38,7 +38,7 @@ void convolve(const float* const* rows, const float* weights, size_t taps, size_
 }
 
 void normalise(float* x, size_t n, float factor) {
-    constexpr float kEpsilon = 1e-6f;  // of the squares, as transformers has it
+    constexpr float kEpsilon = 1e-6f;  // the value that transformers uses
     V sum = k(0);
     forVectors(n, [&](size_t i, size_t count) HWY_ATTR {
         const V v = loadSome(x + i, count, 0);
@@ -52,7 +52,7 @@ void normalise(float* x, size_t n, float factor) {
 void deltaRow(const DeltaRow& row) {
     const size_t n = row.valueDepth;
     const V fade = k(row.fade), learn = k(row.learn);
-    // A part of all columns at a time, so that sums stay in registers.
+    // A vector of columns is computed for all rows of the matrix at a time, so that sums stay in registers.
     forVectors(n, [&](size_t i, size_t count) HWY_ATTR {
         V known = k(0);
         for (size_t j = 0; j < row.keyDepth; ++j) {

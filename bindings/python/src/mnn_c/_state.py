@@ -1,4 +1,4 @@
-"""What a session keeps from run to run: keys and values of a language model."""
+"""The state that a session keeps from run to run, for example keys and values of a language model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Stateful(Described):
 
     @property
     def state(self) -> StateInfo:
-        """What is kept. A run adds as many rows as its inputs have tokens; one that fails leaves the state as it was."""
+        """The state now. A run adds as many rows as its inputs have tokens; one that fails leaves the state as it was."""
         with self._lock:
             struct = _calls.filled(_abi.StateProperties, C.mnn_session_state_info, self._handle)
         return value_of(struct, StateInfo)  # type: ignore[no-any-return]

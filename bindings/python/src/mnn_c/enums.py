@@ -167,9 +167,9 @@ class Usage(IntEnum):
 
 
 class Keep(IntEnum):
-    """MNN_KEEP_*: what mnn_interpreter_release_model_keeping() keeps."""
+    """MNN_KEEP_*: the choices of mnn_interpreter_release_model_keeping(): the data that it keeps."""
 
-    NOTHING = 0  # what mnn_interpreter_release_model() keeps: tables and arrays up to 8 KiB
+    NOTHING = 0  # as mnn_interpreter_release_model(): tables and arrays up to 8 KiB
     WEIGHTS = 1  # also the weights of all operators, as the file has them
 
 

@@ -91,7 +91,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class StateInfo:
-    """What a session keeps from run to run; a row is what is kept of one token. Runs up to `capacity` take no memory."""
+    """The state that a session keeps; a row is what is kept of one token. Runs up to `capacity` take no memory."""
 
     operators: int
     length: int

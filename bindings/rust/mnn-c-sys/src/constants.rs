@@ -242,9 +242,9 @@ pub const MNN_USAGE_INFERENCE: i32 = 0;
 pub const MNN_USAGE_TRAIN: i32 = 1;
 /// Inference with the shapes in the file, which cannot change.
 pub const MNN_USAGE_STATIC: i32 = 2;
-/// What `mnn_interpreter_release_model()` keeps: tables and arrays up to 8 KiB.
+/// As `mnn_interpreter_release_model()`: tables and arrays up to 8 KiB.
 ///
-/// What `mnn_interpreter_release_model_keeping()` keeps.
+/// The choices of `mnn_interpreter_release_model_keeping()`: the data that it keeps.
 pub const MNN_KEEP_NOTHING: i32 = 0;
 /// Also the weights of all operators, as the file has them.
 pub const MNN_KEEP_WEIGHTS: i32 = 1;

@@ -1052,8 +1052,8 @@ extern "C" {
     pub fn mnn_run_options_init(options: *mut mnn_run_options_t, struct_size: usize) -> mnn_status;
     /// `mnn_session_run()` with options. A GPU runs many operators together: `before` is called for all of them,
     /// then `after` for all of them, and none of them can be skipped. With `MNN_GPU_RECORD_OP` it runs one after another when
-    /// there are callbacks, each between its `before` and its `after`. The first run with a token, and with `MNN_GPU_RECORD_OP`
-    /// the first one with callbacks, records the commands once more for that.
+    /// there are callbacks, each between its `before` and its `after`. The first run with a token, and with
+    /// `MNN_GPU_RECORD_OP` the first one with callbacks, records the commands once more for that.
     ///
     /// - `options`: may be NULL (defaults); not kept.
     ///
@@ -1517,13 +1517,13 @@ extern "C" {
     ///
     /// - `type`: `MNN_TYPE_FLOAT32` or `MNN_TYPE_FLOAT16`.
     ///
-    /// Returns `MNN_OK`; `MNN_ERROR_INVALID_VALUE` for another type; `MNN_ERROR_BAD_STATE` when the length is not 0 and the type is
-    /// another one.
+    /// Returns `MNN_OK`; `MNN_ERROR_INVALID_VALUE` for another type; `MNN_ERROR_BAD_STATE` when the length is not 0 and the type
+    /// changes.
     ///
     /// Use: alone. Since 0.2.
     pub fn mnn_session_state_set_type(session: *mut mnn_session_t, r#type: i32) -> mnn_status;
-    /// Copies the state of one session to another one of the same model, which goes on from there: what begins with the same
-    /// tokens is computed once. The other session keeps its type of rows. What it kept before is lost.
+    /// Copies the state of one session to another one of the same model, which goes on from there: tokens that two
+    /// conversations begin with are computed once. The other session keeps its type of rows. What it kept before is lost.
     ///
     /// - `source`: read; target: changed. They are two sessions.
     ///

@@ -654,17 +654,17 @@ pub struct mnn_schedule_config_t {
     pub sink_operator_count: usize,
     /// Names of operators (`mnn_interpreter_op_name()`, of all graphs) that `MNN_PRECISION_LOW` leaves as
     /// they are: their weights, inputs and outputs keep 32 bits and are computed with as in
-    /// `MNN_PRECISION_NORMAL`. What is computed together with one of them keeps 32 bits, too. NULL: none.
-    /// Since 0.2.
+    /// `MNN_PRECISION_NORMAL`. An operator that is computed together with one of them keeps 32 bits, too.
+    /// NULL: none. Since 0.2.
     pub fp32_operators: *const *const c_char,
     /// Names at `fp32_operators`.
     pub fp32_operator_count: usize,
-    /// What takes single operators that `forward_type` refuses, in this order, before the CPU does:
-    /// `MNN_FORWARD_VULKAN` and backends that were added to `runtime`, each once and none that is
-    /// `forward_type`. Where `forward_type` is a backend of the host, a GPU here computes what that refuses.
-    /// A backend of the host that stands behind a GPU is asked for the nodes that the GPU does not take as a
-    /// whole. A GPU that is missing is an error, unless `allow_fallback` is 1: then the others have its
-    /// operators. NULL: the CPU alone. Since 0.2.
+    /// Backends that are asked, in this order and before the CPU, for single operators that `forward_type`
+    /// refuses: `MNN_FORWARD_VULKAN` and backends that were added to `runtime`, each once and none that is
+    /// `forward_type`. Where `forward_type` is a backend of the host, a GPU in this list computes the
+    /// operators that it refuses. A backend of the host that stands behind a GPU is asked for the nodes that
+    /// the GPU does not take as a whole. A GPU that is missing is an error, unless `allow_fallback` is 1:
+    /// then the other backends are asked for its operators. NULL: the CPU alone. Since 0.2.
     pub operator_backends: *const i32,
     /// Numbers at `operator_backends`.
     pub operator_backend_count: usize,
@@ -799,8 +799,8 @@ pub struct mnn_op_info_t {
 ///   Operators that are computed together are reported once.
 /// - `tensors`, `tensor_count`: the operator's inputs before it, its outputs after it; valid during the call. The
 ///   `mnn_tensor_*` functions that take a const tensor accept them. Values that lie in a GPU's memory can be read with
-///   `MNN_GPU_RECORD_OP`, each time through a copy that allocates; else they cannot (`MNN_ERROR_BAD_STATE`), and `save_tensors`
-///   makes a tensor an output.
+///   `MNN_GPU_RECORD_OP`, each time through a copy that allocates; else they cannot (`MNN_ERROR_BAD_STATE`), and
+///   `save_tensors` makes a tensor an output.
 ///
 /// Returns `MNN_OP_*`. In the callback, functions that change the session or run it return `MNN_ERROR_BUSY`, also
 /// `mnn_session_destroy()`; functions that read it work on the thread of the callback only.
@@ -942,13 +942,13 @@ pub struct mnn_backend_t {
 pub struct mnn_state_properties_t {
     /// `sizeof(mnn_state_properties_t)`, written by the caller.
     pub struct_size: usize,
-    /// That keep something; 0: the session has no state.
+    /// Operators that keep something; 0: the session has no state.
     pub operators: u64,
     /// Rows of all runs that succeeded.
     pub length: u64,
     /// The length up to which runs take no memory for it.
     pub capacity: u64,
-    /// Of its memory.
+    /// Size of its memory.
     pub bytes: u64,
     /// `MNN_TYPE_FLOAT32` or `MNN_TYPE_FLOAT16`: the elements of rows.
     pub r#type: i32,

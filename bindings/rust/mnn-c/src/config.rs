@@ -217,8 +217,8 @@ impl ScheduleConfig {
         self
     }
 
-    /// What takes single operators that [`forward_type`](Self::forward_type) refuses, in this order, before the CPU does:
-    /// [`ForwardType::Vulkan`] and backends of [`Runtime::add_backend`].
+    /// Backends that are asked, in this order and before the CPU, for single operators that
+    /// [`forward_type`](Self::forward_type) refuses: [`ForwardType::Vulkan`] and backends of [`Runtime::add_backend`].
     pub fn operator_backends(mut self, backends: impl IntoIterator<Item = ForwardType>) -> Self {
         self.operator_backends = backends.into_iter().collect();
         self

@@ -1,4 +1,4 @@
-//! What a session keeps from run to run: keys and values of a language model.
+//! The state that a session keeps from run to run, for example keys and values of a language model.
 
 use crate::call::{check, sized};
 use crate::codes::ElementType;
@@ -12,22 +12,22 @@ use std::ptr::null_mut;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StateProperties {
-    /// Operators that keep something; 0: the session has no state.
+    /// The number of operators that keep something; 0: the session has no state.
     pub operators: u64,
-    /// Rows of all runs that succeeded.
+    /// The rows of all runs that succeeded.
     pub length: u64,
     /// The length up to which runs take no memory for it.
     pub capacity: u64,
-    /// Of its memory.
+    /// The size of its memory.
     pub bytes: u64,
-    /// Of the elements of rows: `Float32` or `Float16`.
+    /// The type of the elements of rows: `Float32` or `Float16`.
     pub element_type: ElementType,
     /// Whether [`erase_state`](Session::erase_state) can take rows out.
     pub erasable: bool,
 }
 
 impl Session {
-    /// What the session keeps from run to run. A run adds as many rows as its inputs have tokens; one that fails, is
+    /// Describes the state of the session. A run adds as many rows as its inputs have tokens; one that fails, is
     /// cancelled or stopped leaves the state as it was.
     pub fn state(&self) -> Result<StateProperties> {
         let mut info = sized!(mnn_state_properties_t);

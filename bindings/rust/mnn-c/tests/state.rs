@@ -1,4 +1,4 @@
-//! What sessions keep from run to run.
+//! The state that sessions keep from run to run.
 
 mod support;
 
