@@ -60,7 +60,7 @@ struct InterpreterObject {
         std::mutex mutex;
         std::vector<std::optional<Declaration>> outputs;
     } declared;
-    // Set by mnn_interpreter_release_model(). From then on, calls that need the bytes of the model are refused.
+    // Set by mnn_interpreter_release_model_keeping(). From then on, calls that need the bytes of the model are refused.
     struct {
         std::mutex mutex;
         bool done = false, keepsWeights = false;

@@ -39,7 +39,8 @@ class CommandGraph {
 
     const Command& command(Id id) const { return nodes_[id].command; }
     double flops(Id id) const { return nodes_[id].flops; }
-    // Why the host's backend does not compute it; empty: there is none, or it was not consulted.
+    // Why backends of the host, and the device before them, do not compute it; empty: there are none, or they were not
+    // consulted.
     const std::string& refusal(Id id) const { return nodes_[id].refusal; }
     // Valid after assign-storage, like the storages of operands. A command that has replaced others since then gets its
     // own when the pass runs again.
@@ -73,7 +74,7 @@ class CommandGraph {
 
     // The new command keeps the mark fp32 of the one before.
     void replace(Id id, Command command);
-    // Removes a command that `mergedInto` now computes as well; that one takes over its FLOPs.
+    // Removes a command that `mergedInto` now computes as well; that one takes over its FLOPs and its mark fp32.
     void erase(Id id, Id mergedInto);
     Id insertBefore(Id id, Command command, double flops);
     Id insertAfter(Id id, Command command, double flops);

@@ -12,7 +12,7 @@ CoordinateRule coordinateRule(const Command& command);
 class WideOperands {
   public:
     explicit WideOperands(const Command& command);
-    // The command carries coordinates and computes with 32 bits, which all its float operands have: an output is marked
+    // All float operands have 32 bits: the command is marked fp32, or it carries coordinates and an output is marked
     // or, where no output is float (a comparison), one of the inputs.
     bool all() const noexcept { return all_; }
     bool input(size_t i) const;

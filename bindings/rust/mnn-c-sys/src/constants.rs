@@ -140,7 +140,8 @@ pub const MNN_PRECISION_LOW_BF16: i32 = 3;
 /// it measures the 3, 6 or 12 best by estimate, or all. The measurements are kept for later sessions and are part of the
 /// cache (`mnn_interpreter_set_cache()`). Algorithms may round in different places, so that the last bits of outputs
 /// depend on the measurements. With 0 or NONE, and on a GPU without a clock (`mnn_session_info()`), nothing is measured.
-/// The MEMORY bits are hints that this version ignores: it keeps tensors in buffers.
+/// The MEMORY bits are hints that this version ignores: it keeps tensors in buffers. With RECORD_OP a run with `before`
+/// or `after` submits each operator by itself, so that these callbacks can leave it out and read its values.
 pub const MNN_GPU_TUNING_NONE: i32 = 1;
 /// Bits of `gpu_mode`, numbered as the official runtime numbers them: at most one of each group.
 pub const MNN_GPU_TUNING_HEAVY: i32 = 2;

@@ -514,9 +514,10 @@ extern "C" {
     ///
     /// A plan for other shapes uses the prepared weights; returning to a plan that the session keeps (`plan_cache`) always
     /// works. Where a plan needs weights in a form that no session has prepared, the resize, or the run that makes the plan,
-    /// ends with `MNN_ERROR_BAD_STATE`; resizing to the former shapes makes the session ready again. Reading or writing a
-    /// large constant may end with `MNN_ERROR_BAD_STATE`, too. Sessions with `defer_planning` have to be resized before this
-    /// call.
+    /// ends with `MNN_ERROR_BAD_STATE`, and the sentence names the operator; resizing to the former shapes makes the session
+    /// ready again. On the CPU the form of a convolution depends on its shape, so that most nets of convolutions refuse most
+    /// other shapes; `mnn_interpreter_release_model_keeping()` keeps the weights that they need. Reading or writing a large
+    /// constant may end with `MNN_ERROR_BAD_STATE`, too. Sessions with `defer_planning` have to be resized before this call.
     /// From then on `mnn_session_create()`, `mnn_interpreter_update_constants()`, `mnn_interpreter_model_bytes()` and
     /// `mnn_interpreter_save()` give `MNN_ERROR_BAD_STATE`.
     ///
@@ -1075,11 +1076,11 @@ extern "C" {
     /// functions that change, read, run or destroy it return `MNN_ERROR_BUSY`, also when the run is over. Until then the
     /// caller does not touch the memory of bound tensors.
     ///
-    /// A run that a GPU computes completely, without `before` and `after`, is submitted to the GPU here. Every other run
-    /// is computed by an additional thread, which belongs to the session's runtime, or to the session. The first run that
-    /// needs the thread makes it. It computes runs in the order in which they were submitted, and ends when the runtime
-    /// and its sessions, or the session, are destroyed. With `done` this thread also waits, in its turn, for runs that a
-    /// GPU computes. A run that `cancel` ends before its turn ends in its turn.
+    /// A run that a GPU computes completely, without `before`, `after` and `cancel`, is submitted to the GPU here. Every
+    /// other run is computed by an additional thread, which belongs to the session's runtime, or to the session. The first
+    /// run that needs the thread makes it. It computes runs in the order in which they were submitted, and ends when the
+    /// runtime and its sessions, or the session, are destroyed. With `done` this thread also waits, in its turn, for runs
+    /// that a GPU computes. A run that `cancel` ends before its turn ends in its turn.
     ///
     /// In a child of fork(), a session whose thread the parent has made gives `MNN_ERROR_BAD_STATE`.
     ///
@@ -1090,7 +1091,7 @@ extern "C" {
     /// - `MNN_ERROR_BAD_STATE`: the session cannot run now, see `mnn_session_run()`, or is one of the parent process;
     /// - what the last `mnn_session_resize()` returned, see `mnn_session_run()`;
     /// - `MNN_ERROR_OUT_OF_MEMORY`: also when the system makes no thread;
-    /// - `MNN_ERROR_CANCELLED`, `MNN_ERROR_DEVICE_LOST`, `MNN_ERROR_DRIVER`: for a run that is submitted to a GPU here;
+    /// - `MNN_ERROR_DEVICE_LOST`, `MNN_ERROR_DRIVER`: for a run that is submitted to a GPU here;
     /// - `MNN_ERROR_INVALID_VALUE`: `options->device_times` is neither 0 nor 1;
     /// - `MNN_ERROR_LIMIT_EXCEEDED`: 65535 calls use the session or the token;
     /// - `MNN_ERROR_VERSION_MISMATCH`: see Structs.
