@@ -1,4 +1,5 @@
 // Calls of the functions of a session's state.
+#include "failures.h"
 #include "functions.h"
 
 namespace faults {
@@ -21,6 +22,12 @@ void begin(Scene& scene) {
     scene.run();
     shape(scene.session, 2);
     MUST(mnn_session_resize(scene.session));
+}
+// The same without failing requests, for a call that has to leave the scene as it was.
+void beginUndisturbed(Scene& scene) {
+    const bool active = plan.active.exchange(false);
+    begin(scene);
+    plan.active.store(active);
 }
 void kept(Scene& scene) {
     const mnn_schedule_config_t config = scheduleConfig();
@@ -60,7 +67,7 @@ std::vector<Function> stateFunctions() {
         {"mnn_session_state_reset", "", kept,
          [](Scene& s) {
              const mnn_status status = keeps(s.session, 2, 0, mnn_session_state_reset(s.session));
-             if (status == MNN_OK) begin(s);
+             if (status == MNN_OK) beginUndisturbed(s);
              return status;
          }},
         {"mnn_session_state_erase", "", kept,
