@@ -121,19 +121,23 @@ void Stage::executeObserved(size_t number) {
 
 void Stage::executeOnHost(size_t number) {
     const ProgramStep& step = (*program_)->steps[number];
+    // Only a program with open inputs needs copies of its calls: other observed runs allocate nothing here.
+    const auto show = [&](const OpCall& call, auto&& observe) {
+        (*program_)->openInputs.empty() ? observe(call) : observe(withOpenInputs(call));
+    };
     bool wanted = true;
     for (const OpCall& planned : step.calls) {
-        const OpCall call = withOpenInputs(planned);
-        wanted &= context_.observer->before(call, tensors_.frame);
+        show(planned, [&](const OpCall& call) { wanted &= context_.observer->before(call, tensors_.frame); });
         if (!wanted && program_->keeps(number))
             fail(Status::NotSupported,
                  "MNN_OP_SKIP came back from a callback before operator '%s', which keeps what it computes for later "
                  "runs: it cannot be left out",
-                 call.record.name.c_str());
+                 planned.record.name.c_str());
     }
     context_.cancel.check();
     if (wanted) executeStep(number);
-    for (const OpCall& planned : step.calls) context_.observer->after(withOpenInputs(planned), tensors_.frame, -1);
+    for (const OpCall& planned : step.calls)
+        show(planned, [&](const OpCall& call) { context_.observer->after(call, tensors_.frame, -1); });
 }
 
 // Commands that a device runs as one recording are reported together, and none of them can be left out.
