@@ -775,12 +775,13 @@ enum {
     MNN_KEEP_WEIGHTS = 1  /* also the weights of all operators, as the file has them */
 };
 
-/* mnn_interpreter_release_model() with a choice of what stays. With MNN_KEEP_WEIGHTS sessions are resized to any shape,
- * and those with defer_planning are planned, as if the model were there: what their plans read of it lies in memory of
- * the library, at most as many bytes as the model and those ranges of its external weights that operators name. Bytes
- * that the library had copied or read as a whole stay as they are; all others are read once more, then the finalizers
- * are called and files are closed as by mnn_interpreter_release_model(). The same calls are refused afterwards.
- * keep: MNN_KEEP_*. A later call with MNN_KEEP_NOTHING gives the kept weights back, too; what was given back does not
+/* Like mnn_interpreter_release_model(), but the caller chooses what stays. With MNN_KEEP_WEIGHTS sessions are resized
+ * to any shape, and those with defer_planning are planned, as if the model were there: what their plans read of it lies
+ * in memory of the library, at most as many bytes as the model and those ranges of its external weights that operators
+ * name. Bytes that the library had copied or read as a whole stay as they are; all others are read once more, then the
+ * finalizers are called and files are closed as by mnn_interpreter_release_model(). The same calls are refused
+ * afterwards. keep: MNN_KEEP_*. A later call with MNN_KEEP_NOTHING gives the kept weights back, too; what was given
+ * back does not
  *   come again.
  * Returns MNN_OK, also when nothing was left to do; MNN_ERROR_INVALID_VALUE for another keep;
  *   with MNN_KEEP_WEIGHTS MNN_ERROR_FILE_CHANGED, MNN_ERROR_FILE_READ_FAILED and what the host's reader of external

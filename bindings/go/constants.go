@@ -101,7 +101,7 @@ func (m *Interpreter) ReleaseModel() error {
 	return err
 }
 
-// ReleaseModelKeeping is [Interpreter.ReleaseModel] with a choice of what stays. With KeepWeights the weights of all
+// ReleaseModelKeeping works like [Interpreter.ReleaseModel], but the caller chooses what stays. With KeepWeights the weights of all
 // operators stay in memory, as the file has them, so that sessions are resized to any shape.
 func (m *Interpreter) ReleaseModelKeeping(keep Keep) error {
 	_, err := m.ask("Interpreter.ReleaseModelKeeping", func(handle C.mnn_go_model) C.mnn_go_result {

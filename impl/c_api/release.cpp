@@ -25,7 +25,7 @@ void dropBesides(InterpreterObject& net) {
     net.cache.bytes = {};
 }
 
-// Whether the call has something to give back; notes that it does.
+// Returns whether the call has something to release, and records that it does.
 bool begin(InterpreterObject& net, bool keepWeights) {
     auto& released = net.released;
     if (released.done && (keepWeights || !released.keepsWeights)) return false;

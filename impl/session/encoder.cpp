@@ -134,7 +134,8 @@ void StageEncoder::encode(const ScheduledOp& op, std::vector<Tensor*> inputs, st
     }
 }
 
-// Whether the device does not take all of what an operator became, but for arithmetic on shapes.
+// Returns whether the device refuses a command that an operator became. Arithmetic on shapes does not count, because
+// the host does it.
 bool StageEncoder::deviceRefuses(const std::vector<ValueCommand>& commands, std::string& reason) const {
     return std::any_of(commands.begin(), commands.end(), [&](const ValueCommand& command) {
         std::deque<Operand> operands;
