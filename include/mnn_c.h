@@ -2185,7 +2185,7 @@ MNN_C_API mnn_status mnn_session_state_save(const mnn_session_t* session, void* 
 
 /* Becomes what mnn_session_state_save() stored. The session keeps its type of rows. The bytes need not be trusted: they
  * are checked, but for the values of rows, which may be any.
- * data: [size] bytes, not kept.
+ * data: `size` bytes, not kept.
  * Returns MNN_OK; MNN_ERROR_NOT_SUPPORTED when the session has no state; MNN_ERROR_BAD_STATE before the first resize of
  *   a session with open shapes; MNN_ERROR_TRUNCATED; MNN_ERROR_BAD_FORMAT when the bytes are no state or damaged;
  *   MNN_ERROR_VERSION_MISMATCH; MNN_ERROR_INVALID_VALUE when they are of another model, or of other operators of it;

@@ -264,7 +264,7 @@ class Consumers:
             shutil.copy(self.source / PROGRAMS["mnn_c"][0], source)
             build = folder / "build"
             run(self.cmake, "-G", "Ninja", "-S", source, "-B", build, f"-DMNN_C_SOURCE={self.source}",
-                f"-DCMAKE_C_COMPILER={self.cc}", "-DMNN_C_VULKAN=OFF", *extra)
+                f"-DCMAKE_C_COMPILER={self.cc}", "-DMNN_C_VULKAN=OFF", "-DMNN_C_UNITY=OFF", *extra)
             self.check_report((build / "report.txt").read_text().split("\n"), installs=bool(extra))
             rules = (build / "mnn_c/cmake_install.cmake").read_text()
             expect(("mnn_c.h" in rules) == bool(extra), f"install rules with {extra}:\n{rules}")

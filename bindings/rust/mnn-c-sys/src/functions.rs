@@ -1554,7 +1554,7 @@ extern "C" {
     /// Becomes what `mnn_session_state_save()` stored. The session keeps its type of rows. The bytes need not be trusted: they
     /// are checked, but for the values of rows, which may be any.
     ///
-    /// - `data`: \[size\] bytes, not kept.
+    /// - `data`: `size` bytes, not kept.
     ///
     /// Returns `MNN_OK`; `MNN_ERROR_NOT_SUPPORTED` when the session has no state; `MNN_ERROR_BAD_STATE` before the first resize of
     /// a session with open shapes; `MNN_ERROR_TRUNCATED`; `MNN_ERROR_BAD_FORMAT` when the bytes are no state or damaged;
