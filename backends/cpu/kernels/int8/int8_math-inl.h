@@ -105,7 +105,7 @@ HWY_INLINE void store(VF v, VF lo, VF hi, int8_t* to) {
 
 // Where results are stored in fours: the types for vectors of rounded numbers, and of bytes.
 #undef MNNC_STORES_FOURS
-#if HWY_TARGET == HWY_AVX3 || MNNC_NEON64
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || MNNC_NEON64
 #define MNNC_STORES_FOURS 1
 #else
 #define MNNC_STORES_FOURS 0
@@ -141,6 +141,41 @@ HWY_INLINE void storeFour(Rounded a, Rounded b, Rounded c, Rounded d, Octets lo,
     if constexpr (N >= 2) vst1_s8(to, vget_low_s8(bytes));
     if constexpr (N == 3) vst1q_lane_s32(reinterpret_cast<int32_t*>(to + 8), words, 2);
     if constexpr (N == 1) vst1q_lane_s32(reinterpret_cast<int32_t*>(to), words, 0);
+}
+#endif
+
+#if HWY_TARGET == HWY_AVX2
+using Rounded = __m256i;
+using Octets = __m256i;
+
+HWY_INLINE Octets octets(float value) {
+    return _mm256_set1_epi8(static_cast<char>(value));
+}
+
+// Rounds values that fit an int32; a smaller value and NaN become the smallest.
+HWY_INLINE __m256i rounded(VF v) {
+    // the order matters: Min returns its second operand when one is NaN
+    return round(hn::Min(hn::Set(DF(), 1e9f), v)).raw;
+}
+
+// Does the same with values below 2^30 that are not NaN. Unsigned: see below.
+template <bool Unsigned>
+HWY_INLINE __m256i boundedRound(VF v) {
+    if constexpr (Unsigned) return _mm256_cvttps_epi32(_mm256_add_ps(v.raw, _mm256_set1_ps(0.5f)));
+    return round(v).raw;
+}
+
+// Stores the first N of four vectors, one after the other, clipped to bytes.
+template <int N = 4>
+HWY_INLINE void storeFour(__m256i a, __m256i b, __m256i c, __m256i d, __m256i lo, __m256i hi, int8_t* to) {
+    const __m256i packed = _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    const __m256i bytes = _mm256_permutevar8x32_epi32(_mm256_min_epi8(_mm256_max_epi8(packed, lo), hi), order);
+    const __m128i low = _mm256_castsi256_si128(bytes), high = _mm256_extracti128_si256(bytes, 1);
+    if constexpr (N == 4) return _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), bytes);
+    if constexpr (N == 1) return _mm_storel_epi64(reinterpret_cast<__m128i*>(to), low);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), low);
+    if constexpr (N == 3) _mm_storel_epi64(reinterpret_cast<__m128i*>(to + 16), high);
 }
 #endif
 
