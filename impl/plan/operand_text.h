@@ -8,9 +8,11 @@
 
 namespace mnnc {
 
-// Name, type, shape, the mark of coordinates, and the storage unless it is row-major on the host.
+// Name, type, whether codes begin at 0, shape, the mark of coordinates, and the storage unless it is row-major on the
+// host.
 inline std::string operandText(const Operand& tensor) {
-    std::string text = format("%s %s %s%s", tensor.name.empty() ? "_" : tensor.name.c_str(), dataTypeName(tensor.type),
+    std::string text = format("%s %s%s %s%s", tensor.name.empty() ? "_" : tensor.name.c_str(),
+                              dataTypeName(tensor.type), tensor.quant.nonNegative ? " from 0" : "",
                               tensor.shape.text().c_str(), tensor.wide ? " in 32 bits" : "");
     if (tensor.channelBlock > 1) text += format(" in blocks of %d channels", tensor.channelBlock);
     if (tensor.onDevice) text += " on the device";

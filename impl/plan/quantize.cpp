@@ -239,7 +239,9 @@ class Quantization {
         for (Operand*& input : command.inputs) input = codesBefore(id, input);
         roundAverage(command);
         Operand* output = command.outputs[0];
+        const bool exists = states_[output].int8 != nullptr;
         Operand* int8 = int8Of(output);
+        if (!exists) int8->quant.nonNegative = writesNoNegativeCodes(command, int8->quant);
         command.outputs[0] = int8;
         states_[output].inFloat = false;
         if (command.type == OpType::Convolution) command.type = OpType::ConvInt8;
@@ -249,6 +251,32 @@ class Quantization {
             graph_.insertAfter(id, conversion(OpType::Int8ToFloat, int8, output),
                                static_cast<double>(output->elements()));
             states_[output].inFloat = true;
+        }
+    }
+
+    // Whether all codes of the result are at least zero, and so is the zero point, which surrounds maps. Values from 0
+    // on have such codes where the code of 0 is not negative.
+    static bool writesNoNegativeCodes(const Command& command, const TensorQuant& quant) {
+        if (!(quant.zero >= 0 && quant.zero <= 127)) return false;
+        switch (command.type) {
+            case OpType::Convolution:
+            case OpType::ConvolutionDepthwise:
+                return command.epilogue.lo == 0;
+            case OpType::ReLU: {
+                const auto* relu = command.paramsIf<ReluParams>();
+                return relu && relu->slope == 0;
+            }
+            case OpType::ReLU6: {
+                const auto* clip = command.paramsIf<ClipParams>();
+                return clip && clip->lo >= 0;
+            }
+            case OpType::Raster:  // what the inputs do not cover is the zero point
+            case OpType::Pooling:
+            case OpType::Pooling3D:
+                return std::all_of(command.inputs.begin(), command.inputs.end(),
+                                   [](const Operand* input) { return input->quant.nonNegative; });
+            default:
+                return false;
         }
     }
 

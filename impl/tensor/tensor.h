@@ -19,6 +19,8 @@ enum class Usage : uint8_t { Normal, Input, Output, Constant };
 
 struct TensorQuant {  // real = (q - zero) * scale; scale 0: not quantised
     float scale = 0, zero = 0, min = -128, max = 127;
+    // No code is below zero, because the plan has seen to it: kernels may rely on it. The zero point is not either.
+    bool nonNegative = false;
 
     bool known() const noexcept { return scale != 0; }
     bool sameStep(const TensorQuant& other) const noexcept { return scale == other.scale && zero == other.zero; }

@@ -50,7 +50,7 @@ struct NetBuilder {
     }
 };
 
-enum class Kind { Int8, Float32 };
+enum class Kind { Int8, Float32, NonNegative };  // of the results; NonNegative: bytes from bytes that are not negative
 
 // The limits of the results, and whether the kernels know that no result is out of range.
 struct Ends {
@@ -59,12 +59,17 @@ struct Ends {
 };
 constexpr Ends kEnds[] = {{-120, 101, false}, {-120, 101, true}, {-128, 127, true}, {5, 101, true}};
 
-// Also bounds the results before they are clipped; wider: their factor.
+// Also bounds the results before they are clipped; wider: their factor. largest: all weights are -128 or 127.
 void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool withMin = false, Kind kind = Kind::Int8,
-                 float wider = 1) {
-    const Bytes src = randomBytes(static_cast<size_t>(s.batch * s.ic * s.ih * s.iw), 1);
-    const Bytes weights = randomBytes(static_cast<size_t>(s.oc * (s.ic / groups) * s.kh * s.kw), 2);
+                 float wider = 1, bool largest = false) {
+    Bytes src = randomBytes(static_cast<size_t>(s.batch * s.ic * s.ih * s.iw), 1);
+    Bytes weights = randomBytes(static_cast<size_t>(s.oc * (s.ic / groups) * s.kh * s.kw), 2);
     NetBuilder steps(s.oc, withMin, 3);
+    if (kind == Kind::NonNegative) {
+        for (int8_t& code : src) code &= 127;
+        for (int8_t& code : weights) code = largest ? int8_t(code % 2 ? -128 : 127) : int8_t(code / 2);
+        steps.post.padding = 127;
+    }
     for (float& scale : steps.scale) scale *= wider;
     const float infinity = std::numeric_limits<float>::infinity();
     std::vector<Ends> ends(std::begin(kEnds), std::end(kEnds));
@@ -80,7 +85,7 @@ void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool wit
                 values.push_back(value + steps.offset[k]);
             }
     for (const Variant& variant : variants()) {
-        const Int8ConvOptions options{groups, nchw, withMin};
+        const Int8ConvOptions options{groups, nchw, withMin, kind == Kind::NonNegative};
         std::vector<std::unique_ptr<Int8SumPlan>> plans;
         plans.push_back(makeInt8DensePlan(variant.kernels, s, options));
         if (int8WinogradAccepts(variant.kernels, s, options)) plans.push_back(makeInt8WinogradPlan(variant.kernels, s));
@@ -91,7 +96,7 @@ void expectDense(const ConvShape& s, int groups = 1, bool nchw = false, bool wit
                 const int threads = end.bounded ? 2 : 1;
                 std::vector<float> want;
                 for (const float value : values)
-                    want.push_back(kind == Kind::Int8 ? rounded(value, end.lo, end.hi) : std::min(value, end.hi));
+                    want.push_back(kind != Kind::Float32 ? rounded(value, end.lo, end.hi) : std::min(value, end.hi));
                 Int8Post post = steps.post;
                 post.lo = end.lo;
                 post.hi = end.hi;
@@ -160,6 +165,25 @@ TEST(Int8Convolution, Minima) {
     expectDense(shape(2, 19, 8, 6, 21, 3, 3, 2, 1), 1, false, true);
     expectDense(shape(2, 45, 4, 6, 30, 1, 1), 1, false, true);
     expectDense(shape(3, 45, 1, 1, 30, 1, 1), 1, false, true);
+}
+
+// Products may add up in 16 bits, of two steps where the weights are small enough.
+TEST(Int8Convolution, CodesThatAreNotNegative) {
+    for (const bool largest : {false, true}) {
+        const auto expect = [&](const ConvShape& s, int groups = 1, bool withMin = false) {
+            expectDense(s, groups, false, withMin, Kind::NonNegative, 1, largest);
+        };
+        expect(shape(1, 16, 5, 7, 32, 1, 1));
+        expect(shape(2, 13, 9, 11, 17, 1, 1));
+        expect(shape(3, 37, 1, 1, 70, 1, 1));
+        expect(shape(1, 20, 9, 9, 33, 1, 1, 2));
+        expect(shape(1, 301, 3, 4, 67, 3, 3, 1, 1));
+        expect(shape(1, 33, 11, 12, 16, 3, 3, 2, 1));
+        for (const int ic : {3, 5, 6, 7, 8}) expect(shape(1, ic, 6, 5, 9, 2, 3));
+        expect(shape(2, 18, 6, 5, 30, 3, 3, 1, 1), 6);
+        expect(shape(1, 32, 7, 7, 64, 3, 3, 1, 1), 2);
+        expect(shape(2, 45, 4, 6, 30, 1, 1), 1, true);
+    }
 }
 
 TEST(Int8Convolution, ResultsOutOfRange) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "net_builder.h"
+#include "quant_net.h"
 
 namespace mnnc::test {
 namespace {
@@ -199,6 +199,20 @@ TEST(Passes, Quantize) {
     EXPECT_EQ(change.of("FloatToInt8"), (Counts{0, 1}));
     EXPECT_EQ(change.of("ReLU"), (Counts{2, 2}));
     EXPECT_EQ(change.of("Int8ToFloat"), (Counts{0, 1}));
+}
+
+// A ReLU writes no code below the zero point, which its consumers may rely on where that is not negative either.
+TEST(Passes, QuantizeFindsCodesFromZero) {
+    const auto marks = [](float zero, float slope) {
+        QuantNet n;
+        const int x = n.input(), a = n.conv(x), b = n.relu(a, slope), c = n.conv(b);
+        n.quant(x, 0.03f, zero).quant(a, 0.03f, zero).quant(b, 0.03f, zero).quant(c, 0.03f, zero);
+        return Change::count(changeOf("quantize", n.finish({c})).after, " int8 from 0 ");
+    };
+    EXPECT_EQ(marks(0, 0), 2u);  // the result of the ReLU, and the input of the last convolution
+    EXPECT_EQ(marks(2, 0), 2u);
+    EXPECT_EQ(marks(-3, 0), 0u);
+    EXPECT_EQ(marks(0, 0.25f), 0u);
 }
 
 TEST(Passes, AssignStorage) {

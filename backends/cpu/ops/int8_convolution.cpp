@@ -43,18 +43,16 @@ class Int8ConvExecution final : public Execution {
         const Kernels& kernels = backend_.kernels();
         depthwise_ = isDepthwise(command_.type);
         plan_ = depthwise_ ? makeInt8DepthwisePlan(kernels, planShape(w, params_))
-                           : makeInt8ConvPlan(
-                                 kernels, planShape(w, params_),
-                                 {static_cast<int>(w.groups), command_.inputs[0]->channelBlock == 1, hasMinima()});
+                           : makeInt8ConvPlan(kernels, planShape(w, params_),
+                                              {static_cast<int>(w.groups), command_.inputs[0]->channelBlock == 1,
+                                               hasMinima(), command_.inputs[0]->quant.nonNegative});
         padded_ = roundUp(w.oc, int64_t{kernels.lanes});
         prepareWeights(w);
         prepareSteps(w);
         requestScratch(plan_->scratchBytes(backend_.planningPool().threads()));
     }
 
-    std::string algorithm() const override {
-        return plan_ ? plan_->algorithm() + " " + backend_.kernels().int8->name : "";
-    }
+    std::string algorithm() const override { return plan_ ? plan_->algorithm() : ""; }
 
     void run(const Frame& frame) const override {
         if (!plan_) return;

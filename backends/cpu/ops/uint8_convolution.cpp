@@ -81,9 +81,7 @@ class CodeConv final : public CommandExecution {
         });
     }
 
-    std::string algorithm() const override {
-        return plan_ ? plan_->algorithm() + " " + backend_.kernels().int8->name : "";
-    }
+    std::string algorithm() const override { return plan_ ? plan_->algorithm() : ""; }
 
   private:
     // Weights are stored as [tap][input channel][output channel].

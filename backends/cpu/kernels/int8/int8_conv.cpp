@@ -34,11 +34,19 @@ double winogradCycles(const CycleCosts& costs, const Int8Kernels& k, const ConvS
 
 }  // namespace
 
+const Int8Kernels& int8DenseKernels(const Kernels& k, const ConvShape& s, const Int8ConvOptions& options) {
+    const bool widens = k.int8->unit == 2, first = options.groups == 1 && s.ic <= 4;
+    const Int8Kernels* bytes =
+        options.nonNegative && widens && !first ? int8Kernels(k.id, Int8Product::Bytes) : nullptr;
+    return bytes ? *bytes : *k.int8;
+}
+
 std::unique_ptr<Int8SumPlan> makeInt8ConvPlan(const Kernels& k, const ConvShape& shape,
                                               const Int8ConvOptions& options) {
     const CycleCosts& costs = k.costs->cycles;
     if (int8WinogradAccepts(k, shape, options) &&
-        winogradCycles(costs, *k.int8, shape) < costs.contest * directCycles(costs, *k.int8, shape))
+        winogradCycles(costs, *k.int8, shape) <
+            costs.contest * directCycles(costs, int8DenseKernels(k, shape, options), shape))
         return makeInt8WinogradPlan(k, shape);
     return makeInt8DensePlan(k, shape, options);
 }

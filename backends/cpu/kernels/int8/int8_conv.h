@@ -51,12 +51,15 @@ class Int8SumPlan : public Int8ConvPlan {
 
 struct Int8ConvOptions {
     int groups = 1;
-    bool srcNchw = false;  // src is row-major; only with at most four channels
-    bool minima = false;   // some weights have a minimum
+    bool srcNchw = false;      // src is row-major; only with at most four channels
+    bool minima = false;       // some weights have a minimum
+    bool nonNegative = false;  // no code of the input, nor the value outside the map, is below zero
 };
 
 // Returns the faster one of the two plans below for a dense or grouped convolution.
 std::unique_ptr<Int8SumPlan> makeInt8ConvPlan(const Kernels& k, const ConvShape& shape, const Int8ConvOptions& options);
+// Returns the kernels that matrix products of this convolution use. Those of first layers take any codes.
+const Int8Kernels& int8DenseKernels(const Kernels& k, const ConvShape& shape, const Int8ConvOptions& options);
 // Returns the plan as matrix products, which exists for every shape.
 std::unique_ptr<Int8SumPlan> makeInt8DensePlan(const Kernels& k, const ConvShape& shape,
                                                const Int8ConvOptions& options);

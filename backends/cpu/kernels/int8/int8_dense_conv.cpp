@@ -37,13 +37,13 @@ class DensePlan final : public Int8SumPlan {
   public:
     DensePlan(const Kernels& k, const ConvShape& shape, const Int8ConvOptions& options)
         : costs_(*k.costs),
-          k_(*k.int8),
+          k_(int8DenseKernels(k, shape, options)),
           pack_(*k.pack),
           s_(shape),
           groups_(options.groups),
           minima_(options.minima),
-          ocb_(ceilDiv(shape.oc, k.int8->lanes)),
-          source_(*k.int8, shape, layoutOf(shape, options), options.srcNchw),
+          ocb_(ceilDiv(shape.oc, k_.lanes)),
+          source_(k_, shape, layoutOf(shape, options), options.srcNchw),
           narrow_(source_.layout() == Int8Layout::Narrow) {
         dstPixel_ = source_.batchRow() ? ptrdiff_t(ocb_) * k_.lanes : k_.lanes;
         dstBlock_ = source_.batchRow() ? k_.lanes : ptrdiff_t(source_.pixels()) * k_.lanes;
@@ -51,10 +51,8 @@ class DensePlan final : public Int8SumPlan {
     }
 
     std::string algorithm() const override {
-        return narrow_             ? "int8 first"
-               : groups_ > 1       ? "int8 grouped"
-               : source_.byPixel() ? "int8 gemm1x1"
-                                   : "int8 direct";
+        const char* kind = narrow_ ? "first" : groups_ > 1 ? "grouped" : source_.byPixel() ? "gemm1x1" : "direct";
+        return format("int8 %s %s", kind, k_.name);
     }
     int64_t packedWeightBytes() const override { return weightBytes_; }
     std::string weightVariant() const override {
@@ -152,7 +150,7 @@ class DensePlan final : public Int8SumPlan {
         }
         for (const Panel& p : panels_) {
             offsets_.push_back(weightBytes_);
-            const int64_t steps = checkedMul(taps(), packedSteps(p), "packed weights") + (k_.zero ? 0 : 1);
+            const int64_t steps = checkedMul(taps(), packedSteps(p), "packed weights") + k_.rowsBehind;
             weightBytes_ =
                 checkedAdd(weightBytes_, checkedMul(steps, int64_t{p.nb} * P * 4, "packed weights"), "packed weights");
         }
@@ -176,6 +174,7 @@ class DensePlan final : public Int8SumPlan {
         const int P = k_.lanes, ocg = s_.oc / groups_, steps = packedSteps(p), width = p.nb * P;
         std::vector<float> rows(size_t(P) * steps);
         std::vector<int32_t> sums(static_cast<size_t>(width));
+        bool together = true;
         for (int tap = 0; tap < taps(); ++tap, out += size_t(steps) * width * 4)
             for (int b = 0; b < p.nb; ++b) {
                 const int first = (p.block + b) * P, real = std::min(P, s_.oc - first);
@@ -190,6 +189,7 @@ class DensePlan final : public Int8SumPlan {
                         tapCodes(weights, first + l, tap, reinterpret_cast<int16_t*>(row) + skipped);
                 }
                 if (k_.zero == 0) addRowSums(rows.data(), steps, real, sums.data() + b * P);
+                if (k_.rowsBehind == 2) together = together && fitTogether(rows.data(), steps, real);
                 if (k_.stepsTogether == 2)
                     pairsToPanel(rows.data(), steps, real, out + b * P * 8, P, width);
                 else
@@ -200,6 +200,10 @@ class DensePlan final : public Int8SumPlan {
             takePairsApart(out - all, all / (P * 4), P);
         }
         if (k_.zero == 0) std::memcpy(out, sums.data(), sums.size() * sizeof(int32_t));
+        if (k_.rowsBehind == 2) {
+            std::fill(sums.begin(), sums.end(), together);
+            std::memcpy(out + sums.size() * sizeof(int32_t), sums.data(), sums.size() * sizeof(int32_t));
+        }
     }
 
     // Copies the codes of one output channel at a tap.

@@ -48,7 +48,7 @@ class DepthwisePlan final : public Int8ConvPlan {
     }
 
     int64_t scratchBytes(int) const override { return 0; }
-    std::string algorithm() const override { return "int8 depthwise"; }
+    std::string algorithm() const override { return format("int8 depthwise %s", k_.name); }
 
     void run(const int8_t* src, const void* packed, int8_t* dst, float*, const Int8Post& post, void*,
              ThreadPool& pool) const override {

@@ -28,6 +28,8 @@ bool has(Isa isa, Int8Product product) {
             return isa == Isa::Neon && HWY_ARCH_ARM_A64 && cpu.dotProd;
         case Int8Product::Matrix:
             return isa == Isa::Neon && HWY_ARCH_ARM_A64 && cpu.i8mm;
+        case Int8Product::Bytes:
+            return int8ByteGemmKernels(isa) != nullptr;
         case Int8Product::WordSums:
             break;
     }
@@ -39,8 +41,11 @@ void copyAsIs(const int8_t* src, char* dst, size_t count) {
 }
 
 Int8Kernels makeTable(Isa isa, Int8Product product) {
-    const bool vnni = product == Int8Product::Vnni, pairs = product == Int8Product::Pairs;
-    const Int8GemmKernels& gemm = vnni || pairs ? int8GemmKernels(isa, product) : int8ArmGemmKernels(product);
+    const bool vnni = product == Int8Product::Vnni, pairs = product == Int8Product::Pairs,
+               bytes = product == Int8Product::Bytes;
+    const Int8GemmKernels& gemm = bytes           ? *int8ByteGemmKernels(isa)
+                                  : vnni || pairs ? int8GemmKernels(isa, product)
+                                                  : int8ArmGemmKernels(product);
     const Int8ElementKernels& elements = int8ElementKernels(isa);
     const Int8MapKernels& maps = int8MapKernels(isa);
     const bool x86 = isa != Isa::Portable && isa != Isa::Neon;
@@ -49,14 +54,15 @@ Int8Kernels makeTable(Isa isa, Int8Product product) {
     table.unit = pairs ? 2 : 1;
     table.zero = vnni || pairs ? 128 : 0;
     // Pairs take two instructions: two products that add, or a product and an addition. Portable code takes twice as
-    // many.
-    table.instructions = product == Int8Product::Matrix ? 0.5 : !pairs ? 1 : isa == Isa::Portable ? 4 : 2;
+    // many. Two steps of bytes take two products, a third one that widens their sum, and two additions.
+    table.instructions = bytes ? 2.5 : product == Int8Product::Matrix ? 0.5 : !pairs ? 1 : isa == Isa::Portable ? 4 : 2;
     table.pairsApart = pairs && isa == Isa::Neon && HWY_ARCH_ARM_A64;
     table.stepsTogether = product == Int8Product::Matrix ? 2 : 1;
+    table.rowsBehind = table.zero != 0 ? 0 : bytes ? 2 : 1;
     table.maxPanelBlocks = gemm.maxPanelBlocks;
     std::copy(std::begin(gemm.maxRows), std::end(gemm.maxRows), table.maxRows);
     table.panel = gemm.panel;
-    table.depthwise = int8DepthwiseKernel(isa, product);
+    table.depthwise = int8DepthwiseKernel(isa, bytes ? Int8Product::Pairs : product);
     table.widen = table.zero == 0 ? &copyAsIs : elements.widen[vnni];
     table.quantize = elements.quantize;
     table.dequantize = elements.dequantize;
@@ -71,6 +77,7 @@ Int8Kernels makeTable(Isa isa, Int8Product product) {
     table.pairSums = vnni ? &int8GemmKernels(isa, Int8Product::WordSums) : pairs ? &gemm : nullptr;
     table.winograd = table.pairSums ? int8WinogradTransforms(isa) : nullptr;
     table.name = vnni                             ? "vnni"
+                 : bytes                          ? "maddubs"
                  : product == Int8Product::Dot    ? "dotprod"
                  : product == Int8Product::Matrix ? "i8mm"
                  : x86                            ? "madd"
@@ -81,7 +88,7 @@ Int8Kernels makeTable(Isa isa, Int8Product product) {
 }  // namespace
 
 const Int8Kernels* int8Kernels(Isa isa, Int8Product product) {
-    using Tables = std::array<Int8Kernels, 4>;  // by product; the table of pairs where another product does not exist
+    using Tables = std::array<Int8Kernels, 5>;  // by product; the table of pairs where another product does not exist
     static const auto tables = [] {
         std::array<Tables, std::size(kIsas)> all;
         for (const Isa each : kIsas)

@@ -3,8 +3,9 @@
 //
 // Products take activations as x + 128, because the products of x86 need unsigned ones: as bytes in fours where the CPU
 // has VNNI, else as 16-bit numbers in pairs ("unit" is the number of bytes). The products of Arm are signed: they take
-// the bytes unchanged ("zero" is 0), and sums begin with 128 times the sum of the weights. Sums are exact integers, and
-// the operations that follow are rounded one by one, so every instruction set gives the same bits.
+// the bytes unchanged ("zero" is 0), and sums begin with 128 times the sum of the weights. AVX2 without VNNI does the
+// same with codes that are not negative. Sums are exact integers, and the operations that follow are rounded one by
+// one, so every instruction set gives the same bits.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +29,8 @@ struct Int8PanelArgs {
     int tailSteps;  // of a last block that is not full
     // Order in memory: [tap][block][step][nb][P][4 bytes] (for pairs see Int8Kernels::pairsApart), or [tap][step
     // pair][nb][P][2 steps][4 bytes] where Int8Kernels::stepsTogether is 2. Where Int8Kernels::zero is 0, 128 times the
-    // sums of the weights follow, [nb][P] numbers of 32 bits.
+    // sums of the weights follow, [nb][P] numbers of 32 bits; with Int8Product::Bytes also a row that begins with
+    // whether the sums of two steps fit 16 bits (fitTogether).
     const char* w;
     int8_t* dst;
     float* floats;  // if not null, the unrounded results go here instead of to dst; it has dst's strides, in elements
@@ -124,6 +126,7 @@ struct Int8Kernels {
     int unit;           // bytes of an activation in products: 1 or 2
     int zero;           // products take x + zero: 128 or 0
     int stepsTogether;  // of dense weights: 1 or 2
+    int rowsBehind;     // rows of nb * P numbers of 32 bits that follow dense weights
     // Whether dense weights of pairs are separated: a step of a block has the first number of all pairs, then the
     // second ones.
     bool pairsApart;
@@ -151,15 +154,15 @@ struct Int8Kernels {
     // where they cannot be faster: on Arm, products of bytes have four times as many terms.
     const Int8GemmKernels* pairSums;
     const Int8WinogradTransforms* winograd;
-    const char* name;  // "vnni", "madd", "i8mm", "dotprod" or "portable"
+    const char* name;  // "vnni", "madd", "maddubs", "i8mm", "dotprod" or "portable"
 };
 
 // The kinds of products: of pairs of 16-bit numbers; of unsigned bytes (VNNI); of signed bytes (Arm's dot product), and
-// of matrices of signed bytes (Arm's I8MM). No table has WordSums: it stands for products of pairs with VNNI, of which
-// only the sums are stored.
-enum class Int8Product { Pairs, Vnni, Dot, Matrix, WordSums };
+// of matrices of signed bytes (Arm's I8MM); of codes that are not negative, by instructions older than VNNI (Bytes). No
+// table has WordSums: it stands for products of pairs with VNNI, of which only the sums are stored.
+enum class Int8Product { Pairs, Vnni, Dot, Matrix, Bytes, WordSums };
 
-// Returns the best table that this CPU has for the instruction set.
+// Returns the best table for any codes that this CPU has for the instruction set.
 const Int8Kernels& int8Kernels(Isa isa);
 // Returns the table of one kind; null where the CPU or this build has none. Pairs exist everywhere.
 const Int8Kernels* int8Kernels(Isa isa, Int8Product product);
@@ -182,6 +185,7 @@ struct Int8MapKernels {
 };
 const Int8GemmKernels& int8GemmKernels(Isa isa, Int8Product product);
 const Int8GemmKernels& int8ArmGemmKernels(Int8Product product);  // Dot or Matrix
+const Int8GemmKernels* int8ByteGemmKernels(Isa isa);             // null: the instruction set has none
 decltype(Int8Kernels::depthwise) int8DepthwiseKernel(Isa isa, Int8Product product);
 const Int8ElementKernels& int8ElementKernels(Isa isa);
 const Int8MapKernels& int8MapKernels(Isa isa);

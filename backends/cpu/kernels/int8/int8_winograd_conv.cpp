@@ -55,7 +55,7 @@ class Int8WinogradPlan final : public Int8SumPlan {
         for (const OutPanel& p : splitPanels(0, ocb_, panelBlocks_)) panels_.push_back(p);
     }
 
-    std::string algorithm() const override { return "int8 winograd4"; }
+    std::string algorithm() const override { return format("int8 winograd4 %s", k_.name); }
     int64_t packedWeightBytes() const override { return firstAt() + int64_t{ocb_} * k_.lanes * 4; }
     std::string weightVariant() const override {
         return format("int8winograd4%s.p%d", k_.pairsApart ? "a" : "", k_.lanes);

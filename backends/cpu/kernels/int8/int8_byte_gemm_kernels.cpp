@@ -1,0 +1,159 @@
+// Matrix products with AVX2 where the CPU lacks VNNI: of codes that are not negative, with signed bytes. Such codes have
+// seven bits, so that the two products that vpmaddubsw adds fit its sums of 16 bits.
+#include "backends/cpu/kernels/int8/int8_kernels.h"
+
+#include <cstring>
+
+#include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/kernels/tiles.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/int8/int8_byte_gemm_kernels.cpp"
+// foreach_target.h must come first.
+// clang-format off
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "backends/cpu/kernels/int8/int8_tile-inl.h"
+// clang-format on
+
+#if HWY_TARGET == HWY_AVX2
+HWY_BEFORE_NAMESPACE();
+namespace mnnc {
+namespace HWY_NAMESPACE {
+namespace {
+
+// The tile is R pixels by NB blocks of output channels, with all sums in registers. Sums only wait for additions, so
+// that nine are enough; the registers that remain hold two steps of a pixel and their products.
+constexpr int kMaxBlocks = 3;
+constexpr int kMaxRows[5] = {0, 8, 4, 3, 0};
+
+HWY_INLINE __m256i broadcast(const char* step) {
+    int32_t four;
+    std::memcpy(&four, step, 4);
+    return _mm256_set1_epi32(four);
+}
+
+// Returns the sums of two products each. Weights of wide tiles are operands in memory, because they do not fit
+// registers beside the sums.
+template <int NB>
+HWY_INLINE __m256i multiplyBytes(__m256i x, const char* weights) {
+    if constexpr (NB > 2) {
+        __m256i sums;
+        asm("vpmaddubsw %2, %1, %0" : "=x"(sums) : "x"(x), "m"(*reinterpret_cast<const __m256i*>(weights)));
+        return sums;
+    }
+    return _mm256_maddubs_epi16(x, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(weights)));
+}
+
+HWY_INLINE __m256i addPairs(__m256i sums) {
+    return _mm256_madd_epi16(sums, _mm256_set1_epi16(1));
+}
+
+// Adds the products of a block of eight channels, which is two steps. Together: the sums of both steps fit 16 bits.
+template <bool Together, int R, int NB>
+HWY_INLINE void addBlock(VI (&acc)[R][NB], const char* p, ptrdiff_t s, const char* w) {
+    HWY_UNROLL(8)
+    for (int r = 0; r < R; ++r) {
+        const __m256i x0 = broadcast(p + r * s), x1 = broadcast(p + r * s + 4);
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n) {
+            const __m256i first = multiplyBytes<NB>(x0, w + n * P * 4),
+                          second = multiplyBytes<NB>(x1, w + (NB + n) * P * 4);
+            const __m256i sums = Together ? addPairs(_mm256_add_epi16(first, second))
+                                          : _mm256_add_epi32(addPairs(first), addPairs(second));
+            acc[r][n].raw = _mm256_add_epi32(acc[r][n].raw, sums);
+        }
+    }
+}
+
+template <int R, int NB>
+HWY_INLINE void addStep(VI (&acc)[R][NB], const char* p, ptrdiff_t s, const char* w) {
+    HWY_UNROLL(8)
+    for (int r = 0; r < R; ++r) {
+        const __m256i x = broadcast(p + r * s);
+        HWY_UNROLL(4)
+        for (int n = 0; n < NB; ++n)
+            acc[r][n].raw = _mm256_add_epi32(acc[r][n].raw, addPairs(multiplyBytes<NB>(x, w + n * P * 4)));
+    }
+}
+
+// `ahead`: weights of the next panel, of which each block prefetches a line.
+template <bool Together, int R, int NB>
+HWY_INLINE void addTaps(VI (&acc)[R][NB], const Int8PanelArgs& t, const char* a, const char* ahead) {
+    constexpr ptrdiff_t kLine = NB * P * 4;
+    const char* w = t.w;
+    const ptrdiff_t s = t.pixelStride, stride = t.blockStride;
+    const int blocks = t.fullBlocks + t.tailSteps / 2;
+    for (int tap = 0; tap < t.taps; ++tap) {
+        const char* p = a + t.tapOffset[tap];
+        for (int block = 0; block < blocks; ++block, p += stride, w += 2 * kLine, ahead += 2 * P * 4) {
+            __builtin_prefetch(ahead, 0, 2);
+            addBlock<Together>(acc, p, s, w);
+        }
+        if (t.tailSteps == 1) {
+            addStep(acc, p, s, w);
+            w += kLine;
+        }
+    }
+}
+
+// The numbers that lie behind the weights of a panel.
+struct PanelEnd {
+    const int32_t* sums;  // 128 times those of the weights
+    bool together;
+};
+
+template <int R, int NB>
+HWY_NOINLINE void gemmTileBytes(const Int8PanelArgs& t, const PanelEnd& end, int at, const char* ahead) {
+    VI acc[R][NB];
+    HWY_UNROLL(4)
+    for (int n = 0; n < NB; ++n) {
+        const VI start = hn::LoadU(DI(), end.sums + n * P);
+        HWY_UNROLL(8)
+        for (int r = 0; r < R; ++r) acc[r][n] = start;
+    }
+    const char* a = t.a + at * t.pixelStride;
+    if (end.together)
+        addTaps<true>(acc, t, a, ahead);
+    else
+        addTaps<false>(acc, t, a, ahead);
+    finishTile<Product::Bytes, R, NB>(acc, t, at);
+}
+
+void gemmPanelBytes(const Int8PanelArgs& t) {
+    static constexpr auto kTiles = makeTiles<kMaxRows>([]<int R, int NB>() { return &gemmTileBytes<R, NB>; });
+    const ptrdiff_t steps = ptrdiff_t(t.taps) * (t.fullBlocks * t.fullSteps + t.tailSteps), share = steps * P * 4;
+    const auto* sums = reinterpret_cast<const int32_t*>(t.w + steps * t.nb * P * 4);
+    const PanelEnd end{sums, sums[t.nb * P] != 0};
+    // The panels are contiguous: the first tiles prefetch a part each of the next panel.
+    const char* next = t.w + (steps + 2) * t.nb * P * 4;
+    int tile = t.firstTile;
+    forEqualTiles(t.m, kMaxRows[t.nb], [&](int at, int rows) {
+        kTiles.fn[t.nb - 1][rows - 1](t, end, at, tile < t.nb ? next + tile * share : next);
+        ++tile;
+    });
+}
+
+}  // namespace
+
+const Int8GemmKernels& int8GemmBytes() {
+    static constexpr Int8GemmKernels kTable = {
+        P, kMaxBlocks, {0, kMaxRows[1], kMaxRows[2], kMaxRows[3], kMaxRows[4]}, &gemmPanelBytes};
+    return kTable;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mnnc
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+namespace mnnc {
+const Int8GemmKernels* int8ByteGemmKernels(Isa isa) {
+#if HWY_TARGETS & HWY_AVX2
+    if (isa == Isa::Avx2) return &N_AVX2::int8GemmBytes();
+#endif
+    static_cast<void>(isa);
+    return nullptr;
+}
+}  // namespace mnnc
+#endif
