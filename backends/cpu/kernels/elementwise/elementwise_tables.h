@@ -1,4 +1,5 @@
-// Tables for vectors that look up values in registers: of 32 entries in two at once (AVX-512), of 8 entries in one (AVX2).
+// Tables for vectors that look up values in registers: of 32 entries in two at once (AVX-512), of 8 entries in one
+// (AVX2).
 #pragma once
 
 namespace mnnc {
@@ -104,8 +105,8 @@ alignas(64) inline constexpr float kGeluTail[6][32] = {
      -3.99831175e-11f, -7.1181702e-12f},
 };
 
-// The same for each multiple of 7/8 up to 6.125, of which a register of eight floats holds one coefficient (absolute error
-// 9e-9).
+// The same for each multiple of 7/8 up to 6.125, of which a register of eight floats holds one coefficient (absolute
+// error 9e-9).
 alignas(32) inline constexpr float kGeluTailOf8[8][8] = {
     {0.0f, 0.166938588f, 0.0701035261f, 0.0113726761f, 0.000814202358f, 2.65633262e-05f, 3.99246346e-07f,
      2.77658763e-09f},

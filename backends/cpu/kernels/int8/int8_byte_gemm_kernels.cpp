@@ -1,5 +1,5 @@
-// Matrix products with AVX2 where the CPU lacks VNNI: of codes that are not negative, with signed bytes. Such codes have
-// seven bits, so that the two products that vpmaddubsw adds fit its sums of 16 bits.
+// Matrix products with AVX2 where the CPU lacks VNNI: of codes that are not negative, with signed bytes. Such codes
+// have seven bits, so that the two products that vpmaddubsw adds fit its sums of 16 bits.
 #include "backends/cpu/kernels/int8/int8_kernels.h"
 
 #include <cstring>
