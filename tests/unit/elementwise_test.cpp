@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cfloat>
 #include <cmath>
 #include <cstdio>
@@ -103,6 +104,27 @@ TEST(Elementwise, SpecialValues) {
         EXPECT_EQ(run(29)[2], 1.0f);
         if (isa == "portable") continue;  // its Min and Max drop a NaN
         for (int code : {7, 8, 25, 29, 30, 33, 34}) EXPECT_TRUE(std::isnan(run(code)[4])) << isa << " code " << code;
+    }
+}
+
+TEST(Elementwise, EndsOfTheExponential) {
+    const auto last = std::bit_cast<float>(0x42b17217u),
+               next = std::bit_cast<float>(0x42b17218u);  // beside log(FLT_MAX)
+    const auto odd = std::bit_cast<float>(0x7fffffffu);   // a NaN whose last bits are set
+    const std::vector<float> x = {last, next, 1000, -1000, -87.3f, 0, odd, 88.7f};
+    for (const std::string& isa : availableIsas()) {
+        std::vector<float> y(x.size());
+        unaryKernels(selectKernels(isa).id).byCode[7](x.data(), y.data(), x.size());
+        for (const size_t i : {0u, 4u, 5u, 7u})
+            EXPECT_NEAR(y[i] / std::exp(static_cast<double>(x[i])), 1, 4e-7) << isa << " " << x[i];
+        EXPECT_EQ(y[1], INFINITY) << isa;
+        EXPECT_EQ(y[2], INFINITY) << isa;
+        EXPECT_EQ(y[3], 0) << isa;
+        if (isa == "portable") continue;  // its Min and Max drop a NaN
+        for (const int code : {7, 29, 34}) {
+            unaryKernels(selectKernels(isa).id).byCode[code](x.data(), y.data(), x.size());
+            EXPECT_TRUE(std::isnan(y[6])) << isa << " code " << code;
+        }
     }
 }
 

@@ -131,8 +131,8 @@ HWY_INLINE V timesPowerOf2(V v, V n) {
     return hn::Mul(hn::Mul(v, a), b);
 #endif
 }
-// e^x within expLimits
-HWY_INLINE V expWithin(V x) {
+// e^x where it is a normal number.
+HWY_INLINE V expNormal(V x) {
 #if HWY_TARGET == HWY_AVX3
     // 2^(x log2 e) is 2^n * 2^r, n a multiple of 1/32 and |r| <= 1/64. The last bits of the sum are n, whose fraction
     // is the index into the table; scalef takes its whole part.
@@ -144,9 +144,33 @@ HWY_INLINE V expWithin(V x) {
     p = hn::Mul(r, hn::MulAdd(r, p, k(0.693147181f)));
     const V power = lookUp(kPowersOf2, sum);
     return timesPowerOf2(hn::MulAdd(power, p, power), n);
+#elif HWY_TARGET == HWY_AVX2
+    // The same with n a multiple of 1/4 and |r| <= 1/8. The whole part of n is added to the exponent.
+    const V shifter = k(0x1.8p21f), log2e = k(0x1.715476p0f);
+    const V sum = hn::MulAdd(x, log2e, shifter);
+    const V r = hn::MulAdd(x, k(0x1.4ae0cp-26f), hn::MulSub(x, log2e, hn::Sub(sum, shifter)));
+    V p = hn::MulAdd(r, k(0.00133335581f), k(0.00961812911f));
+    p = hn::MulAdd(r, p, k(0.0555041087f));
+    p = hn::MulAdd(r, p, k(0.240226507f));
+    p = hn::Mul(r, hn::MulAdd(r, p, k(0.693147181f)));
+    const __m256i index = _mm256_castps_si256(sum.raw);
+    const V power{_mm256_permutevar_ps(hn::Load(D(), kPowersOf2By4).raw, index)};
+    const __m256i bits = _mm256_castps_si256(hn::MulAdd(power, p, power).raw);
+    const __m256i whole = _mm256_andnot_si256(_mm256_set1_epi32(3), index);
+    const V y{_mm256_castsi256_ps(_mm256_add_epi32(bits, _mm256_slli_epi32(whole, 21)))};
+    return hn::MulAdd(r, k(0), y);  // the bits of a NaN may have become those of a number
 #else
     const ExpParts e = expParts(x);
     return timesPowerOf2(hn::Add(e.m, k(1)), e.n);
+#endif
+}
+// e^x within expLimits
+HWY_INLINE V expWithin(V x) {
+#if HWY_TARGET == HWY_AVX2
+    const V most = k(88.7228317f);  // the largest x whose e^x is a number
+    return hn::IfThenElse(hn::Gt(x, most), hn::Inf(D()), expNormal(limit::Min(most, x)));
+#else
+    return expNormal(x);
 #endif
 }
 // Returns 0 where e^x would be subnormal.
@@ -207,7 +231,7 @@ HWY_INLINE V vreciprocal(V x) {
 // The largest sum here is 1 + e^87.3, which has a normal reciprocal.
 HWY_INLINE V vsigmoid(V x) {
     const V held = limit::Min(k(87.3f), limit::Max(k(-87.3f), x));
-    return vreciprocal(hn::Add(k(1), expWithin(hn::Neg(held))));
+    return vreciprocal(hn::Add(k(1), expNormal(hn::Neg(held))));
 }
 HWY_INLINE V vsilu(V x) {
     return hn::Mul(x, vsigmoid(x));

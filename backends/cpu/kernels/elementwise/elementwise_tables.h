@@ -11,6 +11,10 @@ alignas(64) inline constexpr float kPowersOf2[32] = {
     1.41421354f, 1.44518077f, 1.47682619f, 1.50916445f, 1.54221082f, 1.5759809f,  1.61049032f, 1.64575553f,
     1.68179286f, 1.71861935f, 1.75625217f, 1.79470909f, 1.8340081f,  1.87416768f, 1.91520655f, 1.95714414f};
 
+// 2^(i / 4), in both halves of a register.
+alignas(32) inline constexpr float kPowersOf2By4[8] = {1.0f, 1.18920708f, 1.41421354f, 1.68179286f,
+                                                       1.0f, 1.18920708f, 1.41421354f, 1.68179286f};
+
 // max(x, 0) - GELU(x) = t (1 - Phi(t)) with t = |x| and Phi the normal distribution. For each multiple of 1/4 up to
 // 7.75 the table has the coefficients of a polynomial in the distance from it (interpolated at Chebyshev's nodes;
 // absolute error 7e-9). The first index is the power.
