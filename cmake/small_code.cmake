@@ -23,5 +23,6 @@ file(GLOB MNN_C_SMALL CONFIGURE_DEPENDS ${MNN_C_SMALL_ROOMS}
   ${CMAKE_CURRENT_SOURCE_DIR}/impl/model/verify*.cpp
   ${CMAKE_CURRENT_SOURCE_DIR}/impl/model/table_rules.cpp
   ${CMAKE_CURRENT_SOURCE_DIR}/impl/model/parameter_count.cpp)
+list(APPEND MNN_C_SMALL ${MNN_C_OS_SOURCES})
 list(REMOVE_ITEM MNN_C_SOURCES ${MNN_C_SMALL})
 mnn_c_small_library(mnn_c_small ${MNN_C_SMALL})

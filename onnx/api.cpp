@@ -1,20 +1,14 @@
 // The functions of mnn_c_onnx.h: arguments, handles, statuses and sentences.
 #include <mnn_c_onnx.h>
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
 
 #include "base/boundary.h"
+#include "base/os/files.h"
 #include "c_api/arguments.h"
 #include "convert.h"
 
@@ -130,26 +124,24 @@ ImportOptions readOptions(const mnn_onnx_options_t* given, DataFolder& folder) {
 class MappedFile {
   public:
     explicit MappedFile(const char* path) {
-        const int file = open(path, O_RDONLY | O_CLOEXEC);
-        if (file < 0)
-            fail(errno == ENOENT || errno == ENOTDIR ? Status::FileNotExist : Status::FileOpenFailed,
-                 "'%s' cannot be opened: %s", path, std::strerror(errno));
-        struct stat facts {};
-        const bool known = fstat(file, &facts) == 0;
-        if (!known || !S_ISREG(facts.st_mode)) {
-            close(file);
-            fail(Status::FileOpenFailed, "'%s' is no file", path);
+        os::InputFile file;
+        if (!file.open(path)) {
+            const int error = os::lastError();
+            fail(os::saysMissing(error) ? Status::FileNotExist : Status::FileOpenFailed, "'%s' cannot be opened: %s",
+                 path, os::errorText(error).c_str());
         }
-        size_ = static_cast<size_t>(facts.st_size);
-        if (size_) bytes_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
-        close(file);
-        if (bytes_ == MAP_FAILED) fail(Status::FileReadFailed, "'%s' cannot be mapped: %s", path, std::strerror(errno));
+        os::FileFacts facts;
+        if (!file.facts(facts) || facts.kind != os::FileFacts::Kind::Regular)
+            fail(Status::FileOpenFailed, "'%s' is no file", path);
+        size_ = static_cast<size_t>(facts.bytes);
+        if (size_ == 0) return;
+        bytes_ = file.map(size_);
+        if (!bytes_)
+            fail(Status::FileReadFailed, "'%s' cannot be mapped: %s", path, os::errorText(os::lastError()).c_str());
     }
     MappedFile(const MappedFile&) = delete;
     MappedFile& operator=(const MappedFile&) = delete;
-    ~MappedFile() {
-        if (bytes_) munmap(bytes_, size_);
-    }
+    ~MappedFile() { os::unmapFile(bytes_, size_); }
     Bytes bytes() const { return {static_cast<const std::byte*>(bytes_), size_}; }
     // Allows the pages of a part to leave memory: a later access reads them from the file again.
     static void forget(Bytes part) {
@@ -157,7 +149,7 @@ class MappedFile {
         if (part.size() < kLarge) return;
         const auto begin = (reinterpret_cast<uintptr_t>(part.data()) + kPage - 1) / kPage * kPage;
         const auto end = reinterpret_cast<uintptr_t>(part.data() + part.size()) / kPage * kPage;
-        if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+        if (begin < end) os::dropPages(reinterpret_cast<void*>(begin), end - begin);
     }
 
   private:
@@ -169,14 +161,16 @@ class MappedFile {
 
 void save(const char* path, const void* data, size_t size) {
     const std::string beside = std::string(path) + ".part";
-    std::FILE* file = std::fopen(beside.c_str(), "wb");
-    if (!file) fail(Status::FileWriteFailed, "'%s' cannot be written: %s", beside.c_str(), std::strerror(errno));
+    std::FILE* file = os::openStream(beside.c_str(), "wb");
+    if (!file)
+        fail(Status::FileWriteFailed, "'%s' cannot be written: %s", beside.c_str(),
+             os::errorText(os::lastError()).c_str());
     const bool written = std::fwrite(data, 1, size, file) == size;
     const bool closed = std::fclose(file) == 0;
-    if (written && closed && std::rename(beside.c_str(), path) == 0) return;
-    const int reason = errno;
-    std::remove(beside.c_str());
-    fail(Status::FileWriteFailed, "'%s' cannot be written: %s", path, std::strerror(reason));
+    if (written && closed && os::renameFile(beside.c_str(), path)) return;
+    const int reason = os::lastError();
+    os::removeFile(beside.c_str());
+    fail(Status::FileWriteFailed, "'%s' cannot be written: %s", path, os::errorText(reason).c_str());
 }
 
 const Converted& complete(const Converted& result) {

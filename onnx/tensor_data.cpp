@@ -1,7 +1,4 @@
 // Reads the values of a TensorProto: from the file of the model, or from a file beside it.
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <bit>
 #include <cstring>
 #include <filesystem>
@@ -128,7 +125,7 @@ std::vector<std::byte> externalBytes(const TensorData& tensor, const DataFolder&
     if (leaves || (byLink && !folder.followLinks))
         fail(Status::BadFormat, "%s names the file '%s', which lies outside of the model's folder%s", name.c_str(),
              location.c_str(), byLink ? ", behind a link (follow_links allows that)" : "");
-    const File file(whole.c_str());
+    const File file(whole.string().c_str());
     if (tensor.length && *tensor.length != bytes)
         fail(Status::BadFormat, "%s has %llu external bytes; its shape and type need %zu", name.c_str(),
              static_cast<unsigned long long>(*tensor.length), bytes);

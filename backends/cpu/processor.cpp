@@ -1,6 +1,4 @@
 // Describes the processor of this machine for people.
-#include <unistd.h>
-
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 #endif
@@ -11,6 +9,7 @@
 #include "backends/cpu/kernels/kernels.h"
 #include "backends/cpu/processor/cpu_features.h"
 #include "backends/cpu/processor_costs.h"
+#include "base/os/threads.h"
 
 namespace mnnc::cpu {
 
@@ -23,13 +22,13 @@ ProcessorDescription describeProcessor() {
     cpu.level1Bytes = kind.caches.level1Data;
     cpu.level2Bytes = kind.caches.level2;
     cpu.costRecord = nearestRecord(selectKernels().id, kind).name;
-    cpu.logicalCores = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+    cpu.logicalCores = os::onlineCores();
 #if defined(__x86_64__) || defined(__i386__)
     cpu.int8Products = features.avx512Vnni || features.avxVnni ? 1 : 0;
     cpu.bf16Products = features.avx512Bf16 ? 1 : 0;
     unsigned a = 0, b = 0, c = 0, d = 0;
     cpu.fp16Arithmetic = features.avx512 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1) ? 1 : 0;
-#elif defined(__aarch64__) && defined(__linux__)
+#elif defined(__aarch64__)
     cpu.int8Products = features.dotProd;
     cpu.bf16Products = features.bf16;
     cpu.fp16Arithmetic = features.fp16;

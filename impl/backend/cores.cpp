@@ -1,12 +1,12 @@
-// Reads the kernel's description of the cores, and binds threads.
+// Reads the kernel's description of the cores.
 #include "backend/cores.h"
-
-#include <sched.h>
 
 #include <algorithm>
 #include <cstdio>
 
 #include "backend/backend.h"
+#include "base/os/files.h"
+#include "base/os/threads.h"
 
 namespace mnnc {
 
@@ -14,7 +14,7 @@ namespace {
 
 // The number in a file of one line; 0 where there is none.
 int64_t numberIn(const std::string& path) {
-    std::FILE* file = std::fopen(path.c_str(), "re");
+    std::FILE* file = os::openStream(path.c_str(), "r");
     if (!file) return 0;
     long long value = 0;
     const bool read = std::fscanf(file, "%18lld", &value) == 1;
@@ -26,25 +26,17 @@ int64_t numberIn(const std::string& path) {
 
 std::vector<CoreSpeed> machineCores(const std::string& folder) {
     std::vector<CoreSpeed> cores;
-#ifdef __linux__
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return cores;
     bool capacities = true, frequencies = true;
     std::vector<int64_t> frequency;
-    for (int core = 0; core < CPU_SETSIZE; ++core) {
-        if (!CPU_ISSET(core, &allowed)) continue;
-        const std::string place = folder + "/cpu" + std::to_string(core);
-        cores.push_back({core, numberIn(place + "/cpu_capacity")});
+    for (const os::UsableCore& core : os::usableCores()) {
+        const std::string place = folder + "/cpu" + std::to_string(core.number);
+        cores.push_back({core.number, core.speed > 0 ? core.speed : numberIn(place + "/cpu_capacity")});
         frequency.push_back(numberIn(place + "/cpufreq/cpuinfo_max_freq"));
         capacities &= cores.back().speed > 0;
         frequencies &= frequency.back() > 0;
     }
     // All cores must be compared by the same measure, or by none.
     for (size_t i = 0; i < cores.size() && !capacities; ++i) cores[i].speed = frequencies ? frequency[i] : 0;
-#else
-    static_cast<void>(folder);
-#endif
     return cores;
 }
 
@@ -66,21 +58,6 @@ std::vector<int> coresOf(const std::vector<CoreSpeed>& machine, const std::vecto
     // There is no choice where all cores are alike.
     if (chosen.size() == cores.size()) return wanted;
     return chosen;
-}
-
-bool placeThread(pthread_t thread, const std::vector<int>& cores) noexcept {
-#if defined(__linux__) && !defined(__ANDROID__)
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    for (const int core : cores) {
-        if (core < 0 || core >= CPU_SETSIZE) return false;
-        CPU_SET(core, &set);
-    }
-    return pthread_setaffinity_np(thread, sizeof set, &set) == 0;
-#else
-    static_cast<void>(thread), static_cast<void>(cores);
-    return false;
-#endif
 }
 
 }  // namespace mnnc

@@ -1,7 +1,5 @@
-// The cores of the machine: compares their speeds, and binds threads to them.
+// The cores of the machine: compares their speeds.
 #pragma once
-#include <pthread.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,8 +22,5 @@ std::vector<CoreSpeed> machineCores(const std::string& folder = "/sys/devices/sy
 // left out. Empty: threads need not be bound.
 std::vector<int> coresOf(const std::vector<CoreSpeed>& machine, const std::vector<int>& wanted, Power power,
                          int threads);
-
-// Returns false where the system does not allow it, or cannot bind threads.
-bool placeThread(pthread_t thread, const std::vector<int>& cores) noexcept;
 
 }  // namespace mnnc

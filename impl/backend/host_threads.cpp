@@ -4,8 +4,6 @@
 // has, and the thread that runs the session computes the pieces that the host left out. So each piece is computed once,
 // even if the host skips an index, repeats one, returns early or calls a task late; the session waits only for pieces
 // that were begun.
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <deque>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "backend/shared_threads.h"
+#include "base/os/threads.h"
 
 namespace mnnc {
 
@@ -109,13 +108,13 @@ class HostThreads final : public SharedThreads, public std::enable_shared_from_t
 class HostPool final : public ThreadPool {
   public:
     HostPool(std::shared_ptr<HostThreads> host, int threads)
-        : host_(std::move(host)), threads_(threads), process_(getpid()), job_(host_->takeJob()) {}
+        : host_(std::move(host)), threads_(threads), process_(os::processNumber()), job_(host_->takeJob()) {}
     ~HostPool() override { host_->giveBack(job_); }
     int threads() const override { return threads_; }
 
     void run(int tasks, Task task, void* ctx) override {
         // A forked child does not have the threads of its parent.
-        if (tasks <= 1 || (!leased_ && getpid() != process_) || alone_) {
+        if (tasks <= 1 || (!leased_ && os::processNumber() != process_) || alone_) {
             for (int i = 0; i < tasks; ++i) task(ctx, i);
             return;
         }
@@ -129,7 +128,7 @@ class HostPool final : public ThreadPool {
     }
     ThreadPool& beginRun() override {
         hostMode_ = FloatMode::current();
-        alone_ = getpid() != process_;
+        alone_ = os::processNumber() != process_;
         leased_ = true;
         return *this;
     }
@@ -138,7 +137,7 @@ class HostPool final : public ThreadPool {
   private:
     const std::shared_ptr<HostThreads> host_;
     const int threads_;
-    const pid_t process_;
+    const int process_;
     HostJob& job_;
     bool leased_ = false, alone_ = false;
     FloatMode hostMode_ = FloatMode::computing(true);  // mode of the thread that called the run

@@ -1,17 +1,15 @@
 // The thread of submitted runs: takes jobs from a list, sleeps, ends.
 #include "backend/run_queue.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <system_error>
 #include <thread>
 
-#include "backend/signals_blocked.h"
 #include "base/error.h"
 #include "base/float_mode.h"
+#include "base/os/threads.h"
 
 namespace mnnc {
 
@@ -21,11 +19,11 @@ struct RunQueue::State {
     Job *first = nullptr, *last = nullptr;  // waiting
     bool stopped = false;
     std::thread thread;
-    std::atomic<pid_t> process{0};  // process that has the thread; 0: there is no thread
+    std::atomic<int> process{0};  // process that has the thread; 0: there is no thread
 
     bool inherited() const noexcept {
-        const pid_t owner = process.load(std::memory_order_acquire);
-        return owner != 0 && owner != getpid();
+        const int owner = process.load(std::memory_order_acquire);
+        return owner != 0 && owner != os::processNumber();
     }
 
     void main() {
@@ -69,13 +67,13 @@ void RunQueue::start() {
              "computes here");
     const std::lock_guard lock(state_->mutex);
     if (state_->thread.joinable()) return;
-    const SignalsBlocked guard;
+    const os::SignalsBlocked guard;
     try {
         state_->thread = std::thread([state = state_.get()] { state->main(); });
     } catch (const std::system_error&) {
         fail(Status::OutOfMemory, "the system makes no thread for submitted runs");
     }
-    state_->process.store(getpid(), std::memory_order_release);
+    state_->process.store(os::processNumber(), std::memory_order_release);
 }
 
 void RunQueue::push(Job& job) noexcept {

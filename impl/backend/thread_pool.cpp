@@ -1,8 +1,6 @@
 // The fork-join pool: leases, wake-ups, work stealing, sleep.
 #include "backend/thread_pool.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -14,9 +12,8 @@
 #include <immintrin.h>
 #endif
 
-#include "backend/cores.h"
-#include "backend/signals_blocked.h"
 #include "base/error.h"
+#include "base/os/threads.h"
 
 namespace mnnc {
 namespace {
@@ -183,7 +180,7 @@ struct ForkJoinPool::State {
         FloatMode floatMode = FloatMode::computing(true);
     };
 
-    const pid_t process = getpid();
+    const int process = os::processNumber();
     std::vector<std::thread> workers;
     std::vector<Part> parts;
     alignas(64) Job job;  // fields from here on change: away from those that every thread reads all the time
@@ -200,7 +197,7 @@ ForkJoinPool::ForkJoinPool(int threads) : state_(std::make_unique<State>()) {
     State* state = state_.get();
     state->workers.reserve(threads > 1 ? threads - 1 : 0);
     state->parts = std::vector<State::Part>(threads > 1 ? threads : 1);
-    const SignalsBlocked guard;
+    const os::SignalsBlocked guard;
     for (int i = 1; i < threads; ++i) {
         try {
             state->workers.emplace_back([state, i] { state->workerMain(i); });
@@ -211,7 +208,7 @@ ForkJoinPool::ForkJoinPool(int threads) : state_(std::make_unique<State>()) {
 }
 
 ForkJoinPool::~ForkJoinPool() {
-    if (state_->process != getpid()) {
+    if (state_->process != os::processNumber()) {
         // A forked child does not have these threads, and the identifiers may name threads of its own by now. So
         // nothing can be stopped, joined or detached, and the state is leaked.
         state_.release();  // NOLINT(bugprone-unused-return-value)
@@ -238,17 +235,17 @@ ThreadPool& ForkJoinPool::beginRun() {
 
 ThreadPool* ForkJoinPool::lease(int threads) {
     // A forked child has no workers.
-    const bool mine = !state_->workers.empty() && state_->process == getpid();
+    const bool mine = !state_->workers.empty() && state_->process == os::processNumber();
     return mine && state_->acquire(threads) ? &state_->lease : nullptr;
 }
 
 void ForkJoinPool::place(const std::vector<int>& cores) {
     if (cores.empty() || state_->workers.empty()) return;
     for (const int core : cores)
-        if (!placeThread(state_->workers.front().native_handle(), {core}))
+        if (!os::placeThread(state_->workers.front().native_handle(), {core}))
             fail(Status::InvalidValue, "core %d cannot be used: the system places no thread on it", core);
     for (std::thread& worker : state_->workers)
-        if (!placeThread(worker.native_handle(), cores))
+        if (!os::placeThread(worker.native_handle(), cores))
             fail(Status::InvalidValue, "the system does not place threads on the cores that are asked for");
 }
 

@@ -1,13 +1,12 @@
 // Allocates prepared weights from a few large mappings, in huge pages where the system has them.
 #include "backend/weight_memory.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <vector>
 
 #include "base/aligned.h"
 #include "base/checked.h"
+#include "base/os/memory.h"
 
 namespace mnnc {
 
@@ -33,34 +32,31 @@ class WeightMemory::Mapping {
         : size_(std::max(kMapping, roundUp(least, kHuge))), live_(static_cast<size_t>(size_ / kPage)) {
         // One huge page more, because mappings begin at any address.
         const auto all = static_cast<size_t>(size_ + kHuge);
-        memory_ = ::mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory_ == MAP_FAILED) return;
+        memory_ = os::reserveMemory(all, false);
+        if (!memory_) return;
         const auto at = reinterpret_cast<uintptr_t>(memory_);
         base_ = static_cast<char*>(memory_) + (kHuge - static_cast<int64_t>(at % kHuge)) % kHuge;
     }
-    ~Mapping() {
-        if (base_) ::munmap(memory_, static_cast<size_t>(size_ + kHuge));
-    }
+    ~Mapping() { os::releaseMemory(memory_, static_cast<size_t>(size_ + kHuge)); }
     Mapping(const Mapping&) = delete;
     Mapping& operator=(const Mapping&) = delete;
 
     explicit operator bool() const { return base_ != nullptr; }
     bool fits(int64_t bytes) const { return bytes <= size_ - used_; }
 
-    // One thread at a time takes memory; others may release memory meanwhile.
+    // One thread at a time takes memory; others may release memory meanwhile. Null: the system has no more memory.
     char* take(int64_t bytes, int64_t more) {
         char* const begin = base_ + used_;
         {
             const std::lock_guard lock(mutex_);
+            if (!os::useMemory(begin, static_cast<size_t>(bytes))) return nullptr;
             for (int64_t page = used_ / kPage; page <= (used_ + bytes - 1) / kPage; ++page) ++live(page);
         }
         used_ += bytes;
         // Use huge pages as far as this buffer and the expected ones after it reach.
         const int64_t filled = std::min(size_, used_ + std::clamp<int64_t>(more, 0, kHuge));
         const int64_t huge = filled / kHuge * kHuge;
-#ifdef MADV_HUGEPAGE
-        if (huge > advised_) ::madvise(base_ + advised_, static_cast<size_t>(huge - advised_), MADV_HUGEPAGE);
-#endif
+        if (huge > advised_) os::preferHugePages(base_ + advised_, static_cast<size_t>(huge - advised_));
         // A range that begins in small pages stays in them.
         advised_ = std::max({advised_, huge, roundUp(used_, kHuge)});
         return begin;
@@ -75,18 +71,11 @@ class WeightMemory::Mapping {
         if (live(first) > 0) ++first;
         if (last >= first && live(last) > 0) --last;
         if (first > last) return;
-        char* const begin = base_ + first * kPage;
-        const auto length = static_cast<size_t>((last - first + 1) * kPage);
-#ifdef MADV_NOHUGEPAGE
-        ::madvise(begin, length, MADV_NOHUGEPAGE);  // otherwise the system might fill the gap again
-#endif
-        ::madvise(begin, length, MADV_DONTNEED);
+        os::returnMemory(base_ + first * kPage, static_cast<size_t>((last - first + 1) * kPage));
     }
 
   private:
-    uint32_t& live(int64_t page) {
-        return live_[static_cast<size_t>(page)];
-    }
+    uint32_t& live(int64_t page) { return live_[static_cast<size_t>(page)]; }
 
     const int64_t size_;
     std::mutex mutex_;            // guards live_ and the release of pages
@@ -108,8 +97,8 @@ std::shared_ptr<void> WeightMemory::allocate(int64_t bytes, int64_t more) {
             if (*mapping) current_ = mapping;
         }
         if (*mapping) {
-            char* const data = mapping->take(rounded, more);
-            return {data, [mapping, rounded](void* p) { mapping->giveBack(static_cast<char*>(p), rounded); }};
+            if (char* const data = mapping->take(rounded, more))
+                return {data, [mapping, rounded](void* p) { mapping->giveBack(static_cast<char*>(p), rounded); }};
         }
     }
     // The address space has no room for a mapping: allocate this buffer separately.

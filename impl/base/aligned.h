@@ -1,14 +1,12 @@
 // A block of 64-byte aligned memory; allocation failure is an Error that names the size.
 #pragma once
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <utility>
 
 #include "base/checked.h"
 #include "base/host_memory.h"
+#include "base/os/memory.h"
 
 namespace mnnc {
 
@@ -48,7 +46,7 @@ class AlignedBuffer {
         if (data_ && source_)
             source_->release(data_, (size_ + kSlack + kAlignment - 1) / kAlignment * kAlignment, kAlignment);
         else
-            std::free(data_);
+            os::freeAligned(data_);
     }
 
     void* data() noexcept { return data_; }
@@ -70,11 +68,9 @@ class AlignedBuffer {
         constexpr size_t kHuge = size_t{2} << 20;
         constexpr size_t kSpare = size_t{128} << 10;
         const size_t huge = (bytes + kSpare) / kHuge * kHuge;
-        if (huge == 0) return std::aligned_alloc(kAlignment, bytes);
-        void* data = std::aligned_alloc(kHuge, (bytes + kHuge - 1) / kHuge * kHuge);
-#ifdef MADV_HUGEPAGE
-        if (data) madvise(data, huge, MADV_HUGEPAGE);
-#endif
+        if (huge == 0) return os::allocateAligned(kAlignment, bytes);
+        void* data = os::allocateAligned(kHuge, (bytes + kHuge - 1) / kHuge * kHuge);
+        if (data) os::preferHugePages(data, huge);
         return data;
     }
 

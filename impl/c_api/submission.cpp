@@ -1,10 +1,9 @@
 // Begins submitted runs, ends them on a thread or in wait(), and passes on their status.
 #include "c_api/submission.h"
 
-#include <unistd.h>
-
 #include <chrono>
 
+#include "base/os/threads.h"
 #include "c_api/watched_run.h"
 
 namespace mnnc {
@@ -49,7 +48,7 @@ void Submission::begin(const mnn_run_options_t& options) {
     onDevice_ = !options.before && !options.after && !options.cancel && session_->impl->onDeviceAlone();
     queue_ = onDevice_ && !options.done ? nullptr : &session_->runQueue();
     if (queue_) queue_->start();
-    process_ = getpid();
+    process_ = os::processNumber();
     ended_.store(false, std::memory_order_relaxed);
     if (onDevice_) session_->impl->begin(cancellation_);
 }
@@ -101,7 +100,7 @@ mnn_status Submission::wait(const SessionUse& session, int64_t nanoseconds) {
 
 void Submission::awaitThread(int64_t nanoseconds) {
     const auto ended = [this] { return ended_.load(std::memory_order_relaxed); };
-    if (process_ != getpid()) {
+    if (process_ != os::processNumber()) {
         if (ended_.load(std::memory_order_acquire)) return;
         fail(Status::BadState,
              "the run was submitted in the process that forked this one, and ends there; the session is of no "

@@ -1,8 +1,6 @@
 // A submitted run of a session, from mnn_session_submit() to the mnn_session_wait() that returns its status. The
 // session is pinned and in use alone meanwhile, so that every other call is refused as busy.
 #pragma once
-#include <sys/types.h>
-
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -40,7 +38,7 @@ class Submission final : private RunQueue::Job {
     Cancellation cancellation_;
     bool onDevice_ = false;      // it has begun and must be ended
     RunQueue* queue_ = nullptr;  // its thread runs or ends the run; null: wait() ends it
-    pid_t process_ = 0;          // the process with that thread
+    int process_ = 0;            // the process with that thread
 
     // For runs that a thread ends.
     std::mutex mutex_;

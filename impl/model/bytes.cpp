@@ -1,8 +1,6 @@
 // Copies, borrows, maps or reads the bytes of a model.
 #include "model/bytes.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +9,7 @@
 
 #include "base/aligned.h"
 #include "base/error.h"
+#include "base/os/memory.h"
 #include "model/file.h"
 #include "model/released_bytes.h"
 
@@ -36,12 +35,12 @@ void* reserve(size_t bytes) noexcept {
 #if MNN_C_WATCHED_BLOCKS
     return std::calloc(bytes, 1);
 #else
-    void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) return nullptr;
-#ifdef MADV_NOHUGEPAGE
-    ::madvise(memory, bytes, MADV_NOHUGEPAGE);  // most of it stays untouched
-#endif
-    return memory;
+    void* memory = os::reserveMemory(bytes, false);
+    if (!memory) return nullptr;
+    os::preferSmallPages(memory, bytes);  // most of it stays untouched
+    if (os::useMemory(memory, bytes)) return memory;
+    os::releaseMemory(memory, bytes);
+    return nullptr;
 #endif
 }
 
@@ -49,7 +48,7 @@ void unreserve(void* memory, [[maybe_unused]] size_t bytes) noexcept {
 #if MNN_C_WATCHED_BLOCKS
     std::free(memory);
 #else
-    if (memory) ::munmap(memory, bytes);
+    os::releaseMemory(memory, bytes);
 #endif
 }
 
@@ -100,9 +99,7 @@ class BorrowedMemory final : public MemorySource {
 
 struct Unmap {
     size_t bytes;
-    void operator()(void* memory) const noexcept {
-        if (memory != MAP_FAILED) ::munmap(memory, bytes);
-    }
+    void operator()(void* memory) const noexcept { os::unmapFile(memory, bytes); }
 };
 using Mapping = std::unique_ptr<void, Unmap>;
 
@@ -111,7 +108,7 @@ class MappedFile final : public MemorySource {
     explicit MappedFile(Mapping mapping)
         : MemorySource(static_cast<const uint8_t*>(mapping.get()), mapping.get_deleter().bytes),
           mapping_(std::move(mapping)) {}
-    void dropPages() const noexcept override { ::madvise(mapping_.get(), size(), MADV_DONTNEED); }
+    void dropPages() const noexcept override { os::dropPages(mapping_.get(), size()); }
 
   private:
     const Mapping mapping_;
@@ -170,16 +167,12 @@ class ReadBuffers : public std::enable_shared_from_this<ReadBuffers> {
     };
 
     static void* map() {
-        void* memory = ::mmap(nullptr, kBytes + kSlack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED) fail(Status::OutOfMemory, "no memory for a buffer of %zu bytes", kBytes);
-#ifdef MADV_NOHUGEPAGE
-        ::madvise(memory, kBytes + kSlack, MADV_NOHUGEPAGE);
-#endif
+        void* memory = os::reserveMemory(kBytes + kSlack, true);
+        if (!memory) fail(Status::OutOfMemory, "no memory for a buffer of %zu bytes", kBytes);
+        os::preferSmallPages(memory, kBytes + kSlack);
         return memory;
     }
-    static void unmap(void* memory) noexcept {
-        if (memory) ::munmap(memory, kBytes + kSlack);
-    }
+    static void unmap(void* memory) noexcept { os::releaseMemory(memory, kBytes + kSlack); }
     void giveBack(void* memory) noexcept {
         {
             const std::lock_guard lock(mutex_);
@@ -214,8 +207,8 @@ ModelBytes ModelBytes::fromFile(const char* path, Access access, const Cancellat
     auto file = std::make_unique<const File>(path);
     if (access == Access::Map) {
         const size_t size = file->size();
-        Mapping mapping(::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file->descriptor(), 0), {size});
-        if (mapping.get() != MAP_FAILED) return fromSource(std::make_unique<const MappedFile>(std::move(mapping)));
+        Mapping mapping(file->system().map(size), {size});
+        if (mapping) return fromSource(std::make_unique<const MappedFile>(std::move(mapping)));
     }
     if (access != Access::OnDemand || file->justModified()) return fromSource(readWhole(*file, cancel));
     return fromSource(std::move(file));

@@ -1,11 +1,10 @@
 // A file that stays open for reading, with the state by which later changes are recognised.
 #pragma once
-#include <sys/stat.h>
-
 #include <cstddef>
 #include <string>
 
 #include "base/error.h"
+#include "base/os/files.h"
 #include "model/byte_source.h"
 
 namespace mnnc {
@@ -15,13 +14,10 @@ class File final : public ByteSource {
     // Throws NullArgument, FileNotExist, FileOpenFailed (also for directories and devices), Truncated for an
     // empty file.
     explicit File(const char* path);
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-    ~File() override;
 
     const std::string& name() const noexcept override { return path_; }
-    size_t size() const noexcept override { return static_cast<size_t>(opened_.st_size); }
-    int descriptor() const noexcept { return descriptor_; }
+    size_t size() const noexcept override { return static_cast<size_t>(opened_.bytes); }
+    const os::InputFile& system() const noexcept { return file_; }
     // A change within the same tick of the file system's clock leaves no trace. So a file that was modified less than a
     // second before it was opened may change without being recognised.
     bool justModified() const noexcept { return justModified_; }
@@ -34,11 +30,11 @@ class File final : public ByteSource {
     void read(size_t offset, void* out, size_t bytes) const override;
 
   private:
-    struct stat examine(Status failure) const;  // failure: the status that it throws
+    os::FileFacts examine(Status failure) const;  // failure: the status that it throws
 
     std::string path_;
-    int descriptor_ = -1;
-    struct stat opened_ {};
+    os::InputFile file_;
+    os::FileFacts opened_;
     bool justModified_ = false;
 };
 

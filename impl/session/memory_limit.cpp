@@ -1,12 +1,12 @@
 // Reads the memory of the machine and of the container around the process.
 #include "session/memory_limit.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+
+#include "base/os/memory.h"
 
 namespace mnnc {
 
@@ -52,9 +52,7 @@ int64_t containerMemoryLimit(const std::string& root) {
 }
 
 int64_t defaultMemoryLimit() {
-    const int64_t pages = sysconf(_SC_PHYS_PAGES), pageBytes = sysconf(_SC_PAGESIZE);
-    const int64_t half = pages > 0 && pageBytes > 0 ? pages * pageBytes / 2 : 0;
-    return std::min(std::max<int64_t>(half, int64_t{4} << 30), containerMemoryLimit(""));
+    return std::min(std::max<int64_t>(os::machineMemory() / 2, int64_t{4} << 30), containerMemoryLimit(""));
 }
 
 }  // namespace mnnc

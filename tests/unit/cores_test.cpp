@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "backend/backend.h"
+#include "base/os/threads.h"
 
 namespace mnnc::test {
 namespace {
@@ -89,15 +90,15 @@ TEST(Cores, AThreadIsPlaced) {
     cpu_set_t seen;
     CPU_ZERO(&seen);
     std::thread([&] {
-        placed = placeThread(pthread_self(), {core});
+        placed = os::placeThread(pthread_self(), {core});
         sched_getaffinity(0, sizeof seen, &seen);
     }).join();
     EXPECT_TRUE(placed);
     EXPECT_EQ(CPU_COUNT(&seen), 1);
     EXPECT_TRUE(CPU_ISSET(core, &seen));
-    EXPECT_FALSE(placeThread(pthread_self(), {-1}));
-    EXPECT_FALSE(placeThread(pthread_self(), {CPU_SETSIZE}));
-    EXPECT_FALSE(placeThread(pthread_self(), {CPU_SETSIZE - 1}));
+    EXPECT_FALSE(os::placeThread(pthread_self(), {-1}));
+    EXPECT_FALSE(os::placeThread(pthread_self(), {CPU_SETSIZE}));
+    EXPECT_FALSE(os::placeThread(pthread_self(), {CPU_SETSIZE - 1}));
     ASSERT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
     EXPECT_TRUE(CPU_EQUAL(&before, &after));
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/os/files.h"
 #include "errors.h"
 #include "output_file.h"
 #include "text.h"
@@ -21,7 +22,8 @@ struct CloseInput {
 
 std::unique_ptr<std::FILE, CloseInput> openInput(const std::string& path) {
     static bool taken = false;
-    if (path != kStandardStream) return std::unique_ptr<std::FILE, CloseInput>(std::fopen(path.c_str(), "rb"));
+    if (path != kStandardStream)
+        return std::unique_ptr<std::FILE, CloseInput>(mnnc::os::openStream(path.c_str(), "rb"));
     if (taken) throw UsageError("'-', standard input, is given twice");
     taken = true;
     return std::unique_ptr<std::FILE, CloseInput>(stdin);

@@ -1,7 +1,11 @@
 // The entry of the command line tool: runs one command and turns exceptions into exit codes.
 // 0 means success, 1 a failure, 2 wrong usage.
+#include <cstdio>
 #include <exception>
+#include <string>
+#include <vector>
 
+#include "base/os/terminal.h"
 #include "command_line.h"
 #include "errors.h"
 #include "process_memory.h"
@@ -9,8 +13,13 @@
 
 int main(int argc, char** argv) {
     const uint64_t residentAtStart = tool::statusBytes("VmRSS");
+    mnnc::os::passBytes(stdin);
+    mnnc::os::passBytes(stdout);
     try {
-        return tool::runCommandLine(argc, argv, residentAtStart);
+        std::vector<std::string> arguments = mnnc::os::utf8Arguments(argc, argv);
+        std::vector<char*> pointers;
+        for (std::string& argument : arguments) pointers.push_back(argument.data());
+        return tool::runCommandLine(static_cast<int>(pointers.size()), pointers.data(), residentAtStart);
     } catch (const tool::UsageError& error) {
         tool::text::print(stderr, "mnn: {}\n", error.what());
         return 2;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/os/files.h"
 #include "errors.h"
 #include "text.h"
 
@@ -18,7 +19,7 @@ void writeOutput(const std::string& path, std::string_view text) {
     std::unique_ptr<std::FILE, Close> file;
     std::FILE* out = stdout;
     if (path != kStandardStream) {
-        file.reset(std::fopen(path.c_str(), "wb"));
+        file.reset(mnnc::os::openStream(path.c_str(), "wb"));
         out = file.get();
     }
     if (!out || std::fwrite(text.data(), 1, text.size(), out) != text.size() || std::fflush(out) != 0)

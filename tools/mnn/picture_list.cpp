@@ -1,12 +1,11 @@
 // Expands folders and patterns.
 #include "picture_list.h"
 
-#include <glob.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
 
+#include "base/os/terminal.h"
 #include "errors.h"
 #include "output_file.h"
 #include "picture.h"
@@ -29,10 +28,7 @@ std::vector<std::string> picturesIn(const std::string& folder) {
 }
 
 std::vector<std::string> matches(const std::string& pattern) {
-    glob_t found{};
-    std::vector<std::string> paths;
-    if (glob(pattern.c_str(), 0, nullptr, &found) == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-    globfree(&found);
+    std::vector<std::string> paths = mnnc::os::matchingPaths(pattern);
     if (paths.empty()) throw ToolError(fmt::format("--image: there is no file '{}'", pattern));
     return paths;
 }

@@ -1,14 +1,11 @@
 // Draws the line, and erases it when the command ends or is interrupted.
 #include "progress.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 
+#include "base/os/terminal.h"
 #include "text.h"
 
 namespace tool {
@@ -26,32 +23,13 @@ std::string mode = kProgressModes[0];
 bool isTerminal() {
     static const bool answer = [] {
         const char* kind = std::getenv("TERM");
-        return isatty(STDERR_FILENO) == 1 && !(kind && std::strcmp(kind, "dumb") == 0);
+        return mnnc::os::isTerminal(stderr) && !(kind && std::strcmp(kind, "dumb") == 0);
     }();
     return answer;
 }
 
 bool isShown() {
     return mode == "always" || (mode == "auto" && isTerminal());
-}
-
-extern "C" void eraseAndEnd(int signal) {
-    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kErase, sizeof kErase - 1);
-    raise(signal);  // the handler is gone already, so this ends the process
-}
-
-// Erases the line, so that Ctrl-C leaves no part of it.
-void eraseWhenInterrupted() {
-    static std::once_flag once;
-    std::call_once(once, [] {
-        for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-            struct sigaction action {};
-            if (sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
-            action.sa_handler = eraseAndEnd;
-            action.sa_flags = SA_RESETHAND;
-            sigaction(signal, &action, nullptr);
-        }
-    });
 }
 
 std::string spanText(double seconds) {
@@ -66,9 +44,8 @@ std::string spanText(double seconds) {
 std::string fitted(std::string line) {
     for (char& c : line)
         if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
-    winsize size{};
-    const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
-    size_t end = known ? size.ws_col - 1U : 79;
+    const int columns = mnnc::os::terminalColumns(stderr);
+    size_t end = columns > 1 ? static_cast<size_t>(columns) - 1 : 79;
     if (end >= line.size()) return line;
     while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) end--;
     return line.substr(0, end);
@@ -140,7 +117,7 @@ void Progress::draw() {
     if (past >= kQuiet.count()) line += ", " + spanText(past) + " so far";
     if (part >= kMinPart) line += ", about " + spanText(past * (1 - std::min(part, 1.0)) / part) + " left";
     if (isTerminal()) {
-        eraseWhenInterrupted();
+        mnnc::os::writeWhenInterrupted(kErase);  // so that Ctrl-C leaves no part of the line
         drawn_ = true;
         text::print(stderr, "{}{}", kErase, fitted(line));
     } else {

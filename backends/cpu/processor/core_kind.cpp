@@ -8,10 +8,8 @@
 #include <tuple>
 
 #include "backends/cpu/processor/cpu_features.h"
-
-#if defined(__aarch64__) && defined(__linux__)
-#include <sys/auxv.h>
-#endif
+#include "base/os/files.h"
+#include "base/os/threads.h"
 
 namespace mnnc {
 
@@ -22,7 +20,7 @@ constexpr int kPartBits = 12;
 // Returns the beginning of a file; empty where it cannot be read.
 std::string beginning(const std::string& path, size_t most) {
     std::string text(most, '\0');
-    std::FILE* file = std::fopen(path.c_str(), "re");
+    std::FILE* file = os::openStream(path.c_str(), "r");
     if (!file) return {};
     text.resize(std::fread(text.data(), 1, most, file));
     std::fclose(file);
@@ -41,10 +39,10 @@ int64_t numberOf(std::string_view word, int64_t fallback) {
     return value;
 }
 
-#if defined(__aarch64__) && defined(__linux__)
+#if defined(__aarch64__)
 // Returns the part of the core that runs this; 0 where programs may not read the register (HWCAP_CPUID).
 unsigned ownPart() {
-    if (!(::getauxval(AT_HWCAP) >> 11 & 1)) return 0;
+    if (!(os::armCapabilities().first >> 11 & 1)) return 0;
     unsigned long midr = 0;
     asm("mrs %0, midr_el1" : "=r"(midr));
     return static_cast<unsigned>((midr >> 24 & 0xff) << kPartBits | (midr >> 4 & 0xfff));
@@ -72,7 +70,7 @@ CoreKind describedKind() {
 
 CoreKind detectCoreKind() {
     CoreKind kind;
-#if defined(__aarch64__) && defined(__linux__)
+#if defined(__aarch64__)
     kind = describedKind();
 #else
     kind.caches = detectCoreCaches();

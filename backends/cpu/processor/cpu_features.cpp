@@ -3,9 +3,9 @@
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
-#elif defined(__aarch64__) && defined(__linux__)
-#include <sys/auxv.h>
 #endif
+
+#include "base/os/threads.h"
 
 namespace mnnc {
 
@@ -30,9 +30,9 @@ CpuFeatures detectCpuFeatures() {
 #elif defined(__aarch64__) || defined(__ARM_NEON)
     f.neon = true;
 #endif
-#if defined(__aarch64__) && defined(__linux__)
+#if defined(__aarch64__)
     // Bits of the kernel's interface: ASIMDDP, FPHP and ASIMDHP; I8MM and BF16.
-    const unsigned long capabilities = ::getauxval(AT_HWCAP), more = ::getauxval(AT_HWCAP2);
+    const auto [capabilities, more] = os::armCapabilities();
     f.dotProd = capabilities >> 20 & 1;
     f.fp16 = (capabilities >> 9 & 1) && (capabilities >> 10 & 1);
     f.i8mm = f.dotProd && (more >> 13 & 1);

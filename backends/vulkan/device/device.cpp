@@ -1,14 +1,13 @@
 // Creates, shares and destroys a VkDevice, submits command buffers and counts objects.
 #include "backends/vulkan/device/device.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "backends/vulkan/device/result.h"
 #include "base/error.h"
+#include "base/os/threads.h"
 
 namespace mnnc::vulkan {
 
@@ -49,7 +48,7 @@ std::shared_ptr<Device> Device::ofHost(std::shared_ptr<const HostVulkan> host) {
 Device::Device(std::shared_ptr<const HostVulkan> host)
     : host_(std::move(host)),
       info_(describeHostDevice(*host_)),
-      process_(getpid()),
+      process_(os::processNumber()),
       handle_(static_cast<VkDevice>(host_->device)),
       queue_(static_cast<VkQueue>(host_->queue)) {
     volkLoadDeviceTable(&api_, handle_);
@@ -59,7 +58,7 @@ Device::Device(std::shared_ptr<const HostVulkan> host)
 }
 
 Device::Device(std::shared_ptr<Instance> instance, size_t index)
-    : instance_(std::move(instance)), info_(instance_->devices()[index]), process_(getpid()) {
+    : instance_(std::move(instance)), info_(instance_->devices()[index]), process_(os::processNumber()) {
     try {
         create();
     } catch (...) {
@@ -124,7 +123,7 @@ class Device::QueueUse {
 };
 
 bool Device::usable() const noexcept {
-    return process_ == getpid();
+    return process_ == os::processNumber();
 }
 
 Counters& Device::counters() noexcept {

@@ -1,14 +1,13 @@
 // Hashes the environment, the manifests of Vulkan drivers and layers, and the device files of the system.
 #include "backends/vulkan/device/driver_surroundings.h"
 
-#include <dirent.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <cstdlib>
-#include <memory>
 #include <string>
 #include <string_view>
+
+#include "base/os/files.h"
+#include "base/os/threads.h"
 
 namespace mnnc::vulkan {
 
@@ -31,54 +30,36 @@ class Hash {
     uint64_t value_ = 0xcbf29ce484222325u;
 };
 
-uint64_t nanoseconds(const timespec& time) {
-    return static_cast<uint64_t>(time.tv_sec) * 1000000000u + static_cast<uint64_t>(time.tv_nsec);
+void addPermissions(Hash& hash, const os::FoundFile& file) {
+    for (const uint64_t number : file.permissions) hash.add(number);
 }
 
-void addPermissions(Hash& hash, const struct stat& info) {
-    hash.add(info.st_mode);
-    hash.add(info.st_uid);
-    hash.add(info.st_gid);
-    hash.add(info.st_rdev);
+void addContents(Hash& hash, const os::FoundFile& file) {
+    for (const uint64_t number : file.contents) hash.add(number);
 }
 
-void addContents(Hash& hash, const struct stat& info) {
-    hash.add(info.st_dev);
-    hash.add(info.st_ino);
-    hash.add(static_cast<uint64_t>(info.st_size));
-    hash.add(nanoseconds(info.st_mtim));
-    hash.add(nanoseconds(info.st_ctim));
-}
-
-using AddFile = void (*)(Hash&, const struct stat&);
+using AddFile = void (*)(Hash&, const os::FoundFile&);
 
 // Adds a path and returns whether it is a folder. A missing path changes the hash, too.
 bool addFile(Hash& hash, const std::string& path, AddFile add) {
-    struct stat info {};
-    const bool there = stat(path.c_str(), &info) == 0;
+    os::FoundFile file;
+    const bool there = os::findFile(path.c_str(), file);
     hash.add(there ? 1 : 0);
-    if (there) add(hash, info);
-    return there && S_ISDIR(info.st_mode);
+    if (there) add(hash, file);
+    return file.isFolder;
 }
 
 // Adds the files of a folder; the order in which the system lists them makes no difference.
 void addFolder(Hash& hash, const std::string& path, AddFile add) {
-    struct FolderCloser {
-        void operator()(DIR* folder) const noexcept { closedir(folder); }
-    };
-    const std::unique_ptr<DIR, FolderCloser> folder(opendir(path.c_str()));
-    if (!folder) return hash.add(uint64_t{0});
     uint64_t sum = 0, count = 1;
-    while (const dirent* entry = readdir(folder.get())) {
-        const std::string_view name = entry->d_name;
-        if (name == "." || name == "..") continue;
+    const bool there = os::listFolder(path.c_str(), [&](const char* name, const os::FoundFile* file) {
         Hash own;
         own.add(name);
-        struct stat info {};
-        if (fstatat(dirfd(folder.get()), entry->d_name, &info, 0) == 0) add(own, info);
+        if (file) add(own, *file);
         sum += own.value();
         ++count;
-    }
+    });
+    if (!there) return hash.add(uint64_t{0});
     hash.add(count);
     hash.add(sum);
 }
@@ -124,9 +105,8 @@ void addNamedFiles(Hash& hash) {
 
 uint64_t driverSurroundings() {
     Hash hash;
-    for (char** variable = environ; variable && *variable; ++variable) hash.add(*variable);
-    hash.add(geteuid());
-    hash.add(getegid());
+    for (const std::string& variable : os::environmentVariables()) hash.add(variable);
+    for (const uint64_t number : os::userNumbers()) hash.add(number);
     addManifests(hash);
     addNamedFiles(hash);
     // Devices appear and disappear as files.

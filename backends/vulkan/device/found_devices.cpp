@@ -1,13 +1,13 @@
 // Keeps descriptions of devices in fixed storage, under a lock that a fork cannot leave taken.
 #include "backends/vulkan/device/found_devices.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <thread>
 #include <type_traits>
+
+#include "base/os/threads.h"
 
 namespace mnnc::vulkan {
 
@@ -37,10 +37,10 @@ constinit std::atomic<int> holder{0};  // the process that holds the record; 0: 
 class RecordLock {
   public:
     RecordLock() noexcept {
-        const int own = getpid();
+        const int own = os::processNumber();
         for (int found = 0; !holder.compare_exchange_weak(found, own, std::memory_order_acquire);)
             if (found == own) {
-                sched_yield();
+                std::this_thread::yield();
                 found = 0;
             }
     }
@@ -72,14 +72,14 @@ void keepFound(uint64_t surroundings, const FoundDevices& found) noexcept {
         if (!keep(record.devices[i], found.devices[i])) return;
     record.count = found.devices.size();
     record.surroundings = surroundings;
-    record.process = getpid();
+    record.process = os::processNumber();
 }
 
 bool lastFound(uint64_t surroundings, FoundDevices& found) {
     found = {};
     found.devices.reserve(kMaxDevices);
     const RecordLock lock;
-    if (record.process != getpid() || record.surroundings != surroundings) return false;
+    if (record.process != os::processNumber() || record.surroundings != surroundings) return false;
     found.reason = record.reason;
     for (size_t i = 0; i < record.count; ++i) {
         const KeptDevice& kept = record.devices[i];

@@ -1,9 +1,6 @@
 // Loads the Vulkan loader, creates the VkInstance, and chooses physical devices.
 #include "backends/vulkan/device/instance.h"
 
-#include <strings.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -16,6 +13,8 @@
 #include "backends/vulkan/device/found_devices.h"
 #include "backends/vulkan/device/result.h"
 #include "base/error.h"
+#include "base/os/libraries.h"
+#include "base/os/threads.h"
 
 namespace mnnc::vulkan {
 
@@ -63,7 +62,7 @@ bool extensionPresent(const char* layer, const char* name) {
 
 void loadLoader() {
     if (volkInitialize() != VK_SUCCESS)
-        fail(Status::BackendMissing, "the Vulkan loader (libvulkan.so.1) is not installed");
+        fail(Status::BackendMissing, "the Vulkan loader (%s) is not installed", os::kVulkanLoader);
 }
 
 std::string lower(std::string text) {
@@ -112,7 +111,7 @@ std::shared_ptr<Instance> Instance::get() {
     static std::weak_ptr<Instance> shared;
     const std::lock_guard lock(sharedMutex());
     if (auto alive = shared.lock()) {
-        if (alive->process_ == getpid()) return alive;
+        if (alive->process_ == os::processNumber()) return alive;
         fail(Status::BackendMissing, "Vulkan was in use when this process was forked; a fork cannot use it");
     }
     // The object and its control block are one allocation: if a separate control block could not be allocated, the
@@ -123,7 +122,7 @@ std::shared_ptr<Instance> Instance::get() {
     return instance;
 }
 
-Instance::Instance() : process_(getpid()) {
+Instance::Instance() : process_(os::processNumber()) {
     loadLoader();
     const uint64_t surroundings = driverSurroundings();
     try {
@@ -198,7 +197,7 @@ void Instance::listDevices() {
 }
 
 Instance::~Instance() {
-    if (process_ != getpid()) return;  // after a fork the handles belong to the parent
+    if (process_ != os::processNumber()) return;  // after a fork the handles belong to the parent
     const std::lock_guard lock(sharedMutex());
     destroy();
 }

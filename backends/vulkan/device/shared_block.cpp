@@ -1,14 +1,12 @@
 // Checks and imports buffers of the host, allocates memory that can be shared, and describes the place of a block.
 #include "backends/vulkan/device/shared_block.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
 #include "backends/vulkan/device/result.h"
 #include "base/checked.h"
+#include "base/os/libraries.h"
 
 namespace mnnc::vulkan {
 
@@ -161,11 +159,11 @@ std::shared_ptr<Block> importDescriptor(const std::shared_ptr<Device>& device, c
     if (buffer.memoryType >= types || !((needs.memoryTypeBits >> buffer.memoryType) & 1u))
         fail(Status::InvalidValue, "memory_type is %u, which is no type of memory for shared buffers on this device",
              buffer.memoryType);
-    const int own = fcntl(buffer.descriptor, F_DUPFD_CLOEXEC, 0);
+    const int own = os::duplicateDescriptor(buffer.descriptor);
     if (own < 0) fail(Status::InvalidValue, "fd is %d, which is no open file descriptor", buffer.descriptor);
     const VkImportMemoryFdInfoKHR import{VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR, nullptr, kDescriptor, own};
     const VkResult result = memory->allocate(&import, buffer.memoryBytes, buffer.memoryType);
-    if (result != VK_SUCCESS) close(own);  // on success the driver owns it
+    if (result != VK_SUCCESS) os::closeDescriptor(own);  // on success the driver owns it
     if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE)
         fail(Status::InvalidValue, "the file descriptor %d is no memory of the Vulkan device '%s'", buffer.descriptor,
              device->info().name.c_str());

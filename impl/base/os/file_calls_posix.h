@@ -1,12 +1,10 @@
-// Helpers for system calls on files: descriptors that close themselves, calls that a signal may interrupt, error texts.
+// Helpers for system calls on files: descriptors that close themselves, calls that a signal may interrupt.
 #pragma once
 #include <unistd.h>
 
 #include <cerrno>
-#include <string>
-#include <system_error>
 
-namespace mnnc {
+namespace mnnc::os {
 
 struct Descriptor {
     explicit Descriptor(int number) : fd(number) {}
@@ -25,9 +23,4 @@ auto uninterrupted(Call&& call) {
         if (const auto result = call(); result != -1 || errno != EINTR) return result;
 }
 
-// The text of errno; std::strerror is not thread-safe.
-inline std::string osText() {
-    return std::generic_category().message(errno);
-}
-
-}  // namespace mnnc
+}  // namespace mnnc::os

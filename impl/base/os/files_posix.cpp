@@ -1,0 +1,150 @@
+// Files by POSIX.
+#include "base/os/files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <limits>
+#include <memory>
+#include <system_error>
+
+namespace mnnc::os {
+
+namespace {
+
+constexpr size_t kReadChunk = size_t{16} << 20;  // some systems refuse more than 2 GiB at once
+
+int64_t nanoseconds(const timespec& time) noexcept {
+    return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+FoundFile foundFile(const struct stat& info) noexcept {
+    FoundFile found;
+    found.isFolder = S_ISDIR(info.st_mode);
+    found.contents = {info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size),
+                      static_cast<uint64_t>(nanoseconds(info.st_mtim)),
+                      static_cast<uint64_t>(nanoseconds(info.st_ctim))};
+    found.permissions = {info.st_mode, info.st_uid, info.st_gid, info.st_rdev};
+    return found;
+}
+
+}  // namespace
+
+int lastError() noexcept {
+    return errno;
+}
+
+// std::strerror is not thread-safe, this function is.
+std::string errorText(int error) {
+    return std::generic_category().message(error);
+}
+
+bool saysMissing(int error) noexcept {
+    return error == ENOENT || error == ENOTDIR;
+}
+
+InputFile::~InputFile() {
+    if (handle_ >= 0) ::close(static_cast<int>(handle_));
+}
+
+bool InputFile::open(const char* path) noexcept {
+    // O_NONBLOCK: opening a named pipe must not block.
+    do {
+        handle_ = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    } while (handle_ < 0 && errno == EINTR);
+    return handle_ >= 0;
+}
+
+bool InputFile::facts(FileFacts& facts) const noexcept {
+    struct stat info {};
+    int result = 0;
+    do {
+        result = ::fstat(static_cast<int>(handle_), &info);
+    } while (result != 0 && errno == EINTR);
+    if (result != 0) return false;
+    facts.kind = S_ISREG(info.st_mode)   ? FileFacts::Kind::Regular
+                 : S_ISDIR(info.st_mode) ? FileFacts::Kind::Folder
+                                         : FileFacts::Kind::Other;
+    facts.bytes = info.st_size;
+    facts.identity = {info.st_dev, info.st_ino};
+    facts.links = info.st_nlink;
+    facts.modified = nanoseconds(info.st_mtim);
+    facts.changed = nanoseconds(info.st_ctim);
+    return true;
+}
+
+int64_t InputFile::read(uint64_t offset, void* out, size_t bytes) const noexcept {
+    for (;;) {
+        const ssize_t got =
+            ::pread(static_cast<int>(handle_), out, std::min(kReadChunk, bytes), static_cast<off_t>(offset));
+        if (got >= 0 || errno != EINTR) return got;
+    }
+}
+
+void* InputFile::map(size_t bytes) const noexcept {
+    void* const mapping = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, static_cast<int>(handle_), 0);
+    return mapping == MAP_FAILED ? nullptr : mapping;
+}
+
+void unmapFile(void* mapping, size_t bytes) noexcept {
+    if (mapping) ::munmap(mapping, bytes);
+}
+
+void dropPages(void* begin, size_t bytes) noexcept {
+    ::madvise(begin, bytes, MADV_DONTNEED);
+}
+
+int64_t fileClock() noexcept {
+    timespec now{};
+    if (::clock_gettime(CLOCK_REALTIME, &now) != 0) return std::numeric_limits<int64_t>::max();
+    return nanoseconds(now);
+}
+
+std::FILE* openStream(const char* path, const char* mode) noexcept {
+    char closing[8] = {};
+    for (size_t i = 0; mode[i] && i + 2 < sizeof closing; ++i) {
+        closing[i] = mode[i];
+        closing[i + 1] = 'e';
+    }
+    return std::fopen(path, closing);
+}
+
+bool renameFile(const char* from, const char* to) noexcept {
+    return ::rename(from, to) == 0;
+}
+
+bool removeFile(const char* path) noexcept {
+    return ::unlink(path) == 0;
+}
+
+bool findFile(const char* path, FoundFile& found) noexcept {
+    struct stat info {};
+    if (::stat(path, &info) != 0) return false;
+    found = foundFile(info);
+    return true;
+}
+
+bool listFolder(const char* path, const std::function<void(const char* name, const FoundFile*)>& entry) {
+    struct FolderCloser {
+        void operator()(DIR* folder) const noexcept { ::closedir(folder); }
+    };
+    const std::unique_ptr<DIR, FolderCloser> folder(::opendir(path));
+    if (!folder) return false;
+    while (const dirent* one = ::readdir(folder.get())) {
+        const std::string name = one->d_name;
+        if (name == "." || name == "..") continue;
+        struct stat info {};
+        const bool known = ::fstatat(::dirfd(folder.get()), one->d_name, &info, 0) == 0;
+        const FoundFile found = known ? foundFile(info) : FoundFile();
+        entry(name.c_str(), known ? &found : nullptr);
+    }
+    return true;
+}
+
+}  // namespace mnnc::os

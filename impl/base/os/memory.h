@@ -1,0 +1,28 @@
+// Memory as the system gives it: address ranges, aligned blocks, advice about pages.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace mnnc::os {
+
+// A range of addresses whose memory is zeros; only pages that are touched take memory of the machine. `used` says that
+// all of it may be touched; otherwise useMemory() comes before a page is touched. Null: there is none.
+void* reserveMemory(size_t bytes, bool used) noexcept;
+void releaseMemory(void* memory, size_t bytes) noexcept;
+// Makes a part of a range usable; keeps what it contains already. False: there is no memory for it.
+bool useMemory(void* begin, size_t bytes) noexcept;
+// Returns the pages of a part of a range to the system; useMemory() comes before they are touched again.
+void returnMemory(void* begin, size_t bytes) noexcept;
+
+// Advice; where the system has no such pages it does nothing.
+void preferHugePages(void* begin, size_t bytes) noexcept;
+void preferSmallPages(void* begin, size_t bytes) noexcept;
+
+// alignment: a power of two that divides `bytes`. Null: there is no memory.
+void* allocateAligned(size_t alignment, size_t bytes) noexcept;
+void freeAligned(void* memory) noexcept;
+
+// Bytes of the machine; 0 where the system does not say.
+int64_t machineMemory() noexcept;
+
+}  // namespace mnnc::os

@@ -1,0 +1,48 @@
+// Services of the system for a command line tool: arguments, the terminal, patterns of file names, other programs. The
+// libraries use none of this.
+#pragma once
+#include <cstddef>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mnnc::os {
+
+// The arguments of main(), as UTF-8.
+std::vector<std::string> utf8Arguments(int count, char** arguments);
+
+bool isTerminal(std::FILE* file) noexcept;
+// The width of a terminal; 0 where it is not known.
+int terminalColumns(std::FILE* file) noexcept;
+// From now on the bytes of this file are passed on as they are: no line end becomes another one.
+void passBytes(std::FILE* file) noexcept;
+// A user who interrupts the process gets this text on standard error before it ends. The text must stay.
+void writeWhenInterrupted(const char* text);
+
+// The paths that match a pattern with * and ?, sorted.
+std::vector<std::string> matchingPaths(const std::string& pattern);
+
+struct ProgramRun {
+    enum class End { Exited, Failed, Missing, TooLong };  // Failed: `reason` says why it could not be run
+    End end = End::Failed;
+    std::string reason;
+    int exitCode = -1;  // below 0: a signal ended it
+    std::string output, errors;
+};
+// Runs a program, which is looked for where the system looks for programs, without a shell.
+ProgramRun runProgram(const std::vector<std::string>& arguments, const std::string& input, int seconds);
+
+struct ChildRun {
+    bool isChild = false;  // this process is the child, which goes on
+    int exitCode = 1;      // of the child that has ended
+    int signal = 0;        // what ended it; 0: it exited
+    std::string failure;   // no child could be made, for this reason; else empty
+};
+// Goes on in a child process with further variables in its environment. The parent passes what the child writes to
+// standard error to a function, and returns when the child has ended. To be called early, before there are threads.
+ChildRun continueInChild(const std::vector<std::pair<const char*, const char*>>& variables,
+                         const std::function<void(const char* text, size_t bytes)>& errors);
+
+}  // namespace mnnc::os

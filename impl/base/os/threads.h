@@ -1,0 +1,49 @@
+// The process, its threads and the cores that they run on.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace mnnc::os {
+
+using ThreadHandle = std::thread::native_handle_type;
+
+// Differs in a child of fork(). A system without fork() gives the same number always.
+int processNumber() noexcept;
+// Variables of the environment ("NAME=VALUE"), and numbers for the user of the process.
+std::vector<std::string> environmentVariables();
+std::vector<uint64_t> userNumbers();
+
+// Threads that are made in this scope block every signal: the host's handlers run on the host's threads. A system
+// whose signals reach no thread of the library needs nothing of this.
+class SignalsBlocked {
+  public:
+    SignalsBlocked() noexcept;
+    ~SignalsBlocked();
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+  private:
+    alignas(uint64_t) unsigned char before_[128];
+};
+
+struct UsableCore {
+    int number = 0;
+    int64_t speed = 0;  // to compare cores of one machine; 0: the system does not say it
+};
+// The cores that the process may use. Empty: the system does not say it, or binds no threads.
+std::vector<UsableCore> usableCores();
+// Returns false where the system does not allow it, or cannot bind threads.
+bool placeThread(ThreadHandle thread, const std::vector<int>& cores) noexcept;
+// The number of cores of the machine that work now; 0 or less where the system does not say.
+int onlineCores() noexcept;
+
+// The features of an Arm core as the Linux kernel has them in AT_HWCAP and AT_HWCAP2; zeros elsewhere.
+struct ArmCapabilities {
+    unsigned long first = 0, second = 0;
+};
+ArmCapabilities armCapabilities() noexcept;
+
+}  // namespace mnnc::os
