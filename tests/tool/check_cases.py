@@ -123,6 +123,8 @@ def check_members(case):
             ("an empty case.json", case_files.DESCRIPTION, b"", "case.npz:case.json': "),
             ("a case.json without outputs", case_files.DESCRIPTION, b'{"model": "model.mnn", "inputs": []}',
              "case.npz:case.json': "),
+            ("a case.json without lists", case_files.DESCRIPTION, b'{"model": "model.mnn", "inputs": null}',
+             "a value is null, but no list"),
             ("an empty array", first, b"", f"case.npz:{first}' is no .npy file"),
             ("a cut array", first, case.members[first][:-1], f"case.npz:{first}' "),
             ("an array that ends in its header", first, case.members[first][:40], f"case.npz:{first}' ends inside")):

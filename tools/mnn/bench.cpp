@@ -117,7 +117,7 @@ int bench(const BenchOptions& options, uint64_t residentAtStart) {
         json["first_ms"] = figures.firstMs;
         json["peak_bytes"] = figures.peakBytes;
         json["arena_bytes"] = figures.arenaBytes;
-        text::print("{}\n", json.dump(2));
+        text::print("{}\n", jsonText(json));
         return 0;
     }
     text::print("{}, {}, {} thread{}, {} runs\n", options.model, options.flags.backend, options.flags.threads,

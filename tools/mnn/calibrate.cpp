@@ -27,7 +27,7 @@ Json costsJson(const std::string& text) {
     std::string isa;
     std::istringstream in(text);
     const auto finish = [&] {
-        if (!isa.empty()) list.push(Json::object({{"isa", isa}, {"costs", costs}}));
+        if (!isa.empty()) list.push_back(Json::object({{"isa", isa}, {"costs", costs}}));
         costs = Json::object();
     };
     for (std::string line; std::getline(in, line);) {
@@ -60,7 +60,7 @@ int calibrate(const CalibrateOptions& options) {
             text += measured(isas[i]);
         }
     }
-    writeOutput(options.output, options.json ? costsJson(text).dump(2) + "\n" : text);
+    writeOutput(options.output, options.json ? jsonText(costsJson(text)) + "\n" : text);
     return 0;
 }
 

@@ -32,11 +32,11 @@ class Source {
         return zip_ ? (folder_ / kArchive).string() + ":" + file : (folder_ / file).string();
     }
 
-    Json description() const {
-        if (zip_) return Json::parse(zip_->member(kDescription));
+    nlohmann::json description() const {
+        if (zip_) return parseJson(zip_->member(kDescription));
         std::ifstream in(folder_ / kDescription);
         if (!in) throw ToolError(fmt::format("cannot open '{}'", nameOf(kDescription)));
-        return Json::parse(std::string(std::istreambuf_iterator<char>(in), {}));
+        return parseJson(std::string(std::istreambuf_iterator<char>(in), {}));
     }
 
     Array array(const std::string& file) const {
@@ -48,12 +48,12 @@ class Source {
     std::optional<Zip> zip_;
 };
 
-CaseTensor readTensorEntry(const Source& source, const Json& entry) {
+CaseTensor readTensorEntry(const Source& source, const nlohmann::json& entry) {
     CaseTensor tensor;
-    tensor.name = entry.at("name").string();
-    tensor.array = source.array(entry.at("file").string());
-    const auto shape = entry.at("shape").integers();
-    const auto type = entry.at("dtype").string();
+    tensor.name = entry.at("name").get<std::string>();
+    tensor.array = source.array(entry.at("file").get<std::string>());
+    const auto shape = integersOf(entry.at("shape"));
+    const auto type = entry.at("dtype").get<std::string>();
     if (tensor.array.shape != shape || elementName(tensor.array.element) != type)
         throw ToolError(fmt::format("'{}': case.json says {} of {}, its file holds {} of {}", tensor.name,
                                     shapeText(shape), type, shapeText(tensor.array.shape),
@@ -68,25 +68,25 @@ CaseTensor& outputNamed(Case& item, const std::string& name) {
 }
 
 // Reads true, or the names of the outputs that the check is for.
-void readArgmax(Case& item, const Json& value) {
-    if (value.isArray()) {
-        for (const Json& name : value.items()) outputNamed(item, name.string()).argmaxEqual = true;
-    } else if (value.boolean()) {
+void readArgmax(Case& item, const nlohmann::json& value) {
+    if (value.is_array()) {
+        for (const nlohmann::json& name : value) outputNamed(item, name.get<std::string>()).argmaxEqual = true;
+    } else if (value.get<bool>()) {
         for (CaseTensor& output : item.outputs) output.argmaxEqual = true;
     }
 }
 
-void readUnordered(Case& item, const Json& value) {
+void readUnordered(Case& item, const nlohmann::json& value) {
     const CaseTensor* first = nullptr;
-    for (const Json& name : value.at("outputs").items()) {
-        CaseTensor& output = outputNamed(item, name.string());
+    for (const nlohmann::json& name : listOf(value.at("outputs"))) {
+        CaseTensor& output = outputNamed(item, name.get<std::string>());
         output.unordered = true;
         if (output.array.shape.empty()) throw ToolError(fmt::format("'{}' is a scalar, no list", output.name));
         if (first && first->array.shape[0] != output.array.shape[0])
             throw ToolError(fmt::format("'{}' and '{}' are no list of the same length", first->name, output.name));
         first = &output;
     }
-    if (value.contains("max_unmatched")) item.maxUnmatched = value.at("max_unmatched").integer();
+    if (value.contains("max_unmatched")) item.maxUnmatched = integerOf(value.at("max_unmatched"));
 }
 
 }  // namespace
@@ -109,18 +109,18 @@ Case readCase(const std::filesystem::path& folder) {
     const Source source(folder);
     Case item;
     try {
-        const Json description = source.description();
-        item.model = folder / description.at("model").string();
-        for (const Json& entry : description.at("inputs").items())
+        const nlohmann::json description = source.description();
+        item.model = folder / description.at("model").get<std::string>();
+        for (const nlohmann::json& entry : listOf(description.at("inputs")))
             item.inputs.push_back(readTensorEntry(source, entry));
-        for (const Json& entry : description.at("outputs").items())
+        for (const nlohmann::json& entry : listOf(description.at("outputs")))
             item.outputs.push_back(readTensorEntry(source, entry));
-        const Json& tolerance = description.at("tolerance");
-        item.tolerance = tolerance.at("relative_to_max").number();
-        for (const Json* place : {&description, &tolerance})
+        const nlohmann::json& tolerance = description.at("tolerance");
+        item.tolerance = tolerance.at("relative_to_max").get<double>();
+        for (const nlohmann::json* place : {&description, &tolerance})
             if (place->contains("argmax_equal")) readArgmax(item, place->at("argmax_equal"));
         if (description.contains("unordered_rows")) readUnordered(item, description.at("unordered_rows"));
-    } catch (const JsonError& error) {
+    } catch (const nlohmann::json::exception& error) {
         throw ToolError(fmt::format("'{}': {}", source.nameOf(kDescription), error.what()));
     }
     if (item.outputs.empty()) throw ToolError("the case expects no output");

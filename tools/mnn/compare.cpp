@@ -156,12 +156,12 @@ class Report {
         progress_.clear();
         worst_ = std::max(worst_, error);
         drifts_ = drifts;
-        tensors_.push(Json::object({{"operator", made.op},
-                                    {"type", made.type},
-                                    {"tensor", made.tensor},
-                                    {"error", error},
-                                    {"backend", place.empty() ? Json() : Json(place)},
-                                    {"agrees", !drifts}}));
+        tensors_.push_back(Json::object({{"operator", made.op},
+                                         {"type", made.type},
+                                         {"tensor", made.tensor},
+                                         {"error", error},
+                                         {"backend", place.empty() ? Json() : Json(place)},
+                                         {"agrees", !drifts}}));
         if (options_.json) return;
         text::print("{} {:<9.2e} {:<10} {:<22} {}\n", drifts ? "DRIFT" : "same ", error, place.empty() ? "-" : place,
                     made.type, made.tensor);
@@ -182,18 +182,16 @@ class Report {
 
   private:
     void printJson(const std::vector<Produced>& skipped) const {
-        Json left = Json::array(), backends = Json::array();
+        Json left = Json::array();
         for (const Produced& one : skipped)
-            left.push(Json::object({{"operator", one.op}, {"type", one.type}, {"tensor", one.tensor}}));
-        for (const std::string& backend : options_.backends) backends.push(backend);
-        text::print("{}\n", Json::object({{"model", options_.model},
-                                          {"backends", std::move(backends)},
-                                          {"tolerance", options_.tolerance},
-                                          {"agrees", !drifts_},
-                                          {"largest_error", worst_},
-                                          {"tensors", tensors_},
-                                          {"skipped", std::move(left)}})
-                                .dump(2));
+            left.push_back(Json::object({{"operator", one.op}, {"type", one.type}, {"tensor", one.tensor}}));
+        text::print("{}\n", jsonText({{"model", options_.model},
+                                      {"backends", options_.backends},
+                                      {"tolerance", options_.tolerance},
+                                      {"agrees", !drifts_},
+                                      {"largest_error", worst_},
+                                      {"tensors", tensors_},
+                                      {"skipped", std::move(left)}}));
     }
 
     void printSummary(const std::vector<Produced>& skipped, size_t all) const {
@@ -201,8 +199,8 @@ class Report {
             text::print("skipped: {} '{}', {}\n", one.type, one.tensor,
                         options_.fused ? options_.backends[0] + " computes it together with others"
                                        : "the session does not offer its result");
-        text::print("{} tensors agree within {:.0e}, the largest error is {:.2e}", tensors_.items().size(),
-                    options_.tolerance, worst_);
+        text::print("{} tensors agree within {:.0e}, the largest error is {:.2e}", tensors_.size(), options_.tolerance,
+                    worst_);
         text::print("{}\n", skipped.empty() ? "" : fmt::format("; {} skipped", percentOf(skipped.size(), all)));
     }
 

@@ -85,11 +85,11 @@ Json problemList(const OnnxResult& result, size_t count) {
         mnn_onnx_problem_t problem{};
         problem.struct_size = sizeof problem;
         checkOnnx(mnn_onnx_result_problem(result.get(), i, &problem));
-        list.push(Json::object({{"node", problem.node},
-                                {"domain", problem.domain},
-                                {"op_type", problem.op_type},
-                                {"opset", problem.opset},
-                                {"reason", problem.reason}}));
+        list.push_back(Json::object({{"node", problem.node},
+                                     {"domain", problem.domain},
+                                     {"op_type", problem.op_type},
+                                     {"opset", problem.opset},
+                                     {"reason", problem.reason}}));
     }
     return list;
 }
@@ -99,24 +99,25 @@ Json notesOf(const OnnxResult& result, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const char* note = nullptr;
         checkOnnx(mnn_onnx_result_note(result.get(), i, &note));
-        list.push(note);
+        list.push_back(note);
     }
     return list;
 }
 
 void print(const Json& report, const std::string& output) {
-    for (const Json& problem : report.at("problems").items()) {
-        const std::string& domain = problem.at("domain").string();
+    for (const Json& problem : report.at("problems")) {
+        const std::string& domain = problem.at("domain").get<std::string>();
         text::print("no form   {} '{}', opset {}: {}\n",
-                    (domain.empty() ? "" : domain + ".") + problem.at("op_type").string(), problem.at("node").string(),
-                    problem.at("opset").integer(), problem.at("reason").string());
+                    (domain.empty() ? "" : domain + ".") + problem.at("op_type").get<std::string>(),
+                    problem.at("node").get<std::string>(), problem.at("opset").get<int64_t>(),
+                    problem.at("reason").get<std::string>());
     }
-    for (const Json& note : report.at("notes").items()) text::print("note      {}\n", note.string());
-    text::print("nodes     {}, {} of them calls of functions\n", report.at("nodes").integer(),
-                report.at("functions").integer());
-    text::print("operators {}, {} more became constants\n", report.at("operators").integer(),
-                report.at("folded").integer());
-    if (report.at("problems").items().empty()) text::print("written   {}\n", output);
+    for (const Json& note : report.at("notes")) text::print("note      {}\n", note.get<std::string>());
+    text::print("nodes     {}, {} of them calls of functions\n", report.at("nodes").get<int64_t>(),
+                report.at("functions").get<int64_t>());
+    text::print("operators {}, {} more became constants\n", report.at("operators").get<int64_t>(),
+                report.at("folded").get<int64_t>());
+    if (report.at("problems").empty()) text::print("written   {}\n", output);
 }
 
 }  // namespace
@@ -144,7 +145,7 @@ int convert(const ConvertOptions& options) {
                                     {"notes", notesOf(result, report.notes)}});
     if (report.problems == 0) checkOnnx(mnn_onnx_result_save(result.get(), options.output.c_str()));
     if (options.json)
-        text::print("{}\n", json.dump(2));
+        text::print("{}\n", jsonText(json));
     else
         print(json, options.output);
     return report.problems == 0 ? 0 : 1;

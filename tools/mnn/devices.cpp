@@ -49,7 +49,7 @@ Json describeBackend(size_t index) {
     Json backend = Json::object({{"backend", name}, {"missing", nullptr}, {"devices", Json::array()}});
     try {
         check(mnn_device_count(type, &count));
-        for (size_t i = 0; i < count; i++) backend["devices"].push(describeDevice(type, i));
+        for (size_t i = 0; i < count; i++) backend["devices"].push_back(describeDevice(type, i));
     } catch (const MissingBackend&) {
         backend["missing"] = mnn_last_error();
     }
@@ -57,21 +57,22 @@ Json describeBackend(size_t index) {
 }
 
 void printBackend(const Json& backend) {
-    const std::string name = backend.at("backend").string();
-    if (!backend.at("missing").isNull()) {
-        text::print("{:<8} no device: {}\n", name, backend.at("missing").string());
-    } else if (backend.at("devices").items().empty()) {
+    const std::string name = backend.at("backend").get<std::string>();
+    if (!backend.at("missing").is_null()) {
+        text::print("{:<8} no device: {}\n", name, backend.at("missing").get<std::string>());
+    } else if (backend.at("devices").empty()) {
         text::print("{:<8} this machine's processor\n", name);
     }
-    for (const Json& device : backend.at("devices").items()) {
-        text::print("{:<8} {}  {}  ({}, {})\n", name, device.at("index").natural(), device.at("name").string(),
-                    device.at("kind").string(), bytesText(device.at("memory_bytes").natural()));
-        text::print("            uuid {}\n", device.at("uuid").string());
-        text::print("            driver {}, {} {}\n", device.at("driver").string(), name,
-                    device.at("api_version").string());
+    for (const Json& device : backend.at("devices")) {
+        text::print("{:<8} {}  {}  ({}, {})\n", name, device.at("index").get<uint64_t>(),
+                    device.at("name").get<std::string>(), device.at("kind").get<std::string>(),
+                    bytesText(device.at("memory_bytes").get<uint64_t>()));
+        text::print("            uuid {}\n", device.at("uuid").get<std::string>());
+        text::print("            driver {}, {} {}\n", device.at("driver").get<std::string>(), name,
+                    device.at("api_version").get<std::string>());
         text::print("            --precision low: {}; subgroups of {}\n",
-                    device.at("fp16_storage").boolean() ? "fp16 tensors" : "no fp16 tensors",
-                    device.at("subgroup_size").natural());
+                    device.at("fp16_storage").get<bool>() ? "fp16 tensors" : "no fp16 tensors",
+                    device.at("subgroup_size").get<uint64_t>());
     }
 }
 
@@ -81,11 +82,11 @@ int devices(const DevicesOptions& options) {
     Json list = Json::array();
     size_t count = 0;
     check(mnn_backend_count(&count));
-    for (size_t i = 0; i < count; i++) list.push(describeBackend(i));
+    for (size_t i = 0; i < count; i++) list.push_back(describeBackend(i));
     if (options.json) {
-        text::print("{}\n", list.dump(2));
+        text::print("{}\n", jsonText(list));
     } else {
-        for (const Json& backend : list.items()) printBackend(backend);
+        for (const Json& backend : list) printBackend(backend);
     }
     return 0;
 }

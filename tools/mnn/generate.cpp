@@ -141,7 +141,7 @@ int generate(const GenerateOptions& options) {
             Json::object({{"length", state.length}, {"capacity", state.capacity}, {"bytes", state.bytes}});
         result["plans"] = statistics.plans;
         result["memory_bytes"] = statistics.memory_bytes;
-        text::print("{}\n", result.dump(2));
+        text::print("{}\n", jsonText(result));
         return 0;
     }
     std::string line;

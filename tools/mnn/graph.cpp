@@ -46,14 +46,14 @@ int printJsonGraph(const GraphOptions& options) {
     std::optional<Loading> loading(options.model);
     const Interpreter model = openModel(options.model);
     Json result = Json::object({{"model", options.model},
-                                {"net", Json::parse(reportOf(model, "graph"))},
+                                {"net", parseOrdered(reportOf(model, "graph"))},
                                 {"session", nullptr},
                                 {"session_error", nullptr}});
     try {
         const Session session = createSession(model, options.flags);
         applyShapes(session, options.flags);
         requireShapes(session);
-        result["session"] = Json::parse(reportOf(session, "graph"));
+        result["session"] = parseOrdered(reportOf(session, "graph"));
     } catch (const MissingBackend&) {
         throw;
     } catch (const std::runtime_error& error) {
@@ -61,7 +61,7 @@ int printJsonGraph(const GraphOptions& options) {
         result["session_error"] = error.what();
     }
     loading.reset();
-    writeOutput(options.output, result.dump(2) + "\n");
+    writeOutput(options.output, jsonText(result) + "\n");
     return 0;
 }
 

@@ -20,7 +20,7 @@ Json tensorJson(const NetGraph& graph, int64_t id) {
 
 Json tensorList(const NetGraph& graph, const std::vector<int64_t>& tensors) {
     Json list = Json::array();
-    for (const int64_t id : tensors) list.push(tensorJson(graph, id));
+    for (const int64_t id : tensors) list.push_back(tensorJson(graph, id));
     return list;
 }
 
@@ -46,17 +46,17 @@ class GraphJson {
         for (const size_t member : members) {
             const GraphOp& row = graph_.ops[member];
             boxOf_[member] = count_;
-            ops.push(Json::object({{"type", row.type},
-                                   {"name", row.name},
-                                   {"inputs", tensorList(graph_, row.inputs)},
-                                   {"outputs", tensorList(graph_, row.outputs)}}));
+            ops.push_back(Json::object({{"type", row.type},
+                                        {"name", row.name},
+                                        {"inputs", tensorList(graph_, row.inputs)},
+                                        {"outputs", tensorList(graph_, row.outputs)}}));
         }
         ++count_;
         const Look& look = lookOf(net_, graph_, first);
         Json box = Json::object({{"ops", ops}, {"look", look.key}, {"fill", look.fill}, {"line", look.line}});
         if (group) {
             Json commands = Json::array();
-            for (const std::string& command : group->commands) commands.push(command);
+            for (const std::string& command : group->commands) commands.push_back(command);
             box["commands"] = commands;
             box["backend"] = group->backend;
             box["algorithm"] = group->algorithm;
@@ -67,7 +67,7 @@ class GraphJson {
                 box["fill"] = heatColour(net_, group->ms);
             }
         }
-        boxes.push(std::move(box));
+        boxes.push_back(std::move(box));
     }
 
     Json edges() const {
@@ -77,7 +77,8 @@ class GraphJson {
             const size_t from = boxOf(edge.from), to = boxOf(edge.to);
             if (from == to || !seen.insert({from, to, edge.tensor}).second) continue;
             const GraphTensor& tensor = graph_.tensors[edge.tensor];
-            list.push(Json::object({{"from", from}, {"to", to}, {"name", tensor.name}, {"text", tensorText(tensor)}}));
+            list.push_back(
+                Json::object({{"from", from}, {"to", to}, {"name", tensor.name}, {"text", tensorText(tensor)}}));
         }
         return list;
     }
@@ -97,19 +98,19 @@ Json graphPageData(const Net& net, const Json& facts) {
     for (size_t graph = 0; graph < net.graphs.size(); ++graph) {
         makers.emplace_back(net, graph);
         Json made = makers.back().make();
-        graphs.push(std::move(made));
+        graphs.push_back(std::move(made));
     }
     Json calls = Json::array();
     for (size_t graph = 0; graph < net.graphs.size(); ++graph) {
         const NetGraph& body = net.graphs[graph];
         if (body.caller < 0) continue;
         const auto caller = static_cast<size_t>(body.callerGraph);
-        calls.push(Json::object(
+        calls.push_back(Json::object(
             {{"graph", caller}, {"box", makers[caller].boxOf(static_cast<size_t>(body.caller))}, {"body", graph}}));
     }
     Json legend = Json::array();
     for (const Look& look : looks())
-        legend.push(
+        legend.push_back(
             Json::object({{"key", look.key}, {"fill", look.fill}, {"line", look.line}, {"meaning", look.meaning}}));
     return Json::object(
         {{"facts", facts}, {"graphs", graphs}, {"calls", calls}, {"legend", legend}, {"timed", net.runMs >= 0}});

@@ -42,10 +42,10 @@ Json describeInputs(const Interpreter& model) {
         mnn_declaration_t input{};
         input.struct_size = sizeof input;
         check(mnn_interpreter_input_info(model.get(), i, &input));
-        list.push(Json::object({{"name", input.name},
-                                {"shape", std::vector<int64_t>(input.dims, input.dims + input.rank)},
-                                {"type", typeName(input.type)},
-                                {"format", formatName(input.format)}}));
+        list.push_back(Json::object({{"name", input.name},
+                                     {"shape", std::vector<int64_t>(input.dims, input.dims + input.rank)},
+                                     {"type", typeName(input.type)},
+                                     {"format", formatName(input.format)}}));
     }
     return list;
 }
@@ -57,7 +57,7 @@ Json describeOutputNames(const Interpreter& model) {
     for (size_t i = 0; i < count; i++) {
         const char* name = nullptr;
         check(mnn_interpreter_output_name(model.get(), i, &name));
-        list.push(Json::object({{"name", name}, {"shape", nullptr}}));
+        list.push_back(Json::object({{"name", name}, {"shape", nullptr}}));
     }
     return list;
 }
@@ -85,7 +85,7 @@ Json describeOutputs(const Session& session) {
             entry["shape"] = *shape;
             entry["type"] = typeName(propertiesOf(tensor).type);
         }
-        list.push(entry);
+        list.push_back(entry);
     }
     return list;
 }
@@ -105,7 +105,7 @@ Json describePlacement(const Session& session, const CommonFlags& flags) {
         counts[where]++;
         Json row = Json::object({{"op", op.name}, {"type", op.type_name}, {"backend", where}, {"reason", nullptr}});
         if (op.reason) row["reason"] = op.reason;
-        ops.push(row);
+        ops.push_back(row);
     }
     return Json::object({{"counts", counts}, {"ops", ops}});
 }
@@ -159,69 +159,72 @@ void describeSession(Json& info, const Interpreter& model, const CommonFlags& fl
 }
 
 std::string shapeOrUnknown(const Json& entry) {
-    return entry.at("shape").isNull() ? "unknown before a run" : shapeText(entry.at("shape").integers());
+    return entry.at("shape").is_null() ? "unknown before a run"
+                                       : shapeText(entry.at("shape").get<std::vector<int64_t>>());
 }
 
 void printCounts(const char* indent, const Json& counts) {
     std::vector<std::pair<std::string, uint64_t>> rows;
-    for (size_t i = 0; i < counts.names().size(); i++)
-        rows.emplace_back(counts.names()[i], counts.items()[i].natural());
+    for (const auto& [name, count] : counts.items()) rows.emplace_back(name, count.get<uint64_t>());
     std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     for (const auto& [name, count] : rows) text::print("{}{:>6}  {}\n", indent, count, name);
 }
 
 void printSession(const Json& info) {
-    if (!info.at("session_error").isNull()) {
-        text::print("no session    {}\n", info.at("session_error").string());
+    if (!info.at("session_error").is_null()) {
+        text::print("no session    {}\n", info.at("session_error").get<std::string>());
         return;
     }
     const Json& memory = info.at("memory");
-    text::print("flops         {}{}\n", countText(info.at("flops").number()),
-                info.at("flops_complete").boolean() ? "" : " and what depends on contents");
-    text::print("memory        {} in all: arena {}, weights {}\n", bytesText(memory.at("total_bytes").natural()),
-                bytesText(memory.at("arena_bytes").natural()), bytesText(memory.at("weight_bytes").natural()));
+    text::print("flops         {}{}\n", countText(info.at("flops").get<double>()),
+                info.at("flops_complete").get<bool>() ? "" : " and what depends on contents");
+    text::print("memory        {} in all: arena {}, weights {}\n", bytesText(memory.at("total_bytes").get<uint64_t>()),
+                bytesText(memory.at("arena_bytes").get<uint64_t>()),
+                bytesText(memory.at("weight_bytes").get<uint64_t>()));
     const Json& settings = info.at("settings");
     text::print("settings      {}{} threads {} precision {}\n",
-                settings.at("device").isNull() ? "" : settings.at("device").string() + ", ",
-                settings.at("cpu_isa").string(), settings.at("threads").natural(), settings.at("precision").string());
-    for (const Json& reason : settings.at("reasons").items()) text::print("  {}\n", reason.string());
+                settings.at("device").is_null() ? "" : settings.at("device").get<std::string>() + ", ",
+                settings.at("cpu_isa").get<std::string>(), settings.at("threads").get<uint64_t>(),
+                settings.at("precision").get<std::string>());
+    for (const Json& reason : settings.at("reasons")) text::print("  {}\n", reason.get<std::string>());
     text::print("placement\n");
     printCounts("  ", info.at("placement").at("counts"));
-    for (const Json& row : info.at("placement").at("ops").items())
-        if (!row.at("reason").isNull())
-            text::print("    {} '{}' on {}: {}\n", row.at("type").string(), row.at("op").string(),
-                        row.at("backend").string(), row.at("reason").string());
+    for (const Json& row : info.at("placement").at("ops"))
+        if (!row.at("reason").is_null())
+            text::print("    {} '{}' on {}: {}\n", row.at("type").get<std::string>(), row.at("op").get<std::string>(),
+                        row.at("backend").get<std::string>(), row.at("reason").get<std::string>());
 }
 
 void printLanguage(const Json& language) {
-    text::print("language      {}, {} layers of {}, {} tokens\n", language.at("model_type").string(),
-                language.at("layers").integer(), language.at("hidden_size").integer(), language.at("tokens").integer());
-    text::print("attention     {}{}\n", language.at("attention").string(),
-                language.at("sliding_window").isNull()
+    text::print("language      {}, {} layers of {}, {} tokens\n", language.at("model_type").get<std::string>(),
+                language.at("layers").get<int64_t>(), language.at("hidden_size").get<int64_t>(),
+                language.at("tokens").get<int64_t>());
+    text::print("attention     {}{}\n", language.at("attention").get<std::string>(),
+                language.at("sliding_window").is_null()
                     ? std::string()
-                    : fmt::format(", {} tokens", language.at("sliding_window").integer()));
-    text::print("embeddings    {}, {} bits{}\n", language.at("embeddings").string(),
-                language.at("embedding_bits").integer(),
-                language.at("tied").boolean() ? ", those of the last layer" : "");
+                    : fmt::format(", {} tokens", language.at("sliding_window").get<int64_t>()));
+    text::print("embeddings    {}, {} bits{}\n", language.at("embeddings").get<std::string>(),
+                language.at("embedding_bits").get<int64_t>(),
+                language.at("tied").get<bool>() ? ", those of the last layer" : "");
 }
 
 void printModel(const Json& info) {
-    text::print("model         {}\n", info.at("model").string());
-    if (!info.at("language_model").isNull()) printLanguage(info.at("language_model"));
+    text::print("model         {}\n", info.at("model").get<std::string>());
+    if (!info.at("language_model").is_null()) printLanguage(info.at("language_model"));
     for (const char* key : {"model_version", "uuid", "biz_code"})
-        if (!info.at(key).string().empty()) text::print("{:<14}{}\n", key, info.at(key).string());
-    for (const Json& input : info.at("inputs").items())
-        text::print("input         {}  {}  {}  {}\n", input.at("name").string(), shapeOrUnknown(input),
-                    input.at("type").string(), input.at("format").string());
-    for (const Json& output : info.at("outputs").items())
-        text::print("output        {}  {}  {}\n", output.at("name").string(), shapeOrUnknown(output),
-                    output.contains("type") ? output.at("type").string() : "");
-    text::print("parameters    {}\n", info.at("parameters").isNull() ? "unknown: the weight file cannot be read"
-                                                                     : countText(info.at("parameters").number()));
+        if (!info.at(key).get<std::string>().empty()) text::print("{:<14}{}\n", key, info.at(key).get<std::string>());
+    for (const Json& input : info.at("inputs"))
+        text::print("input         {}  {}  {}  {}\n", input.at("name").get<std::string>(), shapeOrUnknown(input),
+                    input.at("type").get<std::string>(), input.at("format").get<std::string>());
+    for (const Json& output : info.at("outputs"))
+        text::print("output        {}  {}  {}\n", output.at("name").get<std::string>(), shapeOrUnknown(output),
+                    output.contains("type") ? output.at("type").get<std::string>() : "");
+    text::print("parameters    {}\n", info.at("parameters").is_null() ? "unknown: the weight file cannot be read"
+                                                                      : countText(info.at("parameters").get<double>()));
     const Json& ops = info.at("ops");
-    text::print("operators     {}\n", ops.at("total").natural());
+    text::print("operators     {}\n", ops.at("total").get<uint64_t>());
     printCounts("  ", ops.at("counts"));
-    if (!ops.at("unsupported").items().empty()) {
+    if (!ops.at("unsupported").empty()) {
         text::print("unsupported\n");
         printCounts("  ", ops.at("unsupported"));
     }
@@ -255,8 +258,7 @@ int info(const InfoOptions& options) {
         const std::string plan = planText(model, options);
         loading.reset();
         if (options.json)
-            text::print("{}\n",
-                        Json::object({{"model", options.model}, {"what", options.plan}, {"text", plan}}).dump(2));
+            text::print("{}\n", jsonText({{"model", options.model}, {"what", options.plan}, {"text", plan}}));
         else
             text::print("{}", plan);
         return 0;
@@ -277,7 +279,7 @@ int info(const InfoOptions& options) {
     describeSession(result, model, options.flags, language);
     loading.reset();
     if (options.json)
-        text::print("{}\n", result.dump(2));
+        text::print("{}\n", jsonText(result));
     else
         printModel(result);
     return 0;

@@ -19,28 +19,28 @@ constexpr const char* kConfig = "llm_config.json";
 constexpr const char* kEmbeddings = "embeddings_bf16.bin";
 constexpr int64_t kMost = int64_t{1} << 31;  // the most tokens, and numbers of a token
 
-Json readJson(const std::filesystem::path& path) {
+nlohmann::json readJson(const std::filesystem::path& path) {
     try {
-        return Json::parse(readInput(path.string(), size_t{16} << 20));
-    } catch (const JsonError& error) {
+        return parseJson(readInput(path.string(), size_t{16} << 20));
+    } catch (const nlohmann::json::exception& error) {
         throw ToolError(fmt::format("'{}' is no JSON: {}", path.string(), error.what()));
     }
 }
 
-int64_t extentOf(const Json& config, const char* name) {
-    const int64_t value = config.at(name).integer();
-    if (value <= 0 || value > kMost) throw JsonError(fmt::format("{} is {}", name, value));
+int64_t extentOf(const nlohmann::json& config, const char* name) {
+    const int64_t value = integerOf(config.at(name));
+    if (value <= 0 || value > kMost) throw ToolError(fmt::format("{} is {}", name, value));
     return value;
 }
 
-std::string stringOr(const Json& config, const char* name, const std::string& other) {
-    return config.contains(name) ? config.at(name).string() : other;
+std::string stringOr(const nlohmann::json& config, const char* name, const std::string& other) {
+    return config.contains(name) ? config.at(name).get<std::string>() : other;
 }
 
 // A file beside the configuration: its name may not lead elsewhere.
-std::string fileName(const Json& config, const char* name, const std::string& usual) {
+std::string fileName(const nlohmann::json& config, const char* name, const std::string& usual) {
     const std::string file = stringOr(config, name, usual);
-    if (file.empty() || file.find('/') != std::string::npos) throw JsonError(fmt::format("{} is '{}'", name, file));
+    if (file.empty() || file.find('/') != std::string::npos) throw ToolError(fmt::format("{} is '{}'", name, file));
     return file;
 }
 
@@ -63,37 +63,38 @@ bool isLanguageModel(const std::string& path) {
 LanguageModel::LanguageModel(const std::string& folder) : folder_(folder) {
     const std::filesystem::path path = folder_ / kConfig;
     if (!isLanguageModel(folder)) throw ToolError(fmt::format("'{}' has no {}", folder, kConfig));
-    const Json config = readJson(path);
+    const nlohmann::json config = readJson(path);
     const std::filesystem::path further = folder_ / "config.json";
-    const Json files = std::filesystem::is_regular_file(further) ? readJson(further) : Json::object();
+    const nlohmann::json files =
+        std::filesystem::is_regular_file(further) ? readJson(further) : nlohmann::json::object();
     try {
         type_ = stringOr(config, "model_type", "");
         hidden_ = extentOf(config, "hidden_size");
         layers_ = extentOf(config, "layer_nums");
         attention_ = stringOr(config, "attention_type", "full");
         if (stringOr(config, "attention_mask", "float") != "float" || (attention_ != "full" && attention_ != "mix"))
-            throw JsonError(
+            throw ToolError(
                 fmt::format("masks are {} for attention that is {}; known are masks that are float, for "
                             "attention that is full or mix",
                             stringOr(config, "attention_mask", "float"), attention_));
         if (attention_ == "mix") window_ = extentOf(config, "sliding_window");
         // With attn_scale the model file has no scale of its own, and no input that takes one.
         if (config.contains("attn_scale"))
-            throw JsonError(
+            throw ToolError(
                 fmt::format("attn_scale is {}: other factors of attention than 1 / sqrt(depth), which the "
                             "operators of the file have, are not supported",
-                            config.at("attn_scale").number()));
-        threePositions_ = config.contains("is_mrope") && config.at("is_mrope").boolean();
+                            config.at("attn_scale").get<double>()));
+        threePositions_ = config.contains("is_mrope") && config.at("is_mrope").get<bool>();
         weights_ = fileName(files, "llm_weight", "llm.mnn.weight");
-        if (fileName(files, "llm_model", "llm.mnn") != "llm.mnn") throw JsonError("llm_model is not llm.mnn");
+        if (fileName(files, "llm_model", "llm.mnn") != "llm.mnn") throw ToolError("llm_model is not llm.mnn");
         if (config.contains("tie_embeddings")) {
             readTied(config.at("tie_embeddings"));
         } else {
             embeddings_ = fileName(files, "embedding_file", kEmbeddings);
             if (embeddings_ != kEmbeddings)
-                throw JsonError(fmt::format("embeddings are in {}; known is {}", embeddings_, kEmbeddings));
+                throw ToolError(fmt::format("embeddings are in {}; known is {}", embeddings_, kEmbeddings));
         }
-    } catch (const JsonError& error) {
+    } catch (const std::exception& error) {
         throw ToolError(fmt::format("'{}': {}", path.string(), error.what()));
     }
     if (source_ == Source::Tied) return;
@@ -109,29 +110,29 @@ LanguageModel::LanguageModel(const std::string& folder) : folder_(folder) {
 
 // The numbers are [place of the codes, place of the scales, bytes of the scales, bits, numbers of a block], all of the
 // last layer.
-void LanguageModel::readTied(const Json& numbers) {
-    const std::vector<int64_t> five = numbers.integers();
+void LanguageModel::readTied(const nlohmann::json& numbers) {
+    const std::vector<int64_t> five = integersOf(numbers);
     if (five.size() != 5 || std::any_of(five.begin(), five.end(), [](int64_t number) { return number < 0; }) ||
         five[1] <= five[0])
-        throw JsonError("tie_embeddings is not what the exporter writes");
+        throw ToolError("tie_embeddings is not what the exporter writes");
     source_ = Source::Tied;
     embeddings_ = weights_;
     tied_ = {
         static_cast<uint64_t>(five[0]), static_cast<uint64_t>(five[1]), static_cast<uint64_t>(five[2]), 0, 0, false};
     if (five[3] != 16 && five[3] != 8 && five[3] != 4)
-        throw JsonError(fmt::format("tie_embeddings has {} bits; known are 4, 8 and 16", five[3]));
+        throw ToolError(fmt::format("tie_embeddings has {} bits; known are 4, 8 and 16", five[3]));
     tied_.bits = static_cast<int>(five[3]);
     const auto rowBits = static_cast<uint64_t>(hidden_) * static_cast<uint64_t>(tied_.bits);
     const uint64_t bytes = tied_.alpha - tied_.codes;
     if (rowBits % 8 != 0 || bytes % (rowBits / 8) != 0 || bytes / (rowBits / 8) > static_cast<uint64_t>(kMost))
-        throw JsonError("tie_embeddings does not fit hidden_size");
+        throw ToolError("tie_embeddings does not fit hidden_size");
     tokens_ = static_cast<int64_t>(bytes / (rowBits / 8));
     if (tied_.bits == 16) return;
     tied_.block = five[4] == 0 ? hidden_ : five[4];
     const auto scales = static_cast<uint64_t>(tokens_) * static_cast<uint64_t>(hidden_ / tied_.block) * sizeof(float);
     tied_.hasZeros = tied_.alphaBytes == 2 * scales;
     if (hidden_ % tied_.block != 0 || (!tied_.hasZeros && tied_.alphaBytes != scales))
-        throw JsonError("the scales of tie_embeddings do not fit its blocks");
+        throw ToolError("the scales of tie_embeddings do not fit its blocks");
 }
 
 std::string LanguageModel::modelFile() const {

@@ -40,7 +40,7 @@ class LanguageModel {
         int64_t block = 0;
         bool hasZeros = false;
     };
-    void readTied(const Json& numbers);
+    void readTied(const nlohmann::json& numbers);
     void embedCodes(int64_t token, float* row) const;
     std::string read(uint64_t offset, uint64_t bytes) const;
 

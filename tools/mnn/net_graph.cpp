@@ -8,22 +8,22 @@
 namespace tool {
 namespace {
 
-NetGraph readGraph(const Json& json) {
+NetGraph readGraph(const nlohmann::json& json) {
     NetGraph graph;
-    graph.name = json.at("name").string();
-    graph.inputs = json.at("inputs").integers();
-    graph.outputs = json.at("outputs").integers();
-    for (const Json& name : json.at("tensors").items()) {
+    graph.name = json.at("name").get<std::string>();
+    graph.inputs = json.at("inputs").get<std::vector<int64_t>>();
+    graph.outputs = json.at("outputs").get<std::vector<int64_t>>();
+    for (const nlohmann::json& name : json.at("tensors")) {
         GraphTensor& tensor = graph.tensors.emplace_back();
-        tensor.name = name.string();
+        tensor.name = name.get<std::string>();
     }
-    for (const Json& row : json.at("operators").items()) {
+    for (const nlohmann::json& row : json.at("operators")) {
         GraphOp op;
-        op.type = row.at("type").string();
-        op.name = row.at("name").string();
-        op.inputs = row.at("inputs").integers();
-        op.outputs = row.at("outputs").integers();
-        op.bodies = row.at("graphs").integers();
+        op.type = row.at("type").get<std::string>();
+        op.name = row.at("name").get<std::string>();
+        op.inputs = row.at("inputs").get<std::vector<int64_t>>();
+        op.outputs = row.at("outputs").get<std::vector<int64_t>>();
+        op.bodies = row.at("graphs").get<std::vector<int64_t>>();
         for (const int64_t id : op.outputs)
             if (id >= 0) graph.tensors.at(static_cast<size_t>(id)).maker = static_cast<int>(graph.ops.size());
         graph.ops.push_back(std::move(op));
@@ -55,22 +55,22 @@ void addEnds(NetGraph& graph) {
 // Reads the plan of the session. If several operators run a graph, the first plan with operators is used.
 PlannedOps readPlan(Net& net, const Session& session) {
     PlannedOps planned;
-    const Json report = Json::parse(reportOf(session, "graph"));
+    const nlohmann::json report = parseJson(reportOf(session, "graph"));
     for (NetGraph& graph : net.graphs) {
         graph.groups.clear();
         for (GraphOp& op : graph.ops) op.group = -1;
     }
-    for (const Json& entry : report.at("graphs").items()) {
-        const auto number = static_cast<size_t>(entry.at("graph").natural());
+    for (const nlohmann::json& entry : report.at("graphs")) {
+        const auto number = static_cast<size_t>(entry.at("graph").get<uint64_t>());
         NetGraph& graph = net.graphs.at(number);
         if (!graph.groups.empty()) continue;
-        for (const Json& row : entry.at("tensors").items()) {
-            GraphTensor& tensor = graph.tensors.at(static_cast<size_t>(row.at("tensor").natural()));
-            tensor.type = row.at("type").string();
-            tensor.shape = row.at("shape").integers();
-            tensor.constant = row.at("constant").boolean();
+        for (const nlohmann::json& row : entry.at("tensors")) {
+            GraphTensor& tensor = graph.tensors.at(static_cast<size_t>(row.at("tensor").get<uint64_t>()));
+            tensor.type = row.at("type").get<std::string>();
+            tensor.shape = row.at("shape").get<std::vector<int64_t>>();
+            tensor.constant = row.at("constant").get<bool>();
         }
-        groupOperators(net.graphs, number, entry.at("operators").items(), planned);
+        groupOperators(net.graphs, number, entry.at("operators"), planned);
     }
     net.planned = true;
     return planned;
@@ -80,9 +80,9 @@ PlannedOps readPlan(Net& net, const Session& session) {
 
 Net readNet(const Interpreter& model) {
     Net net;
-    const Json report = Json::parse(reportOf(model, "graph"));
+    const nlohmann::json report = parseJson(reportOf(model, "graph"));
     size_t index = 0;
-    for (const Json& json : report.at("graphs").items()) {
+    for (const nlohmann::json& json : report.at("graphs")) {
         NetGraph graph = readGraph(json);
         for (GraphOp& op : graph.ops) check(mnn_interpreter_op_supported(model.get(), index++, &op.supported));
         addEnds(graph);

@@ -16,9 +16,10 @@ struct Command {
 
 class Grouping {
   public:
-    Grouping(NetGraph& graph, const std::vector<Json>& calls) : graph_(graph), parent_(calls.size()) {
-        for (const Json& call : calls)
-            commands_.push_back({call.at("inputs").integers(), call.at("outputs").integers()});
+    Grouping(NetGraph& graph, const nlohmann::json& calls) : graph_(graph), parent_(calls.size()) {
+        for (const nlohmann::json& call : calls)
+            commands_.push_back(
+                {call.at("inputs").get<std::vector<int64_t>>(), call.at("outputs").get<std::vector<int64_t>>()});
         std::iota(parent_.begin(), parent_.end(), size_t{0});
     }
 
@@ -100,19 +101,19 @@ void addWord(std::string& list, const std::string& word) {
 
 }  // namespace
 
-void groupOperators(std::vector<NetGraph>& graphs, size_t graph, const std::vector<Json>& calls, PlannedOps& planned) {
+void groupOperators(std::vector<NetGraph>& graphs, size_t graph, const nlohmann::json& calls, PlannedOps& planned) {
     const std::vector<size_t> groupOf = Grouping(graphs[graph], calls).run();
     for (size_t i = 0; i < calls.size(); ++i) {
-        const Json& call = calls[i];
+        const nlohmann::json& call = calls[i];
         GraphGroup& group = graphs[graph].groups[groupOf[i]];
-        const std::string& type = call.at("type").string();
+        const std::string type = call.at("type");
         if (std::find(group.commands.begin(), group.commands.end(), type) == group.commands.end())
             group.commands.push_back(type);
-        addWord(group.backend, call.at("backend").string());
-        addWord(group.algorithm, call.at("algorithm").string());
-        addWord(group.reason, call.at("reason").string());
-        group.hostShape = call.at("host_shape").boolean();
-        planned[{type, call.at("name").string()}].emplace_back(graph, groupOf[i]);
+        addWord(group.backend, call.at("backend").get<std::string>());
+        addWord(group.algorithm, call.at("algorithm").get<std::string>());
+        addWord(group.reason, call.at("reason").get<std::string>());
+        group.hostShape = call.at("host_shape").get<bool>();
+        planned[{type, call.at("name").get<std::string>()}].emplace_back(graph, groupOf[i]);
     }
 }
 

@@ -12,6 +12,6 @@ namespace tool {
 using PlannedOps = std::map<std::pair<std::string, std::string>, std::vector<std::pair<size_t, size_t>>>;
 
 // Makes the groups of a graph from the operators of its plan. `calls` are those of the report "graph" of a session.
-void groupOperators(std::vector<NetGraph>& graphs, size_t graph, const std::vector<Json>& calls, PlannedOps& planned);
+void groupOperators(std::vector<NetGraph>& graphs, size_t graph, const nlohmann::json& calls, PlannedOps& planned);
 
 }  // namespace tool

@@ -31,9 +31,9 @@ void writeTrace(const std::string& path, const std::vector<OpTimes>& ops) {
         event["pid"] = 1;
         event["tid"] = 1;
         event["args"] = Json::object({{"algorithm", op.algorithm}, {"shapes", op.shapes}, {"flops", op.flops}});
-        events.push(std::move(event));
+        events.push_back(std::move(event));
     }
-    writeOutput(path, Json::object({{"traceEvents", events}}).dump(1) + "\n");
+    writeOutput(path, jsonText(Json::object({{"traceEvents", events}}), 1) + "\n");
 }
 
 struct Profile : RunTimes {
@@ -62,15 +62,15 @@ void printJsonProfile(const ProfileOptions& options, const Profile& profile) {
     json["peak_gflops"] = profile.peak;
     json["ops"] = Json::array();
     for (const OpTimes& op : profile.ops)
-        json["ops"].push(Json::object({{"name", op.name},
-                                       {"type", op.type},
-                                       {"backend", op.backend},
-                                       {"algorithm", op.algorithm},
-                                       {"shapes", op.shapes},
-                                       {"ms", op.median()},
-                                       {"flops", op.flops},
-                                       {"gflops", op.gflops()}}));
-    text::print("{}\n", json.dump(2));
+        json["ops"].push_back(Json::object({{"name", op.name},
+                                            {"type", op.type},
+                                            {"backend", op.backend},
+                                            {"algorithm", op.algorithm},
+                                            {"shapes", op.shapes},
+                                            {"ms", op.median()},
+                                            {"flops", op.flops},
+                                            {"gflops", op.gflops()}}));
+    text::print("{}\n", jsonText(json));
 }
 
 void printRow(const Profile& profile, const OpTimes& op) {
@@ -136,10 +136,9 @@ Json algorithmsJson(const std::string& report) {
     std::vector<Json> candidates;
     Json op;
     const auto finish = [&] {
-        if (op.isNull()) return;
-        op["candidates"] = Json::array();
-        for (Json& candidate : candidates) op["candidates"].push(std::move(candidate));
-        ops.push(std::move(op));
+        if (op.is_null()) return;
+        op["candidates"] = candidates;
+        ops.push_back(std::move(op));
         candidates.clear();
     };
     for (std::string line; std::getline(in, line);) {
@@ -169,7 +168,7 @@ void printAlgorithms(const ProfileOptions& options) {
     check(mnn_session_run(session.get()));
     const std::string report = reportOf(session, "algorithms");
     if (options.json)
-        text::print("{}\n", Json::object({{"model", options.model}, {"ops", algorithmsJson(report)}}).dump(2));
+        text::print("{}\n", jsonText({{"model", options.model}, {"ops", algorithmsJson(report)}}));
     else
         text::print("{}", report);
 }

@@ -62,7 +62,7 @@ Json outputsJson(const Result& result) {
     Json outputs = Json::object();
     for (const NamedArray& output : result.outputs) {
         Json values = Json::array();
-        for (size_t i = 0; i < output.array.count(); i++) values.push(valueAt(output.array, i));
+        for (size_t i = 0; i < output.array.count(); i++) values.push_back(valueAt(output.array, i));
         outputs[output.name] = Json::object({{"shape", Json(output.array.shape)},
                                              {"type", elementName(output.array.element)},
                                              {"values", std::move(values)}});
@@ -91,20 +91,20 @@ void ResultWriter::write(const Result& result) {
     if (!options_.output.empty()) writeFiles(result);
     if (printsText_) print(result);
     if (options_.wantsBoxes()) findBoxes(result, json);
-    if (options_.json) results_.push(std::move(json));
+    if (options_.json) results_.push_back(std::move(json));
     std::fflush(stdout);
 }
 
 void ResultWriter::fail(const std::string& label, const std::string& reason) {
     failed_ = true;
     text::print(stderr, "mnn run: {}\n", reason);
-    if (options_.json) results_.push(Json::object({{"file", label}, {"error", reason}}));
+    if (options_.json) results_.push_back(Json::object({{"file", label}, {"error", reason}}));
 }
 
 int ResultWriter::finish() {
     if (options_.json) {
         const bool one = options_.images.empty();
-        text::print("{}\n", (one ? results_.items().at(0) : Json::object({{"images", results_}})).dump(-1));
+        text::print("{}\n", jsonText(one ? results_.at(0) : Json::object({{"images", results_}}), -1));
     }
     return failed_ ? 1 : 0;
 }
@@ -152,8 +152,8 @@ void ResultWriter::findBoxes(const Result& result, Json& json) {
                                  {"class", box.kind < 0 ? Json() : Json(box.kind)},
                                  {"name", name.empty() ? Json() : Json(name)},
                                  {"box", Json::array()}});
-        for (const double edge : {box.x1, box.y1, box.x2, box.y2}) row["box"].push(edge);
-        list.push(std::move(row));
+        for (const double edge : {box.x1, box.y1, box.x2, box.y2}) row["box"].push_back(edge);
+        list.push_back(std::move(row));
     }
     if (options_.json) json["boxes"] = std::move(list);
     if (options_.draw.empty()) return;

@@ -19,7 +19,7 @@ Json describeSettings(const Session& session) {
     check(mnn_session_info(session.get(), &made));
     Json reasons = Json::array();
     for (const char* reason : {made.reason, made.precision_reason, made.memory_reason})
-        if (reason) reasons.push(reason);
+        if (reason) reasons.push_back(reason);
     Json settings = Json::object({{"device", nullptr},
                                   {"cpu_isa", made.cpu_isa},
                                   {"threads", static_cast<uint64_t>(made.threads)},

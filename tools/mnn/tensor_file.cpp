@@ -10,6 +10,7 @@
 
 #include "errors.h"
 #include "json.h"
+#include "mnn_c.h"
 #include "output_file.h"
 #include "text.h"
 
@@ -57,22 +58,27 @@ Array fromCsv(std::string_view text, const Expected& expected) {
 }
 
 // Reads nested lists of numbers; all lists of one depth have the same length.
-void addJson(const Json& json, size_t depth, std::vector<int64_t>& shape, std::vector<double>& values) {
-    if (!json.isArray()) {
+void addJson(const nlohmann::json& json, size_t depth, std::vector<int64_t>& shape, std::vector<double>& values) {
+    if (!json.is_array()) {
         if (depth != shape.size()) throw ToolError("its lists are not equally deep");
-        values.push_back(json.kind() == Json::Kind::Bool ? json.boolean() : json.number());
+        values.push_back(json.is_boolean() ? json.get<bool>() : json.get<double>());
         return;
     }
-    const auto length = static_cast<int64_t>(json.items().size());
+    if (depth == MNN_MAX_RANK) throw ToolError("its lists are nested deeper than a tensor has dimensions");
+    const auto length = static_cast<int64_t>(json.size());
     if (depth == shape.size() && values.empty()) shape.resize(depth + 1, length);
     if (depth >= shape.size() || shape[depth] != length) throw ToolError("its lists are not equally long");
-    for (const Json& item : json.items()) addJson(item, depth + 1, shape, values);
+    for (const nlohmann::json& item : json) addJson(item, depth + 1, shape, values);
 }
 
 Array fromJson(std::string_view text) {
     std::vector<int64_t> shape;
     std::vector<double> values;
-    addJson(Json::parse(text), 0, shape, values);
+    try {
+        addJson(parseJson(text), 0, shape, values);
+    } catch (const nlohmann::json::exception& error) {
+        throw ToolError(error.what());
+    }
     return doubles(values, shape);
 }
 

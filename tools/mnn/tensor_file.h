@@ -18,8 +18,7 @@ struct Expected {
     Element element = Element::Float32;
 };
 
-// Selects the reader by the ending of `file`, or by the first bytes where it is standard input ("-"). Throws ToolError
-// and JsonError.
+// Selects the reader by the ending of `file`, or by the first bytes where it is standard input ("-"). Throws ToolError.
 Array parseTensor(std::string_view bytes, const std::string& file, const Expected& expected);
 
 }  // namespace tool

@@ -79,18 +79,18 @@ class Tally {
         Json outputs = Json::array();
         for (const auto& [output, verdict, tolerance] : verdicts) {
             passed = passed && verdict.passed;
-            outputs.push(Json::object({{"name", output},
-                                       {"passed", verdict.passed},
-                                       {"error", verdict.error},
-                                       {"tolerance", tolerance},
-                                       {"remark", verdict.remark}}));
+            outputs.push_back(Json::object({{"name", output},
+                                            {"passed", verdict.passed},
+                                            {"error", verdict.error},
+                                            {"tolerance", tolerance},
+                                            {"remark", verdict.remark}}));
             if (!json_)
                 text::print("{} {:<34} error {:.2e}  tolerance {:.0e}{}{}\n", verdict.passed ? "pass" : "FAIL",
                             name + "/" + output, verdict.error, tolerance, verdict.remark.empty() ? "" : "  ",
                             verdict.remark);
         }
         (passed ? passed_ : failed_)++;
-        cases_.push(
+        cases_.push_back(
             Json::object({{"case", name}, {"passed", passed}, {"error", nullptr}, {"outputs", std::move(outputs)}}));
         std::fflush(stdout);
     }
@@ -100,7 +100,7 @@ class Tally {
         progress_.clear();
         failed_++;
         if (!json_) text::print("FAIL {}\n", name);
-        cases_.push(
+        cases_.push_back(
             Json::object({{"case", name}, {"passed", false}, {"error", error.what()}, {"outputs", Json::array()}}));
         std::fflush(stdout);
         text::print(stderr, "mnn verify: {}: {}\n", name, error.what());
@@ -108,7 +108,7 @@ class Tally {
 
     int finish() const {
         if (json_)
-            text::print("{}\n", Json::object({{"passed", passed_}, {"failed", failed_}, {"cases", cases_}}).dump(2));
+            text::print("{}\n", jsonText({{"passed", passed_}, {"failed", failed_}, {"cases", cases_}}));
         else
             text::print("{} passed, {} failed\n", passed_, failed_);
         return failed_ == 0 && passed_ > 0 ? 0 : 1;

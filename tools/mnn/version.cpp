@@ -16,7 +16,7 @@ Json backendsJson() {
     for (size_t i = 0; i < count; i++) {
         const char* name = nullptr;
         check(mnn_backend_name(i, &name));
-        names.push(name);
+        names.push_back(name);
     }
     return names;
 }
@@ -26,7 +26,7 @@ Json wordsJson(const std::string& text) {
     Json words = Json::array();
     for (size_t at = 0; at < text.size();) {
         const size_t end = std::min(text.find(' ', at), text.size());
-        if (end > at) words.push(text.substr(at, end - at));
+        if (end > at) words.push_back(text.substr(at, end - at));
         at = end + 1;
     }
     return words;
@@ -34,7 +34,10 @@ Json wordsJson(const std::string& text) {
 
 std::string joinedWords(const Json& words) {
     std::string text;
-    for (const Json& word : words.items()) text += (text.empty() ? "" : " ") + word.string();
+    for (const Json& word : words) {
+        if (!text.empty()) text += ' ';
+        text += word.get<std::string>();
+    }
     return text;
 }
 
@@ -53,12 +56,13 @@ int version(const VersionOptions& options) {
                                                             {"features", wordsJson(cpu.features)},
                                                             {"cores", cpu.logical_cores}})}});
     if (options.json) {
-        text::print("{}\n", result.dump(2));
+        text::print("{}\n", jsonText(result));
         return 0;
     }
-    text::print("mnn {}, binary interface {}\n", result.at("version").string(), result.at("abi").string());
+    text::print("mnn {}, binary interface {}\n", result.at("version").get<std::string>(),
+                result.at("abi").get<std::string>());
     text::print("backends          {}\n", joinedWords(result.at("backends")));
-    text::print("processor         {}\n", result.at("cpu").at("name").string());
+    text::print("processor         {}\n", result.at("cpu").at("name").get<std::string>());
     text::print("instruction sets  {}\n", joinedWords(result.at("cpu").at("isas")));
     return 0;
 }
