@@ -1,6 +1,7 @@
 // variants: f32 f16 i32
-// Converts to int32: rounds towards zero, and values that do not fit become the smallest int32 as on x86; or gives 1
-// where the value is not zero.
+// Converts to int32: rounds towards zero, and values that do not fit become the smallest int32 as on x86. With kBool it
+// gives 1 where the value is not zero; floats are compared by their bits, because a device may take subnormal numbers
+// for zeros and has no rule for NaN.
 #version 440
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"

@@ -57,8 +57,8 @@ struct FusedParams : ParamsOf<FusedParams> {
     std::shared_ptr<void> prepared;  // FusionMatch::prepared
 };
 
-// The steps of a fused command as commands over tensors. These are the tensors of the fused command, and for each value
-// between steps one that has a shape but no memory.
+// Makes commands over tensors of the steps of a fused command, for code that takes commands. The tensors are those of
+// the fused command, and for each value between steps one that has a shape but no memory.
 class FusedBody {
   public:
     explicit FusedBody(const Command& fused);
@@ -72,10 +72,10 @@ class FusedBody {
     std::vector<Command> steps_;
 };
 
-// The pattern with this name in the list, or null.
+// Returns the pattern with this name in the list, or null.
 const FusionPattern* findPattern(std::span<const FusionPattern* const> patterns, const char* name) noexcept;
 
-// The name of the command's operator; for a Fused one, its pattern's name. "?" for an unknown number.
+// Returns the name of the command's operator; for a Fused one, its pattern's name. "?": the number is unknown.
 const char* typeName(const Command& command);
 
 }  // namespace mnnc

@@ -17,15 +17,15 @@ struct OperandView {
     int64_t offset = 0;
     std::array<int64_t, kMaxRank> stride = {};
 
-    // The input itself.
+    // Returns the view that is the complete input.
     static OperandView of(const Shape& shape);
-    // The same elements in the source of the region that fills the whole input of `elements` elements; empty where
-    // strides cannot describe them.
+    // Returns the view of the same elements in the source of the region that fills the whole input, which has
+    // `elements` elements; empty where strides cannot describe them.
     std::optional<OperandView> through(const Region& region, int64_t elements) const;
 };
 
-// The offsets of the operand's matrices, one for each product of the broadcast batch; the last two axes are the
-// matrices. `own`: the operand's batch extents.
+// Returns the offsets of the operand's matrices, which are its last two axes, one for each product of the broadcast
+// batch. `own` has the operand's batch extents.
 std::vector<size_t> matrixOffsets(const OperandView& view, const Shape& own, const Shape& batch);
 
 }  // namespace mnnc

@@ -1,4 +1,4 @@
-// Arrays of floats of a model, borrowed, read or decoded: completely, or in pieces.
+// Gives the arrays of floats of a model, which are borrowed, read or decoded: completely, or in pieces.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -24,7 +24,7 @@ class FloatView {
         view.values_ = view.owned_;
         return view;
     }
-    // Complete floats; copied where they are not aligned.
+    // Takes bytes that are whole floats; copies them where they are not aligned.
     static FloatView hold(HeldBytes held);
     FloatView(FloatView&& other) noexcept { *this = std::move(other); }
     FloatView& operator=(FloatView&& other) noexcept {
@@ -50,14 +50,15 @@ class FloatView {
     std::shared_ptr<const void> read_;
 };
 
-// Floats in pieces: those that stay in a file are read piece by piece.
+// Gives floats in pieces, so that those that stay in a file never have to be in memory all at once.
 class FloatSource {
   public:
     explicit FloatSource(FloatView whole) : whole_(std::move(whole)), size_(whole_.size()) {}
     explicit FloatSource(const StoredBytes& stored) : stored_(stored), size_(stored.size() / sizeof(float)) {}
 
     size_t size() const noexcept { return size_; }
-    // Values first to first + count; valid until the next call. Throws FileChanged, FileReadFailed.
+    // Returns the values from `first` to first + count, which are valid until the next call. Throws FileChanged,
+    // FileReadFailed.
     const float* at(size_t first, size_t count);
 
   private:

@@ -1,4 +1,4 @@
-// Shape, Size, Rank: values that follow from shapes alone, so they become constants when shapes are known.
+// Shape, Size and Rank give values that follow from shapes alone, so they become constants when shapes are known.
 #include <algorithm>
 #include <limits>
 
@@ -36,7 +36,7 @@ int32_t narrow(int64_t value, const char* name) {
 std::vector<int32_t> shapeValues(const ShapeContext& context) {
     const Tensor& input = context.in(0);
     std::vector<int64_t> extents(input.shape.begin(), input.shape.end());
-    // A packed tensor of a channel-last model returns the extents in the order of the source framework; always four.
+    // For a packed tensor of a channel-last model there are four extents, in the order of the source framework.
     if (input.format == Format::NC4HW4 && context.node.defaultFormat == Format::NHWC)
         extents = {input.shape.at(0), input.shape.at(2), input.shape.at(3), input.shape.at(1)};
     const auto* params = context.node.paramsIf<ShapeParams>();

@@ -1,6 +1,6 @@
-// State that pipelines of equal sessions share: pipelines of one graph with the same inputs and outputs, in sessions
-// with the same settings and interpreter. They share the programs in use, the numbers of operands, and constants read
-// from the file.
+// Equal sessions share state, so that only the first one plans. Their pipelines are of one graph with the same inputs
+// and outputs, in sessions with the same settings and interpreter. They share the programs in use, the numbers of
+// operands, and constants read from the file.
 #pragma once
 #include <list>
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace mnnc {
 
-// The part of a graph that a pipeline runs. updates: include all operators that write constants.
+// Names the part of a graph that a pipeline runs. `updates` adds all operators that write constants.
 struct GraphCut {
     int graph = 0;
     std::vector<int> inputs, outputs;
@@ -25,7 +25,7 @@ struct GraphCut {
 
 class SharedPrograms {
   public:
-    // tensors: their count in the graph; their numbers are their ids plus 1.
+    // `tensors` is the number of tensors in the graph, which have their ids plus 1 as numbers.
     SharedPrograms(PlanSettings of, GraphCut from, size_t tensors)
         : settings(std::move(of)), cut(std::move(from)), numbers(static_cast<int>(tensors) + 1) {}
 
@@ -33,7 +33,7 @@ class SharedPrograms {
     const GraphCut cut;
     OperandNumbers numbers;
 
-    // A program of a stage for which fits(program) is true; null: no such program is in use.
+    // Returns a program of a stage for which fits(program) is true; null: no such program is in use.
     template <typename Fits>
     ProgramPtr find(size_t stage, Fits&& fits) {
         const std::lock_guard lock(mutex_);
@@ -49,7 +49,7 @@ class SharedPrograms {
         return program;
     }
 
-    // The content of a constant. It is read once, and lives as long as this object.
+    // Returns the content of a constant, which is read once and lives as long as this object.
     const void* content(int operand, const StoredContent& stored) {
         const std::lock_guard lock(mutex_);
         std::shared_ptr<const void>& content = contents_[operand];
@@ -74,7 +74,7 @@ class SharedPrograms {
     std::map<int, std::shared_ptr<const void>> contents_;
 };
 
-// The shared programs of an interpreter, which live as long as a pipeline uses them.
+// Finds the shared programs of an interpreter, which live as long as a pipeline uses them.
 class ProgramStore {
   public:
     std::shared_ptr<SharedPrograms> find(const PlanSettings& settings, const GraphCut& cut, size_t tensors) {

@@ -62,7 +62,7 @@ static bool run_once(void* library, int32_t forward_type, int32_t workers, float
     assert_int_equal(mnn_schedule_config_init_(&config, sizeof config), MNN_OK);
     config.threads = workers;
     config.forward_type = forward_type;
-    /* It also creates a sentence, whose storage belongs to the thread. */
+    /* The failure leaves a sentence, whose storage belongs to the thread and must disappear with the library. */
     assert_int_equal(mnn_interpreter_create_from_file_("no-such-file.mnn", NULL, &net), MNN_ERROR_FILE_NOT_EXIST);
     assert_true(mnn_last_error_()[0] != '\0');
     assert_int_equal(mnn_interpreter_create_from_file_(MNN_C_DIGITS_MODEL, NULL, &net), MNN_OK);
@@ -97,7 +97,7 @@ static void count_up(void* user_data) {
     ++*(int*)user_data;
 }
 
-/* A session with an operator of this program. */
+/* Runs an operator of this program, which the library must let go before it is unloaded. */
 static void run_own_operator(void* library) {
     RESOLVE(mnn_interpreter_create_from_file);
     RESOLVE(mnn_interpreter_destroy);
@@ -135,7 +135,7 @@ static mnn_status zero_output(void* user_data, mnn_operator_call_t* call) {
     return MNN_OK;
 }
 
-/* A session with a backend of this program. */
+/* Runs a backend of this program, which the library must let go before it is unloaded. */
 static void run_own_backend(void* library) {
     RESOLVE(mnn_interpreter_create_from_file);
     RESOLVE(mnn_interpreter_destroy);

@@ -1,4 +1,4 @@
-// SpatialProduct and CosineSimilarity: values and refused inputs.
+// Checks the values of SpatialProduct and CosineSimilarity, and that wrong inputs are refused.
 #include "ops/channel_products.h"
 
 #include "op_harness.h"

@@ -19,7 +19,7 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// boxes [boxes, 4] and scores [boxes], or boxes [batch, boxes, 4] and scores [batch, classes, boxes].
+// Takes boxes [boxes, 4] and scores [boxes], or boxes [batch, boxes, 4] and scores [batch, classes, boxes].
 OpCase search(const Value& boxes, const Value& scores, int64_t most, std::optional<float> share = {},
               std::optional<float> score = {}) {
     auto params = std::make_shared<NmsParams>();
@@ -90,14 +90,14 @@ TEST(NonMaxSuppression, AllOfManyBoxesApart) {
     expectSameAsCpu(search(boxes, randomValue({8400}, 2), 8400, 0.6f), 0, 0);
 }
 
-// The scores of a detector with 80 classes, most of them below the limit.
+// The scores are like those of a detector with 80 classes: most of them are below the limit.
 TEST(NonMaxSuppression, EightyClasses) {
     Value scores = randomValue({1, 80, 8400}, 2, 0, 1);
     for (float& score : scores.floats) score = std::pow(score, 9.0f);
     expectSameAsCpu(search(boxesIn(60, {1, 8400, 4}, 1), scores, 100, 0.45f, 0.7f), 0, 0);
 }
 
-// Lists that end among equal scores, zeros of either sign, and boxes that coincide.
+// Lists end among equal scores, zeros have either sign, and boxes coincide: the order must be that of the CPU.
 TEST(NonMaxSuppression, Ties) {
     for (const float steps : {0.0f, 2.0f, 50.0f}) {
         Value scores = rounded(randomValue({2600}, 2), std::max(steps, 1.0f));

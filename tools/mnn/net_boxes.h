@@ -8,6 +8,7 @@
 
 namespace tool {
 
+// Operators of one backend look alike.
 struct Look {
     const char* key;   // the backend, or why the operator does not run
     const char* fill;  // colours as "#rrggbb"
@@ -23,8 +24,8 @@ const Look& lookOf(const Net& net, const NetGraph& graph, const GraphOp& op);
 std::string heatColour(const Net& net, double ms);
 
 struct GraphEdge {
-    size_t from, to;  // operators
-    size_t tensor;
+    size_t from, to;  // the numbers of the operators
+    size_t tensor;    // the number of the tensor between them
     auto operator<=>(const GraphEdge& other) const = default;
 };
 

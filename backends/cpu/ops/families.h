@@ -1,4 +1,4 @@
-// The functions that return the tables of the families (families.def).
+// Declares the functions that return the tables of the families, which families.def lists.
 #pragma once
 #include "backends/cpu/cpu_backend.h"
 

@@ -1,4 +1,4 @@
-// Functions of int8 codes by a table of the 256 results.
+// Computes functions of int8 codes by a table, because an int8 code has no more than 256 results.
 #include <algorithm>
 
 #include "backends/cpu/kernels/int8/int8_kernels.h"
@@ -9,7 +9,7 @@ namespace mnnc::cpu {
 
 namespace {
 
-constexpr int64_t kPieceCodes = 64 << 10;  // codes: fewer are not worth a second thread
+constexpr int64_t kPieceCodes = 64 << 10;  // fewer codes are not worth a second thread
 
 class Int8Table final : public CommandExecution {
   public:

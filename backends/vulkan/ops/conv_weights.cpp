@@ -27,11 +27,13 @@ ConvGemmWeights::ConvGemmWeights(const VulkanBackend& backend, const ConvGeometr
     const int64_t bits = !codes_ ? (backend.half() ? 16 : 32) : codes_->halfBytes ? 4 : 8;
     const int64_t quadBytes = checkedMul(rows, kChannelBlock * bits, "weights") / 8;
     perSlice_ = std::min(quads(), backend.limits().storageRange / quadBytes);
-    // Kernels index weights in quads with 32 bits; blocks of several groups hold all quads of each.
+    // Kernels index the quads of a slice with 32 bits.
     if (rows * perSlice_ > INT32_MAX) perSlice_ = INT32_MAX / rows;
+    // A slice with several groups has to hold all quads of each of them; 0: it cannot, and there is no packed form.
     if (c.w.groups > 1 && perSlice_ < quads()) perSlice_ = 0;
 }
 
+// A pixel that a transposed convolution makes reads the taps of one phase: these follow each other.
 std::vector<int64_t> ConvGemmWeights::tapOrder() const {
     const ConvWindow& w = c_.w;
     std::vector<int64_t> order(static_cast<size_t>(c_.taps));
@@ -87,7 +89,7 @@ std::vector<ConvGemmWeights::Slice> ConvGemmWeights::prepare(VulkanBackend& back
                                                              const char* name) const {
     const auto& conv = paramsAs<ConvParams>(params.get(), name);
     const std::vector<int64_t> order = tapOrder();
-    // The order of the taps depends on this in addition to the parameters.
+    // Packed weights are found again by this text. It has the phases, because the order of the taps depends on them.
     const std::string phases =
         c_.transposed
             ? format(" phases %lld %lld", static_cast<long long>((c_.w.padTop % c_.strideY + c_.strideY) % c_.strideY),

@@ -6,7 +6,7 @@
 namespace mnnc {
 namespace {
 
-constexpr long kMinRows = 36;  // of a chunk: fewer would leave tiles of products half empty
+constexpr long kMinRows = 36;  // fewer rows of a chunk would leave tiles of products half empty
 
 // The partition of rows of A and panels of B. One thread walks the panels of a chunk in order; several threads divide
 // them.

@@ -88,7 +88,8 @@ Int8Kernels makeTable(Isa isa, Int8Product product) {
 }  // namespace
 
 const Int8Kernels* int8Kernels(Isa isa, Int8Product product) {
-    using Tables = std::array<Int8Kernels, 5>;  // by product; the table of pairs where another product does not exist
+    // There is one for each product; that of pairs stands for products that do not exist.
+    using Tables = std::array<Int8Kernels, 5>;
     static const auto tables = [] {
         std::array<Tables, std::size(kIsas)> all;
         for (const Isa each : kIsas)

@@ -1,5 +1,5 @@
-// Rows of nearest, linear and cubic resizing, vectors along the channels of a block. Taps are added inside a row first,
-// then across rows, each in ascending order.
+// Computes rows of nearest, linear and cubic resizing, with vectors along the channels of a block. Taps are added
+// inside a row first, then across rows, each in ascending order.
 #include "backends/cpu/kernels/resample/resize.h"
 
 #include "backends/cpu/kernels/dispatch.h"
@@ -25,7 +25,7 @@ void nearest(const ResizeRow& r) {
         hn::StoreU(hn::LoadU(d, row + static_cast<size_t>(r.index[x]) * P), d, r.dst + static_cast<size_t>(x) * P);
 }
 
-// ROWS of 0 stands for row.rowCount rows.
+// ROWS is 0 where the number of rows, r.rowCount, is known only at run time.
 template <int TAPS, int ROWS>
 HWY_INLINE void blend(const ResizeRow& r) {
     const D d;

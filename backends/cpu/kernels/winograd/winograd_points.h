@@ -1,4 +1,4 @@
-// Transform matrices of Winograd's F(M,3) by Cook-Toom, computed by the compiler in double.
+// The compiler computes the matrices of Winograd's transforms F(M,3) in double, by the algorithm of Cook and Toom.
 //
 // The points keep fp32 errors near 1e-5 of the largest value: 0, 1, -1 | 0, 1, -1, 1/2, -2 | 0, 1, -1, 2, -2, 1/2,
 // -1/2. Rows of the input transform and columns of the output transform are balanced by powers of two (exact in float);
@@ -14,10 +14,12 @@ struct WinogradMatrices {
     double points[N] = {};
     bool pairFirst[A] = {};  // point i+1 is minus point i: the two rows share their sums
     bool pairSecond[A] = {};
-    double bt[A][A] = {};    // input
-    double half[A][A] = {};  // for the first of a pair at p: row(p) = x*R + p*R; R's scaled coefficients
-    double at[M][A] = {};    // output
-    double g[A][3] = {};     // weights
+    double bt[A][A] = {};  // input
+    // For the first point p of a pair: the scaled coefficients of the polynomial R, with which the rows of the pair are
+    // (x + p) R and (x - p) R.
+    double half[A][A] = {};
+    double at[M][A] = {};  // output
+    double g[A][3] = {};   // weights
 
     constexpr WinogradMatrices() {
         constexpr double table[3][7] = {{0, 1, -1}, {0, 1, -1, 0.5, -2}, {0, 1, -1, 2, -2, 0.5, -0.5}};
@@ -63,7 +65,7 @@ struct WinogradMatrices {
 
   private:
     static constexpr double magnitude(double x) { return x < 0 ? -x : x; }
-    // polynomial *= (x - p)
+    // Multiplies a polynomial by (x - p).
     static constexpr void multiply(double* poly, int degree, double p) {
         for (int j = degree + 1; j >= 0; --j) poly[j] = (j ? poly[j - 1] : 0) - p * (j <= degree ? poly[j] : 0);
     }
