@@ -1,5 +1,6 @@
 // Reads zip files whose members are stored, not compressed, as Python's zipfile and numpy.savez write them. It does not
-// depend on cases.
+// depend on cases. No library does it, because those of Debian are not there for the build for Arm, whose tool reads
+// cases, too; libzip would also bring libcrypto, libbz2 and libz, and accept files that contradict themselves.
 #pragma once
 #include <filesystem>
 #include <map>
