@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/boundary.h"
+#include "boxes.h"
 #include "c_api/arguments.h"
 #include "convert.h"
 #include "files.h"
@@ -132,6 +133,19 @@ mnn_status mnn_image_resize(const mnn_image_t* source, const mnn_image_t* target
 mnn_status mnn_image_convert(const mnn_image_options_t* options, const mnn_image_t* source,
                              const mnn_image_values_t* values) {
     return guard([&] { convert(options, source, values); });
+}
+
+mnn_status mnn_image_detector_init(mnn_image_detector_t* detector, size_t size) {
+    return guard([&] { initStruct(&required(detector, "detector"), size, sizeof *detector, "mnn_image_detector_t"); });
+}
+
+mnn_status mnn_image_boxes(const mnn_image_detector_t* detector, const float* boxes, const float* scores,
+                           const float* classes, double* buffer, size_t capacity, size_t* needed) {
+    return guard([&] {
+        const mnn_image_detector_t given = readStruct(required(detector, "detector"), sizeof *detector, "detector");
+        const std::vector<double> found = findBoxes(given, boxes, scores, classes);
+        fillBuffer(buffer, capacity, needed, found.data(), found.size(), "the list of boxes");
+    });
 }
 
 }  // extern "C"

@@ -8,9 +8,10 @@
  *         mnn_image_decode(file, file_bytes, &photo);
  *     }
  *
- * libmnn_c_image decodes PNG, JPEG, BMP, GIF, TGA, PGM and PPM, crops, resizes, and turns pictures into the
- * values of tensors as ImageProcess of the official runtime does. It is a library of its own: it needs
- * neither libmnn_c nor a session. It uses only the statuses, MNN_TYPE_* and MNN_FORMAT_* of mnn_c.h.
+ * libmnn_c_image decodes PNG, JPEG, BMP, GIF, TGA, PGM and PPM, crops, resizes, turns pictures into the
+ * values of tensors as ImageProcess of the official runtime does, and finds boxes in the outputs of detectors.
+ * It is a library of its own: it needs neither libmnn_c nor a session. It uses only the statuses, MNN_TYPE_*
+ * and MNN_FORMAT_* of mnn_c.h.
  *
  * Errors     Functions return an mnn_status and write their results on MNN_OK only. mnn_image_last_error()
  *            has a sentence. Every one of them can return MNN_ERROR_NULL_ARGUMENT (a pointer is NULL and its
@@ -191,6 +192,81 @@ MNN_C_API mnn_status mnn_image_values_init(mnn_image_values_t* values, size_t si
  * (values in a YUV format, YUV repeated), MNN_ERROR_BUFFER_TOO_SMALL (`bytes`). Since 0.2. */
 MNN_C_API mnn_status mnn_image_convert(const mnn_image_options_t* options, const mnn_image_t* source,
                                        const mnn_image_values_t* values);
+
+/* ---- Boxes of detectors -------------------------------------------------------------------------------- */
+
+/* The meaning of a number in a row that describes a box. */
+enum {
+    MNN_IMAGE_BOX_X1 = 0,       /* the left edge */
+    MNN_IMAGE_BOX_Y1 = 1,       /* the upper edge */
+    MNN_IMAGE_BOX_X2 = 2,       /* the right edge */
+    MNN_IMAGE_BOX_Y2 = 3,       /* the lower edge */
+    MNN_IMAGE_BOX_CENTRE_X = 4, /* the horizontal place of the centre */
+    MNN_IMAGE_BOX_CENTRE_Y = 5, /* the vertical place of the centre */
+    MNN_IMAGE_BOX_WIDTH = 6,    /* the horizontal extent */
+    MNN_IMAGE_BOX_HEIGHT = 7,   /* the vertical extent */
+    MNN_IMAGE_BOX_SCORE = 8,    /* the score, or a factor of it */
+    MNN_IMAGE_BOX_CLASS = 9,    /* the class */
+    MNN_IMAGE_BOX_CLASSES = 10, /* this and all remaining numbers of the row: a score for each class */
+    MNN_IMAGE_BOX_OTHER = 11    /* a number that is not read */
+};
+
+/* The unit of coordinates: pixels of the input, fractions of it, or whichever the numbers suggest: fractions where none
+ * exceeds 2. */
+enum { MNN_IMAGE_UNIT_GUESSED = 0, MNN_IMAGE_UNIT_PIXELS = 1, MNN_IMAGE_UNIT_FRACTIONS = 2 };
+
+/* The most boxes that mnn_image_boxes() finds in a picture. */
+#define MNN_IMAGE_MAX_BOXES 1000
+
+/* How the outputs of a detector describe boxes, and which boxes are wanted. Shapes are those of tensors in the order of
+ * MNN_FORMAT_NCHW; leading extents of 1 do not count. */
+typedef struct mnn_image_detector {
+    size_t struct_size;      /* sizeof(mnn_image_detector_t), written by the init function */
+    int32_t columns[64];     /* MNN_IMAGE_BOX_*: the numbers in a row of the output with boxes */
+    int32_t column_count;    /* 1 to 64 */
+    int32_t unit;            /* MNN_IMAGE_UNIT_* */
+    int32_t boxes_dims[9];   /* a row for each box, or, which is recognised, a column for each box */
+    int32_t boxes_rank;      /* 1 to 9 */
+    int32_t scores_dims[9];  /* a number for each box, or one for each class of each box */
+    int32_t scores_rank;     /* 0: there is no output of scores */
+    int32_t classes_dims[9]; /* a number for each box: its class */
+    int32_t classes_rank;    /* 0: there is no output of classes */
+    int32_t input_width;     /* extents of the net's input, in pixels: 1 to MNN_IMAGE_MAX_EXTENT */
+    int32_t input_height;    /* see input_width */
+    int32_t left;            /* the part of the input that holds the picture, in pixels of the input */
+    int32_t top;             /* see left */
+    int32_t width;           /* see left; 0: the picture fills the input */
+    int32_t height;          /* see width */
+    int32_t picture_width;   /* extents of the picture, in pixels: 1 to MNN_IMAGE_MAX_EXTENT */
+    int32_t picture_height;  /* see picture_width */
+    int32_t has_background;  /* 0: each class is one of objects */
+    int32_t background;      /* the class that means no object */
+    int32_t has_overlap;     /* 0: 0.45 where outputs have a score for each class, else 1 */
+    int32_t reserved;        /* 0 */
+    double min_score;        /* boxes with smaller scores are left out */
+    /* 0 to 1: a box is left out that shares more than this part (intersection over union) with a better one of its
+     * class. 1: none is left out. */
+    double overlap;
+} mnn_image_detector_t;
+
+/* Prepares the description of a detector: no columns. `size` is sizeof(mnn_image_detector_t). Since 0.2. */
+MNN_C_API mnn_status mnn_image_detector_init(mnn_image_detector_t* detector, size_t size);
+
+/* Finds the boxes of one picture in the outputs of a net, as mnn_c.h says under Buffers: capacity 0 asks for their
+ * numbers. A box is six numbers: the edges x1, y1, x2 and y2 in pixels of the picture, inside of it, x1 < x2 and
+ * y1 < y2; the score, which is the product of the scores that the outputs have, or 1; the class, or -1 where it is not
+ * known. The best box is first, and there are at most MNN_IMAGE_MAX_BOXES. Boxes that are empty, not finite or outside
+ * of the picture are left out.
+ *
+ * boxes, scores, classes: values of the outputs, as many as the extents of the detector say; NULL where there is no
+ * such output, or no value.
+ *
+ * Errors: MNN_ERROR_INVALID_VALUE (columns that do not describe a box, a unit, a min_score that is no number),
+ * MNN_ERROR_BAD_RANGE (a rank, an extent, the part of the input, or overlap), MNN_ERROR_COMPUTE_SIZE (an output that is
+ * no table with these columns, or does not have a number for each box), MNN_ERROR_OVERFLOW (the product of extents),
+ * MNN_ERROR_BUFFER_TOO_SMALL. Since 0.2. */
+MNN_C_API mnn_status mnn_image_boxes(const mnn_image_detector_t* detector, const float* boxes, const float* scores,
+                                     const float* classes, double* buffer, size_t capacity, size_t* needed);
 
 #ifdef __cplusplus
 }

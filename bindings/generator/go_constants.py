@@ -43,6 +43,8 @@ ENUMS = {
                        "A PixelFormat is the order of the bytes of a pixel; the YUV formats are read by [Convert] alone."),
     "MNN_IMAGE_NEAREST": ("Filter", "MNN_IMAGE_", "", "A Filter says how a value between pixels is made."),
     "MNN_IMAGE_CLAMP": ("Wrap", "MNN_IMAGE_", "", "A Wrap says what lies outside of a picture."),
+    "MNN_IMAGE_BOX_X1": ("BoxColumn", "MNN_IMAGE_BOX_", "Box", "A BoxColumn says what a number that describes a box is."),
+    "MNN_IMAGE_UNIT_GUESSED": ("BoxUnit", "MNN_IMAGE_UNIT_", "Unit", "A BoxUnit is the unit of coordinates."),
     "MNN_ONNX_WEIGHTS_FLOAT32": ("Weights", "MNN_ONNX_WEIGHTS_", "", "Weights say how the weights of a net are stored."),
 }
 # Go copies the elements of a tensor: a slice over memory of C could outlive that memory.

@@ -35,6 +35,8 @@ ENUMS = {
     "MNN_IMAGE_RGBA": ("PixelFormat", "MNN_IMAGE_"),
     "MNN_IMAGE_NEAREST": ("Filter", "MNN_IMAGE_"),
     "MNN_IMAGE_CLAMP": ("Wrap", "MNN_IMAGE_"),
+    "MNN_IMAGE_BOX_X1": ("BoxColumn", "MNN_IMAGE_BOX_"),
+    "MNN_IMAGE_UNIT_GUESSED": ("BoxUnit", "MNN_IMAGE_UNIT_"),
     "MNN_ONNX_WEIGHTS_FLOAT32": ("Weights", "MNN_ONNX_WEIGHTS_"),
 }
 FLAGS = {"GpuMode"}

@@ -75,6 +75,19 @@ mnn_status encode(Scene& scene) {
     });
 }
 
+mnn_status boxes(Scene& scene) {
+    mnn_image_detector_t detector;
+    if (mnn_image_detector_init(&detector, sizeof detector) != MNN_OK) stop("mnn_image_detector_init");
+    for (int32_t i = 0; i < 4; ++i) detector.columns[i] = i;
+    detector.column_count = detector.boxes_dims[1] = 4;
+    detector.boxes_dims[0] = detector.boxes_rank = 2;
+    detector.input_width = detector.input_height = detector.picture_width = detector.picture_height = 20;
+    const float values[] = {1, 2, 3, 4, 5, 6, 17, 8};
+    return filled<double>(scene.result, [&](double* buffer, size_t capacity, size_t* needed) {
+        return mnn_image_boxes(&detector, values, nullptr, nullptr, buffer, capacity, needed);
+    });
+}
+
 template <typename Struct, mnn_status (*Init)(Struct*, size_t)>
 mnn_status init(Scene&) {
     Struct made{};
@@ -88,6 +101,8 @@ std::vector<Function> imageFunctions() {
         {"mnn_image_init", "", nothing, init<mnn_image_t, mnn_image_init>},
         {"mnn_image_options_init", "", nothing, init<mnn_image_options_t, mnn_image_options_init>},
         {"mnn_image_values_init", "", nothing, init<mnn_image_values_t, mnn_image_values_init>},
+        {"mnn_image_detector_init", "", nothing, init<mnn_image_detector_t, mnn_image_detector_init>},
+        {"mnn_image_boxes", "", nothing, boxes},
         {"mnn_image_last_error", "", nothing, [](Scene&) { return mnn_image_last_error() ? MNN_OK : -1; }},
         {"mnn_image_byte_size", "", nothing,
          [](Scene& s) {

@@ -309,6 +309,141 @@ static void wrong_options_are_refused(void** state) {
     FAILS(mnn_image_convert(&options, &yuv, &values), MNN_ERROR_NOT_SUPPORTED, "repeated");
 }
 
+enum { BOXES = 12, NUMBERS = 7, INPUT_WIDTH = 30, INPUT_HEIGHT = 10, WIDTH = 60, HEIGHT = 40 };
+
+// Returns a detector whose rows are a centre, extents, a score and the scores of two classes.
+static mnn_image_detector_t detector_of_two_classes(void) {
+    const int32_t columns[] = {MNN_IMAGE_BOX_CENTRE_X, MNN_IMAGE_BOX_CENTRE_Y, MNN_IMAGE_BOX_WIDTH,
+                               MNN_IMAGE_BOX_HEIGHT,   MNN_IMAGE_BOX_SCORE,    MNN_IMAGE_BOX_CLASSES};
+    const int32_t dims[] = {1, BOXES, NUMBERS};
+    mnn_image_detector_t detector;
+    OK(mnn_image_detector_init(&detector, sizeof detector));
+    memcpy(detector.columns, columns, sizeof columns);
+    memcpy(detector.boxes_dims, dims, sizeof dims);
+    detector.column_count = 6;
+    detector.boxes_rank = 3;
+    detector.input_width = INPUT_WIDTH;
+    detector.input_height = INPUT_HEIGHT;
+    detector.picture_width = WIDTH;
+    detector.picture_height = HEIGHT;
+    detector.min_score = 0.4;
+    return detector;
+}
+
+static const float kRows[BOXES][NUMBERS] = {
+    {5, 5, 4, 4, 0.5f, 0.1f, 0.9f}, {20, 5, 4, 4, 0.9f, 0.8f, 0.1f}, {20, 5, 4, 4, 0.9f, 0.7f, 0.1f}};
+
+static void assert_numbers(const double* found, const double* wanted, size_t count) {
+    for (size_t i = 0; i < count; ++i)
+        if (fabs(found[i] - wanted[i]) > 1e-5) fail_msg("number %zu is %g, wanted %g", i, found[i], wanted[i]);
+}
+
+static void boxes_lie_in_the_picture_and_the_best_is_first(void** state) {
+    (void)state;
+    mnn_image_detector_t detector = detector_of_two_classes();
+    // The third row shares all of its box with the second one, which has a better score.
+    const double wanted[] = {36, 12, 44, 28, 0.72, 0, 6, 12, 14, 28, 0.45, 1};
+    double found[13];
+    size_t needed = 0;
+    OK(mnn_image_boxes(&detector, kRows[0], NULL, NULL, NULL, 0, &needed));
+    assert_int_equal(needed, 12);
+    found[12] = 99;
+    OK(mnn_image_boxes(&detector, kRows[0], NULL, NULL, found, 12, &needed));
+    assert_numbers(found, wanted, 12);
+    assert_true(found[12] == 99);
+    FAILS(mnn_image_boxes(&detector, kRows[0], NULL, NULL, found, 11, &needed), MNN_ERROR_BUFFER_TOO_SMALL, "boxes");
+    // The same numbers, with a column for each box.
+    float turned[NUMBERS][BOXES];
+    for (size_t i = 0; i < BOXES; ++i)
+        for (size_t k = 0; k < NUMBERS; ++k) turned[k][i] = kRows[i][k];
+    detector.boxes_dims[1] = NUMBERS;
+    detector.boxes_dims[2] = BOXES;
+    OK(mnn_image_boxes(&detector, turned[0], NULL, NULL, found, 12, &needed));
+    assert_int_equal(needed, 12);
+    assert_numbers(found, wanted, 12);
+    detector.has_overlap = 1;
+    detector.overlap = 1;
+    OK(mnn_image_boxes(&detector, turned[0], NULL, NULL, NULL, 0, &needed));
+    assert_int_equal(needed, 18);
+    detector.has_background = 1;
+    detector.background = 0;
+    OK(mnn_image_boxes(&detector, turned[0], NULL, NULL, found, 12, &needed));
+    assert_int_equal(needed, 6);
+    assert_numbers(found, wanted + 6, 6);
+}
+
+static void boxes_with_scores_and_classes_of_their_own(void** state) {
+    (void)state;
+    mnn_image_detector_t detector;
+    OK(mnn_image_detector_init(&detector, sizeof detector));
+    for (int32_t i = 0; i < 4; ++i) detector.columns[i] = MNN_IMAGE_BOX_X1 + i;
+    detector.column_count = 4;
+    detector.boxes_rank = 2;
+    detector.boxes_dims[0] = 3;
+    detector.boxes_dims[1] = 4;
+    detector.scores_rank = detector.classes_rank = 1;
+    detector.scores_dims[0] = detector.classes_dims[0] = 3;
+    detector.input_width = detector.input_height = 100;
+    // The picture fills the input from the 20th row to the 80th.
+    detector.top = 20;
+    detector.width = 100;
+    detector.height = 60;
+    detector.picture_width = 50;
+    detector.picture_height = 30;
+    const float boxes[3][4] = {{0.1f, 0.3f, 0.5f, 0.6f}, {0.2f, 0, 2, 1}, {NAN, 0, 1, 1}};
+    const float scores[] = {0.25f, 0.75f, 1}, classes[] = {7, 8, 9};
+    const double wanted[] = {10, 0, 50, 30, 0.75, 8, 5, 5, 25, 20, 0.25, 7};
+    double found[12];
+    size_t needed = 0;
+    OK(mnn_image_boxes(&detector, boxes[0], scores, classes, found, 12, &needed));
+    assert_int_equal(needed, 12); /* no number in fractions exceeds 2 */
+    assert_numbers(found, wanted, 12);
+    detector.unit = MNN_IMAGE_UNIT_PIXELS;
+    OK(mnn_image_boxes(&detector, boxes[0], scores, classes, NULL, 0, &needed));
+    assert_int_equal(needed, 0); /* all of them lie above the picture */
+    detector.boxes_dims[0] = detector.scores_dims[0] = detector.classes_dims[0] = 0;
+    OK(mnn_image_boxes(&detector, NULL, NULL, NULL, NULL, 0, &needed));
+    assert_int_equal(needed, 0);
+}
+
+static void wrong_detectors_are_refused(void** state) {
+    (void)state;
+    double found[12];
+    size_t needed = 77;
+    const float one = 1;
+#define WRONG(change, status, word)                                                                \
+    do {                                                                                           \
+        mnn_image_detector_t detector = detector_of_two_classes();                                 \
+        change;                                                                                    \
+        FAILS(mnn_image_boxes(&detector, kRows[0], &one, &one, found, 12, &needed), status, word); \
+        assert_int_equal(needed, 77);                                                              \
+    } while (0)
+    WRONG(detector.column_count = 0, MNN_ERROR_INVALID_VALUE, "0 columns");
+    WRONG(detector.column_count = 65, MNN_ERROR_INVALID_VALUE, "65 columns");
+    WRONG(detector.columns[0] = 12, MNN_ERROR_INVALID_VALUE, "column 12");
+    WRONG(detector.columns[0] = MNN_IMAGE_BOX_X2, MNN_ERROR_INVALID_VALUE, "of y and h");
+    WRONG(detector.columns[1] = MNN_IMAGE_BOX_OTHER, MNN_ERROR_INVALID_VALUE, "of y and h");
+    WRONG(detector.columns[detector.column_count++] = MNN_IMAGE_BOX_OTHER, MNN_ERROR_INVALID_VALUE, "last column");
+    WRONG(detector.columns[5] = MNN_IMAGE_BOX_SCORE, MNN_ERROR_INVALID_VALUE, "one score");
+    WRONG(detector.unit = 3, MNN_ERROR_INVALID_VALUE, "unit 3");
+    WRONG(detector.min_score = NAN, MNN_ERROR_INVALID_VALUE, "min_score");
+    WRONG((detector.has_overlap = 1, detector.overlap = -1), MNN_ERROR_BAD_RANGE, "overlap");
+    WRONG(detector.boxes_rank = 10, MNN_ERROR_BAD_RANGE, "rank of the boxes is 10");
+    WRONG(detector.boxes_dims[1] = -1, MNN_ERROR_BAD_RANGE, "extent 1 of the boxes");
+    WRONG(detector.boxes_dims[1] = detector.boxes_dims[2] = 5, MNN_ERROR_COMPUTE_SIZE, "1x5x5");
+    WRONG((detector.boxes_dims[0] = detector.boxes_dims[1] = detector.boxes_dims[2] = INT32_MAX), MNN_ERROR_OVERFLOW,
+          "overflows");
+    WRONG((detector.scores_rank = 1, detector.scores_dims[0] = 5), MNN_ERROR_COMPUTE_SIZE, "12 boxes");
+    WRONG(detector.input_width = 0, MNN_ERROR_BAD_RANGE, "the input");
+    WRONG(detector.picture_height = 65536, MNN_ERROR_BAD_RANGE, "the picture");
+    WRONG(detector.width = -1, MNN_ERROR_BAD_RANGE, "the part");
+    WRONG(detector.struct_size = 3, MNN_ERROR_VERSION_MISMATCH, "detector");
+#undef WRONG
+    const mnn_image_detector_t detector = detector_of_two_classes();
+    FAILS(mnn_image_boxes(&detector, NULL, NULL, NULL, found, 12, &needed), MNN_ERROR_NULL_ARGUMENT, "boxes");
+    FAILS(mnn_image_boxes(NULL, kRows[0], NULL, NULL, found, 12, &needed), MNN_ERROR_NULL_ARGUMENT, "detector");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_decoded_into_every_format),
@@ -320,6 +455,9 @@ int main(void) {
         cmocka_unit_test(pictures_repeat_and_cubic_samples_follow_the_kernel),
         cmocka_unit_test(i420_gives_the_values_of_nv12),
         cmocka_unit_test(wrong_options_are_refused),
+        cmocka_unit_test(boxes_lie_in_the_picture_and_the_best_is_first),
+        cmocka_unit_test(boxes_with_scores_and_classes_of_their_own),
+        cmocka_unit_test(wrong_detectors_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

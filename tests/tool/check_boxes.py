@@ -170,7 +170,7 @@ def check_rows(detector):
     words = detector.run({"rows": ([1, 2, 7], [0] * 14)}, "--detect", code=2)
     assert "--columns" in words and "'rows' (1x2x7)" in words, words
     words = detector.run({"rows": ([1, 2, 7], [0] * 14)}, "--columns", "x1,y1,x2,y2,score", "--detect", code=1)
-    assert "'rows' (1x2x7)" in words and "5 numbers" in words, words
+    assert "'rows'" in words and "shape 1x2x7" in words and "5 numbers" in words, words
 
 
 def check_post_process(tool, flatc, folder):
@@ -241,7 +241,7 @@ def check_errors(detector, folder):
             (["--columns", "x1,y1,x2,z2", "--detect"], 2, ["'z2'"]),
             (["--columns", "x1,y1,x2,y2,classes,score", "--detect"], 2, ["'classes'"]),
             (["--columns", "x1,x1,x2,y1,y2", "--detect"], 2, ["--columns"]),
-            (["--columns", "x1,y1,x2,y2,score", "--detect"], 1, ["'boxes' (1x4)"]),
+            (["--columns", "x1,y1,x2,y2,score", "--detect"], 1, ["'boxes'", "shape 1x4"]),
             (["--scores", "boxes", "--boxes", "boxes", "--columns", "x1,y1,x2,y2,score,class", "--detect"], 1, ["6 numbers"]),
             (["--draw", "-", "--json"], 2, ["--draw -"]),
             (["--draw", "/no/such/folder/x.png"], 1, ["/no/such/folder/x.png"])):
@@ -249,7 +249,7 @@ def check_errors(detector, folder):
         missing = [word for word in words if word not in said]
         assert not missing, (flags, missing, said)
     said = detector.run({**values, "scores": ([1, 5], [0.5] * 5), "boxes": ([2, 4], [1] * 8)}, "--detect", code=1)
-    assert "'scores' (1x5)" in said and "2 boxes" in said, said
+    assert "scores have the shape 1x5" in said and "2 boxes" in said, said
 
 
 def check_stream(detector, folder):

@@ -5,38 +5,26 @@
 #include <array>
 #include <cctype>
 #include <iterator>
-#include <set>
 
 namespace tool {
 namespace {
 
-using Columns = std::vector<Column>;
-const Columns kEdges = {Column::X1, Column::Y1, Column::X2, Column::Y2};
-const Columns kEdgesTopFirst = {Column::Y1, Column::X1, Column::Y2, Column::X2};
-const Columns kEdgesScoreClass = {Column::X1, Column::Y1, Column::X2, Column::Y2, Column::Score, Column::Class};
-const Columns kClassScoreEdges = {Column::Class, Column::Score, Column::X1, Column::Y1, Column::X2, Column::Y2};
+using Columns = std::vector<int32_t>;
+const Columns kEdges = {MNN_IMAGE_BOX_X1, MNN_IMAGE_BOX_Y1, MNN_IMAGE_BOX_X2, MNN_IMAGE_BOX_Y2};
+const Columns kEdgesTopFirst = {MNN_IMAGE_BOX_Y1, MNN_IMAGE_BOX_X1, MNN_IMAGE_BOX_Y2, MNN_IMAGE_BOX_X2};
+const Columns kEdgesScoreClass = {MNN_IMAGE_BOX_X1, MNN_IMAGE_BOX_Y1,    MNN_IMAGE_BOX_X2,
+                                  MNN_IMAGE_BOX_Y2, MNN_IMAGE_BOX_SCORE, MNN_IMAGE_BOX_CLASS};
+const Columns kClassScoreEdges = {MNN_IMAGE_BOX_CLASS, MNN_IMAGE_BOX_SCORE, MNN_IMAGE_BOX_X1,
+                                  MNN_IMAGE_BOX_Y1,    MNN_IMAGE_BOX_X2,    MNN_IMAGE_BOX_Y2};
 
 Columns parsedColumns(const std::vector<std::string>& names) {
     Columns columns;
-    std::multiset<Column> given;
     for (const std::string& name : names) {
         const auto* const found = std::find(std::begin(kColumnNames), std::end(kColumnNames), name);
         if (found == std::end(kColumnNames)) throw UsageError(fmt::format("--columns: there is no column '{}'", name));
-        columns.push_back(static_cast<Column>(found - std::begin(kColumnNames)));
-        given.insert(columns.back());
+        columns.push_back(static_cast<int32_t>(found - std::begin(kColumnNames)));
     }
-    const auto has = [&](Column column) { return given.count(column) == 1; };
-    const auto isAxis = [&](Column low, Column high, Column centre, Column extent) {
-        const size_t all = given.count(low) + given.count(high) + given.count(centre) + given.count(extent);
-        return all == 2 && ((has(low) && has(high)) || (has(low) && has(extent)) || (has(centre) && has(extent)));
-    };
-    if (!isAxis(Column::X1, Column::X2, Column::CentreX, Column::Width) ||
-        !isAxis(Column::Y1, Column::Y2, Column::CentreY, Column::Height))
-        throw UsageError("--columns: a box needs x1 and x2, x1 and w, or cx and w; and the same of y and h");
-    if (has(Column::Classes) && columns.back() != Column::Classes)
-        throw UsageError("--columns: 'classes' takes all remaining numbers, so it is the last one");
-    if (given.count(Column::Score) > 1 || given.count(Column::Class) + given.count(Column::Classes) > 1)
-        throw UsageError("--columns: a box has one score, and one class or 'classes'");
+    checkColumns(columns);
     return columns;
 }
 
@@ -90,7 +78,7 @@ bool findByOperator(const Interpreter& model, const std::vector<NamedArray>& out
         if (!findOutput(outputs, made[0]) || (isPost && !findOutput(outputs, made[2]))) continue;
         form.boxes = made[0];
         form.columns = isPost ? kEdgesTopFirst : kClassScoreEdges;
-        form.unit = Unit::Fractions;
+        form.unit = MNN_IMAGE_UNIT_FRACTIONS;
         if (isPost) form.scores = made[2];
         if (isPost && findOutput(outputs, made[1])) form.classes = made[1];
         return true;
@@ -112,19 +100,19 @@ void requireOutput(const std::vector<NamedArray>& outputs, const char* option, c
 
 // Finds the outputs with scores and classes by their names and numbers of rows.
 void findCompanions(const std::vector<NamedArray>& outputs, BoxForm& form) {
-    const auto has = [&](Column column) {
+    const auto has = [&](int32_t column) {
         return std::find(form.columns.begin(), form.columns.end(), column) != form.columns.end();
     };
     const auto isElse = [&](const NamedArray& output) { return output.name != form.boxes; };
-    if (form.scores.empty() && !has(Column::Score) && !has(Column::Classes))
+    if (form.scores.empty() && !has(MNN_IMAGE_BOX_SCORE) && !has(MNN_IMAGE_BOX_CLASSES))
         form.scores = onlyOutput(outputs, [&](const NamedArray& output) {
             return isElse(output) && holdsOneOf(output.name, {"score", "conf"});
         });
-    if (form.classes.empty() && !has(Column::Class) && !has(Column::Classes))
+    if (form.classes.empty() && !has(MNN_IMAGE_BOX_CLASS) && !has(MNN_IMAGE_BOX_CLASSES))
         form.classes = onlyOutput(outputs, [&](const NamedArray& output) {
             return isElse(output) && holdsOneOf(output.name, {"label", "class"}) && output.name != form.scores;
         });
-    if (form.scores.empty() && !has(Column::Score) && !has(Column::Classes))
+    if (form.scores.empty() && !has(MNN_IMAGE_BOX_SCORE) && !has(MNN_IMAGE_BOX_CLASSES))
         refuse(outputs, "no output with the scores of the boxes was recognised: give --scores NAME, or --columns");
 }
 
@@ -162,8 +150,8 @@ BoxForm boxFormOf(const Interpreter& model, const std::vector<NamedArray>& outpu
     if (!flags.scores.empty()) form.scores = flags.scores;
     if (!flags.classes.empty()) form.classes = flags.classes;
     findCompanions(outputs, form);
-    if (flags.unit == "pixels") form.unit = Unit::Pixels;
-    if (flags.unit == "fractions") form.unit = Unit::Fractions;
+    if (flags.unit == "pixels") form.unit = MNN_IMAGE_UNIT_PIXELS;
+    if (flags.unit == "fractions") form.unit = MNN_IMAGE_UNIT_FRACTIONS;
     return form;
 }
 

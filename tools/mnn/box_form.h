@@ -18,7 +18,7 @@ struct BoxFlags {
     void check() const;  // throws UsageError for columns that do not describe a box
 };
 
-// The values of --columns and --box-unit.
+// The values of --columns, in the order of MNN_IMAGE_BOX_*, and of --box-unit.
 inline constexpr const char* kColumnNames[] = {"x1", "y1", "x2",    "y2",    "cx",      "cy",
                                                "w",  "h",  "score", "class", "classes", "-"};
 inline constexpr const char* kUnitNames[] = {"auto", "pixels", "fractions"};

@@ -46,8 +46,36 @@ const (
 	Repeat Wrap = 2
 )
 
+// A BoxColumn says what a number that describes a box is.
+type BoxColumn int32
+
+const (
+	BoxX1      BoxColumn = 0  // the left edge
+	BoxY1      BoxColumn = 1  // the upper edge
+	BoxX2      BoxColumn = 2  // the right edge
+	BoxY2      BoxColumn = 3  // the lower edge
+	BoxCentreX BoxColumn = 4  // the horizontal place of the centre
+	BoxCentreY BoxColumn = 5  // the vertical place of the centre
+	BoxWidth   BoxColumn = 6  // the horizontal extent
+	BoxHeight  BoxColumn = 7  // the vertical extent
+	BoxScore   BoxColumn = 8  // the score, or a factor of it
+	BoxClass   BoxColumn = 9  // the class
+	BoxClasses BoxColumn = 10 // this and all remaining numbers of the row: a score for each class
+	BoxOther   BoxColumn = 11 // a number that is not read
+)
+
+// A BoxUnit is the unit of coordinates.
+type BoxUnit int32
+
+const (
+	UnitGuessed   BoxUnit = 0
+	UnitPixels    BoxUnit = 1
+	UnitFractions BoxUnit = 2
+)
+
 // The largest width and height of a picture, and the most pixels that a file may have.
 const (
 	MaxExtent = 65535
 	MaxPixels = 67108864
+	MaxBoxes  = 1000
 )

@@ -137,6 +137,19 @@ static inline mnn_go_result go_mnn_image_convert(const mnn_image_options_t* opti
     return mnn_go_finish(status, 0);
 }
 
+static inline mnn_go_result go_mnn_image_detector_init(mnn_image_detector_t* detector) {
+    return mnn_go_finish(mnn_image_detector_init(detector, sizeof *detector), 0);
+}
+
+/* `number` is the count of numbers that were found. */
+static inline mnn_go_result go_mnn_image_boxes(const mnn_image_detector_t* detector, const float* boxes,
+                                               const float* scores, const float* classes, double* numbers,
+                                               size_t capacity) {
+    size_t needed = 0;
+    const mnn_status status = mnn_image_boxes(detector, boxes, scores, classes, numbers, capacity, &needed);
+    return mnn_go_finish(status, needed);
+}
+
 static inline mnn_go_result go_mnn_image_options_init(mnn_image_options_t* options) {
     return mnn_go_finish(mnn_image_options_init(options, sizeof *options), 0);
 }

@@ -37,13 +37,16 @@ class Header(unittest.TestCase):
         self.assertEqual(set(declared) - set(re.findall(r"_I\.(mnn_image_\w+)", source)), set(LEFT_OUT))
         values = dict(re.findall(r"MNN_IMAGE_(\w+) = (\d+)", text))
         kinds = {item.name: item.value for kind in (image.PixelFormat, image.Filter, image.Wrap) for item in kind}
+        kinds |= {f"BOX_{item.name}": item.value for item in image.BoxColumn}
+        kinds |= {f"UNIT_{item.name}": item.value for item in image.BoxUnit}
         self.assertEqual({name: int(value) for name, value in values.items()}, kinds)
 
     def test_structs_have_the_fields_of_the_header(self):
         text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)
         kinds = {"mnn_image": _image_abi.Image, "mnn_image_options": _image_abi.ImageOptions,
-                 "mnn_image_values": _image_abi.ImageValues}
-        types = {"size_t": ctypes.c_size_t, "int32_t": ctypes.c_int32, "void*": ctypes.c_void_p, "float": ctypes.c_float}
+                 "mnn_image_values": _image_abi.ImageValues, "mnn_image_detector": _image_abi.ImageDetector}
+        types = {"size_t": ctypes.c_size_t, "int32_t": ctypes.c_int32, "void*": ctypes.c_void_p, "float": ctypes.c_float,
+                 "double": ctypes.c_double}
         found = re.findall(r"typedef struct (\w+) \{(.*?)\}", text, re.S)
         self.assertEqual({name for name, _ in found}, set(kinds))
         for name, body in found:
@@ -53,6 +56,25 @@ class Header(unittest.TestCase):
 
 
 class Images(Test):
+    def test_boxes(self):
+        columns = [image.BoxColumn[name] for name in ("CENTRE_X", "CENTRE_Y", "WIDTH", "HEIGHT", "CLASSES")]
+        rows = np.zeros((1, 8, 6), np.float32)
+        rows[0, :3] = [[5, 5, 4, 4, 0.25, 0.5], [20, 5, 4, 4, 0.75, 0], [20, 5, 4, 4, 0.625, 0]]
+        sizes = {"input_size": (30, 10), "picture_size": (60, 40)}
+        wanted = [[36, 12, 44, 28, 0.75, 0], [6, 12, 14, 28, 0.5, 1]]
+        self.assertEqual(image.boxes(rows, columns, **sizes).tolist(), wanted)
+        self.assertEqual(image.boxes(rows.transpose(0, 2, 1), columns, **sizes).tolist(), wanted)
+        self.assertEqual(len(image.boxes(rows, columns, overlap=1, **sizes)), 3)
+        self.assertEqual(image.boxes(rows, columns, background=0, min_score=0.3, **sizes).tolist(), wanted[1:])
+        edges = [image.BoxColumn[name] for name in ("X1", "Y1", "X2", "Y2")]
+        found = image.boxes([[0.1, 0.5, 0.5, 0.75]], edges, scores=[0.5], classes=[7], part=(0, 5, 30, 5), **sizes)
+        self.assertTrue(np.allclose(found, [[6, 0, 30, 20, 0.5, 7]]), found)
+        self.assertEqual(image.boxes(np.zeros((0, 4)), edges, scores=[], **sizes).shape, (0, 6))
+        with self.assertRaisesRegex(mnn_c.errors.InvalidValueError, "of y and h"):
+            image.boxes([[1, 2, 3]], edges[:3], **sizes)
+        with self.assertRaisesRegex(mnn_c.errors.ComputeSizeError, "2 boxes"):
+            image.boxes([[1, 2, 3, 4]] * 2, edges, classes=[1, 2, 3], scores=[1, 1], **sizes)
+
     def test_files(self):
         self.assertEqual(image.info(COLOUR), image.ImageInfo(image.PixelFormat.RGB, 2, 1))
         self.assertEqual(image.decode(COLOUR).tolist(), [[[10, 20, 30], [255, 128, 0]]])

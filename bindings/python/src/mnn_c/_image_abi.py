@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from ctypes import (
-    POINTER, Structure, c_char_p, c_float, c_int32, c_size_t, c_void_p,
+    POINTER, Structure, c_char_p, c_double, c_float, c_int32, c_size_t, c_void_p,
 )
 from enum import IntEnum
 from typing import Any, Dict, List, Tuple
@@ -13,6 +13,7 @@ from ._channels import Channels
 
 MAX_EXTENT = 65535
 MAX_PIXELS = 67108864
+MAX_BOXES = 1000
 
 
 class PixelFormat(Channels, IntEnum):
@@ -52,6 +53,33 @@ class Wrap(IntEnum):
     CLAMP = 0
     ZERO = 1
     REPEAT = 2
+
+
+class BoxColumn(IntEnum):
+    """MNN_IMAGE_BOX_*: the meaning of a number in a row that describes a box."""
+
+    X1 = 0  # the left edge
+    Y1 = 1  # the upper edge
+    X2 = 2  # the right edge
+    Y2 = 3  # the lower edge
+    CENTRE_X = 4  # the horizontal place of the centre
+    CENTRE_Y = 5  # the vertical place of the centre
+    WIDTH = 6  # the horizontal extent
+    HEIGHT = 7  # the vertical extent
+    SCORE = 8  # the score, or a factor of it
+    CLASS = 9  # the class
+    CLASSES = 10  # this and all remaining numbers of the row: a score for each class
+    OTHER = 11  # a number that is not read
+
+
+class BoxUnit(IntEnum):
+    """MNN_IMAGE_UNIT_*: the unit of coordinates: pixels of the input, fractions of it, or whichever the numbers
+    suggest: fractions where none exceeds 2.
+    """
+
+    GUESSED = 0
+    PIXELS = 1
+    FRACTIONS = 2
 
 
 class Image(Structure):
@@ -102,6 +130,37 @@ class ImageValues(Structure):
     ]
 
 
+class ImageDetector(Structure):
+    """mnn_image_detector_t: how the outputs of a detector describe boxes, and which boxes are wanted."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("columns", c_int32 * 64),
+        ("column_count", c_int32),
+        ("unit", c_int32),
+        ("boxes_dims", c_int32 * 9),
+        ("boxes_rank", c_int32),
+        ("scores_dims", c_int32 * 9),
+        ("scores_rank", c_int32),
+        ("classes_dims", c_int32 * 9),
+        ("classes_rank", c_int32),
+        ("input_width", c_int32),
+        ("input_height", c_int32),
+        ("left", c_int32),
+        ("top", c_int32),
+        ("width", c_int32),
+        ("height", c_int32),
+        ("picture_width", c_int32),
+        ("picture_height", c_int32),
+        ("has_background", c_int32),
+        ("background", c_int32),
+        ("has_overlap", c_int32),
+        ("reserved", c_int32),
+        ("min_score", c_double),
+        ("overlap", c_double),
+    ]
+
+
 # The result and the arguments of each function.
 FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "mnn_image_init": (c_int32, [POINTER(Image), c_size_t]),
@@ -115,4 +174,9 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "mnn_image_options_init": (c_int32, [POINTER(ImageOptions), c_size_t]),
     "mnn_image_values_init": (c_int32, [POINTER(ImageValues), c_size_t]),
     "mnn_image_convert": (c_int32, [POINTER(ImageOptions), POINTER(Image), POINTER(ImageValues)]),
+    "mnn_image_detector_init": (c_int32, [POINTER(ImageDetector), c_size_t]),
+    "mnn_image_boxes": (
+        c_int32,
+        [POINTER(ImageDetector), POINTER(c_float), POINTER(c_float), POINTER(c_float), POINTER(c_double), c_size_t, POINTER(c_size_t)],
+    ),
 }

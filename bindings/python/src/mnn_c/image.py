@@ -22,14 +22,14 @@ import numpy.typing as npt
 
 from . import _image_abi
 from ._failure import error_of
-from ._image_abi import Filter, PixelFormat, Wrap
+from ._image_abi import BoxColumn, BoxUnit, Filter, PixelFormat, Wrap
 from ._library import load_beside
 from .enums import ElementType, Format
 from .errors import Error
 
 __all__ = [
-    "Filter", "ImageInfo", "PixelFormat", "Wrap", "convert", "decode", "encode_png", "info", "read", "resize",
-    "resize_matrix", "to_input",
+    "BoxColumn", "BoxUnit", "Filter", "ImageInfo", "PixelFormat", "Wrap", "boxes", "convert", "decode", "encode_png",
+    "info", "read", "resize", "resize_matrix", "to_input",
 ]  # fmt: skip
 
 Pixels = npt.NDArray[np.uint8]
@@ -237,3 +237,61 @@ def to_input(
     resized = resize(pixels, width, height)
     values: npt.NDArray[np.float32] = convert(resized, format=format, mean=mean, scale=scale, layout=layout)
     return values[None]
+
+
+def boxes(
+    rows: npt.ArrayLike,
+    columns: Sequence[BoxColumn],
+    *,
+    input_size: Tuple[int, int],
+    picture_size: Tuple[int, int],
+    scores: Optional[npt.ArrayLike] = None,
+    classes: Optional[npt.ArrayLike] = None,
+    unit: BoxUnit = BoxUnit.GUESSED,
+    part: Optional[Tuple[int, int, int, int]] = None,
+    min_score: float = 0.5,
+    overlap: Optional[float] = None,
+    background: Optional[int] = None,
+) -> npt.NDArray[np.float64]:
+    """The boxes that a detector found in one picture, the best one first: (boxes, 6), the edges x1, y1, x2, y2 in pixels
+    of the picture, the score, and the class, which is -1 where it is not known.
+
+    rows: the output with a row, or a column, of numbers for each box; `columns` says what they are.
+    scores, classes: outputs with a number for each box; scores also with one for each class of each box.
+    input_size, picture_size: (width, height). part: (left, top, width, height) of the picture in the input; None: all.
+    overlap: a box is left out that shares more than this part with a better one of its class; None: 0.45 where there is a
+    score for each class, else none is left out. background: the class that means no object.
+    """
+    detector = _image_abi.ImageDetector()
+    _check(_I.mnn_image_detector_init(ctypes.byref(detector), ctypes.sizeof(detector)))
+    if len(columns) > len(detector.columns):
+        raise ValueError(f"there are {len(columns)} columns; at most {len(detector.columns)} are read")
+    detector.columns[: len(columns)] = columns
+    detector.column_count, detector.unit = len(columns), unit
+    detector.input_width, detector.input_height = input_size
+    detector.picture_width, detector.picture_height = picture_size
+    if part is not None:
+        detector.left, detector.top, detector.width, detector.height = part
+    if background is not None:
+        detector.has_background, detector.background = 1, background
+    if overlap is not None:
+        detector.has_overlap, detector.overlap = 1, overlap
+    detector.min_score = min_score
+    kept, pointers = [], []
+    for name, given in (("boxes", rows), ("scores", scores), ("classes", classes)):
+        if given is None:
+            pointers.append(None)
+            continue
+        array = np.ascontiguousarray(given, np.float32)  # of one extent at least
+        if array.ndim > len(detector.boxes_dims):
+            raise ValueError(f"the {name} have {array.ndim} extents")
+        getattr(detector, f"{name}_dims")[: array.ndim] = array.shape
+        setattr(detector, f"{name}_rank", array.ndim)
+        kept.append(array)
+        pointers.append(array.ctypes.data_as(ctypes.POINTER(ctypes.c_float)))
+    found = np.empty((_image_abi.MAX_BOXES, 6), np.float64)
+    needed = ctypes.c_size_t()
+    buffer = found.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+    _check(_I.mnn_image_boxes(ctypes.byref(detector), *pointers, buffer, found.size, ctypes.byref(needed)))
+    del kept
+    return found[: needed.value // 6].copy()

@@ -9,6 +9,8 @@ use std::os::raw::{c_char, c_void};
 pub const MNN_IMAGE_MAX_EXTENT: i32 = 65535;
 /// The largest width and height of a picture, and the most pixels that a file may have.
 pub const MNN_IMAGE_MAX_PIXELS: i32 = 67108864;
+/// The most boxes that `mnn_image_boxes()` finds in a picture.
+pub const MNN_IMAGE_MAX_BOXES: i32 = 1000;
 /// The order of the bytes of a pixel. The numbers are those of the official runtime. A YUV picture is a plane
 /// of brightness, a byte for each pixel, followed by a quarter as many pairs of colour: V and U in turn (NV21),
 /// U and V in turn (NV12), or a plane of U and then one of V (I420). Odd sizes are rounded up for the planes of
@@ -44,6 +46,41 @@ pub const MNN_IMAGE_CLAMP: i32 = 0;
 pub const MNN_IMAGE_ZERO: i32 = 1;
 /// The values outside of a picture: the nearest pixel, the value `padding`, or the picture again.
 pub const MNN_IMAGE_REPEAT: i32 = 2;
+/// The left edge.
+///
+/// The meaning of a number in a row that describes a box.
+pub const MNN_IMAGE_BOX_X1: i32 = 0;
+/// The upper edge.
+pub const MNN_IMAGE_BOX_Y1: i32 = 1;
+/// The right edge.
+pub const MNN_IMAGE_BOX_X2: i32 = 2;
+/// The lower edge.
+pub const MNN_IMAGE_BOX_Y2: i32 = 3;
+/// The horizontal place of the centre.
+pub const MNN_IMAGE_BOX_CENTRE_X: i32 = 4;
+/// The vertical place of the centre.
+pub const MNN_IMAGE_BOX_CENTRE_Y: i32 = 5;
+/// The horizontal extent.
+pub const MNN_IMAGE_BOX_WIDTH: i32 = 6;
+/// The vertical extent.
+pub const MNN_IMAGE_BOX_HEIGHT: i32 = 7;
+/// The score, or a factor of it.
+pub const MNN_IMAGE_BOX_SCORE: i32 = 8;
+/// The class.
+pub const MNN_IMAGE_BOX_CLASS: i32 = 9;
+/// This and all remaining numbers of the row: a score for each class.
+pub const MNN_IMAGE_BOX_CLASSES: i32 = 10;
+/// A number that is not read.
+pub const MNN_IMAGE_BOX_OTHER: i32 = 11;
+/// The unit of coordinates: pixels of the input, fractions of it, or whichever the numbers suggest: fractions where none
+/// exceeds 2.
+pub const MNN_IMAGE_UNIT_GUESSED: i32 = 0;
+/// The unit of coordinates: pixels of the input, fractions of it, or whichever the numbers suggest: fractions
+/// where none exceeds 2.
+pub const MNN_IMAGE_UNIT_PIXELS: i32 = 1;
+/// The unit of coordinates: pixels of the input, fractions of it, or whichever the numbers suggest: fractions
+/// where none exceeds 2.
+pub const MNN_IMAGE_UNIT_FRACTIONS: i32 = 2;
 
 /// A picture in memory of the caller. Functions that take it as a source do not write its pixels.
 #[repr(C)]
@@ -119,6 +156,62 @@ pub struct mnn_image_values_t {
     pub data: *mut c_void,
     /// Size of the memory at `data`: at least width \* height \* channels \* (4 or 1).
     pub bytes: usize,
+}
+
+/// How the outputs of a detector describe boxes, and which boxes are wanted. Shapes are those of tensors in the order of
+/// `MNN_FORMAT_NCHW`; leading extents of 1 do not count.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_image_detector_t {
+    /// `sizeof(mnn_image_detector_t)`, written by the init function.
+    pub struct_size: usize,
+    /// `MNN_IMAGE_BOX_*`: the numbers in a row of the output with boxes.
+    pub columns: [i32; 64],
+    /// 1 to 64.
+    pub column_count: i32,
+    /// `MNN_IMAGE_UNIT_*`.
+    pub unit: i32,
+    /// A row for each box, or, which is recognised, a column for each box.
+    pub boxes_dims: [i32; 9],
+    /// 1 to 9.
+    pub boxes_rank: i32,
+    /// A number for each box, or one for each class of each box.
+    pub scores_dims: [i32; 9],
+    /// 0: there is no output of scores.
+    pub scores_rank: i32,
+    /// A number for each box: its class.
+    pub classes_dims: [i32; 9],
+    /// 0: there is no output of classes.
+    pub classes_rank: i32,
+    /// Extents of the net's input, in pixels: 1 to `MNN_IMAGE_MAX_EXTENT`.
+    pub input_width: i32,
+    /// See `input_width`.
+    pub input_height: i32,
+    /// The part of the input that holds the picture, in pixels of the input.
+    pub left: i32,
+    /// See left.
+    pub top: i32,
+    /// See left; 0: the picture fills the input.
+    pub width: i32,
+    /// See width.
+    pub height: i32,
+    /// Extents of the picture, in pixels: 1 to `MNN_IMAGE_MAX_EXTENT`.
+    pub picture_width: i32,
+    /// See `picture_width`.
+    pub picture_height: i32,
+    /// 0: each class is one of objects.
+    pub has_background: i32,
+    /// The class that means no object.
+    pub background: i32,
+    /// 0: 0.45 where outputs have a score for each class, else 1.
+    pub has_overlap: i32,
+    /// 0.
+    pub reserved: i32,
+    /// Boxes with smaller scores are left out.
+    pub min_score: f64,
+    /// 0 to 1: a box is left out that shares more than this part (intersection over union) with a better one
+    /// of its class. 1: none is left out.
+    pub overlap: f64,
 }
 
 extern "C" {
@@ -206,5 +299,30 @@ extern "C" {
         options: *const mnn_image_options_t,
         source: *const mnn_image_t,
         values: *const mnn_image_values_t,
+    ) -> mnn_status;
+    /// Prepares the description of a detector: no columns. `size` is `sizeof(mnn_image_detector_t)`. Since 0.2.
+    pub fn mnn_image_detector_init(detector: *mut mnn_image_detector_t, size: usize) -> mnn_status;
+    /// Finds the boxes of one picture in the outputs of a net, as `mnn_c`.h says under Buffers: capacity 0 asks for their
+    /// numbers. A box is six numbers: the edges x1, y1, x2 and y2 in pixels of the picture, inside of it, x1 \< x2 and
+    /// y1 \< y2; the score, which is the product of the scores that the outputs have, or 1; the class, or -1 where it is not
+    /// known. The best box is first, and there are at most `MNN_IMAGE_MAX_BOXES`. Boxes that are empty, not finite or outside
+    /// of the picture are left out.
+    ///
+    /// - `boxes`, `scores`, `classes`: values of the outputs, as many as the extents of the detector say; NULL where there is no
+    ///
+    /// such output, or no value.
+    ///
+    /// Errors: `MNN_ERROR_INVALID_VALUE` (columns that do not describe a box, a unit, a `min_score` that is no number),
+    /// `MNN_ERROR_BAD_RANGE` (a rank, an extent, the part of the input, or overlap), `MNN_ERROR_COMPUTE_SIZE` (an output that is
+    /// no table with these columns, or does not have a number for each box), `MNN_ERROR_OVERFLOW` (the product of extents),
+    /// `MNN_ERROR_BUFFER_TOO_SMALL`. Since 0.2.
+    pub fn mnn_image_boxes(
+        detector: *const mnn_image_detector_t,
+        boxes: *const f32,
+        scores: *const f32,
+        classes: *const f32,
+        buffer: *mut f64,
+        capacity: usize,
+        needed: *mut usize,
     ) -> mnn_status;
 }

@@ -21,12 +21,15 @@
 //! - An [`Image`] has pixels of its own. An [`ImageView`] reads pixels that lie elsewhere, an [`ImageViewMut`] writes them.
 //! - A [`Conversion`] has the filters, matrices, means and scales of the official runtime's ImageProcess, and its pixels; it
 //!   also reads the YUV frames of a camera.
+//! - A [`Detector`] finds boxes in the outputs of a net.
 //! - All of it may be called from any thread. Errors are those of the crate.
 
+mod boxes;
 mod conversion;
 mod picture;
 mod view;
 
+pub use boxes::{Detector, FoundBox, Output};
 pub use conversion::{resize_matrix, Conversion, Value};
 pub use picture::{info, Image, ImageInfo};
 pub use view::{byte_size, ImageView, ImageViewMut};
@@ -96,6 +99,51 @@ codes! {
         Repeat = MNN_IMAGE_REPEAT,
     }
 }
+
+codes! {
+    /// The meaning of a number in a row that describes a box.
+    BoxColumn {
+        /// The left edge.
+        X1 = MNN_IMAGE_BOX_X1,
+        /// The upper edge.
+        Y1 = MNN_IMAGE_BOX_Y1,
+        /// The right edge.
+        X2 = MNN_IMAGE_BOX_X2,
+        /// The lower edge.
+        Y2 = MNN_IMAGE_BOX_Y2,
+        /// The horizontal place of the centre.
+        CentreX = MNN_IMAGE_BOX_CENTRE_X,
+        /// The vertical place of the centre.
+        CentreY = MNN_IMAGE_BOX_CENTRE_Y,
+        /// The horizontal extent.
+        Width = MNN_IMAGE_BOX_WIDTH,
+        /// The vertical extent.
+        Height = MNN_IMAGE_BOX_HEIGHT,
+        /// The score, or a factor of it.
+        Score = MNN_IMAGE_BOX_SCORE,
+        /// The class.
+        Class = MNN_IMAGE_BOX_CLASS,
+        /// This and all remaining numbers of the row: a score for each class.
+        Classes = MNN_IMAGE_BOX_CLASSES,
+        /// A number that is not read.
+        Unused = MNN_IMAGE_BOX_OTHER,
+    }
+}
+
+codes! {
+    /// The unit of coordinates.
+    BoxUnit {
+        /// Fractions of the input where no coordinate exceeds 2, else pixels.
+        Guessed = MNN_IMAGE_UNIT_GUESSED,
+        /// Pixels of the input.
+        Pixels = MNN_IMAGE_UNIT_PIXELS,
+        /// Fractions of the input.
+        Fractions = MNN_IMAGE_UNIT_FRACTIONS,
+    }
+}
+
+/// The most boxes that a [`Detector`] finds in a picture.
+pub const MAX_BOXES: usize = sys::MNN_IMAGE_MAX_BOXES as usize;
 
 /// The largest width and height of a picture.
 pub const MAX_EXTENT: u32 = sys::MNN_IMAGE_MAX_EXTENT as u32;

@@ -287,3 +287,61 @@ fn wrong_conversions_are_refused() {
     assert_eq!(values[72..], [7; 3]);
     assert_eq!(values[0], image.pixels()[0]);
 }
+
+#[test]
+fn boxes_of_a_detector_lie_in_the_picture() {
+    use BoxColumn::*;
+    let mut rows = [[0.0f32; 6]; 8];
+    rows[0] = [5.0, 5.0, 4.0, 4.0, 0.25, 0.5];
+    rows[1] = [20.0, 5.0, 4.0, 4.0, 0.75, 0.0];
+    rows[2] = [20.0, 5.0, 4.0, 4.0, 0.625, 0.0];
+    let values = rows.concat();
+    let rows = Output {
+        values: &values,
+        shape: &[1, 8, 6],
+    };
+    let detector = Detector::new(&[CentreX, CentreY, Width, Height, Classes], (30, 10), (60, 40));
+    let found = detector.boxes(rows, None, None).unwrap();
+    let list: Vec<_> = found
+        .iter()
+        .map(|one| (one.edges, one.score, one.class))
+        .collect();
+    let wanted = [
+        ([36.0, 12.0, 44.0, 28.0], 0.75, Some(0)),
+        ([6.0, 12.0, 14.0, 28.0], 0.5, Some(1)),
+    ];
+    assert_eq!(list, wanted);
+    let all = detector.clone().overlap(1.0).boxes(rows, None, None).unwrap();
+    assert_eq!(all.len(), 3);
+    let objects = detector
+        .clone()
+        .background(0)
+        .min_score(0.3)
+        .boxes(rows, None, None);
+    assert_eq!(objects.unwrap(), found[1..]);
+
+    let edges = Output {
+        values: &[3.0, 5.0, 15.0, 7.5],
+        shape: &[1, 4],
+    };
+    let one = |values| Some(Output { values, shape: &[1] });
+    let corners = Detector::new(&[X1, Y1, X2, Y2], (30, 10), (60, 40))
+        .part((0, 5, 30, 5))
+        .unit(BoxUnit::Pixels);
+    let found = corners.boxes(edges, one(&[0.5]), one(&[7.0])).unwrap();
+    assert_eq!(
+        (found[0].edges, found[0].class),
+        ([6.0, 0.0, 30.0, 20.0], Some(7))
+    );
+    assert_eq!(corners.boxes(edges, None, None).unwrap()[0].class, None);
+    let short = Output {
+        values: &[1.0],
+        shape: &[1, 4],
+    };
+    assert_eq!(
+        corners.boxes(short, None, None).unwrap_err().kind(),
+        ErrorKind::BadRange
+    );
+    let wrong = Detector::new(&[X1, Y1, X2], (1, 1), (1, 1)).boxes(edges, None, None);
+    assert_eq!(wrong.unwrap_err().kind(), ErrorKind::InvalidValue);
+}

@@ -81,6 +81,10 @@ pub fn mnn_c_image() -> Names<(usize, usize)> {
         struct_size filter wrap padding has_matrix matrix mean scale has_scale reserved);
     layout!(found, mnn_image_values_t:
         struct_size format width height r#type layout reserved data bytes);
+    layout!(found, mnn_image_detector_t:
+        struct_size columns column_count unit boxes_dims boxes_rank scores_dims scores_rank
+        classes_dims classes_rank input_width input_height left top width height picture_width
+        picture_height has_background background has_overlap reserved min_score overlap);
     found
 }
 
