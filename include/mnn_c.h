@@ -1840,7 +1840,99 @@ MNN_C_API mnn_status mnn_tensor_read(const mnn_tensor_t* tensor, void* buffer, s
 MNN_C_API mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer, size_t bytes, int32_t type,
                                         int32_t format);
 
-/* ---- Special needs of hosts ---------------------------------------------------------------------------- */
+/* ---- State: what a session keeps from run to run ------------------------------------------------------- */
+
+/* Some operators keep something from run to run, as language models do: Attention with kept keys and values (kv_cache)
+ * those of all tokens so far, LinearAttention sums over them. What a session keeps is its state. It has a length, in
+ * rows: a run adds as many rows as its inputs have tokens. A state belongs to one session; sessions of one interpreter
+ * share the weights and the plans, so that each conversation is a session. A run that fails, is cancelled or stopped
+ * leaves the state as it was before the run. A new session has length 0, and so has one whose state was reset.
+ *   A mask of such an operator that is no scalar has an element for each key, kept ones included: its last extent is
+ * the length before the run and the tokens of the run together (a run with another extent gives
+ * MNN_ERROR_COMPUTE_SIZE). Where the mask is an input that nothing else reads, a resize that changes this extent alone
+ * needs no plan, and takes no memory below the capacity of the state.
+ *   The memory of a state counts against max_memory_bytes. It grows by pages of 256 rows, without a copy of the rows
+ * that are there; a run that finds no memory for the next page gives MNN_ERROR_LIMIT_EXCEEDED or
+ * MNN_ERROR_OUT_OF_MEMORY, and the state stays. A state lies in the memory of the host: in a session on a GPU such
+ * operators run on the CPU. A session of several paths cannot have one. */
+
+/* The state of a session. */
+typedef struct mnn_state_properties {
+    size_t struct_size; /* sizeof(mnn_state_properties_t), written by the caller */
+    uint64_t operators; /* operators that keep something; 0: the session has no state */
+    uint64_t length;    /* rows of all runs that succeeded */
+    uint64_t capacity;  /* the length up to which runs take no memory for it */
+    uint64_t bytes;     /* size of its memory */
+    int32_t type;       /* MNN_TYPE_FLOAT32 or MNN_TYPE_FLOAT16: the elements of rows */
+    int32_t erasable;   /* 1: mnn_session_state_erase() can take rows out; 0: an operator keeps sums of all rows */
+} mnn_state_properties_t;
+
+/* Describes the state of a session.
+ * info: in and out; the caller sets info->struct_size, and no field behind that size is written.
+ * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
+ * Use: reads. Since 0.2. */
+MNN_C_API mnn_status mnn_session_state_info(const mnn_session_t* session, mnn_state_properties_t* info);
+
+/* Forgets all rows: the next run begins anew. The memory stays for later runs; mnn_session_trim() gives it back. A
+ * session without a state stays as it is.
+ * Returns MNN_OK. Use: alone. Since 0.2. */
+MNN_C_API mnn_status mnn_session_state_reset(mnn_session_t* session);
+
+/* Takes the rows from `begin` to before `end` out; those behind them move up. What positions the tokens of later runs
+ * have is the caller's to say, in the inputs of the model: keys keep those that they were made with.
+ * begin, end: rows, 0 <= begin <= end <= length.
+ * Returns MNN_OK; MNN_ERROR_BAD_RANGE; MNN_ERROR_NOT_SUPPORTED when an operator keeps sums of all rows. Nothing has
+ *   changed after an error.
+ * Use: alone. Cost: a copy of the rows behind. Since 0.2. */
+MNN_C_API mnn_status mnn_session_state_erase(mnn_session_t* session, uint64_t begin, uint64_t end);
+
+/* Takes memory for so many rows now, so that runs up to this length take none. What is there is not copied.
+ * length: rows in all, up to 2147483647; below the capacity nothing happens.
+ * Returns MNN_OK; MNN_ERROR_BAD_RANGE; MNN_ERROR_BAD_STATE before the first resize of a session with open shapes;
+ *   MNN_ERROR_LIMIT_EXCEEDED. Memory that was taken before an error stays.
+ * Use: alone. Since 0.2. */
+MNN_C_API mnn_status mnn_session_state_reserve(mnn_session_t* session, uint64_t length);
+
+/* Chooses the type in which rows are kept. MNN_TYPE_FLOAT32, the default, keeps what operators compute;
+ * MNN_TYPE_FLOAT16 takes half of the memory and rounds, numbers from 65520 on to infinity. Sums of LinearAttention stay
+ * float32.
+ * type: MNN_TYPE_FLOAT32 or MNN_TYPE_FLOAT16.
+ * Returns MNN_OK; MNN_ERROR_INVALID_VALUE for another type; MNN_ERROR_BAD_STATE when the length is not 0 and the type
+ *   changes.
+ * Use: alone. Since 0.2. */
+MNN_C_API mnn_status mnn_session_state_set_type(mnn_session_t* session, int32_t type);
+
+/* Copies the state of one session to another one of the same model, which goes on from there: tokens that two
+ * conversations begin with are computed once. The other session keeps its type of rows. What it kept before is lost.
+ * source: read; target: changed. They are two sessions.
+ * Returns MNN_OK; MNN_ERROR_INVALID_VALUE when the sessions are of different models, or compute parts with different
+ *   operators that keep something; MNN_ERROR_BAD_STATE before the first resize of a session with open shapes;
+ *   MNN_ERROR_LIMIT_EXCEEDED. The target is as it was after an error.
+ * Use: reads (source), alone (target). Since 0.2. */
+MNN_C_API mnn_status mnn_session_state_copy(const mnn_session_t* source, mnn_session_t* target);
+
+/* Copies the state as bytes (see Buffers), for mnn_session_state_load() of this or a later process with this version of
+ * the library or a later one, on a machine with the same order of bytes. They begin with a version and a number of the
+ * model, which is made of its structure: models that differ in their weights alone have the same one.
+ * buffer: out, `capacity` bytes, owned by the caller.
+ * needed: out, bytes.
+ * Returns MNN_OK; MNN_ERROR_NOT_SUPPORTED when the session has no state; MNN_ERROR_BAD_STATE before the first resize of
+ *   a session with open shapes; MNN_ERROR_BUFFER_TOO_SMALL.
+ * Use: reads. Since 0.2. */
+MNN_C_API mnn_status mnn_session_state_save(const mnn_session_t* session, void* buffer, size_t capacity,
+                                            size_t* needed);
+
+/* Becomes what mnn_session_state_save() stored. The session keeps its type of rows. The bytes need not be trusted: they
+ * are checked, but for the values of rows, which may be any.
+ * data: `size` bytes, not kept.
+ * Returns MNN_OK; MNN_ERROR_NOT_SUPPORTED when the session has no state; MNN_ERROR_BAD_STATE before the first resize of
+ *   a session with open shapes; MNN_ERROR_TRUNCATED; MNN_ERROR_BAD_FORMAT when the bytes are no state or damaged;
+ *   MNN_ERROR_VERSION_MISMATCH; MNN_ERROR_INVALID_VALUE when they are of another model, or of other operators of it;
+ *   MNN_ERROR_LIMIT_EXCEEDED. The state is as it was after an error.
+ * Use: alone. Since 0.2. */
+MNN_C_API mnn_status mnn_session_state_load(mnn_session_t* session, const void* data, size_t size);
+
+/* ---- For hosts with special needs ---------------------------------------------------------------------- */
 
 /* Most hosts do not need this chapter: parts of models, buffers of a device, backends of the host, measured costs. */
 
@@ -2100,98 +2192,6 @@ MNN_C_API mnn_status mnn_runtime_add_backend(mnn_runtime_t* runtime, const mnn_b
  * result. Since 0.2. */
 MNN_C_API mnn_status mnn_cpu_calibrate(const char* cpu_isa, mnn_cancel_t* cancel, char* buffer, size_t capacity,
                                        size_t* needed);
-
-/* State
- *
- * Some operators keep something from run to run, as language models do: Attention with kept keys and values (kv_cache)
- * those of all tokens so far, LinearAttention sums over them. What a session keeps is its state. It has a length, in
- * rows: a run adds as many rows as its inputs have tokens. A state belongs to one session; sessions of one interpreter
- * share the weights and the plans, so that each conversation is a session. A run that fails, is cancelled or stopped
- * leaves the state as it was before the run. A new session has length 0, and so has one whose state was reset.
- *   A mask of such an operator that is no scalar has an element for each key, kept ones included: its last extent is
- * the length before the run and the tokens of the run together (a run with another extent gives
- * MNN_ERROR_COMPUTE_SIZE). Where the mask is an input that nothing else reads, a resize that changes this extent alone
- * needs no plan, and takes no memory below the capacity of the state.
- *   The memory of a state counts against max_memory_bytes. It grows by pages of 256 rows, without a copy of the rows
- * that are there; a run that finds no memory for the next page gives MNN_ERROR_LIMIT_EXCEEDED or
- * MNN_ERROR_OUT_OF_MEMORY, and the state stays. A state lies in the memory of the host: in a session on a GPU such
- * operators run on the CPU. A session of several paths cannot have one. */
-
-/* The state of a session. */
-typedef struct mnn_state_properties {
-    size_t struct_size; /* sizeof(mnn_state_properties_t), written by the caller */
-    uint64_t operators; /* operators that keep something; 0: the session has no state */
-    uint64_t length;    /* rows of all runs that succeeded */
-    uint64_t capacity;  /* the length up to which runs take no memory for it */
-    uint64_t bytes;     /* size of its memory */
-    int32_t type;       /* MNN_TYPE_FLOAT32 or MNN_TYPE_FLOAT16: the elements of rows */
-    int32_t erasable;   /* 1: mnn_session_state_erase() can take rows out; 0: an operator keeps sums of all rows */
-} mnn_state_properties_t;
-
-/* Describes the state of a session.
- * info: in and out; the caller sets info->struct_size, and no field behind that size is written.
- * Returns MNN_OK; MNN_ERROR_VERSION_MISMATCH when struct_size is smaller than that of the first version.
- * Use: reads. Since 0.2. */
-MNN_C_API mnn_status mnn_session_state_info(const mnn_session_t* session, mnn_state_properties_t* info);
-
-/* Forgets all rows: the next run begins anew. The memory stays for later runs; mnn_session_trim() gives it back. A
- * session without a state stays as it is.
- * Returns MNN_OK. Use: alone. Since 0.2. */
-MNN_C_API mnn_status mnn_session_state_reset(mnn_session_t* session);
-
-/* Takes the rows from `begin` to before `end` out; those behind them move up. What positions the tokens of later runs
- * have is the caller's to say, in the inputs of the model: keys keep those that they were made with.
- * begin, end: rows, 0 <= begin <= end <= length.
- * Returns MNN_OK; MNN_ERROR_BAD_RANGE; MNN_ERROR_NOT_SUPPORTED when an operator keeps sums of all rows. Nothing has
- *   changed after an error.
- * Use: alone. Cost: a copy of the rows behind. Since 0.2. */
-MNN_C_API mnn_status mnn_session_state_erase(mnn_session_t* session, uint64_t begin, uint64_t end);
-
-/* Takes memory for so many rows now, so that runs up to this length take none. What is there is not copied.
- * length: rows in all, up to 2147483647; below the capacity nothing happens.
- * Returns MNN_OK; MNN_ERROR_BAD_RANGE; MNN_ERROR_BAD_STATE before the first resize of a session with open shapes;
- *   MNN_ERROR_LIMIT_EXCEEDED. Memory that was taken before an error stays.
- * Use: alone. Since 0.2. */
-MNN_C_API mnn_status mnn_session_state_reserve(mnn_session_t* session, uint64_t length);
-
-/* Chooses the type in which rows are kept. MNN_TYPE_FLOAT32, the default, keeps what operators compute;
- * MNN_TYPE_FLOAT16 takes half of the memory and rounds, numbers from 65520 on to infinity. Sums of LinearAttention stay
- * float32.
- * type: MNN_TYPE_FLOAT32 or MNN_TYPE_FLOAT16.
- * Returns MNN_OK; MNN_ERROR_INVALID_VALUE for another type; MNN_ERROR_BAD_STATE when the length is not 0 and the type
- *   changes.
- * Use: alone. Since 0.2. */
-MNN_C_API mnn_status mnn_session_state_set_type(mnn_session_t* session, int32_t type);
-
-/* Copies the state of one session to another one of the same model, which goes on from there: tokens that two
- * conversations begin with are computed once. The other session keeps its type of rows. What it kept before is lost.
- * source: read; target: changed. They are two sessions.
- * Returns MNN_OK; MNN_ERROR_INVALID_VALUE when the sessions are of different models, or compute parts with different
- *   operators that keep something; MNN_ERROR_BAD_STATE before the first resize of a session with open shapes;
- *   MNN_ERROR_LIMIT_EXCEEDED. The target is as it was after an error.
- * Use: reads (source), alone (target). Since 0.2. */
-MNN_C_API mnn_status mnn_session_state_copy(const mnn_session_t* source, mnn_session_t* target);
-
-/* Copies the state as bytes (see Buffers), for mnn_session_state_load() of this or a later process with this version of
- * the library or a later one, on a machine with the same order of bytes. They begin with a version and a number of the
- * model, which is made of its structure: models that differ in their weights alone have the same one.
- * buffer: out, `capacity` bytes, owned by the caller.
- * needed: out, bytes.
- * Returns MNN_OK; MNN_ERROR_NOT_SUPPORTED when the session has no state; MNN_ERROR_BAD_STATE before the first resize of
- *   a session with open shapes; MNN_ERROR_BUFFER_TOO_SMALL.
- * Use: reads. Since 0.2. */
-MNN_C_API mnn_status mnn_session_state_save(const mnn_session_t* session, void* buffer, size_t capacity,
-                                            size_t* needed);
-
-/* Becomes what mnn_session_state_save() stored. The session keeps its type of rows. The bytes need not be trusted: they
- * are checked, but for the values of rows, which may be any.
- * data: `size` bytes, not kept.
- * Returns MNN_OK; MNN_ERROR_NOT_SUPPORTED when the session has no state; MNN_ERROR_BAD_STATE before the first resize of
- *   a session with open shapes; MNN_ERROR_TRUNCATED; MNN_ERROR_BAD_FORMAT when the bytes are no state or damaged;
- *   MNN_ERROR_VERSION_MISMATCH; MNN_ERROR_INVALID_VALUE when they are of another model, or of other operators of it;
- *   MNN_ERROR_LIMIT_EXCEEDED. The state is as it was after an error.
- * Use: alone. Since 0.2. */
-MNN_C_API mnn_status mnn_session_state_load(mnn_session_t* session, const void* data, size_t size);
 
 #ifdef __cplusplus
 }

@@ -518,31 +518,6 @@ static inline mnn_go_result go_mnn_tensor_read_as(mnn_go_tensor tensor, uint8_t*
     return mnn_go_finish(mnn_tensor_read_as((mnn_tensor_t*)tensor, buffer, bytes, type, format));
 }
 
-static inline mnn_go_session_properties go_mnn_session_path_info(mnn_go_session session, size_t path) {
-    mnn_go_session_properties filled = {.info.struct_size = sizeof filled.info};
-    filled.result = mnn_go_finish(mnn_session_path_info((mnn_session_t*)session, path, &filled.info));
-    return filled;
-}
-
-static inline mnn_go_result go_mnn_device_buffer_init(mnn_device_buffer_t* buffer) {
-    return mnn_go_finish(mnn_device_buffer_init(buffer, sizeof *buffer));
-}
-
-static inline mnn_go_result go_mnn_session_bind_input_buffer(mnn_go_session session, mnn_go_tensor tensor, const mnn_device_buffer_t* buffer) {
-    return mnn_go_finish(mnn_session_bind_input_buffer((mnn_session_t*)session, (mnn_tensor_t*)tensor, buffer));
-}
-
-static inline mnn_go_result go_mnn_session_bind_output_buffer(mnn_go_session session, mnn_go_tensor tensor, const mnn_device_buffer_t* buffer) {
-    return mnn_go_finish(mnn_session_bind_output_buffer((mnn_session_t*)session, (mnn_tensor_t*)tensor, buffer));
-}
-
-static inline mnn_go_result go_mnn_cpu_calibrate(const char* cpu_isa, mnn_go_cancel cancel, char* buffer, size_t capacity) {
-    size_t needed = 0;
-    mnn_go_result answer = mnn_go_finish(mnn_cpu_calibrate(cpu_isa, (mnn_cancel_t*)cancel, buffer, capacity, &needed));
-    answer.number = (uint64_t)needed;
-    return answer;
-}
-
 typedef struct mnn_go_state_properties {
     mnn_go_result result;
     mnn_state_properties_t info;
@@ -583,5 +558,30 @@ static inline mnn_go_result go_mnn_session_state_save(mnn_go_session session, ui
 
 static inline mnn_go_result go_mnn_session_state_load(mnn_go_session session, const uint8_t* data, size_t size) {
     return mnn_go_finish(mnn_session_state_load((mnn_session_t*)session, data, size));
+}
+
+static inline mnn_go_session_properties go_mnn_session_path_info(mnn_go_session session, size_t path) {
+    mnn_go_session_properties filled = {.info.struct_size = sizeof filled.info};
+    filled.result = mnn_go_finish(mnn_session_path_info((mnn_session_t*)session, path, &filled.info));
+    return filled;
+}
+
+static inline mnn_go_result go_mnn_device_buffer_init(mnn_device_buffer_t* buffer) {
+    return mnn_go_finish(mnn_device_buffer_init(buffer, sizeof *buffer));
+}
+
+static inline mnn_go_result go_mnn_session_bind_input_buffer(mnn_go_session session, mnn_go_tensor tensor, const mnn_device_buffer_t* buffer) {
+    return mnn_go_finish(mnn_session_bind_input_buffer((mnn_session_t*)session, (mnn_tensor_t*)tensor, buffer));
+}
+
+static inline mnn_go_result go_mnn_session_bind_output_buffer(mnn_go_session session, mnn_go_tensor tensor, const mnn_device_buffer_t* buffer) {
+    return mnn_go_finish(mnn_session_bind_output_buffer((mnn_session_t*)session, (mnn_tensor_t*)tensor, buffer));
+}
+
+static inline mnn_go_result go_mnn_cpu_calibrate(const char* cpu_isa, mnn_go_cancel cancel, char* buffer, size_t capacity) {
+    size_t needed = 0;
+    mnn_go_result answer = mnn_go_finish(mnn_cpu_calibrate(cpu_isa, (mnn_cancel_t*)cancel, buffer, capacity, &needed));
+    answer.number = (uint64_t)needed;
+    return answer;
 }
 /* clang-format on */

@@ -38,8 +38,8 @@ std::vector<Function> plainFunctions() {
         {"mnn_tensor_info", "", ran, [](Scene& s) { auto info = sized<mnn_tensor_properties_t>(); return mnn_tensor_info(s.output(), &info); }},
         {"mnn_tensor_element_count", "", ran, [](Scene& s) { size_t count{}; const mnn_status status = mnn_tensor_element_count(s.output(), &count); return gives(s, status, count); }},
         {"mnn_tensor_byte_size", "", ran, [](Scene& s) { size_t bytes{}; const mnn_status status = mnn_tensor_byte_size(s.output(), 0, &bytes); return gives(s, status, bytes); }},
-        {"mnn_session_path_info", "", ran, [](Scene& s) { auto info = sized<mnn_session_properties_t>(); return mnn_session_path_info(s.session, 0, &info); }},
         {"mnn_session_state_info", "", ran, [](Scene& s) { auto info = sized<mnn_state_properties_t>(); return mnn_session_state_info(s.session, &info); }},
+        {"mnn_session_path_info", "", ran, [](Scene& s) { auto info = sized<mnn_session_properties_t>(); return mnn_session_path_info(s.session, 0, &info); }},
     };
 }
 

@@ -434,6 +434,20 @@ class TensorProperties(Structure):
     ]
 
 
+class StateProperties(Structure):
+    """mnn_state_properties_t: the state of a session."""
+
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("operators", c_uint64),
+        ("length", c_uint64),
+        ("capacity", c_uint64),
+        ("bytes", c_uint64),
+        ("type", c_int32),
+        ("erasable", c_int32),
+    ]
+
+
 class DeviceBuffer(Structure):
     """mnn_device_buffer_t: a buffer of a device."""
 
@@ -464,18 +478,4 @@ class Backend(Structure):
         ("release", OperatorRelease),
         ("user_data", c_void_p),
         ("finalizer", Finalizer),
-    ]
-
-
-class StateProperties(Structure):
-    """mnn_state_properties_t: the state of a session."""
-
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("operators", c_uint64),
-        ("length", c_uint64),
-        ("capacity", c_uint64),
-        ("bytes", c_uint64),
-        ("type", c_int32),
-        ("erasable", c_int32),
     ]

@@ -1293,6 +1293,96 @@ extern "C" {
         r#type: i32,
         format: i32,
     ) -> mnn_status;
+    /// Describes the state of a session.
+    ///
+    /// - `info`: in and out; the caller sets `info->struct_size`, and no field behind that size is written.
+    ///
+    /// Returns `MNN_OK`; `MNN_ERROR_VERSION_MISMATCH` when `struct_size` is smaller than that of the first version.
+    ///
+    /// Use: reads. Since 0.2.
+    pub fn mnn_session_state_info(
+        session: *const mnn_session_t,
+        info: *mut mnn_state_properties_t,
+    ) -> mnn_status;
+    /// Forgets all rows: the next run begins anew. The memory stays for later runs; `mnn_session_trim()` gives it back. A
+    /// session without a state stays as it is.
+    ///
+    /// Returns `MNN_OK`. Use: alone. Since 0.2.
+    pub fn mnn_session_state_reset(session: *mut mnn_session_t) -> mnn_status;
+    /// Takes the rows from `begin` to before `end` out; those behind them move up. What positions the tokens of later runs
+    /// have is the caller's to say, in the inputs of the model: keys keep those that they were made with.
+    ///
+    /// - `begin`, `end`: rows, 0 \<= begin \<= end \<= length.
+    ///
+    /// Returns `MNN_OK`; `MNN_ERROR_BAD_RANGE`; `MNN_ERROR_NOT_SUPPORTED` when an operator keeps sums of all rows. Nothing has
+    /// changed after an error.
+    ///
+    /// Use: alone. Cost: a copy of the rows behind. Since 0.2.
+    pub fn mnn_session_state_erase(session: *mut mnn_session_t, begin: u64, end: u64) -> mnn_status;
+    /// Takes memory for so many rows now, so that runs up to this length take none. What is there is not copied.
+    ///
+    /// - `length`: rows in all, up to 2147483647; below the capacity nothing happens.
+    ///
+    /// Returns `MNN_OK`; `MNN_ERROR_BAD_RANGE`; `MNN_ERROR_BAD_STATE` before the first resize of a session with open shapes;
+    /// `MNN_ERROR_LIMIT_EXCEEDED`. Memory that was taken before an error stays.
+    ///
+    /// Use: alone. Since 0.2.
+    pub fn mnn_session_state_reserve(session: *mut mnn_session_t, length: u64) -> mnn_status;
+    /// Chooses the type in which rows are kept. `MNN_TYPE_FLOAT32`, the default, keeps what operators compute;
+    /// `MNN_TYPE_FLOAT16` takes half of the memory and rounds, numbers from 65520 on to infinity. Sums of LinearAttention stay
+    /// float32.
+    ///
+    /// - `type`: `MNN_TYPE_FLOAT32` or `MNN_TYPE_FLOAT16`.
+    ///
+    /// Returns `MNN_OK`; `MNN_ERROR_INVALID_VALUE` for another type; `MNN_ERROR_BAD_STATE` when the length is not 0 and the type
+    /// changes.
+    ///
+    /// Use: alone. Since 0.2.
+    pub fn mnn_session_state_set_type(session: *mut mnn_session_t, r#type: i32) -> mnn_status;
+    /// Copies the state of one session to another one of the same model, which goes on from there: tokens that two
+    /// conversations begin with are computed once. The other session keeps its type of rows. What it kept before is lost.
+    ///
+    /// - `source`: read; target: changed. They are two sessions.
+    ///
+    /// Returns `MNN_OK`; `MNN_ERROR_INVALID_VALUE` when the sessions are of different models, or compute parts with different
+    /// operators that keep something; `MNN_ERROR_BAD_STATE` before the first resize of a session with open shapes;
+    /// `MNN_ERROR_LIMIT_EXCEEDED`. The target is as it was after an error.
+    ///
+    /// Use: reads (source), alone (target). Since 0.2.
+    pub fn mnn_session_state_copy(source: *const mnn_session_t, target: *mut mnn_session_t) -> mnn_status;
+    /// Copies the state as bytes (see Buffers), for `mnn_session_state_load()` of this or a later process with this version of
+    /// the library or a later one, on a machine with the same order of bytes. They begin with a version and a number of the
+    /// model, which is made of its structure: models that differ in their weights alone have the same one.
+    ///
+    /// - `buffer`: out, `capacity` bytes, owned by the caller.
+    /// - `needed`: out, bytes.
+    ///
+    /// Returns `MNN_OK`; `MNN_ERROR_NOT_SUPPORTED` when the session has no state; `MNN_ERROR_BAD_STATE` before the first resize of
+    /// a session with open shapes; `MNN_ERROR_BUFFER_TOO_SMALL`.
+    ///
+    /// Use: reads. Since 0.2.
+    pub fn mnn_session_state_save(
+        session: *const mnn_session_t,
+        buffer: *mut c_void,
+        capacity: usize,
+        needed: *mut usize,
+    ) -> mnn_status;
+    /// Becomes what `mnn_session_state_save()` stored. The session keeps its type of rows. The bytes need not be trusted: they
+    /// are checked, but for the values of rows, which may be any.
+    ///
+    /// - `data`: `size` bytes, not kept.
+    ///
+    /// Returns `MNN_OK`; `MNN_ERROR_NOT_SUPPORTED` when the session has no state; `MNN_ERROR_BAD_STATE` before the first resize of
+    /// a session with open shapes; `MNN_ERROR_TRUNCATED`; `MNN_ERROR_BAD_FORMAT` when the bytes are no state or damaged;
+    /// `MNN_ERROR_VERSION_MISMATCH`; `MNN_ERROR_INVALID_VALUE` when they are of another model, or of other operators of it;
+    /// `MNN_ERROR_LIMIT_EXCEEDED`. The state is as it was after an error.
+    ///
+    /// Use: alone. Since 0.2.
+    pub fn mnn_session_state_load(
+        session: *mut mnn_session_t,
+        data: *const c_void,
+        size: usize,
+    ) -> mnn_status;
     /// Prepares several parts of a model that run one after another, each on the backend and with the settings of its own
     /// configuration: see Parts of models. The session's inputs are those that the paths begin with, in the order of the
     /// paths, and the model's; its outputs are those of all paths, each once. `mnn_session_resize()` plans all paths, except
@@ -1476,95 +1566,5 @@ extern "C" {
         buffer: *mut c_char,
         capacity: usize,
         needed: *mut usize,
-    ) -> mnn_status;
-    /// Describes the state of a session.
-    ///
-    /// - `info`: in and out; the caller sets `info->struct_size`, and no field behind that size is written.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_VERSION_MISMATCH` when `struct_size` is smaller than that of the first version.
-    ///
-    /// Use: reads. Since 0.2.
-    pub fn mnn_session_state_info(
-        session: *const mnn_session_t,
-        info: *mut mnn_state_properties_t,
-    ) -> mnn_status;
-    /// Forgets all rows: the next run begins anew. The memory stays for later runs; `mnn_session_trim()` gives it back. A
-    /// session without a state stays as it is.
-    ///
-    /// Returns `MNN_OK`. Use: alone. Since 0.2.
-    pub fn mnn_session_state_reset(session: *mut mnn_session_t) -> mnn_status;
-    /// Takes the rows from `begin` to before `end` out; those behind them move up. What positions the tokens of later runs
-    /// have is the caller's to say, in the inputs of the model: keys keep those that they were made with.
-    ///
-    /// - `begin`, `end`: rows, 0 \<= begin \<= end \<= length.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_BAD_RANGE`; `MNN_ERROR_NOT_SUPPORTED` when an operator keeps sums of all rows. Nothing has
-    /// changed after an error.
-    ///
-    /// Use: alone. Cost: a copy of the rows behind. Since 0.2.
-    pub fn mnn_session_state_erase(session: *mut mnn_session_t, begin: u64, end: u64) -> mnn_status;
-    /// Takes memory for so many rows now, so that runs up to this length take none. What is there is not copied.
-    ///
-    /// - `length`: rows in all, up to 2147483647; below the capacity nothing happens.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_BAD_RANGE`; `MNN_ERROR_BAD_STATE` before the first resize of a session with open shapes;
-    /// `MNN_ERROR_LIMIT_EXCEEDED`. Memory that was taken before an error stays.
-    ///
-    /// Use: alone. Since 0.2.
-    pub fn mnn_session_state_reserve(session: *mut mnn_session_t, length: u64) -> mnn_status;
-    /// Chooses the type in which rows are kept. `MNN_TYPE_FLOAT32`, the default, keeps what operators compute;
-    /// `MNN_TYPE_FLOAT16` takes half of the memory and rounds, numbers from 65520 on to infinity. Sums of LinearAttention stay
-    /// float32.
-    ///
-    /// - `type`: `MNN_TYPE_FLOAT32` or `MNN_TYPE_FLOAT16`.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_INVALID_VALUE` for another type; `MNN_ERROR_BAD_STATE` when the length is not 0 and the type
-    /// changes.
-    ///
-    /// Use: alone. Since 0.2.
-    pub fn mnn_session_state_set_type(session: *mut mnn_session_t, r#type: i32) -> mnn_status;
-    /// Copies the state of one session to another one of the same model, which goes on from there: tokens that two
-    /// conversations begin with are computed once. The other session keeps its type of rows. What it kept before is lost.
-    ///
-    /// - `source`: read; target: changed. They are two sessions.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_INVALID_VALUE` when the sessions are of different models, or compute parts with different
-    /// operators that keep something; `MNN_ERROR_BAD_STATE` before the first resize of a session with open shapes;
-    /// `MNN_ERROR_LIMIT_EXCEEDED`. The target is as it was after an error.
-    ///
-    /// Use: reads (source), alone (target). Since 0.2.
-    pub fn mnn_session_state_copy(source: *const mnn_session_t, target: *mut mnn_session_t) -> mnn_status;
-    /// Copies the state as bytes (see Buffers), for `mnn_session_state_load()` of this or a later process with this version of
-    /// the library or a later one, on a machine with the same order of bytes. They begin with a version and a number of the
-    /// model, which is made of its structure: models that differ in their weights alone have the same one.
-    ///
-    /// - `buffer`: out, `capacity` bytes, owned by the caller.
-    /// - `needed`: out, bytes.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_NOT_SUPPORTED` when the session has no state; `MNN_ERROR_BAD_STATE` before the first resize of
-    /// a session with open shapes; `MNN_ERROR_BUFFER_TOO_SMALL`.
-    ///
-    /// Use: reads. Since 0.2.
-    pub fn mnn_session_state_save(
-        session: *const mnn_session_t,
-        buffer: *mut c_void,
-        capacity: usize,
-        needed: *mut usize,
-    ) -> mnn_status;
-    /// Becomes what `mnn_session_state_save()` stored. The session keeps its type of rows. The bytes need not be trusted: they
-    /// are checked, but for the values of rows, which may be any.
-    ///
-    /// - `data`: `size` bytes, not kept.
-    ///
-    /// Returns `MNN_OK`; `MNN_ERROR_NOT_SUPPORTED` when the session has no state; `MNN_ERROR_BAD_STATE` before the first resize of
-    /// a session with open shapes; `MNN_ERROR_TRUNCATED`; `MNN_ERROR_BAD_FORMAT` when the bytes are no state or damaged;
-    /// `MNN_ERROR_VERSION_MISMATCH`; `MNN_ERROR_INVALID_VALUE` when they are of another model, or of other operators of it;
-    /// `MNN_ERROR_LIMIT_EXCEEDED`. The state is as it was after an error.
-    ///
-    /// Use: alone. Since 0.2.
-    pub fn mnn_session_state_load(
-        session: *mut mnn_session_t,
-        data: *const c_void,
-        size: usize,
     ) -> mnn_status;
 }

@@ -870,6 +870,26 @@ pub struct mnn_tensor_properties_t {
     pub used: i32,
 }
 
+/// The state of a session.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct mnn_state_properties_t {
+    /// `sizeof(mnn_state_properties_t)`, written by the caller.
+    pub struct_size: usize,
+    /// Operators that keep something; 0: the session has no state.
+    pub operators: u64,
+    /// Rows of all runs that succeeded.
+    pub length: u64,
+    /// The length up to which runs take no memory for it.
+    pub capacity: u64,
+    /// Size of its memory.
+    pub bytes: u64,
+    /// `MNN_TYPE_FLOAT32` or `MNN_TYPE_FLOAT16`: the elements of rows.
+    pub r#type: i32,
+    /// 1: `mnn_session_state_erase()` can take rows out; 0: an operator keeps sums of all rows.
+    pub erasable: i32,
+}
+
 /// A buffer of a device.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -934,24 +954,4 @@ pub struct mnn_backend_t {
     pub user_data: *mut c_void,
     /// Is called when nothing uses the backend any more; may be NULL.
     pub finalizer: mnn_finalizer,
-}
-
-/// The state of a session.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct mnn_state_properties_t {
-    /// `sizeof(mnn_state_properties_t)`, written by the caller.
-    pub struct_size: usize,
-    /// Operators that keep something; 0: the session has no state.
-    pub operators: u64,
-    /// Rows of all runs that succeeded.
-    pub length: u64,
-    /// The length up to which runs take no memory for it.
-    pub capacity: u64,
-    /// Size of its memory.
-    pub bytes: u64,
-    /// `MNN_TYPE_FLOAT32` or `MNN_TYPE_FLOAT16`: the elements of rows.
-    pub r#type: i32,
-    /// 1: `mnn_session_state_erase()` can take rows out; 0: an operator keeps sums of all rows.
-    pub erasable: i32,
 }

@@ -63,12 +63,12 @@ pub fn mnn_c() -> Names<(usize, usize)> {
         struct_size cancel before after user_data device_times done);
     layout!(found, mnn_tensor_properties_t:
         struct_size kind forward_type r#type format channel_block used);
+    layout!(found, mnn_state_properties_t:
+        struct_size operators length capacity bytes r#type erasable);
     layout!(found, mnn_device_buffer_t:
         struct_size kind allocate buffer offset bytes memory_bytes memory_type fd memory memory_offset);
     layout!(found, mnn_backend_t:
         struct_size name supports prepare compute release user_data finalizer);
-    layout!(found, mnn_state_properties_t:
-        struct_size operators length capacity bytes r#type erasable);
     found
 }
 
