@@ -476,31 +476,6 @@ std::vector<V> Builder::op(OpType type, const Parameter& parameter, std::vector<
     return results;
 }
 
-V Builder::opLike(OpType type, const Parameter& parameter, std::vector<V> inputs, OpType askedType,
-                  const Parameter& asked, std::vector<V> askedInputs) {
-    for (V& value : inputs) value = local(value);
-    V result = newValue(name_);
-    for (int p = 0; p < probes; ++p) {
-        std::vector<Operand> operands;
-        for (const V value : askedInputs) {
-            Operand one = operand(*value, static_cast<size_t>(p), false);
-            if (value->isFloat()) one.content = nullptr;  // for weights the extents are enough
-            operands.push_back(std::move(one));
-        }
-        const std::vector<Result> results = evaluator_(askedType, asked.value, operands, 1, -1);
-        if (!results[0].known) fail(Status::NotSupported, "the shape of the output depends on values");
-        result->type = results[0].type;
-        result->dims[static_cast<size_t>(p)] = results[0].dims;
-    }
-    if (probes == 1)
-        result->dims[1] = result->dims[0];
-    else
-        noteChance(askedType, asked, askedInputs, {result});
-    result->elem = inputs[0]->elem;
-    append(type, parameter, inputs, {result});
-    return result;
-}
-
 std::vector<V> Builder::given(OpType type, const Parameter& parameter, std::vector<V> inputs,
                               const std::vector<Result>& first, const std::vector<Result>& second) {
     for (V& value : inputs) value = local(value);

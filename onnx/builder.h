@@ -160,10 +160,6 @@ class Builder {
     V op(OpType type, const Parameter& parameter, std::vector<V> inputs) {
         return op(type, parameter, std::move(inputs), 1)[0];
     }
-    // Adds an operator whose outputs equal those of another one; the engine evaluates that one, which has the weights
-    // as inputs.
-    V opLike(OpType type, const Parameter& parameter, std::vector<V> inputs, OpType askedType, const Parameter& asked,
-             std::vector<V> askedInputs);
     // Adds an operator whose outputs have these extents and types, without evaluating it.
     std::vector<V> given(OpType type, const Parameter& parameter, std::vector<V> inputs,
                          const std::vector<Result>& first, const std::vector<Result>& second);

@@ -215,19 +215,6 @@ TEST(KernelsPack, RoundTrips) {
                 }
                 nhwcToPacked(k, nhwc.data(), packed2.data(), batch, channels, area, pool);
                 ASSERT_EQ(packed2, packed);
-                Floats four(packedFloats(4, batch, channels, area), NAN), packed3(packed.size(), NAN);
-                packedToPacked4(k, packed.data(), four.data(), batch, channels, area, pool);
-                const int blocks4 = (channels + 3) / 4;
-                for (int n = 0; n < batch; ++n) {
-                    for (int c = 0; c < channels; ++c) {
-                        for (size_t i = 0; i < area; ++i) {
-                            ASSERT_EQ(four[((n * blocks4 + c / 4) * area + i) * 4 + c % 4],
-                                      src[(n * channels + c) * area + i]);
-                        }
-                    }
-                }
-                packed4ToPacked(k, four.data(), packed3.data(), batch, channels, area, pool);
-                ASSERT_EQ(packed3, packed);
             }
         }
     }

@@ -302,29 +302,6 @@ void nhwcConvert(bool toPacked, int lanes, const float* src, float* dst, int bat
     }
 }
 
-void packed4Convert(bool toPacked, int lanes, const float* src, float* dst, int batch, int channels, size_t area,
-                    ThreadPool& pool) {
-    const int blocks4 = blocksOf(channels, 4), blocks = blocksOf(channels, lanes), parts = lanes / 4;
-    overBlocks(pool, batch * blocks, packedFloats(lanes, batch, channels, area), [&](int i) {
-        const int n = i / blocks, b = i % blocks;
-        for (int part = 0; part < parts; ++part) {
-            const int b4 = b * parts + part;
-            const size_t wide = size_t(i) * area * lanes + part * 4;
-            const size_t narrow = (size_t(n) * blocks4 + b4) * area * 4;
-            const int valid = std::clamp(channels - b4 * 4, 0, 4);
-            for (size_t p = 0; p < area; ++p) {
-                if (toPacked) {
-                    float* to = dst + wide + p * lanes;
-                    for (int c = 0; c < 4; ++c) to[c] = c < valid ? src[narrow + p * 4 + c] : 0.0f;
-                } else if (valid > 0) {
-                    float* to = dst + narrow + p * 4;
-                    for (int c = 0; c < 4; ++c) to[c] = c < valid ? src[wide + p * lanes + c] : 0.0f;
-                }
-            }
-        }
-    });
-}
-
 }  // namespace
 
 void nchwToPacked(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
@@ -355,16 +332,6 @@ void nhwcToPacked(const Kernels& k, const float* src, float* dst, int batch, int
 void packedToNhwc(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
                   ThreadPool& pool) {
     nhwcConvert(false, k.lanes, src, dst, batch, channels, area, pool);
-}
-
-void packed4ToPacked(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
-                     ThreadPool& pool) {
-    packed4Convert(true, k.lanes, src, dst, batch, channels, area, pool);
-}
-
-void packedToPacked4(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
-                     ThreadPool& pool) {
-    packed4Convert(false, k.lanes, src, dst, batch, channels, area, pool);
 }
 
 }  // namespace mnnc

@@ -47,10 +47,5 @@ void nhwcToPacked(const Kernels& k, const float* src, float* dst, int batch, int
                   ThreadPool& pool);
 void packedToNhwc(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
                   ThreadPool& pool);
-// Converts between NC4HW4 (the public blocked layout) and packed P. Both are the same when P is 4.
-void packed4ToPacked(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
-                     ThreadPool& pool);
-void packedToPacked4(const Kernels& k, const float* src, float* dst, int batch, int channels, size_t area,
-                     ThreadPool& pool);
 
 }  // namespace mnnc
