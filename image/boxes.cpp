@@ -90,8 +90,9 @@ class Table {
         if (boxes == 0 && all == 0) return Table();
         if (all == boxes) return Table(values, boxes, 1, 1, 1);
         if (shape.size() == 1 && boxes == 1) return Table(values, 1, all, all, 1);
-        if (shape.size() == 2 && shape[0] == rows) return Table(values, boxes, all / boxes, all / boxes, 1);
-        if (shape.size() == 2 && shape[1] == rows) return Table(values, boxes, all / boxes, 1, boxes);
+        if (boxes > 0 && shape.size() == 2 && shape[0] == rows)
+            return Table(values, boxes, all / boxes, all / boxes, 1);
+        if (boxes > 0 && shape.size() == 2 && shape[1] == rows) return Table(values, boxes, all / boxes, 1, boxes);
         fail(Status::ComputeSizeError, "the %s have the shape %s, which is no row for each of the %zu boxes",
              output.name, given.c_str(), boxes);
     }

@@ -20,6 +20,7 @@
 #   clusters  mnn_c.ray and mnn_c.spark on clusters of this machine; left out where their packages cannot be installed
 #   arm       the tests for 64-bit Arm, under an emulator: unit tests, NEON and portable kernels, CPUs with fewer
 #             features, the bits of each number of threads
+#   tidy      clang-tidy over the sources, each compiled alone; left out where there is no clang-tidy-14
 #   mutants   whether the tests see small defects (MUTANTS of them, seed 1)
 #
 # Every step's output goes to build/long/SECTION.STEP.log. Exits with 1 when a step failed.
@@ -33,7 +34,7 @@ STRESS_SECONDS=${STRESS_SECONDS:-120}
 MUTANTS=${MUTANTS:-100}
 JOBS=${JOBS:-$(nproc)}
 
-readonly all=(asan apart tsan fuzz operators stress faults pages onnx packages clusters arm mutants)
+readonly all=(asan apart tsan fuzz operators stress faults pages onnx packages clusters arm tidy mutants)
 readonly folder=build/long
 resume=
 sections=()
@@ -180,6 +181,28 @@ run_clusters() {
 
 run_arm() {
     step emulated tests/arm/check.sh all . build/arm
+}
+
+# The sources of a room, without those that the build generates. Kernels are looked at as code for one instruction set.
+tidy_room() {
+    python3 - "$1" <<'EOF' | xargs -r -P "$JOBS" -n 1 clang-tidy-14 -p build/tidy --quiet
+import json, os, sys
+folder = os.path.join(os.getcwd(), sys.argv[1], "")
+sources = {os.path.realpath(entry["file"]) for entry in json.load(open("build/tidy/compile_commands.json"))}
+print("\n".join(sorted(source for source in sources if source.startswith(folder))))
+EOF
+}
+tidy_configure() {
+    command -v clang-tidy-14 clang++-14 >/dev/null || { echo "there is no clang-tidy-14 with clang++-14"; return 77; }
+    cmake --preset release -B build/tidy -DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14 \
+        -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DMNN_C_UNITY=OFF -DMNN_C_ISAS=avx2 \
+        -DMNN_C_VULKAN=OFF -DMNN_C_TESTS=OFF -DMNN_C_EXAMPLES=OFF &&
+        cmake --build build/tidy --target mnn_c_wire_header
+}
+run_tidy() {
+    local room
+    step configure tidy_configure || return
+    for room in impl backends/cpu tools image onnx; do step "${room/\//-}" tidy_room $room; done
 }
 
 run_mutants() {

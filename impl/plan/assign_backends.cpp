@@ -124,8 +124,12 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
             return false;
         }
     }
-    if (fresh && !device) execution = context_.keep(command, std::move(fresh));
-    const Execution& runs = device ? *fresh : *execution;
+    std::unique_ptr<Execution> onDevice;
+    if (device)
+        onDevice = std::move(fresh);
+    else if (fresh)
+        execution = context_.keep(command, std::move(fresh));
+    const Execution& runs = device ? *onDevice : *execution;
     OpCall call;
     call.record = {command.name, typeName(command),     nameOf(backend, command), runs.algorithm(),
                    whyNot,       plan_.graph.flops(id), isHostShape(command)};
@@ -136,7 +140,8 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
     call.inputs = command.inputs;
     call.outputs = command.outputs;
     const std::vector<Operand*> made = command.outputs;
-    plan_.steps.push_back({id, std::move(execution), std::move(command), device, {std::move(call)}, std::move(fresh)});
+    plan_.steps.push_back(
+        {id, std::move(execution), std::move(command), device, {std::move(call)}, std::move(onDevice)});
     for (size_t i = 0; i < made.size(); ++i) {
         Operand* output = original.outputs[i];
         if (made[i] == output || output->empty()) continue;

@@ -28,6 +28,7 @@ Encoding::Encoding(SessionContext& context, PlanningFrame& planning, const Sched
     : params_(op.node->params) {
     for (const Tensor* input : inputs) inputs_.push_back(describe(*input, makerOf));
     std::vector<Tensor*> made;
+    made.reserve(outputs.size());
     for (const Tensor& output : outputs) made.push_back(&outputs_.emplace_back(output));
     StageEncoder(context, planning, OperandNumbers::Kind::Operator, op.stage, op.number, temporaries_, folded_)
         .encode(op, inputs, made, commands_);

@@ -89,14 +89,14 @@ struct SessionContext {
     // Memory that cannot be kept stays with its owner.
     template <typename Memory>
     bool keepIn(std::vector<Memory>& list, Memory&& memory, int64_t bytes) noexcept {
-        if (!keepReplaced || !keepOne(list, std::move(memory))) return false;
+        if (!keepReplaced || !keepOne(list, std::forward<Memory>(memory))) return false;
         replacedBytes_ += bytes;
         return true;
     }
     template <typename Memory>
     static bool keepOne(std::vector<Memory>& list, Memory&& memory) noexcept {
         try {
-            list.push_back(std::move(memory));
+            list.push_back(std::forward<Memory>(memory));
             return true;
         } catch (const std::bad_alloc&) {
             return false;
