@@ -36,6 +36,13 @@ HWY_INLINE void multiplyStep(VI& sum, VI x, VI w) {
         sum.raw = vmlal_high_laneq_s16(vmlal_laneq_s16(sum.raw, vget_low_s16(b), a, 0), b, a, 1);
         return;
     }
+#elif HWY_TARGET == HWY_AVX2
+    if constexpr (K == Product::Pairs) {
+        // The compiler would compute several products before it adds them, and keep sums in memory meanwhile.
+        __m256i products;
+        asm("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0" : "+x"(sum.raw), "=&x"(products) : "x"(x.raw), "x"(w.raw));
+        return;
+    }
 #endif
     dot<K>(sum, x, w);
 }
