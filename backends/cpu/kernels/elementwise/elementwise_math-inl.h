@@ -283,6 +283,16 @@ HWY_INLINE V vgeluTanh(V x) {
     const V cubic = hn::MulAdd(hn::Mul(hn::Mul(x, x), x), k(0.044715f), x);
     return hn::Div(x, hn::Add(k(1), vexp(hn::Mul(cubic, k(-1.59576912f)))));
 }
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+// Returns a polynomial in r whose coefficients are in the tables, by power, at the index.
+template <size_t Powers, size_t Entries>
+HWY_INLINE V lookUpPolynomial(const float (&tables)[Powers][Entries], V index, V r) {
+    V p = lookUp(tables[Powers - 1], index);
+    HWY_UNROLL(8)
+    for (size_t i = Powers - 1; i-- > 0;) p = hn::MulAdd(p, r, lookUp(tables[i], index));
+    return p;
+}
+#endif
 // x/2 (1 + erf(x/sqrt 2))
 HWY_INLINE V vgelu(V x) {
 #if HWY_TARGET == HWY_AVX3
@@ -292,28 +302,14 @@ HWY_INLINE V vgelu(V x) {
     const V t = limit::Min(k(7.75f), hn::Abs(x));
     const V sum = hn::Add(t, shifter);
     const V r = hn::Sub(t, hn::Sub(sum, shifter));
-    V p = lookUp(kGeluTail[5], sum);
-    p = hn::MulAdd(p, r, lookUp(kGeluTail[4], sum));
-    p = hn::MulAdd(p, r, lookUp(kGeluTail[3], sum));
-    p = hn::MulAdd(p, r, lookUp(kGeluTail[2], sum));
-    p = hn::MulAdd(p, r, lookUp(kGeluTail[1], sum));
-    p = hn::MulAdd(p, r, lookUp(kGeluTail[0], sum));
-    return hn::Sub(limit::Max(k(0), x), p);
+    return hn::Sub(limit::Max(k(0), x), lookUpPolynomial(kGeluTail, sum, r));
 #elif HWY_TARGET == HWY_AVX2
     // The same with a table of fewer, longer polynomials. Beyond 6.5 the tail stays 3e-10.
     const V shifter = k(0x1.8p23f);
     const V t = limit::Min(k(6.5f), hn::Abs(x));
     const V sum = hn::MulAdd(t, k(8.0f / 7), shifter);
     const V r = hn::NegMulAdd(hn::Sub(sum, shifter), k(0.875f), t);
-    V p = lookUp(kGeluTailOf8[7], sum);
-    p = hn::MulAdd(p, r, lookUp(kGeluTailOf8[6], sum));
-    p = hn::MulAdd(p, r, lookUp(kGeluTailOf8[5], sum));
-    p = hn::MulAdd(p, r, lookUp(kGeluTailOf8[4], sum));
-    p = hn::MulAdd(p, r, lookUp(kGeluTailOf8[3], sum));
-    p = hn::MulAdd(p, r, lookUp(kGeluTailOf8[2], sum));
-    p = hn::MulAdd(p, r, lookUp(kGeluTailOf8[1], sum));
-    p = hn::MulAdd(p, r, lookUp(kGeluTailOf8[0], sum));
-    return hn::Sub(limit::Max(k(0), x), p);
+    return hn::Sub(limit::Max(k(0), x), lookUpPolynomial(kGeluTailOf8, sum, r));
 #else
     // The negative tail uses erfc, so that no digits cancel.
     const V z = hn::Mul(x, k(0.707106781f));
