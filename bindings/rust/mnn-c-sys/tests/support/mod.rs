@@ -72,6 +72,7 @@ fn rust_type(c: &str) -> String {
                     "int64_t" => "i64",
                     "uint64_t" => "u64",
                     "size_t" => "usize",
+                    "float" => "f32",
                     "double" => "f64",
                     "_Bool" => "bool",
                     other => other,
