@@ -74,6 +74,10 @@ TEST(BackendConfig, PrecisionLowRoundsOnlyWhereTheCpuCan) {
     for (const MemoryMode memory : {MemoryMode::Normal, MemoryMode::Low}) {
         const NetResult low = run(memory, Precision::Low), again = run(memory, Precision::Low, 2);
         EXPECT_EQ(naming(low, name) > 0, bf16 != nullptr);
+        // The pointwise convolution multiplies weights that stay quantised as integers on x86.
+        const bool integers =
+            memory == MemoryMode::Low && selectKernels().w8a16 && (!bf16 || selectKernels().id != Isa::Neon);
+        EXPECT_EQ(naming(low, "gemm1x1.int16.w8") > 0, integers);
         EXPECT_LT(distanceToLargest(low.outputs[0], normal.outputs[0]), bf16 ? 5e-2 : 1e-5);
         EXPECT_EQ(low.outputs, again.outputs) << "threads change the result";
     }
