@@ -125,6 +125,13 @@ TEST(KeptAttention, EveryInstructionSet) {
         {20, 6, 2, 2, 8, 8, false, true},
         {270, 5, 4, 1, 8, 6, true, true},
         {3, 4, 2, 1, 4, 4, false, false, -1.5f},
+        // Few rows, whose products read pages as they lie, up to 8; and the first number that packs them.
+        {530, 1, 9, 3, 64, 64},
+        {300, 1, 9, 3, 64, 64, false, true},
+        {300, 2, 3, 1, 70, 37, true, true},
+        {40, 8, 1, 1, 20, 12},
+        {40, 9, 1, 1, 20, 12},
+        {300, 30, 3, 1, 64, 64, false, true},
     };
     ForkJoinPool three(3);
     InlinePool one;
@@ -160,31 +167,36 @@ TEST(KeptAttention, Bf16) {
 
 // The masks leave a row without a finite score, give all keys of a row the same score, or leave a whole page out.
 TEST(KeptAttention, ExtremeMasks) {
-    const Problem p{296, 4, 1, 1, 4, 3, true};
-    Kept kept(p);
-    const float infinity = std::numeric_limits<float>::infinity();
-    for (int j = 0; j < 300; ++j) {
-        kept.mask[size_t(j)] = -infinity;
-        kept.mask[size_t(300 + j)] = -FLT_MAX;
-        kept.mask[size_t(600 + j)] = j < 256 ? -infinity : 0.25f;
-        kept.mask[size_t(900 + j)] = j < 256 ? 0.25f : -FLT_MAX;
-    }
-    InlinePool one;
-    const Floats got = kept.run(selectKernels(), one);
-    for (int c = 0; c < 3; ++c) {
-        EXPECT_EQ(got[size_t(c)], 0);
-        double mean = 0;
-        for (int j = 0; j < 300; ++j) mean += kept.v[size_t(j * 3 + c)] / 300.0;
-        EXPECT_NEAR(got[size_t(3 + c)], mean, 1e-6);
-        for (const int row : {2, 3}) {
-            double sum = 0, weights = 0;
-            for (int j = row == 2 ? 256 : 0; j < (row == 2 ? 300 : 256); ++j) {
-                const double weight = std::exp(kept.score(row, j, 0));
-                weights += weight;
-                sum += weight * kept.v[size_t(j * 3 + c)];
-            }
-            EXPECT_NEAR(got[size_t(row * 3 + c)], sum / weights, 1e-6) << "row " << row;
+    for (const int heads : {1, 5}) {  // few rows and many
+        SCOPED_TRACE(heads);
+        const Problem p{296, 4, heads, 1, 4, 3, true};
+        Kept kept(p);
+        const float infinity = std::numeric_limits<float>::infinity();
+        for (int j = 0; j < 300; ++j) {
+            kept.mask[size_t(j)] = -infinity;
+            kept.mask[size_t(300 + j)] = -FLT_MAX;
+            kept.mask[size_t(600 + j)] = j < 256 ? -infinity : 0.25f;
+            kept.mask[size_t(900 + j)] = j < 256 ? 0.25f : -FLT_MAX;
         }
+        InlinePool one;
+        const Floats got = kept.run(selectKernels(), one);
+        const auto at = [&](int row, int head, int c) { return got[size_t((row * heads + head) * 3 + c)]; };
+        for (int head = 0; head < heads; ++head)
+            for (int c = 0; c < 3; ++c) {
+                EXPECT_EQ(at(0, head, c), 0);
+                double mean = 0;
+                for (int j = 0; j < 300; ++j) mean += kept.v[size_t(j * 3 + c)] / 300.0;
+                EXPECT_NEAR(at(1, head, c), mean, 1e-6);
+                for (const int row : {2, 3}) {
+                    double sum = 0, weights = 0;
+                    for (int j = row == 2 ? 256 : 0; j < (row == 2 ? 300 : 256); ++j) {
+                        const double weight = std::exp(kept.score(row, j, head));
+                        weights += weight;
+                        sum += weight * kept.v[size_t(j * 3 + c)];
+                    }
+                    EXPECT_NEAR(at(row, head, c), sum / weights, 1e-6) << "row " << row;
+                }
+            }
     }
 }
 

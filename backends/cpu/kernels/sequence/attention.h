@@ -61,4 +61,24 @@ struct AttentionKernels {
 };
 const AttentionKernels& attentionKernels(Isa isa);
 
+// Rows that are kept from run to run, one behind another: floats, or halves.
+struct KeptRows {
+    const void* data;
+    size_t depth;  // elements of a row
+    size_t count;
+    bool halves;
+};
+
+// Products of a few rows with kept ones, which are read once for up to four rows and never packed. The results of a row
+// do not depend on the others.
+struct KeptKernels {
+    // s[r][j] = the product of row r of `q` and row j of `keys`.
+    void (*scores)(const ScoreRows& q, const KeptRows& keys, float* s, size_t step);
+    // y[r][c] = sum of p[r][j] values[j][c], added to y where `adds`. `p` has as many columns as there are values.
+    void (*weigh)(const ScoreRows& p, const KeptRows& values, bool adds, float* y, size_t step);
+    // Converts halves to floats.
+    void (*expand)(const uint16_t* from, size_t count, float* to);
+};
+const KeptKernels& keptKernels(Isa isa);
+
 }  // namespace mnnc

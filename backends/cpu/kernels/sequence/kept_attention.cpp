@@ -1,4 +1,5 @@
-// Attention over kept keys and values: pages are packed one by one and multiplied with the rows of a task.
+// Attention over kept keys and values: the rows of a task are multiplied with one page after another, which is packed
+// where there are many rows.
 #include "backends/cpu/kernels/sequence/kept_attention.h"
 
 #include <algorithm>
@@ -16,6 +17,8 @@ namespace {
 
 constexpr int kPage = static_cast<int>(kKeptPageRows);
 constexpr int kMaxRows = 72;  // the most rows of a task
+// Up to so many rows for a head of keys are multiplied with pages as they lie, because packing would take longer.
+constexpr int kFewRows = 8;
 // A page whose scores are all lower than the maximum by more than this is left out: e^-88 does not matter beside 1.
 constexpr float kNegligible = 88;
 // The distance between rows of scores is an odd number of cache lines, so that rows lie in different sets of the cache.
@@ -57,11 +60,13 @@ class Task {
          int first, int rows)
         : kernels_(kernels),
           row_(attentionKernels(kernels.id)),
+          kept_(keptKernels(kernels.id)),
           a_(args),
           data_(data),
           past_(data.state->length),
           keyHead_(keyHead),
           share_(args.heads / args.keyHeads),
+          isFew_(int64_t{share_} * args.rows <= kFewRows),
           first_(first),
           rows_(rows) {
         const Room room(kernels, args);
@@ -102,7 +107,7 @@ class Task {
 
     const float* floatsOf(const void* stored, int64_t elements) {
         if (!data_.state->halves) return static_cast<const float*>(stored);
-        loadKept(stored, elements, true, floats_);
+        kept_.expand(static_cast<const uint16_t*>(stored), size_t(elements), floats_);
         return floats_;
     }
 
@@ -112,8 +117,13 @@ class Task {
         return static_cast<size_t>(std::clamp<int64_t>(past_ + query(row) + 1 - key, 0, count));
     }
 
-    // Computes the scores of a page with their masks. Returns false when none of them matters.
-    bool score(int64_t key, int count, bool last) {
+    // Multiplies the queries with the keys of a page.
+    void multiplyKeys(int64_t key, int count) {
+        const size_t depth = size_t(a_.depth);
+        if (isFew_)
+            return kept_.scores({queries_, depth, rows_, depth},
+                                {data_.state->key(keyHead_, key), depth, size_t(count), data_.state->halves}, scores_,
+                                kScoreStep);
         packAll(kernels_, a_.type, count, a_.depth,
                 floatsOf(data_.state->key(keyHead_, key), int64_t{count} * a_.depth), size_t(a_.depth), true, packed_);
         GemmArgs product;
@@ -128,6 +138,11 @@ class Task {
         product.c = scores_;
         product.ldc = kScoreStep;
         gemmOnThread(kernels_, product);
+    }
+
+    // Computes the scores of a page with their masks. Returns false when none of them matters.
+    bool score(int64_t key, int count, bool last) {
+        multiplyKeys(key, count);
         const int64_t keys = past_ + a_.rows;
         bool matters = !started_ && last;
         for (int r = 0; r < rows_; ++r) {
@@ -160,6 +175,17 @@ class Task {
             std::fill(scores + seen, scores + count, 0.0f);
             sum_[r] = sum_[r] * factor_[r] + part;
         }
+        addValues(key, count);
+        started_ = true;
+    }
+
+    // Adds the values of a page, weighted with their scores, to the results.
+    void addValues(int64_t key, int count) {
+        const size_t depth = size_t(a_.valueDepth);
+        if (isFew_)
+            return kept_.weigh({scores_, kScoreStep, rows_, size_t(count)},
+                               {data_.state->value(keyHead_, key), depth, size_t(count), data_.state->halves}, started_,
+                               results_, depth);
         packAll(kernels_, a_.type, a_.valueDepth, count,
                 floatsOf(data_.state->value(keyHead_, key), int64_t{count} * a_.valueDepth), size_t(a_.valueDepth),
                 false, packed_);
@@ -176,7 +202,6 @@ class Task {
         product.ldc = size_t(a_.valueDepth);
         product.post.residual = started_ ? results_ : nullptr;
         gemmOnThread(kernels_, product);
-        started_ = true;
     }
 
     void finish() {
@@ -194,10 +219,13 @@ class Task {
 
     const Kernels& kernels_;
     const AttentionKernels& row_;
+    const KeptKernels& kept_;
     const KeptAttentionArgs& a_;
     const KeptAttentionData& data_;
     const int64_t past_;
-    const int keyHead_, share_, first_, rows_;
+    const int keyHead_, share_;
+    const bool isFew_;  // regardless of the number of threads
+    const int first_, rows_;
     float *queries_, *results_, *scores_, *strip_, *packed_, *floats_;
     bool started_ = false;
     float top_[kMaxRows], best_[kMaxRows], factor_[kMaxRows];
