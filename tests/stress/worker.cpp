@@ -197,7 +197,8 @@ void Worker::read(const Slot& slot, const Held* held) {
     if (!held || SEEN(mnn_session_output(held->session, nullptr, &output)) != MNN_OK) return;
     mnn_session_t* session = held->session;
     const Net* net = held->net;
-    std::vector<unsigned char> got(net->outputBytes);
+    constexpr unsigned char kUnwritten = 0xee;  // no float of an output has these bytes
+    std::vector<unsigned char> got(net->outputBytes, kUnwritten);
     const mnn_status status = mnn_tensor_read(output, got.data(), got.size(), MNN_FORMAT_NCHW);
     if (status == MNN_ERROR_BUFFER_TOO_SMALL) return;  // of another batch or net
     size_t bytes = 0;
@@ -207,6 +208,7 @@ void Worker::read(const Slot& slot, const Held* held) {
         SEEN(mnn_session_info(session, &setup)) != MNN_OK || setup.forward_type != MNN_FORWARD_CPU ||
         SEEN(mnn_tensor_byte_size(output, MNN_FORMAT_NCHW, &bytes)) != MNN_OK || bytes != got.size())
         return;
+    if (got.back() == kUnwritten && got[got.size() - 2] == kUnwritten) return;  // of a smaller batch, resized since
     for (const auto& wanted : net->outputs)
         if (wanted == got) {
             ++checked;
