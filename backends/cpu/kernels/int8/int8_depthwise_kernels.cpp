@@ -214,23 +214,23 @@ void depthwiseU8S8(const Int8DepthwiseArgs& t) {
     constexpr int kRows = 4 / kUnit<K>;  // of a group
     constexpr ptrdiff_t kColumn = P * 4;
     const ConvShape& s = *t.shape;
-    const int own = (s.kh + kRows - 1) / kRows, most = (s.kh + 2 * kRows - 2) / kRows;
+    const int ownGroups = (s.kh + kRows - 1) / kRows, maxGroups = (s.kh + 2 * kRows - 2) / kRows;
     const int span = (s.kw - 1) * s.dilateW + 1;
-    const ptrdiff_t weightBytes = s.kw * most * kColumn;
+    const ptrdiff_t weightBytes = s.kw * maxGroups * kColumn;
     // Rows that are apart, and lines that are too long, are made for each output row.
     const bool shares = s.dilateH == 1 && kRows * weightBytes <= kMovedWeightBytes &&
-                        ptrdiff_t(span) * most * kColumn <= kInt8LineBytes;
+                        ptrdiff_t(span) * maxGroups * kColumn <= kInt8LineBytes;
     HWY_ALIGN char moved[kMovedWeightBytes];
     for (int r = 1; shares && r < kRows; ++r)
         if (r % std::gcd(s.strideH, kRows) == 0)
-            moveWeights<K>(t.w, s.kw, own, r, (r + s.kh + kRows - 1) / kRows, moved + r * weightBytes);
+            moveWeights<K>(t.w, s.kw, ownGroups, r, (r + s.kh + kRows - 1) / kRows, moved + r * weightBytes);
 
-    const int slots = shares ? most : own;
+    const int slots = shares ? maxGroups : ownGroups;
     HWY_ALIGN char buffer[kInt8LineBytes];
     const int columns = static_cast<int>(kInt8LineBytes / (slots * kColumn));
     const int chunk = std::min(
         s.ow, (columns - span) / s.strideW + 1);  // outputs at a time; the plan has checked that it is at least 1
-    const VI bias = startOf<K>(t, own);
+    const VI bias = startOf<K>(t, ownGroups);
     const VF scale = hn::LoadU(DF(), t.scale);
     const ptrdiff_t step = s.strideW * kColumn, dx = s.dilateW * kColumn;
     for (int x = 0; x < s.ow; x += chunk) {
@@ -242,7 +242,7 @@ void depthwiseU8S8(const Int8DepthwiseArgs& t) {
         for (int oy = t.rowBegin; oy < t.rowEnd; ++oy) {
             const char* lines[kInt8LineBytes / kColumn];
             const int row = oy * s.strideH;  // the first one that is read, without the padding
-            RowLines reads{lines, own, t.w};
+            RowLines reads{lines, ownGroups, t.w};
             if (shares) {
                 const int group = row / kRows, inside = row % kRows;
                 reads.groups = (inside + s.kh + kRows - 1) / kRows;
@@ -255,7 +255,7 @@ void depthwiseU8S8(const Int8DepthwiseArgs& t) {
                     made = group + g + 1;
                 }
             } else {
-                for (int g = 0; g < own; ++g) {
+                for (int g = 0; g < ownGroups; ++g) {
                     char* line = buffer + ptrdiff_t(g) * columns * kColumn;
                     lines[g] = line;
                     fillLine<K>(t, row - s.padTop + g * kRows * s.dilateH, s.dilateH, std::min(kRows, s.kh - g * kRows),

@@ -21,9 +21,9 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-constexpr int kMostRows = 4;
+constexpr int kMaxRows = 4;
 // Vectors of results that are added up in registers for each row.
-constexpr int kMostVectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;
+constexpr int kMaxVectors = HWY_TARGET == HWY_AVX3 ? 4 : 2;
 
 struct KeptFloats {
     const float* data;
@@ -118,10 +118,10 @@ HWY_INLINE void weighColumns(const float* p, size_t pStep, const Kept& values, s
 template <int R, typename Kept>
 HWY_INLINE void weighRows(const float* p, size_t pStep, const Kept& values, size_t depth, size_t count, bool adds,
                           float* y, size_t step) {
-    const size_t lanes = hn::Lanes(D()), most = kMostVectors * lanes;
+    const size_t lanes = hn::Lanes(D()), widest = kMaxVectors * lanes;
     size_t c = 0;
-    for (; c + most <= depth; c += most)
-        weighColumns<R, kMostVectors>(p, pStep, values, depth, count, c, lanes, adds, y, step);
+    for (; c + widest <= depth; c += widest)
+        weighColumns<R, kMaxVectors>(p, pStep, values, depth, count, c, lanes, adds, y, step);
     for (; c < depth; c += lanes)
         weighColumns<R, 1>(p, pStep, values, depth, count, c, depth - c < lanes ? depth - c : lanes, adds, y, step);
 }
@@ -139,7 +139,7 @@ HWY_INLINE void withRows(const KeptRows& rows, const Apply& apply) {
 template <typename Apply>
 HWY_INLINE void byFours(int rows, const Apply& apply) {
     int r = 0;
-    for (; r + kMostRows <= rows; r += kMostRows) apply(r, std::integral_constant<int, kMostRows>());
+    for (; r + kMaxRows <= rows; r += kMaxRows) apply(r, std::integral_constant<int, kMaxRows>());
     switch (rows - r) {
         case 1:
             return apply(r, std::integral_constant<int, 1>());
