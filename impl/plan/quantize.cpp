@@ -257,7 +257,8 @@ class Quantization {
     // Whether all codes of the result are at least zero, and so is the zero point, which surrounds maps. Values from 0
     // on have such codes where the code of 0 is not negative.
     static bool writesNoNegativeCodes(const Command& command, const TensorQuant& quant) {
-        if (!(quant.zero >= 0 && quant.zero <= 127)) return false;
+        // An upper end below the lower one, which a file may have, wins over it.
+        if (!(quant.zero >= 0 && quant.zero <= 127 && quant.max >= 0)) return false;
         switch (command.type) {
             case OpType::Convolution:
             case OpType::ConvolutionDepthwise:
@@ -268,7 +269,7 @@ class Quantization {
             }
             case OpType::ReLU6: {
                 const auto* clip = command.paramsIf<ClipParams>();
-                return clip && clip->lo >= 0;
+                return clip && clip->lo >= 0 && clip->hi >= 0;
             }
             case OpType::Raster:  // what the inputs do not cover is the zero point
             case OpType::Pooling:

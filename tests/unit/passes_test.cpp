@@ -203,16 +203,17 @@ TEST(Passes, Quantize) {
 
 // A ReLU writes no code below the zero point, which its consumers may rely on where that is not negative either.
 TEST(Passes, QuantizeFindsCodesFromZero) {
-    const auto marks = [](float zero, float slope) {
+    const auto marks = [](float zero, float slope, float max = 127) {
         QuantNet n;
         const int x = n.input(), a = n.conv(x), b = n.relu(a, slope), c = n.conv(b);
-        n.quant(x, 0.03f, zero).quant(a, 0.03f, zero).quant(b, 0.03f, zero).quant(c, 0.03f, zero);
+        n.quant(x, 0.03f, zero).quant(a, 0.03f, zero).quant(b, 0.03f, zero, max).quant(c, 0.03f, zero);
         return Change::count(changeOf("quantize", n.finish({c})).after, " int8 from 0 ");
     };
     EXPECT_EQ(marks(0, 0), 2u);  // the result of the ReLU, and the input of the last convolution
     EXPECT_EQ(marks(2, 0), 2u);
     EXPECT_EQ(marks(-3, 0), 0u);
     EXPECT_EQ(marks(0, 0.25f), 0u);
+    EXPECT_EQ(marks(0, 0, -100), 0u);  // the upper end of the codes is below zero
 }
 
 TEST(Passes, AssignStorage) {

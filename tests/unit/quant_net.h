@@ -30,13 +30,14 @@ class QuantNet : public NetBuilder {
         return id;
     }
     int convInt8(int x, wire::Convolution2DT conv) { return add(wire::OpType::ConvInt8, {x}, std::move(conv)); }
-    QuantNet& quant(int id, float scale = 0.03f, float zero = 2) {
+    QuantNet& quant(int id, float scale = 0.03f, float zero = 2, float max = 127) {
         auto describe = std::make_unique<wire::TensorDescribeT>();
         describe->index = id;
         describe->quantInfo = std::make_unique<wire::TensorQuantInfoT>();
         describe->quantInfo->scale = scale;
         describe->quantInfo->zero = zero;
         describe->quantInfo->min = -127;
+        describe->quantInfo->max = max;
         describe->quantInfo->type = wire::DataType::DT_INT8;
         net_.extraTensorDescribe.push_back(std::move(describe));
         return *this;
