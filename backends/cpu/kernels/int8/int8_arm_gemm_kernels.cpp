@@ -156,7 +156,7 @@ HWY_NOINLINE void finishStored(const int32_t* sums, const Int8PanelArgs& t, int 
         HWY_UNROLL(4)
         for (int n = 0; n < NB; ++n) acc[r][n] = hn::Load(DI(), sums + (r * NB + n) * P);
     }
-    finishTile<Product::Dot, R, NB>(acc, t, at);
+    finishTile<Product::Dot, R, NB>(acc, t, t, at);
 }
 
 template <int R, int NB, typename Tile>

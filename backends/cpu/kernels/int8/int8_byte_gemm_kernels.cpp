@@ -116,7 +116,7 @@ HWY_NOINLINE void gemmTileBytes(const Int8PanelArgs& t, const PanelEnd& end, int
         addTaps<true>(acc, t, a, ahead);
     else
         addTaps<false>(acc, t, a, ahead);
-    finishTile<Product::Bytes, R, NB>(acc, t, at);
+    finishTile<Product::Bytes, R, NB>(acc, t, t, at);
 }
 
 void gemmPanelBytes(const Int8PanelArgs& t) {

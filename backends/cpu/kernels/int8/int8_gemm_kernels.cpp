@@ -123,7 +123,7 @@ HWY_NOINLINE void gemmTileU8S8(const Int8PanelArgs& args, const Run& run) {
             for (int block = 0; block < blocks; ++block, p += t.blockStride)
                 w = steps<K, R, NB>(acc, p, pixel, block < t.fullBlocks ? t.fullSteps : t.tailSteps, w, ahead);
         }
-        finishTile<K, R, NB>(acc, t, run.at + tile * R);
+        finishTile<K, R, NB>(acc, t, args, run.at + tile * R);
     }
 }
 

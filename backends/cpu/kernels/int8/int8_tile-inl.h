@@ -96,9 +96,10 @@ HWY_MAYBE_UNUSED HWY_NOINLINE void finishWritten(const Int8PanelArgs& args, cons
     }
 }
 
-// Finishes the sums of R pixels from pixel `at` on, of NB blocks.
+// Finishes the sums of R pixels from pixel `at` on, of NB blocks. `t` may be a copy of `args` that a loop over tiles
+// keeps in registers, so its address must not leave this function.
 template <Product K, int R, int NB>
-HWY_INLINE void finishTile(const VI (&acc)[R][NB], const Int8PanelArgs& t, int at) {
+HWY_INLINE void finishTile(const VI (&acc)[R][NB], const Int8PanelArgs& t, const Int8PanelArgs& args, int at) {
     const DF df;
     // Copies, because the compiler must assume that stores of bytes change the arguments.
     const ptrdiff_t ps = t.dstPixelStride, bs = t.dstBlockStride;
@@ -125,7 +126,7 @@ HWY_INLINE void finishTile(const VI (&acc)[R][NB], const Int8PanelArgs& t, int a
             HWY_UNROLL(4)
             for (int n = 0; n < NB; ++n) hn::Store(acc[r][n], DI(), sums + (r * NB + n) * P);
         }
-        finishWritten(t, sums, R, NB, at);
+        finishWritten(args, sums, R, NB, at);
         return;
     }
     Finish f;

@@ -194,7 +194,7 @@ void finishSome(const VI (&line)[M][1], const Int8PanelArgs& row, int at, int co
     all.dst = codes;
     all.floats = row.floats ? floats : nullptr;
     all.sums = row.sums ? sums : nullptr;
-    finishTile<Product::Vnni>(line, all, 0);
+    finishTile<Product::Vnni>(line, all, all, 0);
     const ptrdiff_t to = ptrdiff_t(at) * P;
     const auto wanted = static_cast<size_t>(count) * P;
     if (row.sums)
@@ -228,9 +228,9 @@ void outputTiles(const Int8WinogradOutput& args) {
             HWY_UNROLL(4)
             for (int x = 0; x < M; ++x) line[x][0] = hn::Add(sums[y][x], first);
             if (HWY_LIKELY(count == M))
-                finishTile<Product::Vnni>(line, post, at);
+                finishTile<Product::Vnni>(line, post, *t.post, at);
             else
-                finishSome(line, post, at, count);
+                finishSome(line, *t.post, at, count);
         }
     }
 }
