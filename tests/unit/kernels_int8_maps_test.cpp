@@ -1,5 +1,5 @@
-// Tables, factors of channels, averages and linear resizing of int8 codes, and sums of products, against plain loops:
-// equal bytes from every instruction set, with and without VNNI.
+// Tables, maxima, factors of channels, averages and linear resizing of int8 codes, and sums of products, against plain
+// loops: equal bytes from every instruction set, with and without VNNI.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,6 +32,46 @@ TEST(Int8Maps, Lookup) {
             variant.kernels.int8->lookup(same.data(), same.data(), count, table.data());
             EXPECT_EQ(same, want) << variant.name << " in place";
         }
+}
+
+// The windows of one row of outputs, as a pooling makes them: those at the edges are cut.
+std::vector<PoolSpan> windows(int width, int kernel, int stride, int padding, int outputs) {
+    std::vector<PoolSpan> spans;
+    for (int x = 0; x < outputs; ++x) {
+        const int first = x * stride - padding;
+        spans.push_back({std::clamp(first, 0, width - 1), std::clamp(first + kernel, 1, width)});
+    }
+    return spans;
+}
+
+TEST(Int8Maps, Maximum) {
+    struct Shape {
+        int width, kernel, stride, padding, rows, outputs;
+    };
+    const Shape shapes[] = {{1, 1, 1, 0, 1, 1},       {7, 3, 2, 1, 3, 4},     {111, 3, 2, 0, 3, 55},
+                            {13, 5, 1, 2, 12, 13},    {200, 3, 3, 0, 2, 64},  {700, 2, 11, 0, 4, 64},
+                            {300, 200, 40, 90, 5, 7}, {150, 144, 1, 0, 2, 7}, {151, 145, 1, 3, 3, 9},
+                            {64, 2, 2, 0, 2, 32}};
+    for (const Variant& variant : variants()) {
+        const int lanes = variant.kernels.lanes;
+        for (const Shape& s : shapes) {
+            const Bytes x = randomBytes(static_cast<size_t>(s.rows * s.width * lanes), static_cast<unsigned>(s.width));
+            std::vector<const int8_t*> rows;
+            for (int y = 0; y < s.rows; ++y) rows.push_back(x.data() + y * s.width * lanes);
+            const std::vector<PoolSpan> spans = windows(s.width, s.kernel, s.stride, s.padding, s.outputs);
+            Bytes want(static_cast<size_t>(s.outputs * lanes), -128), got(want.size() + 64, 77);
+            for (int o = 0; o < s.outputs; ++o)
+                for (const int8_t* row : rows)
+                    for (int i = spans[static_cast<size_t>(o)].first; i < spans[static_cast<size_t>(o)].last; ++i)
+                        for (int l = 0; l < lanes; ++l) {
+                            int8_t& best = want[static_cast<size_t>(o * lanes + l)];
+                            best = std::max(best, row[i * lanes + l]);
+                        }
+            want.resize(got.size(), 77);  // what follows stays as it is
+            variant.kernels.int8->maximum(rows.data(), s.rows, spans.data(), s.outputs, got.data());
+            EXPECT_EQ(got, want) << variant.name << " width " << s.width << " kernel " << s.kernel;
+        }
+    }
 }
 
 TEST(Int8Maps, Affine) {

@@ -141,16 +141,44 @@ void binaryS8(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const
     }
 }
 
+// Takes the maxima of columns first, whole vectors at a time, and then those of the columns of each output: windows
+// that overlap share the columns. Only a window wider than the buffer, as of a global pooling, goes tap by tap.
 void maximumS8(const int8_t* const* rows, int rowCount, const PoolSpan* spans, int outputs, int8_t* dst) {
+    constexpr int kColumns = 144;  // those of 64 windows with a stride of 2
     const DB d;
-    for (int x = 0; x < outputs; ++x) {
-        auto best = hn::Set(d, int8_t{-128});
-        for (int y = 0; y < rowCount; ++y) {
-            const int8_t* row = rows[y];
-            for (int i = spans[x].first; i < spans[x].last; ++i)
-                best = hn::Max(best, hn::LoadU(d, row + ptrdiff_t(i) * P));
+    const hn::ScalableTag<int8_t> whole;
+    const ptrdiff_t lanes = static_cast<ptrdiff_t>(hn::Lanes(whole));
+    HWY_ALIGN int8_t columns[kColumns * P];
+    for (int x = 0; x < outputs;) {
+        const int first = spans[x].first;
+        int end = x;
+        while (end < outputs && spans[end].last - first <= kColumns) ++end;
+        if (end == x) {
+            auto best = hn::Set(d, int8_t{-128});
+            for (int y = 0; y < rowCount; ++y) {
+                for (ptrdiff_t i = first; i < spans[x].last; ++i) best = hn::Max(best, hn::LoadU(d, rows[y] + i * P));
+            }
+            hn::StoreU(best, d, dst + ptrdiff_t{x++} * P);
+            continue;
         }
-        hn::StoreU(best, d, dst + ptrdiff_t(x) * P);
+        const ptrdiff_t from = ptrdiff_t{first} * P, count = ptrdiff_t{spans[end - 1].last} * P - from;
+        ptrdiff_t i = 0;
+        for (; i + lanes <= count; i += lanes) {
+            auto best = hn::LoadU(whole, rows[0] + from + i);
+            for (int y = 1; y < rowCount; ++y) best = hn::Max(best, hn::LoadU(whole, rows[y] + from + i));
+            hn::Store(best, whole, columns + i);
+        }
+        for (; i < count; i += P) {
+            auto best = hn::LoadU(d, rows[0] + from + i);
+            for (int y = 1; y < rowCount; ++y) best = hn::Max(best, hn::LoadU(d, rows[y] + from + i));
+            hn::StoreU(best, d, columns + i);
+        }
+        for (; x < end; ++x) {
+            auto best = hn::Set(d, int8_t{-128});
+            for (ptrdiff_t c = spans[x].first - first; c < spans[x].last - first; ++c)
+                best = hn::Max(best, hn::LoadU(d, columns + c * P));
+            hn::StoreU(best, d, dst + ptrdiff_t{x} * P);
+        }
     }
 }
 

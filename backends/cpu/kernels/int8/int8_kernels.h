@@ -141,7 +141,8 @@ struct Int8Kernels {
     // Stores (q - zero) * scale.
     void (*dequantize)(const int8_t* src, float* dst, size_t blocks, const float* scale, const float* zero);
     void (*binary)(const int8_t* a, const int8_t* b, int8_t* dst, size_t count, const Int8BinaryArgs& args);
-    // Computes one row of outputs: the maxima of columns spans[x] of all rows (none is empty).
+    // Computes one row of outputs: the maxima of columns spans[x] of all rows. There are rows, no span is empty, and
+    // neither the first nor the last columns of spans decrease.
     void (*maximum)(const int8_t* const* rows, int rowCount, const PoolSpan* spans, int outputs, int8_t* dst);
     void (*average)(const Int8AverageArgs& args);
     // dst[i] = table[src[i] as an unsigned byte]; src and dst may be the same.
