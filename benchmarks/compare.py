@@ -41,6 +41,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", metavar="DIR", help="a net's folder, or a folder of such folders")
     parser.add_argument("--library", default="build/release/libmnn_c.so")
+    parser.add_argument("--before", default="", metavar="LIBRARY", help="an older build of libmnn_c, the engine 'before'")
     parser.add_argument("--engines", help=f"some of {','.join(engines.NAMES)} (default: what is installed)")
     parser.add_argument("--models", help="only these nets, separated by commas")
     parser.add_argument("--threads", default="1", help="numbers of threads, separated by commas")
@@ -89,8 +90,10 @@ def parse():
 
 def missing(args, name):
     """Returns why an engine cannot be started, or None."""
-    if name == "ours":
-        return None if os.path.exists(args.library) else f"there is no {args.library} (--library)"
+    if name in engines.LIBRARIES:
+        option = engines.LIBRARIES[name]
+        path = getattr(args, option)
+        return None if os.path.exists(path) else f"there is no library '{path}' (--{option})"
     module = engines.MODULES[name]
     if name not in args.pythons:
         there = importlib.util.find_spec(module) is not None
@@ -112,7 +115,7 @@ def choose_engines(parser, args):
         reason = missing(args, name)
         if reason and (args.engines or name == "ours"):
             parser.error(f"{name}: {reason}")
-        if reason:
+        if reason and (name != "before" or args.before):
             print(f"left out: {name}: {reason}")
         else:
             chosen.append(name)

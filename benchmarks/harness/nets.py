@@ -38,7 +38,7 @@ class Net:
 
     def tolerance(self, engine, precision):
         tolerance = self.case["tolerance"]["relative_to_max"]
-        if engine != "ours":
+        if engine not in engines.LIBRARIES:
             tolerance = max(tolerance, OTHERS_TOLERANCE)
         return max(tolerance, LOW_TOLERANCE) if precision == "low" else tolerance
 

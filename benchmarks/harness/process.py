@@ -29,7 +29,7 @@ class Process:
     def __init__(self, args, engine, net, threads, way=None):
         self.way = way
         command = [args.pythons.get(engine, sys.executable), SCRIPT, "--worker", engine, "--threads", str(threads)]
-        command += ["--precision", args.precision, "--library", args.library, "--isa", args.isa]
+        command += ["--precision", args.precision, "--library", args.library, "--before", args.before, "--isa", args.isa]
         command += ["--clock", args.clock]
         command += ["--way", way or "", net.folder]
         self.process = subprocess.Popen(

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 
+import engines
 from harness import machine
 
 # These settings have to be equal: a table must not mix rows of different ones.
@@ -24,8 +25,9 @@ def conditions(args, chosen):
     found = {name: getattr(args, name) for name in SETTINGS}
     found["engines"] = chosen
     found["machine"] = machine.describe()
-    if "ours" in chosen:
-        found["library_sha256"] = library_digest(args.library)
+    for name, option in engines.LIBRARIES.items():
+        if name in chosen:
+            found[option + "_sha256"] = library_digest(getattr(args, option))
     return found
 
 
