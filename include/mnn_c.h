@@ -752,9 +752,9 @@ MNN_C_API mnn_status mnn_interpreter_save(mnn_interpreter_t* interpreter, const 
 /* Releases the bytes of the model and of its external weights, for a host that has created all of its sessions: copied
  * bytes and mappings are freed, files are closed, and the finalizers of borrowed bytes, borrowed weights and readers
  * are called. Sessions keep their prepared weights and still run, with the same results. Where one uses a large
- * constant of the model in place (in bytes that were copied, borrowed or mapped), those bytes are released when the
- * last such session is destroyed. Tables and arrays up to 8 KiB stay with the interpreter: names, shapes, operators and
- * metadata can be queried as before.
+ * constant of the model in place, that constant stays until the last such session is destroyed: of copied bytes its
+ * pages, of borrowed or mapped bytes the whole. Tables and arrays up to 8 KiB stay with the interpreter: names, shapes,
+ * operators and metadata can be queried as before.
  *
  * A plan for other shapes uses the prepared weights; returning to a plan that the session keeps (plan_cache) always
  * works. Where a plan needs weights in a form that no session has prepared, the resize, or the run that makes the plan,

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace mnnc {
@@ -21,6 +22,14 @@ class ByteSource {
     virtual const uint8_t* data() const noexcept { return nullptr; }
     // Whether they lie in memory of the library.
     virtual bool isOwn() const noexcept { return false; }
+    // An owner of a range of data() that lies inside, made from the owner of the source; null after giveBackRest().
+    // Safe to call from several threads.
+    virtual std::shared_ptr<const void> hold(std::shared_ptr<const ByteSource> self, size_t /*offset*/,
+                                             size_t /*bytes*/) const {
+        return self;
+    }
+    // Frees the memory of what nothing holds, as far as the source can. Safe to call from several threads.
+    virtual void giveBackRest() const noexcept {}
     // Takes the pages of a mapped file out of memory; a later read gets them back from the file.
     virtual void dropPages() const noexcept {}
 };

@@ -2,7 +2,6 @@
 #include "model/bytes.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -11,16 +10,8 @@
 #include "base/error.h"
 #include "base/os/memory.h"
 #include "model/file.h"
+#include "model/memory_source.h"
 #include "model/released_bytes.h"
-
-// Tools that watch each block of memory need separate blocks.
-#if defined(__SANITIZE_ADDRESS__)
-#define MNN_C_WATCHED_BLOCKS 1
-#elif defined(__has_feature)
-#define MNN_C_WATCHED_BLOCKS __has_feature(address_sanitizer)
-#else
-#define MNN_C_WATCHED_BLOCKS 0
-#endif
 
 namespace mnnc {
 
@@ -29,64 +20,6 @@ namespace {
 constexpr uintptr_t kAlignment = 8;
 constexpr size_t kBlock = 4096;              // what fetch() reads at least
 constexpr size_t kPiece = size_t{16} << 20;  // of a large file that is read as a whole
-
-// Memory of zeros, of which only what is touched counts. Null: there is none.
-void* reserve(size_t bytes) noexcept {
-#if MNN_C_WATCHED_BLOCKS
-    return std::calloc(bytes, 1);
-#else
-    void* memory = os::reserveMemory(bytes, false);
-    if (!memory) return nullptr;
-    os::preferSmallPages(memory, bytes);  // most of it stays untouched
-    if (os::useMemory(memory, bytes)) return memory;
-    os::releaseMemory(memory, bytes);
-    return nullptr;
-#endif
-}
-
-void unreserve(void* memory, [[maybe_unused]] size_t bytes) noexcept {
-#if MNN_C_WATCHED_BLOCKS
-    std::free(memory);
-#else
-    os::releaseMemory(memory, bytes);
-#endif
-}
-
-class MemorySource : public ByteSource {
-  public:
-    MemorySource(const uint8_t* data, size_t size) : data_(data), size_(size) {}
-    const std::string& name() const noexcept override { return name_; }
-    size_t size() const noexcept override { return size_; }
-    void read(size_t offset, void* out, size_t bytes) const override { std::memcpy(out, data_ + offset, bytes); }
-    void requireUnchanged() const override {}
-    const uint8_t* data() const noexcept override { return data_; }
-
-  private:
-    const std::string name_ = "bytes in memory";
-    const uint8_t* const data_;
-    const size_t size_;
-};
-
-class OwnedMemory final : public MemorySource {
-  public:
-    OwnedMemory(std::unique_ptr<uint8_t[]> memory, size_t size)
-        : MemorySource(memory.get(), size), memory_(std::move(memory)) {}
-    bool isOwn() const noexcept override { return true; }
-
-  private:
-    const std::unique_ptr<uint8_t[]> memory_;
-};
-
-// Memory of zeros, into which a part of another source was read.
-class ReadMemory final : public MemorySource {
-  public:
-    ReadMemory(void* memory, size_t size) : MemorySource(static_cast<const uint8_t*>(memory), size), memory_(memory) {}
-    ~ReadMemory() override { unreserve(memory_, size()); }
-    bool isOwn() const noexcept override { return true; }
-
-  private:
-    void* const memory_;
-};
 
 class BorrowedMemory final : public MemorySource {
   public:
@@ -116,13 +49,13 @@ class MappedFile final : public MemorySource {
 
 std::unique_ptr<const ByteSource> readWhole(const File& file, const Cancellation& cancel) {
     const size_t size = file.size();
-    auto memory = std::make_unique_for_overwrite<uint8_t[]>(size);
+    auto memory = std::make_unique<OwnMemory>(size, file.name());
     for (size_t at = 0; at < size; at += kPiece) {
         cancel.check();
-        file.read(at, memory.get() + at, std::min(kPiece, size - at));
+        file.read(at, memory->bytes() + at, std::min(kPiece, size - at));
     }
     file.requireUnchanged();
-    return std::make_unique<const OwnedMemory>(std::move(memory), size);
+    return memory;
 }
 
 }  // namespace
@@ -200,7 +133,7 @@ ModelBytes& ModelBytes::operator=(ModelBytes&& other) noexcept {
 }
 
 ModelBytes::~ModelBytes() {
-    unreserve(mapping_, size_);
+    releaseZeros(mapping_, size_);
 }
 
 ModelBytes ModelBytes::fromFile(const char* path, Access access, const Cancellation& cancel) {
@@ -235,6 +168,7 @@ void ModelBytes::release() const noexcept {
         const std::lock_guard lock(held_->mutex);
         last.swap(held_->source);
     }
+    if (last) last->giveBackRest();
     dropBuffers();
 }
 
@@ -249,14 +183,11 @@ void ModelBytes::exchange(std::shared_ptr<const ByteSource>& source) const noexc
 std::shared_ptr<const ByteSource> ModelBytes::kept(std::span<const ByteRange> ranges) const {
     std::shared_ptr<const ByteSource> from = source();
     if (!from || from->isOwn()) return from;
-    void* memory = reserve(size_);
-    if (!memory) fail(Status::OutOfMemory, "no address space for the %zu bytes of '%s'", size_, from->name().c_str());
-    auto read = std::make_unique<const ReadMemory>(memory, size_);
+    auto read = std::make_unique<OwnMemory>(size_, from->name());
     from->requireUnchanged();
     for (const ByteRange& range : ranges)
         for (size_t at = 0; at < range.bytes; at += kPiece)
-            from->read(range.offset + at, static_cast<uint8_t*>(memory) + range.offset + at,
-                       std::min(kPiece, range.bytes - at));
+            from->read(range.offset + at, read->bytes() + range.offset + at, std::min(kPiece, range.bytes - at));
     from->requireUnchanged();
     return read;
 }
@@ -266,11 +197,8 @@ bool ModelBytes::fetch(size_t offset, size_t bytes) {
     if (bytes == 0) return true;
     const std::shared_ptr<const ByteSource> from = source();
     if (!mapping_) {
-        void* memory = reserve(size_);
-        if (!memory)
-            fail(Status::OutOfMemory, "no address space for the %zu bytes of '%s'", size_, from->name().c_str());
-        mapping_ = memory;
-        data_ = static_cast<const uint8_t*>(memory);
+        mapping_ = reserveZeros(size_, from->name());
+        data_ = static_cast<const uint8_t*>(mapping_);
     }
     if (fetched_.empty()) fetched_.resize((size_ + kBlock - 1) / kBlock);
     const size_t end = (offset + bytes + kBlock - 1) / kBlock;
@@ -307,7 +235,11 @@ HeldBytes ModelBytes::view(size_t offset, size_t bytes) const {
     if (inMemory(offset, bytes)) return {{data_ + offset, bytes}, nullptr};
     const std::shared_ptr<const ByteSource> from = source();
     if (!from) throw ReleasedBytes();
-    if (from->data()) return {{from->data() + offset, bytes}, from};
+    if (from->data()) {
+        std::shared_ptr<const void> owner = from->hold(from, offset, bytes);
+        if (!owner) throw ReleasedBytes();
+        return {{from->data() + offset, bytes}, std::move(owner)};
+    }
     const std::shared_ptr<uint8_t> buffer = buffers_->take(bytes);
     from->requireUnchanged();
     from->read(offset, buffer.get(), bytes);
@@ -326,9 +258,9 @@ void ModelBytes::dropBuffers() const noexcept {
 ModelBytes ModelBytes::copied(const void* data, size_t size) {
     if (!data) fail(Status::NullArgument, "the model buffer is NULL");
     if (size == 0) fail(Status::Truncated, "the model buffer is empty");
-    auto memory = std::make_unique_for_overwrite<uint8_t[]>(size);
-    std::memcpy(memory.get(), data, size);
-    return fromSource(std::make_unique<const OwnedMemory>(std::move(memory), size));
+    auto memory = std::make_unique<OwnMemory>(size, MemorySource::kName);
+    std::memcpy(memory->bytes(), data, size);
+    return fromSource(std::move(memory));
 }
 
 ModelBytes ModelBytes::borrowed(const void* data, size_t size, std::shared_ptr<const void> owner) {

@@ -1,8 +1,10 @@
 // The bytes of a model: mapped, read, copied or borrowed, and the errors for files that cannot be read.
 #include "model/bytes.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -103,6 +105,49 @@ TEST(ModelBytes, WhatWasFetchedOutlivesTheSource) {
     bytes.dropPages();
     EXPECT_EQ(bytes.size(), content.size());
 }
+
+#if !defined(__SANITIZE_ADDRESS__)  // its blocks are not made of pages
+size_t residentBytes(const uint8_t* data, size_t size) {
+    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+    std::vector<unsigned char> pages((size + page - 1) / page);
+    EXPECT_EQ(::mincore(const_cast<uint8_t*>(data), size, pages.data()), 0);
+    return page * static_cast<size_t>(std::count_if(pages.begin(), pages.end(), [](int flags) { return flags & 1; }));
+}
+
+// A constant that is used in place keeps its own pages after a release, not the model.
+TEST(ModelBytes, ReleasedBytesKeepThePagesOfViews) {
+    constexpr size_t kSize = (size_t{3} << 20) + 123, kPages = size_t{128} << 10;
+    std::vector<uint8_t> content(kSize);
+    for (size_t i = 0; i < kSize; ++i) content[i] = static_cast<uint8_t>(1 + i % 251);
+    const ModelBytes bytes = ModelBytes::copied(content.data(), kSize);
+    const size_t first = 300000, second = (size_t{2} << 20) - 5, count = 200000;
+    HeldBytes early = bytes.view(first, count), late = bytes.view(second, count), last = bytes.view(kSize - 9, 9);
+    const uint8_t* data = early.bytes.data() - first;
+    EXPECT_GE(residentBytes(data, kSize), kSize);
+    bytes.release();
+    EXPECT_LE(residentBytes(data, kSize), 2 * (count + kPages) + kPages);
+    EXPECT_TRUE(std::equal(early.bytes.begin(), early.bytes.end(), content.begin() + first));
+    EXPECT_TRUE(std::equal(last.bytes.begin(), last.bytes.end(), content.end() - 9));
+    expectFailure(Status::BadState, "release", [&] { bytes.view(first, count); });
+    early.owner.reset();
+    EXPECT_LE(residentBytes(data, kSize), count + 2 * kPages);
+    EXPECT_TRUE(std::equal(late.bytes.begin(), late.bytes.end(), content.begin() + second));
+}
+
+TEST(ModelBytes, ViewsShareTheirPages) {
+    constexpr size_t kSize = size_t{1} << 20;
+    const std::vector<uint8_t> content(kSize, 7);
+    const ModelBytes bytes = ModelBytes::copied(content.data(), kSize);
+    HeldBytes whole = bytes.view(100000, 500000), inner = bytes.view(200000, 100), behind = bytes.view(600001, 50000);
+    const uint8_t* data = whole.bytes.data() - 100000;
+    bytes.release();
+    whole.owner.reset();
+    EXPECT_EQ(inner.bytes[0], 7);
+    EXPECT_EQ(inner.bytes[99], 7);
+    EXPECT_EQ(behind.bytes[0], 7);
+    EXPECT_LE(residentBytes(data, kSize), 50000 + (size_t{256} << 10));
+}
+#endif
 
 }  // namespace
 }  // namespace mnnc::test
