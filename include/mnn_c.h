@@ -460,6 +460,10 @@ typedef struct mnn_interpreter_options {
     /* Called when the library does not need the reader or the borrowed weights any more, see above; only with one of
      * these; may be NULL. */
     mnn_finalizer external_weight_finalizer;
+
+    /* The factor of the scores of Attention operators that the file gives none (attnScale 0), such as attn_scale of the
+     * llm_config.json beside a language model; 0: one by the square root of the depth of a head. Since 0.2 */
+    float attention_scale;
 } mnn_interpreter_options_t;
 
 /* Fills the options with defaults.
@@ -488,8 +492,8 @@ MNN_C_API mnn_status mnn_interpreter_options_init(mnn_interpreter_options_t* opt
  *   MNN_ERROR_BAD_INDEX           an operator names a tensor or a subgraph that is not there;
  *   MNN_ERROR_BAD_PARAMETER       an operator's parameter table is incomplete or of another kind;
  *   MNN_ERROR_BAD_TYPE            an input or a constant has an element type that cannot be computed with;
- *   MNN_ERROR_BAD_RANGE           a number in a parameter table is outside of its range, or external_weight_size is
- *                                 above 2^63 - 1;
+ *   MNN_ERROR_BAD_RANGE           a number in a parameter table is outside of its range, external_weight_size is above
+ *                                 2^63 - 1, or attention_scale is not finite;
  *   MNN_ERROR_BAD_WEIGHTS         weights are missing, shorter than the shape says, or not decodable;
  *   MNN_ERROR_OVERFLOW            a product of extents or an offset is too large;
  *   MNN_ERROR_CYCLE               operators wait for each other's results, or a subgraph calls itself;

@@ -33,6 +33,10 @@ type LoadOptions struct {
 	ExternalWeightReader io.ReaderAt
 	ExternalWeightSize   int64
 
+	// AttentionScale is the factor of the scores of Attention operators that the file gives none; 0: one by the square
+	// root of the depth of a head.
+	AttentionScale float32
+
 	// Log gets the messages about the model and its sessions. It is called on the goroutine of the call that caused them,
 	// when that call returns (for objects that the garbage collector frees: on the goroutine of finalizers), and may be
 	// called by several at once. It may use the interpreter and its sessions. Objects that it refers to are not collected:
@@ -102,7 +106,8 @@ func load(ctx context.Context, op string, path *C.char, data []byte,
 			weights.reader = C.uintptr_t(reader)
 		}
 		result := C.mnn_go_interpreter_create(path, start(data), C.size_t(len(data)), C.int32_t(options.Mode),
-			C.int32_t(options.LogLevel), weights, start(options.ExternalWeights), C.uintptr_t(sink), token)
+			C.int32_t(options.LogLevel), C.float(options.AttentionScale), weights, start(options.ExternalWeights),
+			C.uintptr_t(sink), token)
 		// The library releases the reader, even when the load fails, unless it cannot read the options.
 		if reader != 0 && Status(result.status) == StatusVersionMismatch {
 			reader.Delete()

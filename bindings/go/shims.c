@@ -20,13 +20,14 @@ static void on_last_weights(void* user_data) {
 }
 
 mnn_go_result mnn_go_interpreter_create(const char* path, const uint8_t* data, size_t size, int32_t load_mode,
-                                        int32_t log_level, mnn_go_weights weights, const uint8_t* weight_data,
-                                        uintptr_t log, mnn_go_cancel cancel) {
+                                        int32_t log_level, float attention_scale, mnn_go_weights weights,
+                                        const uint8_t* weight_data, uintptr_t log, mnn_go_cancel cancel) {
     mnn_interpreter_options_t options;
     mnn_status status = mnn_interpreter_options_init(&options, sizeof options);
     if (status != MNN_OK) return mnn_go_finish(status);
     options.load_mode = load_mode;
     options.log_level = log_level;
+    options.attention_scale = attention_scale;
     options.external_weight_path = weights.path;
     options.external_weight_data = weight_data;
     options.external_weight_size = weights.size;

@@ -46,8 +46,8 @@ typedef struct mnn_go_weights {
 /* path: NULL for a model in memory. weight_data: external weights in memory, or NULL. log: a handle of the binding, 0
  * for none. */
 mnn_go_result mnn_go_interpreter_create(const char* path, const uint8_t* data, size_t size, int32_t load_mode,
-                                        int32_t log_level, mnn_go_weights weights, const uint8_t* weight_data,
-                                        uintptr_t log, mnn_go_cancel cancel);
+                                        int32_t log_level, float attention_scale, mnn_go_weights weights,
+                                        const uint8_t* weight_data, uintptr_t log, mnn_go_cancel cancel);
 
 /* id: a handle of the binding. shape, prepare: whether the operator has that function. */
 mnn_go_result mnn_go_interpreter_add_operator(mnn_go_model model, const char* name, uint64_t content_inputs,

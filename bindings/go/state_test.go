@@ -77,3 +77,30 @@ func TestAConversationGoesOnInAnotherSession(t *testing.T) {
 		t.Fatalf("the state is %+v", state)
 	}
 }
+
+func TestTheFactorOfScoresIsGivenWithTheNet(t *testing.T) {
+	path := inRepository(t, "tests", "c_abi", "nets", "kept.mnn")
+	load := func(factor float32) (*Interpreter, error) {
+		return NewInterpreterFromFile(context.Background(), path, &LoadOptions{AttentionScale: factor})
+	}
+	net, err := load(1e-9)
+	must(t, err)
+	defer net.Close()
+	session := newTestSession(t, net, nil)
+	var got []float32
+	for past := 0; past < 3; past++ {
+		got = token(t, session, 0.3+float64(past), past)
+	}
+	// Scores without a difference give the mean of the values.
+	for i := 0; i < 5; i++ {
+		mean := 0.0
+		for past := 0; past < 3; past++ {
+			mean += math.Sin((0.3+float64(past))*float64(i+1)) / 3
+		}
+		if math.Abs(float64(got[i])-mean) > 1e-6 {
+			t.Errorf("number %d is %g, wanted %g", i, got[i], mean)
+		}
+	}
+	_, err = load(float32(math.NaN()))
+	mustBe(t, err, StatusBadRange)
+}

@@ -1,4 +1,7 @@
 // mnn_interpreter_create_*(): loads a model according to the options.
+#include <cmath>
+#include <cstddef>
+
 #include "base/stopwatch.h"
 #include "c_api/guard.h"
 #include "c_api/weight_reader.h"
@@ -8,7 +11,7 @@ using namespace mnnc;
 namespace {
 
 // The size of the struct's first version; it stays when the struct grows.
-constexpr size_t kOptionsSize = sizeof(mnn_interpreter_options_t);
+constexpr size_t kOptionsSize = offsetof(mnn_interpreter_options_t, attention_scale);
 
 ModelBytes::Access accessOf(int32_t loadMode) {
     switch (loadMode) {
@@ -33,6 +36,7 @@ struct LoadOptions {
         if (given.bytes_finalizer && given.load_mode != MNN_LOAD_BORROW)
             fail(Status::InvalidValue, "options.bytes_finalizer is for borrowed bytes, options.load_mode is %d",
                  given.load_mode);
+        if (!std::isfinite(given.attention_scale)) fail(Status::BadRange, "options.attention_scale is not finite");
         checkWeights();
     }
     // The host's external weights; null: there are none.
@@ -111,6 +115,7 @@ mnn_interpreter_t* create(const Read& read, const char* path, LoadOptions& optio
     if (given.external_weight_path) model.externalWeightPath = given.external_weight_path;
     model.externalWeights = options.externalWeights();
     model.access = accessOf(given.load_mode);
+    model.attentionScale = given.attention_scale;
     auto object = std::make_unique<InterpreterObject>();
     object->impl = std::make_shared<const Interpreter>(read(model.cancel), model);
     const Net& net = *object->impl->net;

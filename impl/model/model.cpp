@@ -116,7 +116,8 @@ Model::Model(ModelBytes bytes, const ModelOptions& options)
     : bytes_(std::move(bytes)),
       externalFiles_(options.externalWeights, defaultWeightPath(options),
                      std::filesystem::path(options.modelPath).parent_path().string(), options.allowExternalPathInOps,
-                     options.access) {
+                     options.access),
+      attentionScale_(options.attentionScale) {
     options.cancel.check();
     // A file that is no model is read completely, so that the verifier can give the reason.
     if (bytes_.size() <= kMaxModelBytes && fetchStructure(bytes_) != Structure::Sound) {

@@ -29,6 +29,7 @@ struct ModelOptions {
     bool allowExternalPathInOps = false;
     ModelBytes::Access access = ModelBytes::Access::OnDemand;  // for weight files
     Cancellation cancel;                                       // ends the load
+    float attentionScale = 0;  // factor of scores where an operator Attention has none; 0: 1 / sqrt(depth)
 };
 
 struct Graph {
@@ -68,6 +69,7 @@ class Model {
     const std::vector<std::string>& outputNames() const noexcept { return outputNames_; }  // as in the file
     ModelSource sourceType() const noexcept { return sourceType_; }
     ModelUsage usage() const noexcept { return usage_; }
+    float attentionScale() const noexcept { return attentionScale_; }  // of ModelOptions
     bool isWeightless() const noexcept { return bizCode_ == "benchmark"; }
     // Key and text of extraInfo.buffer; empty when it is absent or damaged.
     const std::vector<std::pair<std::string, std::string>>& metadata() const noexcept { return metadata_; }
@@ -106,6 +108,7 @@ class Model {
     std::vector<std::string> outputNames_;
     ModelSource sourceType_ = ModelSource::Caffe;
     ModelUsage usage_ = ModelUsage::Inference;
+    float attentionScale_ = 0;
     std::vector<std::pair<std::string, std::string>> metadata_;
     mutable std::atomic<int64_t> weightBytesRead_{0};
 };

@@ -106,7 +106,7 @@ ParamsPtr parseAttention(const wire::Op& op, const ParseContext& context) {
         fail(Status::NotSupported, "it reads the keys and values of another operator (kv_shared_layer)");
     if (vectorSize(table->mhq_quant()) != 0) fail(Status::NotSupported, "its operands are quantised (mhq_quant)");
     auto params = std::make_shared<AttentionParams>();
-    params->scale = table->attnScale();
+    params->scale = table->attnScale() != 0 ? table->attnScale() : context.model.attentionScale();
     params->packedOutput = table->output_c4();
     params->kept = table->kv_cache();
     return params;

@@ -28,24 +28,30 @@ static inline void make_tokens(struct tokens* all, int first, int count) {
     for (int i = 0; i < count; ++i) all->tokens[i] = first + i;
 }
 
-static inline double score_of(int query, int key, int head) {
+/* The factor of scores: of operators that have none, which a host may give, and that of the operator second. */
+static const double own_factor = 0.35355339059327379; /* 1 / sqrt(DEPTH), as the others have */
+static double score_factor = 0.35355339059327379;
+
+static inline double score_of(int query, int key, int head, double factor) {
     double sum = 0;
     for (int c = 0; c < DEPTH; ++c)
         sum += (double)number_of(query, 0, head * DEPTH + c) *
                (double)number_of(key, 1, head / (HEADS / KEY_HEADS) * DEPTH + c);
-    return sum / sqrt(DEPTH);
+    return sum * factor;
 }
 
 /* The result of the token at a place: it sees itself and the last `window` - 1 before it. */
 static inline void result_of(const struct tokens* all, int place, int window, double* out) {
+    const double factor = window == WINDOW ? own_factor : score_factor;
     const int first = place + 1 > window ? place + 1 - window : 0;
     for (int head = 0; head < HEADS; ++head) {
         double top = -DBL_MAX, sum = 0;
         double* row = out + head * VALUE_DEPTH;
         for (int c = 0; c < VALUE_DEPTH; ++c) row[c] = 0;
-        for (int j = first; j <= place; ++j) top = fmax(top, score_of(all->tokens[place], all->tokens[j], head));
+        for (int j = first; j <= place; ++j)
+            top = fmax(top, score_of(all->tokens[place], all->tokens[j], head, factor));
         for (int j = first; j <= place; ++j) {
-            const double weight = exp(score_of(all->tokens[place], all->tokens[j], head) - top);
+            const double weight = exp(score_of(all->tokens[place], all->tokens[j], head, factor) - top);
             sum += weight;
             for (int c = 0; c < VALUE_DEPTH; ++c)
                 row[c] += weight * (double)number_of(all->tokens[j], 2, head / (HEADS / KEY_HEADS) * VALUE_DEPTH + c);

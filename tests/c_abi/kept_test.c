@@ -50,6 +50,41 @@ static void in_chunks(void** state) {
     for (size_t i = 0; i < backend_count(); ++i) runs_of(sizes, 9, kBackends[i], 2);
 }
 
+/* The factor of scores that a host gives when it loads the net; options of an earlier version have none. */
+static void given_factor(void** state) {
+    (void)state;
+    const float factors[] = {0.0625f, 1.5f};
+    const double usual = score_factor;
+    for (int i = 0; i < 3; ++i) {
+        mnn_interpreter_options_t options;
+        assert_ok(mnn_interpreter_options_init(&options, sizeof options));
+        options.attention_scale = factors[i % 2];
+        if (i == 2) options.struct_size = offsetof(mnn_interpreter_options_t, attention_scale);
+        score_factor = i == 2 ? usual : (double)factors[i];
+        mnn_interpreter_t* of = NULL;
+        assert_ok(mnn_interpreter_create_from_file(MNN_C_NETS_FOLDER "/kept.mnn", &options, &of));
+        mnn_session_t* session = kept_session(of);
+        struct tokens all;
+        make_tokens(&all, 3, 6);
+        go_on(session, &all, 0);
+        make_tokens(&all, 3, 7);
+        go_on(session, &all, 6);
+        assert_ok(mnn_session_destroy(&session));
+        assert_ok(mnn_interpreter_destroy(&of));
+    }
+    score_factor = usual;
+    const float wrong[] = {INFINITY, -INFINITY, NAN};
+    for (int i = 0; i < 3; ++i) {
+        mnn_interpreter_options_t options;
+        assert_ok(mnn_interpreter_options_init(&options, sizeof options));
+        options.attention_scale = wrong[i];
+        mnn_interpreter_t* of = NULL;
+        assert_fails(mnn_interpreter_create_from_file(MNN_C_NETS_FOLDER "/kept.mnn", &options, &of),
+                     MNN_ERROR_BAD_RANGE);
+        assert_null(of);
+    }
+}
+
 static void erased(void** state) {
     (void)state;
     mnn_interpreter_t* of = open_net_of("kept");
@@ -640,6 +675,7 @@ int main(void) {
         cmocka_unit_test(in_one_piece),
         cmocka_unit_test(token_by_token),
         cmocka_unit_test(in_chunks),
+        cmocka_unit_test(given_factor),
         cmocka_unit_test(erased),
         cmocka_unit_test(conversations_apart),
         cmocka_unit_test(conversations_at_once),

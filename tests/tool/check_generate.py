@@ -86,7 +86,8 @@ def check_refusals(tool, folder, work):
 
     changed("is no JSON", "llm_config.json", lambda path: path.write_text("{"))
     changed("attention that is sliding", "llm_config.json", edit(attention_type="sliding"))
-    changed("attn_scale is 0.25", "llm_config.json", edit(attn_scale=0.25))
+    changed("type must be number, but is string", "llm_config.json", edit(attn_scale="x"))
+    changed("attention_scale is not finite", "llm_config.json", edit(attn_scale=1e99))
     changed("hidden_size is 0", "llm_config.json", edit(hidden_size=0))
     changed("is number, but no integer", "llm_config.json", edit(hidden_size=7.5))
     changed("is number, but no integer", "llm_config.json", edit(hidden_size=2**63))
@@ -112,6 +113,9 @@ def main():
                 folder = model.write(flatc, work / f"{'mix' if mixed else 'full'}_{embeddings}", embeddings)
                 check_folder(tool, folder, model)
                 check_info(tool, folder, model, 16 if embeddings == "bf16" else embeddings, embeddings != "bf16")
+        scaled = Model(True, scale=1.25)
+        assert scaled.logits(PROMPT) != Model(True).logits(PROMPT)
+        check_folder(tool, scaled.write(flatc, work / "scaled"), scaled)
         check_refusals(tool, work / "full_bf16", work)
 
 

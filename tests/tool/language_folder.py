@@ -20,8 +20,9 @@ def bf16_bytes(value):
 class Model:
     """x = embedding + position / 10; x += attention(x) once for each layer; logits = x times the embeddings."""
 
-    def __init__(self, mixed):
+    def __init__(self, mixed, scale=None):
         self.mixed = mixed
+        self.scale = scale  # attn_scale of the configuration
         # Numbers that 8 bits of a float, a half and codes of 4 bits hold.
         self.rows = [[((token * 5 + i * 3) % 15 - 7) / 8 for i in range(HIDDEN)] for token in range(TOKENS)]
         self.windows = [None, WINDOW] if mixed else [None]
@@ -36,9 +37,10 @@ class Model:
     def attention(self, x, place, window):
         first = 0 if window is None else max(0, place + 1 - window)
         result = []
+        scale = 1 / math.sqrt(DEPTH) if self.scale is None else self.scale
         for head in range(HEADS):
             own = slice(head * DEPTH, (head + 1) * DEPTH)
-            scores = [sum(a * b for a, b in zip(x[place][own], x[key][own])) / math.sqrt(DEPTH)
+            scores = [sum(a * b for a, b in zip(x[place][own], x[key][own])) * scale
                       for key in range(first, place + 1)]
             weights = [math.exp(score - max(scores)) for score in scores]
             for c in range(own.start, own.stop):
@@ -95,6 +97,8 @@ class Model:
                   "attention_type": "mix" if self.mixed else "full", "is_mrope": False}
         if self.mixed:
             config["sliding_window"] = WINDOW
+        if self.scale is not None:
+            config["attn_scale"] = self.scale
         if embeddings == "bf16":
             (folder / "embeddings_bf16.bin").write_bytes(b"".join(bf16_bytes(v) for row in self.rows for v in row))
         else:

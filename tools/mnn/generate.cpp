@@ -96,7 +96,7 @@ int generate(const GenerateOptions& options) {
     std::optional<Loading> loading;
     loading.emplace(options.model + "/llm.mnn");
     const LanguageModel model(options.model);
-    const Interpreter interpreter = openModel(model.modelFile());
+    const Interpreter interpreter = openModel(model.modelFile(), model.attentionScale());
     const Session session = createSession(interpreter, options.flags);
     if (options.halves) check(mnn_session_state_set_type(session.get(), MNN_TYPE_FLOAT16));
     loading.reset();

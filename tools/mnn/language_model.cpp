@@ -78,12 +78,8 @@ LanguageModel::LanguageModel(const std::string& folder) : folder_(folder) {
                             "attention that is full or mix",
                             stringOr(config, "attention_mask", "float"), attention_));
         if (attention_ == "mix") window_ = extentOf(config, "sliding_window");
-        // With attn_scale the model file has no scale of its own, and no input that takes one.
-        if (config.contains("attn_scale"))
-            throw ToolError(
-                fmt::format("attn_scale is {}: other factors of attention than 1 / sqrt(depth), which the "
-                            "operators of the file have, are not supported",
-                            config.at("attn_scale").get<double>()));
+        // The exporter writes the factor of attention here, and none to the operators.
+        if (config.contains("attn_scale")) attentionScale_ = config.at("attn_scale").get<float>();
         threePositions_ = config.contains("is_mrope") && config.at("is_mrope").get<bool>();
         weights_ = fileName(files, "llm_weight", "llm.mnn.weight");
         if (fileName(files, "llm_model", "llm.mnn") != "llm.mnn") throw ToolError("llm_model is not llm.mnn");

@@ -21,7 +21,8 @@ class LanguageModel {
 
     std::string modelFile() const;
     int64_t hidden() const { return hidden_; }
-    int64_t tokens() const { return tokens_; }  // in the vocabulary
+    int64_t tokens() const { return tokens_; }                // in the vocabulary
+    float attentionScale() const { return attentionScale_; }  // 0: that of the operators
     // Writes the embedding of a token, hidden() floats. Throws ToolError for a number that is no token.
     void embed(int64_t token, float* row) const;
     // The shapes of the inputs for `count` tokens behind `past` kept ones.
@@ -48,6 +49,7 @@ class LanguageModel {
     std::string weights_, embeddings_;  // names of files
     std::string type_, attention_;
     int64_t hidden_ = 0, layers_ = 0, tokens_ = 0, window_ = 0;
+    float attentionScale_ = 0;
     bool threePositions_ = false;  // M-RoPE
     Source source_ = Source::Bf16File;
     Codes tied_;

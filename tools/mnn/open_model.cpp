@@ -7,14 +7,17 @@
 
 namespace tool {
 
-Interpreter openModel(const std::string& path) {
+Interpreter openModel(const std::string& path, float attentionScale) {
     if (isOnnxFile(path)) return openOnnx(path);
+    mnn_interpreter_options_t options;
+    check(mnn_interpreter_options_init(&options, sizeof options));
+    options.attention_scale = attentionScale;
     mnn_interpreter_t* handle = nullptr;
     if (path == kStandardStream) {
         const std::string bytes = readInput(path);
-        check(mnn_interpreter_create_from_memory(bytes.data(), bytes.size(), nullptr, &handle));
+        check(mnn_interpreter_create_from_memory(bytes.data(), bytes.size(), &options, &handle));
     } else {
-        check(mnn_interpreter_create_from_file(path.c_str(), nullptr, &handle));
+        check(mnn_interpreter_create_from_file(path.c_str(), &options, &handle));
     }
     return Interpreter(handle);
 }

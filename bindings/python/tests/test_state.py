@@ -51,6 +51,19 @@ class States(Test):
             other.set_state_type(mnn_c.ElementType.FLOAT16)
         self.assertEqual(other.state.length, 5)
 
+    def test_the_factor_of_scores_is_given_with_the_net(self):
+        def results(**options):
+            session = self.net(net_of_tests("kept.mnn"), **options).session()
+            return [token(session, 0.3 + past, past) for past in range(3)]
+
+        np.testing.assert_allclose(results(attention_scale=8**-0.5), results(), rtol=1e-6)
+        # Scores without a difference give the mean of the values.
+        values = [np.sin((0.3 + past) * np.arange(1, 11, dtype=np.float32)).reshape(2, 5) for past in range(3)]
+        mean = np.mean(values, axis=0).repeat(2, axis=0)
+        np.testing.assert_allclose(results(attention_scale=1e-9)[2].reshape(4, 5), mean, rtol=1e-5)
+        with self.assertRaisesRegex(mnn_c.errors.BadRangeError, "attention_scale"):
+            self.net(net_of_tests("kept.mnn"), attention_scale=float("nan"))
+
 
 if __name__ == "__main__":
     unittest.main()

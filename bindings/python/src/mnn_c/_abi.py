@@ -83,6 +83,7 @@ class InterpreterOptions(Structure):
         ("external_weight_mode", c_int32),
         ("external_weight_user_data", c_void_p),
         ("external_weight_finalizer", Finalizer),
+        ("attention_scale", c_float),
     ]
 
 

@@ -96,13 +96,16 @@ class Interpreter(Closable):
         external_weights: Optional[ExternalWeights] = None,
         log: Optional[LogHandler] = None,
         log_level: LogLevel = LogLevel.DEFAULT,
+        attention_scale: float = 0,
         cancel: Optional[CancelToken] = None,
     ) -> None:
         """source: the path of a .mnn file, or the bytes of one; an .onnx file is converted first (mnn_c.onnx). external_weights: the path of their file, their bytes,
         which are kept, or a WeightReader; None: the file beside the model. log is called with a level and a line for each message,
-        on the thread that the message is about."""
+        on the thread that the message is about. attention_scale: the factor of the scores of Attention operators that the file gives none;
+        0: one by the square root of the depth of a head."""
         options = _calls.prepared(_abi.InterpreterOptions, C.mnn_interpreter_options_init)
         options.load_mode, options.log_level = load_mode, log_level
+        options.attention_scale = attention_scale
         given_weights = external_weights
         self.path: Optional[str] = None
         self._converted_weights: Optional[bytes] = None
@@ -158,6 +161,7 @@ class Interpreter(Closable):
             "external_weights": weights.kept(given_weights),
             "log": log,
             "log_level": log_level,
+            "attention_scale": attention_scale,
         }
 
     # ---- Sessions and operators

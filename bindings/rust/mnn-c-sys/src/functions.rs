@@ -161,8 +161,8 @@ extern "C" {
     /// - `MNN_ERROR_BAD_INDEX`: an operator names a tensor or a subgraph that is not there;
     /// - `MNN_ERROR_BAD_PARAMETER`: an operator's parameter table is incomplete or of another kind;
     /// - `MNN_ERROR_BAD_TYPE`: an input or a constant has an element type that cannot be computed with;
-    /// - `MNN_ERROR_BAD_RANGE`: a number in a parameter table is outside of its range, or `external_weight_size` is
-    ///   above 2^63 - 1;
+    /// - `MNN_ERROR_BAD_RANGE`: a number in a parameter table is outside of its range, `external_weight_size` is above
+    ///   2^63 - 1, or `attention_scale` is not finite;
     /// - `MNN_ERROR_BAD_WEIGHTS`: weights are missing, shorter than the shape says, or not decodable;
     /// - `MNN_ERROR_OVERFLOW`: a product of extents or an offset is too large;
     /// - `MNN_ERROR_CYCLE`: operators wait for each other's results, or a subgraph calls itself;

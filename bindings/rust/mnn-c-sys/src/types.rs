@@ -199,6 +199,10 @@ pub struct mnn_interpreter_options_t {
     /// Called when the library does not need the reader or the borrowed weights any more, see above; only
     /// with one of these; may be NULL.
     pub external_weight_finalizer: mnn_finalizer,
+    /// The factor of the scores of Attention operators that the file gives none (attnScale 0), such as
+    /// `attn_scale` of the `llm_config`.json beside a language model; 0: one by the square root of the depth
+    /// of a head. Since 0.2.
+    pub attention_scale: f32,
 }
 
 /// The properties of a model.

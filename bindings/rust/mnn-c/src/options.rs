@@ -33,6 +33,7 @@ pub struct InterpreterOptions {
     external_weights: Option<PathBuf>,
     host_weights: Option<HostWeights>,
     cancel: Option<CancelToken>,
+    attention_scale: f32,
 }
 
 impl InterpreterOptions {
@@ -84,6 +85,13 @@ impl InterpreterOptions {
     ) -> Self {
         let read = Box::new(read);
         self.host_weights = Some(HostWeights::Reader { size, read });
+        self
+    }
+
+    /// The factor of the scores of Attention operators that the file gives none, such as `attn_scale` of the
+    /// `llm_config.json` beside a language model; 0, the default: one by the square root of the depth of a head.
+    pub fn attention_scale(mut self, factor: f32) -> Self {
+        self.attention_scale = factor;
         self
     }
 
@@ -152,6 +160,7 @@ impl InterpreterOptions {
         // SAFETY: the function is that of the struct.
         let mut options = unsafe { defaults(sys::mnn_interpreter_options_init) }?;
         options.load_mode = mode;
+        options.attention_scale = self.attention_scale;
         if let Some(path) = &weight_path {
             options.external_weight_path = path.as_ptr();
         }
@@ -219,6 +228,7 @@ impl fmt::Debug for InterpreterOptions {
             .field("external_weights", &self.external_weights)
             .field("host_weights", &self.host_weights.is_some())
             .field("cancel", &self.cancel)
+            .field("attention_scale", &self.attention_scale)
             .finish()
     }
 }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use mnn_c::{ElementType, ErrorKind, Format, Interpreter, ScheduleConfig, Session};
+use mnn_c::{ElementType, ErrorKind, Format, Interpreter, InterpreterOptions, ScheduleConfig, Session};
 use support::*;
 
 fn open_kept() -> Session {
@@ -71,4 +71,31 @@ fn a_conversation_goes_on_in_another_session() {
         ErrorKind::BadState
     );
     assert_eq!(other.state().unwrap().length, 5);
+}
+
+#[test]
+fn the_factor_of_scores_is_given_with_the_net() {
+    let load = |factor: f32| {
+        InterpreterOptions::new()
+            .attention_scale(factor)
+            .load_file(net_of_tests("kept.mnn"))
+    };
+    let results = |mut session: Session| -> Vec<Vec<f32>> {
+        (0..3)
+            .map(|past| token(&mut session, 0.3 + past as f32, past))
+            .collect()
+    };
+    let of = |factor: f32| {
+        let net = load(factor).unwrap();
+        results(net.create_session(&ScheduleConfig::new()).unwrap())
+    };
+    assert_eq!(of(0.0), results(open_kept()));
+    // Scores without a difference give the mean of the values.
+    let first = &of(1e-9)[2][..5];
+    for (i, got) in first.iter().enumerate() {
+        let value = |past: i32| ((0.3 + past as f32) * (i + 1) as f32).sin();
+        let mean = (value(0) + value(1) + value(2)) / 3.0;
+        assert!((got - mean).abs() < 1e-6, "{got}, wanted {mean}");
+    }
+    assert_eq!(load(f32::NAN).unwrap_err().kind(), ErrorKind::BadRange);
 }

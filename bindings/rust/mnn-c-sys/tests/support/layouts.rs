@@ -16,7 +16,8 @@ pub fn mnn_c() -> Names<(usize, usize)> {
     layout!(found, mnn_interpreter_options_t:
         struct_size load_mode log_level external_weight_path log_callback log_user_data log_finalizer
         cancel bytes_finalizer bytes_user_data external_weight_data external_weight_reader
-        external_weight_size external_weight_mode external_weight_user_data external_weight_finalizer);
+        external_weight_size external_weight_mode external_weight_user_data external_weight_finalizer
+        attention_scale);
     layout!(found, mnn_model_properties_t:
         struct_size source usage byte_size metadata_count subgraph_count weightless);
     layout!(found, mnn_declaration_t:
