@@ -66,6 +66,33 @@ def check_info(tool, folder, model, bits, tied):
     assert f"{TOKENS} tokens" in text and "embeddings" in text, text
 
 
+def check_settings(tool, folder, work):
+    """Settings of config.json hold with --as-exported alone, and those of the command line win over them."""
+    copy = work / "settings"
+    shutil.copytree(folder, copy)
+    config = copy / "config.json"
+    arguments = ["generate", copy, "--tokens", "3,1,4", "--count", 4]
+
+    def settings(*options):
+        told = json.loads(call(tool, *arguments, "--json", *options))["settings"]
+        lacks = any("there are no products" in reason for reason in told["reasons"])  # that low precision takes
+        return "low" if lacks else told["precision"], told["memory"]
+
+    assert settings("--as-exported") == ("normal", "normal"), "config.json has neither"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "precision": "low", "memory": "low"}))
+    assert settings() == ("normal", "normal")
+    assert settings("--as-exported") == ("low", "low")
+    assert settings("--as-exported", "--precision", "high") == ("high", "low")
+    assert settings("--as-exported", "--memory", "normal") == ("low", "normal")
+    config.write_text(json.dumps({**json.loads(config.read_text()), "precision": "high"}))
+    assert settings("--as-exported") == ("high", "low")
+    done = subprocess.run([tool, *map(str, arguments), "--as-exported"], capture_output=True, text=True)
+    assert done.stdout.count(",") == 3 and done.stdout.count("\n") == 1, done
+    assert "precision high, memory low" in done.stderr, done
+    language = json.loads(call(tool, "info", copy, "--json"))["language_model"]
+    assert (language["precision"], language["memory"]) == ("high", "low"), language
+
+
 def check_refusals(tool, folder, work):
     refused = lambda part, *arguments: [None for text in [call(tool, "generate", *arguments, code=1)] if part in text or sys.exit(text)]
     refused("there is no token 11", folder, "--tokens", "3,11")
@@ -98,6 +125,9 @@ def check_refusals(tool, folder, work):
     changed("2 bits", "llm_config.json", edit(tie_embeddings=[0, 64, 0, 2, 0]))
     changed("ends before the embedding", "llm_config.json", edit(tie_embeddings=[0, 1600, 0, 16, 0]))
     changed("llm_weight is '../x'", "config.json", edit(llm_weight="../x"))
+    changed("config.json': precision is 'fp8'", "config.json", edit(precision="fp8"))
+    changed("config.json': memory is ''", "config.json", edit(memory=""))
+    changed("type must be string, but is number", "config.json", edit(memory=2))
     changed("known is embeddings_bf16.bin", "config.json", edit(embedding_file="embeddings_int8.bin"))
     changed("cannot open", "embeddings_bf16.bin", lambda path: path.unlink())
     changed("llm.mnn", "llm.mnn", lambda path: path.unlink())
@@ -116,6 +146,7 @@ def main():
         scaled = Model(True, scale=1.25)
         assert scaled.logits(PROMPT) != Model(True).logits(PROMPT)
         check_folder(tool, scaled.write(flatc, work / "scaled"), scaled)
+        check_settings(tool, work / "full_bf16", work)
         check_refusals(tool, work / "full_bf16", work)
 
 

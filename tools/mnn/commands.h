@@ -48,6 +48,8 @@ struct GenerateOptions {
     size_t chunk = 0;  // tokens of the prompt in one run; 0: all
     std::string logits;
     bool halves = false;
+    bool asExported = false;                           // takes the settings of the folder's config.json
+    bool givesPrecision = false, givesMemory = false;  // the flags have these from the command line
     bool json = false;
 };
 int generate(const GenerateOptions& options);

@@ -10,6 +10,8 @@
 #include "language_model.h"
 #include "loading.h"
 #include "open_model.h"
+#include "session_settings.h"
+#include "text.h"
 
 namespace tool {
 namespace {
@@ -66,6 +68,14 @@ class Conversation {
     int64_t past_ = 0;
 };
 
+CommonFlags flagsFor(const LanguageModel& model, const GenerateOptions& options) {
+    CommonFlags flags = options.flags;
+    if (!options.asExported) return flags;
+    if (!options.givesPrecision && !model.precision().empty()) flags.precision = model.precision();
+    if (!options.givesMemory && !model.memory().empty()) flags.memory = model.memory();
+    return flags;
+}
+
 // Collects rows of logits into an array [rows][tokens].
 class LogitRows {
   public:
@@ -97,7 +107,8 @@ int generate(const GenerateOptions& options) {
     loading.emplace(options.model + "/llm.mnn");
     const LanguageModel model(options.model);
     const Interpreter interpreter = openModel(model.modelFile(), model.attentionScale());
-    const Session session = createSession(interpreter, options.flags);
+    const CommonFlags flags = flagsFor(model, options);
+    const Session session = createSession(interpreter, flags);
     if (options.halves) check(mnn_session_state_set_type(session.get(), MNN_TYPE_FLOAT16));
     loading.reset();
 
@@ -139,6 +150,7 @@ int generate(const GenerateOptions& options) {
         const mnn_statistics_t statistics = statisticsOf(session);
         result["state"] =
             Json::object({{"length", state.length}, {"capacity", state.capacity}, {"bytes", state.bytes}});
+        result["settings"] = describeSettings(session);
         result["plans"] = statistics.plans;
         result["memory_bytes"] = statistics.memory_bytes;
         text::print("{}\n", jsonText(result));
@@ -147,6 +159,13 @@ int generate(const GenerateOptions& options) {
     std::string line;
     for (const int64_t token : made) line += fmt::format("{}{}", line.empty() ? "" : ",", token);
     text::print("{}\n", line);
+    if (options.asExported) {
+        const Json settings = describeSettings(session);
+        text::print(stderr, "mnn generate: precision {}, memory {}\n", settings.at("precision").get<std::string>(),
+                    settings.at("memory").get<std::string>());
+        for (const Json& reason : settings.at("reasons"))
+            text::print(stderr, "mnn generate: {}\n", reason.get<std::string>());
+    }
     return 0;
 }
 

@@ -182,10 +182,10 @@ void printSession(const Json& info) {
                 bytesText(memory.at("arena_bytes").get<uint64_t>()),
                 bytesText(memory.at("weight_bytes").get<uint64_t>()));
     const Json& settings = info.at("settings");
-    text::print("settings      {}{} threads {} precision {}\n",
+    text::print("settings      {}{} threads {} precision {} memory {}\n",
                 settings.at("device").is_null() ? "" : settings.at("device").get<std::string>() + ", ",
                 settings.at("cpu_isa").get<std::string>(), settings.at("threads").get<uint64_t>(),
-                settings.at("precision").get<std::string>());
+                settings.at("precision").get<std::string>(), settings.at("memory").get<std::string>());
     for (const Json& reason : settings.at("reasons")) text::print("  {}\n", reason.get<std::string>());
     text::print("placement\n");
     printCounts("  ", info.at("placement").at("counts"));
@@ -206,6 +206,9 @@ void printLanguage(const Json& language) {
     text::print("embeddings    {}, {} bits{}\n", language.at("embeddings").get<std::string>(),
                 language.at("embedding_bits").get<int64_t>(),
                 language.at("tied").get<bool>() ? ", those of the last layer" : "");
+    for (const char* key : {"precision", "memory"})
+        if (!language.at(key).is_null())
+            text::print("{:<14}{} in config.json\n", key, language.at(key).get<std::string>());
 }
 
 void printModel(const Json& info) {

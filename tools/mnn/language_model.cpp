@@ -44,6 +44,15 @@ std::string fileName(const nlohmann::json& config, const char* name, const std::
     return file;
 }
 
+// Returns "" where the configuration has no such entry.
+std::string levelOf(const nlohmann::json& config, const char* name) {
+    if (!config.contains(name)) return "";
+    const auto level = config.at(name).get<std::string>();
+    if (level != "low" && level != "normal" && level != "high")
+        throw ToolError(fmt::format("{} is '{}'; known are low, normal and high", name, level));
+    return level;
+}
+
 float halfToFloat(uint16_t half) {
     const int exponent = half >> 10 & 31;
     const float mantissa = static_cast<float>(half & 1023);
@@ -68,6 +77,15 @@ LanguageModel::LanguageModel(const std::string& folder) : folder_(folder) {
     const nlohmann::json files =
         std::filesystem::is_regular_file(further) ? readJson(further) : nlohmann::json::object();
     try {
+        weights_ = fileName(files, "llm_weight", "llm.mnn.weight");
+        if (fileName(files, "llm_model", "llm.mnn") != "llm.mnn") throw ToolError("llm_model is not llm.mnn");
+        embeddings_ = fileName(files, "embedding_file", kEmbeddings);
+        precision_ = levelOf(files, "precision");
+        memory_ = levelOf(files, "memory");
+    } catch (const std::exception& error) {
+        throw ToolError(fmt::format("'{}': {}", further.string(), error.what()));
+    }
+    try {
         type_ = stringOr(config, "model_type", "");
         hidden_ = extentOf(config, "hidden_size");
         layers_ = extentOf(config, "layer_nums");
@@ -81,15 +99,10 @@ LanguageModel::LanguageModel(const std::string& folder) : folder_(folder) {
         // The exporter writes the factor of attention here, and none to the operators.
         if (config.contains("attn_scale")) attentionScale_ = config.at("attn_scale").get<float>();
         threePositions_ = config.contains("is_mrope") && config.at("is_mrope").get<bool>();
-        weights_ = fileName(files, "llm_weight", "llm.mnn.weight");
-        if (fileName(files, "llm_model", "llm.mnn") != "llm.mnn") throw ToolError("llm_model is not llm.mnn");
-        if (config.contains("tie_embeddings")) {
+        if (config.contains("tie_embeddings"))
             readTied(config.at("tie_embeddings"));
-        } else {
-            embeddings_ = fileName(files, "embedding_file", kEmbeddings);
-            if (embeddings_ != kEmbeddings)
-                throw ToolError(fmt::format("embeddings are in {}; known is {}", embeddings_, kEmbeddings));
-        }
+        else if (embeddings_ != kEmbeddings)
+            throw ToolError(fmt::format("embeddings are in {}; known is {}", embeddings_, kEmbeddings));
     } catch (const std::exception& error) {
         throw ToolError(fmt::format("'{}': {}", path.string(), error.what()));
     }
@@ -207,8 +220,12 @@ Json LanguageModel::describe() const {
                                 {"sliding_window", nullptr},
                                 {"embeddings", embeddings_},
                                 {"embedding_bits", source_ == Source::Tied ? tied_.bits : 16},
-                                {"tied", source_ == Source::Tied}});
+                                {"tied", source_ == Source::Tied},
+                                {"precision", nullptr},
+                                {"memory", nullptr}});
     if (window_ > 0) result["sliding_window"] = window_;
+    if (!precision_.empty()) result["precision"] = precision_;
+    if (!memory_.empty()) result["memory"] = memory_;
     return result;
 }
 

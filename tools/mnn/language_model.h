@@ -23,6 +23,9 @@ class LanguageModel {
     int64_t hidden() const { return hidden_; }
     int64_t tokens() const { return tokens_; }                // in the vocabulary
     float attentionScale() const { return attentionScale_; }  // 0: that of the operators
+    // These are low, normal or high, as config.json has them; "" where it has none.
+    const std::string& precision() const { return precision_; }
+    const std::string& memory() const { return memory_; }
     // Writes the embedding of a token, hidden() floats. Throws ToolError for a number that is no token.
     void embed(int64_t token, float* row) const;
     // The shapes of the inputs for `count` tokens behind `past` kept ones.
@@ -47,7 +50,7 @@ class LanguageModel {
 
     const std::filesystem::path folder_;
     std::string weights_, embeddings_;  // names of files
-    std::string type_, attention_;
+    std::string type_, attention_, precision_, memory_;
     int64_t hidden_ = 0, layers_ = 0, tokens_ = 0, window_ = 0;
     float attentionScale_ = 0;
     bool threePositions_ = false;  // M-RoPE

@@ -148,6 +148,10 @@ void addGenerate(CLI::App& app, int& exitCode) {
                      "output")
         ->type_name("FILE");
     command->add_flag("--half-state", options->halves, "Keep keys and values in 16 bits");
+    command->add_flag(
+        "--as-exported", options->asExported,
+        "Take precision and memory from the folder's config.json where no option gives them: the exporter "
+        "writes low for both (default: normal)");
     addJsonTo(*command, options->json);
     addProgressTo(*command);
     addBackendTo(*command, options->flags);
@@ -156,7 +160,11 @@ void addGenerate(CLI::App& app, int& exitCode) {
         "Tokens are numbers: what texts they stand for is the tokenizer's to say. The numbers that are made\n"
         "are printed in one line.\n\n"
         "Example: mnn generate llm --tokens 1,15043,2787 --count 20 --threads 2");
-    command->callback([options, &exitCode] { exitCode = generate(*options); });
+    command->callback([command, options, &exitCode] {
+        options->givesPrecision = command->count("--precision") > 0;
+        options->givesMemory = command->count("--memory") > 0;
+        exitCode = generate(*options);
+    });
 }
 
 void addVerify(CLI::App& app, int& exitCode) {

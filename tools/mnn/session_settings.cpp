@@ -11,6 +11,10 @@ const char* precisionName(int32_t precision) {
     return precision == MNN_PRECISION_LOW ? "low" : precision == MNN_PRECISION_HIGH ? "high" : "normal";
 }
 
+const char* memoryName(int32_t memory) {
+    return memory == MNN_MEMORY_LOW ? "low" : memory == MNN_MEMORY_HIGH ? "high" : "normal";
+}
+
 }  // namespace
 
 Json describeSettings(const Session& session) {
@@ -24,6 +28,7 @@ Json describeSettings(const Session& session) {
                                   {"cpu_isa", made.cpu_isa},
                                   {"threads", static_cast<uint64_t>(made.threads)},
                                   {"precision", precisionName(made.precision)},
+                                  {"memory", memoryName(made.memory)},
                                   {"reasons", reasons}});
     if (made.device) settings["device"] = made.device;
     return settings;
