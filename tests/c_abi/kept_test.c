@@ -1,5 +1,7 @@
 /* Sessions with a state: keys and values that are kept from run to run. */
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "kept_net.h"
 #include "net_files.h"
@@ -261,6 +263,65 @@ static void saved_and_loaded(void** state) {
     free(damaged);
     free(bytes);
     assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&of));
+}
+
+/* A child computes 270 tokens, writes its state to a pipe and ends. */
+static void compute_and_end(int to) {
+    mnn_session_t* session = kept_session(open_net_of("kept"));
+    struct tokens all;
+    make_tokens(&all, 3, 270);
+    go_on(session, &all, 0);
+    size_t size = 0;
+    const unsigned char* bytes = saved_of(session, &size);
+    for (size_t at = 0; at < size;) {
+        const ssize_t written = write(to, bytes + at, size - at);
+        if (written <= 0) _exit(1);
+        at += (size_t)written;
+    }
+    _exit(0);
+}
+
+static void goes_on_in_another_process(void** state) {
+    (void)state;
+    enum { ROOM = 1 << 20 };
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) compute_and_end(ends[1]);
+    close(ends[1]);
+    unsigned char* bytes = malloc(ROOM);
+    size_t size = 0;
+    for (ssize_t got = 1; got > 0; size += (size_t)got) {
+        got = read(ends[0], bytes + size, ROOM - size);
+        assert_true(got >= 0);
+    }
+    close(ends[0]);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+
+    mnn_interpreter_t* of = open_net_of("kept");
+    mnn_session_t *computed = kept_session(of), *loaded = kept_session(of);
+    struct tokens all;
+    make_tokens(&all, 3, 270);
+    go_on(computed, &all, 0);
+    shape_kept(loaded, 270, 1);
+    assert_ok(mnn_session_resize(loaded));
+    assert_ok(mnn_session_state_load(loaded, bytes, size));
+    free(bytes);
+    for (int past = 270; past < 274; ++past) {
+        float wanted[RESULT], got[RESULT];
+        make_tokens(&all, 3, past + 1);
+        go_on(computed, &all, past);
+        go_on(loaded, &all, past);
+        assert_ok(mnn_tensor_read(output_of(computed, "causal"), wanted, sizeof wanted, MNN_FORMAT_NCHW));
+        assert_ok(mnn_tensor_read(output_of(loaded, "causal"), got, sizeof got, MNN_FORMAT_NCHW));
+        assert_memory_equal(got, wanted, sizeof got);
+    }
+    assert_ok(mnn_session_destroy(&computed));
+    assert_ok(mnn_session_destroy(&loaded));
     assert_ok(mnn_interpreter_destroy(&of));
 }
 
@@ -607,23 +668,59 @@ static void beside_a_run(void** state) {
     assert_ok(mnn_interpreter_destroy(&of));
 }
 
-static void cancelled_run(void** state) {
+struct cancelling {
+    mnn_cancel_t* cancel;
+    int calls, at;
+};
+
+static int32_t cancel_at(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors, size_t count) {
+    (void)op, (void)tensors, (void)count;
+    struct cancelling* own = user_data;
+    if (own->calls++ == own->at) assert_ok(mnn_cancel_trigger(own->cancel));
+    return MNN_OP_RUN;
+}
+
+/* A run that is cancelled before it begins, or before or after any operator, leaves the state as it was. */
+static void cancelled_runs(void** state) {
     (void)state;
     mnn_interpreter_t* of = open_net_of("kept");
     mnn_session_t* session = kept_session(of);
     struct tokens all;
-    make_tokens(&all, 3, 7);
+    make_tokens(&all, 3, 255);
     go_on(session, &all, 0);
-    make_tokens(&all, 3, 9);
-    feed_kept(session, &all, 7);
+    size_t size = 0;
+    unsigned char* before = saved_of(session, &size);
+    struct cancelling own = {NULL, 0, 0};
+    assert_ok(mnn_cancel_create(&own.cancel));
     mnn_run_options_t options;
     assert_ok(mnn_run_options_init(&options, sizeof options));
-    assert_ok(mnn_cancel_create(&options.cancel));
-    assert_ok(mnn_cancel_trigger(options.cancel));
-    assert_fails(mnn_session_run_with_options(session, &options), MNN_ERROR_CANCELLED);
-    expect_length(session, 7);
-    assert_ok(mnn_cancel_destroy(&options.cancel));
-    go_on(session, &all, 7);
+    options.cancel = own.cancel;
+    options.user_data = &own;
+    make_tokens(&all, 3, 259);
+    feed_kept(session, &all, 255);
+    assert_ok(mnn_cancel_trigger(own.cancel));
+    int cancelled = 0;
+    for (int at = 0;; ++at) {
+        const mnn_status status = mnn_session_run_with_options(session, &options);
+        if (status == MNN_OK) break;
+        assert_int_equal(status, MNN_ERROR_CANCELLED);
+        size_t now = 0;
+        unsigned char* after = saved_of(session, &now);
+        assert_int_equal(now, size);
+        assert_memory_equal(after, before, size);
+        free(after);
+        ++cancelled;
+        assert_ok(mnn_cancel_reset(own.cancel));
+        own.calls = 0;
+        own.at = at;
+        options.before = options.after = cancel_at;
+    }
+    assert_true(cancelled >= 6);
+    expect_kept(session, &all, 255, 2e-6);
+    make_tokens(&all, 3, 260);
+    go_on(session, &all, 259);
+    free(before);
+    assert_ok(mnn_cancel_destroy(&own.cancel));
     assert_ok(mnn_session_destroy(&session));
     assert_ok(mnn_interpreter_destroy(&of));
 }
@@ -680,6 +777,7 @@ int main(void) {
         cmocka_unit_test(conversations_apart),
         cmocka_unit_test(conversations_at_once),
         cmocka_unit_test(saved_and_loaded),
+        cmocka_unit_test(goes_on_in_another_process),
         cmocka_unit_test(plans_once_for_each_kind),
         cmocka_unit_test(masks_fit),
         cmocka_unit_test(room_for_rows),
@@ -689,7 +787,7 @@ int main(void) {
         cmocka_unit_test(stopped_runs),
         cmocka_unit_test(shown_masks),
         cmocka_unit_test(beside_a_run),
-        cmocka_unit_test(cancelled_run),
+        cmocka_unit_test(cancelled_runs),
         cmocka_unit_test(bound_mask),
         cmocka_unit_test(without_a_state),
     };
