@@ -76,6 +76,7 @@ struct KeptKernels {
     void (*scores)(const ScoreRows& q, const KeptRows& keys, float* s, size_t step);
     // y[r][c] = sum of p[r][j] values[j][c], added to y where `adds`. `p` has as many columns as there are values.
     void (*weigh)(const ScoreRows& p, const KeptRows& values, bool adds, float* y, size_t step);
+    bool readsHalves;  // otherwise both functions take floats alone
     // Converts halves to floats.
     void (*expand)(const uint16_t* from, size_t count, float* to);
 };

@@ -111,6 +111,13 @@ class Task {
         return floats_;
     }
 
+    // Returns rows as they are stored, or as the kernels of few rows take them.
+    KeptRows rowsOf(const void* stored, int depth, int count) {
+        const bool expands = data_.state->halves && !kept_.readsHalves;
+        return {expands ? floatsOf(stored, int64_t{count} * depth) : stored, size_t(depth), size_t(count),
+                data_.state->halves && !expands};
+    }
+
     // Returns how many of the `count` keys from `key` on a row sees.
     size_t seenBy(int row, int64_t key, int count) const {
         if (data_.mask) return static_cast<size_t>(count);
@@ -122,8 +129,7 @@ class Task {
         const size_t depth = size_t(a_.depth);
         if (isFew_)
             return kept_.scores({queries_, depth, rows_, depth},
-                                {data_.state->key(keyHead_, key), depth, size_t(count), data_.state->halves}, scores_,
-                                kScoreStep);
+                                rowsOf(data_.state->key(keyHead_, key), a_.depth, count), scores_, kScoreStep);
         packAll(kernels_, a_.type, count, a_.depth,
                 floatsOf(data_.state->key(keyHead_, key), int64_t{count} * a_.depth), size_t(a_.depth), true, packed_);
         GemmArgs product;
@@ -184,8 +190,8 @@ class Task {
         const size_t depth = size_t(a_.valueDepth);
         if (isFew_)
             return kept_.weigh({scores_, kScoreStep, rows_, size_t(count)},
-                               {data_.state->value(keyHead_, key), depth, size_t(count), data_.state->halves}, started_,
-                               results_, depth);
+                               rowsOf(data_.state->value(keyHead_, key), a_.valueDepth, count), started_, results_,
+                               depth);
         packAll(kernels_, a_.type, a_.valueDepth, count,
                 floatsOf(data_.state->value(keyHead_, key), int64_t{count} * a_.valueDepth), size_t(a_.valueDepth),
                 false, packed_);

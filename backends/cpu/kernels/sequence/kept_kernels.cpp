@@ -32,6 +32,16 @@ struct KeptFloats {
     static HWY_INLINE V loadFirst(const float* x, size_t count) { return loadSome(x, count, 0); }
 };
 
+// Instruction sets that do not convert halves read floats alone: kernels with conversions number by number would be two
+// thirds of this file's code.
+constexpr bool kReadsHalves = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_NEON;
+
+HWY_NOINLINE V firstHalves(const uint16_t* x, size_t count) {
+    alignas(64) float buffer[kLanes] = {};
+    for (size_t i = 0; i < count; ++i) buffer[i] = halfToFloat(x[i]);
+    return hn::Load(D(), buffer);
+}
+
 struct KeptHalves {
     const uint16_t* data;
     const uint16_t* row(size_t j, size_t depth) const { return data + j * depth; }
@@ -43,13 +53,11 @@ struct KeptHalves {
 #elif HWY_TARGET == HWY_NEON
         return V{vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(x)))};
 #else
-        return loadFirst(x, kLanes);
+        return firstHalves(x, kLanes);
 #endif
     }
     static HWY_INLINE V loadFirst(const uint16_t* x, size_t count) {
-        alignas(64) float buffer[kLanes] = {};
-        for (size_t i = 0; i < count; ++i) buffer[i] = halfToFloat(x[i]);
-        return hn::Load(D(), buffer);
+        return firstHalves(x, count);
     }
 };
 
@@ -129,10 +137,9 @@ HWY_INLINE void weighRows(const float* p, size_t pStep, const Kept& values, size
 // Calls apply for the type of the rows.
 template <typename Apply>
 HWY_INLINE void withRows(const KeptRows& rows, const Apply& apply) {
-    if (rows.halves)
-        apply(KeptHalves{static_cast<const uint16_t*>(rows.data)});
-    else
-        apply(KeptFloats{static_cast<const float*>(rows.data)});
+    if constexpr (kReadsHalves)
+        if (rows.halves) return apply(KeptHalves{static_cast<const uint16_t*>(rows.data)});
+    apply(KeptFloats{static_cast<const float*>(rows.data)});
 }
 
 // Calls apply(first, count as a constant) for rows in groups of up to four.
@@ -173,6 +180,8 @@ void weigh(const ScoreRows& p, const KeptRows& values, bool adds, float* y, size
 void expandHalves(const uint16_t* from, size_t count, float* to) {
     const size_t lanes = hn::Lanes(D());
     size_t i = 0;
+    if constexpr (!kReadsHalves)
+        for (; i < count; ++i) to[i] = halfToFloat(from[i]);
     for (; i + lanes <= count; i += lanes) hn::StoreU(KeptHalves::load(from + i), D(), to + i);
     if (i < count) storeSome(KeptHalves::loadFirst(from + i, count - i), to + i, count - i);
 }
@@ -180,7 +189,7 @@ void expandHalves(const uint16_t* from, size_t count, float* to) {
 }  // namespace
 
 const KeptKernels& keptTable() {
-    static constexpr KeptKernels table = {scores, weigh, expandHalves};
+    static constexpr KeptKernels table = {scores, weigh, kReadsHalves, expandHalves};
     return table;
 }
 
