@@ -68,7 +68,9 @@
  * Versions   "Since" names the first version that has a function. The ABI is not frozen before 1.0.
  * Behaviour  The library prints nothing, never exits or aborts, installs no signal handler, reads no
  *            environment variable, and leaves no thread behind after the last handle is destroyed. GPU
- *            drivers may read variables of their own. For developers of this library,
+ *            drivers may read variables of their own. Where codes are multiplied on a CPU with AMX (see
+ *            MNN_MEMORY_LOW), Linux is asked once to let the process use that unit (arch_prctl()); then
+ *            sigaltstack() refuses stacks that have no room for its registers (12 KB). For developers of this library,
  *            MNN_C_VULKAN_VALIDATION=1 in the environment switches on Vulkan's validation layer, whose
  *            messages go to stderr.
  */
@@ -200,9 +202,10 @@ enum {
 /* How weights are kept in memory. LOW: weights of convolutions stay quantised where the model stores them as
  * int8 or int4 codes (int8 on Vulkan). A run expands them. A CPU with AVX512-VNNI or Arm's dot product multiplies the
  * codes directly instead, with inputs rounded to 16 bits, unless the precision is HIGH: this is faster than NORMAL,
- * with an error of up to 1e-4 of the largest value. On the CPU, float weights of 3x3 convolutions are not stored in the
- * larger form that a faster algorithm needs; a run makes this form for a part of them at a time: a third less memory
- * for residual nets, up to a third more time. HIGH means NORMAL. */
+ * with an error of up to 1e-4 of the largest value. A CPU with AMX does so in its matrix unit where many pixels or
+ * tokens are computed at once; the results are the same. On the CPU, float weights of 3x3 convolutions are not stored
+ * in the larger form that a faster algorithm needs; a run makes this form for a part of them at a time: a third less
+ * memory for residual nets, up to a third more time. HIGH means NORMAL. */
 enum { MNN_MEMORY_NORMAL = 0, MNN_MEMORY_HIGH = 1, MNN_MEMORY_LOW = 2 };
 /* The cores for the workers of a session or a runtime, where the kernel reports that cores differ. HIGH: the fastest
  * kinds of cores that together are as many as the threads; LOW: the slowest; NORMAL: those that the system chooses.

@@ -13,6 +13,7 @@
 #include "backends/cpu/kernels/conv_kernels.h"
 #include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/kernels/pack.h"
+#include "backends/cpu/kernels/w8a16/w8a16_kernels.h"
 #include "float_util.h"
 #include "model/weight_codes.h"
 #include "scalar_bf16.h"
@@ -167,13 +168,24 @@ inline void checkOn(const Case& c, const ConvImplementation* only, int& checked)
         if (c.w8a16 && !k.w8a16) continue;
         if (!c.w8a16) k.w8a16 = nullptr;
         if (c.costs) k.costs = c.costs;
+        const Kernels own = k;
+        W8A16Kernels panels;
+        const bool matrix = c.w8a16 && k.w8a16->matrix && k.w8a16->matrix();
+        if (matrix) {
+            panels = *k.w8a16;
+            panels.matrix = nullptr;
+        }
         Floats first;
-        for (int threads = 1; threads <= most; ++threads) {
+        // Behind the numbers of threads comes one thread without a matrix unit.
+        for (int run = 1; run <= most + matrix; ++run) {
+            const int threads = run <= most ? run : 1;
+            k = own;
+            if (run > most) k.w8a16 = &panels;
             ConvOptions options = c.o;
             options.threads = threads;
             if (only && !only->accepts(k, s, options)) continue;
             const auto plan = only ? only->make(k, s, options) : makeConvPlan(k, s, options);
-            checked += threads == 1;
+            checked += run == 1;
             SCOPED_TRACE(isa + " " + plan->algorithm() + " " + std::to_string(threads) +
                          format(" ic %d %dx%d oc %d %dx%d k %dx%d s %d d %d p %d g %d", s.ic, s.ih, s.iw, s.oc, s.oh,
                                 s.ow, s.kh, s.kw, s.strideH, s.dilateH, s.padTop, c.o.groups));
@@ -216,11 +228,11 @@ inline void checkOn(const Case& c, const ConvImplementation* only, int& checked)
                 ASSERT_EQ(0, std::memcmp(turned.data(), result.data(), result.size() * 4))
                     << "a run backwards changes the result";
             }
-            if (threads == 1) {
+            if (run == 1) {
                 first = result;
             } else {
                 ASSERT_EQ(0, std::memcmp(first.data(), result.data(), result.size() * 4))
-                    << "threads change the result";
+                    << (run > most ? "a matrix unit changes the result" : "threads change the result");
             }
         }
     }

@@ -93,6 +93,8 @@ TEST(KernelsQuantizedConv, Products) {
         check(shape(64, 60, 60, 40, 3, 1, 1, 1));
         check(shape(600, 5, 5, 40, 3, 1, 1, 1));  // sums of several pieces
         check(shape(1030, 3, 3, 20, 1));
+        check(shape(1030, 1, 1, 20, 1, 1, 1, 0, 41));
+        check(shape(35, 23, 23, 70, 1));  // more pixels than a matrix unit takes at a time
         ConvShape odd = shape(9, 11, 13, 18, 3, 2, 1, 0);
         odd.oh += 1;
         odd.padLeft = 1;
@@ -119,11 +121,38 @@ TEST(KernelsQuantizedConv, ProductsOfBlocks) {
             const auto check = [&](const ConvShape& s, int blocks) { checkW8A16(s, codes({bits, blocks, minima})); };
             for (int blocks : {2, 4, 8}) check(shape(128, 5, 9, 35, 1, 1, 1, 0, 2), blocks);
             for (int oc : {1, 16, 40, 77}) check(shape(96, 1, 1, oc, 1), 3);
-            for (int rows : {1, 2, 5, 6, 13, 17, 40}) check(shape(64, 1, 1, 70, 1, 1, 1, 0, rows), 2);
+            for (int rows : {1, 2, 5, 6, 13, 17, 32, 40}) check(shape(64, 1, 1, 70, 1, 1, 1, 0, rows), 2);
+            for (int blocks : {1, 2, 3, 6}) check(shape(192, 1, 1, 24, 1, 1, 1, 0, 35), blocks);
             check(shape(192, 9, 11, 33, 1, 2), 4);
             check(shape(1600, 3, 3, 20, 1), 2);  // blocks whose sums are of several pieces
+            check(shape(1600, 1, 1, 20, 1, 1, 1, 0, 33), 2);
             check(shape(16384, 1, 1, 9, 1), 2);
         }
+}
+
+TEST(KernelsQuantizedConv, AMatrixUnitTakesManyPixels) {
+    if (!cpuHasW8A16()) GTEST_SKIP() << "this CPU has no products of 16-bit integers";
+    const Kernels& k = selectKernels();
+    W8A16Kernels panels = *k.w8a16;
+    panels.matrix = nullptr;
+    Kernels without = k;
+    without.w8a16 = &panels;
+    const auto planOf = [](const Kernels& kernels, int pixels, int blocks) {
+        return makeConvPlan(kernels, shape(128, 1, 1, 160, 1, 1, 1, 0, pixels), codes({4, blocks, true}));
+    };
+    const auto takes = [&](int pixels, int blocks) {
+        return planOf(k, pixels, blocks)->scratchBytes(1) != planOf(without, pixels, blocks)->scratchBytes(1);
+    };
+    const bool has = k.w8a16->matrix && k.w8a16->matrix();
+    EXPECT_FALSE(takes(23, 2));
+    EXPECT_FALSE(takes(40, 4));  // sums of 32 channels
+    EXPECT_EQ(takes(24, 2), has);
+    EXPECT_EQ(takes(24, 1), has);
+    if (!has) GTEST_SKIP() << "there is no matrix unit that this process may use";
+    // The packed weights of a prompt are those of single tokens: both names are parts of their key.
+    const auto many = planOf(k, 24, 2), one = planOf(k, 1, 2);
+    EXPECT_EQ(many->weightVariant(), one->weightVariant());
+    EXPECT_EQ(many->algorithm(), one->algorithm());
 }
 
 TEST(KernelsQuantizedConv, ProductsDecline) {

@@ -24,9 +24,10 @@ CpuFeatures detectCpuFeatures() {
     f.avx512Vnni = f.avx512 && __builtin_cpu_supports("avx512vnni");
     f.avx512Vbmi = f.avx512 && __builtin_cpu_supports("avx512vbmi");
     f.avx512Bf16 = f.avx512 && __builtin_cpu_supports("avx512bf16");
-    // The helper of older compilers does not know this one.
+    // The helper of older compilers does not know these.
     unsigned a = 0, b = 0, c = 0, d = 0;
     f.avxVnni = f.avx2 && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
+    f.amxInt8 = f.avx512 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 24 & 3) == 3;  // with its registers
 #elif defined(__aarch64__) || defined(__ARM_NEON)
     f.neon = true;
 #endif
@@ -56,6 +57,7 @@ std::string describeCpuFeatures(const CpuFeatures& f) {
     add(f.avx512Vbmi, "avx512_vbmi");
     add(f.avx512Bf16, "avx512_bf16");
     add(f.avxVnni, "avx_vnni");
+    add(f.amxInt8, "amx_int8");
     add(f.neon, "neon");
     add(f.dotProd, "dotprod");
     add(f.i8mm, "i8mm");

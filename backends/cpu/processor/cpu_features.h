@@ -13,6 +13,7 @@ struct CpuFeatures {
     bool avx512Vbmi = false;
     bool avx512Bf16 = false;
     bool avxVnni = false;  // on 256 bits, with the encoding of AVX
+    bool amxInt8 = false;  // products of byte matrices; the system has to allow them, too
     bool neon = false;
     // Arm only: products of bytes in fours, of byte matrices and of bf16 matrices, arithmetic of fp16.
     bool dotProd = false, i8mm = false, bf16 = false, fp16 = false;

@@ -46,4 +46,8 @@ struct ArmCapabilities {
 };
 ArmCapabilities armCapabilities() noexcept;
 
+// Asks that this process may use the matrix unit of x86 (AMX), whose registers the system saves from then on. Returns
+// false where the system does not allow it, or has no such question.
+bool allowMatrixUnit() noexcept;
+
 }  // namespace mnnc::os

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #if defined(__aarch64__)
@@ -78,6 +79,15 @@ ArmCapabilities armCapabilities() noexcept {
     return {::getauxval(AT_HWCAP), ::getauxval(AT_HWCAP2)};
 #else
     return {};
+#endif
+}
+
+bool allowMatrixUnit() noexcept {
+#if defined(__x86_64__)
+    constexpr int kRequestPermission = 0x1023, kTileRegisters = 18;  // of <asm/prctl.h>, which may be older
+    return ::syscall(SYS_arch_prctl, kRequestPermission, kTileRegisters) == 0;
+#else
+    return false;
 #endif
 }
 

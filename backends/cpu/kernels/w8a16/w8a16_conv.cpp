@@ -8,6 +8,7 @@
 #include "backends/cpu/kernels/cpu_costs.h"
 #include "backends/cpu/kernels/gemm/panels.h"
 #include "backends/cpu/kernels/w8a16/w8a16_input.h"
+#include "backends/cpu/kernels/w8a16/w8a16_matrix.h"
 #include "backends/cpu/kernels/w8a16/w8a16_weights.h"
 #include "base/checked.h"
 
@@ -15,6 +16,9 @@ namespace mnnc {
 namespace {
 
 constexpr long kMinPixelChunk = 36;  // fewer would leave tiles of products half empty
+// A matrix unit computes products of so many pixels, and of at most so many at a time, whose input fits the cache. Sums
+// of fewer blocks of channels would be scaled for longer than they are added up.
+constexpr int kMinMatrixPixels = 24, kMaxMatrixPixels = 256, kMinMatrixBlocks = 4;
 
 class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
   public:
@@ -25,10 +29,10 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
           tiles_(k.w8a16->panels(form_.bits)),
           ocb_(ceilDiv(shape.oc, k.lanes)),
           input_(k, shape, form_.minima, form_.blocks),
-          panels_(splitPanels(
-              0, ocb_,
-              bestPanelBlocks(k.costs->cycles.tile, tiles_, input_.pointwise() ? input_.units() : shape.ow, ocb_))),
-          weights_(k, shape, form_, panels_) {
+          matrix_(suitsMatrix() ? k.w8a16->matrix() : nullptr),
+          panels_(splitPanels(0, ocb_, bestPanelBlocks(k.costs->cycles.tile, tiles_, usualPixels(), ocb_))),
+          weights_(k, shape, form_, panels_),
+          product_(shape.ic, k.lanes, weights_.blockLength(), form_.bits) {
         const int P = k.lanes;
         const bool batchRow = input_.pointwise() && s_.ih * s_.iw == 1;
         dstPixel_ = batchRow ? ptrdiff_t(ocb_) * P : P;
@@ -43,6 +47,11 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
     const QuantizedWeightPacker* quantizedPacker() const override { return this; }
 
     int64_t scratchBytes(int threads) const override {
+        if (matrix_) {
+            const int pixels = std::min(input_.units(), kMaxMatrixPixels);
+            return input_.stripBytes(pixels) + product_.inputBytes(pixels) +
+                   product_.codeBytes(tiles_.maxPanelBlocks) * std::max(1, threads);
+        }
         int64_t strips = 0;
         for (int t = 1; t <= std::max(1, threads); ++t) {
             const Split split = splitFor(t);
@@ -61,11 +70,20 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
             Image image{src + n * input_.imageFloats(), packed, dst + n * dstImage, post, {}};
             if (post.residual) image.post.residual += n * dstImage;
             if (!input_.pointwise()) image.scale = input_.scaleOf(image.src, pool);
-            runImage(image, strips, pool);
+            if (matrix_)
+                runByMatrix(image, strips, pool);
+            else
+                runImage(image, strips, pool);
         }
     }
 
   private:
+    bool suitsMatrix() const {
+        return k_.w8a16->matrix && input_.pointwise() && input_.units() >= kMinMatrixPixels &&
+               (form_.blocks == 1 || s_.ic / k_.lanes / form_.blocks >= kMinMatrixBlocks);
+    }
+    // Weights for a matrix unit are packed as those for one pixel, so that runs of both have them in common.
+    int usualPixels() const { return matrix_ ? 1 : input_.pointwise() ? input_.units() : s_.ow; }
     void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const override {
         weights_.pack(weights, packed, pool);
     }
@@ -120,49 +138,102 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
         });
     }
 
-    void runPanel(const Image& image, const W8A16Strip& strip, const OutPanel& panel, int u0, int u1) const {
+    // Multiplies all panels with some pixels after another: each thread unpacks the codes that it needs.
+    void runByMatrix(const Image& image, char* scratch, ThreadPool& pool) const {
+        const int units = input_.units(), rounds = ceilDiv(units, kMaxMatrixPixels);
+        const int panels = static_cast<int>(panels_.size());
+        const MatrixSteps steps = product_.steps();
+        for (int round = 0; round < rounds; ++round) {
+            const int u0 = chunkBegin(units, round, rounds), u1 = chunkBegin(units, round + 1, rounds);
+            const W8A16Strip strip = input_.stripOf(scratch, u0, u1);
+            input_.fill(image.src, image.scale, strip, pool);
+            auto* const input = reinterpret_cast<uint8_t*>(scratch + input_.stripBytes(u1 - u0));
+            const int groups = ceilDiv(u1 - u0, kMatrixRows);
+            const auto inputOf = [&](long group) {
+                return input + product_.inputBytes(static_cast<int>(group) * kMatrixRows);
+            };
+            parallelRanges(pool, groups, pool.threads(), [&](long begin, long end) {
+                const int first = static_cast<int>(begin) * kMatrixRows;
+                const int pixels = std::min(static_cast<int>(end) * kMatrixRows, u1 - u0) - first;
+                const MatrixInput part{strip.data + first * input_.rowElements(), strip.rows * input_.rowElements(),
+                                       pixels, steps};
+                (form_.bits == 8 ? matrix_->packInput8 : matrix_->packInput4)(part, inputOf(begin));
+            });
+            // Each thread gets equally many tasks, or so many that one more does not matter.
+            int parts = 1;
+            while (panels * parts % pool.threads() != 0 && panels * parts < 8 * pool.threads() && parts < groups)
+                ++parts;
+            uint8_t* const codes = inputOf(groups);
+            parallelSlots(pool, panels * parts, [&](int slot, int task) {
+                const OutPanel& panel = panels_[task / parts];
+                const int first = chunkBegin(groups, task % parts, parts),
+                          last = chunkBegin(groups, task % parts + 1, parts);
+                const int from = u0 + first * kMatrixRows, to = std::min(u0 + last * kMatrixRows, u1);
+                const W8A16PanelArgs t = panelOf(image, strip, panel, from, to);
+                uint8_t* const own = codes + slot * product_.codeBytes(tiles_.maxPanelBlocks);
+                (form_.bits == 8 ? matrix_->packCodes8 : matrix_->packCodes4)({t.w, t.nb, s_.ic, steps}, own);
+                matrix_->panel(t, steps, inputOf(first), own);
+            });
+        }
+    }
+
+    // Returns the arguments for pixels u0 .. u1 of a convolution with pixels as its units.
+    W8A16PanelArgs panelOf(const Image& image, const W8A16Strip& strip, const OutPanel& panel, int u0, int u1) const {
+        W8A16PanelArgs t = panelOf(image, strip, panel);
+        const bool sums = form_.minima && form_.blocks == 1, blockSums = form_.minima && form_.blocks > 1;
+        t.pixelScale = strip.scale + (u0 - strip.u0);
+        t.pixelOffset = strip.offset + (u0 - strip.u0);
+        t.pixelSum = sums ? strip.sum + (u0 - strip.u0) : nullptr;
+        t.blockSums = blockSums ? strip.sum + ptrdiff_t(u0 - strip.u0) * form_.blocks : nullptr;
+        place(t, image, panel, strip.data + (u0 - strip.u0) * input_.rowElements(), u0, u1 - u0);
+        return t;
+    }
+
+    // Sets the place of m pixels, from `pixel` on, whose input begins at `a`.
+    void place(W8A16PanelArgs& t, const Image& image, const OutPanel& panel, const int16_t* a, ptrdiff_t pixel,
+               int m) const {
+        const ptrdiff_t to = panel.block * dstBlock_ + pixel * dstPixel_;
+        t.a = a;
+        t.dst = image.dst + to;
+        t.residual = image.post.residual ? image.post.residual + to : nullptr;
+        t.m = m;
+    }
+
+    // Returns the arguments that all pixels have in common.
+    W8A16PanelArgs panelOf(const Image& image, const W8A16Strip& strip, const OutPanel& panel) const {
         const int P = k_.lanes;
         const bool pointwise = input_.pointwise();
-        const ptrdiff_t row = input_.rowElements();
         const PostOps& post = image.post;
         W8A16PanelArgs t;
         t.pixelStride = pointwise ? P : ptrdiff_t(s_.strideW) * P;
         t.tapOffset = input_.tapOffsets().data();
         t.taps = area();
         t.fullBlocks = s_.ic / P;
-        t.blockStride = strip.rows * row;
+        t.blockStride = strip.rows * input_.rowElements();
         t.tail = s_.ic % P;
         weights_.describe(image.packed, panel, t);
         t.dstPixelStride = dstPixel_;
         t.dstBlockStride = dstBlock_;
-        t.bias = image.post.bias + panel.block * P;
-        const bool sums = form_.minima && form_.blocks == 1, blockSums = form_.minima && form_.blocks > 1;
+        t.bias = post.bias + panel.block * P;
         t.pixelScaleStep = pointwise ? 1 : 0;
         t.lo = post.lo;
         t.hi = post.hi;
         t.act = post.act;
         t.nb = panel.nb;
         t.lastLanes = P;
-        const auto go = [&](int at, ptrdiff_t pixel, int m) {
-            const ptrdiff_t to = panel.block * dstBlock_ + pixel * dstPixel_;
-            t.a = strip.data + at * row;
-            t.dst = image.dst + to;
-            t.residual = post.residual ? post.residual + to : nullptr;
-            t.m = m;
-            tiles_.panel(t);
-        };
-        if (pointwise) {
-            t.pixelScale = strip.scale + (u0 - strip.u0);
-            t.pixelOffset = strip.offset + (u0 - strip.u0);
-            t.pixelSum = sums ? strip.sum + (u0 - strip.u0) : nullptr;
-            t.blockSums = blockSums ? strip.sum + ptrdiff_t(u0 - strip.u0) * form_.blocks : nullptr;
-            return go(u0 - strip.u0, u0, u1 - u0);
-        }
+        return t;
+    }
+
+    void runPanel(const Image& image, const W8A16Strip& strip, const OutPanel& panel, int u0, int u1) const {
+        if (input_.pointwise()) return tiles_.panel(panelOf(image, strip, panel, u0, u1));
+        W8A16PanelArgs t = panelOf(image, strip, panel);
         t.pixelScale = &image.scale.scale;
         t.pixelOffset = &image.scale.offset;
         for (int y = u0; y < u1; ++y) {
-            t.pixelSum = sums ? strip.sum + ptrdiff_t(y - strip.u0) * s_.ow : nullptr;
-            go((y - strip.u0) * s_.strideH, ptrdiff_t(y) * s_.ow, s_.ow);
+            t.pixelSum = form_.minima && form_.blocks == 1 ? strip.sum + ptrdiff_t(y - strip.u0) * s_.ow : nullptr;
+            place(t, image, panel, strip.data + (y - strip.u0) * s_.strideH * input_.rowElements(),
+                  ptrdiff_t(y) * s_.ow, s_.ow);
+            tiles_.panel(t);
         }
     }
 
@@ -172,8 +243,10 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
     const W8A16Panels& tiles_;
     const int ocb_;
     const W8A16Input input_;
+    const W8A16MatrixKernels* const matrix_;  // null: panel kernels compute all pixels
     const std::vector<OutPanel> panels_;
     const W8A16Weights weights_;
+    const MatrixProduct product_;
     ptrdiff_t dstPixel_ = 0, dstBlock_ = 0;
 };
 

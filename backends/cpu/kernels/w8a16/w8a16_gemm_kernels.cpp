@@ -23,10 +23,8 @@ namespace mnnc {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The blocks of channels whose products fit a sum of 32 bits: 31 x 16 x 32768 x 128 < 2^31, and with 4 bits 8 instead
-// of 128.
 template <int Bits>
-constexpr int kExactBlocks = Bits == 8 ? 31 : 496;
+constexpr int kExactBlocks = w8a16ExactBlocks(Bits);
 
 // The sizes of tiles. With weights of 4 bits the packed form stays in registers, too.
 constexpr int kMaxRows4[5] = {0, 16, 12, 8, 5};

@@ -74,6 +74,12 @@ struct RoundPixelsArgs {
     float* sum;  // of a pixel's channels; null when not needed
 };
 
+// Returns how many blocks of 16 channels have products that fit a sum of 32 bits: 31 x 16 x 32768 x 128 < 2^31, and
+// with 4 bits 8 instead of 128.
+constexpr int w8a16ExactBlocks(int bits) {
+    return bits == 8 ? 31 : 496;
+}
+
 using W8A16PanelFn = void (*)(const W8A16PanelArgs& args);
 
 // The panel kernels for weights of one number of bits.
@@ -82,6 +88,8 @@ struct W8A16Panels {
     int maxRows[5];
     W8A16PanelFn panel;
 };
+
+struct W8A16MatrixKernels;  // w8a16_matrix.h
 
 struct W8A16Kernels {
     int together;  // codes of an output that are contiguous: 2 or 4
@@ -94,6 +102,8 @@ struct W8A16Kernels {
     // Rounds `lanes` channels; the other lanes of dst are unspecified. Adds the channels' sum to each of sum[pixels],
     // unless it is null.
     void (*round)(const float* src, int pixels, int lanes, const ActivationScale& scale, int16_t* dst, float* sum);
+    // Returns the kernels for many pixels; null: there are none.
+    const W8A16MatrixKernels* (*matrix)() = nullptr;
 };
 
 const W8A16Kernels* w8a16Kernels(Isa isa);          // null where the CPU or this build has no such products

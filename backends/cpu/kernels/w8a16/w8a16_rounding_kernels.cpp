@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/cpu/kernels/dispatch.h"
+#include "backends/cpu/kernels/w8a16/w8a16_matrix.h"
 #include "backends/cpu/processor/cpu_features.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -155,7 +156,8 @@ void roundPixelsS16(const RoundPixelsArgs& t) {
 }  // namespace
 
 const W8A16Kernels& w8a16Table(const W8A16Panels& panels8, const W8A16Panels& panels4) {
-    static const W8A16Kernels table = {2, panels8, panels4, &roundPixelsS16, &rangeF32, &scaleOfRange, &roundS16};
+    static const W8A16Kernels table = {2,         panels8,       panels4,   &roundPixelsS16,
+                                       &rangeF32, &scaleOfRange, &roundS16, &w8a16MatrixKernels};
     return table;
 }
 

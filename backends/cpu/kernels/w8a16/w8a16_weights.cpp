@@ -3,7 +3,6 @@
 
 #include <bit>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "backends/cpu/kernels/chunks.h"
@@ -56,7 +55,7 @@ void W8A16Weights::describe(const void* packed, const OutPanel& panel, W8A16Pane
     args.codeSum = codeSums + first;
     args.min = minima + (form_.minima ? first * form_.blocks : 0);
     args.blocks = form_.blocks;
-    args.blockLength = form_.blocks > 1 ? s_.ic / k_.lanes / form_.blocks : std::numeric_limits<int>::max();
+    args.blockLength = blockLength();
 }
 
 void W8A16Weights::packPanel8(const int8_t* weights, int8_t* out, const OutPanel& panel) const {

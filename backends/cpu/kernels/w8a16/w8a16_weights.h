@@ -1,5 +1,6 @@
 // The weights of W8A16 convolutions: their order in memory, and packing them.
 #pragma once
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ class W8A16Weights {
     void pack(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const;
     // Sets the weights of the panel, their scales and blocks.
     void describe(const void* packed, const OutPanel& panel, W8A16PanelArgs& args) const;
+    // Returns how many blocks of P channels have the same scales; with a single block of weights, more than exist.
+    int blockLength() const {
+        return form_.blocks > 1 ? s_.ic / k_.lanes / form_.blocks : std::numeric_limits<int>::max();
+    }
 
   private:
     int64_t channels() const { return ocb_ * int64_t{k_.lanes}; }
