@@ -147,11 +147,11 @@ inline void parallelSlots(ThreadPool& pool, int n, Body&& body) {
 
 // Calls body(begin, end) over [0, n), which is cut into about `pieces` equal ranges.
 template <typename Body>
-inline void parallelRanges(ThreadPool& pool, long n, int pieces, Body&& body) {
+inline void parallelRanges(ThreadPool& pool, int64_t n, int pieces, Body&& body) {
     if (n <= 0) return;
     if (pieces > n) pieces = static_cast<int>(n);
     if (pieces <= 1 || pool.threads() == 1) {
-        body(0L, n);
+        body(int64_t{0}, n);
         return;
     }
     parallelFor(pool, pieces, [&](int i) { body(n * i / pieces, n * (i + 1) / pieces); });

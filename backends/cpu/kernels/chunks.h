@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace mnnc {
 
@@ -14,7 +15,7 @@ inline size_t roundUpFloats(size_t floats) {
 }
 // Returns the first unit of chunk i of `chunks` equal ones.
 inline int chunkBegin(int total, int i, int chunks) {
-    return static_cast<int>(static_cast<long>(total) * i / chunks);
+    return static_cast<int>(static_cast<int64_t>(total) * i / chunks);
 }
 // Does the same with chunks that begin between tiles of `tile` units, so that all tiles but the last are full.
 inline int chunkBeginTiled(int total, int i, int chunks, int tile) {

@@ -284,11 +284,11 @@ void nhwcRange(bool toPacked, const float* nhwc, float* nhwcOut, const float* pa
 void nhwcConvert(bool toPacked, int lanes, const float* src, float* dst, int batch, int channels, size_t area,
                  ThreadPool& pool) {
     const size_t flatSize = size_t(channels) * area, packedSize = packedFloats(lanes, 1, channels, area);
-    const long pixels = static_cast<long>(area);
+    const int64_t pixels = static_cast<int64_t>(area);
     for (int n = 0; n < batch; ++n) {
         const float* from = src + n * (toPacked ? flatSize : packedSize);
         float* to = dst + n * (toPacked ? packedSize : flatSize);
-        const auto body = [&](long begin, long end) {
+        const auto body = [&](int64_t begin, int64_t end) {
             switch (lanes) {
                 case 16:
                     return nhwcRange<16>(toPacked, from, to, from, to, channels, area, begin, end);

@@ -29,7 +29,7 @@ class PlaneCut {
         : planes_(planes),
           rows_(rows),
           byPixels_(byPixels && rows >= threads),
-          groups_(static_cast<int>(std::min<int64_t>(planes, 12L * threads))),
+          groups_(static_cast<int>(std::min<int64_t>(planes, int64_t{12} * threads))),
           pieces_(piecesFor(threads)) {}
 
     int tasks() const { return groups_ * pieces_; }

@@ -30,7 +30,7 @@ template <typename Tile>
 inline void forEqualTiles(int m, int most, Tile tile) {
     const int count = (m + most - 1) / most;
     for (int i = 0, at = 0; i < count; ++i) {
-        const int end = static_cast<int>(static_cast<long>(m) * (i + 1) / count);
+        const int end = static_cast<int>(static_cast<int64_t>(m) * (i + 1) / count);
         tile(at, end - at);
         at = end;
     }

@@ -22,7 +22,7 @@ class Activation final : public Execution {
     void run(const Frame& frame) const override {
         const float* x = frame.data<const float>(input_);
         float* y = frame.data<float>(output_);
-        forStorage(frame.pool(), output_, [&](long begin, long end) {
+        forStorage(frame.pool(), output_, [&](int64_t begin, int64_t end) {
             kernel_.run(kernels_, x + begin, y + begin, static_cast<size_t>(end - begin));
         });
     }

@@ -76,15 +76,15 @@ class Binary final : public Execution {
     void run(const Frame& frame) const override {
         if (output_.empty()) return;
         if (rows_ == 1 && lanes_ < 0) {
-            forStorage(frame.pool(), output_, [&](long begin, long end) {
+            forStorage(frame.pool(), output_, [&](int64_t begin, int64_t end) {
                 row(frame.data<const char>(*inputs_[0]) + (mode_[0] == Elements::Each ? begin * bytes_[0] : 0),
                     frame.data<const char>(*inputs_[1]) + (mode_[1] == Elements::Each ? begin * bytes_[1] : 0),
                     frame.data<char>(output_) + begin * outBytes_, end - begin);
             });
             return;
         }
-        forRows(frame.pool(), rows_, length_, [&](long begin, long end) {
-            for (long r = begin; r < end; ++r) lanes_ < 0 ? plainRow(frame, r) : channelRow(frame, r);
+        forRows(frame.pool(), rows_, length_, [&](int64_t begin, int64_t end) {
+            for (int64_t r = begin; r < end; ++r) lanes_ < 0 ? plainRow(frame, r) : channelRow(frame, r);
         });
     }
 

@@ -115,7 +115,7 @@ class CastExecution final : public CommandExecution {
     void run(const Frame& frame) const override {
         const void* from = inData<void>(frame, 0);
         void* to = outData<void>(frame);
-        forElements(frame.pool(), out().elements(), [&](long begin, long end) { loop_(from, to, begin, end); });
+        forElements(frame.pool(), out().elements(), [&](int64_t begin, int64_t end) { loop_(from, to, begin, end); });
     }
 
   private:

@@ -23,9 +23,10 @@ class CosineExecution final : public CommandExecution {
         if (out().empty()) return;
         const auto& p = params<CosineParams>();
         const int64_t pieces = ceilDiv(p.inner, kTogether);
-        forRows(frame.pool(), p.outer * pieces, p.extent * std::min(p.inner, kTogether), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) cosines(frame, p, i / pieces, i % pieces * kTogether);
-        });
+        forRows(frame.pool(), p.outer * pieces, p.extent * std::min(p.inner, kTogether),
+                [&](int64_t begin, int64_t end) {
+                    for (int64_t i = begin; i < end; ++i) cosines(frame, p, i / pieces, i % pieces * kTogether);
+                });
     }
 
   private:

@@ -19,16 +19,16 @@ void forChannels(ThreadPool& pool, const Operand& tensor, Lanes&& lanes, Each&& 
     if (tensor.channelBlock > 1) {
         const int64_t channelBlock = tensor.channelBlock, blocks = ceilDiv(channels, channelBlock),
                       size = inner * channelBlock;
-        forRows(pool, outer * blocks, size, [&](long begin, long end) {
-            for (long r = begin; r < end; ++r) lanes(r * size, size, r % blocks * channelBlock);
+        forRows(pool, outer * blocks, size, [&](int64_t begin, int64_t end) {
+            for (int64_t r = begin; r < end; ++r) lanes(r * size, size, r % blocks * channelBlock);
         });
     } else if (inner == 1) {
-        forRows(pool, outer, channels, [&](long begin, long end) {
-            for (long r = begin; r < end; ++r) each(r * channels, channels);
+        forRows(pool, outer, channels, [&](int64_t begin, int64_t end) {
+            for (int64_t r = begin; r < end; ++r) each(r * channels, channels);
         });
     } else {
-        forRows(pool, outer * channels, inner, [&](long begin, long end) {
-            for (long r = begin; r < end; ++r) row(r * inner, inner, r % channels);
+        forRows(pool, outer * channels, inner, [&](int64_t begin, int64_t end) {
+            for (int64_t r = begin; r < end; ++r) row(r * inner, inner, r % channels);
         });
     }
 }

@@ -18,9 +18,10 @@ class Col2ImExecution final : public CommandExecution {
     void run(const Frame& frame) const override {
         if (out().empty()) return;
         const auto& p = params<Col2ImParams>();
-        forRows(frame.pool(), p.planes, p.kernelY * p.kernelX * p.patchesY * p.patchesX, [&](long begin, long end) {
-            for (long plane = begin; plane < end; ++plane) sum(frame, p, plane);
-        });
+        forRows(frame.pool(), p.planes, p.kernelY * p.kernelX * p.patchesY * p.patchesX,
+                [&](int64_t begin, int64_t end) {
+                    for (int64_t plane = begin; plane < end; ++plane) sum(frame, p, plane);
+                });
     }
 
   private:

@@ -132,9 +132,9 @@ class Convolution3dExecution final : public CommandExecution {
         auto* const sliced = reinterpret_cast<float*>(memory + gathered_);
         const int64_t blocks = ceilDiv(static_cast<int64_t>(phase.taps.size()) * w_.ic, int64_t{lanes_});
         const int64_t pieces = ceilDiv(inArea_, kPixelsOfPiece);
-        parallelRanges(pool, static_cast<long>(blocks * stack_.slices * pieces), 4 * pool.threads(),
-                       [&](long begin, long end) {
-                           for (long i = begin; i < end; ++i) {
+        parallelRanges(pool, static_cast<int64_t>(blocks * stack_.slices * pieces), 4 * pool.threads(),
+                       [&](int64_t begin, int64_t end) {
+                           for (int64_t i = begin; i < end; ++i) {
                                const int64_t slice = i / pieces % stack_.slices;
                                gather(frame, phase, n, (j + slice) * phase.inputStep, i / pieces / stack_.slices,
                                       i % pieces * kPixelsOfPiece, slice, gathered);
@@ -147,14 +147,15 @@ class Convolution3dExecution final : public CommandExecution {
         if (direct) return;
         const int64_t slices = std::min(stack_.slices, ceilDiv(w_.out[0] - z, phase.step));
         const int64_t row = w_.out[2] * lanes_;
-        parallelRanges(pool, static_cast<long>(outBlocks * slices), 4 * pool.threads(), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) {
-                const int64_t b = i / slices, slice = i % slices;
-                std::memcpy(dst + (b * w_.out[0] + slice * phase.step) * area,
-                            sliced + (b * stack_.outRows(w_) + slice * stack_.outPitch) * row,
-                            static_cast<size_t>(area) * sizeof(float));
-            }
-        });
+        parallelRanges(pool, static_cast<int64_t>(outBlocks * slices), 4 * pool.threads(),
+                       [&](int64_t begin, int64_t end) {
+                           for (int64_t i = begin; i < end; ++i) {
+                               const int64_t b = i / slices, slice = i % slices;
+                               std::memcpy(dst + (b * w_.out[0] + slice * phase.step) * area,
+                                           sliced + (b * stack_.outRows(w_) + slice * stack_.outPitch) * row,
+                                           static_cast<size_t>(area) * sizeof(float));
+                           }
+                       });
     }
 
     // Copies a piece of a slice, from pixel `from` on, of a block of the plan's channels, and the zeros behind the

@@ -60,9 +60,11 @@ class DepthwiseVolumeExecution final : public CommandExecution {
         const int64_t slices = w_.batch * blocks() * w_.out[0];
         const int few = static_cast<int>(std::min<int64_t>(slices, std::numeric_limits<int>::max() / 8));
         const int pieces = taskCount(few, plane_.oh, pool.threads());
-        parallelRanges(pool, static_cast<long>(slices * pieces), 16 * pool.threads(), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) runSlice(frame, i / pieces, static_cast<int>(i % pieces), pieces);
-        });
+        parallelRanges(pool, static_cast<int64_t>(slices * pieces), 16 * pool.threads(),
+                       [&](int64_t begin, int64_t end) {
+                           for (int64_t i = begin; i < end; ++i)
+                               runSlice(frame, i / pieces, static_cast<int>(i % pieces), pieces);
+                       });
     }
 
   private:

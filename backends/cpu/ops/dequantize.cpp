@@ -62,8 +62,8 @@ class Dequantize final : public Execution {
         const Line l = line<T>(frame);
         const T* from = frame.data<const T>(*command_.inputs[0]);
         auto* to = frame.data<float>(*command_.outputs[0]);
-        forElements(frame.pool(), command_.outputs[0]->elements(), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) to[i] = (static_cast<float>(from[i]) + l.shift) * l.scale + l.offset;
+        forElements(frame.pool(), command_.outputs[0]->elements(), [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) to[i] = (static_cast<float>(from[i]) + l.shift) * l.scale + l.offset;
         });
     }
 
@@ -94,8 +94,8 @@ class DynamicQuant final : public Execution {
         *frame.data<float>(*command_.outputs[1]) = scale;
         *frame.data<float>(*command_.outputs[2]) = zero;
         auto* codes = frame.data<int8_t>(*command_.outputs[0]);
-        forElements(frame.pool(), count, [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) {
+        forElements(frame.pool(), count, [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) {
                 const float value = x[i] / scale;
                 const float inside = value > -512.0f ? (value < 512.0f ? value : 512.0f) : -512.0f;
                 const float code = nearestEven(inside) + zero;

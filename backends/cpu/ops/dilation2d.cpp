@@ -22,8 +22,8 @@ class Dilation2dExecution final : public CommandExecution {
         const auto& p = params<Dilation2dParams>();
         const Shape& shape = out().shape;
         forRows(frame.pool(), shape[0] * shape[1], shape[2] * shape[3] * p.kernelY * p.kernelX,
-                [&](long begin, long end) {
-                    for (long plane = begin; plane < end; ++plane) maximum(frame, p, plane);
+                [&](int64_t begin, int64_t end) {
+                    for (int64_t plane = begin; plane < end; ++plane) maximum(frame, p, plane);
                 });
     }
 

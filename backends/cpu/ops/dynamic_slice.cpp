@@ -39,18 +39,19 @@ void copyBox(const T* src, T* dst, const Box& box, ThreadPool& pool) {
     int64_t rows = 1;
     for (size_t i = 0; i + 1 < box.rank; ++i) rows *= box.axis[i].size;
     const bool threaded = rows * inner.size * static_cast<int64_t>(sizeof(T)) >= kThreadedBytes;
-    parallelRanges(pool, static_cast<long>(rows), threaded ? 4 * pool.threads() : 1, [&](long begin, long end) {
-        for (long row = begin; row < end; ++row) {
-            int64_t rest = row, from = 0, to = 0;
-            for (size_t i = box.rank; i-- > 1;) {
-                const BoxAxis& axis = box.axis[i - 1];
-                from += rest % axis.size * axis.src;
-                to += rest % axis.size * axis.dst;
-                rest /= axis.size;
-            }
-            copyRow(src + from, inner.src, dst + to, inner.dst, inner.size);
-        }
-    });
+    parallelRanges(pool, static_cast<int64_t>(rows), threaded ? 4 * pool.threads() : 1,
+                   [&](int64_t begin, int64_t end) {
+                       for (int64_t row = begin; row < end; ++row) {
+                           int64_t rest = row, from = 0, to = 0;
+                           for (size_t i = box.rank; i-- > 1;) {
+                               const BoxAxis& axis = box.axis[i - 1];
+                               from += rest % axis.size * axis.src;
+                               to += rest % axis.size * axis.dst;
+                               rest /= axis.size;
+                           }
+                           copyRow(src + from, inner.src, dst + to, inner.dst, inner.size);
+                       }
+                   });
 }
 
 class DynamicSlice : public CommandExecution {

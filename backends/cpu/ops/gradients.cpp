@@ -29,8 +29,8 @@ class PoolGradExecution final : public CommandExecution {
         if (out().empty()) return;
         const auto& p = params<PoolGradParams>();
         const int64_t taps = int64_t{p.rows.out} * p.columns.out * p.rows.kernel * p.columns.kernel;
-        forRows(frame.pool(), p.planes, taps, [&](long begin, long end) {
-            for (long plane = begin; plane < end; ++plane) collect(frame, p, plane);
+        forRows(frame.pool(), p.planes, taps, [&](int64_t begin, int64_t end) {
+            for (int64_t plane = begin; plane < end; ++plane) collect(frame, p, plane);
         });
     }
 

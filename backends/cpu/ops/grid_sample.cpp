@@ -40,13 +40,14 @@ class GridSampleExecution final : public CommandExecution {
         const int64_t pieces = ceilDiv(outPlane_, int64_t{kGridOutputs}), batch = in(0).shape[0];
         const int64_t wanted = ceilDiv(int64_t{4} * pool.threads(), batch * pieces);
         const int64_t groups = pool.threads() == 1 ? 1 : std::clamp<int64_t>(wanted, 1, blocks_);
-        parallelRanges(pool, static_cast<long>(batch * pieces * groups), 4 * pool.threads(), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) {
-                const int64_t group = i % groups, rest = i / groups;
-                samplePiece(frame, rest / pieces, rest % pieces * kGridOutputs, blocks_ * group / groups,
-                            blocks_ * (group + 1) / groups);
-            }
-        });
+        parallelRanges(pool, static_cast<int64_t>(batch * pieces * groups), 4 * pool.threads(),
+                       [&](int64_t begin, int64_t end) {
+                           for (int64_t i = begin; i < end; ++i) {
+                               const int64_t group = i % groups, rest = i / groups;
+                               samplePiece(frame, rest / pieces, rest % pieces * kGridOutputs, blocks_ * group / groups,
+                                           blocks_ * (group + 1) / groups);
+                           }
+                       });
     }
 
   private:

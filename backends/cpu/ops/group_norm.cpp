@@ -23,8 +23,8 @@ class GroupNorm final : public CommandExecution {
         if (out().empty()) return;
         const Shape& shape = in(0).shape;
         const int64_t channels = shape[1] / params_.groups, plane = shape.elements(2, shape.rank());
-        forRows(frame.pool(), shape[0] * params_.groups, channels * plane * 6, [&](long begin, long end) {
-            for (long row = begin; row < end; ++row) group(frame, row, channels, plane);
+        forRows(frame.pool(), shape[0] * params_.groups, channels * plane * 6, [&](int64_t begin, int64_t end) {
+            for (int64_t row = begin; row < end; ++row) group(frame, row, channels, plane);
         });
     }
 

@@ -30,8 +30,8 @@ class ImageProcessExecution final : public CommandExecution {
         if (out().empty()) return;
         const auto& p = params<ImageProcessParams>();
         const int64_t images = out().shape[0];
-        forRows(frame.pool(), images * p.to.height, p.to.width * 16, [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) row(frame, p, i / p.to.height, i % p.to.height);
+        forRows(frame.pool(), images * p.to.height, p.to.width * 16, [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) row(frame, p, i / p.to.height, i % p.to.height);
         });
     }
 

@@ -79,20 +79,21 @@ class Int8Deconvolution final : public Execution {
         plan_->run(frame.data<const int8_t>(*command_.inputs[0]), stored_.get(), results, nullptr, post_,
                    frame.scratch(), frame.pool());
         const int64_t rows = window_.batch * (eachPhase_ / backend_.kernels().lanes) * window_.oh;
-        parallelRanges(frame.pool(), static_cast<long>(rows), 4 * frame.pool().threads(), [&](long begin, long end) {
-            for (long row = begin; row < end; ++row) {
-                switch (backend_.kernels().lanes) {
-                    case 16:
-                        mixRow<16>(frame, results, row);
-                        break;
-                    case 8:
-                        mixRow<8>(frame, results, row);
-                        break;
-                    default:
-                        mixRow<4>(frame, results, row);
-                }
-            }
-        });
+        parallelRanges(frame.pool(), static_cast<int64_t>(rows), 4 * frame.pool().threads(),
+                       [&](int64_t begin, int64_t end) {
+                           for (int64_t row = begin; row < end; ++row) {
+                               switch (backend_.kernels().lanes) {
+                                   case 16:
+                                       mixRow<16>(frame, results, row);
+                                       break;
+                                   case 8:
+                                       mixRow<8>(frame, results, row);
+                                       break;
+                                   default:
+                                       mixRow<4>(frame, results, row);
+                               }
+                           }
+                       });
     }
 
   private:

@@ -33,7 +33,7 @@ class Int8BinaryExecution final : public CommandExecution {
     }
 
     void run(const Frame& frame) const override {
-        forStorage(frame.pool(), out(), [&](long begin, long end) {
+        forStorage(frame.pool(), out(), [&](int64_t begin, int64_t end) {
             backend_.kernels().int8->binary(inData<int8_t>(frame, 0) + begin, inData<int8_t>(frame, 1) + begin,
                                             outData<int8_t>(frame) + begin, static_cast<size_t>(end - begin), args_);
         });
@@ -71,8 +71,8 @@ class Int8ByChannel final : public CommandExecution {
         const int64_t channels = y.shape[1], plane = y.plane(), lanes = backend_.kernels().lanes;
         const bool packed = y.channelBlock > 1;
         const int64_t rows = packed ? ceilDiv(channels, lanes) : channels;
-        forRows(frame.pool(), y.batch() * rows, plane * (packed ? lanes : 1), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i)
+        forRows(frame.pool(), y.batch() * rows, plane * (packed ? lanes : 1), [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i)
                 packed ? packedRow(frame, i / rows, i % rows, i) : plainRow(frame, i / rows, i % rows, i);
         });
     }

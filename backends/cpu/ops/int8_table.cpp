@@ -27,7 +27,7 @@ class Int8Table final : public CommandExecution {
         ThreadPool& pool = frame.pool();
         const int64_t count = out().storageElements();
         const auto pieces = static_cast<int>(std::clamp<int64_t>(count / kPieceCodes, 1, 4 * pool.threads()));
-        parallelRanges(pool, static_cast<long>(count), pieces, [&](long begin, long end) {
+        parallelRanges(pool, static_cast<int64_t>(count), pieces, [&](int64_t begin, int64_t end) {
             backend_.kernels().int8->lookup(inData<int8_t>(frame, input_) + begin, outData<int8_t>(frame) + begin,
                                             static_cast<size_t>(end - begin), table_);
         });

@@ -29,16 +29,16 @@ class LayerNorm final : public Execution {
         const float* beta = params_.beta.empty() ? nullptr : params_.beta.data();
         const int64_t length = blocks_.length, inner = blocks_.inner;
         if (inner == 1) {
-            forRows(frame.pool(), blocks_.outer, length * 2, [&](long begin, long end) {
-                for (long r = begin; r < end; ++r)
+            forRows(frame.pool(), blocks_.outer, length * 2, [&](int64_t begin, int64_t end) {
+                for (int64_t r = begin; r < end; ++r)
                     kernels_.norm(x + r * length, y + r * length, static_cast<size_t>(length), gamma, beta,
                                   params_.epsilon, params_.rms);
             });
             return;
         }
         const int64_t width = static_cast<int64_t>(kMaxColumns), groups = ceilDiv(inner, width);
-        forRows(frame.pool(), blocks_.outer * groups, length * std::min(inner, width), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) {
+        forRows(frame.pool(), blocks_.outer * groups, length * std::min(inner, width), [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) {
                 const int64_t column = i % groups * width, at = i / groups * length * inner + column;
                 kernels_.normColumns(x + at, y + at, static_cast<size_t>(length), static_cast<size_t>(inner),
                                      static_cast<size_t>(std::min(width, inner - column)), gamma, beta, params_.epsilon,

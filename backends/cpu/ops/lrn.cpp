@@ -24,8 +24,8 @@ class Lrn final : public Execution {
     void run(const Frame& frame) const override {
         if (output_.empty()) return;
         const int64_t planes = input_.shape[0] * input_.shape[1], plane = input_.shape[2] * input_.shape[3];
-        forRows(frame.pool(), planes, plane * params_.localSize, [&](long begin, long end) {
-            for (long r = begin; r < end; ++r) params_.withinChannel ? within(frame, r) : across(frame, r, plane);
+        forRows(frame.pool(), planes, plane * params_.localSize, [&](int64_t begin, int64_t end) {
+            for (int64_t r = begin; r < end; ++r) params_.withinChannel ? within(frame, r) : across(frame, r, plane);
         });
     }
 

@@ -26,8 +26,8 @@ class Normalize final : public Execution {
         const int64_t batch = input_.shape[0], plane = input_.elements() / (batch * channels);
         const bool last = channelAxis(input_) != 1;
         const int64_t channelStep = last ? 1 : plane, pixelStep = last ? channels : 1;
-        forRows(frame.pool(), batch, plane * channels, [&](long begin, long end) {
-            for (long n = begin; n < end; ++n) {
+        forRows(frame.pool(), batch, plane * channels, [&](int64_t begin, int64_t end) {
+            for (int64_t n = begin; n < end; ++n) {
                 const float* x = frame.data<const float>(input_) + n * plane * channels;
                 float* y = frame.data<float>(output_) + n * plane * channels;
                 double whole = 0;

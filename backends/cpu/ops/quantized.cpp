@@ -47,7 +47,7 @@ class QuantCast final : public Execution {
         const int64_t lanes = kernels_.lanes;
         if (!each_) {
             const int64_t count = out_.storageElements(), blocks = ceilDiv(count, lanes);
-            parallelRanges(pool, static_cast<long>(blocks), 4 * pool.threads(), [&](long begin, long end) {
+            parallelRanges(pool, static_cast<int64_t>(blocks), 4 * pool.threads(), [&](int64_t begin, int64_t end) {
                 move(frame, begin * lanes, std::min(end * lanes, count) - begin * lanes, scale_.data(), zero_.data());
             });
             return;
@@ -127,8 +127,8 @@ class EltwiseInt8 final : public Execution {
     void run(const Frame& frame) const override {
         const Operand& out = *command_.outputs[0];
         const int64_t channels = out.shape[1], plane = out.plane();
-        forRows(frame.pool(), out.batch() * channels, plane, [&](long begin, long end) {
-            for (long row = begin; row < end; ++row) {
+        forRows(frame.pool(), out.batch() * channels, plane, [&](int64_t begin, int64_t end) {
+            for (int64_t row = begin; row < end; ++row) {
                 const auto scale = [&](int i) {
                     const auto& all = params_.scale[i];
                     return all[all.size() == 1 ? 0 : static_cast<size_t>(row % channels)];

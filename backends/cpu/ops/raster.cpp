@@ -157,7 +157,7 @@ class PlainRaster final : public Execution {
             if (ordered || small)
                 body(0, count);
             else
-                parallelRanges(frame.pool(), static_cast<long>(count), 4 * frame.pool().threads(), body);
+                parallelRanges(frame.pool(), static_cast<int64_t>(count), 4 * frame.pool().threads(), body);
         };
         if constexpr (sizeof(T) == 4)
             if (!ordered && transposes(region)) {

@@ -12,11 +12,12 @@ template <typename Body>
 void forStateRows(ThreadPool& pool, int rows, int hidden, const Body& body) {
     constexpr int kPiece = 1024;  // states of a task, which takes some microseconds
     const int cuts = mnnc::ceilDiv(hidden, kPiece);
-    const long pieces = static_cast<long>(rows) * cuts;
-    const long states = static_cast<long>(rows) * hidden;
-    const int tasks = static_cast<int>(std::min(pieces, std::min<long>(states / kPiece + 1, 4L * pool.threads())));
-    parallelRanges(pool, pieces, tasks, [&](long begin, long end) {
-        for (long piece = begin; piece < end; ++piece) {
+    const int64_t pieces = static_cast<int64_t>(rows) * cuts;
+    const int64_t states = static_cast<int64_t>(rows) * hidden;
+    const int tasks =
+        static_cast<int>(std::min(pieces, std::min<int64_t>(states / kPiece + 1, int64_t{4} * pool.threads())));
+    parallelRanges(pool, pieces, tasks, [&](int64_t begin, int64_t end) {
+        for (int64_t piece = begin; piece < end; ++piece) {
             const int from = static_cast<int>(piece % cuts) * kPiece;
             body(static_cast<int>(piece / cuts), from, static_cast<size_t>(std::min(kPiece, hidden - from)));
         }

@@ -125,14 +125,14 @@ class Reduction final : public Execution {
 
     void runFloat(const Step& s, const float* x, float* y, Reduce operation, ThreadPool& pool) const {
         if (s.inner == 1) {
-            forRows(pool, s.outer, s.length, [&](long begin, long end) {
-                for (long r = begin; r < end; ++r) y[r] = rowFloat(x + r * s.length, s.length, operation);
+            forRows(pool, s.outer, s.length, [&](int64_t begin, int64_t end) {
+                for (int64_t r = begin; r < end; ++r) y[r] = rowFloat(x + r * s.length, s.length, operation);
             });
             return;
         }
         const int64_t groups = ceilDiv(s.inner, kColumns);
-        forRows(pool, s.outer * groups, s.length * std::min(s.inner, kColumns), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) {
+        forRows(pool, s.outer * groups, s.length * std::min(s.inner, kColumns), [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) {
                 const int64_t outer = i / groups, column = i % groups * kColumns;
                 columnsFloat(s, x + outer * s.length * s.inner + column, y + outer * s.inner + column,
                              std::min(kColumns, s.inner - column), operation);

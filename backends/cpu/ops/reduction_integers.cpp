@@ -101,8 +101,8 @@ void reduceIntegers(ThreadPool& pool, const ReductionStep& step, TypedData<const
     const auto run = [&](auto source, auto target) {
         const auto* const x = static_cast<const decltype(source)*>(from.elements);
         auto* const y = static_cast<decltype(target)*>(to.elements);
-        forRows(pool, step.outer * step.inner, step.length, [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) {
+        forRows(pool, step.outer * step.inner, step.length, [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) {
                 const int64_t outer = i / step.inner, inner = i % step.inner;
                 y[i] = static_cast<decltype(target)>(
                     column(x + outer * step.length * step.inner + inner, step.length, step.inner, operation, count));

@@ -32,9 +32,10 @@ class RegionExecution : public CommandExecution {
         const int64_t regions = out().shape[0];
         for (int64_t r = 0; r < regions; ++r) checkPicture(frame, r);
         ThreadPool& pool = frame.pool();
-        parallelRanges(pool, static_cast<long>(regions * rows_), 4 * pool.threads(), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) makeRow(frame, i / rows_, i % rows_);
-        });
+        parallelRanges(pool, static_cast<int64_t>(regions * rows_), 4 * pool.threads(),
+                       [&](int64_t begin, int64_t end) {
+                           for (int64_t i = begin; i < end; ++i) makeRow(frame, i / rows_, i % rows_);
+                       });
     }
 
   protected:

@@ -92,12 +92,12 @@ class InstanceNorm final : public Execution {
         const int64_t channels = static_cast<int64_t>(params_.scale.size()), batch = input_.shape[0];
         const int64_t plane = input_.elements() / (batch * channels);
         if (channelAxis(input_) == 1)
-            forRows(frame.pool(), batch * channels, plane * 4, [&](long begin, long end) {
-                for (long r = begin; r < end; ++r) channelRow(frame, r, plane);
+            forRows(frame.pool(), batch * channels, plane * 4, [&](int64_t begin, int64_t end) {
+                for (int64_t r = begin; r < end; ++r) channelRow(frame, r, plane);
             });
         else
-            forRows(frame.pool(), batch, plane * channels * 4, [&](long begin, long end) {
-                for (long n = begin; n < end; ++n) channelsLast(frame, n, plane, channels);
+            forRows(frame.pool(), batch, plane * channels * 4, [&](int64_t begin, int64_t end) {
+                for (int64_t n = begin; n < end; ++n) channelsLast(frame, n, plane, channels);
             });
     }
 

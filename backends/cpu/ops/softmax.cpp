@@ -35,15 +35,15 @@ class Softmax final : public Execution {
         const float* x = frame.data<const float>(input_);
         float* y = frame.data<float>(output_);
         if (inner_ == 1) {
-            forRows(frame.pool(), outer_, length_ * 4, [&](long begin, long end) {
-                for (long r = begin; r < end; ++r)
+            forRows(frame.pool(), outer_, length_ * 4, [&](int64_t begin, int64_t end) {
+                for (int64_t r = begin; r < end; ++r)
                     kernels_.softmax(x + r * length_, y + r * length_, static_cast<size_t>(length_));
             });
             return;
         }
         const int64_t width = static_cast<int64_t>(kMaxColumns), groups = ceilDiv(inner_, width);
-        forRows(frame.pool(), outer_ * groups, length_ * std::min(inner_, width) * 4, [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) {
+        forRows(frame.pool(), outer_ * groups, length_ * std::min(inner_, width) * 4, [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) {
                 const int64_t column = i % groups * width, at = i / groups * length_ * inner_ + column;
                 kernels_.softmaxColumns(x + at, y + at, static_cast<size_t>(length_), static_cast<size_t>(inner_),
                                         static_cast<size_t>(std::min(width, inner_ - column)));

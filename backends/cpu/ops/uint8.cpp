@@ -41,8 +41,8 @@ class CodePool final : public CodeExecution {
 
     void run(const Frame& frame) const override {
         const int64_t planes = out().shape[0] * out().shape[1], taps = int64_t{y_.kernel} * x_.kernel;
-        forRows(frame.pool(), planes * y_.out, x_.out * taps, [&](long begin, long end) {
-            for (long row = begin; row < end; ++row)
+        forRows(frame.pool(), planes * y_.out, x_.out * taps, [&](int64_t begin, int64_t end) {
+            for (int64_t row = begin; row < end; ++row)
                 for (int64_t x = 0; x < x_.out; ++x)
                     outData<uint8_t>(frame)[row * x_.out + x] = makePixel(frame, row / y_.out, row % y_.out, x);
         });
@@ -78,8 +78,8 @@ class CodeAdd final : public CodeExecution {
             return int64_t{p.factor[i].times(int32_t{code - p.zero[i]} * (1 << kCodeAddBits))};
         };
         const auto *a = inData<uint8_t>(frame, 0), *b = inData<uint8_t>(frame, 1);
-        forElements(frame.pool(), out().elements(), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) {
+        forElements(frame.pool(), out().elements(), [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) {
                 const auto sum = static_cast<int32_t>(scaled(0, a[i]) + scaled(1, b[i]));
                 outData<uint8_t>(frame)[i] = clampCode(p.range, int64_t{p.factorOut.times(sum)} + p.zeroOut);
             }
@@ -93,8 +93,8 @@ class CodeTable final : public CodeExecution {
 
     void run(const Frame& frame) const override {
         const auto& results = params<CodeTableParams>().results;
-        forElements(frame.pool(), out().elements(), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) outData<uint8_t>(frame)[i] = results[inData<uint8_t>(frame, 0)[i]];
+        forElements(frame.pool(), out().elements(), [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) outData<uint8_t>(frame)[i] = results[inData<uint8_t>(frame, 0)[i]];
         });
     }
 };
@@ -109,8 +109,8 @@ class CodeSoftmax final : public CodeExecution {
         const int axis = in(0).format == Format::NC4HW4 && shape.rank() > 1 ? 1 : shape.rank() - 1;
         const int64_t length = shape[axis], inner = shape.elements(axis + 1, shape.rank());
         const auto& powers = params<CodeSoftmaxParams>().powers;
-        forRows(frame.pool(), out().elements() / length, length, [&](long begin, long end) {
-            for (long row = begin; row < end; ++row) {
+        forRows(frame.pool(), out().elements() / length, length, [&](int64_t begin, int64_t end) {
+            for (int64_t row = begin; row < end; ++row) {
                 const int64_t at = row / inner * length * inner + row % inner;
                 const uint8_t* x = inData<uint8_t>(frame, 0) + at;
                 uint8_t* y = outData<uint8_t>(frame) + at;

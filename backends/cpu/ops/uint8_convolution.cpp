@@ -71,13 +71,13 @@ class CodeConv final : public CommandExecution {
         ThreadPool& pool = frame.pool();
         const ConvWindow& w = window_;
         const int64_t lanes = backend_.kernels().lanes;
-        forRows(pool, w.batch * inBlocks_, w.ih * w.iw * lanes, [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) packBlock(frame, i / inBlocks_, i % inBlocks_, packed);
+        forRows(pool, w.batch * inBlocks_, w.ih * w.iw * lanes, [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) packBlock(frame, i / inBlocks_, i % inBlocks_, packed);
         });
         plan_->runSums(packed, stored_.get(), sums, params<CodeConvParams>().zeroIn - 128, memory, pool);
-        forRows(pool, w.batch * ceilDiv(w.oc, lanes), w.oh * w.ow * lanes, [&](long begin, long end) {
+        forRows(pool, w.batch * ceilDiv(w.oc, lanes), w.oh * w.ow * lanes, [&](int64_t begin, int64_t end) {
             const int64_t blocks = ceilDiv(w.oc, lanes);
-            for (long i = begin; i < end; ++i) finishBlock(frame, i / blocks, i % blocks, sums);
+            for (int64_t i = begin; i < end; ++i) finishBlock(frame, i / blocks, i % blocks, sums);
         });
     }
 
@@ -165,8 +165,8 @@ class CodeDepthwise final : public CommandExecution {
 
     void run(const Frame& frame) const override {
         const ConvWindow& w = window_;
-        forRows(frame.pool(), w.batch * w.oc, w.oh * w.ow * w.kh * w.kw, [&](long begin, long end) {
-            for (long i = begin; i < end; ++i)
+        forRows(frame.pool(), w.batch * w.oc, w.oh * w.ow * w.kh * w.kw, [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i)
                 for (int64_t y = 0; y < w.oh; ++y)
                     for (int64_t x = 0; x < w.ow; x += kRun) makeRun(frame, i / w.oc, i % w.oc, y, x);
         });

@@ -18,7 +18,7 @@ class UnaryFloat final : public Execution {
         const float* x = frame.data<const float>(input_);
         float* y = frame.data<float>(output_);
         forStorage(frame.pool(), output_,
-                   [&](long begin, long end) { fn_(x + begin, y + begin, static_cast<size_t>(end - begin)); });
+                   [&](int64_t begin, int64_t end) { fn_(x + begin, y + begin, static_cast<size_t>(end - begin)); });
     }
 
     uint32_t inPlaceInputs(size_t) const override { return 1; }
@@ -37,7 +37,7 @@ class UnaryInteger final : public Execution {
 
     void run(const Frame& frame) const override {
         const auto bytes = static_cast<int64_t>(elementBytes(output_.type));
-        forStorage(frame.pool(), output_, [&](long begin, long end) {
+        forStorage(frame.pool(), output_, [&](int64_t begin, int64_t end) {
             fn_(frame.data<const char>(input_) + begin * bytes, frame.data<char>(output_) + begin * bytes,
                 static_cast<size_t>(end - begin));
         });

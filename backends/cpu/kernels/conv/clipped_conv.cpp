@@ -83,7 +83,8 @@ GemmGeometry clippedGeometry(const Kernels& k, const ConvShape& s, bool transpos
     g.images = s.batch;
     g.srcImage = size_t(icb) * P * s.ih * s.iw;
     g.dstImage = size_t(ocb) * P * s.oh * s.ow;
-    g.unitElements = long(icb) * (g.walks[0].byPixel ? g.walks[0].pixel : long(P) * g.walks[0].columns * stepX * stepY);
+    g.unitElements =
+        int64_t(icb) * (g.walks[0].byPixel ? g.walks[0].pixel : int64_t(P) * g.walks[0].columns * stepX * stepY);
     return g;
 }
 

@@ -87,10 +87,10 @@ class DilatedPlan final : public ConvPlan {
 
     template <typename Body>
     void forEachRow(const Side& side, ThreadPool& pool, Body&& body) const {
-        const long rows = long(dense_.batch) * side.blocks * side.denseHeight;
-        parallelRanges(pool, rows, 4 * pool.threads(), [&](long begin, long end) {
-            for (long r = begin; r < end; ++r) {
-                const long map = r / side.denseHeight / side.blocks;
+        const int64_t rows = int64_t(dense_.batch) * side.blocks * side.denseHeight;
+        parallelRanges(pool, rows, 4 * pool.threads(), [&](int64_t begin, int64_t end) {
+            for (int64_t r = begin; r < end; ++r) {
+                const int64_t map = r / side.denseHeight / side.blocks;
                 const int dx = static_cast<int>(map % s_.dilateW), dy = static_cast<int>(map / s_.dilateW % s_.dilateH);
                 body(Row{static_cast<int>(map / s_.dilateW / s_.dilateH), dy, dx,
                          static_cast<int>(r / side.denseHeight % side.blocks), static_cast<int>(r % side.denseHeight)});
@@ -100,7 +100,7 @@ class DilatedPlan final : public ConvPlan {
 
     // Returns where the row begins in the dense maps, in floats.
     ptrdiff_t denseOffset(const Side& side, const Row& row) const {
-        const long map = (long(row.n) * s_.dilateH + row.dy) * s_.dilateW + row.dx;
+        const int64_t map = (int64_t(row.n) * s_.dilateH + row.dy) * s_.dilateW + row.dx;
         return ((map * side.blocks + row.block) * side.denseHeight + row.i) * side.denseWidth * k_.lanes;
     }
 
@@ -121,7 +121,7 @@ class DilatedPlan final : public ConvPlan {
 
     // Returns where the line's first pixel lies in the map, in floats.
     ptrdiff_t pixelOffset(const Side& side, const Row& row, const Line& line) const {
-        const long block = long(row.n) * side.blocks + row.block;
+        const int64_t block = int64_t(row.n) * side.blocks + row.block;
         return ((block * side.height + line.y) * side.width + line.x) * k_.lanes;
     }
 

@@ -48,7 +48,7 @@ class FewOutputsPlan final : public ConvPlan, FloatWeightPacker {
             }
             walk.dst = (ptrdiff_t(region.y) * s.ow + region.x) * k.lanes;
             walk.taps = std::move(region.taps);
-            products_ += long(walk.lines.count) * walk.lines.pieces;
+            products_ += int64_t(walk.lines.count) * walk.lines.pieces;
             walks_.push_back(std::move(walk));
         }
     }
@@ -64,13 +64,13 @@ class FewOutputsPlan final : public ConvPlan, FloatWeightPacker {
     void run(const float* src, const void* packed, float* dst, const PostOps& post, void*,
              ThreadPool& pool) const override {
         const Job job{src, static_cast<const float*>(packed), dst, post};
-        parallelRanges(pool, products_ * s_.batch, 4 * pool.threads(), [&](long begin, long end) {
-            for (long i = begin; i < end;) {
-                long at = i % products_;
+        parallelRanges(pool, products_ * s_.batch, 4 * pool.threads(), [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end;) {
+                int64_t at = i % products_;
                 size_t w = 0;
-                const auto productsOf = [&] { return long(walks_[w].lines.count) * walks_[w].lines.pieces; };
+                const auto productsOf = [&] { return int64_t(walks_[w].lines.count) * walks_[w].lines.pieces; };
                 for (; at >= productsOf(); ++w) at -= productsOf();
-                for (const long last = std::min(productsOf(), at + end - i); at < last; ++at, ++i)
+                for (const int64_t last = std::min(productsOf(), at + end - i); at < last; ++at, ++i)
                     runPiece(job, walks_[w], static_cast<int>(i / products_),
                              static_cast<int>(at / walks_[w].lines.pieces),
                              static_cast<int>(at % walks_[w].lines.pieces));
@@ -142,7 +142,7 @@ class FewOutputsPlan final : public ConvPlan, FloatWeightPacker {
     const ConvShape s_;
     const int icb_, ocb_;
     std::vector<Walk> walks_;
-    long products_ = 0;
+    int64_t products_ = 0;
 };
 
 bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {

@@ -22,9 +22,10 @@ struct PlaneGeometry : GemmGeometry {
 
 // Chooses enough strips for any number of threads: results do not depend on the number, but memory does.
 void placeStrips(const Kernels& k, const ConvShape& s, PlaneGeometry& g) {
-    const long row = long(s.ic) * g.extent.width * long(sizeof(float));
-    const long most = std::max(1L, (k.costs->cache.firstLayerStrip / row - g.extent.tapRows) / s.strideH + 1);
-    const int strips = std::max(ceilDiv(s.oh, static_cast<int>(std::min<long>(most, s.oh))), std::min(s.oh, 8));
+    const int64_t row = int64_t(s.ic) * g.extent.width * int64_t(sizeof(float));
+    const int64_t most =
+        std::max(int64_t{1}, (k.costs->cache.firstLayerStrip / row - g.extent.tapRows) / s.strideH + 1);
+    const int strips = std::max(ceilDiv(s.oh, static_cast<int>(std::min<int64_t>(most, s.oh))), std::min(s.oh, 8));
     g.stripRows = ceilDiv(s.oh, strips);
     g.plane = ((g.stripRows - 1) * ptrdiff_t(s.strideH) + g.extent.tapRows) * g.extent.width;
     g.stripFloats = roundUpFloats(size_t(s.ic) * g.plane);
@@ -58,7 +59,7 @@ PlaneGeometry planeGeometry(const Kernels& k, const ConvShape& s, bool nchw) {
     g.images = s.batch;
     g.srcImage = size_t(nchw ? s.ic : ceilDiv(s.ic, P) * P) * s.ih * s.iw;
     g.dstImage = size_t(ceilDiv(s.oc, P)) * P * s.oh * s.ow;
-    g.unitElements = long(s.ic) * width * s.strideH;
+    g.unitElements = int64_t(s.ic) * width * s.strideH;
     return g;
 }
 
@@ -83,9 +84,9 @@ class FirstLayerPlan final : public GemmConvPlan {
   private:
     size_t sourceBytes(int threads) const override { return stripFloats_ * sizeof(float) * threads; }
 
-    long cacheUnits(int threads) const override {
-        const long units = GemmConvPlan::cacheUnits(threads);
-        return threads > 1 ? std::min<long>(units, ceilDiv(s_.oh, 4 * threads)) : units;
+    int64_t cacheUnits(int threads) const override {
+        const int64_t units = GemmConvPlan::cacheUnits(threads);
+        return threads > 1 ? std::min<int64_t>(units, ceilDiv(s_.oh, 4 * threads)) : units;
     }
 
     void runImage(const GemmImage& image, ThreadPool& pool) const override {

@@ -13,7 +13,7 @@ namespace mnnc {
 namespace {
 
 alignas(64) constexpr float kNoBias[4 * 16] = {};
-constexpr long kMinPixelChunk = 36;  // pixels: fewer would leave tiles of products half empty
+constexpr int64_t kMinPixelChunk = 36;  // pixels: fewer would leave tiles of products half empty
 
 void product(const Kernels& k, const PanelArgs& t) {
     k.panels->panel(t);
@@ -87,13 +87,13 @@ int GemmConvPlan::tapSlices(size_t index) const {
     return apartTaps() && slices <= rows ? ceilDiv(rows, rows / slices) : slices;
 }
 
-long GemmConvPlan::cacheUnits(int) const {
-    const long element = options_.bf16 ? sizeof(uint16_t) : sizeof(float);
+int64_t GemmConvPlan::cacheUnits(int) const {
+    const int64_t element = options_.bf16 ? sizeof(uint16_t) : sizeof(float);
     const int slice = sliceBlocks(0);
-    long elements = slice < icb_ ? long(slice) * k_.lanes : geometry_.unitElements;
+    int64_t elements = slice < icb_ ? int64_t(slice) * k_.lanes : geometry_.unitElements;
     if (apartTaps()) elements /= tapSlices(0);
-    const long unitBytes = elements * element / options_.groups;
-    const long units = std::max<long>(1, k_.costs->cache.gemmInput / std::max<long>(1, unitBytes));
+    const int64_t unitBytes = elements * element / options_.groups;
+    const int64_t units = std::max<int64_t>(1, k_.costs->cache.gemmInput / std::max<int64_t>(1, unitBytes));
     return geometry_.walks[0].byPixel ? std::max(units, kMinPixelChunk) : units;
 }
 

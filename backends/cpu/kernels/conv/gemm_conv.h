@@ -35,7 +35,7 @@ struct GemmGeometry {
     int images = 1;
     size_t srcImage = 0, dstImage = 0;  // floats of an image
     bool rowMajorOutput = false;        // the last block of channels is stored without the unused lanes
-    long unitElements = 1;              // elements of the source that one more unit reads
+    int64_t unitElements = 1;           // elements of the source that one more unit reads
 };
 
 // The pixels that products read.
@@ -80,7 +80,7 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     virtual size_t sourceBytes(int threads) const = 0;
     virtual void runImage(const GemmImage& image, ThreadPool& pool) const = 0;
     // Returns the number of units whose input stays in the cache while the panels pass by.
-    virtual long cacheUnits(int threads) const;
+    virtual int64_t cacheUnits(int threads) const;
 
     // Returns the blocks of channels that a product sums up at a time: all of them, unless the input of a full tile
     // would not stay in the cache while the panels pass by. A slice stores its sums, and the next slice adds to them.

@@ -41,8 +41,8 @@ void Bf16GemmConvPlan::runImage(const GemmImage& image, ThreadPool& pool) const 
     const Split split = splitOf(0, pool.threads());
     if (wholeStrip(split)) {
         const Positions all = allPositions();
-        parallelRanges(pool, long(icb_) * all.count, 4 * pool.threads(),
-                       [&](long begin, long end) { fillStrip(image.src, all, strips, begin, end); });
+        parallelRanges(pool, int64_t(icb_) * all.count, 4 * pool.threads(),
+                       [&](int64_t begin, int64_t end) { fillStrip(image.src, all, strips, begin, end); });
         return runSource(image, source(strips, all), pool);
     }
     const size_t stride = stripBytes(split) / sizeof(uint16_t);
@@ -51,7 +51,7 @@ void Bf16GemmConvPlan::runImage(const GemmImage& image, ThreadPool& pool) const 
         const int u0 = chunkBeginTiled(walk.units, chunk, split.chunks, tileUnits()),
                   u1 = chunkBeginTiled(walk.units, chunk + 1, split.chunks, tileUnits());
         const Positions positions = positionsOf(u0, u1);
-        fillStrip(image.src, positions, strip, 0, long(icb_) * positions.count);
+        fillStrip(image.src, positions, strip, 0, int64_t(icb_) * positions.count);
         runPanels(image, source(strip, positions), 0, {0, panelCount()}, false, u0, u1, slot);
     });
 }

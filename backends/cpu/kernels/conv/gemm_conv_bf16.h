@@ -19,7 +19,8 @@ class Bf16GemmConvPlan : public GemmConvPlan {
         : GemmConvPlan(k, shape, options, std::move(geometry)), height_(height), tapRows_(tapRows) {}
 
     // Rounds the positions begin .. end, counted over all blocks.
-    virtual void fillStrip(const float* image, Positions positions, uint16_t* strip, long begin, long end) const = 0;
+    virtual void fillStrip(const float* image, Positions positions, uint16_t* strip, int64_t begin,
+                           int64_t end) const = 0;
 
   private:
     size_t sourceBytes(int threads) const override;

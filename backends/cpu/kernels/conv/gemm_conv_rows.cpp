@@ -39,8 +39,8 @@ class RowGemmPlan final : public GemmConvPlan {
     void pad(const float* src, float* dst, ThreadPool& pool) const {
         const int P = k_.lanes, height = extent_.height;
         const size_t line = size_t(s_.iw) * P;
-        parallelRanges(pool, long(icb_) * height, 4 * pool.threads(), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) {
+        parallelRanges(pool, int64_t(icb_) * height, 4 * pool.threads(), [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) {
                 const int c = static_cast<int>(i / height), y = static_cast<int>(i % height) - extent_.top;
                 float* to = dst + i * row_;
                 if (y < 0 || y >= s_.ih) {
@@ -74,9 +74,9 @@ class Bf16RowGemmPlan final : public Bf16GemmConvPlan {
     std::string algorithm() const override { return algorithm_ + "." + k_.bf16->type + weights_.suffix(); }
 
   private:
-    void fillStrip(const float* image, Positions rows, uint16_t* strip, long begin, long end) const override {
+    void fillStrip(const float* image, Positions rows, uint16_t* strip, int64_t begin, int64_t end) const override {
         const int P = k_.lanes;
-        for (long i = begin; i < end; ++i) {
+        for (int64_t i = begin; i < end; ++i) {
             const int c = static_cast<int>(i / rows.count);
             const int y = rows.first + static_cast<int>(i % rows.count) - extent_.top;
             uint16_t* to = strip + i * row_;
@@ -128,7 +128,7 @@ RowGeometry rowGeometry(const Kernels& k, const ConvShape& s, bool transposed) {
     g.images = s.batch;
     g.srcImage = size_t(icb) * P * s.ih * s.iw;
     g.dstImage = size_t(ocb) * P * s.oh * s.ow;
-    g.unitElements = long(icb) * g.row * stepY;
+    g.unitElements = int64_t(icb) * g.row * stepY;
     return g;
 }
 

@@ -134,8 +134,8 @@ class PhasedPlan final : public ConvPlan, FloatWeightPacker {
 
     template <typename Body>
     void forEachRow(ThreadPool& pool, Body&& body) const {
-        parallelRanges(pool, long(s_.batch) * s_.oh, 4 * pool.threads(), [&](long begin, long end) {
-            for (long i = begin; i < end; ++i) body(static_cast<int>(i / s_.oh), static_cast<int>(i % s_.oh));
+        parallelRanges(pool, int64_t(s_.batch) * s_.oh, 4 * pool.threads(), [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) body(static_cast<int>(i / s_.oh), static_cast<int>(i % s_.oh));
         });
     }
 

@@ -38,7 +38,7 @@ PixelGeometry pixelGeometry(const Kernels& k, const ConvShape& s, const ConvOpti
     g.tapOffsets = {{0}};
     g.srcImage = size_t(icb) * P * s.ih * s.iw;
     g.dstImage = size_t(ocb) * P * s.oh * s.ow;
-    g.unitElements = long(icb) * P;
+    g.unitElements = int64_t(icb) * P;
     return g;
 }
 
@@ -95,12 +95,12 @@ class Bf16PointwisePlan final : public Bf16GemmConvPlan {
     std::string algorithm() const override { return std::string("gemm1x1.") + k_.bf16->type + weights_.suffix(); }
 
   private:
-    void fillStrip(const float* image, Positions pixels, uint16_t* strip, long begin, long end) const override {
+    void fillStrip(const float* image, Positions pixels, uint16_t* strip, int64_t begin, int64_t end) const override {
         const int P = k_.lanes;
         while (begin < end) {
             const int c = static_cast<int>(begin / pixels.count), at = static_cast<int>(begin % pixels.count);
             const int pixel = pixels.first + at, x = pixel % s_.ow, lanes = std::min(P, s_.ic - c * P);
-            int n = static_cast<int>(std::min<long>(end - begin, pixels.count - at));
+            int n = static_cast<int>(std::min<int64_t>(end - begin, pixels.count - at));
             const float* from = image + c * plane_ + pixel * pixel_;
             ptrdiff_t stride = pixel_;
             if (sampled_) {  // up to the end of the row

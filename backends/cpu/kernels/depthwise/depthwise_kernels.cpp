@@ -172,7 +172,7 @@ struct Interleaved {
     int height, width;  // of the outputs of the largest map
     explicit Interleaved(const ConvShape& s)
         : height((s.oh + s.dilateH - 1) / s.dilateH), width((s.ow + s.dilateW - 1) / s.dilateW) {}
-    bool isSmall(const ConvShape& s) const { return long(height + s.kh - 1) * (width + s.kw - 1) <= kCopiedPixels; }
+    bool isSmall(const ConvShape& s) const { return int64_t(height + s.kh - 1) * (width + s.kw - 1) <= kCopiedPixels; }
 };
 
 void dilatedF32(const DepthwiseArgs& t) {
@@ -215,14 +215,15 @@ void depthwiseF32(const DepthwiseArgs& t) {
     const int width = (s.ow - 1) * s.strideW + (s.kw - 1) * s.dilateW + 1;
     // A small map is mostly border: from a copy with a border every output is computed the fast way. Outputs at the
     // border of a large map wait for their sums unless there are tiles for them, which have copies of their own.
-    const long height = (s.oh - 1L) * s.strideH + (s.kh - 1L) * s.dilateH + 1, reach = (s.kh - 1L) * s.dilateH + 1;
-    const long rows = height * width <= kCopiedPixels                 ? s.oh
-                      : isSquare(s) || s.strideH > 1 || s.strideW > 1 ? 0
-                                                                      : kCopiedStrip / width - reach + 1;
-    if (s.kw == 1 || rows < std::clamp(reach, 1L, long(s.oh))) return depthwiseInside(t);
+    const int64_t height = (s.oh - int64_t{1}) * s.strideH + (s.kh - int64_t{1}) * s.dilateH + 1,
+                  reach = (s.kh - int64_t{1}) * s.dilateH + 1;
+    const int64_t rows = height * width <= kCopiedPixels                 ? s.oh
+                         : isSquare(s) || s.strideH > 1 || s.strideW > 1 ? 0
+                                                                         : kCopiedStrip / width - reach + 1;
+    if (s.kw == 1 || rows < std::clamp(reach, int64_t{1}, int64_t(s.oh))) return depthwiseInside(t);
     HWY_ALIGN float map[kCopiedStrip * P];
     for (int begin = t.rowBegin; begin < t.rowEnd;) {
-        const int end = static_cast<int>(std::min<long>(t.rowEnd, begin + rows));
+        const int end = static_cast<int>(std::min<int64_t>(t.rowEnd, begin + rows));
         ConvShape bordered = s;
         bordered.ih = (end - begin - 1) * s.strideH + (s.kh - 1) * s.dilateH + 1;
         bordered.iw = width;

@@ -6,7 +6,7 @@
 namespace mnnc {
 namespace {
 
-constexpr long kMinRows = 36;  // fewer rows of a chunk would leave tiles of products half empty
+constexpr int64_t kMinRows = 36;  // fewer rows of a chunk would leave tiles of products half empty
 
 // The partition of rows of A and panels of B. One thread walks the panels of a chunk in order; several threads divide
 // them.
@@ -15,8 +15,8 @@ struct RowSplit {
 };
 RowSplit splitRows(const Kernels& k, const GemmPanels& cut, GemmType type, int M, int N, int K, int threads) {
     const int terms = std::max(1, gemmSliceTerms(k, type, M, K));
-    const long rowBytes = terms * (type == GemmType::Bf16 ? 2L : 4L);
-    const long cacheRows = std::max(kMinRows, static_cast<long>(k.costs->cache.gemmInput / rowBytes));
+    const int64_t rowBytes = terms * (type == GemmType::Bf16 ? int64_t{2} : int64_t{4});
+    const int64_t cacheRows = std::max(kMinRows, static_cast<int64_t>(k.costs->cache.gemmInput / rowBytes));
     const int panels = cut.count();
     const Split split = splitGemm(
         {M, cacheRows, panels, double(M), double(K) * N / panels, k.costs->task.f32, k.costs->task.fetch}, threads);
@@ -75,7 +75,7 @@ void gemmBf16(const Product& g, const RowSplit& split, const float* a, size_t ld
     const int panels = g.panels.count();
     const size_t row = stripRow(g.K);
     if (split.groups > 1) {
-        parallelRanges(pool, g.M, 4 * pool.threads(), [&](long begin, long end) {
+        parallelRanges(pool, g.M, 4 * pool.threads(), [&](int64_t begin, int64_t end) {
             fillStrip(g.k, a + begin * lda, lda, static_cast<int>(end - begin), g.K, strips + begin * row);
         });
         parallelFor(pool, split.chunks * split.groups, [&](int task) {
@@ -107,8 +107,8 @@ void gemm(const Kernels& k, const GemmArgs& args, ThreadPool& pool) {
         float* flat = static_cast<float*>(args.scratch);
         const int pieces = std::min(args.M, 4 * pool.threads());
         parallelFor(pool, pieces, [&](int i) {
-            const int m0 = static_cast<int>(long(args.M) * i / pieces),
-                      m1 = static_cast<int>(long(args.M) * (i + 1) / pieces);
+            const int m0 = static_cast<int>(int64_t(args.M) * i / pieces),
+                      m1 = static_cast<int>(int64_t(args.M) * (i + 1) / pieces);
             transposeInto(k, args.a + m0, args.lda, m1 - m0, args.K, flat + m0 * flatRow(args.K));
         });
         a = flat;

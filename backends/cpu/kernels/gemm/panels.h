@@ -72,8 +72,8 @@ struct Split {
 };
 
 struct GemmSize {
-    int units;        // rows or pixels
-    long cacheUnits;  // units whose input stays in the second level cache while the panels pass by
+    int units;           // rows or pixels
+    int64_t cacheUnits;  // units whose input stays in the second level cache while the panels pass by
     int panels;
     double pixels;       // of all units
     double weights;      // of one panel
@@ -97,8 +97,8 @@ inline Split splitGemm(const GemmSize& p, int threads) {
     // the last run.
     if (p.pixels == 1 && (p.panels % threads == 0 || p.panels >= 8 * threads)) return {1, threads};
     // Each thread gets equally many tasks, or so many that one more does not matter.
-    const auto tasks = [&] { return static_cast<long>(chunks) * p.panels; };
-    while (tasks() % threads != 0 && tasks() < 12L * threads && chunks < p.units) ++chunks;
+    const auto tasks = [&] { return static_cast<int64_t>(chunks) * p.panels; };
+    while (tasks() % threads != 0 && tasks() < int64_t{12} * threads && chunks < p.units) ++chunks;
     const double taskGroups = p.panels * p.weights * std::max(p.pixels / chunks, p.fetch) / p.minWork;
     const int minGroups = std::min(p.panels, ceilDiv(threads, chunks));
     return {chunks, std::max(minGroups, static_cast<int>(std::min(taskGroups, double(p.panels))))};

@@ -17,7 +17,7 @@
 namespace mnnc {
 namespace {
 
-constexpr long kMinPixelChunk = 36;  // fewer would leave tiles of products half empty
+constexpr int64_t kMinPixelChunk = 36;  // fewer would leave tiles of products half empty
 
 struct Panel {
     int block, nb;
@@ -218,8 +218,8 @@ class DensePlan final : public Int8SumPlan {
     void runImage(const Image& image, ThreadPool& pool) const {
         const int panels = static_cast<int>(panels_.size()), units = source_.units();
         const int64_t unitBytes = std::max<int64_t>(1, source_.unitBytes() / groups_);
-        const long cacheUnits = std::max<long>(source_.byPixel() ? kMinPixelChunk : 1,
-                                               static_cast<long>(costs_.cache.int8Input / unitBytes));
+        const int64_t cacheUnits = std::max<int64_t>(source_.byPixel() ? kMinPixelChunk : 1,
+                                                     static_cast<int64_t>(costs_.cache.int8Input / unitBytes));
         const Panel& first = panels_[0];
         const double weights = double(taps()) * stepsOf(first) * perStep() * first.nb * k_.lanes;
         const Split split = splitGemm({units, cacheUnits, panels, double(source_.pixels()), weights, costs_.task.u8s8,

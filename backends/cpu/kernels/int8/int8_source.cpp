@@ -53,12 +53,12 @@ int64_t Int8Source::unitBytes() const {
 
 void Int8Source::fill(const int8_t* src, char* source, int padding, ThreadPool& pool) const {
     if (byPixel())
-        parallelRanges(pool, pixels(), 4 * pool.threads(), [&](long begin, long end) {
+        parallelRanges(pool, pixels(), 4 * pool.threads(), [&](int64_t begin, int64_t end) {
             fillPixels(src, source, static_cast<int>(begin), static_cast<int>(end));
         });
     else
-        parallelRanges(pool, static_cast<long>(planes_) * height_, 4 * pool.threads(),
-                       [&](long begin, long end) { fillRows(src, source, padding, begin, end); });
+        parallelRanges(pool, static_cast<int64_t>(planes_) * height_, 4 * pool.threads(),
+                       [&](int64_t begin, int64_t end) { fillRows(src, source, padding, begin, end); });
 }
 
 // Fills rows [begin, end) of all planes of the map with its border.
@@ -161,8 +161,8 @@ void Int8Source::fillSomePixels(const int8_t* src, char* to, int begin, int end)
 }
 
 void Int8Source::sumWindows(const char* source, float ratio, float* sums, ThreadPool& pool) const {
-    parallelRanges(pool, pixels(), 4 * pool.threads(), [&](long begin, long end) {
-        for (long i = begin; i < end; ++i) {
+    parallelRanges(pool, pixels(), 4 * pool.threads(), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
             const char* at = source + (byPixel() ? i * pixel_ : i / s_.ow * row() + i % s_.ow * pixel_);
             int64_t sum = 0;
             for (const ptrdiff_t tap : taps_)

@@ -15,7 +15,7 @@
 namespace mnnc {
 namespace {
 
-constexpr long kMinPixelChunk = 36;  // fewer would leave tiles of products half empty
+constexpr int64_t kMinPixelChunk = 36;  // fewer would leave tiles of products half empty
 // A matrix unit computes products of so many pixels, and of at most so many at a time, whose input fits the cache. Sums
 // of fewer blocks of channels would be scaled for longer than they are added up.
 constexpr int kMinMatrixPixels = 24, kMaxMatrixPixels = 256, kMinMatrixBlocks = 4;
@@ -103,8 +103,8 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
     }
     Split splitFor(int threads) const {
         const bool pointwise = input_.pointwise();
-        const long units = std::max<long>(pointwise ? kMinPixelChunk : 1,
-                                          static_cast<long>(k_.costs->cache.gemmInput / input_.unitBytes()));
+        const int64_t units = std::max<int64_t>(pointwise ? kMinPixelChunk : 1,
+                                                static_cast<int64_t>(k_.costs->cache.gemmInput / input_.unitBytes()));
         const double pixels = pointwise ? double(input_.units()) : double(s_.oh) * s_.ow;
         const double weights = double(area()) * s_.ic * panels_[0].nb * k_.lanes;
         return splitGemm({input_.units(), units, static_cast<int>(panels_.size()), pixels, weights,
@@ -149,10 +149,10 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
             input_.fill(image.src, image.scale, strip, pool);
             auto* const input = reinterpret_cast<uint8_t*>(scratch + input_.stripBytes(u1 - u0));
             const int groups = ceilDiv(u1 - u0, kMatrixRows);
-            const auto inputOf = [&](long group) {
+            const auto inputOf = [&](int64_t group) {
                 return input + product_.inputBytes(static_cast<int>(group) * kMatrixRows);
             };
-            parallelRanges(pool, groups, pool.threads(), [&](long begin, long end) {
+            parallelRanges(pool, groups, pool.threads(), [&](int64_t begin, int64_t end) {
                 const int first = static_cast<int>(begin) * kMatrixRows;
                 const int pixels = std::min(static_cast<int>(end) * kMatrixRows, u1 - u0) - first;
                 const MatrixInput part{strip.data + first * input_.rowElements(), strip.rows * input_.rowElements(),

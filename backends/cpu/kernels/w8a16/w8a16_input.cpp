@@ -95,10 +95,10 @@ W8A16Strip W8A16Input::stripOf(char* memory, int u0, int u1) const {
 ActivationScale W8A16Input::scaleOf(const float* src, ThreadPool& pool) const {
     const int P = k_.lanes;
     std::atomic<uint32_t> largest{0}, signs{0};
-    parallelRanges(pool, long(icb_) * s_.ih, 4 * pool.threads(), [&](long begin, long end) {
+    parallelRanges(pool, int64_t(icb_) * s_.ih, 4 * pool.threads(), [&](int64_t begin, int64_t end) {
         while (begin < end) {
             const int c = static_cast<int>(begin / s_.ih);
-            const long rows = std::min(end, (c + 1L) * s_.ih) - begin;
+            const int64_t rows = std::min(end, (c + int64_t{1}) * s_.ih) - begin;
             const ActivationRange here =
                 k_.w8a16->range(src + begin * s_.iw * P, size_t(rows) * s_.iw, std::min(P, s_.ic - c * P));
             signs.fetch_or(here.signs, std::memory_order_relaxed);
@@ -115,7 +115,7 @@ ActivationScale W8A16Input::scaleOf(const float* src, ThreadPool& pool) const {
 void W8A16Input::fill(const float* src, const ActivationScale& scale, const W8A16Strip& strip, ThreadPool& pool) const {
     const auto each = [&](int count, auto&& body) {
         parallelRanges(pool, count, 4 * pool.threads(),
-                       [&](long begin, long end) { body(static_cast<int>(begin), static_cast<int>(end)); });
+                       [&](int64_t begin, int64_t end) { body(static_cast<int>(begin), static_cast<int>(end)); });
     };
     each(strip.rows, [&](int begin, int end) {
         if (pointwise_)

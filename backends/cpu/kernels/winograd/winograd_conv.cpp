@@ -115,8 +115,8 @@ WinogradTaps winogradTaps(const Kernels& k, const ConvShape& s, const ConvOption
 int winogradChunkCount(const Kernels& k, const ConvShape& s, int unit) {
     const int tiles = tilesOf(s, unit), points = (unit + 2) * (unit + 2);
     const int blocks = ceilDiv(s.ic, k.lanes) + ceilDiv(s.oc, k.lanes);
-    const long bytes = long(points) * blocks * k.lanes * long(sizeof(float));
-    return ceilDiv(tiles, static_cast<int>(std::clamp<long>(k.costs->cache.winogradTransforms / bytes, 27, 512)));
+    const int64_t bytes = int64_t(points) * blocks * k.lanes * int64_t(sizeof(float));
+    return ceilDiv(tiles, static_cast<int>(std::clamp<int64_t>(k.costs->cache.winogradTransforms / bytes, 27, 512)));
 }
 
 WinogradChunks cutWinogradTiles(const Kernels& k, const ConvShape& s, int unit, const ConvOptions& options) {
