@@ -77,7 +77,7 @@ struct ForkJoinPool::State {
 
     void setMode(int next) {
         mode.store(next, std::memory_order_release);
-        mode.notify_all();
+        os::wakeAll(mode);
     }
     void wake() { setMode(Awake + working()); }
 
@@ -157,7 +157,7 @@ struct ForkJoinPool::State {
             const int seen = mode.load(std::memory_order_acquire);
             if (seen == Stopped) return;
             if (seen <= Awake + self) {  // asleep, or the lease does not include this thread
-                mode.wait(seen, std::memory_order_acquire);
+                os::sleepWhile(mode, seen);
                 continue;
             }
             Spinner spinner;

@@ -1,5 +1,6 @@
 // The process, its threads and the cores that they run on.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -39,6 +40,11 @@ std::vector<UsableCore> usableCores();
 bool placeThread(ThreadHandle thread, const std::vector<int>& cores) noexcept;
 // The number of cores of the machine that work now; 0 or less where the system does not say.
 int onlineCores() noexcept;
+
+// Sleeps until the number is another one than `seen`, and wakes all threads that sleep on it. std::atomic has the same,
+// but where its library emulates it, a thread may miss that it is woken.
+void sleepWhile(const std::atomic<int>& number, int seen) noexcept;
+void wakeAll(std::atomic<int>& number) noexcept;
 
 // The features of an Arm core as the Linux kernel has them in AT_HWCAP and AT_HWCAP2; zeros elsewhere.
 struct ArmCapabilities {

@@ -74,6 +74,14 @@ int onlineCores() noexcept {
     return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
 }
 
+void sleepWhile(const std::atomic<int>& number, int seen) noexcept {
+    number.wait(seen, std::memory_order_acquire);
+}
+
+void wakeAll(std::atomic<int>& number) noexcept {
+    number.notify_all();
+}
+
 ArmCapabilities armCapabilities() noexcept {
 #if defined(__aarch64__)
     return {::getauxval(AT_HWCAP), ::getauxval(AT_HWCAP2)};
