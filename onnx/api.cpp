@@ -9,6 +9,7 @@
 
 #include "base/boundary.h"
 #include "base/os/files.h"
+#include "base/os/paths.h"
 #include "c_api/arguments.h"
 #include "convert.h"
 
@@ -201,7 +202,7 @@ mnn_status mnn_onnx_convert_file(const char* path, const mnn_onnx_options_t* opt
         required(path, "path");
         required(out, "out");
         DataFolder folder;
-        folder.path = std::filesystem::path(path).parent_path().string();
+        folder.path = os::textOf(os::pathOf(path).parent_path());
         if (folder.path.empty()) folder.path = ".";
         ImportOptions read = readOptions(options, folder);
         const MappedFile file(path);

@@ -7,6 +7,7 @@
 #include "array.h"
 #include "base/checked.h"
 #include "base/half.h"
+#include "base/os/paths.h"
 #include "model/file.h"
 
 namespace mnnc::onnx {
@@ -115,17 +116,17 @@ std::vector<std::byte> externalBytes(const TensorData& tensor, const DataFolder&
         fail(Status::NotSupported,
              "%s lies in the file '%s'; a model in memory has no folder, so convert it from its file", name.c_str(),
              location.c_str());
-    const std::filesystem::path relative(location);
-    bool leaves = relative.is_absolute() || location.find('\0') != std::string::npos;
+    const std::filesystem::path relative = os::pathOf(location);
+    bool leaves = relative.has_root_path() || location.find('\0') != std::string::npos;
     for (const auto& part : relative) leaves = leaves || part == "..";
-    const std::filesystem::path base = std::filesystem::weakly_canonical(folder.path);
+    const std::filesystem::path base = std::filesystem::weakly_canonical(os::pathOf(folder.path));
     const std::filesystem::path whole = std::filesystem::weakly_canonical(base / relative);
     const auto [end, unused] = std::mismatch(base.begin(), base.end(), whole.begin(), whole.end());
     const bool byLink = !leaves && end != base.end();
     if (leaves || (byLink && !folder.followLinks))
         fail(Status::BadFormat, "%s names the file '%s', which lies outside of the model's folder%s", name.c_str(),
              location.c_str(), byLink ? ", behind a link (follow_links allows that)" : "");
-    const File file(whole.string().c_str());
+    const File file(os::textOf(whole).c_str());
     if (tensor.length && *tensor.length != bytes)
         fail(Status::BadFormat, "%s has %llu external bytes; its shape and type need %zu", name.c_str(),
              static_cast<unsigned long long>(*tensor.length), bytes);

@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/os/paths.h"
 #include "mnn_generated.h"
 #include "model/released_bytes.h"
 #include "model/wire_access.h"
@@ -93,13 +94,13 @@ const ExternalFile* ExternalFiles::forOp(const wire::Op& op) const {
     if (!allowPathInOps_)
         fail(Status::InvalidValue, "operator '%s' names its own weight file '%s', which is not allowed", name,
              written.c_str());
-    const std::filesystem::path path(written);
-    bool climbs = path.is_absolute();
+    const std::filesystem::path path = os::pathOf(written);
+    bool climbs = path.has_root_path();  // also of a drive
     for (const auto& part : path) climbs = climbs || part == "..";
     if (climbs || written.find('\0') != std::string::npos)
         fail(Status::InvalidValue, "operator '%s': weight file '%s' lies outside the model's folder", name,
              written.c_str());
-    return open((std::filesystem::path(modelFolder_) / path).string());
+    return open(os::textOf(os::pathOf(modelFolder_) / path));
 }
 
 void ExternalFiles::expect(const wire::Op& op) const noexcept {

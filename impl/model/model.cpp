@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/op_type.h"
+#include "base/os/paths.h"
 #include "model/lost_operators.h"
 #include "model/operator_order.h"
 #include "model/other_formats.h"
@@ -115,7 +116,7 @@ std::shared_ptr<const Model> Model::load(ModelBytes bytes, const ModelOptions& o
 Model::Model(ModelBytes bytes, const ModelOptions& options)
     : bytes_(std::move(bytes)),
       externalFiles_(options.externalWeights, defaultWeightPath(options),
-                     std::filesystem::path(options.modelPath).parent_path().string(), options.allowExternalPathInOps,
+                     os::textOf(os::pathOf(options.modelPath).parent_path()), options.allowExternalPathInOps,
                      options.access),
       attentionScale_(options.attentionScale) {
     options.cancel.check();

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <optional>
 
+#include "base/os/paths.h"
 #include "errors.h"
 #include "json.h"
 #include "text.h"
@@ -29,7 +30,8 @@ class Source {
     }
 
     std::string nameOf(const std::string& file) const {
-        return zip_ ? (folder_ / kArchive).string() + ":" + file : (folder_ / file).string();
+        return zip_ ? mnnc::os::textOf(folder_ / kArchive) + ":" + file
+                    : mnnc::os::textOf(folder_ / mnnc::os::pathOf(file));
     }
 
     nlohmann::json description() const {
@@ -40,7 +42,7 @@ class Source {
     }
 
     Array array(const std::string& file) const {
-        return zip_ ? parseNpy(zip_->member(file), nameOf(file)) : readNpy(folder_ / file);
+        return zip_ ? parseNpy(zip_->member(file), nameOf(file)) : readNpy(folder_ / mnnc::os::pathOf(file));
     }
 
   private:
@@ -93,14 +95,14 @@ void readUnordered(Case& item, const nlohmann::json& value) {
 
 std::vector<std::filesystem::path> findCases(const std::filesystem::path& path) {
     namespace fs = std::filesystem;
-    if (!fs::is_directory(path)) throw ToolError(fmt::format("no folder '{}'", path.string()));
+    if (!fs::is_directory(path)) throw ToolError(fmt::format("no folder '{}'", mnnc::os::textOf(path)));
     if (isCase(path)) return {path};
     std::vector<fs::path> found;
     for (const fs::directory_entry& entry : fs::directory_iterator(path))
         if (isCase(entry.path())) found.push_back(entry.path());
     if (found.empty())
         throw ToolError(
-            fmt::format("no {} and no {} in '{}' nor one level below", kArchive, kDescription, path.string()));
+            fmt::format("no {} and no {} in '{}' nor one level below", kArchive, kDescription, mnnc::os::textOf(path)));
     std::sort(found.begin(), found.end());
     return found;
 }
@@ -110,7 +112,7 @@ Case readCase(const std::filesystem::path& folder) {
     Case item;
     try {
         const nlohmann::json description = source.description();
-        item.model = folder / description.at("model").get<std::string>();
+        item.model = folder / mnnc::os::pathOf(description.at("model").get<std::string>());
         for (const nlohmann::json& entry : listOf(description.at("inputs")))
             item.inputs.push_back(readTensorEntry(source, entry));
         for (const nlohmann::json& entry : listOf(description.at("outputs")))

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "backend_list.h"
+#include "base/os/paths.h"
 #include "common.h"
 #include "text.h"
 
@@ -28,7 +29,7 @@ void CommonFlags::checkTogether() const {
     const auto refuse = [](const char* reason) {
         throw UsageError(fmt::format("{}: give --backend {}", reason, kGpuBackend.name));
     };
-    if (!cpuCosts.empty() && !std::ifstream(cpuCosts))
+    if (!cpuCosts.empty() && !std::ifstream(mnnc::os::pathOf(cpuCosts)))
         throw UsageError(fmt::format("--cpu-costs: cannot read '{}'", cpuCosts));
     if (validate && !findBackend(backend)->isGpu) refuse("--validate checks the calls of a GPU's driver");
     if (backend == "cpu" && !device.empty()) refuse("--device chooses a GPU");

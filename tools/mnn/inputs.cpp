@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/os/paths.h"
 #include "input_file.h"
 #include "output_file.h"
 #include "picture.h"
@@ -24,7 +25,7 @@ InputFile matched(const Session& session, const std::string& argument) {
         return match;
     }
     const std::vector<mnn_tensor_t*> inputs = inputsOf(session);
-    if (inputs.size() == 1 && (argument == kStandardStream || std::filesystem::exists(argument))) {
+    if (inputs.size() == 1 && (argument == kStandardStream || std::filesystem::exists(mnnc::os::pathOf(argument)))) {
         match.tensor = inputs[0];
         match.file = argument;
         return match;

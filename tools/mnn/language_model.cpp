@@ -8,6 +8,7 @@
 #include <fstream>
 #include <limits>
 
+#include "base/os/paths.h"
 #include "errors.h"
 #include "input_file.h"
 #include "text.h"
@@ -21,9 +22,9 @@ constexpr int64_t kMost = int64_t{1} << 31;  // the most tokens, and numbers of 
 
 nlohmann::json readJson(const std::filesystem::path& path) {
     try {
-        return parseJson(readInput(path.string(), size_t{16} << 20));
+        return parseJson(readInput(mnnc::os::textOf(path), size_t{16} << 20));
     } catch (const nlohmann::json::exception& error) {
-        throw ToolError(fmt::format("'{}' is no JSON: {}", path.string(), error.what()));
+        throw ToolError(fmt::format("'{}' is no JSON: {}", mnnc::os::textOf(path), error.what()));
     }
 }
 
@@ -66,10 +67,10 @@ float halfToFloat(uint16_t half) {
 
 bool isLanguageModel(const std::string& path) {
     std::error_code none;
-    return std::filesystem::is_regular_file(std::filesystem::path(path) / kConfig, none);
+    return std::filesystem::is_regular_file(mnnc::os::pathOf(path) / kConfig, none);
 }
 
-LanguageModel::LanguageModel(const std::string& folder) : folder_(folder) {
+LanguageModel::LanguageModel(const std::string& folder) : folder_(mnnc::os::pathOf(folder)) {
     const std::filesystem::path path = folder_ / kConfig;
     if (!isLanguageModel(folder)) throw ToolError(fmt::format("'{}' has no {}", folder, kConfig));
     const nlohmann::json config = readJson(path);
@@ -104,16 +105,17 @@ LanguageModel::LanguageModel(const std::string& folder) : folder_(folder) {
         else if (embeddings_ != kEmbeddings)
             throw ToolError(fmt::format("embeddings are in {}; known is {}", embeddings_, kEmbeddings));
     } catch (const std::exception& error) {
-        throw ToolError(fmt::format("'{}': {}", path.string(), error.what()));
+        throw ToolError(fmt::format("'{}': {}", mnnc::os::textOf(path), error.what()));
     }
     if (source_ == Source::Tied) return;
-    const std::filesystem::path file = folder_ / embeddings_;
+    const std::filesystem::path file = folder_ / mnnc::os::pathOf(embeddings_);
     std::error_code error;
     const uint64_t bytes = std::filesystem::file_size(file, error);
-    if (error) throw ToolError(fmt::format("cannot open '{}'", file.string()));
+    if (error) throw ToolError(fmt::format("cannot open '{}'", mnnc::os::textOf(file)));
     const auto row = static_cast<uint64_t>(hidden_) * 2;
     if (bytes == 0 || bytes % row != 0 || bytes / row > static_cast<uint64_t>(kMost))
-        throw ToolError(fmt::format("'{}' has {} bytes, which is no number of rows of {}", file.string(), bytes, row));
+        throw ToolError(
+            fmt::format("'{}' has {} bytes, which is no number of rows of {}", mnnc::os::textOf(file), bytes, row));
     tokens_ = static_cast<int64_t>(bytes / row);
 }
 
@@ -145,12 +147,13 @@ void LanguageModel::readTied(const nlohmann::json& numbers) {
 }
 
 std::string LanguageModel::modelFile() const {
-    return (folder_ / "llm.mnn").string();
+    return mnnc::os::textOf(folder_ / "llm.mnn");
 }
 
 std::string LanguageModel::read(uint64_t offset, uint64_t bytes) const {
-    const std::string name = (folder_ / embeddings_).string();
-    std::ifstream file(name, std::ios::binary);
+    const std::filesystem::path path = folder_ / mnnc::os::pathOf(embeddings_);
+    const std::string name = mnnc::os::textOf(path);
+    std::ifstream file(path, std::ios::binary);
     std::string text(bytes, '\0');
     file.seekg(static_cast<std::streamoff>(offset));
     file.read(text.data(), static_cast<std::streamsize>(bytes));

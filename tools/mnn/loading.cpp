@@ -5,6 +5,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "base/os/paths.h"
 #include "open_model.h"
 
 namespace tool {
@@ -14,7 +15,7 @@ uint64_t fileBytes(const std::string& model) {
     uint64_t sum = 0;
     for (const char* ending : {"", ".weight"}) {
         std::error_code error;
-        const uintmax_t bytes = std::filesystem::file_size(model + ending, error);
+        const uintmax_t bytes = std::filesystem::file_size(mnnc::os::pathOf(model + ending), error);
         if (!error) sum += bytes;
     }
     return sum;

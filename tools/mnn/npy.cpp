@@ -8,6 +8,7 @@
 #include <limits>
 #include <streambuf>
 
+#include "base/os/paths.h"
 #include "errors.h"
 #include "output_file.h"
 #include "text.h"
@@ -235,7 +236,7 @@ Array convert(const Array& array, Element element) {
 }
 
 Array readNpy(const std::filesystem::path& path) {
-    const std::string name = path.string();
+    const std::string name = mnnc::os::textOf(path);
     std::ifstream in(path, std::ios::binary | std::ios::ate);
     if (!in || std::filesystem::is_directory(path)) throw ToolError(fmt::format("cannot open '{}'", name));
     const uint64_t fileBytes = static_cast<uint64_t>(in.tellg());
@@ -268,7 +269,7 @@ std::string npyText(const Array& array) {
 }
 
 void writeNpy(const std::filesystem::path& path, const Array& array) {
-    writeOutput(path.string(), npyText(array));
+    writeOutput(mnnc::os::textOf(path), npyText(array));
 }
 
 }  // namespace tool

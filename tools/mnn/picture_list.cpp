@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 
+#include "base/os/paths.h"
 #include "base/os/terminal.h"
 #include "errors.h"
 #include "output_file.h"
@@ -19,8 +20,10 @@ namespace fs = std::filesystem;
 std::vector<std::string> picturesIn(const std::string& folder) {
     std::vector<std::string> paths;
     std::error_code error;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-        if (isPictureName(entry->path().string()) && !entry->is_directory()) paths.push_back(entry->path().string());
+    for (fs::directory_iterator entry(mnnc::os::pathOf(folder), error), end; !error && entry != end;
+         entry.increment(error))
+        if (isPictureName(mnnc::os::textOf(entry->path())) && !entry->is_directory())
+            paths.push_back(mnnc::os::textOf(entry->path()));
     if (error) throw ToolError(fmt::format("cannot read the folder '{}': {}", folder, error.message()));
     if (paths.empty()) throw ToolError(fmt::format("there is no picture in the folder '{}'", folder));
     std::sort(paths.begin(), paths.end());
@@ -36,7 +39,7 @@ std::vector<std::string> matches(const std::string& pattern) {
 // Returns a name that is valid for a folder: that of "...png" would be the folder above.
 std::string resultName(const std::string& path) {
     if (path == kStandardStream) return "standard-input";
-    const std::string stem = fs::path(path).stem().string();
+    const std::string stem = mnnc::os::textOf(mnnc::os::pathOf(path).stem());
     return stem.find_first_not_of('.') == std::string::npos ? '_' + stem : stem;
 }
 
@@ -47,9 +50,9 @@ std::vector<PictureFile> pictureFiles(const std::vector<std::string>& arguments)
     for (const std::string& argument : arguments) {
         std::vector<std::string> paths = {argument};
         std::error_code ignored;
-        if (fs::is_directory(argument, ignored))
+        if (fs::is_directory(mnnc::os::pathOf(argument), ignored))
             paths = picturesIn(argument);
-        else if (argument != kStandardStream && !fs::exists(argument, ignored))
+        else if (argument != kStandardStream && !fs::exists(mnnc::os::pathOf(argument), ignored))
             paths = matches(argument);
         for (const std::string& path : paths) files.push_back({path, resultName(path)});
     }

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "base/os/paths.h"
 #include "box_drawing.h"
 #include "input_file.h"
 #include "output_file.h"
@@ -55,7 +56,8 @@ std::string fileName(const std::string& output) {
 void makeFolder(const std::filesystem::path& folder) {
     std::error_code error;
     std::filesystem::create_directories(folder, error);
-    if (error) throw ToolError(fmt::format("cannot make the folder '{}': {}", folder.string(), error.message()));
+    if (error)
+        throw ToolError(fmt::format("cannot make the folder '{}': {}", mnnc::os::textOf(folder), error.message()));
 }
 
 Json outputsJson(const Result& result) {
@@ -117,16 +119,18 @@ void ResultWriter::writeFiles(const Result& result) {
         writeOutput(options_.output, npyText(result.outputs[0].array));
         return;
     }
-    const std::filesystem::path folder = std::filesystem::path(options_.output) / result.name;
+    const std::filesystem::path folder = mnnc::os::pathOf(options_.output) / mnnc::os::pathOf(result.name);
     makeFolder(folder);
-    for (const NamedArray& output : result.outputs) writeNpy(folder / fileName(output.name), output.array);
+    for (const NamedArray& output : result.outputs)
+        writeNpy(folder / mnnc::os::pathOf(fileName(output.name)), output.array);
 }
 
 void ResultWriter::print(const Result& result) {
     for (const NamedArray& output : result.outputs) {
         std::string target;
         if (!options_.output.empty())
-            target = " -> " + (std::filesystem::path(options_.output) / result.name / fileName(output.name)).string();
+            target = " -> " + mnnc::os::textOf(mnnc::os::pathOf(options_.output) / mnnc::os::pathOf(result.name) /
+                                               mnnc::os::pathOf(fileName(output.name)));
         if (!target.empty() || (options_.top == 0 && !options_.wantsBoxes()))
             text::print("{}{}: {} {}{}\n", prefix(result.label), output.name, shapeText(output.array.shape),
                         elementName(output.array.element), target);
@@ -160,8 +164,8 @@ void ResultWriter::findBoxes(const Result& result, Json& json) {
     drawDetections(picture, found, names_);
     std::string target = options_.draw;
     if (!result.name.empty()) {
-        makeFolder(options_.draw);
-        target = (std::filesystem::path(options_.draw) / (result.name + ".png")).string();
+        makeFolder(mnnc::os::pathOf(options_.draw));
+        target = mnnc::os::textOf(mnnc::os::pathOf(options_.draw) / mnnc::os::pathOf(result.name + ".png"));
     }
     writeOutput(target, pngOf(picture));
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/os/paths.h"
 #include "errors.h"
 #include "json.h"
 #include "mnn_c.h"
@@ -90,7 +91,7 @@ Array fromRaw(std::string_view bytes, const Expected& expected) {
 }  // namespace
 
 Array parseTensor(std::string_view bytes, const std::string& file, const Expected& expected) {
-    std::string ending = std::filesystem::path(file).extension().string();
+    std::string ending = mnnc::os::textOf(mnnc::os::pathOf(file).extension());
     std::transform(ending.begin(), ending.end(), ending.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     if (file == kStandardStream) {

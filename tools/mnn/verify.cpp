@@ -1,6 +1,7 @@
 // mnn verify: runs case folders and compares the outputs with the expected ones.
 #include <cstdio>
 
+#include "base/os/paths.h"
 #include "case.h"
 #include "commands.h"
 #include "common.h"
@@ -38,7 +39,7 @@ void feed(const Session& session, const Case& item) {
 }
 
 std::vector<OutputVerdict> runCase(const Case& item, const CommonFlags& flags) {
-    const Interpreter model = openModel(item.model.string());
+    const Interpreter model = openModel(mnnc::os::textOf(item.model));
     const Session session = createSession(model, flags);
     if (inputsOf(session).size() != item.inputs.size())
         throw ToolError(
@@ -132,7 +133,8 @@ std::vector<Candidate> candidatesOf(const std::vector<std::string>& arguments) {
     std::vector<Candidate> candidates;
     for (const std::string& argument : arguments) {
         try {
-            for (std::filesystem::path& folder : findCases(argument)) candidates.push_back({std::move(folder), ""});
+            for (std::filesystem::path& folder : findCases(mnnc::os::pathOf(argument)))
+                candidates.push_back({std::move(folder), ""});
         } catch (const std::exception& error) {
             candidates.push_back({argument, error.what()});
         }
@@ -141,9 +143,9 @@ std::vector<Candidate> candidatesOf(const std::vector<std::string>& arguments) {
 }
 
 std::string caseName(const Candidate& candidate) {
-    if (!candidate.fault.empty()) return candidate.folder.string();
+    if (!candidate.fault.empty()) return mnnc::os::textOf(candidate.folder);
     const std::filesystem::path& folder = candidate.folder;
-    return (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+    return mnnc::os::textOf((folder.has_filename() ? folder : folder.parent_path()).filename());
 }
 
 }  // namespace

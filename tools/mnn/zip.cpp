@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <fstream>
 
+#include "base/os/paths.h"
 #include "errors.h"
 #include "text.h"
 
@@ -186,7 +187,7 @@ class ZipParser {
 
 }  // namespace
 
-Zip::Zip(const std::filesystem::path& path) : file_(path.string()) {
+Zip::Zip(const std::filesystem::path& path) : file_(mnnc::os::textOf(path)) {
     std::ifstream in(path, std::ios::binary | std::ios::ate);
     if (!in || std::filesystem::is_directory(path)) throw ToolError(fmt::format("cannot open '{}'", file_));
     const std::streamoff size = in.tellg();

@@ -1,0 +1,24 @@
+// Paths of std::filesystem, from and to UTF-8. A narrow string of its own means another thing on some systems.
+#pragma once
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace mnnc::os {
+
+// Where the system's paths are UTF-16, text that is not UTF-8 becomes a path that no file has.
+inline std::filesystem::path pathOf(std::string_view text) {
+    try {
+        return std::filesystem::path(std::u8string(text.begin(), text.end()));
+    } catch (const std::filesystem::filesystem_error&) {
+        return std::filesystem::path(u8"?");
+    }
+}
+
+inline std::string textOf(const std::filesystem::path& path) {
+    const std::u8string text = path.u8string();
+    return std::string(text.begin(), text.end());
+}
+
+}  // namespace mnnc::os
