@@ -1,10 +1,11 @@
-/* Loads the library with dlopen() and looks up the functions of its table. */
+/* Loads the library and looks up the functions of its table. */
 #include "plugin.h"
 
-#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "library.h"
 
 /* The version that this host was written for. */
 enum { ABI_MAJOR = MNN_C_VERSION_MAJOR, ABI_MINOR = MNN_C_VERSION_MINOR };
@@ -15,10 +16,10 @@ static bool compatible(uint32_t version) {
     return major == ABI_MAJOR && (ABI_MAJOR == 0 ? minor == ABI_MINOR : minor >= ABI_MINOR);
 }
 
-/* Writes the address of a function to `pointer`. ISO C has no cast from dlsym's void* to a function's type, so the
- * bytes are copied. */
+/* Writes the address of a function to `pointer`. ISO C has no cast from void* to a function's type, so the bytes are
+ * copied. */
 static bool resolve(void* library, const char* name, void* pointer) {
-    void* const address = dlsym(library, name);
+    void* const address = library_symbol(library, name);
     if (address) memcpy(pointer, &address, sizeof address);
     return address != NULL;
 }
@@ -53,22 +54,17 @@ static bool fill(plugin_t* plugin, const char* path, char* message, size_t size)
 
 bool plugin_open(plugin_t* plugin, const char* path, char* message, size_t size) {
     memset(plugin, 0, sizeof *plugin);
-    /* RTLD_NOW: a missing symbol fails here, not in the middle of a run. RTLD_LOCAL: the library's names cannot collide
-     * with those of other libraries. */
-    plugin->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!plugin->library) {
-        snprintf(message, size, "%s", dlerror());
-        return false;
-    }
+    plugin->library = library_open(path, message, size);
+    if (!plugin->library) return false;
     if (fill(plugin, path, message, size)) return true;
-    dlclose(plugin->library);
+    char ignored[64];
+    library_close(plugin->library, ignored, sizeof ignored);
     memset(plugin, 0, sizeof *plugin);
     return false;
 }
 
 bool plugin_close(plugin_t* plugin, char* message, size_t size) {
-    const bool closed = dlclose(plugin->library) == 0;
-    if (!closed) snprintf(message, size, "%s", dlerror());
+    const bool closed = library_close(plugin->library, message, size);
     memset(plugin, 0, sizeof *plugin); /* a call through a stale pointer could run any code */
     return closed;
 }
