@@ -29,8 +29,15 @@ if(TARGET mnn_c_static)
 endif()
 install(TARGETS ${MNN_C_INSTALLED} EXPORT mnn_c-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(WIN32)  # for the linker of MSVC, and to make other import libraries of
+  foreach(library ${MNN_C_INSTALLED})
+    install(FILES ${PROJECT_BINARY_DIR}/${library}.lib ${PROJECT_BINARY_DIR}/${library}.def
+      DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+  endforeach()
+endif()
 install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/include/mnn_c.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
 include(${CMAKE_CURRENT_SOURCE_DIR}/cmake/third_party.cmake)
@@ -112,7 +119,7 @@ if(TARGET mnn)
   endif()
 endif()
 
-if(PROJECT_IS_TOP_LEVEL)
+if(PROJECT_IS_TOP_LEVEL AND NOT WIN32)
   # Each Debian package has its own copy, in a folder of the package's name.
   install(FILES ${MNN_C_COPYRIGHT_FILE}
     DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/libmnn-c${PROJECT_VERSION_MAJOR} COMPONENT runtime)
@@ -120,5 +127,7 @@ if(PROJECT_IS_TOP_LEVEL)
   if(TARGET mnn)
     install(FILES ${MNN_C_COPYRIGHT_FILE} DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/mnn-c-tools COMPONENT tools)
   endif()
+endif()
+if(PROJECT_IS_TOP_LEVEL)
   include(${CMAKE_CURRENT_SOURCE_DIR}/cmake/packages.cmake)
 endif()

@@ -3,6 +3,8 @@
 set(MNN_C_OS_FOLDER ${CMAKE_CURRENT_SOURCE_DIR}/impl/base/os)
 if(CMAKE_SYSTEM_NAME STREQUAL Linux)
   set(MNN_C_OS_SUFFIXES posix|linux)
+elseif(WIN32)
+  set(MNN_C_OS_SUFFIXES windows)
 else()
   message(FATAL_ERROR "impl/base/os has no sources for ${CMAKE_SYSTEM_NAME}")
 endif()

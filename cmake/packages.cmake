@@ -1,7 +1,11 @@
 # cpack writes a .tar.gz of everything, and one .deb for each component, as Debian splits libraries: programs need only
 # libmnn-c0, whose name changes with the SONAME, so that two ABIs can be installed side by side.
 # For Debian's multiarch paths configure with -DCMAKE_INSTALL_PREFIX=/usr.
-set(CPACK_GENERATOR TGZ DEB)
+if(WIN32)
+  set(CPACK_GENERATOR ZIP)
+else()
+  set(CPACK_GENERATOR TGZ DEB)
+endif()
 set(CPACK_PACKAGE_NAME mnn_c)
 set(CPACK_PACKAGE_VENDOR libmnn_c)
 # The maintainer of the packages: whoever builds them puts a name and an address here.

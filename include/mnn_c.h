@@ -83,7 +83,7 @@
 
 #if defined(_WIN32) && defined(MNN_C_BUILDING)
 #define MNN_C_API __declspec(dllexport)
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define MNN_C_API __attribute__((visibility("default")))
 #else
 #define MNN_C_API

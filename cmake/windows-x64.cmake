@@ -1,0 +1,33 @@
+# Toolchain file: compiles for 64-bit Windows on Debian (g++-mingw-w64-x86-64-posix), and runs the results with wine64.
+#     cmake --preset release --toolchain cmake/windows-x64.cmake -B build/windows-x64
+set(CMAKE_SYSTEM_NAME Windows)
+set(CMAKE_SYSTEM_PROCESSOR x86_64)
+set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)
+set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
+set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
+set(CMAKE_DLLTOOL x86_64-w64-mingw32-dlltool)
+# Debian's program is not on the path.
+find_program(MNN_C_WINE NAMES wine64 wine PATHS /usr/lib/wine)
+if(MNN_C_WINE)
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${CMAKE_COMMAND} -E env WINEDEBUG=-all ${MNN_C_WINE})
+endif()
+# The results need no libraries but those of Windows.
+set(CMAKE_SHARED_LINKER_FLAGS_INIT -static)
+set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
+set(CMAKE_MODULE_LINKER_FLAGS_INIT -static)
+
+# The header-only libraries come from the host, whose other headers must not be seen.
+set(headers ${CMAKE_BINARY_DIR}/host-headers)
+file(MAKE_DIRECTORY ${headers}/include)
+foreach(name CLI flatbuffers fmt hwy nlohmann stb vk_video volk.c volk.h vulkan)
+  if(EXISTS /usr/include/${name})
+    file(CREATE_LINK /usr/include/${name} ${headers}/include/${name} SYMBOLIC)
+  endif()
+endforeach()
+set(CMAKE_C_STANDARD_INCLUDE_DIRECTORIES ${headers}/include)
+set(CMAKE_CXX_STANDARD_INCLUDE_DIRECTORIES ${headers}/include)
+set(CMAKE_FIND_ROOT_PATH ${headers} /usr/x86_64-w64-mingw32)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
