@@ -2,10 +2,16 @@
 #ifndef MNN_C_TESTS_PROCESS_H
 #define MNN_C_TESTS_PROCESS_H
 
+#ifdef _WIN32
+#include "windows_process.h"
+#else
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#endif
 #include <time.h>
+
+#ifndef _WIN32
 
 /* Lines of /proc/self/maps that contain a text. */
 static inline int mappings_of(const char* text) {
@@ -36,18 +42,6 @@ static inline int thread_count(void) {
 #endif
 }
 
-/* The same, when joined threads may still end: the kernel lists a thread for a moment after its join. Waits up to 5 s
- * until there are at most `most`. */
-static inline int settled_thread_count(int most) {
-    int count = thread_count();
-    for (int i = 0; i < 5000 && count > most; ++i) {
-        const struct timespec millisecond = {0, 1000000};
-        nanosleep(&millisecond, NULL);
-        count = thread_count();
-    }
-    return count;
-}
-
 /* Counts the descriptor that reads the list, too. */
 static inline int descriptor_count(void) {
     return entries_of("/proc/self/fd");
@@ -63,6 +57,19 @@ static inline long resident_kib(void) {
         if (sscanf(line, "VmRSS: %ld", &kib) == 1) break;
     fclose(status);
     return kib;
+}
+#endif
+
+/* The same, when joined threads may still end: the kernel lists a thread for a moment after its join. Waits up to 5 s
+ * until there are at most `most`. */
+static inline int settled_thread_count(int most) {
+    int count = thread_count();
+    for (int i = 0; i < 5000 && count > most; ++i) {
+        const struct timespec millisecond = {0, 1000000};
+        nanosleep(&millisecond, NULL);
+        count = thread_count();
+    }
+    return count;
 }
 
 #endif

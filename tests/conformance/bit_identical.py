@@ -17,10 +17,10 @@ import zipfile
 import case_files
 
 
-def run(tool, case, inputs, threads, output):
+def run(tool, case, inputs, threads, output, further=()):
     """inputs: a folder for the files of the inputs."""
     description = case_files.describe(case)
-    command = [*tool, "run", os.path.join(case, description["model"]), "--threads", str(threads), "--output", output]
+    command = [*tool, "run", os.path.join(case, description["model"]), "--threads", str(threads), "--output", output, *further]
     for number, entry in enumerate(description["inputs"]):
         path = os.path.join(inputs, f"{number}.npy")
         with open(path, "wb") as file:
