@@ -22,6 +22,8 @@ constexpr uint32_t kLastGeneration = 0xfffffffe;
 constexpr uint64_t kMark = uint64_t{0x4d} << 56;
 constexpr int kSlotShift = 3;
 constexpr int kHandleGenerationShift = 23;
+static_assert(sizeof(void*) >= sizeof(uint64_t),
+              "32-bit systems are not supported: their handles are too short for a slot and its generation");
 
 struct Slot {
     std::atomic<uint64_t> word;
