@@ -56,7 +56,7 @@ int64_t fileClock() noexcept;
 
 // Like fopen(); a child process does not inherit the file.
 std::FILE* openStream(const char* path, const char* mode) noexcept;
-// Moves a file to a path, on which it replaces another one.
+// Moves a file to a path, on which it replaces another one; Windows refuses that while the other one is open.
 bool renameFile(const char* from, const char* to) noexcept;
 bool removeFile(const char* path) noexcept;
 
