@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# Builds, tests and packages for a system other than that of this machine.
+# Builds, tests and packages for a system other than that of this machine; needs Debian.
 #
 #   scripts/cross.sh windows-x64 [STEP...]
 #
-# Steps, all of them without any: install (the toolchain, with apt), build, test (under wine), package (a zip file).
-# MNN_C_ISAS, JOBS: as for the build; CMAKE_CXX_COMPILER_LAUNCHER and CMAKE_C_COMPILER_LAUNCHER are passed on. The build folder is
-# build/TARGET.
+# Steps, all of them in this order without any: install (the toolchain, with apt), build, test (under wine), package (a zip
+# file, and programs that use it). The build folder is build/TARGET. Variables:
+#   MNN_C_ISAS         instruction sets to compile kernels for beside the portable ones, as for CMake; default sse4;avx2
+#   MNN_C_EXTRA_CASES  absolute folders of further cases to test, separated by semicolons
+#   MNN_C_HOST_TOOL    the absolute path of the program mnn of a build for this machine, whose results must have the same bits
+#   JOBS               processes at a time
+# CMake reads CMAKE_C_COMPILER_LAUNCHER and CMAKE_CXX_COMPILER_LAUNCHER.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,7 +25,7 @@ build=build/$target
 jobs=${JOBS:-$(nproc)}
 
 install_toolchain() {
-    local packages=(g++-mingw-w64-x86-64-posix wine64) missing=() package sudo=()
+    local packages=(g++-mingw-w64-x86-64-posix wine64 googletest python3 python3-numpy) missing=() package sudo=()
     for package in "${packages[@]}"; do
         dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
     done
@@ -40,11 +44,16 @@ for step in "${steps[@]}"; do
     build)
         # The C++ runtime is inside of the libraries, so that they need those of Windows alone.
         cmake -S . -B "$build" -G Ninja --toolchain "$PWD/cmake/$target.cmake" -DCMAKE_BUILD_TYPE=Release -DMNN_C_WERROR=ON \
-            -DMNN_C_STATIC_LIBSTDCXX=ON -DMNN_C_VULKAN="${MNN_C_VULKAN:-OFF}" -DMNN_C_ISAS="${MNN_C_ISAS:-all}"
+            -DMNN_C_STATIC_LIBSTDCXX=ON -DMNN_C_VULKAN=OFF -DMNN_C_ISAS="${MNN_C_ISAS:-sse4;avx2}" \
+            -DMNN_C_HOST_TOOL="${MNN_C_HOST_TOOL:-}"
         cmake --build "$build" -j "$jobs"
         ;;
     test) ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$jobs" --timeout 1200 ;;
-    package) (cd "$build" && cpack) ;;
+    package)
+        rm -f "$build"/mnn_c-*.zip
+        (cd "$build" && cpack)
+        tests/windows/check_zip.sh "$build" "$build/unpacked"
+        ;;
     *)
         echo "$0: there is no step '$step'" >&2
         exit 2

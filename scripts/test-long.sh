@@ -20,6 +20,7 @@
 #   clusters  mnn_c.ray and mnn_c.spark on clusters of this machine; left out where their packages cannot be installed
 #   arm       the tests for 64-bit Arm, under an emulator: unit tests, NEON and portable kernels, CPUs with fewer
 #             features, the bits of each number of threads
+#   windows   scripts/cross.sh windows-x64: all tests that Windows can run, and the zip file, under wine
 #   tidy      clang-tidy over the sources, each compiled alone; left out where there is no clang-tidy-14
 #   mutants   whether the tests see small defects (MUTANTS of them, seed 1)
 #
@@ -34,7 +35,7 @@ STRESS_SECONDS=${STRESS_SECONDS:-120}
 MUTANTS=${MUTANTS:-100}
 JOBS=${JOBS:-$(nproc)}
 
-readonly all=(asan apart tsan fuzz operators stress faults pages onnx packages clusters arm tidy mutants)
+readonly all=(asan apart tsan fuzz operators stress faults pages onnx packages clusters arm windows tidy mutants)
 readonly folder=build/long
 resume=
 sections=()
@@ -181,6 +182,13 @@ run_clusters() {
 
 run_arm() {
     step emulated tests/arm/check.sh all . build/arm
+}
+
+run_windows() {
+    local part
+    for part in install build test package; do
+        step $part scripts/cross.sh windows-x64 $part || return
+    done
 }
 
 # The sources of a room, without those that the build generates. Kernels are looked at as code for one instruction set.

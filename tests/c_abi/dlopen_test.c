@@ -175,11 +175,11 @@ static void run_own_backend(void* library) {
 static void load_run_unload(void** state) {
     (void)state;
     float first[CLASSES] = {0}, scores[CLASSES] = {0};
-    assert_int_equal(mappings_of("libmnn_c"), 0);
+    assert_int_equal(mappings_of(MNN_C_LIBRARY_NAME), 0);
     for (int round = 0; round < ROUNDS; ++round) {
         void* library = dlopen(MNN_C_LIBRARY_PATH, (round % 2 ? RTLD_LAZY : RTLD_NOW) | RTLD_LOCAL);
         if (!library) fail_msg("%s", dlerror());
-        assert_true(mappings_of("libmnn_c") > 0);
+        assert_true(mappings_of(MNN_C_LIBRARY_NAME) > 0);
         assert_true(resolve_all(library) > 40);
         assert_true(run_once(library, MNN_FORWARD_CPU, round % 4 == 3 ? 3 : 1, scores));
         if (round == 0) memcpy(first, scores, sizeof first);
@@ -188,7 +188,7 @@ static void load_run_unload(void** state) {
         run_own_backend(library);
         assert_int_equal(settled_thread_count(1), 1);
         assert_int_equal(dlclose(library), 0);
-        if (mappings_of("libmnn_c") != 0) fail_msg("round %d: the library is still mapped after dlclose", round);
+        if (mappings_of(MNN_C_LIBRARY_NAME) != 0) fail_msg("round %d: the library stays mapped after dlclose", round);
         assert_int_equal(settled_thread_count(1), 1);
     }
 }
@@ -204,7 +204,7 @@ static void load_run_unload_on_vulkan(void** state) {
         const bool there = run_once(library, MNN_FORWARD_VULKAN, 1, scores);
         assert_int_equal(dlclose(library), 0);
         if (!there) skip();
-        assert_int_equal(mappings_of("libmnn_c"), 0);
+        assert_int_equal(mappings_of(MNN_C_LIBRARY_NAME), 0);
         assert_int_equal(settled_thread_count(1), 1);
         if (round == 1) {
             lines = mappings_of("");

@@ -8,6 +8,7 @@
 #include <io.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +29,28 @@ static inline int unsetenv(const char* name) {
 #define _SC_PAGESIZE 1
 static inline long sysconf(int name) {
     (void)name;
-    return 4096;
+    return 65536; /* of this many bytes the addresses and offsets of mappings are multiples */
 }
+
+/* free() takes the blocks of aligned_alloc(), too: those have a mark and the address of the block around them before
+ * them. */
+#define POSIX_ALIGNED 0x616c69676e656421U
+static inline void* posix_aligned_alloc(size_t alignment, size_t bytes) {
+    char* const block = malloc(bytes + alignment + 2 * sizeof(uintptr_t));
+    if (!block) return NULL;
+    const uintptr_t start = ((uintptr_t)block + 2 * sizeof(uintptr_t) + alignment - 1) / alignment * alignment;
+    const uintptr_t before[] = {POSIX_ALIGNED ^ start, (uintptr_t)block};
+    memcpy((char*)start - sizeof before, before, sizeof before);
+    return (char*)start;
+}
+static inline void posix_free(void* block) {
+    uintptr_t before[2] = {0};
+    if (block) memcpy(before, (char*)block - sizeof before, sizeof before);
+    if (block && before[0] == (POSIX_ALIGNED ^ (uintptr_t)block)) block = (void*)before[1];
+    free(block);
+}
+#define aligned_alloc(alignment, bytes) posix_aligned_alloc(alignment, bytes)
+#define free(block) posix_free(block)
 static inline int posix_utime(const char* path, const struct utimbuf* times) {
     struct utimbuf copy = *times;
     return utime(path, &copy);

@@ -2,6 +2,8 @@
 #ifndef MNN_C_TESTS_WINDOWS_PROCESS_H
 #define MNN_C_TESTS_WINDOWS_PROCESS_H
 
+#include <string.h>
+
 #include <windows.h>
 
 #include <psapi.h>
@@ -20,6 +22,17 @@ static inline int thread_count(void) {
 static inline int descriptor_count(void) {
     DWORD count = 0;
     return GetProcessHandleCount(GetCurrentProcess(), &count) ? (int)count : -1;
+}
+
+/* Libraries and programs of this process whose path contains a text. */
+static inline int mappings_of(const char* text) {
+    const HANDLE all = CreateToolhelp32Snapshot(TH32CS_SNAPMODULE, 0);
+    MODULEENTRY32 one = {.dwSize = sizeof one};
+    int count = 0;
+    for (BOOL found = Module32First(all, &one); found; found = Module32Next(all, &one))
+        count += strstr(one.szExePath, text) != NULL;
+    CloseHandle(all);
+    return count;
 }
 
 /* Resident memory in KiB. */
