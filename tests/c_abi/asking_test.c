@@ -136,7 +136,7 @@ static void settings(void** state) {
 
     /* No instruction set below AVX-512 has products of bf16. */
     config.precision = MNN_PRECISION_LOW_BF16;
-    config.cpu_isa = "portable";
+    config.cpu_isa = MNN_C_LOWEST_ISA;
     info = properties_of(&config);
     assert_int_equal(info.wanted_precision, MNN_PRECISION_LOW);
     assert_int_equal(info.precision, MNN_PRECISION_NORMAL);

@@ -137,7 +137,7 @@ static void instruction_sets(void** state) {
         mnn_session_t* session = NULL;
         config.cpu_isa = names[i];
         const mnn_status status = mnn_session_create(net, &config, &session);
-        if (i > 0 && status != MNN_OK) { /* this machine or build does not have it */
+        if (strcmp(names[i], MNN_C_LOWEST_ISA) != 0 && status != MNN_OK) { /* this machine or build does not have it */
             assert_fails(status, MNN_ERROR_NOT_FOUND);
             assert_null(session);
             continue;

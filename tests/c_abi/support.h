@@ -17,6 +17,11 @@
 
 enum { PIXELS = 64, CLASSES = 10 };
 
+/* The lowest instruction set of the build, which is there on every machine that runs it. */
+#ifndef MNN_C_LOWEST_ISA
+#define MNN_C_LOWEST_ISA "portable"
+#endif
+
 /* A value that no call writes: outputs must still hold it after a failure. */
 #define UNTOUCHED_POINTER ((void*)(uintptr_t)0x5a5a5a50)
 #define UNTOUCHED_SIZE ((size_t)0x5a5a5a5a)

@@ -67,9 +67,11 @@ def check_calibrate(tool, model):
     """The same costs give the same algorithms in every process; wrong ones are named."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "cpu.txt")
-        call(tool, "calibrate", "--output", path, "--isa", "portable")
+        isas = json.loads(call(tool, "version", "--json"))["cpu"]["isas"]
+        lowest = "portable" if "portable" in isas else "sse4"  # a build may have no portable kernels
+        call(tool, "calibrate", "--output", path, "--isa", lowest)
         call(tool, "calibrate", "--isa", "mmx", code=1, words=["mmx"])
-        command = ["profile", model, "--algorithms", "--isa", "portable", "--cpu-costs", path]
+        command = ["profile", model, "--algorithms", "--isa", lowest, "--cpu-costs", path]
         first, second = (re.sub(r"\t\S+ ms(\t!)?", "", call(tool, *command)) for _ in range(2))
         if first != second or " cycles" not in first:
             failures.append("two processes with the same costs choose different algorithms")
