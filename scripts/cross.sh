@@ -5,7 +5,7 @@
 #
 # Steps, all of them in this order without any: install (the toolchain, with apt), build, test (under wine), package (a zip
 # file, and programs that use it). The build folder is build/TARGET. Variables:
-#   MNN_C_ISAS         instruction sets to compile kernels for beside the portable ones, as for CMake; default sse4;avx2
+#   MNN_C_ISAS         instruction sets above SSE4 to compile kernels for, as for CMake; default avx2
 #   MNN_C_EXTRA_CASES  absolute folders of further cases to test, separated by semicolons
 #   MNN_C_HOST_TOOL    the absolute path of the program mnn of a build for this machine, whose results must have the same bits
 #   JOBS               processes at a time
@@ -44,7 +44,7 @@ for step in "${steps[@]}"; do
     build)
         # The C++ runtime is inside of the libraries, so that they need those of Windows alone.
         cmake -S . -B "$build" -G Ninja --toolchain "$PWD/cmake/$target.cmake" -DCMAKE_BUILD_TYPE=Release -DMNN_C_WERROR=ON \
-            -DMNN_C_STATIC_LIBSTDCXX=ON -DMNN_C_VULKAN=OFF -DMNN_C_ISAS="${MNN_C_ISAS:-sse4;avx2}" \
+            -DMNN_C_STATIC_LIBSTDCXX=ON -DMNN_C_VULKAN=OFF -DMNN_C_PORTABLE=OFF -DMNN_C_ISAS="${MNN_C_ISAS:-avx2}" \
             -DMNN_C_HOST_TOOL="${MNN_C_HOST_TOOL:-}"
         cmake --build "$build" -j "$jobs"
         ;;
