@@ -109,4 +109,9 @@ ArmCapabilities armCapabilities() noexcept {
     return {};
 }
 
+// Not tried there.
+bool allowMatrixUnit() noexcept {
+    return false;
+}
+
 }  // namespace mnnc::os
