@@ -28,7 +28,7 @@ class ByteSource {
                                              size_t /*bytes*/) const {
         return self;
     }
-    // Frees the memory of what nothing holds, as far as the source can. Safe to call from several threads.
+    // Frees the ranges that nothing holds, where the source is able to. Safe to call from several threads.
     virtual void giveBackRest() const noexcept {}
     // Takes the pages of a mapped file out of memory; a later read gets them back from the file.
     virtual void dropPages() const noexcept {}

@@ -9,7 +9,7 @@
 
 namespace mnnc {
 
-// Memory of zeros, of which only what is touched counts. Throws OutOfMemory, which names the bytes.
+// Returns zeroed memory whose pages are allocated when they are touched. Throws OutOfMemory with the name of the bytes.
 void* reserveZeros(size_t bytes, const std::string& name);
 void releaseZeros(void* memory, size_t bytes) noexcept;
 
@@ -34,7 +34,7 @@ class MemorySource : public ByteSource {
 // stay: a large constant that a session uses in place does not keep the model.
 class OwnMemory final : public MemorySource {
   public:
-    // name: of what the bytes come from, for the error. Throws OutOfMemory.
+    // `name` is that of the file or buffer that is copied; the error contains it. Throws OutOfMemory.
     OwnMemory(size_t size, const std::string& name);
     ~OwnMemory() override;
     OwnMemory(const OwnMemory&) = delete;
