@@ -32,7 +32,7 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
           matrix_(suitsMatrix() ? k.w8a16->matrix() : nullptr),
           panels_(splitPanels(0, ocb_, bestPanelBlocks(k.costs->cycles.tile, tiles_, usualPixels(), ocb_))),
           weights_(k, shape, form_, panels_),
-          product_(shape.ic, k.lanes, weights_.blockLength(), form_.bits) {
+          product_(matrix_ ? shape.ic : 0, k.lanes, weights_.blockLength(), form_.bits) {
         const int P = k.lanes;
         const bool batchRow = input_.pointwise() && s_.ih * s_.iw == 1;
         dstPixel_ = batchRow ? ptrdiff_t(ocb_) * P : P;
