@@ -158,4 +158,16 @@ static inline void expect_length(mnn_session_t* session, uint64_t length) {
     assert_int_equal(state_of(session).length, length);
 }
 
+/* Returns the saved state of a session in memory that the caller frees. */
+static inline unsigned char* saved_of(mnn_session_t* session, size_t* size) {
+    assert_ok(mnn_session_state_save(session, NULL, 0, size));
+    unsigned char* bytes = malloc(*size);
+    size_t needed = 0;
+    assert_fails(mnn_session_state_save(session, bytes, *size - 1, &needed), MNN_ERROR_BUFFER_TOO_SMALL);
+    assert_int_equal(needed, *size);
+    assert_ok(mnn_session_state_save(session, bytes, *size, &needed));
+    assert_int_equal(needed, *size);
+    return bytes;
+}
+
 #endif
