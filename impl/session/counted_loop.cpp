@@ -2,7 +2,6 @@
 // axis 0.
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include "session/while_node.h"
 #include "tensor/tensor_list.h"
@@ -25,61 +24,48 @@ CountedLoop::CountedLoop(SessionContext& context, GraphTensors& tensors, const N
     : ControlNode(tensors, node),
       context_(context),
       name_(node.name),
-      bodyGraph_(node.paramsAs<WhileParams>().bodyGraph),
-      body_(std::make_unique<Subgraph>(context, bodyGraph_, name_.c_str())),
+      body_(context, node.paramsAs<WhileParams>().bodyGraph, name_.c_str()),
       iteration_(context),
       condition_(context) {
     if (inputCount() < 2)
         fail(Status::BadFormat, "op '%s' (While) has %zu inputs, it needs 2", name_.c_str(), inputCount());
     carried_ = inputCount() - 2;
-    if (outputCount() < carried_ || body_->inputs() != carried_ + 2 || body_->outputs() != outputCount() + 1)
+    if (outputCount() < carried_ || body_.inputs() != carried_ + 2 || body_.outputs() != outputCount() + 1)
         fail(Status::BadFormat,
              "op '%s' (While): %zu carried values and %zu outputs do not fit a body of %zu inputs and %zu "
              "outputs",
-             name_.c_str(), carried_, outputCount(), body_->inputs(), body_->outputs());
+             name_.c_str(), carried_, outputCount(), body_.inputs(), body_.outputs());
     for (size_t i = 0; i < carried_; ++i) {
         values_.emplace_back(context);
-        constant_.push_back(body_->passesThrough(i + 2, i + 1));
+        constant_.push_back(body_.passesThrough(i + 2, i + 1));
     }
     for (size_t i = 0; i < outputCount(); ++i) memory_.emplace_back(context);
+    // Initial states of batch 1 that grow to the batch of the inputs are common: then the first iteration has a plan of
+    // its own in each run.
+    body_.pipeline().keepFurtherPlans(1);
+    first_.resize(body_.inputs());
     iteration_.tensor.type = DataType::Int32;
     iteration_.memory.reserve(4, "a loop counter");
 }
 
-// Whether the body is planned for the operands that it gets now.
-bool CountedLoop::fits() {
-    for (size_t i = 0; i < carried_; ++i) {
-        const Operand &planned = body_->pipeline().input(i + 2), &now = values_[i].tensor;
-        if (!(planned.shape == now.shape) || planned.type != now.type || planned.format != now.format ||
-            !sameList(planned.list, now.list))
-            return false;
-    }
-    return true;
-}
-
-Subgraph& CountedLoop::startIteration(int64_t iteration) {
-    // Initial states of batch 1 that grow to the batch of the inputs are common: a plan for the first iteration.
-    if (iteration == 1 && !first_ && !fits()) {
-        auto later = std::make_unique<Subgraph>(context_, bodyGraph_, name_.c_str());  // may throw
-        first_ = std::exchange(body_, std::move(later));
-    }
-    Subgraph& called = iteration == 0 && first_ ? *first_ : *body_;
-    Pipeline& body = called.pipeline();
+void CountedLoop::startIteration(int64_t iteration) {
+    Pipeline& body = body_.pipeline();
     *static_cast<int32_t*>(iteration_.memory.data()) = static_cast<int32_t>(iteration);
     const bool wasPrepared = body.prepared();
-    called.describe(0, iteration_.tensor);
-    called.describe(1, condition_.tensor);
-    for (size_t i = 0; i < carried_; ++i) called.describe(i + 2, values_[i].tensor);
+    body_.describe(0, iteration_.tensor);
+    body_.describe(1, condition_.tensor);
+    for (size_t i = 0; i < carried_; ++i) body_.describe(i + 2, values_[i].tensor);
     // With the same plan, input memory still has what the previous iteration put there.
-    const bool again = iteration > (first_ ? 1 : 0);
-    const bool kept = wasPrepared && body.prepared() && again;
-    varying_ |= again && !kept;
+    const bool kept = wasPrepared && body.prepared() && iteration > 0;
+    if (iteration == 0)
+        for (size_t i = 0; i < first_.size(); ++i) first_[i] = body.described(i);
+    firstDiffers_ |= iteration == 1 && !kept;
+    varying_ |= iteration > 1 && !kept;
     body.prepare();
-    called.fill(0, iteration_.located());
-    called.fill(1, condition_.located());
+    body_.fill(0, iteration_.located());
+    body_.fill(1, condition_.located());
     for (size_t i = 0; i < carried_; ++i)
-        if (!kept || !constant_[i]) called.fill(i + 2, values_[i].located());
-    return called;
+        if (!kept || !constant_[i]) body_.fill(i + 2, values_[i].located());
 }
 
 // The number of iterations in every run of this plan; -1 where values of the run decide it, or where iterations differ.
@@ -88,17 +74,17 @@ int64_t CountedLoop::knownTrips() const {
     if (!conditionKnown(limit) || limit.type != DataType::Int32 || !conditionKnown(condition)) return -1;
     const int64_t trips = std::max<int64_t>(tripLimit(input(0), name_.c_str()), 0);
     if (trips == 0 || !conditionHolds(input(1), name_.c_str())) return 0;
-    if (varying_ || !body_->pipeline().singleStage()) return -1;
+    if (varying_ || !body_.pipeline().singleStage()) return -1;
     if (trips == 1) return 1;
-    const Operand& next = body_->pipeline().output(0);
-    if (body_->passesThrough(1, 0)) return trips;
+    const Operand& next = body_.pipeline().output(0);
+    if (body_.passesThrough(1, 0)) return trips;
     if (!conditionKnown(next)) return -1;
-    return conditionHolds(body_->output(0), name_.c_str()) ? trips : 1;
+    return conditionHolds(body_.output(0), name_.c_str()) ? trips : 1;
 }
 
-void CountedLoop::appendScans(const Subgraph& body, int64_t iteration, int64_t limit) {
+void CountedLoop::appendScans(int64_t iteration, int64_t limit) {
     for (size_t i = carried_; i < outputCount(); ++i) {
-        const Located result = body.output(i + 1);
+        const Located result = body_.output(i + 1);
         const Operand& part = result.tensor;
         if (part.list) fail(Status::NotSupported, "op '%s' (While): scan output %zu is a sequence", name_.c_str(), i);
         Operand& stack = output(i);
@@ -137,7 +123,7 @@ void CountedLoop::execute() {
     const int64_t limit = tripLimit(input(0), name_.c_str());
     bool goesOn = conditionHolds(input(1), name_.c_str());
     condition_.assign(input(1));
-    varying_ = false;
+    firstDiffers_ = varying_ = false;
     for (size_t i = 0; i < carried_; ++i) values_[i].assign(input(i + 2));
 
     int64_t iteration = 0;
@@ -146,12 +132,12 @@ void CountedLoop::execute() {
             fail(Status::LimitExceeded, "op '%s' (While) passed max_loop_iterations (%lld)", name_.c_str(),
                  static_cast<long long>(context_.maxLoopIterations));
         context_.cancel.check();
-        Subgraph& body = startIteration(iteration);
-        body.pipeline().run();
-        goesOn = conditionHolds(body.output(0), name_.c_str());
+        startIteration(iteration);
+        body_.pipeline().run();
+        goesOn = conditionHolds(body_.output(0), name_.c_str());
         for (size_t i = 0; i < carried_; ++i)
-            if (!constant_[i]) values_[i].assign(body.output(i + 1));
-        appendScans(body, iteration, limit);
+            if (!constant_[i]) values_[i].assign(body_.output(i + 1));
+        appendScans(iteration, limit);
     }
     for (size_t i = 0; i < carried_; ++i) give(i, memory_[i], values_[i].located());
     if (iteration == 0)
@@ -167,27 +153,27 @@ void CountedLoop::execute() {
 
 void CountedLoop::appendBodies(std::vector<OpRecord>& records) const {
     const size_t begin = records.size();
-    body_->pipeline().appendRecords(records);
+    body_.pipeline().appendRecords(records);
     const int64_t trips = knownTrips();
-    if (!first_ || trips < 2) return repeatWork(records, begin, trips);
+    if (!firstDiffers_ || trips < 2) return repeatWork(records, begin, trips);
     // The first iteration has a plan of its own, in which operators may be grouped in another way.
     repeatWork(records, begin, trips - 1);
     std::vector<OpRecord> first;
-    first_->pipeline().appendRecords(first);
-    const bool alike = std::equal(
-        first.begin(), first.end(), records.begin() + static_cast<ptrdiff_t>(begin), records.end(),
-        [](const OpRecord& a, const OpRecord& b) { return a.name == b.name && a.flops >= 0 && b.flops >= 0; });
+    const bool alike = body_.pipeline().appendKeptRecords(first_, first) &&
+                       std::equal(first.begin(), first.end(), records.begin() + static_cast<ptrdiff_t>(begin),
+                                  records.end(), [](const OpRecord& a, const OpRecord& b) {
+                                      return a.name == b.name && a.flops >= 0 && b.flops >= 0;
+                                  });
     if (!alike) return repeatWork(records, begin, -1);
     for (size_t i = 0; i < first.size(); ++i) records[begin + i].flops += first[i].flops;
 }
 
 void CountedLoop::trim() {
-    body_->pipeline().trim();
-    if (first_) first_->pipeline().trim();
+    body_.pipeline().trim();
 }
 
 ControlNode::Bodies CountedLoop::bodies() const {
-    return {&body_->pipeline(), first_ ? &first_->pipeline() : nullptr};
+    return {&body_.pipeline(), nullptr};
 }
 
 }  // namespace mnnc

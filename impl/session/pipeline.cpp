@@ -1,6 +1,8 @@
 // Builds the stages of a graph and runs them in order.
 #include "session/pipeline.h"
 
+#include <algorithm>
+
 #include "ops/control.h"
 #include "ops/source.h"
 #include "session/control_node.h"
@@ -118,6 +120,14 @@ void Pipeline::appendRecords(std::vector<OpRecord>& records) const {
         }
     }
     for (const auto& control : controls_) control->appendRecords(records);
+}
+
+bool Pipeline::appendKeptRecords(const std::vector<InputDescription>& inputs, std::vector<OpRecord>& records) const {
+    const auto found =
+        std::find_if(kept_.begin(), kept_.end(), [&](const KeptPlan& kept) { return kept.inputs == inputs; });
+    if (found == kept_.end() || !singleStage()) return false;
+    found->stages[0]->program()->appendRecords(records);
+    return true;
 }
 
 void Pipeline::appendGraphs(std::vector<PlannedGraph>& graphs) const {

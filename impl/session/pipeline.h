@@ -75,6 +75,8 @@ class Pipeline {
     // Inputs with an open extent get the memory that they need up to the capacity of what the session keeps, with what
     // they hold. Throws what taking memory throws.
     void growInputs();
+    // Keeps this many plans more than other pipelines of the session.
+    void keepFurtherPlans(size_t count) noexcept { furtherPlans_ = count; }
     // Whether there is a plan for the described inputs.
     bool prepared() const noexcept { return ready_ && described_ && !stale_; }
     // Whether all shapes are known before a run.
@@ -113,6 +115,9 @@ class Pipeline {
     void trim();
 
     void appendRecords(std::vector<OpRecord>& records) const;
+    // The operators of the plan that is kept for these inputs. Returns false where there is none, or where only a run
+    // knows all of its operators.
+    bool appendKeptRecords(const std::vector<InputDescription>& inputs, std::vector<OpRecord>& records) const;
     int64_t arenaBytes() const;
     // Describes this graph, then the graphs of control flow in it.
     void appendGraphs(std::vector<PlannedGraph>& graphs) const;
@@ -194,6 +199,7 @@ class Pipeline {
     bool ready_ = false;                              // the plan in use has memory
     bool stale_ = false;                              // private constants have changed since the plan in use was made
     KeptPlans kept_;                                  // most recently used first
+    size_t furtherPlans_ = 0;
     std::vector<std::unique_ptr<ControlNode>> controls_;
     std::vector<std::unique_ptr<Stage>> stages_;
     size_t stagesRun_ = 0;  // stages before the one that the present run is planning; else 0

@@ -123,17 +123,21 @@ void Pipeline::exchange(KeptPlan& kept) noexcept {
     }
 }
 
+// Loops change between two plans in each run: nothing is allocated where the memory is large enough for both.
 void Pipeline::use(KeptPlan& kept) {
-    std::vector<Tensor> inputs = wantedInputs();
-    std::vector<BudgetedBuffer> grown;  // the present memory keeps its content while this may fail
-    for (size_t i = 0; i < inputs.size(); ++i) {
-        grown.emplace_back(context_);
-        const int64_t bytes = inputBytes(inputs[i], kept.stages[0].get());
-        if (bytes > inputMemory_[i].size() || !inputMemory_[i].data()) grown[i].reserve(bytes, "an input");
+    // The present memory keeps its content while this may fail.
+    std::list<std::pair<size_t, BudgetedBuffer>> grown;
+    for (size_t i = 0; i < wanted_.size(); ++i) {
+        Tensor input;
+        input.number = inputIds_[i] + 1;
+        input.shape = wanted_[i].shape;
+        input.type = wanted_[i].type;
+        const int64_t bytes = inputBytes(input, kept.stages[0].get());
+        if (bytes <= inputMemory_[i].size() && inputMemory_[i].data()) continue;
+        grown.emplace_back(i, context_).second.reserve(bytes, "an input");
     }
     const auto exchangeMemory = [&]() noexcept {
-        for (size_t i = 0; i < grown.size(); ++i)
-            if (grown[i].data()) inputMemory_[i].swap(grown[i]);
+        for (auto& [i, memory] : grown) inputMemory_[i].swap(memory);
     };
     exchange(kept);
     exchangeMemory();
@@ -194,7 +198,8 @@ ProgramPtr Pipeline::programOf(size_t stage, Stage::Request request) {
 
 void Pipeline::planFirst() {
     // The plan in use becomes a kept one. At most two more plans than are kept exist at once.
-    while (!kept_.empty() && kept_.size() + 2 > std::max<size_t>(context_.planCache, 2)) kept_.pop_back();
+    const size_t most = context_.planCache + furtherPlans_;
+    while (!kept_.empty() && kept_.size() + 2 > std::max<size_t>(most, 2)) kept_.pop_back();
     for (;;) {
         try {
             const std::vector<Tensor> inputs = wantedInputs();
@@ -206,7 +211,7 @@ void Pipeline::planFirst() {
             plan.stages[0] =
                 std::make_unique<BoundProgram>(context_, programOf(0, {stale_ ? nullptr : before, inputs}), before);
             use(plan);  // `plan` is the previous plan now
-            if (plan.stages[0] && context_.planCache > 1 && !stale_) kept_.splice(kept_.begin(), fresh);
+            if (plan.stages[0] && most > 1 && !stale_) kept_.splice(kept_.begin(), fresh);
             stale_ = false;
             return;
         } catch (...) {

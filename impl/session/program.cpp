@@ -1,4 +1,4 @@
-// Computes the checksum of a program.
+// Lists what a program computes, and takes its checksum.
 #include "session/program.h"
 
 #include <algorithm>
@@ -38,6 +38,12 @@ uint64_t checksumOf(const Operand& operand) noexcept {
 }
 
 }  // namespace
+
+void Program::appendRecords(std::vector<OpRecord>& records) const {
+    for (const ProgramStep& step : steps)
+        for (const OpCall& call : step.calls)
+            if (!call.inserted) records.push_back(call.record);
+}
 
 bool Program::takesShape(const Tensor& input, const Shape& shape) const noexcept {
     if (input.shape == shape) return true;

@@ -98,6 +98,9 @@ struct Program {
     // Whether it was made for an input of this shape, or for one that differs from it in an open extent.
     bool takesShape(const Tensor& input, const Shape& shape) const noexcept;
 
+    // Adds what the steps compute, without what planning inserted between operators.
+    void appendRecords(std::vector<OpRecord>& records) const;
+
     // The checksum of everything that runs read in the program. A change after planning is an error of the library.
     uint64_t checksum() const noexcept;
 };

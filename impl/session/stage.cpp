@@ -184,9 +184,7 @@ void Stage::executeShown(const ProgramStep& step, Recording& recording) {
 }
 
 void Stage::appendRecords(std::vector<OpRecord>& records) const {
-    for (const ProgramStep& step : (*program_)->steps)
-        for (const OpCall& call : step.calls)
-            if (!call.inserted) records.push_back(call.record);
+    (*program_)->appendRecords(records);
 }
 
 }  // namespace mnnc

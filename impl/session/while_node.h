@@ -17,18 +17,18 @@ class CountedLoop final : public ControlNode {
   private:
     void execute() override;
     void appendBodies(std::vector<OpRecord>& records) const override;
-    bool fits();
     int64_t knownTrips() const;
-    Subgraph& startIteration(int64_t iteration);
-    void appendScans(const Subgraph& body, int64_t iteration, int64_t limit);
+    void startIteration(int64_t iteration);
+    void appendScans(int64_t iteration, int64_t limit);
 
     SessionContext& context_;
     std::string name_;
-    std::string bodyGraph_;
-    std::unique_ptr<Subgraph> body_, first_;  // first_: used when the first iteration has other shapes than the rest
-    size_t carried_ = 0;                      // values that each iteration passes to the next
-    std::vector<bool> constant_;              // carried values that the body returns unchanged
-    bool varying_ = false;                    // iterations of the last run had different plans
+    Subgraph body_;
+    size_t carried_ = 0;                   // values that each iteration passes to the next
+    std::vector<bool> constant_;           // carried values that the body returns unchanged
+    std::vector<InputDescription> first_;  // inputs of the body in the first iteration of the last run
+    bool firstDiffers_ = false;            // that iteration had another plan than the second one
+    bool varying_ = false;                 // later iterations had different plans
     std::deque<Value> values_;
     Value iteration_, condition_;
     std::deque<BudgetedBuffer> memory_;  // memory for the outputs

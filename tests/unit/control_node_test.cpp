@@ -91,6 +91,53 @@ TEST(ControlNode, WorkOfALoopWithATripCountFromARun) {
     EXPECT_FALSE(workOf(session).complete);
 }
 
+// x(1 x 2) -> x times a matrix plus three rows, again and again: all iterations but the first one have three rows.
+std::vector<uint8_t> growingNet(int trips) {
+    IndexNet body;
+    body.ints({});
+    const int goesOn = body.ints({}), carried = body.input({1, 2});
+    const int product = body.matmul(carried, body.constant({2, 2}, Floats{1, 1, 0, 1}));
+    const int rows = body.constant({3, 2}, Floats{0, 0, 1, 0, 0, 1});
+    const int next = body.binary(wire::BinaryOpOperation::ADD, product, rows);
+    IndexNet net;
+    const int x = net.input({1, 2});
+    wire::WhileParamT loop;
+    loop.body_graph = "body";
+    const int limit = net.constant({}, Ints{trips});
+    const int result = net.indexed(wire::OpType::While, {limit, net.constant({}, Ints{1}), x}, std::move(loop));
+    wire::NetT whole = net.finish({result});
+    whole.subgraphs.push_back(asGraph("body", body.finish({}), {0, 1, carried}, {goesOn, next}));
+    return pack(whole);
+}
+
+TEST(ControlNode, WorkOfALoopWhoseFirstIterationIsSmaller) {
+    std::map<int, double> flops;
+    for (const int trips : {1, 2, 3, 6}) {
+        PublicSession session(growingNet(trips), kCpu);
+        ASSERT_EQ(session.created, MNN_OK) << session.error;
+        session.write(0, Floats{1, 2});
+        uint64_t plans = 0;
+        for (int round = 0; round < 3; ++round) {
+            ASSERT_EQ(session.run(), MNN_OK) << session.error;
+            const auto t = static_cast<float>(trips);
+            const float sum = t * (t - 1) / 2;  // what the first of the rows adds to the second column
+            EXPECT_EQ(session.read(), (Floats{1, 2 + t, 1 + t, 2 + t + sum, 1, 2 + 2 * t}));
+            EXPECT_TRUE(workOf(session).complete);
+            flops[trips] = workOf(session).flops;
+            mnn_statistics_t statistics{};
+            statistics.struct_size = sizeof statistics;
+            ASSERT_EQ(mnn_session_statistics(session.handle(), &statistics), MNN_OK);
+            if (round > 0) {
+                EXPECT_EQ(statistics.stage_plans, plans);
+            }
+            plans = statistics.stage_plans;
+        }
+    }
+    EXPECT_EQ(flops[6] - flops[3], 3 * (flops[3] - flops[2]));
+    EXPECT_EQ(flops[3] - flops[2], flops[2] - flops[1]);
+    EXPECT_EQ(flops[2] - 2 * flops[1], kWork);  // a product with two rows more
+}
+
 // x(2 x 2), condition -> x times a matrix once or twice; the condition is a constant if it is not negative.
 std::vector<uint8_t> branchNet(int condition) {
     const auto branch = [](const std::string& name, int products) {
