@@ -283,6 +283,25 @@ static void kept_rows_take_nothing(void** state) {
     assert_ok(mnn_interpreter_destroy(&of));
 }
 
+/* Shapes alternate between two, whose plans the session keeps. */
+static void kept_plans_take_nothing(void** state) {
+    (void)state;
+    mnn_interpreter_t* of = NULL;
+    assert_ok(mnn_interpreter_create_from_file(MNN_C_DIGITS_MODEL, NULL, &of));
+    mnn_session_t* session = open_session(of);
+    unsigned long before = 0;
+    for (int i = 0; i < 10; ++i) {
+        if (i == 4) before = requests;
+        const int32_t shape[] = {i % 2 == 0 ? 1 : 5, 1, 8, 8};
+        assert_ok(mnn_session_resize_input(session, first_input(session), shape, 4));
+        assert_ok(mnn_session_resize(session));
+        assert_ok(mnn_session_run(session));
+    }
+    if (requests != before) fail_msg("6 changes of shape asked %lu times for memory", requests - before);
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_interpreter_destroy(&of));
+}
+
 static void the_counter_counts(void** state) {
     (void)state;
     const unsigned long before = requests;
@@ -303,7 +322,8 @@ int main(int argc, char** argv) {
             path = own[i];
             failed += cmocka_run_group_tests_name(path, tests, NULL, NULL);
         }
-        const struct CMUnitTest kept[] = {cmocka_unit_test(kept_rows_take_nothing)};
+        const struct CMUnitTest kept[] = {cmocka_unit_test(kept_rows_take_nothing),
+                                          cmocka_unit_test(kept_plans_take_nothing)};
         failed += cmocka_run_group_tests_name("kept", kept, NULL, NULL);
         return failed != 0;
     }
