@@ -6,11 +6,18 @@
 namespace mnnc {
 namespace {
 
-// Returns into how many pieces the rows of every panel are cut. Each piece computes some rows of the map between again.
-int piecesFor(int panels, int rows, int threads) {
+// Returns into how many pieces the rows of every panel are cut. Each piece computes rows of the map between again, in
+// the time of `again` rows of the result.
+int piecesFor(int panels, int rows, int again, int threads) {
+    if (threads == 1) return 1;
     const int maxPieces = std::max(1, rows / 8);
-    int pieces = threads == 1 ? 1 : std::min(maxPieces, ceilDiv(2 * threads, panels));
+    int pieces = std::min(maxPieces, ceilDiv(2 * threads, panels));
     while (panels * pieces % threads != 0 && panels * pieces < 8 * threads && pieces < maxPieces) ++pieces;
+    if (panels * pieces >= 2 * threads) return pieces;
+    // Some threads would wait for others: smaller pieces are better where what they compute again takes less time.
+    const auto time = [&](int n) { return int64_t{ceilDiv(panels * n, threads)} * (ceilDiv(rows, n) + again); };
+    for (int n = pieces + 1; n <= rows / 2; ++n)
+        if (time(n) < time(pieces)) pieces = n;
     return pieces;
 }
 
@@ -81,7 +88,8 @@ void PointwiseDepthwisePlan::run(const float* src, const Side& pointwise, const 
     float* strips = static_cast<float*>(scratch);
     const size_t each = threadFloats();
     const int panels = pointwise_->tileable()->panelCount();
-    const int pieces = piecesFor(panels * d_.batch, d_.oh, pool.threads());
+    const int again = std::max(0, (d_.kh - 1) * d_.dilateH + 1 - d_.strideH);
+    const int pieces = piecesFor(panels * d_.batch, d_.oh, ceilDiv(again, d_.strideH), pool.threads());
     // A thread makes the panels of the same rows one after another, because they read the same input.
     parallelSlots(pool, d_.batch * pieces * panels, [&](int slot, int task) {
         const int panel = task % panels, piece = task / panels % pieces, n = task / panels / pieces;
