@@ -59,7 +59,8 @@ struct Entry {
     const char* limits = "";  // for the documentation: forms that are refused
     const char* domain = "";
 };
-constexpr int kNewest = 28;  // the latest opset that the rules support
+constexpr int kNewest = 28;                          // the latest opset that the rules support
+constexpr const char* kMicrosoft = "com.microsoft";  // the domain of operators that onnxruntime's tools write
 
 using Family = std::span<const Entry>;
 std::span<const Entry> allEntries();

@@ -41,7 +41,7 @@ void emitPRelu(Call& c) {
         return;
     }
     V below = compare(c, Binary::LESS, x, c.b.number(0, *x));
-    c.out(select(c, below, binary(c, Binary::MUL, x, slope), x));
+    c.out(select(c, below, mul(c, x, slope), x));
 }
 
 V elu(Call& c, V x, float alpha) {
@@ -61,8 +61,8 @@ void emitCelu(Call& c) {
         c.out(elu(c, x, 1));
         return;
     }
-    V inner = elu(c, binary(c, Binary::REALDIV, x, c.b.real(alpha)), 1);
-    c.out(binary(c, Binary::MUL, inner, c.b.real(alpha)));
+    V inner = elu(c, div(c, x, c.b.real(alpha)), 1);
+    c.out(mul(c, inner, c.b.real(alpha)));
 }
 
 void emitSelu(Call& c) {
@@ -73,8 +73,8 @@ void emitSelu(Call& c) {
 }
 
 void emitHardSigmoid(Call& c) {
-    V x = binary(c, Binary::MUL, c.in(0), c.b.real(c.real("alpha", 0.2f)));
-    c.out(clip(c, binary(c, Binary::ADD, x, c.b.real(c.real("beta", 0.5f))), 0, 1));
+    V x = mul(c, c.in(0), c.b.real(c.real("alpha", 0.2f)));
+    c.out(clip(c, add(c, x, c.b.real(c.real("beta", 0.5f))), 0, 1));
 }
 
 void emitHardSwish(Call& c) {
@@ -87,13 +87,13 @@ void emitSoftplus(Call& c) {
 
 void emitSoftsign(Call& c) {
     V x = c.in(0);
-    V below = binary(c, Binary::ADD, unary(c, Unary::ABS, x), c.b.real(1));
-    c.out(binary(c, Binary::REALDIV, x, below));
+    V below = add(c, unary(c, Unary::ABS, x), c.b.real(1));
+    c.out(div(c, x, below));
 }
 
 void emitMish(Call& c) {
     V x = c.in(0);
-    c.out(binary(c, Binary::MUL, x, unary(c, Unary::TANH, unary(c, Unary::BNLL, x))));
+    c.out(mul(c, x, unary(c, Unary::TANH, unary(c, Unary::BNLL, x))));
 }
 
 void emitThresholdedRelu(Call& c) {
@@ -108,18 +108,18 @@ void emitShrink(Call& c) {
     const Elem elem = x->elem;
     if (!x->isFloat()) x = castTo(c, x, Elem::Float);
     V low = compare(c, Binary::LESS, x, c.b.real(-limit)), high = compare(c, Binary::GREATER, x, c.b.real(limit));
-    V above = select(c, high, binary(c, Binary::SUB, x, c.b.real(bias)), c.b.real(0));
-    V result = select(c, low, binary(c, Binary::ADD, x, c.b.real(bias)), above);
+    V above = select(c, high, sub(c, x, c.b.real(bias)), c.b.real(0));
+    V result = select(c, low, add(c, x, c.b.real(bias)), above);
     c.out(castTo(c, result, elem));
 }
 
 // x * (1 + tanh(...)) / 2. The format's code for it is an approximation in the official runtime.
 V geluByTanh(Call& c, V x) {
-    V cube = binary(c, Binary::MUL, binary(c, Binary::MUL, x, x), x);
-    V inner = binary(c, Binary::ADD, x, binary(c, Binary::MUL, cube, c.b.real(0.044715f)));
-    V tanh = unary(c, Unary::TANH, binary(c, Binary::MUL, inner, c.b.real(0.7978845608028654f)));
-    V half = binary(c, Binary::MUL, x, c.b.real(0.5f));
-    return binary(c, Binary::MUL, half, binary(c, Binary::ADD, tanh, c.b.real(1)));
+    V cube = mul(c, mul(c, x, x), x);
+    V inner = add(c, x, mul(c, cube, c.b.real(0.044715f)));
+    V tanh = unary(c, Unary::TANH, mul(c, inner, c.b.real(0.7978845608028654f)));
+    V half = mul(c, x, c.b.real(0.5f));
+    return mul(c, half, add(c, tanh, c.b.real(1)));
 }
 
 void emitGelu(Call& c) {
@@ -136,11 +136,11 @@ void emitSwish(Call& c) {
         c.out(unary(c, Unary::SILU, x));
         return;
     }
-    V gate = unary(c, Unary::SIGMOID, binary(c, Binary::MUL, x, c.b.real(alpha)));
-    c.out(binary(c, Binary::MUL, x, gate));
+    V gate = unary(c, Unary::SIGMOID, mul(c, x, c.b.real(alpha)));
+    c.out(mul(c, x, gate));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kActivationsEntries[] = {
     {"Celu", 12, kNewest, emitCelu, "ELU, or BinaryOp and ELU"},
     {"Elu", 1, kNewest, emitElu, "ELU"},
     {"Gelu", 20, kNewest, emitGelu, "UnaryOp; with tanh BinaryOp and UnaryOp"},
@@ -161,7 +161,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family activationFamily() {
-    return kEntries;
+    return kActivationsEntries;
 }
 
 }  // namespace mnnc::onnx

@@ -91,7 +91,7 @@ Term multiply(Call& c, const Term& a, const Term& b, const std::string& kept) {
     Term result;
     result.labels = batch + left + right;
     if (inner.empty()) {
-        result.value = binary(c, Binary::MUL, arranged(c, a, result.labels), arranged(c, b, result.labels));
+        result.value = mul(c, arranged(c, a, result.labels), arranged(c, b, result.labels));
         return result;
     }
     V x = arranged(c, a, batch + left + inner), y = arranged(c, b, batch + inner + right);
@@ -192,7 +192,7 @@ void computedDft(Call& c) {
     V axis = c.opset < 20 ? c.b.scalar(c.integer("axis", 1)) : c.maybe(2) ? scalarOf(c, c.in(2)) : c.b.scalar(-2);
     // The parts have one axis less.
     axis = select(c, compare(c, Binary::LESS, axis, c.b.scalar(0)),
-                  binary(c, Binary::ADD, axis, c.b.scalar(static_cast<int64_t>(rank))), axis);
+                  add(c, axis, c.b.scalar(static_cast<int64_t>(rank))), axis);
     const auto part = [&](int64_t k) {
         return exchangeWithLast(c, squeeze(c, sliceAxis(c, x, last, k, k + 1), {last}), axis);
     };
@@ -200,8 +200,8 @@ void computedDft(Call& c) {
     V given = extentOf(c, real, last - 1);  // length of the signal, or of the half of its transform
     V one = c.b.scalar(1), two = c.b.scalar(2);
     V n = length ? scalarOf(c, length) : given;
-    if (inverse && oneSided && !length) n = binary(c, Binary::MUL, binary(c, Binary::SUB, given, one), two);
-    V half = binary(c, Binary::ADD, binary(c, Binary::REALDIV, n, two), one);
+    if (inverse && oneSided && !length) n = mul(c, sub(c, given, one), two);
+    V half = add(c, div(c, n, two), one);
     // A shorter transform uses the first numbers, a longer one all of them: appended zeros would add nothing.
     V wanted = inverse && oneSided ? half : n;
     V used = length ? binary(c, Binary::MINIMUM, wanted, given) : given;
@@ -219,10 +219,9 @@ void computedDft(Call& c) {
     }
     V bins = oneSided && !inverse ? half : n;
     V rows = unsqueeze(c, rangeTo(c, used), {1}), columns = rangeTo(c, bins);
-    V turns = binary(c, Binary::MOD, binary(c, Binary::MUL, rows, columns), n);
+    V turns = binary(c, Binary::MOD, mul(c, rows, columns), n);
     V count = castTo(c, n, Elem::Float);
-    V angle = binary(c, Binary::REALDIV,
-                     binary(c, Binary::MUL, castTo(c, turns, Elem::Float), c.b.real(6.283185307179586f)), count);
+    V angle = binary(c, Binary::REALDIV, mul(c, castTo(c, turns, Elem::Float), c.b.real(6.283185307179586f)), count);
     V cosines = unary(c, Unary::COS, angle), sines = unary(c, Unary::SIN, angle);
     if (!inverse) sines = unary(c, Unary::NEG, sines);
     V resultReal = matmul(c, real, cosines), resultImaginary = nullptr;
@@ -231,22 +230,22 @@ void computedDft(Call& c) {
         // The other half mirrors this one, so its numbers count twice, except for the first and the middle one.
         V at = rangeTo(c, used);
         V first = compare(c, Binary::EQUAL, at, c.b.scalar(0));
-        V middle = compare(c, Binary::EQUAL, binary(c, Binary::MUL, at, two), n);
+        V middle = compare(c, Binary::EQUAL, mul(c, at, two), n);
         V once = c.b.alias(binary(c, Binary::LOGICALOR, first, middle), Elem::Bool);
         V weight = unsqueeze(c, select(c, once, c.b.real(1), c.b.real(2)), {1});
-        V sum = matmul(c, real, binary(c, Binary::MUL, cosines, weight));
-        if (imaginary) sum = binary(c, Binary::SUB, sum, matmul(c, imaginary, binary(c, Binary::MUL, sines, weight)));
-        c.out(back(binary(c, Binary::REALDIV, sum, count)));
+        V sum = matmul(c, real, mul(c, cosines, weight));
+        if (imaginary) sum = sub(c, sum, matmul(c, imaginary, mul(c, sines, weight)));
+        c.out(back(div(c, sum, count)));
         return;
     }
     resultImaginary = matmul(c, real, sines);
     if (imaginary) {
-        resultReal = binary(c, Binary::SUB, resultReal, matmul(c, imaginary, sines));
-        resultImaginary = binary(c, Binary::ADD, resultImaginary, matmul(c, imaginary, cosines));
+        resultReal = sub(c, resultReal, matmul(c, imaginary, sines));
+        resultImaginary = add(c, resultImaginary, matmul(c, imaginary, cosines));
     }
     if (inverse) {
-        resultReal = binary(c, Binary::REALDIV, resultReal, count);
-        resultImaginary = binary(c, Binary::REALDIV, resultImaginary, count);
+        resultReal = div(c, resultReal, count);
+        resultImaginary = div(c, resultImaginary, count);
     }
     c.out(concat(c, {back(resultReal), back(resultImaginary)}, last));
 }
@@ -288,8 +287,8 @@ void emitDft(Call& c) {
     V real = part(0), imaginary = parts == 2 ? part(1) : nullptr;
     V resultReal = matmul(c, real, cosTable), resultImaginary = matmul(c, real, sinTable);
     if (imaginary) {
-        resultReal = binary(c, Binary::SUB, resultReal, matmul(c, imaginary, sinTable));
-        resultImaginary = binary(c, Binary::ADD, resultImaginary, matmul(c, imaginary, cosTable));
+        resultReal = sub(c, resultReal, matmul(c, imaginary, sinTable));
+        resultImaginary = add(c, resultImaginary, matmul(c, imaginary, cosTable));
     }
     const auto back = [&](V value) { return unsqueeze(c, permute(c, value, order), {last}); };
     c.out(concat(c, {back(resultReal), back(resultImaginary)}, last));
@@ -310,7 +309,7 @@ void emitStft(Call& c) {
     c.out(c.b.op(OpType::Stft, table, {signal, step, window}));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kAlgebraEntries[] = {
     {"DFT", 17, kNewest, emitDft, "MatMul, BinaryOp, Concat; with Range and UnaryOp where an axis or a length is fed",
      "Tables of more than 2^24 numbers."},
     {"Einsum", 12, kNewest, emitEinsum, "MatMul, Permute, Reshape, Reduction, BinaryOp"},
@@ -320,7 +319,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family algebraFamily() {
-    return kEntries;
+    return kAlgebraEntries;
 }
 
 }  // namespace mnnc::onnx

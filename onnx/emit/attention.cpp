@@ -9,16 +9,6 @@
 #include "loops.h"
 
 namespace mnnc::onnx {
-namespace {
-
-V add(Call& c, V a, V b) {
-    return binary(c, Binary::ADD, a, b);
-}
-V mul(Call& c, V a, V b) {
-    return binary(c, Binary::MUL, a, b);
-}
-
-}  // namespace
 
 V splitHeads(Call& c, V x, int64_t heads) {
     if (x->rank() == 4) return x;
@@ -74,7 +64,7 @@ V rotate(Call& c, V x, V cos, V sin, int64_t width, bool interleaved) {
         parts = {sliceAxis(c, turning, 3, 0, half), sliceAxis(c, turning, 3, half, width)};
     }
     V a = parts[0], b = parts[1];
-    V real = binary(c, Binary::SUB, mul(c, cos, a), mul(c, sin, b));
+    V real = sub(c, mul(c, cos, a), mul(c, sin, b));
     V imaginary = add(c, mul(c, sin, a), mul(c, cos, b));
     V turned = nullptr;
     if (interleaved) {
@@ -135,7 +125,7 @@ void emitAttention(Call& c) {
         if (past)
             rows = add(c, rows, extentOf(c, past, 2));
         else if (valid)
-            rows = add(c, rows, binary(c, Binary::SUB, perBatch, extentOf(c, q, 2)));
+            rows = add(c, rows, sub(c, perBatch, extentOf(c, q, 2)));
         if (causal) allowed = both(c, allowed, compare(c, Binary::LESS_EQUAL, columns, rows));
         if (right >= 0)
             allowed = both(c, allowed, compare(c, Binary::LESS_EQUAL, columns, add(c, rows, c.b.scalar(right))));
@@ -149,8 +139,8 @@ void emitAttention(Call& c) {
         const size_t last = mask->rank() - 1;
         // A shorter mask hides the keys beyond it.
         if (mask->dims[0][last] != keys->dims[0][2] || mask->dims[1][last] != keys->dims[1][2]) {
-            V missing = binary(c, Binary::SUB, shapeOf(c, keys, 2, 3),
-                               shapeOf(c, mask, static_cast<int64_t>(last), static_cast<int64_t>(last) + 1));
+            V missing = sub(c, shapeOf(c, keys, 2, 3),
+                            shapeOf(c, mask, static_cast<int64_t>(last), static_cast<int64_t>(last) + 1));
             if (missing->constant) {
                 std::vector<int64_t> before(mask->rank(), 0), after(before);
                 after[last] = missing->array().intAt(0);
@@ -278,7 +268,7 @@ void emitLinearAttention(Call& c) {
         const auto column = [&](V x) { return permute(c, x, {0, 1, 3, 2}); };
         V key = at(k), value = at(v), next = before;
         if (gated) next = mul(c, next, unary(c, Unary::EXP, column(at(decay))));
-        if (delta) value = mul(c, binary(c, Binary::SUB, value, matmul(c, key, next)), at(beta));
+        if (delta) value = mul(c, sub(c, value, matmul(c, key, next)), at(beta));
         return add(c, next, mul(c, column(key), value));
     };
     V result = nullptr;
@@ -309,7 +299,7 @@ void emitLinearAttention(Call& c) {
     c.out(1, state);
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kAttentionEntries[] = {
     {"Attention", 23, kNewest, emitAttention, "MatMul, Softmax, BinaryOp, Select",
      "A mask that is shorter than the keys over free extents."},
     {"FlexAttention", 1, kNewest, emitFlexAttention, "MatMul, Softmax, BinaryOp and the bodies of its modifiers", "",
@@ -326,7 +316,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family attentionFamily() {
-    return kEntries;
+    return kAttentionEntries;
 }
 
 }  // namespace mnnc::onnx

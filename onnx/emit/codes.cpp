@@ -68,16 +68,16 @@ V spread(Call& c, V value, const Value& x, int64_t axis, int64_t block) {
 
 V quantise(Call& c, V x, V scale, V zero, Elem to) {
     const Range range = rangeOf(to);
-    V y = unary(c, Unary::ROUND, binary(c, Binary::REALDIV, x, scale));
-    if (zero) y = binary(c, Binary::ADD, y, castTo(c, zero, Elem::Float));
+    V y = unary(c, Unary::ROUND, div(c, x, scale));
+    if (zero) y = add(c, y, castTo(c, zero, Elem::Float));
     y = clip(c, y, static_cast<float>(range.low), static_cast<float>(range.high));
     return castTo(c, y, to);
 }
 
 V dequantise(Call& c, V x, V scale, V zero) {
     V y = castTo(c, x, Elem::Float);
-    if (zero) y = binary(c, Binary::SUB, y, castTo(c, zero, Elem::Float));
-    return binary(c, Binary::MUL, y, scale);
+    if (zero) y = sub(c, y, castTo(c, zero, Elem::Float));
+    return mul(c, y, scale);
 }
 
 V madeCodes(Call& c, V value) {

@@ -136,7 +136,7 @@ void emitDropout(Call& c) {
         V kept = compare(c, Binary::GREATER_EQUAL, numbers, ratio);
         V always = compare(c, Binary::EQUAL, scalarOf(c, training), c.b.number(0, *training));
         V mask = c.b.alias(binary(c, Binary::LOGICALOR, kept, always), Elem::Bool);
-        V scaled = binary(c, Binary::REALDIV, x, binary(c, Binary::SUB, c.b.real(1), ratio));
+        V scaled = div(c, x, sub(c, c.b.real(1), ratio));
         c.importer.note("Random numbers are those of the .mnn format's operators, the same in every run.");
         c.out(0, select(c, always, x, select(c, mask, scaled, c.b.real(0))));
         c.out(1, mask);
@@ -156,13 +156,13 @@ void emitWindow(Call& c, const float (&factors)[terms]) {
     V size = c.in(0);
     size = scalarOf(c, size);
     V points = castTo(c, size, Elem::Float);
-    if (c.integer("periodic", 1) == 0) points = binary(c, Binary::SUB, points, c.b.real(1));
-    V angle = binary(c, Binary::REALDIV, castTo(c, rangeTo(c, size), Elem::Float), points);
+    if (c.integer("periodic", 1) == 0) points = sub(c, points, c.b.real(1));
+    V angle = div(c, castTo(c, rangeTo(c, size), Elem::Float), points);
     V sum = nullptr;
     for (int k = 1; k < terms; ++k) {
-        V turn = binary(c, Binary::MUL, angle, c.b.real(6.283185307179586f * static_cast<float>(k)));
-        V term = binary(c, Binary::MUL, unary(c, Unary::COS, turn), c.b.real(factors[k]));
-        sum = binary(c, Binary::ADD, sum ? sum : c.b.real(factors[0]), term);
+        V turn = mul(c, angle, c.b.real(6.283185307179586f * static_cast<float>(k)));
+        V term = mul(c, unary(c, Unary::COS, turn), c.b.real(factors[k]));
+        sum = add(c, sum ? sum : c.b.real(factors[0]), term);
     }
     c.out(castTo(c, sum, static_cast<Elem>(c.integer("output_datatype", 1))));
 }
@@ -179,7 +179,7 @@ void emitBlackman(Call& c) {
     emitWindow(c, {0.42f, -0.5f, 0.08f});
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kConstantsEntries[] = {
     {"Bernoulli", 15, kNewest, emitBernoulli, "RandomUniform, BinaryOp, Cast", "Other random numbers than elsewhere."},
     {"BlackmanWindow", 17, kNewest, emitBlackman, "Const; with Range, UnaryOp and BinaryOp where the size is fed"},
     {"Constant", 1, kNewest, emitConstant, "Const", "Text and sparse tensors."},
@@ -202,7 +202,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family constantFamily() {
-    return kEntries;
+    return kConstantsEntries;
 }
 
 }  // namespace mnnc::onnx

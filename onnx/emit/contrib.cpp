@@ -6,15 +6,11 @@
 namespace mnnc::onnx {
 namespace {
 
-V add(Call& c, V a, V b) {
-    return binary(c, Binary::ADD, a, b);
-}
-
 V withBias(Call& c, size_t i) {
     return c.maybe(i) ? add(c, c.in(0), c.in(i)) : c.in(0);
 }
 
-void emitGelu(Call& c) {
+void emitContribGelu(Call& c) {
     c.out(unary(c, Unary::GELU_STANDARD, c.in(0)));
 }
 
@@ -24,16 +20,16 @@ void emitBiasGelu(Call& c) {
 
 void emitFastGelu(Call& c) {
     V x = withBias(c, 1);
-    V cube = binary(c, Binary::MUL, binary(c, Binary::MUL, x, x), x);
-    V inner = add(c, x, binary(c, Binary::MUL, cube, c.b.real(0.044715f)));
-    V tanh = unary(c, Unary::TANH, binary(c, Binary::MUL, inner, c.b.real(0.7978845608028654f)));
-    c.out(binary(c, Binary::MUL, binary(c, Binary::MUL, x, c.b.real(0.5f)), add(c, tanh, c.b.real(1))));
+    V cube = mul(c, mul(c, x, x), x);
+    V inner = add(c, x, mul(c, cube, c.b.real(0.044715f)));
+    V tanh = unary(c, Unary::TANH, mul(c, inner, c.b.real(0.7978845608028654f)));
+    c.out(mul(c, mul(c, x, c.b.real(0.5f)), add(c, tanh, c.b.real(1))));
 }
 
 void emitQuickGelu(Call& c) {
     V x = c.in(0);
-    V gate = unary(c, Unary::SIGMOID, binary(c, Binary::MUL, x, c.b.real(c.real("alpha", 1.702f))));
-    c.out(binary(c, Binary::MUL, x, gate));
+    V gate = unary(c, Unary::SIGMOID, mul(c, x, c.b.real(c.real("alpha", 1.702f))));
+    c.out(mul(c, x, gate));
 }
 
 // Normalises over the axes from `axis` on.
@@ -50,7 +46,7 @@ V normalised(Call& c, V x, int64_t axis, V gamma, V beta, bool rms) {
         table.beta = beta ? beta->array().allFloats() : std::vector<float>(table.gamma.size(), 0.0f);
         return c.b.op(OpType::LayerNorm, table, {x});
     }
-    V y = binary(c, Binary::MUL, c.b.op(OpType::LayerNorm, table, {x}), gamma);
+    V y = mul(c, c.b.op(OpType::LayerNorm, table, {x}), gamma);
     return beta ? add(c, y, beta) : y;
 }
 
@@ -85,7 +81,7 @@ void emitFusedMatMul(Call& c) {
     if (c.integer("transBatchA", 0) != 0 || c.integer("transBatchB", 0) != 0) refuse("transBatchA and transBatchB");
     const float alpha = c.real("alpha", 1);
     V result = matmul(c, c.in(0), c.in(1), c.integer("transA", 0) != 0, c.integer("transB", 0) != 0);
-    c.out(alpha == 1 ? result : binary(c, Binary::MUL, result, c.b.real(alpha)));
+    c.out(alpha == 1 ? result : mul(c, result, c.b.real(alpha)));
 }
 
 // Weights of 4 or 8 bits with a scale for each block of a column stay codes.
@@ -152,26 +148,25 @@ void emitMatMulNBits(Call& c) {
     c.out(c.maybe(5) && !bias ? add(c, result, c.in(5)) : result);
 }
 
-constexpr const char* kDomain = "com.microsoft";
-constexpr Entry kEntries[] = {
-    {"BiasGelu", 1, kNewest, emitBiasGelu, "BinaryOp, UnaryOp", "", kDomain},
-    {"FastGelu", 1, kNewest, emitFastGelu, "BinaryOp, UnaryOp", "", kDomain},
-    {"FusedMatMul", 1, kNewest, emitFusedMatMul, "MatMul, BinaryOp", "transBatchA, transBatchB.", kDomain},
-    {"Gelu", 1, kNewest, emitGelu, "UnaryOp", "", kDomain},
+constexpr Entry kContribEntries[] = {
+    {"BiasGelu", 1, kNewest, emitBiasGelu, "BinaryOp, UnaryOp", "", kMicrosoft},
+    {"FastGelu", 1, kNewest, emitFastGelu, "BinaryOp, UnaryOp", "", kMicrosoft},
+    {"FusedMatMul", 1, kNewest, emitFusedMatMul, "MatMul, BinaryOp", "transBatchA, transBatchB.", kMicrosoft},
+    {"Gelu", 1, kNewest, emitContribGelu, "UnaryOp", "", kMicrosoft},
     {"MatMulNBits", 1, kNewest, emitMatMulNBits, "Convolution, or MatMul",
-     "g_idx; weights that are fed. The weights become floats where K is no multiple of the block.", kDomain},
-    {"QuickGelu", 1, kNewest, emitQuickGelu, "BinaryOp, UnaryOp", "", kDomain},
+     "g_idx; weights that are fed. The weights become floats where K is no multiple of the block.", kMicrosoft},
+    {"QuickGelu", 1, kNewest, emitQuickGelu, "BinaryOp, UnaryOp", "", kMicrosoft},
     // onnxruntime writes it into the domain of ONNX, which lacks it.
     {"SimplifiedLayerNormalization", 1, kNewest, emitSimplifiedLayerNorm, "LayerNorm"},
-    {"SkipLayerNormalization", 1, kNewest, emitSkipLayerNorm, "BinaryOp, LayerNorm", "Training.", kDomain},
+    {"SkipLayerNormalization", 1, kNewest, emitSkipLayerNorm, "BinaryOp, LayerNorm", "Training.", kMicrosoft},
     {"SkipSimplifiedLayerNormalization", 1, kNewest, emitSkipSimplifiedLayerNorm, "BinaryOp, LayerNorm", "Training.",
-     kDomain},
+     kMicrosoft},
 };
 
 }  // namespace
 
 Family contribFamily() {
-    return kEntries;
+    return kContribEntries;
 }
 
 }  // namespace mnnc::onnx

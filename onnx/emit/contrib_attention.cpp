@@ -32,31 +32,31 @@ V biasOf(Call& c, V mask, V bias) {
         refuse("a mask of rank %zu, which is lengths or offsets", mask->rank());
     V hidden = select(c, compare(c, Binary::NOTEQUAL, mask, c.b.number(0, *mask)), c.b.real(0),
                       c.b.real(c.real("mask_filter_value", -10000)));
-    return bias ? binary(c, Binary::ADD, bias, hidden) : hidden;
+    return bias ? add(c, bias, hidden) : hidden;
 }
 
 // Whether a column belongs to a query's row or one before it; the last query sees all keys.
 V causal(Call& c, V q, V k, int64_t window = -1) {
     V columns = rangeTo(c, extentOf(c, k, 2));
     V rows = unsqueeze(c, rangeTo(c, extentOf(c, q, 2)), {1});
-    rows = binary(c, Binary::ADD, rows, binary(c, Binary::SUB, extentOf(c, k, 2), extentOf(c, q, 2)));
+    rows = add(c, rows, sub(c, extentOf(c, k, 2), extentOf(c, q, 2)));
     V allowed = compare(c, Binary::LESS_EQUAL, columns, rows);
     if (window < 0) return allowed;
-    return both(c, allowed, compare(c, Binary::GREATER, binary(c, Binary::ADD, columns, c.b.scalar(window)), rows));
+    return both(c, allowed, compare(c, Binary::GREATER, add(c, columns, c.b.scalar(window)), rows));
 }
 
 V part(Call& c, V packed, int64_t begin, int64_t end) {
     return sliceAxis(c, packed, 2, begin, end);
 }
 
-void emitAttention(Call& c) {
+void emitContribAttention(Call& c) {
     refuseInputs(c, {6});
     if (c.integer("do_rotary", 0) != 0) refuse("do_rotary");
     const int64_t heads = c.integer("num_heads", 0);
     V weights = c.in(1), bias = c.maybe(2);
     if (weights->rank() != 2) fail(Status::BadFormat, "weights of rank %zu", weights->rank());
     V packed = product(c, c.in(0), weights);
-    if (bias) packed = binary(c, Binary::ADD, packed, bias);
+    if (bias) packed = add(c, packed, bias);
     const std::vector<int64_t> sizes = c.integers("qkv_hidden_sizes").value_or(std::vector<int64_t>());
     const int64_t third = weights->extent(1) / 3;
     const int64_t width = sizes.size() == 3 ? sizes[0] : third, keyWidth = sizes.size() == 3 ? sizes[1] : third;
@@ -96,7 +96,7 @@ void emitMultiHeadAttention(Call& c) {
         const int64_t width = query->extent(2);
         const auto biased = [&](V x, int64_t begin, int64_t end) {
             if (!bias || x->rank() != 3) return x;
-            return binary(c, Binary::ADD, x, sliceAxis(c, bias, 0, begin, end));
+            return add(c, x, sliceAxis(c, bias, 0, begin, end));
         };
         q = splitHeads(c, biased(query, 0, width), heads);
         if (key->rank() == 5) {
@@ -145,7 +145,7 @@ void emitGroupQueryAttention(Call& c) {
         V places = c.maybe(9);
         if (!places) {
             V at = rangeTo(c, extentOf(c, q, 2));
-            if (past) at = binary(c, Binary::ADD, at, extentOf(c, past, 2));
+            if (past) at = add(c, at, extentOf(c, past, 2));
             places = unsqueeze(c, at, {0});
         }
         V cos = gatherAxis(c, c.in(7), places, 0), sin = gatherAxis(c, c.in(8), places, 0);
@@ -169,24 +169,23 @@ void emitGroupQueryAttention(Call& c) {
     c.out(0, joinHeads(c, attend(c, q, k, v, scores)));
 }
 
-constexpr const char* kDomain = "com.microsoft";
 constexpr const char* kWritten = "MatMul, Softmax, BinaryOp, Select";
-constexpr Entry kEntries[] = {
-    {"Attention", 1, kNewest, emitAttention, kWritten,
-     "A free number of heads; masks of rank 1; do_rotary; a past buffer that is longer than the past.", kDomain},
+constexpr Entry kContribAttentionEntries[] = {
+    {"Attention", 1, kNewest, emitContribAttention, kWritten,
+     "A free number of heads; masks of rank 1; do_rotary; a past buffer that is longer than the past.", kMicrosoft},
     {"GroupQueryAttention", 1, kNewest, emitGroupQueryAttention, kWritten,
      "Sequences of several lengths (seqlens_k counts as equal); quantised caches; head_sink; smooth_softmax; "
      "norms of queries "
      "and keys.",
-     kDomain},
+     kMicrosoft},
     {"MultiHeadAttention", 1, kNewest, emitMultiHeadAttention, kWritten,
-     "A free number of heads; masks of rank 1; a past buffer that is longer than the past.", kDomain},
+     "A free number of heads; masks of rank 1; a past buffer that is longer than the past.", kMicrosoft},
 };
 
 }  // namespace
 
 Family contribAttentionFamily() {
-    return kEntries;
+    return kContribAttentionEntries;
 }
 
 }  // namespace mnnc::onnx

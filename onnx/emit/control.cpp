@@ -158,9 +158,7 @@ void emitScan(Call& c) {
         std::vector<V> inputs = carried;
         for (size_t i = 0; i < scans; ++i) {
             V whole = c.in(states + i), at = iteration;
-            if (inBackwards[i] != 0)
-                at = binary(c, Binary::SUB, binary(c, Binary::SUB, extentOf(c, whole, inAxes[i]), c.b.scalar(1)),
-                            iteration);
+            if (inBackwards[i] != 0) at = sub(c, sub(c, extentOf(c, whole, inAxes[i]), c.b.scalar(1)), iteration);
             inputs.push_back(c.b.alias(gatherAxis(c, whole, at, inAxes[i]), whole->elem));
         }
         std::vector<V> made = c.importer.body(graph, inputs);
@@ -273,7 +271,7 @@ void emitSplitToSequence(Call& c) {
     c.out(c.b.sequence(c.b.name(), parts));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kControlEntries[] = {
     {"ConcatFromSequence", 11, kNewest, emitConcatFromSequence, "Concat", "Sequences out of loops and branches."},
     {"If", 1, kNewest, emitIf, "If; the branch itself where the condition is a constant",
      "Branches that give tensors of different ranks or types; sequences."},
@@ -291,7 +289,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family controlFamily() {
-    return kEntries;
+    return kControlEntries;
 }
 
 }  // namespace mnnc::onnx

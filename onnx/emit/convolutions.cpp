@@ -17,10 +17,6 @@ struct Layer {
     std::vector<int64_t> outPads;        // for transposed ones
 };
 
-int32_t narrow(int64_t value) {
-    return intList({value})->ints[0];
-}
-
 std::vector<int32_t> narrowAll(const std::vector<int64_t>& values) {
     return intList(values)->ints;
 }
@@ -267,7 +263,7 @@ V centred(Call& c, V x, V zero, bool rows) {
     V point = castTo(c, zero, Elem::Float);
     if (point->rank() == 1 && point->elementCount() == 1) point = reshape(c, point, {});
     if (rows && point->rank() == 1) point = unsqueeze(c, point, allAxes(x->rank(), 1));
-    return binary(c, Binary::SUB, y, point);
+    return sub(c, y, point);
 }
 
 void emitConvInteger(Call& c) {
@@ -281,8 +277,8 @@ void emitQLinearConv(Call& c) {
     V bias = c.maybe(8);
     if (bias) {
         // The result is in steps of both scales.
-        V both = binary(c, Binary::MUL, castTo(c, c.in(1), Elem::Float), weightScale);
-        bias = binary(c, Binary::MUL, castTo(c, bias, Elem::Float), both);
+        V both = mul(c, castTo(c, c.in(1), Elem::Float), weightScale);
+        bias = mul(c, castTo(c, bias, Elem::Float), both);
     }
     V y = convolve(c, realOf(c, x, c.in(1), c.maybe(2), 1), realOf(c, w, weightScale, c.maybe(5), 0), bias);
     c.out(quantised(c, y, castTo(c, c.in(6), Elem::Float), c.in(7), c.in(7)->elem, false));
@@ -290,7 +286,7 @@ void emitQLinearConv(Call& c) {
 
 void emitFusedConv(Call& c) {
     V y = convolve(c, c.in(0), c.in(1), c.maybe(2));
-    if (V other = c.maybe(3)) y = binary(c, Binary::ADD, y, other);
+    if (V other = c.maybe(3)) y = add(c, y, other);
     const std::string activation = c.text("activation", "");
     const std::vector<float> parameters = c.reals("activation_params");
     if (activation == "Relu") {
@@ -306,7 +302,7 @@ void emitFusedConv(Call& c) {
     } else if (activation == "Tanh") {
         y = unary(c, Unary::TANH, y);
     } else if (activation == "HardSigmoid") {
-        y = binary(c, Binary::ADD, binary(c, Binary::MUL, y, c.b.real(parameters.at(0))), c.b.real(parameters.at(1)));
+        y = add(c, mul(c, y, c.b.real(parameters.at(0))), c.b.real(parameters.at(1)));
         y = clip(c, y, 0, 1);
     } else if (!activation.empty()) {
         refuse("the activation %s", activation.c_str());
@@ -314,7 +310,7 @@ void emitFusedConv(Call& c) {
     c.out(y);
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kConvolutionsEntries[] = {
     {"Conv", 1, kNewest, emitConv, "Convolution, ConvolutionDepthwise, Convolution3D",
      "Weights that are fed in three axes; SAME padding with a stride over a free extent."},
     {"ConvInteger", 10, kNewest, emitConvInteger, "Cast, BinaryOp, Convolution", "Exact below 2^24."},
@@ -328,7 +324,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family convolutionFamily() {
-    return kEntries;
+    return kConvolutionsEntries;
 }
 
 }  // namespace mnnc::onnx

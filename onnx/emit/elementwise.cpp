@@ -57,9 +57,9 @@ void emitMod(Call& c) {
     if (a->isFloat() && !truncates) {
         // The remainder of a division by infinity must not change, so the divisor is added only where the signs differ.
         V rest = binary(c, Binary::FLOORMOD, a, b);
-        V signs = binary(c, Binary::MUL, unary(c, Unary::SIGN, rest), unary(c, Unary::SIGN, b));
+        V signs = mul(c, unary(c, Unary::SIGN, rest), unary(c, Unary::SIGN, b));
         V differ = compare(c, Binary::LESS, signs, c.b.real(0));
-        c.out(select(c, differ, binary(c, Binary::ADD, rest, b), rest));
+        c.out(select(c, differ, add(c, rest, b), rest));
         return;
     }
     const Binary code = truncates ? Binary::FLOORMOD : Binary::MOD;
@@ -75,9 +75,8 @@ void emitChain(Call& c) {
 
 void emitMean(Call& c) {
     V result = c.in(0);
-    for (size_t i = 1; i < c.inputs.size(); ++i) result = binary(c, Binary::ADD, result, c.in(i));
-    if (c.inputs.size() > 1)
-        result = binary(c, Binary::REALDIV, result, c.b.number(static_cast<double>(c.inputs.size()), *result));
+    for (size_t i = 1; i < c.inputs.size(); ++i) result = add(c, result, c.in(i));
+    if (c.inputs.size() > 1) result = div(c, result, c.b.number(static_cast<double>(c.inputs.size()), *result));
     c.out(result);
 }
 
@@ -179,7 +178,7 @@ void emitBinarizer(Call& c) {
     c.out(castTo(c, above, c.in(0)->elem));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kElementwiseEntries[] = {
     {"Abs", 1, kNewest, emitUnary<Unary::ABS>, "UnaryOp"},
     {"Acos", 7, kNewest, emitUnary<Unary::ACOS>, "UnaryOp"},
     {"Acosh", 9, kNewest, emitUnary<Unary::ACOSH>, "UnaryOp"},
@@ -241,7 +240,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family elementwiseFamily() {
-    return kEntries;
+    return kElementwiseEntries;
 }
 
 }  // namespace mnnc::onnx

@@ -239,8 +239,7 @@ V exchangeWithLast(Call& c, V x, V axis) {
     if (x->rank() == 0) fail(Status::BadFormat, "a number has no axes");
     const auto rank = static_cast<int64_t>(x->rank());
     V last = c.b.scalar(rank - 1), axes = c.b.ints(allAxes(x->rank()));
-    V front =
-        select(c, compare(c, Binary::LESS, axis, c.b.scalar(0)), binary(c, Binary::ADD, axis, c.b.scalar(rank)), axis);
+    V front = select(c, compare(c, Binary::LESS, axis, c.b.scalar(0)), add(c, axis, c.b.scalar(rank)), axis);
     V order = select(c, compare(c, Binary::EQUAL, axes, last), front, axes);
     order = select(c, compare(c, Binary::EQUAL, axes, front), last, order);
     c.b.openRank(x->rank());

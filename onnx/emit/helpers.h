@@ -12,6 +12,18 @@ using Unary = wire::UnaryOpOperation;
 using Reduction = wire::ReductionType;
 
 V binary(Call& c, Binary code, V a, V b);
+inline V add(Call& c, V a, V b) {
+    return binary(c, Binary::ADD, a, b);
+}
+inline V sub(Call& c, V a, V b) {
+    return binary(c, Binary::SUB, a, b);
+}
+inline V mul(Call& c, V a, V b) {
+    return binary(c, Binary::MUL, a, b);
+}
+inline V div(Call& c, V a, V b) {
+    return binary(c, Binary::REALDIV, a, b);
+}
 V compare(Call& c, Binary code, V a, V b);  // the result is a bool
 V unary(Call& c, Unary code, V x);
 V select(Call& c, V condition, V yes, V no);

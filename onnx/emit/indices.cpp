@@ -16,7 +16,7 @@ V fromFront(Call& c, V indices, V extent) {
     }
     if (indices->elementCount() == 0) return indices;
     V negative = compare(c, Binary::LESS, indices, c.b.scalar(0));
-    return select(c, negative, binary(c, Binary::ADD, indices, extent), indices);
+    return select(c, negative, add(c, indices, extent), indices);
 }
 
 void emitGather(Call& c) {
@@ -247,7 +247,7 @@ void emitUnique(Call& c) {
     for (size_t i = 0; i < count; ++i) c.out(i, results[i]);
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kIndicesEntries[] = {
     {"ArrayFeatureExtractor", 1, kNewest, emitFeatureExtractor, "GatherV2", "", "ai.onnx.ml"},
     {"Compress", 9, kNewest, emitCompress, "Where, GatherV2"},
     {"CumProd", 26, kNewest, emitCumProd, "CumProd, with Reverse, Padding and Transpose"},
@@ -267,7 +267,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family indexFamily() {
-    return kEntries;
+    return kIndicesEntries;
 }
 
 }  // namespace mnnc::onnx

@@ -94,13 +94,13 @@ V gemm(Call& c, V a, V b, V bias, float alpha, float beta, bool transA, bool tra
         } else if (isLayer(b)) {
             result = linear(c, a, b->content[0], !transB, numbers);
         }
-        if (result) return bias && !inside ? binary(c, Binary::ADD, result, bias) : result;
+        if (result) return bias && !inside ? add(c, result, bias) : result;
     }
-    if (alpha != 1) b = binary(c, Binary::MUL, b, c.b.real(alpha));
+    if (alpha != 1) b = mul(c, b, c.b.real(alpha));
     V result = matmul(c, a, b, transA, transB);
     if (!bias || beta == 0) return result;
-    if (beta != 1) bias = binary(c, Binary::MUL, bias, c.b.real(beta));
-    return binary(c, Binary::ADD, result, bias);
+    if (beta != 1) bias = mul(c, bias, c.b.real(beta));
+    return add(c, result, bias);
 }
 
 }  // namespace mnnc::onnx

@@ -20,13 +20,12 @@ V likelihoodLoss(Call& c, V logs, V target, V weight) {
     V loss = unary(c, Unary::NEG, squeeze(c, taken, {1}));
     V counts = weight ? gatherAxis(c, weight, target, 0) : nullptr;
     if (ignored) counts = select(c, ignored, c.b.real(0), counts ? counts : c.b.real(1));
-    if (counts) loss = binary(c, Binary::MUL, loss, counts);
+    if (counts) loss = mul(c, loss, counts);
     const std::vector<int64_t> all = allAxes(loss->rank());
     if (reduction == "none") return loss;
     if (reduction == "sum") return reduce(c, Reduction::SUM, loss, all, false);
     if (!counts) return reduce(c, Reduction::MEAN, loss, all, false);
-    return binary(c, Binary::REALDIV, reduce(c, Reduction::SUM, loss, all, false),
-                  reduce(c, Reduction::SUM, counts, all, false));
+    return div(c, reduce(c, Reduction::SUM, loss, all, false), reduce(c, Reduction::SUM, counts, all, false));
 }
 
 void emitLikelihood(Call& c) {
@@ -35,14 +34,14 @@ void emitLikelihood(Call& c) {
 
 void emitCrossEntropy(Call& c) {
     V x = c.in(0);
-    V shifted = binary(c, Binary::SUB, x, reduce(c, Reduction::MAXIMUM, x, {1}, true));
+    V shifted = sub(c, x, reduce(c, Reduction::MAXIMUM, x, {1}, true));
     V sum = reduce(c, Reduction::SUM, unary(c, Unary::EXP, shifted), {1}, true);
-    V logs = binary(c, Binary::SUB, shifted, unary(c, Unary::LOG, sum));
+    V logs = sub(c, shifted, unary(c, Unary::LOG, sum));
     c.out(0, likelihoodLoss(c, logs, c.in(1), c.maybe(2)));
     c.out(1, logs);
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kLossesEntries[] = {
     {"NegativeLogLikelihoodLoss", 12, kNewest, emitLikelihood, "GatherElements, Select, BinaryOp, Reduction"},
     {"SoftmaxCrossEntropyLoss", 12, kNewest, emitCrossEntropy, "Reduction, UnaryOp, BinaryOp, GatherElements, Select"},
 };
@@ -50,7 +49,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family lossFamily() {
-    return kEntries;
+    return kLossesEntries;
 }
 
 }  // namespace mnnc::onnx

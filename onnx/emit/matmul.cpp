@@ -39,12 +39,12 @@ void emitMatMulInteger(Call& c) {
         if (!point) return x;
         point = castTo(c, point, Elem::Float);
         if (rows && point->rank() == 1 && point->extent(0) > 1) point = unsqueeze(c, point, {1});
-        return binary(c, Binary::SUB, x, point);
+        return sub(c, x, point);
     };
     c.out(castTo(c, matmul(c, centred(0, 2, true), centred(1, 3, false)), Elem::Int32));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kMatmulEntries[] = {
     {"Gemm", 1, kNewest, emitGemm,
      "Convolution of 1x1 with constant matrices of 16 numbers and more; MatMul, BinaryOp"},
     {"MatMul", 1, kNewest, emitMatMul, "As Gemm", "Integers are multiplied as floats: exact below 2^24."},
@@ -54,7 +54,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family matmulFamily() {
-    return kEntries;
+    return kMatmulEntries;
 }
 
 }  // namespace mnnc::onnx

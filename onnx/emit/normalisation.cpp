@@ -22,8 +22,8 @@ V layerNorm(Call& c, V x, size_t axes, float epsilon, bool rms = false) {
 }
 
 V affine(Call& c, V x, V scale, V bias) {
-    if (scale) x = binary(c, Binary::MUL, x, scale);
-    return bias ? binary(c, Binary::ADD, x, bias) : x;
+    if (scale) x = mul(c, x, scale);
+    return bias ? add(c, x, bias) : x;
 }
 
 void emitBatchNormalization(Call& c) {
@@ -33,14 +33,13 @@ void emitBatchNormalization(Call& c) {
         std::vector<int64_t> axes = allAxes(x->rank());
         axes.erase(axes.begin() + 1);
         V own = reduce(c, Reduction::MEAN, x, axes, true);
-        V centred = binary(c, Binary::SUB, x, own);
+        V centred = sub(c, x, own);
         V spread = reduce(c, Reduction::MEAN, unary(c, Unary::SQUARE, centred), axes, true);
         own = squeeze(c, own, axes);
         spread = squeeze(c, spread, axes);
         const float momentum = c.real("momentum", 0.9f);
         const auto running = [&](V before, V now) {
-            return binary(c, Binary::ADD, binary(c, Binary::MUL, before, c.b.real(momentum)),
-                          binary(c, Binary::MUL, now, c.b.real(1 - momentum)));
+            return add(c, mul(c, before, c.b.real(momentum)), mul(c, now, c.b.real(1 - momentum)));
         };
         if (c.wants(1)) c.out(1, running(mean, own));
         if (c.wants(2)) c.out(2, running(variance, spread));
@@ -51,9 +50,9 @@ void emitBatchNormalization(Call& c) {
             if (c.wants(i)) refuse("its output %zu belongs to training", i);
     }
     if (c.opset < 9 && c.integer("spatial", 1) == 0) refuse("spatial 0");
-    V deviation = unary(c, Unary::SQRT, binary(c, Binary::ADD, variance, c.b.real(c.real("epsilon", 1e-5f))));
-    V factor = binary(c, Binary::REALDIV, scale, deviation);
-    V shift = binary(c, Binary::SUB, bias, binary(c, Binary::MUL, mean, factor));
+    V deviation = unary(c, Unary::SQRT, add(c, variance, c.b.real(c.real("epsilon", 1e-5f))));
+    V factor = div(c, scale, deviation);
+    V shift = sub(c, bias, mul(c, mean, factor));
     const size_t rank = x->rank();
     if (factor->constant && shift->constant && rank == 4) {
         wire::ScaleT table;
@@ -113,11 +112,10 @@ void emitLayerNormalization(Call& c) {
     if (c.wants(1) || c.wants(2)) {
         const std::vector<int64_t> over = allAxes(rank, static_cast<size_t>(axis));
         V mean = reduce(c, Reduction::MEAN, x, over, true);
-        V centred = binary(c, Binary::SUB, x, mean);
+        V centred = sub(c, x, mean);
         V variance = reduce(c, Reduction::MEAN, unary(c, Unary::SQUARE, centred), over, true);
-        V inverse =
-            unary(c, Unary::RECIPROCAL, unary(c, Unary::SQRT, binary(c, Binary::ADD, variance, c.b.real(epsilon))));
-        c.out(0, affine(c, binary(c, Binary::MUL, centred, inverse), scale, bias));
+        V inverse = unary(c, Unary::RECIPROCAL, unary(c, Unary::SQRT, add(c, variance, c.b.real(epsilon))));
+        c.out(0, affine(c, mul(c, centred, inverse), scale, bias));
         c.out(1, mean);
         c.out(2, inverse);
         return;
@@ -150,10 +148,10 @@ void emitRmsNormalization(Call& c) {
 void emitMeanVarianceNormalization(Call& c) {
     V x = c.in(0);
     const std::vector<int64_t> axes = axesOf(c.integers("axes").value_or(std::vector<int64_t>{0, 2, 3}), x->rank());
-    V centred = binary(c, Binary::SUB, x, reduce(c, Reduction::MEAN, x, axes, true));
+    V centred = sub(c, x, reduce(c, Reduction::MEAN, x, axes, true));
     V variance = reduce(c, Reduction::MEAN, unary(c, Unary::SQUARE, centred), axes, true);
-    V deviation = binary(c, Binary::ADD, unary(c, Unary::SQRT, variance), c.b.real(1e-9f));
-    c.out(binary(c, Binary::REALDIV, centred, deviation));
+    V deviation = add(c, unary(c, Unary::SQRT, variance), c.b.real(1e-9f));
+    c.out(div(c, centred, deviation));
 }
 
 void emitLrn(Call& c) {
@@ -169,11 +167,11 @@ void emitLrn(Call& c) {
         V sum = nullptr;
         for (int64_t k = 0; k < size; ++k) {
             V part = sliceAxis(c, padded, 1, k, k + channels);
-            sum = sum ? binary(c, Binary::ADD, sum, part) : part;
+            sum = sum ? add(c, sum, part) : part;
         }
         const float alpha = c.real("alpha", 1e-4f) / static_cast<float>(size);
-        V base = binary(c, Binary::ADD, binary(c, Binary::MUL, sum, c.b.real(alpha)), c.b.real(c.real("bias", 1)));
-        c.out(binary(c, Binary::REALDIV, x, binary(c, Binary::POW, base, c.b.real(c.real("beta", 0.75f)))));
+        V base = add(c, mul(c, sum, c.b.real(alpha)), c.b.real(c.real("bias", 1)));
+        c.out(div(c, x, binary(c, Binary::POW, base, c.b.real(c.real("beta", 0.75f)))));
         return;
     }
     wire::LRNT table;
@@ -192,7 +190,7 @@ void emitLpNormalization(Call& c) {
                     : unary(c, Unary::SQRT, reduce(c, Reduction::SUM, unary(c, Unary::SQUARE, x), {axis}, true));
     // A list of zeros stays unchanged.
     V zero = compare(c, Binary::EQUAL, norm, c.b.real(0));
-    c.out(binary(c, Binary::REALDIV, x, select(c, zero, c.b.real(1), norm)));
+    c.out(div(c, x, select(c, zero, c.b.real(1), norm)));
 }
 
 // ---- The softmax family ----
@@ -204,9 +202,9 @@ V softmax(Call& c, V x, int64_t axis) {
 }
 
 V logSoftmax(Call& c, V x, int64_t axis) {
-    V shifted = binary(c, Binary::SUB, x, reduce(c, Reduction::MAXIMUM, x, {axis}, true));
+    V shifted = sub(c, x, reduce(c, Reduction::MAXIMUM, x, {axis}, true));
     V sum = reduce(c, Reduction::SUM, unary(c, Unary::EXP, shifted), {axis}, true);
-    return binary(c, Binary::SUB, shifted, unary(c, Unary::LOG, sum));
+    return sub(c, shifted, unary(c, Unary::LOG, sum));
 }
 
 V hardmax(Call& c, V x, int64_t axis) {
@@ -236,7 +234,7 @@ void emitSoft(Call& c) {
     c.out(reshapeTo(c, form(c, flat, 1), shapeOf(c, x)));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kNormalisationEntries[] = {
     {"BatchNormalization", 1, kNewest, emitBatchNormalization, "Scale, or BinaryOp; with Reduction in training_mode",
      "Training before opset 14."},
     {"GroupNormalization", 18, kNewest, emitGroupNormalization, "Reshape, LayerNorm, BinaryOp",
@@ -256,7 +254,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family normalisationFamily() {
-    return kEntries;
+    return kNormalisationEntries;
 }
 
 }  // namespace mnnc::onnx

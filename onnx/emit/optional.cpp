@@ -45,7 +45,7 @@ void emitBitCast(Call& c) {
     c.out(castTo(c, x, to));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kOptionalEntries[] = {
     {"BitCast", 26, kNewest, emitBitCast, "Cast", "Other than integers of up to 32 bits of the same width."},
     {"Optional", 15, kNewest, emitOptional, "nothing", "Sequences as inputs and outputs of the net."},
     {"OptionalGetElement", 15, kNewest, emitGetElement, "nothing"},
@@ -55,7 +55,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family optionalFamily() {
-    return kEntries;
+    return kOptionalEntries;
 }
 
 }  // namespace mnnc::onnx

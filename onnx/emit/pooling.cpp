@@ -8,10 +8,6 @@
 namespace mnnc::onnx {
 namespace {
 
-int32_t narrow(int64_t value) {
-    return intList({value})->ints[0];
-}
-
 std::vector<int64_t> spatialAxes(const Value& x) {
     if (x.rank() < 3) refuse("its input has rank %zu; there are no spatial axes", x.rank());
     return allAxes(x.rank(), 2);
@@ -120,7 +116,7 @@ V byTaps(Call& c, V x, const Windows& w, Kind kind) {
         dims.push_back(outs[i]);
     }
     for (float& count : counts) count = count > 0 ? count : 1;
-    return binary(c, Binary::REALDIV, result, c.b.constant(floatArray(dims, counts), Elem::Float));
+    return div(c, result, c.b.constant(floatArray(dims, counts), Elem::Float));
 }
 
 // ---- The forms ----
@@ -158,15 +154,15 @@ V positions(Call& c, V x, V inPlane, bool columnsFirst) {
     for (size_t i = 2; i < x->rank(); ++i) plane *= x->extent(i);
     if (columnsFirst && x->rank() == 4) {
         V width = c.b.scalar(x->extent(3));
-        V row = binary(c, Binary::REALDIV, inPlane, width);
-        V column = binary(c, Binary::SUB, inPlane, binary(c, Binary::MUL, row, width));
-        inPlane = binary(c, Binary::ADD, binary(c, Binary::MUL, column, c.b.scalar(x->extent(2))), row);
+        V row = div(c, inPlane, width);
+        V column = sub(c, inPlane, mul(c, row, width));
+        inPlane = add(c, mul(c, column, c.b.scalar(x->extent(2))), row);
     }
     std::vector<int32_t> first;
     for (int64_t i = 0; i < n * channels; ++i) first.push_back(narrow(i * plane));
     Dims dims{n, channels};
     dims.resize(x->rank(), 1);
-    return binary(c, Binary::ADD, inPlane, c.b.constant(intArray(dims, first), Elem::Int64));
+    return add(c, inPlane, c.b.constant(intArray(dims, first), Elem::Int64));
 }
 
 // Values and positions from the taps of a dilated or three-dimensional window, which are compared one after another.
@@ -247,7 +243,7 @@ void emitLpPool(Call& c) {
         // A mean times the number of taps is a sum.
         float area = 1;
         for (const int64_t k : w.kernel) area *= static_cast<float>(k);
-        x = binary(c, Binary::MUL, pool(c, x, w, true, true), c.b.real(area));
+        x = mul(c, pool(c, x, w, true, true), c.b.real(area));
     }
     c.out(p == 2 ? unary(c, Unary::SQRT, x) : p == 1 ? x : binary(c, Binary::POW, x, c.b.real(1 / p)));
 }
@@ -275,7 +271,7 @@ void emitGlobalLpPool(Call& c) {
     c.out(binary(c, Binary::POW, reduce(c, Reduction::SUM, x, spatialAxes(*c.in(0)), true), c.b.real(1 / p)));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kPoolingEntries[] = {
     {"AveragePool", 1, kNewest, emitAveragePool, "Pooling, Pooling3D, or BinaryOp over slices",
      "Dilated windows and those of other than one or two axes over free extents; SAME padding with a stride "
      "over a free extent."},
@@ -290,7 +286,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family poolingFamily() {
-    return kEntries;
+    return kPoolingEntries;
 }
 
 }  // namespace mnnc::onnx

@@ -41,10 +41,10 @@ void emitDynamicQuantize(Call& c) {
     V zero = c.b.real(0);
     V most = binary(c, Binary::MAXIMUM, reduce(c, Reduction::MAXIMUM, x, all, false), zero);
     V least = binary(c, Binary::MINIMUM, reduce(c, Reduction::MINIMUM, x, all, false), zero);
-    V scale = binary(c, Binary::REALDIV, binary(c, Binary::SUB, most, least), c.b.real(255));
+    V scale = div(c, sub(c, most, least), c.b.real(255));
     // A tensor of zeros has no range.
     V safe = select(c, compare(c, Binary::EQUAL, scale, zero), c.b.real(1), scale);
-    V point = clip(c, unary(c, Unary::ROUND, binary(c, Binary::REALDIV, unary(c, Unary::NEG, least), safe)), 0, 255);
+    V point = clip(c, unary(c, Unary::ROUND, div(c, unary(c, Unary::NEG, least), safe)), 0, 255);
     V codes = castTo(c, point, Elem::Uint8);
     c.out(0, quantise(c, x, safe, point, Elem::Uint8));
     c.out(1, scale);
@@ -84,8 +84,8 @@ void emitQGemm(Call& c) {
     V b = realOf(c, codes, scale, c.maybe(5), transB ? 0 : 1);
     const float alpha = c.real("alpha", 1);
     if (bias) {
-        V both = binary(c, Binary::MUL, castTo(c, c.in(1), Elem::Float), scale);
-        bias = binary(c, Binary::MUL, castTo(c, bias, Elem::Float), both);
+        V both = mul(c, castTo(c, c.in(1), Elem::Float), scale);
+        bias = mul(c, castTo(c, bias, Elem::Float), both);
     }
     V y = gemm(c, a, b, bias, alpha, 1, transA, transB);
     if (!c.raw(7))
@@ -154,12 +154,12 @@ void emitDynamicQuantizeMatMul(Call& c) {
     const auto last = static_cast<int64_t>(b->rank()) - 1;
     V y = product(c, c.in(0), realOf(c, b, c.in(2), c.maybe(3), std::max<int64_t>(last, 0)));
     c.importer.note("DynamicQuantizeMatMul computes with floats, which no run quantises.");
-    c.out(c.maybe(4) ? binary(c, Binary::ADD, y, c.in(4)) : y);
+    c.out(c.maybe(4) ? add(c, y, c.in(4)) : y);
 }
 
 constexpr const char* kOther = "com.microsoft";
 constexpr const char* kValues = "nothing, where the engine keeps the values as codes; Cast, BinaryOp";
-constexpr Entry kEntries[] = {
+constexpr Entry kQuantisationEntries[] = {
     {"DequantizeLinear", 10, kNewest, emitDequantize, kValues,
      "Floats of 8 bits and less; codes of 4 bits that are fed."},
     {"DynamicQuantizeLinear", 11, kNewest, emitDynamicQuantize, "Reduction, BinaryOp, UnaryOp, ReLU6, Cast"},
@@ -183,7 +183,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family quantisationFamily() {
-    return kEntries;
+    return kQuantisationEntries;
 }
 
 }  // namespace mnnc::onnx

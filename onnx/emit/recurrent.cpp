@@ -106,7 +106,7 @@ V noBias(Call& c, const Layer& layer, int64_t gates) {
 V sumOfBiases(Call& c, const Layer& layer, int64_t gates) {
     if (!layer.bias) return noBias(c, layer, gates);
     const int64_t width = gates * layer.hidden;
-    return binary(c, Binary::ADD, sliceAxis(c, layer.bias, 1, 0, width), sliceAxis(c, layer.bias, 1, width, 2 * width));
+    return add(c, sliceAxis(c, layer.bias, 1, 0, width), sliceAxis(c, layer.bias, 1, width, 2 * width));
 }
 
 V zeroState(Call& c, const Layer& layer) {
@@ -185,7 +185,7 @@ void withLengths(Call& c, Emit emit) {
     // [time, batch] of bools: the steps of each sequence, and its last step.
     V steps = unsqueeze(c, rangeTo(c, extentOf(c, x, 0)), {1});
     V inside = unsqueeze(c, compare(c, Binary::LESS, steps, lengths), {1, 3});
-    V last = compare(c, Binary::EQUAL, binary(c, Binary::ADD, steps, c.b.scalar(1)), lengths);
+    V last = compare(c, Binary::EQUAL, add(c, steps, c.b.scalar(1)), lengths);
     last = unsqueeze(c, last, {1, 3});
     std::vector<V> alls, lasts;
     const int64_t directions = direction == "bidirectional" ? 2 : 1;
@@ -356,7 +356,7 @@ void emitDynamicQuantizeLstm(Call& c) {
     c.outputs = inner.outputs;
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kRecurrentEntries[] = {
     {"DynamicQuantizeLSTM", 1, kNewest, emitDynamicQuantizeLstm, "As LSTM", "It computes with floats.",
      "com.microsoft"},
     {"GRU", 7, kNewest, emitGru,
@@ -375,7 +375,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family recurrentFamily() {
-    return kEntries;
+    return kRecurrentEntries;
 }
 
 }  // namespace mnnc::onnx

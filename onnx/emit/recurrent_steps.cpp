@@ -9,8 +9,8 @@ namespace {
 
 V activated(Call& c, const Activation& activation, V x) {
     const std::string_view name = activation.name;
-    const auto scaled = [&](V value, float factor) { return binary(c, Binary::MUL, value, c.b.real(factor)); };
-    if (name == "Affine") return binary(c, Binary::ADD, scaled(x, activation.alpha), c.b.real(activation.beta));
+    const auto scaled = [&](V value, float factor) { return mul(c, value, c.b.real(factor)); };
+    if (name == "Affine") return add(c, scaled(x, activation.alpha), c.b.real(activation.beta));
     if (name == "ScaledTanh") return scaled(unary(c, Unary::TANH, scaled(x, activation.beta)), activation.alpha);
     Node node;
     node.type = name;
@@ -84,7 +84,7 @@ void inSteps(Call& c, const Cell& cell, const Form& form) {
             return lengths ? turnedSequences(c, value, lengths, 1) : reverse(c, value, 0);
         };
         V inputs = product(c, backwards ? turned(layer.x) : layer.x, permute(c, of(layer.weights), {1, 0}));
-        inputs = binary(c, Binary::ADD, inputs, of(bias));
+        inputs = add(c, inputs, of(bias));
         const Direction steps{cell, cell.activations.data() + form.activations * static_cast<size_t>(d), layer.hidden,
                               permute(c, of(layer.states), {1, 0})};
         const Step step = form.step(of, layer);
@@ -120,22 +120,21 @@ void lstmSteps(Call& c, const Cell& cell, V peepholes) {
         const int64_t hidden = layer.hidden;
         return [&c, look, hidden](const Direction& steps, V input, const std::vector<V>& before) {
             // The gates are i, o, f and c; the peepholes are those of i, o and f.
-            V gates = binary(c, Binary::ADD, input, matmul(c, before[0], steps.states));
+            V gates = add(c, input, matmul(c, before[0], steps.states));
             const auto gate = [&](int64_t which, V state) {
                 V sum = steps.gate(c, gates, which);
                 if (look) {
                     V part = sliceAxis(c, look, 0, which * hidden, (which + 1) * hidden);
-                    sum = binary(c, Binary::ADD, sum, binary(c, Binary::MUL, part, state));
+                    sum = add(c, sum, mul(c, part, state));
                 }
                 return steps.activate(c, 0, sum);
             };
             V in = gate(0, before[1]);
-            V forget = steps.cell.coupled ? binary(c, Binary::SUB, c.b.real(1), in) : gate(2, before[1]);
+            V forget = steps.cell.coupled ? sub(c, c.b.real(1), in) : gate(2, before[1]);
             V fresh = steps.activate(c, 1, steps.gate(c, gates, 3));
-            V state =
-                binary(c, Binary::ADD, binary(c, Binary::MUL, forget, before[1]), binary(c, Binary::MUL, in, fresh));
+            V state = add(c, mul(c, forget, before[1]), mul(c, in, fresh));
             // ONNX does not clip the operand of the output's activation.
-            V output = binary(c, Binary::MUL, gate(1, state), activated(c, steps.activations[2], state));
+            V output = mul(c, gate(1, state), activated(c, steps.activations[2], state));
             return std::vector<V>{output, state};
         };
     };
@@ -149,8 +148,8 @@ void gruSteps(Call& c, const Cell& cell) {
     form.bias = [&](const Layer& layer) {
         if (!linear || !layer.bias) return sumOfBiases(c, layer, 3);
         const int64_t hidden = layer.hidden;
-        V both = binary(c, Binary::ADD, sliceAxis(c, layer.bias, 1, 0, 2 * hidden),
-                        sliceAxis(c, layer.bias, 1, 3 * hidden, 5 * hidden));
+        V both =
+            add(c, sliceAxis(c, layer.bias, 1, 0, 2 * hidden), sliceAxis(c, layer.bias, 1, 3 * hidden, 5 * hidden));
         return concat(c, {both, sliceAxis(c, layer.bias, 1, 2 * hidden, 3 * hidden)}, 1);
     };
     form.step = [&](const std::function<V(V)>& of, const Layer& layer) -> Step {
@@ -158,20 +157,20 @@ void gruSteps(Call& c, const Cell& cell) {
         V inner = linear && layer.bias ? sliceAxis(c, of(layer.bias), 0, 5 * hidden, 6 * hidden) : nullptr;
         return [&c, linear, inner](const Direction& steps, V input, const std::vector<V>& before) {
             V first = steps.gate(c, steps.states, 0, 2), last = steps.gate(c, steps.states, 2);
-            V gates = binary(c, Binary::ADD, steps.gate(c, input, 0, 2), matmul(c, before[0], first));
+            V gates = add(c, steps.gate(c, input, 0, 2), matmul(c, before[0], first));
             V keep = steps.activate(c, 0, steps.gate(c, gates, 0));
             V reset = steps.activate(c, 0, steps.gate(c, gates, 1));
             V recurrent = nullptr;
             if (linear) {
                 recurrent = matmul(c, before[0], last);
-                if (inner) recurrent = binary(c, Binary::ADD, recurrent, inner);
-                recurrent = binary(c, Binary::MUL, reset, recurrent);
+                if (inner) recurrent = add(c, recurrent, inner);
+                recurrent = mul(c, reset, recurrent);
             } else {
-                recurrent = matmul(c, binary(c, Binary::MUL, reset, before[0]), last);
+                recurrent = matmul(c, mul(c, reset, before[0]), last);
             }
-            V fresh = steps.activate(c, 1, binary(c, Binary::ADD, steps.gate(c, input, 2), recurrent));
-            V change = binary(c, Binary::MUL, keep, binary(c, Binary::SUB, before[0], fresh));
-            return std::vector<V>{binary(c, Binary::ADD, fresh, change)};
+            V fresh = steps.activate(c, 1, add(c, steps.gate(c, input, 2), recurrent));
+            V change = mul(c, keep, sub(c, before[0], fresh));
+            return std::vector<V>{add(c, fresh, change)};
         };
     };
     inSteps(c, cell, form);
@@ -181,7 +180,7 @@ void rnnSteps(Call& c, const Cell& cell) {
     Form form{1, 1, 1, [&](const Layer& layer) { return sumOfBiases(c, layer, 1); }, {}};
     form.step = [&](const std::function<V(V)>&, const Layer&) -> Step {
         return [&c](const Direction& steps, V input, const std::vector<V>& before) {
-            V sum = binary(c, Binary::ADD, input, matmul(c, before[0], steps.states));
+            V sum = add(c, input, matmul(c, before[0], steps.states));
             return std::vector<V>{steps.activate(c, 0, sum)};
         };
     };

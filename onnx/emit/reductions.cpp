@@ -78,7 +78,7 @@ void emitReduceL1(Call& c) {
 }
 
 V square(Call& c, V x) {
-    return x->isFloat() ? unary(c, Unary::SQUARE, x) : binary(c, Binary::MUL, x, x);
+    return x->isFloat() ? unary(c, Unary::SQUARE, x) : mul(c, x, x);
 }
 
 void emitReduceL2(Call& c) {
@@ -112,8 +112,8 @@ void emitReduceLogSumExp(Call& c) {
     // The largest finite number replaces an infinite maximum to avoid NaN.
     V most = reduceOver(c, Reduction::MAXIMUM, x, kept);
     most = clip(c, most, -std::numeric_limits<float>::max(), std::numeric_limits<float>::max());
-    V sum = reduceOver(c, Reduction::SUM, unary(c, Unary::EXP, binary(c, Binary::SUB, x, most)), kept);
-    V result = binary(c, Binary::ADD, unary(c, Unary::LOG, sum), most);
+    V sum = reduceOver(c, Reduction::SUM, unary(c, Unary::EXP, sub(c, x, most)), kept);
+    V result = add(c, unary(c, Unary::LOG, sum), most);
     if (!over.keep) {
         // A sum over these axes, which have one element each, removes them.
         result = over.fed ? reduceOver(c, Reduction::SUM, result, over) : squeeze(c, result, over.axes);
@@ -131,14 +131,14 @@ void emitArg(Call& c) {
     table.axis = static_cast<int32_t>(axis);
     V result = c.b.op(type, table, {last ? reverse(c, x, axis) : x});
     if (last) {
-        V end = binary(c, Binary::SUB, extentOf(c, x, axis), c.b.scalar(1));
-        result = binary(c, Binary::SUB, end, result);
+        V end = sub(c, extentOf(c, x, axis), c.b.scalar(1));
+        result = sub(c, end, result);
     }
     if (c.integer("keepdims", 1) != 0) result = unsqueeze(c, result, {axis});
     c.out(c.b.alias(result, Elem::Int64));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kReductionsEntries[] = {
     {"ArgMax", 1, kNewest, emitArg<OpType::ArgMax>, "ArgMax, Unsqueeze; Reverse for select_last_index"},
     {"ArgMin", 1, kNewest, emitArg<OpType::ArgMin>, "ArgMin, Unsqueeze; Reverse for select_last_index"},
     {"ReduceL1", 1, kNewest, emitReduceL1, "UnaryOp, Reduction"},
@@ -156,7 +156,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family reductionFamily() {
-    return kEntries;
+    return kReductionsEntries;
 }
 
 }  // namespace mnnc::onnx

@@ -146,7 +146,7 @@ void emitReverseSequence(Call& c) {
     c.out(c.b.op(OpType::ReverseSequence, table, {c.in(0), c.in(1)}));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kReshapeEntries[] = {
     {"Concat", 1, kNewest, emitConcat, "Concat"},
     {"DepthToSpace", 1, kNewest, emitDepthToSpace, "DepthToSpace"},
     {"Expand", 8, kNewest, emitExpand, "BroadcastTo"},
@@ -163,7 +163,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family reshapeFamily() {
-    return kEntries;
+    return kReshapeEntries;
 }
 
 }  // namespace mnnc::onnx

@@ -30,19 +30,6 @@ struct Axis {
     V begin = nullptr, end = nullptr;  // of the region
 };
 
-V add(Call& c, V a, V b) {
-    return binary(c, Binary::ADD, a, b);
-}
-V sub(Call& c, V a, V b) {
-    return binary(c, Binary::SUB, a, b);
-}
-V mul(Call& c, V a, V b) {
-    return binary(c, Binary::MUL, a, b);
-}
-V div(Call& c, V a, V b) {
-    return binary(c, Binary::REALDIV, a, b);
-}
-
 // The positions of the output in the input, as a list of floats.
 V positions(Call& c, const Resizing& how, const Axis& a) {
     V steps = toFloat(c, rangeTo(c, a.out));
@@ -333,7 +320,7 @@ void emitUpsample(Call& c) {
     c.out(resize(c, x, how));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kResizeEntries[] = {
     {"Resize", 10, kNewest, emitResize,
      "Interp; GatherV2 or MatMul along each axis for antialias, exclude_outside, half_pixel_symmetric, "
      "tf_crop_and_resize, keep_aspect_ratio_policy, nearest ceil and round_prefer_ceil"},
@@ -343,7 +330,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family resizeFamily() {
-    return kEntries;
+    return kResizeEntries;
 }
 
 }  // namespace mnnc::onnx

@@ -218,8 +218,8 @@ void emitPad(Call& c) {
         V pairs = permute(c, reshape(c, fed, {2, static_cast<int64_t>(axes.size())}), {1, 0});
         if (fedAxes) {
             const auto all = static_cast<int64_t>(rank);
-            V front = select(c, compare(c, Binary::LESS, fedAxes, c.b.scalar(0)),
-                             binary(c, Binary::ADD, fedAxes, c.b.scalar(all)), fedAxes);
+            V front =
+                select(c, compare(c, Binary::LESS, fedAxes, c.b.scalar(0)), add(c, fedAxes, c.b.scalar(all)), fedAxes);
             pairs = c.b.op(OpType::ScatterNd, {}, {unsqueeze(c, front, {1}), pairs, c.b.ints({all, 2})});
         } else if (axes != allAxes(rank)) {
             std::vector<V> rows;
@@ -238,8 +238,8 @@ void emitPad(Call& c) {
                 V row = sliceAxis(c, pairs, 0, axis, axis + 1), extent = extentOf(c, x, axis);
                 V before = squeeze(c, sliceAxis(c, row, 1, 0, 1), {0, 1});
                 V after = squeeze(c, sliceAxis(c, row, 1, 1, 2), {0, 1});
-                V count = binary(c, Binary::ADD, extent, binary(c, Binary::ADD, before, after));
-                V places = binary(c, Binary::MOD, binary(c, Binary::SUB, rangeTo(c, count), before), extent);
+                V count = add(c, extent, add(c, before, after));
+                V places = binary(c, Binary::MOD, sub(c, rangeTo(c, count), before), extent);
                 x = gatherAxis(c, x, places, axis);
             }
             c.out(c.b.alias(x, elem));
@@ -282,12 +282,12 @@ void emitTrilu(Call& c) {
     const auto numbers = [&](size_t axis) { return rangeTo(c, extentOf(c, x, static_cast<int64_t>(axis))); };
     V row = unsqueeze(c, numbers(rank - 2), {1}), column = numbers(rank - 1);
     // Column - row >= k above the diagonal, <= k below it.
-    V distance = binary(c, Binary::SUB, column, row);
+    V distance = sub(c, column, row);
     V inside = compare(c, upper ? Binary::GREATER_EQUAL : Binary::LESS_EQUAL, distance, k);
     c.out(select(c, inside, x, c.b.number(0, *x)));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kSlicesEntries[] = {
     {"Pad", 1, kNewest, emitPad, "Padding; for wrap StridedSlice and Concat",
      "Mode wrap with constant pads over free extents, or with axes that are fed."},
     {"Slice", 1, kNewest, emitSlice, "StridedSlice"},
@@ -298,7 +298,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family sliceFamily() {
-    return kEntries;
+    return kSlicesEntries;
 }
 
 }  // namespace mnnc::onnx

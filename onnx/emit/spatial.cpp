@@ -36,11 +36,11 @@ void emitAffineGrid(Call& c) {
         V steps = castTo(c, rangeTo(c, count), Elem::Float), n = castTo(c, count, Elem::Float);
         V one = c.b.real(1), two = c.b.real(2);
         if (corners) {
-            V last = binary(c, Binary::MAXIMUM, binary(c, Binary::SUB, n, one), one);
-            return binary(c, Binary::SUB, binary(c, Binary::REALDIV, binary(c, Binary::MUL, steps, two), last), one);
+            V last = binary(c, Binary::MAXIMUM, sub(c, n, one), one);
+            return sub(c, div(c, mul(c, steps, two), last), one);
         }
-        V odd = binary(c, Binary::ADD, binary(c, Binary::MUL, steps, two), one);
-        return binary(c, Binary::SUB, binary(c, Binary::REALDIV, odd, n), one);
+        V odd = add(c, mul(c, steps, two), one);
+        return sub(c, div(c, odd, n), one);
     };
     V shape = concat(c, {sliceAxis(c, size, 0, 2, 2 + axes), c.b.ints({1})}, 0);
     std::vector<V> parts;  // x, y(, z), 1
@@ -91,12 +91,12 @@ void emitCenterCropPad(Call& c) {
             continue;
         }
         V out = sliceAxis(c, wanted, 0, at - axes.begin(), at - axes.begin() + 1);
-        V surplus = binary(c, Binary::MAXIMUM, binary(c, Binary::SUB, in, out), none);
-        V lack = binary(c, Binary::MAXIMUM, binary(c, Binary::SUB, out, in), none);
-        V begin = binary(c, Binary::REALDIV, surplus, two), before = binary(c, Binary::REALDIV, lack, two);
+        V surplus = binary(c, Binary::MAXIMUM, sub(c, in, out), none);
+        V lack = binary(c, Binary::MAXIMUM, sub(c, out, in), none);
+        V begin = div(c, surplus, two), before = div(c, lack, two);
         begins.push_back(begin);
-        ends.push_back(binary(c, Binary::ADD, begin, binary(c, Binary::MINIMUM, in, out)));
-        pads.insert(pads.end(), {before, binary(c, Binary::SUB, lack, before)});
+        ends.push_back(add(c, begin, binary(c, Binary::MINIMUM, in, out)));
+        pads.insert(pads.end(), {before, sub(c, lack, before)});
     }
     wire::StridedSliceParamT slice;
     slice.fromType = 1;
@@ -154,7 +154,7 @@ void emitMaxUnpool(Call& c) {
     V result = reshape(c, spread, plain);
     if (c.maybe(2)) {
         if (!shape->constant) {
-            V missing = binary(c, Binary::SUB, shape, c.b.ints(plain));
+            V missing = sub(c, shape, c.b.ints(plain));
             std::vector<V> pairs;
             for (size_t i = 0; i < rank; ++i) {
                 pairs.push_back(c.b.ints({0}));
@@ -176,8 +176,8 @@ void emitNonMaxSuppression(Call& c) {
     if (c.integer("center_point_box", 0) != 0) {
         // Converts [x, y, width, height] to corners.
         V centre = sliceAxis(c, boxes, 2, 0, 2);
-        V half = binary(c, Binary::MUL, sliceAxis(c, boxes, 2, 2, 4), c.b.real(0.5f));
-        V low = binary(c, Binary::SUB, centre, half), high = binary(c, Binary::ADD, centre, half);
+        V half = mul(c, sliceAxis(c, boxes, 2, 2, 4), c.b.real(0.5f));
+        V low = sub(c, centre, half), high = add(c, centre, half);
         boxes = concat(c, {low, high}, 2);
         V swapped = c.b.ints({1, 0, 3, 2});  // y first
         boxes = gatherAxis(c, boxes, swapped, 2);
@@ -212,10 +212,10 @@ void emitCausalConv(Call& c) {
         // Counted from the end, so that a free length has no effect.
         V part = sliceAxis(c, x, 2, k, k + 1 == taps ? kToEnd : k + 1 - taps);
         V factor = reshape(c, sliceAxis(c, weight, 2, k, k + 1), {channels, 1});
-        V term = binary(c, Binary::MUL, part, factor);
-        result = result ? binary(c, Binary::ADD, result, term) : term;
+        V term = mul(c, part, factor);
+        result = result ? add(c, result, term) : term;
     }
-    if (bias) result = binary(c, Binary::ADD, result, unsqueeze(c, bias, {1}));
+    if (bias) result = add(c, result, unsqueeze(c, bias, {1}));
     if (c.text("activation", "none") != "none") result = unary(c, Unary::SILU, result);
     c.out(0, result);
     if (c.wants(1)) {
@@ -234,7 +234,7 @@ void emitDet(Call& c) {
     c.out(c.b.op(OpType::Det, {}, {c.in(0)}));
 }
 
-constexpr Entry kEntries[] = {
+constexpr Entry kSpatialEntries[] = {
     {"AffineGrid", 20, kNewest, emitAffineGrid, "Range, BinaryOp, MatMul, Reshape"},
     {"CausalConvWithState", 27, kNewest, emitCausalConv, "StridedSlice and BinaryOp for each tap"},
     {"CenterCropPad", 18, kNewest, emitCenterCropPad, "StridedSlice, Padding"},
@@ -250,7 +250,7 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 Family spatialFamily() {
-    return kEntries;
+    return kSpatialEntries;
 }
 
 }  // namespace mnnc::onnx

@@ -5,19 +5,6 @@
 namespace mnnc::onnx {
 namespace {
 
-V add(Call& c, V a, V b) {
-    return binary(c, Binary::ADD, a, b);
-}
-V sub(Call& c, V a, V b) {
-    return binary(c, Binary::SUB, a, b);
-}
-V mul(Call& c, V a, V b) {
-    return binary(c, Binary::MUL, a, b);
-}
-V div(Call& c, V a, V b) {
-    return binary(c, Binary::REALDIV, a, b);
-}
-
 // The inputs are R, T, and `kinds` lists of the same number of tensors.
 size_t tensorsOf(Call& c, size_t kinds) {
     if (c.inputs.size() < 2 + kinds || (c.inputs.size() - 2) % kinds != 0)
@@ -81,17 +68,17 @@ void emitMomentum(Call& c) {
     }
 }
 
-constexpr const char* kDomain = "ai.onnx.preview.training";
-constexpr Entry kEntries[] = {
-    {"Adagrad", 1, kNewest, emitAdagrad, "BinaryOp, UnaryOp", "", kDomain},
-    {"Adam", 1, kNewest, emitAdam, "BinaryOp, UnaryOp, Select", "", kDomain},
-    {"Momentum", 1, kNewest, emitMomentum, "BinaryOp, Select", "", kDomain},
+constexpr const char* kTraining = "ai.onnx.preview.training";
+constexpr Entry kTrainingEntries[] = {
+    {"Adagrad", 1, kNewest, emitAdagrad, "BinaryOp, UnaryOp", "", kTraining},
+    {"Adam", 1, kNewest, emitAdam, "BinaryOp, UnaryOp, Select", "", kTraining},
+    {"Momentum", 1, kNewest, emitMomentum, "BinaryOp, Select", "", kTraining},
 };
 
 }  // namespace
 
 Family trainingFamily() {
-    return kEntries;
+    return kTrainingEntries;
 }
 
 }  // namespace mnnc::onnx

@@ -75,4 +75,8 @@ Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel) {
     return w;
 }
 
+int32_t narrow(int64_t value) {
+    return intList({value})->ints[0];
+}
+
 }  // namespace mnnc::onnx

@@ -26,4 +26,7 @@ struct Windows {
 // auto_pad depends on free extents, BadRange for numbers that define no windows.
 Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel);
 
+// The number in 32 bits; throws what intList() throws.
+int32_t narrow(int64_t value);
+
 }  // namespace mnnc::onnx
