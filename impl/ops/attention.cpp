@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "model/model.h"
 #include "model/wire_access.h"
 #include "ops/families.h"
 #include "ops/op_helpers.h"
