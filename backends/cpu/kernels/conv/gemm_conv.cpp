@@ -2,6 +2,7 @@
 #include "backends/cpu/kernels/conv/gemm_conv.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -107,18 +108,31 @@ Split GemmConvPlan::splitOf(size_t index, int threads) const {
                      threads);
 }
 
+// Walks write different parts of the map, so that their tasks can be computed together. Only some walks are at a time,
+// because a run allocates nothing.
 template <typename T>
 void GemmConvPlan::runSource(const GemmImage& image, const GemmSource<T>& src, ThreadPool& pool) const {
-    for (size_t f = 0; f < geometry_.walks.size(); ++f) {
-        const int units = geometry_.walks[f].units, tile = tileUnits(f);
-        const Split split = splitOf(f, pool.threads());
-        // The tasks of several threads are too small for the order to matter.
-        const bool back = units == 1 && image.backwards;
-        parallelSlots(pool, split.chunks * split.groups, [&](int slot, int task) {
-            const int chunk = task / split.groups, group = task % split.groups;
+    constexpr size_t kTogether = 16;
+    for (size_t first = 0; first < geometry_.walks.size(); first += kTogether) {
+        const size_t count = std::min(kTogether, geometry_.walks.size() - first);
+        std::array<Split, kTogether> splits;
+        std::array<int, kTogether + 1> begins;  // of the tasks of each walk
+        begins[0] = 0;
+        for (size_t i = 0; i < count; ++i) {
+            splits[i] = splitOf(first + i, pool.threads());
+            begins[i + 1] = begins[i] + splits[i].chunks * splits[i].groups;
+        }
+        parallelSlots(pool, begins[count], [&](int slot, int number) {
+            size_t i = 0;
+            while (number >= begins[i + 1]) ++i;
+            const Split& split = splits[i];
+            const int units = geometry_.walks[first + i].units, tile = tileUnits(first + i);
+            // The tasks of several threads are too small for the order to matter.
+            const bool back = units == 1 && image.backwards;
+            const int chunk = (number - begins[i]) / split.groups, group = (number - begins[i]) % split.groups;
             const Panels panels{chunkBegin(panelCount(), group, split.groups),
                                 chunkBegin(panelCount(), group + 1, split.groups)};
-            runPanels(image, src, f, panels, back, chunkBeginTiled(units, chunk, split.chunks, tile),
+            runPanels(image, src, first + i, panels, back, chunkBeginTiled(units, chunk, split.chunks, tile),
                       chunkBeginTiled(units, chunk + 1, split.chunks, tile), slot);
         });
     }
