@@ -8,6 +8,21 @@
 namespace mnnc::test {
 namespace {
 
+// The output of a plan on as many threads as it was made for.
+Floats outputOf(const ConvPlan& plan, const ConvShape& s, int threads, const Floats& x, const Floats& w) {
+    const int P = selectKernels().lanes;
+    ForkJoinPool pool(threads);
+    RunLease lease(pool);
+    AlignedBuffer packed(plan.packedWeightBytes()), scratch(plan.scratchBytes(threads));
+    plan.packWeights(w.data(), packed.data(), lease.pool());
+    const std::vector<float> bias = paddedBias(nullptr, s.oc);
+    PostOps post;
+    post.bias = bias.data();
+    Floats y(size_t(ceilDiv(s.oc, P)) * P * s.oh * s.ow);
+    plan.run(x.data(), packed.data(), y.data(), post, scratch.data(), lease.pool());
+    return y;
+}
+
 // Weights that a run transforms give the same numbers up to the rounding of another order, in less memory.
 TEST(KernelsConv, WinogradKeepsTapsWhereMemoryIsLow) {
     for (const ConvAlgorithm a : {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
@@ -64,19 +79,7 @@ TEST(KernelsConv, WinogradTransformsInTheRunForManyTiles) {
             EXPECT_EQ(before->algorithm(), name);
             const Floats x = randomFloats(size_t(P) * ((37 + P - 1) / P) * 90 * 103, 5),
                          w = randomFloats(size_t{70} * 37 * 9, 6);
-            Floats results[2];
-            for (const bool inRun : {false, true}) {
-                const ConvPlan& one = inRun ? *plan : *before;
-                ForkJoinPool pool(threads);
-                RunLease lease(pool);
-                AlignedBuffer packed(one.packedWeightBytes()), scratch(one.scratchBytes(threads));
-                one.packWeights(w.data(), packed.data(), lease.pool());
-                const std::vector<float> bias = paddedBias(nullptr, 70);
-                PostOps post;
-                post.bias = bias.data();
-                results[inRun].resize(size_t((70 + P - 1) / P) * P * 90 * 103);
-                one.run(x.data(), packed.data(), results[inRun].data(), post, scratch.data(), lease.pool());
-            }
+            const Floats results[] = {outputOf(*before, many, threads, x, w), outputOf(*plan, many, threads, x, w)};
             for (size_t i = 0; i < results[0].size(); ++i) {
                 if (i / P / (90 * 103) * P + i % P >= 70) continue;  // behind the last channel
                 ASSERT_EQ(results[0][i], results[1][i]) << i;
@@ -90,6 +93,27 @@ TEST(KernelsConv, WinogradTransformsInTheRunForManyTiles) {
                            options(1, false, false, ConvAlgorithm::Winograd6))
                   ->algorithm(),
               "winograd6");
+}
+
+// With many threads panels are narrower, which changes nothing about sums: they are cut at the same channels.
+TEST(KernelsConv, WinogradPanelsGiveTheSameBitsOnManyThreads) {
+    const int P = selectKernels().lanes;
+    const ConvShape s = shape(1100, 5, 6, 330, 3, 1, 1, 1);
+    const Floats x = randomFloats(size_t(P) * ceilDiv(1100, P) * 5 * 6, 5), w = randomFloats(size_t{330} * 1100 * 9, 6);
+    for (const ConvAlgorithm a : {ConvAlgorithm::Winograd2, ConvAlgorithm::Winograd4, ConvAlgorithm::Winograd6}) {
+        Floats first;
+        for (const int threads : {1, 2, 3, 5, 16}) {
+            ConvOptions low = options(1, false, false, a);
+            low.lowMemory = true;
+            low.threads = threads;
+            const Floats y = outputOf(*makeConvPlan(selectKernels(), s, low), s, threads, x, w);
+            if (threads == 1) first = y;
+            for (size_t i = 0; i < y.size(); ++i) {
+                if (i / P / (5 * 6) * P + i % P >= 330) continue;  // behind the last channel
+                ASSERT_EQ(y[i], first[i]) << threads;
+            }
+        }
+    }
 }
 
 }  // namespace

@@ -14,6 +14,16 @@
 namespace mnnc {
 namespace {
 
+// Returns how wide panels are where each of them is a task: narrower than `best` where that ends earlier, although the
+// input is read more often.
+int blocksOfPanelTasks(int best, int blocks, int threads) {
+    const auto time = [&](int width) { return int64_t{ceilDiv(ceilDiv(blocks, width), threads)} * (2 * width + 1); };
+    int chosen = best;
+    for (int width = best - 1; width >= 1; --width)
+        if (time(width) < time(chosen)) chosen = width;
+    return chosen;
+}
+
 WinogradWeightOptions weightOptions(const Kernels& k, const ConvShape& s, int unit, const ConvOptions& options,
                                     const WinogradChunks& c) {
     WinogradWeightOptions weights;
@@ -24,6 +34,10 @@ WinogradWeightOptions weightOptions(const Kernels& k, const ConvShape& s, int un
     weights.quantization = options.quantization;
     weights.taps = winogradTaps(k, s, options, unit) != WinogradTaps::Transformed;
     weights.perPanel = c.chunks == 1;
+    weights.sliceBlocks = weights.panelBlocks;
+    const bool expands = weights.taps || weights.quantization.bits != 0;
+    if (weights.perPanel && expands && options.threads > 1)
+        weights.panelBlocks = blocksOfPanelTasks(weights.panelBlocks, ceilDiv(s.oc, k.lanes), options.threads);
     return weights;
 }
 

@@ -86,7 +86,7 @@ WinogradWeights::WinogradWeights(const Kernels& k, const ConvShape& shape, const
     if (options.quantization.bits)
         dequant_ = DequantPanels(k, options.quantization, shape, DequantPanels::Rows::ChannelMajor);
     if (!perPanel()) return;
-    slice_ = winogradSlice(k, points_ * options.panelBlocks * k.lanes * static_cast<int>(elementBytes()));
+    slice_ = winogradSlice(k, points_ * options.sliceBlocks * k.lanes * static_cast<int>(elementBytes()));
 }
 
 size_t WinogradWeights::packedBytes() const {

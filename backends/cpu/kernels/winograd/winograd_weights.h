@@ -15,6 +15,7 @@ struct WinogradWeightOptions {
     int unit = 2;
     bool bf16 = false;
     int panelBlocks = 1;
+    int sliceBlocks = 1;  // of panels for which slices are cut: sums depend on slices, and must not on threads
     WeightQuantization quantization;
     // Whether floats are stored as taps, like quantised weights: for F(4) a quarter of the memory, and less to read.
     bool taps = false;
