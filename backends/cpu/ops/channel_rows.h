@@ -19,6 +19,10 @@ void forChannels(ThreadPool& pool, const Operand& tensor, Lanes&& lanes, Each&& 
     if (tensor.channelBlock > 1) {
         const int64_t channelBlock = tensor.channelBlock, blocks = ceilDiv(channels, channelBlock),
                       size = inner * channelBlock;
+        if (storageByPixels(tensor))
+            return forPlaneRows(pool, outer * blocks, inner, true, [&](int64_t r, int64_t begin, int64_t end) {
+                lanes(r * size + begin * channelBlock, (end - begin) * channelBlock, r % blocks * channelBlock);
+            });
         forRows(pool, outer * blocks, size, [&](int64_t begin, int64_t end) {
             for (int64_t r = begin; r < end; ++r) lanes(r * size, size, r % blocks * channelBlock);
         });
