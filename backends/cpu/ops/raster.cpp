@@ -166,7 +166,21 @@ class PlainRaster final : public Execution {
                 });
                 return;
             }
-        share(region.size[0] * region.size[1], [&](int64_t begin, int64_t end) {
+        const int64_t count = region.size[0] * region.size[1];
+        constexpr int64_t kFewRows = 4;
+        if (count < kFewRows && region.size[2] * static_cast<int64_t>(sizeof(T)) >= kThreadedBytes) {
+            for (int64_t row = 0; row < count; ++row) {
+                const int64_t i = row / region.size[1], j = row % region.size[1];
+                const T* from = src + i * region.src.stride[0] + j * region.src.stride[1];
+                T* to = dst + i * region.dst.stride[0] + j * region.dst.stride[1];
+                share(region.size[2], [&](int64_t begin, int64_t end) {
+                    copyRow(from + begin * region.src.stride[2], region.src.stride[2],
+                            to + begin * region.dst.stride[2], region.dst.stride[2], end - begin);
+                });
+            }
+            return;
+        }
+        share(count, [&](int64_t begin, int64_t end) {
             const auto rows = [&](auto length) {
                 int64_t i = begin / region.size[1], j = begin % region.size[1];
                 for (int64_t row = begin; row < end; ++row) {
