@@ -33,7 +33,7 @@ def export(net, inputs, path):
         if hasattr(torch.onnx, "ONNXProgram"):  # this torch has both exporters
             names["dynamo"] = False
         training = torch.onnx.TrainingMode.PRESERVE
-        torch.onnx.export(net.module, inputs, path, opset_version=13, training=training, **names)
+        torch.onnx.export(net.module, inputs, path, opset_version=14, training=training, **names)
 
 
 def in_double(module, inputs):
