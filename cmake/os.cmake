@@ -1,10 +1,12 @@
-# impl/base/os has one source per subject and system: NAME_posix.cpp, NAME_linux.cpp, NAME_windows.cpp. This is the only
-# place that chooses between systems; nothing else of the libraries or the tool includes a header of a system.
+# impl/base/os has one source per subject and system: NAME_posix.cpp, NAME_linux.cpp, NAME_macos.cpp, NAME_windows.cpp. This is
+# the only place that chooses between systems; nothing else of the libraries or the tool includes a header of a system.
 set(MNN_C_OS_FOLDER ${CMAKE_CURRENT_SOURCE_DIR}/impl/base/os)
 if(CMAKE_SYSTEM_NAME STREQUAL Linux)
   set(MNN_C_OS_SUFFIXES posix|linux)
 elseif(WIN32)
   set(MNN_C_OS_SUFFIXES windows)
+elseif(CMAKE_SYSTEM_NAME STREQUAL Darwin)  # compiled by tests/cross/check_compiles.sh alone
+  set(MNN_C_OS_SUFFIXES posix|macos)
 else()
   message(FATAL_ERROR "impl/base/os has no sources for ${CMAKE_SYSTEM_NAME}")
 endif()

@@ -20,7 +20,7 @@ INCLUDES = {
     "CLI": "CLI11", "fmt": "{fmt}", "nlohmann": "JSON for Modern C++",
     "stb_image.h": "stb_image", "stb_image_resize.h": "stb_image_resize",
     "stb_image_write.h": "stb_image_write",
-    "sys": "", "asm": "", "linux": "", "arm_neon.h": "", "sanitizer": "",
+    "sys": "", "asm": "", "linux": "", "mach-o": "", "arm_neon.h": "", "sanitizer": "",
 }
 ALWAYS = {"libstdc++ and libgcc", "Vulkan-Headers"}  # the compiler brings one, volk the other
 # Files that must be present for users who copy the folder; the scripts that make packages add the others.

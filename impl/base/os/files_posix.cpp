@@ -24,13 +24,32 @@ int64_t nanoseconds(const timespec& time) noexcept {
     return static_cast<int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
+// macOS has names of its own for the times, and a signed number for the device.
+#ifdef __APPLE__
+int64_t modifiedAt(const struct stat& info) noexcept {
+    return nanoseconds(info.st_mtimespec);
+}
+int64_t changedAt(const struct stat& info) noexcept {
+    return nanoseconds(info.st_ctimespec);
+}
+#else
+int64_t modifiedAt(const struct stat& info) noexcept {
+    return nanoseconds(info.st_mtim);
+}
+int64_t changedAt(const struct stat& info) noexcept {
+    return nanoseconds(info.st_ctim);
+}
+#endif
+uint64_t deviceOf(const struct stat& info) noexcept {
+    return static_cast<uint64_t>(info.st_dev);
+}
+
 FoundFile foundFile(const struct stat& info) noexcept {
     FoundFile found;
     found.isFolder = S_ISDIR(info.st_mode);
-    found.contents = {info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size),
-                      static_cast<uint64_t>(nanoseconds(info.st_mtim)),
-                      static_cast<uint64_t>(nanoseconds(info.st_ctim))};
-    found.permissions = {info.st_mode, info.st_uid, info.st_gid, info.st_rdev};
+    found.contents = {deviceOf(info), info.st_ino, static_cast<uint64_t>(info.st_size),
+                      static_cast<uint64_t>(modifiedAt(info)), static_cast<uint64_t>(changedAt(info))};
+    found.permissions = {info.st_mode, info.st_uid, info.st_gid, static_cast<uint64_t>(info.st_rdev)};
     return found;
 }
 
@@ -72,10 +91,10 @@ bool InputFile::facts(FileFacts& facts) const noexcept {
                  : S_ISDIR(info.st_mode) ? FileFacts::Kind::Folder
                                          : FileFacts::Kind::Other;
     facts.bytes = info.st_size;
-    facts.identity = {info.st_dev, info.st_ino};
+    facts.identity = {deviceOf(info), info.st_ino};
     facts.links = info.st_nlink;
-    facts.modified = nanoseconds(info.st_mtim);
-    facts.changed = nanoseconds(info.st_ctim);
+    facts.modified = modifiedAt(info);
+    facts.changed = changedAt(info);
     return true;
 }
 

@@ -53,8 +53,7 @@ class Replacement {
     explicit Replacement(const std::string& path) : path_(path), target_(targetOf(path)) {
         constexpr int kTries = 100;
         for (int i = 0; i < kTries; ++i) {
-            const auto number =
-                static_cast<unsigned>(fileClock() / 100) ^ GetCurrentProcessId() << 12 ^ static_cast<unsigned>(i);
+            const auto number = static_cast<unsigned>(fileClock() / 100 ^ int64_t{GetCurrentProcessId()} << 12 ^ i);
             std::array<char, 16> ending{};
             std::snprintf(ending.data(), ending.size(), ".%06x", number % (1U << 24U));
             temporary_ = target_ + ending.data();

@@ -1,9 +1,8 @@
-// Processes, threads and cores of Linux.
+// The environment, cores and features of processors of Linux.
 #include "base/os/threads.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,38 +10,14 @@
 #include <sys/auxv.h>
 #endif
 
-#include <cstring>
-
 extern char** environ;
 
 namespace mnnc::os {
-
-int processNumber() noexcept {
-    return ::getpid();
-}
 
 std::vector<std::string> environmentVariables() {
     std::vector<std::string> variables;
     for (char** variable = environ; variable && *variable; ++variable) variables.emplace_back(*variable);
     return variables;
-}
-
-std::vector<uint64_t> userNumbers() {
-    return {::geteuid(), ::getegid()};
-}
-
-SignalsBlocked::SignalsBlocked() noexcept {
-    sigset_t all, before;
-    static_assert(sizeof before <= sizeof before_);
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    std::memcpy(before_, &before, sizeof before);
-}
-
-SignalsBlocked::~SignalsBlocked() {
-    sigset_t before;
-    std::memcpy(&before, before_, sizeof before);
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 std::vector<UsableCore> usableCores() {
@@ -68,18 +43,6 @@ bool placeThread(ThreadHandle thread, const std::vector<int>& cores) noexcept {
     static_cast<void>(thread), static_cast<void>(cores);
     return false;
 #endif
-}
-
-int onlineCores() noexcept {
-    return static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-}
-
-void sleepWhile(const std::atomic<int>& number, int seen) noexcept {
-    number.wait(seen, std::memory_order_acquire);
-}
-
-void wakeAll(std::atomic<int>& number) noexcept {
-    number.notify_all();
 }
 
 ArmCapabilities armCapabilities() noexcept {
