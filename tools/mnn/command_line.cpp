@@ -28,6 +28,7 @@ int runCommandLine(int argc, char** argv, uint64_t residentAtStart) {
     CLI::App app{"mnn - inspects, runs, checks and times .mnn neural networks"};
     app.set_version_flag("--version", std::string("mnn ") + mnn_version());
     app.require_subcommand(1);
+    app.allow_windows_style_options(false);  // what begins with a slash is a path on Windows, too
     app.get_formatter()->column_width(36);
     app.footer(
         "Examples:\n"
