@@ -1,5 +1,6 @@
 /* Loads the library by hand, resolves every function of the committed list, runs a net and unloads: then no part of the
- * library may be mapped and no thread may be left. */
+ * library may be mapped and no thread may be left. With MNN_C_LIBRARIES_STAY the system's dlclose() unmaps nothing:
+ * then the same mappings serve all rounds. */
 #include "process.h"
 #include "support.h"
 
@@ -175,6 +176,7 @@ static void run_own_backend(void* library) {
 static void load_run_unload(void** state) {
     (void)state;
     float first[CLASSES] = {0}, scores[CLASSES] = {0};
+    int mapped = 0;
     assert_int_equal(mappings_of(MNN_C_LIBRARY_NAME), 0);
     for (int round = 0; round < ROUNDS; ++round) {
         void* library = dlopen(MNN_C_LIBRARY_PATH, (round % 2 ? RTLD_LAZY : RTLD_NOW) | RTLD_LOCAL);
@@ -188,7 +190,13 @@ static void load_run_unload(void** state) {
         run_own_backend(library);
         assert_int_equal(settled_thread_count(1), 1);
         assert_int_equal(dlclose(library), 0);
-        if (mappings_of(MNN_C_LIBRARY_NAME) != 0) fail_msg("round %d: the library stays mapped after dlclose", round);
+#ifdef MNN_C_LIBRARIES_STAY
+        if (round == 0) mapped = mappings_of(MNN_C_LIBRARY_NAME);
+        assert_true(mapped > 0);
+#endif
+        if (mappings_of(MNN_C_LIBRARY_NAME) != mapped)
+            fail_msg("round %d: %d mappings of the library stay after dlclose, not %d", round,
+                     mappings_of(MNN_C_LIBRARY_NAME), mapped);
         assert_int_equal(settled_thread_count(1), 1);
     }
 }
