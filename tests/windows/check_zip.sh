@@ -46,7 +46,7 @@ done
 prints "the values are right" "$work/programs/picture.exe"
 prints "the net is right" "$work/programs/convert.exe"
 prints "images right" "$work/programs/plugin_host.exe" "$prefix/bin/mnn_c.dll" "$source/examples/digits"
-prints "IMAGE" "$prefix/bin/mnn.exe" --help
+prints "inspects, runs, checks" "$prefix/bin/mnn.exe" --help
 
 mkdir "$work/consumer"
 cp tests/packaging/consumer/CMakeLists.txt examples/c/classify_digits.c "$work/consumer"
@@ -55,6 +55,23 @@ cmake -G Ninja -S "$work/consumer" -B "$work/consumer/build" -DCMAKE_SYSTEM_NAME
 cmake --build "$work/consumer/build" >/dev/null
 cp "$work/consumer/build/consumer.exe" "$work/programs"
 prints "held-out images right" "$work/programs/consumer.exe" "$source/examples/digits"
+
+# The example of the Rust crate, where there is a Rust for Windows (Debian's package libstd-rust-dev-windows).
+rust=x86_64-pc-windows-gnu
+rustc=/usr/bin/rustc
+if [ -d "$("$rustc" --print target-libdir --target $rust 2>/dev/null)" ]; then
+    vendored=$work/rust/vendored  # this old version reads the registry by a protocol of its own otherwise
+    mkdir "$work/rust"
+    (cd bindings/rust && RUSTC_BOOTSTRAP=1 /usr/bin/cargo -Z sparse-registry vendor --quiet --locked "$vendored" >/dev/null)
+    (cd bindings/rust && RUSTC=$rustc MNN_C_PREFIX=$prefix CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=$compiler \
+        CARGO_TARGET_DIR=$work/rust /usr/bin/cargo --config 'source.crates-io.replace-with="vendored"' \
+        --config "source.vendored.directory=\"$vendored\"" build --quiet --package mnn-c --target $rust \
+        --example classify_digits)
+    cp "$work/rust/$rust/debug/examples/classify_digits.exe" "$work/programs/by_rust.exe"
+    prints "right" "$work/programs/by_rust.exe" "$source/examples/digits"
+else
+    echo "without the Rust crate: there is no Rust for Windows"
+fi
 
 # The libraries need those of Windows, and one another, alone.
 for library in "$prefix"/bin/*.dll; do

@@ -78,6 +78,16 @@ fn ask_pkg_config() -> Vec<PathBuf> {
     include
 }
 
+/// The name of the file that a linker reads for a shared library of the target.
+fn file_to_link(name: &str) -> String {
+    let windows = env::var_os("CARGO_CFG_WINDOWS").is_some();
+    match env::var("CARGO_CFG_TARGET_ENV").as_deref() {
+        Ok("msvc") if windows => format!("{name}.lib"),
+        _ if windows => format!("lib{name}.dll.a"),
+        _ => format!("lib{name}.so"),
+    }
+}
+
 /// Links the shared libraries that are installed below a folder.
 fn look_into(prefix: &Path) -> PathBuf {
     let mut folders = vec![prefix.join("lib"), prefix.join("lib64")];
@@ -86,7 +96,7 @@ fn look_into(prefix: &Path) -> PathBuf {
     }
     let include = prefix.join("include");
     for name in libraries() {
-        let file = format!("lib{name}.so");
+        let file = file_to_link(name);
         match folders.iter().find(|folder| folder.join(&file).exists()) {
             Some(folder) if include.join(format!("{name}.h")).exists() => {
                 println!("cargo:rustc-link-search=native={}", folder.display());
