@@ -5,29 +5,52 @@
 #include <cpuid.h>
 #endif
 
+#include <initializer_list>
+
 #include "base/os/threads.h"
 
 namespace mnnc {
 
+#if defined(__x86_64__) || defined(__i386__)
+namespace {
+
+// The answers of CPUID, and the registers that the system saves. __builtin_cpu_supports() knows as much with GCC, but
+// the helper that Zig's compiler links for it says of each feature that it is missing.
+struct X86Words {
+    unsigned c1 = 0, b7 = 0, c7 = 0, d7 = 0, a71 = 0;
+    unsigned saved = 0;
+
+    X86Words() noexcept {
+        unsigned a = 0, b = 0, c = 0, d = 0;
+        if (__get_cpuid(1, &a, &b, &c1, &d) && (c1 >> 27 & 1)) __asm__("xgetbv" : "=a"(saved), "=d"(d) : "c"(0));
+        if (__get_cpuid_count(7, 0, &a, &b7, &c7, &d7) && a >= 1) __get_cpuid_count(7, 1, &a71, &b, &c, &d);
+    }
+    bool saves(unsigned mask) const noexcept { return (saved & mask) == mask; }
+};
+
+bool all(unsigned word, std::initializer_list<int> bits) noexcept {
+    for (const int bit : bits)
+        if (!(word >> bit & 1)) return false;
+    return true;
+}
+
+}  // namespace
+#endif
+
 CpuFeatures detectCpuFeatures() {
     CpuFeatures f;
 #if defined(__x86_64__) || defined(__i386__)
-    // The compiler's own helper also checks whether the system saves the wide registers.
-    __builtin_cpu_init();
-    f.ssse3 = __builtin_cpu_supports("ssse3");
-    f.sse4 = f.ssse3 && __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("sse4.2") &&
-             __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("aes");
-    f.avx2 = f.sse4 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-             __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-    f.avx512 = f.avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
-    f.avx512Vnni = f.avx512 && __builtin_cpu_supports("avx512vnni");
-    f.avx512Vbmi = f.avx512 && __builtin_cpu_supports("avx512vbmi");
-    f.avx512Bf16 = f.avx512 && __builtin_cpu_supports("avx512bf16");
-    // The helper of older compilers does not know these.
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    f.avxVnni = f.avx2 && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
-    f.amxInt8 = f.avx512 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 24 & 3) == 3;  // with its registers
+    const X86Words words;
+    const bool wide = words.saves(0x6), widest = words.saves(0xe6);  // the registers ymm, and zmm with the masks
+    f.ssse3 = words.c1 >> 9 & 1;
+    f.sse4 = f.ssse3 && all(words.c1, {19, 20, 1, 25});                              // SSE4.1, SSE4.2, PCLMUL, AES
+    f.avx2 = f.sse4 && wide && all(words.c1, {28, 12}) && all(words.b7, {5, 3, 8});  // AVX, FMA; AVX2, BMI, BMI2
+    f.avx512 = f.avx2 && widest && all(words.b7, {16, 31, 17, 30});                  // F, VL, DQ, BW
+    f.avx512Vnni = f.avx512 && (words.c7 >> 11 & 1);
+    f.avx512Vbmi = f.avx512 && (words.c7 >> 1 & 1);
+    f.avx512Bf16 = f.avx512 && (words.a71 >> 5 & 1);
+    f.avxVnni = f.avx2 && (words.a71 >> 4 & 1);
+    f.amxInt8 = f.avx512 && (words.d7 >> 24 & 3) == 3;  // with its registers
 #elif defined(__aarch64__) || defined(__ARM_NEON)
     f.neon = true;
 #endif
