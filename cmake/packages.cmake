@@ -3,6 +3,8 @@
 # For Debian's multiarch paths configure with -DCMAKE_INSTALL_PREFIX=/usr.
 if(WIN32)
   set(CPACK_GENERATOR ZIP)
+elseif(MNN_C_MUSL)  # Debian has no packages for it
+  set(CPACK_GENERATOR TGZ)
 else()
   set(CPACK_GENERATOR TGZ DEB)
 endif()

@@ -2,9 +2,11 @@
 # So no name of the engine, or of the libraries compiled in, can collide with a name of the program that links it.
 
 # The C++ runtime is linked by name, so that a program in C alone need not enable C++.
-set(MNN_C_CXX_RUNTIME ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
-list(FILTER MNN_C_CXX_RUNTIME INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+)$")
-list(REMOVE_DUPLICATES MNN_C_CXX_RUNTIME)
+if(NOT DEFINED MNN_C_CXX_RUNTIME)  # a toolchain file has said it
+  set(MNN_C_CXX_RUNTIME ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+  list(FILTER MNN_C_CXX_RUNTIME INCLUDE REGEX "^(stdc\\+\\+|c\\+\\+)$")
+  list(REMOVE_DUPLICATES MNN_C_CXX_RUNTIME)
+endif()
 
 # Makes TARGET, the archive libNAME.a in the build folder, of the objects of the static library CORE and of others that
 # it links.
@@ -16,10 +18,13 @@ function(mnn_c_one_object_library target name core)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     list(APPEND flags -flinker-output=nolto-rel)  # for objects that are compiled for link-time optimization
   endif()
+  set(link ${CMAKE_CXX_COMPILER} ${flags} -r -nostdlib -Wl,--force-group-allocation -Wl,--whole-archive)
+  if(MNN_C_RELOCATABLE_LINKER)  # of a toolchain file whose compiler cannot do it
+    set(link ${MNN_C_RELOCATABLE_LINKER} -r --force-group-allocation --whole-archive)
+  endif()
   add_custom_command(
     OUTPUT ${object}
-    COMMAND ${CMAKE_CXX_COMPILER} ${flags} -r -nostdlib -Wl,--force-group-allocation
-            -Wl,--whole-archive ${files} -o ${object}
+    COMMAND ${link} ${files} -o ${object}
     COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=mnn_* ${object}
     DEPENDS ${archives}
     COMMENT "One object of the whole of lib${name}"

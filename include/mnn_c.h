@@ -73,6 +73,8 @@
  *            sigaltstack() refuses stacks that have no room for its registers (12 KB). For developers of this library,
  *            MNN_C_VULKAN_VALIDATION=1 in the environment switches on Vulkan's validation layer, whose
  *            messages go to stderr.
+ * Unloading  A host that loaded the library may unload it once no handle is left and no call runs. The dlclose()
+ *            of musl unmaps no library: there it stays mapped, once, and the next dlopen() finds it again.
  */
 #ifndef MNN_C_H
 #define MNN_C_H

@@ -1,13 +1,20 @@
 #!/usr/bin/env bash
 # Builds, tests and packages for a system other than that of this machine; needs Debian.
 #
-#   scripts/cross.sh windows-x64 [STEP...]
+#   scripts/cross.sh TARGET [STEP...]
 #
-# Steps, all of them in this order without any: install (the toolchain, with apt), build, test (under wine), package (a zip
-# file, and programs that use it). The build folder is build/TARGET. Variables:
-#   MNN_C_ISAS         instruction sets above SSE4 to compile kernels for, as for CMake; default avx2
+# Targets:
+#   windows-x64  64-bit Windows, by mingw-w64, tested under wine
+#   musl-x64     Linux with musl on x86-64, by Zig's compiler, tested on this machine
+#   musl-arm64   Linux with musl on 64-bit Arm, by Zig's compiler, tested under qemu-user
+#   checks       macOS and Windows on 64-bit Arm, RISC-V: compiles what asks the system and the C interface, without a result
+#
+# Steps, all of them in this order without any: install (the toolchain: Debian packages with apt, Zig with pip), build, test,
+# package (a zip file or a .tar.gz, and programs that use it). The build folder is build/TARGET. Variables:
+#   MNN_C_ISAS         instruction sets above SSE4 to compile kernels for, as for CMake; default avx2; of Arm, neon
 #   MNN_C_EXTRA_CASES  absolute folders of further cases to test, separated by semicolons
 #   MNN_C_HOST_TOOL    the absolute path of the program mnn of a build for this machine, whose results must have the same bits
+#   MNN_C_ZIG          the program zig; default: that of PyPI's package ziglang, which is installed into build/zig
 #   JOBS               processes at a time
 # CMake reads CMAKE_C_COMPILER_LAUNCHER and CMAKE_CXX_COMPILER_LAUNCHER.
 set -euo pipefail
@@ -15,17 +22,36 @@ cd "$(dirname "$0")/.."
 
 target=${1:-}
 shift || true
-if [ "$target" != windows-x64 ]; then
+options=()
+packages=(googletest python3 python3-numpy)
+isas=avx2
+case $target in
+# The C++ runtime is inside of the libraries, so that they need those of Windows alone.
+windows-x64)
+    packages+=(g++-mingw-w64-x86-64-posix wine64 cargo libstd-rust-dev-windows)
+    options+=(-DMNN_C_STATIC_LIBSTDCXX=ON)
+    ;;
+musl-x64) packages+=(python3-venv binutils musl) ;;
+musl-arm64)
+    packages+=(python3-venv binutils-aarch64-linux-gnu qemu-user)
+    isas=neon
+    ;;
+checks) packages=(python3-venv g++-riscv64-linux-gnu) ;;
+*)
     sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" >&2
     exit 2
-fi
+    ;;
+esac
 steps=("$@")
-if [ ${#steps[@]} -eq 0 ]; then steps=(install build test package); fi
+if [ ${#steps[@]} -eq 0 ]; then
+    steps=(install build test package)
+    if [ "$target" = checks ]; then steps=(install build); fi
+fi
 build=build/$target
 jobs=${JOBS:-$(nproc)}
 
 install_toolchain() {
-    local packages=(g++-mingw-w64-x86-64-posix wine64 googletest python3 python3-numpy) missing=() package sudo=()
+    local missing=() package sudo=()
     for package in "${packages[@]}"; do
         dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
     done
@@ -35,24 +61,53 @@ install_toolchain() {
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }
 
+# PyPI's package has the compiler, with the sources of musl and of libc++, which it compiles once, in minutes.
+install_zig() {
+    if [ -n "${MNN_C_ZIG:-}" ] || compgen -G 'build/zig/lib/python3*/site-packages/ziglang/zig' >/dev/null; then return; fi
+    python3 -m venv build/zig
+    build/zig/bin/pip install --quiet --disable-pip-version-check ziglang==0.17.1
+}
+
+# The loader of musl for Arm, of Debian's package, which is unpacked into the build folder. Apt keeps what it has to know
+# about packages for Arm there, too, so that this machine's own list of packages stays as it is.
+install_arm_loader() {
+    local root=$PWD/$build/musl-root state=$PWD/$build/apt
+    [ -e "$root/lib/ld-musl-aarch64.so.1" ] && return
+    mkdir -p "$root" "$state"/{lists,archives}/partial
+    touch "$state/status"
+    local apt=(apt-get -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Dir::State::lists="$state/lists"
+        -o Dir::State::status="$state/status" -o Dir::Cache="$state" -o APT::Sandbox::User=root)
+    "${apt[@]}" update
+    (cd "$state" && "${apt[@]}" download musl)
+    dpkg-deb -x "$state"/musl_*_arm64.deb "$root"
+}
+
 for step in "${steps[@]}"; do
     case $step in
     install)
         scripts/install-dependencies.sh build
         install_toolchain
+        case $target in musl-* | checks) install_zig ;; esac
+        if [ "$target" = musl-arm64 ]; then install_arm_loader; fi
         ;;
     build)
-        # The C++ runtime is inside of the libraries, so that they need those of Windows alone.
+        if [ "$target" = checks ]; then
+            tests/cross/check_compiles.sh . "$build"
+            continue
+        fi
         cmake -S . -B "$build" -G Ninja --toolchain "$PWD/cmake/$target.cmake" -DCMAKE_BUILD_TYPE=Release -DMNN_C_WERROR=ON \
-            -DMNN_C_STATIC_LIBSTDCXX=ON -DMNN_C_VULKAN=OFF -DMNN_C_PORTABLE=OFF -DMNN_C_ISAS="${MNN_C_ISAS:-avx2}" \
-            -DMNN_C_HOST_TOOL="${MNN_C_HOST_TOOL:-}"
+            -DMNN_C_VULKAN=OFF -DMNN_C_PORTABLE=OFF -DMNN_C_ISAS="${MNN_C_ISAS:-$isas}" -DMNN_C_HOST_TOOL="${MNN_C_HOST_TOOL:-}" \
+            "${options[@]}"
         cmake --build "$build" -j "$jobs"
         ;;
     test) ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$jobs" --timeout 1200 ;;
     package)
-        rm -f "$build"/mnn_c-*.zip
+        rm -f "$build"/mnn_c-*.zip "$build"/mnn_c-*.tar.gz
         (cd "$build" && cpack)
-        tests/windows/check_zip.sh "$build" "$build/unpacked"
+        case $target in
+        windows-*) tests/windows/check_zip.sh "$build" "$build/unpacked" ;;
+        musl-*) tests/musl/check_archive.sh "$build" "$build/unpacked" ;;
+        esac
         ;;
     *)
         echo "$0: there is no step '$step'" >&2

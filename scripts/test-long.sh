@@ -21,6 +21,8 @@
 #   arm       the tests for 64-bit Arm, under an emulator: unit tests, NEON and portable kernels, CPUs with fewer
 #             features, the bits of each number of threads
 #   windows   scripts/cross.sh windows-x64: all tests that Windows can run, and the zip file, under wine
+#   musl      scripts/cross.sh musl-x64 and musl-arm64: the C interface, the cases and the package with musl, on Arm under an
+#             emulator; checks that compile for macOS, Windows on Arm and RISC-V; needs a network
 #   tidy      clang-tidy over the sources, each compiled alone; left out where there is no clang-tidy-14
 #   mutants   whether the tests see small defects (MUTANTS of them, seed 1)
 #
@@ -35,7 +37,7 @@ STRESS_SECONDS=${STRESS_SECONDS:-120}
 MUTANTS=${MUTANTS:-100}
 JOBS=${JOBS:-$(nproc)}
 
-readonly all=(asan apart tsan fuzz operators stress faults pages onnx packages clusters arm windows tidy mutants)
+readonly all=(asan apart tsan fuzz operators stress faults pages onnx packages clusters arm windows musl tidy mutants)
 readonly folder=build/long
 resume=
 sections=()
@@ -189,6 +191,16 @@ run_windows() {
     for part in install build test package; do
         step $part scripts/cross.sh windows-x64 $part || return
     done
+}
+
+run_musl() {
+    local target part
+    for target in musl-x64 musl-arm64; do
+        for part in install build test package; do
+            step "$target.$part" scripts/cross.sh "$target" "$part" || break
+        done
+    done
+    step checks scripts/cross.sh checks
 }
 
 # The sources of a room, without those that the build generates. Kernels are looked at as code for one instruction set.

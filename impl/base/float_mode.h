@@ -23,7 +23,7 @@ class FloatMode {
     }
     // The mode in which kernels compute: it rounds to nearest and masks exceptions. Subnormal operands and results
     // count as zero unless they are kept: many processors need a hundred times as long for them.
-    static FloatMode computing(bool keepSubnormals) noexcept {
+    static FloatMode computing([[maybe_unused]] bool keepSubnormals) noexcept {
 #if defined(__SSE2__)
         constexpr uint32_t kMasked = 0x1f80, kFlushToZero = 0x8000, kSubnormalsAreZero = 0x0040;
         return FloatMode(kMasked | (keepSubnormals ? 0 : kFlushToZero | kSubnormalsAreZero));

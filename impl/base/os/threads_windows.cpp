@@ -32,7 +32,9 @@ std::vector<uint64_t> userNumbers() {
 
 // No signal of Windows runs on a thread of the library.
 SignalsBlocked::SignalsBlocked() noexcept : before_{} {}
-SignalsBlocked::~SignalsBlocked() = default;
+SignalsBlocked::~SignalsBlocked() {
+    static_cast<void>(before_);
+}
 
 namespace {
 
@@ -70,6 +72,14 @@ std::vector<int64_t> coreClasses() {
     return classes;
 }
 
+// The handle that libc++ has of a thread is that of Windows, libstdc++ has one of winpthreads.
+[[maybe_unused]] HANDLE handleOfThread(HANDLE thread) noexcept {
+    return thread;
+}
+[[maybe_unused]] HANDLE handleOfThread(pthread_t thread) noexcept {
+    return pthread_gethandle(thread);
+}
+
 }  // namespace
 
 std::vector<UsableCore> usableCores() {
@@ -88,7 +98,7 @@ bool placeThread(ThreadHandle thread, const std::vector<int>& cores) noexcept {
         if (core < 0 || core >= static_cast<int>(8 * sizeof mask)) return false;
         mask |= DWORD_PTR{1} << core;
     }
-    return SetThreadAffinityMask(static_cast<HANDLE>(pthread_gethandle(thread)), mask) != 0;
+    return SetThreadAffinityMask(handleOfThread(thread), mask) != 0;
 }
 
 int onlineCores() noexcept {
