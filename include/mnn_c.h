@@ -1862,8 +1862,10 @@ MNN_C_API mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer
  * needs no plan, and takes no memory below the capacity of the state.
  *   The memory of a state counts against max_memory_bytes. It grows by pages of 256 rows, without a copy of the rows
  * that are there; a run that finds no memory for the next page gives MNN_ERROR_LIMIT_EXCEEDED or
- * MNN_ERROR_OUT_OF_MEMORY, and the state stays. A state lies in the memory of the host: in a session on a GPU such
- * operators run on the CPU. A session of several paths cannot have one. */
+ * MNN_ERROR_OUT_OF_MEMORY, and the state stays. In a session on a GPU keys and
+ * values lie in memory that both the GPU and the host see; the GPU reads and writes them in runs. Sums of
+ * LinearAttention lie in the memory of the host, and that operator runs on the CPU. A session of several paths cannot
+ * have a state. */
 
 /* The state of a session. */
 typedef struct mnn_state_properties {

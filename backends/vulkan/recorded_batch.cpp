@@ -92,7 +92,7 @@ void RecordedBatch::encode(const Range& range, VkCommandBuffer buffer, FrameReco
     else if (range.movable && range.begin > 0)
         recorder.separate();
     for (size_t i = range.begin; i < range.end; ++i) {
-        recorder.beginStep(steps_[i].scratch, reportOf(i));
+        recorder.beginStep(steps_[i], reportOf(i));
         executionOf(steps_[i]).encode(recorder);
         if (!timestamps) continue;
         recorder.separate();

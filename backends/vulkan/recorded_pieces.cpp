@@ -49,7 +49,7 @@ void RecordedPieces::prepare() {
     recorder.usePieces(*this);
     for (size_t i = 0; i < steps_.size(); ++i) {
         recorded->firstPiece.push_back(recorded->pieces.size());
-        recorder.beginStep(steps_[i].scratch, reports_[i]);
+        recorder.beginStep(steps_[i], reports_[i]);
         executionOf(steps_[i]).encode(recorder);
         const Operand* movable = executionOf(steps_[i]).movable();
         if (!movable) continue;

@@ -28,9 +28,10 @@ class FrameRecorder final : public Recorder {
     FrameRecorder(const VulkanBackend& backend, DescriptorSets& sets, const Frame& frame)
         : Recorder(*backend.gpu(), sets, backend.limits().groupCount), backend_(backend), frame_(frame) {}
 
-    // Begins the next execution: the number of its scratch in the frame, and the place of its report, if it has one.
-    void beginStep(int scratch, const Binding& report) noexcept {
-        scratch_ = scratch;
+    // Begins the next execution. report: the place of its report, if it has one.
+    void beginStep(const DeviceStep& step, const Binding& report) noexcept {
+        scratch_ = step.scratch;
+        state_ = step.state.get();
         report_ = report;
     }
 
@@ -41,6 +42,8 @@ class FrameRecorder final : public Recorder {
     // Binds `bytes` of the scratch from `offset`, a multiple of the backend's alignment().
     Binding scratch(int64_t offset, int64_t bytes, bool write) const;
     const Binding& writesReport() const noexcept { return report_; }
+    // The data that the execution keeps in the session; null: there is none.
+    const ExecutionState* state() const noexcept { return state_; }
 
   private:
     Binding bind(const Operand& tensor, bool write) const;
@@ -48,6 +51,7 @@ class FrameRecorder final : public Recorder {
     const VulkanBackend& backend_;
     const Frame& frame_;
     int scratch_ = 0;
+    const ExecutionState* state_ = nullptr;
     Binding report_;
 };
 

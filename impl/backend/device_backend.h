@@ -33,12 +33,15 @@ class BlockCopy {
 struct DeviceStep {
     std::shared_ptr<Execution> execution;
     int scratch = 0;
+    // The data that the execution keeps in the session that records it (Execution::kept()); null: there is none.
+    std::shared_ptr<const ExecutionState> state = nullptr;
 };
 
 enum class DeviceUse : uint8_t {
-    Compute,  // only the device reads and writes
-    Upload,   // the host writes, the device reads
-    Download  // the device writes, the host reads
+    Compute,   // only the device reads and writes
+    Upload,    // the host writes, the device reads
+    Download,  // the device writes, the host reads
+    Kept       // the device reads and writes in each run, the host between runs
 };
 
 class DeviceBackend : public Backend {
@@ -48,7 +51,8 @@ class DeviceBackend : public Backend {
     virtual const void* identity() const noexcept = 0;
     // Bytes of a tensor's storage on the device, whose elements may be narrower than the host's.
     virtual int64_t storageBytes(const Operand& tensor) const = 0;
-    virtual int64_t alignment() const noexcept = 0;  // required of offsets in a block
+    virtual int64_t alignment() const noexcept = 0;      // required of offsets in a block
+    virtual int64_t bindableBytes() const noexcept = 0;  // the most that an execution reads or writes of one block
     // Throws OutOfMemory.
     virtual DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) = 0;
     // Wraps a buffer of the host, or makes one of `bytes` where `buffer` requests that. Throws InvalidValue with the

@@ -45,6 +45,10 @@ class KeptState final : public ExecutionState {
 
     // A page has, for each head, the keys of its rows one after another, then likewise the values.
     std::vector<void*> pages;
+    // Where the session computes on a device: the memory of each page there, which the host sees, too, and a word with
+    // the length, which the host writes before each run. Both are empty elsewhere.
+    std::vector<DeviceBlock*> blocks;
+    DeviceBlock* lengthWord = nullptr;
 
     size_t elementBytes() const noexcept { return halves ? sizeof(uint16_t) : sizeof(float); }
     int64_t pageBytes() const noexcept {

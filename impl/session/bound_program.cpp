@@ -19,6 +19,7 @@ BoundProgram::BoundProgram(SessionContext& context, ProgramPtr program, const Bo
     : context_(context),
       program_(std::move(program)),
       states_(program_->steps.size()),
+      toRecord_(program_->steps.size()),
       recordings_(program_->steps.size()),
       constants_(context, DeviceUse::Compute) {
     constexpr const char* kWhat = "values that a plan depends on";
@@ -34,10 +35,18 @@ BoundProgram::BoundProgram(SessionContext& context, ProgramPtr program, const Bo
     for (size_t i = 0; before && i < before->states_.size(); ++i)
         if (before->states_[i]) known.emplace(before->program_->steps[i].execution.get(), before->states_[i]);
     for (size_t i = 0; i < states_.size(); ++i) {
-        const Execution* execution = program_->steps[i].execution.get();
+        const ProgramStep& step = program_->steps[i];
+        const auto nameOf = [&](size_t call) {
+            return call < step.calls.size() ? step.calls[call].record.name : std::string();
+        };
+        for (size_t k = 0; k < step.toRecord.size(); ++k) {
+            DeviceStep& own = toRecord_[i].emplace_back(step.toRecord[k]);
+            if (own.execution->kept()) own.state = keptState(*own.execution, nameOf(k));
+        }
+        const Execution* execution = step.execution.get();
         if (!execution) continue;
         if (execution->kept()) {
-            states_[i] = keptState(program_->steps[i]);
+            states_[i] = keptState(*execution, nameOf(0));
             continue;
         }
         const auto found = known.find(execution);
@@ -50,9 +59,8 @@ BoundProgram::~BoundProgram() {
 }
 
 // The kept data of a step belongs to the session, and all programs of the session share it.
-std::shared_ptr<ExecutionState> BoundProgram::keptState(const ProgramStep& step) {
-    const KeptNeeds& needs = *step.execution->kept();
-    const std::string& name = step.calls.empty() ? std::string() : step.calls[0].record.name;
+std::shared_ptr<ExecutionState> BoundProgram::keptState(const Execution& execution, const std::string& name) {
+    const KeptNeeds& needs = *execution.kept();
     if (keptRows_ != 0 && keptRows_ != needs.rows)
         fail(Status::ComputeSizeError, "op '%s': a run adds %lld rows to what it keeps, and %lld to that of others",
              name.c_str(), static_cast<long long>(needs.rows), static_cast<long long>(keptRows_));
@@ -62,7 +70,7 @@ std::shared_ptr<ExecutionState> BoundProgram::keptState(const ProgramStep& step)
     return context_.kept->stateFor(needs.form, name);
 }
 
-void BoundProgram::beginKept(const GraphTensors& tensors) {
+void BoundProgram::beginKept(const StageMemory& memory, const GraphTensors& tensors) {
     if (keptRows_ == 0) return;
     const int64_t past = context_.kept->length();
     for (const int number : keptMasks_) {
@@ -77,6 +85,7 @@ void BoundProgram::beginKept(const GraphTensors& tensors) {
                  static_cast<long long>(past), static_cast<long long>(keptRows_));
     }
     context_.kept->begin(keptRows_);
+    recordAnew(memory, tensors.frame);
 }
 
 void BoundProgram::addSlice(const MovingSlice& slice) {
@@ -106,8 +115,19 @@ void BoundProgram::bind(StageMemory& memory, GraphTensors& tensors) {
     for (const KnownOperand& known : program_->known) frame.place(known.operand, const_cast<void*>(known.values));
     fenceArena(program_->placements, bases, program_->needs.host);
     follow(tensors);
-    const auto now = memory.generations();
-    if (!context_.device || (recorded_ && now == recordedFor_)) return;
+    // A run that needs more pages than there are records for these.
+    if (keptRows_ > 0 && context_.kept->capacity() - context_.kept->length() < keptRows_) return;
+    recordAnew(memory, frame);
+}
+
+// Records all steps of the device, unless the memory that they use is that of the present recordings.
+void BoundProgram::recordAnew(const StageMemory& memory, const Frame& frame) {
+    if (!context_.device) return;
+    std::array<uint64_t, kMemoryBlocks + 1> now = {};
+    const auto blocks = memory.generations();
+    std::copy(blocks.begin(), blocks.end(), now.begin());
+    if (keptRows_ > 0) now.back() = context_.kept->generation();
+    if (recorded_ && now == recordedFor_) return;
     record(*context_.device, frame);
     recorded_ = true;
     recordedFor_ = now;
@@ -123,11 +143,10 @@ void BoundProgram::follow(GraphTensors& tensors) noexcept {
 void BoundProgram::record(DeviceBackend& device, const Frame& frame) {
     if (!recorded_ && !program_->constantUploads.empty()) device.record(program_->constantUploads, frame)->run();
     for (size_t i = 0; i < recordings_.size(); ++i) {
-        const std::vector<DeviceStep>& steps = program_->steps[i].toRecord;
         if (recordings_[i])
             recordings_[i]->recordAgain();
-        else if (!steps.empty())
-            recordings_[i] = device.record(steps, frame);
+        else if (!toRecord_[i].empty())
+            recordings_[i] = device.record(toRecord_[i], frame);
     }
 }
 

@@ -40,14 +40,17 @@ class BoundProgram {
     // for slices that moved.
     bool upToDate(GraphTensors& tensors);
 
-    // Whether a step keeps something in the session.
-    bool keeps(size_t step) const noexcept {
-        const Execution* execution = program_->steps[step].execution.get();
+    // Whether a call of a step keeps something in the session.
+    bool keeps(size_t step, size_t call) const noexcept {
+        const ProgramStep& planned = program_->steps[step];
+        const Execution* execution =
+            planned.toRecord.empty() ? planned.execution.get() : planned.toRecord[call].execution.get();
         return execution && execution->kept();
     }
-    // Makes room for what a run keeps, before its steps. Throws ComputeSizeError where a mask does not have the rows of
-    // the past and of the run, and what KeptStates::begin() throws.
-    void beginKept(const GraphTensors& tensors);
+    // Makes room for what a run keeps, before its steps, and records again what uses memory that is new. Throws
+    // ComputeSizeError where a mask does not have the rows of the past and of the run, and what KeptStates::begin() and
+    // a device throw.
+    void beginKept(const StageMemory& memory, const GraphTensors& tensors);
 
     // Runs a step that is no control flow.
     void run(size_t step, Frame& frame) {
@@ -78,8 +81,9 @@ class BoundProgram {
         std::vector<Tensor*> inputs = {}, outputs = {};
     };
     void addSlice(const MovingSlice& slice);
-    std::shared_ptr<ExecutionState> keptState(const ProgramStep& step);
+    std::shared_ptr<ExecutionState> keptState(const Execution& execution, const std::string& name);
     bool sameShapes(Slice& slice) const;
+    void recordAnew(const StageMemory& memory, const Frame& frame);
     void record(DeviceBackend& device, const Frame& frame);
 
     SessionContext& context_;
@@ -89,12 +93,14 @@ class BoundProgram {
     std::deque<Guard> guards_;
     std::deque<Slice> slices_;
     std::vector<std::shared_ptr<ExecutionState>> states_;  // by step
+    std::vector<std::vector<DeviceStep>> toRecord_;        // by step, with the states
     std::vector<std::unique_ptr<Recording>> recordings_;   // by step
     int64_t keptRows_ = 0;                                 // that a run adds to what steps keep
     std::vector<int> keptMasks_;                           // numbers of tensors, see KeptNeeds
     bool recorded_ = false;
-    std::array<uint64_t, kMemoryBlocks> recordedFor_ = {};  // generations of the device's memory
-    BudgetedBlock constants_;                               // on the device
+    // Generations of the device's memory, and of what the session keeps there.
+    std::array<uint64_t, kMemoryBlocks + 1> recordedFor_ = {};
+    BudgetedBlock constants_;  // on the device
 };
 
 }  // namespace mnnc

@@ -35,6 +35,7 @@ std::shared_ptr<KeptState> KeptStates::stateFor(const KeptForm& form, const std:
     auto kept = std::make_unique<Kept>(form, name, context_);
     KeptState& state = *kept->state;
     state.halves = halves_;
+    if (context_.device && form.heads > 0) state.lengthWord = lengthWord_.reserve(sizeof(uint32_t), "a length");
     if (form.numbers > 0) {
         const int64_t bytes = checkedMul(form.numbers, 2 * sizeof(float), name.c_str());
         state.now = static_cast<float*>(kept->numbers.reserve(bytes, "what an operator keeps"));
@@ -48,15 +49,48 @@ void KeptStates::makeRoom(int64_t length) {
     const auto pages = static_cast<size_t>(pagesOf(length));
     for (const auto& kept : kept_) {
         KeptState& state = *kept->state;
-        if (state.form.heads == 0 || kept->pages.size() >= pages) continue;
+        if (state.form.heads == 0 || state.pages.size() >= pages) continue;
         state.pages.reserve(pages);
-        kept->pages.reserve(pages);
-        while (kept->pages.size() < pages) {
-            BudgetedBuffer page(context_);
-            void* memory = page.reserve(state.pageBytes(), "a page of keys and values");
-            kept->pages.push_back(std::move(page));
-            state.pages.push_back(memory);
+        if (context_.device) state.blocks.reserve(pages);
+        while (state.pages.size() < pages) addPage(*kept);
+    }
+}
+
+void KeptStates::addPage(Kept& kept) {
+    constexpr const char* kWhat = "a page of keys and values";
+    KeptState& state = *kept.state;
+    if (!context_.device) {
+        BudgetedBuffer page(context_);
+        void* memory = page.reserve(state.pageBytes(), kWhat);
+        kept.pages.push_back(std::move(page));
+        state.pages.push_back(memory);
+        return;
+    }
+    BudgetedBlock& page = kept.blocks.emplace_back(context_, DeviceUse::Kept);
+    try {
+        DeviceBlock* memory = page.reserve(state.pageBytes(), kWhat);
+        if (!memory->host()) fail(Status::Internal, "the host does not see a page of keys and values");
+        state.blocks.push_back(memory);
+        state.pages.push_back(memory->host());
+    } catch (...) {
+        kept.blocks.pop_back();
+        throw;
+    }
+    ++generation_;
+}
+
+// Keeps this many pages of each operator.
+void KeptStates::dropPages(size_t pages) noexcept {
+    for (const auto& kept : kept_) {
+        KeptState& state = *kept->state;
+        if (state.pages.size() <= pages) continue;
+        state.pages.resize(pages);
+        if (context_.device) {
+            state.blocks.resize(pages);
+            ++generation_;
         }
+        while (kept->pages.size() > pages) kept->pages.pop_back();
+        while (kept->blocks.size() > pages) kept->blocks.pop_back();
     }
 }
 
@@ -69,6 +103,11 @@ void KeptStates::begin(int64_t rows) {
         fail(Status::Overflow, "the session keeps %lld rows, and has no numbers for %lld more",
              static_cast<long long>(length_), static_cast<long long>(rows));
     makeRoom(length_ + rows);
+    // The device has no work of this session under way now.
+    if (lengthWord_.get()) {
+        const auto length = static_cast<uint32_t>(length_);
+        std::memcpy(lengthWord_.get()->host(), &length, sizeof length);
+    }
     added_ = rows;
 }
 
@@ -91,7 +130,7 @@ void KeptStates::setLength(int64_t length) noexcept {
 int64_t KeptStates::capacity() const noexcept {
     size_t pages = SIZE_MAX;
     for (const auto& kept : kept_)
-        if (kept->state->form.heads > 0) pages = std::min(pages, kept->pages.size());
+        if (kept->state->form.heads > 0) pages = std::min(pages, kept->state->pages.size());
     if (pages == SIZE_MAX) return kept_.empty() ? 0 : kMaxLength;
     return std::min(static_cast<int64_t>(pages) * kKeptPageRows, kMaxLength);
 }
@@ -101,6 +140,7 @@ int64_t KeptStates::bytes() const noexcept {
     for (const auto& kept : kept_) {
         bytes += kept->numbers.size();
         for (const BudgetedBuffer& page : kept->pages) bytes += page.size();
+        for (const BudgetedBlock& page : kept->blocks) bytes += page.size();
     }
     return bytes;
 }
@@ -152,12 +192,7 @@ void KeptStates::reserve(int64_t length) {
 }
 
 void KeptStates::shrink() noexcept {
-    const auto pages = static_cast<size_t>(pagesOf(length_));
-    for (const auto& kept : kept_) {
-        if (kept->pages.size() <= pages) continue;
-        while (kept->pages.size() > pages) kept->pages.pop_back();
-        kept->state->pages.resize(pages);
-    }
+    dropPages(static_cast<size_t>(pagesOf(length_)));
 }
 
 void KeptStates::useHalves(bool halves) {

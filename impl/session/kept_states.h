@@ -2,11 +2,13 @@
 // the bytes in which it is saved. All operators keep the same number of rows. A run that fails changes nothing.
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "backend/kept_state.h"
+#include "session/budgeted_block.h"
 #include "session/budgeted_buffer.h"
 
 namespace mnnc {
@@ -16,7 +18,7 @@ class KeptStates {
     // The largest length: positions are 32 bits wide.
     static constexpr int64_t kMaxLength = INT32_MAX;
 
-    explicit KeptStates(SessionContext& context) : context_(context) {}
+    explicit KeptStates(SessionContext& context) : context_(context), lengthWord_(context, DeviceUse::Upload) {}
     KeptStates(const KeptStates&) = delete;
     KeptStates& operator=(const KeptStates&) = delete;
 
@@ -36,6 +38,8 @@ class KeptStates {
     // The length up to which runs take no memory.
     int64_t capacity() const noexcept;
     int64_t bytes() const noexcept;
+    // Counts the changes of pages in memory of a device, whose recordings hold the pages of their time.
+    uint64_t generation() const noexcept { return generation_; }
     bool halves() const noexcept { return halves_; }
     // Whether rows can be taken out, which needs operators that keep nothing but rows.
     bool erasable() const noexcept;
@@ -67,10 +71,14 @@ class KeptStates {
             : state(std::make_shared<KeptState>(form)), name(std::move(of)), numbers(context) {}
         const std::shared_ptr<KeptState> state;
         const std::string name;
-        std::vector<BudgetedBuffer> pages;
+        // The pages in memory of the host, or in that of the device where the session computes on one.
+        std::deque<BudgetedBuffer> pages;
+        std::deque<BudgetedBlock> blocks;
         BudgetedBuffer numbers;  // KeptState::now and next
     };
     void makeRoom(int64_t length);
+    void addPage(Kept& kept);
+    void dropPages(size_t pages) noexcept;
     void setLength(int64_t length) noexcept;
     void copyRows(const KeptState& from, KeptState& to, int64_t rows) const noexcept;
 
@@ -78,6 +86,8 @@ class KeptStates {
     std::vector<std::unique_ptr<Kept>> kept_;  // in the order of KeptForm::tensor
     int64_t length_ = 0;
     int64_t added_ = 0;  // rows of the run under way
+    BudgetedBlock lengthWord_;
+    uint64_t generation_ = 0;
     bool halves_ = false;
 };
 

@@ -82,9 +82,10 @@ class Pipeline {
     // Whether all shapes are known before a run.
     bool singleStage() const noexcept { return stages_.size() == 1 && controls_.empty(); }
     void run(PlanObserver* observer = nullptr);
-    // The recording of a whole run, when the device does it in one; else null.
+    // The recording of a whole run, when the device does it in one; else null. Where operators keep something, the host
+    // has work before and behind the run.
     Recording* recording() const noexcept {
-        return singleStage() && variables_.empty() ? stages_[0]->recording() : nullptr;
+        return singleStage() && variables_.empty() && !keeps() ? stages_[0]->recording() : nullptr;
     }
 
     // The session's memory for an input.

@@ -78,7 +78,7 @@ void Stage::shrink() {
 
 void Stage::execute() {
     const std::vector<ProgramStep>& steps = (*program_)->steps;
-    program_->beginKept(tensors_);
+    program_->beginKept(memory_, tensors_);
     for (size_t i = 0; i < steps.size(); ++i) {
         context_.cancel.check();
         if (steps[i].control >= 0)
@@ -109,10 +109,9 @@ OpCall Stage::withOpenInputs(const OpCall& call) {
 }
 
 void Stage::executeObserved(size_t number) {
-    const ProgramStep& step = (*program_)->steps[number];
     Recording* recording = program_->recording(number);
     if (recording && recording->showsSteps())
-        executeShown(step, *recording);
+        executeShown(number, *recording);
     else if (recording)
         executeTogether(number, *recording);
     else
@@ -128,16 +127,21 @@ void Stage::executeOnHost(size_t number) {
     bool wanted = true;
     for (const OpCall& planned : step.calls) {
         show(planned, [&](const OpCall& call) { wanted &= context_.observer->before(call, tensors_.frame); });
-        if (!wanted && program_->keeps(number))
-            fail(Status::NotSupported,
-                 "MNN_OP_SKIP came back from a callback before operator '%s', which keeps what it computes for later "
-                 "runs: it cannot be left out",
-                 planned.record.name.c_str());
+        if (!wanted) requireOptional(number, 0);
     }
     context_.cancel.check();
     if (wanted) executeStep(number);
     for (const OpCall& planned : step.calls)
         show(planned, [&](const OpCall& call) { context_.observer->after(call, tensors_.frame, -1); });
+}
+
+// Throws NotSupported where a call of a step, which a callback leaves out, keeps something.
+void Stage::requireOptional(size_t number, size_t call) const {
+    if (!program_->keeps(number, call)) return;
+    fail(Status::NotSupported,
+         "MNN_OP_SKIP came back from a callback before operator '%s', which keeps what it computes for later runs: it "
+         "cannot be left out",
+         (*program_)->steps[number].calls[call].record.name.c_str());
 }
 
 // Commands that a device runs as one recording are reported together, and none of them can be left out.
@@ -166,7 +170,8 @@ void Stage::executeTogether(size_t number, Recording& recording) {
 }
 
 // One after another: the observer can read what the device has.
-void Stage::executeShown(const ProgramStep& step, Recording& recording) {
+void Stage::executeShown(size_t number, Recording& recording) {
+    const ProgramStep& step = (*program_)->steps[number];
     struct Shown {
         explicit Shown(SessionContext& session) : context(session) { context.showsDevice = true; }
         ~Shown() { context.showsDevice = false; }
@@ -178,6 +183,7 @@ void Stage::executeShown(const ProgramStep& step, Recording& recording) {
         const bool wanted = context_.observer->before(call, tensors_.frame);
         context_.cancel.check();
         double deviceMs = -1;
+        if (!wanted) requireOptional(number, i);
         if (wanted) recording.runStep(i, context_.observer->wantsDeviceTimes() ? &deviceMs : nullptr);
         context_.observer->after(call, tensors_.frame, deviceMs);
     }

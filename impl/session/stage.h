@@ -85,7 +85,8 @@ class Stage {
     void executeObserved(size_t number);
     void executeOnHost(size_t number);
     void executeTogether(size_t number, Recording& recording);
-    void executeShown(const ProgramStep& step, Recording& recording);
+    void executeShown(size_t number, Recording& recording);
+    void requireOptional(size_t number, size_t call) const;
     OpCall withOpenInputs(const OpCall& call);
 
     SessionContext& context_;

@@ -11,6 +11,18 @@
 enum { HEADS = 4, KEY_HEADS = 2, DEPTH = 8, VALUE_DEPTH = 5, WINDOW = 3, MOST_TOKENS = 700 };
 enum { QUERY = HEADS * DEPTH, KEY = KEY_HEADS * DEPTH, VALUE = KEY_HEADS * VALUE_DEPTH, RESULT = HEADS * VALUE_DEPTH };
 
+/* The backend of sessions that open_kept() makes. */
+static int32_t kept_backend = MNN_FORWARD_CPU;
+
+static inline mnn_session_t* open_kept(mnn_interpreter_t* of) {
+    mnn_schedule_config_t config;
+    mnn_session_t* session = NULL;
+    assert_ok(mnn_schedule_config_init(&config, sizeof config));
+    config.forward_type = kept_backend;
+    assert_ok(mnn_session_create(of, &config, &session));
+    return session;
+}
+
 /* Returns a number of a token, from -1 to 1; `what` selects queries, keys or values. */
 static inline float number_of(int token, int what, int i) {
     const uint32_t mixed = (uint32_t)(token * 7919 + what * 104729 + i * 1299709 + 12345) * 2654435761u;

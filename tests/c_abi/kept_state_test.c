@@ -10,7 +10,7 @@
 static void saved_and_loaded(void** state) {
     (void)state;
     mnn_interpreter_t* of = open_net_of("kept");
-    mnn_session_t* session = open_session(of);
+    mnn_session_t* session = open_kept(of);
     size_t size = 0;
     assert_fails(mnn_session_state_save(session, NULL, 0, &size), MNN_ERROR_BAD_STATE);
     assert_fails(mnn_session_state_load(session, "", 0), MNN_ERROR_BAD_STATE);
@@ -22,7 +22,7 @@ static void saved_and_loaded(void** state) {
     assert_ok(mnn_interpreter_destroy(&of));
 
     of = open_net_of("kept");
-    session = open_session(of);
+    session = open_kept(of);
     shape_kept(session, 270, 1);
     assert_ok(mnn_session_resize(session));
     assert_ok(mnn_session_state_load(session, bytes, size));
@@ -60,7 +60,7 @@ static void saved_and_loaded(void** state) {
 
 /* A child computes 270 tokens, writes its state to a pipe and ends. */
 static void compute_and_end(int to) {
-    mnn_session_t* session = open_session(open_net_of("kept"));
+    mnn_session_t* session = open_kept(open_net_of("kept"));
     struct tokens all;
     make_tokens(&all, 3, 270);
     go_on(session, &all, 0);
@@ -95,7 +95,7 @@ static void goes_on_in_another_process(void** state) {
     assert_int_equal(status, 0);
 
     mnn_interpreter_t* of = open_net_of("kept");
-    mnn_session_t *computed = open_session(of), *loaded = open_session(of);
+    mnn_session_t *computed = open_kept(of), *loaded = open_kept(of);
     struct tokens all;
     make_tokens(&all, 3, 270);
     go_on(computed, &all, 0);
@@ -120,7 +120,7 @@ static void goes_on_in_another_process(void** state) {
 static void room_for_rows(void** state) {
     (void)state;
     mnn_interpreter_t* of = open_net_of("kept");
-    mnn_session_t* session = open_session(of);
+    mnn_session_t* session = open_kept(of);
     assert_int_equal(state_of(session).operators, 3);
     assert_int_equal(state_of(session).capacity, 0);
     assert_int_equal(state_of(session).erasable, 1);
@@ -153,6 +153,7 @@ static void limited(void** state) {
     (void)state;
     mnn_interpreter_t* of = open_net_of("kept");
     mnn_schedule_config_t config = default_config();
+    config.forward_type = kept_backend;
     mnn_session_t* session = NULL;
     config.max_memory_bytes = 1 << 20;
     assert_ok(mnn_session_create(of, &config, &session));
@@ -200,10 +201,17 @@ static void limited_copies(void** state) {
     (void)state;
     mnn_interpreter_t* of = open_net_of("kept");
     mnn_schedule_config_t config = default_config();
-    mnn_session_t *large = open_session(of), *small = NULL;
-    config.max_memory_bytes = 250000;
-    assert_ok(mnn_session_create(of, &config, &small));
+    config.forward_type = kept_backend;
+    mnn_session_t *large = open_kept(of), *small = open_kept(of);
     struct tokens all;
+    make_tokens(&all, 50, 2);
+    go_on(small, &all, 0);
+    make_tokens(&all, 50, 3);
+    go_on(small, &all, 2);
+    /* Beside what these runs need there is no room for a page of each operator. */
+    config.max_memory_bytes = statistics_of(small).memory_bytes + state_of(small).bytes / 2;
+    assert_ok(mnn_session_destroy(&small));
+    assert_ok(mnn_session_create(of, &config, &small));
     make_tokens(&all, 3, 300);
     go_on(large, &all, 0);
     make_tokens(&all, 50, 2);
@@ -219,6 +227,16 @@ static void limited_copies(void** state) {
     assert_ok(mnn_session_destroy(&small));
     assert_ok(mnn_session_destroy(&large));
     assert_ok(mnn_interpreter_destroy(&of));
+}
+
+/* A session whose callbacks see one operator after another, also on a device. */
+static mnn_session_t* open_shown(mnn_interpreter_t* of) {
+    mnn_schedule_config_t config = default_config();
+    mnn_session_t* session = NULL;
+    config.forward_type = kept_backend;
+    config.gpu_mode = MNN_GPU_RECORD_OP;
+    assert_ok(mnn_session_create(of, &config, &session));
+    return session;
 }
 
 struct stop {
@@ -240,11 +258,17 @@ static int32_t stop_at(void* user_data, const mnn_op_info_t* op, const mnn_tenso
     return stop->calls++ == stop->at ? stop->answer : MNN_OP_RUN;
 }
 
+static int32_t skip_attention(void* user_data, const mnn_op_info_t* op, const mnn_tensor_t* const* tensors,
+                              size_t count) {
+    (void)user_data, (void)tensors, (void)count;
+    return strcmp(op->type_name, "Attention") == 0 ? MNN_OP_SKIP : MNN_OP_RUN;
+}
+
 /* A run that stops before or after any operator leaves the state as it was. */
 static void stopped_runs(void** state) {
     (void)state;
     mnn_interpreter_t* of = open_net_of("kept");
-    mnn_session_t* session = open_session(of);
+    mnn_session_t* session = open_shown(of);
     struct tokens all;
     make_tokens(&all, 3, 256);
     go_on(session, &all, 0);
@@ -266,8 +290,8 @@ static void stopped_runs(void** state) {
     go_on(session, &all, 259);
     make_tokens(&all, 3, 261);
     feed_kept(session, &all, 260);
-    struct stop skip = {0, 0, MNN_OP_SKIP};
-    assert_fails(run_watched(session, stop_at, NULL, &skip), MNN_ERROR_NOT_SUPPORTED);
+    assert_fails(run_watched(session, skip_attention, NULL, NULL), MNN_ERROR_NOT_SUPPORTED);
+    assert_non_null(strstr(mnn_last_error(), "which keeps what it computes"));
     expect_length(session, 260);
     go_on(session, &all, 260);
     assert_ok(mnn_session_destroy(&session));
@@ -312,7 +336,7 @@ static int32_t let_meddle(void* user_data, const mnn_op_info_t* op, const mnn_te
 static void beside_a_run(void** state) {
     (void)state;
     mnn_interpreter_t* of = open_net_of("kept");
-    struct meddling meddling = {open_session(of), open_session(of), {0}};
+    struct meddling meddling = {open_kept(of), open_kept(of), {0}};
     struct tokens all;
     make_tokens(&all, 3, 4);
     feed_kept(meddling.other, &all, 0);
@@ -341,7 +365,7 @@ static int32_t cancel_at(void* user_data, const mnn_op_info_t* op, const mnn_ten
 static void cancelled_runs(void** state) {
     (void)state;
     mnn_interpreter_t* of = open_net_of("kept");
-    mnn_session_t* session = open_session(of);
+    mnn_session_t* session = open_shown(of);
     struct tokens all;
     make_tokens(&all, 3, 255);
     go_on(session, &all, 0);
@@ -403,11 +427,17 @@ static void without_a_state(void** state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(saved_and_loaded), cmocka_unit_test(goes_on_in_another_process),
-        cmocka_unit_test(room_for_rows),    cmocka_unit_test(limited),
-        cmocka_unit_test(limited_copies),   cmocka_unit_test(stopped_runs),
-        cmocka_unit_test(beside_a_run),     cmocka_unit_test(cancelled_runs),
-        cmocka_unit_test(without_a_state),
+        cmocka_unit_test(saved_and_loaded), cmocka_unit_test(room_for_rows),   cmocka_unit_test(limited),
+        cmocka_unit_test(limited_copies),   cmocka_unit_test(stopped_runs),    cmocka_unit_test(beside_a_run),
+        cmocka_unit_test(cancelled_runs),   cmocka_unit_test(without_a_state),
     };
-    return cmocka_run_group_tests_name("kept_state", tests, open_net, close_net);
+    /* A child cannot use a device that its parent has. */
+    const struct CMUnitTest forking[] = {cmocka_unit_test(goes_on_in_another_process)};
+    int failed = cmocka_run_group_tests_name("kept_state, two processes", forking, open_net, close_net);
+    for (size_t i = 0; i < backend_count(); ++i) {
+        kept_backend = kBackends[i];
+        failed +=
+            cmocka_run_group_tests_name(i == 0 ? "kept_state" : "kept_state on a device", tests, open_net, close_net);
+    }
+    return failed;
 }

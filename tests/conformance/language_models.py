@@ -3,7 +3,9 @@
 pieces, after states were erased, reset, saved by another process or left alone by cancelled runs, and beside other
 conversations.
 
-    language_models.py MNN_TOOL FOLDER...
+    language_models.py [--vulkan] MNN_TOOL FOLDER...
+
+--vulkan: on a GPU, where the validation layer checks the runs of the tool.
 
 A folder has, beside what the exporter writes, a case.json: {"tokens": [1, 2], "logits": "logits.npy",
 "relative_to_max": 1e-4}. The library is the one of MNN_C_LIBRARY; exit code 77: there is no NumPy.
@@ -23,6 +25,7 @@ except ImportError:
 import mnn_c
 
 MOMENTS = 100  # at which runs are cancelled
+VULKAN = "--vulkan" in sys.argv
 
 
 class Model:
@@ -45,6 +48,9 @@ class Model:
         logits = np.load(self.folder / case["logits"])
         self.logits = logits.reshape(-1, logits.shape[-1])
         self.net = mnn_c.Interpreter(self.folder / "llm.mnn", attention_scale=config.get("attn_scale", 0))
+
+    def session(self, **settings):
+        return self.net.session(forward_type=mnn_c.Forward.VULKAN if VULKAN else mnn_c.Forward.CPU, **settings)
 
     def inputs(self, tokens, past):
         count = len(tokens)
@@ -76,10 +82,10 @@ class Model:
 
 def check_tool(tool, model, work):
     tokens, file = ",".join(map(str, model.tokens)), work / "logits.npy"
-    errors = []
+    errors, backend = [], ["--backend", "vulkan", "--validate"] if VULKAN else []
     for options in ([], ["--chunk", "1"], ["--chunk", "5"], ["--threads", "2"]):
-        subprocess.run([tool, "generate", model.folder, "--tokens", tokens, "--logits", file, *options], check=True,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run([tool, "generate", model.folder, "--tokens", tokens, "--logits", file, *options, *backend],
+                       check=True, stdout=subprocess.DEVNULL)
         errors.append(model.check(f"mnn generate {' '.join(options)}", np.load(file), model.logits))
     return max(errors)
 
@@ -113,8 +119,8 @@ def converse(model, number, session):
 
 
 def check_conversations(model):
-    alone = [converse(model, number, model.net.session()) for number in range(4)]
-    together, sessions = [None] * 4, [model.net.session() for _ in range(4)]
+    alone = [converse(model, number, model.session()) for number in range(4)]
+    together, sessions = [None] * 4, [model.session() for _ in range(4)]
 
     def take(number):
         together[number] = converse(model, number, sessions[number])
@@ -131,16 +137,17 @@ def check_conversations(model):
 
 def save(model, file):
     """Another process does this, and ends."""
-    session = model.net.session()
+    session = model.session()
     model.run(session, model.tokens[:-2], 0)
     file.write_bytes(session.save_state())
 
 
 def check_saved(model, work):
     file = work / "state"
-    subprocess.run([sys.executable, __file__, "--save", file, model.folder], check=True)
+    subprocess.run([sys.executable, __file__, *(["--vulkan"] if VULKAN else []), "--save", file, model.folder],
+                   check=True)
     begin = len(model.tokens) - 2
-    sessions = [model.net.session() for _ in range(2)]
+    sessions = [model.session() for _ in range(2)]
     model.run(sessions[0], model.tokens[:begin], 0)
     model.run(sessions[1], model.tokens_of(9, 3), 0)  # plans, and what it keeps is overwritten
     sessions[1].load_state(file.read_bytes())
@@ -153,7 +160,8 @@ def check_saved(model, work):
 
 def check_cancelled(model):
     """Cancels before and behind operators, from the first to the last one."""
-    session, token = model.net.session(), mnn_c.CancelToken()
+    shown = {"gpu_mode": mnn_c.GpuMode.RECORD_OP} if VULKAN else {}  # callbacks see one operator after another
+    session, token = model.session(**shown), mnn_c.CancelToken()
     past = len(model.tokens) - 3
     model.run(session, model.tokens[:past], 0)
     before, calls = session.save_state(), 0
@@ -187,7 +195,7 @@ def check_cancelled(model):
 
 
 def check_plans(model):
-    session = model.net.session()
+    session = model.session()
     model.run(session, model.tokens[:5], 0)
     model.run(session, model.tokens[5:6], 5)
     plans = session.statistics.stage_plans
@@ -198,14 +206,15 @@ def check_plans(model):
 
 
 def main():
-    if sys.argv[1] == "--save":
-        return save(Model(sys.argv[3]), pathlib.Path(sys.argv[2]))
-    for folder in sys.argv[2:]:
+    arguments = [argument for argument in sys.argv[1:] if argument != "--vulkan"]
+    if arguments[0] == "--save":
+        return save(Model(arguments[2]), pathlib.Path(arguments[1]))
+    for folder in arguments[1:]:
         model = Model(folder)
         with tempfile.TemporaryDirectory() as name:
-            error = check_tool(sys.argv[1], model, pathlib.Path(name))
-            check_pieces(model, model.net.session())
-            check_pieces(model, model.net.session(threads=2))
+            error = check_tool(arguments[0], model, pathlib.Path(name))
+            check_pieces(model, model.session())
+            check_pieces(model, model.session(threads=2))
             check_conversations(model)
             check_saved(model, pathlib.Path(name))
             moments = check_cancelled(model)

@@ -22,6 +22,7 @@ class PoisoningBackend final : public DeviceBackend {
     const void* identity() const noexcept override { return backend_.identity(); }
     int64_t storageBytes(const Operand& tensor) const override { return backend_.storageBytes(tensor); }
     int64_t alignment() const noexcept override { return backend_.alignment(); }
+    int64_t bindableBytes() const noexcept override { return backend_.bindableBytes(); }
     DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) override;
     DeviceBlockPtr share(const SharedBuffer& buffer, int64_t bytes) override { return backend_.share(buffer, bytes); }
     SharedBuffer describe(const DeviceBlock& block, int64_t offset, int64_t bytes,

@@ -14,6 +14,7 @@ namespace mnnc::vulkan {
 namespace {
 
 constexpr int64_t kChunkBytes = 8 << 20;  // larger requests get a chunk of their own
+constexpr VkDeviceSize kWindowBytes = 256 << 20;
 
 int bits(VkMemoryPropertyFlags flags) {
     return __builtin_popcount(flags);
@@ -57,11 +58,18 @@ int MemoryPool::findType(uint32_t allowed, DeviceUse use) const {
         unwanted = discrete ? VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT : 0;
     } else if (use == DeviceUse::Download) {
         wanted = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    } else if (use == DeviceUse::Kept) {
+        wanted = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT;
+        unwanted = 0;
     }
     int best = -1, bestScore = 0;
     for (uint32_t i = 0; i < info.memory.memoryTypeCount; ++i) {
-        const VkMemoryPropertyFlags flags = info.memory.memoryTypes[i].propertyFlags;
+        const VkMemoryType& type = info.memory.memoryTypes[i];
+        VkMemoryPropertyFlags flags = type.propertyFlags;
         if (!((allowed >> i) & 1u) || (flags & required) != required) continue;
+        // A small window into the memory of a device is soon full.
+        if (use == DeviceUse::Kept && info.memory.memoryHeaps[type.heapIndex].size <= kWindowBytes)
+            flags &= ~static_cast<VkMemoryPropertyFlags>(VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
         const int score = 2 * bits(flags & wanted) - bits(flags & unwanted);
         if (best < 0 || score > bestScore) {
             best = static_cast<int>(i);

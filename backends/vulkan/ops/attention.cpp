@@ -6,6 +6,7 @@
 
 #include "backends/vulkan/ops/checks.h"
 #include "backends/vulkan/ops/families.h"
+#include "backends/vulkan/ops/kept_attention.h"
 #include "backends/vulkan/vulkan_execution.h"
 
 namespace mnnc::vulkan {
@@ -110,10 +111,7 @@ class Attention final : public VulkanExecution {
 };
 
 bool supportsAttention(const VulkanBackend& backend, const Command& command, std::string& reason) {
-    if (command.paramsIf<KeptAttentionForm>()) {
-        reason = "keys and values that are kept from run to run lie in memory of the host";
-        return false;
-    }
+    if (command.paramsIf<KeptAttentionForm>()) return supportsKeptAttention(backend, command, reason);
     const Limits& limits = backend.limits();
     if (limits.storageBuffers < kFixedBuffers + stepBuffers(command.paramsAs<AttentionForm>()) ||
         limits.groupInvocations < kLocal || limits.sharedMemory < kTileBytes) {
@@ -124,6 +122,7 @@ bool supportsAttention(const VulkanBackend& backend, const Command& command, std
 }
 
 std::unique_ptr<Execution> createAttention(VulkanBackend& backend, const Command& command) {
+    if (command.paramsIf<KeptAttentionForm>()) return createKeptAttention(backend, command);
     return std::make_unique<Attention>(backend, command);
 }
 
