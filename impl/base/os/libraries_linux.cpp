@@ -1,33 +1,14 @@
-// Dynamic libraries of ELF, and file descriptors.
-#include "base/os/libraries.h"
-
-#include <dlfcn.h>
-#include <fcntl.h>
+// Dynamic libraries of ELF.
 #include <link.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <memory>
+#include "base/os/libraries.h"
+#include "base/os/loaded_libraries.h"
 
 namespace mnnc::os {
 
-namespace {
-
-struct LibraryCloser {
-    void operator()(void* library) const noexcept { ::dlclose(library); }
-};
-using Library = std::unique_ptr<void, LibraryCloser>;
-
-// Returns a library that is already loaded, or null.
-Library loadedLibrary(const std::string& path, int mode = 0) {
-    return Library(::dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD | mode));
-}
-
-}  // namespace
-
 const char* const kVulkanLoader = "libvulkan.so.1";
 
-std::vector<std::string> librariesWith(const std::vector<const char*>& functions) {
+std::vector<std::string> loadedLibraries() {
     std::vector<std::string> paths;
     const auto note = [](dl_phdr_info* info, size_t, void* list) {
         if (info->dlpi_name && info->dlpi_name[0] == '/')
@@ -35,24 +16,7 @@ std::vector<std::string> librariesWith(const std::vector<const char*>& functions
         return 0;
     };
     ::dl_iterate_phdr(note, &paths);
-    std::erase_if(paths, [&](const std::string& path) {
-        const Library library = loadedLibrary(path);
-        return !library || std::none_of(functions.begin(), functions.end(),
-                                        [&](const char* name) { return ::dlsym(library.get(), name); });
-    });
     return paths;
-}
-
-void keepLoaded(const std::string& path) noexcept {
-    loadedLibrary(path, RTLD_NODELETE);
-}
-
-int duplicateDescriptor(int descriptor) noexcept {
-    return ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-}
-
-void closeDescriptor(int descriptor) noexcept {
-    ::close(descriptor);
 }
 
 }  // namespace mnnc::os
