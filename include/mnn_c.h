@@ -1862,10 +1862,11 @@ MNN_C_API mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer
  * needs no plan, and takes no memory below the capacity of the state.
  *   The memory of a state counts against max_memory_bytes. It grows by pages of 256 rows, without a copy of the rows
  * that are there; a run that finds no memory for the next page gives MNN_ERROR_LIMIT_EXCEEDED or
- * MNN_ERROR_OUT_OF_MEMORY, and the state stays. In a session on a GPU keys and
- * values lie in memory that both the GPU and the host see; the GPU reads and writes them in runs. Sums of
- * LinearAttention lie in the memory of the host, and that operator runs on the CPU. A session of several paths cannot
- * have a state. */
+ * MNN_ERROR_OUT_OF_MEMORY, and the state stays. A session of several paths cannot have one.
+ *   In a session on a GPU keys and values lie in memory that both the GPU and the host see; the GPU reads and writes
+ * them in runs. There a mask that grows needs a plan in each run. Functions that read or write rows give
+ * MNN_ERROR_DEVICE_LOST when the GPU was lost, and MNN_ERROR_BAD_STATE in a forked child. Sums of LinearAttention lie
+ * in the memory of the host, and that operator runs on the CPU. */
 
 /* The state of a session. */
 typedef struct mnn_state_properties {
@@ -1892,8 +1893,8 @@ MNN_C_API mnn_status mnn_session_state_reset(mnn_session_t* session);
 /* Takes the rows from `begin` to before `end` out; those behind them move up. What positions the tokens of later runs
  * have is the caller's to say, in the inputs of the model: keys keep those that they were made with.
  * begin, end: rows, 0 <= begin <= end <= length.
- * Returns MNN_OK; MNN_ERROR_BAD_RANGE; MNN_ERROR_NOT_SUPPORTED when an operator keeps sums of all rows. Nothing has
- *   changed after an error.
+ * Returns MNN_OK; MNN_ERROR_BAD_RANGE; MNN_ERROR_NOT_SUPPORTED when an operator keeps sums of all rows;
+ *   MNN_ERROR_DEVICE_LOST, MNN_ERROR_BAD_STATE with a GPU. Nothing has changed after an error.
  * Use: alone. Cost: a copy of the rows behind. Since 0.2. */
 MNN_C_API mnn_status mnn_session_state_erase(mnn_session_t* session, uint64_t begin, uint64_t end);
 
@@ -1918,7 +1919,7 @@ MNN_C_API mnn_status mnn_session_state_set_type(mnn_session_t* session, int32_t 
  * source: read; target: changed. They are two sessions.
  * Returns MNN_OK; MNN_ERROR_INVALID_VALUE when the sessions are of different models, or compute parts with different
  *   operators that keep something; MNN_ERROR_BAD_STATE before the first resize of a session with open shapes;
- *   MNN_ERROR_LIMIT_EXCEEDED. The target is as it was after an error.
+ *   MNN_ERROR_LIMIT_EXCEEDED; MNN_ERROR_DEVICE_LOST with a GPU. The target is as it was after an error.
  * Use: reads (source), alone (target). Since 0.2. */
 MNN_C_API mnn_status mnn_session_state_copy(const mnn_session_t* source, mnn_session_t* target);
 
@@ -1928,7 +1929,7 @@ MNN_C_API mnn_status mnn_session_state_copy(const mnn_session_t* source, mnn_ses
  * buffer: out, `capacity` bytes, owned by the caller.
  * needed: out, bytes.
  * Returns MNN_OK; MNN_ERROR_NOT_SUPPORTED when the session has no state; MNN_ERROR_BAD_STATE before the first resize of
- *   a session with open shapes; MNN_ERROR_BUFFER_TOO_SMALL.
+ *   a session with open shapes; MNN_ERROR_BUFFER_TOO_SMALL; MNN_ERROR_DEVICE_LOST with a GPU.
  * Use: reads. Since 0.2. */
 MNN_C_API mnn_status mnn_session_state_save(const mnn_session_t* session, void* buffer, size_t capacity,
                                             size_t* needed);
@@ -1939,7 +1940,7 @@ MNN_C_API mnn_status mnn_session_state_save(const mnn_session_t* session, void* 
  * Returns MNN_OK; MNN_ERROR_NOT_SUPPORTED when the session has no state; MNN_ERROR_BAD_STATE before the first resize of
  *   a session with open shapes; MNN_ERROR_TRUNCATED; MNN_ERROR_BAD_FORMAT when the bytes are no state or damaged;
  *   MNN_ERROR_VERSION_MISMATCH; MNN_ERROR_INVALID_VALUE when they are of another model, or of other operators of it;
- *   MNN_ERROR_LIMIT_EXCEEDED. The state is as it was after an error.
+ *   MNN_ERROR_LIMIT_EXCEEDED; MNN_ERROR_DEVICE_LOST with a GPU. The state is as it was after an error.
  * Use: alone. Since 0.2. */
 MNN_C_API mnn_status mnn_session_state_load(mnn_session_t* session, const void* data, size_t size);
 

@@ -53,6 +53,7 @@ class VulkanBackend final : public DeviceBackend {
     int64_t storageBytes(const Operand& tensor) const override;
     int64_t alignment() const noexcept override { return device_->memory().alignment(); }
     int64_t bindableBytes() const noexcept override { return limits_.storageRange; }
+    void requireUsable() const override { device_->requireUsable(); }
     DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) override;
     DeviceBlockPtr share(const SharedBuffer& buffer, int64_t bytes) override;
     SharedBuffer describe(const DeviceBlock& block, int64_t offset, int64_t bytes,

@@ -53,6 +53,8 @@ class DeviceBackend : public Backend {
     virtual int64_t storageBytes(const Operand& tensor) const = 0;
     virtual int64_t alignment() const noexcept = 0;      // required of offsets in a block
     virtual int64_t bindableBytes() const noexcept = 0;  // the most that an execution reads or writes of one block
+    // Throws DeviceLost after a loss, BadState in a forked child, which may not touch memory of the device either.
+    virtual void requireUsable() const = 0;
     // Throws OutOfMemory.
     virtual DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) = 0;
     // Wraps a buffer of the host, or makes one of `bytes` where `buffer` requests that. Throws InvalidValue with the

@@ -77,7 +77,8 @@ int64_t KeptStates::savedBytes() const noexcept {
     return bytes;
 }
 
-void KeptStates::save(uint64_t net, void* to) const noexcept {
+void KeptStates::save(uint64_t net, void* to) const {
+    requireUsable();
     Header header{};
     std::memcpy(header.magic, kMagic, sizeof kMagic);
     header.version = kVersion;
@@ -138,6 +139,7 @@ void KeptStates::load(uint64_t net, const void* from, size_t bytes) {
                  kept->name.c_str());
         at += sizeof wanted;
     }
+    requireUsable();
     makeRoom(header.length);
     for (const auto& kept : kept_) {
         KeptState& state = *kept->state;

@@ -99,6 +99,7 @@ void KeptStates::begin(int64_t rows) {
         fail(Status::ComputeSizeError,
              "operators that keep what they compute have %lld rows in one run, others have %lld",
              static_cast<long long>(added_), static_cast<long long>(rows));
+    requireUsable();
     if (rows > kMaxLength - length_)
         fail(Status::Overflow, "the session keeps %lld rows, and has no numbers for %lld more",
              static_cast<long long>(length_), static_cast<long long>(rows));
@@ -165,6 +166,7 @@ void KeptStates::erase(int64_t begin, int64_t end) {
             fail(Status::NotSupported,
                  "op '%s' keeps one sum of all rows, out of which none can be taken: the session can only be reset",
                  kept->name.c_str());
+    requireUsable();
     for (const auto& kept : kept_) {
         KeptState& state = *kept->state;
         // Rows are moved in stretches, each of which lies in one page before and after the move.
@@ -232,6 +234,8 @@ void KeptStates::copyFrom(const KeptStates& other) {
         fail(Status::InvalidValue,
              "the sessions keep different things: they are of different nets, or compute "
              "different parts of one");
+    other.requireUsable();
+    requireUsable();
     makeRoom(other.length_);
     for (size_t i = 0; i < kept_.size(); ++i) {
         KeptState& to = *kept_[i]->state;

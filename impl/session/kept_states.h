@@ -60,12 +60,17 @@ class KeptStates {
     // save() writes the bytes from which load() makes the same state, also in another process; `net` identifies the
     // net.
     int64_t savedBytes() const noexcept;
-    void save(uint64_t net, void* to) const noexcept;
+    void save(uint64_t net, void* to) const;
     // Replaces the state by a saved one. Throws Truncated, BadFormat, VersionMismatch, InvalidValue (another net, or
     // another form), LimitExceeded, OutOfMemory; then nothing has changed.
     void load(uint64_t net, const void* from, size_t bytes);
 
   private:
+    // Everything that reads or writes rows throws what DeviceBackend::requireUsable() throws, where they lie on a
+    // device.
+    void requireUsable() const {
+        if (context_.device) context_.device->requireUsable();
+    }
     struct Kept {
         Kept(const KeptForm& form, std::string of, SessionContext& context)
             : state(std::make_shared<KeptState>(form)), name(std::move(of)), numbers(context) {}

@@ -425,6 +425,41 @@ static void without_a_state(void** state) {
     assert_ok(mnn_session_destroy(&session));
 }
 
+/* A child of fork() touches no memory of a device that its parent computes in. */
+static void forked_child(void** state) {
+    (void)state;
+    mnn_interpreter_t* of = open_net_of("kept");
+    mnn_session_t *session = open_kept(of), *other = open_kept(of);
+    struct tokens all;
+    make_tokens(&all, 3, 4);
+    go_on(session, &all, 0);
+    go_on(other, &all, 0);
+    size_t size = 0;
+    unsigned char* bytes = saved_of(session, &size);
+    make_tokens(&all, 3, 5);
+    feed_kept(session, &all, 4);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        const mnn_status got[] = {mnn_session_run(session), mnn_session_state_erase(session, 0, 1),
+                                  mnn_session_state_copy(other, session), mnn_session_state_load(session, bytes, size),
+                                  mnn_session_state_save(session, bytes, size, &size)};
+        for (int i = 0; i < 5; ++i)
+            if (got[i] != MNN_ERROR_BAD_STATE) _exit(i + 1);
+        _exit(0);
+    }
+    int result = -1;
+    assert_int_equal(waitpid(child, &result, 0), child);
+    assert_true(WIFEXITED(result));
+    assert_int_equal(WEXITSTATUS(result), 0);
+    assert_ok(mnn_session_run(session));
+    expect_kept(session, &all, 4, 2e-6);
+    free(bytes);
+    assert_ok(mnn_session_destroy(&session));
+    assert_ok(mnn_session_destroy(&other));
+    assert_ok(mnn_interpreter_destroy(&of));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(saved_and_loaded), cmocka_unit_test(room_for_rows),   cmocka_unit_test(limited),
@@ -439,5 +474,8 @@ int main(void) {
         failed +=
             cmocka_run_group_tests_name(i == 0 ? "kept_state" : "kept_state on a device", tests, open_net, close_net);
     }
+    const struct CMUnitTest devices[] = {cmocka_unit_test(forked_child)};
+    if (kept_backend != MNN_FORWARD_CPU)
+        failed += cmocka_run_group_tests_name("kept_state, a child", devices, open_net, close_net);
     return failed;
 }

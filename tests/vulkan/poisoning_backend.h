@@ -23,6 +23,7 @@ class PoisoningBackend final : public DeviceBackend {
     int64_t storageBytes(const Operand& tensor) const override { return backend_.storageBytes(tensor); }
     int64_t alignment() const noexcept override { return backend_.alignment(); }
     int64_t bindableBytes() const noexcept override { return backend_.bindableBytes(); }
+    void requireUsable() const override { backend_.requireUsable(); }
     DeviceBlockPtr allocate(int64_t bytes, DeviceUse use) override;
     DeviceBlockPtr share(const SharedBuffer& buffer, int64_t bytes) override { return backend_.share(buffer, bytes); }
     SharedBuffer describe(const DeviceBlock& block, int64_t offset, int64_t bytes,

@@ -1314,8 +1314,8 @@ extern "C" {
     ///
     /// - `begin`, `end`: rows, 0 \<= begin \<= end \<= length.
     ///
-    /// Returns `MNN_OK`; `MNN_ERROR_BAD_RANGE`; `MNN_ERROR_NOT_SUPPORTED` when an operator keeps sums of all rows. Nothing has
-    /// changed after an error.
+    /// Returns `MNN_OK`; `MNN_ERROR_BAD_RANGE`; `MNN_ERROR_NOT_SUPPORTED` when an operator keeps sums of all rows;
+    /// `MNN_ERROR_DEVICE_LOST`, `MNN_ERROR_BAD_STATE` with a GPU. Nothing has changed after an error.
     ///
     /// Use: alone. Cost: a copy of the rows behind. Since 0.2.
     pub fn mnn_session_state_erase(session: *mut mnn_session_t, begin: u64, end: u64) -> mnn_status;
@@ -1346,7 +1346,7 @@ extern "C" {
     ///
     /// Returns `MNN_OK`; `MNN_ERROR_INVALID_VALUE` when the sessions are of different models, or compute parts with different
     /// operators that keep something; `MNN_ERROR_BAD_STATE` before the first resize of a session with open shapes;
-    /// `MNN_ERROR_LIMIT_EXCEEDED`. The target is as it was after an error.
+    /// `MNN_ERROR_LIMIT_EXCEEDED`; `MNN_ERROR_DEVICE_LOST` with a GPU. The target is as it was after an error.
     ///
     /// Use: reads (source), alone (target). Since 0.2.
     pub fn mnn_session_state_copy(source: *const mnn_session_t, target: *mut mnn_session_t) -> mnn_status;
@@ -1358,7 +1358,7 @@ extern "C" {
     /// - `needed`: out, bytes.
     ///
     /// Returns `MNN_OK`; `MNN_ERROR_NOT_SUPPORTED` when the session has no state; `MNN_ERROR_BAD_STATE` before the first resize of
-    /// a session with open shapes; `MNN_ERROR_BUFFER_TOO_SMALL`.
+    /// a session with open shapes; `MNN_ERROR_BUFFER_TOO_SMALL`; `MNN_ERROR_DEVICE_LOST` with a GPU.
     ///
     /// Use: reads. Since 0.2.
     pub fn mnn_session_state_save(
@@ -1375,7 +1375,7 @@ extern "C" {
     /// Returns `MNN_OK`; `MNN_ERROR_NOT_SUPPORTED` when the session has no state; `MNN_ERROR_BAD_STATE` before the first resize of
     /// a session with open shapes; `MNN_ERROR_TRUNCATED`; `MNN_ERROR_BAD_FORMAT` when the bytes are no state or damaged;
     /// `MNN_ERROR_VERSION_MISMATCH`; `MNN_ERROR_INVALID_VALUE` when they are of another model, or of other operators of it;
-    /// `MNN_ERROR_LIMIT_EXCEEDED`. The state is as it was after an error.
+    /// `MNN_ERROR_LIMIT_EXCEEDED`; `MNN_ERROR_DEVICE_LOST` with a GPU. The state is as it was after an error.
     ///
     /// Use: alone. Since 0.2.
     pub fn mnn_session_state_load(
