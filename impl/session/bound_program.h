@@ -98,7 +98,7 @@ class BoundProgram {
     int64_t keptRows_ = 0;                                 // that a run adds to what steps keep
     std::vector<int> keptMasks_;                           // numbers of tensors, see KeptNeeds
     bool recorded_ = false;
-    // Generations of the device's memory, and of what the session keeps there.
+    // The recordings hold for these generations of the device's memory and, last, of what the session keeps there.
     std::array<uint64_t, kMemoryBlocks + 1> recordedFor_ = {};
     BudgetedBlock constants_;  // on the device
 };

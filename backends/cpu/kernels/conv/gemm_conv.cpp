@@ -108,8 +108,8 @@ Split GemmConvPlan::splitOf(size_t index, int threads) const {
                      threads);
 }
 
-// Walks write different parts of the map, so that their tasks can be computed together. Only some walks are at a time,
-// because a run allocates nothing.
+// Walks write different parts of the map, so that their tasks can be computed together. A job has some of the walks at
+// most, because a run allocates nothing for a longer list.
 template <typename T>
 void GemmConvPlan::runSource(const GemmImage& image, const GemmSource<T>& src, ThreadPool& pool) const {
     constexpr size_t kTogether = 16;
