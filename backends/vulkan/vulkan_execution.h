@@ -38,6 +38,8 @@ class FrameRecorder final : public Recorder {
     // Binds the whole storage of a tensor of the device, or of a host tensor that the device can access.
     Binding reads(const Operand& tensor) const { return bind(tensor, false); }
     Binding writes(const Operand& tensor) const { return bind(tensor, true); }
+    // Binds everything from the beginning of a host tensor to the end of its block, as far as the device binds at once.
+    Binding readsFrom(const Operand& tensor) const;
     static Binding reads(const Block& block) { return bindBlock(block, 0, block.bytes(), false); }
     // Binds `bytes` of the scratch from `offset`, a multiple of the backend's alignment().
     Binding scratch(int64_t offset, int64_t bytes, bool write) const;

@@ -55,6 +55,7 @@ class Assignment {
     void addView(const Command& command, const PlannedStorage& planned);
     bool assignTo(Backend& backend, CommandGraph::Id id, std::string& reason, const std::string& whyNot);
     Command withStorage(Backend& backend, CommandGraph::Id id);
+    bool isOpen(const Operand* input) const { return context_.isOpen && context_.isOpen(input); }
 
     StepPlan& plan_;
     const StepContext& context_;
@@ -87,6 +88,10 @@ Command Assignment::withStorage(Backend& backend, CommandGraph::Id id) {
     const StorageChoice choice = planned.onDevice == device ? planned.choice : feasibleStorage(backend, command);
     const WideOperands wide(original);
     for (size_t i = 0; i < command.inputs.size(); ++i) {
+        if (device && isOpen(command.inputs[i])) {
+            command.inputs[i] = conversions_.stage(command.inputs[i]);
+            continue;
+        }
         const bool keeps = backend.narrowsFloats() && wide.input(i);
         command.inputs[i] = conversions_.convert(command.inputs[i], {choice.blockOf(i), device, keeps});
     }
@@ -138,6 +143,8 @@ bool Assignment::assignTo(Backend& backend, CommandGraph::Id id, std::string& re
         if (const auto* choice = dynamic_cast<const AlgorithmChoice*>(&runs))
             call.record.candidates = choice->candidates(context_.measuresCandidates);
     call.inputs = command.inputs;
+    for (size_t i = 0; i < call.inputs.size(); ++i)
+        if (isOpen(original.inputs[i])) call.inputs[i] = original.inputs[i];
     call.outputs = command.outputs;
     const std::vector<Operand*> made = command.outputs;
     plan_.steps.push_back(

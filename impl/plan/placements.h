@@ -12,8 +12,8 @@
 namespace mnnc {
 
 // The kinds of memory that a stage has on a device.
-enum class MemoryBlock { Arena, Constants, Uploads, Downloads };
-constexpr size_t kMemoryBlocks = 4;
+enum class MemoryBlock { Arena, Constants, Uploads, Downloads, Masks };
+constexpr size_t kMemoryBlocks = 5;
 
 // The number of bytes of each kind that a plan needs.
 struct MemoryNeeds {

@@ -113,6 +113,7 @@ class Lifetimes {
 void checkOperands(const StepPlan& plan, const StepContext& context) {
     std::set<int> placed;
     for (const Placement& placement : plan.placements) placed.insert(placement.operand);
+    for (const StagedTensor& mask : plan.masks) placed.insert(mask.staging->number);
     for (const Step& step : plan.steps) {
         if (!step.runs()) continue;
         for (const std::vector<Operand*>* side : {&step.command.inputs, &step.command.outputs})

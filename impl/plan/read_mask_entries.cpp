@@ -47,8 +47,7 @@ std::optional<MaskRead> maskRead(const CommandGraph& graph, Id attention) {
     return read;
 }
 
-void readMaskEntries(CommandGraph& graph, const PlanContext& context) {
-    if (context.device()) return;  // the mask lies there, and its entry has to be copied to the host
+void readMaskEntries(CommandGraph& graph, const PlanContext&) {
     for (const Id id : graph.ids()) {
         const std::optional<MaskRead> read = maskRead(graph, id);
         if (!read || read->rasters.empty()) continue;

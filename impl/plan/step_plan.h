@@ -52,7 +52,10 @@ struct StepPlan {
     std::vector<Operand*> views;               // tensors with aliasOf
     std::vector<Operand*> uploads, downloads;  // host tensors in memory that the device sees
     std::vector<StagedTensor> staged;          // uploads in runs
-    std::vector<Operand*> constants;           // on the device, written once
+    // Inputs with an open extent that the device reads where the host stages them. The plan has no place for these:
+    // how large they are only a run knows.
+    std::vector<StagedTensor> masks;
+    std::vector<Operand*> constants;  // on the device, written once
     std::vector<DeviceStep> constantUploads;
     std::vector<Placement> placements;  // for tensors and scratch, once memory is planned
     MemoryNeeds needs;
@@ -81,6 +84,8 @@ struct StepContext {
     // Executions on the host: those of the previous plan, which may be used again, and the list for those of this plan.
     const MadeExecutions* before = nullptr;
     MadeExecutions* made = nullptr;
+    // Whether it is an input whose last extent may be another one in each run; null: none is.
+    std::function<bool(const Operand*)> isOpen = nullptr;
     // Whether this plan does not assign the memory of a tensor.
     bool liesOutside(const Operand* tensor) const {
         for (; tensor; tensor = tensor->aliasOf)

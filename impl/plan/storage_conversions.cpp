@@ -41,6 +41,14 @@ Operand* StorageConversions::view(Operand* of, const Operand& like, int channelB
     return made;
 }
 
+Operand* StorageConversions::stage(Operand* input) {
+    for (const StagedTensor& mask : plan_.masks)
+        if (mask.host == input) return mask.staging;
+    Operand* staging = describe(*input, {1, false});
+    plan_.masks.push_back({input, staging});
+    return staging;
+}
+
 Operand* StorageConversions::findConverted(Operand* source, Storage storage) const {
     if (storageOf(*source) == storage) return source;
     const auto found = converted_.find({source, storage});

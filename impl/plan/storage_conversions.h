@@ -18,6 +18,8 @@ class StorageConversions {
     Operand* describe(const Operand& of, Storage storage);
     // Adds a tensor like `like` over the bytes of `of`.
     Operand* view(Operand* of, const Operand& like, int channelBlock);
+    // The memory in which a device reads an input with an open extent, whatever that is.
+    Operand* stage(Operand* input);
     // Appends a step that copies from the device; `from` counts as the result's conversion.
     void download(Operand* from, Operand* to);
     // From now on convert() returns `made` for `source` in that storage.

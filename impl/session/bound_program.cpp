@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "backend/kept_state.h"
+#include "base/checked.h"
 #include "ops/search_parts.h"
 #include "plan/fences.h"
 #include "session/kept_states.h"
@@ -65,12 +66,15 @@ std::shared_ptr<ExecutionState> BoundProgram::keptState(const Execution& executi
         fail(Status::ComputeSizeError, "op '%s': a run adds %lld rows to what it keeps, and %lld to that of others",
              name.c_str(), static_cast<long long>(needs.rows), static_cast<long long>(keptRows_));
     keptRows_ = needs.rows;
-    if (needs.mask != 0 && std::find(keptMasks_.begin(), keptMasks_.end(), needs.mask) == keptMasks_.end())
-        keptMasks_.push_back(needs.mask);
+    int mask = needs.mask;
+    for (const OpenInput& open : program_->openInputs)
+        if (open.staging != 0 && open.staging == needs.mask) mask = open.number;
+    if (mask != 0 && std::find(keptMasks_.begin(), keptMasks_.end(), mask) == keptMasks_.end())
+        keptMasks_.push_back(mask);
     return context_.kept->stateFor(needs.form, name);
 }
 
-void BoundProgram::beginKept(const StageMemory& memory, const GraphTensors& tensors) {
+void BoundProgram::beginKept(StageMemory& memory, GraphTensors& tensors) {
     if (keptRows_ == 0) return;
     const int64_t past = context_.kept->length();
     for (const int number : keptMasks_) {
@@ -85,7 +89,35 @@ void BoundProgram::beginKept(const StageMemory& memory, const GraphTensors& tens
                  static_cast<long long>(past), static_cast<long long>(keptRows_));
     }
     context_.kept->begin(keptRows_);
-    recordAnew(memory, tensors.frame);
+    placeMasks(memory, tensors);
+    const Frame& frame = tensors.frame;
+    for (const OpenInput& open : program_->openInputs) {
+        if (open.staging == 0) continue;
+        const Operand& mask = tensors[open.number - 1];
+        std::memcpy(frame.data(open.staging), frame.data(open.number), static_cast<size_t>(mask.storageBytes()));
+    }
+    recordAnew(memory, frame);
+}
+
+// Gives masks that a device reads the memory for all runs up to the capacity of what the session keeps.
+void BoundProgram::placeMasks(StageMemory& memory, GraphTensors& tensors) {
+    int64_t bytes = 0;
+    const auto forMasks = [&](const auto& each) {
+        bytes = 0;
+        for (const OpenInput& open : program_->openInputs) {
+            if (open.staging == 0) continue;
+            each(open.staging, bytes);
+            const int64_t own = open.bytes(tensors[open.number - 1], context_.kept->capacity());
+            bytes = checkedAdd(bytes, roundUp(own, std::max<int64_t>(64, context_.device->alignment())), "masks");
+        }
+    };
+    forMasks([](int, int64_t) {});
+    if (bytes == 0) return;
+    DeviceBlock* block = memory.reserveMasks(bytes);
+    forMasks([&](int operand, int64_t offset) {
+        tensors.frame.place(operand, DevicePlace{block, offset});
+        tensors.frame.place(operand, static_cast<char*>(block->host()) + offset);
+    });
 }
 
 void BoundProgram::addSlice(const MovingSlice& slice) {
@@ -115,6 +147,7 @@ void BoundProgram::bind(StageMemory& memory, GraphTensors& tensors) {
     for (const KnownOperand& known : program_->known) frame.place(known.operand, const_cast<void*>(known.values));
     fenceArena(program_->placements, bases, program_->needs.host);
     follow(tensors);
+    placeMasks(memory, tensors);
     // A run that needs more pages than there are records for these.
     if (keptRows_ > 0 && context_.kept->capacity() - context_.kept->length() < keptRows_) return;
     recordAnew(memory, frame);

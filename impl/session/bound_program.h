@@ -50,7 +50,7 @@ class BoundProgram {
     // Makes room for what a run keeps, before its steps, and records again what uses memory that is new. Throws
     // ComputeSizeError where a mask does not have the rows of the past and of the run, and what KeptStates::begin() and
     // a device throw.
-    void beginKept(const StageMemory& memory, const GraphTensors& tensors);
+    void beginKept(StageMemory& memory, GraphTensors& tensors);
 
     // Runs a step that is no control flow.
     void run(size_t step, Frame& frame) {
@@ -83,6 +83,7 @@ class BoundProgram {
     void addSlice(const MovingSlice& slice);
     std::shared_ptr<ExecutionState> keptState(const Execution& execution, const std::string& name);
     bool sameShapes(Slice& slice) const;
+    void placeMasks(StageMemory& memory, GraphTensors& tensors);
     void recordAnew(const StageMemory& memory, const Frame& frame);
     void record(DeviceBackend& device, const Frame& frame);
 

@@ -53,7 +53,7 @@ bool Pipeline::deviceReads(size_t index) noexcept {
     for (size_t i = 0; i < outputCount(); ++i)
         if (rootOf(&tensors_[outputId(i)])->number == tensor.number) return false;
     return context_.device && tensor.usage == Usage::Input && !tensor.aliasOf && !tensor.empty() &&
-           !stages_[0]->hostReads(tensor);
+           !stages_[0]->hostReads(tensor) && !(*stages_[0]->program())->openInput(tensor.number);
 }
 
 bool Pipeline::deviceMakes(size_t index) noexcept {

@@ -66,11 +66,7 @@ void Pipeline::takeOpenExtents() noexcept {
 
 int64_t Pipeline::inputBytes(const Tensor& input, const BoundProgram* first) const {
     const OpenInput* open = first ? (*first)->openInput(input.number) : nullptr;
-    if (!open) return input.bytes();
-    const int last = input.shape.rank() - 1;
-    const int64_t extent = input.shape[last];
-    const int64_t room = std::min(roundUp(std::max(extent, context_.kept->capacity()), kKeptPageRows), open->most);
-    return input.bytes() / extent * std::max(extent, room);
+    return open ? open->bytes(input, context_.kept->capacity()) : input.bytes();
 }
 
 void Pipeline::growInputs() {
@@ -266,12 +262,14 @@ void Pipeline::trim() {
     if (keeps()) context_.kept->shrink();
     for (const auto& control : controls_) control->trim();
     if (context_.keepReplaced) return;
+    const bool hadMemory = ready_;
     ready_ = false;
     for (const auto& stage : stages_) stage->shrink();
     if (!stages_[0]->program()) return;
     for (size_t i = 0; i < inputIds_.size(); ++i)
         inputMemory_[i].shrink(std::max(inputBytes(input(i), stages_[0]->program()), input(i).storageBytes()));
-    bind();
+    // A plan without memory, for which there was none, gets it from the next prepare().
+    hadMemory ? bind() : bindInputs();
 }
 
 }  // namespace mnnc

@@ -1,11 +1,13 @@
 // A program is the immutable result of planning a stage. It keeps no reference to the session that made it, so sessions
 // can share it. BoundProgram is the state of one session that runs it.
 #pragma once
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "backend/kept_state.h"
 #include "plan/made_executions.h"
 #include "plan/op_record.h"
 #include "plan/placements.h"
@@ -46,6 +48,15 @@ struct ProgramGuard {
 struct OpenInput {
     int number = 0;               // of the tensor
     int64_t least = 0, most = 0;  // extents for which the program holds
+    int staging = 0;              // the number of the memory in which a device reads it; 0: none does
+
+    // Bytes for the input, whose extent this is, and for all larger extents up to the rows that the session has room
+    // for.
+    int64_t bytes(const Tensor& input, int64_t capacity) const noexcept {
+        const int64_t extent = input.shape[input.shape.rank() - 1];
+        const int64_t room = std::min(roundUp(std::max(extent, capacity), kKeptPageRows), most);
+        return input.bytes() / extent * std::max(extent, room);
+    }
 };
 
 // A slice that moves with values of a run: its operands as its shape rule sees them, with which runs check whether the

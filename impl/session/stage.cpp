@@ -118,21 +118,27 @@ void Stage::executeObserved(size_t number) {
         executeOnHost(number);
 }
 
+// Only a program with open inputs needs copies of its calls: other observed runs allocate nothing here.
+bool Stage::askBefore(const OpCall& call) {
+    if ((*program_)->openInputs.empty()) return context_.observer->before(call, tensors_.frame);
+    return context_.observer->before(withOpenInputs(call), tensors_.frame);
+}
+
+void Stage::tellAfter(const OpCall& call, double deviceMs) {
+    if ((*program_)->openInputs.empty()) return context_.observer->after(call, tensors_.frame, deviceMs);
+    context_.observer->after(withOpenInputs(call), tensors_.frame, deviceMs);
+}
+
 void Stage::executeOnHost(size_t number) {
     const ProgramStep& step = (*program_)->steps[number];
-    // Only a program with open inputs needs copies of its calls: other observed runs allocate nothing here.
-    const auto show = [&](const OpCall& call, auto&& observe) {
-        (*program_)->openInputs.empty() ? observe(call) : observe(withOpenInputs(call));
-    };
     bool wanted = true;
-    for (const OpCall& planned : step.calls) {
-        show(planned, [&](const OpCall& call) { wanted &= context_.observer->before(call, tensors_.frame); });
+    for (const OpCall& call : step.calls) {
+        wanted &= askBefore(call);
         if (!wanted) requireOptional(number, 0);
     }
     context_.cancel.check();
     if (wanted) executeStep(number);
-    for (const OpCall& planned : step.calls)
-        show(planned, [&](const OpCall& call) { context_.observer->after(call, tensors_.frame, -1); });
+    for (const OpCall& call : step.calls) tellAfter(call, -1);
 }
 
 // Throws NotSupported where a call of a step, which a callback leaves out, keeps something.
@@ -149,7 +155,7 @@ void Stage::executeTogether(size_t number, Recording& recording) {
     const ProgramStep& step = (*program_)->steps[number];
     for (const OpCall& call : step.calls) {
         context_.cancel.check();
-        if (!context_.observer->before(call, tensors_.frame))
+        if (!askBefore(call))
             fail(Status::NotSupported,
                  "MNN_OP_SKIP came back from a callback before operator '%s', which the %s backend takes in one go "
                  "with others: it can be left out with MNN_GPU_RECORD_OP alone",
@@ -166,7 +172,7 @@ void Stage::executeTogether(size_t number, Recording& recording) {
             context_.cancel.check();
             recording.runStep(i, &deviceMs[i]);
         }
-    for (size_t i = 0; i < step.calls.size(); ++i) context_.observer->after(step.calls[i], tensors_.frame, deviceMs[i]);
+    for (size_t i = 0; i < step.calls.size(); ++i) tellAfter(step.calls[i], deviceMs[i]);
 }
 
 // One after another: the observer can read what the device has.
@@ -180,12 +186,12 @@ void Stage::executeShown(size_t number, Recording& recording) {
     for (size_t i = 0; i < step.calls.size(); ++i) {
         const OpCall& call = step.calls[i];
         context_.cancel.check();
-        const bool wanted = context_.observer->before(call, tensors_.frame);
+        const bool wanted = askBefore(call);
         context_.cancel.check();
         double deviceMs = -1;
         if (!wanted) requireOptional(number, i);
         if (wanted) recording.runStep(i, context_.observer->wantsDeviceTimes() ? &deviceMs : nullptr);
-        context_.observer->after(call, tensors_.frame, deviceMs);
+        tellAfter(call, deviceMs);
     }
 }
 

@@ -88,6 +88,8 @@ class Stage {
     void executeShown(size_t number, Recording& recording);
     void requireOptional(size_t number, size_t call) const;
     OpCall withOpenInputs(const OpCall& call);
+    bool askBefore(const OpCall& call);
+    void tellAfter(const OpCall& call, double deviceMs);
 
     SessionContext& context_;
     GraphTensors& tensors_;

@@ -14,9 +14,10 @@ class StageMemory {
         : host_(context),
           arena_(context, DeviceUse::Compute),
           uploads_(context, DeviceUse::Upload),
-          downloads_(context, DeviceUse::Download) {}
-    // Provides memory for the needs, except for constants of a plan. Growing loses the content. Throws where the
-    // session may not have it.
+          downloads_(context, DeviceUse::Download),
+          masks_(context, DeviceUse::Upload) {}
+    // Provides memory for the needs, except for constants of a plan and masks. Growing loses the content. Throws where
+    // the session may not have it.
     MemoryBases reserve(const MemoryNeeds& needs) {
         if (needs.host > 0) host_.reserve(needs.host, "the arena of a session");
         arena_.reserve(needs.of(MemoryBlock::Arena), "the arena of a session on the device");
@@ -24,6 +25,7 @@ class StageMemory {
         downloads_.reserve(needs.of(MemoryBlock::Downloads), "memory for copies from the device");
         return bases();
     }
+    DeviceBlock* reserveMasks(int64_t bytes) { return masks_.reserve(bytes, "masks for the device"); }
     // Releases memory beyond these needs. Where the host sees the remaining memory, it keeps its content.
     void shrink(const MemoryNeeds& needs) {
         unfence(host_.data(), host_.size());  // all of it is copied, so no part may stay fenced
@@ -31,20 +33,24 @@ class StageMemory {
         arena_.shrink(needs.of(MemoryBlock::Arena));
         uploads_.shrink(needs.of(MemoryBlock::Uploads));
         downloads_.shrink(needs.of(MemoryBlock::Downloads));
+        masks_.shrink(needs.of(MemoryBlock::Masks));
     }
     // The memory that exists now.
     MemoryBases bases() noexcept {
-        return {static_cast<char*>(host_.data()), {arena_.get(), nullptr, uploads_.get(), downloads_.get()}};
+        return {static_cast<char*>(host_.data()),
+                {arena_.get(), nullptr, uploads_.get(), downloads_.get(), masks_.get()}};
     }
     // Identifies the blocks of the device: a new block has another number.
     std::array<uint64_t, kMemoryBlocks> generations() const noexcept {
-        return {arena_.generation(), 0, uploads_.generation(), downloads_.generation()};
+        return {arena_.generation(), 0, uploads_.generation(), downloads_.generation(), masks_.generation()};
     }
-    int64_t bytes() const noexcept { return host_.size() + arena_.size() + uploads_.size() + downloads_.size(); }
+    int64_t bytes() const noexcept {
+        return host_.size() + arena_.size() + uploads_.size() + downloads_.size() + masks_.size();
+    }
 
   private:
     BudgetedBuffer host_;
-    BudgetedBlock arena_, uploads_, downloads_;
+    BudgetedBlock arena_, uploads_, downloads_, masks_;
 };
 
 }  // namespace mnnc

@@ -95,6 +95,7 @@ class Stage::Planning {
                             context_.measuresAlgorithms};
         context.before = before_ ? &before_->executions : nullptr;
         context.made = &program_.executions;
+        context.isOpen = [this](const Operand* tensor) { return program_.openInput(tensor->number) != nullptr; };
         runPasses(steps, context, observer);
         take(std::move(steps));
         ++context_.stagePlans;
@@ -142,7 +143,7 @@ class Stage::Planning {
     // Inputs that kept attention alone reads, as masks: whatever their last extent, all other operators are the same
     // and each mask is the same entry. Tried with the least extent, and with one that no program of a session reaches.
     void findOpenInputs(const CommandGraph& graph) {
-        if (stage_.index_ != 0 || stage_.schedule_.keepers == 0 || !controlOf_.empty() || context_.device) return;
+        if (stage_.index_ != 0 || stage_.schedule_.keepers == 0 || !controlOf_.empty()) return;
         std::set<int> through, sources;
         const std::optional<Masks> masks = masksOf(graph, through);
         if (!masks) return;
@@ -155,7 +156,9 @@ class Stage::Planning {
             const int last = input.shape.rank() - 1;
             const int64_t rows = input.shape[last - 1], others = input.shape.elements(0, last);
             constexpr int64_t kMost = int64_t{1} << 20;
-            const int64_t most = std::min({kMost, INT32_MAX / others, context_.maxMemoryBytes / 8 / others});
+            int64_t bytes = context_.maxMemoryBytes / 2;
+            if (context_.device) bytes = std::min(bytes, context_.device->bindableBytes());
+            const int64_t most = std::min({kMost, INT32_MAX / others, bytes / 4 / others});
             if (input.shape[last] > most) return;
             open.push_back({input.number, rows, most});
         }
@@ -312,6 +315,9 @@ class Stage::Planning {
         program_.placements = std::move(steps.placements);
         program_.views = placedViews(steps.views);
         program_.staged = std::move(steps.staged);
+        for (const StagedTensor& mask : steps.masks)
+            for (OpenInput& open : program_.openInputs)
+                if (open.number == mask.host->number) open.staging = mask.staging->number;
         program_.known = std::move(steps.known);
         program_.constantUploads = std::move(steps.constantUploads);
         program_.needs = steps.needs;

@@ -62,7 +62,9 @@ class KeptAttention final : public VulkanExecution {
         const auto* state = static_cast<const KeptState*>(recorder.state());
         if (!state) fail(Status::Internal, "op '%s' has no state", command_.name.c_str());
         const Binding length = FrameRecorder::reads(blockOf(state->lengthWord));
-        const Binding mask = recorder.reads(*command_.inputs[form_.masked ? 3 : 0]);
+        // A mask in memory of the host has the extent of each run, and memory for all of them.
+        const Operand& read = *command_.inputs[form_.masked ? 3 : 0];
+        const Binding mask = read.onDevice ? recorder.reads(read) : recorder.readsFrom(read);
         for (size_t i = 0; i < state->blocks.size(); ++i) {
             const auto page = static_cast<int64_t>(i);
             Push push;
