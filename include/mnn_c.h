@@ -1864,9 +1864,9 @@ MNN_C_API mnn_status mnn_tensor_read_as(const mnn_tensor_t* tensor, void* buffer
  * that are there; a run that finds no memory for the next page gives MNN_ERROR_LIMIT_EXCEEDED or
  * MNN_ERROR_OUT_OF_MEMORY, and the state stays. A session of several paths cannot have one.
  *   In a session on a GPU keys and values lie in memory that both the GPU and the host see; the GPU reads and writes
- * them in runs. There a mask that grows needs a plan in each run. Functions that read or write rows give
- * MNN_ERROR_DEVICE_LOST when the GPU was lost, and MNN_ERROR_BAD_STATE in a forked child. Sums of LinearAttention lie
- * in the memory of the host, and that operator runs on the CPU. */
+ * them in runs. Functions that read or write rows give MNN_ERROR_DEVICE_LOST when the GPU was lost, and
+ * MNN_ERROR_BAD_STATE in a forked child. Sums of LinearAttention lie in the memory of the host, and that operator runs
+ * on the CPU. */
 
 /* The state of a session. */
 typedef struct mnn_state_properties {
