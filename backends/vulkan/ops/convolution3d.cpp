@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "backends/vulkan/ops/checks.h"
+#include "backends/vulkan/ops/convolution.h"
 #include "backends/vulkan/ops/families.h"
 #include "backends/vulkan/ops/post_ops.h"
 #include "backends/vulkan/vulkan_execution.h"
