@@ -101,7 +101,8 @@ std::vector<bool> nodesNamed(const Net& net, const std::vector<std::string>& nam
 
 // Puts the observer, the token and the threads of a run or a resize into the context, for one scope. Threads are leased
 // for a whole call, so that workers wake once and spin between operators. They are not leased beside a device, where
-// they would spin while it works.
+// they would spin while it works. A call begins before the floating-point mode changes: callbacks of a host's threads
+// run in the mode of the lease.
 class Call {
   public:
     Call(SessionContext& context, RunObserver* observer, const Cancellation& cancel)
@@ -247,14 +248,14 @@ void Path::receive(const Link& link) {
 }
 
 void Path::plan(const Cancellation& cancel) {
-    const ScopedFloatMode floatMode(floatMode_);
     const Call call(context_, nullptr, cancel);
+    const ScopedFloatMode floatMode(floatMode_);
     pipeline_->prepare();
 }
 
 void Path::run(RunObserver* observer, const Cancellation& cancel, PlanObserver* planObserver) {
-    const ScopedFloatMode floatMode(floatMode_);
     const Call call(context_, observer, cancel);
+    const ScopedFloatMode floatMode(floatMode_);
     if (!links_.empty()) {
         describeLinks();
         if (!pipeline_->prepared()) {

@@ -26,6 +26,13 @@ bool flushes() {
     return product == 0;
 }
 
+// Returns whether additions round up. std::fegetround() of glibc looks at the x87 unit of x86 processors, which
+// computes none of them.
+bool roundsUp() {
+    const volatile float one = 1, tiny = 1e-10f;
+    return one + tiny > one;
+}
+
 std::vector<float> squares(float x, bool keepSubnormals) {
     NetBuilder s;
     const int in = s.input({3});
@@ -108,7 +115,7 @@ int32_t look(void* user, const mnn_op_info_t*, const mnn_tensor_t* const*, size_
     auto& seen = *static_cast<Seen*>(user);
     ++seen.calls;
     seen.flushed += flushes();
-    seen.upward += std::fegetround() == FE_UPWARD;
+    seen.upward += roundsUp();
     return MNN_OP_RUN;
 }
 
@@ -126,10 +133,10 @@ TEST(FloatMode, CallbacksAndTheCallerHaveTheirOwn) {
     options.user_data = &seen;
     ASSERT_EQ(std::fesetround(FE_UPWARD), 0);
     const mnn_status status = mnn_session_run_with_options(session.handle(), &options);
-    const int after = std::fegetround();
+    const bool after = roundsUp();
     std::fesetround(FE_TONEAREST);
     EXPECT_EQ(status, MNN_OK);
-    EXPECT_EQ(after, FE_UPWARD);
+    EXPECT_TRUE(after);
     EXPECT_GE(seen.calls, 2);
     EXPECT_EQ(seen.flushed, 0);
     EXPECT_EQ(seen.upward, seen.calls);
