@@ -13,9 +13,9 @@ endif()
 file(GLOB MNN_C_OS_SOURCES CONFIGURE_DEPENDS ${MNN_C_OS_FOLDER}/*.cpp)
 set(MNN_C_OS_ALL ${MNN_C_OS_SOURCES})
 list(FILTER MNN_C_OS_SOURCES INCLUDE REGEX "_(${MNN_C_OS_SUFFIXES})\\.cpp$")
-# libmnn_c_onnx reads and writes files; the tool asks for the terminal, too.
+# libmnn_c_onnx reads and writes files, whose names the tool makes; the tool asks for the terminal, too.
 set(MNN_C_OS_FILES ${MNN_C_OS_SOURCES})
-list(FILTER MNN_C_OS_FILES INCLUDE REGEX "/files_[a-z]+\\.cpp$")
+list(FILTER MNN_C_OS_FILES INCLUDE REGEX "/(files|paths)_[a-z]+\\.cpp$")
 set(MNN_C_OS_TERMINAL ${MNN_C_OS_SOURCES})
 list(FILTER MNN_C_OS_TERMINAL INCLUDE REGEX "/terminal_[a-z]+\\.cpp$")
 list(REMOVE_ITEM MNN_C_OS_SOURCES ${MNN_C_OS_TERMINAL})

@@ -77,7 +77,8 @@ def check_results(run, model, folder):
     for name in ("...pgm", "a.pgm"):
         (dots / name).write_bytes(paths[0].read_bytes())
     run(model, "--image", dots, "--output", dots / "results")
-    assert sorted(path.name for path in (dots / "results").iterdir()) == ["_..", "a"], list(dots.iterdir())
+    names = sorted(path.name for path in (dots / "results").iterdir())
+    assert names in (["_..", "a"], ["__", "a"]), names  # names of Windows do not end with dots
     # For a single picture, the file is written without a folder.
     run(model, "--image", paths[2], "--output", folder / "one")
     assert near(read_npy(folder / "one" / "scores.npy"), alone[2]["values"])

@@ -150,6 +150,21 @@ TEST_F(OsFiles, AreReplacedCompletely) {
     EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);  // no temporary file stays
 }
 
+TEST_F(OsFiles, AnyTextBecomesANameThatIsTaken) {
+    EXPECT_EQ(fileNameOf("scores.npy"), "scores.npy");
+    EXPECT_EQ(fileNameOf("a/b/c"), "a_b_c");
+    for (const char* text : {"", ".", "..", "...", "/", "a/../b", "a:0", "x. ", "con", "NUL.npy", "com1", "q\"<>|?*\\",
+                             "\n", "\xc3\xbc.npy"}) {
+        const std::string name = fileNameOf(text);
+        ASSERT_TRUE(fs::create_directory(folder_ / pathOf(name))) << text << " became " << name;
+        std::vector<std::string> found;
+        for (const fs::directory_entry& entry : fs::directory_iterator(folder_))
+            found.push_back(textOf(entry.path().filename()));
+        EXPECT_EQ(found, std::vector<std::string>{name}) << text;
+        fs::remove_all(folder_ / pathOf(name));
+    }
+}
+
 TEST(OsMemory, IsReservedUsedAndReturned) {
     constexpr size_t kBytesReserved = size_t{1} << 34, kPart = size_t{1} << 20;
     auto* const memory = static_cast<unsigned char*>(reserveMemory(kBytesReserved, false));

@@ -95,8 +95,8 @@ void addRun(CLI::App& app, int& exitCode) {
     CLI::Option* output =
         command
             ->add_option("--output", options->output,
-                         "Write every output to DIR/<name>.npy ('/' becomes '_'), of several pictures to "
-                         "DIR/<picture>/<name>.npy; '-' writes the only output to standard output")
+                         "Write every output to DIR/<name>.npy ('_' for what names of files cannot have), of several "
+                         "pictures to DIR/<picture>/<name>.npy; '-' writes the only output to standard output")
             ->type_name("DIR");
     CLI::Option* json = addJsonTo(*command, options->json);
     json->excludes(output);

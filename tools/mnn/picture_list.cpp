@@ -36,11 +36,10 @@ std::vector<std::string> matches(const std::string& pattern) {
     return paths;
 }
 
-// Returns a name that is valid for a folder: that of "...png" would be the folder above.
+// Returns the name of the folder for the results of a picture.
 std::string resultName(const std::string& path) {
     if (path == kStandardStream) return "standard-input";
-    const std::string stem = mnnc::os::textOf(mnnc::os::pathOf(path).stem());
-    return stem.find_first_not_of('.') == std::string::npos ? '_' + stem : stem;
+    return mnnc::os::fileNameOf(mnnc::os::textOf(mnnc::os::pathOf(path).stem()));
 }
 
 }  // namespace

@@ -48,9 +48,7 @@ void printTop(const std::string& label, const NamedArray& output, size_t top, co
 }
 
 std::string fileName(const std::string& output) {
-    std::string name = output;
-    std::replace(name.begin(), name.end(), '/', '_');
-    return name + ".npy";
+    return mnnc::os::fileNameOf(output + ".npy");
 }
 
 void makeFolder(const std::filesystem::path& folder) {

@@ -1,4 +1,5 @@
-// Paths of std::filesystem, from and to UTF-8. A narrow string of its own means another thing on some systems.
+// Paths of std::filesystem, from and to UTF-8: a narrow string of its own means another thing on some systems. And the
+// names that a system takes.
 #pragma once
 #include <exception>
 #include <filesystem>
@@ -20,5 +21,9 @@ inline std::string textOf(const std::filesystem::path& path) {
     const std::u8string text = path.u8string();
     return std::string(text.begin(), text.end());
 }
+
+// The text as a name of a file or folder: '_' takes the place of characters that names of this system cannot have, and
+// stands before a text that would name another thing, such as "..".
+std::string fileNameOf(std::string_view text);
 
 }  // namespace mnnc::os
