@@ -67,6 +67,9 @@ static void properties(void** state) {
         assert_ok(mnn_session_statistics(session, &statistics));
         assert_int_equal(statistics.device_allocations, before); /* runs allocate none */
         assert_int_equal(statistics.stage_plans, 1);
+        assert_ok(mnn_session_trim(session));
+        assert_ok(mnn_session_statistics(session, &statistics));
+        assert_int_equal(statistics.device_allocations, before); /* there was nothing to give back */
         assert_ok(mnn_session_destroy(&session));
     }
 }
