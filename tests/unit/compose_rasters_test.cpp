@@ -45,6 +45,19 @@ TEST(ComposeRasters, ShuffledChannels) {
     }
 }
 
+// A Raster of more regions than 32 is computed by itself, because each reader would have as many.
+TEST(ComposeRasters, AsManyRegionsAsAReaderMayTakeOver) {
+    for (const int parts : {2, 32, 33}) {
+        NetBuilder steps;
+        std::vector<int32_t> inputs;
+        for (int i = 0; i < parts; ++i) inputs.push_back(steps.input({1, 1 + i % 3, 6}));
+        const wire::NetT net = steps.finish({steps.permute(steps.concat(inputs), {0, 2, 1})});
+        const NetResult result = runNet(net);
+        EXPECT_EQ(result.count("Raster") + result.count("Copy"), parts <= 32 ? 1u : 2u) << parts;
+        EXPECT_EQ(result.outputs, runUnfused(net).outputs) << parts;
+    }
+}
+
 TEST(ComposeRasters, OtherConsumersKeepTheTensor) {
     NetBuilder steps;
     const int x = steps.input({1, 4, 6, 5});
