@@ -263,5 +263,25 @@ TEST(Plans, KeptPlansMakeRoomWithinTheLimit) {
     }
 }
 
+// A convolution prepares other weights for each of these extents.
+TEST(Plans, WeightsOfKeptPlansMakeRoomWithinTheLimit) {
+    NetBuilder steps;
+    const wire::NetT net = steps.finish({steps.conv(steps.input({1, 64, 12, 12}), 64, 64, 3)});
+    const auto resize = [](Session& session, int extent) {
+        session.resizeInput(0, {1, 64, extent, extent});
+        session.resize();
+    };
+    SessionConfig config;
+    Session forgetful(open(net), config);
+    const int64_t first = forgetful.memory().weights, slack = 4096;
+    ASSERT_GT(first, slack);
+    for (const int extent : {2, 40}) resize(forgetful, extent);
+    config.maxMemoryBytes = forgetful.memory().peak + slack;
+    config.planCache = 3;
+    Session scarce(open(net), config);
+    for (const int extent : {2, 40}) resize(scarce, extent);
+    EXPECT_LE(scarce.memory().total, config.maxMemoryBytes);
+}
+
 }  // namespace
 }  // namespace mnnc::test
