@@ -18,5 +18,22 @@ TEST(RegionOverlap, FindsSharedElements) {
     EXPECT_TRUE(overlap({box(0, {1, 1, 8}, {0, 0, 3}), box(0, {1, 1, 12}, {0, 0, 2})}));
 }
 
+TEST(RegionOverlap, OneRegionSharesWithNoOther) {
+    const Region repeated = box(0, {1, 1, 48}, {0, 0, 0});
+    EXPECT_FALSE(regionsOverlap({&repeated, 1}, 24));
+}
+
+// Where a destination is too large to mark its elements, regions are told apart by their spans or as boxes.
+TEST(RegionOverlap, DecidesForLargeDestinations) {
+    const auto overlap = [](std::initializer_list<Region> regions) {
+        return regionsOverlap({regions.begin(), regions.size()}, int64_t{1} << 27);
+    };
+    EXPECT_FALSE(overlap({box(0, {4, 3, 4}, {64, 8, 1}), box(4, {4, 3, 4}, {64, 8, 1})}));
+    EXPECT_FALSE(
+        overlap({box(60, {1, 1, 9}, {0, 0, 5}), box(0, {1, 1, 8}, {0, 0, 3}), box(30, {1, 1, 12}, {0, 0, 2})}));
+    // Neither applies here.
+    EXPECT_TRUE(overlap({box(0, {1, 1, 8}, {0, 0, 3}), box(1, {1, 1, 12}, {0, 0, 2})}));
+}
+
 }  // namespace
 }  // namespace mnnc::test
