@@ -100,6 +100,22 @@ TEST(Quantize, AConvolutionOfCodesNeedsTheirScale) {
     expectFailure(Status::NotSupported, "gives no scale", [&] { runNet(net); });
 }
 
+// Codes of the net make an activation one of codes; between operators of floats it gains nothing from them.
+TEST(Quantize, AnActivationOfCodesOfTheNetComputesWithThem) {
+    CodesNet n;
+    wire::QuantizedFloatParamT table;
+    table.tensorScale = {0.03f};
+    table.zeroPoint = 2;
+    const int values = n.cast(wire::OpType::Int8ToFloat, n.codes, std::move(table)), y = n.relu(values);
+    n.quant(n.codes).quant(values).quant(y);
+    EXPECT_EQ(runNet(n.finish({n.sigmoid(y)})).types(), (Types{"FloatToInt8", "ReLU", "Int8ToFloat", "UnaryOp"}));
+
+    QuantNet floats;
+    const int x = floats.input(), z = floats.relu(x);
+    floats.quant(x).quant(z);
+    EXPECT_EQ(runNet(floats.finish({floats.sigmoid(z)})).types(), (Types{"ElementwiseChain"}));
+}
+
 // x -> explicit codes -> their sum with themselves, with these numbers of scales
 struct SumNet : CodesNet {
     int sum(size_t first, size_t second, size_t last) {
