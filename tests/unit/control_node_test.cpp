@@ -196,6 +196,29 @@ std::map<std::string, int> placesOf(const PublicSession& session) {
     return places;
 }
 
+// The numbers of the operators in the net, by name.
+std::map<std::string, int> numbersOf(const PublicSession& session) {
+    std::map<std::string, int> numbers;
+    size_t count = 0;
+    EXPECT_EQ(mnn_session_op_count(session.handle(), &count), MNN_OK);
+    for (size_t i = 0; i < count; ++i) {
+        mnn_op_info_t info{};
+        info.struct_size = sizeof info;
+        EXPECT_EQ(mnn_session_op_info(session.handle(), i, &info), MNN_OK);
+        numbers[info.name] = info.op_index;
+    }
+    return numbers;
+}
+
+TEST(ControlNode, OperatorsOfABodyHaveTheirNumbersBeforeARun) {
+    PublicSession session(loopNet(2, GoesOn::Computed), kCpu);
+    ASSERT_EQ(session.created, MNN_OK) << session.error;
+    const auto before = numbersOf(session);
+    ASSERT_EQ(session.run(), MNN_OK) << session.error;
+    EXPECT_GE(before.size(), 2u);
+    EXPECT_EQ(before, numbersOf(session));
+}
+
 TEST(ControlNode, OperatorsOfABodyHaveNoBackendBeforeARun) {
     PublicSession session(loopNet(2), kCpu);
     ASSERT_EQ(session.created, MNN_OK) << session.error;
