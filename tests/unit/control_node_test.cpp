@@ -182,41 +182,40 @@ TEST(ControlNode, WorkOfABranch) {
 }
 
 // Counts the backend names of all operators, which may be empty.
-std::map<std::string, int> placesOf(const PublicSession& session) {
-    std::map<std::string, int> places;
+std::vector<mnn_op_info_t> infosOf(const PublicSession& session) {
     size_t count = 0;
     EXPECT_EQ(mnn_session_op_count(session.handle(), &count), MNN_OK);
+    std::vector<mnn_op_info_t> infos(count);
     for (size_t i = 0; i < count; ++i) {
-        mnn_op_info_t info{};
-        info.struct_size = sizeof info;
-        EXPECT_EQ(mnn_session_op_info(session.handle(), i, &info), MNN_OK);
+        infos[i].struct_size = sizeof infos[i];
+        EXPECT_EQ(mnn_session_op_info(session.handle(), i, &infos[i]), MNN_OK);
+    }
+    return infos;
+}
+
+std::map<std::string, int> placesOf(const PublicSession& session) {
+    std::map<std::string, int> places;
+    for (const mnn_op_info_t& info : infosOf(session)) {
         ++places[info.backend_name];
         EXPECT_TRUE(info.backend_name[0] != '\0' || info.flops < 0) << info.name;
     }
     return places;
 }
 
-// The numbers of the operators in the net, by name.
-std::map<std::string, int> numbersOf(const PublicSession& session) {
-    std::map<std::string, int> numbers;
-    size_t count = 0;
-    EXPECT_EQ(mnn_session_op_count(session.handle(), &count), MNN_OK);
-    for (size_t i = 0; i < count; ++i) {
-        mnn_op_info_t info{};
-        info.struct_size = sizeof info;
-        EXPECT_EQ(mnn_session_op_info(session.handle(), i, &info), MNN_OK);
-        numbers[info.name] = info.op_index;
-    }
-    return numbers;
+// Types and numbers of the operators in the net, by name.
+std::map<std::string, std::pair<std::string, int>> operatorsOf(const PublicSession& session) {
+    std::map<std::string, std::pair<std::string, int>> operators;
+    for (const mnn_op_info_t& info : infosOf(session)) operators[info.name] = {info.type_name, info.op_index};
+    return operators;
 }
 
-TEST(ControlNode, OperatorsOfABodyHaveTheirNumbersBeforeARun) {
+TEST(ControlNode, OperatorsOfABodyAreKnownBeforeARun) {
     PublicSession session(loopNet(2, GoesOn::Computed), kCpu);
     ASSERT_EQ(session.created, MNN_OK) << session.error;
-    const auto before = numbersOf(session);
+    const auto before = operatorsOf(session);
     ASSERT_EQ(session.run(), MNN_OK) << session.error;
     EXPECT_GE(before.size(), 2u);
-    EXPECT_EQ(before, numbersOf(session));
+    EXPECT_EQ(before, operatorsOf(session));
 }
 
 TEST(ControlNode, OperatorsOfABodyHaveNoBackendBeforeARun) {
