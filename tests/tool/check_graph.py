@@ -248,7 +248,7 @@ def main(arguments):
         check_names(tool, model, folder)
         check_without_session(tool, model, folder)
         check_profile(tool, model, folder)
-        if not tool.endswith(".exe"):  # a script is no program of Windows
+        if b"wine" not in pathlib.Path(tool).read_bytes()[:1000]:  # a script is no program of Windows
             check_dot_program(tool, model, folder)
         check_commands(tool)
     return 0
