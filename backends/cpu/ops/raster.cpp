@@ -168,7 +168,10 @@ class PlainRaster final : public Execution {
             }
         const int64_t count = region.size[0] * region.size[1];
         constexpr int64_t kFewRows = 4;
-        if (count < kFewRows && region.size[2] * static_cast<int64_t>(sizeof(T)) >= kThreadedBytes) {
+        // A row that writes one element over and over keeps its order.
+        const bool longRow =
+            region.dst.stride[2] != 0 && region.size[2] * static_cast<int64_t>(sizeof(T)) >= kThreadedBytes;
+        if (count < kFewRows && longRow) {
             for (int64_t row = 0; row < count; ++row) {
                 const int64_t i = row / region.size[1], j = row % region.size[1];
                 const T* from = src + i * region.src.stride[0] + j * region.src.stride[1];
