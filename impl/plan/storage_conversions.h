@@ -18,7 +18,7 @@ class StorageConversions {
     Operand* describe(const Operand& of, Storage storage);
     // Adds a tensor like `like` over the bytes of `of`.
     Operand* view(Operand* of, const Operand& like, int channelBlock);
-    // The memory in which a device reads an input with an open extent, whatever that is.
+    // Returns the memory where a device reads an input with an open extent, which each run may change.
     Operand* stage(Operand* input);
     // Appends a step that copies from the device; `from` counts as the result's conversion.
     void download(Operand* from, Operand* to);

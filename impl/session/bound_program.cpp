@@ -99,7 +99,7 @@ void BoundProgram::beginKept(StageMemory& memory, GraphTensors& tensors) {
     recordAnew(memory, frame);
 }
 
-// Gives masks that a device reads the memory for all runs up to the capacity of what the session keeps.
+// Reserves the memory where a device reads masks, enough for all runs up to the capacity of the session's state.
 void BoundProgram::placeMasks(StageMemory& memory, GraphTensors& tensors) {
     int64_t bytes = 0;
     const auto forMasks = [&](const auto& each) {

@@ -99,7 +99,7 @@ class BoundProgram {
     int64_t keptRows_ = 0;                                 // that a run adds to what steps keep
     std::vector<int> keptMasks_;                           // numbers of tensors, see KeptNeeds
     bool recorded_ = false;
-    // The recordings hold for these generations of the device's memory and, last, of what the session keeps there.
+    // The recordings were made for these generations of the device's blocks. The last number is that of kept pages.
     std::array<uint64_t, kMemoryBlocks + 1> recordedFor_ = {};
     BudgetedBlock constants_;  // on the device
 };

@@ -35,8 +35,8 @@ static void call_tasks(const struct share* share) {
     }
 }
 
-/* The mode by what additions give: fegetround() of glibc looks at the x87 unit of x86 processors, which computes none
- * of them. */
+/* Returns the rounding mode that additions show: fegetround() of glibc looks at the x87 unit of x86 processors, which
+ * computes none of them. */
 static int rounding(void) {
     const volatile float one = 1, tiny = 1e-10f;
     if (one + tiny > one) return FE_UPWARD;

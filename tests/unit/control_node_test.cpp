@@ -202,7 +202,7 @@ std::map<std::string, int> placesOf(const PublicSession& session) {
     return places;
 }
 
-// Types and numbers of the operators in the net, by name.
+// Returns types and numbers of the operators, by name.
 std::map<std::string, std::pair<std::string, int>> operatorsOf(const PublicSession& session) {
     std::map<std::string, std::pair<std::string, int>> operators;
     for (const mnn_op_info_t& info : infosOf(session)) operators[info.name] = {info.type_name, info.op_index};

@@ -1,5 +1,5 @@
-// Paths of std::filesystem, from and to UTF-8: a narrow string of its own means another thing on some systems. And the
-// names that a system takes.
+// Paths of std::filesystem, from and to UTF-8 (a narrow string of its own means another thing on some systems), and
+// names that the system takes.
 #pragma once
 #include <exception>
 #include <filesystem>

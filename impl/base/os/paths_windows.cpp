@@ -8,7 +8,7 @@ namespace mnnc::os {
 
 namespace {
 
-// Names of devices, whatever follows their first dot.
+// Returns whether a name means a device. What follows its first dot makes no difference.
 bool namesDevice(const std::string& name) {
     std::string first = name.substr(0, name.find('.'));
     while (!first.empty() && first.back() == ' ') first.pop_back();

@@ -443,7 +443,8 @@ pub type mnn_task = Option<
 
 /// Runs work on threads of the host: calls task(context, i) once for each i from 0 to count - 1, on any threads,
 /// including the calling one, and returns when all of these calls have returned. The calls may come in any order and at
-/// the same time. Each sets the floating-point mode of its thread and restores it.
+/// the same time. Each sets the floating-point mode of its thread and restores it; runs call this function in the mode
+/// of their caller.
 /// Work that the host leaves out, because it skips an index or returns early, is computed on the thread that runs the
 /// session; a surplus call does nothing. A call of task after the last session of the runtime was destroyed is
 /// undefined, and so is a thread that ends inside of a task.
