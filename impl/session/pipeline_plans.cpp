@@ -186,10 +186,17 @@ bool Pipeline::makeRoom() noexcept {
 
 ProgramPtr Pipeline::programOf(size_t stage, Stage::Request request) {
     Stage& made = *stages_[stage];
-    if (!shares()) return made.plan(request);
+    const auto plan = [&]() {
+        const int64_t weights = context_.weights->bytes();
+        ProgramPtr program = made.plan(request);
+        // Each weight was compared with the limit without the rest of what the session holds.
+        if (context_.weights->bytes() > weights) context_.checkHeld();
+        return program;
+    };
+    if (!shares()) return plan();
     const auto fits = [&](const Program& program) { return made.fits(program, request); };
     if (ProgramPtr program = shared_->find(stage, fits)) return program;
-    return shared_->add(stage, made.plan(request), fits);
+    return shared_->add(stage, plan(), fits);
 }
 
 void Pipeline::planFirst() {

@@ -79,6 +79,13 @@ struct SessionContext {
             fail(Status::LimitExceeded, "%s needs %lld bytes beside the %lld held; max_memory_bytes is %lld", what,
                  static_cast<long long>(bytes), static_cast<long long>(held), static_cast<long long>(maxMemoryBytes));
     }
+    // Throws LimitExceeded when what is held exceeds the limit.
+    void checkHeld() const {
+        const int64_t held = heldBytes + weights->bytes();
+        if (held > maxMemoryBytes)
+            fail(Status::LimitExceeded, "the session and prepared weights hold %lld bytes; max_memory_bytes is %lld",
+                 static_cast<long long>(held), static_cast<long long>(maxMemoryBytes));
+    }
     // Counts memory that was allocated or (below 0) released.
     void count(int64_t bytes) noexcept {
         heldBytes += bytes;

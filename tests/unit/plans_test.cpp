@@ -283,5 +283,35 @@ TEST(Plans, WeightsOfKeptPlansMakeRoomWithinTheLimit) {
     EXPECT_LE(scarce.memory().total, config.maxMemoryBytes);
 }
 
+// The smaller extent needs no larger arena, but weights of another form beside those in use.
+TEST(Plans, WeightsOfALaterPlanCountBesideTheArena) {
+    NetBuilder steps;
+    const wire::NetT net = steps.finish({steps.conv(steps.input({1, 64, 40, 40}), 64, 64, 3)});
+    SessionConfig config;
+    config.planCache = 1;
+    const auto resize = [](Session& session) {
+        session.resizeInput(0, {1, 64, 1, 2});
+        session.resize();
+    };
+    Session generous(open(net), config);
+    const Session::Memory before = generous.memory();
+    resize(generous);
+    ASSERT_GT(generous.memory().peak, before.peak);
+    config.maxMemoryBytes = generous.memory().peak - 1;
+    ASSERT_GT(config.maxMemoryBytes, before.weights + generous.memory().weights);
+
+    Session scarce(open(net), config);
+    try {
+        resize(scarce);
+        FAIL() << "the session holds " << scarce.memory().total;
+    } catch (const Error& error) {
+        EXPECT_EQ(error.status(), Status::LimitExceeded) << error.what();
+    }
+    EXPECT_LE(scarce.memory().total, config.maxMemoryBytes);
+    scarce.resizeInput(0, {1, 64, 40, 40});
+    scarce.resize();
+    scarce.run();
+}
+
 }  // namespace
 }  // namespace mnnc::test
