@@ -55,6 +55,23 @@ TEST(Raster, CopiesRegionsOfManyElementsOfOneAndOfNone) {
                                                      given(3, 3), given(4, 1)}));
 }
 
+// Threads would write the one element in any order.
+TEST(Raster, ALongRowOntoOneElementLeavesItsLast) {
+    constexpr int32_t kCount = 1 << 19;
+    wire::ExtraT extra;
+    addList(extra, "shape", {1});
+    addList(extra, "region", {0, 1, 1, 1, 0, 1, 1, 0, 1, 1, kCount});
+    wire::NetT net;
+    net.tensorName = {"in0", "out"};
+    net.outputName = {"out"};
+    net.oplists.push_back(makeInput(0, {kCount}));
+    net.oplists.back()->name = "in0";
+    net.oplists.push_back(makeOp(wire::OpType::Raster, "raster", {0}, {1}, std::move(extra)));
+    SessionConfig config;
+    config.backend.threads = 16;
+    for (int run = 0; run < 30; ++run) EXPECT_EQ(runNet(net, config).outputs[0][0], given(0, kCount - 1));
+}
+
 // Permutes a tensor of three axes: axis `order[i]` becomes axis i.
 wire::NetT permutedNet(const std::array<int32_t, 3>& size, const std::array<size_t, 3>& order) {
     const std::array<int32_t, 3> strides = {size[1] * size[2], size[2], 1};
