@@ -6,23 +6,18 @@
 #include <climits>
 #include <cmath>
 
-#include "backends/cpu/kernels/gemm/gemm_panels.h"
 #include "backends/cpu/kernels/pack.h"
+#include "backends/cpu/kernels/sequence/attention_rows.h"
 #include "base/checked.h"
 
 namespace mnnc {
 namespace {
 
 constexpr int kKeyBlock = 256;  // whole vectors of any instruction set
-constexpr int kMaxRows = 72, kMinRows = 12;
-// e^-88 is smaller than the smallest float that changes a sum of 1 or more.
-constexpr float kNegligible = 88;
+constexpr int kMinRows = 12;    // the fewest rows of a task
 
 size_t elementBytes(const AttentionArgs& a) {
     return a.type == GemmType::Bf16 ? sizeof(uint16_t) : sizeof(float);
-}
-size_t wholeLines(size_t bytes) {
-    return (bytes + 63) / 64 * 64;
 }
 
 // The places of the packed keys and values of one head of a batch entry, in bytes. The panels of a block of keys are
@@ -43,9 +38,9 @@ struct Packed {
 
 // Returns the memory of one thread: scores, scratch for gemmOnThread(), and rows of transposed queries and results.
 size_t strips(const AttentionArgs& a) {
-    return wholeLines(gemmOnThreadScratchBytes(a.type, kMaxRows, std::max(a.depth, kKeyBlock)));
+    return wholeLines(gemmOnThreadScratchBytes(a.type, kMaxAttentionRows, std::max(a.depth, kKeyBlock)));
 }
-constexpr size_t kScoreBytes = size_t{kMaxRows} * (kKeyBlock + 16) * sizeof(float);
+constexpr size_t kScoreBytes = size_t{kMaxAttentionRows} * (kKeyBlock + 16) * sizeof(float);
 // Returns the distance between rows of scores: an odd number of cache lines where vectors fill them, so that rows do
 // not share one set of the first level cache.
 size_t scoreStep(const AttentionArgs& a) {
@@ -57,7 +52,7 @@ size_t rowStep(int depth) {
     return (size_t(ceilDiv(depth, 16)) | 1) * 16;
 }
 size_t rowBytes(bool transposed, int depth) {
-    return transposed ? kMaxRows * rowStep(depth) * sizeof(float) : 0;
+    return transposed ? kMaxAttentionRows * rowStep(depth) * sizeof(float) : 0;
 }
 
 size_t ownBytes(const AttentionArgs& a) {
@@ -70,17 +65,11 @@ bool packsByHead(const AttentionArgs& a, int threads) {
     return threads == 1 || a.heads / a.share >= int64_t{2} * threads;
 }
 
-void packAll(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB, void* packed) {
-    const GemmPanels panels(k, N);
-    for (int i = 0; i < panels.count(); ++i)
-        gemmPackPanel(k, type, N, K, b, ldb, transB, panels[i], gemmPanel(k, type, K, panels[i], packed));
-}
-
 // Returns the rows of queries of a task, so few that every thread has one.
 int rowsOfTask(const AttentionArgs& a, int threads) {
     const int64_t rows = int64_t{a.heads} * a.queries;
-    const int64_t share = packsByHead(a, threads) ? kMaxRows : ceilDiv(rows, int64_t{4} * threads);
-    const int limit = static_cast<int>(std::clamp<int64_t>(share, kMinRows, kMaxRows));
+    const int64_t share = packsByHead(a, threads) ? kMaxAttentionRows : ceilDiv(rows, int64_t{4} * threads);
+    const int limit = static_cast<int>(std::clamp<int64_t>(share, kMinRows, kMaxAttentionRows));
     // The queries of a head are cut into equal parts.
     const int parts = ceilDiv(std::max(1, a.queries), limit);
     return ceilDiv(std::max(1, a.queries), parts);
@@ -158,7 +147,7 @@ class Task {
         gemmOnThread(kernels_, product);
         applySteps({scores_, scoreStep_, rows_, static_cast<size_t>(count)}, key);
         bool matters = !started_ && key + count == a_.keys;
-        for (int r = 0; r < rows_; ++r) matters |= !(best_[r] < top_[r] - kNegligible);
+        for (int r = 0; r < rows_; ++r) matters |= !(best_[r] < top_[r] - kNegligibleScore);
         return matters;
     }
 
@@ -233,7 +222,7 @@ class Task {
             top_[r] = top;
         }
         if (started_ && changes) row_.multiply(result_, factor_);
-        float part[kMaxRows];
+        float part[kMaxAttentionRows];
         row_.exponentials({scores_, scoreStep_, rows_, static_cast<size_t>(count)}, lateScale_, top_, part);
         for (int r = 0; r < rows_; ++r) sum_[r] = sum_[r] * factor_[r] + part[r];
         GemmArgs product;
@@ -279,8 +268,8 @@ class Task {
     ScoreRows result_ = {};
     bool isMasked_ = false, isScaledLate_ = false, started_ = false;
     float lateScale_ = 1;  // applied together with the exponentials
-    float top_[kMaxRows], best_[kMaxRows], factor_[kMaxRows];
-    double sum_[kMaxRows];
+    float top_[kMaxAttentionRows], best_[kMaxAttentionRows], factor_[kMaxAttentionRows];
+    double sum_[kMaxAttentionRows];
 };
 
 }  // namespace
@@ -314,10 +303,10 @@ void attention(const Kernels& k, const AttentionArgs& a, const AttentionData& da
         const auto rows = [&](const float* elements, const AttentionOperand& from, bool transposed) {
             return elements + from.at(group * a.share) + key * (transposed ? 1 : from.rowStep);
         };
-        packAll(k, a.type, count, a.depth, rows(data.k, a.k, a.keysTransposed), a.k.rowStep, !a.keysTransposed,
-                to + place.keysAt(key));
-        packAll(k, a.type, a.valueDepth, count, rows(data.v, a.v, a.valuesTransposed), a.v.rowStep, a.valuesTransposed,
-                to + place.valuesAt(key));
+        packPanels(k, a.type, count, a.depth, rows(data.k, a.k, a.keysTransposed), a.k.rowStep, !a.keysTransposed,
+                   to + place.keysAt(key));
+        packPanels(k, a.type, a.valueDepth, count, rows(data.v, a.v, a.valuesTransposed), a.v.rowStep,
+                   a.valuesTransposed, to + place.valuesAt(key));
     };
     const int rows = rowsOfTask(a, pool.threads()), parts = ceilDiv(a.queries, rows);
     const auto compute = [&](const char* packed, char* own, int head, int part) {

@@ -8,25 +8,18 @@
 #include <cmath>
 #include <cstring>
 
-#include "backends/cpu/kernels/gemm/gemm_panels.h"
 #include "backends/cpu/kernels/sequence/attention.h"
+#include "backends/cpu/kernels/sequence/attention_rows.h"
 #include "base/checked.h"
 
 namespace mnnc {
 namespace {
 
 constexpr int kPage = static_cast<int>(kKeptPageRows);
-constexpr int kMaxRows = 72;  // the most rows of a task
 // Up to so many rows for a head of keys are multiplied with pages as they lie, because packing would take longer.
 constexpr int kFewRows = 8;
-// A page whose scores are all lower than the maximum by more than this is left out: e^-88 does not matter beside 1.
-constexpr float kNegligible = 88;
 // The distance between rows of scores is an odd number of cache lines, so that rows lie in different sets of the cache.
 constexpr size_t kScoreStep = kPage + 16;
-
-size_t wholeLines(size_t bytes) {
-    return (bytes + 63) / 64 * 64;
-}
 
 size_t packedBytes(const Kernels& k, GemmType type, int N, int K) {
     return wholeLines(size_t(ceilDiv(N, k.lanes)) * k.lanes * gemmPackedRows(type, K) *
@@ -38,26 +31,20 @@ struct Room {
     size_t queries, results, scores, strip, packed, floats;
 
     Room(const Kernels& k, const KeptAttentionArgs& a)
-        : queries(wholeLines(kMaxRows * size_t(a.depth) * sizeof(float))),
-          results(wholeLines(kMaxRows * size_t(a.valueDepth) * sizeof(float))),
-          scores(wholeLines(kMaxRows * kScoreStep * sizeof(float))),
-          strip(wholeLines(gemmOnThreadScratchBytes(a.type, kMaxRows, std::max(a.depth, kPage)))),
+        : queries(wholeLines(kMaxAttentionRows * size_t(a.depth) * sizeof(float))),
+          results(wholeLines(kMaxAttentionRows * size_t(a.valueDepth) * sizeof(float))),
+          scores(wholeLines(kMaxAttentionRows * kScoreStep * sizeof(float))),
+          strip(wholeLines(gemmOnThreadScratchBytes(a.type, kMaxAttentionRows, std::max(a.depth, kPage)))),
           packed(std::max(packedBytes(k, a.type, kPage, a.depth), packedBytes(k, a.type, a.valueDepth, kPage))),
           floats(wholeLines(size_t(kPage) * std::max(a.depth, a.valueDepth) * sizeof(float))) {}
     size_t all() const { return queries + results + scores + strip + packed + floats; }
 };
 
-void packAll(const Kernels& k, GemmType type, int N, int K, const float* b, size_t ldb, bool transB, void* packed) {
-    const GemmPanels panels(k, N);
-    for (int i = 0; i < panels.count(); ++i)
-        gemmPackPanel(k, type, N, K, b, ldb, transB, panels[i], gemmPanel(k, type, K, panels[i], packed));
-}
-
-class Task {
+class KeptTask {
   public:
     // Computes `rows` rows of one head of keys, from `first` on.
-    Task(const Kernels& kernels, const KeptAttentionArgs& args, const KeptAttentionData& data, char* own, int keyHead,
-         int first, int rows)
+    KeptTask(const Kernels& kernels, const KeptAttentionArgs& args, const KeptAttentionData& data, char* own,
+             int keyHead, int first, int rows)
         : kernels_(kernels),
           row_(attentionKernels(kernels.id)),
           kept_(keptKernels(kernels.id)),
@@ -130,8 +117,9 @@ class Task {
         if (isFew_)
             return kept_.scores({queries_, depth, rows_, depth},
                                 rowsOf(data_.state->key(keyHead_, key), a_.depth, count), scores_, kScoreStep);
-        packAll(kernels_, a_.type, count, a_.depth,
-                floatsOf(data_.state->key(keyHead_, key), int64_t{count} * a_.depth), size_t(a_.depth), true, packed_);
+        packPanels(kernels_, a_.type, count, a_.depth,
+                   floatsOf(data_.state->key(keyHead_, key), int64_t{count} * a_.depth), size_t(a_.depth), true,
+                   packed_);
         GemmArgs product;
         product.type = a_.type;
         product.scratch = strip_;
@@ -158,7 +146,7 @@ class Task {
                 row_.addMask(row, 1, data_.mask + query(r) * keys + key, 0, best_ + r);
             else if (row.count > 0)
                 row_.largest(row, 1, best_ + r);
-            matters |= !(best_[r] < top_[r] - kNegligible);
+            matters |= !(best_[r] < top_[r] - kNegligibleScore);
         }
         return matters;
     }
@@ -192,9 +180,9 @@ class Task {
             return kept_.weigh({scores_, kScoreStep, rows_, size_t(count)},
                                rowsOf(data_.state->value(keyHead_, key), a_.valueDepth, count), started_, results_,
                                depth);
-        packAll(kernels_, a_.type, a_.valueDepth, count,
-                floatsOf(data_.state->value(keyHead_, key), int64_t{count} * a_.valueDepth), size_t(a_.valueDepth),
-                false, packed_);
+        packPanels(kernels_, a_.type, a_.valueDepth, count,
+                   floatsOf(data_.state->value(keyHead_, key), int64_t{count} * a_.valueDepth), size_t(a_.valueDepth),
+                   false, packed_);
         GemmArgs product;
         product.type = a_.type;
         product.scratch = strip_;
@@ -234,8 +222,8 @@ class Task {
     const int first_, rows_;
     float *queries_, *results_, *scores_, *strip_, *packed_, *floats_;
     bool started_ = false;
-    float top_[kMaxRows], best_[kMaxRows], factor_[kMaxRows];
-    double sum_[kMaxRows];
+    float top_[kMaxAttentionRows], best_[kMaxAttentionRows], factor_[kMaxAttentionRows];
+    double sum_[kMaxAttentionRows];
 };
 
 // Returns the rows of a task: few enough that every thread has a task, and whole queries where these fit.
@@ -243,7 +231,7 @@ int rowsOfTask(const KeptAttentionArgs& a, int threads) {
     const int share = a.heads / a.keyHeads;
     const int64_t rows = int64_t{share} * a.rows;
     const int64_t wanted = ceilDiv(rows * a.keyHeads, int64_t{2} * threads);
-    const int64_t most = std::clamp<int64_t>(wanted, std::min(share, kMaxRows), kMaxRows);
+    const int64_t most = std::clamp<int64_t>(wanted, std::min(share, kMaxAttentionRows), kMaxAttentionRows);
     return static_cast<int>(ceilDiv(rows, ceilDiv(rows, most)));
 }
 
@@ -251,7 +239,7 @@ int rowsOfTask(const KeptAttentionArgs& a, int threads) {
 
 int64_t keptAttentionScratchBytes(const Kernels& k, const KeptAttentionArgs& a, int threads, const char* what) {
     // These checks cover the products that later code computes in size_t: floats for all elements, in whole vectors.
-    checkedMul(checkedMul(int64_t{a.depth} + a.valueDepth + k.lanes, kPage + kMaxRows, what), 16, what);
+    checkedMul(checkedMul(int64_t{a.depth} + a.valueDepth + k.lanes, kPage + kMaxAttentionRows, what), 16, what);
     const int64_t rows = checkedMul(a.heads, a.rows, what);
     if (rows > INT_MAX) fail(Status::Overflow, "op '%s': an attention of too many rows", what);
     return checkedMul(static_cast<int64_t>(Room(k, a).all()), std::max(1, threads), what);
@@ -272,8 +260,8 @@ void keptAttention(const Kernels& k, const KeptAttentionArgs& a, const KeptAtten
     parallelSlots(pool, a.keyHeads * parts, [&](int slot, int i) {
         const int first = i % parts * most;
         if (first < rows)
-            Task(k, a, data, static_cast<char*>(data.scratch) + slot * own, i / parts, first,
-                 std::min(most, rows - first))
+            KeptTask(k, a, data, static_cast<char*>(data.scratch) + slot * own, i / parts, first,
+                     std::min(most, rows - first))
                 .run();
     });
 }
