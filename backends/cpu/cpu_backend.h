@@ -16,9 +16,6 @@ struct Kernels;
 
 namespace mnnc::cpu {
 
-// The lanes of the widest instruction set.
-constexpr int kMaxLanes = 16;
-
 using PackedWeights = std::shared_ptr<const void>;
 
 class CpuBackend final : public Backend {

@@ -39,7 +39,6 @@ inline void padChannels(const float* values, int channels, int padded, float* ou
 
 // Returns a bias as PostOps of a convolution need it, padded for every width of vectors.
 inline std::vector<float> paddedBias(const float* values, int channels) {
-    constexpr int kMaxLanes = 16;
     std::vector<float> out(static_cast<size_t>(ceilDiv(channels, kMaxLanes) * kMaxLanes));
     padChannels(values, channels, static_cast<int>(out.size()), out.data());
     return out;

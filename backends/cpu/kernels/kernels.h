@@ -7,6 +7,7 @@
 namespace mnnc {
 
 enum class Isa { Portable, Neon, Sse4, Avx2, Avx512 };
+constexpr int kMaxLanes = 16;  // floats in a vector of the widest instruction set
 
 struct CpuCosts;      // cpu_costs.h
 struct PanelKernels;  // these six: conv_kernels.h

@@ -13,7 +13,6 @@ namespace mnnc {
 
 // The lanes of a block that another block takes: lane[i] goes to lane i; -1: lane i is not from this block.
 struct LaneSource {
-    static constexpr int kMaxLanes = 16;
     const float* block;
     const int32_t* lane;  // as many as a vector has
 };

@@ -76,7 +76,7 @@ class PlaneRaster final : public Execution {
     }
 
   private:
-    static constexpr int kMaxChannelBlock = LaneSource::kMaxLanes;
+    static constexpr int kMaxChannelBlock = kMaxLanes;
 
     struct Source {
         int input = -1;  // none: zero

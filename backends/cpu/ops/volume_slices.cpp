@@ -92,7 +92,7 @@ void VolumeSlices::fromRows(const float* const* lanes, int64_t count, int64_t fr
 void VolumeSlices::fromBlocks(const float* const* lanes, int64_t count, int64_t from, int64_t pixels,
                               float* dst) const {
     LaneSource sources[PackKernels::kMaxSources];
-    int32_t taken[PackKernels::kMaxSources][LaneSource::kMaxLanes];
+    int32_t taken[PackKernels::kMaxSources][kMaxLanes];
     int used = 0;
     bool few = true;
     for (int64_t l = 0; l < count && few; ++l) {
@@ -104,7 +104,7 @@ void VolumeSlices::fromBlocks(const float* const* lanes, int64_t count, int64_t 
         few = i < PackKernels::kMaxSources;
         if (!few) break;
         if (i == used) {
-            std::fill(taken[i], taken[i] + LaneSource::kMaxLanes, -1);
+            std::fill(taken[i], taken[i] + kMaxLanes, -1);
             sources[used++] = {source, taken[i]};
         }
         taken[i][l] = lane;

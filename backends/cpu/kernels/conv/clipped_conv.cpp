@@ -90,7 +90,7 @@ GemmGeometry clippedGeometry(const Kernels& k, const ConvShape& s, bool transpos
 
 // It accepts only where "direct" or "deconvolution" is the implementation before it: the cycles of others are not
 // comparable.
-bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+bool acceptsClipped(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     if (options.srcNchw || options.algorithm != ConvAlgorithm::Auto || s.kh * s.kw == 1 || roundsToBf16(k, s, options))
         return false;
     const bool comparable =
@@ -98,7 +98,7 @@ bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return comparable && !tapRegions(s, options.transposed, kMaxRegions).empty();
 }
 
-double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+double clippedCycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     ConvOptions packed = options;
     if (options.transposed) packed.quantization = {};  // these weights do not stay quantised
     const double weights = gemmConvCycles(k, s, packed, {0, 1, 0, false});
@@ -118,7 +118,7 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
     return sum;
 }
 
-std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+std::unique_ptr<ConvPlan> makeClipped(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     GemmWeightOptions weights;
     weights.groups = options.groups;
     weights.transposed = options.transposed;
@@ -128,6 +128,6 @@ std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvO
 
 }  // namespace
 
-const ConvImplementation kClippedConv{"clipped", accepts, cycles, make, true};
+const ConvImplementation kClippedConv{"clipped", acceptsClipped, clippedCycles, makeClipped, true};
 
 }  // namespace mnnc

@@ -10,11 +10,11 @@
 namespace mnnc {
 namespace {
 
-bool accepts(const Kernels&, const ConvShape&, const ConvOptions& options) {
+bool acceptsDeconvolution(const Kernels&, const ConvShape&, const ConvOptions& options) {
     return options.transposed && !options.srcNchw;
 }
 
-double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+double deconvolutionCycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     const int phasesX = std::min(s.strideW, s.ow);
     const double taps = double(ceilDiv(s.kh, s.strideH)) * ceilDiv(s.kw, s.strideW);
     ConvOptions packed = options;
@@ -22,12 +22,12 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
     return gemmConvCycles(k, s, packed, {s.oh * phasesX, ceilDiv(s.ow, phasesX), taps, true});
 }
 
-std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+std::unique_ptr<ConvPlan> makeDeconvolution(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return makeRowGemmPlan(k, s, options, "deconv");
 }
 
 }  // namespace
 
-const ConvImplementation kDeconvolution{"deconvolution", accepts, cycles, make};
+const ConvImplementation kDeconvolution{"deconvolution", acceptsDeconvolution, deconvolutionCycles, makeDeconvolution};
 
 }  // namespace mnnc

@@ -155,14 +155,14 @@ class DilatedPlan final : public ConvPlan {
     const int64_t inFloats_, outFloats_;
 };
 
-bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+bool acceptsDilated(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return !options.transposed && !options.srcNchw && !options.byRows && fillsVectors(k, s, options.groups) &&
            options.algorithm == ConvAlgorithm::Auto && s.strideH == 1 && s.strideW == 1 &&
            (s.dilateH > 1 || s.dilateW > 1) && s.dilateH <= s.oh && s.dilateW <= s.ow &&
            int64_t{s.batch} * s.dilateH * s.dilateW <= INT_MAX;
 }
 
-double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+double dilatedCycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     const ConvShape dense = denseShape(s);
     const double in = double(ceilDiv(s.ic, k.lanes)) * dense.ih * dense.iw,
                  out = double(ceilDiv(s.oc, k.lanes)) * dense.oh * dense.ow;
@@ -170,12 +170,12 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) 
            dense.batch * (in + 2 * out) * k.costs->cycles.copy;
 }
 
-std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+std::unique_ptr<ConvPlan> makeDilated(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return std::make_unique<DilatedPlan>(k, s, options);
 }
 
 }  // namespace
 
-const ConvImplementation kDilatedConv{"dilated", accepts, cycles, make, true};
+const ConvImplementation kDilatedConv{"dilated", acceptsDilated, dilatedCycles, makeDilated, true};
 
 }  // namespace mnnc

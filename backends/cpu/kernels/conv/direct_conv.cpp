@@ -7,20 +7,20 @@
 namespace mnnc {
 namespace {
 
-bool accepts(const Kernels&, const ConvShape&, const ConvOptions& options) {
+bool acceptsDirect(const Kernels&, const ConvShape&, const ConvOptions& options) {
     return !options.transposed && !options.srcNchw;
 }
 
-double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+double directCycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return gemmConvCycles(k, s, options, {s.oh, s.ow, double(s.kh) * s.kw, true});
 }
 
-std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+std::unique_ptr<ConvPlan> makeDirect(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return makeRowGemmPlan(k, s, options, options.groups > 1 ? "grouped" : "direct");
 }
 
 }  // namespace
 
-const ConvImplementation kDirectConv{"direct", accepts, cycles, make};
+const ConvImplementation kDirectConv{"direct", acceptsDirect, directCycles, makeDirect};
 
 }  // namespace mnnc

@@ -18,7 +18,7 @@ namespace mnnc {
 namespace {
 
 // A region holds the outputs with the same taps inside of the map; a kernel of 15x15 has 225 regions.
-constexpr size_t kMaxRegions = 256;
+constexpr size_t kMaxPlaneRegions = 256;
 constexpr int kPiece = 240;  // pixels that one product takes
 constexpr int kMaxOutputs = FewOutputsKernels::kMaxOutputs;
 
@@ -39,7 +39,7 @@ class FewOutputsPlan final : public ConvPlan, FloatWeightPacker {
     FewOutputsPlan(const Kernels& k, const ConvShape& s)
         : k_(k), s_(s), icb_(ceilDiv(s.ic, k.lanes)), ocb_(ceilDiv(s.oc, k.lanes)) {
         const ConvPhase phase = convPhases(s, false)[0];
-        for (TapRegion& region : tapRegions(s, false, kMaxRegions)) {
+        for (TapRegion& region : tapRegions(s, false, kMaxPlaneRegions)) {
             Walk walk{linesOf(region), 0, {}, {}};
             for (const int tap : region.taps) {
                 const ptrdiff_t y = ptrdiff_t(region.y) * s.strideH + phase.taps[tap].dy,
@@ -145,18 +145,19 @@ class FewOutputsPlan final : public ConvPlan, FloatWeightPacker {
     int64_t products_ = 0;
 };
 
-bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+bool acceptsFewOutputs(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return !options.transposed && !options.srcNchw && options.groups == 1 && !options.byRows &&
            options.quantization.bits == 0 && options.algorithm == ConvAlgorithm::Auto && s.oc <= k.lanes / 2 &&
-           !convReadsNchw(s, options) && !roundsToBf16(k, s, options) && !tapRegions(s, false, kMaxRegions).empty();
+           !convReadsNchw(s, options) && !roundsToBf16(k, s, options) &&
+           !tapRegions(s, false, kMaxPlaneRegions).empty();
 }
 
-double cycles(const Kernels& k, const ConvShape& s, const ConvOptions&) {
+double fewOutputsCycles(const Kernels& k, const ConvShape& s, const ConvOptions&) {
     const FewOutputsKernels& kernels = fewOutputsKernels(k.id);
     const CycleCosts& costs = k.costs->cycles;
     const int passes = ceilDiv(s.oc, kMaxOutputs);
     double sum = double(s.oh) * s.ow * s.oc * costs.fewOutputsReduce;
-    for (const TapRegion& region : tapRegions(s, false, kMaxRegions)) {
+    for (const TapRegion& region : tapRegions(s, false, kMaxPlaneRegions)) {
         const Lines lines = linesOf(region);
         const double steps = double(region.taps.size()) * ceilDiv(s.ic, k.lanes);
         sum += lines.count * (steps * gemmCycles(costs.tile, kernels.maxRows, lines.length, s.oc, kMaxOutputs) +
@@ -165,12 +166,12 @@ double cycles(const Kernels& k, const ConvShape& s, const ConvOptions&) {
     return s.batch * sum;
 }
 
-std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions&) {
+std::unique_ptr<ConvPlan> makeFewOutputs(const Kernels& k, const ConvShape& s, const ConvOptions&) {
     return std::make_unique<FewOutputsPlan>(k, s);
 }
 
 }  // namespace
 
-const ConvImplementation kFewOutputsConv{"few_outputs", accepts, cycles, make, true};
+const ConvImplementation kFewOutputsConv{"few_outputs", acceptsFewOutputs, fewOutputsCycles, makeFewOutputs, true};
 
 }  // namespace mnnc

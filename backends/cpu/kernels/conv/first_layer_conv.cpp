@@ -134,23 +134,23 @@ class FirstLayerPlan final : public GemmConvPlan {
     const size_t stripFloats_;
 };
 
-bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
+bool acceptsFirstLayer(const Kernels&, const ConvShape& s, const ConvOptions& options) {
     return !options.transposed && !isFullyConnected(s, options) && convReadsNchw(s, options) &&
            (s.kh * s.kw > 1 || options.srcNchw);
 }
 
-double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+double firstLayerCycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     ConvOptions packed = options;
     packed.quantization = {};  // these weights do not stay quantised
     return gemmConvCycles(k, s, packed, {s.oh, s.ow, double(s.kh) * s.kw, true});
 }
 
-std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+std::unique_ptr<ConvPlan> makeFirstLayer(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return std::make_unique<FirstLayerPlan>(k, s, options.srcNchw, planeGeometry(k, s, options.srcNchw));
 }
 
 }  // namespace
 
-const ConvImplementation kFirstLayerConv{"first_layer", accepts, cycles, make};
+const ConvImplementation kFirstLayerConv{"first_layer", acceptsFirstLayer, firstLayerCycles, makeFirstLayer};
 
 }  // namespace mnnc

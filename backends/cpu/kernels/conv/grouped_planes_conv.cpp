@@ -235,7 +235,7 @@ class GroupedPlanesPlan final : public ConvPlan, FloatWeightPacker {
     std::vector<int> chunks_;
 };
 
-bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+bool acceptsGroupedPlanes(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     const int groups = options.groups;
     if (groups < 2 || options.transposed || options.srcNchw) return false;
     const int icg = s.ic / groups, ocg = s.oc / groups;
@@ -246,19 +246,20 @@ bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
 }
 
 // Returns a lower bound: two multiply-adds a cycle, and the copies between planes and blocks.
-double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+double groupedPlanesCycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     const double vectors = double(s.batch) * ceilDiv(s.oh * s.ow, k.lanes) * s.oc;
     const double copies = double(s.batch) * (double(s.ic) * s.ih * s.iw + double(s.oc) * s.oh * s.ow) / k.lanes;
     return vectors * (s.ic / options.groups) * s.kh * s.kw / k.costs->cycles.tile.multiplyAdds +
            copies * k.costs->cycles.copy;
 }
 
-std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+std::unique_ptr<ConvPlan> makeGroupedPlanes(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return std::make_unique<GroupedPlanesPlan>(k, s, options.groups, options.threads);
 }
 
 }  // namespace
 
-const ConvImplementation kGroupedPlanesConv{"grouped_planes", accepts, cycles, make};
+const ConvImplementation kGroupedPlanesConv{"grouped_planes", acceptsGroupedPlanes, groupedPlanesCycles,
+                                            makeGroupedPlanes};
 
 }  // namespace mnnc

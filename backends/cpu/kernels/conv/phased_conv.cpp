@@ -18,7 +18,7 @@ namespace mnnc {
 namespace {
 
 constexpr int64_t kMaxWeights = 1 << 20;  // of the dense convolution, which are in memory before they are packed
-constexpr int64_t kMaxPhases = 1 << 10;
+constexpr int64_t kMaxPlannedPhases = 1 << 10;
 
 // The inputs that the taps of all phases of an axis read: `kernel` of them, beginning `first` places after the output's
 // place.
@@ -182,11 +182,11 @@ class PhasedPlan final : public ConvPlan, FloatWeightPacker {
     const int64_t outFloats_, biasFloats_;
 };
 
-bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
+bool acceptsPhased(const Kernels&, const ConvShape& s, const ConvOptions& options) {
     const int64_t phases = int64_t{s.strideH} * s.strideW;
     if (!options.transposed || options.srcNchw || options.bf16 || options.groups != 1 || options.onePacking ||
         options.algorithm != ConvAlgorithm::Auto || s.dilateH != 1 || s.dilateW != 1 || phases == 1 ||
-        phases > kMaxPhases || s.strideH > s.oh || s.strideW > s.ow)
+        phases > kMaxPlannedPhases || s.strideH > s.oh || s.strideW > s.ow)
         return false;
     const Reach y = reachOf(s.kh, s.strideH, s.padTop), x = reachOf(s.kw, s.strideW, s.padLeft);
     if (y.first > 0 || x.first > 0 || std::max(y.kernel, x.kernel) > kMaxWeights) return false;
@@ -194,16 +194,16 @@ bool accepts(const Kernels&, const ConvShape& s, const ConvOptions& options) {
     return outputs <= kMaxWeights && taps <= kMaxWeights && taps * s.ic <= kMaxWeights / outputs;
 }
 
-double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+double phasedCycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return Dense(k, s, options).cycles + double(s.batch) * s.oh * s.ow * s.oc * k.costs->cycles.copy;
 }
 
-std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+std::unique_ptr<ConvPlan> makePhased(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return std::make_unique<PhasedPlan>(k, s, options, Dense(k, s, options));
 }
 
 }  // namespace
 
-const ConvImplementation kPhasedConv{"phased", accepts, cycles, make, true};
+const ConvImplementation kPhasedConv{"phased", acceptsPhased, phasedCycles, makePhased, true};
 
 }  // namespace mnnc

@@ -117,7 +117,7 @@ class Bf16PointwisePlan final : public Bf16GemmConvPlan {
     const bool sampled_;  // only every stride-th pixel counts
 };
 
-bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+bool acceptsPointwise(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     if (options.transposed) return false;
     if (options.srcNchw && !isFullyConnected(s, options)) return false;
     if (options.dstRowMajor && !convWritesRowMajor(k, s, options)) return false;
@@ -126,11 +126,11 @@ bool accepts(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return all || (roundsToBf16(k, s, options) && (s.oh - 1) * s.strideH < s.ih && (s.ow - 1) * s.strideW < s.iw);
 }
 
-double cycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+double pointwiseCycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     return gemmConvCycles(k, s, options, {1, s.oh * s.ow, 1.0, false});
 }
 
-std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
+std::unique_ptr<ConvPlan> makePointwise(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     GemmWeightOptions weights;
     weights.groups = options.groups;
     weights.onePacking = options.onePacking;
@@ -143,6 +143,6 @@ std::unique_ptr<ConvPlan> make(const Kernels& k, const ConvShape& s, const ConvO
 
 }  // namespace
 
-const ConvImplementation kPointwiseConv{"pointwise", accepts, cycles, make};
+const ConvImplementation kPointwiseConv{"pointwise", acceptsPointwise, pointwiseCycles, makePointwise};
 
 }  // namespace mnnc

@@ -19,8 +19,6 @@ namespace mnnc {
 
 namespace {
 
-constexpr int kMaxLanes = 16;
-
 class Calibration {
   public:
     Calibration(const Kernels& k, const std::function<void()>& check) : k_(k), check_(check) {}

@@ -9,10 +9,9 @@ namespace mnnc {
 
 namespace {
 
-constexpr int kMaxLanes = 16;
 constexpr int kMapSide = 28;                     // of a map in the middle of a net
 constexpr int64_t kMapBytes = int64_t{4} << 20;  // of all maps: they lie beyond the second level cache
-constexpr int kTiles = kMapSide / (kInt8WinogradTile - 2);
+constexpr int kTiles = kMapSide / (kInt8WinogradOutputs);
 
 class Int8Calibration {
   public:

@@ -12,19 +12,17 @@
 namespace mnnc {
 namespace {
 
-constexpr int kUnit = kInt8WinogradTile - 2, kTaps = 9;
-
 double directCycles(const CycleCosts& costs, const Int8Kernels& k, const ConvShape& s) {
     const TileCosts tile = int8Tiles(costs, k, costs.tile.weight);
     const int blocks = ceilDiv(s.oc, k.lanes), perStep = 4 / k.unit;
-    return double(s.batch) * s.oh * kTaps * ceilDiv(s.ic, perStep) *
+    return double(s.batch) * s.oh * kInt8WinogradTaps * ceilDiv(s.ic, perStep) *
            gemmCycles(tile, k.maxRows, s.ow, blocks, bestPanelBlocks(tile, k, s.ow, blocks));
 }
 
 double winogradCycles(const CycleCosts& costs, const Int8Kernels& k, const ConvShape& s) {
     const TileCosts tile = int8Tiles(costs, k, costs.tile.weight);
     const int blocks = ceilDiv(s.oc, k.lanes), steps = ceilDiv(s.ic, 2);
-    const int tiles = s.batch * ceilDiv(s.oh, kUnit) * ceilDiv(s.ow, kUnit);
+    const int tiles = s.batch * ceilDiv(s.oh, kInt8WinogradOutputs) * ceilDiv(s.ow, kInt8WinogradOutputs);
     const int m = std::min(tiles, kUsualPixels);
     return double(tiles) / m * kInt8WinogradPoints * steps *
                gemmCycles(tile, k.pairSums->maxRows, m, blocks, bestPanelBlocks(tile, *k.pairSums, m, blocks)) +

@@ -11,8 +11,10 @@
 
 namespace mnnc {
 
-constexpr int kInt8WinogradTile = 6;  // pixels of the input in each direction; the output has two fewer
+constexpr int kInt8WinogradTile = 6;  // pixels of the input in each direction
 constexpr int kInt8WinogradPoints = kInt8WinogradTile * kInt8WinogradTile;
+constexpr int kInt8WinogradOutputs = kInt8WinogradTile - 2;  // of a tile, in each direction
+constexpr int kInt8WinogradTaps = 9;
 // Divisible into pairs of blocks of any instruction set: 224 * 9 products of 128 * 128 stay below 2^25.
 constexpr int kInt8WinogradChannels = 224;
 

@@ -17,7 +17,7 @@
 namespace mnnc {
 namespace {
 
-constexpr int kPoints = kInt8WinogradPoints, kUnit = kInt8WinogradTile - 2, kTaps = 9;
+constexpr int kPoints = kInt8WinogradPoints;
 
 // Strides that are multiples of 4 KiB would put all points into one set of the first level cache.
 int64_t pointNumbers(int64_t numbers, int64_t perLine) {
@@ -34,8 +34,8 @@ class Int8WinogradPlan final : public Int8SumPlan {
           depth_(ceilDiv(shape.ic, width_)),
           steps_(ceilDiv(shape.ic, 2)),
           parts_(ceilDiv(depth_ * width_, kInt8WinogradChannels / width_ * width_)),
-          tilesW_(ceilDiv(shape.ow, kUnit)),
-          tiles_(ceilDiv(shape.oh, kUnit) * tilesW_) {
+          tilesW_(ceilDiv(shape.ow, kInt8WinogradOutputs)),
+          tiles_(ceilDiv(shape.oh, kInt8WinogradOutputs) * tilesW_) {
         const CacheBudget& cache = k.costs->cache;
         const int all = tiles_ * s_.batch;
         const int64_t tileBytes = int64_t{kPoints} * depth_ * width_ * 2;
@@ -76,10 +76,10 @@ class Int8WinogradPlan final : public Int8SumPlan {
                 const int o = b * k_.lanes + l;
                 uint32_t sum = 0;
                 for (int c = 0; o < s_.oc && c < s_.ic; ++c)
-                    for (int tap = 0; tap < kTaps; ++tap) {
-                        const int8_t code = weights.codes[(size_t(o) * s_.ic + c) * kTaps + tap];
+                    for (int tap = 0; tap < kInt8WinogradTaps; ++tap) {
+                        const int8_t code = weights.codes[(size_t(o) * s_.ic + c) * kInt8WinogradTaps + tap];
                         const int lane = k_.pairsApart ? c % 2 * k_.lanes + l : l * 2 + c % 2;
-                        out[(int64_t{c / 2} * kTaps + tap) * width_ + lane] = code;
+                        out[(int64_t{c / 2} * kInt8WinogradTaps + tap) * width_ + lane] = code;
                         sum += static_cast<uint32_t>(int{code});
                     }
                 first[b * k_.lanes + l] = static_cast<int32_t>(128 * sum);
@@ -118,7 +118,7 @@ class Int8WinogradPlan final : public Int8SumPlan {
     int64_t pointWeights(int nb) const { return pointNumbers(int64_t{steps_} * nb * width_, 32); }
     int64_t panelNumbers(int nb) const { return kPoints * pointWeights(nb); }
 
-    int64_t blockBytes() const { return int64_t{steps_} * kTaps * width_; }
+    int64_t blockBytes() const { return int64_t{steps_} * kInt8WinogradTaps * width_; }
     int64_t firstAt() const { return roundUp(ocb_ * blockBytes(), 64); }
     int64_t inBytes() const { return kPoints * inPoint_ * 2; }
     int64_t weightBytes() const { return static_cast<int64_t>(panels_.size()) * panelNumbers(panelBlocks_) * 2; }
@@ -280,7 +280,8 @@ class Int8WinogradPlan final : public Int8SumPlan {
 bool int8WinogradAccepts(const Kernels& k, const ConvShape& s, const Int8ConvOptions& options) {
     return k.int8->winograd && options.groups == 1 && !options.srcNchw && !options.minima && s.ic > 4 && s.kh == 3 &&
            s.kw == 3 && s.strideH == 1 && s.strideW == 1 && s.dilateH == 1 && s.dilateW == 1 &&
-           int64_t{s.batch} * ceilDiv(s.oh, kUnit) * ceilDiv(s.ow, kUnit) <= std::numeric_limits<int>::max();
+           int64_t{s.batch} * ceilDiv(s.oh, kInt8WinogradOutputs) * ceilDiv(s.ow, kInt8WinogradOutputs) <=
+               std::numeric_limits<int>::max();
 }
 
 std::unique_ptr<Int8SumPlan> makeInt8WinogradPlan(const Kernels& k, const ConvShape& s) {

@@ -13,14 +13,14 @@
 namespace mnnc {
 namespace {
 
-constexpr int P = 4;
+constexpr int kArmLanes = 4;
 
 // Reads the first lanes of a vector of floats; the others become 0.
 struct Lanes {
     uint32x4_t some;
 
     explicit Lanes(int lanes) {
-        const uint32_t mask[P] = {~0u, lanes > 1 ? ~0u : 0, lanes > 2 ? ~0u : 0, lanes > 3 ? ~0u : 0};
+        const uint32_t mask[kArmLanes] = {~0u, lanes > 1 ? ~0u : 0, lanes > 2 ? ~0u : 0, lanes > 3 ? ~0u : 0};
         some = vld1q_u32(mask);
     }
     uint32x4_t bits(const float* from) const { return vandq_u32(vreinterpretq_u32_f32(vld1q_f32(from)), some); }
@@ -62,7 +62,7 @@ ActivationScale scaleOfRange(const ActivationRange& range) {
 ActivationRange rangeF32(const float* src, size_t pixels, int lanes) {
     const Lanes some(lanes);
     Ranges ranges;
-    for (size_t i = 0; i < pixels; ++i) ranges.take(some.bits(src + i * P));
+    for (size_t i = 0; i < pixels; ++i) ranges.take(some.bits(src + i * kArmLanes));
     return ranges.joined();
 }
 
@@ -71,15 +71,15 @@ void roundS16(const float* src, int pixels, int lanes, const ActivationScale& sc
     const float32x4_t inverse = vdupq_n_f32(scale.inverse);
     const int32x4_t zero = vdupq_n_s32(scale.zero);
     for (int i = 0; i < pixels; ++i) {
-        const float32x4_t x = some.load(src + ptrdiff_t(i) * P);
-        storeRounded(x, inverse, zero, dst + ptrdiff_t(i) * P);
+        const float32x4_t x = some.load(src + ptrdiff_t(i) * kArmLanes);
+        storeRounded(x, inverse, zero, dst + ptrdiff_t(i) * kArmLanes);
         if (sum) sum[i] += vaddvq_f32(x);
     }
 }
 
 void roundPixelsS16(const RoundPixelsArgs& t) {
-    const int blocks = (t.channels + P - 1) / P;
-    const Lanes whole(P), last(t.channels - (blocks - 1) * P);
+    const int blocks = (t.channels + kArmLanes - 1) / kArmLanes;
+    const Lanes whole(kArmLanes), last(t.channels - (blocks - 1) * kArmLanes);
     for (int i = 0; i < t.pixels; ++i) {
         const float* src = t.src + i * t.pixelStride;
         const auto load = [&](int b) { return (b + 1 < blocks ? whole : last).load(src + b * t.blockStride); };
@@ -96,7 +96,7 @@ void roundPixelsS16(const RoundPixelsArgs& t) {
         if (t.sum) t.sum[i] = vaddvq_f32(sum);
         const float32x4_t inverse = vdupq_n_f32(scale.inverse);
         const int32x4_t zero = vdupq_n_s32(scale.zero);
-        int16_t* dst = t.dst + ptrdiff_t(i) * P;
+        int16_t* dst = t.dst + ptrdiff_t(i) * kArmLanes;
         for (int b = 0; b < blocks; ++b) storeRounded(load(b), inverse, zero, dst + b * t.dstBlockStride);
     }
 }
