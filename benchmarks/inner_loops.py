@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import sys
 
-KERNELS = "CMakeFiles/mnn_c_core.dir/backends/cpu/kernels"
+KERNELS = "CMakeFiles/mnn_c*_kernels.dir/backends/cpu/kernels/**/*.o"
 CPUS = ("haswell", "skylake", "znver2")
 MULTIPLY_ADD = re.compile(r"^(vf(n?m)(add|sub)\d+[ps][sd]|vpdpbusds?|vdpbf16ps|vpmaddwd|vpmaddubsw)$")
 LINE = re.compile(r"^\s*([0-9a-f]+):\s+(.*)$")
@@ -105,12 +105,12 @@ def main():
     if not mca or not shutil.which("objdump"):
         print("llvm-mca or objdump is missing: install llvm and binutils")
         sys.exit(77)
-    objects = sorted((args.build / KERNELS).rglob("*.o"))
+    objects = sorted(args.build.glob(KERNELS))
     if args.check:
         args.files, args.isa = "panel_kernels", "AVX2"
     objects = [path for path in objects if any(part in path.name for part in args.files.split(","))]
     if not objects:
-        sys.exit(f"there are no object files of kernels in {args.build / KERNELS}")
+        sys.exit(f"there are no object files {KERNELS} in {args.build}")
     cpus = args.cpu.split(",")
     wrong, tiles = [], 0
     print("loop" + 48 * " " + "instr  FMA  mem/FMA  stack  prefetch/FMA  " + "  ".join(f"{cpu} (of bound)" for cpu in cpus))

@@ -1,14 +1,7 @@
 # Code that verifies, plans and dispatches runs once per model or per command, so it is compiled for size and takes
-# fewer pages of memory. It is in object libraries, because the sources of a target share a precompiled header only with
-# equal optimisation.
+# fewer pages of memory.
 function(mnn_c_small_library name)
-  add_library(${name} OBJECT ${ARGN})
-  target_link_libraries(${name} PRIVATE mnn_c_options mnn_c_wire)
-  target_include_directories(${name} PRIVATE $<TARGET_PROPERTY:mnn_c_core,INTERFACE_INCLUDE_DIRECTORIES>)
-  target_include_directories(${name} SYSTEM PRIVATE
-    $<TARGET_PROPERTY:mnn_c_core,INTERFACE_SYSTEM_INCLUDE_DIRECTORIES>)
-  target_compile_definitions(${name} PRIVATE $<TARGET_PROPERTY:mnn_c_core,COMPILE_DEFINITIONS>)
-  target_compile_options(${name} PRIVATE $<TARGET_PROPERTY:mnn_c_core,COMPILE_OPTIONS>)
+  mnn_c_object_library(${name} ${ARGN})
   # An optimisation level in the flags is the builder's choice for all code.
   if(NOT CMAKE_CXX_FLAGS MATCHES "-O[0-9sz]")
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-Os>)
