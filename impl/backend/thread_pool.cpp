@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <climits>
 #include <cstdint>
 #include <thread>
 #include <vector>
@@ -50,6 +51,13 @@ class Spinner {
     std::chrono::steady_clock::time_point begin_;
 };
 
+// The cores that threads made by this one may use.
+int usableCoreCount() {
+    if (const size_t usable = os::usableCores().size(); usable > 0) return static_cast<int>(usable);
+    const int online = os::onlineCores();
+    return online > 0 ? online : INT_MAX;
+}
+
 }  // namespace
 
 struct ForkJoinPool::State {
@@ -66,25 +74,27 @@ struct ForkJoinPool::State {
     };
 
     // Drowsy: leased, but without work for a while, e.g. because the host's callback takes its time. From Awake on the
-    // mode is the number of threads of the lease, more than one; workers beyond that number sleep.
+    // mode is the number of threads that compute, more than one; workers beyond that number sleep.
     enum Mode : int { Asleep, Drowsy, Stopped, Awake };
 
     State() : lease(*this) {}
 
     int threads() const { return static_cast<int>(workers.size()) + 1; }
-    // The number of threads of the lease.
+    // The number of threads of the lease, by which jobs are cut.
     int working() const { return active.load(std::memory_order_relaxed); }
+    // More threads than cores would only take the cores from each other: those that compute take all parts.
+    int computing() const { return std::min(working(), cores); }
 
     void setMode(int next) {
         mode.store(next, std::memory_order_release);
         os::wakeAll(mode);
     }
-    void wake() { setMode(Awake + working()); }
+    void wake() { setMode(Awake + computing()); }
 
     bool acquire(int wanted) {
         if (leased.exchange(true, std::memory_order_acquire)) return false;
         active.store(std::clamp(wanted, 1, threads()), std::memory_order_relaxed);
-        if (working() > 1) wake();
+        if (computing() > 1) wake();
         return true;
     }
 
@@ -156,7 +166,7 @@ struct ForkJoinPool::State {
         for (;;) {
             const int seen = mode.load(std::memory_order_acquire);
             if (seen == Stopped) return;
-            if (seen <= Awake + self) {  // asleep, or the lease does not include this thread
+            if (seen <= Awake + self) {  // asleep, or more threads than compute
                 os::sleepWhile(mode, seen);
                 continue;
             }
@@ -181,6 +191,7 @@ struct ForkJoinPool::State {
     };
 
     const int process = os::processNumber();
+    int cores = usableCoreCount();
     std::vector<std::thread> workers;
     std::vector<Part> parts;
     alignas(64) Job job;  // fields from here on change: away from those that every thread reads all the time
@@ -247,6 +258,7 @@ void ForkJoinPool::place(const std::vector<int>& cores) {
     for (std::thread& worker : state_->workers)
         if (!os::placeThread(worker.native_handle(), cores))
             fail(Status::InvalidValue, "the system does not place threads on the cores that are asked for");
+    state_->cores = static_cast<int>(cores.size()) + 1;  // that of the caller, too
 }
 
 }  // namespace mnnc

@@ -3,10 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <mutex>
 #include <new>
+#include <set>
 #include <thread>
 #include <vector>
+
+#include "base/os/threads.h"
 
 namespace mnnc::test {
 namespace {
@@ -39,6 +45,25 @@ TEST(ThreadPool, ForkJoin) {
 }
 
 // A task throws on every thread: a worker has no caller that could catch the exception.
+// Threads beyond the cores would only take turns with the others.
+TEST(ThreadPool, AsManyThreadsComputeAsThereAreCores) {
+    const size_t cores = os::usableCores().size();
+    if (cores == 0) GTEST_SKIP() << "the system does not say which cores there are";
+    ForkJoinPool pool(static_cast<int>(cores) + 3);
+    std::set<std::thread::id> seen;
+    std::mutex mutex;
+    // A worker may wake late, so that there are as many rounds as the second thread needs.
+    for (int round = 0; round < 20 || seen.size() < std::min<size_t>(cores, 2); ++round) {
+        RunLease lease(pool);
+        parallelFor(lease.pool(), 200, [&](int) {
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+            const std::lock_guard lock(mutex);
+            seen.insert(std::this_thread::get_id());
+        });
+    }
+    EXPECT_LE(seen.size(), cores);
+}
+
 TEST(ThreadPool, ATaskMayThrow) {
     ForkJoinPool pool(3);
     RunLease lease(pool);
