@@ -135,18 +135,30 @@ std::vector<int8_t> decodeCodebook(std::span<const uint8_t> stream, bool wideDim
     std::copy(samples.begin(), samples.end(), table.begin());
     uint32_t largest = 0;
     if (bits == 4) {
+        const uint8_t* const from = packed.data();
+        int8_t* const to = q.data();
         const size_t pairs = count / 2;
-        for (size_t i = 0; i < pairs; ++i) {
-            const uint32_t high = packed[i] >> 4;
-            const uint32_t low = packed[i] & 15u;
-            largest = std::max(largest, std::max(high, low));
-            q[2 * i] = table[high];
-            q[2 * i + 1] = table[low];
+        uint8_t largestOfPairs = 0;
+        for (size_t i = 0; i < pairs && samples.size() < 16; ++i)
+            largestOfPairs =
+                std::max({largestOfPairs, static_cast<uint8_t>(from[i] >> 4), static_cast<uint8_t>(from[i] & 15)});
+        largest = largestOfPairs;
+        if (isRun(samples)) {
+            const auto first = static_cast<uint8_t>(samples[0]);
+            for (size_t i = 0; i < pairs; ++i) {
+                to[2 * i] = static_cast<int8_t>((from[i] >> 4) + first);
+                to[2 * i + 1] = static_cast<int8_t>((from[i] & 15) + first);
+            }
+        } else {
+            for (size_t i = 0; i < pairs; ++i) {
+                to[2 * i] = table[from[i] >> 4];
+                to[2 * i + 1] = table[from[i] & 15u];
+            }
         }
         if (count % 2) {
-            const uint32_t high = packed[pairs] >> 4;
+            const uint32_t high = from[pairs] >> 4;
             largest = std::max(largest, high);
-            q[count - 1] = table[high];
+            to[count - 1] = table[high];
         }
     } else {
         for (size_t i = 0; i < count; ++i) {

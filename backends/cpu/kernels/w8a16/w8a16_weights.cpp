@@ -26,6 +26,22 @@ int64_t sumOf(const int8_t* codes, int64_t count) {
     return sum;
 }
 
+// Returns eight codes of 4 bits as kernels read them, the first ones lowest (hosts are little-endian): with `fours`,
+// code i and code 4 + i in byte i; without, the even codes in the first two bytes and the odd ones in the others.
+uint32_t packedEight(const int8_t* codes, bool fours) {
+    uint64_t bytes;
+    std::memcpy(&bytes, codes, sizeof bytes);
+    if (fours) {
+        bytes &= 0x0f0f0f0f0f0f0f0f;
+        return static_cast<uint32_t>(bytes | bytes >> 28);
+    }
+    const auto everyOther = [](uint64_t of) {
+        of &= 0x000f000f000f000f;
+        return static_cast<uint32_t>((of | of >> 12 | of >> 24 | of >> 36) & 0xffff);
+    };
+    return everyOther(bytes) | everyOther(bytes >> 8) << 16;
+}
+
 }  // namespace
 
 W8A16Weights::W8A16Weights(const Kernels& k, const ConvShape& shape, const WeightQuantization& form,
@@ -96,20 +112,15 @@ void W8A16Weights::packPanel4(const int8_t* weights, int8_t* out, const OutPanel
     const int P = k_.lanes, first = panel.block * P, width = panel.nb * P;
     const int64_t groups = tapBytes() / 4, line = int64_t{s_.ic} * area();
     std::vector<int8_t> codes(size_t(groups) * 8);
-    std::memset(out, 0, size_t(area()) * size_t(groups) * width * 4);
+    const bool fours = k_.w8a16->together == 4;
+    if (first + width > s_.oc) std::memset(out, 0, size_t(area()) * size_t(groups) * width * 4);
     for (int l = 0; l < width && first + l < s_.oc; ++l) {
         int8_t* to = out + ptrdiff_t(l) * 4;
         for (int tap = 0; tap < area(); ++tap) {
             gatherCodes(weights + (first + l) * line + tap, area(), s_.ic, codes.data());
             for (int64_t group = 0; group < groups; ++group, to += ptrdiff_t(width) * 4) {
-                const int8_t* eight = codes.data() + group * 8;
-                if (k_.w8a16->together == 4) {
-                    for (int i = 0; i < 4; ++i) to[i] = static_cast<int8_t>((eight[i] & 15) | (eight[4 + i] & 15) << 4);
-                    continue;
-                }
-                uint16_t words[2] = {};
-                for (int i = 0; i < 8; ++i) words[i % 2] |= static_cast<uint16_t>((eight[i] & 15) << (i / 2 * 4));
-                std::memcpy(to, words, sizeof words);
+                const uint32_t eight = packedEight(codes.data() + group * 8, fours);
+                std::memcpy(to, &eight, sizeof eight);
             }
         }
     }
