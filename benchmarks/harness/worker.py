@@ -42,12 +42,10 @@ def available_bytes():
         return next(int(line.split()[1]) for line in info if line.startswith("MemAvailable")) * 1024
 
 
-def back_memory(args, net):
-    """Touches the memory that loading may need and releases it. The host of a virtual machine may provide memory only
+def back_memory(wanted):
+    """Touches as many bytes as loading may need and releases them. The host of a virtual machine may provide memory only
     when it is first touched, and take back free memory after some seconds: that costs several times as much as loading,
     and hits one engine or the other by chance."""
-    files = [net.file(name) for name in engines.MODEL_FILES[args.worker]]
-    wanted = 4 * sum(os.path.getsize(file) for file in files) + (64 << 20)
     private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     with mmap.mmap(-1, min(wanted, available_bytes() // 2), flags=private) as memory:
         memory.madvise(mmap.MADV_HUGEPAGE)
@@ -65,7 +63,8 @@ def end_with_parent():
 def load(args, net, clock):
     """Returns the engine after two runs, and the facts to report: an engine may plan its memory in the first run."""
     engine = engines.create(args.worker, args)
-    back_memory(args, net)
+    files = [net.file(name) for name in engines.MODEL_FILES[args.worker]]
+    back_memory(4 * sum(os.path.getsize(file) for file in files) + (64 << 20))
     base = status_kib("VmRSS")
     reset_peak()
     begin = clock()

@@ -1,0 +1,181 @@
+"""Engines for language models: the C library through its Python package, the official runtime and llama-cpp-python.
+
+    Engine(options)     imports the runtime; options: threads, precision, memory, library, longest, most (tokens of a
+                        conversation, and of one run)
+    version             what is running, for the report
+    load(path)          the folder that llmexport wrote, or a .gguf
+    forward(tokens)     computes them behind those before, and returns the logits of the last one
+    reset()             forgets all tokens
+
+A module of a runtime is imported only in the engine's own process.
+"""
+
+import ctypes
+import json
+import os
+import sys
+
+import numpy as np
+
+
+class Folder:
+    """The files that llmexport wrote beside the net: the embeddings, and what the shapes of the inputs follow from."""
+
+    def __init__(self, path):
+        self.path = path
+        with open(os.path.join(path, "llm_config.json")) as file:
+            config = json.load(file)
+        self.hidden = config["hidden_size"]
+        self.scale = config.get("attn_scale", 0)
+        self.window = config["sliding_window"] if config.get("attention_type", "full") == "mix" else 0
+        self.position_rows = 3 if config.get("is_mrope") else 1
+        self.tied = config.get("tie_embeddings")
+        weights = self.weights_file()
+        if not self.tied:
+            rows = np.memmap(os.path.join(path, "embeddings_bf16.bin"), np.uint16, "r")
+            self.rows = rows.reshape(-1, self.hidden)
+        else:
+            codes, alpha, alpha_bytes, self.bits, self.block = self.tied
+            stored = np.memmap(weights, np.uint8, "r")
+            self.rows = stored[codes:alpha].reshape(-1, self.hidden * self.bits // 8)
+            if self.bits < 16:
+                shape = (len(self.rows), self.hidden // self.block, -1)
+                self.alpha = stored[alpha : alpha + alpha_bytes].view(np.float32).reshape(shape)
+
+    def weights_file(self):
+        return os.path.join(self.path, "llm.mnn.weight")
+
+    @property
+    def tokens(self):
+        return len(self.rows)
+
+    def embed(self, tokens):
+        rows = np.asarray(self.rows[tokens])
+        if not self.tied:
+            return (rows.astype(np.uint32) << 16).view(np.float32)
+        if self.bits == 16:
+            return rows.view(np.float16).astype(np.float32)
+        codes = np.stack([rows >> 4, rows & 15], -1) if self.bits == 4 else rows
+        codes = codes.reshape(len(tokens), -1, self.block).astype(np.float32) - (8 if self.bits == 4 else 128)
+        alpha = np.asarray(self.alpha[tokens])
+        zeros = alpha[..., :1] if alpha.shape[-1] == 2 else 0
+        return (codes * alpha[..., -1:] + zeros).reshape(len(tokens), self.hidden)
+
+    def mask(self, count, past):
+        if not self.window:
+            return np.zeros((), np.float32)
+        distance = np.arange(past, past + count)[:, None] - np.arange(past + count)
+        seen = np.stack([distance >= 0, (distance >= 0) & (distance < self.window)])
+        return np.where(seen, np.float32(0), np.finfo(np.float32).min)[:, None]
+
+
+class Ours:
+    def __init__(self, options):
+        os.environ["MNN_C_LIBRARY"] = os.path.abspath(options.library)
+        root = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir)
+        sys.path.insert(0, os.path.join(root, "bindings", "python", "src"))
+        import mnn_c
+
+        self.mnn, self.options = mnn_c, options
+        self.version = f"libmnn_c {mnn_c.version()}"
+
+    def load(self, path):
+        self.folder = Folder(path)
+        net = self.mnn.Interpreter(os.path.join(path, "llm.mnn"), attention_scale=self.folder.scale)
+        precision, memory = self.options.precision.upper(), self.options.memory.upper()
+        self.session = net.session(
+            threads=self.options.threads, precision=self.mnn.Precision[precision], memory=self.mnn.Memory[memory]
+        )
+        names = ("input_ids", "attention_mask", "position_ids", "logits_index")
+        self.inputs = {name: self.session.input(name) for name in names}
+        self.logits = self.session.output("logits")
+        self.past = self.count = 0
+
+    def reset(self):
+        self.session.reset_state()
+        self.past = 0
+
+    def forward(self, tokens):
+        count, folder = len(tokens), self.folder
+        positions = np.arange(self.past, self.past + count, dtype=np.int32)
+        values = {
+            "input_ids": folder.embed(tokens).reshape(count, 1, folder.hidden),
+            "position_ids": np.tile(positions, (folder.position_rows, 1)),
+        }
+        if count != self.count or folder.window:  # else shapes and mask are those of the run before
+            values["attention_mask"] = folder.mask(count, self.past)
+            values["logits_index"] = np.array([-1], np.int32)
+            self.session.resize({name: value.shape for name, value in values.items()})
+            self.count = count
+        for name, value in values.items():
+            self.inputs[name].write(value)
+        self.session.execute()
+        self.past += count
+        return self.logits.read().reshape(-1)
+
+
+class Official:
+    def __init__(self, options):
+        import MNN
+        import MNN.llm
+
+        self.llm, self.options = MNN.llm, options
+        self.version = "MNN " + MNN.version()
+
+    def load(self, path):
+        self.net = self.llm.create(os.path.join(path, "config.json"))
+        self.net.set_config({
+            "backend_type": "cpu", "thread_num": self.options.threads, "precision": self.options.precision,
+            "memory": self.options.memory,
+        })  # fmt: skip
+        self.net.load()
+
+    def reset(self):
+        self.net.reset()
+
+    def forward(self, tokens):
+        return np.array(self.net.forward([int(token) for token in tokens]).read(), copy=False).reshape(-1)
+
+
+class Llama:
+    def __init__(self, options):
+        import llama_cpp
+
+        self.llama, self.options = llama_cpp, options
+        llama_cpp.llama_backend_init()
+        self.version = "llama-cpp-python " + llama_cpp.__version__
+        self.about = llama_cpp.llama_print_system_info().decode().strip()
+
+    def load(self, path):
+        llama, options = self.llama, self.options
+        self.model = llama.llama_model_load_from_file(path.encode(), llama.llama_model_default_params())
+        if not self.model:
+            raise RuntimeError(f"it does not load {path}")
+        params = llama.llama_context_default_params()
+        params.n_ctx = -(-options.longest // 256) * 256
+        params.n_batch = params.n_ubatch = options.most
+        params.n_threads = params.n_threads_batch = options.threads
+        self.context = llama.llama_init_from_model(self.model, params)
+        if not self.context:
+            raise RuntimeError("it makes no context")
+        self.vocabulary = llama.llama_vocab_n_tokens(llama.llama_model_get_vocab(self.model))
+
+    def reset(self):
+        self.llama.llama_memory_clear(self.llama.llama_get_memory(self.context), True)
+
+    def forward(self, tokens):
+        ids = (self.llama.llama_token * len(tokens))(*map(int, tokens))
+        status = self.llama.llama_decode(self.context, self.llama.llama_batch_get_one(ids, len(tokens)))
+        if status != 0:
+            raise RuntimeError(f"llama_decode gave {status}")
+        logits = ctypes.cast(self.llama.llama_get_logits_ith(self.context, -1), ctypes.c_void_p).value
+        return np.array((ctypes.c_float * self.vocabulary).from_address(logits))
+
+
+# A name: the class, and its settings.
+ENGINES = {
+    "ours": (Ours, {"precision": "normal", "memory": "low"}),
+    "ours-low": (Ours, {"precision": "low", "memory": "low"}),
+    "official": (Official, {"precision": "low", "memory": "low"}),
+    "llama": (Llama, {}),
+}
