@@ -30,34 +30,37 @@ class Folder:
         self.window = config["sliding_window"] if config.get("attention_type", "full") == "mix" else 0
         self.position_rows = 3 if config.get("is_mrope") else 1
         self.tied = config.get("tie_embeddings")
-        weights = self.weights_file()
+        # Rows are read as they are wanted: pages of a mapped file would count as memory of the engine.
         if not self.tied:
-            rows = np.memmap(os.path.join(path, "embeddings_bf16.bin"), np.uint16, "r")
-            self.rows = rows.reshape(-1, self.hidden)
+            path = os.path.join(path, "embeddings_bf16.bin")
+            self.row_bytes, self.begin, end = 2 * self.hidden, 0, os.path.getsize(path)
         else:
-            codes, alpha, alpha_bytes, self.bits, self.block = self.tied
-            stored = np.memmap(weights, np.uint8, "r")
-            self.rows = stored[codes:alpha].reshape(-1, self.hidden * self.bits // 8)
-            if self.bits < 16:
-                shape = (len(self.rows), self.hidden // self.block, -1)
-                self.alpha = stored[alpha : alpha + alpha_bytes].view(np.float32).reshape(shape)
+            path = self.weights_file()
+            self.begin, end, alpha_bytes, self.bits, self.block = self.tied
+            self.row_bytes = self.hidden * self.bits // 8
+        self.tokens = (end - self.begin) // self.row_bytes
+        if self.tied and self.bits < 16:
+            self.alpha, self.alpha_bytes = end, alpha_bytes // self.tokens
+        self.file = os.open(path, os.O_RDONLY)
 
     def weights_file(self):
         return os.path.join(self.path, "llm.mnn.weight")
 
-    @property
-    def tokens(self):
-        return len(self.rows)
+    def rows(self, tokens, begin, size, kind):
+        read = b"".join(os.pread(self.file, size, begin + token * size) for token in tokens)
+        return np.frombuffer(read, kind).reshape(len(tokens), -1)
 
     def embed(self, tokens):
-        rows = np.asarray(self.rows[tokens])
+        kind = np.uint8 if self.tied and self.bits < 16 else np.uint16
+        rows = self.rows(tokens, self.begin, self.row_bytes, kind)
         if not self.tied:
             return (rows.astype(np.uint32) << 16).view(np.float32)
         if self.bits == 16:
             return rows.view(np.float16).astype(np.float32)
         codes = np.stack([rows >> 4, rows & 15], -1) if self.bits == 4 else rows
         codes = codes.reshape(len(tokens), -1, self.block).astype(np.float32) - (8 if self.bits == 4 else 128)
-        alpha = np.asarray(self.alpha[tokens])
+        alpha = self.rows(tokens, self.alpha, self.alpha_bytes, np.float32)
+        alpha = alpha.reshape(len(tokens), self.hidden // self.block, -1)
         zeros = alpha[..., :1] if alpha.shape[-1] == 2 else 0
         return (codes * alpha[..., -1:] + zeros).reshape(len(tokens), self.hidden)
 
