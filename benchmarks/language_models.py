@@ -268,12 +268,19 @@ def table(args, folder, found, rows):
         ]  # fmt: skip
         if reads:
             read, file = (statistics.median(row[name] for row in reads) for name in ("read_ms", "file_ms"))
-            print(f"{threads} thread(s): a plain read takes {read:.2f} ms ({size / read / 1e6:.1f} GB/s), the file {file:.1f} ms")
-    print(f"{'T':>1} {'engine':<9} {'decode/s':>9} {'of read':>8} {'prefill/s':>10} {'MiB':>8} {'first ms':>9} {'/ file':>7} {'cosine':>7}  remarks")  # fmt: skip
+            rate = size / read / 1e6
+            print(f"{threads} thread(s): a plain read takes {read:.2f} ms ({rate:.1f} GB/s), the file {file:.1f} ms")
+    print(
+        f"{'T':>1} {'engine':<9} {'decode/s':>9} {'of read':>8} {'prefill/s':>10} {'MiB':>8} {'first ms':>9} "
+        f"{'/ file':>7} {'cosine':>7}  remarks"
+    )
     for row in found:
         remark = f"{row['noisy']} noisy of {row['rounds']}" if row["noisy"] else ""
-        print(f"{row['threads']:>1} {row['engine']:<9} {row['decode_per_s']:9.2f} {row['of_read']:8.0%} {row['prefill_per_s']:10.1f} "
-              f"{row['peak_mib']:8.1f} {row['first_ms']:9.1f} {row['of_file']:7.2f} {row['cosine']:7.4f}  {remark}")  # fmt: skip
+        print(
+            f"{row['threads']:>1} {row['engine']:<9} {row['decode_per_s']:9.2f} {row['of_read']:8.0%} "
+            f"{row['prefill_per_s']:10.1f} {row['peak_mib']:8.1f} {row['first_ms']:9.1f} {row['of_file']:7.2f} "
+            f"{row['cosine']:7.4f}  {remark}"
+        )
     faults = {(row["engine"], row["error"]) for row in rows if row["net"] == folder and "error" in row}
     for engine, fault in sorted(faults):
         print(f"{engine}: {fault}")
@@ -286,7 +293,10 @@ def table(args, folder, found, rows):
                     mine[name] / max(row[name] for row in peers) for name in ("decode_per_s", "prefill_per_s")
                 )
                 memory = mine["peak_mib"] / min(row["peak_mib"] for row in peers)
-                print(f"{threads} thread(s), {mine['engine']} / best peer: decode {decode:.2f}, prefill {prefill:.2f}, memory {memory:.2f}")
+                print(
+                    f"{threads} thread(s), {mine['engine']} / best peer: decode {decode:.2f}, prefill {prefill:.2f}, "
+                    f"memory {memory:.2f}"
+                )
     sys.stdout.flush()
 
 
@@ -337,8 +347,11 @@ def main():
         return work(args)
     about = machine.describe()
     print(f"{about['cpu']}; {about['caches']}\n{about['instructions']}; {about['system']}")
-    print(f"{args.rounds} rounds, {args.short} tokens, {args.decode} one by one; {args.prompt} tokens, {args.prefills} times")
-    sys.stdout.flush()
+    print(
+        f"{args.rounds} rounds, {args.short} tokens, {args.decode} one by one; {args.prompt} tokens, "
+        f"{args.prefills} times",
+        flush=True,
+    )
     rows, results = [], []
 
     def save():
