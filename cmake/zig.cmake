@@ -1,6 +1,6 @@
 # For toolchain files: Zig's compiler (PyPI's package ziglang) for MNN_C_ZIG_TARGET, with the flags MNN_C_ZIG_FLAGS. It is the
 # program that the variable MNN_C_ZIG of the environment names, or that which scripts/cross.sh puts into build/zig. It links
-# libc++ statically. Its Clang is newer than the compilers that the sources are written with, so its warnings do not end a build.
+# libc++ statically.
 if(NOT "$ENV{MNN_C_ZIG}" STREQUAL "")
   set(zig $ENV{MNN_C_ZIG})
 else()
@@ -19,7 +19,7 @@ foreach(pair clang=cc clang++=c++)
   list(GET pair 1 command)
   set(program ${compilers}/${name})
   file(CONFIGURE OUTPUT ${program}
-    CONTENT "#!/bin/sh\nexec ${zig} ${command} -target ${MNN_C_ZIG_TARGET} ${MNN_C_ZIG_FLAGS} -fno-sanitize=undefined \"$@\" -Wno-error\n" @ONLY)
+    CONTENT "#!/bin/sh\nexec ${zig} ${command} -target ${MNN_C_ZIG_TARGET} ${MNN_C_ZIG_FLAGS} -fno-sanitize=undefined \"$@\"\n" @ONLY)
   file(CHMOD ${program} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 endforeach()
 set(CMAKE_C_COMPILER ${compilers}/clang)

@@ -74,7 +74,9 @@ void* boundedResize(void* memory, size_t bytes) {
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
+#ifndef __clang__  // which has no such warning
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #define STBI_MALLOC(bytes) boundedResize(nullptr, bytes)
 #define STBI_REALLOC(memory, bytes) boundedResize(memory, bytes)
 #define STBI_FREE(memory) Memory::current->free(memory)

@@ -28,6 +28,8 @@ constexpr size_t kProbes = 2;
 struct Scope;
 struct Value;
 using V = Value*;
+using Binary = wire::BinaryOpOperation;
+using Unary = wire::UnaryOpOperation;
 
 // The map from codes of 8 bits to real numbers: (code - zero) * scale. 128 is subtracted from codes of uint8.
 struct Steps {

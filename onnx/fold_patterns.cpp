@@ -8,9 +8,6 @@
 namespace mnnc::onnx {
 namespace {
 
-using Binary = wire::BinaryOpOperation;
-using Unary = wire::UnaryOpOperation;
-
 class Patterns {
   public:
     Patterns(Scope& scope, const std::vector<int>& outputs)

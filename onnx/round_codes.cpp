@@ -8,8 +8,6 @@
 namespace mnnc::onnx {
 namespace {
 
-using Binary = wire::BinaryOpOperation;
-
 class Rounding {
   public:
     Rounding(Builder& builder, Scope& scope, const std::vector<int>& outputs)

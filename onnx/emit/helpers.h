@@ -7,8 +7,6 @@
 
 namespace mnnc::onnx {
 
-using Binary = wire::BinaryOpOperation;
-using Unary = wire::UnaryOpOperation;
 using Reduction = wire::ReductionType;
 
 V binary(Call& c, Binary code, V a, V b);

@@ -110,8 +110,7 @@ Loop pickLoop(DataType from, DataType to, bool toBool, bool toHalf) {
 
 class CastExecution final : public CommandExecution {
   public:
-    CastExecution(const CpuBackend& backend, const Command& command, Loop loop)
-        : CommandExecution(command), backend_(backend), loop_(loop) {}
+    CastExecution(const Command& command, Loop loop) : CommandExecution(command), loop_(loop) {}
     void run(const Frame& frame) const override {
         const void* from = inData<void>(frame, 0);
         void* to = outData<void>(frame);
@@ -119,11 +118,10 @@ class CastExecution final : public CommandExecution {
     }
 
   private:
-    const CpuBackend& backend_;
     const Loop loop_;
 };
 
-std::unique_ptr<Execution> createCast(CpuBackend& backend, const Command& command, std::string& reason) {
+std::unique_ptr<Execution> createCast(CpuBackend&, const Command& command, std::string& reason) {
     const DataType from = command.inputs[0]->type, to = command.outputs[0]->type;
     const auto* params = command.paramsIf<CastParams>();
     const Loop loop = pickLoop(from, to, params && params->toBool, params && params->toHalf);
@@ -131,7 +129,7 @@ std::unique_ptr<Execution> createCast(CpuBackend& backend, const Command& comman
         reason = format("no cast from %s to %s", dataTypeName(from), dataTypeName(to));
         return nullptr;
     }
-    return std::make_unique<CastExecution>(backend, command, loop);
+    return std::make_unique<CastExecution>(command, loop);
 }
 
 constexpr CpuOp kCastCpu[] = {{OpType::Cast, nullptr, createCast}};

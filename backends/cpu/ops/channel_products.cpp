@@ -17,7 +17,7 @@ constexpr int64_t kTogether = 64;  // vectors whose sums are computed together
 
 class CosineExecution final : public CommandExecution {
   public:
-    CosineExecution(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
+    explicit CosineExecution(const Command& command) : CommandExecution(command) {}
 
     void run(const Frame& frame) const override {
         if (out().empty()) return;
@@ -48,16 +48,10 @@ class CosineExecution final : public CommandExecution {
             y[i] = static_cast<float>(ab[i] /
                                       (std::max(std::sqrt(aa[i]), kMinNorm) * std::max(std::sqrt(bb[i]), kMinNorm)));
     }
-
-    CpuBackend& backend_;
 };
 
-std::unique_ptr<Execution> createCosine(CpuBackend& backend, const Command& command, std::string&) {
-    return std::make_unique<CosineExecution>(backend, command);
-}
-
 constexpr CpuOp kChannelProductsCpu[] = {
-    {OpType::CosineSimilarity, nullptr, createCosine},
+    {OpType::CosineSimilarity, nullptr, makeExecution<CosineExecution>},
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 class Col2ImExecution final : public CommandExecution {
   public:
-    Col2ImExecution(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
+    explicit Col2ImExecution(const Command& command) : CommandExecution(command) {}
 
     void run(const Frame& frame) const override {
         if (out().empty()) return;
@@ -46,16 +46,10 @@ class Col2ImExecution final : public CommandExecution {
         else
             for (int64_t i = 0; i < count; ++i) to[i * stride] += from[i];
     }
-
-    CpuBackend& backend_;
 };
 
-std::unique_ptr<Execution> createCol2Im(CpuBackend& backend, const Command& command, std::string&) {
-    return std::make_unique<Col2ImExecution>(backend, command);
-}
-
 constexpr CpuOp kColumnsCpu[] = {
-    {OpType::Col2Im, nullptr, createCol2Im},
+    {OpType::Col2Im, nullptr, makeExecution<Col2ImExecution>},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/split.h"
 
@@ -14,8 +15,7 @@ namespace {
 
 class Dequantize final : public Execution {
   public:
-    Dequantize(CpuBackend& backend, const Command& command)
-        : backend_(backend), command_(command), params_(command.paramsAs<DequantizeParams>()) {}
+    explicit Dequantize(const Command& command) : command_(command), params_(command.paramsAs<DequantizeParams>()) {}
 
     void run(const Frame& frame) const override {
         switch (command_.inputs[0]->type) {
@@ -67,7 +67,6 @@ class Dequantize final : public Execution {
         });
     }
 
-    CpuBackend& backend_;
     const Command command_;
     const DequantizeParams& params_;
 };
@@ -82,7 +81,7 @@ inline float nearestEven(float value) {
 // 128 less.
 class DynamicQuant final : public Execution {
   public:
-    DynamicQuant(CpuBackend& backend, const Command& command) : backend_(backend), command_(command) {}
+    explicit DynamicQuant(const Command& command) : command_(command) {}
 
     void run(const Frame& frame) const override {
         const int64_t count = command_.inputs[0]->elements();
@@ -129,21 +128,15 @@ class DynamicQuant final : public Execution {
         return all;
     }
 
-    CpuBackend& backend_;
     const Command command_;
 };
-
-template <typename E>
-std::unique_ptr<Execution> createWithBackend(CpuBackend& backend, const Command& command, std::string&) {
-    return std::make_unique<E>(backend, command);
-}
 
 }  // namespace
 
 CpuFamily dequantizeCpu() {
     static constexpr CpuOp kOps[] = {
-        {OpType::Dequantize, nullptr, createWithBackend<Dequantize>},
-        {OpType::DynamicQuant, nullptr, createWithBackend<DynamicQuant>},
+        {OpType::Dequantize, nullptr, makeExecution<Dequantize>},
+        {OpType::DynamicQuant, nullptr, makeExecution<DynamicQuant>},
     };
     return kOps;
 }

@@ -15,7 +15,7 @@ namespace {
 
 class Dilation2dExecution final : public CommandExecution {
   public:
-    Dilation2dExecution(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
+    explicit Dilation2dExecution(const Command& command) : CommandExecution(command) {}
 
     void run(const Frame& frame) const override {
         if (out().empty()) return;
@@ -49,16 +49,10 @@ class Dilation2dExecution final : public CommandExecution {
                 }
             }
     }
-
-    CpuBackend& backend_;
 };
 
-std::unique_ptr<Execution> createDilation2d(CpuBackend& backend, const Command& command, std::string&) {
-    return std::make_unique<Dilation2dExecution>(backend, command);
-}
-
 constexpr CpuOp kDilation2dCpu[] = {
-    {OpType::Dilation2D, nullptr, createDilation2d},
+    {OpType::Dilation2D, nullptr, makeExecution<Dilation2dExecution>},
 };
 
 }  // namespace

@@ -56,8 +56,7 @@ void copyBox(const T* src, T* dst, const Box& box, ThreadPool& pool) {
 
 class DynamicSlice : public CommandExecution {
   public:
-    DynamicSlice(const CpuBackend& backend, const Command& command)
-        : CommandExecution(command), backend_(backend), strides_(rowMajorStrides(in(0).shape)) {}
+    explicit DynamicSlice(const Command& command) : CommandExecution(command), strides_(rowMajorStrides(in(0).shape)) {}
 
     void run(const Frame& frame) const final {
         int64_t from = 0;
@@ -81,7 +80,6 @@ class DynamicSlice : public CommandExecution {
     int64_t stride(size_t axis) const { return strides_[axis]; }  // of the input
 
   private:
-    const CpuBackend& backend_;
     const Strides strides_;
 };
 
@@ -140,8 +138,8 @@ class MovingStridedSlice final : public DynamicSlice {
 }  // namespace
 
 CpuFamily dynamicSliceCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::SliceTf, nullptr, makeOnBackend<DynamicSliceTf>},
-                                     {OpType::StridedSlice, nullptr, makeOnBackend<MovingStridedSlice>}};
+    static constexpr CpuOp kOps[] = {{OpType::SliceTf, nullptr, makeExecution<DynamicSliceTf>},
+                                     {OpType::StridedSlice, nullptr, makeExecution<MovingStridedSlice>}};
     return kOps;
 }
 

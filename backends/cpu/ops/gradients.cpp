@@ -23,7 +23,7 @@ Span coveredBy(const PoolAxis& a, int64_t window) noexcept {
 
 class PoolGradExecution final : public CommandExecution {
   public:
-    PoolGradExecution(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
+    explicit PoolGradExecution(const Command& command) : CommandExecution(command) {}
 
     void run(const Frame& frame) const override {
         if (out().empty()) return;
@@ -63,16 +63,10 @@ class PoolGradExecution final : public CommandExecution {
         for (int64_t r = rows.first; r < rows.last; ++r)
             for (int64_t c = columns.first; c < columns.last; ++c) body(r * p.columns.in + c);
     }
-
-    CpuBackend& backend_;
 };
 
-std::unique_ptr<Execution> createPoolGrad(CpuBackend& backend, const Command& command, std::string&) {
-    return std::make_unique<PoolGradExecution>(backend, command);
-}
-
 constexpr CpuOp kGradientsCpu[] = {
-    {OpType::PoolGrad, nullptr, createPoolGrad},
+    {OpType::PoolGrad, nullptr, makeExecution<PoolGradExecution>},
 };
 
 }  // namespace

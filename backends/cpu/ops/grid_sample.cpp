@@ -16,7 +16,7 @@ namespace {
 class GridSampleExecution final : public CommandExecution {
   public:
     GridSampleExecution(CpuBackend& backend, const Command& command)
-        : CommandExecution(command), backend_(backend), kernels_(samplingKernels(backend.kernels().id)) {}
+        : CommandExecution(command), kernels_(samplingKernels(backend.kernels().id)) {}
 
     void prepare() override {
         const auto& p = params<GridSampleParams>();
@@ -62,7 +62,6 @@ class GridSampleExecution final : public CommandExecution {
                    outData<float>(frame) + ((n * blocks_ + block) * outPlane_ + first) * lanes_);
     }
 
-    CpuBackend& backend_;
     const SamplingKernels& kernels_;
     GridPlan plan_;
     int tapCount_ = 1;

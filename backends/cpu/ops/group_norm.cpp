@@ -14,7 +14,6 @@ class GroupNorm final : public CommandExecution {
   public:
     GroupNorm(const CpuBackend& backend, const Command& command)
         : CommandExecution(command),
-          backend_(backend),
           unary_(unaryKernels(backend.kernels().id)),
           rows_(rowKernels(backend.kernels().id)),
           params_(params<GroupNormParams>()) {}
@@ -51,7 +50,6 @@ class GroupNorm final : public CommandExecution {
         if (params_.silu) unary_.byCode[kUnarySilu](y, y, static_cast<size_t>(channels * plane));
     }
 
-    const CpuBackend& backend_;
     const UnaryKernels& unary_;
     const RowKernels& rows_;
     const GroupNormParams& params_;

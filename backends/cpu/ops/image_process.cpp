@@ -24,7 +24,7 @@ double inside(double at, int64_t extent) {
 
 class ImageProcessExecution final : public CommandExecution {
   public:
-    ImageProcessExecution(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
+    explicit ImageProcessExecution(const Command& command) : CommandExecution(command) {}
 
     void run(const Frame& frame) const override {
         if (out().empty()) return;
@@ -96,16 +96,10 @@ class ImageProcessExecution final : public CommandExecution {
             std::swap(v[0], v[2]);
         return pixel;
     }
-
-    CpuBackend& backend_;
 };
 
-std::unique_ptr<Execution> createImageProcess(CpuBackend& backend, const Command& command, std::string&) {
-    return std::make_unique<ImageProcessExecution>(backend, command);
-}
-
 constexpr CpuOp kImageProcessCpu[] = {
-    {OpType::ImageProcess, nullptr, createImageProcess},
+    {OpType::ImageProcess, nullptr, makeExecution<ImageProcessExecution>},
 };
 
 }  // namespace

@@ -12,8 +12,7 @@ namespace {
 class LayerNorm final : public Execution {
   public:
     LayerNorm(const CpuBackend& backend, const Command& command)
-        : backend_(backend),
-          kernels_(rowKernels(backend.kernels().id)),
+        : kernels_(rowKernels(backend.kernels().id)),
           command_(command),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
@@ -51,7 +50,6 @@ class LayerNorm final : public Execution {
     uint32_t inPlaceInputs(size_t) const override { return 1; }
 
   private:
-    const CpuBackend& backend_;
     const RowKernels& kernels_;
     const Command command_;
     const Operand& input_;

@@ -14,9 +14,8 @@ namespace {
 // A window has size / 2 elements before its centre; places outside of the tensor count as zero.
 class Lrn final : public Execution {
   public:
-    Lrn(const CpuBackend& backend, const Command& command)
-        : backend_(backend),
-          command_(command),
+    Lrn(const CpuBackend&, const Command& command)
+        : command_(command),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
           params_(command_.paramsAs<LrnParams>()) {}
@@ -68,7 +67,6 @@ class Lrn final : public Execution {
             }
     }
 
-    const CpuBackend& backend_;
     const Command command_;
     const Operand& input_;
     const Operand& output_;

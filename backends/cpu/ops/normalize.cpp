@@ -13,9 +13,8 @@ namespace {
 
 class Normalize final : public Execution {
   public:
-    Normalize(const CpuBackend& backend, const Command& command)
-        : backend_(backend),
-          command_(command),
+    Normalize(const CpuBackend&, const Command& command)
+        : command_(command),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
           params_(command_.paramsAs<NormalizeParams>()) {}
@@ -51,7 +50,6 @@ class Normalize final : public Execution {
     }
 
   private:
-    const CpuBackend& backend_;
     const Command command_;
     const Operand& input_;
     const Operand& output_;

@@ -19,7 +19,7 @@ namespace {
 class PoolExecution final : public Execution {
   public:
     PoolExecution(CpuBackend& backend, const Command& command)
-        : backend_(backend), kernels_(poolKernels(backend.kernels().id)), command_(command) {}
+        : kernels_(poolKernels(backend.kernels().id)), command_(command) {}
 
     void prepare() override {
         const PoolParams& params = command_.paramsAs<PoolParams>();
@@ -70,7 +70,6 @@ class PoolExecution final : public Execution {
             kernels_.maximum(r);
     }
 
-    CpuBackend& backend_;
     const PoolKernels& kernels_;
     Command command_;
     bool average_ = false;

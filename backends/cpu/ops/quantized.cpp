@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/cpu/kernels/int8/int8_kernels.h"
+#include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/split.h"
 
@@ -17,8 +18,7 @@ namespace {
 class QuantCast final : public Execution {
   public:
     QuantCast(CpuBackend& backend, const Command& command)
-        : backend_(backend),
-          kernels_(*backend.kernels().int8),
+        : kernels_(*backend.kernels().int8),
           toInt8_(command.type == OpType::FloatToInt8),
           in_(*command.inputs[0]),
           out_(*command.outputs[0]) {
@@ -109,7 +109,6 @@ class QuantCast final : public Execution {
         }
     }
 
-    CpuBackend& backend_;
     const Int8Kernels& kernels_;
     const bool toInt8_;
     const Operand& in_;
@@ -121,8 +120,7 @@ class QuantCast final : public Execution {
 
 class EltwiseInt8 final : public Execution {
   public:
-    EltwiseInt8(CpuBackend& backend, const Command& command)
-        : backend_(backend), command_(command), params_(command.paramsAs<EltwiseInt8Params>()) {}
+    explicit EltwiseInt8(const Command& command) : command_(command), params_(command.paramsAs<EltwiseInt8Params>()) {}
 
     void run(const Frame& frame) const override {
         const Operand& out = *command_.outputs[0];
@@ -146,14 +144,9 @@ class EltwiseInt8 final : public Execution {
     }
 
   private:
-    CpuBackend& backend_;
     const Command command_;
     const EltwiseInt8Params& params_;
 };
-
-std::unique_ptr<Execution> createEltwiseInt8(CpuBackend& backend, const Command& command, std::string&) {
-    return std::make_unique<EltwiseInt8>(backend, command);
-}
 
 std::unique_ptr<Execution> createQuantCast(CpuBackend& backend, const Command& command, std::string& reason) {
     const Operand& int8 = command.type == OpType::FloatToInt8 ? *command.outputs[0] : *command.inputs[0];
@@ -171,7 +164,7 @@ CpuFamily quantizedCpu() {
     static constexpr CpuOp kOps[] = {
         {OpType::FloatToInt8, storageFollow, createQuantCast},
         {OpType::Int8ToFloat, storageFollow, createQuantCast},
-        {OpType::EltwiseInt8, nullptr, createEltwiseInt8},
+        {OpType::EltwiseInt8, nullptr, makeExecution<EltwiseInt8>},
     };
     return kOps;
 }

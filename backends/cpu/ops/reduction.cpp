@@ -24,8 +24,7 @@ using Step = ReductionStep;
 class Reduction final : public Execution {
   public:
     Reduction(const CpuBackend& backend, const Command& command)
-        : backend_(backend),
-          kernels_(rowKernels(backend.kernels().id)),
+        : kernels_(rowKernels(backend.kernels().id)),
           unary_(unaryKernels(backend.kernels().id)),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
@@ -242,7 +241,6 @@ class Reduction final : public Execution {
         });
     }
 
-    const CpuBackend& backend_;
     const RowKernels& kernels_;
     const UnaryKernels& unary_;
     const Operand& input_;

@@ -15,7 +15,7 @@ namespace mnnc::cpu {
 class RegionExecution : public CommandExecution {
   public:
     RegionExecution(CpuBackend& backend, const Command& command)
-        : CommandExecution(command), kernels_(samplingKernels(backend.kernels().id)), backend_(backend) {}
+        : CommandExecution(command), kernels_(samplingKernels(backend.kernels().id)) {}
 
     void prepare() override {
         lanes_ = kernels_.lanes;
@@ -72,7 +72,6 @@ class RegionExecution : public CommandExecution {
                  command().name.c_str(), static_cast<long long>(region), index, static_cast<long long>(pictures));
     }
 
-    CpuBackend& backend_;
     bool indexed_ = false;
 };
 

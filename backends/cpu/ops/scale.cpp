@@ -15,8 +15,7 @@ namespace {
 class Scale final : public Execution {
   public:
     Scale(const CpuBackend& backend, const Command& command)
-        : backend_(backend),
-          kernels_(unaryKernels(backend.kernels().id)),
+        : kernels_(unaryKernels(backend.kernels().id)),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
           epilogue_(command.epilogue),
@@ -68,7 +67,6 @@ class Scale final : public Execution {
         if (epilogue_.any()) kernels_.activate(y, n, epilogue_.act, epilogue_.lo, epilogue_.hi);
     }
 
-    const CpuBackend& backend_;
     const UnaryKernels& kernels_;
     const Operand& input_;
     const Operand& output_;
@@ -79,8 +77,7 @@ class Scale final : public Execution {
 class InstanceNorm final : public Execution {
   public:
     InstanceNorm(const CpuBackend& backend, const Command& command)
-        : backend_(backend),
-          unary_(unaryKernels(backend.kernels().id)),
+        : unary_(unaryKernels(backend.kernels().id)),
           rows_(rowKernels(backend.kernels().id)),
           command_(command),
           input_(*command.inputs[0]),
@@ -143,7 +140,6 @@ class InstanceNorm final : public Execution {
         }
     }
 
-    const CpuBackend& backend_;
     const UnaryKernels& unary_;
     const RowKernels& rows_;
     const Command command_;

@@ -13,8 +13,7 @@ namespace {
 class Softmax final : public Execution {
   public:
     Softmax(const CpuBackend& backend, const Command& command)
-        : backend_(backend),
-          kernels_(rowKernels(backend.kernels().id)),
+        : kernels_(rowKernels(backend.kernels().id)),
           input_(*command.inputs[0]),
           output_(*command.outputs[0]),
           axis_(command.paramsAs<SoftmaxParams>().axis) {}
@@ -55,7 +54,6 @@ class Softmax final : public Execution {
     uint32_t inPlaceInputs(size_t) const override { return 1; }
 
   private:
-    const CpuBackend& backend_;
     const RowKernels& kernels_;
     const Operand& input_;
     const Operand& output_;

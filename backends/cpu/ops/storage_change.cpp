@@ -51,8 +51,7 @@ void transposeSquare(const uint8_t* from, int64_t fromStep, uint8_t* to, int64_t
 // Does the same for bytes.
 class ByteStorageChange final : public Execution {
   public:
-    ByteStorageChange(const CpuBackend& backend, const Command& command)
-        : backend_(backend), input_(*command.inputs[0]), output_(*command.outputs[0]) {}
+    explicit ByteStorageChange(const Command& command) : input_(*command.inputs[0]), output_(*command.outputs[0]) {}
 
     void run(const Frame& frame) const override {
         const bool toPacked = input_.channelBlock == 1;
@@ -93,7 +92,6 @@ class ByteStorageChange final : public Execution {
 
   private:
     static constexpr int64_t kRun = 256;
-    const CpuBackend& backend_;
     const Operand& input_;
     const Operand& output_;
 };
@@ -101,7 +99,7 @@ class ByteStorageChange final : public Execution {
 }  // namespace
 
 std::unique_ptr<Execution> createStorageChange(const CpuBackend& backend, const Command& command) {
-    if (elementBytes(command.outputs[0]->type) == 1) return std::make_unique<ByteStorageChange>(backend, command);
+    if (elementBytes(command.outputs[0]->type) == 1) return std::make_unique<ByteStorageChange>(command);
     return std::make_unique<StorageChange>(backend, command);
 }
 

@@ -159,7 +159,7 @@ class CodeConv final : public CommandExecution {
 // Computes a plane at a time, by rows of sums.
 class CodeDepthwise final : public CommandExecution {
   public:
-    CodeDepthwise(CpuBackend& backend, const Command& command) : CommandExecution(command), backend_(backend) {}
+    explicit CodeDepthwise(const Command& command) : CommandExecution(command) {}
 
     void prepare() override { window_ = windowOfCodes(params<CodeConvParams>(), command()); }
 
@@ -202,14 +202,13 @@ class CodeDepthwise final : public CommandExecution {
         for (int64_t i = 0; i < count; ++i) to[i] = resultOf(p, sums[i]);
     }
 
-    CpuBackend& backend_;
     ConvWindow window_;
 };
 
 }  // namespace
 
 std::unique_ptr<Execution> createUint8Convolution(CpuBackend& backend, const Command& command, std::string&) {
-    if (command.paramsAs<CodeConvParams>().depthwise) return std::make_unique<CodeDepthwise>(backend, command);
+    if (command.paramsAs<CodeConvParams>().depthwise) return std::make_unique<CodeDepthwise>(command);
     return std::make_unique<CodeConv>(backend, command);
 }
 

@@ -11,8 +11,8 @@ namespace {
 
 class UnaryFloat final : public Execution {
   public:
-    UnaryFloat(const CpuBackend& backend, const Command& command, UnaryFn fn)
-        : backend_(backend), input_(*command.inputs[0]), output_(*command.outputs[0]), fn_(fn) {}
+    UnaryFloat(const Command& command, UnaryFn fn)
+        : input_(*command.inputs[0]), output_(*command.outputs[0]), fn_(fn) {}
 
     void run(const Frame& frame) const override {
         const float* x = frame.data<const float>(input_);
@@ -24,7 +24,6 @@ class UnaryFloat final : public Execution {
     uint32_t inPlaceInputs(size_t) const override { return 1; }
 
   private:
-    const CpuBackend& backend_;
     const Operand& input_;
     const Operand& output_;
     const UnaryFn fn_;
@@ -32,8 +31,8 @@ class UnaryFloat final : public Execution {
 
 class UnaryInteger final : public Execution {
   public:
-    UnaryInteger(const CpuBackend& backend, const Command& command, UnaryIntegerFn fn)
-        : backend_(backend), input_(*command.inputs[0]), output_(*command.outputs[0]), fn_(fn) {}
+    UnaryInteger(const Command& command, UnaryIntegerFn fn)
+        : input_(*command.inputs[0]), output_(*command.outputs[0]), fn_(fn) {}
 
     void run(const Frame& frame) const override {
         const auto bytes = static_cast<int64_t>(elementBytes(output_.type));
@@ -46,7 +45,6 @@ class UnaryInteger final : public Execution {
     uint32_t inPlaceInputs(size_t) const override { return 1; }
 
   private:
-    const CpuBackend& backend_;
     const Operand& input_;
     const Operand& output_;
     const UnaryIntegerFn fn_;
@@ -57,12 +55,12 @@ std::unique_ptr<Execution> createUnary(CpuBackend& backend, const Command& comma
     const DataType type = command.inputs[0]->type;
     if (type == DataType::Float32) {
         const UnaryFn vector = unaryKernels(backend.kernels().id).byCode[code];
-        return std::make_unique<UnaryFloat>(backend, command, vector ? vector : unaryScalarFloat(code));
+        return std::make_unique<UnaryFloat>(command, vector ? vector : unaryScalarFloat(code));
     }
     // If a tensor has a scale, its integers are not its values.
     const bool scaled = command.inputs[0]->quant.known() || command.outputs[0]->quant.known();
     const UnaryIntegerFn integer = type == DataType::Int8 && scaled ? nullptr : unaryInteger(type, code);
-    if (integer) return std::make_unique<UnaryInteger>(backend, command, integer);
+    if (integer) return std::make_unique<UnaryInteger>(command, integer);
     reason = format("unary code %d does not exist for %s", code, dataTypeName(type));
     return nullptr;
 }

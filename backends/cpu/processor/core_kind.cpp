@@ -104,10 +104,10 @@ std::vector<DescribedCore> describedCores(std::string_view cpuinfo) {
 }
 
 CoreCaches describedCaches(const std::string& folder, int processor) {
-    constexpr int kMaxCaches = 16;
+    constexpr int kMaxIndexes = 16;
     constexpr size_t kMaxText = 64;
     CoreCaches caches;
-    for (int i = 0; i < kMaxCaches; ++i) {
+    for (int i = 0; i < kMaxIndexes; ++i) {
         const std::string place =
             folder + "/cpu" + std::to_string(processor) + "/cache/index" + std::to_string(i) + "/";
         const std::string level = beginning(place + "level", kMaxText);
