@@ -12,6 +12,7 @@ import filecmp
 import os
 import pathlib
 import shlex
+import subprocess
 import sys
 import tempfile
 
@@ -19,13 +20,16 @@ import bit_identical
 
 
 def differences(arguments, case):
-    """Returns the names of the outputs that differ; None when a case has no output."""
+    """Returns the names of the outputs that differ; None when a case has no output, the error when a tool fails."""
     with tempfile.TemporaryDirectory() as folder:
         outputs = [os.path.join(folder, name) for name in ("one", "other")]
         inputs = os.path.join(folder, "inputs")
         os.mkdir(inputs)
         for tool, output in zip((arguments.tool, arguments.other), outputs):
-            bit_identical.run(tool, case, inputs, arguments.threads, output, ["--isa", arguments.isa] if arguments.isa else [])
+            try:
+                bit_identical.run(tool, case, inputs, arguments.threads, output, ["--isa", arguments.isa] if arguments.isa else [])
+            except subprocess.CalledProcessError as error:
+                return error
         files = sorted(path.relative_to(outputs[0]) for path in pathlib.Path(outputs[0]).rglob("*.npy"))
         if not files:
             return None
@@ -51,6 +55,8 @@ def main():
         same += differ == []
         if differ is None:
             print(f"{name}: no outputs")
+        elif isinstance(differ, subprocess.CalledProcessError):
+            print(f"{name}: {' '.join(differ.cmd)} ended with {differ.returncode}")
         elif bool(differ) == (name in known):
             continue
         else:
