@@ -7,11 +7,11 @@ set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
 set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
 set(CMAKE_DLLTOOL x86_64-w64-mingw32-dlltool)
 # Debian's program is not on the path. Wine has its registry and its disk in the build folder, not in the user's home, and
-# does not ask to install .NET and a browser.
+# does not ask to install .NET and a browser. Nor does it start its debugger, behind which a program that crashed ends with 0.
 find_program(MNN_C_WINE NAMES wine64 wine PATHS /usr/lib/wine)
 if(MNN_C_WINE)
   set(CMAKE_CROSSCOMPILING_EMULATOR ${CMAKE_COMMAND} -E env WINEDEBUG=-all WINEPREFIX=${CMAKE_BINARY_DIR}/wine
-    WINEDLLOVERRIDES=mscoree,mshtml= ${MNN_C_WINE})
+    WINEDLLOVERRIDES=mscoree,mshtml,winedbg.exe= ${MNN_C_WINE})
 endif()
 # The results need no libraries but those of Windows.
 set(CMAKE_SHARED_LINKER_FLAGS_INIT -static)
