@@ -1,0 +1,13 @@
+# The tests of the tool that run on every system, for the program `tool`.
+function(mnn_c_tool_test name script)
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/tool/${script}.py ${tool} ${ARGN})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
+endfunction()
+set(cases ${PROJECT_SOURCE_DIR}/tests/conformance/cases)
+mnn_c_tool_test(tool check_tool ${MNN_C_DIGITS} ${MNN_C_LOUD_RUN})
+mnn_c_tool_test(tool.json check_json ${PROJECT_SOURCE_DIR}/docs/tool.md ${MNN_C_DIGITS} ${cases}/convolution__1d ${MNN_C_FLATC})
+mnn_c_tool_test(tool.generate check_generate ${MNN_C_FLATC})
+mnn_c_tool_test(tool.pictures check_pictures ${MNN_C_FLATC} ${MNN_C_DIGITS})
+mnn_c_tool_test(tool.boxes check_boxes ${MNN_C_FLATC})
+mnn_c_tool_test(tool.graph check_graph ${MNN_C_DIGITS} ${cases})
+mnn_c_tool_test(tool.cases check_cases ${cases}/convolution__1d)
