@@ -2,6 +2,7 @@
 #include "ops/fill.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "backends/cpu/ops/command_execution.h"
@@ -75,6 +76,50 @@ class LinSpaceExecution final : public CommandExecution {
     }
 };
 
+// The distributions are written out, because each C++ library computes those of <random> in a way of its own.
+template <typename G>
+class Uniform {
+  public:
+    Uniform(float low, float high) : low_(low), high_(high) {}
+    float operator()(G& generator) const {
+        constexpr float kRange = static_cast<float>(uint64_t{G::max()} - G::min() + 1);
+        const float part = static_cast<float>(generator() - G::min()) / kRange;
+        return std::min(part, 1 - 0x1p-24f) * (high_ - low_) + low_;
+    }
+
+  private:
+    const float low_, high_;
+};
+
+// Marsaglia's polar method, which makes two numbers at a time.
+template <typename G>
+class Normal {
+  public:
+    Normal(float mean, float deviation) : mean_(mean), deviation_(deviation) {}
+    float operator()(G& generator) {
+        if (saved_) {
+            saved_ = false;
+            return second_ * deviation_ + mean_;
+        }
+        const Uniform<G> uniform(0, 1);
+        float x = 0, y = 0, square = 0;
+        do {
+            x = 2 * uniform(generator) - 1;
+            y = 2 * uniform(generator) - 1;
+            square = x * x + y * y;
+        } while (square > 1 || square == 0);
+        const float scale = std::sqrt(-2 * std::log(square) / square);
+        second_ = x * scale;
+        saved_ = true;
+        return y * scale * deviation_ + mean_;
+    }
+
+  private:
+    const float mean_, deviation_;
+    float second_ = 0;
+    bool saved_ = false;
+};
+
 class RandomExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
@@ -84,7 +129,7 @@ class RandomExecution final : public CommandExecution {
             std::mt19937 generator(1);
             draw(frame, generator);
         } else {
-            std::default_random_engine generator;
+            std::minstd_rand0 generator;
             draw(frame, generator);
         }
     }
@@ -94,10 +139,10 @@ class RandomExecution final : public CommandExecution {
     void draw(const Frame& frame, G& generator) const {
         const auto& p = params<RandomParams>();
         if (command().type == OpType::RandomUniform) {
-            std::uniform_real_distribution<float> distribution(p.low, p.high);
+            const Uniform<G> distribution(p.low, p.high);
             write(frame, generator, distribution);
         } else if (p.high > 0) {
-            std::normal_distribution<float> distribution(p.low, p.high);
+            Normal<G> distribution(p.low, p.high);
             write(frame, generator, distribution);
         } else {
             const auto mean = [&p](G&) { return p.low; };
