@@ -189,7 +189,7 @@ ProgramPtr Pipeline::programOf(size_t stage, Stage::Request request) {
     const auto plan = [&]() {
         const int64_t weights = context_.weights->bytes();
         ProgramPtr program = made.plan(request);
-        // Each weight was compared with the limit without the rest of what the session holds.
+        // The store of weights compares them with the limit alone, not together with the session's memory.
         if (context_.weights->bytes() > weights) context_.checkHeld();
         return program;
     };
