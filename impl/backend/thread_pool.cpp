@@ -93,7 +93,13 @@ struct ForkJoinPool::State {
 
     bool acquire(int wanted) {
         if (leased.exchange(true, std::memory_order_acquire)) return false;
-        active.store(std::clamp(wanted, 1, threads()), std::memory_order_relaxed);
+        wanted = std::clamp(wanted, 1, threads());
+        if (wanted != working()) {
+            // A part that had no tasks for some jobs looks as if the last of them had left it none.
+            const uint64_t none = job.present.load(std::memory_order_relaxed) >> 32 << 32;
+            for (Part& part : parts) part.left.store(none, std::memory_order_relaxed);
+            active.store(wanted, std::memory_order_release);
+        }
         if (computing() > 1) wake();
         return true;
     }
@@ -104,11 +110,15 @@ struct ForkJoinPool::State {
     }
 
     // A job's tasks are cut into one part per thread, so that consecutive jobs over the same data keep each thread at
-    // the piece that its cache holds. A part is one word: its generation and the tasks not yet claimed. The job cannot
-    // end before a claimed task does, so task, ctx and count are stable for the thread that claimed it; a worker that
-    // comes late claims nothing, and no thread waits for it.
+    // the piece that its cache holds. Waiting workers read one word, the present job, and the caller's one write of it
+    // starts them all: with many threads, the transfers of cache lines between cores are what a job costs. Each part
+    // has the number of the last job that claimed tasks of it, and how many it has left; the first claim of a later
+    // job sets it anew. A job cannot end before a claimed task does, so task and ctx are stable for the thread that
+    // claimed it; a worker that comes late finds no part with an older job, claims nothing, and no thread waits for it.
     struct alignas(64) Part {
         std::atomic<uint64_t> left{0};
+        std::atomic<uint32_t> finished{0};  // tasks of all jobs
+        uint32_t expected = 0;              // the same, as the caller counts them
     };
 
     void run(int tasks, Task task, void* ctx) {
@@ -119,50 +129,55 @@ struct ForkJoinPool::State {
         }
         job.task = task;
         job.ctx = ctx;
-        job.count = tasks;
         job.floatMode = FloatMode::current().control();
-        done.store(0, std::memory_order_relaxed);
-        ++generation;
         if (mode.load(std::memory_order_relaxed) == Drowsy) wake();
-        for (int t = working() - 1; t >= 0; --t) {
-            const auto size = static_cast<uint32_t>(partBegin(t + 1) - partBegin(t));
-            parts[t].left.store(uint64_t{generation} << 32 | size, std::memory_order_release);
-        }
-        work(0);
+        const uint64_t number = (job.present.load(std::memory_order_relaxed) >> 32) + 1;
+        const uint64_t present = number << 32 | static_cast<uint32_t>(tasks);
+        job.present.store(present, std::memory_order_release);
+        work(0, present);
         Spinner spinner;
-        while (done.load(std::memory_order_acquire) != tasks) spinner.wait();
+        const int count = working();
+        for (int t = 0; t < count; ++t) {
+            parts[t].expected += static_cast<uint32_t>(partBegin(tasks, t + 1, count) - partBegin(tasks, t, count));
+            while (parts[t].finished.load(std::memory_order_acquire) != parts[t].expected) spinner.wait();
+        }
     }
 
-    int partBegin(int t) const { return static_cast<int>(int64_t{job.count} * t / working()); }
+    static int partBegin(int tasks, int t, int count) { return static_cast<int>(int64_t{tasks} * t / count); }
 
-    // Claims and runs tasks until none is left, first those of the thread's own part; returns whether there was one.
-    // `applied` is the floating-point mode of a worker.
-    bool work(int self, FloatMode* applied = nullptr) {
-        int finished = 0;
-        const int count = working();  // a late worker may find the number of a later lease
+    // Claims and runs tasks of this job until none is left, first those of the thread's own part. `applied` is the
+    // floating-point mode of a worker.
+    void work(int self, uint64_t present, FloatMode* applied = nullptr) {
+        const auto number = static_cast<uint32_t>(present >> 32);
+        const auto tasks = static_cast<int>(static_cast<uint32_t>(present));
+        const int count = active.load(std::memory_order_acquire);  // a late worker may find that of a later lease
         int t = self < count ? self : 0;
         for (int i = 0; i < count; ++i, t = t + 1 < count ? t + 1 : 0) {
-            uint64_t seen = parts[t].left.load(std::memory_order_acquire);
-            while (static_cast<uint32_t>(seen) != 0) {
-                if (!parts[t].left.compare_exchange_weak(seen, seen - 1, std::memory_order_acq_rel,
-                                                         std::memory_order_acquire)) {
+            Part& part = parts[t];
+            const int begin = partBegin(tasks, t, count), end = partBegin(tasks, t + 1, count);
+            uint32_t finished = 0;
+            for (uint64_t seen = part.left.load(std::memory_order_acquire);;) {
+                const auto age = static_cast<int32_t>(number - static_cast<uint32_t>(seen >> 32));
+                const int left = age > 0 ? end - begin : age == 0 ? static_cast<int>(static_cast<uint32_t>(seen)) : 0;
+                if (left == 0) break;
+                const uint64_t next = uint64_t{number} << 32 | static_cast<uint32_t>(left - 1);
+                if (!part.left.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_acquire))
                     continue;
-                }
+                seen = next;
                 if (applied && !(*applied == job.floatMode)) {
                     *applied = job.floatMode;
                     applied->apply();
                 }
-                job.task(job.ctx, partBegin(t + 1) - static_cast<int>(static_cast<uint32_t>(seen)));
+                job.task(job.ctx, end - left);
                 ++finished;
-                seen = parts[t].left.load(std::memory_order_acquire);
             }
+            if (finished) part.finished.fetch_add(finished, std::memory_order_release);
         }
-        if (finished) done.fetch_add(finished, std::memory_order_acq_rel);
-        return finished != 0;
     }
 
     void workerMain(int self) {
         FloatMode applied = FloatMode::current();
+        uint64_t done = 0;  // the last job, of which this worker has found no more tasks
         for (;;) {
             const int seen = mode.load(std::memory_order_acquire);
             if (seen == Stopped) return;
@@ -172,7 +187,10 @@ struct ForkJoinPool::State {
             }
             Spinner spinner;
             while (mode.load(std::memory_order_relaxed) == seen) {
-                if (work(self, &applied)) {
+                const uint64_t present = job.present.load(std::memory_order_acquire);
+                if (present != done) {
+                    work(self, present, &applied);
+                    done = present;
                     spinner.reset();
                 } else if (spinner.waitedLong()) {
                     // The other threads compute a job that comes at this moment; they never wait for a sleeping one.
@@ -183,23 +201,21 @@ struct ForkJoinPool::State {
         }
     }
 
-    struct Job {
+    struct alignas(64) Job {
         Task task = nullptr;
         void* ctx = nullptr;
-        int count = 0;
         FloatMode floatMode = FloatMode::computing(true);
+        std::atomic<uint64_t> present{0};  // its number, which wraps around, and how many tasks it has
     };
 
     const int process = os::processNumber();
     int cores = usableCoreCount();
     std::vector<std::thread> workers;
     std::vector<Part> parts;
-    alignas(64) Job job;  // fields from here on change: away from those that every thread reads all the time
-    uint32_t generation = 0;
+    Job job;  // this and the fields from here on change: they are away from those that every thread reads all the time
     alignas(64) std::atomic<bool> leased{false};
     std::atomic<int> active{1};
     alignas(64) std::atomic<int> mode{Asleep};
-    alignas(64) std::atomic<int> done{0};
     Lease lease;
     InlinePool inlinePool;
 };

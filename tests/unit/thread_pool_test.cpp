@@ -8,6 +8,7 @@
 #include <chrono>
 #include <mutex>
 #include <new>
+#include <random>
 #include <set>
 #include <thread>
 #include <vector>
@@ -44,7 +45,6 @@ TEST(ThreadPool, ForkJoin) {
     }
 }
 
-// A task throws on every thread: a worker has no caller that could catch the exception.
 // Threads beyond the cores would only take turns with the others.
 TEST(ThreadPool, AsManyThreadsComputeAsThereAreCores) {
     const size_t cores = os::usableCores().size();
@@ -64,6 +64,7 @@ TEST(ThreadPool, AsManyThreadsComputeAsThereAreCores) {
     EXPECT_LE(seen.size(), cores);
 }
 
+// A task throws on every thread: a worker has no caller that could catch the exception.
 TEST(ThreadPool, ATaskMayThrow) {
     ForkJoinPool pool(3);
     RunLease lease(pool);
@@ -90,6 +91,29 @@ TEST(ThreadPool, ManySmallRuns) {
         for (long p : parts) total += p;
     }
     EXPECT_EQ(total, 4L * 20000 * 19999 / 2 + 6L * 20000);
+}
+
+// More threads than cores take turns, so that workers come late to jobs, and to leases of other numbers of threads.
+TEST(ThreadPool, LeasesOfAllNumbersOfThreads) {
+    const std::vector<os::UsableCore> usable = os::usableCores();
+    if (usable.empty()) GTEST_SKIP() << "the system does not say which cores there are";
+    ForkJoinPool pool(8);
+    std::vector<int> cores;
+    for (int i = 1; i < pool.threads(); ++i) cores.push_back(usable[i % usable.size()].number);
+    pool.place(cores);
+    std::mt19937 random(1);
+    std::vector<int> hits(300);
+    for (int round = 0; round < 1500; ++round) {
+        ThreadPool* const lease = pool.lease(1 + static_cast<int>(random() % 8));
+        ASSERT_NE(lease, nullptr);
+        for (unsigned job = random() % 20; job > 0; --job) {
+            const unsigned tasks = random() % 4 == 0 ? random() % 300 : random() % 12;
+            parallelFor(*lease, static_cast<int>(tasks), [&](int i) { ++hits[i]; });
+            for (size_t i = 0; i < hits.size(); ++i) ASSERT_EQ(hits[i], i < tasks ? 1 : 0) << i << " of " << tasks;
+            std::fill_n(hits.begin(), tasks, 0);
+        }
+        lease->endRun();
+    }
 }
 
 TEST(ThreadPool, SecondLeaseRunsInline) {
