@@ -1,20 +1,13 @@
 // The only source that compiles the headers of stb.
 #include "stb.h"
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <vector>
 
 namespace {
-
-// Header of each block that stb allocates. The blocks of one call form a ring.
-struct alignas(std::max_align_t) Block {
-    Block *next, *previous;
-};
-Block* blockOf(void* memory) {
-    return static_cast<Block*>(memory) - 1;
-}
 
 // The memory of one call of stb. When the host has no more memory, stb_image_write would continue, and stb_image would
 // take the file for one of another kind. So std::bad_alloc is thrown through their functions, and their blocks are
@@ -23,45 +16,37 @@ class Memory {
   public:
     Memory() { current = this; }
     ~Memory() {
-        while (ring_.next != &ring_) std::free(unlinked(ring_.next));
+        for (void* const block : blocks_) std::free(block);
         current = nullptr;
     }
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
 
     void* resize(void* memory, size_t bytes) {
-        Block* const old = memory ? unlinked(blockOf(memory)) : nullptr;
-        auto* const block = static_cast<Block*>(std::realloc(old, sizeof(Block) + bytes));
-        if (!block) {
-            if (old) link(old);
-            throw std::bad_alloc();
+        if (!memory) blocks_.push_back(nullptr);
+        void*& block = *find(memory);
+        void* const resized = std::realloc(memory, std::max<size_t>(bytes, 1));
+        if (!resized) throw std::bad_alloc();
+        return block = resized;
+    }
+    void free(void* memory) { std::free(taken(memory)); }
+    // Passes a block on to the caller, who frees it.
+    void* taken(void* memory) {
+        if (memory) {
+            *find(memory) = blocks_.back();
+            blocks_.pop_back();
         }
-        link(block);
-        return block + 1;
-    }
-    void free(void* memory) {
-        if (memory) std::free(unlinked(blockOf(memory)));
-    }
-    // Passes a block on to the caller, who frees it with FreeStb.
-    mnnc::image::StbPixels taken(unsigned char* memory) {
-        if (memory) unlinked(blockOf(memory));
-        return mnnc::image::StbPixels(memory);
+        return memory;
     }
 
     static thread_local Memory* current;
 
   private:
-    void link(Block* block) {
-        *block = {ring_.next, &ring_};
-        ring_.next->previous = block;
-        ring_.next = block;
+    // The latest blocks are those that change.
+    std::vector<void*>::iterator find(void* block) {
+        return std::find(blocks_.rbegin(), blocks_.rend(), block).base() - 1;
     }
-    static Block* unlinked(Block* block) {
-        block->previous->next = block->next;
-        block->next->previous = block->previous;
-        return block;
-    }
-    Block ring_{&ring_, &ring_};
+    std::vector<void*> blocks_;
 };
 thread_local Memory* Memory::current = nullptr;
 
@@ -105,7 +90,7 @@ void* boundedResize(void* memory, size_t bytes) {
 namespace mnnc::image {
 
 void FreeStb::operator()(uint8_t* memory) const {
-    if (memory) std::free(blockOf(memory));
+    std::free(memory);
 }
 
 bool stbInfo(const uint8_t* file, int bytes, int& width, int& height, int& channels) {
@@ -116,7 +101,9 @@ bool stbInfo(const uint8_t* file, int bytes, int& width, int& height, int& chann
 StbPixels stbDecode(const uint8_t* file, int bytes, int channels) {
     Memory memory;
     int width = 0, height = 0, stored = 0;
-    return memory.taken(stbi_load_from_memory(file, bytes, &width, &height, &stored, channels));
+    uint8_t* const pixels = stbi_load_from_memory(file, bytes, &width, &height, &stored, channels);
+    memory.taken(pixels);
+    return StbPixels(pixels);
 }
 
 const char* stbReason() {

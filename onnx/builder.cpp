@@ -74,7 +74,7 @@ V Builder::newValue(const std::string& name) {
     return &value;
 }
 
-V Builder::constant(ArrayPtr array, Elem elem, const std::string& name) {
+V Builder::constant(const ArrayPtr& array, Elem elem, const std::string& name) {
     V value = newValue(name);
     value->type = array->type;
     value->elem = elem;
@@ -375,6 +375,7 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
     const bool wanted = allKnown && !isRandom(type) && !inputs.empty();
     for (int p = 0; p < (allConstant && wanted ? 1 : probes); ++p) {
         std::vector<Operand> operands;
+        operands.reserve(inputs.size());
         for (const V value : inputs) operands.push_back(operand(*value, static_cast<size_t>(p), wanted));
         std::vector<Result> results;
         try {
@@ -439,6 +440,7 @@ bool Builder::fold(OpType type, const Parameter& parameter, const std::vector<V>
 void Builder::append(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
                      const std::vector<V>& outputs) {
     std::vector<int32_t> ids;
+    ids.reserve(inputs.size());
     for (const V value : inputs) ids.push_back(tensorOf(value));
     Operator& added = scope_->operators.emplace_back();
     added.op.type = type;

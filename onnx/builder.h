@@ -133,7 +133,7 @@ class Builder {
     }
 
     // ---- Values ----
-    V constant(ArrayPtr array, Elem elem, const std::string& name = "constant");
+    V constant(const ArrayPtr& array, Elem elem, const std::string& name = "constant");
     V ints(const std::vector<int64_t>& values) { return constant(intList(values), Elem::Int64); }
     V scalar(int64_t value) { return constant(intScalar(value), Elem::Int64); }
     V real(float value) { return constant(floatScalar(value), Elem::Float); }

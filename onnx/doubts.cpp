@@ -125,7 +125,7 @@ std::vector<bool> Builder::elementDoubts(const std::vector<V>& inputs, const Val
     wire::BinaryOpT table;
     table.opType = wire::BinaryOpOperation::ADD;
     table.T = DataType::DT_INT32;
-    const Parameter sum(std::move(table));
+    const Parameter sum(table);
     Operand total = uncertain(*inputs[0]);
     for (size_t i = 1; i < inputs.size(); ++i) {
         const std::vector<Result> results =
@@ -155,6 +155,7 @@ void Builder::noteChance(OpType type, const Parameter& parameter, const std::vec
     std::vector<Result> results;
     for (const bool equalAlone : {false, true}) {
         std::vector<Operand> operands;
+        operands.reserve(inputs.size());
         for (const V input : inputs) operands.push_back(apart(*input, operand(*input, 1, false), equalAlone));
         try {
             results = evaluator_(type, parameter.value, operands, outputs.size(), -1);

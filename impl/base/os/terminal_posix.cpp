@@ -20,7 +20,9 @@
 
 #include "base/os/files.h"
 
-extern char** environ;
+#ifdef __APPLE__
+extern char** environ;  // other systems declare it in unistd.h
+#endif
 
 namespace mnnc::os {
 namespace {
@@ -127,6 +129,7 @@ ProgramRun runProgram(const std::vector<std::string>& arguments, const std::stri
     ::posix_spawn_file_actions_adddup2(&actions, ::fileno(errors.get()), STDERR_FILENO);
     std::vector<std::string> copies = arguments;
     std::vector<char*> pointers;
+    pointers.reserve(copies.size() + 1);
     for (std::string& argument : copies) pointers.push_back(argument.data());
     pointers.push_back(nullptr);
     pid_t child = 0;

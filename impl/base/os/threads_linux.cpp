@@ -10,8 +10,6 @@
 #include <sys/auxv.h>
 #endif
 
-extern char** environ;
-
 namespace mnnc::os {
 
 std::vector<std::string> environmentVariables() {
