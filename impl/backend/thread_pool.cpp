@@ -151,7 +151,9 @@ struct ForkJoinPool::State {
         const auto number = static_cast<uint32_t>(present >> 32);
         const auto tasks = static_cast<int>(static_cast<uint32_t>(present));
         const int count = active.load(std::memory_order_acquire);  // a late worker may find that of a later lease
-        int t = self < count ? self : 0;
+        // Where there are more parts than threads that compute, each begins with its share of them.
+        const int threads = std::min(count, cores);
+        int t = self < threads ? partBegin(count, self, threads) : 0;
         for (int i = 0; i < count; ++i, t = t + 1 < count ? t + 1 : 0) {
             Part& part = parts[t];
             const int begin = partBegin(tasks, t, count), end = partBegin(tasks, t + 1, count);
