@@ -29,7 +29,7 @@ class PlaneCut {
         : planes_(planes),
           rows_(rows),
           byPixels_(byPixels && rows >= threads),
-          groups_(static_cast<int>(std::min<int64_t>(planes, int64_t{12} * threads))),
+          groups_(static_cast<int>(std::min<int64_t>(planes, int64_t{12} * (byPixels_ ? 2 : threads)))),
           pieces_(piecesFor(threads)) {}
 
     int tasks() const { return groups_ * pieces_; }
@@ -44,8 +44,14 @@ class PlaneCut {
     int piecesFor(int threads) const {
         if (threads == 1 || groups_ == 0) return 1;
         const auto most = static_cast<int>(std::min<int64_t>(rows_, INT_MAX));
-        return byPixels_ ? std::clamp(ceilDiv(4 * threads, groups_), threads, most) : taskCount(groups_, most, threads);
+        if (byPixels_) return std::clamp(ceilDiv(4 * threads, groups_), threads, most);
+        // Maps with more channels than pixels are small: as few tasks as keep all threads at work for most of the time.
+        int pieces = 1;
+        while (pieces < most && idles(groups_ * pieces, threads)) ++pieces;
+        return pieces;
     }
+    // Whether threads wait for more than a ninth of the time, if all tasks take equally long.
+    static bool idles(int tasks, int threads) { return 8 * ceilDiv(tasks, threads) * threads > 9 * tasks; }
 
     int64_t planes_, rows_;
     bool byPixels_;
