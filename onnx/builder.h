@@ -88,6 +88,14 @@ struct Value {
     bool isFloat() const { return type == DataType::DT_FLOAT; }
 };
 
+// The indices of values in their scope.
+inline std::vector<int> tensorsOf(const std::vector<V>& values) {
+    std::vector<int> tensors;
+    tensors.reserve(values.size());
+    for (const V value : values) tensors.push_back(value->tensor);
+    return tensors;
+}
+
 struct Operator {
     wire::OpT op;
     ArrayPtr constant;  // for a Const, in place of its parameter

@@ -112,7 +112,7 @@ std::vector<bool> Builder::movedDoubts(OpType type, const Parameter& parameter, 
             operands.push_back(operand(input, 0, true));
         }
     }
-    const std::vector<bool> all(static_cast<size_t>(value.content[0]->count()), true);
+    std::vector<bool> all(static_cast<size_t>(value.content[0]->count()), true);
     if (!certain) return all;
     if (!any) return {};
     const std::vector<Result> results =
@@ -139,7 +139,7 @@ std::vector<bool> Builder::elementDoubts(const std::vector<V>& inputs, const Val
 std::vector<bool> Builder::doubtsOf(OpType type, const Parameter& parameter, const std::vector<V>& inputs,
                                     size_t output, const Value& value) const {
     if (moves(type)) return movedDoubts(type, parameter, inputs, output, value);
-    const std::vector<bool> all(static_cast<size_t>(value.content[0]->count()), true);
+    std::vector<bool> all(static_cast<size_t>(value.content[0]->count()), true);
     for (const V input : inputs)
         if (!isPaired(*input)) return all;
     return isElementwise(type) ? elementDoubts(inputs, value) : all;

@@ -248,8 +248,7 @@ class Folding {
 }  // namespace
 
 void foldChannels(Builder& builder, const std::vector<V>& outputs) {
-    std::vector<int> ids;
-    for (const V value : outputs) ids.push_back(value->tensor);
+    const std::vector<int> ids = tensorsOf(outputs);
     bool first = true;
     for (Scope& scope : builder.scopes()) {
         if (first || !scope.name.empty()) Folding(scope, builder.values(), first ? ids : scope.outputs).run();

@@ -199,10 +199,10 @@ class Patterns {
         };
         const int beside = other(at(first), result(at(one)));
         size_t end = at(first);
-        if (beside == x && second >= 0 && besideNumber(at(second), 0.5f) == result(at(first))) {
-            end = at(second);
-        } else if (besideNumber(at(first), 0.5f) == result(at(one)) && second >= 0 &&
-                   other(at(second), result(at(first))) == x) {
+        const bool halfOfProduct = beside == x && second >= 0 && besideNumber(at(second), 0.5f) == result(at(first));
+        const bool halfOfSum = besideNumber(at(first), 0.5f) == result(at(one)) && second >= 0 &&
+                               other(at(second), result(at(first))) == x;
+        if (halfOfProduct || halfOfSum) {
             end = at(second);
         } else {
             const int half = binaryMaker(beside, Binary::MUL);
@@ -227,8 +227,7 @@ class Patterns {
 }  // namespace
 
 void foldPatterns(Builder& builder, const std::vector<V>& outputs) {
-    std::vector<int> ids;
-    for (const V value : outputs) ids.push_back(value->tensor);
+    const std::vector<int> ids = tensorsOf(outputs);
     bool first = true;
     for (Scope& scope : builder.scopes()) {
         if (first || !scope.name.empty()) Patterns(scope, first ? ids : scope.outputs).run();

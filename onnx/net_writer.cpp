@@ -289,9 +289,8 @@ Offset<flatbuffers::Vector<Offset<wire::TensorDescribe>>> Writer::describe(const
 
 WrittenNet Writer::write(const std::vector<V>& outputs) {
     Scope& net = builder_.scopes().front();
-    std::vector<int> ids;
+    const std::vector<int> ids = tensorsOf(outputs);
     std::vector<Offset<flatbuffers::String>> outputNames, tensorNames;
-    for (const V value : outputs) ids.push_back(value->tensor);
     std::vector<Offset<wire::SubGraphProto>> bodies;
     for (size_t i = 1; i < builder_.scopes().size(); ++i) {
         Scope& scope = builder_.scopes()[i];

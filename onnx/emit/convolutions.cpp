@@ -110,7 +110,7 @@ std::vector<Result> resultOf(Call& c, const Layer& layer, size_t probe, bool tra
     return {result};
 }
 
-V write(Call& c, Layer layer, bool transposed) {
+V write(Call& c, const Layer& layer, bool transposed) {
     const bool constant = layer.weight->constant && (!layer.bias || layer.bias->constant);
     const bool depthwise = layer.group > 1 && layer.group == layer.in && layer.group == layer.out;
     const std::vector<Result> first = resultOf(c, layer, 0, transposed), second = resultOf(c, layer, 1, transposed);
