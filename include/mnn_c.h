@@ -1139,7 +1139,7 @@ typedef struct mnn_schedule_config {
     int32_t allow_fallback;          /* 1: backup_type replaces a wanted backend that is missing; 0: a missing backend
                                         is an error. Single operators fall back to the CPU either way */
     int32_t threads;                 /* CPU threads, 1 to MNN_MAX_THREADS; 0 means 1, or with a runtime all that it
-                                        has */
+                                        has. No more compute than there are cores; the others sleep */
     int32_t precision;               /* MNN_PRECISION_* */
     int32_t memory;                  /* MNN_MEMORY_* */
     int32_t power;                   /* MNN_POWER_*; not with a runtime, which has its own */

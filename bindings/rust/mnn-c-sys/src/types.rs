@@ -584,7 +584,8 @@ pub struct mnn_schedule_config_t {
     /// 1: `backup_type` replaces a wanted backend that is missing; 0: a missing backend is an error. Single
     /// operators fall back to the CPU either way.
     pub allow_fallback: i32,
-    /// CPU threads, 1 to `MNN_MAX_THREADS`; 0 means 1, or with a runtime all that it has.
+    /// CPU threads, 1 to `MNN_MAX_THREADS`; 0 means 1, or with a runtime all that it has. No more compute
+    /// than there are cores; the others sleep.
     pub threads: i32,
     /// `MNN_PRECISION_*`.
     pub precision: i32,
