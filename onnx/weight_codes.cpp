@@ -48,7 +48,8 @@ std::unique_ptr<wire::IDSTQuanT> tableOf(const WeightCodes& codes) {
     number(codes.rows, wide ? 4 : 2);
     number(codes.columns, wide ? 4 : 2);
     const int smallest = codes.smallest();
-    number(static_cast<size_t>(-2 * smallest), 1);  // 256 is written as 0
+    const int listed = -2 * smallest;
+    number(static_cast<size_t>(listed), 1);  // 256 is written as 0
     for (int code = smallest; code < -smallest; ++code) to.push_back(static_cast<int8_t>(code));
     if (codes.bits == 8) {
         for (const int8_t code : codes.codes) to.push_back(static_cast<int8_t>(code - smallest));

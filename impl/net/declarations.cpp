@@ -218,6 +218,7 @@ std::vector<std::optional<Declaration>> declarations(const Net& net, const std::
         if (!trial.hasOpenExtents()) break;
     }
     std::vector<std::optional<Declaration>> result;
+    result.reserve(trials.size());
     for (const auto& tensors : trials) result.push_back(agreed(tensors));
     return result;
 }
