@@ -6,7 +6,7 @@
 A product is rows x K by a constant K x N, as in a fully connected layer: K and N are those of transformers and of the
 last layers of other nets, rows from 1 to 4,096. Each shape becomes an ONNX net of one MatMul, and a .mnn of that by the
 official converter. All three run in one process, in bursts of about 50 ms in shuffled order; times are those of the
-process on the CPU. The figure is the median over rounds of the paired ratio ours / other of burst medians: below 1 ours
+process on the CPU. --random draws other shapes. The figure is the median over rounds of the paired ratio ours / other of burst medians: below 1 ours
 is faster. OpenBLAS gets its right side unpacked and packs it on every call, as for numpy's users.
 
 Needs the packages MNN, onnx, onnxruntime and numpy, whose OpenBLAS it times. OPENBLAS_CORETYPE=Haswell with --isa avx2
@@ -62,6 +62,7 @@ def product(folder, rows, inner, columns):
 def parse():
     parser = one_operator.parser(__doc__)
     parser.add_argument("--rows", help="only these, separated by commas")
+    parser.add_argument("--random", type=int, default=0, help="so many random shapes in place of the table")
     args = parser.parse_args()
     try:
         args.rows = [int(count) for count in args.rows.split(",")] if args.rows else list(ROWS)
@@ -69,8 +70,21 @@ def parse():
         parser.error("--rows wants numbers separated by commas")
     if min(args.rows) < 1:
         parser.error("--rows are at least 1")
+    if args.random < 0:
+        parser.error("--random is at least 0")
     one_operator.check(parser, args)
     return args
+
+
+def random_shapes(args):
+    """Returns shapes whose extents are spread evenly over their logarithms, odd ones included, up to a second each."""
+    draw = np.random.default_rng(args.seed)
+    shapes = []
+    while len(shapes) < args.random:
+        extents = np.exp(draw.uniform(np.log([1, 16, 16]), np.log([4096, 4096, 4096]))).astype(int)
+        if 1e5 <= np.prod(extents, dtype=float) <= 5e9:
+            shapes.append(tuple(int(extent) for extent in extents))
+    return shapes
 
 
 def main():
@@ -78,13 +92,13 @@ def main():
     table = one_operator.Table(
         args, {"OpenBLAS": Blas, "ONNX Runtime": onnxruntime.Engine}, f"{'rows':>5} {'K':>5} {'N':>5}"
     )
-    for inner, columns in SIDES:
-        for rows in args.rows:
-            table.row(
-                f"{rows:5} {inner:5} {columns:5}",
-                2.0 * rows * inner * columns,
-                lambda folder, shape=(rows, inner, columns): product(folder, *shape),
-            )
+    shapes = random_shapes(args) if args.random else [(rows, *sides) for sides in SIDES for rows in args.rows]
+    for rows, inner, columns in shapes:
+        table.row(
+            f"{rows:5} {inner:5} {columns:5}",
+            2.0 * rows * inner * columns,
+            lambda folder, shape=(rows, inner, columns): product(folder, *shape),
+        )
     table.finish()
 
 
