@@ -106,8 +106,9 @@ void geometryGatherNd(const OpContext& context) {
     params->bounds.depth = depth;
     const Strides strides = rowMajorStrides(data);
     for (int j = 0; j < depth; ++j) {
-        params->bounds.extent[j] = data[batch + j];
-        params->stride[j] = strides[static_cast<size_t>(batch + j)];
+        const int axis = batch + j;
+        params->bounds.extent[j] = data[axis];
+        params->stride[j] = strides[static_cast<size_t>(axis)];
     }
     if (batch > 0) {
         params->bounds.rowsPerBatch = indices.elements(batch, indices.rank() - 1);
