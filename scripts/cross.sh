@@ -10,7 +10,8 @@
 #   checks       macOS and Windows on 64-bit Arm, RISC-V: compiles what asks the system and the C interface, without a result
 #
 # Steps, all of them in this order without any: install (the toolchain: Debian packages with apt, Zig with pip), build, test,
-# package (a zip file or a .tar.gz, and programs that use it). The build folder is build/TARGET. Variables:
+# package (a zip file or a .tar.gz, and programs that use it; for musl also the wheel of the Python package, in
+# build/TARGET/unpacked/dist). The build folder is build/TARGET. Variables:
 #   MNN_C_ISAS         instruction sets above SSE4 to compile kernels for, as for CMake; default avx2; of Arm, neon
 #   MNN_C_EXTRA_CASES  absolute folders of further cases to test, separated by semicolons
 #   MNN_C_HOST_TOOL    the absolute path of the program mnn of a build for this machine, whose results must have the same bits
@@ -106,7 +107,10 @@ for step in "${steps[@]}"; do
         (cd "$build" && cpack)
         case $target in
         windows-*) tests/windows/check_zip.sh "$build" "$build/unpacked" ;;
-        musl-*) tests/musl/check_archive.sh "$build" "$build/unpacked" ;;
+        musl-*)
+            tests/musl/check_archive.sh "$build" "$build/unpacked"
+            tests/musl/check_wheel.sh "$build" "$build/unpacked"
+            ;;
         esac
         ;;
     *)

@@ -6,8 +6,9 @@
     python3 bindings/python/build_wheel.py --prefix STAGE --output dist
 
 Needs pip, setuptools and wheel, no network. Where auditwheel is installed the wheel gets the manylinux tag that it
-names; without it the wheel is tagged for this system only (linux_x86_64). Libraries that the tool needs and that no
-manylinux system has are put beside the libraries, with patchelf so that the tool finds them. The licences of all that is
+names; without it the wheel is tagged for this system only (linux_x86_64). --platform names the system of libraries that
+were compiled for another one, such as musllinux_1_2_aarch64. Libraries that the tool needs and that no manylinux system
+has are put beside the libraries; where the tool looks elsewhere, patchelf changes that. The licences of all that is
 compiled in come from the installed THIRD-PARTY. MNN_C_MAINTAINER and MNN_C_REPOSITORY in the environment go into the
 metadata.
 """
@@ -26,7 +27,8 @@ import tempfile
 FOLDER = pathlib.Path(__file__).resolve().parent
 NAME, IMAGE, ONNX = "libmnn_c.so.0", "libmnn_c_image.so.0", "libmnn_c_onnx.so.0"
 # The libraries of this project's dependencies that each manylinux system has.
-SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so\.\d+|ld-linux.*")
+SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so\.\d+|ld-linux.*|libc\.so")  # the last one is musl
+PATH = "$ORIGIN/../lib"  # where the tool looks for libraries
 
 SETUP = """
 from setuptools import Distribution, setup
@@ -58,10 +60,13 @@ def run(*command, **options):
 
 
 def needed(binary):
-    """Returns the shared libraries that a binary names, with the files that the loader uses."""
+    """Returns the shared libraries beside those of this project that a binary names, with the files that the loader uses."""
     names = re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", binary))
+    names = [name for name in names if name not in (NAME, IMAGE, ONNX) and not SYSTEM.fullmatch(name)]
+    if not names:
+        return {}
     found = dict(re.findall(r"(\S+) => (\S+)", run("ldd", binary)))
-    return {name: found.get(name) for name in names if not SYSTEM.fullmatch(name)}
+    return {name: found.get(name) for name in names}
 
 
 def copy_notices(prefix, stage):
@@ -106,15 +111,14 @@ def copy_binaries(prefix, package, notices):
     inside = package / "bin" / "mnn"
     shutil.copy(tool, inside)
     for name, path in needed(tool).items():
-        if name in (NAME, IMAGE, ONNX):
-            continue
         if path is None or not os.path.exists(path):
             sys.exit(f"build_wheel.py: the tool needs {name}, which the loader does not find")
         if name.split(".")[0] not in notices:
             sys.exit(f"build_wheel.py: the tool needs {name}, of which THIRD-PARTY says nothing")
         shutil.copy(path, package / "lib" / name)
         copied.append(package / "lib" / name)
-    run("patchelf", "--set-rpath", "$ORIGIN/../lib", inside)
+    if f"[{PATH}]" not in run("readelf", "-d", inside):
+        run("patchelf", "--set-rpath", PATH, inside)
     return copied + [inside]
 
 
@@ -122,6 +126,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--prefix", type=pathlib.Path, required=True, help="where the library is installed")
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("dist"), help="folder of the results")
+    parser.add_argument("--platform", help="the tag of the system that the library was compiled for")
+    parser.add_argument("--strip", default="strip", help="the program strip for that system")
     arguments = parser.parse_args()
     output = arguments.output.resolve()
     output.mkdir(parents=True, exist_ok=True)
@@ -137,13 +143,15 @@ def main():
             output, cwd=stage)
         files = copy_binaries(prefix, stage / "src" / "mnn_c", notices)
         for path in files:
-            run("strip", "--strip-unneeded", path)
+            run(arguments.strip, "--strip-unneeded", path)
             path.chmod(0o755)
-        platform = sysconfig.get_platform().replace("-", "_")
+        platform = arguments.platform or sysconfig.get_platform().replace("-", "_")
         (stage / "setup.py").write_text(SETUP.format(platform=platform))
         run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "-w", folder, stage)
         wheel = next(pathlib.Path(folder).glob("*.whl"))
-        if shutil.which("auditwheel"):
+        if arguments.platform:
+            pass  # auditwheel would look for the libraries of this system
+        elif shutil.which("auditwheel"):
             shown = run("auditwheel", "show", wheel)
             tags = re.findall(r'"(manylinux_\w+)"', shown)
             if tags:
