@@ -152,8 +152,13 @@ void norm(const float* x, float* y, size_t n, const float* gamma, const float* b
     size_t i = 0;
     for (; i < n; i += lanes) {
         V v = hn::Mul(hn::Sub(loadSome(x + i, n - i, 0), mean), scale);
-        if (gamma) v = hn::Mul(v, loadSome(gamma + i, n - i, 0));
-        if (beta) v = hn::Add(v, loadSome(beta + i, n - i, 0));
+        if (gamma && beta) {
+            v = hn::MulAdd(v, loadSome(gamma + i, n - i, 0), loadSome(beta + i, n - i, 0));
+        } else if (gamma) {
+            v = hn::Mul(v, loadSome(gamma + i, n - i, 0));
+        } else if (beta) {
+            v = hn::Add(v, loadSome(beta + i, n - i, 0));
+        }
         storeSome(v, y + i, n - i);
     }
 }
@@ -178,8 +183,13 @@ void normColumns(const float* x, float* y, size_t axis, size_t stride, size_t co
         const V scale = hn::Div(k(1), hn::Sqrt(hn::MulAdd(square, inverse, k(eps))));
         for (size_t r = 0; r < axis; ++r) {
             V v = hn::Mul(hn::Sub(loadSome(x + r * stride + c, count, 0), mean), scale);
-            if (gamma) v = hn::Mul(v, k(gamma[r]));
-            if (beta) v = hn::Add(v, k(beta[r]));
+            if (gamma && beta) {
+                v = hn::MulAdd(v, k(gamma[r]), k(beta[r]));
+            } else if (gamma) {
+                v = hn::Mul(v, k(gamma[r]));
+            } else if (beta) {
+                v = hn::Add(v, k(beta[r]));
+            }
             storeSome(v, y + r * stride + c, count);
         }
     }
