@@ -36,14 +36,14 @@ func TestProcessorNamesItsInstructionSets(t *testing.T) {
 }
 
 func TestSessionProperties(t *testing.T) {
-	config := &SessionConfig{Threads: 2, Memory: MemoryHigh, Precision: PrecisionLow, CPUISA: "portable"}
+	config := &SessionConfig{Threads: 2, Memory: MemoryHigh, Precision: PrecisionLow, CPUISA: lowestISA(t)}
 	info, err := newTestSession(t, openDigits(t), config).Properties()
 	must(t, err)
 	if info.PrecisionReason == "" || info.MemoryReason == "" {
 		t.Errorf("no reasons in %+v", info)
 	}
 	info.PrecisionReason, info.MemoryReason = "", ""
-	wanted := SessionProperties{CPUISA: "portable", Threads: 2, WantedThreads: 2, WantedPrecision: PrecisionLow,
+	wanted := SessionProperties{CPUISA: lowestISA(t), Threads: 2, WantedThreads: 2, WantedPrecision: PrecisionLow,
 		WantedMemory: MemoryHigh}
 	if info != wanted {
 		t.Errorf("%+v, wanted %+v", info, wanted)

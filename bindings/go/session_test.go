@@ -190,7 +190,7 @@ func TestConfig(t *testing.T) {
 	full := &SessionConfig{
 		ForwardType: ForwardCPU, BackupType: ForwardCPU, AllowFallback: true, Threads: 2,
 		Precision: PrecisionHigh, Memory: MemoryHigh, Power: PowerHigh,
-		GPUMode: GPUTuningWide | GPUMemoryBuffer | GPURecordBatch, CPUISA: "portable",
+		GPUMode: GPUTuningWide | GPUMemoryBuffer | GPURecordBatch, CPUISA: lowestISA(t),
 		Outputs: []string{"scores"}, SaveTensors: []string{"image"}, MaxMemoryBytes: 1 << 30,
 		MaxLoopIterations: 10, TuningOperators: 3,
 	}

@@ -164,3 +164,11 @@ func loop(t testing.TB, rows int, trips int32) *Session {
 
 // endless runs for hours; without elements it needs no memory, but has no callbacks either.
 func endless(t testing.TB) *Session { t.Helper(); return loop(t, 0, 1<<31-1) }
+
+// lowestISA returns the instruction set that every machine has which runs this build of the library.
+func lowestISA(t testing.TB) string {
+	t.Helper()
+	cpu, err := Processor()
+	must(t, err)
+	return cpu.ISAs[len(cpu.ISAs)-1]
+}
