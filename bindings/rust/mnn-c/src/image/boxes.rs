@@ -166,8 +166,9 @@ impl Detector {
 
 /// Writes the extents of an output and returns its values.
 fn describe(output: Option<Output<'_>>, dims: &mut [i32; 9], rank: &mut i32) -> Result<*const f32> {
-    let Some(Output { values, shape }) = output else {
-        return Ok(std::ptr::null());
+    let (values, shape) = match output {
+        Some(output) => (output.values, output.shape),
+        None => return Ok(std::ptr::null()),
     };
     let count = shape
         .iter()
