@@ -65,8 +65,9 @@ void RunQueue::start() {
         fail(Status::BadState,
              "the thread for submitted runs belongs to the process that forked this one; mnn_session_run() "
              "computes here");
-    const std::lock_guard lock(state_->mutex);
+    std::unique_lock lock(state_->mutex);
     if (state_->thread.joinable()) return;
+    waitOnceInVain(state_->changed, lock);
     const os::SignalsBlocked guard;
     try {
         state_->thread = std::thread([state = state_.get()] { state->main(); });

@@ -1,9 +1,18 @@
 // One thread, made on first use, that runs jobs in the order of their arrival: the submitted runs of the sessions of a
 // runtime.
 #pragma once
+#include <chrono>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 
 namespace mnnc {
+
+// Waits until a time that is over. On Windows a condition variable takes memory when a thread waits for it for the
+// first time, which must not happen in a later run.
+inline void waitOnceInVain(std::condition_variable& changed, std::unique_lock<std::mutex>& lock) {
+    changed.wait_until(lock, std::chrono::steady_clock::time_point{});
+}
 
 class RunQueue {
   public:

@@ -17,6 +17,11 @@ constexpr int64_t kLongest = Nanoseconds(std::chrono::hours(24 * 365)).count();
 
 }  // namespace
 
+Submission::Submission() {
+    std::unique_lock lock(mutex_);
+    waitOnceInVain(changed_, lock);
+}
+
 void Submission::submit(SessionUse& session, const mnn_run_options_t& options) {
     session_ = &*session;
     handle_ = session.handle();

@@ -12,6 +12,7 @@ namespace mnnc {
 
 class Submission final : private RunQueue::Job {
   public:
+    Submission();
     // Begins a run of a session that the call has alone, and leaves the session to the run. Throws the reason when the
     // run cannot begin.
     void submit(SessionUse& session, const mnn_run_options_t& options);
