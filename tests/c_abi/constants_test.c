@@ -1,7 +1,6 @@
 /* Constants that a session writes for itself and gives to the interpreter. */
-#include <unistd.h>
-
 #include "constants.h"
+#include "process.h"
 
 static void every_type(void** state) {
     (void)state;
@@ -115,15 +114,6 @@ static void shapes_follow(void** state) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* these heaps keep freed memory */
-static size_t resident_bytes(void) {
-    size_t total = 0, resident = 0;
-    FILE* statm = fopen("/proc/self/statm", "r");
-    assert_non_null(statm);
-    assert_int_equal(fscanf(statm, "%zu %zu", &total, &resident), 2);
-    fclose(statm);
-    return resident * (size_t)sysconf(_SC_PAGESIZE);
-}
-
 /* Weights that were prepared from earlier values are released, also where others of the same model stay. */
 static void writing_again_and_again(void** state) {
     (void)state;

@@ -1,62 +1,10 @@
 /* A run whose shapes have not changed allocates no memory from the heap or the system; neither does a submitted run,
  * nor binding other memory of the same size. Models come from the command line, or the demo is used. */
+#include "counted_memory.h"
 #include "kept_net.h"
 #include "middle_tensor.h"
 #include "open_extents.h"
 #include "support.h"
-
-#include <errno.h>
-#include <malloc.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-/* ---- Every way to memory, counted ------------------------------------------------------------------------------- */
-
-static unsigned long requests;
-
-static void count(void) {
-    __atomic_add_fetch(&requests, 1, __ATOMIC_RELAXED);
-}
-
-#pragma GCC visibility push(default)
-extern void* __libc_malloc(size_t);
-extern void* __libc_calloc(size_t, size_t);
-extern void* __libc_realloc(void*, size_t);
-extern void* __libc_memalign(size_t, size_t);
-
-void* malloc(size_t size) {
-    count();
-    return __libc_malloc(size);
-}
-void* calloc(size_t number, size_t size) {
-    count();
-    return __libc_calloc(number, size);
-}
-void* realloc(void* old, size_t size) {
-    count();
-    return __libc_realloc(old, size);
-}
-void* memalign(size_t alignment, size_t size) {
-    count();
-    return __libc_memalign(alignment, size);
-}
-void* aligned_alloc(size_t alignment, size_t size) {
-    count();
-    return __libc_memalign(alignment, size);
-}
-int posix_memalign(void** memory, size_t alignment, size_t size) {
-    count();
-    *memory = __libc_memalign(alignment, size);
-    return *memory ? 0 : ENOMEM;
-}
-void* mmap(void* at, size_t size, int protection, int flags, int file, off_t offset) {
-    count();
-    return (void*)syscall(SYS_mmap, at, size, protection, flags, file, offset);
-}
-#pragma GCC visibility pop
-
-/* ----------------------------------------------------------------------------------------------------------------- */
 
 static const char* path;
 
@@ -316,6 +264,7 @@ int main(int argc, char** argv) {
                                        cmocka_unit_test(two_threads), cmocka_unit_test(two_paths),
                                        cmocka_unit_test(own_backend)};
     int failed = 0;
+    count_requests();
     if (argc < 2) {
         const char* const own[] = {MNN_C_DIGITS_MODEL, MNN_C_SHRINK_MODEL};
         for (size_t i = 0; i < sizeof own / sizeof *own; ++i) {

@@ -7,6 +7,8 @@
 #include "kept_net.h"
 #include "net_files.h"
 
+#include "child.h"
+
 static void saved_and_loaded(void** state) {
     (void)state;
     mnn_interpreter_t* of = open_net_of("kept");
@@ -58,41 +60,29 @@ static void saved_and_loaded(void** state) {
     assert_ok(mnn_interpreter_destroy(&of));
 }
 
-/* A child computes 270 tokens, writes its state to a pipe and ends. */
-static void compute_and_end(int to) {
+/* A child computes 270 tokens and writes its state to a file. */
+static int compute_and_save(const char* path) {
     mnn_session_t* session = open_kept(open_net_of("kept"));
     struct tokens all;
     make_tokens(&all, 3, 270);
     go_on(session, &all, 0);
     size_t size = 0;
     const unsigned char* bytes = saved_of(session, &size);
-    for (size_t at = 0; at < size;) {
-        const ssize_t written = write(to, bytes + at, size - at);
-        if (written <= 0) _exit(1);
-        at += (size_t)written;
-    }
-    _exit(0);
+    FILE* file = fopen(path, "wb");
+    return file && fwrite(bytes, 1, size, file) == size && fclose(file) == 0 ? 0 : 1;
 }
 
 static void goes_on_in_another_process(void** state) {
     (void)state;
-    enum { ROOM = 1 << 20 };
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) compute_and_end(ends[1]);
-    close(ends[1]);
-    unsigned char* bytes = malloc(ROOM);
+    char path[] = "/tmp/mnn_state_XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    assert_int_equal(result_of_child(compute_and_save, path), 0);
     size_t size = 0;
-    for (ssize_t got = 1; got > 0; size += (size_t)got) {
-        got = read(ends[0], bytes + size, ROOM - size);
-        assert_true(got >= 0);
-    }
-    close(ends[0]);
-    int status = 0;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    unsigned char* bytes = read_whole_file(path, &size);
+    assert_non_null(bytes);
+    unlink(path);
 
     mnn_interpreter_t* of = open_net_of("kept");
     mnn_session_t *computed = open_kept(of), *loaded = open_kept(of);
@@ -460,7 +450,8 @@ static void forked_child(void** state) {
     assert_ok(mnn_interpreter_destroy(&of));
 }
 
-int main(void) {
+int main(int argc, char** argv) {
+    if (argc == 3 && strcmp(argv[1], CHILD) == 0) return compute_and_save(argv[2]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(saved_and_loaded), cmocka_unit_test(room_for_rows),   cmocka_unit_test(limited),
         cmocka_unit_test(limited_copies),   cmocka_unit_test(stopped_runs),    cmocka_unit_test(beside_a_run),

@@ -1,4 +1,4 @@
-/* The threads, descriptors and mappings of this process, from /proc. */
+/* The threads, files and memory of this process, from /proc; windows_process.h has the same for Windows. */
 #ifndef MNN_C_TESTS_PROCESS_H
 #define MNN_C_TESTS_PROCESS_H
 
@@ -8,7 +8,9 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #endif
+#include <stdbool.h>
 #include <time.h>
 
 #ifndef _WIN32
@@ -47,6 +49,23 @@ static inline int descriptor_count(void) {
     return entries_of("/proc/self/fd");
 }
 
+/* Whether a descriptor of this process is that of the file. */
+static inline bool holds_open(const char* path) {
+    char link[64], target[4096];
+    bool found = false;
+    for (int descriptor = 0; descriptor < 256; ++descriptor) {
+        snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+        const ssize_t length = readlink(link, target, sizeof target - 1);
+        if (length > 0) found |= strncmp(target, path, (size_t)length) == 0 && strlen(path) == (size_t)length;
+    }
+    return found;
+}
+
+/* Whether the file is mapped into the memory of this process. */
+static inline bool has_mapped(const char* path) {
+    return mappings_of(path) > 0;
+}
+
 /* Resident memory in KiB. */
 static inline long resident_kib(void) {
     FILE* status = fopen("/proc/self/status", "r");
@@ -60,8 +79,13 @@ static inline long resident_kib(void) {
 }
 #endif
 
-/* The same, when joined threads may still end: the kernel lists a thread for a moment after its join. Waits up to 5 s
- * until there are at most `most`. */
+/* Resident memory in bytes. */
+static inline size_t resident_bytes(void) {
+    return (size_t)resident_kib() * 1024;
+}
+
+/* The number of threads, when joined threads may still end: the kernel lists a thread for a moment after its join.
+ * Waits up to 5 s until there are at most `most`. */
 static inline int settled_thread_count(int most) {
     int count = thread_count();
     for (int i = 0; i < 5000 && count > most; ++i) {

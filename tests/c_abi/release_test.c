@@ -4,6 +4,7 @@
 #include <utime.h>
 
 #include "large_net.h"
+#include "process.h"
 
 #define EXTERNAL MNN_C_CASES_FOLDER "/weights__external/model.mnn"
 
@@ -27,26 +28,6 @@ static mnn_session_t* deferred_session(mnn_interpreter_t* model) {
 
 static void count_call(void* user_data) {
     ++*(int*)user_data;
-}
-
-/* Whether /proc/self/<what> names the file. */
-static bool names_file(const char* what, const char* path) {
-    char line[4096];
-    bool found = false;
-    if (strcmp(what, "maps") == 0) {
-        FILE* maps = fopen("/proc/self/maps", "r");
-        assert_non_null(maps);
-        while (fgets(line, sizeof line, maps)) found |= strstr(line, path) != NULL;
-        fclose(maps);
-        return found;
-    }
-    for (int descriptor = 0; descriptor < 256; ++descriptor) {
-        char link[64];
-        snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
-        const ssize_t length = readlink(link, line, sizeof line - 1);
-        if (length > 0) found |= strncmp(line, path, (size_t)length) == 0 && strlen(path) == (size_t)length;
-    }
-    return found;
 }
 
 /* Returns the bytes of LARGE, with `padding` zeros behind them; the caller frees them. */
@@ -75,7 +56,6 @@ static void files_are_closed(void** state) {
     const struct utimbuf long_ago = {.actime = 1000000000, .modtime = 1000000000};
     assert_int_equal(utime(path, &long_ago), 0); /* otherwise the file is read completely */
     const int32_t modes[] = {MNN_LOAD_DEFAULT, MNN_LOAD_MAPPED};
-    const char* kept_in[] = {"fd", "maps"};
     for (size_t i = 0; i < 2; ++i) {
         static struct run wanted;
         mnn_interpreter_options_t options;
@@ -85,24 +65,15 @@ static void files_are_closed(void** state) {
         assert_ok(mnn_interpreter_create_from_file(path, &options, &model));
         mnn_session_t* session = open_session(model);
         work(session, &wanted);
-        assert_true(names_file(kept_in[i], path));
+        assert_true(modes[i] == MNN_LOAD_MAPPED ? has_mapped(path) : holds_open(path));
         assert_ok(mnn_interpreter_release_model(model));
-        assert_false(names_file("fd", path));
-        assert_false(names_file("maps", path));
+        assert_false(holds_open(path));
+        assert_false(has_mapped(path));
         assert_same(session, &wanted);
         assert_ok(mnn_session_destroy(&session));
         assert_ok(mnn_interpreter_destroy(&model));
     }
     unlink(path);
-}
-
-static size_t resident_bytes(void) {
-    size_t total = 0, resident = 0;
-    FILE* statm = fopen("/proc/self/statm", "r");
-    assert_non_null(statm);
-    assert_int_equal(fscanf(statm, "%zu %zu", &total, &resident), 2);
-    fclose(statm);
-    return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static void copied_bytes_are_freed(void** state) {

@@ -2,37 +2,18 @@
 #include "process.h"
 #include "runtime.h"
 
-#include <sched.h>
-#include <unistd.h>
-
-/* Returns how many threads of this process, except the caller's, have exactly the cores `wanted`. */
-static int workers_on(const cpu_set_t* wanted) {
-    DIR* list = opendir("/proc/self/task");
-    assert_non_null(list);
-    int count = 0;
-    for (const struct dirent* entry = readdir(list); entry; entry = readdir(list)) {
-        const int id = atoi(entry->d_name);
-        cpu_set_t cores;
-        if (id <= 0 || id == getpid() || sched_getaffinity(id, sizeof cores, &cores) != 0) continue;
-        count += CPU_EQUAL(&cores, wanted) != 0;
-    }
-    closedir(list);
-    return count;
-}
+#include "cores.h"
 
 static void cores_of_workers(void** state) {
     (void)state;
-    cpu_set_t all, now, one;
-    CPU_ZERO(&all);
-    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    const struct cores all = cores_of_caller();
     float wanted[BATCH * CLASSES];
     batch_scores(2, wanted);
     int tried = 0;
-    for (int32_t core = 0; core < CPU_SETSIZE && tried < 2; ++core) {
-        if (!CPU_ISSET(core, &all)) continue;
+    for (int32_t core = 0; core < MOST_CORES && tried < 2; ++core) {
+        if (!has_core(&all, core)) continue;
         ++tried;
-        CPU_ZERO(&one);
-        CPU_SET(core, &one);
+        const struct cores one = one_core(core);
         mnn_runtime_config_t config = default_runtime_config();
         config.threads = 4;
         config.cores = &core;
@@ -42,8 +23,8 @@ static void cores_of_workers(void** state) {
         mnn_session_t* session = session_with(net, runtime, 0);
         assert_ok(resize_batch(session, BATCH));
         check_batch(session, 2, wanted);
-        assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
-        assert_true(CPU_EQUAL(&now, &all));
+        const struct cores now = cores_of_caller();
+        assert_true(same_cores(&now, &all));
         assert_ok(mnn_session_destroy(&session));
         assert_ok(mnn_runtime_destroy(&runtime));
         assert_int_equal(settled_thread_count(1), 1);

@@ -74,14 +74,18 @@ static inline ssize_t pwrite(int file, const void* bytes, size_t size, off_t off
     return _lseeki64(file, offset, SEEK_SET) < 0 ? -1 : _write(file, bytes, (unsigned)size);
 }
 
-/* There are no such signals: a test that sends one is skipped. */
+/* A test that needs what Windows lacks is skipped with the reason. */
+#define posix_skip(reason) (print_error("%s: %s\n", __func__, reason), skip())
+
+/* There are no such signals. */
 #define SIGUSR1 0
 #define SIGALRM 14 /* never comes */
 #define SIGBUS 10
 struct sigaction {
     void (*sa_handler)(int);
 };
-#define sigaction(number, action, before) ((void)(action), (void)(before), skip(), -1)
+#define sigaction(number, action, before) \
+    ((void)(action), (void)(before), posix_skip("Windows has no signals between threads"), -1)
 #define pthread_kill(thread, number) (void)(thread)
 /* ctest ends a program that hangs. */
 static inline unsigned alarm(unsigned seconds) {

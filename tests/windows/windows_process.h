@@ -1,7 +1,9 @@
-/* The threads, handles and memory of this process. */
+/* The threads, files and memory of this process. */
 #ifndef MNN_C_TESTS_WINDOWS_PROCESS_H
 #define MNN_C_TESTS_WINDOWS_PROCESS_H
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <windows.h>
@@ -22,6 +24,44 @@ static inline int thread_count(void) {
 static inline int descriptor_count(void) {
     DWORD count = 0;
     return GetProcessHandleCount(GetCurrentProcess(), &count) ? (int)count : -1;
+}
+
+/* Entries of a folder. */
+static inline int entries_of(const char* folder) {
+    char all[512];
+    snprintf(all, sizeof all, "%s/*", folder);
+    WIN32_FIND_DATAA one;
+    const HANDLE search = FindFirstFileA(all, &one);
+    if (search == INVALID_HANDLE_VALUE) return -1;
+    int count = 0;
+    do count += one.cFileName[0] != '.';
+    while (FindNextFileA(search, &one));
+    FindClose(search);
+    return count;
+}
+
+/* Whether a handle of any process is that of the file: it cannot be opened for one alone then. */
+static inline bool holds_open(const char* path) {
+    const HANDLE alone = CreateFileA(path, GENERIC_READ, 0, NULL, OPEN_EXISTING, 0, NULL);
+    if (alone == INVALID_HANDLE_VALUE) return GetLastError() == ERROR_SHARING_VIOLATION;
+    CloseHandle(alone);
+    return false;
+}
+
+/* Whether the file is mapped into the memory of this process: a mapping with the name of the file, in any folder. */
+static inline bool has_mapped(const char* path) {
+    const char* name = path;
+    for (const char* at = path; *at; at++)
+        if (*at == '/' || *at == '\\') name = at + 1;
+    MEMORY_BASIC_INFORMATION part;
+    for (char* at = NULL; VirtualQuery(at, &part, sizeof part); at = (char*)part.BaseAddress + part.RegionSize) {
+        char mapped[1024];
+        const HANDLE us = GetCurrentProcess();
+        if (part.Type != MEM_MAPPED || K32GetMappedFileNameA(us, at, mapped, sizeof mapped) == 0) continue;
+        const char* const end = strrchr(mapped, '\\');
+        if (end && strcmp(end + 1, name) == 0) return true;
+    }
+    return false;
 }
 
 /* Libraries and programs of this process whose path contains a text. */
