@@ -7,8 +7,9 @@
 
 Needs pip, setuptools and wheel, no network. Where auditwheel is installed the wheel gets the manylinux tag that it
 names; without it the wheel is tagged for this system only (linux_x86_64). --platform names the system of libraries that
-were compiled for another one, such as musllinux_1_2_aarch64. Libraries that the tool needs and that no manylinux system
-has are put beside the libraries; where the tool looks elsewhere, patchelf changes that. The licences of all that is
+were compiled for another one, such as musllinux_1_2_aarch64, or win_amd64 with the prefix that the zip file of a build
+for Windows has. Libraries that the tool needs and that no manylinux system has are put beside the libraries; where the
+tool looks elsewhere, patchelf changes that. The licences of all that is
 compiled in come from the installed THIRD-PARTY. MNN_C_MAINTAINER and MNN_C_REPOSITORY in the environment go into the
 metadata.
 """
@@ -26,6 +27,7 @@ import tempfile
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 NAME, IMAGE, ONNX = "libmnn_c.so.0", "libmnn_c_image.so.0", "libmnn_c_onnx.so.0"
+OF_WINDOWS = ("mnn_c.dll", "mnn_c_image.dll", "mnn_c_onnx.dll", "mnn.exe")
 # The libraries of this project's dependencies that each manylinux system has.
 SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s)\.so\.\d+|ld-linux.*|libc\.so")  # the last one is musl
 PATH = "$ORIGIN/../lib"  # where the tool looks for libraries
@@ -93,6 +95,17 @@ def name_publisher(project):
     project.write_text(text)
 
 
+def copy_windows_binaries(prefix, package):
+    """Copies libraries and tool into one folder of the package, where Windows searches what they need."""
+    (package / "lib").mkdir()
+    copied = []
+    for name in OF_WINDOWS:
+        if not (prefix / "bin" / name).exists():
+            sys.exit(f"build_wheel.py: no {name} in {prefix / 'bin'}")
+        copied.append(pathlib.Path(shutil.copy(prefix / "bin" / name, package / "lib")))
+    return copied
+
+
 def copy_binaries(prefix, package, notices):
     """Copies library, tool and the libraries that the tool needs into the package; returns the copies."""
     (package / "lib").mkdir()
@@ -141,7 +154,9 @@ def main():
         name_publisher(stage / "pyproject.toml")
         run(sys.executable, "-c", "import sys; from setuptools import build_meta; build_meta.build_sdist(sys.argv[1])",
             output, cwd=stage)
-        files = copy_binaries(prefix, stage / "src" / "mnn_c", notices)
+        windows = (prefix / "bin" / OF_WINDOWS[0]).exists()
+        package = stage / "src" / "mnn_c"
+        files = copy_windows_binaries(prefix, package) if windows else copy_binaries(prefix, package, notices)
         for path in files:
             run(arguments.strip, "--strip-unneeded", path)
             path.chmod(0o755)

@@ -2,7 +2,9 @@
 
 import os
 import pathlib
+import signal
 import sys
+import threading
 import unittest
 
 import numpy as np
@@ -16,6 +18,16 @@ import mnn_c  # noqa: E402
 
 DIGITS = REPOSITORY / "examples" / "digits" / "digits.mnn"
 SHRINK = REPOSITORY / "examples" / "own_operator" / "shrink.mnn"
+
+
+WINDOWS = sys.platform == "win32"
+
+
+def ctrl_c_after(seconds):
+    """A timer that sends what Ctrl-C sends to this process. Windows ends a process that os.kill() sends a signal to."""
+    if WINDOWS:
+        return threading.Timer(seconds, signal.raise_signal, (signal.SIGINT,))
+    return threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
 
 
 def case(name):

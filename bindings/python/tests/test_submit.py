@@ -2,14 +2,12 @@
 
 import asyncio
 import gc
-import os
-import signal
 import threading
 import unittest
 
 import numpy as np
 
-from support import DIGITS, SHRINK, Test, images, mnn_c
+from support import SHRINK, Test, ctrl_c_after, images, mnn_c
 from mnn_c import errors
 
 
@@ -110,7 +108,7 @@ class Submitted(Test):
     def test_ctrl_c(self):
         session = self.slow()
         pending = session.submit()
-        timer = threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT))
+        timer = ctrl_c_after(0.01)
         with self.assertRaises(KeyboardInterrupt):
             timer.start()
             while True:

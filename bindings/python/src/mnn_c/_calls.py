@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from ctypes import byref, c_char_p, c_double, c_int32, c_size_t, c_uint64, c_void_p
-from typing import Any, Callable, List, Optional, Sequence, Tuple, Type, TypeVar
+from typing import Any, Callable, List, Optional, Sequence, Tuple, Type, TypeVar, Union
 
 from ._abi import MAX_RANK
 from ._failure import check
@@ -18,6 +19,14 @@ def encode(text: str, what: str) -> bytes:
     if b"\0" in data:
         raise ValueError(f"{what} contains a zero byte: {text!r}")
     return data
+
+
+def absolute(path: Union[str, "os.PathLike[str]"]) -> str:
+    """The absolute path of a file; os.path.abspath() cuts it at a zero byte in some versions of Python."""
+    text = os.fspath(path)
+    if "\0" in text:
+        raise ValueError(f"path contains a zero byte: {text!r}")
+    return os.path.abspath(text)
 
 
 def decode(data: Optional[bytes]) -> str:

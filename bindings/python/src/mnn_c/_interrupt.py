@@ -1,7 +1,7 @@
 """Ctrl-C: it ends a call of the library that the main thread is in, which then raises KeyboardInterrupt.
 
 Python calls its handlers of signals between two of its own instructions, so not during a call of the library. For the
-time of such a call, signal.set_wakeup_fd() has Python write the numbers of signals to a pipe at once. A thread that
+time of such a call, signal.set_wakeup_fd() has Python write the numbers of signals to a socket at once. A thread that
 sleeps at its other end triggers the token of the call. Only Python's own handler of SIGINT, which raises
 KeyboardInterrupt, is helped in this way: a program with another handler decides by itself what ends its calls.
 """
@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
+import sys
 import threading
 from typing import Callable, List, Optional
 
@@ -24,8 +26,9 @@ _get_ident = threading.get_ident
 
 class _Watcher:
     def __init__(self) -> None:
-        self.read_end, self.write_end = os.pipe()
-        os.set_blocking(self.write_end, False)
+        self.read_end, self.socket = socket.socketpair()  # on Windows Python writes to sockets alone
+        self.socket.setblocking(False)
+        self.write_end = self.socket.fileno()
         self.token = CancelToken()
         self.active: List[CancelToken] = []
         self.fired = False
@@ -34,12 +37,12 @@ class _Watcher:
 
     def _watch(self) -> None:
         while True:
-            data = os.read(self.read_end, 64)
+            data = self.read_end.recv(64)
             if not data:
                 return
             if self.forward >= 0:
                 try:
-                    os.write(self.forward, data)  # for the descriptor that was set before, e.g. by an event loop
+                    _write(self.forward, data)  # for the descriptor that was set before, e.g. by an event loop
                 except OSError:
                     pass
             if signal.SIGINT in data:
@@ -75,15 +78,30 @@ class _Watcher:
                 token._interrupted()
 
 
+def _write(descriptor: int, data: bytes) -> None:
+    if sys.platform != "win32":
+        os.write(descriptor, data)
+        return
+    end = socket.socket(fileno=descriptor)
+    try:
+        end.send(data)
+    finally:
+        end.detach()  # it belongs to another
+
+
 _watcher: Optional[_Watcher] = None
 
 
 def _forget() -> None:
     global _watcher
-    _watcher = None  # a child of fork() does not have its parent's threads
+    if _watcher:  # a child of fork() does not have its parent's threads
+        _watcher.read_end.close()
+        _watcher.socket.close()
+    _watcher = None
 
 
-os.register_at_fork(after_in_child=_forget)
+if sys.platform != "win32":
+    os.register_at_fork(after_in_child=_forget)
 
 
 def applies() -> bool:

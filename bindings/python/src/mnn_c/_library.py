@@ -6,11 +6,20 @@ from __future__ import annotations
 import ctypes
 import os
 import pathlib
+import sys
 from typing import Any, Dict, List, Tuple
 
 from ._functions import FUNCTIONS
 
-NAME = "libmnn_c.so.0"
+
+
+def file_of(part: str = "") -> str:
+    """Returns the name of the file of libmnn_c, or of the library beside it that is called `part`, on this system."""
+    name = f"mnn_c_{part}" if part else "mnn_c"
+    return f"{name}.dll" if sys.platform == "win32" else f"lib{name}.so.0"
+
+
+NAME = file_of()
 
 
 def candidates() -> List[str]:
@@ -25,6 +34,8 @@ def candidates() -> List[str]:
 def load(path: str, variable: str, functions: Dict[str, Tuple[Any, List[Any]]]) -> Any:
     """Opens a library and declares its functions."""
     name = pathlib.Path(path).name.partition(".")[0]
+    # With a folder in its name, Windows searches what the library needs beside it.
+    path = os.path.abspath(path) if os.path.dirname(path) else path
     try:
         library = ctypes.CDLL(path)
     except OSError as error:
@@ -46,7 +57,7 @@ def load(path: str, variable: str, functions: Dict[str, Tuple[Any, List[Any]]]) 
 
 def load_beside(part: str, functions: Dict[str, Tuple[Any, List[Any]]]) -> Any:
     """Opens libmnn_c_image or libmnn_c_onnx: that of its variable, else the one beside libmnn_c, else the system's."""
-    variable, name = f"MNN_C_{part.upper()}_LIBRARY", f"libmnn_c_{part}.so.0"
+    variable, name = f"MNN_C_{part.upper()}_LIBRARY", file_of(part)
     beside = pathlib.Path(candidates()[0]).parent / name
     chosen = os.environ.get(variable) or (str(beside) if beside.exists() else name)
     return load(chosen, variable, functions)

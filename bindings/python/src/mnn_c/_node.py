@@ -7,14 +7,19 @@ one made, and what is damaged or missing is made again. Files that nothing used 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import stat
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Iterator, Union
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 Content = Union[bytes, bytearray, memoryview]
 UNUSED_SECONDS = 7 * 24 * 3600
@@ -22,7 +27,12 @@ UNUSED_SECONDS = 7 * 24 * 3600
 
 def folder() -> str:
     """Returns the folder: that of MNN_C_NODE_FOLDER, else one in the system's folder for temporary files."""
-    path = os.environ.get("MNN_C_NODE_FOLDER") or os.path.join(tempfile.gettempdir(), f"mnn_c-{os.getuid()}")
+    chosen = os.environ.get("MNN_C_NODE_FOLDER")
+    if sys.platform == "win32":  # the folder for temporary files, whose rights this one gets, is the user's
+        path = chosen or os.path.join(tempfile.gettempdir(), "mnn_c")
+        os.makedirs(path, exist_ok=True)
+        return path
+    path = chosen or os.path.join(tempfile.gettempdir(), f"mnn_c-{os.getuid()}")
     os.makedirs(path, mode=0o700, exist_ok=True)
     status = os.lstat(path)
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
@@ -40,12 +50,23 @@ def locked(name: str) -> Iterator[str]:
     Where sweep() takes an old lock away from a process that waits for it, two processes write the same contents, one after another.
     """
     path = os.path.join(folder(), name)
-    lock = os.open(path + ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    lock = os.open(path + ".lock", os.O_RDWR | os.O_CREAT, 0o600)  # a child process does not inherit it
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        _await_lock(lock)
         yield path
     finally:
         os.close(lock)
+
+
+def _await_lock(file: int) -> None:
+    if sys.platform == "win32":
+        while True:
+            with contextlib.suppress(OSError):
+                msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # what waits for a lock looks once a second, and gives up
+                return
+            time.sleep(0.02)
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def write(path: str, data: Any) -> None:
@@ -57,8 +78,9 @@ def write(path: str, data: Any) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(part, 0o400)
-        os.rename(part, path)
+        if sys.platform != "win32":  # there, what may not be written cannot be replaced or removed either
+            os.chmod(part, 0o400)
+        os.replace(part, path)
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(part)
@@ -74,10 +96,11 @@ def use(path: str) -> bool:
 
 
 def sweep(seconds: float = UNUSED_SECONDS) -> None:
-    """Removes files that were not used for that long. A process that has one mapped keeps its contents."""
+    """Removes files that were not used for that long. A process that has one mapped keeps its contents; on Windows the file
+    stays, too."""
     oldest = time.time() - seconds
     for entry in os.scandir(folder()):
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(FileNotFoundError, *((PermissionError,) if sys.platform == "win32" else ())):
             if entry.is_file(follow_symlinks=False) and entry.stat(follow_symlinks=False).st_mtime < oldest:
                 os.unlink(entry.path)
 

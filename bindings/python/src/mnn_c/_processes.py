@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import weakref
 from typing import Optional, Tuple, Union
 
 from ._node import StoredModel
-from ._shared_weights import SharedWeights
 from .enums import Load
 from .interpreter import Interpreter
 from .runtime import Runtime
+
+if sys.platform != "win32":
+    from ._shared_weights import SharedWeights
 
 Model = Union[str, "os.PathLike[str]", StoredModel]
 _Key = Tuple[str, int]
@@ -22,17 +25,21 @@ class ProcessModel:
 
     def __init__(self, path: str, threads: int) -> None:
         self.interpreter = Interpreter(path, load_mode=Load.MAPPED)
-        self.weights = SharedWeights()
-        self.runtime = Runtime(threads, allocator=self.weights)
+        if sys.platform == "win32":  # no file is mapped in the place of memory there
+            self.runtime = Runtime(threads)
+        else:
+            self.weights = SharedWeights()
+            self.runtime = Runtime(threads, allocator=self.weights)
         self.lock = threading.Lock()
         self._planned = False
 
     def planned(self) -> None:
-        """Shares the weights of the first session with other processes. Call it with the lock when a session is
-        planned."""
+        """Shares the weights of the first session with other processes, except on Windows. Call it with the lock when a
+        session is planned."""
         if not self._planned:
             self._planned = True
-            self.weights.share()
+            if sys.platform != "win32":
+                self.weights.share()
 
 
 _models: "weakref.WeakValueDictionary[_Key, ProcessModel]" = weakref.WeakValueDictionary()

@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _abi, _calls, _interrupt, _registry, weights
-from ._calls import encode
+from ._calls import absolute, encode
 from ._failure import check
 from ._handles import Closable
 from ._known import known
@@ -110,7 +110,7 @@ class Interpreter(Closable):
         self.path: Optional[str] = None
         self._converted_weights: Optional[bytes] = None
         if not isinstance(source, (bytes, bytearray, memoryview)):
-            self.path = os.path.abspath(os.fspath(source))
+            self.path = absolute(source)
             if self.path.lower().endswith(".onnx"):
                 if external_weights is not None:
                     raise ValueError("external_weights belong to .mnn models; an ONNX model names its files itself")
@@ -140,7 +140,7 @@ class Interpreter(Closable):
                 return status
 
         else:
-            path = encode(os.path.abspath(os.fspath(source)), "path")
+            path = encode(absolute(source), "path")
 
             def create(token: int) -> int:
                 options.cancel = token
