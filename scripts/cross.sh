@@ -29,7 +29,7 @@ isas=avx2
 case $target in
 # The C++ runtime is inside of the libraries, so that they need those of Windows alone.
 windows-x64)
-    packages+=(g++-mingw-w64-x86-64-posix wine64 cargo libstd-rust-dev-windows)
+    packages+=(g++-mingw-w64-x86-64-posix wine64 cargo libstd-rust-dev-windows golang-go pkgconf python3-venv)
     options+=(-DMNN_C_STATIC_LIBSTDCXX=ON)
     ;;
 musl-x64) packages+=(python3-venv binutils musl) ;;
@@ -106,7 +106,9 @@ for step in "${steps[@]}"; do
         rm -f "$build"/mnn_c-*.zip "$build"/mnn_c-*.tar.gz
         (cd "$build" && cpack)
         case $target in
-        windows-*) tests/windows/check_zip.sh "$build" "$build/unpacked" ;;
+        windows-*)
+            for part in zip rust go python; do tests/windows/check_$part.sh "$build" "$build/unpacked_$part"; done
+            ;;
         musl-*)
             tests/musl/check_archive.sh "$build" "$build/unpacked"
             tests/musl/check_wheel.sh "$build" "$build/unpacked"

@@ -26,23 +26,6 @@ cmake --build "$work/consumer/build" >/dev/null
 cp "$work/consumer/build/consumer.exe" "$work/programs"
 prints "held-out images right" "$work/programs/consumer.exe" "$source/examples/digits"
 
-# The example of the Rust crate, where there is a Rust for Windows (Debian's package libstd-rust-dev-windows).
-rust=x86_64-pc-windows-gnu
-rustc=/usr/bin/rustc
-if [ -d "$("$rustc" --print target-libdir --target $rust 2>/dev/null)" ]; then
-    vendored=$work/rust/vendored  # this old version reads the registry by a protocol of its own otherwise
-    mkdir "$work/rust"
-    (cd bindings/rust && RUSTC_BOOTSTRAP=1 /usr/bin/cargo -Z sparse-registry vendor --quiet --locked "$vendored" >/dev/null)
-    (cd bindings/rust && RUSTC=$rustc MNN_C_PREFIX=$prefix CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=${compiler[0]} \
-        CARGO_TARGET_DIR=$work/rust /usr/bin/cargo --config 'source.crates-io.replace-with="vendored"' \
-        --config "source.vendored.directory=\"$vendored\"" build --quiet --package mnn-c --target $rust \
-        --example classify_digits)
-    cp "$work/rust/$rust/debug/examples/classify_digits.exe" "$work/programs/by_rust.exe"
-    prints "right" "$work/programs/by_rust.exe" "$source/examples/digits"
-else
-    echo "without the Rust crate: there is no Rust for Windows"
-fi
-
 # The libraries need those of Windows, and one another, alone.
 needs() { x86_64-w64-mingw32-objdump -p "$1" | sed -n 's/^\s*DLL Name: //p' | sort -fu; }
 check_needs '(mnn_c|kernel32|msvcrt|api-ms-win-core-synch-l1-2-[0-9]|shell32|advapi32|user32)\.dll' "$prefix"/bin/*.dll

@@ -148,6 +148,8 @@ fn files_are_read_and_written() {
     assert_eq!(error.kind(), ErrorKind::FileWriteFailed);
 }
 
+/// Users of Windows may make no symbolic links.
+#[cfg(unix)]
 #[test]
 fn options_are_those_of_the_library() {
     let made = Conversion::new()

@@ -31,7 +31,7 @@ fn a_session_says_what_holds() {
         .threads(2)
         .memory(MemoryMode::High)
         .precision(Precision::Low)
-        .cpu_isa("portable");
+        .cpu_isa(lowest_isa());
     let session = open().create_session(&config).unwrap();
     let info = session.properties().unwrap();
     assert_eq!(info.forward_type, ForwardType::Cpu);

@@ -33,7 +33,7 @@ fn every_field_of_a_configuration_is_taken() {
         .power(PowerMode::High)
         .gpu_mode(GpuMode::TUNING_FAST | GpuMode::MEMORY_BUFFER | GpuMode::RECORD_OP)
         .tuning_operators(3)
-        .cpu_isa("portable")
+        .cpu_isa(lowest_isa())
         .max_memory_bytes(1 << 30)
         .max_loop_iterations(10);
     let mut session = open().create_session(&config).unwrap();

@@ -3,9 +3,11 @@
 mod support;
 
 use mnn_c::{
-    devices, BufferKind, CancelToken, DeviceBuffer, DeviceInfo, ErrorKind, Format, ForwardType, GpuMode,
-    Interpreter, InterpreterOptions, LogLevel, OpAction, Precision, RunOptions, ScheduleConfig,
+    devices, CancelToken, DeviceInfo, ErrorKind, Format, ForwardType, GpuMode, Interpreter,
+    InterpreterOptions, LogLevel, OpAction, Precision, RunOptions, ScheduleConfig,
 };
+#[cfg(unix)]
+use mnn_c::{BufferKind, DeviceBuffer};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -237,6 +239,8 @@ fn a_cache_that_cannot_be_written_is_a_message() {
     assert_fails(net.update_cache_file(&session), ErrorKind::FileOpenFailed);
 }
 
+/// Windows has no memory that a descriptor names.
+#[cfg(unix)]
 #[test]
 fn memory_that_two_sessions_share() {
     if vulkan().is_none() {

@@ -33,6 +33,11 @@ pub fn open() -> Interpreter {
     Interpreter::from_file(digits("digits.mnn")).expect("the demo model loads")
 }
 
+/// The instruction set that every machine has which runs this build of the library.
+pub fn lowest_isa() -> String {
+    mnn_c::cpu().unwrap().isas.pop().unwrap()
+}
+
 pub fn open_session() -> Session {
     open().create_session(&ScheduleConfig::new()).expect("a session")
 }
