@@ -10,7 +10,7 @@ source=$PWD build=$(cd "$1" && pwd) work=$2
 unpack .zip
 export WINEDEBUG=-all WINEPREFIX=$work/wine WINEDLLOVERRIDES=mscoree,mshtml,winedbg.exe=
 export GOOS=windows GOARCH=amd64 CGO_ENABLED=1 CC=x86_64-w64-mingw32-gcc-posix GOTOOLCHAIN=local GOPROXY=off
-export CGO_CFLAGS="-O2 -g -Wall -Wextra -Wno-unused-parameter -Werror" PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig PKG_CONFIG_PATH=
+export CGO_CFLAGS="-O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror" PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig PKG_CONFIG_PATH=
 cp "$prefix"/bin/*.dll "$("$CC" -print-file-name=libwinpthread-1.dll)" "$work/programs"
 
 gos=${GOS:-$(command -v go || true) $(ls /usr/lib/go-1.19/bin/go 2>/dev/null || true)}
