@@ -16,8 +16,12 @@ static void count(void) {
     __atomic_add_fetch(&requests, 1, __ATOMIC_RELAXED);
 }
 
+/* A thread of winpthreads begins with a request for its own lock, whenever it comes to run, which may be during a later
+ * run of the session. That first one is not counted: the thread that made it has counted some for it. */
+static DWORD has_begun;
 static void* counted_malloc(size_t size) {
-    count();
+    if (TlsGetValue(has_begun)) count();
+    TlsSetValue(has_begun, &has_begun);
     return malloc(size);
 }
 static void* counted_calloc(size_t number, size_t size) {
@@ -62,6 +66,8 @@ static void* counted_in_place_of(const char* name) {
 }
 
 static void count_requests(void) {
+    has_begun = TlsAlloc();
+    TlsSetValue(has_begun, &has_begun); /* this thread has */
     char* const library = (char*)GetModuleHandleA("mnn_c.dll");
     const IMAGE_NT_HEADERS* head = (const void*)(library + ((const IMAGE_DOS_HEADER*)library)->e_lfanew);
     const IMAGE_DATA_DIRECTORY place = head->OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_IMPORT];
