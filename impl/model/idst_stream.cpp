@@ -13,14 +13,18 @@ namespace mnnc {
 
 namespace {
 
+[[noreturn]] void failEnd(const char* opName, size_t streamBytes, const char* what, int64_t count, size_t at) {
+    fail(Status::BadWeights, "operator '%s': weight stream of %zu bytes ends inside its %s (%lld bytes at %zu)", opName,
+         streamBytes, what, static_cast<long long>(count), at);
+}
+
 class Reader {
   public:
     Reader(std::span<const uint8_t> bytes, const char* opName) : bytes_(bytes), opName_(opName) {}
 
     std::span<const uint8_t> take(int64_t count, const char* what) {
         if (count < 0 || static_cast<uint64_t>(count) > bytes_.size() - at_)
-            fail(Status::BadWeights, "operator '%s': weight stream of %zu bytes ends inside its %s (%lld bytes at %zu)",
-                 opName_, bytes_.size(), what, static_cast<long long>(count), at_);
+            failEnd(opName_, bytes_.size(), what, count, at_);
         const auto part = bytes_.subspan(at_, static_cast<size_t>(count));
         at_ += static_cast<size_t>(count);
         return part;
@@ -104,47 +108,55 @@ bool codebookFitsNibbles(std::span<const uint8_t> stream, bool wideDims, const c
     return samples.front() >= -8 && samples.back() <= 7;
 }
 
-std::vector<int8_t> decodeCodebook(std::span<const uint8_t> stream, bool wideDims, const char* opName) {
-    const IdstHead head = readIdstHead(stream, wideDims, opName);
-    Reader reader(stream, opName);
-    reader.take(static_cast<int64_t>(head.byteLength), "head");
-    const std::vector<int8_t> samples = takeSamples(reader);
-    const int bits = bitsFor(samples.size());
-    const auto packed = reader.take(packedBytes(head.count, bits), "codes");
-    const size_t count = static_cast<size_t>(head.count);
-    std::vector<int8_t> q(count);
+Codebook::Codebook(std::span<const uint8_t> head, size_t streamBytes, bool wideDims, const char* opName) {
+    const IdstHead dims = readIdstHead(head, wideDims, opName);
+    Reader reader(head, opName);
+    reader.take(static_cast<int64_t>(dims.byteLength), "head");
+    samples_ = takeSamples(reader);
+    count_ = dims.count;
+    bits_ = bitsFor(samples_.size());
+    at_ = reader.at();
+    const int64_t bytes = packedBytes(count_, bits_);
+    if (static_cast<uint64_t>(bytes) > streamBytes - std::min(at_, streamBytes))
+        failEnd(opName, streamBytes, "codes", bytes, at_);
+}
 
-    if (bits == 8) {
-        // Byte stores may alias the vector's members; only local variables stay in registers.
-        const uint8_t* const from = packed.data();
-        int8_t* const to = q.data();
+bool Codebook::isPlain(int bits) const noexcept {
+    return bits_ == bits && samples_.size() == size_t{1} << bits && samples_[0] == -(1 << (bits - 1)) &&
+           isRun(samples_);
+}
+
+void Codebook::decode(std::span<const uint8_t> packed, int64_t wanted, int8_t* to, const char* opName) const {
+    // Byte stores may alias members; only local variables stay in registers.
+    const uint8_t* const from = packed.data();
+    const auto count = static_cast<size_t>(wanted);
+    if (bits_ == 8) {
         uint8_t largest = 0;
-        for (size_t i = 0; i < count; ++i) largest = std::max(largest, from[i]);
-        if (largest >= samples.size()) failIndex(opName, largest, samples.size());
-        if (isRun(samples)) {
-            const auto first = static_cast<uint8_t>(samples[0]);
+        if (samples_.size() < 256)
+            for (size_t i = 0; i < count; ++i) largest = std::max(largest, from[i]);
+        if (largest >= samples_.size()) failIndex(opName, largest, samples_.size());
+        if (isRun(samples_)) {
+            const auto first = static_cast<uint8_t>(samples_[0]);
             for (size_t i = 0; i < count; ++i) to[i] = static_cast<int8_t>(from[i] + first);
         } else {
-            const int8_t* const table = samples.data();
+            const int8_t* const table = samples_.data();
             for (size_t i = 0; i < count; ++i) to[i] = table[from[i]];
         }
-        return q;
+        return;
     }
     // Codes beyond the samples are mapped to a sample here; the running maximum detects them.
     std::array<int8_t, 256> table{};
-    std::copy(samples.begin(), samples.end(), table.begin());
+    std::copy(samples_.begin(), samples_.end(), table.begin());
     uint32_t largest = 0;
-    if (bits == 4) {
-        const uint8_t* const from = packed.data();
-        int8_t* const to = q.data();
+    if (bits_ == 4) {
         const size_t pairs = count / 2;
         uint8_t largestOfPairs = 0;
-        for (size_t i = 0; i < pairs && samples.size() < 16; ++i)
+        for (size_t i = 0; i < pairs && samples_.size() < 16; ++i)
             largestOfPairs =
                 std::max({largestOfPairs, static_cast<uint8_t>(from[i] >> 4), static_cast<uint8_t>(from[i] & 15)});
         largest = largestOfPairs;
-        if (isRun(samples)) {
-            const auto first = static_cast<uint8_t>(samples[0]);
+        if (isRun(samples_)) {
+            const auto first = static_cast<uint8_t>(samples_[0]);
             for (size_t i = 0; i < pairs; ++i) {
                 to[2 * i] = static_cast<int8_t>((from[i] >> 4) + first);
                 to[2 * i + 1] = static_cast<int8_t>((from[i] & 15) + first);
@@ -162,12 +174,19 @@ std::vector<int8_t> decodeCodebook(std::span<const uint8_t> stream, bool wideDim
         }
     } else {
         for (size_t i = 0; i < count; ++i) {
-            const uint32_t index = packedValue(packed, static_cast<int64_t>(i), bits);
+            const uint32_t index = packedValue(packed, static_cast<int64_t>(i), bits_);
             largest = std::max(largest, index);
-            q[i] = table[index];
+            to[i] = table[index];
         }
     }
-    if (largest >= samples.size()) failIndex(opName, largest, samples.size());
+    if (largest >= samples_.size()) failIndex(opName, largest, samples_.size());
+}
+
+std::vector<int8_t> decodeCodebook(std::span<const uint8_t> stream, bool wideDims, const char* opName) {
+    const Codebook codebook(stream, stream.size(), wideDims, opName);
+    std::vector<int8_t> q(static_cast<size_t>(codebook.count()));
+    codebook.decode(stream.subspan(codebook.begin(0), codebook.bytes(codebook.count())), codebook.count(), q.data(),
+                    opName);
     return q;
 }
 

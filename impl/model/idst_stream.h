@@ -18,6 +18,31 @@ struct IdstHead {
 // For types 1 and 2. Throws BadWeights or Overflow.
 IdstHead readIdstHead(std::span<const uint8_t> stream, bool wideDims, const char* opName);
 
+// A stream of type 1 whose codes are decoded in parts.
+class Codebook {
+  public:
+    // `head`: the beginning of the stream with its head and samples; streamBytes: the length of the whole stream.
+    // Throws BadWeights or Overflow.
+    Codebook(std::span<const uint8_t> head, size_t streamBytes, bool wideDims, const char* opName);
+
+    int64_t count() const noexcept { return count_; }
+    // Whether a part may begin anywhere: at every byte. Other streams are decoded as a whole.
+    bool hasParts() const noexcept { return bits_ == 8 || bits_ == 4; }
+    // Whether codes are stored as their distance from the least number of `bits` bits, and all of those may occur.
+    bool isPlain(int bits) const noexcept;
+    // The bytes of the stream with codes first .. first + count; with 4 bits `first` is even.
+    size_t begin(int64_t first) const noexcept { return at_ + static_cast<size_t>(first * bits_ / 8); }
+    size_t bytes(int64_t count) const noexcept { return static_cast<size_t>((count * bits_ + 7) / 8); }
+    // Decodes the first `count` codes of these bytes. Throws BadWeights.
+    void decode(std::span<const uint8_t> packed, int64_t count, int8_t* to, const char* opName) const;
+
+  private:
+    int64_t count_ = 0;
+    int bits_ = 0;
+    size_t at_ = 0;  // where the codes begin
+    std::vector<int8_t> samples_;
+};
+
 // For type 1.
 std::vector<int8_t> decodeCodebook(std::span<const uint8_t> stream, bool wideDims, const char* opName);
 

@@ -21,6 +21,7 @@ FloatView FloatView::hold(HeldBytes held) {
 
 const float* FloatSource::at(size_t first, size_t count) {
     if (!whole_.empty()) return whole_.data() + first;
+    if (read_) return read_(first, count);
     piece_ = {};  // releases its memory, so that the next piece can use it
     piece_ = FloatView::hold(stored_.read(first * sizeof(float), count * sizeof(float)));
     return piece_.data();

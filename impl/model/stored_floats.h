@@ -1,8 +1,10 @@
 // Gives the arrays of floats of a model, which are borrowed, read or decoded: completely, or in pieces.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "model/stored_bytes.h"
@@ -55,6 +57,9 @@ class FloatSource {
   public:
     explicit FloatSource(FloatView whole) : whole_(std::move(whole)), size_(whole_.size()) {}
     explicit FloatSource(const StoredBytes& stored) : stored_(stored), size_(stored.size() / sizeof(float)) {}
+    // read(first, count) returns values that are valid until its next call.
+    using Reader = std::function<const float*(size_t first, size_t count)>;
+    FloatSource(size_t size, Reader read) : read_(std::move(read)), size_(size) {}
 
     size_t size() const noexcept { return size_; }
     // Returns the values from `first` to first + count, which are valid until the next call. Throws FileChanged,
@@ -65,6 +70,7 @@ class FloatSource {
     FloatView whole_;
     StoredBytes stored_;  // used when the array is not read completely
     FloatView piece_;
+    Reader read_;  // empty: not used
     size_t size_ = 0;
 };
 

@@ -34,57 +34,49 @@ bool hasDummyAlpha(const wire::Convolution2D& conv) {
     return conv.symmetricQuan() && vectorSize(conv.symmetricQuan()->scale()) > 0;
 }
 
-// Steps 1 to 5 of model-format 5.4.
-void fillScales(QuantizedWeights& weights, int64_t count, const wire::IDSTQuan& quan, std::span<const float> alpha,
-                int64_t outputCount, const char* opName) {
-    const float factor = quan.quantScale();
-    const bool legacy = isLegacyPairs(quan), asymmetric = isAsymmetric(quan);
-    const int64_t values = static_cast<int64_t>(alpha.size());
-    if (values == 0 || (asymmetric && values % 2 != 0))
-        fail(Status::BadWeights, "operator '%s': %lld scale values%s", opName, asLong(values),
-             asymmetric ? " do not form pairs" : "");
-    const int64_t pieces = asymmetric ? values / 2 : values;
-    if (outputCount < 1 || pieces % outputCount != 0 || count % pieces != 0)
-        fail(Status::BadWeights, "operator '%s': %lld scale pieces do not fit %lld outputs and %lld weights", opName,
-             asLong(pieces), asLong(outputCount), asLong(count));
-    weights.blocksPerOutput = pieces / outputCount;
-    const size_t pieceCount = static_cast<size_t>(pieces);
-    weights.scale.resize(pieceCount);
-    // has_scaleInt: x is multiplied by quantScale before the product, which equals scaling the weights.
-    const float applied = legacy ? 1.0f : factor;
-    if (!asymmetric) {
-        for (size_t p = 0; p < pieceCount; ++p) weights.scale[p] = alpha[p] * applied;
-        return;
-    }
-    weights.min.resize(pieceCount);
-    const float correction = quan.aMin() == 0 ? -128.0f : static_cast<float>(quan.aMin());
-    for (size_t p = 0; p < pieceCount; ++p) {
-        float min = alpha[2 * p];
-        const float scale = alpha[2 * p + 1];
-        if (correction < 0.0f) min = min - correction * scale;
-        weights.scale[p] = scale * applied;
-        weights.min[p] = min * applied;
-    }
-}
-
-// Sets the scales of `count` codes.
-void scaleCodes(QuantizedWeights& weights, int64_t count, const wire::Convolution2D& conv, std::span<const float> alpha,
-                int64_t outputCount, const char* opName) {
+// Returns the rule for `count` codes with `values` numbers of alpha (steps 1 to 5 of model-format 5.4).
+ScaleRule scaleRule(const wire::Convolution2D& conv, int64_t count, int64_t values, int64_t outputCount,
+                    const char* opName) {
     const bool raw = convWeightForm(conv, opName) == WeightForm::RawInt8;
     if (outputCount < 1 || count < 1 || count % outputCount != 0)
         fail(Status::BadWeights, "operator '%s': %lld weights for %lld outputs", opName, asLong(count),
              asLong(outputCount));
+    ScaleRule rule;
     // Raw weights without alpha have no real scale either.
-    if (hasDummyAlpha(conv) || (raw && alpha.empty()))
-        weights.scale.assign(static_cast<size_t>(outputCount), 1.0f);
-    else if (raw) {
+    rule.ones = hasDummyAlpha(conv) || (raw && values == 0);
+    if (rule.ones) return rule;
+    if (raw) {
         // Intermediate form: alpha holds plain weight scales, one per output.
-        if (static_cast<int64_t>(alpha.size()) != outputCount)
-            fail(Status::BadWeights, "operator '%s': %zu weight scales for %lld outputs", opName, alpha.size(),
+        if (values != outputCount)
+            fail(Status::BadWeights, "operator '%s': %lld weight scales for %lld outputs", opName, asLong(values),
                  asLong(outputCount));
-        weights.scale.assign(alpha.begin(), alpha.end());
-    } else
-        fillScales(weights, count, *conv.quanParameter(), alpha, outputCount, opName);
+        return rule;
+    }
+    const wire::IDSTQuan& quan = *conv.quanParameter();
+    rule.pairs = isAsymmetric(quan);
+    if (values == 0 || (rule.pairs && values % 2 != 0))
+        fail(Status::BadWeights, "operator '%s': %lld scale values%s", opName, asLong(values),
+             rule.pairs ? " do not form pairs" : "");
+    const int64_t pieces = rule.pairs ? values / 2 : values;
+    if (pieces % outputCount != 0 || count % pieces != 0)
+        fail(Status::BadWeights, "operator '%s': %lld scale pieces do not fit %lld outputs and %lld weights", opName,
+             asLong(pieces), asLong(outputCount), asLong(count));
+    rule.blocksPerOutput = pieces / outputCount;
+    // has_scaleInt: x is multiplied by quantScale before the product, which equals scaling the weights.
+    rule.applied = isLegacyPairs(quan) ? 1.0f : quan.quantScale();
+    rule.correction = std::min(quan.aMin() == 0 ? -128.0f : static_cast<float>(quan.aMin()), 0.0f);
+    return rule;
+}
+
+struct Alpha {
+    StoredBytes bytes;
+    bool half = false;
+    int64_t values() const { return static_cast<int64_t>(bytes.size() / (half ? 2 : sizeof(float))); }
+};
+Alpha alphaOf(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName) {
+    const auto* quan = conv.quanParameter();
+    if (!quan) return {};
+    return {storedAlpha(conv, files, opName), quan->scaleStorage() == wire::ScaleStorageType::FP16};
 }
 
 }  // namespace
@@ -103,40 +95,135 @@ bool convHasMinima(const wire::Convolution2D& conv) {
     return conv.quanParameter() && hasWeightBuffer(conv) && !hasDummyAlpha(conv) && isAsymmetric(*conv.quanParameter());
 }
 
-QuantizedWeights decodeQuantizedWeights(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
-                                        const WeightFiles& files, const char* opName) {
+QuantizedSource::QuantizedSource(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
+                                 const WeightFiles& files, const char* opName)
+    : opName_(opName), outputs_(outputCount) {
     const WeightForm form = convWeightForm(conv, opName);
     if (form != WeightForm::Codes && form != WeightForm::RawInt8)
         fail(Status::BadWeights, "operator '%s' has no int8 weights", opName);
     const auto* quan = conv.quanParameter();
-    const FloatView alpha = quan ? weightAlpha(conv, files, opName) : FloatView();
-    QuantizedWeights weights;
+    const Alpha alpha = alphaOf(conv, files, opName);
+    alpha_ = alpha.bytes;
+    halfAlpha_ = alpha.half;
+    int64_t count = 0;
     if (form == WeightForm::RawInt8) {
         const StoredBytes stored = bytesOf(conv.symmetricQuan()->weight(), files.model);
         requireCount(static_cast<int64_t>(stored.size()), expectedCount, opName);
-        weights.q = signedBytes(stored.read().bytes);
+        codes_ = signedBytes(stored.read().bytes);
+        count = static_cast<int64_t>(codes_.size());
     } else {
-        const int64_t count = convWeightCount(conv, files, opName);
+        count = convWeightCount(conv, files, opName);
         requireCount(count, expectedCount, opName);
-        const HeldBytes held = weightBuffer(conv, files, opName).read();
-        const std::span<const uint8_t> stream = held.bytes;
-        switch (static_cast<IdstType>(quan->type())) {
-            case IdstType::Codebook:
-                weights.q = decodeCodebook(stream, quan->shapeInt32(), opName);
-                break;
-            case IdstType::SparseCodebook:
-                weights.q = decodeSparseCodebook(stream, quan->shapeInt32(), alpha.span(),
-                                                 std::min<int64_t>(count, INT32_MAX), opName);
-                break;
-            default:
-                weights.q = signedBytes(stream);
-                break;
+        stream_ = weightBuffer(conv, files, opName);
+        const auto type = static_cast<IdstType>(quan->type());
+        int64_t found = 0;
+        if (type == IdstType::Codebook) {
+            codebook_.emplace(weightBufferHead(conv, files, opName).bytes, stream_.size(), quan->shapeInt32(), opName);
+            found = codebook_->count();
+            if (!codebook_->hasParts()) {
+                codebook_.reset();
+                codes_ = decodeCodebook(stream_.read().bytes, quan->shapeInt32(), opName);
+                found = static_cast<int64_t>(codes_.size());
+            }
+        } else {
+            const HeldBytes all = stream_.read();
+            codes_ = type == IdstType::SparseCodebook
+                         ? decodeSparseCodebook(all.bytes, quan->shapeInt32(), weightAlpha(conv, files, opName).span(),
+                                                std::min<int64_t>(count, INT32_MAX), opName)
+                         : signedBytes(all.bytes);
+            found = static_cast<int64_t>(codes_.size());
         }
         // The head may have changed since it was counted.
-        requireCount(static_cast<int64_t>(weights.q.size()), count, opName);
+        requireCount(found, count, opName);
     }
-    scaleCodes(weights, static_cast<int64_t>(weights.q.size()), conv, alpha.span(), outputCount, opName);
-    return weights;
+    rule_ = scaleRule(conv, count, alpha.values(), outputCount, opName);
+    perOutput_ = count / outputCount;
+}
+
+void QuantizedSource::readScales(int64_t first, int64_t count, Part& part) {
+    const auto pieces = static_cast<size_t>(count * rule_.blocksPerOutput);
+    if (rule_.ones) {
+        scale_.assign(pieces, 1.0f);
+    } else {
+        const size_t each = (halfAlpha_ ? 2 : sizeof(float)) * (rule_.pairs ? 2 : 1);
+        const HeldBytes read = alpha_.read(static_cast<size_t>(first * rule_.blocksPerOutput) * each, pieces * each);
+        const FloatView alpha = halfAlpha_ ? FloatView::own(halvesFrom(read.bytes)) : FloatView::hold(read);
+        const float* const values = alpha.data();
+        scale_.resize(pieces);
+        float* const scale = scale_.data();
+        if (!rule_.pairs) {
+            for (size_t p = 0; p < pieces; ++p) scale[p] = values[p] * rule_.applied;
+        } else {
+            min_.resize(pieces);
+            float* const least = min_.data();
+            const float applied = rule_.applied, correction = rule_.correction;
+            for (size_t p = 0; p < pieces; ++p) {
+                float min = values[2 * p];
+                if (correction < 0.0f) min = min - correction * values[2 * p + 1];
+                scale[p] = values[2 * p + 1] * applied;
+                least[p] = min * applied;
+            }
+        }
+    }
+    part.scales = scale_;
+    part.minima = min_;
+}
+
+std::span<const int8_t> QuantizedSource::codesOf(int64_t first, int64_t count) {
+    const int64_t begin = first * perOutput_, length = count * perOutput_;
+    if (!codebook_)
+        return std::span<const int8_t>(codes_).subspan(static_cast<size_t>(begin), static_cast<size_t>(length));
+    const int64_t odd = begin % 2;  // a byte may begin with the last code before
+    const HeldBytes read = stream_.read(codebook_->begin(begin - odd), codebook_->bytes(length + odd));
+    codes_.resize(static_cast<size_t>(length + odd));
+    codebook_->decode(read.bytes, length + odd, codes_.data(), opName_.c_str());
+    return std::span<const int8_t>(codes_).subspan(static_cast<size_t>(odd));
+}
+
+QuantizedSource::Part QuantizedSource::part(int64_t first, int64_t count) {
+    Part part;
+    held_ = {};
+    readScales(first, count, part);
+    part.codes = codesOf(first, count);
+    return part;
+}
+
+QuantizedSource::Part QuantizedSource::storedPart(int64_t first, int64_t count, int bits) {
+    Part part;
+    held_ = {};  // its memory is used again
+    readScales(first, count, part);
+    const int64_t begin = first * perOutput_, length = count * perOutput_;
+    if (codebook_ && codebook_->isPlain(bits)) {
+        held_ = stream_.read(codebook_->begin(begin), codebook_->bytes(length));
+        part.stored = held_.bytes.data();
+        return part;
+    }
+    const std::span<const int8_t> codes = codesOf(first, count);
+    if (bits == 8) {
+        stored_.resize(codes.size());
+        for (size_t i = 0; i < codes.size(); ++i) stored_[i] = static_cast<uint8_t>(codes[i] + 128);
+    } else {
+        stored_.resize(codes.size() / 2);
+        for (size_t i = 0; i < stored_.size(); ++i)
+            stored_[i] = static_cast<uint8_t>((codes[2 * i] + 8) << 4 | ((codes[2 * i + 1] + 8) & 15));
+    }
+    part.stored = stored_.data();
+    return part;
+}
+
+QuantizedWeights QuantizedSource::takeAll() {
+    QuantizedWeights all;
+    part(0, outputs_);
+    all.q = std::move(codes_);
+    all.scale = std::move(scale_);
+    all.min = std::move(min_);
+    all.blocksPerOutput = rule_.blocksPerOutput;
+    return all;
+}
+
+QuantizedWeights decodeQuantizedWeights(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
+                                        const WeightFiles& files, const char* opName) {
+    return QuantizedSource(conv, expectedCount, outputCount, files, opName).takeAll();
 }
 
 std::optional<QuantizedForm> quantizedForm(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
@@ -146,12 +233,10 @@ std::optional<QuantizedForm> quantizedForm(const wire::Convolution2D& conv, int6
     const auto* quan = conv.quanParameter();
     const int64_t count = convWeightCount(conv, files, opName);
     requireCount(count, expectedCount, opName);
-    const FloatView alpha = quan ? weightAlpha(conv, files, opName) : FloatView();
-    QuantizedWeights scales;
-    scaleCodes(scales, count, conv, alpha.span(), outputCount, opName);
+    const ScaleRule rule = scaleRule(conv, count, alphaOf(conv, files, opName).values(), outputCount, opName);
     QuantizedForm result;
-    result.blocksPerOutput = scales.blocksPerOutput;
-    result.minima = !scales.min.empty();
+    result.blocksPerOutput = rule.blocksPerOutput;
+    result.minima = rule.pairs;
     if (form == WeightForm::Codes && static_cast<IdstType>(quan->type()) == IdstType::Codebook &&
         codebookFitsNibbles(weightBufferHead(conv, files, opName).bytes, quan->shapeInt32(), opName))
         result.bits = 4;

@@ -3,9 +3,13 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "model/external_file.h"
+#include "model/idst_stream.h"
+#include "model/stored_bytes.h"
 
 namespace mnnc {
 
@@ -34,7 +38,57 @@ int64_t convScalesPerOutput(const wire::Convolution2D& conv);
 // Whether int8 codes have minima besides their scales.
 bool convHasMinima(const wire::Convolution2D& conv);
 
-// Only for Codes and RawInt8. The old int8 form (its alpha is a dummy) has scales of 1.
+// How scales and minima follow from the alpha of a table.
+struct ScaleRule {
+    bool ones = false;   // no alpha: the scales are 1
+    bool pairs = false;  // alpha has a minimum before each scale
+    float applied = 1;   // a factor
+    float correction = 0;
+    int64_t blocksPerOutput = 1;
+};
+
+// The same weights in parts, so that large ones are never in memory all at once. Move-only. The table and its files
+// must outlive it.
+class QuantizedSource {
+  public:
+    // Some outputs. Codes are numbers with a sign, or as most models store them: their distance from the least number
+    // of so many bits, with 4 bits in pairs whose first one is the upper half of a byte.
+    struct Part {
+        std::span<const int8_t> codes;
+        const uint8_t* stored = nullptr;
+        std::span<const float> scales, minima;  // minima: empty when symmetric
+    };
+
+    // Only for Codes and RawInt8.
+    QuantizedSource(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
+                    const WeightFiles& files, const char* opName);
+
+    int64_t outputs() const noexcept { return outputs_; }
+    int64_t perOutput() const noexcept { return perOutput_; }
+    // Return outputs first .. first + count, valid until the next call. Throw BadWeights, and what reading a file
+    // throws. Outputs without a whole number of bytes are not stored alone.
+    Part part(int64_t first, int64_t count);
+    Part storedPart(int64_t first, int64_t count, int bits);
+    // Returns all of them; the source is empty afterwards.
+    QuantizedWeights takeAll();
+
+  private:
+    void readScales(int64_t first, int64_t count, Part& part);
+    std::span<const int8_t> codesOf(int64_t first, int64_t count);
+
+    std::string opName_;
+    StoredBytes stream_, alpha_;
+    std::optional<Codebook> codebook_;  // when the stream is decoded in parts
+    ScaleRule rule_;
+    bool halfAlpha_ = false;
+    int64_t outputs_ = 0, perOutput_ = 0;
+    std::vector<int8_t> codes_;  // of the last part, or all codes of a stream that is not decoded in parts
+    std::vector<uint8_t> stored_;
+    std::vector<float> scale_, min_;
+    HeldBytes held_;
+};
+
+// The weights of QuantizedSource. The old int8 form (its alpha is a dummy) has scales of 1.
 QuantizedWeights decodeQuantizedWeights(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
                                         const WeightFiles& files, const char* opName);
 

@@ -36,13 +36,19 @@ HeldBytes weightBufferHead(const wire::Convolution2D& conv, const WeightFiles& f
     return weightBuffer(conv, files, opName).head(kFetchedHead).read();
 }
 
-FloatView weightAlpha(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName) {
+StoredBytes storedAlpha(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName) {
     const auto* quan = conv.quanParameter();
     const bool half = quan->scaleStorage() == wire::ScaleStorageType::FP16;
     StoredBytes stored = half ? bytesOf(quan->alphaFp16(), files.model) : bytesOf(quan->alpha(), files.model);
     if (stored.empty() && isExternal(conv.external())) stored = externalRange(conv.external(), 2, files, opName);
-    if (!half) return floatsFrom(stored, "alpha", opName);
-    requireMultiple(stored, 2, "alpha", opName);
+    requireMultiple(stored, half ? 2 : sizeof(float), "alpha", opName);
+    return stored;
+}
+
+FloatView weightAlpha(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName) {
+    const StoredBytes stored = storedAlpha(conv, files, opName);
+    if (conv.quanParameter()->scaleStorage() != wire::ScaleStorageType::FP16)
+        return floatsFrom(stored, "alpha", opName);
     return FloatView::own(halvesFrom(stored.read().bytes));
 }
 

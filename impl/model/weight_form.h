@@ -39,7 +39,8 @@ StoredBytes weightBuffer(const wire::Convolution2D& conv, const WeightFiles& fil
 // The beginning of a stream with its head and its samples. For a stream inside the model it is the part that was
 // verified.
 HeldBytes weightBufferHead(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName);
-// Scales, or values of sparse weights.
+// Scales, or values of sparse weights: as they are stored (of 16 bits where scaleStorage is FP16), and as floats.
+StoredBytes storedAlpha(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName);
 FloatView weightAlpha(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName);
 // Positions of sparse weights.
 std::vector<uint32_t> weightIndex(const wire::Convolution2D& conv, const WeightFiles& files, const char* opName);

@@ -2,6 +2,8 @@
 #include "model/weights.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "base/error.h"
 #include "model/external_ranges.h"
@@ -40,12 +42,47 @@ StoredBytes plainWeights(const wire::Convolution2D& conv, int64_t expectedCount,
     return stored;
 }
 
+void expand(const QuantizedSource::Part& part, float* out) {
+    const size_t length = part.codes.size() / part.scales.size();
+    for (size_t p = 0; p < part.scales.size(); ++p, out += length) {
+        const float scale = part.scales[p];
+        const float min = part.minima.empty() ? 0.0f : part.minima[p];
+        const int8_t* q = part.codes.data() + p * length;
+        for (size_t i = 0; i < length; ++i) out[i] = static_cast<float>(q[i]) * scale + min;
+    }
+}
+
+// Expands the outputs that a piece lies in.
+class ExpandedCodes {
+  public:
+    explicit ExpandedCodes(QuantizedSource source)
+        : source_(std::move(source)), each_(static_cast<size_t>(source_.perOutput())) {}
+    size_t size() const { return static_cast<size_t>(source_.outputs()) * each_; }
+    const float* read(size_t first, size_t count) {
+        const size_t begin = first / each_, end = (first + count + each_ - 1) / each_;
+        values_.resize((end - begin) * each_);
+        expand(source_.part(static_cast<int64_t>(begin), static_cast<int64_t>(end - begin)), values_.data());
+        return values_.data() + (first - begin * each_);
+    }
+
+  private:
+    QuantizedSource source_;
+    const size_t each_;
+    std::vector<float> values_;
+};
+
 }  // namespace
 
 FloatSource convWeightSource(const wire::Convolution2D& conv, int64_t expectedCount, int64_t outputCount,
                              const WeightFiles& files, const char* opName) {
     if (convWeightForm(conv, opName) == WeightForm::Plain)
         return FloatSource(plainWeights(conv, expectedCount, files, opName));
+    const WeightForm form = convWeightForm(conv, opName);
+    if (form == WeightForm::Codes || form == WeightForm::RawInt8) {
+        const auto codes =
+            std::make_shared<ExpandedCodes>(QuantizedSource(conv, expectedCount, outputCount, files, opName));
+        return {codes->size(), [codes](size_t first, size_t count) { return codes->read(first, count); }};
+    }
     return FloatSource(decodeConvWeights(conv, expectedCount, outputCount, files, opName));
 }
 
@@ -69,16 +106,12 @@ FloatView decodeConvWeights(const wire::Convolution2D& conv, int64_t expectedCou
         case WeightForm::RawInt8:
             break;
     }
-    const QuantizedWeights codes = decodeQuantizedWeights(conv, expectedCount, outputCount, files, opName);
-    std::vector<float> weights(codes.q.size());
-    const size_t length = codes.q.size() / codes.scale.size();
-    for (size_t p = 0; p < codes.scale.size(); ++p) {
-        const float scale = codes.scale[p];
-        const float min = codes.min.empty() ? 0.0f : codes.min[p];
-        const int8_t* q = codes.q.data() + p * length;
-        float* out = weights.data() + p * length;
-        for (size_t i = 0; i < length; ++i) out[i] = static_cast<float>(q[i]) * scale + min;
-    }
+    constexpr int64_t kTogether = 1 << 18;  // weights that are decoded at a time
+    QuantizedSource source(conv, expectedCount, outputCount, files, opName);
+    const int64_t each = source.perOutput(), step = std::max<int64_t>(1, kTogether / each);
+    std::vector<float> weights(static_cast<size_t>(source.outputs() * each));
+    for (int64_t o = 0; o < source.outputs(); o += step)
+        expand(source.part(o, std::min(step, source.outputs() - o)), weights.data() + o * each);
     return FloatView::own(std::move(weights));
 }
 

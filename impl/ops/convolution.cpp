@@ -296,6 +296,11 @@ QuantizedWeights ConvParams::quantizedWeights(int64_t expectedCount, int64_t out
     return decodeQuantizedWeights(*table, expectedCount, outputChannels, files(), name);
 }
 
+QuantizedSource ConvParams::quantizedSource(int64_t expectedCount, int64_t outputChannels, const char* name) const {
+    if (model) model->readingWeights(std::max<int64_t>(expectedCount, 1));
+    return {*table, expectedCount, outputChannels, files(), name};
+}
+
 FloatView ConvParams::bias(int64_t outputChannels, const char* name) const {
     if (!parts.empty())
         return joinParts(*this, outputChannels, name,

@@ -68,6 +68,8 @@ struct ConvParams : ParamsOf<ConvParams> {
     // from several operators.
     std::optional<QuantizedForm> quantizedForm(int64_t expectedCount, int64_t outputChannels, const char* name) const;
     QuantizedWeights quantizedWeights(int64_t expectedCount, int64_t outputChannels, const char* name) const;
+    // The same in parts.
+    QuantizedSource quantizedSource(int64_t expectedCount, int64_t outputChannels, const char* name) const;
 
     ConvInt8Info int8;
     FoldedScales foldedScales(int64_t outputChannels, const char* name) const;

@@ -60,6 +60,19 @@ void decode(const wire::Convolution2D& conv, const ExternalFile* file) {
     attempt([&] { convHasMinima(conv); });
     attempt([&] { quantizedForm(conv, count, outputs, file, "op"); });
     attempt([&] { decodeQuantizedWeights(conv, count, outputs, file, "op"); });
+    attempt([&] {
+        QuantizedSource source(conv, count, outputs, file, "op");
+        int8_t all = 0;
+        for (int64_t o = 0; o < outputs; ++o)
+            for (const int8_t code : source.part(o, 1).codes) all = static_cast<int8_t>(all | code);
+        const int64_t each = count / outputs;
+        for (const int bits : {4, 8})
+            for (int64_t o = 0; o < outputs && each * bits % 8 == 0; ++o) {
+                const uint8_t* stored = source.storedPart(o, 1, bits).stored;
+                for (int64_t i = 0; i < each * bits / 8; ++i) all = static_cast<int8_t>(all | stored[i]);
+            }
+        if (all != 0 && count == 0) std::abort();  // reads every byte
+    });
     attempt([&] { decodeConvWeights(conv, count, outputs, file, "op"); });
     attempt([&] { decodeConvWeights(conv, count + 1, outputs, file, "op"); });
     attempt([&] { convBias(conv, outputs, file, "op"); });

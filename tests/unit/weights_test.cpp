@@ -40,7 +40,47 @@ std::vector<float> decode(const wire::Convolution2DT& conv, int64_t outputs, int
     const auto buffer = packTable<wire::Convolution2D>(conv);
     const auto* table = flatbuffers::GetRoot<wire::Convolution2D>(buffer.data());
     const FloatView view = decodeConvWeights(*table, expected, outputs, nullptr, "conv");
-    return {view.span().begin(), view.span().end()};
+    const std::vector<float> all(view.span().begin(), view.span().end());
+    FloatSource pieces = convWeightSource(*table, expected, outputs, nullptr, "conv");
+    EXPECT_EQ(pieces.size(), all.size());
+    for (size_t first = 0; first < all.size(); ++first)
+        for (size_t count = 1; first + count <= all.size() && count < 6; ++count) {
+            const float* piece = pieces.at(first, count);
+            EXPECT_TRUE(std::equal(piece, piece + count, all.begin() + asLong(static_cast<int64_t>(first))))
+                << count << " from " << first;
+        }
+    return all;
+}
+
+// The outputs come in parts, too: as numbers, and as most models store them.
+void expectParts(const wire::Convolution2D& table, int64_t count, int64_t outputs, int bits,
+                 const QuantizedWeights& all) {
+    const auto each = static_cast<size_t>(count / outputs), blocks = static_cast<size_t>(all.blocksPerOutput);
+    QuantizedSource source(table, count, outputs, nullptr, "conv");
+    EXPECT_EQ(source.outputs(), outputs);
+    for (int64_t first = 0; first < outputs; ++first)
+        for (int64_t n = 1; first + n <= outputs; ++n) {
+            SCOPED_TRACE(std::to_string(n) + " outputs from " + std::to_string(first));
+            const auto from = static_cast<size_t>(first), some = static_cast<size_t>(n);
+            const auto same = [](auto part, const auto& whole, size_t at, size_t size) {
+                EXPECT_TRUE(part.size() == size && std::equal(part.begin(), part.end(), whole.begin() + asLong(at)));
+            };
+            const auto scales = [&](const QuantizedSource::Part& part) {
+                same(part.scales, all.scale, from * blocks, some * blocks);
+                same(part.minima, all.min, from * blocks, all.min.empty() ? 0 : some * blocks);
+            };
+            const QuantizedSource::Part part = source.part(first, n);
+            scales(part);
+            same(part.codes, all.q, from * each, some * each);
+            if (each * static_cast<size_t>(bits) % 8 != 0) continue;
+            const QuantizedSource::Part stored = source.storedPart(first, n, bits);
+            scales(stored);
+            for (size_t i = 0; i < some * each; ++i) {
+                const int byte = stored.stored[i * static_cast<size_t>(bits) / 8];
+                const int code = bits == 8 ? byte - 128 : (i % 2 ? byte & 15 : byte >> 4) - 8;
+                EXPECT_EQ(code, all.q[from * each + i]) << i;
+            }
+        }
 }
 
 void expectWeights(const Quan& quan, int64_t outputs, const std::vector<float>& expected) {
@@ -59,6 +99,8 @@ void expectWeights(const Quan& quan, int64_t outputs, const std::vector<float>& 
     const QuantizedWeights codes = decodeQuantizedWeights(*table, count, outputs, nullptr, "conv");
     EXPECT_EQ(form->blocksPerOutput, codes.blocksPerOutput);
     EXPECT_EQ(form->minima, !codes.min.empty());
+    expectParts(*table, count, outputs, form->bits, codes);
+    if (form->bits == 4) expectParts(*table, count, outputs, 8, codes);
     if (form->bits == 4) {
         for (const int8_t q : codes.q) EXPECT_TRUE(q >= -8 && q <= 7) << int(q);
     }
