@@ -137,8 +137,10 @@ inline Quantised quantised(const ConvShape& s, const WeightQuantization& form) {
     return w;
 }
 
-inline QuantizedWeightsView view(const QuantizedWeights& w) {
-    return {w.q, w.scale, w.min};
+inline void packCodes(const QuantizedWeightPacker& packer, const QuantizedWeights& w, int outputs, void* packed,
+                      ThreadPool& pool) {
+    HeldQuantizedWeights weights({w.q, w.scale, w.min}, outputs);
+    packer.packQuantized(weights, packed, pool);
 }
 
 // `only`: the implementation to check, on the instruction sets where it accepts; otherwise the chosen one is checked.
@@ -198,7 +200,7 @@ inline void checkOn(const Case& c, const ConvImplementation* only, int& checked)
             Aligned packedSrc = packNan(k, src, s.batch, s.ic, inArea);
             Aligned packed(plan->packedWeightBytes());
             if (const QuantizedWeightPacker* packer = plan->quantizedPacker())
-                packer->packQuantized(view(codes.codes), packed.data, lease.pool());
+                packCodes(*packer, codes.codes, s.oc, packed.data, lease.pool());
             else
                 plan->packWeights(w.data(), packed.data, lease.pool());
             Aligned dst(packedFloats(k.lanes, s.batch, s.oc, outArea) * 4);

@@ -177,6 +177,67 @@ TEST(KernelsQuantizedConv, ProductsDecline) {
     declines(shape(64, 56, 56, 64, 3, 1, 1, 1), int8Weights(true, ConvAlgorithm::Auto));
 }
 
+// Gives the same weights with stored codes at an odd address, and keeps the order of the requests.
+class OddWeights final : public QuantizedWeightReader {
+  public:
+    OddWeights(const QuantizedWeights& w, int outputs) : held_({w.q, w.scale, w.min}, outputs) {}
+    QuantizedWeightsView read(int first, int count) override {
+        next(first, count);
+        return held_.read(first, count);
+    }
+    StoredWeightsView readStored(int first, int count, int bits) override {
+        next(first, count);
+        const StoredWeightsView all = held_.readStored(first, count, bits);
+        const size_t bytes = perOutput * size_t(count) * size_t(bits) / 8;
+        memory_.assign(bytes + 16, 0);
+        uint8_t* const odd = memory_.data() + 1 + reinterpret_cast<uintptr_t>(memory_.data()) % 2;
+        std::memcpy(odd, all.codes, bytes);
+        return {odd, all.scales, all.minima};
+    }
+
+    size_t perOutput = 0;
+    int requests = 0, end = 0;
+
+  private:
+    void next(int first, int count) {
+        EXPECT_EQ(first, end);
+        end = first + count;
+        ++requests;
+    }
+    HeldQuantizedWeights held_;
+    std::vector<uint8_t> memory_;
+};
+
+TEST(KernelsQuantizedConv, PartsPackAlike) {
+    int checked = 0;
+    for (const std::string& isa : availableIsas())
+        for (const int bits : {8, 4})
+            for (const int blocks : {1, 16}) {
+                SCOPED_TRACE(isa + " " + std::to_string(bits) + " bits, " + std::to_string(blocks) + " blocks");
+                Kernels k = selectKernels(isa);
+                CpuCosts costs = *k.costs;
+                costs.cache.packedChunk = 64 << 10;
+                k.costs = &costs;
+                const ConvShape s = shape(1024, 1, 1, 510, 1);
+                const auto plan = makeConvPlan(k, s, codes({bits, blocks, true}));
+                const QuantizedWeights weights = quantised(s, {bits, blocks, true}).codes;
+                const auto bytes = static_cast<size_t>(plan->packedWeightBytes());
+                std::vector<Floats> packed(3, Floats(bytes / sizeof(float) + 16));
+                InlinePool one;
+                ForkJoinPool three(3);
+                packCodes(*plan->quantizedPacker(), weights, s.oc, packed[0].data(), one);
+                packCodes(*plan->quantizedPacker(), weights, s.oc, packed[1].data(), three);
+                OddWeights odd(weights, s.oc);
+                odd.perOutput = size_t(s.ic);
+                plan->quantizedPacker()->packQuantized(odd, packed[2].data(), one);
+                EXPECT_EQ(odd.end, s.oc);
+                EXPECT_GT(odd.requests, 1);
+                for (int other : {1, 2}) EXPECT_EQ(0, std::memcmp(packed[0].data(), packed[other].data(), bytes));
+                ++checked;
+            }
+    EXPECT_GE(checked, 4);
+}
+
 // W8A16 products at the ends of the ranges of inputs and weights.
 class W8A16Products {
   public:
@@ -192,7 +253,7 @@ class W8A16Products {
         const Aligned in = packNan(k, src, s_.batch, s_.ic, size_t(s_.ih) * s_.iw);
         Aligned packed(plan->packedWeightBytes()), scratch(plan->scratchBytes(1));
         Aligned dst(packedFloats(k.lanes, s_.batch, s_.oc, size_t(s_.oh) * s_.ow) * 4);
-        plan->quantizedPacker()->packQuantized(view(weights_.codes), packed.data, pool);
+        packCodes(*plan->quantizedPacker(), weights_.codes, s_.oc, packed.data, pool);
         PostOps post;
         post.lo = lo;
         const Floats bias = paddedBias(nullptr, s_.oc);

@@ -98,9 +98,10 @@ void expectSameBits(int inputs, const ConvShape& depthwise, int codeBits = 0) {
             ASSERT_EQ(packer != nullptr, codeBits != 0);
             AlignedBuffer packed1(plan->pointwise().packedWeightBytes());
             AlignedBuffer packed2(plan->depthwise().packedWeightBytes());
-            if (packer)
-                packer->packQuantized({codes.q, codes.scale, codes.min}, packed1.data(), *pool);
-            else
+            if (packer) {
+                HeldQuantizedWeights held({codes.q, codes.scale, codes.min}, pointwise.oc);
+                packer->packQuantized(held, packed1.data(), *pool);
+            } else
                 plan->pointwise().packWeights(w1.data(), packed1.data(), *pool);
             plan->depthwise().packWeights(w2.data(), packed2.data(), *pool);
             PointwiseDepthwisePlan::Side first{packed1.data(), {}}, second{packed2.data(), {}};

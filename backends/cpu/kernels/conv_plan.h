@@ -58,10 +58,27 @@ struct QuantizedWeightsView {
     std::span<const float> scales, minima;
 };
 
+// The same with codes as most models store them: 8 or, with 8 bits, 128 is added. Those of 4 bits come in pairs, whose
+// first code is in the upper half of a byte.
+struct StoredWeightsView {
+    const uint8_t* codes;
+    std::span<const float> scales, minima;
+};
+
+// Gives the quantised weights of some output channels at a time. Both functions return channels first .. first + count,
+// which are valid until the next call. Packers ask for channels in order, on the thread that calls them.
+class QuantizedWeightReader {
+  public:
+    virtual ~QuantizedWeightReader() = default;
+    virtual QuantizedWeightsView read(int first, int count) = 0;
+    // Only where a channel fills whole bytes.
+    virtual StoredWeightsView readStored(int first, int count, int bits) = 0;
+};
+
 // Packs weights that stay quantised.
 class QuantizedWeightPacker {
   public:
-    virtual void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const = 0;
+    virtual void packQuantized(QuantizedWeightReader& weights, void* packed, ThreadPool& pool) const = 0;
 
   protected:
     ~QuantizedWeightPacker() = default;

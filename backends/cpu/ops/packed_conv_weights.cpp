@@ -9,6 +9,37 @@
 
 namespace mnnc::cpu {
 
+namespace {
+
+// Reads the weights that a model stores.
+class ModelWeights final : public QuantizedWeightReader {
+  public:
+    ModelWeights(const ConvParams& params, const ConvWindow& w, const char* name)
+        : params_(params), source_(params.quantizedSource(w.weightCount, w.oc, name)), each_(w.weightCount / w.oc) {}
+
+    QuantizedWeightsView read(int first, int count) override {
+        announce(count);
+        const QuantizedSource::Part part = source_.part(first, count);
+        return {part.codes, part.scales, part.minima};
+    }
+    StoredWeightsView readStored(int first, int count, int bits) override {
+        announce(count);
+        const QuantizedSource::Part part = source_.storedPart(first, count, bits);
+        return {part.stored, part.scales, part.minima};
+    }
+
+  private:
+    void announce(int count) const {
+        if (params_.model) params_.model->readingWeights(each_ * count);
+    }
+
+    const ConvParams& params_;
+    QuantizedSource source_;
+    const int64_t each_;
+};
+
+}  // namespace
+
 ConvOptions convOptions(const CpuBackend& backend, const Command& command, const ConvWindow& w) {
     ConvOptions options;
     options.groups = static_cast<int>(w.groups);  // convWindow has checked the range
@@ -64,8 +95,8 @@ void PackedConvWeights::prepare(const CpuBackend& backend, const Command& comman
     const char* name = command.name.c_str();
     const auto fill = [&](void* buffer) {
         if (const QuantizedWeightPacker* packer = plan.quantizedPacker()) {
-            const QuantizedWeights stored = params.quantizedWeights(w.weightCount, w.oc, name);
-            return packer->packQuantized({stored.q, stored.scale, stored.min}, buffer, backend.planningPool());
+            ModelWeights weights(params, w, name);
+            return packer->packQuantized(weights, buffer, backend.planningPool());
         }
         FloatSource weights = params.weightSource(w.weightCount, w.oc, name);
         plan.packWeights(

@@ -128,7 +128,7 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     void packFloats(const WeightReader& weights, void* packed, ThreadPool& pool) const override {
         weights_.pack(weights, packed, pool);
     }
-    void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const override {
+    void packQuantized(QuantizedWeightReader& weights, void* packed, ThreadPool& pool) const override {
         weights_.packQuantized(weights, packed, pool);
     }
 };

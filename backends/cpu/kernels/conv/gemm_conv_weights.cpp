@@ -122,10 +122,14 @@ void GemmConvWeights::pack(const WeightReader& weights, void* packed, ThreadPool
     packInChunks(k_, pool, panels, weights, end, [&](int i, const float* own) { packOne(0, i, own); });
 }
 
-void GemmConvWeights::packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const {
-    parallelFor(pool, static_cast<int>(panels_.size()), [&](int i) {
-        dequant_.pack(weights, {panels_[i].block, panels_[i].nb}, packed);
-    });
+void GemmConvWeights::packQuantized(QuantizedWeightReader& weights, void* packed, ThreadPool& pool) const {
+    packPartsInChunks(
+        k_, pool, static_cast<int>(panels_.size()), static_cast<size_t>(dequant_.rows()),
+        [&](int first, int count) { return weights.read(first, count); },
+        [&](int i) { return std::min(s_.oc, (panels_[i].block + panels_[i].nb) * k_.lanes); },
+        [&](int i, const QuantizedWeightsView& own, int first) {
+            dequant_.pack(own, first, {panels_[i].block, panels_[i].nb}, packed);
+        });
 }
 
 template <typename T>

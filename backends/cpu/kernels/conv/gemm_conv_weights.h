@@ -48,7 +48,7 @@ class GemmConvWeights {
     std::string suffix() const { return dequant_.suffix(); }  // for algorithm()
 
     void pack(const WeightReader& weights, void* packed, ThreadPool& pool) const;
-    void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const;
+    void packQuantized(QuantizedWeightReader& weights, void* packed, ThreadPool& pool) const;
 
     // Returns panel i of a phase; quantised ones are expanded into `expanded`. T: float, or uint16_t for bf16.
     template <typename T>

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "backends/cpu/kernels/conv/conv_implementations.h"
+#include "backends/cpu/kernels/conv_packing.h"
 #include "base/aligned.h"
 #include "base/stopwatch.h"
 
@@ -45,7 +46,8 @@ class Runner {
             const std::vector<int8_t> codes(count, 1);
             const size_t scales = size_t(s.oc) * options.quantization.blocks;
             const std::vector<float> scale(scales, 0.01f), minimum(options.quantization.minima ? scales : 0, 0.01f);
-            packer->packQuantized({codes, scale, minimum}, packed_.data(), pool);
+            HeldQuantizedWeights weights({codes, scale, minimum}, s.oc);
+            packer->packQuantized(weights, packed_.data(), pool);
         } else {
             const std::vector<float> weights(count, 0.01f);
             plan_->packWeights(weights.data(), packed_.data(), pool);

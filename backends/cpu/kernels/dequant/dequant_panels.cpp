@@ -60,7 +60,7 @@ void DequantPanels::storedBytes(const int8_t* from, uint8_t* to) const {
     if (count % 2) to[count / 2] = static_cast<uint8_t>(from[count - 1] + 8);
 }
 
-void DequantPanels::pack(const QuantizedWeightsView& weights, const OutPanel& panel, void* packed) const {
+void DequantPanels::pack(const QuantizedWeightsView& weights, int begin, const OutPanel& panel, void* packed) const {
     const int P = k_->lanes, width = panel.nb * P, first = panel.block * P, real = std::min(width, oc_ - first);
     auto* codes = static_cast<uint8_t*>(packed) + codesAt(panel);
     // The bytes of each output channel form a row of fours, which are transposed and separated.
@@ -69,7 +69,7 @@ void DequantPanels::pack(const QuantizedWeightsView& weights, const OutPanel& pa
     for (int b = 0; b < panel.nb; ++b, codes += P) {
         const int lanes = std::min(P, oc_ - (first + b * P));
         for (int l = 0; l < lanes; ++l)
-            storedBytes(weights.codes.data() + size_t(first + b * P + l) * rows(),
+            storedBytes(weights.codes.data() + size_t(first - begin + b * P + l) * rows(),
                         reinterpret_cast<uint8_t*>(lines.data() + l * fours));
         k_->pack->rowsToBlock(lines.data(), fours, lanes, fours, columns.data());
         for (size_t row = 0; row < stored; row += 4) {
@@ -85,7 +85,7 @@ void DequantPanels::pack(const QuantizedWeightsView& weights, const OutPanel& pa
     auto* scales = reinterpret_cast<float*>(static_cast<char*>(packed) + scalesAt(panel));
     for (int block = 0; block < blocks_; ++block, scales += 2 * width) {
         for (int l = 0; l < width; ++l) {
-            const size_t at = size_t(first + l) * blocks_ + block;
+            const size_t at = size_t(first - begin + l) * blocks_ + block;
             scales[l] = l < real ? weights.scales[at] : 0.0f;
             scales[width + l] = l < real && !weights.minima.empty() ? weights.minima[at] : 0.0f;
         }

@@ -23,7 +23,8 @@ class DequantPanels {
     std::string variant() const;
     std::string suffix() const { return !used() ? "" : bits_ == 4 ? ".w4" : ".w8"; }  // for algorithm()
 
-    void pack(const QuantizedWeightsView& weights, const OutPanel& panel, void* packed) const;
+    // Packs a panel; `weights` begin with those of channel `begin`.
+    void pack(const QuantizedWeightsView& weights, int begin, const OutPanel& panel, void* packed) const;
     // Expands rows first .. first + count of the panel to [count][width] floats.
     void expand(const void* packed, const OutPanel& panel, int first, int count, float* out) const;
     // Expands all rows of a panel in TapMajor order as the panel kernels take them: each tap's channels in whole pairs.

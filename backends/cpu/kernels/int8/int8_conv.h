@@ -35,8 +35,9 @@ struct Int8Post {
 };
 
 // A plan packs codes, [oc][ic/groups][kh][kw]; scales and minima are arguments of run().
-class Int8ConvPlan : public ConvPlanBase, public QuantizedWeightPacker {
+class Int8ConvPlan : public ConvPlanBase {
   public:
+    virtual void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const = 0;
     // Writes to `floats` where it is not null, else to dst.
     virtual void run(const int8_t* src, const void* packed, int8_t* dst, float* floats, const Int8Post& post,
                      void* scratch, ThreadPool& pool) const = 0;

@@ -84,7 +84,7 @@ class W8A16Plan final : public ConvPlan, QuantizedWeightPacker {
     }
     // Weights for a matrix unit are packed as those for one pixel, so that runs of both have them in common.
     int usualPixels() const { return matrix_ ? 1 : input_.pointwise() ? input_.units() : s_.ow; }
-    void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const override {
+    void packQuantized(QuantizedWeightReader& weights, void* packed, ThreadPool& pool) const override {
         weights_.pack(weights, packed, pool);
     }
 

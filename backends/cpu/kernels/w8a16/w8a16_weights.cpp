@@ -1,52 +1,51 @@
 // Packs the weights of W8A16 convolutions.
 #include "backends/cpu/kernels/w8a16/w8a16_weights.h"
 
-#include <bit>
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "backends/cpu/kernels/chunks.h"
+#include "backends/cpu/kernels/conv_packing.h"
 #include "backends/cpu/kernels/int8/int8_codes.h"
 #include "backends/cpu/kernels/pack.h"
+#include "backends/cpu/kernels/w8a16/w8a16_packing.h"
 #include "base/checked.h"
 #include "base/error.h"
 
 namespace mnnc {
 namespace {
 
-int64_t sumOf(const int8_t* codes, int64_t count) {
-    constexpr int64_t kPiece = 1 << 16;  // its sum fits 32 bits
-    int64_t sum = 0;
-    for (int64_t at = 0; at < count; at += kPiece) {
-        const int n = static_cast<int>(std::min(kPiece, count - at));
-        int32_t piece = 0;
-        for (int i = 0; i < n; ++i) piece += codes[at + i];
-        sum += piece;
-    }
-    return sum;
-}
+constexpr int kLines = 128;  // words of each output that are transposed together
 
-// Returns eight codes of 4 bits as kernels read them, the first ones lowest (hosts are little-endian): with `fours`,
-// code i and code 4 + i in byte i; without, the even codes in the first two bytes and the odd ones in the others.
-uint32_t packedEight(const int8_t* codes, bool fours) {
-    uint64_t bytes;
-    std::memcpy(&bytes, codes, sizeof bytes);
-    if (fours) {
-        bytes &= 0x0f0f0f0f0f0f0f0f;
-        return static_cast<uint32_t>(bytes | bytes >> 28);
-    }
-    const auto everyOther = [](uint64_t of) {
-        of &= 0x000f000f000f000f;
-        return static_cast<uint32_t>((of | of >> 12 | of >> 24 | of >> 36) & 0xffff);
-    };
-    return everyOther(bytes) | everyOther(bytes >> 8) << 16;
+// Writes codes as StoredWeightsView has them, up to whole words. Codes of 0 follow the last one.
+void storeCodes(const int8_t* codes, int64_t count, int bits, uint32_t* to) {
+    const int perWord = bits == 8 ? 4 : 8;
+    auto* bytes = reinterpret_cast<uint8_t*>(to);
+    const int64_t whole = (count + perWord - 1) / perWord * perWord;
+    const auto code = [&](int64_t i) { return static_cast<uint8_t>((i < count ? codes[i] : 0) + (1 << (bits - 1))); };
+    for (int64_t i = 0; i < whole; i += 8 / bits)
+        *bytes++ = bits == 8 ? code(i) : static_cast<uint8_t>(code(i) << 4 | (code(i + 1) & 15));
 }
 
 }  // namespace
 
+// The weights that packPanel() reads: rows of words that lie in order, or codes to make them of.
+struct W8A16Weights::Source {
+    int first;              // the output that they begin with
+    const uint32_t* words;  // null: they are made
+    const uint8_t* stored;  // null: `codes` are as numbers
+    const int8_t* codes;
+    const float *scales, *minima;
+};
+
 W8A16Weights::W8A16Weights(const Kernels& k, const ConvShape& shape, const WeightQuantization& form,
                            std::vector<OutPanel> panels)
-    : k_(k), s_(shape), form_(form), ocb_(ceilDiv(shape.oc, k.lanes)), panels_(std::move(panels)) {
+    : k_(k),
+      s_(shape),
+      form_(form),
+      packing_(w8a16Packing(k.id)),
+      ocb_(ceilDiv(shape.oc, k.lanes)),
+      panels_(std::move(panels)) {
     const int64_t perChannel = checkedMul(area(), tapBytes(), "packed weights");
     codeBytes_ = roundUp(checkedMul(channels(), perChannel, "packed weights"), 64);
 }
@@ -62,103 +61,153 @@ std::string W8A16Weights::variant() const {
 }
 
 void W8A16Weights::describe(const void* packed, const OutPanel& panel, W8A16PanelArgs& args) const {
-    const auto* codes = static_cast<const int8_t*>(packed);
-    const auto* scales = reinterpret_cast<const float*>(codes + codeBytes_);
-    const float *codeSums = scales + channels() * form_.blocks, *minima = codeSums + (form_.minima ? channels() : 0);
+    void* const memory = const_cast<void*>(packed);
     const ptrdiff_t first = ptrdiff_t(panel.block) * k_.lanes;
-    args.w = codes + codesAt(panel);
-    args.scale = scales + first * form_.blocks;
-    args.codeSum = codeSums + first;
-    args.min = minima + (form_.minima ? first * form_.blocks : 0);
+    args.w = static_cast<const int8_t*>(packed) + codesAt(panel);
+    args.scale = scalesOf(memory) + first * form_.blocks;
+    args.codeSum = codeSumsOf(memory) + first;
+    args.min = form_.minima ? minimaOf(memory) + first * form_.blocks : args.codeSum;
     args.blocks = form_.blocks;
     args.blockLength = blockLength();
 }
 
-void W8A16Weights::packPanel8(const int8_t* weights, int8_t* out, const OutPanel& panel) const {
-    const int64_t pairs = tapBytes() / 2;
-    const int P = k_.lanes, first = panel.block * P, width = panel.nb * P;
-    const size_t line = size_t(s_.ic) * area();
-    // The codes of each output of a tap form a row of fours; two pairs at a time are transposed.
-    const size_t fours = (size_t(s_.ic) + 3) / 4;
-    std::vector<float> rows(size_t(P) * fours), columns(rows.size());
-    for (int tap = 0; tap < area(); ++tap, out += tapBytes() * width)
-        for (int b = 0; b < panel.nb; ++b) {
-            const int real = std::min(P, s_.oc - (first + b * P));
-            for (int l = 0; l < real; ++l)
-                gatherCodes(weights + size_t(first + b * P + l) * line + tap, area(), s_.ic,
-                            reinterpret_cast<int8_t*>(rows.data() + l * fours));
-            k_.pack->rowsToBlock(rows.data(), fours, real, fours, columns.data());
-            if (k_.w8a16->together == 4) {
-                for (size_t four = 0; four < fours; ++four)
-                    std::memcpy(out + (four * static_cast<size_t>(width) + static_cast<size_t>(b * P)) * 4,
-                                columns.data() + four * static_cast<size_t>(P), size_t(P) * 4);
-                continue;
-            }
-            int8_t* to = out + 2 * b * P;
-            for (int64_t pair = 0; pair < pairs; pair += 2, to += 4 * width) {
-                uint16_t even[16], odd[16];
-                for (int l = 0; l < P; ++l) {
-                    const auto four = std::bit_cast<uint32_t>(columns[size_t(pair / 2) * P + l]);
-                    even[l] = static_cast<uint16_t>(four);  // the first bytes: hosts are little-endian
-                    odd[l] = static_cast<uint16_t>(four >> 16);
-                }
-                std::memcpy(to, even, size_t(P) * 2);
-                if (pair + 1 < pairs) std::memcpy(to + 2 * width, odd, size_t(P) * 2);
-            }
+// Copies the scales of a panel from the order [channel][block].
+void W8A16Weights::packPerBlock(const float* from, const OutPanel& panel, float* to) const {
+    const int P = k_.lanes, width = panel.nb * P;
+    for (int b = 0; b < panel.nb; ++b) {
+        const int first = panel.block * P + b * P, real = std::clamp(s_.oc - first, 0, P);
+        k_.pack->rowsToPanel(from + ptrdiff_t{b} * P * form_.blocks, static_cast<size_t>(form_.blocks), real,
+                             static_cast<size_t>(form_.blocks), to + b * P, static_cast<size_t>(width));
+    }
+}
+
+// Packs a block of P outputs at a tap; `rows` are stride words apart. Adds the sums of the codes of each block of
+// channels to codeSums[block][P].
+void W8A16Weights::packRows(const uint32_t* rows, size_t stride, int real, uint8_t* to, ptrdiff_t lineBytes,
+                            int64_t* codeSums) const {
+    const int P = k_.lanes, perWord = form_.bits == 8 ? 4 : 8;
+    const int words = ceilDiv(s_.ic, perWord);
+    const int length = form_.blocks > 1 ? s_.ic / form_.blocks / perWord : words;
+    alignas(64) uint32_t columns[kLines * kMaxLanes];
+    uint32_t sums[kMaxLanes];
+    for (int block = 0, at = 0; block < form_.blocks; ++block, codeSums += P)
+        for (const int end = at + length; at < end;) {
+            const int lines = std::min(kLines, end - at);
+            // Words are copied as floats.
+            k_.pack->rowsToBlock(reinterpret_cast<const float*>(rows + at), stride, real, static_cast<size_t>(lines),
+                                 reinterpret_cast<float*>(columns));
+            std::fill(sums, sums + P, 0);
+            const bool half = form_.bits == 8 && at + lines == words && tapBytes() % 4 != 0;
+            const PackedLines args{columns, lines, to + at * lineBytes, lineBytes, sums, half};
+            (form_.bits == 8 ? packing_->lines8 : packing_->lines4)(args);
+            const int64_t added = int64_t{lines} * perWord << (form_.bits - 1);
+            for (int l = 0; l < P; ++l) codeSums[l] += int64_t{sums[l]} - added;
+            at += lines;
         }
 }
 
-void W8A16Weights::packPanel4(const int8_t* weights, int8_t* out, const OutPanel& panel) const {
-    const int P = k_.lanes, first = panel.block * P, width = panel.nb * P;
-    const int64_t groups = tapBytes() / 4, line = int64_t{s_.ic} * area();
-    std::vector<int8_t> codes(size_t(groups) * 8);
-    const bool fours = k_.w8a16->together == 4;
-    if (first + width > s_.oc) std::memset(out, 0, size_t(area()) * size_t(groups) * width * 4);
-    for (int l = 0; l < width && first + l < s_.oc; ++l) {
-        int8_t* to = out + ptrdiff_t(l) * 4;
+void W8A16Weights::packPanel(const Source& source, const OutPanel& panel, void* packed) const {
+    const int P = k_.lanes, width = panel.nb * P, first = panel.block * P;
+    const int perWord = form_.bits == 8 ? 4 : 8;
+    const ptrdiff_t lineBytes = ptrdiff_t{width} * 4;
+    const size_t words = static_cast<size_t>(ceilDiv(s_.ic, perWord));
+    const int64_t perOutput = int64_t{s_.ic} * area();
+    const int skipped = first - source.first;
+    auto* const codes = static_cast<uint8_t*>(packed) + codesAt(panel);
+
+    float* const scales = scalesOf(packed) + ptrdiff_t{first} * form_.blocks;
+    packPerBlock(source.scales + ptrdiff_t{skipped} * form_.blocks, panel, scales);
+    float* const minima = form_.minima ? minimaOf(packed) + ptrdiff_t{first} * form_.blocks : nullptr;
+    if (minima && source.minima)
+        packPerBlock(source.minima + ptrdiff_t{skipped} * form_.blocks, panel, minima);
+    else if (minima)
+        std::fill(minima, minima + ptrdiff_t{width} * form_.blocks, 0.0f);
+
+    std::vector<int8_t> row;
+    std::vector<uint32_t> made;
+    if (!source.words) {
+        row.resize(static_cast<size_t>(s_.ic));
+        made.resize(static_cast<size_t>(P) * words);
+    }
+    std::vector<int64_t> codeSums(static_cast<size_t>(P) * static_cast<size_t>(form_.blocks));
+    for (int b = 0; b < panel.nb; ++b) {
+        const int real = std::clamp(s_.oc - (first + b * P), 0, P), begin = skipped + b * P;
+        std::fill(codeSums.begin(), codeSums.end(), 0);
         for (int tap = 0; tap < area(); ++tap) {
-            gatherCodes(weights + (first + l) * line + tap, area(), s_.ic, codes.data());
-            for (int64_t group = 0; group < groups; ++group, to += ptrdiff_t(width) * 4) {
-                const uint32_t eight = packedEight(codes.data() + group * 8, fours);
-                std::memcpy(to, &eight, sizeof eight);
+            const uint32_t* rows = source.words + begin * static_cast<ptrdiff_t>(words);
+            if (!source.words) {
+                for (int l = 0; l < real; ++l) {
+                    uint32_t* const to = made.data() + static_cast<size_t>(l) * words;
+                    const int64_t at = (begin + l) * perOutput;
+                    if (source.stored) {
+                        std::memcpy(to, source.stored + at * form_.bits / 8, words * sizeof(uint32_t));
+                    } else {
+                        gatherCodes(source.codes + at + tap, area(), s_.ic, row.data());
+                        storeCodes(row.data(), s_.ic, form_.bits, to);
+                    }
+                }
+                rows = made.data();
             }
+            uint8_t* const to = codes + tap * tapBytes() * width;
+            packRows(rows, words, real, to + ptrdiff_t{b} * P * (form_.bits == 8 ? k_.w8a16->together : 4), lineBytes,
+                     codeSums.data());
         }
+        if (real < P) clearLanes(codes, panel, b, real);
+        float* const sums = codeSumsOf(packed) + first + b * P;
+        sumCodes(codeSums.data(), scales + b * P, minima ? minima + b * P : nullptr, width, real, sums);
     }
 }
 
-// Copies from the order [channel][block].
-void W8A16Weights::packPerBlock(const float* from, float* to) const {
-    for (const OutPanel& panel : panels_) {
-        const int first = panel.block * k_.lanes;
-        for (int block = 0; block < form_.blocks; ++block)
-            for (int l = 0; l < panel.nb * k_.lanes; ++l)
-                *to++ = from && first + l < s_.oc ? from[int64_t{first + l} * form_.blocks + block] : 0.0f;
-    }
+// Outputs that do not exist have codes of 0.
+void W8A16Weights::clearLanes(uint8_t* codes, const OutPanel& panel, int b, int real) const {
+    const int P = k_.lanes, width = panel.nb * P;
+    const int each = form_.bits == 8 ? k_.w8a16->together : 4;  // bytes of an output in a line
+    const int64_t lines = area() * tapBytes() / each;
+    for (int64_t line = 0; line < lines; ++line)
+        std::memset(codes + (line * width + ptrdiff_t{b} * P + real) * each, 0, static_cast<size_t>((P - real) * each));
 }
 
-void W8A16Weights::pack(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const {
-    parallelFor(pool, static_cast<int>(panels_.size()), [&](int i) {
-        auto* to = static_cast<int8_t*>(packed) + codesAt(panels_[i]);
-        if (form_.bits == 8)
-            packPanel8(weights.codes.data(), to, panels_[i]);
-        else
-            packPanel4(weights.codes.data(), to, panels_[i]);
-    });
-    float* scale = reinterpret_cast<float*>(static_cast<char*>(packed) + codeBytes_);
-    float* codeSum = scale + channels() * form_.blocks;
-    packPerBlock(weights.scales.data(), scale);
-    const float* minima = form_.minima && !weights.minima.empty() ? weights.minima.data() : nullptr;
-    if (form_.minima) packPerBlock(minima, codeSum + channels());
+// Scales the sums [block][P] of the codes of P outputs and adds them up.
+void W8A16Weights::sumCodes(const int64_t* codeSums, const float* scales, const float* minima, int width, int real,
+                            float* sums) const {
+    const int P = k_.lanes;
     const int64_t length = int64_t{s_.ic} * area() / form_.blocks;
-    parallelFor(pool, static_cast<int>(channels()), [&](int o) {
-        float sum = 0;
-        for (int64_t i = int64_t{o} * form_.blocks; o < s_.oc && i < (o + int64_t{1}) * form_.blocks; ++i) {
-            sum += weights.scales[i] * static_cast<float>(sumOf(weights.codes.data() + i * length, length));
+    std::fill(sums, sums + P, 0.0f);
+    for (int block = 0; block < form_.blocks; ++block, codeSums += P, scales += width) {
+        for (int l = 0; l < real; ++l) {
+            sums[l] += scales[l] * static_cast<float>(codeSums[l]);
             // With a single block, the minimum is multiplied by the sum of the inputs themselves.
-            if (minima && form_.blocks > 1) sum += minima[i] * static_cast<float>(length);
+            if (minima && form_.blocks > 1) sums[l] += minima[l] * static_cast<float>(length);
         }
-        codeSum[o] = sum;
-    });
+        if (minima) minima += width;
+    }
+}
+
+void W8A16Weights::pack(QuantizedWeightReader& weights, void* packed, ThreadPool& pool) const {
+    const bool whole = area() == 1 && s_.ic % (form_.bits == 8 ? 4 : 8) == 0;
+    const auto read = [&](int first, int count) {
+        Source source{first, nullptr, nullptr, nullptr, nullptr, nullptr};
+        const auto scales = [&](const auto& part) {
+            source.scales = part.scales.data();
+            source.minima = part.minima.empty() ? nullptr : part.minima.data();
+        };
+        if (whole) {
+            const StoredWeightsView part = weights.readStored(first, count, form_.bits);
+            scales(part);
+            source.stored = part.codes;
+            if (reinterpret_cast<uintptr_t>(part.codes) % alignof(uint32_t) == 0)
+                source.words = reinterpret_cast<const uint32_t*>(part.codes);
+        } else {
+            const QuantizedWeightsView part = weights.read(first, count);
+            scales(part);
+            source.codes = part.codes.data();
+        }
+        return source;
+    };
+    packPartsInChunks(
+        k_, pool, static_cast<int>(panels_.size()), size_t(s_.ic) * area() * (whole && form_.bits == 4 ? 1 : 2) / 2,
+        read, [&](int i) { return std::min(s_.oc, (panels_[i].block + panels_[i].nb) * k_.lanes); },
+        [&](int i, const Source& source, int) { packPanel(source, panels_[i], packed); });
 }
 
 }  // namespace mnnc

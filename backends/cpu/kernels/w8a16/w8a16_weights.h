@@ -7,6 +7,7 @@
 #include "backends/cpu/kernels/conv/conv.h"
 #include "backends/cpu/kernels/out_panel.h"
 #include "backends/cpu/kernels/w8a16/w8a16_kernels.h"
+#include "backends/cpu/kernels/w8a16/w8a16_packing.h"
 
 namespace mnnc {
 
@@ -19,7 +20,7 @@ class W8A16Weights {
 
     int64_t bytes() const;
     std::string variant() const;
-    void pack(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const;
+    void pack(QuantizedWeightReader& weights, void* packed, ThreadPool& pool) const;
     // Sets the weights of the panel, their scales and blocks.
     void describe(const void* packed, const OutPanel& panel, W8A16PanelArgs& args) const;
     // Returns how many blocks of P channels have the same scales; with a single block of weights, more than exist.
@@ -37,13 +38,22 @@ class W8A16Weights {
         return form_.bits == 8 ? (int64_t{s_.ic} + together - 1) / together * together : (int64_t{s_.ic} + 7) / 8 * 4;
     }
     size_t codesAt(const OutPanel& panel) const { return size_t(panel.block) * k_.lanes * area() * size_t(tapBytes()); }
-    void packPanel8(const int8_t* codes, int8_t* out, const OutPanel& panel) const;
-    void packPanel4(const int8_t* codes, int8_t* out, const OutPanel& panel) const;
-    void packPerBlock(const float* from, float* to) const;
+    float* scalesOf(void* packed) const { return reinterpret_cast<float*>(static_cast<char*>(packed) + codeBytes_); }
+    float* codeSumsOf(void* packed) const { return scalesOf(packed) + channels() * form_.blocks; }
+    float* minimaOf(void* packed) const { return codeSumsOf(packed) + channels(); }
+    struct Source;
+    void packPanel(const Source& source, const OutPanel& panel, void* packed) const;
+    void packRows(const uint32_t* rows, size_t stride, int real, uint8_t* to, ptrdiff_t lineBytes,
+                  int64_t* codeSums) const;
+    void packPerBlock(const float* from, const OutPanel& panel, float* to) const;
+    void clearLanes(uint8_t* codes, const OutPanel& panel, int b, int real) const;
+    void sumCodes(const int64_t* codeSums, const float* scales, const float* minima, int width, int real,
+                  float* sums) const;
 
     const Kernels& k_;
     const ConvShape s_;
     const WeightQuantization form_;
+    const W8A16Packing* const packing_;
     const int ocb_;
     const std::vector<OutPanel> panels_;
     int64_t codeBytes_ = 0;

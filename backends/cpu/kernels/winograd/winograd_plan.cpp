@@ -101,7 +101,7 @@ class WinogradPlan final : public ConvPlan, FloatWeightPacker, QuantizedWeightPa
     void packFloats(const WeightReader& weights, void* packed, ThreadPool& pool) const override {
         weights_.pack(weights, packed, pool);
     }
-    void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const override {
+    void packQuantized(QuantizedWeightReader& weights, void* packed, ThreadPool& pool) const override {
         weights_.packQuantized(weights, packed, pool);
     }
     void runRows(const RowSource& src, const void* packed, float* dst, const PostOps& post, void* scratch,

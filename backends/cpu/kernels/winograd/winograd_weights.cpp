@@ -129,8 +129,14 @@ void WinogradWeights::pack(const WeightReader& weights, void* packed, ThreadPool
     });
 }
 
-void WinogradWeights::packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const {
-    parallelFor(pool, blocks_, [&](int b) { dequant_.pack(weights, {b, 1}, packed); });
+void WinogradWeights::packQuantized(QuantizedWeightReader& weights, void* packed, ThreadPool& pool) const {
+    packPartsInChunks(
+        k_, pool, blocks_, static_cast<size_t>(dequant_.rows()),
+        [&](int first, int count) { return weights.read(first, count); },
+        [&](int b) { return std::min(s_.oc, (b + 1) * k_.lanes); },
+        [&](int b, const QuantizedWeightsView& own, int first) {
+            dequant_.pack(own, first, {b, 1}, packed);
+        });
 }
 
 void WinogradWeights::expandAll(const void* packed, void* out, ThreadPool& pool) const {

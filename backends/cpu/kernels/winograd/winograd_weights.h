@@ -50,7 +50,7 @@ class WinogradWeights {
     std::string suffix() const { return options_.taps ? ".taps" : dequant_.suffix(); }  // for algorithm()
 
     void pack(const WeightReader& weights, void* packed, ThreadPool& pool) const;
-    void packQuantized(const QuantizedWeightsView& weights, void* packed, ThreadPool& pool) const;
+    void packQuantized(QuantizedWeightReader& weights, void* packed, ThreadPool& pool) const;
 
     // Returns a panel's weights, and the distance between those of its points. T: float, or uint16_t for bf16.
     template <typename T>
