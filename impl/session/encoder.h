@@ -2,6 +2,7 @@
 // constants and shapes alone are computed here, on the CPU.
 #pragma once
 #include <deque>
+#include <list>
 #include <vector>
 
 #include "ops/op_def.h"
@@ -21,7 +22,7 @@ class StageEncoder final : public GeometryContext {
   public:
     // kind, stage, owner: identify the temporary tensors by number.
     StageEncoder(SessionContext& context, PlanningFrame& planning, OperandNumbers::Kind kind, int stage, int owner,
-                 std::deque<Tensor>& temporaries, std::deque<SharedMemory>& folded)
+                 std::list<Tensor>& temporaries, std::list<SharedMemory>& folded)
         : context_(context),
           planning_(planning),
           kind_(kind),
@@ -61,8 +62,8 @@ class StageEncoder final : public GeometryContext {
     PlanningFrame& planning_;
     const OperandNumbers::Kind kind_;
     const int stage_, owner_;
-    std::deque<Tensor>& temporaries_;
-    std::deque<SharedMemory>& folded_;
+    std::list<Tensor>& temporaries_;
+    std::list<SharedMemory>& folded_;
     std::vector<ValueCommand> emitted_;
     std::deque<Operand> operands_;  // operands of commands that run while planning
 };

@@ -1,8 +1,8 @@
 // The result of encoding an operator: the shapes of its outputs and its commands. It holds while the operator's inputs
 // are unchanged, so plans share it: each one copies its tensors.
 #pragma once
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <vector>
 
@@ -50,8 +50,9 @@ class Encoding {
 
     ParamsPtr params_;
     std::vector<Input> inputs_;
-    std::deque<Tensor> outputs_, temporaries_;
-    std::deque<SharedMemory> folded_;
+    // Most of these are empty, and an empty list has no memory.
+    std::list<Tensor> outputs_, temporaries_;
+    std::list<SharedMemory> folded_;
     std::vector<EncodedCommand> commands_;    // refer to tensors by number only
     std::vector<std::vector<int>> operands_;  // by command: inputs, then outputs
 };

@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -87,8 +88,8 @@ struct Program {
     std::deque<ProgramGuard> guards;
     std::vector<MovingSlice> movingSlices;
     std::vector<Encoding::Ptr> encodings;  // by operator of the stage; null for control flow
-    std::deque<Tensor> temporaries;        // constants that passes compute
-    std::deque<SharedMemory> folded;
+    std::list<Tensor> temporaries;         // constants that passes compute
+    std::list<SharedMemory> folded;
     std::vector<ProgramStep> steps;
     MadeExecutions executions;
     std::vector<Placement> placements;

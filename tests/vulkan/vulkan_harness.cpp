@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <deque>
+#include <list>
 #include <random>
 
 #include "backend/registry.h"
@@ -222,9 +223,9 @@ class Room {
     PlanningFrame planning_{numbers_};
     Frame frame_{kMaxOperands + 1};
     std::deque<Operand> tensors_, made_;
-    std::deque<Tensor> temporaries_;
+    std::list<Tensor> temporaries_;
     std::deque<AlignedBuffer> buffers_;
-    std::deque<SharedMemory> folded_;
+    std::list<SharedMemory> folded_;
     std::vector<Operand*> outputs_;
     std::unique_ptr<StageMemory> memory_;
     std::unique_ptr<BudgetedBlock> constants_;
