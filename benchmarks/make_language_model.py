@@ -16,6 +16,7 @@ w8 or w16, with what the exporter llmexport writes, and model.TYPE.gguf beside i
 """
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -89,6 +90,17 @@ def unpack_gguf(path, folder):
 
     home, file = os.path.split(os.path.abspath(path))
     AutoTokenizer.from_pretrained(home, gguf_file=file).save_pretrained(folder)
+    # The tokenizer is in tokenizer.json. The name of the class, and a copy of the .gguf, speak of another kind, which the
+    # exporter does not find.
+    path = os.path.join(folder, "tokenizer_config.json")
+    with open(path) as file_of_config:
+        config = json.load(file_of_config)
+    config["tokenizer_class"] = "PreTrainedTokenizerFast"
+    with open(path, "w") as file_of_config:
+        json.dump(config, file_of_config)
+    copy = os.path.join(folder, "tokenizer.model")
+    if os.path.exists(copy):
+        os.remove(copy)
     AutoModelForCausalLM.from_pretrained(home, gguf_file=file).float().save_pretrained(folder)
 
 

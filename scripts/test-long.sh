@@ -16,6 +16,7 @@
 #   pages     the pages of the tool in headless Chromium; left out where there is none
 #   onnx      every node test of the package onnx, also with free extents; nets of both of torch's exporters, and nets that
 #             onnxruntime quantised, with onnxruntime as the judge; needs a network
+#   language  200 tokens behind each of 20 prompts, made by SmolLM2 with the tool, are those of transformers; needs a network
 #   packages  crates, Go module, wheel and sdist are made, and used as those who install them do; needs a network
 #   clusters  mnn_c.ray and mnn_c.spark on clusters of this machine; left out where their packages cannot be installed
 #   arm       the tests for 64-bit Arm, under an emulator: unit tests, NEON and portable kernels, CPUs with fewer
@@ -37,7 +38,7 @@ STRESS_SECONDS=${STRESS_SECONDS:-120}
 MUTANTS=${MUTANTS:-100}
 JOBS=${JOBS:-$(nproc)}
 
-readonly all=(asan apart tsan fuzz operators stress faults pages onnx packages clusters arm windows musl tidy mutants)
+readonly all=(asan apart tsan fuzz operators stress faults pages onnx language packages clusters arm windows musl tidy mutants)
 readonly folder=build/long
 resume=
 sections=()
@@ -161,6 +162,11 @@ run_onnx() {
     for what in nodes exports quantised; do
         step $what tests/onnx/long/check.sh $what build/release "$folder/onnx"
     done
+}
+
+run_language() {
+    step build built release mnn || return
+    step smollm2 tests/language/check.sh build/release/tools/mnn/mnn "$folder/language"
 }
 
 run_packages() {
