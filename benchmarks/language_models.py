@@ -7,7 +7,8 @@ A folder is what llmexport wrote, with a .gguf of the same weights in it (benchm
 The engines:
 
     ours        memory low: quantised weights, activations of 16 bits
-    ours-low    memory and precision low, as the exporter's config.json asks for: fewer bits where the CPU has them
+    ours-low    memory and precision low, as the exporter's config.json asks for: fewer bits where the CPU has them; keys
+                and values have 16 bits, as those of llama
     official    MNN.llm of the wheel, memory and precision low: activations of 8 bits
     llama       llama-cpp-python with the .gguf: activations of 8 bits, and other blocks of weights than the .mnn file
 

@@ -1,7 +1,7 @@
 """Engines for language models: the C library through its Python package, the official runtime and llama-cpp-python.
 
-    Engine(options)     imports the runtime; options: threads, precision, memory, library, longest, most (tokens of a
-                        conversation, and of one run)
+    Engine(options)     imports the runtime; options: threads, precision, memory, half_state, library, longest, most
+                        (tokens of a conversation, and of one run)
     version             what is running, for the report
     load(path)          the folder that llmexport wrote, or a .gguf
     forward(tokens)     computes them behind those before, and returns the logits of the last one
@@ -46,23 +46,28 @@ class Folder:
     def weights_file(self):
         return os.path.join(self.path, "llm.mnn.weight")
 
-    def rows(self, tokens, begin, size, kind):
-        read = b"".join(os.pread(self.file, size, begin + token * size) for token in tokens)
-        return np.frombuffer(read, kind).reshape(len(tokens), -1)
+    def row(self, token, begin, size, kind):
+        return np.frombuffer(os.pread(self.file, size, begin + token * size), kind)
 
     def embed(self, tokens):
+        # One after another, so that no large array comes and goes.
+        rows = np.empty((len(tokens), self.hidden), np.float32)
+        for row, token in zip(rows, tokens):
+            row[:] = self.embedded(token)
+        return rows
+
+    def embedded(self, token):
         kind = np.uint8 if self.tied and self.bits < 16 else np.uint16
-        rows = self.rows(tokens, self.begin, self.row_bytes, kind)
+        row = self.row(token, self.begin, self.row_bytes, kind)
         if not self.tied:
-            return (rows.astype(np.uint32) << 16).view(np.float32)
+            return (row.astype(np.uint32) << 16).view(np.float32)
         if self.bits == 16:
-            return rows.view(np.float16).astype(np.float32)
-        codes = np.stack([rows >> 4, rows & 15], -1) if self.bits == 4 else rows
-        codes = codes.reshape(len(tokens), -1, self.block).astype(np.float32) - (8 if self.bits == 4 else 128)
-        alpha = self.rows(tokens, self.alpha, self.alpha_bytes, np.float32)
-        alpha = alpha.reshape(len(tokens), self.hidden // self.block, -1)
-        zeros = alpha[..., :1] if alpha.shape[-1] == 2 else 0
-        return (codes * alpha[..., -1:] + zeros).reshape(len(tokens), self.hidden)
+            return row.view(np.float16)
+        codes = np.stack([row >> 4, row & 15], -1) if self.bits == 4 else row
+        codes = codes.reshape(-1, self.block).astype(np.float32) - (8 if self.bits == 4 else 128)
+        alpha = self.row(token, self.alpha, self.alpha_bytes, np.float32).reshape(self.hidden // self.block, -1)
+        zeros = alpha[:, :1] if alpha.shape[-1] == 2 else 0
+        return (codes * alpha[:, -1:] + zeros).reshape(-1)
 
     def mask(self, count, past):
         if not self.window:
@@ -89,6 +94,8 @@ class Ours:
         self.session = net.session(
             threads=self.options.threads, precision=self.mnn.Precision[precision], memory=self.mnn.Memory[memory]
         )
+        if self.options.half_state:
+            self.session.set_state_type(self.mnn.ElementType.FLOAT16)
         names = ("input_ids", "attention_mask", "position_ids", "logits_index")
         self.inputs = {name: self.session.input(name) for name in names}
         self.logits = self.session.output("logits")
@@ -177,8 +184,8 @@ class Llama:
 
 # A name: the class, and its settings.
 ENGINES = {
-    "ours": (Ours, {"precision": "normal", "memory": "low"}),
-    "ours-low": (Ours, {"precision": "low", "memory": "low"}),
+    "ours": (Ours, {"precision": "normal", "memory": "low", "half_state": False}),
+    "ours-low": (Ours, {"precision": "low", "memory": "low", "half_state": True}),
     "official": (Official, {"precision": "low", "memory": "low"}),
     "llama": (Llama, {}),
 }
