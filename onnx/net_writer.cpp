@@ -6,6 +6,8 @@
 #include <cstring>
 #include <map>
 #include <span>
+#include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "base/half.h"
@@ -73,6 +75,7 @@ class Writer {
 
   private:
     Offset<wire::Blob> writeBlob(const Array& array);
+    Offset<wire::Convolution2D> writeTable(const Operator& one);
     Offset<wire::Op> writeLayer(const Operator& one);
     std::vector<Offset<wire::Op>> writeOperators(Scope& scope, const std::vector<int>& outputs);
     void storeWeights(wire::OpT& op);
@@ -94,6 +97,10 @@ class Writer {
     FlatBufferBuilder to_;
     std::vector<uint8_t> weights_;
     size_t wholeRows_ = 0;  // layers whose rows are not a multiple of the block
+    // Layers that apply the same weights, such as heads over maps of several sizes, have one table. How many layers are
+    // still to be written, by weights; the tables that some of them wait for, by weights and all other content.
+    std::map<const Array*, int> layersOf_;
+    std::map<std::pair<const Array*, std::string>, Offset<wire::Convolution2D>> tables_;
 };
 
 Offset<wire::Blob> Writer::writeBlob(const Array& array) {
@@ -141,9 +148,19 @@ Offset<wire::Blob> Writer::writeBlob(const Array& array) {
                             external);
 }
 
-// Writes a convolution whose weights go from the model to the net without an intermediate copy.
-Offset<wire::Op> Writer::writeLayer(const Operator& one) {
+// Writes the table of a convolution, or finds it. The weights go from the model to the net without an intermediate
+// copy.
+Offset<wire::Convolution2D> Writer::writeTable(const Operator& one) {
     const wire::Convolution2DT& table = *one.op.main.AsConvolution2D();
+    const bool shared = --layersOf_[one.weights.get()] > 0;
+    FlatBufferBuilder rest;
+    rest.Finish(wire::CreateConvolution2DCommon(rest, table.common.get()));
+    std::string content(one.transposed ? "t" : "");
+    content.append(reinterpret_cast<const char*>(rest.GetBufferPointer()), rest.GetSize());
+    content.append(reinterpret_cast<const char*>(table.bias.data()), table.bias.size() * sizeof(float));
+    const auto found = tables_.find({one.weights.get(), content});
+    if (found != tables_.end()) return found->second;
+
     uint8_t* place = nullptr;
     const Offset<flatbuffers::Vector<float>> weight =
         to_.CreateUninitializedVector(one.weights->floatCount(), sizeof(float), &place);
@@ -151,6 +168,12 @@ Offset<wire::Op> Writer::writeLayer(const Operator& one) {
     const auto bias = to_.CreateVector(table.bias);
     const auto common = wire::CreateConvolution2DCommon(to_, table.common.get());
     const auto main = wire::CreateConvolution2D(to_, common, weight, bias);
+    if (shared) tables_[{one.weights.get(), content}] = main;
+    return main;
+}
+
+Offset<wire::Op> Writer::writeLayer(const Operator& one) {
+    const Offset<wire::Convolution2D> main = writeTable(one);
     const auto name = to_.CreateString(one.op.name);
     const auto inputs = to_.CreateVector(one.op.inputIndexes), outputs = to_.CreateVector(one.op.outputIndexes);
     return wire::CreateOp(to_, inputs, wire::OpParameter::Convolution2D, main.Union(), name, outputs, one.op.type,
@@ -288,6 +311,9 @@ Offset<flatbuffers::Vector<Offset<wire::TensorDescribe>>> Writer::describe(const
 }
 
 WrittenNet Writer::write(const std::vector<V>& outputs) {
+    for (const Scope& scope : builder_.scopes())
+        for (const Operator& one : scope.operators)
+            if (one.weights) ++layersOf_[one.weights.get()];
     Scope& net = builder_.scopes().front();
     const std::vector<int> ids = tensorsOf(outputs);
     std::vector<Offset<flatbuffers::String>> outputNames, tensorNames;

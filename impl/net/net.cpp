@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <utility>
 
 #include "base/error.h"
 #include "mnn_generated.h"
@@ -48,7 +50,19 @@ std::string withoutDefinition(const wire::Op& op) {
     return format("no operator '%s' is registered (mnn_interpreter_add_operator)", hostOperatorName(op).c_str());
 }
 
-Node parseNode(const Model& model, const Graph& graph, const wire::Op& op) {
+// The parameters of layers with float weights, by their type and table. Where several operators of a file have one
+// table, as the heads of detectors over maps of several sizes have, their weights are prepared once.
+using Layers = std::map<std::pair<OpType, const void*>, ParamsPtr>;
+
+// The place for the parameters of this operator; null where they depend on more than its table.
+ParamsPtr* placeOf(Layers& layers, const Graph& graph, const wire::Op& op, const Node& node) {
+    const wire::Convolution2D* table = op.main_as_Convolution2D();
+    const bool floats = table && vectorSize(table->weight()) > 0 && !table->quanParameter() && !table->symmetricQuan();
+    if (!floats || node.inputs.size() != 1 || !graph.describes.empty()) return nullptr;
+    return &layers[{node.type, table}];
+}
+
+Node parseNode(const Model& model, const Graph& graph, const wire::Op& op, Layers& layers) {
     Node node;
     node.type = static_cast<OpType>(op.type());
     node.inputs = ids(op.inputIndexes());
@@ -69,7 +83,13 @@ Node parseNode(const Model& model, const Graph& graph, const wire::Op& op) {
              opTypeName(node.type), node.inputs.size(), node.outputs.size());
     try {
         const bool isStatic = model.usage() == ModelUsage::StaticInference;
-        if (def->parse) node.params = def->parse(op, ParseContext{model, node, isStatic ? &graph : nullptr});
+        ParamsPtr* const place = isStatic ? nullptr : placeOf(layers, graph, op, node);
+        if (place && *place) {
+            node.params = *place;
+        } else if (def->parse) {
+            node.params = def->parse(op, ParseContext{model, node, isStatic ? &graph : nullptr});
+            if (place) *place = node.params;
+        }
         if (def->writtenInputs && node.params)
             for (const size_t input : def->writtenInputs(*node.params)) node.outputs.push_back(node.inputs[input]);
         for (size_t i = 0; isStatic && !isLeafNode(node) && i < node.outputs.size(); ++i)
@@ -146,13 +166,14 @@ bool readsView(const Node& node, const std::vector<bool>& made) {
 
 std::shared_ptr<const Net> parseNet(std::shared_ptr<const Model> model, const Cancellation& cancel) {
     auto net = std::make_shared<Net>();
+    Layers layers;
     for (const Graph& graph : model->graphs()) {
         NetGraph& parsed = net->graphs.emplace_back();
         parsed.source = &graph;
         parsed.nodes.reserve(graph.ops.size());
         for (const wire::Op* op : graph.ops) {
             cancel.check();
-            parsed.nodes.push_back(parseNode(*model, graph, *op));
+            parsed.nodes.push_back(parseNode(*model, graph, *op, layers));
         }
         parsed.quants = parseQuants(graph);
         if (model->usage() == ModelUsage::StaticInference) refuseViews(parsed);

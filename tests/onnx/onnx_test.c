@@ -236,6 +236,59 @@ static void channels_are_folded_into_convolutions(void** state) {
     mnn_onnx_result_destroy(&result);
 }
 
+/* Converts heads_model with these outputs, checks their values and how often the file has the weights, and returns the
+ * bytes of prepared weights. */
+static uint64_t head_bytes(const char* const* outputs, size_t count, int copies) {
+    mnn_onnx_options_t options = defaults();
+    options.outputs = outputs;
+    options.output_count = count;
+    mnn_onnx_result_t* result = NULL;
+    const void* data = NULL;
+    size_t size = 0;
+    mnn_interpreter_t* net = NULL;
+    mnn_session_t* session = NULL;
+    mnn_tensor_t *in = NULL, *out = NULL;
+    mnn_statistics_t statistics = {.struct_size = sizeof statistics};
+    float matrix[32 * 64], ones[64 * 64], values[32 * 64];
+    for (int i = 0; i < 32 * 64; i++) matrix[i] = (float)((i * 37) % 101 - 50) / 64;
+    for (int i = 0; i < 64 * 64; i++) ones[i] = 1;
+    assert_ok(mnn_onnx_convert_memory(heads_model, sizeof heads_model, &options, &result));
+    assert_ok(mnn_onnx_result_data(result, &data, &size));
+    for (size_t at = 0; at + sizeof matrix <= size; at += 4)
+        copies -= memcmp((const char*)data + at, matrix, sizeof matrix) == 0;
+    assert_int_equal(copies, 0);
+
+    assert_ok(mnn_interpreter_create_from_memory(data, size, NULL, &net));
+    assert_ok(mnn_session_create(net, NULL, &session));
+    assert_ok(mnn_session_input(session, NULL, &in));
+    assert_ok(mnn_tensor_write(in, ones, sizeof ones, MNN_FORMAT_NCHW));
+    assert_ok(mnn_session_run(session));
+    for (size_t k = 0; k < count; k++) {
+        const int pixels = strcmp(outputs[k], "small") == 0 ? 16 : 64, bias = strcmp(outputs[k], "other") == 0 ? 32 : 0;
+        assert_ok(mnn_session_output(session, outputs[k], &out));
+        assert_ok(mnn_tensor_read(out, values, (size_t)pixels * 32 * sizeof(float), MNN_FORMAT_NCHW));
+        for (int channel = 0; channel < 32; channel++) {
+            float sum = (float)(channel + bias);
+            for (int i = 0; i < 64; i++) sum += matrix[channel * 64 + i];
+            for (int i = 0; i < pixels; i++) assert_float_equal(values[channel * pixels + i], sum, 1e-4f);
+        }
+    }
+    assert_ok(mnn_session_statistics(session, &statistics));
+    mnn_session_destroy(&session);
+    mnn_interpreter_destroy(&net);
+    mnn_onnx_result_destroy(&result);
+    return statistics.weight_bytes;
+}
+
+static void layers_with_the_same_weights_share_them(void** state) {
+    (void)state;
+    const char* outputs[] = {"large", "small", "other"};
+    const uint64_t one = head_bytes(outputs, 1, 1);
+    assert_true(one >= 64 * 32 * sizeof(float));
+    assert_int_equal(head_bytes(outputs, 2, 1), one);
+    assert_true(head_bytes(outputs, 3, 2) >= one + 64 * 32 * sizeof(float));
+}
+
 /* Checks the types of the operators that a model is converted to. */
 static void expect_operators(const void* model, size_t bytes, const char* const* types, size_t wanted) {
     mnn_onnx_result_t* result = NULL;
@@ -533,6 +586,7 @@ int main(void) {
         cmocka_unit_test(problems_come_all_at_once),
         cmocka_unit_test(channels_are_folded_into_convolutions),
         cmocka_unit_test(layers_take_what_lies_behind_them),
+        cmocka_unit_test(layers_with_the_same_weights_share_them),
         cmocka_unit_test(weights_have_the_wanted_form),
         cmocka_unit_test(weights_beside_are_saved_and_found),
         cmocka_unit_test(links_are_followed_where_it_is_asked_for),

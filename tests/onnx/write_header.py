@@ -61,7 +61,14 @@ def main():
              onnx.node("Add", ["s", "b"], ["y"])]
     scalars = [onnx.floats(name, [], [value]) for name, value in (("root", 2 ** .5), ("one", 1), ("half", .5), ("two", 2), ("eps", 1e-5))]
     scalars += [onnx.floats("w", [64, 32], matrix), onnx.floats("b", [32], [i / 8 for i in range(32)])]
+    # Heads that apply the same weights to maps of two sizes, and one with another bias.
+    heads = [onnx.node("Conv", ["x", "w", "b"], ["large"]), onnx.node("MaxPool", ["x"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
+             onnx.node("Conv", ["p", "w", "b"], ["small"]), onnx.node("Conv", ["x", "w", "d"], ["other"])]
+    weights = [onnx.floats("w", [32, 64, 1, 1], matrix), onnx.floats("b", [32], range(32)), onnx.floats("d", [32], range(32, 64))]
+    maps = [onnx.value(name, onnx.FLOAT, [1, 32, side, side]) for name, side in (("large", 8), ("small", 4), ("other", 8))]
     lines = ["/* Made by write_header.py. */"]
+    data = onnx.model(onnx.graph(heads, [onnx.value("x", onnx.FLOAT, [1, 64, 8, 8])], maps, weights))
+    lines.append(f"static const unsigned char heads_model[] = {{{', '.join(map(str, data))}}};")
     data = onnx.model(onnx.graph(chain, [rows], [columns], scalars), opset=17)
     lines.append(f"static const unsigned char chain_model[] = {{{', '.join(map(str, data))}}};")
     data = onnx.model(onnx.graph(coded, [small], [onnx.value("y", onnx.FLOAT, [1, 2, 2, 2])], steps))
