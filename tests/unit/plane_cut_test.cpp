@@ -43,5 +43,15 @@ TEST(PlaneCut, CutsPlanesWhereTheyHaveFewerRowsThanThreads) {
     EXPECT_EQ(cut[cut.tasks() - 1].planeEnd, 64);
 }
 
+// Each task costs time, too: a map of 7 x 7 pixels with 960 channels takes some microseconds.
+TEST(PlaneCut, MakesNoMoreTasksThanThreadsCanUse) {
+    EXPECT_EQ(PlaneCut(60, 7, false, 16).tasks(), 60);
+    EXPECT_EQ(PlaneCut(17, 7, false, 16).tasks(),
+              17 * 6);  // seven rounds of a sixth of a plane, in place of two of a plane
+    EXPECT_EQ(PlaneCut(16, 7, false, 16).tasks(), 16);
+    EXPECT_EQ(PlaneCut(3, 7, false, 16).tasks(), 3 * 5);  // 15 of 16 threads have one
+    EXPECT_LE(PlaneCut(1000, 112, true, 16).tasks(), 24 * 16);
+}
+
 }  // namespace
 }  // namespace mnnc
