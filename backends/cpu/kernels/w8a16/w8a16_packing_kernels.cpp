@@ -25,10 +25,6 @@ constexpr size_t kLanes = kFours ? 4 : 16;
 using D = hn::FixedTag<uint32_t, kLanes>;
 using V = hn::Vec<D>;
 
-HWY_INLINE V both(V even, V odd) {
-    return hn::Or(even, hn::ShiftLeft<16>(odd));
-}
-
 // Returns the sum of the four bytes of each word.
 HWY_INLINE V sumOfBytes(V bytes) {
     const V mask = hn::Set(D(), 0x00ff00ff);
@@ -51,7 +47,7 @@ HWY_INLINE V orderedEight(V high, V low) {
             const V two = hn::And(hn::Or(four, hn::ShiftRight<4>(four)), hn::Set(d, 0x00ff00ff));
             return hn::And(hn::Or(two, hn::ShiftRight<8>(two)), hn::Set(d, 0xffff));
         };
-        return both(word(high), word(low));
+        return hn::Or(word(high), hn::ShiftLeft<16>(word(low)));
     }
 }
 
