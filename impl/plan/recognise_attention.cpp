@@ -160,8 +160,14 @@ class Reader {
         Shape batch;
         if (product.inputs[isLeft ? 1 : 0] == made || !operandsOf(product, left, right, batch)) return false;
         // From here on the queries are in rows: weights [queries, keys], values [keys, depth].
-        HeadMatrices weights = isLeft ? std::move(left) : right.transposed();
-        HeadMatrices values = isLeft ? std::move(right) : left.transposed();
+        HeadMatrices weights, values;
+        if (isLeft) {
+            weights = std::move(left);
+            values = std::move(right);
+        } else {
+            weights = right.transposed();
+            values = left.transposed();
+        }
         for (size_t i = moves.size(); i > 0; --i) {
             std::optional<HeadMatrices> source = weights.readThrough(command(moves[i - 1]));
             if (!source) return false;

@@ -2,6 +2,7 @@
 #include "plan/storage_conversions.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "plan/storage_location.h"
@@ -132,7 +133,7 @@ void StorageConversions::changeStorage(Operand* from, Operand* to) {
             fail(Status::NoExecution, "tensor '%s' cannot change its storage: %s", from->name.c_str(), reason.c_str());
         made->prepare();
     }
-    if (made && !from->onDevice) execution = context_.keep(command, std::move(made));
+    if (made && !from->onDevice) execution = context_.keep(command, std::exchange(made, nullptr));
     insert(std::move(execution), std::move(made), std::move(command));
 }
 

@@ -81,11 +81,12 @@ void BoundProgram::beginKept(StageMemory& memory, GraphTensors& tensors) {
         // An input may have another extent than the program knows.
         const Operand* mask = tensors.isOfGraph(number) ? &tensors[number - 1] : program_->tensors.find(number);
         const int64_t extent = mask->shape[mask->shape.rank() - 1];
-        if (extent != past + keptRows_)
+        const int64_t wanted = past + keptRows_;
+        if (extent != wanted)
             fail(Status::ComputeSizeError,
                  "mask '%s' is %s: its last extent has to be %lld, for the %lld rows that the session keeps and the "
                  "%lld of this run",
-                 mask->name.c_str(), mask->shape.text().c_str(), static_cast<long long>(past + keptRows_),
+                 mask->name.c_str(), mask->shape.text().c_str(), static_cast<long long>(wanted),
                  static_cast<long long>(past), static_cast<long long>(keptRows_));
     }
     context_.kept->begin(keptRows_);

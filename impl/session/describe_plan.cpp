@@ -18,6 +18,7 @@ void Stage::describe(PlannedGraph& graph) const {
     };
     const auto numbersOf = [&](const std::vector<Operand*>& tensors) {
         std::vector<int> numbers;
+        numbers.reserve(tensors.size());
         for (const Operand* tensor : tensors) numbers.push_back(numberOf(tensor));
         return numbers;
     };
