@@ -3,5 +3,6 @@
 #     cmake --preset release --toolchain cmake/musl-arm64.cmake -B build/musl-arm64
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(MNN_C_BINUTILS aarch64-linux-gnu-)
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L ${CMAKE_BINARY_DIR}/musl-root)
+find_program(MNN_C_QEMU qemu-aarch64)  # a whole path, because some tests run programs without PATH
+set(CMAKE_CROSSCOMPILING_EMULATOR ${MNN_C_QEMU} -L ${CMAKE_BINARY_DIR}/musl-root)
 include(${CMAKE_CURRENT_LIST_DIR}/musl.cmake)

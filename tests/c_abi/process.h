@@ -35,12 +35,18 @@ static inline int entries_of(const char* directory) {
     return count;
 }
 
+/* An emulator has threads of its own, which are there from the beginning. */
+static int emulator_threads;
+__attribute__((constructor)) static void count_emulator_threads(void) {
+    emulator_threads = entries_of("/proc/self/task") - 1;
+}
+
 static inline int thread_count(void) {
     const int count = entries_of("/proc/self/task");
 #ifdef __SANITIZE_THREAD__ /* it has its own thread most of the time */
     return count > 1 ? count - 1 : count;
 #else
-    return count;
+    return count - emulator_threads;
 #endif
 }
 

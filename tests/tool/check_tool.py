@@ -67,8 +67,7 @@ def check_calibrate(tool, model):
     """The same costs give the same algorithms in every process; wrong ones are named."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "cpu.txt")
-        isas = json.loads(call(tool, "version", "--json"))["cpu"]["isas"]
-        lowest = "portable" if "portable" in isas else "sse4"  # a build may have no portable kernels
+        lowest = json.loads(call(tool, "version", "--json"))["cpu"]["isas"][-1]
         call(tool, "calibrate", "--output", path, "--isa", lowest)
         call(tool, "calibrate", "--isa", "mmx", code=1, words=["mmx"])
         command = ["profile", model, "--algorithms", "--isa", lowest, "--cpu-costs", path]
