@@ -57,7 +57,9 @@ using Layers = std::map<std::pair<OpType, const void*>, ParamsPtr>;
 // The place for the parameters of this operator; null where they depend on more than its table.
 ParamsPtr* placeOf(Layers& layers, const Graph& graph, const wire::Op& op, const Node& node) {
     const wire::Convolution2D* table = op.main_as_Convolution2D();
-    const bool floats = table && vectorSize(table->weight()) > 0 && !table->quanParameter() && !table->symmetricQuan();
+    // Other weights depend on the operator, too: codes on the steps of its input, those beside the net on its file.
+    const bool floats = table && vectorSize(table->weight()) > 0 && !table->quanParameter() &&
+                        !table->symmetricQuan() && vectorSize(table->external()) == 0;
     if (!floats || node.inputs.size() != 1 || !graph.describes.empty()) return nullptr;
     return &layers[{node.type, table}];
 }
