@@ -167,6 +167,10 @@ TEST(KernelsConvImplementations, EachComputesWhatItAccepts) {
         checkOne(shape(1501, 14, 13, 20, 1), options(1));
         checkOne(shape(1501, 14, 13, 20, 3, 1, 1, 1), options(1));
         checkOne(shape(301, 17, 24, 20, 8, 8), options(1));
+        // A single pixel is multiplied by two panels at a time, but not by panels of two groups.
+        checkOne(shape(37, 1, 1, 205, 1), options(1));
+        checkOne(shape(37, 3, 3, 150, 3), options(1));
+        checkOne(shape(96, 1, 1, 288, 1), options(3));
         checkOne(shape(90, 48, 57, 70, 8, 8), options(1));  // several slices of taps, several panels
         checkOne(shape(18, 11, 12, 33, 5, 2, 2, 3), options(1));
         // The regions are higher than wide, on a small map and on one that is larger than the first level cache.

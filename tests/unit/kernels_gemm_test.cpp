@@ -178,6 +178,50 @@ TEST(KernelsGemm, ResidualOfEveryChunk) {
     }
 }
 
+// A single row is multiplied by two panels at a time; more rows by one. Either way an element is the same sum, forwards
+// and backwards.
+TEST(KernelsGemm, ARowAloneHasTheBitsOfARowAmongOthers) {
+    ForkJoinPool two(2);
+    InlinePool one;
+    const int sizes[][2] = {{1, 1}, {70, 5}, {64, 48}, {301, 77}, {96, 50}, {50, 333}, {129, 16}};
+    for (const std::string& isa : availableIsas()) {
+        const Kernels& k = selectKernels(isa);
+        for (const auto& [N, K] : sizes) {
+            const Floats a = randomFloats(2 * K, 1), b = randomFloats(N * K, 2), bias = randomFloats(N, 3),
+                         residual = randomFloats(2 * N, 4);
+            for (int form = 0; form < 8; ++form) {
+                SCOPED_TRACE(isa + " " + std::to_string(N) + "x" + std::to_string(K) + " form " + std::to_string(form));
+                RunLease lease(form & 1 ? static_cast<ThreadPool&>(two) : one);
+                Floats packed(gemmPackedBytes(k, GemmType::Float, N, K) / 4);
+                gemmPackB(k, GemmType::Float, N, K, b.data(), N, false, packed.data(), lease.pool());
+                const auto rows = [&](int M, bool backwards) {
+                    Floats c(M * N + 1, -77.0f), scratch(16);
+                    GemmArgs g;
+                    g.M = M;
+                    g.N = N;
+                    g.K = K;
+                    g.a = a.data();
+                    g.lda = K;
+                    g.packedB = packed.data();
+                    g.c = c.data();
+                    g.ldc = N;
+                    g.backwards = backwards;
+                    g.post.bias = bias.data();
+                    g.post.residual = residual.data();
+                    g.post.act = form & 4 ? Act::Gelu : Act::None;
+                    g.post.hi = 0.5f;
+                    g.scratch = scratch.data();
+                    gemm(k, g, lease.pool());
+                    EXPECT_EQ(c.back(), -77.0f) << "wrote past the row";
+                    c.resize(N);
+                    return c;
+                };
+                ASSERT_EQ(0, std::memcmp(rows(2, false).data(), rows(1, form & 2).data(), N * sizeof(float)));
+            }
+        }
+    }
+}
+
 TEST(KernelsPack, RoundTrips) {
     ForkJoinPool two(2);
     RunLease lease(two);

@@ -37,6 +37,9 @@ struct PanelArgsOf {
     int lastLanes;                // channels of the last block that are stored: P, or fewer for a row-major output
     const T* next = nullptr;      // weights to prefetch; null: the weights behind w, which belong to the next panel
     const int* tapRun = nullptr;  // the run of the weights that each tap takes; null: one after another
+    // One pixel by two panels of nb blocks: weights, bias and results of the second one follow those of the first,
+    // whose last block is stored as a whole. Only for floats, without tapRun.
+    bool pair = false;
 };
 using PanelArgs = PanelArgsOf<float>;
 using Bf16PanelArgs = PanelArgsOf<uint16_t>;

@@ -176,8 +176,16 @@ void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, s
     // The panels share the input of a slice of taps where no other slice reads it.
     const int rounds = apartTaps() ? parts : 1;
     const int whole = rounds > 1 ? s_.kw : 1;  // taps that are not separated
+    const bool single =
+        (walk.byPixel ? 1 : walk.columns) * (u1 - u0) == 1 && slice >= icb_ && parts == 1 && geometry_.tapRuns.empty();
     for (int step = 0; step < count * ceilDiv(icb_, slice) * rounds; ++step) {
-        const int at = step % count, i = backwards ? panels.end - 1 - at : panels.begin + at;
+        const int at = step % count;
+        int i = backwards ? panels.end - 1 - at : panels.begin + at;
+        bool pair = false;
+        if constexpr (std::is_same_v<T, float>) {
+            pair = single && at + 1 < count && weights_.alike(backwards ? i - 1 : i);
+            if (pair && backwards) --i;
+        }
         const T* weights =
             weights_.panel<T>(image.packed, walk.phase, i, image.expanded + slot * weights_.expandedBytes());
         PanelArgsOf<T> t = panelArgs(src, index, i, weights, image.post);
@@ -190,6 +198,8 @@ void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, s
                     t.next = weights_.panel<T>(image.packed, walk.phase, next, nullptr) +
                              size_t(then) * k_.lanes * weights_.panels()[next].nb * k_.lanes;
             }
+        t.pair = pair;
+        t.lastLanes = lastLanes(pair ? i + 1 : i);
         t.dstPixelStride = walk.dstPixel;
         t.dstBlockStride = walk.dstBlock;
         t.m = walk.byPixel ? u1 - u0 : walk.columns;
@@ -216,7 +226,15 @@ void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, s
                 product(k_, sum);
             }
         }
+        if (pair) ++step;
     }
+}
+
+// Returns how many channels of the last block of a panel are stored.
+int GemmConvPlan::lastLanes(int panel) const {
+    const GemmPanel& p = weights_.panels()[panel];
+    const int channelsLeft = s_.oc - (p.block + p.nb - 1) * k_.lanes;
+    return geometry_.rowMajorOutput ? std::min(k_.lanes, channelsLeft) : k_.lanes;
 }
 
 template <typename T>
@@ -240,8 +258,7 @@ PanelArgsOf<T> GemmConvPlan::panelArgs(const GemmSource<T>& src, size_t walk, in
     t.hi = post.hi;
     t.act = post.act;
     t.nb = p.nb;
-    const int channelsLeft = s_.oc - (p.block + p.nb - 1) * k_.lanes;
-    t.lastLanes = geometry_.rowMajorOutput ? std::min(k_.lanes, channelsLeft) : k_.lanes;
+    t.lastLanes = lastLanes(panel);
     return t;
 }
 

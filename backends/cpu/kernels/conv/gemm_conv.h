@@ -120,6 +120,7 @@ class GemmConvPlan : public ConvPlan, private FloatWeightPacker, private Quantiz
     const GemmGeometry geometry_;  // without the phases, which moved to weights_
 
   private:
+    int lastLanes(int panel) const;
     void takeSlice(PanelArgs& args, const GemmPanel& panel, int first, int blocks) const;
     void takeTaps(PanelArgs& args, int first, int end) const;
     // Computes all images. `image` is the first one, with the scratch of the run.

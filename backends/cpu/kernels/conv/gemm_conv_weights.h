@@ -59,6 +59,13 @@ class GemmConvWeights {
         return out;
     }
 
+    // Returns whether panel i + 1 reads the same input, follows panel i in memory and has its form.
+    bool alike(int i) const {
+        const GemmPanel &one = panels_[i], &next = panels_[i + 1];
+        return !quantized() && one.block + one.nb == next.block && one.nb == next.nb && one.inBlock == next.inBlock &&
+               one.length == next.length;
+    }
+
   private:
     size_t elementBytes() const { return options_.bf16 ? sizeof(uint16_t) : sizeof(float); }
     size_t offsetOf(size_t phase, int panel) const { return offsets_[phase * panels_.size() + panel]; }

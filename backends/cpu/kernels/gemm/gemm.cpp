@@ -59,12 +59,15 @@ void gemmFloat(const Product& g, const RowSplit& split, const float* a, size_t l
         for (int slice = 0; slice < slices; ++slice) {
             const int k0 = slice * split.terms, k1 = std::min(g.K, k0 + split.terms);
             for (int i = first; i < end; ++i) {
+                const bool pair = slices == 1 && i + 1 < end && takesPair(g, panelAt(i), panelAt(i + 1));
+                const int panel = pair ? std::min(panelAt(i), panelAt(i + 1)) : panelAt(i);
                 const float* next = nullptr;  // with a single slice: the next panel, which lies behind this one
                 if (slices > 1 && (i + 1 < end || k1 < g.K))
                     next = i + 1 < end ? packedPanel<float>(g, packed, panelAt(i + 1), k0)
                                        : packedPanel<float>(g, packed, panelAt(first), k1);
-                runPanel(g, {panelAt(i), m0, m1, k0, k1}, a + m0 * lda, lda,
-                         packedPanel<float>(g, packed, panelAt(i), k0), next);
+                runPanel(g, {panel, m0, m1, k0, k1, pair}, a + m0 * lda, lda, packedPanel<float>(g, packed, panel, k0),
+                         next);
+                i += pair;
             }
         }
     });
@@ -137,12 +140,15 @@ void gemmOnThread(const Kernels& k, const GemmArgs& args) {
     const Product g{k, args.M, args.N, args.K, args.ldc, args.c, args.post};
     auto* strip = static_cast<uint16_t*>(args.scratch);
     if (args.type == GemmType::Bf16) fillStrip(k, args.a, args.lda, args.M, args.K, strip);
-    for (int i = 0; i < g.panels.count(); ++i) {
-        const PanelPart part{i, 0, args.M, 0, args.K};
+    const int panels = g.panels.count();
+    for (int i = 0; i < panels; ++i) {
+        const bool pair = args.type == GemmType::Float && i + 1 < panels && takesPair(g, i, i + 1);
+        const PanelPart part{i, 0, args.M, 0, args.K, pair};
         if (args.type == GemmType::Bf16)
             runPanel(g, part, strip, stripRow(args.K), packedPanel<uint16_t>(g, args.packedB, i));
         else
             runPanel(g, part, args.a, args.lda, packedPanel<float>(g, args.packedB, i));
+        i += pair;
     }
 }
 

@@ -30,10 +30,16 @@ inline int gemmSliceTerms(const Kernels& k, GemmType type, int M, int K) {
     return std::min(K, ceilDiv(ceilDiv(K, std::max(slices, 1)), k.lanes) * k.lanes);
 }
 
-// A part of a panel's sums: rows m0..m1 and terms k0..k1.
+// A part of a panel's sums: rows m0..m1 and terms k0..k1; `pair`: of this panel's and of the next one's.
 struct PanelPart {
     int panel, m0, m1, k0, k1;
+    bool pair = false;
 };
+
+// Returns whether two panels, one behind the other, are multiplied by a single row together.
+inline bool takesPair(const Product& g, int one, int other) {
+    return g.M == 1 && g.panels.width(one) == g.panels.width(other);
+}
 
 inline void product(const Kernels& k, const PanelArgs& t) {
     k.panels->panel(t);
@@ -49,10 +55,10 @@ void runPanel(const Product& g, const PanelPart& part, const T* a, size_t lda, c
               const T* next = nullptr) {
     static constexpr ptrdiff_t kNoOffset[1] = {0};
     const OutPanel p = g.panels[part.panel];
-    const int P = g.k.lanes, n0 = p.block * P, terms = part.k1 - part.k0;
-    const int real = std::min(p.nb * P, g.N - n0);
+    const int P = g.k.lanes, n0 = p.block * P, terms = part.k1 - part.k0, blocks = part.pair ? 2 * p.nb : p.nb;
+    const int real = std::min(blocks * P, g.N - n0);
     const bool first = part.k0 == 0, last = part.k1 == g.K;
-    alignas(64) float bias[4 * 16] = {};
+    alignas(64) float bias[2 * 4 * 16] = {};
     if (g.post.bias && first) std::memcpy(bias, g.post.bias + n0, real * sizeof(float));
     PanelArgsOf<T> t;
     t.a = a + part.k0;
@@ -74,7 +80,8 @@ void runPanel(const Product& g, const PanelPart& part, const T* a, size_t lda, c
     t.act = last ? g.post.act : Act::None;
     t.nb = p.nb;
     t.m = part.m1 - part.m0;
-    t.lastLanes = real - (p.nb - 1) * P;
+    t.lastLanes = real - (blocks - 1) * P;
+    t.pair = part.pair;
     product(g.k, t);
 }
 

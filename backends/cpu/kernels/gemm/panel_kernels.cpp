@@ -1,4 +1,6 @@
 // The matrix products of convolutions and gemm: one panel of output channels over many pixels.
+#include <array>
+
 #include "backends/cpu/kernels/conv_kernels.h"
 
 #include "backends/cpu/kernels/dispatch.h"
@@ -144,9 +146,50 @@ HWY_NOINLINE void gemmTileF32(const PanelArgs& t, const float* a, float* dst, co
     finishTile(t, acc, dst, residual);
 }
 
+// One row by two panels. The sums of a single panel are so few that each product would wait for the one before it.
+template <int NB>
+HWY_NOINLINE void gemmRowPairF32(const PanelArgs& t) {
+    const D d;
+    V left[1][NB], right[1][NB];
+    startTile(t.bias, left);
+    startTile(t.bias + NB * P, right);
+    const ptrdiff_t apart = t.taps * (ptrdiff_t(t.fullBlocks) * P + t.tail) * NB * P;
+    const float* w = t.w;
+    const auto take = [&]<int L>(const float*(&q)[1], std::integral_constant<int, L>) HWY_ATTR {
+        accumulate<1, NB, L>(d, left, q, 0, w, w);
+        accumulate<1, NB, L>(d, right, q, 0, w + apart, w);
+        w += L * NB * P;
+        q[0] += L;
+    };
+    for (int tap = 0; tap < t.taps; ++tap) {
+        const float* p = t.a + t.tapOffset[tap];
+        for (int block = 0; block < t.fullBlocks; ++block, p += t.blockStride) {
+            const float* q[1] = {p};
+            HWY_UNROLL(1)
+            for (int l = 0; l < P; l += 4) take(q, std::integral_constant<int, 4>());
+        }
+        const float* q[1] = {p};
+        int l = 0;
+        for (; l + 4 <= t.tail; l += 4) take(q, std::integral_constant<int, 4>());
+        for (; l < t.tail; ++l) take(q, std::integral_constant<int, 1>());
+    }
+    PanelArgs whole = t;
+    whole.lastLanes = P;
+    finishTile(whole, left, t.dst, t.residual);
+    const ptrdiff_t behind = NB * t.dstBlockStride;
+    finishTile(t, right, t.dst + behind, t.residual ? t.residual + behind : nullptr);
+}
+
+template <int... I>
+constexpr auto rowPairs(std::integer_sequence<int, I...>) {
+    return std::array{&gemmRowPairF32<I + 1>...};
+}
+constexpr auto kRowPairs = rowPairs(std::make_integer_sequence<int, kMaxBlocks>());
+
 constexpr auto kTiles = makeTiles<kMaxRows>([]<int R, int NB>() { return &gemmTileF32<R, NB>; });
 
 void gemmPanelF32(const PanelArgs& t) {
+    if (t.pair) return kRowPairs[t.nb - 1](t);
     runTiles(t, kTiles, kMaxRows, ptrdiff_t(t.taps) * (t.fullBlocks * P + t.tail), P);
 }
 
