@@ -40,6 +40,7 @@ struct PanelArgsOf {
     // One pixel by two panels of nb blocks: weights, bias and results of the second one follow those of the first,
     // whose last block is stored as a whole. Only for floats, without tapRun.
     bool pair = false;
+    bool fetchDst = false;  // dst is in no cache: the lines of a tile are requested before its sums begin
 };
 using PanelArgs = PanelArgsOf<float>;
 using Bf16PanelArgs = PanelArgsOf<uint16_t>;

@@ -30,6 +30,8 @@ struct CacheBudget {
     int64_t packedChunk = 512 << 10;
     // A map of fewer bytes between two operators stays in the cache anyway: fusing them gains nothing. Measured.
     int64_t minFusedMap = 768 << 10;
+    // A row-major result of a product that is larger is requested from memory before it is stored. Measured.
+    int64_t nearResult = 1 << 20;
 };
 
 // The fewest multiply-adds that are worth a task, about 2 us on one core.

@@ -178,6 +178,10 @@ void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, s
     const int whole = rounds > 1 ? s_.kw : 1;  // taps that are not separated
     const bool single =
         (walk.byPixel ? 1 : walk.columns) * (u1 - u0) == 1 && slice >= icb_ && parts == 1 && geometry_.tapRuns.empty();
+    // Rows of a matrix are far apart, while pixels of a channel block follow one another.
+    const bool far =
+        walk.dstBlock == k_.lanes &&
+        int64_t{walk.units} * walk.columns * walk.dstPixel * int64_t{sizeof(float)} > k_.costs->cache.nearResult;
     for (int step = 0; step < count * ceilDiv(icb_, slice) * rounds; ++step) {
         const int at = step % count;
         int i = backwards ? panels.end - 1 - at : panels.begin + at;
@@ -199,6 +203,7 @@ void GemmConvPlan::runPanels(const GemmImage& image, const GemmSource<T>& src, s
                              size_t(then) * k_.lanes * weights_.panels()[next].nb * k_.lanes;
             }
         t.pair = pair;
+        t.fetchDst = far;
         t.lastLanes = lastLanes(pair ? i + 1 : i);
         t.dstPixelStride = walk.dstPixel;
         t.dstBlockStride = walk.dstBlock;

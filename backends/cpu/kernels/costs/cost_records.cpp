@@ -102,7 +102,7 @@ CacheBudget scaled(const CacheBudget& budget, double scale) {
     CacheBudget out = budget;
     for (int64_t* bytes : {&out.gemmInput, &out.int8Input, &out.dequantizedPanel, &out.firstLayerStrip,
                            &out.groupedPlanes, &out.winogradTransforms, &out.winogradPanel,
-                           &out.pointwiseDepthwiseStrip, &out.packedChunk, &out.minFusedMap})
+                           &out.pointwiseDepthwiseStrip, &out.packedChunk, &out.minFusedMap, &out.nearResult})
         *bytes = static_cast<int64_t>(static_cast<double>(*bytes) * scale);
     return out;
 }

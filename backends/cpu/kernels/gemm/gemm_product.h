@@ -19,6 +19,7 @@ struct Product {
     float* c;
     const PostOps& post;
     GemmPanels panels{k, N};
+    bool far = int64_t{M} * N * int64_t{sizeof(float)} > k.costs->cache.nearResult;  // C does not stay in the cache
 };
 
 // Returns how many terms are summed up at a time: all of them, unless the rows of a full tile would not stay in the
@@ -82,6 +83,7 @@ void runPanel(const Product& g, const PanelPart& part, const T* a, size_t lda, c
     t.m = part.m1 - part.m0;
     t.lastLanes = real - (blocks - 1) * P;
     t.pair = part.pair;
+    t.fetchDst = g.far;
     product(g.k, t);
 }
 

@@ -15,6 +15,7 @@
 #include "backends/cpu/kernels/elementwise/activation-inl.h"
 #include "backends/cpu/kernels/gemm/arm_products-inl.h"
 #include "backends/cpu/kernels/tiles.h"
+#include "hwy/cache_control.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mnnc {
@@ -174,6 +175,19 @@ HWY_INLINE void finishTile(const Args& t, V (&acc)[R][NB], float* dst, const flo
     finishActivated<NB>(t, rows, R, dst, residual);
 }
 
+// Requests the lines that rows begin .. end are stored to. The CPU does not prefetch rows that are far apart, and
+// stores of whole tiles would wait for memory.
+template <typename Args>
+HWY_INLINE void fetchRows(const Args& t, int begin, int end) {
+    constexpr int kLine = 16;  // floats
+    const int length = (t.nb - 1) * P + t.lastLanes;
+    for (int r = begin; r < end; ++r) {
+        const float* dst = t.dst + r * t.dstPixelStride;
+        for (int i = 0; i < length; i += kLine) hwy::Prefetch(dst + i);
+        hwy::Prefetch(dst + length - 1);
+    }
+}
+
 // Calls the function of the table for each tile of the m pixels of a panel, with (args, a, dst, residual, ahead). The
 // panels are contiguous: while the tiles of this one run, each of the first tiles prefetches a part of the next panel.
 // `lines`: vectors of a block of the panel; vectorElements: elements in each.
@@ -185,6 +199,7 @@ HWY_INLINE void runTiles(const Args& t, const TileTable<Fn>& tiles, const int (&
     forEqualTiles(t.m, maxRows[t.nb], [&](int at, int rows) {
         const auto* ahead = tile < t.nb ? next + tile * lines * vectorElements : next;
         ++tile;
+        if (t.fetchDst) fetchRows(t, at == 0 ? 0 : at + rows, std::min(at + 2 * rows, t.m));
         tiles.fn[t.nb - 1][rows - 1](t, t.a + at * t.pixelStride, t.dst + at * t.dstPixelStride,
                                      t.residual ? t.residual + at * t.dstPixelStride : nullptr, ahead);
     });
