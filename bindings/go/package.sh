@@ -13,7 +13,7 @@ folder=$(cd "$1" && pwd)
 [ -z "$(ls "$folder")" ] || { echo "package.sh: $folder is not empty"; exit 1; }
 cd "$(dirname "$0")"
 old=$(sed -n 's/^module //p' go.mod)
-cp -r -- *.go shims.c shims*.h go.mod README.md LICENSE THIRD-PARTY examples mnnimage mnnonnx "$folder"
+cp -r -- *.go shims.c shims*.h go.mod README.md LICENSE ../../THIRD-PARTY examples mnnimage mnnonnx "$folder"
 # The tests need files of the library's repository; the examples of the reference need only the demo model.
 find "$folder" -name '*_test.go' ! -name example_test.go -delete
 mkdir "$folder/examples/digits"

@@ -24,8 +24,7 @@ INCLUDES = {
 }
 ALWAYS = {"libstdc++ and libgcc", "Vulkan-Headers"}  # the compiler brings one, volk the other
 # Files that must be present for users who copy the folder; the scripts that make packages add the others.
-COPIES = ["bindings/go/LICENSE", "bindings/go/THIRD-PARTY", "bindings/rust/mnn-c/LICENSE", "bindings/rust/mnn-c-sys/LICENSE",
-          "bindings/python/LICENSE"]
+COPIES = ["bindings/go/LICENSE", "bindings/rust/mnn-c/LICENSE", "bindings/rust/mnn-c-sys/LICENSE", "bindings/python/LICENSE"]
 TEXTS = ["MIT", "BSD-3-Clause", "GCC Runtime Library Exception 3.1", "Apache-2.0"]
 
 
