@@ -31,6 +31,9 @@ int runCommandLine(int argc, char** argv, uint64_t residentAtStart) {
     app.allow_windows_style_options(false);  // what begins with a slash is a path on Windows, too
     app.get_formatter()->column_width(36);
     app.footer(
+        "mnn works on neural networks in the .mnn format, which 'mnn convert' makes of ONNX models, and the public\n"
+        "converter of ONNX, TensorFlow, TFLite, Caffe and TorchScript models. Every command takes an .onnx file,\n"
+        "too, and converts it in memory. It runs them with libmnn_c, on the CPU or on a GPU.\n\n"
         "Examples:\n"
         "  mnn info net.mnn\n"
         "  mnn run net.mnn --input data=photo.png --mean 123.7,116.3,103.5 --scale 0.0171,0.0175,0.0174 \\\n"
@@ -47,8 +50,8 @@ int runCommandLine(int argc, char** argv, uint64_t residentAtStart) {
         "  mnn calibrate --output cpu.txt\n"
         "  mnn info net.mnn --backend " +
         kGpu + "\n  mnn compare net.mnn --backends cpu," + kGpu +
-        "\n'mnn COMMAND --help' describes a command. Exit codes: 0 success, 1 something failed, 2 wrong "
-        "usage.");
+        "\n\n'mnn COMMAND --help' describes a command. Exit codes: 0 success; 1 something failed: a file, a model, a\n"
+        "run, a case of verify, a drift in compare, a message of the validation layer; 2 wrong usage.");
     addInfo(app, exitCode);
     addRun(app, exitCode);
     addGenerate(app, exitCode);
@@ -62,6 +65,7 @@ int runCommandLine(int argc, char** argv, uint64_t residentAtStart) {
     addGraph(app, exitCode);
     addVersion(app, exitCode);
     addCompletion(app);
+    addManual(app);
     requireKnownCommand(app, argc, argv);
     try {
         app.parse(argc, argv);

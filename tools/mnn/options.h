@@ -30,8 +30,12 @@ void addCalibrate(CLI::App& app, int& exitCode);
 void addProfile(CLI::App& app, int& exitCode);
 void addGraph(CLI::App& app, int& exitCode);
 void addVersion(CLI::App& app, int& exitCode);
-// Called after all others, whose options it completes.
+// Called after all others, whose options they complete and describe.
 void addCompletion(CLI::App& app);
+void addManual(CLI::App& app);
+
+// Returns the names inside of "TEXT:{a,b}", CLI11's description of an option that takes one of them.
+std::vector<std::string> valuesOf(const CLI::Option& option);
 
 // These are options of several commands.
 std::vector<std::string> backendNames(bool withAuto);
@@ -42,6 +46,7 @@ void addCommonTo(CLI::App& command, CommonFlags& flags);        // all of them
 void addRunsTo(CLI::App& command, int& runs, uint64_t& seed);
 void addModelTo(CLI::App& command, std::string& model);
 CLI::Option* addJsonTo(CLI::App& command, bool& json);
+void addTextOutputTo(CLI::App& command, std::string& output);
 void addProgressTo(CLI::App& command);
 
 }  // namespace tool

@@ -10,14 +10,6 @@
 namespace tool {
 namespace {
 
-// Returns the names inside of "TEXT:{a,b}", CLI11's description of an option that takes one of them.
-std::vector<std::string> valuesOf(const CLI::Option& option) {
-    const std::string type = option.get_type_name();
-    const size_t begin = type.find('{'), end = type.find('}');
-    if (begin == std::string::npos || end == std::string::npos) return {};
-    return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
-}
-
 std::vector<OptionWords> optionsOf(const CLI::App& command) {
     std::vector<OptionWords> options;
     for (const CLI::Option* option : command.get_options()) {
@@ -46,11 +38,9 @@ void addCompletion(CLI::App& app) {
     auto shell = std::make_shared<std::string>();
     auto output = std::make_shared<std::string>(kStandardStream);
     command->add_option("SHELL", *shell, "The shell")->required()->check(CLI::IsMember(kShells));
-    command->add_option("--output", *output, "Where to write the script; '-' is standard output")
-        ->type_name("FILE")
-        ->capture_default_str();
+    addTextOutputTo(*command, *output);
     command->footer(
-        "The packages install the scripts. Otherwise:\n"
+        "The packages install the scripts. Otherwise these have them for one shell:\n"
         "  bash: source <(mnn completion bash)\n"
         "  zsh:  source <(mnn completion zsh)\n"
         "  fish: mnn completion fish | source");

@@ -24,7 +24,11 @@ void addConvert(CLI::App& app, int& exitCode) {
                      "A value that becomes an output; given once, only such values do (default: the "
                      "outputs of the model)")
         ->type_name("NAME");
-    command->add_option("--weights", options->weights, "How weights are stored")
+    command
+        ->add_option(
+            "--weights", options->weights,
+            "How weights are stored; codes of int8 and int4 are those of convolutions and of products with constant "
+            "matrices")
         ->check(CLI::IsMember({"fp32", "fp16", "int8", "int4"}))
         ->capture_default_str();
     command
@@ -34,16 +38,19 @@ void addConvert(CLI::App& app, int& exitCode) {
         ->type_name("N");
     command->add_flag("--weights-beside", options->weightsBeside,
                       "Write large arrays into OUTPUT.weight (nets above 1,900 MiB do in any case)");
-    command->add_flag("--follow-links", options->followLinks,
-                      "External data may lie behind a link that leaves the folder of the model");
+    command->add_flag(
+        "--follow-links", options->followLinks,
+        "External data may lie behind a link that leaves the folder of the model, as in caches of model hubs");
     command
         ->add_option("--max-memory", options->maxMemory,
-                     "The most MiB that constants may take (default: 1,024, and 8 times the model)")
+                     "The most MiB that constants may take while they are read and computed (default: 1,024, and 8 "
+                     "times the model)")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
         ->type_name("MIB");
     addJsonTo(*command, options->json);
     command->footer(
-        "Extents that the model leaves free stay free. Where nodes have no form, all of them are listed,\n"
+        "Extents that the model leaves free stay free, unless --shape or --extent gives them numbers. Where nodes have "
+        "no form, all of them are listed,\n"
         "nothing is written, and the exit code is 1. docs/convert.md lists the operators.\n\n"
         "Examples: mnn convert net.onnx net.mnn\n"
         "          mnn convert net.onnx net.mnn --extent batch=1 --weights fp16\n"

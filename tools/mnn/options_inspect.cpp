@@ -20,7 +20,9 @@ void addInfo(CLI::App& app, int& exitCode) {
     addCommonTo(*command, options->flags);
     command->footer(
         "Where the model leaves dims open, work and memory need --shape. Operators that this library\n"
-        "lacks are listed as unsupported. Placement lists on which backend each operator runs, and why not\n"
+        "lacks are listed as unsupported. Then come the settings that hold (instruction set, threads,\n"
+        "precision, memory), with the reason where they are not the wanted ones. Placement lists on which backend each "
+        "operator runs, and why not\n"
         "on the wanted one; host_shape is shape arithmetic on small integer tensors, which stays on\n"
         "the CPU. Operators that compute nothing when running (constants, views) are not listed.\n\n"
         "Examples: mnn info net.mnn --shape data=1x3x320x320 --json\n"
@@ -51,10 +53,12 @@ void addGraph(CLI::App& app, int& exitCode) {
                      "standard output")
         ->type_name("FILE")
         ->capture_default_str();
-    CLI::Option* format = command
-                              ->add_option("--format", options->format,
-                                           "dot, svg or html, also where the name of the file says another one")
-                              ->check(CLI::IsMember({"dot", "svg", "html"}));
+    CLI::Option* format =
+        command
+            ->add_option("--format", options->format,
+                         "dot, svg or html, also where the name of the file says another one; standard output gets "
+                         "dot without it")
+            ->check(CLI::IsMember({"dot", "svg", "html"}));
     CLI::Option* profile =
         command->add_flag("--profile", options->profile,
                           "Run the model with random inputs: each operator has its time, and a colour for it");
@@ -63,14 +67,15 @@ void addGraph(CLI::App& app, int& exitCode) {
     addProgressTo(*command);
     addCommonTo(*command, options->flags);
     command->footer(
-        "Operators are boxes, in the colour of the place where they run, and edges have the shapes of "
-        "tensors.\n"
+        "Operators are boxes with type, name and algorithm, in the colour of the place where they run, and\n"
+        "edges have the shapes of tensors.\n"
         "Operators that are computed together stand in one frame. Bodies of control flow are graphs of "
         "their\n"
-        "own. Constants are left out. Where no session can be made, the graph is drawn without places and\n"
-        "shapes. The page needs no network; search, drag and the wheel of a mouse work in it.\n\n"
+        "own. Constants are left out. Where no session can be made, because dims are open or operators are not\n"
+        "supported, the graph is drawn without places and shapes. The page is one file that needs no network\n"
+        "and no other program; search, drag, click and the wheel of a mouse work in it.\n\n"
         "Examples: mnn graph net.mnn --output net.html --profile\n"
-        "          mnn graph net.mnn | dot -Tpdf -o net.pdf");
+        "          mnn graph - < net.mnn | dot -Tpdf -o net.pdf");
     command->callback([options, &exitCode] { exitCode = graph(*options); });
 }
 
@@ -78,7 +83,9 @@ void addVersion(CLI::App& app, int& exitCode) {
     CLI::App* command = app.add_subcommand("version", "Show the library's version, backends and instruction sets");
     auto options = std::make_shared<VersionOptions>();
     addJsonTo(*command, options->json);
-    command->footer("'mnn --version' prints the version alone.");
+    command->footer(
+        "The version of the library and of its binary interface, the backends that are compiled in, and the\n"
+        "instruction sets that this processor has. 'mnn --version' prints the version alone.");
     command->callback([options, &exitCode] { exitCode = version(*options); });
 }
 

@@ -64,9 +64,7 @@ void addCompare(CLI::App& app, int& exitCode) {
 void addCalibrate(CLI::App& app, int& exitCode) {
     CLI::App* command = app.add_subcommand("calibrate", "Measure how long parts of convolutions take on this CPU");
     auto options = std::make_shared<CalibrateOptions>();
-    command->add_option("--output", options->output, "Where the numbers go; '-' is standard output")
-        ->type_name("FILE")
-        ->capture_default_str();
+    addTextOutputTo(*command, options->output);
     addJsonTo(*command, options->json);
     addProgressTo(*command);
     command->add_option("--isa", options->isas, "Instruction sets to measure (default: the best)")
@@ -96,20 +94,23 @@ void addProfile(CLI::App& app, int& exitCode) {
     command->add_option("--trace", options->trace, "Write the last run as a Chrome trace to this file")
         ->type_name("FILE");
     command
-        ->add_option("--output", options->output,
-                     "Write a page with bars, sums and a timeline of the last run; '-' is standard output")
+        ->add_option(
+            "--output", options->output,
+            "Write a page with bars, sums and a timeline of the last run; '-' is standard output, which gets it in "
+            "place of the times")
         ->type_name("FILE.html")
         ->excludes(algorithms);
     addRunsTo(*command, options->runs, options->seed);
     addProgressTo(*command);
     addCommonTo(*command, options->flags);
     command->footer(
+        "Operators are in the order of the model, then come sums for each type and algorithm.\n"
         "GFLOP/s count what the operator's definition needs: algorithms that save products can pass the "
         "peak,\n"
         "which is measured here and now with the widest fp32 multiply-adds. A GPU measures its operators by\n"
         "its own clock, one after another; without a clock the first of them is shown with the time of "
         "all.\n\n"
-        "Example: taskset -c 0 mnn profile net.mnn --top 20 --trace net.json\n"
+        "Examples: taskset -c 0 mnn profile net.mnn --top 20 --trace net.json\n"
         "          mnn profile net.mnn --output profile.html");
     command->callback([options, &exitCode] { exitCode = profile(*options); });
 }

@@ -17,10 +17,12 @@ std::vector<std::string> listOf(const char* const (&names)[Count]) {
 
 void addPicturesTo(CLI::App& command, RunOptions& options) {
     command
-        .add_option("--image", options.images,
-                    "Pictures for the input that has no --input: files, folders, patterns such as "
-                    "'photos/*.jpg', or '-' for "
-                    "standard input. Each has a result of its own")
+        .add_option(
+            "--image", options.images,
+            "Pictures for the input that has no --input: files, folders, patterns such as "
+            "'photos/*.jpg', or '-' for "
+            "standard input. Each has a result of its own; one that cannot be read is reported, the others go on, and "
+            "the exit code is 1")
         ->type_name("FILE|DIR|PATTERN");
     command
         .add_option("--batch", options.batch,
@@ -158,7 +160,10 @@ void addGenerate(CLI::App& app, int& exitCode) {
     addSessionFlagsTo(*command, options->flags);
     command->footer(
         "Tokens are numbers: what texts they stand for is the tokenizer's to say. The numbers that are made\n"
-        "are printed in one line.\n\n"
+        "are printed in one line.\n"
+        "The logits of precision and memory normal are exact to some 1e-6 of the largest one. With low ones,\n"
+        "as the exporter writes them, they differ by up to some percent. The settings that held are printed on\n"
+        "standard error, and are members of --json.\n\n"
         "Example: mnn generate llm --tokens 1,15043,2787 --count 20 --threads 2");
     command->callback([command, options, &exitCode] {
         options->givesPrecision = command->count("--precision") > 0;
@@ -181,7 +186,7 @@ void addVerify(CLI::App& app, int& exitCode) {
         ->check(CLI::PositiveNumber);
     command
         ->add_option("--unmatched", options->unmatched,
-                     "How many rows of an unordered list may have no partner, instead of the cases' own: a\n"
+                     "How many rows of an unordered list may have no partner, instead of the cases' own: a "
                      "detector with --precision low keeps other boxes where two score almost the same")
         ->check(CLI::NonNegativeNumber);
     addJsonTo(*command, options->json);

@@ -22,6 +22,13 @@ void addCpuCostsTo(CLI::App& command, CommonFlags& flags) {
 
 }  // namespace
 
+std::vector<std::string> valuesOf(const CLI::Option& option) {
+    const std::string type = option.get_type_name();
+    const size_t begin = type.find('{'), end = type.find('}');
+    if (begin == std::string::npos || end == std::string::npos) return {};
+    return CLI::detail::split(type.substr(begin + 1, end - begin - 1), ',');
+}
+
 std::vector<std::string> backendNames(bool withAuto) {
     std::vector<std::string> names;
     for (const BackendRow& row : kBackends)
@@ -58,8 +65,8 @@ void addSessionFlagsTo(CLI::App& command, CommonFlags& flags) {
         ->check(CLI::IsMember({"direct", "indirect"}));
     command
         .add_option("--gpu-tuning", flags.gpuTuning,
-                    "How many ways of computing an operator a GPU measures before the first run; the fastest is "
-                    "taken (default: none)")
+                    "How many ways of computing an operator a GPU measures before the first run, of which it takes the "
+                    "fastest: none (the default), the 3, 6 or 12 best by estimate, or all")
         ->check(CLI::IsMember({"none", "fast", "normal", "wide", "heavy"}));
     command
         .add_option("--tuning-operators", flags.tuningOperators,
@@ -68,9 +75,11 @@ void addSessionFlagsTo(CLI::App& command, CommonFlags& flags) {
                     "run as without it (default: all)")
         ->check(CLI::Range(1, INT32_MAX));
     command
-        .add_option("--precision", flags.precision,
-                    "low rounds for speed: a GPU stores tensors as fp16, a CPU with products of bf16 (or of fp16, "
-                    "on Arm) uses them (other CPUs: as normal)")
+        .add_option(
+            "--precision", flags.precision,
+            "low rounds for speed: a GPU stores tensors as fp16, which halves their memory; a CPU with products of "
+            "bf16 multiplies in bf16, one of Arm that has fp16 arithmetic alone in fp16, others compute as in "
+            "normal")
         ->check(CLI::IsMember({"low", "normal", "high"}))
         ->capture_default_str();
     command
@@ -111,7 +120,16 @@ void addModelTo(CLI::App& command, std::string& model) {
 }
 
 CLI::Option* addJsonTo(CLI::App& command, bool& json) {
-    return command.add_flag("--json", json, "Print JSON; docs/tool.md lists its members");
+    return command.add_flag(
+        "--json", json,
+        "Print JSON; docs/tool.md lists its members, whose names stay. What is not known before a run, and "
+        "numbers that are not finite, are null");
+}
+
+void addTextOutputTo(CLI::App& command, std::string& output) {
+    command.add_option("--output", output, "Where to write it; '-' is standard output")
+        ->type_name("FILE")
+        ->capture_default_str();
 }
 
 void addProgressTo(CLI::App& command) {
@@ -119,8 +137,9 @@ void addProgressTo(CLI::App& command) {
     command
         .add_option_function<std::string>(
             "--progress", setProgress,
-            "A line on standard error with what is done and how long the rest takes: auto, where that is a "
-            "terminal (the default), always or never")
+            "A line on standard error with what is done and how long the rest takes: auto (the default), where that is "
+            "a "
+            "terminal, after a second, always or never. None is drawn while something is timed")
         ->check(CLI::IsMember(modes));
 }
 
