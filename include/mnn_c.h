@@ -130,7 +130,8 @@ enum {
     MNN_ERROR_BAD_WEIGHTS = 116,       /* weights are missing, too short or not decodable */
     MNN_ERROR_OVERFLOW = 117,          /* a product of extents, an offset or a size does not fit its type */
     MNN_ERROR_CYCLE = 118,             /* operators wait for each other's results, or a subgraph calls itself */
-    MNN_ERROR_LIMIT_EXCEEDED = 119,    /* max_memory_bytes or max_loop_iterations was crossed */
+    MNN_ERROR_LIMIT_EXCEEDED = 119,    /* max_memory_bytes or max_loop_iterations was crossed, or there are too many
+                                          handles */
     MNN_ERROR_BUFFER_TOO_SMALL = 120,  /* the caller's buffer is too small for the result */
     MNN_ERROR_DEVICE_LOST = 121,       /* a GPU stopped working: its sessions fail from now on, new sessions may work */
     MNN_ERROR_DRIVER = 122,            /* a GPU driver gave an unexpected result; the sentence has its number */
@@ -149,31 +150,35 @@ enum {
  * run over bound memory converts them. An element of an output that is finite but beyond 65519 can be read only as
  * float, not as half (MNN_ERROR_INPUT_DATA). */
 enum {
-    MNN_TYPE_FLOAT32 = 1,
-    MNN_TYPE_DOUBLE = 2,
-    MNN_TYPE_INT32 = 3,
-    MNN_TYPE_UINT8 = 4,
-    MNN_TYPE_INT16 = 5,
-    MNN_TYPE_INT8 = 6,
-    MNN_TYPE_INT64 = 9,
-    MNN_TYPE_BOOL = 10,
-    MNN_TYPE_BFLOAT16 = 14,
-    MNN_TYPE_UINT16 = 17,
-    MNN_TYPE_FLOAT16 = 19
+    MNN_TYPE_FLOAT32 = 1,   /* 32 bits */
+    MNN_TYPE_DOUBLE = 2,    /* only for values of the host, no tensor has it */
+    MNN_TYPE_INT32 = 3,     /* also where a model declares int64 or bool */
+    MNN_TYPE_UINT8 = 4,     /* 8 bits without a sign */
+    MNN_TYPE_INT16 = 5,     /* 16 bits */
+    MNN_TYPE_INT8 = 6,      /* 8 bits */
+    MNN_TYPE_INT64 = 9,     /* only for values of the host, no tensor has it */
+    MNN_TYPE_BOOL = 10,     /* only for values of the host, no tensor has it */
+    MNN_TYPE_BFLOAT16 = 14, /* the upper half of a float */
+    MNN_TYPE_UINT16 = 17,   /* 16 bits without a sign */
+    MNN_TYPE_FLOAT16 = 19   /* a half of IEEE 754 */
 };
 
 /* Numbers of the .mnn format's dimension formats. With a rank of 3 or more, dimension 1 (NCHW, NC4HW4) or the
  * last dimension (NHWC) is the channel; with a lower rank all formats are the same, row-major. NC4HW4 stores
  * channels in groups of four and fills the last group with zeros: element (n, c, s) of N x C x S lies at
  * offset ((c/4*N + n)*S + s)*4 + c%4. */
-enum { MNN_FORMAT_NCHW = 0, MNN_FORMAT_NHWC = 1, MNN_FORMAT_NC4HW4 = 2 };
+enum {
+    MNN_FORMAT_NCHW = 0,  /* batch, channel, height, width */
+    MNN_FORMAT_NHWC = 1,  /* batch, height, width, channel */
+    MNN_FORMAT_NC4HW4 = 2 /* channels in groups of four */
+};
 
 /* The backends on which a session can run. */
 enum {
-    MNN_FORWARD_CPU = 0,
-    MNN_FORWARD_AUTO = 4, /* the first available backend, GPUs before the CPU */
-    MNN_FORWARD_VULKAN = 7,
-    MNN_FORWARD_USER = 256 /* from here on: backends of the host, see mnn_runtime_add_backend(). Since 0.2 */
+    MNN_FORWARD_CPU = 0,    /* the CPU */
+    MNN_FORWARD_AUTO = 4,   /* the first available backend, GPUs before the CPU */
+    MNN_FORWARD_VULKAN = 7, /* a GPU through Vulkan */
+    MNN_FORWARD_USER = 256  /* from here on: backends of the host, see mnn_runtime_add_backend(). Since 0.2 */
 };
 
 /* How numbers are rounded. NORMAL and HIGH compute in fp32. LOW trades accuracy for speed: a CPU with
@@ -182,7 +187,12 @@ enum {
  * arithmetic alone rounds these operands to fp16, where numbers from 65520 on become infinite, and adds up to 32
  * products at a time in fp16; other CPUs compute as in NORMAL. A GPU stores tensors and weights as fp16 where it
  * can, but keeps fp32 for coordinates. Expect relative errors of 1e-3 to 2e-2. LOW_BF16 means LOW. */
-enum { MNN_PRECISION_NORMAL = 0, MNN_PRECISION_HIGH = 1, MNN_PRECISION_LOW = 2, MNN_PRECISION_LOW_BF16 = 3 };
+enum {
+    MNN_PRECISION_NORMAL = 0,  /* the default: fp32 */
+    MNN_PRECISION_HIGH = 1,    /* fp32 */
+    MNN_PRECISION_LOW = 2,     /* faster, with larger errors */
+    MNN_PRECISION_LOW_BF16 = 3 /* the same as LOW */
+};
 /* Bits of gpu_mode, numbered as the official runtime numbers them: at most one of each group. With FAST, NORMAL,
  * WIDE and HEAVY, planning measures algorithms for a convolution or a matrix product on the GPU and takes the fastest:
  * it measures the 3, 6 or 12 best by estimate, or all. The measurements are kept for later sessions and are part of the
@@ -191,15 +201,15 @@ enum { MNN_PRECISION_NORMAL = 0, MNN_PRECISION_HIGH = 1, MNN_PRECISION_LOW = 2, 
  * The MEMORY bits are hints that this version ignores: it keeps tensors in buffers. With RECORD_OP a run with `before`
  * or `after` submits each operator by itself, so that these callbacks can leave it out and read its values. */
 enum {
-    MNN_GPU_TUNING_NONE = 1,
-    MNN_GPU_TUNING_HEAVY = 2,
-    MNN_GPU_TUNING_WIDE = 4,
-    MNN_GPU_TUNING_NORMAL = 8,
-    MNN_GPU_TUNING_FAST = 16,
-    MNN_GPU_MEMORY_BUFFER = 64,
-    MNN_GPU_MEMORY_IMAGE = 128,
-    MNN_GPU_RECORD_OP = 256,   /* a command buffer per operator, which callbacks see one by one */
-    MNN_GPU_RECORD_BATCH = 512 /* command buffers of many operators, recorded once and replayed: the default */
+    MNN_GPU_TUNING_NONE = 1,    /* no measurements */
+    MNN_GPU_TUNING_HEAVY = 2,   /* the longest search for the fastest kernels */
+    MNN_GPU_TUNING_WIDE = 4,    /* a long search */
+    MNN_GPU_TUNING_NORMAL = 8,  /* a search */
+    MNN_GPU_TUNING_FAST = 16,   /* a short search */
+    MNN_GPU_MEMORY_BUFFER = 64, /* tensors in buffers */
+    MNN_GPU_MEMORY_IMAGE = 128, /* tensors in images */
+    MNN_GPU_RECORD_OP = 256,    /* a command buffer per operator, which callbacks see one by one */
+    MNN_GPU_RECORD_BATCH = 512  /* command buffers of many operators, recorded once and replayed: the default */
 };
 /* How weights are kept in memory. LOW: weights of convolutions stay quantised where the model stores them as
  * int8 or int4 codes (int8 on Vulkan). A run expands them. A CPU with AVX512-VNNI or Arm's dot product multiplies the
@@ -208,11 +218,19 @@ enum {
  * tokens are computed at once; the results are the same. On the CPU, float weights of 3x3 convolutions are not stored
  * in the larger form that a faster algorithm needs; a run makes this form for a part of them at a time: a third less
  * memory for residual nets, up to a third more time. HIGH means NORMAL. */
-enum { MNN_MEMORY_NORMAL = 0, MNN_MEMORY_HIGH = 1, MNN_MEMORY_LOW = 2 };
+enum {
+    MNN_MEMORY_NORMAL = 0, /* the default */
+    MNN_MEMORY_HIGH = 1,   /* the same as NORMAL */
+    MNN_MEMORY_LOW = 2     /* less memory */
+};
 /* The cores for the workers of a session or a runtime, where the kernel reports that cores differ. HIGH: the fastest
  * kinds of cores that together are as many as the threads; LOW: the slowest; NORMAL: those that the system chooses.
  * The caller's own thread is never moved. Where all cores are alike, all values have the same effect. */
-enum { MNN_POWER_NORMAL = 0, MNN_POWER_HIGH = 1, MNN_POWER_LOW = 2 };
+enum {
+    MNN_POWER_NORMAL = 0, /* the system's choice */
+    MNN_POWER_HIGH = 1,   /* the fastest kinds of cores */
+    MNN_POWER_LOW = 2     /* the slowest kinds of cores */
+};
 
 /* How an interpreter holds the bytes of its model. MNN_LOAD_DEFAULT keeps a file open, with its structure in
  * memory, and reads the weights when a session prepares them. Such a file may be removed, or replaced by
@@ -235,7 +253,7 @@ enum {
 /* Log levels, from few messages to many. */
 enum {
     MNN_LOG_DEFAULT = 0, /* MNN_LOG_WARNING */
-    MNN_LOG_ERROR = 1,
+    MNN_LOG_ERROR = 1,   /* a call failed */
     MNN_LOG_WARNING = 2, /* a request was not met completely, e.g. a cache file cannot be written */
     MNN_LOG_INFO = 3,    /* loads and creations with their times, a fallback to another backend (of a session, or of
                             each path), the cache */
@@ -575,18 +593,18 @@ MNN_C_API mnn_status mnn_interpreter_biz_code(const mnn_interpreter_t* interpret
 
 /* The tool that a model was converted from, numbered as the .mnn format does. */
 enum {
-    MNN_SOURCE_CAFFE = 0,
-    MNN_SOURCE_TENSORFLOW = 1,
-    MNN_SOURCE_TFLITE = 2,
-    MNN_SOURCE_ONNX = 3,
-    MNN_SOURCE_TORCH = 4
+    MNN_SOURCE_CAFFE = 0,      /* Caffe */
+    MNN_SOURCE_TENSORFLOW = 1, /* TensorFlow */
+    MNN_SOURCE_TFLITE = 2,     /* TFLite */
+    MNN_SOURCE_ONNX = 3,       /* ONNX */
+    MNN_SOURCE_TORCH = 4       /* Torch */
 };
 
 /* The purpose of a model, numbered as the .mnn format does. */
 enum {
-    MNN_USAGE_INFERENCE = 0,
-    MNN_USAGE_TRAIN = 1,
-    MNN_USAGE_STATIC = 2 /* inference with the shapes in the file, which cannot change */
+    MNN_USAGE_INFERENCE = 0, /* inference */
+    MNN_USAGE_TRAIN = 1,     /* training */
+    MNN_USAGE_STATIC = 2     /* inference with the shapes in the file, which cannot change */
 };
 
 /* The properties of a model. */
@@ -1718,10 +1736,10 @@ MNN_C_API mnn_status mnn_tensor_nchw(const mnn_tensor_t* tensor, int32_t* nchw);
 
 /* The role of a tensor in its session. */
 enum {
-    MNN_TENSOR_INPUT = 0,
-    MNN_TENSOR_OUTPUT = 1,
-    MNN_TENSOR_CONSTANT = 2,
-    MNN_TENSOR_SHOWN = 3 /* passed to a callback of a run */
+    MNN_TENSOR_INPUT = 0,    /* an input */
+    MNN_TENSOR_OUTPUT = 1,   /* an output */
+    MNN_TENSOR_CONSTANT = 2, /* a constant */
+    MNN_TENSOR_SHOWN = 3     /* passed to a callback of a run */
 };
 
 /* The location and the layout of a tensor. */

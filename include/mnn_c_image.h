@@ -40,14 +40,14 @@ extern "C" {
  * U and V in turn (NV12), or a plane of U and then one of V (I420). Odd sizes are rounded up for the planes of
  * colour. */
 enum {
-    MNN_IMAGE_RGBA = 0,
-    MNN_IMAGE_RGB = 1,
-    MNN_IMAGE_BGR = 2,
-    MNN_IMAGE_GRAY = 3,
-    MNN_IMAGE_BGRA = 4,
-    MNN_IMAGE_NV21 = 11,
-    MNN_IMAGE_NV12 = 12,
-    MNN_IMAGE_I420 = 13
+    MNN_IMAGE_RGBA = 0,  /* red, green, blue, alpha */
+    MNN_IMAGE_RGB = 1,   /* red, green, blue */
+    MNN_IMAGE_BGR = 2,   /* blue, green, red */
+    MNN_IMAGE_GRAY = 3,  /* brightness */
+    MNN_IMAGE_BGRA = 4,  /* blue, green, red, alpha */
+    MNN_IMAGE_NV21 = 11, /* YUV: V and U in turn */
+    MNN_IMAGE_NV12 = 12, /* YUV: U and V in turn */
+    MNN_IMAGE_I420 = 13  /* YUV: a plane of U, then one of V */
 };
 
 /* The largest width and height of a picture, and the most pixels that a file may have. */
@@ -128,12 +128,20 @@ MNN_C_API mnn_status mnn_image_resize(const mnn_image_t* source, const mnn_image
 /* How a value between pixels is computed. The numbers are those of the official runtime, which takes the
  * nearest pixel for MNN_IMAGE_BICUBIC; here it is Catmull and Rom's filter over 4 x 4 pixels. YUV pictures are
  * always sampled by the nearest pixel, as in the official runtime. */
-enum { MNN_IMAGE_NEAREST = 0, MNN_IMAGE_BILINEAR = 1, MNN_IMAGE_BICUBIC = 2 };
+enum {
+    MNN_IMAGE_NEAREST = 0,  /* the nearest pixel */
+    MNN_IMAGE_BILINEAR = 1, /* linear between four pixels */
+    MNN_IMAGE_BICUBIC = 2   /* Catmull and Rom's filter over 4 x 4 pixels */
+};
 
 /* The values outside of a picture: the nearest pixel, the value `padding`, or the picture again. The numbers
  * are those of the official runtime, which takes the nearest pixel for MNN_IMAGE_REPEAT, too. YUV pictures
  * are not repeated (MNN_ERROR_NOT_SUPPORTED). */
-enum { MNN_IMAGE_CLAMP = 0, MNN_IMAGE_ZERO = 1, MNN_IMAGE_REPEAT = 2 };
+enum {
+    MNN_IMAGE_CLAMP = 0, /* the nearest pixel */
+    MNN_IMAGE_ZERO = 1,  /* the value `padding` */
+    MNN_IMAGE_REPEAT = 2 /* the picture again; not for YUV formats */
+};
 
 /* How values are taken from a picture. */
 typedef struct mnn_image_options {
@@ -213,7 +221,11 @@ enum {
 
 /* The unit of coordinates: pixels of the input, fractions of it, or whichever the numbers suggest: fractions where none
  * exceeds 2. */
-enum { MNN_IMAGE_UNIT_GUESSED = 0, MNN_IMAGE_UNIT_PIXELS = 1, MNN_IMAGE_UNIT_FRACTIONS = 2 };
+enum {
+    MNN_IMAGE_UNIT_GUESSED = 0,  /* fractions where no coordinate exceeds 2, else pixels */
+    MNN_IMAGE_UNIT_PIXELS = 1,   /* pixels of the input */
+    MNN_IMAGE_UNIT_FRACTIONS = 2 /* fractions of the input */
+};
 
 /* The most boxes that mnn_image_boxes() finds in a picture. */
 #define MNN_IMAGE_MAX_BOXES 1000

@@ -39,10 +39,10 @@ typedef struct mnn_onnx_result mnn_onnx_result_t; /* the result of a conversion 
  * for each row of a convolution or of a matrix product, or for each block of a row. Such products become convolutions
  * of 1x1, because the format has codes for convolutions. */
 enum {
-    MNN_ONNX_WEIGHTS_FLOAT32 = 0,
-    MNN_ONNX_WEIGHTS_FLOAT16 = 1,
-    MNN_ONNX_WEIGHTS_INT8 = 2,
-    MNN_ONNX_WEIGHTS_INT4 = 3
+    MNN_ONNX_WEIGHTS_FLOAT32 = 0, /* floats of 32 bits */
+    MNN_ONNX_WEIGHTS_FLOAT16 = 1, /* halves */
+    MNN_ONNX_WEIGHTS_INT8 = 2,    /* codes of 8 bits */
+    MNN_ONNX_WEIGHTS_INT4 = 3     /* codes of 4 bits */
 };
 
 /* The extents of an input. */

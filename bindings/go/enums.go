@@ -35,7 +35,8 @@ const (
 	StatusBadWeights      Status = 116 // weights are missing, too short or not decodable
 	StatusOverflow        Status = 117 // a product of extents, an offset or a size does not fit its type
 	StatusCycle           Status = 118 // operators wait for each other's results, or a subgraph calls itself
-	StatusLimitExceeded   Status = 119 // max_memory_bytes or max_loop_iterations was crossed
+	// max_memory_bytes or max_loop_iterations was crossed, or there are too many handles
+	StatusLimitExceeded   Status = 119
 	StatusBufferTooSmall  Status = 120 // the caller's buffer is too small for the result
 	StatusDeviceLost      Status = 121 // a GPU stopped working: its sessions fail from now on, new sessions may work
 	StatusDriver          Status = 122 // a GPU driver gave an unexpected result; the sentence has its number
@@ -57,17 +58,17 @@ const (
 type ElementType int32
 
 const (
-	TypeFloat32  ElementType = 1
-	TypeFloat64  ElementType = 2
-	TypeInt32    ElementType = 3
-	TypeUint8    ElementType = 4
-	TypeInt16    ElementType = 5
-	TypeInt8     ElementType = 6
-	TypeInt64    ElementType = 9
-	TypeBool     ElementType = 10
-	TypeBFloat16 ElementType = 14
-	TypeUint16   ElementType = 17
-	TypeFloat16  ElementType = 19
+	TypeFloat32  ElementType = 1  // 32 bits
+	TypeFloat64  ElementType = 2  // only for values of the host, no tensor has it
+	TypeInt32    ElementType = 3  // also where a model declares int64 or bool
+	TypeUint8    ElementType = 4  // 8 bits without a sign
+	TypeInt16    ElementType = 5  // 16 bits
+	TypeInt8     ElementType = 6  // 8 bits
+	TypeInt64    ElementType = 9  // only for values of the host, no tensor has it
+	TypeBool     ElementType = 10 // only for values of the host, no tensor has it
+	TypeBFloat16 ElementType = 14 // the upper half of a float
+	TypeUint16   ElementType = 17 // 16 bits without a sign
+	TypeFloat16  ElementType = 19 // a half of IEEE 754
 )
 
 // A Format is the order of a tensor's dimensions in memory.
@@ -79,18 +80,18 @@ const (
 type Format int32
 
 const (
-	NCHW   Format = 0
-	NHWC   Format = 1
-	NC4HW4 Format = 2
+	NCHW   Format = 0 // batch, channel, height, width
+	NHWC   Format = 1 // batch, height, width, channel
+	NC4HW4 Format = 2 // channels in groups of four
 )
 
 // A ForwardType says where a session runs.
 type ForwardType int32
 
 const (
-	ForwardCPU    ForwardType = 0
+	ForwardCPU    ForwardType = 0 // the CPU
 	ForwardAuto   ForwardType = 4 // the first available backend, GPUs before the CPU
-	ForwardVulkan ForwardType = 7
+	ForwardVulkan ForwardType = 7 // a GPU through Vulkan
 	// from here on: backends of the host, see mnn_runtime_add_backend(). Since 0.2
 	ForwardUser ForwardType = 256
 )
@@ -106,10 +107,10 @@ const (
 type Precision int32
 
 const (
-	PrecisionNormal  Precision = 0
-	PrecisionHigh    Precision = 1
-	PrecisionLow     Precision = 2
-	PrecisionLowBF16 Precision = 3
+	PrecisionNormal  Precision = 0 // the default: fp32
+	PrecisionHigh    Precision = 1 // fp32
+	PrecisionLow     Precision = 2 // faster, with larger errors
+	PrecisionLowBF16 Precision = 3 // the same as LOW
 )
 
 // A GPUMode is a set of bits, at most one of each group.
@@ -124,13 +125,13 @@ const (
 type GPUMode int32
 
 const (
-	GPUTuningNone   GPUMode = 1
-	GPUTuningHeavy  GPUMode = 2
-	GPUTuningWide   GPUMode = 4
-	GPUTuningNormal GPUMode = 8
-	GPUTuningFast   GPUMode = 16
-	GPUMemoryBuffer GPUMode = 64
-	GPUMemoryImage  GPUMode = 128
+	GPUTuningNone   GPUMode = 1   // no measurements
+	GPUTuningHeavy  GPUMode = 2   // the longest search for the fastest kernels
+	GPUTuningWide   GPUMode = 4   // a long search
+	GPUTuningNormal GPUMode = 8   // a search
+	GPUTuningFast   GPUMode = 16  // a short search
+	GPUMemoryBuffer GPUMode = 64  // tensors in buffers
+	GPUMemoryImage  GPUMode = 128 // tensors in images
 	GPURecordOp     GPUMode = 256 // a command buffer per operator, which callbacks see one by one
 	GPURecordBatch  GPUMode = 512 // command buffers of many operators, recorded once and replayed: the default
 )
@@ -147,9 +148,9 @@ const (
 type MemoryMode int32
 
 const (
-	MemoryNormal MemoryMode = 0
-	MemoryHigh   MemoryMode = 1
-	MemoryLow    MemoryMode = 2
+	MemoryNormal MemoryMode = 0 // the default
+	MemoryHigh   MemoryMode = 1 // the same as NORMAL
+	MemoryLow    MemoryMode = 2 // less memory
 )
 
 // A PowerMode says on which cores workers compute.
@@ -160,9 +161,9 @@ const (
 type PowerMode int32
 
 const (
-	PowerNormal PowerMode = 0
-	PowerHigh   PowerMode = 1
-	PowerLow    PowerMode = 2
+	PowerNormal PowerMode = 0 // the system's choice
+	PowerHigh   PowerMode = 1 // the fastest kinds of cores
+	PowerLow    PowerMode = 2 // the slowest kinds of cores
 )
 
 // A LoadMode says how an interpreter holds the bytes of its model. LoadBorrow, which uses the caller's memory in place,
@@ -194,7 +195,7 @@ type LogLevel int32
 
 const (
 	LogDefault LogLevel = 0 // LogWarning
-	LogError   LogLevel = 1
+	LogError   LogLevel = 1 // a call failed
 	LogWarning LogLevel = 2 // a request was not met completely, e.g. a cache file cannot be written
 	// loads and creations with their times, a fallback to another backend (of a session, or of each path), the cache
 	LogInfo LogLevel = 3
@@ -221,19 +222,19 @@ const (
 type ModelSource int32
 
 const (
-	SourceCaffe      ModelSource = 0
-	SourceTensorFlow ModelSource = 1
-	SourceTFLite     ModelSource = 2
-	SourceONNX       ModelSource = 3
-	SourceTorch      ModelSource = 4
+	SourceCaffe      ModelSource = 0 // Caffe
+	SourceTensorFlow ModelSource = 1 // TensorFlow
+	SourceTFLite     ModelSource = 2 // TFLite
+	SourceONNX       ModelSource = 3 // ONNX
+	SourceTorch      ModelSource = 4 // Torch
 )
 
 // A ModelUsage says what a model was written for.
 type ModelUsage int32
 
 const (
-	UsageInference ModelUsage = 0
-	UsageTrain     ModelUsage = 1
+	UsageInference ModelUsage = 0 // inference
+	UsageTrain     ModelUsage = 1 // training
 	UsageStatic    ModelUsage = 2 // inference with the shapes in the file, which cannot change
 )
 
@@ -260,9 +261,9 @@ const (
 type TensorKind int32
 
 const (
-	TensorInput    TensorKind = 0
-	TensorOutput   TensorKind = 1
-	TensorConstant TensorKind = 2
+	TensorInput    TensorKind = 0 // an input
+	TensorOutput   TensorKind = 1 // an output
+	TensorConstant TensorKind = 2 // a constant
 	TensorShown    TensorKind = 3 // passed to a callback of a run
 )
 

@@ -10,14 +10,14 @@ package mnnimage
 type PixelFormat int32
 
 const (
-	RGBA PixelFormat = 0
-	RGB  PixelFormat = 1
-	BGR  PixelFormat = 2
-	Gray PixelFormat = 3
-	BGRA PixelFormat = 4
-	NV21 PixelFormat = 11
-	NV12 PixelFormat = 12
-	I420 PixelFormat = 13
+	RGBA PixelFormat = 0  // red, green, blue, alpha
+	RGB  PixelFormat = 1  // red, green, blue
+	BGR  PixelFormat = 2  // blue, green, red
+	Gray PixelFormat = 3  // brightness
+	BGRA PixelFormat = 4  // blue, green, red, alpha
+	NV21 PixelFormat = 11 // YUV: V and U in turn
+	NV12 PixelFormat = 12 // YUV: U and V in turn
+	I420 PixelFormat = 13 // YUV: a plane of U, then one of V
 )
 
 // A Filter says how a value between pixels is made.
@@ -28,9 +28,9 @@ const (
 type Filter int32
 
 const (
-	Nearest  Filter = 0
-	Bilinear Filter = 1
-	Bicubic  Filter = 2
+	Nearest  Filter = 0 // the nearest pixel
+	Bilinear Filter = 1 // linear between four pixels
+	Bicubic  Filter = 2 // Catmull and Rom's filter over 4 x 4 pixels
 )
 
 // A Wrap says what lies outside of a picture.
@@ -41,9 +41,9 @@ const (
 type Wrap int32
 
 const (
-	Clamp  Wrap = 0
-	Zero   Wrap = 1
-	Repeat Wrap = 2
+	Clamp  Wrap = 0 // the nearest pixel
+	Zero   Wrap = 1 // the value `padding`
+	Repeat Wrap = 2 // the picture again; not for YUV formats
 )
 
 // A BoxColumn says what a number that describes a box is.
@@ -68,9 +68,9 @@ const (
 type BoxUnit int32
 
 const (
-	UnitGuessed   BoxUnit = 0
-	UnitPixels    BoxUnit = 1
-	UnitFractions BoxUnit = 2
+	UnitGuessed   BoxUnit = 0 // fractions where no coordinate exceeds 2, else pixels
+	UnitPixels    BoxUnit = 1 // pixels of the input
+	UnitFractions BoxUnit = 2 // fractions of the input
 )
 
 // The largest width and height of a picture, and the most pixels that a file may have.

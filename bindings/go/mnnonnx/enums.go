@@ -11,8 +11,8 @@ package mnnonnx
 type Weights int32
 
 const (
-	Float32 Weights = 0
-	Float16 Weights = 1
-	Int8    Weights = 2
-	Int4    Weights = 3
+	Float32 Weights = 0 // floats of 32 bits
+	Float16 Weights = 1 // halves
+	Int8    Weights = 2 // codes of 8 bits
+	Int4    Weights = 3 // codes of 4 bits
 )

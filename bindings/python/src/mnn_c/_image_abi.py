@@ -23,14 +23,14 @@ class PixelFormat(Channels, IntEnum):
     of colour.
     """
 
-    RGBA = 0
-    RGB = 1
-    BGR = 2
-    GRAY = 3
-    BGRA = 4
-    NV21 = 11
-    NV12 = 12
-    I420 = 13
+    RGBA = 0  # red, green, blue, alpha
+    RGB = 1  # red, green, blue
+    BGR = 2  # blue, green, red
+    GRAY = 3  # brightness
+    BGRA = 4  # blue, green, red, alpha
+    NV21 = 11  # YUV: V and U in turn
+    NV12 = 12  # YUV: U and V in turn
+    I420 = 13  # YUV: a plane of U, then one of V
 
 
 class Filter(IntEnum):
@@ -39,9 +39,9 @@ class Filter(IntEnum):
     pictures are always sampled by the nearest pixel, as in the official runtime.
     """
 
-    NEAREST = 0
-    BILINEAR = 1
-    BICUBIC = 2
+    NEAREST = 0  # the nearest pixel
+    BILINEAR = 1  # linear between four pixels
+    BICUBIC = 2  # Catmull and Rom's filter over 4 x 4 pixels
 
 
 class Wrap(IntEnum):
@@ -50,9 +50,9 @@ class Wrap(IntEnum):
     pictures are not repeated (NotSupportedError).
     """
 
-    CLAMP = 0
-    ZERO = 1
-    REPEAT = 2
+    CLAMP = 0  # the nearest pixel
+    ZERO = 1  # the value `padding`
+    REPEAT = 2  # the picture again; not for YUV formats
 
 
 class BoxColumn(IntEnum):
@@ -77,9 +77,9 @@ class BoxUnit(IntEnum):
     suggest: fractions where none exceeds 2.
     """
 
-    GUESSED = 0
-    PIXELS = 1
-    FRACTIONS = 2
+    GUESSED = 0  # fractions where no coordinate exceeds 2, else pixels
+    PIXELS = 1  # pixels of the input
+    FRACTIONS = 2  # fractions of the input
 
 
 class Image(Structure):

@@ -17,10 +17,10 @@ class Weights(IntEnum):
     products become convolutions of 1x1, because the format has codes for convolutions.
     """
 
-    FLOAT32 = 0
-    FLOAT16 = 1
-    INT8 = 2
-    INT4 = 3
+    FLOAT32 = 0  # floats of 32 bits
+    FLOAT16 = 1  # halves
+    INT8 = 2  # codes of 8 bits
+    INT4 = 3  # codes of 4 bits
 
 
 class Shape(Structure):

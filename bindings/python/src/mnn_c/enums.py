@@ -17,17 +17,17 @@ class ElementType(IntEnum):
     (InputDataError).
     """
 
-    FLOAT32 = 1
-    DOUBLE = 2
-    INT32 = 3
-    UINT8 = 4
-    INT16 = 5
-    INT8 = 6
-    INT64 = 9
-    BOOL = 10
-    BFLOAT16 = 14
-    UINT16 = 17
-    FLOAT16 = 19
+    FLOAT32 = 1  # 32 bits
+    DOUBLE = 2  # only for values of the host, no tensor has it
+    INT32 = 3  # also where a model declares int64 or bool
+    UINT8 = 4  # 8 bits without a sign
+    INT16 = 5  # 16 bits
+    INT8 = 6  # 8 bits
+    INT64 = 9  # only for values of the host, no tensor has it
+    BOOL = 10  # only for values of the host, no tensor has it
+    BFLOAT16 = 14  # the upper half of a float
+    UINT16 = 17  # 16 bits without a sign
+    FLOAT16 = 19  # a half of IEEE 754
 
 
 class Format(IntEnum):
@@ -37,17 +37,17 @@ class Format(IntEnum):
     at offset ((c/4*N + n)*S + s)*4 + c%4.
     """
 
-    NCHW = 0
-    NHWC = 1
-    NC4HW4 = 2
+    NCHW = 0  # batch, channel, height, width
+    NHWC = 1  # batch, height, width, channel
+    NC4HW4 = 2  # channels in groups of four
 
 
 class Forward(IntEnum):
     """MNN_FORWARD_*: the backends on which a session can run."""
 
-    CPU = 0
+    CPU = 0  # the CPU
     AUTO = 4  # the first available backend, GPUs before the CPU
-    VULKAN = 7
+    VULKAN = 7  # a GPU through Vulkan
     USER = 256  # from here on: backends of the host, see mnn_runtime_add_backend(). Since 0.2
 
 
@@ -60,10 +60,10 @@ class Precision(IntEnum):
     can, but keeps fp32 for coordinates. Expect relative errors of 1e-3 to 2e-2. LOW_BF16 means LOW.
     """
 
-    NORMAL = 0
-    HIGH = 1
-    LOW = 2
-    LOW_BF16 = 3
+    NORMAL = 0  # the default: fp32
+    HIGH = 1  # fp32
+    LOW = 2  # faster, with larger errors
+    LOW_BF16 = 3  # the same as LOW
 
 
 class GpuMode(IntFlag):
@@ -77,13 +77,13 @@ class GpuMode(IntFlag):
     callbacks can leave it out and read its values.
     """
 
-    TUNING_NONE = 1
-    TUNING_HEAVY = 2
-    TUNING_WIDE = 4
-    TUNING_NORMAL = 8
-    TUNING_FAST = 16
-    MEMORY_BUFFER = 64
-    MEMORY_IMAGE = 128
+    TUNING_NONE = 1  # no measurements
+    TUNING_HEAVY = 2  # the longest search for the fastest kernels
+    TUNING_WIDE = 4  # a long search
+    TUNING_NORMAL = 8  # a search
+    TUNING_FAST = 16  # a short search
+    MEMORY_BUFFER = 64  # tensors in buffers
+    MEMORY_IMAGE = 128  # tensors in images
     RECORD_OP = 256  # a command buffer per operator, which callbacks see one by one
     RECORD_BATCH = 512  # command buffers of many operators, recorded once and replayed: the default
 
@@ -98,9 +98,9 @@ class Memory(IntEnum):
     them at a time: a third less memory for residual nets, up to a third more time. HIGH means NORMAL.
     """
 
-    NORMAL = 0
-    HIGH = 1
-    LOW = 2
+    NORMAL = 0  # the default
+    HIGH = 1  # the same as NORMAL
+    LOW = 2  # less memory
 
 
 class Power(IntEnum):
@@ -110,9 +110,9 @@ class Power(IntEnum):
     effect.
     """
 
-    NORMAL = 0
-    HIGH = 1
-    LOW = 2
+    NORMAL = 0  # the system's choice
+    HIGH = 1  # the fastest kinds of cores
+    LOW = 2  # the slowest kinds of cores
 
 
 class Load(IntEnum):
@@ -141,7 +141,7 @@ class LogLevel(IntEnum):
     """MNN_LOG_*: log levels, from few messages to many."""
 
     DEFAULT = 0  # LogLevel.WARNING
-    ERROR = 1
+    ERROR = 1  # a call failed
     WARNING = 2  # a request was not met completely, e.g. a cache file cannot be written
     # loads and creations with their times, a fallback to another backend (of a session, or of each path), the cache
     INFO = 3
@@ -153,18 +153,18 @@ class LogLevel(IntEnum):
 class Source(IntEnum):
     """MNN_SOURCE_*: the tool that a model was converted from, numbered as the .mnn format does."""
 
-    CAFFE = 0
-    TENSORFLOW = 1
-    TFLITE = 2
-    ONNX = 3
-    TORCH = 4
+    CAFFE = 0  # Caffe
+    TENSORFLOW = 1  # TensorFlow
+    TFLITE = 2  # TFLite
+    ONNX = 3  # ONNX
+    TORCH = 4  # Torch
 
 
 class Usage(IntEnum):
     """MNN_USAGE_*: the purpose of a model, numbered as the .mnn format does."""
 
-    INFERENCE = 0
-    TRAIN = 1
+    INFERENCE = 0  # inference
+    TRAIN = 1  # training
     STATIC = 2  # inference with the shapes in the file, which cannot change
 
 
@@ -188,9 +188,9 @@ class Op(IntEnum):
 class TensorKind(IntEnum):
     """MNN_TENSOR_*: the role of a tensor in its session."""
 
-    INPUT = 0
-    OUTPUT = 1
-    CONSTANT = 2
+    INPUT = 0  # an input
+    OUTPUT = 1  # an output
+    CONSTANT = 2  # a constant
     SHOWN = 3  # passed to a callback of a run
 
 

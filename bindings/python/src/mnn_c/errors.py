@@ -171,7 +171,7 @@ class CycleError(Error):
 
 
 class LimitExceededError(Error):
-    """max_memory_bytes or max_loop_iterations was crossed."""
+    """max_memory_bytes or max_loop_iterations was crossed, or there are too many handles."""
 
     status = 119
 

@@ -60,7 +60,7 @@ pub const MNN_ERROR_BAD_WEIGHTS: i32 = 116;
 pub const MNN_ERROR_OVERFLOW: i32 = 117;
 /// Operators wait for each other's results, or a subgraph calls itself.
 pub const MNN_ERROR_CYCLE: i32 = 118;
-/// `max_memory_bytes` or `max_loop_iterations` was crossed.
+/// `max_memory_bytes` or `max_loop_iterations` was crossed, or there are too many handles.
 pub const MNN_ERROR_LIMIT_EXCEEDED: i32 = 119;
 /// The caller's buffer is too small for the result.
 pub const MNN_ERROR_BUFFER_TOO_SMALL: i32 = 120;
@@ -76,6 +76,8 @@ pub const MNN_ERROR_FILE_WRITE_FAILED: i32 = 124;
 pub const MNN_ERROR_TIMEOUT: i32 = 125;
 /// A defect of this library.
 pub const MNN_ERROR_INTERNAL: i32 = 199;
+/// 32 bits.
+///
 /// Numbers of the .mnn format's element types. Tensors of a session have one of these, but never
 /// `MNN_TYPE_INT64`, `MNN_TYPE_BOOL` or `MNN_TYPE_DOUBLE`: where a model declares int64 or bool the tensor is
 /// `MNN_TYPE_INT32`, where it declares double it is `MNN_TYPE_FLOAT32`. `mnn_tensor_write_as()` and
@@ -85,43 +87,49 @@ pub const MNN_ERROR_INTERNAL: i32 = 199;
 /// run over bound memory converts them. An element of an output that is finite but beyond 65519 can be read only as
 /// float, not as half (`MNN_ERROR_INPUT_DATA`).
 pub const MNN_TYPE_FLOAT32: i32 = 1;
-/// Numbers of the .mnn format's element types.
+/// Only for values of the host, no tensor has it.
 pub const MNN_TYPE_DOUBLE: i32 = 2;
-/// Numbers of the .mnn format's element types.
+/// Also where a model declares int64 or bool.
 pub const MNN_TYPE_INT32: i32 = 3;
-/// Numbers of the .mnn format's element types.
+/// 8 bits without a sign.
 pub const MNN_TYPE_UINT8: i32 = 4;
-/// Numbers of the .mnn format's element types.
+/// 16 bits.
 pub const MNN_TYPE_INT16: i32 = 5;
-/// Numbers of the .mnn format's element types.
+/// 8 bits.
 pub const MNN_TYPE_INT8: i32 = 6;
-/// Numbers of the .mnn format's element types.
+/// Only for values of the host, no tensor has it.
 pub const MNN_TYPE_INT64: i32 = 9;
-/// Numbers of the .mnn format's element types.
+/// Only for values of the host, no tensor has it.
 pub const MNN_TYPE_BOOL: i32 = 10;
-/// Numbers of the .mnn format's element types.
+/// The upper half of a float.
 pub const MNN_TYPE_BFLOAT16: i32 = 14;
-/// Numbers of the .mnn format's element types.
+/// 16 bits without a sign.
 pub const MNN_TYPE_UINT16: i32 = 17;
-/// Numbers of the .mnn format's element types.
+/// A half of IEEE 754.
 pub const MNN_TYPE_FLOAT16: i32 = 19;
+/// Batch, channel, height, width.
+///
 /// Numbers of the .mnn format's dimension formats. With a rank of 3 or more, dimension 1 (NCHW, NC4HW4) or the
 /// last dimension (NHWC) is the channel; with a lower rank all formats are the same, row-major. NC4HW4 stores
 /// channels in groups of four and fills the last group with zeros: element (n, c, s) of N x C x S lies at
 /// offset ((c/4\*N + n)\*S + s)\*4 + c%4.
 pub const MNN_FORMAT_NCHW: i32 = 0;
-/// Numbers of the .mnn format's dimension formats.
+/// Batch, height, width, channel.
 pub const MNN_FORMAT_NHWC: i32 = 1;
-/// Numbers of the .mnn format's dimension formats.
+/// Channels in groups of four.
 pub const MNN_FORMAT_NC4HW4: i32 = 2;
+/// The CPU.
+///
 /// The backends on which a session can run.
 pub const MNN_FORWARD_CPU: i32 = 0;
 /// The first available backend, GPUs before the CPU.
 pub const MNN_FORWARD_AUTO: i32 = 4;
-/// The backends on which a session can run.
+/// A GPU through Vulkan.
 pub const MNN_FORWARD_VULKAN: i32 = 7;
 /// From here on: backends of the host, see `mnn_runtime_add_backend()`. Since 0.2.
 pub const MNN_FORWARD_USER: i32 = 256;
+/// The default: fp32.
+///
 /// How numbers are rounded. NORMAL and HIGH compute in fp32. LOW trades accuracy for speed: a CPU with
 /// products of bf16 (AVX512-BF16, FEAT_BF16 of Arm) rounds the operands of convolutions and matrix products to bf16
 /// (sums, tensors and everything else stay fp32; first layers and short sums too); a CPU of Arm that has fp16
@@ -129,12 +137,14 @@ pub const MNN_FORWARD_USER: i32 = 256;
 /// products at a time in fp16; other CPUs compute as in NORMAL. A GPU stores tensors and weights as fp16 where it
 /// can, but keeps fp32 for coordinates. Expect relative errors of 1e-3 to 2e-2. LOW_BF16 means LOW.
 pub const MNN_PRECISION_NORMAL: i32 = 0;
-/// How numbers are rounded.
+/// fp32.
 pub const MNN_PRECISION_HIGH: i32 = 1;
-/// How numbers are rounded.
+/// Faster, with larger errors.
 pub const MNN_PRECISION_LOW: i32 = 2;
-/// How numbers are rounded.
+/// The same as LOW.
 pub const MNN_PRECISION_LOW_BF16: i32 = 3;
+/// No measurements.
+///
 /// Bits of `gpu_mode`, numbered as the official runtime numbers them: at most one of each group. With FAST, NORMAL,
 /// WIDE and HEAVY, planning measures algorithms for a convolution or a matrix product on the GPU and takes the fastest:
 /// it measures the 3, 6 or 12 best by estimate, or all. The measurements are kept for later sessions and are part of the
@@ -143,22 +153,24 @@ pub const MNN_PRECISION_LOW_BF16: i32 = 3;
 /// The MEMORY bits are hints that this version ignores: it keeps tensors in buffers. With RECORD_OP a run with `before`
 /// or `after` submits each operator by itself, so that these callbacks can leave it out and read its values.
 pub const MNN_GPU_TUNING_NONE: i32 = 1;
-/// Bits of `gpu_mode`, numbered as the official runtime numbers them: at most one of each group.
+/// The longest search for the fastest kernels.
 pub const MNN_GPU_TUNING_HEAVY: i32 = 2;
-/// Bits of `gpu_mode`, numbered as the official runtime numbers them: at most one of each group.
+/// A long search.
 pub const MNN_GPU_TUNING_WIDE: i32 = 4;
-/// Bits of `gpu_mode`, numbered as the official runtime numbers them: at most one of each group.
+/// A search.
 pub const MNN_GPU_TUNING_NORMAL: i32 = 8;
-/// Bits of `gpu_mode`, numbered as the official runtime numbers them: at most one of each group.
+/// A short search.
 pub const MNN_GPU_TUNING_FAST: i32 = 16;
-/// Bits of `gpu_mode`, numbered as the official runtime numbers them: at most one of each group.
+/// Tensors in buffers.
 pub const MNN_GPU_MEMORY_BUFFER: i32 = 64;
-/// Bits of `gpu_mode`, numbered as the official runtime numbers them: at most one of each group.
+/// Tensors in images.
 pub const MNN_GPU_MEMORY_IMAGE: i32 = 128;
 /// A command buffer per operator, which callbacks see one by one.
 pub const MNN_GPU_RECORD_OP: i32 = 256;
 /// Command buffers of many operators, recorded once and replayed: the default.
 pub const MNN_GPU_RECORD_BATCH: i32 = 512;
+/// The default.
+///
 /// How weights are kept in memory. LOW: weights of convolutions stay quantised where the model stores them as
 /// int8 or int4 codes (int8 on Vulkan). A run expands them. A CPU with AVX512-VNNI or Arm's dot product multiplies the
 /// codes directly instead, with inputs rounded to 16 bits, unless the precision is HIGH: this is faster than NORMAL,
@@ -167,17 +179,19 @@ pub const MNN_GPU_RECORD_BATCH: i32 = 512;
 /// in the larger form that a faster algorithm needs; a run makes this form for a part of them at a time: a third less
 /// memory for residual nets, up to a third more time. HIGH means NORMAL.
 pub const MNN_MEMORY_NORMAL: i32 = 0;
-/// How weights are kept in memory.
+/// The same as NORMAL.
 pub const MNN_MEMORY_HIGH: i32 = 1;
-/// How weights are kept in memory.
+/// Less memory.
 pub const MNN_MEMORY_LOW: i32 = 2;
+/// The system's choice.
+///
 /// The cores for the workers of a session or a runtime, where the kernel reports that cores differ. HIGH: the fastest
 /// kinds of cores that together are as many as the threads; LOW: the slowest; NORMAL: those that the system chooses.
 /// The caller's own thread is never moved. Where all cores are alike, all values have the same effect.
 pub const MNN_POWER_NORMAL: i32 = 0;
-/// The cores for the workers of a session or a runtime, where the kernel reports that cores differ.
+/// The fastest kinds of cores.
 pub const MNN_POWER_HIGH: i32 = 1;
-/// The cores for the workers of a session or a runtime, where the kernel reports that cores differ.
+/// The slowest kinds of cores.
 pub const MNN_POWER_LOW: i32 = 2;
 /// Files: as above; memory: copy.
 ///
@@ -204,7 +218,7 @@ pub const MNN_LOAD_BORROW: i32 = 4;
 ///
 /// Log levels, from few messages to many.
 pub const MNN_LOG_DEFAULT: i32 = 0;
-/// Log levels, from few messages to many.
+/// A call failed.
 pub const MNN_LOG_ERROR: i32 = 1;
 /// A request was not met completely, e.g. a cache file cannot be written.
 pub const MNN_LOG_WARNING: i32 = 2;
@@ -228,19 +242,23 @@ pub const MNN_C_VERSION_MAJOR: i32 = 0;
 pub const MNN_C_VERSION_MINOR: i32 = 2;
 /// The version of this header; `mnn_version_numbers()` returns that of the loaded library.
 pub const MNN_C_VERSION_PATCH: i32 = 0;
+/// Caffe.
+///
 /// The tool that a model was converted from, numbered as the .mnn format does.
 pub const MNN_SOURCE_CAFFE: i32 = 0;
-/// The tool that a model was converted from, numbered as the .mnn format does.
+/// TensorFlow.
 pub const MNN_SOURCE_TENSORFLOW: i32 = 1;
-/// The tool that a model was converted from, numbered as the .mnn format does.
+/// TFLite.
 pub const MNN_SOURCE_TFLITE: i32 = 2;
-/// The tool that a model was converted from, numbered as the .mnn format does.
+/// ONNX.
 pub const MNN_SOURCE_ONNX: i32 = 3;
-/// The tool that a model was converted from, numbered as the .mnn format does.
+/// Torch.
 pub const MNN_SOURCE_TORCH: i32 = 4;
+/// Inference.
+///
 /// The purpose of a model, numbered as the .mnn format does.
 pub const MNN_USAGE_INFERENCE: i32 = 0;
-/// The purpose of a model, numbered as the .mnn format does.
+/// Training.
 pub const MNN_USAGE_TRAIN: i32 = 1;
 /// Inference with the shapes in the file, which cannot change.
 pub const MNN_USAGE_STATIC: i32 = 2;
@@ -259,11 +277,13 @@ pub const MNN_OP_RUN: i32 = 0;
 pub const MNN_OP_SKIP: i32 = 1;
 /// End the run with `MNN_ERROR_CALLBACK_STOP`.
 pub const MNN_OP_STOP: i32 = 2;
+/// An input.
+///
 /// The role of a tensor in its session.
 pub const MNN_TENSOR_INPUT: i32 = 0;
-/// The role of a tensor in its session.
+/// An output.
 pub const MNN_TENSOR_OUTPUT: i32 = 1;
-/// The role of a tensor in its session.
+/// A constant.
 pub const MNN_TENSOR_CONSTANT: i32 = 2;
 /// Passed to a callback of a run.
 pub const MNN_TENSOR_SHOWN: i32 = 3;

@@ -11,40 +11,46 @@ pub const MNN_IMAGE_MAX_EXTENT: i32 = 65535;
 pub const MNN_IMAGE_MAX_PIXELS: i32 = 67108864;
 /// The most boxes that `mnn_image_boxes()` finds in a picture.
 pub const MNN_IMAGE_MAX_BOXES: i32 = 1000;
+/// Red, green, blue, alpha.
+///
 /// The order of the bytes of a pixel. The numbers are those of the official runtime. A YUV picture is a plane
 /// of brightness, a byte for each pixel, followed by a quarter as many pairs of colour: V and U in turn (NV21),
 /// U and V in turn (NV12), or a plane of U and then one of V (I420). Odd sizes are rounded up for the planes of
 /// colour.
 pub const MNN_IMAGE_RGBA: i32 = 0;
-/// The order of the bytes of a pixel.
+/// Red, green, blue.
 pub const MNN_IMAGE_RGB: i32 = 1;
-/// The order of the bytes of a pixel.
+/// Blue, green, red.
 pub const MNN_IMAGE_BGR: i32 = 2;
-/// The order of the bytes of a pixel.
+/// Brightness.
 pub const MNN_IMAGE_GRAY: i32 = 3;
-/// The order of the bytes of a pixel.
+/// Blue, green, red, alpha.
 pub const MNN_IMAGE_BGRA: i32 = 4;
-/// The order of the bytes of a pixel.
+/// YUV: V and U in turn.
 pub const MNN_IMAGE_NV21: i32 = 11;
-/// The order of the bytes of a pixel.
+/// YUV: U and V in turn.
 pub const MNN_IMAGE_NV12: i32 = 12;
-/// The order of the bytes of a pixel.
+/// YUV: a plane of U, then one of V.
 pub const MNN_IMAGE_I420: i32 = 13;
+/// The nearest pixel.
+///
 /// How a value between pixels is computed. The numbers are those of the official runtime, which takes the
 /// nearest pixel for `MNN_IMAGE_BICUBIC`; here it is Catmull and Rom's filter over 4 x 4 pixels. YUV pictures are
 /// always sampled by the nearest pixel, as in the official runtime.
 pub const MNN_IMAGE_NEAREST: i32 = 0;
-/// How a value between pixels is computed.
+/// Linear between four pixels.
 pub const MNN_IMAGE_BILINEAR: i32 = 1;
-/// How a value between pixels is computed.
+/// Catmull and Rom's filter over 4 x 4 pixels.
 pub const MNN_IMAGE_BICUBIC: i32 = 2;
+/// The nearest pixel.
+///
 /// The values outside of a picture: the nearest pixel, the value `padding`, or the picture again. The numbers
 /// are those of the official runtime, which takes the nearest pixel for `MNN_IMAGE_REPEAT`, too. YUV pictures
 /// are not repeated (`MNN_ERROR_NOT_SUPPORTED`).
 pub const MNN_IMAGE_CLAMP: i32 = 0;
-/// The values outside of a picture: the nearest pixel, the value `padding`, or the picture again.
+/// The value `padding`.
 pub const MNN_IMAGE_ZERO: i32 = 1;
-/// The values outside of a picture: the nearest pixel, the value `padding`, or the picture again.
+/// The picture again; not for YUV formats.
 pub const MNN_IMAGE_REPEAT: i32 = 2;
 /// The left edge.
 ///
@@ -72,14 +78,14 @@ pub const MNN_IMAGE_BOX_CLASS: i32 = 9;
 pub const MNN_IMAGE_BOX_CLASSES: i32 = 10;
 /// A number that is not read.
 pub const MNN_IMAGE_BOX_OTHER: i32 = 11;
+/// Fractions where no coordinate exceeds 2, else pixels.
+///
 /// The unit of coordinates: pixels of the input, fractions of it, or whichever the numbers suggest: fractions where none
 /// exceeds 2.
 pub const MNN_IMAGE_UNIT_GUESSED: i32 = 0;
-/// The unit of coordinates: pixels of the input, fractions of it, or whichever the numbers suggest: fractions
-/// where none exceeds 2.
+/// Pixels of the input.
 pub const MNN_IMAGE_UNIT_PIXELS: i32 = 1;
-/// The unit of coordinates: pixels of the input, fractions of it, or whichever the numbers suggest: fractions
-/// where none exceeds 2.
+/// Fractions of the input.
 pub const MNN_IMAGE_UNIT_FRACTIONS: i32 = 2;
 
 /// A picture in memory of the caller. Functions that take it as a source do not write its pixels.

@@ -6,16 +6,18 @@ use crate::types::{mnn_cancel_t, mnn_status};
 use std::marker::{PhantomData, PhantomPinned};
 use std::os::raw::{c_char, c_void};
 
+/// Floats of 32 bits.
+///
 /// How the weights of a net are stored. All of them are floats when the net runs, unless a session is made with
 /// `MNN_MEMORY_LOW`, which keeps codes. Halves take half of the space in the file. Codes have a scale and a smallest value
 /// for each row of a convolution or of a matrix product, or for each block of a row. Such products become convolutions
 /// of 1x1, because the format has codes for convolutions.
 pub const MNN_ONNX_WEIGHTS_FLOAT32: i32 = 0;
-/// How the weights of a net are stored.
+/// Halves.
 pub const MNN_ONNX_WEIGHTS_FLOAT16: i32 = 1;
-/// How the weights of a net are stored.
+/// Codes of 8 bits.
 pub const MNN_ONNX_WEIGHTS_INT8: i32 = 2;
-/// How the weights of a net are stored.
+/// Codes of 4 bits.
 pub const MNN_ONNX_WEIGHTS_INT4: i32 = 3;
 
 /// The result of a conversion.

@@ -15,25 +15,6 @@ use std::ptr::null;
 pub struct GpuMode(i32);
 
 impl GpuMode {
-    /// No search for the fastest kernels.
-    pub const TUNING_NONE: Self = Self(sys::MNN_GPU_TUNING_NONE);
-    /// The longest search for the fastest kernels.
-    pub const TUNING_HEAVY: Self = Self(sys::MNN_GPU_TUNING_HEAVY);
-    /// A long search.
-    pub const TUNING_WIDE: Self = Self(sys::MNN_GPU_TUNING_WIDE);
-    /// A search.
-    pub const TUNING_NORMAL: Self = Self(sys::MNN_GPU_TUNING_NORMAL);
-    /// A short search.
-    pub const TUNING_FAST: Self = Self(sys::MNN_GPU_TUNING_FAST);
-    /// Tensors in buffers.
-    pub const MEMORY_BUFFER: Self = Self(sys::MNN_GPU_MEMORY_BUFFER);
-    /// Tensors in images.
-    pub const MEMORY_IMAGE: Self = Self(sys::MNN_GPU_MEMORY_IMAGE);
-    /// A command buffer per operator.
-    pub const RECORD_OP: Self = Self(sys::MNN_GPU_RECORD_OP);
-    /// Command buffers of many operators, recorded once and replayed: the default.
-    pub const RECORD_BATCH: Self = Self(sys::MNN_GPU_RECORD_BATCH);
-
     /// From the bits of the C interface.
     pub const fn from_bits(bits: i32) -> Self {
         Self(bits)

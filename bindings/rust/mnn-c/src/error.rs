@@ -1,89 +1,12 @@
 //! Errors: a kind, its number, and a sentence.
 
-use crate::codes::codes;
+pub use crate::codes::ErrorKind;
 use mnn_c_sys as sys;
 use std::ffi::CStr;
 use std::fmt;
 
 /// The result of the calls of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
-
-codes! {
-    /// The kinds of errors: the statuses of the C interface.
-    ErrorKind {
-        /// The host has no more memory.
-        OutOfMemory = MNN_ERROR_OUT_OF_MEMORY,
-        /// An operator, an element type or a form of it is not implemented.
-        NotSupported = MNN_ERROR_NOT_SUPPORTED,
-        /// An operator refuses the shapes of its inputs.
-        ComputeSize = MNN_ERROR_COMPUTE_SIZE,
-        /// No backend of the session runs an operator.
-        NoExecution = MNN_ERROR_NO_EXECUTION,
-        /// An argument has a value that is not allowed.
-        InvalidValue = MNN_ERROR_INVALID_VALUE,
-        /// The data of an input does not fit the tensor or the operator.
-        InputData = MNN_ERROR_INPUT_DATA,
-        /// A callback asked to stop.
-        CallbackStop = MNN_ERROR_CALLBACK_STOP,
-        /// A file exists but cannot be opened, or is a directory.
-        FileOpenFailed = MNN_ERROR_FILE_OPEN_FAILED,
-        /// A file was opened but not read or mapped to its end.
-        FileReadFailed = MNN_ERROR_FILE_READ_FAILED,
-        /// No such file.
-        FileNotExist = MNN_ERROR_FILE_NOT_EXIST,
-        /// A pointer that must not be NULL is NULL. This crate passes none.
-        NullArgument = MNN_ERROR_NULL_ARGUMENT,
-        /// A tensor is not of the kind that the call needs, e.g. an output where an input is resized.
-        BadHandle = MNN_ERROR_BAD_HANDLE,
-        /// The call is not allowed now, e.g. before a resize.
-        BadState = MNN_ERROR_BAD_STATE,
-        /// No tensor, operator or instruction set of that name.
-        NotFound = MNN_ERROR_NOT_FOUND,
-        /// A number is outside its range.
-        BadRange = MNN_ERROR_BAD_RANGE,
-        /// Element types do not match.
-        BadType = MNN_ERROR_BAD_TYPE,
-        /// The bytes are not a well-formed model.
-        BadFormat = MNN_ERROR_BAD_FORMAT,
-        /// An index, of the caller or inside the model, is too large.
-        BadIndex = MNN_ERROR_BAD_INDEX,
-        /// The model or its weight file ends too early.
-        Truncated = MNN_ERROR_TRUNCATED,
-        /// Another call is using the session. Borrowing excludes most such calls; a thread can still read the session
-        /// of [`OpCall::session`](crate::OpCall::session) while another thread is in the run.
-        Busy = MNN_ERROR_BUSY,
-        /// The wanted backend is not built in or has no device.
-        BackendMissing = MNN_ERROR_BACKEND_MISSING,
-        /// A struct size or version that the library does not know.
-        VersionMismatch = MNN_ERROR_VERSION_MISMATCH,
-        /// The [`CancelToken`](crate::CancelToken) of the call was triggered.
-        Cancelled = MNN_ERROR_CANCELLED,
-        /// An operator carries the wrong or an incomplete parameter table.
-        BadParameter = MNN_ERROR_BAD_PARAMETER,
-        /// Weights are missing, too short or not decodable.
-        BadWeights = MNN_ERROR_BAD_WEIGHTS,
-        /// A product of extents, an offset or a size does not fit its type.
-        Overflow = MNN_ERROR_OVERFLOW,
-        /// A tensor is used before it is made, or a subgraph reaches itself.
-        Cycle = MNN_ERROR_CYCLE,
-        /// The limit of memory or of loop iterations was crossed, or there are too many handles.
-        LimitExceeded = MNN_ERROR_LIMIT_EXCEEDED,
-        /// The caller's buffer is too small for the result.
-        BufferTooSmall = MNN_ERROR_BUFFER_TOO_SMALL,
-        /// A GPU stopped working: its sessions fail from now on, new ones may work.
-        DeviceLost = MNN_ERROR_DEVICE_LOST,
-        /// A GPU driver gave an unexpected result; the sentence has its number.
-        Driver = MNN_ERROR_DRIVER,
-        /// A model or weight file is no longer the one that was loaded.
-        FileChanged = MNN_ERROR_FILE_CHANGED,
-        /// A file could not be written.
-        FileWriteFailed = MNN_ERROR_FILE_WRITE_FAILED,
-        /// A submitted run did not end in the time that was given.
-        Timeout = MNN_ERROR_TIMEOUT,
-        /// A defect of the library.
-        Internal = MNN_ERROR_INTERNAL,
-    }
-}
 
 impl ErrorKind {
     /// The name in the C interface, e.g. `MNN_ERROR_NOT_FOUND`; `unknown status` for a number that the library does not

@@ -26,43 +26,20 @@
 
 mod boxes;
 mod conversion;
+mod enums;
 mod picture;
 mod view;
 
 pub use boxes::{Detector, FoundBox, Output};
 pub use conversion::{resize_matrix, Conversion, Value};
+pub use enums::*;
 pub use picture::{info, Image, ImageInfo};
 pub use view::{byte_size, ImageView, ImageViewMut};
 
-use crate::codes::codes;
 use crate::element::Element;
 use crate::error::{Error, ErrorKind, Result};
 use mnn_c_sys as sys;
 use std::ffi::CStr;
-
-codes! {
-    /// The order of the bytes of a pixel. The YUV formats, which only a [`Conversion`] reads, have a plane of
-    /// brightness, a byte for each pixel, followed by a quarter as many pairs of colour; odd sizes are rounded up for
-    /// these.
-    PixelFormat {
-        /// Red, green, blue, alpha.
-        Rgba = MNN_IMAGE_RGBA,
-        /// Red, green, blue.
-        Rgb = MNN_IMAGE_RGB,
-        /// Blue, green, red.
-        Bgr = MNN_IMAGE_BGR,
-        /// Brightness.
-        Gray = MNN_IMAGE_GRAY,
-        /// Blue, green, red, alpha.
-        Bgra = MNN_IMAGE_BGRA,
-        /// YUV: V and U after one another.
-        Nv21 = MNN_IMAGE_NV21,
-        /// YUV: U and V after one another.
-        Nv12 = MNN_IMAGE_NV12,
-        /// YUV: a plane of U, then one of V.
-        I420 = MNN_IMAGE_I420,
-    }
-}
 
 impl PixelFormat {
     /// The values of a pixel; 0 for YUV formats and unknown ones.
@@ -73,72 +50,6 @@ impl PixelFormat {
             Self::Gray => 1,
             _ => 0,
         }
-    }
-}
-
-codes! {
-    /// The way in which a value between pixels is made. YUV pictures are always sampled by the nearest pixel.
-    Filter {
-        /// The nearest pixel.
-        Nearest = MNN_IMAGE_NEAREST,
-        /// Linear between four pixels.
-        Bilinear = MNN_IMAGE_BILINEAR,
-        /// Catmull and Rom's filter over 4 x 4 pixels.
-        Bicubic = MNN_IMAGE_BICUBIC,
-    }
-}
-
-codes! {
-    /// The values outside of a picture.
-    Wrap {
-        /// The nearest pixel.
-        Clamp = MNN_IMAGE_CLAMP,
-        /// The value of [`Conversion::padding`].
-        Zero = MNN_IMAGE_ZERO,
-        /// The picture repeated; not for YUV formats.
-        Repeat = MNN_IMAGE_REPEAT,
-    }
-}
-
-codes! {
-    /// The meaning of a number in a row that describes a box.
-    BoxColumn {
-        /// The left edge.
-        X1 = MNN_IMAGE_BOX_X1,
-        /// The upper edge.
-        Y1 = MNN_IMAGE_BOX_Y1,
-        /// The right edge.
-        X2 = MNN_IMAGE_BOX_X2,
-        /// The lower edge.
-        Y2 = MNN_IMAGE_BOX_Y2,
-        /// The horizontal place of the centre.
-        CentreX = MNN_IMAGE_BOX_CENTRE_X,
-        /// The vertical place of the centre.
-        CentreY = MNN_IMAGE_BOX_CENTRE_Y,
-        /// The horizontal extent.
-        Width = MNN_IMAGE_BOX_WIDTH,
-        /// The vertical extent.
-        Height = MNN_IMAGE_BOX_HEIGHT,
-        /// The score, or a factor of it.
-        Score = MNN_IMAGE_BOX_SCORE,
-        /// The class.
-        Class = MNN_IMAGE_BOX_CLASS,
-        /// This and all remaining numbers of the row: a score for each class.
-        Classes = MNN_IMAGE_BOX_CLASSES,
-        /// A number that is not read.
-        Unused = MNN_IMAGE_BOX_OTHER,
-    }
-}
-
-codes! {
-    /// The unit of coordinates.
-    BoxUnit {
-        /// Fractions of the input where no coordinate exceeds 2, else pixels.
-        Guessed = MNN_IMAGE_UNIT_GUESSED,
-        /// Pixels of the input.
-        Pixels = MNN_IMAGE_UNIT_PIXELS,
-        /// Fractions of the input.
-        Fractions = MNN_IMAGE_UNIT_FRACTIONS,
     }
 }
 

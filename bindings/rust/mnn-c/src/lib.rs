@@ -52,6 +52,7 @@ mod config;
 mod device;
 mod device_buffer;
 mod element;
+mod enums;
 mod error;
 #[cfg(feature = "image")]
 pub mod image;
@@ -80,7 +81,8 @@ mod weights;
 pub use backend::HostBackend;
 pub use cancel::CancelToken;
 pub use codes::{
-    BufferKind, ElementType, Format, ForwardType, LogLevel, MemoryMode, OpAction, PowerMode, Precision,
+    BufferKind, ElementType, Format, ForwardType, LogLevel, MemoryMode, ModelSource, ModelUsage, OpAction,
+    PowerMode, Precision, TensorKind,
 };
 pub use config::{GpuMode, ScheduleConfig};
 pub use device::{calibrate, cpu, devices, CpuInfo, DeviceInfo};
@@ -93,10 +95,7 @@ pub use map::{Mapped, MappedMut};
 pub use node::{Attribute, HostTensor, HostTensorMut, Node};
 pub use operator::{Operator, OutputShape};
 pub use options::InterpreterOptions;
-pub use properties::{
-    Declaration, ModelProperties, ModelSource, ModelUsage, SessionProperties, Statistics, TensorKind,
-    TensorProperties,
-};
+pub use properties::{Declaration, ModelProperties, SessionProperties, Statistics, TensorProperties};
 pub use run::{OpCall, ResizeOptions, RunOptions};
 pub use runtime::{Runtime, RuntimeConfig, VulkanObjects};
 pub use runtime_closures::QueueLock;

@@ -21,9 +21,12 @@
 //!
 //! `docs/convert.md` of the library lists the operators. Errors are those of the crate.
 
+mod enums;
+
+pub use enums::*;
+
 use crate::call::{c_path, c_string, initialised, optional_text};
 use crate::cancel::{self, CancelToken};
-use crate::codes::codes;
 use crate::error::{Error, ErrorKind, Result};
 use crate::interpreter::Interpreter;
 use crate::options::InterpreterOptions;
@@ -36,20 +39,6 @@ use std::os::raw::{c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::{null, null_mut, NonNull};
 use std::sync::Arc;
-
-codes! {
-    /// The form in which the weights of a net are stored.
-    Weights {
-        /// Floats of 32 bits.
-        Float32 = MNN_ONNX_WEIGHTS_FLOAT32,
-        /// Halves.
-        Float16 = MNN_ONNX_WEIGHTS_FLOAT16,
-        /// Codes of 8 bits.
-        Int8 = MNN_ONNX_WEIGHTS_INT8,
-        /// Codes of 4 bits.
-        Int4 = MNN_ONNX_WEIGHTS_INT4,
-    }
-}
 
 /// Returns the result for a status of libmnn_c_onnx, right after the call. A panic of a closure is continued.
 fn check(status: sys::mnn_status) -> Result<()> {

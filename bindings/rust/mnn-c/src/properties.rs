@@ -1,7 +1,9 @@
 //! Properties of sessions, models and tensors.
 
 use crate::call::{check, get, get_text, optional_text, sized};
-use crate::codes::{codes, ElementType, Format, ForwardType, MemoryMode, Precision};
+use crate::codes::{
+    ElementType, Format, ForwardType, MemoryMode, ModelSource, ModelUsage, Precision, TensorKind,
+};
 use crate::config::GpuMode;
 use crate::error::Result;
 use crate::interpreter::Interpreter;
@@ -11,48 +13,6 @@ use mnn_c_sys as sys;
 use std::borrow::Cow;
 use std::ptr::{null, null_mut};
 use std::time::Duration;
-
-codes! {
-    /// The tool that a model was converted from.
-    ModelSource {
-        /// Caffe.
-        Caffe = MNN_SOURCE_CAFFE,
-        /// TensorFlow.
-        TensorFlow = MNN_SOURCE_TENSORFLOW,
-        /// TFLite.
-        TfLite = MNN_SOURCE_TFLITE,
-        /// ONNX.
-        Onnx = MNN_SOURCE_ONNX,
-        /// Torch.
-        Torch = MNN_SOURCE_TORCH,
-    }
-}
-
-codes! {
-    /// The purpose that a model was written for.
-    ModelUsage {
-        /// Inference.
-        Inference = MNN_USAGE_INFERENCE,
-        /// Training.
-        Train = MNN_USAGE_TRAIN,
-        /// Inference with the shapes in the file, which cannot change.
-        Static = MNN_USAGE_STATIC,
-    }
-}
-
-codes! {
-    /// The role of a tensor in its session.
-    TensorKind {
-        /// An input.
-        Input = MNN_TENSOR_INPUT,
-        /// An output.
-        Output = MNN_TENSOR_OUTPUT,
-        /// A constant.
-        Constant = MNN_TENSOR_CONSTANT,
-        /// Shown by a closure of a run.
-        Shown = MNN_TENSOR_SHOWN,
-    }
-}
 
 /// The description of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
