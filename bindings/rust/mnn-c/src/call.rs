@@ -1,13 +1,15 @@
 //! Calls of the C interface: statuses to results, out-pointers to values, strings from and to C.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::mirror::FromC;
 use crate::panics;
 use mnn_c_sys as sys;
 use std::borrow::Cow;
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::mem::{size_of, MaybeUninit};
 use std::os::raw::c_char;
 use std::path::Path;
+use std::ptr::null;
 
 /// Returns the result for a status. It must be called right after the call, because the sentence lives until the next
 /// call on this thread.
@@ -41,6 +43,20 @@ pub(crate) fn get<T: Default>(call: impl FnOnce(*mut T) -> sys::mnn_status) -> R
     let mut value = T::default();
     check(call(&mut value))?;
     Ok(value)
+}
+
+/// Returns the struct of Rust for a struct `C` that a call fills.
+///
+/// # Safety
+/// The struct begins with its size, has only numbers and pointers, and its strings live as long as the result.
+pub(crate) unsafe fn filled<C, T: FromC<C>>(call: impl FnOnce(*mut C) -> sys::mnn_status) -> Result<T> {
+    let mut info = MaybeUninit::<C>::zeroed();
+    // SAFETY: as promised; all zeros are a value.
+    unsafe {
+        info.as_mut_ptr().cast::<usize>().write(size_of::<C>());
+        check(call(info.as_mut_ptr()))?;
+        Ok(T::from_c(&info.assume_init()))
+    }
 }
 
 /// A function `mnn_..._init`.
@@ -92,16 +108,13 @@ pub(crate) unsafe fn get_text<'a>(
     Ok(unsafe { optional_text(text) }.unwrap_or_default())
 }
 
-/// Returns a string of the library, `None` for NULL. Names come from the model's file, whose bytes may not be UTF-8.
+/// Returns a string of the library, `None` for NULL.
 ///
 /// # Safety
 /// NULL, or a string that lives for `'a`.
 pub(crate) unsafe fn optional_text<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
-    if text.is_null() {
-        return None;
-    }
     // SAFETY: as promised.
-    Some(unsafe { CStr::from_ptr(text) }.to_string_lossy())
+    unsafe { Option::from_c(&text) }
 }
 
 /// A string for the library.
@@ -113,6 +126,34 @@ pub(crate) fn c_string(text: impl Into<Vec<u8>>, what: &str) -> Result<CString> 
             format!("{what} has a zero byte at {position}"),
         )
     })
+}
+
+/// Strings for the library, which live as long as this.
+#[derive(Default)]
+pub(crate) struct Kept {
+    strings: Vec<CString>,
+    lists: Vec<Vec<*const c_char>>,
+}
+
+impl Kept {
+    /// NULL for `None`.
+    pub(crate) fn text(&mut self, text: &Option<String>, what: &str) -> Result<*const c_char> {
+        text.as_ref().map_or(Ok(null()), |text| self.name(text, what))
+    }
+
+    pub(crate) fn name(&mut self, name: &str, what: &str) -> Result<*const c_char> {
+        self.strings.push(c_string(name, what)?);
+        Ok(self.strings[self.strings.len() - 1].as_ptr())
+    }
+
+    /// A list and its length; NULL without names.
+    pub(crate) fn names(&mut self, names: &[String], what: &str) -> Result<(*const *const c_char, usize)> {
+        let list = names.iter().map(|name| self.name(name, what));
+        let list = list.collect::<Result<Vec<_>>>()?;
+        let found = if list.is_empty() { null() } else { list.as_ptr() };
+        self.lists.push(list);
+        Ok((found, names.len()))
+    }
 }
 
 /// A path for the library.

@@ -28,6 +28,12 @@ macro_rules! codes {
                 }
             }
         }
+
+        impl crate::mirror::FromC<i32> for $name {
+            unsafe fn from_c(code: &i32) -> Self {
+                Self::from_code(*code)
+            }
+        }
     };
 }
 pub(crate) use codes;

@@ -1,13 +1,12 @@
 //! Where and how a session runs.
 
-use crate::call::{c_string, defaults};
+use crate::call::{defaults, Kept};
 use crate::cancel::{self, CancelToken};
 use crate::codes::{ForwardType, MemoryMode, PowerMode, Precision};
 use crate::error::Result;
+use crate::mirror::{setters, FromC};
 use crate::runtime::{self, Runtime};
 use mnn_c_sys as sys;
-use std::ffi::CString;
-use std::os::raw::c_char;
 use std::ptr::null;
 
 /// Options for a GPU: at most one of each group. `GpuMode::TUNING_FAST | GpuMode::RECORD_OP` sets two options.
@@ -23,6 +22,12 @@ impl GpuMode {
     /// The bits of the C interface.
     pub const fn bits(self) -> i32 {
         self.0
+    }
+}
+
+impl FromC<i32> for GpuMode {
+    unsafe fn from_c(bits: &i32) -> Self {
+        Self(*bits)
     }
 }
 
@@ -84,118 +89,75 @@ impl ScheduleConfig {
         Self::default()
     }
 
-    /// The requested backend.
-    pub fn forward_type(mut self, forward_type: ForwardType) -> Self {
-        self.forward_type = Some(forward_type);
-        self
-    }
-
-    /// The backend to use when the requested one is missing. Without it, that is an error. Single operators use the CPU
-    /// in any case.
-    pub fn fallback(mut self, forward_type: ForwardType) -> Self {
-        self.fallback = Some(forward_type);
-        self
-    }
-
-    /// CPU threads, 1 to [`MAX_THREADS`](crate::MAX_THREADS); 0 means 1, or with a runtime all that it has.
-    pub fn threads(mut self, threads: u32) -> Self {
-        self.threads = threads;
-        self
-    }
-
-    /// How exactly to compute.
-    pub fn precision(mut self, precision: Precision) -> Self {
-        self.precision = Some(precision);
-        self
-    }
-
-    /// How weights are kept in memory.
-    pub fn memory(mut self, memory: MemoryMode) -> Self {
-        self.memory = Some(memory);
-        self
-    }
-
-    /// On which cores the session's workers compute; not with a runtime, which has its own.
-    pub fn power(mut self, power: PowerMode) -> Self {
-        self.power = Some(power);
-        self
-    }
-
-    /// Options for a GPU.
-    pub fn gpu_mode(mut self, gpu_mode: GpuMode) -> Self {
-        self.gpu_mode = gpu_mode;
-        self
-    }
-
-    /// The maximum number of operators that the session measures where [`gpu_mode`](Self::gpu_mode) enables tuning; 0:
-    /// no limit. For the others it uses choices that the cache or an earlier session of the device knows, or the
-    /// defaults without tuning.
-    pub fn tuning_operators(mut self, operators: u32) -> Self {
-        self.tuning_operators = operators;
-        self
-    }
-
-    /// Forces an instruction set: `portable`, `sse4`, `avx2`, `avx512` or `neon`.
-    pub fn cpu_isa(mut self, name: impl Into<String>) -> Self {
-        self.cpu_isa = Some(name.into());
-        self
-    }
-
-    /// Names of tensors, anywhere in the model, that the caller writes: operators before them run only where something
-    /// else needs them. They are the session's first inputs; the model's follow. Such a tensor has the shape that the
-    /// model computes for its declared shapes, or `[-1]`, and then must be resized.
-    pub fn inputs<I>(mut self, names: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
-        self.inputs = names.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Names of the only operators to run, without [`inputs`](Self::inputs) and [`outputs`](Self::outputs). Tensors
-    /// that they read from other operators become inputs, and results that none of them reads become outputs.
-    pub fn operators<I>(mut self, names: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
-        self.operators = names.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Names of the operators where the path begins, without [`inputs`](Self::inputs), [`outputs`](Self::outputs) and
-    /// [`operators`](Self::operators): it runs them, the [`sink_operators`](Self::sink_operators), the operators on all
-    /// ways between them, and those that these need in addition. Without sinks it ends with those of the model's
-    /// outputs that depend on a source.
-    pub fn source_operators<I>(mut self, names: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
-        self.source_operators = names.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Names of the operators where the path ends. Without [`source_operators`](Self::source_operators) it begins with the
-    /// model's inputs.
-    pub fn sink_operators<I>(mut self, names: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
-        self.sink_operators = names.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Names of operators that [`Precision::Low`] leaves as they are: their weights, inputs and outputs keep 32 bits.
-    pub fn fp32_operators<I>(mut self, names: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
-        self.fp32_operators = names.into_iter().map(Into::into).collect();
-        self
+    setters! {
+        /// The requested backend.
+        forward_type: some ForwardType;
+        /// The backend to use when the requested one is missing. Without it, that is an error. Single operators use the CPU
+        /// in any case.
+        fallback: some ForwardType;
+        /// CPU threads, 1 to [`MAX_THREADS`](crate::MAX_THREADS); 0 means 1, or with a runtime all that it has.
+        threads: u32;
+        /// How exactly to compute.
+        precision: some Precision;
+        /// How weights are kept in memory.
+        memory: some MemoryMode;
+        /// On which cores the session's workers compute; not with a runtime, which has its own.
+        power: some PowerMode;
+        /// Options for a GPU.
+        gpu_mode: GpuMode;
+        /// The maximum number of operators that the session measures where [`gpu_mode`](Self::gpu_mode) enables tuning; 0:
+        /// no limit. For the others it uses choices that the cache or an earlier session of the device knows, or the
+        /// defaults without tuning.
+        tuning_operators: u32;
+        /// Forces an instruction set: `portable`, `sse4`, `avx2`, `avx512` or `neon`.
+        cpu_isa: text;
+        /// Names of tensors, anywhere in the model, that the caller writes: operators before them run only where something
+        /// else needs them. They are the session's first inputs; the model's follow. Such a tensor has the shape that the
+        /// model computes for its declared shapes, or `[-1]`, and then must be resized.
+        inputs: names;
+        /// Names of the only operators to run, without [`inputs`](Self::inputs) and [`outputs`](Self::outputs). Tensors
+        /// that they read from other operators become inputs, and results that none of them reads become outputs.
+        operators: names;
+        /// Names of the operators where the path begins, without [`inputs`](Self::inputs), [`outputs`](Self::outputs) and
+        /// [`operators`](Self::operators): it runs them, the [`sink_operators`](Self::sink_operators), the operators on all
+        /// ways between them, and those that these need in addition. Without sinks it ends with those of the model's
+        /// outputs that depend on a source.
+        source_operators: names;
+        /// Names of the operators where the path ends. Without [`source_operators`](Self::source_operators) it begins with the
+        /// model's inputs.
+        sink_operators: names;
+        /// Names of operators that [`Precision::Low`] leaves as they are: their weights, inputs and outputs keep 32 bits.
+        fp32_operators: names;
+        /// Names of the only tensors to compute, instead of the model's outputs.
+        outputs: names;
+        /// Names of tensors to offer as additional outputs.
+        save_tensors: names;
+        /// The maximum of bytes that the session may plan for, weights included; 0: 4 GiB, or half of the machine's memory
+        /// if that is more, but not more than the memory limit of the process's container (control group).
+        max_memory_bytes: u64;
+        /// The maximum of iterations of one loop of the model in a run; 0: 1,000,000.
+        max_loop_iterations: u64;
+        /// Keeps the text that [`Session::report`](crate::Session::report) prints of the plan, which takes time and memory.
+        record_plan: bool;
+        /// [`record_plan`](Self::record_plan), and measures each algorithm that an operator could take, whenever it is planned.
+        measure_algorithms: bool;
+        /// Keeps subnormal numbers (below 1.2e-38), which otherwise count as zero while the session computes on the CPU;
+        /// without them it is much faster where they are many.
+        keep_subnormals: bool;
+        /// Creates the session without a plan, so that the shapes that the model declares need not be usable:
+        /// [`Session::resize`](crate::Session::resize) must follow.
+        defer_planning: bool;
+        /// How many plans for different shapes are kept, the one in use included, 1 to 64; 0 means 2. Returning to one
+        /// costs no planning. [`Session::trim`](crate::Session::trim) gives up all but one.
+        plan_cache: u32;
+        /// The GPU: its index in [`devices`](crate::devices), its UUID as 32 hexadecimal digits, or a part of its name.
+        /// Without it the best; [`ForwardType::Auto`] uses a software driver only if it is named here. Not for
+        /// [`ForwardType::Cpu`].
+        device: text;
+        /// The token that ends the creation of a session.
+        cancel: shared CancelToken;
+        /// Shares the threads, the memory and the device of a runtime with its other sessions.
+        runtime: shared Runtime;
     }
 
     /// Backends that are asked, in this order and before the CPU, for single operators that
@@ -205,108 +167,9 @@ impl ScheduleConfig {
         self
     }
 
-    /// Names of the only tensors to compute, instead of the model's outputs.
-    pub fn outputs<I>(mut self, names: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
-        self.outputs = names.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Names of tensors to offer as additional outputs.
-    pub fn save_tensors<I>(mut self, names: I) -> Self
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
-        self.save_tensors = names.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// The maximum of bytes that the session may plan for, weights included; 0: 4 GiB, or half of the machine's memory
-    /// if that is more, but not more than the memory limit of the process's container (control group).
-    pub fn max_memory_bytes(mut self, bytes: u64) -> Self {
-        self.max_memory_bytes = bytes;
-        self
-    }
-
-    /// The maximum of iterations of one loop of the model in a run; 0: 1,000,000.
-    pub fn max_loop_iterations(mut self, iterations: u64) -> Self {
-        self.max_loop_iterations = iterations;
-        self
-    }
-
-    /// Keeps the text that [`Session::report`](crate::Session::report) prints of the plan, which takes time and memory.
-    pub fn record_plan(mut self, record: bool) -> Self {
-        self.record_plan = record;
-        self
-    }
-
-    /// [`record_plan`](Self::record_plan), and measures each algorithm that an operator could take, whenever it is planned.
-    pub fn measure_algorithms(mut self, measure: bool) -> Self {
-        self.measure_algorithms = measure;
-        self
-    }
-
-    /// Keeps subnormal numbers (below 1.2e-38), which otherwise count as zero while the session computes on the CPU;
-    /// without them it is much faster where they are many.
-    pub fn keep_subnormals(mut self, keep: bool) -> Self {
-        self.keep_subnormals = keep;
-        self
-    }
-
-    /// Creates the session without a plan, so that the shapes that the model declares need not be usable:
-    /// [`Session::resize`](crate::Session::resize) must follow.
-    pub fn defer_planning(mut self, defer: bool) -> Self {
-        self.defer_planning = defer;
-        self
-    }
-
-    /// How many plans for different shapes are kept, the one in use included, 1 to 64; 0 means 2. Returning to one
-    /// costs no planning. [`Session::trim`](crate::Session::trim) gives up all but one.
-    pub fn plan_cache(mut self, plans: u32) -> Self {
-        self.plan_cache = plans;
-        self
-    }
-
-    /// The GPU: its index in [`devices`](crate::devices), its UUID as 32 hexadecimal digits, or a part of its name.
-    /// Without it the best; [`ForwardType::Auto`] uses a software driver only if it is named here. Not for
-    /// [`ForwardType::Cpu`].
-    pub fn device(mut self, device: impl Into<String>) -> Self {
-        self.device = Some(device.into());
-        self
-    }
-
-    /// The token that ends the creation of a session.
-    pub fn cancel(mut self, token: &CancelToken) -> Self {
-        self.cancel = Some(token.clone());
-        self
-    }
-
-    /// Shares the threads, the memory and the device of a runtime with its other sessions.
-    pub fn runtime(mut self, runtime: &Runtime) -> Self {
-        self.runtime = Some(runtime.clone());
-        self
-    }
-
     /// The struct of the C interface.
     pub(crate) fn to_c(&self) -> Result<CConfig> {
-        let cpu_isa = optional_string(&self.cpu_isa, "the instruction set")?;
-        let device = optional_string(&self.device, "the device")?;
-        let outputs = Names::new(&self.outputs, "the name of an output")?;
-        let save_tensors = Names::new(&self.save_tensors, "the name of a tensor to save")?;
-        let inputs = Names::new(&self.inputs, "the name of an input")?;
-        let operators = Names::new(&self.operators, "the name of an operator")?;
-        let sources = Names::new(&self.source_operators, "the name of a source operator")?;
-        let sinks = Names::new(&self.sink_operators, "the name of a sink operator")?;
-        let fp32 = Names::new(&self.fp32_operators, "the name of an fp32 operator")?;
-        let backends: Vec<i32> = self
-            .operator_backends
-            .iter()
-            .map(|backend| backend.code())
-            .collect();
+        let mut kept = Kept::default();
         // SAFETY: the function is that of the struct.
         let mut config = unsafe { defaults(sys::mnn_schedule_config_init) }?;
         config.forward_type = self.forward_type.map_or(config.forward_type, ForwardType::code);
@@ -318,21 +181,21 @@ impl ScheduleConfig {
         config.power = self.power.map_or(config.power, PowerMode::code);
         config.gpu_mode = self.gpu_mode.bits();
         config.tuning_operators = i32::try_from(self.tuning_operators).unwrap_or(i32::MAX);
-        config.cpu_isa = cpu_isa.as_ref().map_or(null(), |text| text.as_ptr());
-        config.outputs = outputs.as_ptr();
-        config.output_count = outputs.pointers.len();
-        config.save_tensors = save_tensors.as_ptr();
-        config.save_tensor_count = save_tensors.pointers.len();
-        config.inputs = inputs.as_ptr();
-        config.input_count = inputs.pointers.len();
-        config.operators = operators.as_ptr();
-        config.operator_count = operators.pointers.len();
-        config.source_operators = sources.as_ptr();
-        config.source_operator_count = sources.pointers.len();
-        config.sink_operators = sinks.as_ptr();
-        config.sink_operator_count = sinks.pointers.len();
-        config.fp32_operators = fp32.as_ptr();
-        config.fp32_operator_count = fp32.pointers.len();
+        config.cpu_isa = kept.text(&self.cpu_isa, "the instruction set")?;
+        config.device = kept.text(&self.device, "the device")?;
+        (config.outputs, config.output_count) = kept.names(&self.outputs, "the name of an output")?;
+        (config.save_tensors, config.save_tensor_count) =
+            kept.names(&self.save_tensors, "the name of a tensor to save")?;
+        (config.inputs, config.input_count) = kept.names(&self.inputs, "the name of an input")?;
+        (config.operators, config.operator_count) = kept.names(&self.operators, "the name of an operator")?;
+        (config.source_operators, config.source_operator_count) =
+            kept.names(&self.source_operators, "the name of a source operator")?;
+        (config.sink_operators, config.sink_operator_count) =
+            kept.names(&self.sink_operators, "the name of a sink operator")?;
+        (config.fp32_operators, config.fp32_operator_count) =
+            kept.names(&self.fp32_operators, "the name of an fp32 operator")?;
+        let backends = self.operator_backends.iter().map(|backend| backend.code());
+        let backends: Vec<i32> = backends.collect();
         config.operator_backends = if backends.is_empty() {
             null()
         } else {
@@ -349,13 +212,11 @@ impl ScheduleConfig {
         config.keep_subnormals = self.keep_subnormals.into();
         config.defer_planning = self.defer_planning.into();
         config.plan_cache = i32::try_from(self.plan_cache).unwrap_or(i32::MAX);
-        config.device = device.as_ref().map_or(null(), |text| text.as_ptr());
         config.cancel = cancel::pointer(&self.cancel);
         config.runtime = runtime::pointer(&self.runtime);
         Ok(CConfig {
             config,
-            _strings: [cpu_isa, device],
-            _names: [outputs, save_tensors, inputs, operators, sources, sinks, fp32],
+            _kept: kept,
             _backends: backends,
         })
     }
@@ -365,39 +226,6 @@ impl ScheduleConfig {
 /// token and the runtime.
 pub(crate) struct CConfig {
     pub(crate) config: sys::mnn_schedule_config_t,
-    _strings: [Option<CString>; 2],
-    _names: [Names; 7],
+    _kept: Kept,
     _backends: Vec<i32>,
-}
-
-fn optional_string(text: &Option<String>, what: &str) -> Result<Option<CString>> {
-    text.as_deref().map(|text| c_string(text, what)).transpose()
-}
-
-/// A list of names as C takes it.
-struct Names {
-    pointers: Vec<*const c_char>,
-    _strings: Vec<CString>,
-}
-
-impl Names {
-    fn new(names: &[String], what: &str) -> Result<Self> {
-        let strings = names
-            .iter()
-            .map(|name| c_string(name.as_str(), what))
-            .collect::<Result<Vec<_>>>()?;
-        Ok(Self {
-            pointers: strings.iter().map(|name| name.as_ptr()).collect(),
-            _strings: strings,
-        })
-    }
-
-    /// NULL without names: the model's own.
-    fn as_ptr(&self) -> *const *const c_char {
-        if self.pointers.is_empty() {
-            null()
-        } else {
-            self.pointers.as_ptr()
-        }
-    }
 }

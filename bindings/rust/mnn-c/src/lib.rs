@@ -61,6 +61,7 @@ mod io;
 mod library;
 mod log;
 mod map;
+mod mirror;
 mod node;
 #[cfg(feature = "onnx")]
 pub mod onnx;

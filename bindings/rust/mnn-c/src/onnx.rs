@@ -25,17 +25,17 @@ mod enums;
 
 pub use enums::*;
 
-use crate::call::{c_path, c_string, initialised, optional_text};
+use crate::call::{c_path, initialised, optional_text, sized, Kept};
 use crate::cancel::{self, CancelToken};
 use crate::error::{Error, ErrorKind, Result};
 use crate::interpreter::Interpreter;
+use crate::mirror::{mirror, setters, FromC};
 use crate::options::InterpreterOptions;
 use crate::panics;
 use mnn_c_sys as sys;
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::fmt;
-use std::mem::{size_of, zeroed};
-use std::os::raw::{c_char, c_void};
+use std::os::raw::c_void;
 use std::path::{Path, PathBuf};
 use std::ptr::{null, null_mut, NonNull};
 use std::sync::Arc;
@@ -113,29 +113,16 @@ impl Conversion {
         self
     }
 
-    /// Whether external data may lie behind a link that leads out of the folder of the model.
-    pub fn follow_links(mut self, follow: bool) -> Self {
-        self.follow_links = follow;
-        self
-    }
-
-    /// Whether large arrays are stored outside of the net even where it could hold them.
-    pub fn weights_beside(mut self, beside: bool) -> Self {
-        self.weights_beside = beside;
-        self
-    }
-
-    /// The most bytes that constants may take while they are read and computed. 0, the default: 1 GiB, and 8 times the
-    /// model.
-    pub fn max_memory_bytes(mut self, bytes: u64) -> Self {
-        self.max_memory_bytes = bytes;
-        self
-    }
-
-    /// The token that ends the conversion.
-    pub fn cancel(mut self, token: &CancelToken) -> Self {
-        self.cancel = Some(token.clone());
-        self
+    setters! {
+        /// Whether external data may lie behind a link that leads out of the folder of the model.
+        follow_links: bool;
+        /// Whether large arrays are stored outside of the net even where it could hold them.
+        weights_beside: bool;
+        /// The most bytes that constants may take while they are read and computed. 0, the default: 1 GiB, and 8 times the
+        /// model.
+        max_memory_bytes: u64;
+        /// The token that ends the conversion.
+        cancel: shared CancelToken;
     }
 
     /// Called with the number of nodes that are read, and their total; `false` ends the conversion with
@@ -166,33 +153,20 @@ impl Conversion {
     ) -> Result<Converted> {
         // SAFETY: the function is that of the struct.
         let mut options = unsafe { initialised(sys::mnn_onnx_options_init, check) }?;
-        let names = |names: Vec<&String>| -> Result<Vec<CString>> {
-            names
-                .into_iter()
-                .map(|name| c_string(name.as_str(), "a name"))
-                .collect()
-        };
-        let shape_names = names(self.shapes.iter().map(|(name, _)| name).collect())?;
-        let extent_names = names(self.extents.iter().map(|(name, _)| name).collect())?;
-        let output_names = names(self.outputs.iter().collect())?;
-        let shapes: Vec<_> = shape_names
-            .iter()
-            .zip(&self.shapes)
-            .map(|(name, (_, dims))| sys::mnn_onnx_shape_t {
-                input: name.as_ptr(),
+        let mut kept = Kept::default();
+        let mut shapes = Vec::new();
+        for (name, dims) in &self.shapes {
+            shapes.push(sys::mnn_onnx_shape_t {
+                input: kept.name(name, "a name")?,
                 dims: dims.as_ptr(),
                 rank: dims.len(),
-            })
-            .collect();
-        let extents: Vec<_> = extent_names
-            .iter()
-            .zip(&self.extents)
-            .map(|(name, (_, extent))| sys::mnn_onnx_extent_t {
-                name: name.as_ptr(),
-                extent: *extent,
-            })
-            .collect();
-        let outputs: Vec<*const c_char> = output_names.iter().map(|name| name.as_ptr()).collect();
+            });
+        }
+        let mut extents = Vec::new();
+        for (name, extent) in &self.extents {
+            let (name, extent) = (kept.name(name, "a name")?, *extent);
+            extents.push(sys::mnn_onnx_extent_t { name, extent });
+        }
         let folder = self.data_folder.as_deref().map(c_path).transpose()?;
         options.weights = self.weights;
         options.weight_block = self.block;
@@ -200,8 +174,7 @@ impl Conversion {
         options.shape_count = shapes.len();
         options.extents = extents.as_ptr();
         options.extent_count = extents.len();
-        options.outputs = outputs.as_ptr();
-        options.output_count = outputs.len();
+        (options.outputs, options.output_count) = kept.names(&self.outputs, "a name")?;
         options.data_folder = folder.as_ref().map_or(null(), |folder| folder.as_ptr());
         options.follow_links = self.follow_links.into();
         options.weights_beside = self.weights_beside.into();
@@ -238,22 +211,23 @@ unsafe extern "C" fn on_progress(user_data: *mut c_void, done: u64, total: u64) 
     i32::from(!goes_on)
 }
 
-/// A node that cannot be expressed in a .mnn model.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Problem {
-    /// Its name, or that of its first output.
-    pub node: String,
-    /// The domain of its operator; "" is ONNX itself.
-    pub domain: String,
-    /// Its operator.
-    pub op_type: String,
-    /// The version of the domain that the model imports; 0: none.
-    pub opset: i64,
-    /// The reason why it cannot be expressed.
-    pub reason: String,
-    /// [`ErrorKind::NotSupported`]: it cannot be expressed; others: the node is wrong.
-    pub kind: ErrorKind,
+mirror! {
+    /// A node that cannot be expressed in a .mnn model.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    Problem = mnn_onnx_problem_t {
+        /// Its name, or that of its first output.
+        node: String,
+        /// The domain of its operator; "" is ONNX itself.
+        domain: String,
+        /// Its operator.
+        op_type: String,
+        /// The version of the domain that the model imports; 0: none.
+        opset: i64,
+        /// The reason why it cannot be expressed.
+        reason: String,
+        /// [`ErrorKind::NotSupported`]: it cannot be expressed; others: the node is wrong.
+        kind: ErrorKind = status,
+    }
 }
 
 /// The description of a conversion's result.
@@ -296,9 +270,7 @@ impl Drop for Converted {
 impl Converted {
     /// The description of the result.
     pub fn report(&self) -> Result<Report> {
-        // SAFETY: numbers, which may be zeros.
-        let mut found: sys::mnn_onnx_report_t = unsafe { zeroed() };
-        found.struct_size = size_of::<sys::mnn_onnx_report_t>();
+        let mut found = sized!(mnn_onnx_report_t);
         // SAFETY: a live handle, and a struct of that size.
         check(unsafe { sys::mnn_onnx_result_report(self.handle.as_ptr(), &mut found) })?;
         Ok(Report {
@@ -314,21 +286,16 @@ impl Converted {
     }
 
     fn problem(&self, index: usize) -> Result<Problem> {
-        // SAFETY: numbers and pointers, which may be zeros.
-        let mut found: sys::mnn_onnx_problem_t = unsafe { zeroed() };
-        found.struct_size = size_of::<sys::mnn_onnx_problem_t>();
-        // SAFETY: a live handle, and a struct of that size.
-        check(unsafe { sys::mnn_onnx_result_problem(self.handle.as_ptr(), index, &mut found) })?;
-        // SAFETY: strings of the result, which lives.
-        let text = |text| unsafe { optional_text(text) }.unwrap_or_default().into_owned();
-        Ok(Problem {
-            node: text(found.node),
-            domain: text(found.domain),
-            op_type: text(found.op_type),
-            opset: found.opset,
-            reason: text(found.reason),
-            kind: ErrorKind::from_code(found.status),
-        })
+        let mut found = sized!(mnn_onnx_problem_t);
+        // SAFETY: a live handle, and a struct of that size, whose strings are the result's.
+        unsafe {
+            check(sys::mnn_onnx_result_problem(
+                self.handle.as_ptr(),
+                index,
+                &mut found,
+            ))?;
+            Ok(FromC::from_c(&found))
+        }
     }
 
     fn note(&self, index: usize) -> Result<String> {

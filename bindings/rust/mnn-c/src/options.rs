@@ -6,6 +6,7 @@ use crate::codes::LogLevel;
 use crate::error::{ErrorKind, Result};
 use crate::interpreter::Interpreter;
 use crate::log::{LogClosure, LogFields};
+use crate::mirror::setters;
 use crate::panics;
 use crate::weights::{self, HostWeights};
 use mnn_c_sys as sys;
@@ -88,17 +89,12 @@ impl InterpreterOptions {
         self
     }
 
-    /// The factor of the scores of Attention operators that the file gives none, such as `attn_scale` of the
-    /// `llm_config.json` beside a language model; 0, the default: one by the square root of the depth of a head.
-    pub fn attention_scale(mut self, factor: f32) -> Self {
-        self.attention_scale = factor;
-        self
-    }
-
-    /// The token that ends the load.
-    pub fn cancel(mut self, token: &CancelToken) -> Self {
-        self.cancel = Some(token.clone());
-        self
+    setters! {
+        /// The factor of the scores of Attention operators that the file gives none, such as `attn_scale` of the
+        /// `llm_config.json` beside a language model; 0, the default: one by the square root of the depth of a head.
+        attention_scale: f32;
+        /// The token that ends the load.
+        cancel: shared CancelToken;
     }
 
     /// Loads a model from a file, which is read into memory and may change afterwards.

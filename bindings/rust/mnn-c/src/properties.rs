@@ -1,12 +1,13 @@
 //! Properties of sessions, models and tensors.
 
-use crate::call::{check, get, get_text, optional_text, sized};
+use crate::call::{check, filled, get, get_text, optional_text, sized};
 use crate::codes::{
     ElementType, Format, ForwardType, MemoryMode, ModelSource, ModelUsage, Precision, TensorKind,
 };
 use crate::config::GpuMode;
 use crate::error::Result;
 use crate::interpreter::Interpreter;
+use crate::mirror::mirror;
 use crate::session::Session;
 use crate::tensor::Tensor;
 use mnn_c_sys as sys;
@@ -14,112 +15,116 @@ use std::borrow::Cow;
 use std::ptr::{null, null_mut};
 use std::time::Duration;
 
-/// The description of a model.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ModelProperties {
-    /// The tool that it was converted from.
-    pub source: ModelSource,
-    /// The purpose that it was written for.
-    pub usage: ModelUsage,
-    /// Its bytes without its file of external weights.
-    pub byte_size: u64,
-    /// Bodies of control flow.
-    pub subgraph_count: u64,
-    /// Whether the file was written without weights, to measure with.
-    pub weightless: bool,
+mirror! {
+    /// The description of a model.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    ModelProperties = mnn_model_properties_t {
+        /// The tool that it was converted from.
+        source: ModelSource,
+        /// The purpose that it was written for.
+        usage: ModelUsage,
+        /// Its bytes without its file of external weights.
+        byte_size: u64,
+        /// Bodies of control flow.
+        subgraph_count: u64,
+        /// Whether the file was written without weights, to measure with.
+        weightless: bool,
+    }
 }
 
-/// The setup of a session: the values in effect where its configuration left a choice, or requested more than is
-/// available.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct SessionProperties<'s> {
-    /// The backend that runs it.
-    pub forward_type: ForwardType,
-    /// The backend of the configuration.
-    pub wanted_forward_type: ForwardType,
-    /// Why the requested backend does not run it.
-    pub reason: Option<Cow<'s, str>>,
-    /// The name of its GPU.
-    pub device: Option<Cow<'s, str>>,
-    /// The instruction set of its operators on the CPU.
-    pub cpu_isa: Option<Cow<'s, str>>,
-    /// The maximum of threads of a run.
-    pub threads: u32,
-    /// Threads of the configuration, at least 1.
-    pub wanted_threads: u32,
-    /// The precision in effect.
-    pub precision: Precision,
-    /// The precision of the configuration.
-    pub wanted_precision: Precision,
-    /// Why it is not the requested one.
-    pub precision_reason: Option<Cow<'s, str>>,
-    /// The memory mode in effect.
-    pub memory: MemoryMode,
-    /// The memory mode of the configuration.
-    pub wanted_memory: MemoryMode,
-    /// Why it is not the requested one.
-    pub memory_reason: Option<Cow<'s, str>>,
-    /// The modes in effect on a GPU; none on the CPU.
-    pub gpu_mode: GpuMode,
+mirror! {
+    /// The setup of a session: the values in effect where its configuration left a choice, or requested more than is
+    /// available.
+    #[derive(Clone, Debug, PartialEq)]
+    SessionProperties<'s> = mnn_session_properties_t {
+        /// The backend that runs it.
+        forward_type: ForwardType,
+        /// The backend of the configuration.
+        wanted_forward_type: ForwardType,
+        /// Why the requested backend does not run it.
+        reason: Option<Cow<'s, str>>,
+        /// The name of its GPU.
+        device: Option<Cow<'s, str>>,
+        /// The instruction set of its operators on the CPU.
+        cpu_isa: Option<Cow<'s, str>>,
+        /// The maximum of threads of a run.
+        threads: u32,
+        /// Threads of the configuration, at least 1.
+        wanted_threads: u32,
+        /// The precision in effect.
+        precision: Precision,
+        /// The precision of the configuration.
+        wanted_precision: Precision,
+        /// Why it is not the requested one.
+        precision_reason: Option<Cow<'s, str>>,
+        /// The memory mode in effect.
+        memory: MemoryMode,
+        /// The memory mode of the configuration.
+        wanted_memory: MemoryMode,
+        /// Why it is not the requested one.
+        memory_reason: Option<Cow<'s, str>>,
+        /// The modes in effect on a GPU; none on the CPU.
+        gpu_mode: GpuMode,
+    }
 }
 
-/// Counts of a session's work since its creation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Statistics {
-    /// Runs that succeeded.
-    pub runs: u64,
-    /// Runs that began and failed.
-    pub failed_runs: u64,
-    /// The time of the last run that succeeded, closures included.
-    pub last_run: Duration,
-    /// The time of all runs that succeeded.
-    pub total_run: Duration,
-    /// How often it was planned: at its creation, and by resizes that changed something.
-    pub plans: u64,
-    /// Plans that failed.
-    pub failed_plans: u64,
-    /// The time of the last plan.
-    pub last_plan: Duration,
-    /// The time of all plans.
-    pub total_plan: Duration,
-    /// Plans of stages. If it grows from run to run, shapes that depend on contents make runs plan.
-    pub stage_plans: u64,
-    /// How often memory of a GPU was allocated for tensors.
-    pub device_allocations: u64,
-    /// The bytes that the session holds now, without the model's own: arena, weights, inputs, outputs and buffers of
-    /// the operators.
-    pub memory_bytes: u64,
-    /// The largest `memory_bytes` so far.
-    pub peak_memory_bytes: u64,
-    /// Planned memory for tensors between operators: of this session alone.
-    pub arena_bytes: u64,
-    /// Prepared weights and constants: shared with the interpreter's other sessions.
-    pub weight_bytes: u64,
-    /// Whether it used a cache of compiled pipelines.
-    pub cache_read: bool,
-    /// Whether its creation or a resize wrote the cache file.
-    pub cache_written: bool,
+mirror! {
+    /// Counts of a session's work since its creation.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    Statistics = mnn_statistics_t {
+        /// Runs that succeeded.
+        runs: u64,
+        /// Runs that began and failed.
+        failed_runs: u64,
+        /// The time of the last run that succeeded, closures included.
+        last_run: Duration = last_run_ns,
+        /// The time of all runs that succeeded.
+        total_run: Duration = total_run_ns,
+        /// How often it was planned: at its creation, and by resizes that changed something.
+        plans: u64,
+        /// Plans that failed.
+        failed_plans: u64,
+        /// The time of the last plan.
+        last_plan: Duration = last_plan_ns,
+        /// The time of all plans.
+        total_plan: Duration = total_plan_ns,
+        /// Plans of stages. If it grows from run to run, shapes that depend on contents make runs plan.
+        stage_plans: u64,
+        /// How often memory of a GPU was allocated for tensors.
+        device_allocations: u64,
+        /// The bytes that the session holds now, without the model's own: arena, weights, inputs, outputs and buffers of
+        /// the operators.
+        memory_bytes: u64,
+        /// The largest `memory_bytes` so far.
+        peak_memory_bytes: u64,
+        /// Planned memory for tensors between operators: of this session alone.
+        arena_bytes: u64,
+        /// Prepared weights and constants: shared with the interpreter's other sessions.
+        weight_bytes: u64,
+        /// Whether it used a cache of compiled pipelines.
+        cache_read: bool,
+        /// Whether its creation or a resize wrote the cache file.
+        cache_written: bool,
+    }
 }
 
-/// The place of a tensor, and its storage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TensorProperties {
-    /// Its role in its session.
-    pub kind: TensorKind,
-    /// The backend in whose memory its elements lie. Inputs and outputs lie in the host's, that of the CPU.
-    pub forward_type: ForwardType,
-    /// The type of its elements.
-    pub element_type: ElementType,
-    /// The order of its extents.
-    pub format: Format,
-    /// The channels that are stored together; 1: its elements are row-major, and mapping gives them in place.
-    pub channel_block: i32,
-    /// False: an input on which no output of the session depends.
-    pub used: bool,
+mirror! {
+    /// The place of a tensor, and its storage.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    TensorProperties = mnn_tensor_properties_t {
+        /// Its role in its session.
+        kind: TensorKind,
+        /// The backend in whose memory its elements lie. Inputs and outputs lie in the host's, that of the CPU.
+        forward_type: ForwardType,
+        /// The type of its elements.
+        element_type: ElementType = r#type,
+        /// The order of its extents.
+        format: Format,
+        /// The channels that are stored together; 1: its elements are row-major, and mapping gives them in place.
+        channel_block: i32,
+        /// False: an input on which no output of the session depends.
+        used: bool,
+    }
 }
 
 /// An input or an output as known before a session exists.
@@ -141,16 +146,8 @@ pub struct Declaration<'i> {
 impl Interpreter {
     /// The description of the model; its UUID, version and biz code have functions of their own.
     pub fn properties(&self) -> Result<ModelProperties> {
-        let mut info = sized!(mnn_model_properties_t);
-        // SAFETY: the struct holds its size.
-        check(unsafe { sys::mnn_interpreter_info(self.as_ptr(), &mut info) })?;
-        Ok(ModelProperties {
-            source: ModelSource::from_code(info.source),
-            usage: ModelUsage::from_code(info.usage),
-            byte_size: info.byte_size,
-            subgraph_count: info.subgraph_count,
-            weightless: info.weightless != 0,
-        })
+        // SAFETY: no strings.
+        unsafe { filled(|info| sys::mnn_interpreter_info(self.as_ptr(), info)) }
     }
 
     /// The inputs as the model declares them.
@@ -215,83 +212,28 @@ impl Interpreter {
 impl Session {
     /// The setup of the session. The setup of single operators is in [`op`](Self::op).
     pub fn properties(&self) -> Result<SessionProperties<'_>> {
-        // SAFETY: the struct holds its size.
-        self.properties_by(|info| unsafe { sys::mnn_session_info(self.as_ptr(), info) })
+        // SAFETY: the strings are the session's.
+        unsafe { filled(|info| sys::mnn_session_info(self.as_ptr(), info)) }
     }
 
     /// The setup of one path of the session; [`properties`](Self::properties) describes the first.
     pub fn path_properties(&self, path: usize) -> Result<SessionProperties<'_>> {
-        // SAFETY: the struct holds its size.
-        self.properties_by(|info| unsafe { sys::mnn_session_path_info(self.as_ptr(), path, info) })
-    }
-
-    fn properties_by(
-        &self,
-        fill: impl FnOnce(&mut sys::mnn_session_properties_t) -> sys::mnn_status,
-    ) -> Result<SessionProperties<'_>> {
-        let mut info = sized!(mnn_session_properties_t);
-        check(fill(&mut info))?;
         // SAFETY: the strings are the session's.
-        unsafe {
-            Ok(SessionProperties {
-                forward_type: ForwardType::from_code(info.forward_type),
-                wanted_forward_type: ForwardType::from_code(info.wanted_forward_type),
-                reason: optional_text(info.reason),
-                device: optional_text(info.device),
-                cpu_isa: optional_text(info.cpu_isa),
-                threads: info.threads as u32,
-                wanted_threads: info.wanted_threads as u32,
-                precision: Precision::from_code(info.precision),
-                wanted_precision: Precision::from_code(info.wanted_precision),
-                precision_reason: optional_text(info.precision_reason),
-                memory: MemoryMode::from_code(info.memory),
-                wanted_memory: MemoryMode::from_code(info.wanted_memory),
-                memory_reason: optional_text(info.memory_reason),
-                gpu_mode: GpuMode::from_bits(info.gpu_mode),
-            })
-        }
+        unsafe { filled(|info| sys::mnn_session_path_info(self.as_ptr(), path, info)) }
     }
 
     /// Counts of the session's work since its creation; for them, a run reads the clock twice.
     pub fn statistics(&self) -> Result<Statistics> {
-        let mut now = sized!(mnn_statistics_t);
-        // SAFETY: the struct holds its size.
-        check(unsafe { sys::mnn_session_statistics(self.as_ptr(), &mut now) })?;
-        Ok(Statistics {
-            runs: now.runs,
-            failed_runs: now.failed_runs,
-            last_run: Duration::from_nanos(now.last_run_ns),
-            total_run: Duration::from_nanos(now.total_run_ns),
-            plans: now.plans,
-            failed_plans: now.failed_plans,
-            last_plan: Duration::from_nanos(now.last_plan_ns),
-            total_plan: Duration::from_nanos(now.total_plan_ns),
-            stage_plans: now.stage_plans,
-            device_allocations: now.device_allocations,
-            memory_bytes: now.memory_bytes,
-            peak_memory_bytes: now.peak_memory_bytes,
-            arena_bytes: now.arena_bytes,
-            weight_bytes: now.weight_bytes,
-            cache_read: now.cache_read != 0,
-            cache_written: now.cache_written != 0,
-        })
+        // SAFETY: no strings.
+        unsafe { filled(|info| sys::mnn_session_statistics(self.as_ptr(), info)) }
     }
 }
 
 impl Tensor<'_> {
     /// The place of the tensor, and its storage.
     pub fn properties(&self) -> Result<TensorProperties> {
-        let mut info = sized!(mnn_tensor_properties_t);
-        // SAFETY: the struct holds its size.
-        check(unsafe { sys::mnn_tensor_info(self.as_ptr(), &mut info) })?;
-        Ok(TensorProperties {
-            kind: TensorKind::from_code(info.kind),
-            forward_type: ForwardType::from_code(info.forward_type),
-            element_type: ElementType::from_code(info.r#type),
-            format: Format::from_code(info.format),
-            channel_block: info.channel_block,
-            used: info.used != 0,
-        })
+        // SAFETY: no strings.
+        unsafe { filled(|info| sys::mnn_tensor_info(self.as_ptr(), info)) }
     }
 
     /// Batch, channel, height and width of a tensor of four dimensions; fails with

@@ -4,6 +4,7 @@ use crate::call::{check, defaults};
 use crate::cancel::{self, CancelToken};
 use crate::codes::OpAction;
 use crate::error::Result;
+use crate::mirror::{setters, FromC};
 use crate::panics;
 use crate::session::Session;
 use crate::session_info::OpInfo;
@@ -48,10 +49,13 @@ impl<'r> RunOptions<'r> {
         Self::default()
     }
 
-    /// The token that ends the run.
-    pub fn cancel(mut self, token: &CancelToken) -> Self {
-        self.cancel = Some(token.clone());
-        self
+    setters! {
+        /// The token that ends the run.
+        cancel: shared CancelToken;
+        /// Whether a GPU runs its operators one after another and measures each, for
+        /// [`OpInfo::device_ms`](crate::OpInfo::device_ms) of the closure after it. Otherwise it overlaps them where it
+        /// can.
+        device_times: bool;
     }
 
     /// Calls a closure before each operator, including those in the bodies of control flow, on the thread that runs. A
@@ -67,14 +71,6 @@ impl<'r> RunOptions<'r> {
     /// Calls a closure after each operator, like [`before`](Self::before).
     pub fn after(mut self, closure: impl FnMut(&OpCall<'_>) -> OpAction + 'r) -> Self {
         self.after = Some(Box::new(closure));
-        self
-    }
-
-    /// Whether a GPU runs its operators one after another and measures each, for
-    /// [`OpInfo::device_ms`](crate::OpInfo::device_ms) of the closure after it. Otherwise it overlaps them where it
-    /// can.
-    pub fn device_times(mut self, measured: bool) -> Self {
-        self.device_times = measured;
         self
     }
 }
@@ -102,10 +98,9 @@ impl ResizeOptions {
         Self::default()
     }
 
-    /// The token that ends the resize.
-    pub fn cancel(mut self, token: &CancelToken) -> Self {
-        self.cancel = Some(token.clone());
-        self
+    setters! {
+        /// The token that ends the resize.
+        cancel: shared CancelToken;
     }
 }
 

@@ -1,9 +1,10 @@
 //! Runtimes, which sessions share: threads, memory, a device.
 
-use crate::call::{c_string, defaults, get_pointer};
+use crate::call::{defaults, get_pointer, Kept};
 use crate::codes::{LogLevel, PowerMode};
 use crate::error::Result;
 use crate::log::{LogClosure, LogFields};
+use crate::mirror::setters;
 use crate::panics;
 use crate::runtime_closures::{
     leak, on_allocate, on_end, on_lock, on_parallel_for, on_release, on_unlock, take_back, Allocator, Lock,
@@ -110,16 +111,16 @@ impl RuntimeConfig {
         Self::default()
     }
 
-    /// CPU threads, including the caller's of a run: 1 to [`MAX_THREADS`](crate::MAX_THREADS); 0 means 1.
-    pub fn threads(mut self, threads: u32) -> Self {
-        self.threads = threads;
-        self
-    }
-
-    /// The kinds of cores on which the workers compute; not with [`parallel_for`](Self::parallel_for).
-    pub fn power(mut self, power: PowerMode) -> Self {
-        self.power = Some(power);
-        self
+    setters! {
+        /// CPU threads, including the caller's of a run: 1 to [`MAX_THREADS`](crate::MAX_THREADS); 0 means 1.
+        threads: u32;
+        /// The kinds of cores on which the workers compute; not with [`parallel_for`](Self::parallel_for).
+        power: some PowerMode;
+        /// The GPU of sessions that name none; see [`ScheduleConfig::device`](crate::ScheduleConfig::device).
+        device: text;
+        /// The result of [`calibrate`](crate::calibrate) on this machine, in place of the costs that the library knows.
+        /// They choose between algorithms of sessions on the CPU, so results may differ in their last bits.
+        cpu_costs: text;
     }
 
     /// The only cores that workers may use, by the system's numbers; none: any. Not with
@@ -165,19 +166,6 @@ impl RuntimeConfig {
         self
     }
 
-    /// The GPU of sessions that name none; see [`ScheduleConfig::device`](crate::ScheduleConfig::device).
-    pub fn device(mut self, device: impl Into<String>) -> Self {
-        self.device = Some(device.into());
-        self
-    }
-
-    /// The result of [`calibrate`](crate::calibrate) on this machine, in place of the costs that the library knows.
-    /// They choose between algorithms of sessions on the CPU, so results may differ in their last bits.
-    pub fn cpu_costs(mut self, costs: impl Into<String>) -> Self {
-        self.cpu_costs = Some(costs.into());
-        self
-    }
-
     /// Vulkan objects of the caller, on which Vulkan sessions run in place of the library's own. They come from the
     /// loader `libvulkan.so.1`; instance and device were created for Vulkan 1.1 or later. The library destroys none of
     /// them, and uses the queue within calls that create, resize or run a session, each time between `lock` and
@@ -200,22 +188,15 @@ impl RuntimeConfig {
 
     /// Makes the runtime.
     pub fn create(self) -> Result<Runtime> {
-        let device = self
-            .device
-            .map(|device| c_string(device, "the device"))
-            .transpose()?;
-        let cpu_costs = self
-            .cpu_costs
-            .map(|costs| c_string(costs, "the costs of the CPU"))
-            .transpose()?;
+        let mut kept = Kept::default();
         // SAFETY: the function is that of the struct.
         let mut config = unsafe { defaults(sys::mnn_runtime_config_init) }?;
         config.threads = i32::try_from(self.threads).unwrap_or(i32::MAX);
         config.power = self.power.map_or(config.power, PowerMode::code);
         config.cores = self.cores.as_ptr();
         config.core_count = self.cores.len();
-        config.device = device.as_ref().map_or(null(), |text| text.as_ptr());
-        config.cpu_costs = cpu_costs.as_ref().map_or(null(), |text| text.as_ptr());
+        config.device = kept.text(&self.device, "the device")?;
+        config.cpu_costs = kept.text(&self.cpu_costs, "the costs of the CPU")?;
         let (objects, lock) = match self.vulkan {
             Some((objects, lock)) => (Some(objects), leak(lock)),
             None => (None, null_mut()),

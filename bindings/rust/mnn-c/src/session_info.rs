@@ -1,11 +1,11 @@
 //! The description of a session: its work and operators, plans as text, pipelines.
 
-use crate::call::{check, get, get_report, optional_text};
+use crate::call::{check, filled, get, get_report};
 use crate::error::{ErrorKind, Result};
+use crate::mirror::mirror;
 use crate::session::Session;
 use mnn_c_sys as sys;
 use std::borrow::Cow;
-use std::mem::{size_of, MaybeUninit};
 use std::ptr::null_mut;
 
 /// The work of one run.
@@ -18,49 +18,29 @@ pub struct Flops {
     pub complete: bool,
 }
 
-/// An operator that a session executes, and where it runs.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct OpInfo<'s> {
-    /// Its name; empty when it has none.
-    pub name: Cow<'s, str>,
-    /// Its type, e.g. `Convolution`.
-    pub type_name: Cow<'s, str>,
-    /// Where it runs, e.g. `cpu`; empty when that is not decided yet, because a run plans it.
-    pub backend_name: Cow<'s, str>,
-    /// Why the requested backend does not run it; `None` when it does.
-    pub reason: Option<Cow<'s, str>>,
-    /// Floating point operations of all its executions in a run; `None` when the number depends on contents.
-    pub flops: Option<f64>,
-    /// Whether it is shape arithmetic on small integer tensors.
-    pub host_shape: bool,
-    /// The algorithm; `None` when there is only one.
-    pub algorithm: Option<Cow<'s, str>>,
-    /// Set for the closure after it, in a run with [`RunOptions::device_times`](crate::RunOptions::device_times):
-    /// milliseconds by the clock of the GPU; `None` when they are not known.
-    pub device_ms: Option<f64>,
-    /// Its number for [`Interpreter::op`](crate::Interpreter::op); `None` when the library added it.
-    pub op_index: Option<usize>,
-}
-
-impl<'s> OpInfo<'s> {
-    /// # Safety
-    /// The strings live for `'s`.
-    pub(crate) unsafe fn from_c(info: &sys::mnn_op_info_t) -> Self {
-        // SAFETY: as promised.
-        unsafe {
-            Self {
-                name: optional_text(info.name).unwrap_or_default(),
-                type_name: optional_text(info.type_name).unwrap_or_default(),
-                backend_name: optional_text(info.backend_name).unwrap_or_default(),
-                reason: optional_text(info.reason),
-                flops: Some(info.flops).filter(|flops| *flops >= 0.0),
-                host_shape: info.host_shape != 0,
-                algorithm: optional_text(info.algorithm),
-                device_ms: Some(info.device_ms).filter(|ms| *ms >= 0.0),
-                op_index: usize::try_from(info.op_index).ok(),
-            }
-        }
+mirror! {
+    /// An operator that a session executes, and where it runs.
+    #[derive(Clone, Debug, PartialEq)]
+    OpInfo<'s> = mnn_op_info_t {
+        /// Its name; empty when it has none.
+        name: Cow<'s, str>,
+        /// Its type, e.g. `Convolution`.
+        type_name: Cow<'s, str>,
+        /// Where it runs, e.g. `cpu`; empty when that is not decided yet, because a run plans it.
+        backend_name: Cow<'s, str>,
+        /// Why the requested backend does not run it; `None` when it does.
+        reason: Option<Cow<'s, str>>,
+        /// Floating point operations of all its executions in a run; `None` when the number depends on contents.
+        flops: Option<f64>,
+        /// Whether it is shape arithmetic on small integer tensors.
+        host_shape: bool,
+        /// The algorithm; `None` when there is only one.
+        algorithm: Option<Cow<'s, str>>,
+        /// Set for the closure after it, in a run with [`RunOptions::device_times`](crate::RunOptions::device_times):
+        /// milliseconds by the clock of the GPU; `None` when they are not known.
+        device_ms: Option<f64>,
+        /// Its number for [`Interpreter::op`](crate::Interpreter::op); `None` when the library added it.
+        op_index: Option<usize>,
     }
 }
 
@@ -122,14 +102,7 @@ impl Session {
 
     /// The place where each operator runs and the reason, in the order of execution.
     pub fn op(&self, index: usize) -> Result<OpInfo<'_>> {
-        // SAFETY: numbers and pointers; all zeros are a value.
-        let mut info: sys::mnn_op_info_t = unsafe { MaybeUninit::zeroed().assume_init() };
-        info.struct_size = size_of::<sys::mnn_op_info_t>();
-        // SAFETY: the struct holds its size. The strings live until the next resize or run, which the borrow
-        // excludes.
-        unsafe {
-            check(sys::mnn_session_op_info(self.as_ptr(), index, &mut info))?;
-            Ok(OpInfo::from_c(&info))
-        }
+        // SAFETY: the strings live until the next resize or run, which the borrow excludes.
+        unsafe { filled(|info| sys::mnn_session_op_info(self.as_ptr(), index, info)) }
     }
 }

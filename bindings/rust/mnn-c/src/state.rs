@@ -1,46 +1,39 @@
 //! The state that a session keeps from run to run, for example keys and values of a language model.
 
-use crate::call::{check, sized};
+use crate::call::{check, filled};
 use crate::codes::ElementType;
 use crate::error::Result;
+use crate::mirror::mirror;
 use crate::session::Session;
 use mnn_c_sys as sys;
 use std::ops::Range;
 use std::ptr::null_mut;
 
-/// The state of a session. A row is what is kept of one token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct StateProperties {
-    /// The number of operators that keep something; 0: the session has no state.
-    pub operators: u64,
-    /// The rows of all runs that succeeded.
-    pub length: u64,
-    /// The length up to which runs take no memory for it.
-    pub capacity: u64,
-    /// The size of its memory.
-    pub bytes: u64,
-    /// The type of the elements of rows: `Float32` or `Float16`.
-    pub element_type: ElementType,
-    /// Whether [`erase_state`](Session::erase_state) can take rows out.
-    pub erasable: bool,
+mirror! {
+    /// The state of a session. A row is what is kept of one token.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    StateProperties = mnn_state_properties_t {
+        /// The number of operators that keep something; 0: the session has no state.
+        operators: u64,
+        /// The rows of all runs that succeeded.
+        length: u64,
+        /// The length up to which runs take no memory for it.
+        capacity: u64,
+        /// The size of its memory.
+        bytes: u64,
+        /// The type of the elements of rows: `Float32` or `Float16`.
+        element_type: ElementType = r#type,
+        /// Whether [`erase_state`](Session::erase_state) can take rows out.
+        erasable: bool,
+    }
 }
 
 impl Session {
     /// Describes the state of the session. A run adds as many rows as its inputs have tokens; one that fails, is
     /// cancelled or stopped leaves the state as it was.
     pub fn state(&self) -> Result<StateProperties> {
-        let mut info = sized!(mnn_state_properties_t);
-        // SAFETY: the struct holds its size.
-        check(unsafe { sys::mnn_session_state_info(self.as_ptr(), &mut info) })?;
-        Ok(StateProperties {
-            operators: info.operators,
-            length: info.length,
-            capacity: info.capacity,
-            bytes: info.bytes,
-            element_type: ElementType::from_code(info.r#type),
-            erasable: info.erasable != 0,
-        })
+        // SAFETY: no strings.
+        unsafe { filled(|info| sys::mnn_session_state_info(self.as_ptr(), info)) }
     }
 
     /// Forgets all rows. Their memory stays for later runs; [`trim`](Session::trim) gives it back.

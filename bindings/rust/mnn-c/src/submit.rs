@@ -4,6 +4,7 @@ use crate::call::{check, outcome};
 use crate::cancel::{self, CancelToken};
 use crate::codes::ForwardType;
 use crate::error::{ErrorKind, Result};
+use crate::mirror::setters;
 use crate::panics::{self, Payload};
 use crate::run::default_options;
 use crate::session::Session;
@@ -30,10 +31,9 @@ impl SubmitOptions {
         Self::default()
     }
 
-    /// The token that ends the run, even while it waits for its turn.
-    pub fn cancel(mut self, token: &CancelToken) -> Self {
-        self.cancel = Some(token.clone());
-        self
+    setters! {
+        /// The token that ends the run, even while it waits for its turn.
+        cancel: shared CancelToken;
     }
 
     /// Calls a closure when the run has ended, with its result, on the thread of the library that completed it: to wake

@@ -3,6 +3,7 @@
 use super::{check, number, BoxColumn, BoxUnit};
 use crate::call::initialised;
 use crate::error::{Error, ErrorKind, Result};
+use crate::mirror::setters;
 use mnn_c_sys as sys;
 
 /// An output of a net: its values, and its extents in the order of [`Format::Nchw`](crate::Format::Nchw).
@@ -68,35 +69,18 @@ impl Detector {
         }
     }
 
-    /// The (left, top, width, height) of the picture in the input.
-    pub fn part(mut self, part: (u32, u32, u32, u32)) -> Self {
-        self.part = part;
-        self
-    }
-
-    /// The unit of coordinates.
-    pub fn unit(mut self, unit: BoxUnit) -> Self {
-        self.unit = unit;
-        self
-    }
-
-    /// Boxes with smaller scores are left out.
-    pub fn min_score(mut self, score: f64) -> Self {
-        self.min_score = score;
-        self
-    }
-
-    /// A box is left out that shares more than this part, 0 to 1, with a better one of its class. The default is 0.45
-    /// where the outputs have a score for each class, else 1.
-    pub fn overlap(mut self, part: f64) -> Self {
-        self.overlap = Some(part);
-        self
-    }
-
-    /// The class that means no object.
-    pub fn background(mut self, class: u32) -> Self {
-        self.background = Some(class);
-        self
+    setters! {
+        /// The (left, top, width, height) of the picture in the input.
+        part: (u32, u32, u32, u32);
+        /// The unit of coordinates.
+        unit: BoxUnit;
+        /// Boxes with smaller scores are left out.
+        min_score: f64;
+        /// A box is left out that shares more than this part, 0 to 1, with a better one of its class. The default is 0.45
+        /// where the outputs have a score for each class, else 1.
+        overlap: some f64;
+        /// The class that means no object.
+        background: some u32;
     }
 
     /// The boxes of one picture, the best one first, at most [`MAX_BOXES`](super::MAX_BOXES). `boxes` has a row, or a

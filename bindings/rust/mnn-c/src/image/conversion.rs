@@ -5,6 +5,7 @@ use crate::call::initialised;
 use crate::codes::Format;
 use crate::element::Element;
 use crate::error::Result;
+use crate::mirror::setters;
 use mnn_c_sys as sys;
 
 /// A type of the values that a picture becomes: `f32` or `u8`.
@@ -63,48 +64,23 @@ impl Conversion {
         }
     }
 
-    /// The order of the values: [`Format::Nchw`] or [`Format::Nhwc`].
-    pub fn layout(mut self, layout: Format) -> Self {
-        self.layout = layout;
-        self
-    }
-
-    /// The way in which a value between pixels is made.
-    pub fn filter(mut self, filter: Filter) -> Self {
-        self.filter = filter;
-        self
-    }
-
-    /// The values outside of the picture.
-    pub fn wrap(mut self, wrap: Wrap) -> Self {
-        self.wrap = wrap;
-        self
-    }
-
-    /// The value outside of the picture, with [`Wrap::Zero`].
-    pub fn padding(mut self, padding: u8) -> Self {
-        self.padding = padding;
-        self
-    }
-
-    /// Maps the place (x, y) of a pixel of the result to the place in the picture: `m[0] x + m[1] y + m[2]`, `m[3] x +
-    /// m[4] y + m[5]`. See [`resize_matrix`].
-    pub fn matrix(mut self, matrix: [f32; 6]) -> Self {
-        self.matrix = Some(matrix);
-        self
-    }
-
-    /// Subtracted from each channel of the result; numbers for other channels are not read. Values of type `u8` have no
-    /// mean.
-    pub fn mean(mut self, mean: [f32; 4]) -> Self {
-        self.mean = mean;
-        self
-    }
-
-    /// Multiplied with the difference. Values of type `u8` have no scale.
-    pub fn scale(mut self, scale: [f32; 4]) -> Self {
-        self.scale = scale;
-        self
+    setters! {
+        /// The order of the values: [`Format::Nchw`] or [`Format::Nhwc`].
+        layout: Format;
+        /// The way in which a value between pixels is made.
+        filter: Filter;
+        /// The values outside of the picture.
+        wrap: Wrap;
+        /// The value outside of the picture, with [`Wrap::Zero`].
+        padding: u8;
+        /// Maps the place (x, y) of a pixel of the result to the place in the picture: `m[0] x + m[1] y + m[2]`, `m[3] x +
+        /// m[4] y + m[5]`. See [`resize_matrix`].
+        matrix: some [f32; 6];
+        /// Subtracted from each channel of the result; numbers for other channels are not read. Values of type `u8` have no
+        /// mean.
+        mean: [f32; 4];
+        /// Multiplied with the difference. Values of type `u8` have no scale.
+        scale: [f32; 4];
     }
 
     /// The values of a picture.
