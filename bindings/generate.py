@@ -20,7 +20,7 @@ SYSTEM = "/usr/bin/python3"
 
 sys.dont_write_bytecode = True
 try:
-    from generator import faults, go, header, lists, python, rust, rust_enums
+    from generator import faults, go, header, infos, lists, python, rust, rust_enums
 except ModuleNotFoundError as error:
     if error.name != "pycparser":
         raise
@@ -35,7 +35,7 @@ def generated(include: pathlib.Path) -> Dict[str, str]:
     """Returns {path in the repository: text} of all files."""
     headers = [header.read(name, (include / name).read_text(encoding="utf-8")) for name in HEADERS]
     found: Dict[str, str] = {}
-    for language in (rust, rust_enums, python, go, lists, faults):
+    for language in (rust, rust_enums, python, go, infos, lists, faults):
         found.update(language.files(headers))
     return found
 

@@ -96,7 +96,7 @@ func mnnGoOp(run C.uintptr_t, after C.bool, thread C.uintptr_t, op *C.mnn_op_inf
 		list[i] = &Tensor{session: r.session, handle: handle, shown: shown}
 	}
 	r.away = true
-	action := r.call(callback, opInfo(op), list, shown, uintptr(thread))
+	action := r.call(callback, opInfoOf(op), list, shown, uintptr(thread))
 	r.away = false
 	return C.int32_t(action)
 }

@@ -91,33 +91,6 @@ func (s *Session) FLOPs() (flops float64, complete bool, err error) {
 	return float64(result.real), result.number != 0, err
 }
 
-// An OpInfo says where an operator runs and why.
-type OpInfo struct {
-	Name      string  // "" when it has none
-	Type      string  // e.g. "Convolution"
-	Backend   string  // e.g. "cpu"; "": not decided yet, because a run plans it
-	Reason    string  // why the wanted backend does not run it; "" when it does
-	FLOPs     float64 // of all its executions in a run; below 0 when it depends on contents
-	HostShape bool    // shape arithmetic on small integer tensors
-	Algorithm string  // which way of computing it was chosen; "" when there is one only
-	DeviceMs  float64 // after it, in RunTimed: milliseconds by the clock of the GPU; below 0: not known
-	Index     int     // its number among Interpreter.Ops; below 0: the library added it
-}
-
-func opInfo(info *C.mnn_op_info_t) OpInfo {
-	return OpInfo{
-		Name:      C.GoString(info.name),
-		Type:      C.GoString(info.type_name),
-		Backend:   C.GoString(info.backend_name),
-		Reason:    C.GoString(info.reason),
-		FLOPs:     float64(info.flops),
-		HostShape: info.host_shape != 0,
-		Algorithm: C.GoString(info.algorithm),
-		DeviceMs:  float64(info.device_ms),
-		Index:     int(info.op_index),
-	}
-}
-
 // Ops lists the operators that the session executes, in their order: after constant folding and fusion, including those
 // in the bodies of control flow.
 func (s *Session) Ops() ([]OpInfo, error) {
@@ -137,7 +110,7 @@ func (s *Session) Ops() ([]OpInfo, error) {
 		if err := check(op, entry.result); err != nil {
 			return nil, err
 		}
-		ops[i] = opInfo(&entry.info)
+		ops[i] = opInfoOf(&entry.info)
 	}
 	return ops, nil
 }

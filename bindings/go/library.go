@@ -39,23 +39,6 @@ func Backends() ([]Backend, error) {
 	return backends, nil
 }
 
-// A Device is a device of a backend.
-type Device struct {
-	Name               string
-	Driver             string   // name and version of the driver; "" where it has none
-	Kind               string   // the same in every process
-	UUID               [16]byte // its largest device-local memory
-	MemoryBytes        uint64   // its largest memory of its own
-	APIVersion         uint32   // in the driver's own numbering: Vulkan 1.3.0 is 1<<22 | 3<<12
-	DriverVersion      uint32   // in the driver's own numbering
-	VendorID           uint32   // PCI
-	DeviceID           uint32   // PCI
-	SubgroupSize       uint32   // invocations that run in step
-	SubgroupArithmetic bool     // invocations of a subgroup can add up values among themselves
-	FP16Storage        bool     // PrecisionLow stores tensors as fp16
-	FP16Arithmetic     bool     // it computes in fp16 (the library does not)
-}
-
 // Devices lists the devices of a backend; SessionConfig.Device chooses among them. The CPU has none to choose.
 // StatusBackendMissing says that the backend is not built in or finds no device. Loads the drivers unless a session of
 // the backend is alive.
@@ -71,24 +54,7 @@ func Devices(backend ForwardType) ([]Device, error) {
 		if err := check(op, device.result); err != nil {
 			return nil, err
 		}
-		info := &device.info
-		devices[i] = Device{
-			Name:               C.GoString(&info.name[0]),
-			Driver:             C.GoString(&info.driver[0]),
-			Kind:               C.GoString(&info.kind[0]),
-			MemoryBytes:        uint64(info.memory_bytes),
-			APIVersion:         uint32(info.api_version),
-			DriverVersion:      uint32(info.driver_version),
-			VendorID:           uint32(info.vendor_id),
-			DeviceID:           uint32(info.device_id),
-			SubgroupSize:       uint32(info.subgroup_size),
-			SubgroupArithmetic: info.subgroup_arithmetic != 0,
-			FP16Storage:        info.fp16_storage != 0,
-			FP16Arithmetic:     info.fp16_arithmetic != 0,
-		}
-		for j, b := range info.uuid {
-			devices[i].UUID[j] = byte(b)
-		}
+		devices[i] = deviceOf(&device.info)
 	}
 	return devices, nil
 }

@@ -7,8 +7,6 @@ import "C"
 
 import (
 	"context"
-	"strings"
-	"time"
 	"unsafe"
 )
 
@@ -19,39 +17,13 @@ func VersionNumbers() (major, minor, patch int, err error) {
 	return int(version.major), int(version.minor), int(version.patch), check("VersionNumbers", version.result)
 }
 
-// A CPU describes the processor of this machine.
-type CPU struct {
-	ISAs           []string // the values that SessionConfig.CPUISA accepts here, best first
-	Features       string   // the features that the library looks for
-	LogicalCores   int      // cores that the system runs; 0 when it does not report them
-	Int8Products   int      // 1: it adds up products of int8 in one instruction; 0: it does not; -1: not known
-	BF16Products   int      // likewise of bf16: PrecisionLow uses them
-	FP16Arithmetic int      // likewise: it computes in fp16; on Arm PrecisionLow uses it where there are no BF16Products
-	L1DataBytes    int64    // first level data cache of a core; 0 when it is not known
-	L2Bytes        int64    // second level cache of a core; 0 when it is not known
-
-	// CostRecord is the core whose costs choose between algorithms, this one or a similar one, unless a RuntimeConfig has
-	// CPUCosts.
-	CostRecord string
-}
-
 // Processor describes the processor of this machine.
 func Processor() (CPU, error) {
 	cpu := C.go_mnn_cpu_info()
 	if err := check("Processor", cpu.result); err != nil {
 		return CPU{}, err
 	}
-	return CPU{
-		ISAs:           strings.Fields(C.GoString(&cpu.info.isas[0])),
-		Features:       C.GoString(&cpu.info.features[0]),
-		LogicalCores:   int(cpu.info.logical_cores),
-		Int8Products:   int(cpu.info.int8_products),
-		BF16Products:   int(cpu.info.bf16_products),
-		FP16Arithmetic: int(cpu.info.fp16_arithmetic),
-		L1DataBytes:    int64(cpu.info.l1_data_bytes),
-		L2Bytes:        int64(cpu.info.l2_bytes),
-		CostRecord:     C.GoString(&cpu.info.cost_record[0]),
-	}, nil
+	return cpuOf(&cpu.info), nil
 }
 
 // Calibrate measures the costs with which the library chooses between algorithms on this CPU, a text for
@@ -73,15 +45,6 @@ func Calibrate(ctx context.Context, isa string) (string, error) {
 	return text, err
 }
 
-// ModelProperties describes a model.
-type ModelProperties struct {
-	Source        ModelSource // the tool that it was converted from
-	Usage         ModelUsage  // the purpose that it was written for
-	ByteSize      uint64      // without its file of external weights
-	SubgraphCount int         // bodies of control flow
-	Weightless    bool        // the file was written without weights, for measurements
-}
-
 // Properties returns the description of the model; its UUID, version and biz code have functions of their own.
 func (m *Interpreter) Properties() (ModelProperties, error) {
 	const op = "Interpreter.Properties"
@@ -93,13 +56,7 @@ func (m *Interpreter) Properties() (ModelProperties, error) {
 	if err := check(op, model.result); err != nil {
 		return ModelProperties{}, err
 	}
-	return ModelProperties{
-		Source:        ModelSource(model.info.source),
-		Usage:         ModelUsage(model.info.usage),
-		ByteSize:      uint64(model.info.byte_size),
-		SubgraphCount: int(model.info.subgraph_count),
-		Weightless:    model.info.weightless != 0,
-	}, nil
+	return modelPropertiesOf(&model.info), nil
 }
 
 // Metadata returns the texts that the converter was given with the model, in pairs of key and value.
@@ -122,25 +79,6 @@ func (m *Interpreter) Metadata() ([][2]string, error) {
 		pairs[i] = [2]string{C.GoString(pair.key), C.GoString(pair.value)}
 	}
 	return pairs, nil
-}
-
-// SessionProperties describes the setup of a session: the values in effect where its configuration left a choice, or
-// requested more than is available. The reasons are "" where the requested values are in effect.
-type SessionProperties struct {
-	ForwardType       ForwardType // the backend that runs it
-	WantedForwardType ForwardType
-	Reason            string // why the wanted backend does not run it
-	Device            string // the name of its GPU; "" on the CPU
-	CPUISA            string // the maximum of a run
-	Threads           int    // that a run can have
-	WantedThreads     int
-	Precision         Precision // the precision in effect
-	WantedPrecision   Precision
-	PrecisionReason   string
-	Memory            MemoryMode // the memory mode in effect
-	WantedMemory      MemoryMode
-	MemoryReason      string
-	GPUMode           GPUMode // the bits in effect; 0 on the CPU
 }
 
 // Properties returns the setup of the session. The setup of single operators is in Ops.
@@ -172,39 +110,7 @@ func sessionProperties(op string, session C.mnn_go_session_properties) (SessionP
 	if err := check(op, session.result); err != nil {
 		return SessionProperties{}, err
 	}
-	info := &session.info
-	return SessionProperties{
-		ForwardType:       ForwardType(info.forward_type),
-		WantedForwardType: ForwardType(info.wanted_forward_type),
-		Reason:            C.GoString(info.reason),
-		Device:            C.GoString(info.device),
-		CPUISA:            C.GoString(info.cpu_isa),
-		Threads:           int(info.threads),
-		WantedThreads:     int(info.wanted_threads),
-		Precision:         Precision(info.precision),
-		WantedPrecision:   Precision(info.wanted_precision),
-		PrecisionReason:   C.GoString(info.precision_reason),
-		Memory:            MemoryMode(info.memory),
-		WantedMemory:      MemoryMode(info.wanted_memory),
-		MemoryReason:      C.GoString(info.memory_reason),
-		GPUMode:           GPUMode(info.gpu_mode),
-	}, nil
-}
-
-// Statistics counts the runs and plans of a session since its creation, and the memory that it holds without the
-// model's own bytes.
-type Statistics struct {
-	Runs, FailedRuns        uint64        // runs that succeeded, and that began and failed
-	LastRun, TotalRun       time.Duration // of runs that succeeded, callbacks included
-	Plans, FailedPlans      uint64        // plans at the creation and by resizes that changed something
-	LastPlan, TotalPlan     time.Duration
-	StagePlans              uint64 // if it grows from run to run, shapes that depend on contents make runs plan
-	DeviceAllocations       uint64 // how often memory of a GPU was allocated for tensors
-	MemoryBytes             uint64 // held now: arena, weights, inputs, outputs and buffers of the operators
-	PeakMemoryBytes         uint64 // the largest MemoryBytes so far
-	ArenaBytes              uint64 // planned memory for tensors between operators: of this session alone
-	WeightBytes             uint64 // prepared weights and constants: shared with the interpreter's other sessions
-	CacheRead, CacheWritten bool   // whether it used a cache of pipelines, and whether its creation or a resize wrote the file
+	return sessionPropertiesOf(&session.info), nil
 }
 
 // Statistics returns the statistics of the session; for them, a run reads the clock twice.
@@ -219,35 +125,7 @@ func (s *Session) Statistics() (Statistics, error) {
 	if err := check(op, now.result); err != nil {
 		return Statistics{}, err
 	}
-	info := &now.info
-	return Statistics{
-		Runs:              uint64(info.runs),
-		FailedRuns:        uint64(info.failed_runs),
-		LastRun:           time.Duration(info.last_run_ns),
-		TotalRun:          time.Duration(info.total_run_ns),
-		Plans:             uint64(info.plans),
-		FailedPlans:       uint64(info.failed_plans),
-		LastPlan:          time.Duration(info.last_plan_ns),
-		TotalPlan:         time.Duration(info.total_plan_ns),
-		StagePlans:        uint64(info.stage_plans),
-		DeviceAllocations: uint64(info.device_allocations),
-		MemoryBytes:       uint64(info.memory_bytes),
-		PeakMemoryBytes:   uint64(info.peak_memory_bytes),
-		ArenaBytes:        uint64(info.arena_bytes),
-		WeightBytes:       uint64(info.weight_bytes),
-		CacheRead:         info.cache_read != 0,
-		CacheWritten:      info.cache_written != 0,
-	}, nil
-}
-
-// TensorProperties describes the place and the storage of a tensor.
-type TensorProperties struct {
-	Kind         TensorKind  // its role in its session
-	ForwardType  ForwardType // the backend in whose memory its elements lie; inputs and outputs: ForwardCPU
-	Type         ElementType
-	Format       Format
-	ChannelBlock int  // channels that are stored together; 1: row-major
-	Used         bool // false: an input on which no output of the session depends
+	return statisticsOf(&now.info), nil
 }
 
 // Properties returns the place and the storage of the tensor. StatusBadState as in Shape.
@@ -265,14 +143,7 @@ func (t *Tensor) properties(op string) (TensorProperties, error) {
 	if err := check(op, tensor.result); err != nil {
 		return TensorProperties{}, err
 	}
-	return TensorProperties{
-		Kind:         TensorKind(tensor.info.kind),
-		ForwardType:  ForwardType(tensor.info.forward_type),
-		Type:         ElementType(tensor.info._type),
-		Format:       Format(tensor.info.format),
-		ChannelBlock: int(tensor.info.channel_block),
-		Used:         tensor.info.used != 0,
-	}, nil
+	return tensorPropertiesOf(&tensor.info), nil
 }
 
 // NCHW returns batch, channel, height and width of a tensor of four dimensions; StatusBadState for another rank.

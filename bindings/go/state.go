@@ -10,16 +10,6 @@ import (
 	"unsafe"
 )
 
-// StateProperties is the state of a session. A row is what is kept of one token.
-type StateProperties struct {
-	Operators uint64      // number of operators that keep something; 0: the session has no state
-	Length    uint64      // rows of all runs that succeeded
-	Capacity  uint64      // the length up to which runs take no memory for it
-	Bytes     uint64      // size of its memory
-	Type      ElementType // type of the elements of rows: TypeFloat32 or TypeFloat16
-	Erasable  bool        // whether EraseState can take rows out
-}
-
 // State returns what the session keeps from run to run. A run adds as many rows as its inputs have tokens; one that fails,
 // is cancelled or stopped leaves the state as it was.
 func (s *Session) State() (StateProperties, error) {
@@ -33,15 +23,7 @@ func (s *Session) State() (StateProperties, error) {
 	if err := check(op, now.result); err != nil {
 		return StateProperties{}, err
 	}
-	info := &now.info
-	return StateProperties{
-		Operators: uint64(info.operators),
-		Length:    uint64(info.length),
-		Capacity:  uint64(info.capacity),
-		Bytes:     uint64(info.bytes),
-		Type:      ElementType(info._type),
-		Erasable:  info.erasable != 0,
-	}, nil
+	return statePropertiesOf(&now.info), nil
 }
 
 // change makes one call that has the session alone.

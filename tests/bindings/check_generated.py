@@ -16,7 +16,7 @@ CHANGES = [
     ("a function", UNMAP, f"/* Planted. */\n{FUNCTION}{UNMAP}",
      ["_functions.py", "functions.rs", "shims_generated.h", "exports.txt", "plugin_host/functions.h"]),
     ("a field", "uint64_t stage_plans; ", "uint64_t planted; /* planted */ uint64_t stage_plans; ",
-     ["_abi.py", "types.rs", "layouts.rs"]),
+     ["_abi.py", "types.rs", "layouts.rs", "infos.go", "info.py"]),
     ("a constant", "MNN_USAGE_TRAIN = 1,", "MNN_USAGE_TRAIN = 1, MNN_USAGE_PLANTED = 7,",
      ["enums.py", "enums.go", "constants.rs", "mnn-c/src/enums.rs"]),
     ("a status", "MNN_ERROR_TIMEOUT = 125, ", "MNN_ERROR_PLANTED = 126, /* planted */ MNN_ERROR_TIMEOUT = 125, ",

@@ -13,8 +13,6 @@ from .cancel import CancelToken
 from .config import SessionConfig
 from .device_buffer import DeviceBuffer
 from .devices import (
-    Cpu,
-    Device,
     abi_version,
     backends,
     calibrate,
@@ -42,8 +40,8 @@ from .enums import (
     Usage,
 )
 from .errors import CancelledError, Error
-from .info import ModelInfo, ModelOp, OpInfo, SessionInfo, StateInfo, Statistics, TensorInfo
-from .interpreter import Declaration, Interpreter, ModelInput
+from .info import Cpu, Device, ModelInfo, OpInfo, SessionInfo, StateInfo, Statistics, TensorInfo
+from .interpreter import Declaration, Interpreter, ModelInput, ModelOp
 from .operators import Attribute, HostTensor, Node, Operator
 from .own_backend import HostBackend
 from .runtime import Allocator, Runtime, VulkanObjects

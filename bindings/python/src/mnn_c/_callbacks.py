@@ -6,8 +6,9 @@ from typing import Any, Callable, Optional, Sequence
 
 from . import _abi
 from ._failure import keep
+from ._values import value_of
 from .enums import Op
-from .info import OpInfo, value_of
+from .info import OpInfo
 from .tensor import Tensor
 
 OpCallback = Callable[[OpInfo, Sequence[Tensor]], Optional[Op]]

@@ -7,7 +7,8 @@ from typing import Any, Dict, List, Mapping, Tuple
 from . import _abi, _calls
 from ._handles import Closable
 from ._library import C
-from .info import OpInfo, SessionInfo, Statistics, value_of
+from ._values import value_of
+from .info import OpInfo, SessionInfo, Statistics
 from .tables import Table, html_table
 from .tensor import Tensor
 

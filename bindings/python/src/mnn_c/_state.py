@@ -8,8 +8,9 @@ from . import _abi, _calls
 from ._description import Described
 from ._failure import check
 from ._library import C
+from ._values import value_of
 from .enums import ElementType
-from .info import StateInfo, value_of
+from .info import StateInfo
 
 
 class Stateful(Described):

@@ -3,52 +3,18 @@
 from __future__ import annotations
 
 from ctypes import byref, c_int32, c_size_t, create_string_buffer
-from dataclasses import dataclass
 from typing import List, Optional, Tuple
 
 from . import _abi, _calls, _interrupt
 from ._failure import check
 from ._known import known
 from ._library import C
+from ._values import value_of
 from .cancel import CancelToken
 from .enums import Forward
 from .errors import BackendMissingError
-from .info import value_of
+from .info import Cpu, Device
 from .tables import Table
-
-
-@dataclass(frozen=True)
-class Device:
-    """A device of a backend."""
-
-    name: str
-    driver: str
-    kind: str
-    uuid: str
-    memory_bytes: int
-    api_version: int
-    driver_version: int
-    vendor_id: int
-    device_id: int
-    subgroup_size: int
-    subgroup_arithmetic: bool
-    fp16_storage: bool
-    fp16_arithmetic: bool
-
-
-@dataclass(frozen=True)
-class Cpu:
-    """The processor; 1, 0 or -1 (not known) where it may have an instruction."""
-
-    isas: Tuple[str, ...]
-    features: Tuple[str, ...]
-    logical_cores: int
-    int8_products: int
-    bf16_products: int
-    fp16_arithmetic: int
-    l1_data_bytes: int
-    l2_bytes: int
-    cost_record: str
 
 
 def version() -> str:

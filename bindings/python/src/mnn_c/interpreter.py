@@ -15,11 +15,12 @@ from ._failure import check
 from ._handles import Closable
 from ._known import known
 from ._library import C
+from ._values import value_of
 from .cancel import CancelToken
 from .config import SessionConfig
 from .dtypes import dtype_of
 from .enums import ElementType, Format, Keep, Load, LogLevel
-from .info import ModelInfo, ModelOp, value_of
+from .info import ModelInfo
 from .operators import Operator, register
 from .runtime import LogHandler
 from .session import Session
@@ -40,6 +41,16 @@ class Declaration:
     type: Optional[ElementType]
     shape: Optional[Tuple[int, ...]]
     format: Optional[Format]
+
+
+@dataclass(frozen=True)
+class ModelOp:
+    """An operator of the file."""
+
+    name: str
+    type_name: str
+    supported: bool
+    outputs: "tuple[str, ...]"
 
 
 def _declarations(handle: Any, count: Any, info: Any) -> Table[Declaration]:

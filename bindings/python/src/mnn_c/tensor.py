@@ -11,11 +11,12 @@ from . import _abi, _calls
 from ._failure import check
 from ._known import known
 from ._library import C
+from ._values import value_of
 from .device_buffer import DeviceBuffer, device_buffer_of
 from .dtypes import Array, address, dtype_of, elements, own_order, shape_in, type_of
 from .enums import BufferKind, ElementType, Format
 from .errors import BadStateError
-from .info import TensorInfo, value_of
+from .info import TensorInfo
 
 if TYPE_CHECKING:
     from .session import Session
