@@ -5,10 +5,7 @@ package mnn
 // #include "shims.h"
 import "C"
 
-import (
-	"context"
-	"math"
-)
+import "context"
 
 // A SessionConfig says how to prepare a model. The zero value is the default of every field: the CPU, one thread, the
 // outputs of the model.
@@ -151,68 +148,34 @@ func (c *SessionConfig) toC(op string, arena *cArena) (wanted C.mnn_schedule_con
 	if err = check(op, C.go_mnn_schedule_config_init(&wanted)); err != nil {
 		return
 	}
-	if c.Threads < math.MinInt32 || c.Threads > math.MaxInt32 {
-		return wanted, failf(op, StatusBadRange, "Threads is %d", c.Threads)
-	}
-	if c.PlanCache < math.MinInt32 || c.PlanCache > math.MaxInt32 {
-		return wanted, failf(op, StatusInvalidValue, "PlanCache is %d", c.PlanCache)
-	}
-	wanted.plan_cache = C.int32_t(c.PlanCache)
-	if c.TuningOperators < math.MinInt32 || c.TuningOperators > math.MaxInt32 {
-		return wanted, failf(op, StatusInvalidValue, "TuningOperators is %d", c.TuningOperators)
-	}
-	wanted.tuning_operators = C.int32_t(c.TuningOperators)
+	w := writer{cArena: arena, op: op}
+	w.number(&wanted.threads, StatusBadRange, "Threads", c.Threads)
+	w.number(&wanted.plan_cache, StatusInvalidValue, "PlanCache", c.PlanCache)
+	w.number(&wanted.tuning_operators, StatusInvalidValue, "TuningOperators", c.TuningOperators)
 	wanted.forward_type = C.int32_t(c.ForwardType)
 	wanted.backup_type = C.int32_t(c.BackupType)
-	if c.AllowFallback {
-		wanted.allow_fallback = 1
-	}
-	wanted.threads = C.int32_t(c.Threads)
 	wanted.precision = C.int32_t(c.Precision)
 	wanted.memory = C.int32_t(c.Memory)
 	wanted.power = C.int32_t(c.Power)
 	wanted.gpu_mode = C.int32_t(c.GPUMode)
 	wanted.max_memory_bytes = C.uint64_t(c.MaxMemoryBytes)
 	wanted.max_loop_iterations = C.uint64_t(c.MaxLoopIterations)
-	if c.KeepSubnormals {
-		wanted.keep_subnormals = 1
-	}
-	if c.DeferPlanning {
-		wanted.defer_planning = 1
-	}
-	if c.RecordPlan {
-		wanted.record_plan = 1
-	}
+	w.truth(&wanted.allow_fallback, c.AllowFallback)
+	w.truth(&wanted.keep_subnormals, c.KeepSubnormals)
+	w.truth(&wanted.defer_planning, c.DeferPlanning)
+	w.truth(&wanted.record_plan, c.RecordPlan)
 	if c.MeasureAlgorithms {
 		wanted.record_plan = 2
 	}
-	if wanted.cpu_isa, err = arena.text(op, "instruction set", c.CPUISA); err != nil {
-		return
-	}
-	if wanted.device, err = arena.text(op, "device", c.Device); err != nil {
-		return
-	}
-	if wanted.outputs, wanted.output_count, err = arena.texts(op, "output", c.Outputs); err != nil {
-		return
-	}
-	if wanted.save_tensors, wanted.save_tensor_count, err = arena.texts(op, "saved tensor", c.SaveTensors); err != nil {
-		return
-	}
-	if wanted.inputs, wanted.input_count, err = arena.texts(op, "input", c.Inputs); err != nil {
-		return
-	}
-	if wanted.operators, wanted.operator_count, err = arena.texts(op, "operator", c.Operators); err != nil {
-		return
-	}
-	wanted.source_operators, wanted.source_operator_count, err = arena.texts(op, "source operator", c.SourceOperators)
-	if err != nil {
-		return
-	}
-	wanted.sink_operators, wanted.sink_operator_count, err = arena.texts(op, "sink operator", c.SinkOperators)
-	if err != nil {
-		return
-	}
+	w.text(&wanted.cpu_isa, "instruction set", c.CPUISA)
+	w.text(&wanted.device, "device", c.Device)
+	w.texts(&wanted.outputs, &wanted.output_count, "output", c.Outputs)
+	w.texts(&wanted.save_tensors, &wanted.save_tensor_count, "saved tensor", c.SaveTensors)
+	w.texts(&wanted.inputs, &wanted.input_count, "input", c.Inputs)
+	w.texts(&wanted.operators, &wanted.operator_count, "operator", c.Operators)
+	w.texts(&wanted.source_operators, &wanted.source_operator_count, "source operator", c.SourceOperators)
+	w.texts(&wanted.sink_operators, &wanted.sink_operator_count, "sink operator", c.SinkOperators)
+	w.texts(&wanted.fp32_operators, &wanted.fp32_operator_count, "fp32 operator", c.FP32Operators)
 	wanted.operator_backends, wanted.operator_backend_count = arena.forwardTypes(c.OperatorBackends)
-	wanted.fp32_operators, wanted.fp32_operator_count, err = arena.texts(op, "fp32 operator", c.FP32Operators)
-	return
+	return wanted, w.failed
 }

@@ -11,24 +11,11 @@ import "context"
 // operators of the main graph.
 func (s *Session) Constants() ([]string, error) {
 	const op = "Session.Constants"
-	mine, err := s.enter(op)
-	if err != nil {
-		return nil, err
-	}
-	defer s.leave(mine)
-	count := C.go_mnn_session_constant_count(s.handle)
-	if err := check(op, count); err != nil {
-		return nil, err
-	}
-	names := make([]string, int(count.number))
-	for i := range names {
-		name := C.go_mnn_session_constant_name(s.handle, C.size_t(i))
-		if err := check(op, name); err != nil {
-			return nil, err
-		}
-		names[i] = C.GoString(name.text)
-	}
-	return names, nil
+	return asking(s, op, func() ([]string, error) {
+		return counted(op, C.go_mnn_session_constant_count(s.handle), func(i C.size_t) (string, error) {
+			return textOf(op, C.go_mnn_session_constant_name(s.handle, i))
+		})
+	})
 }
 
 // Constant finds a constant by name, to be read and written at any time. Written values belong to this session alone,
@@ -65,16 +52,11 @@ func (m *Interpreter) UpdateConstants(session *Session) error {
 // External weights are not part of them.
 func (m *Interpreter) ModelBytes() ([]byte, error) {
 	const op = "Interpreter.ModelBytes"
-	if err := m.enter(op); err != nil {
-		return nil, err
-	}
-	defer m.leave()
-	size := C.go_mnn_interpreter_model_bytes(m.handle, nil, 0)
-	if err := check(op, size); err != nil {
-		return nil, err
-	}
-	data := make([]byte, int(size.number))
-	return data, check(op, C.go_mnn_interpreter_model_bytes(m.handle, start(data), C.size_t(len(data))))
+	return asking(m, op, func() ([]byte, error) {
+		return buffered(op, func(buffer *C.uint8_t, capacity C.size_t) C.mnn_go_result {
+			return C.go_mnn_interpreter_model_bytes(m.handle, buffer, capacity)
+		})
+	})
 }
 
 // Save writes [Interpreter.ModelBytes] to a file, which is replaced atomically; it may be the one that was loaded.

@@ -5,52 +5,35 @@ package mnn
 // #include "shims.h"
 import "C"
 
-import "unsafe"
-
 // Cache returns the pipelines that a GPU session prepared, for [Interpreter.SetCache] of a later process; nothing on
 // the CPU.
 func (s *Session) Cache() ([]byte, error) {
 	const op = "Session.Cache"
-	mine, err := s.enter(op)
-	if err != nil {
-		return nil, err
-	}
-	defer s.leave(mine)
-	size := C.go_mnn_session_cache(s.handle, nil, 0)
-	if err := check(op, size); err != nil || size.number == 0 {
-		return nil, err
-	}
-	data := make([]byte, int(size.number))
-	result := C.go_mnn_session_cache(s.handle, start(data), C.size_t(len(data)))
-	if err := check(op, result); err != nil {
-		return nil, err
-	}
-	return data[:int(result.number)], nil
+	return asking(s, op, func() ([]byte, error) {
+		return buffered(op, func(buffer *C.uint8_t, capacity C.size_t) C.mnn_go_result {
+			return C.go_mnn_session_cache(s.handle, buffer, capacity)
+		})
+	})
 }
 
 // Report describes the session as text for people: "passes", "plan", "plan after:NAME" or "algorithms", whose wording may
 // change with any version; or as JSON: "graph". Plans need SessionConfig.RecordPlan.
 func (s *Session) Report(what string) (string, error) {
 	const op = "Session.Report"
-	mine, err := s.enter(op)
-	if err != nil {
-		return "", err
-	}
-	defer s.leave(mine)
-	return report(op, what, func(name, buffer *C.char, capacity C.size_t) C.mnn_go_result {
-		return C.go_mnn_session_report(s.handle, name, buffer, capacity)
+	return asking(s, op, func() (string, error) {
+		return report(op, what, func(name, buffer *C.char, capacity C.size_t) C.mnn_go_result {
+			return C.go_mnn_session_report(s.handle, name, buffer, capacity)
+		})
 	})
 }
 
 // Report describes the model as JSON: "graph", its operators and the tensors between them.
 func (m *Interpreter) Report(what string) (string, error) {
 	const op = "Interpreter.Report"
-	if err := m.enter(op); err != nil {
-		return "", err
-	}
-	defer m.leave()
-	return report(op, what, func(name, buffer *C.char, capacity C.size_t) C.mnn_go_result {
-		return C.go_mnn_interpreter_report(m.handle, name, buffer, capacity)
+	return asking(m, op, func() (string, error) {
+		return report(op, what, func(name, buffer *C.char, capacity C.size_t) C.mnn_go_result {
+			return C.go_mnn_interpreter_report(m.handle, name, buffer, capacity)
+		})
 	})
 }
 
@@ -62,16 +45,7 @@ func report(op, what string, write func(name, buffer *C.char, capacity C.size_t)
 	if err != nil {
 		return "", err
 	}
-	size := write(name, nil, 0)
-	if err := check(op, size); err != nil {
-		return "", err
-	}
-	data := make([]byte, int(size.number))
-	result := write(name, (*C.char)(unsafe.Pointer(&data[0])), C.size_t(len(data)))
-	if err := check(op, result); err != nil {
-		return "", err
-	}
-	return string(data[:int(result.number)-1]), nil
+	return written(op, func(buffer *C.char, capacity C.size_t) C.mnn_go_result { return write(name, buffer, capacity) })
 }
 
 // CacheAccepted reports whether the session used the cache that it was given.
@@ -95,22 +69,10 @@ func (s *Session) FLOPs() (flops float64, complete bool, err error) {
 // in the bodies of control flow.
 func (s *Session) Ops() ([]OpInfo, error) {
 	const op = "Session.Ops"
-	mine, err := s.enter(op)
-	if err != nil {
-		return nil, err
-	}
-	defer s.leave(mine)
-	count := C.go_mnn_session_op_count(s.handle)
-	if err := check(op, count); err != nil {
-		return nil, err
-	}
-	ops := make([]OpInfo, int(count.number))
-	for i := range ops {
-		entry := C.go_mnn_session_op_info(s.handle, C.size_t(i))
-		if err := check(op, entry.result); err != nil {
-			return nil, err
-		}
-		ops[i] = opInfoOf(&entry.info)
-	}
-	return ops, nil
+	return asking(s, op, func() ([]OpInfo, error) {
+		return counted(op, C.go_mnn_session_op_count(s.handle), func(i C.size_t) (OpInfo, error) {
+			entry := C.go_mnn_session_op_info(s.handle, i)
+			return opInfoOf(&entry.info), check(op, entry.result)
+		})
+	})
 }

@@ -223,22 +223,14 @@ func (m *Interpreter) takeFrom(op string, session *Session,
 
 // ask makes one call that has one result.
 func (m *Interpreter) ask(op string, call func(C.mnn_go_model) C.mnn_go_result) (C.mnn_go_result, error) {
-	if err := m.enter(op); err != nil {
-		return C.mnn_go_result{}, err
-	}
-	defer m.leave()
-	result := call(m.handle)
-	return result, check(op, result)
+	return asking(m, op, func() (C.mnn_go_result, error) {
+		result := call(m.handle)
+		return result, check(op, result)
+	})
 }
 
 func (m *Interpreter) askText(op string, call func(C.mnn_go_model) C.mnn_go_result) (string, error) {
-	var text string
-	_, err := m.ask(op, func(handle C.mnn_go_model) C.mnn_go_result {
-		result := call(handle)
-		text = C.GoString(result.text) // before another goroutine may close the interpreter
-		return result
-	})
-	return text, err
+	return asking(m, op, func() (string, error) { return textOf(op, call(m.handle)) })
 }
 
 // SetCacheFile names a file that keeps the pipelines of a GPU session for the next process: sessions created afterwards

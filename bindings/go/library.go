@@ -20,23 +20,14 @@ type Backend struct {
 // Backends lists the backends that are compiled in.
 func Backends() ([]Backend, error) {
 	const op = "Backends"
-	result := C.go_mnn_backend_count()
-	if err := check(op, result); err != nil {
-		return nil, err
-	}
-	backends := make([]Backend, int(result.number))
-	for i := range backends {
-		name := C.go_mnn_backend_name(C.size_t(i))
-		if err := check(op, name); err != nil {
-			return nil, err
+	return counted(op, C.go_mnn_backend_count(), func(i C.size_t) (Backend, error) {
+		name, err := textOf(op, C.go_mnn_backend_name(i))
+		if err != nil {
+			return Backend{}, err
 		}
-		forward := C.go_mnn_backend_forward_type(C.size_t(i))
-		if err := check(op, forward); err != nil {
-			return nil, err
-		}
-		backends[i] = Backend{C.GoString(name.text), ForwardType(forward.number)}
-	}
-	return backends, nil
+		forward := C.go_mnn_backend_forward_type(i)
+		return Backend{name, ForwardType(forward.number)}, check(op, forward)
+	})
 }
 
 // Devices lists the devices of a backend; SessionConfig.Device chooses among them. The CPU has none to choose.
@@ -44,17 +35,8 @@ func Backends() ([]Backend, error) {
 // the backend is alive.
 func Devices(backend ForwardType) ([]Device, error) {
 	const op = "Devices"
-	result := C.go_mnn_device_count(C.int32_t(backend))
-	if err := check(op, result); err != nil {
-		return nil, err
-	}
-	devices := make([]Device, int(result.number))
-	for i := range devices {
-		device := C.go_mnn_device_info(C.int32_t(backend), C.size_t(i))
-		if err := check(op, device.result); err != nil {
-			return nil, err
-		}
-		devices[i] = deviceOf(&device.info)
-	}
-	return devices, nil
+	return counted(op, C.go_mnn_device_count(C.int32_t(backend)), func(i C.size_t) (Device, error) {
+		device := C.go_mnn_device_info(C.int32_t(backend), i)
+		return deviceOf(&device.info), check(op, device.result)
+	})
 }

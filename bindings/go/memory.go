@@ -13,6 +13,38 @@ import (
 // A cArena holds memory of C for the length of one call.
 type cArena struct{ blocks []unsafe.Pointer }
 
+// A writer copies the values of a configuration into a struct of C. failed is the first error, after which it copies no
+// more.
+type writer struct {
+	*cArena
+	op     string
+	failed error
+}
+
+func (w *writer) text(to **C.char, what, s string) {
+	if w.failed == nil {
+		*to, w.failed = w.cArena.text(w.op, what, s)
+	}
+}
+
+func (w *writer) texts(to ***C.char, count *C.size_t, what string, list []string) {
+	if w.failed == nil {
+		*to, *count, w.failed = w.cArena.texts(w.op, what, list)
+	}
+}
+
+func (w *writer) number(to *C.int32_t, status Status, what string, value int) {
+	if *to = C.int32_t(value); int(*to) != value && w.failed == nil {
+		w.failed = failf(w.op, status, "%s is %d", what, value)
+	}
+}
+
+func (w *writer) truth(to *C.int32_t, value bool) {
+	if value {
+		*to = 1
+	}
+}
+
 func (a *cArena) free() {
 	for _, block := range a.blocks {
 		C.free(block)

@@ -45,46 +45,23 @@ type ModelInput struct {
 // Inputs lists the model's inputs in the order of the file, the same as in a session.
 func (m *Interpreter) Inputs() ([]ModelInput, error) {
 	const op = "Interpreter.Inputs"
-	if err := m.enter(op); err != nil {
-		return nil, err
-	}
-	defer m.leave()
-	count := C.go_mnn_interpreter_input_count(m.handle)
-	if err := check(op, count); err != nil {
-		return nil, err
-	}
-	inputs := make([]ModelInput, int(count.number))
-	for i := range inputs {
-		input := C.go_mnn_interpreter_input_info(m.handle, C.size_t(i))
-		if err := check(op, input.result); err != nil {
-			return nil, err
-		}
-		declared := declarationOf(&input.info)
-		inputs[i] = ModelInput{declared.Name, declared.Shape, declared.Type, declared.Format}
-	}
-	return inputs, nil
+	return asking(m, op, func() ([]ModelInput, error) {
+		return counted(op, C.go_mnn_interpreter_input_count(m.handle), func(i C.size_t) (ModelInput, error) {
+			input := C.go_mnn_interpreter_input_info(m.handle, i)
+			declared := declarationOf(&input.info)
+			return ModelInput{declared.Name, declared.Shape, declared.Type, declared.Format}, check(op, input.result)
+		})
+	})
 }
 
 // Outputs lists the names of the model's outputs: those that it names, else every tensor without a consumer.
 func (m *Interpreter) Outputs() ([]string, error) {
 	const op = "Interpreter.Outputs"
-	if err := m.enter(op); err != nil {
-		return nil, err
-	}
-	defer m.leave()
-	count := C.go_mnn_interpreter_output_count(m.handle)
-	if err := check(op, count); err != nil {
-		return nil, err
-	}
-	names := make([]string, int(count.number))
-	for i := range names {
-		name := C.go_mnn_interpreter_output_name(m.handle, C.size_t(i))
-		if err := check(op, name); err != nil {
-			return nil, err
-		}
-		names[i] = C.GoString(name.text)
-	}
-	return names, nil
+	return asking(m, op, func() ([]string, error) {
+		return counted(op, C.go_mnn_interpreter_output_count(m.handle), func(i C.size_t) (string, error) {
+			return textOf(op, C.go_mnn_interpreter_output_name(m.handle, i))
+		})
+	})
 }
 
 // A Declaration describes an input or an output as known before a session exists.
@@ -119,23 +96,12 @@ func declarationOf(info *C.mnn_declaration_t) Declaration {
 // declarations reads the declaration of each of a number of tensors.
 func (m *Interpreter) declarations(op string, count func() C.mnn_go_result,
 	ask func(index C.size_t) C.mnn_go_declaration) ([]Declaration, error) {
-	if err := m.enter(op); err != nil {
-		return nil, err
-	}
-	defer m.leave()
-	total := count()
-	if err := check(op, total); err != nil {
-		return nil, err
-	}
-	list := make([]Declaration, int(total.number))
-	for i := range list {
-		declaration := ask(C.size_t(i))
-		if err := check(op, declaration.result); err != nil {
-			return nil, err
-		}
-		list[i] = declarationOf(&declaration.info)
-	}
-	return list, nil
+	return asking(m, op, func() ([]Declaration, error) {
+		return counted(op, count(), func(i C.size_t) (Declaration, error) {
+			declaration := ask(i)
+			return declarationOf(&declaration.info), check(op, declaration.result)
+		})
+	})
 }
 
 // DeclaredInputs lists the inputs as the model declares them.
@@ -164,41 +130,24 @@ type ModelOp struct {
 // Ops lists the operators of the file: the main graph's, then those of each subgraph, in file order.
 func (m *Interpreter) Ops() ([]ModelOp, error) {
 	const op = "Interpreter.Ops"
-	if err := m.enter(op); err != nil {
-		return nil, err
-	}
-	defer m.leave()
-	count := C.go_mnn_interpreter_op_count(m.handle)
-	if err := check(op, count); err != nil {
-		return nil, err
-	}
-	ops := make([]ModelOp, int(count.number))
-	for i := range ops {
-		index := C.size_t(i)
-		name := C.go_mnn_interpreter_op_name(m.handle, index)
-		if err := check(op, name); err != nil {
-			return nil, err
-		}
-		kind := C.go_mnn_interpreter_op_type(m.handle, index)
-		if err := check(op, kind); err != nil {
-			return nil, err
-		}
-		supported := C.go_mnn_interpreter_op_supported(m.handle, index)
-		if err := check(op, supported); err != nil {
-			return nil, err
-		}
-		outputs := C.go_mnn_interpreter_op_output_count(m.handle, index)
-		if err := check(op, outputs); err != nil {
-			return nil, err
-		}
-		ops[i] = ModelOp{C.GoString(name.text), C.GoString(kind.text), supported.number != 0, nil}
-		for j := 0; j < int(outputs.number); j++ {
-			output := C.go_mnn_interpreter_op_output_name(m.handle, index, C.size_t(j))
-			if err := check(op, output); err != nil {
-				return nil, err
+	return asking(m, op, func() ([]ModelOp, error) {
+		return counted(op, C.go_mnn_interpreter_op_count(m.handle), func(i C.size_t) (found ModelOp, err error) {
+			if found.Name, err = textOf(op, C.go_mnn_interpreter_op_name(m.handle, i)); err != nil {
+				return found, err
 			}
-			ops[i].Outputs = append(ops[i].Outputs, C.GoString(output.text))
-		}
-	}
-	return ops, nil
+			if found.Type, err = textOf(op, C.go_mnn_interpreter_op_type(m.handle, i)); err != nil {
+				return found, err
+			}
+			supported := C.go_mnn_interpreter_op_supported(m.handle, i)
+			if err := check(op, supported); err != nil {
+				return found, err
+			}
+			found.Supported = supported.number != 0
+			outputs := C.go_mnn_interpreter_op_output_count(m.handle, i)
+			found.Outputs, err = counted(op, outputs, func(j C.size_t) (string, error) {
+				return textOf(op, C.go_mnn_interpreter_op_output_name(m.handle, i, j))
+			})
+			return found, err
+		})
+	})
 }

@@ -5,10 +5,7 @@ package mnn
 // #include "shims.h"
 import "C"
 
-import (
-	"context"
-	"unsafe"
-)
+import "context"
 
 // VersionNumbers returns the version of the loaded library, to be compared with VersionMajor, VersionMinor and
 // VersionPatch.
@@ -20,10 +17,7 @@ func VersionNumbers() (major, minor, patch int, err error) {
 // Processor describes the processor of this machine.
 func Processor() (CPU, error) {
 	cpu := C.go_mnn_cpu_info()
-	if err := check("Processor", cpu.result); err != nil {
-		return CPU{}, err
-	}
-	return cpuOf(&cpu.info), nil
+	return cpuOf(&cpu.info), check("Processor", cpu.result)
 }
 
 // Calibrate measures the costs with which the library chooses between algorithms on this CPU, a text for
@@ -48,84 +42,53 @@ func Calibrate(ctx context.Context, isa string) (string, error) {
 // Properties returns the description of the model; its UUID, version and biz code have functions of their own.
 func (m *Interpreter) Properties() (ModelProperties, error) {
 	const op = "Interpreter.Properties"
-	if err := m.enter(op); err != nil {
-		return ModelProperties{}, err
-	}
-	defer m.leave()
-	model := C.go_mnn_interpreter_info(m.handle)
-	if err := check(op, model.result); err != nil {
-		return ModelProperties{}, err
-	}
-	return modelPropertiesOf(&model.info), nil
+	return asking(m, op, func() (ModelProperties, error) {
+		model := C.go_mnn_interpreter_info(m.handle)
+		return modelPropertiesOf(&model.info), check(op, model.result)
+	})
 }
 
 // Metadata returns the texts that the converter was given with the model, in pairs of key and value.
 func (m *Interpreter) Metadata() ([][2]string, error) {
 	const op = "Interpreter.Metadata"
-	if err := m.enter(op); err != nil {
-		return nil, err
-	}
-	defer m.leave()
-	model := C.go_mnn_interpreter_info(m.handle)
-	if err := check(op, model.result); err != nil {
-		return nil, err
-	}
-	pairs := make([][2]string, int(model.info.metadata_count))
-	for i := range pairs {
-		pair := C.go_mnn_interpreter_metadata(m.handle, C.size_t(i))
-		if err := check(op, pair.result); err != nil {
-			return nil, err
-		}
-		pairs[i] = [2]string{C.GoString(pair.key), C.GoString(pair.value)}
-	}
-	return pairs, nil
+	return asking(m, op, func() ([][2]string, error) {
+		model := C.go_mnn_interpreter_info(m.handle)
+		model.result.number = C.uint64_t(model.info.metadata_count)
+		return counted(op, model.result, func(i C.size_t) ([2]string, error) {
+			pair := C.go_mnn_interpreter_metadata(m.handle, i)
+			return [2]string{C.GoString(pair.key), C.GoString(pair.value)}, check(op, pair.result)
+		})
+	})
 }
 
 // Properties returns the setup of the session. The setup of single operators is in Ops.
 func (s *Session) Properties() (SessionProperties, error) {
 	const op = "Session.Properties"
-	mine, err := s.enter(op)
-	if err != nil {
-		return SessionProperties{}, err
-	}
-	defer s.leave(mine)
-	return sessionProperties(op, C.go_mnn_session_info(s.handle))
+	return asking(s, op, func() (SessionProperties, error) {
+		session := C.go_mnn_session_info(s.handle)
+		return sessionPropertiesOf(&session.info), check(op, session.result)
+	})
 }
 
 // PathProperties returns the setup of one path of the session; Properties describes the first.
 func (s *Session) PathProperties(path int) (SessionProperties, error) {
 	const op = "Session.PathProperties"
-	mine, err := s.enter(op)
-	if err != nil {
-		return SessionProperties{}, err
-	}
-	defer s.leave(mine)
-	if path < 0 {
-		return SessionProperties{}, failf(op, StatusBadIndex, "the path is %d", path)
-	}
-	return sessionProperties(op, C.go_mnn_session_path_info(s.handle, C.size_t(path)))
-}
-
-func sessionProperties(op string, session C.mnn_go_session_properties) (SessionProperties, error) {
-	if err := check(op, session.result); err != nil {
-		return SessionProperties{}, err
-	}
-	return sessionPropertiesOf(&session.info), nil
+	return asking(s, op, func() (SessionProperties, error) {
+		if path < 0 {
+			return SessionProperties{}, failf(op, StatusBadIndex, "the path is %d", path)
+		}
+		session := C.go_mnn_session_path_info(s.handle, C.size_t(path))
+		return sessionPropertiesOf(&session.info), check(op, session.result)
+	})
 }
 
 // Statistics returns the statistics of the session; for them, a run reads the clock twice.
 func (s *Session) Statistics() (Statistics, error) {
 	const op = "Session.Statistics"
-	mine, err := s.enter(op)
-	if err != nil {
-		return Statistics{}, err
-	}
-	defer s.leave(mine)
-	now := C.go_mnn_session_statistics(s.handle)
-	if err := check(op, now.result); err != nil {
-		return Statistics{}, err
-	}
-	return statisticsOf(&now.info), nil
+	return asking(s, op, func() (Statistics, error) {
+		now := C.go_mnn_session_statistics(s.handle)
+		return statisticsOf(&now.info), check(op, now.result)
+	})
 }
 
 // Properties returns the place and the storage of the tensor. StatusBadState as in Shape.
@@ -134,33 +97,20 @@ func (t *Tensor) Properties() (TensorProperties, error) {
 }
 
 func (t *Tensor) properties(op string) (TensorProperties, error) {
-	mine, err := t.enter(op)
-	if err != nil {
-		return TensorProperties{}, err
-	}
-	defer t.session.leave(mine)
-	tensor := C.go_mnn_tensor_info(t.handle)
-	if err := check(op, tensor.result); err != nil {
-		return TensorProperties{}, err
-	}
-	return tensorPropertiesOf(&tensor.info), nil
+	return asking(t, op, func() (TensorProperties, error) {
+		tensor := C.go_mnn_tensor_info(t.handle)
+		return tensorPropertiesOf(&tensor.info), check(op, tensor.result)
+	})
 }
 
 // NCHW returns batch, channel, height and width of a tensor of four dimensions; StatusBadState for another rank.
-func (t *Tensor) NCHW() ([4]int, error) {
+func (t *Tensor) NCHW() (extents [4]int, err error) {
 	const op = "Tensor.NCHW"
-	mine, err := t.enter(op)
-	if err != nil {
-		return [4]int{}, err
-	}
-	defer t.session.leave(mine)
-	shape := C.go_mnn_tensor_nchw(t.handle)
-	if err := check(op, shape.result); err != nil {
-		return [4]int{}, err
-	}
-	var extents [4]int
-	copy(extents[:], shapeOf(shape))
-	return extents, nil
+	return asking(t, op, func() ([4]int, error) {
+		shape := C.go_mnn_tensor_nchw(t.handle)
+		copy(extents[:], shapeOf(shape))
+		return extents, check(op, shape.result)
+	})
 }
 
 // Print returns the tensor as text: a line about it, then its elements in brackets. edge: how many positions to print
@@ -170,19 +120,9 @@ func (t *Tensor) Print(edge int) (string, error) {
 	if edge < 0 {
 		return "", failf(op, StatusBadRange, "the edge is %d", edge)
 	}
-	mine, err := t.enter(op)
-	if err != nil {
-		return "", err
-	}
-	defer t.session.leave(mine)
-	size := C.go_mnn_tensor_print(t.handle, C.size_t(edge), nil, 0)
-	if err := check(op, size); err != nil {
-		return "", err
-	}
-	data := make([]byte, int(size.number))
-	result := C.go_mnn_tensor_print(t.handle, C.size_t(edge), (*C.char)(unsafe.Pointer(&data[0])), C.size_t(len(data)))
-	if err := check(op, result); err != nil {
-		return "", err
-	}
-	return string(data[:int(result.number)-1]), nil
+	return asking(t, op, func() (string, error) {
+		return written(op, func(buffer *C.char, capacity C.size_t) C.mnn_go_result {
+			return C.go_mnn_tensor_print(t.handle, C.size_t(edge), buffer, capacity)
+		})
+	})
 }

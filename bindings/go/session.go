@@ -107,13 +107,10 @@ func (s *Session) leave(mine bool) {
 
 // ask makes one call that only reads.
 func (s *Session) ask(op string, call func(C.mnn_go_session) C.mnn_go_result) (C.mnn_go_result, error) {
-	mine, err := s.enter(op)
-	if err != nil {
-		return C.mnn_go_result{}, err
-	}
-	defer s.leave(mine)
-	result := call(s.handle)
-	return result, check(op, result)
+	return asking(s, op, func() (C.mnn_go_result, error) {
+		result := call(s.handle)
+		return result, check(op, result)
+	})
 }
 
 // work makes one call that ctx can end.

@@ -14,16 +14,10 @@ import (
 // is cancelled or stopped leaves the state as it was.
 func (s *Session) State() (StateProperties, error) {
 	const op = "Session.State"
-	mine, err := s.enter(op)
-	if err != nil {
-		return StateProperties{}, err
-	}
-	defer s.leave(mine)
-	now := C.go_mnn_session_state_info(s.handle)
-	if err := check(op, now.result); err != nil {
-		return StateProperties{}, err
-	}
-	return statePropertiesOf(&now.info), nil
+	return asking(s, op, func() (StateProperties, error) {
+		now := C.go_mnn_session_state_info(s.handle)
+		return statePropertiesOf(&now.info), check(op, now.result)
+	})
 }
 
 // change makes one call that has the session alone.
@@ -90,21 +84,11 @@ func (s *Session) CopyState(source *Session) error {
 // SaveState returns the state as bytes, for [Session.LoadState] of this or a later process.
 func (s *Session) SaveState() ([]byte, error) {
 	const op = "Session.SaveState"
-	mine, err := s.enter(op)
-	if err != nil {
-		return nil, err
-	}
-	defer s.leave(mine)
-	size := C.go_mnn_session_state_save(s.handle, nil, 0)
-	if err := check(op, size); err != nil {
-		return nil, err
-	}
-	data := make([]byte, int(size.number))
-	result := C.go_mnn_session_state_save(s.handle, start(data), C.size_t(len(data)))
-	if err := check(op, result); err != nil {
-		return nil, err
-	}
-	return data[:int(result.number)], nil
+	return asking(s, op, func() ([]byte, error) {
+		return buffered(op, func(buffer *C.uint8_t, capacity C.size_t) C.mnn_go_result {
+			return C.go_mnn_session_state_save(s.handle, buffer, capacity)
+		})
+	})
 }
 
 // LoadState becomes what [Session.SaveState] returned. The bytes are checked.

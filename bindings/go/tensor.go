@@ -28,25 +28,16 @@ func (t *Tensor) enter(op string) (mine bool, err error) {
 
 // ask makes one call that only reads.
 func (t *Tensor) ask(op string, call func(C.mnn_go_tensor) C.mnn_go_result) (C.mnn_go_result, error) {
-	mine, err := t.enter(op)
-	if err != nil {
-		return C.mnn_go_result{}, err
-	}
-	defer t.session.leave(mine)
-	result := call(t.handle)
-	return result, check(op, result)
+	return asking(t, op, func() (C.mnn_go_result, error) {
+		result := call(t.handle)
+		return result, check(op, result)
+	})
 }
 
 // Name returns the name of the tensor.
 func (t *Tensor) Name() (string, error) {
 	const op = "Tensor.Name"
-	mine, err := t.enter(op)
-	if err != nil {
-		return "", err
-	}
-	defer t.session.leave(mine)
-	result := C.go_mnn_tensor_name(t.handle)
-	return C.GoString(result.text), check(op, result)
+	return asking(t, op, func() (string, error) { return textOf(op, C.go_mnn_tensor_name(t.handle)) })
 }
 
 // Shape returns the present shape in the order of the tensor's format; empty for a scalar. An input that needs a resize
@@ -54,16 +45,10 @@ func (t *Tensor) Name() (string, error) {
 // shape depends on contents and no run has determined it yet.
 func (t *Tensor) Shape() ([]int, error) {
 	const op = "Tensor.Shape"
-	mine, err := t.enter(op)
-	if err != nil {
-		return nil, err
-	}
-	defer t.session.leave(mine)
-	shape := C.go_mnn_tensor_shape(t.handle)
-	if err := check(op, shape.result); err != nil {
-		return nil, err
-	}
-	return shapeOf(shape), nil
+	return asking(t, op, func() ([]int, error) {
+		shape := C.go_mnn_tensor_shape(t.handle)
+		return shapeOf(shape), check(op, shape.result)
+	})
 }
 
 // Type returns the element type. StatusBadState as of Shape.
