@@ -27,53 +27,63 @@ uint64_t number(std::string_view text, std::string_view tensor) {
     return value;
 }
 
+using Pair = std::pair<std::string_view, std::string_view>;
+
+// The value of a field of a message is stored, appended to a list, or given to a function.
+void take(MessageReader& in, std::string_view& to) {
+    to = in.text();
+}
+void take(MessageReader& in, std::vector<std::string_view>& to) {
+    to.push_back(in.text());
+}
+void take(MessageReader& in, int64_t& to) {
+    to = in.integer();
+}
+void take(MessageReader& in, std::vector<int64_t>& to) {
+    in.integers(to);
+}
+void take(MessageReader& in, std::vector<float>& to) {
+    in.reals(to);
+}
+template <typename Function>
+auto take(MessageReader& in, const Function& function) -> decltype(function(in)) {
+    function(in);
+}
+
+template <typename To>
+struct Field {
+    uint32_t number;
+    To to;
+};
+template <typename To>
+Field<To&&> field(uint32_t number, To&& to) {
+    return {number, std::forward<To>(to)};
+}
+
+// Reads a message: its fields with these numbers, of which each is taken whenever it comes, and no others.
+template <typename... To>
+void readMessage(Bytes bytes, const char* what, const Field<To>&... fields) {
+    MessageReader in(bytes, what);
+    while (in.next()) (void)((in.field() == fields.number && (take(in, fields.to), true)) || ...);
+}
+
+Pair parsePair(Bytes bytes) {
+    Pair pair;
+    readMessage(bytes, "a StringStringEntryProto", field(1, pair.first), field(2, pair.second));
+    return pair;
+}
+
 TensorData parseTensor(Bytes bytes) {
     TensorData tensor;
-    std::vector<std::pair<std::string_view, std::string_view>> entries;
-    MessageReader in(bytes, "a TensorProto");
-    while (in.next()) switch (in.field()) {
-            case 1:
-                in.integers(tensor.dims);
-                break;
-            case 2:
-                tensor.type = static_cast<Elem>(in.integer());
-                break;
-            case 4:
-                in.reals(tensor.floats);
-                break;
-            case 5:
-            case 7:
-            case 11:
-                in.integers(tensor.ints);
-                break;
-            case 6:
-                tensor.hasStrings = true;
-                break;
-            case 8:
-                tensor.name = in.text();
-                break;
-            case 9:
-                tensor.raw = in.bytes();
-                break;
-            case 10:
-                in.doubles(tensor.doubles);
-                break;
-            case 13: {
-                MessageReader entry(in.bytes(), "a StringStringEntryProto");
-                auto& [key, value] = entries.emplace_back();
-                while (entry.next())
-                    if (entry.field() == 1)
-                        key = entry.text();
-                    else if (entry.field() == 2)
-                        value = entry.text();
-                break;
-            }
-            case 14:
-                tensor.external = in.integer() == 1;
-                break;
-            default:
-                break;
-        }
+    std::vector<Pair> entries;
+    readMessage(bytes, "a TensorProto", field(1, tensor.dims),
+                field(2, [&](MessageReader& in) { tensor.type = static_cast<Elem>(in.integer()); }),
+                field(4, tensor.floats), field(5, tensor.ints), field(7, tensor.ints), field(11, tensor.ints),
+                field(6, [&](MessageReader&) { tensor.hasStrings = true; }), field(8, tensor.name),
+                field(9, [&](MessageReader& in) { tensor.raw = in.bytes(); }),
+                field(10, [&](MessageReader& in) { in.doubles(tensor.doubles); }),
+                field(13, [&](MessageReader& in) { entries.push_back(parsePair(in.bytes())); }),
+                field(14, [&](MessageReader& in) { tensor.external = in.integer() == 1; }));
     for (const auto& [key, value] : entries) {
         if (key == "location") tensor.location = value;
         if (key == "offset") tensor.offset = number(value, tensor.name);
@@ -86,205 +96,94 @@ Graph parseGraph(Bytes bytes, int depth);
 
 Attribute parseAttribute(Bytes bytes, int depth) {
     Attribute attribute;
-    MessageReader in(bytes, "an AttributeProto");
-    while (in.next()) switch (in.field()) {
-            case 1:
-                attribute.name = in.text();
-                break;
-            case 2:
-                attribute.f = in.real();
-                break;
-            case 3:
-                attribute.i = in.integer();
-                break;
-            case 4:
-                attribute.s = in.text();
-                break;
-            case 5:
-                attribute.tensor = std::make_shared<TensorData>(parseTensor(in.bytes()));
-                break;
-            case 6:
-                attribute.graph = std::make_shared<Graph>(parseGraph(in.bytes(), depth + 1));
-                break;
-            case 7:
-                in.reals(attribute.floats);
-                break;
-            case 8:
-                in.integers(attribute.ints);
-                break;
-            case 9:
-                attribute.strings.push_back(in.text());
-                break;
-            case 20:
-                attribute.type = static_cast<int32_t>(in.integer());
-                break;
-            case 21:
-                attribute.reference = in.text();
-                break;
-            case 22:
-            case 23:
-                attribute.hasSparse = true;
-                break;
-            default:
-                break;
-        }
+    const auto sparse = [&](MessageReader&) { attribute.hasSparse = true; };
+    readMessage(
+        bytes, "an AttributeProto", field(1, attribute.name),
+        field(2, [&](MessageReader& in) { attribute.f = in.real(); }), field(3, attribute.i), field(4, attribute.s),
+        field(5, [&](MessageReader& in) { attribute.tensor = std::make_shared<TensorData>(parseTensor(in.bytes())); }),
+        field(6,
+              [&](MessageReader& in) { attribute.graph = std::make_shared<Graph>(parseGraph(in.bytes(), depth + 1)); }),
+        field(7, attribute.floats), field(8, attribute.ints), field(9, attribute.strings),
+        field(20, [&](MessageReader& in) { attribute.type = static_cast<int32_t>(in.integer()); }),
+        field(21, attribute.reference), field(22, sparse), field(23, sparse));
     return attribute;
 }
 
 Node parseNode(Bytes bytes, int depth) {
     Node node;
-    MessageReader in(bytes, "a NodeProto");
-    while (in.next()) switch (in.field()) {
-            case 1:
-                node.inputs.push_back(in.text());
-                break;
-            case 2:
-                node.outputs.push_back(in.text());
-                break;
-            case 3:
-                node.name = in.text();
-                break;
-            case 4:
-                node.type = in.text();
-                break;
-            case 5:
-                node.attributes.push_back(parseAttribute(in.bytes(), depth));
-                break;
-            case 7:
-                node.domain = plainDomain(in.text());
-                break;
-            case 8:
-                node.overload = in.text();
-                break;
-            default:
-                break;
-        }
+    readMessage(bytes, "a NodeProto", field(1, node.inputs), field(2, node.outputs), field(3, node.name),
+                field(4, node.type),
+                field(5, [&](MessageReader& in) { node.attributes.push_back(parseAttribute(in.bytes(), depth)); }),
+                field(7, node.domain), field(8, node.overload));
+    node.domain = plainDomain(node.domain);
     return node;
 }
 
-void parseShape(Bytes bytes, ValueInfo& info) {
-    info.hasShape = true;
-    MessageReader in(bytes, "a TensorShapeProto");
-    while (in.next()) {
-        if (in.field() != 1) continue;
-        Extent& extent = info.shape.emplace_back();
-        MessageReader dimension(in.bytes(), "a Dimension");
-        while (dimension.next())
-            if (dimension.field() == 1)
-                extent.value = dimension.integer();
-            else if (dimension.field() == 2)
-                extent.name = dimension.text();
-        if (extent.value < 0) extent.value = -1;
-    }
+Extent parseExtent(Bytes bytes) {
+    Extent extent;
+    readMessage(bytes, "a Dimension", field(1, extent.value), field(2, extent.name));
+    if (extent.value < 0) extent.value = -1;
+    return extent;
 }
 
 void parseType(Bytes bytes, ValueInfo& info, bool inside = false) {
-    MessageReader in(bytes, "a TypeProto");
-    while (in.next()) {
-        if (in.field() == 9 && !inside) {  // the type inside of an optional
-            MessageReader optional(in.bytes(), "a TypeProto.Optional");
-            while (optional.next())
-                if (optional.field() == 1) parseType(optional.bytes(), info, true);
-        }
-        if (in.field() != 1) continue;
+    const auto shape = [&](MessageReader& in) {
+        info.hasShape = true;
+        readMessage(in.bytes(), "a TensorShapeProto",
+                    field(1, [&](MessageReader& each) { info.shape.push_back(parseExtent(each.bytes())); }));
+    };
+    const auto tensor = [&](MessageReader& in) {
         info.isTensor = true;
-        MessageReader tensor(in.bytes(), "a TypeProto.Tensor");
-        while (tensor.next())
-            if (tensor.field() == 1)
-                info.type = static_cast<Elem>(tensor.integer());
-            else if (tensor.field() == 2)
-                parseShape(tensor.bytes(), info);
-    }
+        readMessage(in.bytes(), "a TypeProto.Tensor",
+                    field(1, [&](MessageReader& type) { info.type = static_cast<Elem>(type.integer()); }),
+                    field(2, shape));
+    };
+    const auto optional = [&](MessageReader& in) {  // the type inside of it
+        if (!inside)
+            readMessage(in.bytes(), "a TypeProto.Optional",
+                        field(1, [&](MessageReader& type) { parseType(type.bytes(), info, true); }));
+    };
+    readMessage(bytes, "a TypeProto", field(1, tensor), field(9, optional));
 }
 
 ValueInfo parseValue(Bytes bytes) {
     ValueInfo info;
-    MessageReader in(bytes, "a ValueInfoProto");
-    while (in.next())
-        if (in.field() == 1)
-            info.name = in.text();
-        else if (in.field() == 2)
-            parseType(in.bytes(), info);
+    readMessage(bytes, "a ValueInfoProto", field(1, info.name),
+                field(2, [&](MessageReader& in) { parseType(in.bytes(), info); }));
     return info;
 }
 
 Graph parseGraph(Bytes bytes, int depth) {
     if (depth > kDeepest) fail(Status::LimitExceeded, "graphs lie deeper in one another than %d", kDeepest);
     Graph graph;
-    MessageReader in(bytes, "a GraphProto");
-    while (in.next()) switch (in.field()) {
-            case 1:
-                graph.nodes.push_back(parseNode(in.bytes(), depth));
-                break;
-            case 2:
-                graph.name = in.text();
-                break;
-            case 5:
-                graph.initializers.push_back(parseTensor(in.bytes()));
-                break;
-            case 11:
-                graph.inputs.push_back(parseValue(in.bytes()));
-                break;
-            case 12:
-                graph.outputs.push_back(parseValue(in.bytes()));
-                break;
-            case 13:
-                graph.values.push_back(parseValue(in.bytes()));
-                break;
-            case 15:
-                graph.hasSparse = true;
-                break;
-            default:
-                break;
-        }
+    readMessage(bytes, "a GraphProto",
+                field(1, [&](MessageReader& in) { graph.nodes.push_back(parseNode(in.bytes(), depth)); }),
+                field(2, graph.name),
+                field(5, [&](MessageReader& in) { graph.initializers.push_back(parseTensor(in.bytes())); }),
+                field(11, [&](MessageReader& in) { graph.inputs.push_back(parseValue(in.bytes())); }),
+                field(12, [&](MessageReader& in) { graph.outputs.push_back(parseValue(in.bytes())); }),
+                field(13, [&](MessageReader& in) { graph.values.push_back(parseValue(in.bytes())); }),
+                field(15, [&](MessageReader&) { graph.hasSparse = true; }));
     return graph;
 }
 
 Opset parseOpset(Bytes bytes) {
     Opset opset;
-    MessageReader in(bytes, "an OperatorSetIdProto");
-    while (in.next())
-        if (in.field() == 1)
-            opset.domain = plainDomain(in.text());
-        else if (in.field() == 2)
-            opset.version = in.integer();
+    readMessage(bytes, "an OperatorSetIdProto", field(1, opset.domain), field(2, opset.version));
+    opset.domain = plainDomain(opset.domain);
     return opset;
 }
 
 Function parseFunction(Bytes bytes) {
     Function function;
-    MessageReader in(bytes, "a FunctionProto");
-    while (in.next()) switch (in.field()) {
-            case 1:
-                function.name = in.text();
-                break;
-            case 4:
-                function.inputs.push_back(in.text());
-                break;
-            case 5:
-                function.outputs.push_back(in.text());
-                break;
-            case 6:
-                function.attributes.push_back(in.text());
-                break;
-            case 7:
-                function.nodes.push_back(parseNode(in.bytes(), 0));
-                break;
-            case 9:
-                function.opsets.push_back(parseOpset(in.bytes()));
-                break;
-            case 10:
-                function.domain = plainDomain(in.text());
-                break;
-            case 11:
-                function.defaults.push_back(parseAttribute(in.bytes(), 0));
-                break;
-            case 13:
-                function.overload = in.text();
-                break;
-            default:
-                break;
-        }
+    readMessage(bytes, "a FunctionProto", field(1, function.name), field(4, function.inputs),
+                field(5, function.outputs), field(6, function.attributes),
+                field(7, [&](MessageReader& in) { function.nodes.push_back(parseNode(in.bytes(), 0)); }),
+                field(9, [&](MessageReader& in) { function.opsets.push_back(parseOpset(in.bytes())); }),
+                field(10, function.domain),
+                field(11, [&](MessageReader& in) { function.defaults.push_back(parseAttribute(in.bytes(), 0)); }),
+                field(13, function.overload));
+    function.domain = plainDomain(function.domain);
     return function;
 }
 
@@ -338,38 +237,16 @@ const Attribute* Node::find(std::string_view attribute) const noexcept {
 ModelFile parseModel(Bytes bytes) {
     ModelFile model;
     bool hasGraph = false;
-    MessageReader in(bytes, "the ModelProto");
-    while (in.next()) switch (in.field()) {
-            case 1:
-                model.irVersion = in.integer();
-                break;
-            case 2:
-                model.producer = in.text();
-                break;
-            case 7:
-                if (hasGraph) fail(Status::BadFormat, "the model has two graphs");
-                model.graph = parseGraph(in.bytes(), 0);
-                hasGraph = true;
-                break;
-            case 8:
-                model.opsets.push_back(parseOpset(in.bytes()));
-                break;
-            case 14: {
-                MessageReader entry(in.bytes(), "a StringStringEntryProto");
-                auto& [key, value] = model.metadata.emplace_back();
-                while (entry.next())
-                    if (entry.field() == 1)
-                        key = entry.text();
-                    else if (entry.field() == 2)
-                        value = entry.text();
-                break;
-            }
-            case 25:
-                model.functions.push_back(parseFunction(in.bytes()));
-                break;
-            default:
-                break;
-        }
+    readMessage(bytes, "the ModelProto", field(1, model.irVersion), field(2, model.producer),
+                field(7,
+                      [&](MessageReader& in) {
+                          if (hasGraph) fail(Status::BadFormat, "the model has two graphs");
+                          model.graph = parseGraph(in.bytes(), 0);
+                          hasGraph = true;
+                      }),
+                field(8, [&](MessageReader& in) { model.opsets.push_back(parseOpset(in.bytes())); }),
+                field(14, [&](MessageReader& in) { model.metadata.push_back(parsePair(in.bytes())); }),
+                field(25, [&](MessageReader& in) { model.functions.push_back(parseFunction(in.bytes())); }));
     if (bytes.empty()) fail(Status::Truncated, "the file is empty");
     if (model.irVersion < 1)
         fail(Status::BadFormat, "the file has no ir_version: it is no ONNX model, or it ends too early");
