@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tensor/element_types.h"
 #include "tensor/transpose.h"
 
 namespace mnnc {
@@ -108,14 +109,7 @@ void moveAny(DataType type, const Extents& e, const void* src, const ChannelStri
              const ChannelStrides& to) {
     const auto* s = static_cast<const char*>(src);
     auto* d = static_cast<char*>(dst);
-    switch (elementBytes(type)) {
-        case 4:
-            return move<4>(e, s, from, d, to);
-        case 2:
-            return move<2>(e, s, from, d, to);
-        default:
-            return move<1>(e, s, from, d, to);
-    }
+    withBits(type, [&]<typename T>(T) { move<sizeof(T)>(e, s, from, d, to); });
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/split.h"
 #include "base/half.h"
+#include "tensor/element_types.h"
 
 namespace mnnc::cpu {
 
@@ -67,45 +68,15 @@ using Loop = void (*)(const void*, void*, int64_t, int64_t);
 template <typename From>
 Loop loopFrom(DataType to, bool toBool) {
     if (toBool) return boolLoop<From>;
-    switch (to) {
-        case DataType::Float32:
-            return castLoop<From, float>;
-        case DataType::Int32:
-            return castLoop<From, int32_t>;
-        case DataType::Int8:
-            return castLoop<From, int8_t>;
-        case DataType::UInt8:
-            return castLoop<From, uint8_t>;
-        case DataType::Int16:
-            return castLoop<From, int16_t>;
-        case DataType::UInt16:
-            return castLoop<From, uint16_t>;
-        case DataType::BFloat16:
-            return castLoop<From, BFloat>;
-    }
-    return nullptr;
+    if (to == DataType::BFloat16) return castLoop<From, BFloat>;
+    return withNumber(to, []<typename To>(To) -> Loop { return castLoop<From, To>; });
 }
 
 Loop pickLoop(DataType from, DataType to, bool toBool, bool toHalf) {
     if (toHalf) return from == DataType::Float32 && to == from ? halfLoop : nullptr;
     if (toBool && to != DataType::Int32) return nullptr;
-    switch (from) {
-        case DataType::Float32:
-            return loopFrom<float>(to, toBool);
-        case DataType::Int32:
-            return loopFrom<int32_t>(to, toBool);
-        case DataType::Int8:
-            return loopFrom<int8_t>(to, toBool);
-        case DataType::UInt8:
-            return loopFrom<uint8_t>(to, toBool);
-        case DataType::Int16:
-            return loopFrom<int16_t>(to, toBool);
-        case DataType::UInt16:
-            return loopFrom<uint16_t>(to, toBool);
-        case DataType::BFloat16:
-            return loopFrom<BFloat>(to, toBool);
-    }
-    return nullptr;
+    if (from == DataType::BFloat16) return loopFrom<BFloat>(to, toBool);
+    return withNumber(from, [&]<typename From>(From) { return loopFrom<From>(to, toBool); });
 }
 
 class CastExecution final : public CommandExecution {

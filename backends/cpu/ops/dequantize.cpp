@@ -8,6 +8,7 @@
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
 #include "backends/cpu/ops/split.h"
+#include "tensor/element_types.h"
 
 namespace mnnc::cpu {
 
@@ -18,18 +19,7 @@ class Dequantize final : public Execution {
     explicit Dequantize(const Command& command) : command_(command), params_(command.paramsAs<DequantizeParams>()) {}
 
     void run(const Frame& frame) const override {
-        switch (command_.inputs[0]->type) {
-            case DataType::Int8:
-                return convert<int8_t>(frame);
-            case DataType::UInt8:
-                return convert<uint8_t>(frame);
-            case DataType::Int16:
-                return convert<int16_t>(frame);
-            case DataType::UInt16:
-                return convert<uint16_t>(frame);
-            default:
-                return convert<int32_t>(frame);
-        }
+        withInteger(command_.inputs[0]->type, [&]<typename T>(T) { convert<T>(frame); });
     }
 
   private:

@@ -8,6 +8,7 @@
 #include "backends/cpu/ops/strided_copy.h"
 #include "base/error.h"
 #include "ops/strided_slice.h"
+#include "tensor/element_types.h"
 #include "tensor/region_builder.h"
 
 namespace mnnc::cpu {
@@ -61,16 +62,8 @@ class DynamicSlice : public CommandExecution {
     void run(const Frame& frame) const final {
         int64_t from = 0;
         const Box box = place(frame, from);
-        switch (elementBytes(out().type)) {
-            case 4:
-                copyBox(inData<uint32_t>(frame, 0) + from, outData<uint32_t>(frame), box, frame.pool());
-                break;
-            case 2:
-                copyBox(inData<uint16_t>(frame, 0) + from, outData<uint16_t>(frame), box, frame.pool());
-                break;
-            default:
-                copyBox(inData<uint8_t>(frame, 0) + from, outData<uint8_t>(frame), box, frame.pool());
-        }
+        withBits(out().type,
+                 [&]<typename T>(T) { copyBox(inData<T>(frame, 0) + from, outData<T>(frame), box, frame.pool()); });
     }
 
   protected:

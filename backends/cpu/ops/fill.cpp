@@ -7,6 +7,7 @@
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/distributions.h"
 #include "backends/cpu/ops/families.h"
+#include "tensor/element_types.h"
 
 namespace mnnc::cpu {
 
@@ -16,14 +17,7 @@ class OneHotExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
     void run(const Frame& frame) const override {
-        switch (elementBytes(out().type)) {
-            case 4:
-                return write<uint32_t>(frame);
-            case 2:
-                return write<uint16_t>(frame);
-            default:
-                return write<uint8_t>(frame);
-        }
+        withBits(out().type, [&]<typename T>(T) { write<T>(frame); });
     }
 
   private:

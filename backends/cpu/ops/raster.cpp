@@ -12,6 +12,7 @@
 #include "backends/cpu/ops/storage_change.h"
 #include "backends/cpu/ops/strided_copy.h"
 #include "base/error.h"
+#include "tensor/element_types.h"
 #include "tensor/region_check.h"
 #include "tensor/region_overlap.h"
 
@@ -45,16 +46,7 @@ class PlainRaster final : public Execution {
         for (const Region& region : regions_) {
             const Operand& input = *inputs_[static_cast<size_t>(region.input)];
             if (region.count() == 0) continue;  // its source may be empty
-            switch (elementBytes(output_.type)) {
-                case 4:
-                    copy<uint32_t>(frame, region, input);
-                    break;
-                case 2:
-                    copy<uint16_t>(frame, region, input);
-                    break;
-                default:
-                    copy<uint8_t>(frame, region, input);
-            }
+            withBits(output_.type, [&]<typename T>(T) { copy<T>(frame, region, input); });
         }
     }
 

@@ -5,27 +5,11 @@
 #include <limits>
 
 #include "backends/cpu/ops/split.h"
+#include "tensor/element_types.h"
 
 namespace mnnc::cpu {
 
 namespace {
-
-// Calls body with a value of the C++ type of the elements.
-template <typename Body>
-void withType(DataType type, const Body& body) {
-    switch (type) {
-        case DataType::Int8:
-            return body(int8_t{});
-        case DataType::UInt8:
-            return body(uint8_t{});
-        case DataType::Int16:
-            return body(int16_t{});
-        case DataType::UInt16:
-            return body(uint16_t{});
-        default:
-            return body(int32_t{});
-    }
-}
 
 template <typename From>
 int32_t column(const From* x, int64_t length, int64_t stride, Reduce operation, int64_t count) {
@@ -109,11 +93,11 @@ void reduceIntegers(ThreadPool& pool, const ReductionStep& step, TypedData<const
             }
         });
     };
-    withType(from.type, [&](auto source) { withType(to.type, [&](auto target) { run(source, target); }); });
+    withInteger(from.type, [&](auto source) { withInteger(to.type, [&](auto target) { run(source, target); }); });
 }
 
 void fillReducedIntegers(TypedData<void*> output, int64_t elements, Reduce operation) {
-    withType(output.type, [&](auto sample) {
+    withInteger(output.type, [&](auto sample) {
         using T = decltype(sample);
         std::fill_n(static_cast<T*>(output.elements), elements, emptyInteger<T>(operation));
     });

@@ -9,6 +9,7 @@
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/coordinates.h"
 #include "backends/cpu/ops/families.h"
+#include "tensor/element_types.h"
 
 namespace mnnc::cpu {
 
@@ -64,20 +65,7 @@ class ScatterBase : public CommandExecution {
                         static_cast<size_t>(count * width));
             return;
         }
-        switch (out().type) {
-            case DataType::Float32:
-                return combine<float>(frame, out(), to, updates, from, count, reduction);
-            case DataType::Int8:
-                return combine<int8_t>(frame, out(), to, updates, from, count, reduction);
-            case DataType::UInt8:
-                return combine<uint8_t>(frame, out(), to, updates, from, count, reduction);
-            case DataType::Int16:
-                return combine<int16_t>(frame, out(), to, updates, from, count, reduction);
-            case DataType::UInt16:
-                return combine<uint16_t>(frame, out(), to, updates, from, count, reduction);
-            default:
-                return combine<int32_t>(frame, out(), to, updates, from, count, reduction);
-        }
+        withNumber(out().type, [&]<typename T>(T) { combine<T>(frame, out(), to, updates, from, count, reduction); });
     }
 };
 

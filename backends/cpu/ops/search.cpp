@@ -8,35 +8,17 @@
 
 #include "backends/cpu/ops/command_execution.h"
 #include "backends/cpu/ops/families.h"
+#include "tensor/element_types.h"
 
 namespace mnnc::cpu {
 
 namespace {
 
-// Calls `body` with a value of the element type.
-template <typename Body>
-void byType(DataType type, const Body& body) {
-    switch (type) {
-        case DataType::Float32:
-            return body(float());
-        case DataType::Int8:
-            return body(int8_t());
-        case DataType::UInt8:
-            return body(uint8_t());
-        case DataType::Int16:
-            return body(int16_t());
-        case DataType::UInt16:
-            return body(uint16_t());
-        default:
-            return body(int32_t());
-    }
-}
-
 class ArgExecution final : public CommandExecution {
   public:
     using CommandExecution::CommandExecution;
     void run(const Frame& frame) const override {
-        byType(in(0).type, [&]<typename T>(T) { search<T>(frame); });
+        withNumber(in(0).type, [&]<typename T>(T) { search<T>(frame); });
     }
 
   private:
@@ -99,7 +81,7 @@ class TopKExecution final : public CommandExecution {
         requestScratch(p.extent * 4);
     }
     void run(const Frame& frame) const override {
-        byType(in(0).type, [&]<typename T>(T) { select<T>(frame); });
+        withNumber(in(0).type, [&]<typename T>(T) { select<T>(frame); });
     }
 
   private:

@@ -8,6 +8,7 @@
 #include "backends/cpu/ops/families.h"
 #include "base/error.h"
 #include "ops/select.h"
+#include "tensor/element_types.h"
 
 namespace mnnc::cpu {
 
@@ -24,34 +25,10 @@ class SelectExecution final : public CommandExecution {
     using CommandExecution::CommandExecution;
     void run(const Frame& frame) const override {
         // The condition is compared as bits: -0.0 is true.
-        switch (elementBytes(in(0).type)) {
-            case 4:
-                withCondition<uint32_t>(frame);
-                break;
-            case 2:
-                withCondition<uint16_t>(frame);
-                break;
-            default:
-                withCondition<uint8_t>(frame);
-                break;
-        }
+        withBits(in(0).type, [&]<typename C>(C) { withBits(out().type, [&]<typename T>(T) { loop<C, T>(frame); }); });
     }
 
   private:
-    template <typename C>
-    void withCondition(const Frame& frame) const noexcept {
-        switch (elementBytes(out().type)) {
-            case 4:
-                loop<C, uint32_t>(frame);
-                break;
-            case 2:
-                loop<C, uint16_t>(frame);
-                break;
-            default:
-                loop<C, uint8_t>(frame);
-                break;
-        }
-    }
     template <typename C, typename T>
     void loop(const Frame& frame) const noexcept {
         const auto step = [this](size_t i) { return int64_t{in(i).elements() != 1}; };

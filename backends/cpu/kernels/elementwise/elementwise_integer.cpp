@@ -4,6 +4,7 @@
 
 #include "backends/cpu/kernels/elementwise/elementwise.h"
 #include "backends/cpu/kernels/elementwise/elementwise_pairs.h"
+#include "tensor/element_types.h"
 
 namespace mnnc {
 namespace {
@@ -124,58 +125,31 @@ constexpr BinaryScalarFn truth = pairScalar<T, T, int32_t, compare<T, F>>;
 
 template <class T>
 BinaryScalarFn pick(int code) noexcept {
-    switch (code) {
-        case 0:
-            return same<T, addI>;
-        case 1:
-            return same<T, subI>;
-        case 2:
-            return same<T, mulI>;
-        case 6:
-            return sizeof(T) < 4 ? same<T, powWrapping> : same<T, powI>;
-        case 7:
-            return same<T, divI>;
-        case 8:
-            return same<T, minI>;
-        case 9:
-            return same<T, maxI>;
-        case 10:
-            return truth<T, greaterI>;
-        case 11:
-            return truth<T, greaterEqualI>;
-        case 12:
-            return truth<T, lessI>;
-        case 13:
-            return same<T, floorDivI>;
-        case 14:
-            return same<T, squaredDifferenceI>;
-        case 15:
-            return truth<T, equalI>;
-        case 16:
-            return truth<T, lessEqualI>;
-        case 17:
-            return same<T, remainderI>;
-        case 19:
-            return same<T, moduloI>;
-        case 21:
-            return same<T, logicalOrI>;
-        case 22:
-            return truth<T, notEqualI>;
-        case 23:
-            return same<T, andI>;
-        case 24:
-            return same<T, orI>;
-        case 25:
-            return same<T, xorI>;
-        case 26:
-            return same<T, logicalXorI>;
-        case 27:
-            return same<T, leftI>;
-        case 28:
-            return same<T, rightI>;
-        default:
-            return nullptr;
-    }
+    static constexpr Coded<BinaryScalarFn> kFunctions[] = {{0, same<T, addI>},
+                                                           {1, same<T, subI>},
+                                                           {2, same<T, mulI>},
+                                                           {6, sizeof(T) < 4 ? same<T, powWrapping> : same<T, powI>},
+                                                           {7, same<T, divI>},
+                                                           {8, same<T, minI>},
+                                                           {9, same<T, maxI>},
+                                                           {10, truth<T, greaterI>},
+                                                           {11, truth<T, greaterEqualI>},
+                                                           {12, truth<T, lessI>},
+                                                           {13, same<T, floorDivI>},
+                                                           {14, same<T, squaredDifferenceI>},
+                                                           {15, truth<T, equalI>},
+                                                           {16, truth<T, lessEqualI>},
+                                                           {17, same<T, remainderI>},
+                                                           {19, same<T, moduloI>},
+                                                           {21, same<T, logicalOrI>},
+                                                           {22, truth<T, notEqualI>},
+                                                           {23, same<T, andI>},
+                                                           {24, same<T, orI>},
+                                                           {25, same<T, xorI>},
+                                                           {26, same<T, logicalXorI>},
+                                                           {27, same<T, leftI>},
+                                                           {28, same<T, rightI>}};
+    return withCode(kFunctions, code);
 }
 
 template <class T>
@@ -202,41 +176,17 @@ void mapIntegers(const void* x, void* y, size_t n) {
 
 template <class T>
 UnaryIntegerFn pickUnary(int code) noexcept {
-    switch (code) {
-        case 0:
-            return mapIntegers<T, 0>;
-        case 1:
-            return mapIntegers<T, 1>;
-        case 2:
-        case 3:
-        case 23:
-            return mapIntegers<T, 2>;
-        case 4:
-            return mapIntegers<T, 4>;
-        case 22:
-            return mapIntegers<T, 22>;
-        default:
-            return nullptr;
-    }
+    static constexpr Coded<UnaryIntegerFn> kFunctions[] = {
+        {0, mapIntegers<T, 0>}, {1, mapIntegers<T, 1>},   {2, mapIntegers<T, 2>}, {3, mapIntegers<T, 2>},
+        {4, mapIntegers<T, 4>}, {22, mapIntegers<T, 22>}, {23, mapIntegers<T, 2>}};
+    return withCode(kFunctions, code);
 }
 
 }  // namespace
 
 BinaryScalarFn binaryScalarInt(DataType type, int code) noexcept {
-    switch (type) {
-        case DataType::Int32:
-            return pick<int32_t>(code);
-        case DataType::Int8:
-            return pick<int8_t>(code);
-        case DataType::UInt8:
-            return pick<uint8_t>(code);
-        case DataType::Int16:
-            return pick<int16_t>(code);
-        case DataType::UInt16:
-            return pick<uint16_t>(code);
-        default:
-            return nullptr;
-    }
+    if (type == DataType::Float32 || type == DataType::BFloat16) return nullptr;
+    return withInteger(type, [code]<typename T>(T) { return pick<T>(code); });
 }
 
 BinaryScalarFn powerOfIntByFloat() noexcept {
@@ -244,20 +194,8 @@ BinaryScalarFn powerOfIntByFloat() noexcept {
 }
 
 UnaryIntegerFn unaryInteger(DataType type, int code) noexcept {
-    switch (type) {
-        case DataType::Int32:
-            return pickUnary<int32_t>(code);
-        case DataType::Int8:
-            return pickUnary<int8_t>(code);
-        case DataType::UInt8:
-            return pickUnary<uint8_t>(code);
-        case DataType::Int16:
-            return pickUnary<int16_t>(code);
-        case DataType::UInt16:
-            return pickUnary<uint16_t>(code);
-        default:
-            return nullptr;
-    }
+    if (type == DataType::Float32 || type == DataType::BFloat16) return nullptr;
+    return withInteger(type, [code]<typename T>(T) { return pickUnary<T>(code); });
 }
 
 }  // namespace mnnc

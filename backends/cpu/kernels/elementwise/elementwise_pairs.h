@@ -1,4 +1,5 @@
-// Applies one function to the elements of two rows, for kernels that are compiled once.
+// Applies one function to the elements of two rows, and finds functions by the codes of operators, for kernels that are
+// compiled once.
 #pragma once
 #include "backends/cpu/kernels/elementwise/elementwise.h"
 
@@ -18,6 +19,20 @@ void pairScalar(const void* a, Elements aMode, const void* b, Elements bMode, vo
         const size_t mask = aMode == Elements::Lanes ? lanes - 1 : 0;
         for (size_t i = 0; i < n; ++i) ty[i] = F(ta[i & mask], tb[i]);
     }
+}
+
+template <class Function>
+struct Coded {
+    int code;
+    Function function;
+};
+
+// Returns the function of a code, null where there is none.
+template <class Function, size_t N>
+constexpr Function withCode(const Coded<Function> (&functions)[N], int code) noexcept {
+    for (const Coded<Function>& each : functions)
+        if (each.code == code) return each.function;
+    return nullptr;
 }
 
 }  // namespace mnnc

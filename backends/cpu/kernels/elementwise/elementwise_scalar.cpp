@@ -134,57 +134,19 @@ void powFloat(const void* a, Elements aMode, const void* b, Elements bMode, void
 }  // namespace
 
 UnaryFn unaryScalarFloat(int code) noexcept {
-    switch (code) {
-        case 9:
-            return mapScalar<sinF>;
-        case 10:
-            return mapScalar<cosF>;
-        case 11:
-            return mapScalar<tanF>;
-        case 12:
-            return mapScalar<asinF>;
-        case 13:
-            return mapScalar<acosF>;
-        case 14:
-            return mapScalar<atanF>;
-        case 18:
-            return mapScalar<acoshF>;
-        case 19:
-            return mapScalar<sinhF>;
-        case 20:
-            return mapScalar<asinhF>;
-        case 21:
-            return mapScalar<atanhF>;
-        case 24:
-            return mapScalar<coshF>;
-        case 26:
-            return mapScalar<erfcF>;
-        case 27:
-            return mapScalar<erfinv>;
-        default:
-            return nullptr;
-    }
+    static constexpr Coded<UnaryFn> kFunctions[] = {
+        {9, mapScalar<sinF>},    {10, mapScalar<cosF>},   {11, mapScalar<tanF>},   {12, mapScalar<asinF>},
+        {13, mapScalar<acosF>},  {14, mapScalar<atanF>},  {18, mapScalar<acoshF>}, {19, mapScalar<sinhF>},
+        {20, mapScalar<asinhF>}, {21, mapScalar<atanhF>}, {24, mapScalar<coshF>},  {26, mapScalar<erfcF>},
+        {27, mapScalar<erfinv>}};
+    return withCode(kFunctions, code);
 }
 
 BinaryScalarFn binaryScalarFloat(int code) noexcept {
-    switch (code) {
-        case 6:
-            return powFloat;
-        case 13:
-            return floatFn<floorDivF>;
-        case 17:
-            return floatFn<floorModF>;
-        case 19:
-            return floatFn<modF>;
-        case 20:
-            return floatFn<atan2F>;
-        case 21:
-            return floatFn<logicalOrF>;
-        case 26:
-            return floatFn<logicalXorF>;
-        default:
-            return nullptr;
-    }
+    static constexpr Coded<BinaryScalarFn> kFunctions[] = {
+        {6, powFloat},         {13, floatFn<floorDivF>},  {17, floatFn<floorModF>},  {19, floatFn<modF>},
+        {20, floatFn<atan2F>}, {21, floatFn<logicalOrF>}, {26, floatFn<logicalXorF>}};
+    return withCode(kFunctions, code);
 }
 
 }  // namespace mnnc
