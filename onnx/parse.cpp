@@ -190,42 +190,14 @@ Function parseFunction(Bytes bytes) {
 }  // namespace
 
 const char* elemName(Elem elem) {
-    switch (elem) {
-        case Elem::Float:
-            return "float";
-        case Elem::Uint8:
-            return "uint8";
-        case Elem::Int8:
-            return "int8";
-        case Elem::Uint16:
-            return "uint16";
-        case Elem::Int16:
-            return "int16";
-        case Elem::Int32:
-            return "int32";
-        case Elem::Int64:
-            return "int64";
-        case Elem::String:
-            return "string";
-        case Elem::Bool:
-            return "bool";
-        case Elem::Float16:
-            return "float16";
-        case Elem::Double:
-            return "double";
-        case Elem::Uint32:
-            return "uint32";
-        case Elem::Uint64:
-            return "uint64";
-        case Elem::Bfloat16:
-            return "bfloat16";
-        case Elem::Uint4:
-            return "uint4";
-        case Elem::Int4:
-            return "int4";
-        default:
-            return "an element type that the format lacks";
-    }
+    static constexpr std::pair<Elem, const char*> kNames[] = {
+        {Elem::Float, "float"},   {Elem::Uint8, "uint8"},       {Elem::Int8, "int8"},     {Elem::Uint16, "uint16"},
+        {Elem::Int16, "int16"},   {Elem::Int32, "int32"},       {Elem::Int64, "int64"},   {Elem::String, "string"},
+        {Elem::Bool, "bool"},     {Elem::Float16, "float16"},   {Elem::Double, "double"}, {Elem::Uint32, "uint32"},
+        {Elem::Uint64, "uint64"}, {Elem::Bfloat16, "bfloat16"}, {Elem::Uint4, "uint4"},   {Elem::Int4, "int4"}};
+    for (const auto& [known, name] : kNames)
+        if (known == elem) return name;
+    return "an element type that the format lacks";
 }
 
 const Attribute* Node::find(std::string_view attribute) const noexcept {

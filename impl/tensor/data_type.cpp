@@ -1,40 +1,20 @@
 // Names and element sizes of data types.
 #include "tensor/data_type.h"
 
+#include <iterator>
+
 #include "base/error.h"
 
 namespace mnnc {
 
 const char* dataTypeName(DataType type) noexcept {
-    switch (type) {
-        case DataType::Float32:
-            return "float32";
-        case DataType::Int32:
-            return "int32";
-        case DataType::Int8:
-            return "int8";
-        case DataType::UInt8:
-            return "uint8";
-        case DataType::Int16:
-            return "int16";
-        case DataType::UInt16:
-            return "uint16";
-        case DataType::BFloat16:
-            return "bfloat16";
-    }
-    return "invalid";
+    static constexpr const char* kNames[] = {"float32", "int32", "int8", "uint8", "int16", "uint16", "bfloat16"};
+    return static_cast<size_t>(type) < std::size(kNames) ? kNames[static_cast<size_t>(type)] : "invalid";
 }
 
 const char* formatName(Format format) noexcept {
-    switch (format) {
-        case Format::NCHW:
-            return "NCHW";
-        case Format::NHWC:
-            return "NHWC";
-        case Format::NC4HW4:
-            return "NC4HW4";
-    }
-    return "invalid";
+    static constexpr const char* kNames[] = {"NCHW", "NHWC", "NC4HW4"};
+    return static_cast<size_t>(format) < std::size(kNames) ? kNames[static_cast<size_t>(format)] : "invalid";
 }
 
 DataType dataTypeFromWire(int32_t wireType, const char* what) {

@@ -1,7 +1,6 @@
 // Converts between element types, and reads and writes .npy files.
 #include "npy.h"
 
-#include <array>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -16,34 +15,11 @@
 namespace tool {
 namespace {
 
-struct Kind {
-    Element element;
-    const char* descr;
-    const char* name;
-    size_t bytes;
-};
-
-constexpr std::array<Kind, 9> kKinds = {{{Element::Float32, "f4", "float32", 4},
-                                         {Element::Float64, "f8", "float64", 8},
-                                         {Element::Int32, "i4", "int32", 4},
-                                         {Element::Int64, "i8", "int64", 8},
-                                         {Element::Int16, "i2", "int16", 2},
-                                         {Element::Int8, "i1", "int8", 1},
-                                         {Element::UInt16, "u2", "uint16", 2},
-                                         {Element::UInt8, "u1", "uint8", 1},
-                                         {Element::Bool, "b1", "bool", 1}}};
-
-const Kind& kindOf(Element element) {
-    for (const Kind& kind : kKinds)
-        if (kind.element == element) return kind;
-    return kKinds[0];
-}
-
 template <typename T>
-T load(const Array& array, size_t index) {
+double load(const Array& array, size_t index) {
     T value;
     std::memcpy(&value, array.bytes.data() + index * sizeof(T), sizeof(T));
-    return value;
+    return static_cast<double>(value);
 }
 
 template <typename T>
@@ -58,26 +34,30 @@ void store(Array& array, size_t index, double value) {
     std::memcpy(array.bytes.data() + index * sizeof(T), &typed, sizeof(T));
 }
 
-void storeValue(Array& array, size_t index, double value) {
-    switch (array.element) {
-        case Element::Float32:
-            return store<float>(array, index, value);
-        case Element::Float64:
-            return store<double>(array, index, value);
-        case Element::Int32:
-            return store<int32_t>(array, index, value);
-        case Element::Int64:
-            return store<int64_t>(array, index, value);
-        case Element::Int16:
-            return store<int16_t>(array, index, value);
-        case Element::Int8:
-            return store<int8_t>(array, index, value);
-        case Element::UInt16:
-            return store<uint16_t>(array, index, value);
-        case Element::UInt8:
-        case Element::Bool:
-            return store<uint8_t>(array, index, value);
-    }
+struct Kind {
+    Element element;
+    const char* descr;
+    const char* name;
+    size_t bytes;
+    double (*load)(const Array& array, size_t index);
+    void (*store)(Array& array, size_t index, double value);
+};
+
+template <typename T>
+constexpr Kind kindFor(Element element, const char* descr, const char* name) {
+    return {element, descr, name, sizeof(T), load<T>, store<T>};
+}
+constexpr Kind kKinds[] = {
+    kindFor<float>(Element::Float32, "f4", "float32"),  kindFor<double>(Element::Float64, "f8", "float64"),
+    kindFor<int32_t>(Element::Int32, "i4", "int32"),    kindFor<int64_t>(Element::Int64, "i8", "int64"),
+    kindFor<int16_t>(Element::Int16, "i2", "int16"),    kindFor<int8_t>(Element::Int8, "i1", "int8"),
+    kindFor<uint16_t>(Element::UInt16, "u2", "uint16"), kindFor<uint8_t>(Element::UInt8, "u1", "uint8"),
+    kindFor<uint8_t>(Element::Bool, "b1", "bool")};
+
+const Kind& kindOf(Element element) {
+    for (const Kind& kind : kKinds)
+        if (kind.element == element) return kind;
+    return kKinds[0];
 }
 
 // Reads the Python dictionary literal in the header, which has the keys descr, fortran_order and shape.
@@ -206,32 +186,13 @@ const char* elementName(Element element) {
 }
 
 double valueAt(const Array& array, size_t index) {
-    switch (array.element) {
-        case Element::Float32:
-            return load<float>(array, index);
-        case Element::Float64:
-            return load<double>(array, index);
-        case Element::Int32:
-            return load<int32_t>(array, index);
-        case Element::Int64:
-            return static_cast<double>(load<int64_t>(array, index));
-        case Element::Int16:
-            return load<int16_t>(array, index);
-        case Element::Int8:
-            return load<int8_t>(array, index);
-        case Element::UInt16:
-            return load<uint16_t>(array, index);
-        case Element::UInt8:
-        case Element::Bool:
-            return load<uint8_t>(array, index);
-    }
-    return 0;
+    return kindOf(array.element).load(array, index);
 }
 
 Array convert(const Array& array, Element element) {
     if (array.element == element) return array;
     Array out{element, array.shape, std::vector<unsigned char>(array.count() * elementBytes(element))};
-    for (size_t i = 0; i < array.count(); i++) storeValue(out, i, valueAt(array, i));
+    for (size_t i = 0; i < array.count(); i++) kindOf(out.element).store(out, i, valueAt(array, i));
     return out;
 }
 
