@@ -10,18 +10,6 @@
 #include "validation_layer.h"
 
 namespace tool {
-namespace {
-
-void addCpuCostsTo(CLI::App& command, CommonFlags& flags) {
-    command
-        .add_option("--cpu-costs", flags.cpuCosts,
-                    "What 'mnn calibrate' measured on this machine, to choose algorithms with (default: what the "
-                    "library knows of such CPUs)")
-        ->type_name("FILE");
-}
-
-}  // namespace
-
 std::vector<std::string> valuesOf(const CLI::Option& option) {
     const std::string type = option.get_type_name();
     const size_t begin = type.find('{'), end = type.find('}');
@@ -98,7 +86,11 @@ void addSessionFlagsTo(CLI::App& command, CommonFlags& flags) {
     command.add_option("--isa", flags.isa,
                        "Force a CPU instruction set: portable; sse4, avx2, avx512 of x86; neon of Arm "
                        "(default: the best)");
-    addCpuCostsTo(command, flags);
+    command
+        .add_option("--cpu-costs", flags.cpuCosts,
+                    "What 'mnn calibrate' measured on this machine, to choose algorithms with (default: what the "
+                    "library knows of such CPUs)")
+        ->type_name("FILE");
 }
 
 void addCommonTo(CLI::App& command, CommonFlags& flags) {
