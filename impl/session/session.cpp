@@ -48,6 +48,7 @@ Session::Session(std::shared_ptr<const Interpreter> interpreter, const SessionCo
     std::vector<const SessionConfig*> configs = {&first};
     for (const SessionConfig& config : later) configs.push_back(&config);
     std::vector<PartRequest> requests;
+    requests.reserve(configs.size());
     for (const SessionConfig* config : configs) requests.push_back(config->part);
     const NetParts parts = netParts(interpreter_->net->graphs[0], requests);
     bool defer = false;

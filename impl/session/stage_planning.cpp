@@ -286,7 +286,7 @@ class Stage::Planning {
         for (const int id : item.op->node->outputs)
             if (id >= 0) outputs.push_back(stage_.tensors_.declared(id));
         ++context_.counts.encoded;
-        const auto encoding =
+        auto encoding =
             std::make_shared<const Encoding>(context_, stage_.tensors_.planning, *item.op, inputs, outputs, makerOf);
         if (item.op->moving && !guards.empty()) addMovingSlice(*item.op->node, inputs, outputs, guards);
         return encoding;

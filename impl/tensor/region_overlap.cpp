@@ -19,6 +19,7 @@ constexpr int64_t kMaxMarks = 1 << 26;  // elements that are marked one by one
 // Whether they are consecutive slices along the outermost axis.
 bool follow(const std::vector<const Region*>& regions) {
     std::vector<Interval> spans;
+    spans.reserve(regions.size());
     for (const Region* region : regions) spans.push_back(reachOf(region->dst, region->size));
     std::sort(spans.begin(), spans.end(), [](const Interval& a, const Interval& b) { return a.first < b.first; });
     for (size_t i = 1; i < spans.size(); ++i)

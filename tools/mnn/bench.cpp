@@ -1,6 +1,7 @@
 // mnn bench: measures loading, running and memory of a model.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 
 #include "commands.h"
@@ -30,7 +31,7 @@ struct Figures {
     std::string softwareDriver;  // "": the session has none
 
     double quantile(double q) const {
-        return runs[static_cast<size_t>(q * static_cast<double>(runs.size() - 1) + 0.5)];
+        return runs[static_cast<size_t>(std::lround(q * static_cast<double>(runs.size() - 1)))];
     }
 };
 

@@ -85,6 +85,7 @@ Session createSession(const Interpreter& interpreter, const CommonFlags& flags, 
     mnn_schedule_config_t config = flags.config();
     config.runtime = runtime.get();
     std::vector<const char*> names;
+    names.reserve(saved.size());
     for (const std::string& name : saved) names.push_back(name.c_str());
     config.save_tensors = names.data();
     config.save_tensor_count = names.size();

@@ -89,6 +89,7 @@ class SessionMaker {
 
     Session create(const std::vector<Produced>& list) const {
         std::vector<std::string> names;
+        names.reserve(list.size());
         for (const Produced& made : list) names.push_back(made.tensor);
         Session session = createSession(model_, flags_, names);
         applyShapes(session, flags_);

@@ -18,6 +18,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::string namesOf(const std::vector<OptionWords>& options) {
     std::vector<std::string> names;
+    names.reserve(options.size());
     for (const OptionWords& option : options) names.push_back(option.name);
     return joined(names);
 }

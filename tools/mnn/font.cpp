@@ -62,8 +62,9 @@ constexpr std::array<std::string_view, 42> kSheet = {
 bool isInk(char letter, int x, int y) {
     const auto code = static_cast<unsigned char>(letter);
     const int index = (code < kFirst || code > kUnknown ? kUnknown : code) - kFirst;
-    const std::string_view line = kSheet[static_cast<size_t>(index / kInARow * kLetterHeight + y)];
-    return line[static_cast<size_t>(index % kInARow * (kLetterWidth + 1) + x)] == '#';
+    const int row = index / kInARow * kLetterHeight + y, column = index % kInARow * (kLetterWidth + 1) + x;
+    const std::string_view line = kSheet[static_cast<size_t>(row)];
+    return line[static_cast<size_t>(column)] == '#';
 }
 
 std::string lettersOf(std::string_view utf8) {

@@ -19,7 +19,7 @@ std::string formatOf(const GraphOptions& options) {
     if (!options.format.empty()) return options.format;
     if (options.output == kStandardStream) return "dot";
     const size_t dot = options.output.rfind('.');
-    const std::string ending = dot == std::string::npos ? "" : options.output.substr(dot + 1);
+    std::string ending = dot == std::string::npos ? "" : options.output.substr(dot + 1);
     if (ending == "dot" || ending == "gv") return "dot";
     if (ending == "svg" || ending == "html") return ending;
     throw UsageError(fmt::format("the ending of '{}' is none of .dot, .svg and .html; give --format", options.output));

@@ -40,7 +40,7 @@ std::string stringOr(const nlohmann::json& config, const char* name, const std::
 
 // A file beside the configuration: its name may not lead elsewhere.
 std::string fileName(const nlohmann::json& config, const char* name, const std::string& usual) {
-    const std::string file = stringOr(config, name, usual);
+    std::string file = stringOr(config, name, usual);
     if (file.empty() || file.find('/') != std::string::npos) throw ToolError(fmt::format("{} is '{}'", name, file));
     return file;
 }
@@ -48,7 +48,7 @@ std::string fileName(const nlohmann::json& config, const char* name, const std::
 // Returns "" where the configuration has no such entry.
 std::string levelOf(const nlohmann::json& config, const char* name) {
     if (!config.contains(name)) return "";
-    const auto level = config.at(name).get<std::string>();
+    auto level = config.at(name).get<std::string>();
     if (level != "low" && level != "normal" && level != "high")
         throw ToolError(fmt::format("{} is '{}'; known are low, normal and high", name, level));
     return level;

@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
     try {
         std::vector<std::string> arguments = mnnc::os::utf8Arguments(argc, argv);
         std::vector<char*> pointers;
+        pointers.reserve(arguments.size());
         for (std::string& argument : arguments) pointers.push_back(argument.data());
         return tool::runCommandLine(static_cast<int>(pointers.size()), pointers.data(), residentAtStart);
     } catch (const tool::UsageError& error) {

@@ -120,7 +120,7 @@ class PictureRuns {
     std::string runTogether(std::span<const LoadedPicture> pictures) {
         const size_t count = pictures.size();
         const std::vector<NamedArray> all = outputsFor(pictures);
-        const std::string fault = faultOfShapes(count);
+        std::string fault = faultOfShapes(count);
         if (!fault.empty()) return fault;
         parts_.assign(count, {});
         for (const NamedArray& output : all) {

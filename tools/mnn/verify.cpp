@@ -87,8 +87,8 @@ class Tally {
                                             {"remark", verdict.remark}}));
             if (!json_)
                 text::print("{} {:<34} error {:.2e}  tolerance {:.0e}{}{}\n", verdict.passed ? "pass" : "FAIL",
-                            name + "/" + output, verdict.error, tolerance, verdict.remark.empty() ? "" : "  ",
-                            verdict.remark);
+                            fmt::format("{}/{}", name, output), verdict.error, tolerance,
+                            verdict.remark.empty() ? "" : "  ", verdict.remark);
         }
         (passed ? passed_ : failed_)++;
         cases_.push_back(

@@ -13,7 +13,7 @@ namespace {
 // Reads the input itself, or a copy of it where a tap leaves the map.
 class RowGemmPlan final : public GemmConvPlan {
   public:
-    RowGemmPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options, RowGeometry geometry,
+    RowGemmPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options, const RowGeometry& geometry,
                 const char* algorithm)
         : GemmConvPlan(k, shape, options, geometry),
           algorithm_(algorithm),
@@ -64,8 +64,8 @@ class RowGemmPlan final : public GemmConvPlan {
 // A strip includes its part of the border.
 class Bf16RowGemmPlan final : public Bf16GemmConvPlan {
   public:
-    Bf16RowGemmPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options, RowGeometry geometry,
-                    const char* algorithm)
+    Bf16RowGemmPlan(const Kernels& k, const ConvShape& shape, const GemmWeightOptions& options,
+                    const RowGeometry& geometry, const char* algorithm)
         : Bf16GemmConvPlan(k, shape, options, geometry, geometry.extent.height, geometry.extent.tapRows),
           algorithm_(algorithm),
           extent_(geometry.extent),
@@ -140,9 +140,9 @@ std::unique_ptr<ConvPlan> makeRowGemmPlan(const Kernels& k, const ConvShape& s, 
     weights.transposed = options.transposed;
     weights.bf16 = roundsToBf16(k, s, options);
     if (!options.transposed && options.groups == 1) weights.quantization = options.quantization;
-    RowGeometry geometry = rowGeometry(k, s, options.transposed);
-    if (weights.bf16) return std::make_unique<Bf16RowGemmPlan>(k, s, weights, std::move(geometry), algorithm);
-    return std::make_unique<RowGemmPlan>(k, s, weights, std::move(geometry), algorithm);
+    const RowGeometry geometry = rowGeometry(k, s, options.transposed);
+    if (weights.bf16) return std::make_unique<Bf16RowGemmPlan>(k, s, weights, geometry, algorithm);
+    return std::make_unique<RowGemmPlan>(k, s, weights, geometry, algorithm);
 }
 
 }  // namespace mnnc

@@ -249,8 +249,8 @@ bool acceptsGroupedPlanes(const Kernels& k, const ConvShape& s, const ConvOption
 double groupedPlanesCycles(const Kernels& k, const ConvShape& s, const ConvOptions& options) {
     const double vectors = double(s.batch) * ceilDiv(s.oh * s.ow, k.lanes) * s.oc;
     const double copies = double(s.batch) * (double(s.ic) * s.ih * s.iw + double(s.oc) * s.oh * s.ow) / k.lanes;
-    return vectors * (s.ic / options.groups) * s.kh * s.kw / k.costs->cycles.tile.multiplyAdds +
-           copies * k.costs->cycles.copy;
+    const int channels = s.ic / options.groups;
+    return vectors * channels * s.kh * s.kw / k.costs->cycles.tile.multiplyAdds + copies * k.costs->cycles.copy;
 }
 
 std::unique_ptr<ConvPlan> makeGroupedPlanes(const Kernels& k, const ConvShape& s, const ConvOptions& options) {

@@ -88,6 +88,7 @@ std::vector<double> measureConvCandidates(const Kernels& k, const ConvShape& sha
     for (int round = 0; round < kRounds && (round < kMinRounds || watch.milliseconds() < kMaxMs); ++round)
         for (size_t i = 0; i < runners.size(); ++i) times[i].push_back(runners[i].milliseconds(maps, pool));
     std::vector<double> out;
+    out.reserve(times.size());
     for (std::vector<double>& each : times) out.push_back(median(each));
     return out;
 }
