@@ -102,7 +102,11 @@ struct Operator {
     // For a convolution: its weights. They are moved to its table when something changes them, or when it is written.
     ArrayPtr weights;
     bool transposed = false;  // [inputs, outputs]
+    // For a convolution with codes of the model: their array, which is freed before the net is written.
+    std::weak_ptr<const Array> codes;
 
+    // Identifies the array that determines the weights; empty: there is none.
+    std::weak_ptr<const Array> source() const { return weights ? std::weak_ptr<const Array>(weights) : codes; }
     void fillWeights();
     // Copies the weights in the format's layout to a place of any alignment. read: called with the bytes of the model
     // that were read; may be null.
@@ -159,6 +163,11 @@ class Builder {
     // Sets the weights of the convolution that was added last.
     void setWeights(ArrayPtr weights, bool transposed) {
         scope_->operators.back().weights = std::move(weights);
+        scope_->operators.back().transposed = transposed;
+    }
+    // The same for codes of the model, which its table already contains.
+    void setCodes(const ArrayPtr& codes, bool transposed) {
+        scope_->operators.back().codes = codes;
         scope_->operators.back().transposed = transposed;
     }
     // The operator of this scope that produces a value; null: there is none.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -75,8 +76,9 @@ class Writer {
 
   private:
     Offset<wire::Blob> writeBlob(const Array& array);
-    Offset<wire::Convolution2D> writeTable(const Operator& one);
-    Offset<wire::Op> writeLayer(const Operator& one);
+    Offset<wire::Convolution2D> writeTable(Operator& one);
+    Offset<wire::Convolution2D> newTable(Operator& one);
+    Offset<wire::Op> writeLayer(Operator& one);
     std::vector<Offset<wire::Op>> writeOperators(Scope& scope, const std::vector<int>& outputs);
     void storeWeights(wire::OpT& op);
     void moveBeside(wire::Convolution2DT& table);
@@ -97,10 +99,13 @@ class Writer {
     FlatBufferBuilder to_;
     std::vector<uint8_t> weights_;
     size_t wholeRows_ = 0;  // layers whose rows are not a multiple of the block
-    // Layers that apply the same weights, such as heads over maps of several sizes, have one table. How many layers are
-    // still to be written, by weights; the tables that some of them wait for, by weights and all other content.
-    std::map<const Array*, int> layersOf_;
-    std::map<std::pair<const Array*, std::string>, Offset<wire::Convolution2D>> tables_;
+    // Layers that apply the same weights, such as heads over maps of several sizes, have one table if all other content
+    // is equal, too.
+    struct Sharing {
+        int layers = 0;
+        std::map<std::string, Offset<wire::Convolution2D>> tables;  // by the other content
+    };
+    std::map<std::weak_ptr<const Array>, Sharing, std::owner_less<>> sharings_;
 };
 
 Offset<wire::Blob> Writer::writeBlob(const Array& array) {
@@ -148,31 +153,47 @@ Offset<wire::Blob> Writer::writeBlob(const Array& array) {
                             external);
 }
 
-// Writes the table of a convolution, or finds it. The weights go from the model to the net without an intermediate
-// copy.
-Offset<wire::Convolution2D> Writer::writeTable(const Operator& one) {
-    const wire::Convolution2DT& table = *one.op.main.AsConvolution2D();
-    const bool shared = --layersOf_[one.weights.get()] > 0;
-    FlatBufferBuilder rest;
-    rest.Finish(wire::CreateConvolution2DCommon(rest, table.common.get()));
-    std::string content(one.transposed ? "t" : "");
-    content.append(reinterpret_cast<const char*>(rest.GetBufferPointer()), rest.GetSize());
-    content.append(reinterpret_cast<const char*>(table.bias.data()), table.bias.size() * sizeof(float));
-    const auto found = tables_.find({one.weights.get(), content});
-    if (found != tables_.end()) return found->second;
+// All content of a convolution's table except the numbers that its source determines.
+std::string contentOf(Operator& one) {
+    wire::Convolution2DT& table = *one.op.main.AsConvolution2D();
+    std::vector<int8_t> codes;
+    if (table.quanParameter) codes.swap(table.quanParameter->buffer);
+    FlatBufferBuilder to;
+    to.Finish(wire::CreateConvolution2D(to, &table));
+    if (table.quanParameter) codes.swap(table.quanParameter->buffer);
+    std::string content(one.transposed ? "transposed " : "");
+    content += std::to_string(static_cast<int>(one.op.type));
+    content.append(reinterpret_cast<const char*>(to.GetBufferPointer()), to.GetSize());
+    return content;
+}
 
+Offset<wire::Convolution2D> Writer::newTable(Operator& one) {
+    wire::Convolution2DT& table = *one.op.main.AsConvolution2D();
+    if (!one.weights || options_.weights != Weights::Float || beside_ || !table.common || table.quanParameter) {
+        one.fillWeights();
+        storeWeights(one.op);
+        return wire::CreateConvolution2D(to_, &table);
+    }
+    // The weights go from the model to the net without an intermediate copy.
     uint8_t* place = nullptr;
     const Offset<flatbuffers::Vector<float>> weight =
         to_.CreateUninitializedVector(one.weights->floatCount(), sizeof(float), &place);
     one.copyWeights(place, options_.forget);
     const auto bias = to_.CreateVector(table.bias);
     const auto common = wire::CreateConvolution2DCommon(to_, table.common.get());
-    const auto main = wire::CreateConvolution2D(to_, common, weight, bias);
-    if (shared) tables_[{one.weights.get(), content}] = main;
-    return main;
+    return wire::CreateConvolution2D(to_, common, weight, bias);
 }
 
-Offset<wire::Op> Writer::writeLayer(const Operator& one) {
+// Writes the table of a convolution, or finds it.
+Offset<wire::Convolution2D> Writer::writeTable(Operator& one) {
+    const auto sharing = sharings_.find(one.source());
+    if (sharing == sharings_.end() || sharing->second.layers < 2) return newTable(one);
+    Offset<wire::Convolution2D>& table = sharing->second.tables[contentOf(one)];
+    if (table.IsNull()) table = newTable(one);
+    return table;
+}
+
+Offset<wire::Op> Writer::writeLayer(Operator& one) {
     const Offset<wire::Convolution2D> main = writeTable(one);
     const auto name = to_.CreateString(one.op.name);
     const auto inputs = to_.CreateVector(one.op.inputIndexes), outputs = to_.CreateVector(one.op.outputIndexes);
@@ -273,16 +294,8 @@ std::vector<Offset<wire::Op>> Writer::writeOperators(Scope& scope, const std::ve
             one.constant = nullptr;  // freed once written
         } else {
             const ArrayPtr weights = one.weights;
-            const wire::Convolution2DT* table = one.op.main.AsConvolution2D();
-            if (weights && options_.weights == Weights::Float && !beside_ && table && table->common &&
-                !table->quanParameter) {
-                result.push_back(writeLayer(one));
-                one.weights = nullptr;
-            } else {
-                one.fillWeights();
-                storeWeights(one.op);
-                result.push_back(wire::CreateOp(to_, &one.op));
-            }
+            result.push_back(one.op.main.AsConvolution2D() ? writeLayer(one) : wire::CreateOp(to_, &one.op));
+            one.weights = nullptr;
             if (options_.forget && weights && !weights->lent.empty()) options_.forget(weights->lent);
             one.op.main.Reset();  // freed once written
         }
@@ -312,8 +325,8 @@ Offset<flatbuffers::Vector<Offset<wire::TensorDescribe>>> Writer::describe(const
 
 WrittenNet Writer::write(const std::vector<V>& outputs) {
     for (const Scope& scope : builder_.scopes())
-        for (const Operator& one : scope.operators)
-            if (one.weights) ++layersOf_[one.weights.get()];
+        for (const Operator& one : scope.operators) ++sharings_[one.source()].layers;
+    sharings_.erase(std::weak_ptr<const Array>());
     Scope& net = builder_.scopes().front();
     const std::vector<int> ids = tensorsOf(outputs);
     std::vector<Offset<flatbuffers::String>> outputNames, tensorNames;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "array.h"
 #include "mnn_objects_generated.h"
 
 namespace mnnc::onnx {
@@ -17,6 +18,8 @@ struct WeightCodes {
     std::vector<int8_t> codes;
     std::vector<float> scales;
     std::vector<float> lows;
+    ArrayPtr source;          // of codes of the model
+    bool transposed = false;  // the source is [columns, rows]
 
     int smallest() const { return -(1 << (bits - 1)); }
 };

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <utility>
+#include <string>
+#include <tuple>
 
 #include "base/error.h"
 #include "mnn_generated.h"
@@ -50,18 +51,16 @@ std::string withoutDefinition(const wire::Op& op) {
     return format("no operator '%s' is registered (mnn_interpreter_add_operator)", hostOperatorName(op).c_str());
 }
 
-// The parameters of layers with float weights, by their type and table. Where several operators of a file have one
-// table, as the heads of detectors over maps of several sizes have, their weights are prepared once.
-using Layers = std::map<std::pair<OpType, const void*>, ParamsPtr>;
+// The parameters of layers by their type, table and the operator's own file of weights. Where several operators of a
+// file have one table, as the heads of detectors over maps of several sizes have, their weights are prepared once.
+using Layers = std::map<std::tuple<OpType, const void*, std::string>, ParamsPtr>;
 
-// The place for the parameters of this operator; null where they depend on more than its table.
-ParamsPtr* placeOf(Layers& layers, const Graph& graph, const wire::Op& op, const Node& node) {
+// The place for the parameters of this operator; null where they depend on more than that.
+ParamsPtr* placeOf(Layers& layers, const wire::Op& op, const Node& node) {
     const wire::Convolution2D* table = op.main_as_Convolution2D();
-    // Other weights depend on the operator, too: codes on the steps of its input, those beside the net on its file.
-    const bool floats = table && vectorSize(table->weight()) > 0 && !table->quanParameter() &&
-                        !table->symmetricQuan() && vectorSize(table->external()) == 0;
-    if (!floats || node.inputs.size() != 1 || !graph.describes.empty()) return nullptr;
-    return &layers[{node.type, table}];
+    // An operator with symmetricQuan may contain the steps of its input.
+    if (!table || table->symmetricQuan() || node.inputs.size() != 1) return nullptr;
+    return &layers[{node.type, table, op.externalPath() ? op.externalPath()->str() : ""}];
 }
 
 Node parseNode(const Model& model, const Graph& graph, const wire::Op& op, Layers& layers) {
@@ -85,7 +84,7 @@ Node parseNode(const Model& model, const Graph& graph, const wire::Op& op, Layer
              opTypeName(node.type), node.inputs.size(), node.outputs.size());
     try {
         const bool isStatic = model.usage() == ModelUsage::StaticInference;
-        ParamsPtr* const place = isStatic ? nullptr : placeOf(layers, graph, op, node);
+        ParamsPtr* const place = isStatic ? nullptr : placeOf(layers, op, node);
         if (place && *place) {
             node.params = *place;
         } else if (def->parse) {

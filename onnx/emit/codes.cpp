@@ -184,6 +184,8 @@ std::optional<WeightCodes> rowCodes(const Value& weight, size_t axis) {
     result.columns = count / result.rows;
     result.codes.resize(count);
     const bool first = axis == 0;
+    result.source = from.codes;
+    result.transposed = !first;
     for (size_t i = 0; i < count; ++i) {
         const size_t to = first ? i : i % result.rows * result.columns + i / result.rows;
         result.codes[to] = static_cast<int8_t>(from.codeAt(i));

@@ -118,6 +118,7 @@ void emitMatMulNBits(Call& c) {
     if (rows % block == 0 && c.in(0)->rank() > 1) {
         // A row of codes for each block of a column.
         WeightCodes kept;
+        kept.source = c.in(1)->content[0];
         kept.bits = static_cast<int>(bits);
         kept.rows = static_cast<size_t>(columns * blocks);
         kept.columns = static_cast<size_t>(block);

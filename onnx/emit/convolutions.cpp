@@ -133,7 +133,10 @@ V write(Call& c, const Layer& layer, bool transposed) {
         table.bias = biasOf(layer);
         takeCodes(c, table, layer);
         V y = c.b.given(type, table, {layer.x}, first, second)[0];
-        if (!table.quanParameter) c.b.setWeights(layer.weight->content[0], false);
+        if (table.quanParameter)
+            c.b.setCodes(layer.weight->codes->codes, false);
+        else
+            c.b.setWeights(layer.weight->content[0], false);
         return y;
     }
     std::vector<V> inputs{layer.x, layer.weight};

@@ -1,6 +1,8 @@
 // See linear.h.
 #include "linear.h"
 
+#include <functional>
+
 #include "../importer.h"
 #include "base/error.h"
 
@@ -24,7 +26,7 @@ V withLeading(Call& c, V y, V x, int64_t columns) {
 }
 
 V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t rows, int64_t columns, const Array* bias,
-            const ArrayPtr& weights = nullptr, bool transposed = false) {
+            const std::function<void()>& added) {
     if (x->rank() == 0) refuse("a product of a number and a matrix");
     if (x->fixed(x->rank() - 1) && x->dims[0].back() != rows)
         fail(Status::ComputeSizeError, "a product of %s and a matrix of %lld rows", dimsText(x->dims[0]).c_str(),
@@ -47,7 +49,7 @@ V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t rows, int64_t col
         results[p] = {result};
     }
     V y = c.b.given(OpType::Convolution, Parameter(std::move(table)), {flat}, results[0], results[1])[0];
-    if (weights) c.b.setWeights(weights, transposed);
+    added();
     V result = withLeading(c, y, x, columns);
     result->inFront = y;
     return result;
@@ -62,13 +64,14 @@ bool isLayer(V weight) {
 V linear(Call& c, V x, const ArrayPtr& weights, bool transposed, const Array* bias) {
     wire::Convolution2DT table;
     const int64_t rows = weights->dims.at(transposed ? 0 : 1), columns = weights->dims.at(transposed ? 1 : 0);
-    return convolved(c, x, table, rows, columns, bias, weights, transposed);
+    return convolved(c, x, table, rows, columns, bias, [&] { c.b.setWeights(weights, transposed); });
 }
 
 V linear(Call& c, V x, const WeightCodes& codes, int64_t columns, const Array* bias) {
     wire::Convolution2DT table;
     table.quanParameter = tableOf(codes);
-    return convolved(c, x, table, static_cast<int64_t>(codes.codes.size()) / columns, columns, bias);
+    return convolved(c, x, table, static_cast<int64_t>(codes.codes.size()) / columns, columns, bias,
+                     [&] { c.b.setCodes(codes.source, codes.transposed); });
 }
 
 V product(Call& c, V a, V b) {

@@ -236,29 +236,41 @@ static void channels_are_folded_into_convolutions(void** state) {
     mnn_onnx_result_destroy(&result);
 }
 
-/* Converts heads_model with these outputs, checks their values and how often the file has the weights, and returns the
- * bytes of prepared weights. */
-static uint64_t head_bytes(const char* const* outputs, size_t count, int copies) {
+/* Converts heads_model with these outputs and options and checks their values. */
+struct heads {
+    size_t file, beside; /* bytes */
+    int copies;          /* of the floats of the weights, in the file */
+    uint64_t prepared;   /* bytes of prepared weights */
+};
+
+static struct heads heads_of(const char* const* outputs, size_t count, int32_t weights, int32_t weights_beside) {
     mnn_onnx_options_t options = defaults();
     options.outputs = outputs;
     options.output_count = count;
+    options.weights = weights;
+    options.weights_beside = weights_beside;
+    struct heads heads = {0};
     mnn_onnx_result_t* result = NULL;
-    const void* data = NULL;
-    size_t size = 0;
+    const void *data = NULL, *beside = NULL;
+    mnn_interpreter_options_t loading;
     mnn_interpreter_t* net = NULL;
     mnn_session_t* session = NULL;
     mnn_tensor_t *in = NULL, *out = NULL;
     mnn_statistics_t statistics = {.struct_size = sizeof statistics};
+    const float tolerance = weights == MNN_ONNX_WEIGHTS_INT4 ? 5.0f : weights == MNN_ONNX_WEIGHTS_INT8 ? 0.3f : 1e-4f;
     float matrix[32 * 64], ones[64 * 64], values[32 * 64];
     for (int i = 0; i < 32 * 64; i++) matrix[i] = (float)((i * 37) % 101 - 50) / 64;
     for (int i = 0; i < 64 * 64; i++) ones[i] = 1;
     assert_ok(mnn_onnx_convert_memory(heads_model, sizeof heads_model, &options, &result));
-    assert_ok(mnn_onnx_result_data(result, &data, &size));
-    for (size_t at = 0; at + sizeof matrix <= size; at += 4)
-        copies -= memcmp((const char*)data + at, matrix, sizeof matrix) == 0;
-    assert_int_equal(copies, 0);
+    assert_ok(mnn_onnx_result_data(result, &data, &heads.file));
+    assert_ok(mnn_onnx_result_weights(result, &beside, &heads.beside));
+    for (size_t at = 0; at + sizeof matrix <= heads.file; at += 4)
+        heads.copies += memcmp((const char*)data + at, matrix, sizeof matrix) == 0;
 
-    assert_ok(mnn_interpreter_create_from_memory(data, size, NULL, &net));
+    assert_ok(mnn_interpreter_options_init(&loading, sizeof loading));
+    loading.external_weight_data = beside;
+    loading.external_weight_size = heads.beside;
+    assert_ok(mnn_interpreter_create_from_memory(data, heads.file, &loading, &net));
     assert_ok(mnn_session_create(net, NULL, &session));
     assert_ok(mnn_session_input(session, NULL, &in));
     assert_ok(mnn_tensor_write(in, ones, sizeof ones, MNN_FORMAT_NCHW));
@@ -270,23 +282,44 @@ static uint64_t head_bytes(const char* const* outputs, size_t count, int copies)
         for (int channel = 0; channel < 32; channel++) {
             float sum = (float)(channel + bias);
             for (int i = 0; i < 64; i++) sum += matrix[channel * 64 + i];
-            for (int i = 0; i < pixels; i++) assert_float_equal(values[channel * pixels + i], sum, 1e-4f);
+            for (int i = 0; i < pixels; i++) assert_float_equal(values[channel * pixels + i], sum, tolerance);
         }
     }
     assert_ok(mnn_session_statistics(session, &statistics));
+    heads.prepared = statistics.weight_bytes;
     mnn_session_destroy(&session);
     mnn_interpreter_destroy(&net);
     mnn_onnx_result_destroy(&result);
-    return statistics.weight_bytes;
+    return heads;
 }
 
 static void layers_with_the_same_weights_share_them(void** state) {
     (void)state;
     const char* outputs[] = {"large", "small", "other"};
-    const uint64_t one = head_bytes(outputs, 1, 1);
-    assert_true(one >= 64 * 32 * sizeof(float));
-    assert_int_equal(head_bytes(outputs, 2, 1), one);
-    assert_true(head_bytes(outputs, 3, 2) >= one + 64 * 32 * sizeof(float));
+    const struct {
+        int32_t weights, beside;
+        size_t bytes; /* of the weights */
+    } forms[] = {{MNN_ONNX_WEIGHTS_FLOAT32, 0, 8192}, {MNN_ONNX_WEIGHTS_FLOAT16, 0, 4096},
+                 {MNN_ONNX_WEIGHTS_INT8, 0, 2048},    {MNN_ONNX_WEIGHTS_INT4, 0, 1024},
+                 {MNN_ONNX_WEIGHTS_FLOAT32, 1, 8192}, {MNN_ONNX_WEIGHTS_FLOAT16, 1, 4096}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const struct heads one = heads_of(outputs, 1, forms[i].weights, forms[i].beside),
+                           two = heads_of(outputs, 2, forms[i].weights, forms[i].beside),
+                           three = heads_of(outputs, 3, forms[i].weights, forms[i].beside);
+        const size_t bytes = forms[i].bytes, small = one.file + one.beside, both = two.file + two.beside;
+        const int copies = forms[i].weights == MNN_ONNX_WEIGHTS_FLOAT32 && !forms[i].beside;
+        assert_int_equal(one.copies, copies);
+        assert_int_equal(two.copies, copies);
+        assert_int_equal(three.copies, copies * 2);
+        assert_true(one.beside == 0 || one.beside >= bytes);
+        assert_int_equal(one.beside != 0, forms[i].beside);
+        assert_int_equal(two.beside, one.beside);
+        assert_true(small >= bytes && both < small + bytes / 2 + 512);
+        assert_true(three.file + three.beside >= both + bytes);
+        assert_true(one.prepared >= bytes);
+        assert_int_equal(two.prepared, one.prepared);
+        assert_true(three.prepared >= one.prepared + bytes);
+    }
 }
 
 /* Checks the types of the operators that a model is converted to. */
