@@ -55,6 +55,7 @@ struct Value {
     std::array<Dims, kProbes> dims;
     std::array<ArrayPtr, kProbes> content;  // null: unknown
     bool constant = false;                  // the contents are the same in every run
+    bool fourBits = false;                  // a constant of codes of 4 bits, each in a byte
     // Elements from arithmetic over free extents, which may be equal in both probes by chance. Empty: none.
     std::vector<bool> doubts;
     // Axes whose extents are equal in both probes by chance. Empty: none.

@@ -144,7 +144,9 @@ void Importer::readInitializers(const Graph& graph) {
                     "it holds " + std::string(elemName(tensor.type)) + ", for which the .mnn format has no tensor", 2);
             continue;
         }
-        frame_->names[tensor.name] = builder_.constant(reading_.tensor(tensor), elem, shown(tensor.name));
+        V value = builder_.constant(reading_.tensor(tensor), elem, shown(tensor.name));
+        value->fourBits = elem != tensor.type;
+        frame_->names[tensor.name] = value;
     }
 }
 

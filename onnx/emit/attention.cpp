@@ -83,9 +83,15 @@ V attend(Call& c, V q, V k, V v, const Scores& scores) {
     if (scores.cap != 0) x = mul(c, unary(c, Unary::TANH, mul(c, x, c.b.real(1 / scores.cap))), c.b.real(scores.cap));
     if (scores.bias) x = add(c, x, scores.bias);
     if (scores.allowed) x = select(c, scores.allowed, x, c.b.real(-std::numeric_limits<float>::infinity()));
+    if (scores.sink) {
+        V column = broadcastTo(c, scores.sink, concat(c, {shapeOf(c, x, 0, 3), c.b.ints({1})}, 0));
+        x = concat(c, {column, x}, 3);
+    }
     wire::AxisT axis;
     axis.axis = 3;
-    return matmul(c, c.b.op(OpType::Softmax, axis, {x}), values);
+    V shares = c.b.op(OpType::Softmax, axis, {x});
+    if (scores.sink) shares = sliceAxis(c, shares, 3, 1, kToEnd);
+    return matmul(c, shares, values);
 }
 
 namespace {

@@ -16,10 +16,11 @@ V rotate(Call& c, V x, V cos, V sin, int64_t width, bool interleaved);
 V both(Call& c, V a, V b);
 
 // softmax(cap(scale * q * keys) + bias, where allowed) * values; all operands have the same number of heads. bias,
-// allowed: null for none.
+// allowed: null for none. sink: [1, 1 or heads, 1, 1], a score in each row of the softmax that belongs to no key; null:
+// there is none.
 struct Scores {
     float scale = 1, cap = 0;
-    V bias = nullptr, allowed = nullptr;
+    V bias = nullptr, allowed = nullptr, sink = nullptr;
 };
 V attend(Call& c, V q, V k, V v, const Scores& scores);
 

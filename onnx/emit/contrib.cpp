@@ -1,9 +1,30 @@
 // Operators of com.microsoft that onnxruntime's own tools write.
+#include <set>
+
 #include "../importer.h"
 #include "base/error.h"
+#include "contrib.h"
 #include "linear.h"
 
 namespace mnnc::onnx {
+
+V normalised(Call& c, V x, int64_t axis, V gamma, V beta, bool rms, float epsilon) {
+    wire::LayerNormT table;
+    for (int64_t i = static_cast<int64_t>(x->rank()) - axis; i > 0; --i) table.axis.push_back(-static_cast<int32_t>(i));
+    table.epsilon = epsilon;
+    table.useRMSNorm = rms;
+    const bool last = axis + 1 == static_cast<int64_t>(x->rank());
+    const bool inTable = last && gamma->constant && (!beta || beta->constant) && gamma->rank() == 1 &&
+                         x->fixed(x->rank() - 1) && gamma->dims[0][0] == x->dims[0].back();
+    if (inTable) {
+        table.gamma = gamma->array().allFloats();
+        table.beta = beta ? beta->array().allFloats() : std::vector<float>(table.gamma.size(), 0.0f);
+        return c.b.op(OpType::LayerNorm, table, {x});
+    }
+    V y = mul(c, c.b.op(OpType::LayerNorm, table, {x}), gamma);
+    return beta ? add(c, y, beta) : y;
+}
+
 namespace {
 
 V withBias(Call& c, size_t i) {
@@ -32,24 +53,6 @@ void emitQuickGelu(Call& c) {
     c.out(mul(c, x, gate));
 }
 
-// Normalises over the axes from `axis` on.
-V normalised(Call& c, V x, int64_t axis, V gamma, V beta, bool rms) {
-    wire::LayerNormT table;
-    for (int64_t i = static_cast<int64_t>(x->rank()) - axis; i > 0; --i) table.axis.push_back(-static_cast<int32_t>(i));
-    table.epsilon = c.real("epsilon", 1e-5f);
-    table.useRMSNorm = rms;
-    const bool last = axis + 1 == static_cast<int64_t>(x->rank());
-    const bool inTable = last && gamma->constant && (!beta || beta->constant) && gamma->rank() == 1 &&
-                         x->fixed(x->rank() - 1) && gamma->dims[0][0] == x->dims[0].back();
-    if (inTable) {
-        table.gamma = gamma->array().allFloats();
-        table.beta = beta ? beta->array().allFloats() : std::vector<float>(table.gamma.size(), 0.0f);
-        return c.b.op(OpType::LayerNorm, table, {x});
-    }
-    V y = mul(c, c.b.op(OpType::LayerNorm, table, {x}), gamma);
-    return beta ? add(c, y, beta) : y;
-}
-
 void requireNoStatistics(Call& c) {
     for (size_t i = 1; i < 3; ++i)
         if (c.wants(i)) refuse("its output %zu, which belongs to training", i);
@@ -59,7 +62,8 @@ void emitSkipLayerNorm(Call& c) {
     requireNoStatistics(c);
     V sum = add(c, c.in(0), c.in(1));
     if (c.maybe(4)) sum = add(c, sum, c.in(4));
-    c.out(0, normalised(c, sum, static_cast<int64_t>(sum->rank()) - 1, c.in(2), c.maybe(3), false));
+    c.out(0, normalised(c, sum, static_cast<int64_t>(sum->rank()) - 1, c.in(2), c.maybe(3), false,
+                        c.real("epsilon", 1e-5f)));
     c.out(3, sum);
 }
 
@@ -67,21 +71,98 @@ void emitSkipSimplifiedLayerNorm(Call& c) {
     requireNoStatistics(c);
     V sum = add(c, c.in(0), c.in(1));
     if (c.maybe(3)) sum = add(c, sum, c.in(3));
-    c.out(0, normalised(c, sum, static_cast<int64_t>(sum->rank()) - 1, c.in(2), nullptr, true));
+    c.out(0,
+          normalised(c, sum, static_cast<int64_t>(sum->rank()) - 1, c.in(2), nullptr, true, c.real("epsilon", 1e-5f)));
     c.out(3, sum);
 }
 
 void emitSimplifiedLayerNorm(Call& c) {
     if (c.wants(1)) refuse("its output 1, which belongs to training");
     V x = c.in(0);
-    c.out(0, normalised(c, x, axisOf(c.integer("axis", -1), x->rank()), c.in(1), nullptr, true));
+    c.out(0,
+          normalised(c, x, axisOf(c.integer("axis", -1), x->rank()), c.in(1), nullptr, true, c.real("epsilon", 1e-5f)));
+}
+
+// The normalised sum of the rows of three tables, and the length of each sequence. mask: may be null.
+void embed(Call& c, V sum, V gamma, V beta, V mask) {
+    c.out(0, normalised(c, sum, 2, gamma, beta, false, c.real("epsilon", 1e-12f)));
+    c.out(2, sum);
+    if (!c.wants(1)) return;
+    V one = c.b.constant(intScalar(1), Elem::Int32), none = c.b.constant(intScalar(0), Elem::Int32);
+    if (mask) {
+        V shown = c.b.alias(compare(c, Binary::EQUAL, castTo(c, mask, Elem::Int32), one), Elem::Int32);
+        c.out(1, reduce(c, Reduction::SUM, shown, {1}, false));
+    } else {  // onnxruntime gives zeros
+        c.out(1, c.b.op(OpType::Fill, {}, {shapeOf(c, c.in(0), 0, 1), none}));
+    }
+}
+
+// The positions of words that have none of their own.
+V positionsOf(Call& c, V words, V given) {
+    if (words->rank() != 2) fail(Status::BadFormat, "ids of rank %zu", words->rank());
+    return given ? given : rangeTo(c, extentOf(c, words, 1));
+}
+
+// Inputs: the ids of words and segments, the tables of words, positions and segments, gamma, beta, mask, the positions.
+void emitEmbedLayerNorm(Call& c) {
+    V words = c.in(0), segments = c.maybe(1), places = positionsOf(c, words, c.maybe(8));
+    V sum = add(c, gatherAxis(c, c.in(2), words, 0), gatherAxis(c, c.in(3), places, 0));
+    if (segments) sum = add(c, sum, gatherAxis(c, c.in(4), segments, 0));
+    embed(c, sum, c.in(5), c.in(6), c.maybe(7));
+}
+
+// The same with codes as tables, gamma and beta: their scales are the inputs from 8 on, their zero points from 13 on.
+void emitQEmbedLayerNorm(Call& c) {
+    V words = c.in(0), segments = c.maybe(1), places = positionsOf(c, words, nullptr);
+    const auto real = [&](size_t i, V rows) {
+        V codes = c.in(i);
+        return dequantise(c, rows ? gatherAxis(c, codes, rows, 0) : codes, scalarOf(c, c.in(i + 6)),
+                          scalarOf(c, c.in(i + 11)));
+    };
+    V sum = add(c, real(2, words), real(3, places));
+    if (segments) sum = add(c, sum, real(4, segments));
+    embed(c, sum, real(5, nullptr), real(6, nullptr), c.maybe(7));
+}
+
+// Makes the first axis the last but one.
+V firstBehindBatches(Call& c, V x) {
+    std::vector<int64_t> order;
+    const auto rank = static_cast<int64_t>(x->rank());
+    if (rank < 3) return x;
+    for (int64_t i = 1; i + 1 < rank; ++i) order.push_back(i);
+    order.insert(order.end(), {0, rank - 1});
+    return permute(c, x, order);
 }
 
 void emitFusedMatMul(Call& c) {
-    if (c.integer("transBatchA", 0) != 0 || c.integer("transBatchB", 0) != 0) refuse("transBatchA and transBatchB");
     const float alpha = c.real("alpha", 1);
-    V result = matmul(c, c.in(0), c.in(1), c.integer("transA", 0) != 0, c.integer("transB", 0) != 0);
+    V a = c.in(0), b = c.in(1);
+    if (c.integer("transBatchA", 0) != 0) a = firstBehindBatches(c, a);
+    if (c.integer("transBatchB", 0) != 0) b = firstBehindBatches(c, b);
+    V result = matmul(c, a, b, c.integer("transA", 0) != 0, c.integer("transB", 0) != 0);
     c.out(alpha == 1 ? result : mul(c, result, c.b.real(alpha)));
+}
+
+// Gemm, and an activation whose parameters are activation_alpha and so on.
+void emitFusedGemm(Call& c) {
+    V y = gemm(c, c.in(0), c.in(1), c.maybe(2), c.real("alpha", 1), c.real("beta", 1), c.integer("transA", 0) != 0,
+               c.integer("transB", 0) != 0);
+    const std::string name = c.text("activation", "");
+    static const std::set<std::string_view> kKnown{"Elu",     "HardSigmoid", "LeakyRelu", "Relu", "Selu",
+                                                   "Sigmoid", "Softplus",    "Softsign",  "Tanh", "ThresholdedRelu"};
+    if (!kKnown.count(name)) refuse("the activation '%s'", name.c_str());
+    Node node;
+    node.type = name;
+    for (const char* parameter : {"alpha", "beta", "gamma"}) {
+        if (const Attribute* given = c.attribute("activation_" + std::string(parameter))) {
+            node.attributes.push_back(*given);
+            node.attributes.back().name = parameter;
+        }
+    }
+    bool named = false;
+    Call inner{c.importer, c.b, node, kNewest, {y}, std::vector<V>(1)};
+    findEntry("", name, kNewest, named)->emit(inner);
+    c.out(inner.outputs[0]);
 }
 
 // Weights of 4 or 8 bits with a scale for each block of a column stay codes.
@@ -151,17 +232,23 @@ void emitMatMulNBits(Call& c) {
 
 constexpr Entry kContribEntries[] = {
     {"BiasGelu", 1, kNewest, emitBiasGelu, "BinaryOp, UnaryOp", "", kMicrosoft},
+    {"EmbedLayerNormalization", 1, kNewest, emitEmbedLayerNorm, "GatherV2, BinaryOp, LayerNorm, Reduction", "",
+     kMicrosoft},
     {"FastGelu", 1, kNewest, emitFastGelu, "BinaryOp, UnaryOp", "", kMicrosoft},
-    {"FusedMatMul", 1, kNewest, emitFusedMatMul, "MatMul, BinaryOp", "transBatchA, transBatchB.", kMicrosoft},
+    {"FusedGemm", 1, kNewest, emitFusedGemm, "As Gemm, and its activation", "", kMicrosoft},
+    {"FusedMatMul", 1, kNewest, emitFusedMatMul, "MatMul, BinaryOp, Permute", "", kMicrosoft},
     {"Gelu", 1, kNewest, emitContribGelu, "UnaryOp", "", kMicrosoft},
     {"MatMulNBits", 1, kNewest, emitMatMulNBits, "Convolution, or MatMul",
      "g_idx; weights that are fed. The weights become floats where K is no multiple of the block.", kMicrosoft},
+    {"QEmbedLayerNormalization", 1, kNewest, emitQEmbedLayerNorm, "GatherV2, Cast, BinaryOp, LayerNorm, Reduction", "",
+     kMicrosoft},
     {"QuickGelu", 1, kNewest, emitQuickGelu, "BinaryOp, UnaryOp", "", kMicrosoft},
     // onnxruntime writes it into the domain of ONNX, which lacks it.
     {"SimplifiedLayerNormalization", 1, kNewest, emitSimplifiedLayerNorm, "LayerNorm"},
     {"SkipLayerNormalization", 1, kNewest, emitSkipLayerNorm, "BinaryOp, LayerNorm", "Training.", kMicrosoft},
     {"SkipSimplifiedLayerNormalization", 1, kNewest, emitSkipSimplifiedLayerNorm, "BinaryOp, LayerNorm", "Training.",
      kMicrosoft},
+    {"TransposeMatMul", 1, kNewest, emitFusedMatMul, "As FusedMatMul", "", kMicrosoft},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "../importer.h"
 #include "attention.h"
 #include "base/error.h"
+#include "contrib.h"
 #include "linear.h"
 
 namespace mnnc::onnx {
@@ -20,16 +21,32 @@ float scaleOf(Call& c, V q) {
     return given != 0 ? given : 1 / std::sqrt(static_cast<float>(q->extent(3)));
 }
 
-// A mask with 1 for visible keys: [batch, keys], [batch, queries, keys] or [batch, 1, queries, keys]. The filter value
-// is added to the scores of hidden keys.
-V biasOf(Call& c, V mask, V bias) {
+// Which keys a list of numbers of keys shows: [batch, 1, 1, keys]. The list has one number for each sequence, or the
+// ends of all sequences and then their starts.
+V shownByLengths(Call& c, V list, V k) {
+    const bool lengths = list->dims[0][0] == k->dims[0][0] && list->dims[1][0] == k->dims[1][0];
+    const bool starts = list->dims[0][0] == 2 * k->dims[0][0] && list->dims[1][0] == 2 * k->dims[1][0];
+    if (!lengths && !starts) refuse("a mask of rank 1 that has neither one nor two numbers for each sequence");
+    V columns = rangeTo(c, extentOf(c, k, 2));
+    const auto spreadOut = [&](V numbers) { return unsqueeze(c, numbers, {1, 2, 3}); };
+    if (lengths) return compare(c, Binary::LESS, columns, spreadOut(list));
+    V halves = reshapeTo(c, list, concat(c, {c.b.ints({2}), shapeOf(c, k, 0, 1)}, 0));
+    const auto half = [&](int64_t i) { return spreadOut(squeeze(c, sliceAxis(c, halves, 0, i, i + 1), {0})); };
+    return both(c, compare(c, Binary::LESS, columns, half(0)), compare(c, Binary::GREATER_EQUAL, columns, half(1)));
+}
+
+// A mask with 1 for visible keys: [batch, keys], [batch, queries, keys] or [batch, 1, queries, keys]; or a list of
+// lengths. The filter value is added to the scores of hidden keys.
+V biasOf(Call& c, V mask, V bias, V k) {
     if (!mask) return bias;
-    if (mask->rank() == 2)
+    if (mask->rank() == 1) {
+        mask = castTo(c, shownByLengths(c, mask, k), Elem::Int32);
+    } else if (mask->rank() == 2)
         mask = unsqueeze(c, mask, {1, 2});
     else if (mask->rank() == 3)
         mask = unsqueeze(c, mask, {1});
     else if (mask->rank() != 4)
-        refuse("a mask of rank %zu, which is lengths or offsets", mask->rank());
+        refuse("a mask of rank %zu", mask->rank());
     V hidden = select(c, compare(c, Binary::NOTEQUAL, mask, c.b.number(0, *mask)), c.b.real(0),
                       c.b.real(c.real("mask_filter_value", -10000)));
     return bias ? add(c, bias, hidden) : hidden;
@@ -49,31 +66,46 @@ V part(Call& c, V packed, int64_t begin, int64_t end) {
     return sliceAxis(c, packed, 2, begin, end);
 }
 
-void emitContribAttention(Call& c) {
-    refuseInputs(c, {6});
+// Attention of a sequence to itself. packed: its queries, keys and values, which have `columns` columns together.
+void selfAttention(Call& c, V packed, int64_t columns, V mask, V past, V added) {
     if (c.integer("do_rotary", 0) != 0) refuse("do_rotary");
     const int64_t heads = c.integer("num_heads", 0);
-    V weights = c.in(1), bias = c.maybe(2);
-    if (weights->rank() != 2) fail(Status::BadFormat, "weights of rank %zu", weights->rank());
-    V packed = product(c, c.in(0), weights);
-    if (bias) packed = add(c, packed, bias);
     const std::vector<int64_t> sizes = c.integers("qkv_hidden_sizes").value_or(std::vector<int64_t>());
-    const int64_t third = weights->extent(1) / 3;
+    const int64_t third = columns / 3;
     const int64_t width = sizes.size() == 3 ? sizes[0] : third, keyWidth = sizes.size() == 3 ? sizes[1] : third;
     const int64_t valueWidth = sizes.size() == 3 ? sizes[2] : third;
     V q = splitHeads(c, part(c, packed, 0, width), heads);
     V k = splitHeads(c, part(c, packed, width, width + keyWidth), heads);
     V v = splitHeads(c, part(c, packed, width + keyWidth, width + keyWidth + valueWidth), heads);
-    if (V past = c.maybe(4)) {  // [2, batch, heads, length, depth]
+    if (past) {  // [2, batch, heads, length, depth]
         k = concat(c, {squeeze(c, sliceAxis(c, past, 0, 0, 1), {0}), k}, 2);
         v = concat(c, {squeeze(c, sliceAxis(c, past, 0, 1, 2), {0}), v}, 2);
     }
     if (c.wants(1)) c.out(1, concat(c, {unsqueeze(c, k, {0}), unsqueeze(c, v, {0})}, 0));
     Scores scores;
     scores.scale = scaleOf(c, q);
-    scores.bias = biasOf(c, c.maybe(3), c.maybe(5));
+    scores.bias = biasOf(c, mask, added, k);
     if (c.integer("unidirectional", 0) != 0) scores.allowed = causal(c, q, k);
     c.out(0, joinHeads(c, attend(c, q, k, v, scores)));
+}
+
+void emitContribAttention(Call& c) {
+    refuseInputs(c, {6});
+    V weights = c.in(1), bias = c.maybe(2);
+    if (weights->rank() != 2) fail(Status::BadFormat, "weights of rank %zu", weights->rank());
+    V packed = product(c, c.in(0), weights);
+    if (bias) packed = add(c, packed, bias);
+    selfAttention(c, packed, weights->extent(1), c.maybe(3), c.maybe(4), c.maybe(5));
+}
+
+// The same over codes: of x, weights, the bias, the scales of x and weights, mask, the zero points, past.
+void emitQAttention(Call& c) {
+    V x = c.raw(0), weights = c.raw(1);
+    if (!x || !weights || weights->rank() != 2 || x->rank() != 3)
+        fail(Status::BadFormat, "the codes of x or of the weights are missing, or have another rank");
+    V packed = product(c, realOf(c, x, c.in(3), c.maybe(6), 2), realOf(c, weights, c.in(4), c.maybe(7), 1));
+    packed = add(c, packed, c.in(2));
+    selfAttention(c, packed, weights->extent(1), c.maybe(5), c.maybe(8), nullptr);
 }
 
 // [batch, length, heads, n, depth] contains n tensors; selects one.
@@ -117,16 +149,16 @@ void emitMultiHeadAttention(Call& c) {
     c.out(2, v);
     Scores scores;
     scores.scale = scaleOf(c, q);
-    scores.bias = biasOf(c, c.maybe(4), c.maybe(5));
+    scores.bias = biasOf(c, c.maybe(4), c.maybe(5), k);
     if (c.integer("unidirectional", 0) != 0) scores.allowed = causal(c, q, k);
     c.out(0, joinHeads(c, attend(c, q, k, v, scores)));
 }
 
 // Sequences of a batch have the same length: seqlens_k is ignored, and new keys follow the past ones.
 void emitGroupQueryAttention(Call& c) {
-    refuseInputs(c, {11, 12, 13, 14, 15, 16});
+    refuseInputs(c, {12, 13, 16});
     if (c.wants(3)) refuse("its output 3");
-    if (c.integer("smooth_softmax", 0) > 0) refuse("smooth_softmax");
+    if (c.integer("sliding_window_cache", 0) != 0) refuse("sliding_window_cache");
     const int64_t heads = c.integer("num_heads", 0), kvHeads = c.integer("kv_num_heads", 0);
     V q = c.in(0), k = c.maybe(1), v = c.maybe(2);
     if (heads < 1 || kvHeads < 1) fail(Status::BadFormat, "no number of heads");
@@ -140,6 +172,12 @@ void emitGroupQueryAttention(Call& c) {
     q = splitHeads(c, q, heads);
     k = splitHeads(c, k, kvHeads);
     v = splitHeads(c, v ? v : c.in(2), kvHeads);
+    const auto normal = [&](V x, size_t i, const char* own) {
+        if (!c.maybe(i)) return x;
+        return normalised(c, x, 3, c.in(i), nullptr, true, c.real(own, c.real("qk_norm_epsilon", 1e-6f)));
+    };
+    q = normal(q, 14, "q_norm_epsilon");
+    k = normal(k, 15, "k_norm_epsilon");
     V past = c.maybe(3);
     if (c.integer("do_rotary", 0) != 0) {
         V places = c.maybe(9);
@@ -165,21 +203,27 @@ void emitGroupQueryAttention(Call& c) {
     scores.scale = scaleOf(c, q);
     scores.cap = c.real("softcap", 0);
     scores.bias = c.maybe(10);
-    scores.allowed = causal(c, q, k, c.integer("local_window_size", -1));
+    if (c.integer("causal", 1) != 0) scores.allowed = causal(c, q, k, c.integer("local_window_size", -1));
+    if (V sink = c.maybe(11))
+        scores.sink = unsqueeze(c, sink, {0, 2, 3});
+    else if (c.integer("smooth_softmax", 0) > 0)
+        scores.sink = c.b.constant(floatArray({1, 1, 1, 1}, {0}), Elem::Float);
     c.out(0, joinHeads(c, attend(c, q, k, v, scores)));
 }
 
 constexpr const char* kWritten = "MatMul, Softmax, BinaryOp, Select";
 constexpr Entry kContribAttentionEntries[] = {
     {"Attention", 1, kNewest, emitContribAttention, kWritten,
-     "A free number of heads; masks of rank 1; do_rotary; a past buffer that is longer than the past.", kMicrosoft},
+     "A free number of heads; masks of packed sequences; do_rotary; a past buffer that is longer than the past.",
+     kMicrosoft},
     {"GroupQueryAttention", 1, kNewest, emitGroupQueryAttention, kWritten,
-     "Sequences of several lengths (seqlens_k counts as equal); quantised caches; head_sink; smooth_softmax; "
-     "norms of queries "
-     "and keys.",
+     "Sequences of several lengths (seqlens_k counts as equal); quantised caches; sliding_window_cache; "
+     "query_seqlens.",
      kMicrosoft},
     {"MultiHeadAttention", 1, kNewest, emitMultiHeadAttention, kWritten,
-     "A free number of heads; masks of rank 1; a past buffer that is longer than the past.", kMicrosoft},
+     "A free number of heads; masks of packed sequences; a past buffer that is longer than the past.", kMicrosoft},
+    {"QAttention", 1, kNewest, emitQAttention, "Convolution, MatMul, Softmax, BinaryOp, Select", "As Attention.",
+     kMicrosoft},
 };
 
 }  // namespace

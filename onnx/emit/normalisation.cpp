@@ -242,7 +242,8 @@ constexpr Entry kNormalisationEntries[] = {
     {"Hardmax", 1, kNewest, emitSoft<hardmax>, "ArgMax, OneHot"},
     {"InstanceNormalization", 1, kNewest, emitInstanceNormalization, "Reshape, LayerNorm, BinaryOp"},
     {"LRN", 1, kNewest, emitLrn, "LRN, or BinaryOp over slices for an even size", "Other ranks than 4."},
-    {"LayerNormalization", 17, kNewest, emitLayerNormalization,
+    // onnxruntime's optimiser writes it into models of older opsets, too.
+    {"LayerNormalization", 1, kNewest, emitLayerNormalization,
      "LayerNorm; with BinaryOp where scale or bias are fed; Reduction and BinaryOp for mean and deviation"},
     {"LogSoftmax", 1, kNewest, emitSoft<logSoftmax>, "Reduction, BinaryOp, UnaryOp"},
     {"LpNormalization", 1, kNewest, emitLpNormalization, "Reduction, UnaryOp, BinaryOp, Select"},

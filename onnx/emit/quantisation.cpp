@@ -157,13 +157,38 @@ void emitDynamicQuantizeMatMul(Call& c) {
     c.out(c.maybe(4) ? add(c, y, c.in(4)) : y);
 }
 
+// A MatMul of codes, whose result has no codes: a, b, their scales, their zero points, a bias of floats.
+void emitMatMulIntegerToFloat(Call& c) {
+    const auto operand = [&](size_t i) {
+        V codes = required(c, i);
+        return realOf(c, codes, c.in(i + 2), c.maybe(i + 4),
+                      std::max<int64_t>(static_cast<int64_t>(codes->rank()) - 1, 0));
+    };
+    V y = product(c, operand(0), operand(1));
+    c.out(c.maybe(6) ? add(c, y, c.in(6)) : y);
+}
+
+void emitQLinearReduceMean(Call& c) {
+    V x = valuesOf(c, 0, false);
+    const std::optional<std::vector<int64_t>> axes = c.integers("axes");
+    V y = reduce(c, Reduction::MEAN, x, axes ? axesOf(*axes, x->rank()) : allAxes(x->rank()),
+                 c.integer("keepdims", 1) != 0);
+    outAs(c, y, 3, c.raw(0)->elem);
+}
+
+void emitQLinearWhere(Call& c) {
+    outAs(c, select(c, c.in(0), valuesOf(c, 1, false), valuesOf(c, 4, false)), 7, c.raw(1)->elem);
+}
+
 constexpr const char* kOther = "com.microsoft";
 constexpr const char* kValues = "nothing, where the engine keeps the values as codes; Cast, BinaryOp";
 constexpr Entry kQuantisationEntries[] = {
     {"DequantizeLinear", 10, kNewest, emitDequantize, kValues,
      "Floats of 8 bits and less; codes of 4 bits that are fed."},
+    {"DequantizeLinear", 1, kNewest, emitDequantize, "As DequantizeLinear of ONNX", "As there.", kOther},
     {"DynamicQuantizeLinear", 11, kNewest, emitDynamicQuantize, "Reduction, BinaryOp, UnaryOp, ReLU6, Cast"},
     {"DynamicQuantizeMatMul", 1, kNewest, emitDynamicQuantizeMatMul, "Convolution", "It computes with floats.", kOther},
+    {"MatMulIntegerToFloat", 1, kNewest, emitMatMulIntegerToFloat, "Convolution, or MatMul", "", kOther},
     {"QGemm", 1, kNewest, emitQGemm, "Convolution, or MatMul", "", kOther},
     {"QLinearAdd", 1, kNewest, emitQLinearBinary<Binary::ADD>, "BinaryOp", "", kOther},
     {"QLinearAveragePool", 1, kNewest, emitQLinearUnary<windowAverageOf>, "As AveragePool.", "channels_last.", kOther},
@@ -173,11 +198,14 @@ constexpr Entry kQuantisationEntries[] = {
     {"QLinearMatMul", 10, kNewest, emitQLinearMatMul, "Convolution, or MatMul",
      "With two operands that are fed it computes with floats."},
     {"QLinearMul", 1, kNewest, emitQLinearBinary<Binary::MUL>, "BinaryOp", "", kOther},
+    {"QLinearReduceMean", 1, kNewest, emitQLinearReduceMean, "Reduction", "", kOther},
     {"QLinearSigmoid", 1, kNewest, emitQLinearUnary<sigmoidOf>, "UnaryOp", "", kOther},
     {"QLinearSoftmax", 1, kNewest, emitQLinearUnary<softmaxOf>, "Softmax", "Several axes, as before opset 13.", kOther},
+    {"QLinearWhere", 1, kNewest, emitQLinearWhere, "Select", "", kOther},
     {"QuantizeLinear", 10, kNewest, emitQuantize,
      "nothing, where the engine keeps the values as codes; BinaryOp, UnaryOp, ReLU6, Cast",
      "Floats of 8 bits and less; codes of 4 bits."},
+    {"QuantizeLinear", 1, kNewest, emitQuantize, "As QuantizeLinear of ONNX", "As there.", kOther},
 };
 
 }  // namespace
