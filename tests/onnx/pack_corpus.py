@@ -753,13 +753,30 @@ def optimised_cases():
     yield own_case("layer_norm_opset_14", [norm], {"x": floats(3, 5, 8)}, {"g": floats(8), "b": floats(8)}, free=("x",), opset=14)
 
 
+def deformable_cases():
+    """onnxruntime samples as torchvision does."""
+    for name, x, w, groups, several, plane, attributes in (
+            ("plain", floats(2, 4, 7, 6), floats(3, 4, 3, 2), 1, 1, (7, 5), {"pads": [1, 0, 1, 1], "strides": [1, 1], "dilations": [1, 2]}),
+            ("groups", floats(1, 4, 8, 8), floats(6, 2, 3, 3), 2, 2, (4, 4), {"pads": [1, 1, 1, 1], "strides": [2, 2]})):
+        taps = w.shape[2] * w.shape[3]
+        feed = {"x": x, "o": floats(len(x), several * taps * 2, *plane), "m": np.abs(floats(len(x), several * taps, *plane))}
+        yield own_case(f"deform_conv_{name}", [helper.make_node("DeformConv", ["x", "w", "o", "b", "m"], ["y"], group=groups,
+                                                                offset_group=several, **attributes)],
+                       feed, {"w": w, "b": floats(w.shape[0])}, opset=19)
+        front = [helper.make_node("Conv", ["x", "a"], ["h"]),
+                 helper.make_node("Conv", ["h", "e"], ["o"], kernel_shape=w.shape[2:], **attributes),
+                 helper.make_node("DeformConv", ["h", "w", "o"], ["y"], group=groups, offset_group=several, **attributes)]
+        yield own_case(f"deform_conv_free_{name}", front, {"x": x},
+                       {"a": floats(4, 4, 1, 1), "e": floats(several * taps * 2, 4, *w.shape[2:]) * .3, "w": w}, opset=19, free=("x",))
+
+
 def main():
     warnings.filterwarnings("ignore")
     onnxruntime.set_default_logger_severity(4)
     cases = list(node_tests()) + list(own_cases()) + list(quantised_cases()) + list(attention_cases()) + \
         list(recurrent_cases()) + list(chain_cases()) + list(stepwise_cases()) + \
         list(free_cases()) + list(layer_cases()) + list(rms_cases()) + list(rounded_cases()) + list(freed_node_tests()) + \
-        list(optimised_cases())
+        list(optimised_cases()) + list(deformable_cases())
     path = pathlib.Path(__file__).parent / "corpus.xz"
     corpus_files.pack(path, cases)
     print(f"{len(cases)} cases, {path.stat().st_size} bytes, onnx {onnx.__version__}, onnxruntime {onnxruntime.__version__}")

@@ -1,0 +1,94 @@
+// Convolutions whose windows have a position for each of their elements.
+#include <algorithm>
+
+#include "../importer.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "helpers.h"
+
+namespace mnnc::onnx {
+namespace {
+
+// Two numbers of an attribute.
+struct Pair {
+    int64_t y = 0, x = 0;
+};
+Pair pairOf(Call& c, const char* name, int64_t otherwise) {
+    const std::optional<std::vector<int64_t>> given = c.integers(name);
+    if (!given) return {otherwise, otherwise};
+    if (given->size() < 2) fail(Status::BadFormat, "%s has %zu numbers", name, given->size());
+    return {given->at(0), given->at(1)};
+}
+
+// The positions 0, step, 2 * step and so on of an axis of the result, minus the padding.
+V starts(Call& c, V offset, int64_t axis, int64_t step, int64_t pad) {
+    V numbers = castTo(c, rangeTo(c, extentOf(c, offset, axis)), Elem::Float);
+    return sub(c, mul(c, numbers, c.b.real(static_cast<float>(step))), c.b.real(static_cast<float>(pad)));
+}
+
+// Positions in pixels become those of GridSample, which are -1 and 1 at the borders of the picture.
+V inGrid(Call& c, V position, V x, int64_t axis) {
+    V extent = castTo(c, extentOf(c, x, axis), Elem::Float);
+    V odd = add(c, mul(c, position, c.b.real(2)), c.b.real(1));
+    return sub(c, div(c, odd, extent), c.b.real(1));
+}
+
+// All elements of all windows are sampled at once. They lie along an axis of their own, over which a convolution sums.
+void emitDeformConv(Call& c) {
+    V x = c.in(0), weights = c.in(1), offset = c.in(2), bias = c.maybe(3), mask = c.maybe(4);
+    if (x->rank() != 4 || weights->rank() != 4 || offset->rank() != 4) refuse("other than two spatial axes");
+    const Pair stride = pairOf(c, "strides", 1), dilation = pairOf(c, "dilations", 1), pad = pairOf(c, "pads", 0);
+    const int64_t channels = checkedMul(weights->extent(1), c.integer("group", 1), "channels"),
+                  outputs = weights->extent(0), height = weights->extent(2), width = weights->extent(3),
+                  groups = c.integer("offset_group", 1);
+    const int64_t kernel = checkedMul(height, width, "a kernel");
+    constexpr int64_t kMaxKernel = 4096;
+    if (groups < 1 || groups > channels || channels % groups != 0 || kernel < 1 || kernel > kMaxKernel)
+        fail(Status::BadFormat, "%lld channels in %lld groups, a kernel of %lld", static_cast<long long>(channels),
+             static_cast<long long>(groups), static_cast<long long>(kernel));
+    // [batch * groups, kernel, 2, points]
+    V moved = reshape(c, reshape(c, offset, {0, groups, kernel * 2, -1}), {-1, kernel, 2, 0});
+    const auto sampled = [&](int64_t part, V start, int64_t step, int64_t axis) {
+        std::vector<float> taps;
+        for (int64_t i = 0; i < kernel; ++i)
+            taps.push_back(static_cast<float>((axis == 2 ? i / width : i % width) * step));
+        V own = squeeze(c, sliceAxis(c, moved, 2, part, part + 1), {2});
+        V all = add(c, start, c.b.constant(floatArray({1, kernel, 1}, std::move(taps)), Elem::Float));
+        return unsqueeze(c, inGrid(c, add(c, own, all), x, axis), {3});
+    };
+    V plane = shapeOf(c, offset, 2, 4);
+    V rows = unsqueeze(c, starts(c, offset, 2, stride.y, pad.y), {1});
+    rows = reshape(c, broadcastTo(c, rows, plane), {1, 1, -1});
+    V columns = reshape(c, broadcastTo(c, starts(c, offset, 3, stride.x, pad.x), plane), {1, 1, -1});
+    V grid = concat(c, {sampled(1, columns, dilation.x, 3), sampled(0, rows, dilation.y, 2)}, 3);
+    wire::GridSampleT table;
+    table.paddingMode = wire::BorderMode::ZEROS;
+    V parts = reshape(c, x, {-1, channels / groups, 0, 0});
+    V samples = fromPacked(c, c.b.op(OpType::GridSample, table, {toPacked(c, parts), grid}));
+    if (mask) samples = mul(c, samples, reshape(c, reshape(c, mask, {0, groups, kernel, -1}), {-1, 1, 0, 0}));
+    samples = reshape(c, samples, {-1, channels, 0, 0});
+    Node node;
+    node.type = "Conv";
+    Attribute group;
+    group.name = "group";
+    group.i = c.integer("group", 1);
+    node.attributes.push_back(group);
+    bool named = false;
+    V flat = reshape(c, weights, {outputs, weights->extent(1), kernel, 1});
+    Call inner{c.importer, c.b, node, kNewest, {samples, flat, bias}, std::vector<V>(1)};
+    findEntry("", "Conv", kNewest, named)->emit(inner);
+    c.out(reshapeTo(c, inner.outputs[0], concat(c, {shapeOf(c, offset, 0, 1), c.b.ints({outputs}), plane}, 0)));
+}
+
+constexpr Entry kDeformableEntries[] = {
+    {"DeformConv", 19, kNewest, emitDeformConv, "GridSample, BinaryOp, Convolution",
+     "Other than two spatial axes; weights whose extents are free."},
+};
+
+}  // namespace
+
+Family deformableFamily() {
+    return kDeformableEntries;
+}
+
+}  // namespace mnnc::onnx
