@@ -2,6 +2,7 @@
 // matrix of weights or as a gather, whose numbers are folded where the extents are known.
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "base/error.h"
 #include "helpers.h"
@@ -269,6 +270,8 @@ void emitResize(Call& c) {
     }
     how.transform = c.text("coordinate_transformation_mode", "half_pixel");
     how.nearest = c.text("nearest_mode", "round_prefer_floor");
+    static const std::set<std::string_view> kNearest{"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+    if (!kNearest.count(how.nearest)) fail(Status::BadFormat, "nearest_mode is '%s'", how.nearest.c_str());
     how.cubicA = c.real("cubic_coeff_a", -0.75f);
     how.outside = c.real("extrapolation_value", 0);
     how.antialias = c.integer("antialias", 0) != 0 && how.mode != "nearest";

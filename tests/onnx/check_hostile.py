@@ -70,6 +70,8 @@ def cases(folder):
         deep = onnx.graph([onnx.node("If", ["c"], ["y"], then_branch=deep, else_branch=onnx.graph([], [], []))], [], [])
     yield "graphs in graphs", onnx.model(deep), ["deeper in one another than 64"]
     yield "text in a constant", net(add("w"), [onnx.tensor("w", [1], 8)]), ["has no tensor"]
+    resize = onnx.node("Resize", ["x", "", "s"], ["y"], mode="nearest", nearest_mode="flor")
+    yield "a rounding of Resize that ONNX lacks", net([resize], [onnx.floats("s", [2], [1, 2])]), ["nearest_mode is 'flor'"]
     window = onnx.node("Conv", ["x", "w"], ["y"], strides=[2 ** 40, 1])
     picture = onnx.value("x", onnx.FLOAT, [1, 1, 9, 9])
     yield "a stride beyond 2^30", net([window], [onnx.floats("w", [1, 1, 1, 1], [1])], inputs=[picture]), ["strides has the number"]
