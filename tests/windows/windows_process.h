@@ -11,6 +11,9 @@
 #include <psapi.h>
 #include <tlhelp32.h>
 
+/* Threads that an emulator has in this process (process.h): under wine there are none that Windows lists. */
+enum { emulator_threads = 0 };
+
 static inline int thread_count(void) {
     const HANDLE all = CreateToolhelp32Snapshot(TH32CS_SNAPTHREAD, 0);
     THREADENTRY32 one = {.dwSize = sizeof one};
