@@ -2,8 +2,7 @@
 # left out as a whole:
 list(APPEND left_out
   # The build has no Vulkan; device_test, callbacks_test and others check that it says so.
-  asking_vulkan_test cache_test callbacks_vulkan_test device_buffer_test probe_test shared_memory_test submit_vulkan_test
-  vulkan_test
+  asking_vulkan_test cache_test callbacks_vulkan_test device_buffer_test probe_test submit_vulkan_test vulkan_test
   submit_fork_test)  # each of its tests is about a child of fork()
 set(more_tests ${CMAKE_CURRENT_LIST_DIR}/files_test.c)
 list(APPEND folders ${CMAKE_CURRENT_LIST_DIR})
