@@ -68,6 +68,7 @@ void RunQueue::start() {
     std::unique_lock lock(state_->mutex);
     if (state_->thread.joinable()) return;
     waitOnceInVain(state_->changed, lock);
+    if (state_->thread.joinable()) return;  // another thread has started it during the wait
     const os::SignalsBlocked guard;
     try {
         state_->thread = std::thread([state = state_.get()] { state->main(); });
