@@ -8,9 +8,13 @@ set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
 set(CMAKE_DLLTOOL x86_64-w64-mingw32-dlltool)
 # Debian's program is not on the path. Wine has its registry and its disk in the build folder, not in the user's home, and
 # does not ask to install .NET and a browser. Nor does it start its debugger, behind which a program that crashed ends with 0.
+# Not by `cmake -E env`, which ends with 1, without a sentence, where a signal has ended the program.
 find_program(MNN_C_WINE NAMES wine64 wine PATHS /usr/lib/wine)
+find_program(MNN_C_WINE_SERVER NAMES wineserver PATHS /usr/lib/wine)
+find_program(MNN_C_ENV env)
 if(MNN_C_WINE)
-  set(CMAKE_CROSSCOMPILING_EMULATOR ${CMAKE_COMMAND} -E env WINEDEBUG=-all WINEPREFIX=${CMAKE_BINARY_DIR}/wine
+  set(MNN_C_WINE_PREFIX ${CMAKE_BINARY_DIR}/wine)
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${MNN_C_ENV} WINEDEBUG=-all WINEPREFIX=${MNN_C_WINE_PREFIX}
     WINEDLLOVERRIDES=mscoree,mshtml,winedbg.exe= ${MNN_C_WINE})
 endif()
 # The results need no libraries but those of Windows.
