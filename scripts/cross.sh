@@ -34,7 +34,7 @@ windows-x64)
     ;;
 musl-x64) packages+=(python3-venv binutils musl) ;;
 musl-arm64)
-    packages+=(python3-venv binutils-aarch64-linux-gnu qemu-user)
+    packages+=(python3-venv gcc-aarch64-linux-gnu qemu-user)
     isas=neon
     ;;
 checks) packages=(python3-venv g++-riscv64-linux-gnu) ;;

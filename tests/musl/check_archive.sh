@@ -22,3 +22,9 @@ prints "held-out images right" "$work/programs/static" "$source/examples/digits"
 # The libraries need musl, and one another, alone; the C++ runtime is inside.
 needs() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort; }
 check_needs 'libc\.so|libmnn_c\.so\.0' "$prefix"/lib/lib*.so.0
+
+# Mathematical functions, and those that copy memory, are musl's, and not of the compiler's runtime.
+names=$(nm -D --undefined-only "$prefix/lib/libmnn_c.so.0")
+for name in expf memcpy; do
+    grep -qw "$name" <<<"$names" || { echo "$name is not that of musl" >&2; exit 1; }
+done
