@@ -203,30 +203,39 @@ inline void checkOn(const Case& c, const ConvImplementation* only, int& checked)
                 packCodes(*packer, codes.codes, s.oc, packed.data, lease.pool());
             else
                 plan->packWeights(w.data(), packed.data, lease.pool());
-            Aligned dst(packedFloats(k.lanes, s.batch, s.oc, outArea) * 4);
+            const bool rows = options.dstRowMajor;
+            const size_t dstBytes = (rows ? expected.size() : packedFloats(k.lanes, s.batch, s.oc, outArea)) * 4;
+            Aligned dst(dstBytes);
             Aligned packedResidual = packNan(k, residual, s.batch, s.oc, outArea);
+            const auto unpacked = [&] {
+                Floats out(expected.size());
+                if (rows)
+                    std::memcpy(out.data(), dst.data, dstBytes);
+                else
+                    packedToNchw(k, dst.data, out.data(), s.batch, s.oc, outArea, one);
+                return out;
+            };
             PostOps post;
             post.lo = c.lo;
             post.hi = c.hi;
             post.act = c.act;
             const Floats padded = paddedBias(c.bias ? bias.data() : nullptr, s.oc);
             post.bias = padded.data();
-            if (c.residual) post.residual = packedResidual.data;
+            if (c.residual) post.residual = rows ? residual.data() : packedResidual.data;
             Aligned scratch(plan->scratchBytes(threads));
             plan->run(options.srcNchw ? src.data() : packedSrc.data, packed.data, dst.data, post, scratch.data,
                       lease.pool());
             ASSERT_TRUE(scratch.guardIntact() && packed.guardIntact() && dst.guardIntact());
-            Floats result(expected.size());
-            packedToNchw(k, dst.data, result.data(), s.batch, s.oc, outArea, one);
+            const Floats result = unpacked();
             for (size_t i = 0; i < result.size(); ++i) {
                 ASSERT_NEAR(result[i], expected[i], c.tolerance * largest) << "at " << i;
             }
             if (outArea == 1) {  // plans may read their weights from the end
-                Floats turned(result.size());
-                std::memset(dst.data, 0xff, packedFloats(k.lanes, s.batch, s.oc, outArea) * 4);
+                std::memset(dst.data, 0xff, dstBytes);
                 plan->runBackwards(options.srcNchw ? src.data() : packedSrc.data, packed.data, dst.data, post,
                                    scratch.data, lease.pool());
-                packedToNchw(k, dst.data, turned.data(), s.batch, s.oc, outArea, one);
+                const Floats turned = unpacked();
+                ASSERT_TRUE(dst.guardIntact());
                 ASSERT_EQ(0, std::memcmp(turned.data(), result.data(), result.size() * 4))
                     << "a run backwards changes the result";
             }

@@ -193,6 +193,18 @@ TEST(KernelsConvImplementations, EachComputesWhatItAccepts) {
     EXPECT_GE(checked, 20);
 }
 
+// The last vector of a row-major result is not full. A single row is multiplied by two panels at a time.
+TEST(KernelsConvImplementations, RowMajorResults) {
+    for (const int outputs : {5, 77, 205}) {
+        for (const int rows : {1, 7}) {
+            Case c{shape(37, 1, 1, outputs, 1, 1, 1, 0, rows), options(1)};
+            c.o.dstRowMajor = true;
+            c.residual = true;
+            check(c);
+        }
+    }
+}
+
 // A map that is one pixel wide is treated as one that is one pixel high.
 TEST(KernelsConvImplementations, OneColumn) {
     const auto column = [](ConvShape s) {
