@@ -2,6 +2,7 @@
 #include "model/bytes.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -60,8 +61,8 @@ std::unique_ptr<const ByteSource> readWhole(const File& file, const Cancellation
 
 }  // namespace
 
-// Reuses memory for reading, because fresh memory costs as much as the reading. It keeps at most one buffer. All have
-// one size, of which only used pages take memory; larger buffers are not kept.
+// Reuses memory for reading, because fresh memory costs as much as the reading. It keeps at most two buffers: codes are
+// read while their scales are. All have one size, of which only used pages take memory; larger buffers are not kept.
 class ReadBuffers : public std::enable_shared_from_this<ReadBuffers> {
   public:
     std::shared_ptr<uint8_t> take(size_t bytes) {
@@ -73,16 +74,17 @@ class ReadBuffers : public std::enable_shared_from_this<ReadBuffers> {
         loan->home = weak_from_this();
         {
             const std::lock_guard lock(mutex_);
-            std::swap(spare_, loan->memory);
+            for (void*& spare : spares_)
+                if (!loan->memory) std::swap(spare, loan->memory);
         }
         if (!loan->memory) loan->memory = map();
         return {loan, static_cast<uint8_t*>(loan->memory)};
     }
     void clear() noexcept {
         const std::lock_guard lock(mutex_);
-        unmap(std::exchange(spare_, nullptr));
+        for (void*& spare : spares_) unmap(std::exchange(spare, nullptr));
     }
-    ~ReadBuffers() { unmap(spare_); }
+    ~ReadBuffers() { clear(); }
 
   private:
     static constexpr size_t kBytes = size_t{4} << 20;
@@ -109,13 +111,14 @@ class ReadBuffers : public std::enable_shared_from_this<ReadBuffers> {
     void giveBack(void* memory) noexcept {
         {
             const std::lock_guard lock(mutex_);
-            if (!spare_) std::swap(spare_, memory);
+            for (void*& spare : spares_)
+                if (!spare) std::swap(spare, memory);
         }
         unmap(memory);
     }
 
     std::mutex mutex_;
-    void* spare_ = nullptr;
+    std::array<void*, 2> spares_ = {};
 };
 
 ModelBytes::ModelBytes(ModelBytes&& other) noexcept {

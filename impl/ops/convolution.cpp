@@ -255,7 +255,10 @@ FloatView joinParts(const ConvParams& params, int64_t outputChannels, const char
 }  // namespace
 
 int64_t ConvParams::modelBytes() const {
-    return model ? static_cast<int64_t>(model->byteSize()) : 0;
+    if (!parts.empty()) return parts.front()->modelBytes();
+    if (!model) return 0;
+    const ExternalFile* const beside = files().external;
+    return static_cast<int64_t>(model->byteSize()) + (beside ? beside->size() : 0);
 }
 
 WeightFiles ConvParams::files() const {

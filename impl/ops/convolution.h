@@ -59,7 +59,7 @@ struct ConvParams : ParamsOf<ConvParams> {
     int tensorInputs(size_t inputCountOfOp) const {
         return static_cast<int>(inputCountOfOp) - (hasOutputShape ? 1 : 0);
     }
-    int64_t modelBytes() const;  // of the whole model; 0: no model
+    int64_t modelBytes() const;  // of the whole model and its file of weights; 0: no model
     FloatView weights(int64_t expectedCount, int64_t outputChannels, const char* name) const;
     // The same in pieces.
     FloatSource weightSource(int64_t expectedCount, int64_t outputChannels, const char* name) const;

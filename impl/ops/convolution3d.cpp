@@ -195,7 +195,9 @@ WeightFiles Conv3dParams::files() const {
 }
 
 int64_t Conv3dParams::modelBytes() const {
-    return model ? static_cast<int64_t>(model->byteSize()) : 0;
+    if (!model) return 0;
+    const ExternalFile* const beside = op ? files().external : nullptr;
+    return static_cast<int64_t>(model->byteSize()) + (beside ? beside->size() : 0);
 }
 
 FloatView Conv3dParams::weights(int64_t expectedCount, int64_t outputChannels, const char* name) const {

@@ -34,7 +34,7 @@ struct Conv3dParams : ParamsOf<Conv3dParams> {
     // then.
     std::vector<std::shared_ptr<const ConvParams>> depthTaps;
 
-    int64_t modelBytes() const;  // of the whole model
+    int64_t modelBytes() const;  // of the whole model and its file of weights
     // [oc][ic/group][kd][kh][kw]; for a transposed convolution [ic][oc/group][kd][kh][kw]. Throws BadWeights.
     FloatView weights(int64_t expectedCount, int64_t outputChannels, const char* name) const;
     FloatView bias(int64_t outputChannels, const char* name) const;
