@@ -35,4 +35,18 @@ inline Floats reference(int M, int N, int K, const float* a, size_t lda, bool tr
     return c;
 }
 
+// The arguments of a product whose A has rows of K elements.
+inline GemmArgs productOf(int M, int N, int K, const float* a, const float* packedB, float* c, size_t ldc) {
+    GemmArgs g;
+    g.M = M;
+    g.N = N;
+    g.K = K;
+    g.a = a;
+    g.lda = static_cast<size_t>(K);
+    g.packedB = packedB;
+    g.c = c;
+    g.ldc = ldc;
+    return g;
+}
+
 }  // namespace mnnc::test
