@@ -22,7 +22,9 @@ import torch
 from transformers import AutoModelForCausalLM
 
 TIE = 1e-5
-LARGEST_ERROR = 2e-5  # of logits, in parts of the largest one
+# The largest error of logits, in parts of the largest one. Prompts of random tokens lead to states that magnify rounding:
+# transformers in float32 itself is off by up to 4e-5 from float64 there.
+LARGEST_ERROR = 1e-4
 
 
 def prompts_of(count, vocabulary):
