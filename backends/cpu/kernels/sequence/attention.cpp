@@ -173,7 +173,8 @@ class Task {
     void applyMask(const ScoreRows& s, size_t number, int key, const Apply& apply) {
         const AttentionStep& step = a_.steps[number];
         const auto row = [&](int r) {
-            return static_cast<const float*>(elementOf(number, static_cast<size_t>(first_ + r)));
+            const int query = first_ + r;
+            return static_cast<const float*>(elementOf(number, static_cast<size_t>(query)));
         };
         if (step.runs.empty() && step.columnStep != 0) return apply(s, row(0) + key, step.operand.rowStep, best_);
         const auto isBehind = [](int first, const AttentionRun& run) { return first < run.key; };
