@@ -41,12 +41,13 @@ V biasOf(Call& c, V mask, V bias, V k) {
     if (!mask) return bias;
     if (mask->rank() == 1) {
         mask = castTo(c, shownByLengths(c, mask, k), Elem::Int32);
-    } else if (mask->rank() == 2)
+    } else if (mask->rank() == 2) {
         mask = unsqueeze(c, mask, {1, 2});
-    else if (mask->rank() == 3)
+    } else if (mask->rank() == 3) {
         mask = unsqueeze(c, mask, {1});
-    else if (mask->rank() != 4)
+    } else if (mask->rank() != 4) {
         refuse("a mask of rank %zu", mask->rank());
+    }
     V hidden = select(c, compare(c, Binary::NOTEQUAL, mask, c.b.number(0, *mask)), c.b.real(0),
                       c.b.real(c.real("mask_filter_value", -10000)));
     return bias ? add(c, bias, hidden) : hidden;
@@ -74,6 +75,11 @@ void selfAttention(Call& c, V packed, int64_t columns, V mask, V past, V added) 
     const int64_t third = columns / 3;
     const int64_t width = sizes.size() == 3 ? sizes[0] : third, keyWidth = sizes.size() == 3 ? sizes[1] : third;
     const int64_t valueWidth = sizes.size() == 3 ? sizes[2] : third;
+    if (width < 0 || keyWidth < 0 || valueWidth < 0 || width > columns || keyWidth > columns - width ||
+        valueWidth > columns - width - keyWidth)
+        fail(Status::BadFormat, "qkv_hidden_sizes of %lld, %lld and %lld in %lld columns",
+             static_cast<long long>(width), static_cast<long long>(keyWidth), static_cast<long long>(valueWidth),
+             static_cast<long long>(columns));
     V q = splitHeads(c, part(c, packed, 0, width), heads);
     V k = splitHeads(c, part(c, packed, width, width + keyWidth), heads);
     V v = splitHeads(c, part(c, packed, width + keyWidth, width + keyWidth + valueWidth), heads);

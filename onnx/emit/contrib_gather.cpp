@@ -63,7 +63,8 @@ void emitGatherBlockQuantized(Call& c) {
     const size_t rank = codes.dims.size();
     const int64_t gathered = axisOf(c.integer("gather_axis", 0), rank),
                   along = axisOf(c.integer("quantize_axis", 1), rank);
-    const int64_t columns = codes.dims.back(), blocks = (columns + block - 1) / block, rows = codes.rows();
+    const int64_t columns = codes.dims.back(), blocks = columns / block + (columns % block != 0 ? 1 : 0),
+                  rows = codes.rows();
     if (along + 1 != static_cast<int64_t>(rank) || rank < 2)
         refuse("blocks along axis %lld of %zu", static_cast<long long>(along), rank);
     if (scales.count() != rows * blocks)

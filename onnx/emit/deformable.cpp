@@ -1,24 +1,12 @@
 // Convolutions whose windows have a position for each of their elements.
-#include <algorithm>
 
 #include "../importer.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "helpers.h"
+#include "windows.h"
 
 namespace mnnc::onnx {
 namespace {
-
-// Two numbers of an attribute.
-struct Pair {
-    int64_t y = 0, x = 0;
-};
-Pair pairOf(Call& c, const char* name, int64_t otherwise) {
-    const std::optional<std::vector<int64_t>> given = c.integers(name);
-    if (!given) return {otherwise, otherwise};
-    if (given->size() < 2) fail(Status::BadFormat, "%s has %zu numbers", name, given->size());
-    return {given->at(0), given->at(1)};
-}
 
 // The positions 0, step, 2 * step and so on of an axis of the result, minus the padding.
 V starts(Call& c, V offset, int64_t axis, int64_t step, int64_t pad) {
@@ -37,7 +25,6 @@ V inGrid(Call& c, V position, V x, int64_t axis) {
 void emitDeformConv(Call& c) {
     V x = c.in(0), weights = c.in(1), offset = c.in(2), bias = c.maybe(3), mask = c.maybe(4);
     if (x->rank() != 4 || weights->rank() != 4 || offset->rank() != 4) refuse("other than two spatial axes");
-    const Pair stride = pairOf(c, "strides", 1), dilation = pairOf(c, "dilations", 1), pad = pairOf(c, "pads", 0);
     const int64_t channels = checkedMul(weights->extent(1), c.integer("group", 1), "channels"),
                   outputs = weights->extent(0), height = weights->extent(2), width = weights->extent(3),
                   groups = c.integer("offset_group", 1);
@@ -46,21 +33,28 @@ void emitDeformConv(Call& c) {
     if (groups < 1 || groups > channels || channels % groups != 0 || kernel < 1 || kernel > kMaxKernel)
         fail(Status::BadFormat, "%lld channels in %lld groups, a kernel of %lld", static_cast<long long>(channels),
              static_cast<long long>(groups), static_cast<long long>(kernel));
+    if (x->fixed(1) && x->dims[0][1] != channels)
+        fail(Status::BadFormat, "%lld channels where the weights have %lld", static_cast<long long>(x->dims[0][1]),
+             static_cast<long long>(channels));
+    const Windows windows = readWindows(c, *x, {height, width});
+    if (windows.kernel != std::vector<int64_t>{height, width})
+        fail(Status::BadFormat, "kernel_shape is not that of the weights");
     // [batch * groups, kernel, 2, points]
     V moved = reshape(c, reshape(c, offset, {0, groups, kernel * 2, -1}), {-1, kernel, 2, 0});
     const auto sampled = [&](int64_t part, V start, int64_t step, int64_t axis) {
         std::vector<float> taps;
         for (int64_t i = 0; i < kernel; ++i)
-            taps.push_back(static_cast<float>((axis == 2 ? i / width : i % width) * step));
+            taps.push_back(static_cast<float>(axis == 2 ? i / width : i % width) * static_cast<float>(step));
         V own = squeeze(c, sliceAxis(c, moved, 2, part, part + 1), {2});
         V all = add(c, start, c.b.constant(floatArray({1, kernel, 1}, std::move(taps)), Elem::Float));
         return unsqueeze(c, inGrid(c, add(c, own, all), x, axis), {3});
     };
     V plane = shapeOf(c, offset, 2, 4);
-    V rows = unsqueeze(c, starts(c, offset, 2, stride.y, pad.y), {1});
+    V rows = unsqueeze(c, starts(c, offset, 2, windows.strides[0], windows.begin[0]), {1});
     rows = reshape(c, broadcastTo(c, rows, plane), {1, 1, -1});
-    V columns = reshape(c, broadcastTo(c, starts(c, offset, 3, stride.x, pad.x), plane), {1, 1, -1});
-    V grid = concat(c, {sampled(1, columns, dilation.x, 3), sampled(0, rows, dilation.y, 2)}, 3);
+    V columns =
+        reshape(c, broadcastTo(c, starts(c, offset, 3, windows.strides[1], windows.begin[1]), plane), {1, 1, -1});
+    V grid = concat(c, {sampled(1, columns, windows.dilations[1], 3), sampled(0, rows, windows.dilations[0], 2)}, 3);
     wire::GridSampleT table;
     table.paddingMode = wire::BorderMode::ZEROS;
     V parts = reshape(c, x, {-1, channels / groups, 0, 0});

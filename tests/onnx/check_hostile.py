@@ -75,6 +75,14 @@ def cases(folder):
     window = onnx.node("Conv", ["x", "w"], ["y"], strides=[2 ** 40, 1])
     picture = onnx.value("x", onnx.FLOAT, [1, 1, 9, 9])
     yield "a stride beyond 2^30", net([window], [onnx.floats("w", [1, 1, 1, 1], [1])], inputs=[picture]), ["strides has the number"]
+    inputs = [picture, onnx.value("o", onnx.FLOAT, [1, 2, 9, 9])]
+    bent = onnx.node("DeformConv", ["x", "w", "o"], ["y"], dilations=[2 ** 62, 1])
+    yield "a dilation of 2^62", net([bent], [onnx.floats("w", [1, 1, 1, 1], [1])], inputs=inputs, opset=19), ["dilations has the number"]
+    bent = onnx.node("DeformConv", ["x", "w", "o"], ["y"])
+    yield "weights for more channels", net([bent], [onnx.floats("w", [1, 2, 1, 1], [1, 2])], inputs=inputs, opset=19), ["1 channels where"]
+    sizes = onnx.node("Attention", ["x", "w", "b"], ["y"], domain="com.microsoft", num_heads=1, qkv_hidden_sizes=[2 ** 62, 2 ** 62, 1])
+    parts = [onnx.floats("w", [2, 6], list(range(12))), onnx.floats("b", [6], list(range(6)))]
+    yield "parts of 2^62 columns", net([sizes], parts, inputs=[onnx.value("x", onnx.FLOAT, [1, 3, 2])], domains=["com.microsoft"]), ["in 6 columns"]
     big = [onnx.node("ConstantOfShape", ["s"], ["z"]), onnx.node("Add", ["x", "z"], ["y"])]
     yield "a shape of 10^12 elements", net(big, [onnx.ints("s", [2], [10 ** 6, 10 ** 6])]), ["ConstantOfShape", "1000000x1000000"]
     most = net([onnx.node("ConstantOfShape", ["s"], ["z"]), onnx.node("Add", ["z", "x"], ["y"])], [onnx.ints("s", [1], [2 ** 31 - 1])])
