@@ -269,8 +269,9 @@ class Proposal final : public CommandExecution {
         const float limit[2] = {image[1] - 1, image[0] - 1}, least = p.minSize * image[2];
         int64_t waiting = 0;
         for (int64_t cell = 0; cell < plane_; ++cell) {
-            const float shift[2] = {static_cast<float>(cell % width) * p.stride + p.centre,
-                                    static_cast<float>(cell / width) * p.stride + p.centre};
+            const int64_t row = cell / width, column = cell % width;
+            const float shift[2] = {static_cast<float>(column) * p.stride + p.centre,
+                                    static_cast<float>(row) * p.stride + p.centre};
             for (int64_t a = 0; a < anchors; ++a) {
                 const int64_t i = cell * anchors + a;
                 float* box = work.boxes + i * 4;

@@ -77,7 +77,7 @@ class ImageProcessExecution final : public CommandExecution {
         for (int c = 0; c < channels; ++c, tap += p.from.channel) {
             const double above = tap[0] * (1 - wx) + tap[right] * wx;
             const double under = tap[below] * (1 - wx) + tap[below + right] * wx;
-            pixel.value[c] = static_cast<int>(above * (1 - wy) + under * wy + 0.5);
+            pixel.value[c] = static_cast<int>(std::lround(above * (1 - wy) + under * wy));
         }
         return pixel;
     }

@@ -179,7 +179,8 @@ class Int8ConvExecution final : public Execution {
     void ownSteps(const Tail& tail, size_t channels, const ConvWindow& w) {
         const Steps s = steps();
         const FloatView bias = params_.bias(w.oc, command_.name.c_str());
-        const float terms = static_cast<float>(w.weightCount / w.oc);
+        const int64_t each = w.weightCount / w.oc;
+        const auto terms = static_cast<float>(each);
         const float ratio = s.scaleIn / s.scaleOut, zeroIn = static_cast<float>(s.zeroIn + 128);
         post_.padding = s.zeroIn;
         post_.lo = clipsAtZero() ? std::max(s.zeroOut, s.lo) : s.lo;

@@ -164,7 +164,7 @@ void W8A16Weights::clearLanes(uint8_t* codes, const OutPanel& panel, int b, int 
     const int each = form_.bits == 8 ? k_.w8a16->together : 4;  // bytes of an output in a line
     const int64_t lines = area() * tapBytes() / each;
     for (int64_t line = 0; line < lines; ++line)
-        std::memset(codes + (line * width + ptrdiff_t{b} * P + real) * each, 0, static_cast<size_t>((P - real) * each));
+        std::memset(codes + (line * width + ptrdiff_t{b} * P + real) * each, 0, static_cast<size_t>(P - real) * each);
 }
 
 // Scales the sums [block][P] of the codes of P outputs and adds them up.
