@@ -1,4 +1,4 @@
-// The thread of submitted runs: one starts, whoever asks first, and it runs what it is given in order.
+// The thread of submitted runs: a single one starts when many threads submit first runs, and it keeps their order.
 #include "backend/run_queue.h"
 
 #include <gtest/gtest.h>

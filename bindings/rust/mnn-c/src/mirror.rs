@@ -99,8 +99,8 @@ macro_rules! mirror {
 }
 pub(crate) use mirror;
 
-/// Declares methods of a builder that store their argument in the field of their name: as it is, as `some` value, as
-/// `text`, as `names`, or as a clone of what is `shared`.
+/// Declares methods of a builder. Each stores its argument in the field of its name: as it is, in `Some` (`some`), as a
+/// `String` (`text`), as a list of strings (`names`), or as a clone (`shared`).
 macro_rules! setters {
     () => {};
     ($(#[$doc:meta])* $name:ident: some $type:ty; $($rest:tt)*) => {
