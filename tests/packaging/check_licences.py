@@ -22,10 +22,13 @@ INCLUDES = {
     "stb_image_write.h": "stb_image_write",
     "sys": "", "asm": "", "linux": "", "mach-o": "", "arm_neon.h": "", "sanitizer": "",
 }
-ALWAYS = {"libstdc++ and libgcc", "Vulkan-Headers"}  # the compiler brings one, volk the other
+# No include names these: volk brings headers; compilers, also those for Windows and for musl, bring their runtimes.
+ALWAYS = {"Vulkan-Headers", "libstdc++ and libgcc", "mingw-w64", "winpthreads", "libc++, libc++abi and libunwind",
+          "compiler-rt of Zig"}
 # Files that must be present for users who copy the folder; the scripts that make packages add the others.
 COPIES = ["bindings/go/LICENSE", "bindings/rust/mnn-c/LICENSE", "bindings/rust/mnn-c-sys/LICENSE", "bindings/python/LICENSE"]
-TEXTS = ["MIT", "BSD-3-Clause", "GCC Runtime Library Exception 3.1", "Apache-2.0"]
+TEXTS = ["MIT", "BSD-3-Clause", "GCC Runtime Library Exception 3.1", "Apache-2.0", "LLVM Exceptions to the Apache 2.0 License",
+         "ZPL-2.1"]
 
 
 def entries(text, where):
