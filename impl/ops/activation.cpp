@@ -33,7 +33,7 @@ ParamsPtr parsePRelu(const wire::Op& op, const ParseContext& context) {
     const int64_t stored = static_cast<int64_t>(params->slopes.size());
     if (table->slopeCount() < 1 || table->slopeCount() > stored)
         fail(Status::BadParameter, "op '%s': slopeCount is %d, the table holds %lld slopes", name, table->slopeCount(),
-             static_cast<long long>(stored));
+             asLong(stored));
     params->slopes.resize(static_cast<size_t>(table->slopeCount()));
     return params;
 }
@@ -81,16 +81,14 @@ void shapePRelu(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily activationOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::ReLU, .parse = parseRelu, .geometry = geometryRelu},
-        {.type = OpType::ReLU6, .parse = parseRelu6},
-        {.type = OpType::PReLU, .parse = parsePRelu, .shape = shapePRelu},
-        {.type = OpType::ELU, .parse = parseElu},
-        {.type = OpType::Selu, .parse = parseSelu},
-        {.type = OpType::Threshold, .parse = parseElu},
-    };
-    return kOps;
-}
+constexpr OpDef kActivationOps[] = {
+    {.type = OpType::ReLU, .parse = parseRelu, .geometry = geometryRelu},
+    {.type = OpType::ReLU6, .parse = parseRelu6},
+    {.type = OpType::PReLU, .parse = parsePRelu, .shape = shapePRelu},
+    {.type = OpType::ELU, .parse = parseElu},
+    {.type = OpType::Selu, .parse = parseSelu},
+    {.type = OpType::Threshold, .parse = parseElu},
+};
+extern constinit const OpFamily activationOps = kActivationOps;
 
 }  // namespace mnnc

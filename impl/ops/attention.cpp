@@ -263,16 +263,14 @@ double attentionFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily attentionOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::Attention,
-         .parse = parseAttention,
-         .shape = shapeAttention,
-         .geometry = emitAttention,
-         .keeps = keepsKeys,
-         .flops = attentionFlops},
-    };
-    return kOps;
-}
+constexpr OpDef kAttentionOps[] = {
+    {.type = OpType::Attention,
+     .parse = parseAttention,
+     .shape = shapeAttention,
+     .geometry = emitAttention,
+     .keeps = keepsKeys,
+     .flops = attentionFlops},
+};
+extern constinit const OpFamily attentionOps = kAttentionOps;
 
 }  // namespace mnnc

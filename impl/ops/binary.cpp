@@ -241,16 +241,14 @@ int commandBinaryCode(int code, ModRule rule, DataType type) {
     return code;
 }
 
-OpFamily binaryOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::BinaryOp,
-         .parse = parseBinary,
-         .shape = shapeBinary,
-         .geometry = lowerBinary,
-         .flops = binaryFlops},
-        {.type = OpType::Eltwise, .parse = parseEltwise, .shape = shapeEltwise, .geometry = lowerEltwise},
-    };
-    return kOps;
-}
+constexpr OpDef kBinaryOps[] = {
+    {.type = OpType::BinaryOp,
+     .parse = parseBinary,
+     .shape = shapeBinary,
+     .geometry = lowerBinary,
+     .flops = binaryFlops},
+    {.type = OpType::Eltwise, .parse = parseEltwise, .shape = shapeEltwise, .geometry = lowerEltwise},
+};
+extern constinit const OpFamily binaryOps = kBinaryOps;
 
 }  // namespace mnnc

@@ -64,6 +64,8 @@ void geometryCastLike(const OpContext& context) {
     emitCast(context, context.inputs[0], context.outputs[0]);
 }
 
+}  // namespace
+
 constexpr OpDef kCastOps[] = {
     {.type = OpType::Cast, .parse = parseCast, .shape = shapeCast, .geometry = geometryCast},
     {.type = OpType::CastLike,
@@ -71,11 +73,6 @@ constexpr OpDef kCastOps[] = {
      .geometry = geometryCastLike,
      .shapeOnlyInputs = [](const Node&) { return 2u; }},
 };
-
-}  // namespace
-
-OpFamily castOps() {
-    return kCastOps;
-}
+extern constinit const OpFamily castOps = kCastOps;
 
 }  // namespace mnnc

@@ -72,16 +72,14 @@ double cosineFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily channelProductOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::SpatialProduct, .shape = shapeSpatialProduct, .geometry = geometrySpatialProduct},
-        {.type = OpType::CosineSimilarity,
-         .shape = shapeCosine,
-         .geometry = geometryCosine,
-         .valueInputs = contentOfInput2,
-         .flops = cosineFlops},
-    };
-    return kOps;
-}
+constexpr OpDef kChannelProductOps[] = {
+    {.type = OpType::SpatialProduct, .shape = shapeSpatialProduct, .geometry = geometrySpatialProduct},
+    {.type = OpType::CosineSimilarity,
+     .shape = shapeCosine,
+     .geometry = geometryCosine,
+     .valueInputs = contentOfInput2,
+     .flops = cosineFlops},
+};
+extern constinit const OpFamily channelProductOps = kChannelProductOps;
 
 }  // namespace mnnc

@@ -171,18 +171,16 @@ double col2ImFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily columnOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::Im2Col, .parse = parsePatches, .shape = shapeIm2Col, .geometry = geometryIm2Col},
-        {.type = OpType::Col2Im,
-         .parse = parsePatches,
-         .shape = shapeCol2Im,
-         .geometry = geometryCol2Im,
-         .valueInputs = contentOfInput1,
-         .shapeOnlyInputs = contentOfInput1,
-         .flops = col2ImFlops},
-    };
-    return kOps;
-}
+constexpr OpDef kColumnOps[] = {
+    {.type = OpType::Im2Col, .parse = parsePatches, .shape = shapeIm2Col, .geometry = geometryIm2Col},
+    {.type = OpType::Col2Im,
+     .parse = parsePatches,
+     .shape = shapeCol2Im,
+     .geometry = geometryCol2Im,
+     .valueInputs = contentOfInput1,
+     .shapeOnlyInputs = contentOfInput1,
+     .flops = col2ImFlops},
+};
+extern constinit const OpFamily columnOps = kColumnOps;
 
 }  // namespace mnnc

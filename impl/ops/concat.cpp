@@ -210,6 +210,8 @@ void geometrySplit(const OpContext& context) {
     }
 }
 
+}  // namespace
+
 constexpr OpDef kConcatOps[] = {
     {.type = OpType::Concat, .parse = parseJoinedAxis, .shape = shapeConcat, .geometry = geometryJoin},
     {.type = OpType::QuantizedConcat, .parse = parseJoinedAxis, .shape = shapeConcat, .geometry = geometryJoin},
@@ -221,11 +223,6 @@ constexpr OpDef kConcatOps[] = {
      .valueInputs = contentOfInput1},
     {.type = OpType::Unpack, .parse = parseJoinedAxis, .shape = shapeUnpack, .geometry = geometrySplit},
 };
-
-}  // namespace
-
-OpFamily concatOps() {
-    return kConcatOps;
-}
+extern constinit const OpFamily concatOps = kConcatOps;
 
 }  // namespace mnnc

@@ -49,6 +49,8 @@ ParamsPtr parseWhile(const wire::Op& op, const ParseContext& context) {
     return params;
 }
 
+}  // namespace
+
 constexpr OpDef kControlOps[] = {
     {.type = OpType::If, .parse = parseIf},
     {.type = OpType::While,
@@ -57,11 +59,6 @@ constexpr OpDef kControlOps[] = {
      .shape = shapeRegionLoop,
      .keepRest = keepRestOfRegionLoop},
 };
-
-}  // namespace
-
-OpFamily controlOps() {
-    return kControlOps;
-}
+extern constinit const OpFamily controlOps = kControlOps;
 
 }  // namespace mnnc

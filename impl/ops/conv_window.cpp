@@ -10,8 +10,6 @@ namespace mnnc {
 
 namespace {
 
-using LL = long long;
-
 struct AxisRule {
     int64_t in, kernel, stride, dilate;
     int64_t begin, end;  // explicit pads
@@ -52,7 +50,7 @@ int64_t groupsOfTensor(int64_t elements, int64_t rows, int64_t taps, int64_t cha
     if (perGroup == 0 || channels % perGroup != 0)
         fail(Status::ComputeSizeError,
              "%s: a weight tensor of %lld elements does not fit %lld x %lld channels and %lld taps", name,
-             static_cast<LL>(elements), static_cast<LL>(rows), static_cast<LL>(channels), static_cast<LL>(taps));
+             asLong(elements), asLong(rows), asLong(channels), asLong(taps));
     return channels / perGroup;
 }
 
@@ -61,7 +59,7 @@ int64_t forwardGroups(const ConvParams& p, int64_t ic, const char* name) {
     if (stated == 0 || stated == ic) return p.group;
     if (stated * p.group != ic)
         fail(Status::ComputeSizeError, "%s: the input has %lld channels, the weights are for %lld in %d groups", name,
-             static_cast<LL>(ic), static_cast<LL>(stated), p.group);
+             asLong(ic), asLong(stated), p.group);
     return ic / stated;
 }
 
@@ -95,14 +93,14 @@ ConvWindow convWindow(OpType type, const ConvParams& params, const Shape& input,
         w.kw = requireInt(s.at(3), "kernel width", name);
         w.oc = depthwise ? w.ic : transposed ? checkedMul(s[1], params.group, name) : s[0];
         if (w.kh < 1 || w.kw < 1 || (w.kh - 1) > (1 << 20) || (w.kw - 1) > (1 << 20))
-            fail(Status::ComputeSizeError, "%s: a kernel of %lld x %lld cannot be used", name, static_cast<LL>(w.kh),
-                 static_cast<LL>(w.kw));
+            fail(Status::ComputeSizeError, "%s: a kernel of %lld x %lld cannot be used", name, asLong(w.kh),
+                 asLong(w.kw));
     }
-    if (w.oc < 1) fail(Status::ComputeSizeError, "%s: %lld output channels", name, static_cast<LL>(w.oc));
+    if (w.oc < 1) fail(Status::ComputeSizeError, "%s: %lld output channels", name, asLong(w.oc));
     requireInt(w.oc, "output channel count", name);
     if (depthwise && w.oc != w.ic)
         fail(Status::ComputeSizeError, "%s: a depthwise operator with %lld input and %lld output channels", name,
-             static_cast<LL>(w.ic), static_cast<LL>(w.oc));
+             asLong(w.ic), asLong(w.oc));
 
     const int64_t taps = checkedMul(w.kh, w.kw, name);
     if (depthwise)
@@ -114,23 +112,23 @@ ConvWindow convWindow(OpType type, const ConvParams& params, const Shape& input,
         w.groups = transposed ? params.group : forwardGroups(params, w.ic, name);
     if (transposed && !depthwise && !weight && params.inputCount > 0 && params.inputCount != w.ic &&
         int64_t{params.inputCount} * params.group != w.ic)
-        fail(Status::ComputeSizeError, "%s: the input has %lld channels, the weights are for %d", name,
-             static_cast<LL>(w.ic), params.inputCount);
+        fail(Status::ComputeSizeError, "%s: the input has %lld channels, the weights are for %d", name, asLong(w.ic),
+             params.inputCount);
     if (w.ic % w.groups != 0 || w.oc % w.groups != 0)
         fail(Status::ComputeSizeError, "%s: %lld groups do not divide %lld input and %lld output channels", name,
-             static_cast<LL>(w.groups), static_cast<LL>(w.ic), static_cast<LL>(w.oc));
+             asLong(w.groups), asLong(w.ic), asLong(w.oc));
     w.weightCount = checkedMul(checkedMul(w.oc, w.ic / w.groups, name), taps, name);
     const int64_t given = weight ? weight->elements() : params.storedWeights;
     if (given >= 0 && given != w.weightCount)
         fail(weight ? Status::ComputeSizeError : Status::BadWeights, "%s: %lld weights where %lld are needed", name,
-             static_cast<LL>(given), static_cast<LL>(w.weightCount));
+             asLong(given), asLong(w.weightCount));
 
     // Kernels address a window with 32-bit offsets.
     constexpr int64_t kMaxWindow = 1 << 24;
     if (checkedMul(w.kh - 1, params.dilateY, name) >= kMaxWindow ||
         checkedMul(w.kw - 1, params.dilateX, name) >= kMaxWindow || taps > kMaxWindow)
         fail(Status::ComputeSizeError, "%s: a window of %lld x %lld taps, dilated by %d x %d, is too large", name,
-             static_cast<LL>(w.kh), static_cast<LL>(w.kw), params.dilateY, params.dilateX);
+             asLong(w.kh), asLong(w.kw), params.dilateY, params.dilateX);
 
     const std::vector<int>& pads = params.pads;
     const bool explicitEnds = pads.size() >= 4;  // two values move only the origin
@@ -157,11 +155,10 @@ ConvWindow convWindow(OpType type, const ConvParams& params, const Shape& input,
     requireInt(w.oh, "output height", name);
     requireInt(w.ow, "output width", name);
     if (w.oh < 0 || w.ow < 0 || (transposed && (w.oh == 0 || w.ow == 0)))
-        fail(Status::ComputeSizeError, "%s: the output would be %lld x %lld", name, static_cast<LL>(w.oh),
-             static_cast<LL>(w.ow));
+        fail(Status::ComputeSizeError, "%s: the output would be %lld x %lld", name, asLong(w.oh), asLong(w.ow));
     if ((input.rank() < 4 && w.ow > 1) || (input.rank() < 3 && w.oh > 1))
         fail(Status::ComputeSizeError, "%s: an output of %lld x %lld does not fit the rank %d of the input", name,
-             static_cast<LL>(w.oh), static_cast<LL>(w.ow), input.rank());
+             asLong(w.oh), asLong(w.ow), input.rank());
     if (!pads.empty()) {
         rows.begin = pads[0];
         columns.begin = pads[1];

@@ -171,7 +171,7 @@ void convolutionShape(const ShapeContext& context) {
                  dataTypeName(context.in(i).type), dataTypeName(needed));
     if (tensors > 2 && context.in(2).elements() != w.oc)
         fail(Status::ComputeSizeError, "%s: a bias of %lld values for %lld output channels", context.name(),
-             static_cast<long long>(context.in(2).elements()), static_cast<long long>(w.oc));
+             asLong(context.in(2).elements()), asLong(w.oc));
     Shape out = channelFirstShape(context.in(0), context.name());
     out[1] = w.oc;
     if (out.rank() > 2) out[2] = w.oh;
@@ -242,8 +242,8 @@ template <typename Read>
 FloatView joinParts(const ConvParams& params, int64_t outputChannels, const char* name, const Read& read) {
     const auto count = static_cast<int64_t>(params.parts.size());
     if (outputChannels % count != 0)
-        fail(Status::BadWeights, "%s: %lld output channels in %lld groups", name,
-             static_cast<long long>(outputChannels), static_cast<long long>(count));
+        fail(Status::BadWeights, "%s: %lld output channels in %lld groups", name, asLong(outputChannels),
+             asLong(count));
     std::vector<float> all;
     for (const auto& part : params.parts) {
         const FloatView values = read(*part, outputChannels / count);
@@ -274,8 +274,7 @@ FloatView ConvParams::weights(int64_t expectedCount, int64_t outputChannels, con
             return part.weights(each, channels, name);
         });
         if (expectedCount >= 0 && static_cast<int64_t>(all.size()) != expectedCount)
-            fail(Status::BadWeights, "%s: %zu weights where %lld are needed", name, all.size(),
-                 static_cast<long long>(expectedCount));
+            fail(Status::BadWeights, "%s: %zu weights where %lld are needed", name, all.size(), asLong(expectedCount));
         return all;
     }
     if (model) model->readingWeights(std::max<int64_t>(expectedCount, 1) * static_cast<int64_t>(sizeof(float)));
@@ -315,17 +314,15 @@ FoldedScales ConvParams::foldedScales(int64_t outputChannels, const char* name) 
     const wire::QuantizedFloatParam& quan = *table->symmetricQuan();
     if (quan.bias()->size() != outputChannels || quan.scale()->size() != outputChannels)
         fail(Status::BadWeights, "%s: %u int8 biases and %u scales for %lld outputs", name, quan.bias()->size(),
-             quan.scale()->size(), static_cast<long long>(outputChannels));
+             quan.scale()->size(), asLong(outputChannels));
     return {{quan.bias()->begin(), quan.bias()->end()}, {quan.scale()->begin(), quan.scale()->end()}};
 }
 
-OpFamily convolutionOps() {
-    static constexpr OpDef kOps[] = {
-        convolutionDef(OpType::Convolution),   convolutionDef(OpType::ConvolutionDepthwise),
-        convolutionDef(OpType::Deconvolution), convolutionDef(OpType::DeconvolutionDepthwise),
-        convolutionDef(OpType::ConvInt8),      convolutionDef(OpType::DepthwiseConvInt8),
-    };
-    return kOps;
-}
+constexpr OpDef kConvolutionOps[] = {
+    convolutionDef(OpType::Convolution),   convolutionDef(OpType::ConvolutionDepthwise),
+    convolutionDef(OpType::Deconvolution), convolutionDef(OpType::DeconvolutionDepthwise),
+    convolutionDef(OpType::ConvInt8),      convolutionDef(OpType::DepthwiseConvInt8),
+};
+extern constinit const OpFamily convolutionOps = kConvolutionOps;
 
 }  // namespace mnnc

@@ -16,8 +16,6 @@ namespace mnnc {
 
 namespace {
 
-using LL = long long;
-
 constexpr const char* kAxisNames[] = {"depth", "height", "width"};
 
 // Three values, or `missing` where the list is absent.
@@ -105,7 +103,7 @@ int64_t groupsOf(const Conv3dParams& p, int64_t ic, const char* name) {
     if (stated == 0 || stated == ic) return p.group;
     if (checkedMul(stated, p.group, name) != ic)
         fail(Status::ComputeSizeError, "%s: the input has %lld channels, the weights are for %lld in %d groups", name,
-             static_cast<LL>(ic), static_cast<LL>(stated), p.group);
+             asLong(ic), asLong(stated), p.group);
     return p.transposed ? p.group : ic / stated;
 }
 
@@ -161,12 +159,12 @@ Conv3dWindow conv3dWindow(const Conv3dParams& p, const Shape& input, const char*
     w.groups = groupsOf(p, w.ic, name);
     if (w.ic % w.groups != 0 || w.oc % w.groups != 0)
         fail(Status::ComputeSizeError, "%s: %lld groups do not divide %lld input and %lld output channels", name,
-             static_cast<LL>(w.groups), static_cast<LL>(w.ic), static_cast<LL>(w.oc));
+             asLong(w.groups), asLong(w.ic), asLong(w.oc));
     w.weightCount = checkedMul(w.oc, w.ic / w.groups, name);
     for (const int extent : p.kernel) w.weightCount = checkedMul(w.weightCount, extent, name);
     if (p.storedWeights >= 0 && p.storedWeights != w.weightCount)
-        fail(Status::BadWeights, "%s: %lld weights where %lld are needed", name, static_cast<LL>(p.storedWeights),
-             static_cast<LL>(w.weightCount));
+        fail(Status::BadWeights, "%s: %lld weights where %lld are needed", name, asLong(p.storedWeights),
+             asLong(w.weightCount));
     // Kernels address a window with 32-bit offsets.
     constexpr int64_t kMaxWindow = 1 << 24;
     int64_t taps = 1;
@@ -183,7 +181,7 @@ Conv3dWindow conv3dWindow(const Conv3dParams& p, const Shape& input, const char*
         w.out[i] = requireInt(outputExtent(a, p.padMode, p.transposed), "output extent", name);
         if (w.out[i] < (p.transposed ? 1 : 0))
             fail(Status::ComputeSizeError, "%s: the %s of the output would be %lld", name, kAxisNames[i],
-                 static_cast<LL>(w.out[i]));
+                 asLong(w.out[i]));
         w.begin[i] = p.padMode == ConvPad::Same && !p.statesPads ? sameBegin(a, w.out[i], p.transposed) : a.begin;
         requireInt(w.begin[i], "padding", name);
     }
@@ -206,7 +204,7 @@ FloatView Conv3dParams::weights(int64_t expectedCount, int64_t outputChannels, c
         FloatView stored = convolution3dArrays(*table, files(), name).first;
         if (static_cast<int64_t>(stored.size()) != expectedCount)
             fail(Status::BadWeights, "%s: %zu weights where %lld are needed", name, stored.size(),
-                 static_cast<LL>(expectedCount));
+                 asLong(expectedCount));
         return stored;
     }
     const auto taps = static_cast<int64_t>(depthTaps.size()), area = int64_t{kernel[1]} * kernel[2];
@@ -226,7 +224,7 @@ FloatView Conv3dParams::bias(int64_t outputChannels, const char* name) const {
         if (stored.empty()) return FloatView::own(std::move(sum));
         if (static_cast<int64_t>(stored.size()) != outputChannels)
             fail(Status::BadWeights, "%s: %zu bias values for %lld outputs", name, stored.size(),
-                 static_cast<LL>(outputChannels));
+                 asLong(outputChannels));
         return stored;
     }
     for (const auto& tap : depthTaps) {
@@ -236,20 +234,18 @@ FloatView Conv3dParams::bias(int64_t outputChannels, const char* name) const {
     return FloatView::own(std::move(sum));
 }
 
-OpFamily convolution3dOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::Convolution3D,
-         .parse = parseConvolution3d,
-         .shape = convolution3dShape,
-         .geometry = convolution3dGeometry,
-         .flops = convolution3dFlops},
-        {.type = OpType::ConvTranspose3D,
-         .parse = parseConvolution3d,
-         .shape = convolution3dShape,
-         .geometry = convolution3dGeometry,
-         .flops = convolution3dFlops},
-    };
-    return kOps;
-}
+constexpr OpDef kConvolution3dOps[] = {
+    {.type = OpType::Convolution3D,
+     .parse = parseConvolution3d,
+     .shape = convolution3dShape,
+     .geometry = convolution3dGeometry,
+     .flops = convolution3dFlops},
+    {.type = OpType::ConvTranspose3D,
+     .parse = parseConvolution3d,
+     .shape = convolution3dShape,
+     .geometry = convolution3dGeometry,
+     .flops = convolution3dFlops},
+};
+extern constinit const OpFamily convolution3dOps = kConvolution3dOps;
 
 }  // namespace mnnc

@@ -63,12 +63,10 @@ void shapeDynamicQuant(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily dequantizeOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::Dequantize, .parse = parseDequantize, .shape = shapeDequantize},
-        {.type = OpType::DynamicQuant, .shape = shapeDynamicQuant},
-    };
-    return kOps;
-}
+constexpr OpDef kDequantizeOps[] = {
+    {.type = OpType::Dequantize, .parse = parseDequantize, .shape = shapeDequantize},
+    {.type = OpType::DynamicQuant, .shape = shapeDynamicQuant},
+};
+extern constinit const OpFamily dequantizeOps = kDequantizeOps;
 
 }  // namespace mnnc

@@ -198,16 +198,14 @@ void shapeProposal(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily detectionOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::DetectionPostProcess, .parse = parsePostProcess, .shape = shapePostProcess},
-        {.type = OpType::PriorBox,
-         .parse = parsePriorBox,
-         .shape = shapePriorBox,
-         .shapeOnlyInputs = [](const Node&) { return 3u; }},
-        {.type = OpType::Proposal, .parse = parseProposal, .shape = shapeProposal},
-    };
-    return kOps;
-}
+constexpr OpDef kDetectionOps[] = {
+    {.type = OpType::DetectionPostProcess, .parse = parsePostProcess, .shape = shapePostProcess},
+    {.type = OpType::PriorBox,
+     .parse = parsePriorBox,
+     .shape = shapePriorBox,
+     .shapeOnlyInputs = [](const Node&) { return 3u; }},
+    {.type = OpType::Proposal, .parse = parseProposal, .shape = shapeProposal},
+};
+extern constinit const OpFamily detectionOps = kDetectionOps;
 
 }  // namespace mnnc

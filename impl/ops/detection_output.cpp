@@ -184,15 +184,13 @@ void geometryDetectionOutput(const OpContext& context) {
 
 }  // namespace
 
-OpFamily detectionOutputOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::DetectionOutput,
-         .parse = parseDetectionOutput,
-         .shape = shapeDetectionOutput,
-         .geometry = geometryDetectionOutput,
-         .valueInputs = [](const Node& node) { return (1u << std::min<size_t>(node.inputs.size(), 5)) - 1u; }},
-    };
-    return kOps;
-}
+constexpr OpDef kDetectionOutputOps[] = {
+    {.type = OpType::DetectionOutput,
+     .parse = parseDetectionOutput,
+     .shape = shapeDetectionOutput,
+     .geometry = geometryDetectionOutput,
+     .valueInputs = [](const Node& node) { return (1u << std::min<size_t>(node.inputs.size(), 5)) - 1u; }},
+};
+extern constinit const OpFamily detectionOutputOps = kDetectionOutputOps;
 
 }  // namespace mnnc

@@ -28,9 +28,7 @@ double detFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily determinantOps() {
-    static constexpr OpDef kOps[] = {{.type = OpType::Det, .shape = shapeDet, .flops = detFlops}};
-    return kOps;
-}
+constexpr OpDef kDeterminantOps[] = {{.type = OpType::Det, .shape = shapeDet, .flops = detFlops}};
+extern constinit const OpFamily determinantOps = kDeterminantOps;
 
 }  // namespace mnnc

@@ -59,13 +59,11 @@ double dilation2dFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily dilation2dOps() {
-    static constexpr OpDef kOps[] = {{.type = OpType::Dilation2D,
-                                      .parse = parseConvolution,
-                                      .shape = shapeDilation2d,
-                                      .geometry = geometryDilation2d,
-                                      .flops = dilation2dFlops}};
-    return kOps;
-}
+constexpr OpDef kDilation2dOps[] = {{.type = OpType::Dilation2D,
+                                     .parse = parseConvolution,
+                                     .shape = shapeDilation2d,
+                                     .geometry = geometryDilation2d,
+                                     .flops = dilation2dFlops}};
+extern constinit const OpFamily dilation2dOps = kDilation2dOps;
 
 }  // namespace mnnc

@@ -203,6 +203,8 @@ void geometryOneHot(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
+}  // namespace
+
 constexpr OpDef kFillOps[] = {
     {.type = OpType::Tile, .shape = shapeTile, .geometry = geometryTile, .valueInputs = contentOfInput1},
     {.type = OpType::BroadcastTo,
@@ -224,11 +226,6 @@ constexpr OpDef kFillOps[] = {
      .geometry = geometryOneHot,
      .valueInputs = contentOfInput1},
 };
-
-}  // namespace
-
-OpFamily fillOps() {
-    return kFillOps;
-}
+extern constinit const OpFamily fillOps = kFillOps;
 
 }  // namespace mnnc

@@ -144,6 +144,8 @@ void geometryGatherElements(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
+}  // namespace
+
 constexpr OpDef kGatherOps[] = {
     {.type = OpType::Gather, .parse = parseGatheredAxis, .shape = shapeGather, .geometry = geometryGather},
     {.type = OpType::GatherV2,
@@ -157,11 +159,6 @@ constexpr OpDef kGatherOps[] = {
      .geometry = geometryGatherElements,
      .valueInputs = contentOfInput2},
 };
-
-}  // namespace
-
-OpFamily gatherOps() {
-    return kGatherOps;
-}
+extern constinit const OpFamily gatherOps = kGatherOps;
 
 }  // namespace mnnc

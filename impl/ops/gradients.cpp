@@ -178,20 +178,18 @@ double filterGradientFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily gradientOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::PoolGrad,
-         .parse = parsePooling,
-         .shape = shapePoolGrad,
-         .geometry = geometryPoolGrad,
-         .flops = poolGradFlops},
-        {.type = OpType::Conv2DBackPropFilter,
-         .parse = parseConvolution,
-         .shape = shapeFilterGradient,
-         .geometry = geometryFilterGradient,
-         .flops = filterGradientFlops},
-    };
-    return kOps;
-}
+constexpr OpDef kGradientOps[] = {
+    {.type = OpType::PoolGrad,
+     .parse = parsePooling,
+     .shape = shapePoolGrad,
+     .geometry = geometryPoolGrad,
+     .flops = poolGradFlops},
+    {.type = OpType::Conv2DBackPropFilter,
+     .parse = parseConvolution,
+     .shape = shapeFilterGradient,
+     .geometry = geometryFilterGradient,
+     .flops = filterGradientFlops},
+};
+extern constinit const OpFamily gradientOps = kGradientOps;
 
 }  // namespace mnnc

@@ -66,13 +66,11 @@ double flopsGridSample(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily gridSampleOps() {
-    static constexpr OpDef kOps[] = {{.type = OpType::GridSample,
-                                      .parse = parseGridSample,
-                                      .shape = shapeGridSample,
-                                      .geometry = geometryGridSample,
-                                      .flops = flopsGridSample}};
-    return kOps;
-}
+constexpr OpDef kGridSampleOps[] = {{.type = OpType::GridSample,
+                                     .parse = parseGridSample,
+                                     .shape = shapeGridSample,
+                                     .geometry = geometryGridSample,
+                                     .flops = flopsGridSample}};
+extern constinit const OpFamily gridSampleOps = kGridSampleOps;
 
 }  // namespace mnnc

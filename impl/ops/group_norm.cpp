@@ -72,11 +72,9 @@ double groupNormFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily groupNormOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::GroupNorm, .parse = parseGroupNorm, .shape = shapeGroupNorm, .flops = groupNormFlops},
-    };
-    return kOps;
-}
+constexpr OpDef kGroupNormOps[] = {
+    {.type = OpType::GroupNorm, .parse = parseGroupNorm, .shape = shapeGroupNorm, .flops = groupNormFlops},
+};
+extern constinit const OpFamily groupNormOps = kGroupNormOps;
 
 }  // namespace mnnc

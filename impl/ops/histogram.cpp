@@ -62,13 +62,11 @@ double histogramFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily histogramOps() {
-    static constexpr OpDef kOps[] = {{.type = OpType::Histogram,
-                                      .parse = parseHistogram,
-                                      .shape = shapeHistogram,
-                                      .geometry = geometryHistogram,
-                                      .flops = histogramFlops}};
-    return kOps;
-}
+constexpr OpDef kHistogramOps[] = {{.type = OpType::Histogram,
+                                    .parse = parseHistogram,
+                                    .shape = shapeHistogram,
+                                    .geometry = geometryHistogram,
+                                    .flops = histogramFlops}};
+extern constinit const OpFamily histogramOps = kHistogramOps;
 
 }  // namespace mnnc

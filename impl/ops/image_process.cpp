@@ -114,13 +114,11 @@ double imageProcessFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily imageProcessOps() {
-    static constexpr OpDef kOps[] = {{.type = OpType::ImageProcess,
-                                      .parse = parseImageProcess,
-                                      .shape = shapeImageProcess,
-                                      .geometry = geometryImageProcess,
-                                      .flops = imageProcessFlops}};
-    return kOps;
-}
+constexpr OpDef kImageProcessOps[] = {{.type = OpType::ImageProcess,
+                                       .parse = parseImageProcess,
+                                       .shape = shapeImageProcess,
+                                       .geometry = geometryImageProcess,
+                                       .flops = imageProcessFlops}};
+extern constinit const OpFamily imageProcessOps = kImageProcessOps;
 
 }  // namespace mnnc

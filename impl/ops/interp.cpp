@@ -13,8 +13,6 @@ namespace mnnc {
 
 namespace {
 
-using LL = long long;
-
 CoordinateMode legacyMode(bool halfPixelCenters, bool alignCorners, ResizeType type) {
     if (halfPixelCenters && type != ResizeType::NearestFloor) return CoordinateMode::HalfPixels;
     return alignCorners ? CoordinateMode::AlignCorners : CoordinateMode::Asymmetric;
@@ -79,7 +77,7 @@ ParamsPtr parseResize(const wire::Op& op, const ParseContext& context) {
 int64_t scaled(int64_t extent, float scale, const char* name) {
     const float value = std::trunc(static_cast<float>(extent) * scale);
     if (!(value >= 0) || value > static_cast<float>(1 << 30))
-        fail(Status::ComputeSizeError, "%s: %lld times a scale of %g is no extent", name, static_cast<LL>(extent),
+        fail(Status::ComputeSizeError, "%s: %lld times a scale of %g is no extent", name, asLong(extent),
              static_cast<double>(scale));
     return static_cast<int64_t>(value);
 }
@@ -126,7 +124,7 @@ void applyList(const ShapeContext& context, Target& t) {
         return;
     }
     if (count != 2 || rank > 4)
-        fail(Status::ComputeSizeError, "%s: %lld sizes for an input of rank %d", name, static_cast<LL>(count), rank);
+        fail(Status::ComputeSizeError, "%s: %lld sizes for an input of rank %d", name, asLong(count), rank);
     for (int i = 0; i < 2 && 2 + i < rank; ++i) {
         const auto at = static_cast<size_t>(i);
         t.out[2 + i] = isFloat ? scaled(1, floats[at], name) : ints[at];
@@ -312,13 +310,11 @@ constexpr OpDef interpDef(OpType type, ParamsPtr (*parse)(const wire::Op&, const
 
 }  // namespace
 
-OpFamily interpOps() {
-    static constexpr OpDef kOps[] = {
-        interpDef(OpType::Interp, parseInterp),
-        interpDef(OpType::Interp3D, parseInterp),
-        interpDef(OpType::Resize, parseResize),
-    };
-    return kOps;
-}
+constexpr OpDef kInterpOps[] = {
+    interpDef(OpType::Interp, parseInterp),
+    interpDef(OpType::Interp3D, parseInterp),
+    interpDef(OpType::Resize, parseResize),
+};
+extern constinit const OpFamily interpOps = kInterpOps;
 
 }  // namespace mnnc

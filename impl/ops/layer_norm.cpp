@@ -96,7 +96,7 @@ void shapeLayerNorm(const ShapeContext& context) {
     const NormBlocks blocks = normBlocks(*params, input.shape, context.name());
     if (!params->gamma.empty() && static_cast<int64_t>(params->gamma.size()) != blocks.length)
         fail(Status::ComputeSizeError, "op '%s': %zu gamma values for blocks of %lld elements (input %s)",
-             context.name(), params->gamma.size(), static_cast<long long>(blocks.length), input.shape.text().c_str());
+             context.name(), params->gamma.size(), asLong(blocks.length), input.shape.text().c_str());
     for (size_t i = 0; i < outputs; ++i) context.set(static_cast<int>(i), input.shape);
 }
 
@@ -165,15 +165,13 @@ double layerNormFlops(const ShapeContext& context) {
 }
 }  // namespace
 
-OpFamily layerNormOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::LayerNorm,
-         .parse = parseLayerNorm,
-         .shape = shapeLayerNorm,
-         .geometry = lowerLayerNorm,
-         .flops = layerNormFlops},
-    };
-    return kOps;
-}
+constexpr OpDef kLayerNormOps[] = {
+    {.type = OpType::LayerNorm,
+     .parse = parseLayerNorm,
+     .shape = shapeLayerNorm,
+     .geometry = lowerLayerNorm,
+     .flops = layerNormFlops},
+};
+extern constinit const OpFamily layerNormOps = kLayerNormOps;
 
 }  // namespace mnnc

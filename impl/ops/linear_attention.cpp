@@ -106,16 +106,14 @@ double linearAttentionFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily linearAttentionOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::LinearAttention,
-         .parse = parseLinearAttention,
-         .shape = shapeLinearAttention,
-         .geometry = emitLinearAttention,
-         .keeps = keepsSums,
-         .flops = linearAttentionFlops},
-    };
-    return kOps;
-}
+constexpr OpDef kLinearAttentionOps[] = {
+    {.type = OpType::LinearAttention,
+     .parse = parseLinearAttention,
+     .shape = shapeLinearAttention,
+     .geometry = emitLinearAttention,
+     .keeps = keepsSums,
+     .flops = linearAttentionFlops},
+};
+extern constinit const OpFamily linearAttentionOps = kLinearAttentionOps;
 
 }  // namespace mnnc

@@ -41,11 +41,9 @@ double lrnFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily lrnOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::LRN, .parse = parseLrn, .shape = shapeLrn, .flops = lrnFlops},
-    };
-    return kOps;
-}
+constexpr OpDef kLrnOps[] = {
+    {.type = OpType::LRN, .parse = parseLrn, .shape = shapeLrn, .flops = lrnFlops},
+};
+extern constinit const OpFamily lrnOps = kLrnOps;
 
 }  // namespace mnnc

@@ -27,7 +27,7 @@ MatMulSizes matMulSizes(const MatMulParams& params, const Shape& a, const Shape&
     if (inner != sizes.l)
         fail(Status::ComputeSizeError, "op '%s': %s%s x %s%s: the inner extents %lld and %lld differ", what,
              a.text().c_str(), sizes.transposeA ? " transposed" : "", b.text().c_str(),
-             sizes.transposeB ? " transposed" : "", static_cast<long long>(sizes.l), static_cast<long long>(inner));
+             sizes.transposeB ? " transposed" : "", asLong(sizes.l), asLong(inner));
     left.resize(ra - 2);
     right.resize(rb - 2);
     sizes.batchA = left;
@@ -63,7 +63,7 @@ void shapeMatMul(const ShapeContext& context) {
         matMulSizes(context.node.paramsAs<MatMulParams>(), context.in(0).shape, context.in(1).shape, context.name());
     if (context.inputCount() > 2 && context.in(2).elements() != sizes.h)
         fail(Status::ComputeSizeError, "op '%s': a bias of %s for rows of %lld", context.name(),
-             context.in(2).shape.text().c_str(), static_cast<long long>(sizes.h));
+             context.in(2).shape.text().c_str(), asLong(sizes.h));
     context.set(0, sizes.output);
 }
 
@@ -81,8 +81,7 @@ ParamsPtr parseInnerProduct(const wire::Op& op, const ParseContext& context) {
     const int64_t outputs = table->outputCount();
     if (weights == 0) fail(Status::BadWeights, "op '%s': InnerProduct has no weights", name);
     if (outputs < 1 || weights % outputs != 0 || weights / outputs > INT32_MAX)
-        fail(Status::BadParameter, "op '%s': %lld weights for %lld outputs", name, static_cast<long long>(weights),
-             static_cast<long long>(outputs));
+        fail(Status::BadParameter, "op '%s': %lld weights for %lld outputs", name, asLong(weights), asLong(outputs));
     auto params = std::make_shared<InnerProductParams>();
     params->outputs = static_cast<int>(outputs);
     params->inputs = static_cast<int>(weights / outputs);
@@ -93,7 +92,7 @@ ParamsPtr parseInnerProduct(const wire::Op& op, const ParseContext& context) {
     if (vectorSize(table->bias()) != 0) {
         if (vectorSize(table->bias()) != outputs)
             fail(Status::BadWeights, "op '%s': %lld bias values for %lld outputs", name,
-                 static_cast<long long>(vectorSize(table->bias())), static_cast<long long>(outputs));
+                 asLong(vectorSize(table->bias())), asLong(outputs));
         params->bias.assign(table->bias()->begin(), table->bias()->end());
     }
     return params;
@@ -148,17 +147,15 @@ double innerProductFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily matmulOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::MatMul, .parse = parseMatMul, .shape = shapeMatMul, .flops = matMulFlops},
-        {.type = OpType::BatchMatMul, .parse = parseMatMul, .shape = shapeMatMul, .flops = matMulFlops},
-        {.type = OpType::InnerProduct,
-         .parse = parseInnerProduct,
-         .shape = shapeInnerProduct,
-         .geometry = lowerInnerProduct,
-         .flops = innerProductFlops},
-    };
-    return kOps;
-}
+constexpr OpDef kMatmulOps[] = {
+    {.type = OpType::MatMul, .parse = parseMatMul, .shape = shapeMatMul, .flops = matMulFlops},
+    {.type = OpType::BatchMatMul, .parse = parseMatMul, .shape = shapeMatMul, .flops = matMulFlops},
+    {.type = OpType::InnerProduct,
+     .parse = parseInnerProduct,
+     .shape = shapeInnerProduct,
+     .geometry = lowerInnerProduct,
+     .flops = innerProductFlops},
+};
+extern constinit const OpFamily matmulOps = kMatmulOps;
 
 }  // namespace mnnc

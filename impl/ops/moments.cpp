@@ -111,13 +111,11 @@ double momentsFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily momentsOps() {
-    static constexpr OpDef kOps[] = {{.type = OpType::Moments,
-                                      .parse = parseMoments,
-                                      .shape = shapeMoments,
-                                      .geometry = geometryMoments,
-                                      .flops = momentsFlops}};
-    return kOps;
-}
+constexpr OpDef kMomentsOps[] = {{.type = OpType::Moments,
+                                  .parse = parseMoments,
+                                  .shape = shapeMoments,
+                                  .geometry = geometryMoments,
+                                  .flops = momentsFlops}};
+extern constinit const OpFamily momentsOps = kMomentsOps;
 
 }  // namespace mnnc

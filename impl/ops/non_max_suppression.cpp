@@ -168,15 +168,12 @@ constexpr SearchParts kParts{
                 .dynamicOffsetInputs = [](const Node&) { return 1u << 1; }},
 };
 
+}  // namespace
+
 constexpr OpDef kDetectionOps[] = {
     {.type = OpType::NonMaxSuppressionV2, .shape = shapeNms, .geometry = geometryNms, .valueInputs = contentNms},
 };
-
-}  // namespace
-
-OpFamily nonMaxSuppressionOps() {
-    return kDetectionOps;
-}
+extern constinit const OpFamily nonMaxSuppressionOps = kDetectionOps;
 
 const SearchParts* findSearchParts(OpType type) noexcept {
     return type == OpType::NonMaxSuppressionV2 ? &kParts : nullptr;

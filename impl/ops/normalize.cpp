@@ -36,11 +36,9 @@ double normalizeFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily normalizeOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::Normalize, .parse = parseNormalize, .shape = shapeNormalize, .flops = normalizeFlops},
-    };
-    return kOps;
-}
+constexpr OpDef kNormalizeOps[] = {
+    {.type = OpType::Normalize, .parse = parseNormalize, .shape = shapeNormalize, .flops = normalizeFlops},
+};
+extern constinit const OpFamily normalizeOps = kNormalizeOps;
 
 }  // namespace mnnc

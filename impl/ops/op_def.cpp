@@ -38,7 +38,7 @@ int64_t ShapeContext::intAt(int i, int64_t index) const {
         fail(Status::BadType, "op '%s': input %d must be int32, it is %s", name(), i, dataTypeName(tensor.type));
     if (index < 0 || index >= tensor.elements())
         fail(Status::ComputeSizeError, "op '%s': element %lld of input %d is needed, it has %lld", name(),
-             static_cast<long long>(index), i, static_cast<long long>(tensor.elements()));
+             asLong(index), i, asLong(tensor.elements()));
     return tensor.known<int32_t>()[index];
 }
 

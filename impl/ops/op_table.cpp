@@ -3,14 +3,13 @@
 namespace mnnc {
 
 const OpDef* findOpDef(OpType type) noexcept {
-    using FamilyFunction = OpFamily (*)();
-    static constexpr FamilyFunction kFamilies[] = {
-#define MNN_C_FAMILY(name) name##Ops,
+    static constexpr const OpFamily* kFamilies[] = {
+#define MNN_C_FAMILY(name) &name##Ops,
 #include "ops/families.def"
 #undef MNN_C_FAMILY
     };
-    for (const FamilyFunction family : kFamilies)
-        for (const OpDef& def : family())
+    for (const OpFamily* family : kFamilies)
+        for (const OpDef& def : *family)
             if (def.type == type) return &def;
     return nullptr;
 }

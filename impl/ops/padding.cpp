@@ -159,6 +159,8 @@ void geometryPadding(const OpContext& context) {
     context.geometry.raster(context.outputs[0], std::move(inputs), builder.take(), context.node.name);
 }
 
+}  // namespace
+
 constexpr OpDef kPaddingOps[] = {
     {.type = OpType::Padding,
      .parse = parsePadding,
@@ -166,11 +168,6 @@ constexpr OpDef kPaddingOps[] = {
      .geometry = geometryPadding,
      .valueInputs = contentOfInput1},
 };
-
-}  // namespace
-
-OpFamily paddingOps() {
-    return kPaddingOps;
-}
+extern constinit const OpFamily paddingOps = kPaddingOps;
 
 }  // namespace mnnc

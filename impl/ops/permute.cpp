@@ -169,6 +169,8 @@ void geometryReverseSequence(const OpContext& context) {
     emitBoxes(context, builder);
 }
 
+}  // namespace
+
 constexpr OpDef kPermuteOps[] = {
     {.type = OpType::Permute, .parse = parsePermute, .shape = shapePermute, .geometry = geometryPermute},
     {.type = OpType::Transpose, .shape = shapePermute, .geometry = geometryPermute, .valueInputs = contentOfInput1},
@@ -179,11 +181,6 @@ constexpr OpDef kPermuteOps[] = {
      .geometry = geometryReverseSequence,
      .valueInputs = contentOfInput1},
 };
-
-}  // namespace
-
-OpFamily permuteOps() {
-    return kPermuteOps;
-}
+extern constinit const OpFamily permuteOps = kPermuteOps;
 
 }  // namespace mnnc

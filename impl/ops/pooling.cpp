@@ -16,8 +16,6 @@ namespace mnnc {
 
 namespace {
 
-using LL = long long;
-
 // Files of one converter have strides of 0 in place of 1.
 void checkWindow(PoolParams& p, const char* name) {
     for (const int value : p.kernel) requireRange(value, 1, kMaxWindowExtent, "the kernel", name);
@@ -127,8 +125,8 @@ PoolAxis planeAxis(const PoolParams& p, int which, int64_t in, const char* name)
     // As in PyTorch and ONNX, an additional window due to `ceil` starts in the map or in the padding before it.
     if (p.padType == PoolPad::Explicit && p.ceil) out = std::min(out, (in + stored.begin - 1) / stride + 1);
     if (out < 1 || out > std::numeric_limits<int>::max())
-        fail(Status::ComputeSizeError, "%s: a window of %lld over %lld gives %lld outputs", name,
-             static_cast<LL>(kernel), static_cast<LL>(in), static_cast<LL>(out));
+        fail(Status::ComputeSizeError, "%s: a window of %lld over %lld gives %lld outputs", name, asLong(kernel),
+             asLong(in), asLong(out));
     PoolAxis axis;
     axis.in = static_cast<int>(in);
     axis.out = static_cast<int>(out);
@@ -159,7 +157,7 @@ PoolAxis spatialAxis(const PoolParams& p, int i, int64_t in, const char* name) {
     }
     if (out < 1 || out > std::numeric_limits<int>::max())
         fail(Status::ComputeSizeError, "%s: a window of %lld over %lld gives %lld outputs on axis %d", name,
-             static_cast<LL>(kernel), static_cast<LL>(in), static_cast<LL>(out), i);
+             asLong(kernel), asLong(in), asLong(out), i);
     PoolAxis axis;
     axis.in = static_cast<int>(in);
     axis.out = static_cast<int>(out);
@@ -187,18 +185,6 @@ void poolingShape(const ShapeContext& context) {
     if (context.outputs.size() > 1) context.set(1, out, DataType::Int32, x.format);
 }
 
-ValueCommand castCommand(const OpContext& context, Tensor* from, Tensor* to) {
-    auto params = std::make_shared<CastParams>();
-    params->type = to->type;
-    ValueCommand command;
-    command.type = OpType::Cast;
-    command.name = context.node.name;
-    command.params = std::move(params);
-    command.inputs = {from};
-    command.outputs = {to};
-    return command;
-}
-
 // Maxima of bytes are computed as floats where no kernel supports bytes; that is exact.
 void poolingGeometry(const OpContext& context) {
     Tensor* const x = context.inputs[0];
@@ -209,9 +195,9 @@ void poolingGeometry(const OpContext& context) {
     command.inputs[0] = context.geometry.temporary(x->shape, DataType::Float32, x->format);
     command.outputs[0] = context.geometry.temporary(y->shape, DataType::Float32, y->format);
     Tensor* const result = command.outputs[0];
-    context.geometry.emit(castCommand(context, x, command.inputs[0]));
+    emitCast(context, x, command.inputs[0]);
     emitChannelFirst(context, std::move(command));
-    context.geometry.emit(castCommand(context, result, y));
+    emitCast(context, result, y);
 }
 
 double poolingFlops(const ShapeContext& context) {
@@ -236,7 +222,7 @@ PoolWindow poolWindow(const PoolParams& params, const Shape& input, const char* 
     if (params.global) {
         const int64_t plane = input.elements(2, rank);
         if (plane > std::numeric_limits<int>::max())
-            fail(Status::Overflow, "%s: a plane of %lld elements", name, static_cast<LL>(plane));
+            fail(Status::Overflow, "%s: a plane of %lld elements", name, asLong(plane));
         w.axis[2].in = w.axis[2].kernel = w.axis[2].stride = static_cast<int>(plane);
         return w;
     }
@@ -253,20 +239,18 @@ PoolWindow poolWindow(const PoolParams& params, const Shape& input, const char* 
     return w;
 }
 
-OpFamily poolingOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::Pooling,
-         .parse = parsePooling,
-         .shape = poolingShape,
-         .geometry = poolingGeometry,
-         .flops = poolingFlops},
-        {.type = OpType::Pooling3D,
-         .parse = parsePooling3d,
-         .shape = poolingShape,
-         .geometry = poolingGeometry,
-         .flops = poolingFlops},
-    };
-    return kOps;
-}
+constexpr OpDef kPoolingOps[] = {
+    {.type = OpType::Pooling,
+     .parse = parsePooling,
+     .shape = poolingShape,
+     .geometry = poolingGeometry,
+     .flops = poolingFlops},
+    {.type = OpType::Pooling3D,
+     .parse = parsePooling3d,
+     .shape = poolingShape,
+     .geometry = poolingGeometry,
+     .flops = poolingFlops},
+};
+extern constinit const OpFamily poolingOps = kPoolingOps;
 
 }  // namespace mnnc

@@ -58,7 +58,7 @@ void quantCastShape(const ShapeContext& context) {
         const int64_t channels = x.shape.rank() < 2 ? 0 : channelFirstShape(x, context.name())[1];
         if (static_cast<int64_t>(params->scale.size()) != channels)
             fail(Status::ComputeSizeError, "op '%s': %zu scales for %lld channels", context.name(),
-                 params->scale.size(), static_cast<long long>(channels));
+                 params->scale.size(), asLong(channels));
     }
     context.set(0, x.shape, toInt8 ? DataType::Int8 : DataType::Float32, x.format);
 }
@@ -100,7 +100,7 @@ void eltwiseInt8Shape(const ShapeContext& context) {
     for (const auto& scale : context.node.paramsAs<EltwiseInt8Params>().scale)
         if (scale.size() != 1 && static_cast<int64_t>(scale.size()) != channels)
             fail(Status::ComputeSizeError, "op '%s': %zu scales for %lld channels", context.name(), scale.size(),
-                 static_cast<long long>(channels));
+                 asLong(channels));
     context.set(0, a.shape);
 }
 
@@ -115,16 +115,14 @@ void eltwiseInt8Geometry(const OpContext& context) {
 
 }  // namespace
 
-OpFamily quantizedOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::FloatToInt8, .parse = parseQuantCast, .shape = quantCastShape, .geometry = quantCastGeometry},
-        {.type = OpType::Int8ToFloat, .parse = parseQuantCast, .shape = quantCastShape, .geometry = quantCastGeometry},
-        {.type = OpType::EltwiseInt8,
-         .parse = parseEltwiseInt8,
-         .shape = eltwiseInt8Shape,
-         .geometry = eltwiseInt8Geometry},
-    };
-    return kOps;
-}
+constexpr OpDef kQuantizedOps[] = {
+    {.type = OpType::FloatToInt8, .parse = parseQuantCast, .shape = quantCastShape, .geometry = quantCastGeometry},
+    {.type = OpType::Int8ToFloat, .parse = parseQuantCast, .shape = quantCastShape, .geometry = quantCastGeometry},
+    {.type = OpType::EltwiseInt8,
+     .parse = parseEltwiseInt8,
+     .shape = eltwiseInt8Shape,
+     .geometry = eltwiseInt8Geometry},
+};
+extern constinit const OpFamily quantizedOps = kQuantizedOps;
 
 }  // namespace mnnc

@@ -63,17 +63,14 @@ void shapeRandom(const ShapeContext& context) {
     context.set(0, checkedShape(context.ints(0), context.name()), params->type, Format::NCHW);
 }
 
+}  // namespace
+
 constexpr OpDef kRangeOps[] = {
     {.type = OpType::Range, .shape = shapeRange, .valueInputs = [](const Node&) { return 7u; }},
     {.type = OpType::LinSpace, .shape = shapeLinSpace, .valueInputs = [](const Node&) { return 4u; }},
     {.type = OpType::RandomUniform, .parse = parseRandom, .shape = shapeRandom, .valueInputs = contentOfInput0},
     {.type = OpType::RandomNormal, .parse = parseRandom, .shape = shapeRandom, .valueInputs = contentOfInput0},
 };
-
-}  // namespace
-
-OpFamily rangeOps() {
-    return kRangeOps;
-}
+extern constinit const OpFamily rangeOps = kRangeOps;
 
 }  // namespace mnnc

@@ -253,6 +253,8 @@ void geometryRaster(const OpContext& context) {
                             context.node.name);
 }
 
+}  // namespace
+
 constexpr OpDef kRasterOps[] = {
     {.type = OpType::ConvertTensor, .parse = parseConvert, .shape = shapeConvert, .geometry = geometryConvert},
     {.type = OpType::Raster,
@@ -261,11 +263,6 @@ constexpr OpDef kRasterOps[] = {
      .geometry = geometryRaster,
      .keepRest = keepRestOfRaster},
 };
-
-}  // namespace
-
-OpFamily rasterOps() {
-    return kRasterOps;
-}
+extern constinit const OpFamily rasterOps = kRasterOps;
 
 }  // namespace mnnc

@@ -263,6 +263,8 @@ double lstmBlockFlops(const ShapeContext& context) {
     return 2.0 * static_cast<double>(context.in(3).elements()) * static_cast<double>(context.in(0).shape[0]);
 }
 
+}  // namespace
+
 constexpr OpDef kRecurrentOps[] = {
     {.type = OpType::LSTM,
      .parse = parseLstm,
@@ -277,11 +279,6 @@ constexpr OpDef kRecurrentOps[] = {
      .flops = recurrentFlops},
     {.type = OpType::LSTMBlockCell, .parse = parseLstmBlock, .shape = shapeLstmBlock, .flops = lstmBlockFlops},
 };
-
-}  // namespace
-
-OpFamily recurrentOps() {
-    return kRecurrentOps;
-}
+extern constinit const OpFamily recurrentOps = kRecurrentOps;
 
 }  // namespace mnnc

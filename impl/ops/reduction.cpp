@@ -80,16 +80,14 @@ double reductionFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily reductionOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::Reduction,
-         .parse = parseReduction,
-         .shape = shapeReduction,
-         .geometry = lowerReduction,
-         .valueInputs = reductionContent,
-         .flops = reductionFlops},
-    };
-    return kOps;
-}
+constexpr OpDef kReductionOps[] = {
+    {.type = OpType::Reduction,
+     .parse = parseReduction,
+     .shape = shapeReduction,
+     .geometry = lowerReduction,
+     .valueInputs = reductionContent,
+     .flops = reductionFlops},
+};
+extern constinit const OpFamily reductionOps = kReductionOps;
 
 }  // namespace mnnc

@@ -149,23 +149,21 @@ double flopsCropAndResize(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily regionOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::ROIAlign,
-         .parse = parseRoiAlign,
-         .shape = shapeRoi,
-         .geometry = geometryRegions,
-         .flops = flopsRoiAlign},
-        {.type = OpType::ROIPooling, .parse = parseRoiPooling, .shape = shapeRoi, .geometry = geometryRegions},
-        {.type = OpType::CropAndResize,
-         .parse = parseCropAndResize,
-         .shape = shapeCropAndResize,
-         .geometry = geometryRegions,
-         .valueInputs = contentOfInput3,
-         .shapeOnlyInputs = contentOfInput3,
-         .flops = flopsCropAndResize},
-    };
-    return kOps;
-}
+constexpr OpDef kRegionOps[] = {
+    {.type = OpType::ROIAlign,
+     .parse = parseRoiAlign,
+     .shape = shapeRoi,
+     .geometry = geometryRegions,
+     .flops = flopsRoiAlign},
+    {.type = OpType::ROIPooling, .parse = parseRoiPooling, .shape = shapeRoi, .geometry = geometryRegions},
+    {.type = OpType::CropAndResize,
+     .parse = parseCropAndResize,
+     .shape = shapeCropAndResize,
+     .geometry = geometryRegions,
+     .valueInputs = contentOfInput3,
+     .shapeOnlyInputs = contentOfInput3,
+     .flops = flopsCropAndResize},
+};
+extern constinit const OpFamily regionOps = kRegionOps;
 
 }  // namespace mnnc

@@ -227,6 +227,8 @@ void shapeExpandDims(const ShapeContext& context) {
     context.set(0, shape);
 }
 
+}  // namespace
+
 constexpr OpDef kReshapeOps[] = {
     {.type = OpType::Reshape,
      .parse = parseReshape,
@@ -256,11 +258,6 @@ constexpr OpDef kReshapeOps[] = {
      .geometry = copyGeometry,
      .valueInputs = contentOfInput1},
 };
-
-}  // namespace
-
-OpFamily reshapeOps() {
-    return kReshapeOps;
-}
+extern constinit const OpFamily reshapeOps = kReshapeOps;
 
 }  // namespace mnnc

@@ -83,8 +83,7 @@ void shapeInstanceNorm(const ShapeContext& context) {
     for (int i = 1; i < context.inputCount(); ++i)
         if (context.in(i).elements() != rows || context.in(i).type != DataType::Float32)
             fail(Status::ComputeSizeError, "op '%s': input %d is %s of %s, %lld float32 values are expected",
-                 context.name(), i, context.in(i).shape.text().c_str(), dataTypeName(context.in(i).type),
-                 static_cast<long long>(rows));
+                 context.name(), i, context.in(i).shape.text().c_str(), dataTypeName(context.in(i).type), asLong(rows));
     context.set(0, input.shape);
 }
 
@@ -101,13 +100,11 @@ double instanceNormFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily scaleOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::Scale, .parse = parseScale, .shape = shapeScale},
-        {.type = OpType::BatchNorm, .parse = parseBatchNorm, .shape = shapeScale, .geometry = toScale},
-        {.type = OpType::InstanceNorm, .parse = parseBatchNorm, .shape = shapeInstanceNorm, .flops = instanceNormFlops},
-    };
-    return kOps;
-}
+constexpr OpDef kScaleOps[] = {
+    {.type = OpType::Scale, .parse = parseScale, .shape = shapeScale},
+    {.type = OpType::BatchNorm, .parse = parseBatchNorm, .shape = shapeScale, .geometry = toScale},
+    {.type = OpType::InstanceNorm, .parse = parseBatchNorm, .shape = shapeInstanceNorm, .flops = instanceNormFlops},
+};
+extern constinit const OpFamily scaleOps = kScaleOps;
 
 }  // namespace mnnc

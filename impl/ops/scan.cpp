@@ -69,6 +69,8 @@ void shapeBandPart(const ShapeContext& context) {
     context.set(0, input.shape);
 }
 
+}  // namespace
+
 constexpr OpDef kScanOps[] = {
     {.type = OpType::CumSum,
      .parse = parseScan,
@@ -78,11 +80,6 @@ constexpr OpDef kScanOps[] = {
     {.type = OpType::CumProd, .parse = parseScan, .shape = shapeScan, .geometry = geometryScan},
     {.type = OpType::MatrixBandPart, .shape = shapeBandPart},
 };
-
-}  // namespace
-
-OpFamily scanOps() {
-    return kScanOps;
-}
+extern constinit const OpFamily scanOps = kScanOps;
 
 }  // namespace mnnc

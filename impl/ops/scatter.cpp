@@ -126,6 +126,8 @@ void geometryScatterElements(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
+}  // namespace
+
 constexpr OpDef kScatterOps[] = {
     {.type = OpType::ScatterNd,
      .parse = parseScatterReduction,
@@ -138,11 +140,6 @@ constexpr OpDef kScatterOps[] = {
      .geometry = geometryScatterElements,
      .valueInputs = [](const Node& node) { return hasInput(node, 3) ? 8u : 0u; }},
 };
-
-}  // namespace
-
-OpFamily scatterOps() {
-    return kScatterOps;
-}
+extern constinit const OpFamily scatterOps = kScatterOps;
 
 }  // namespace mnnc

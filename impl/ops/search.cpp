@@ -162,6 +162,8 @@ void geometryTopK(const OpContext& context) {
     context.geometry.emit(std::move(command));
 }
 
+}  // namespace
+
 constexpr OpDef kSearchOps[] = {
     {.type = OpType::ArgMax, .parse = parseArg, .shape = shapeArg, .geometry = geometryArg},
     {.type = OpType::ArgMin, .parse = parseArg, .shape = shapeArg, .geometry = geometryArg},
@@ -171,11 +173,6 @@ constexpr OpDef kSearchOps[] = {
      .geometry = geometryTopK,
      .valueInputs = [](const Node& node) { return hasInput(node, 2) ? 6u : 2u; }},
 };
-
-}  // namespace
-
-OpFamily searchOps() {
-    return kSearchOps;
-}
+extern constinit const OpFamily searchOps = kSearchOps;
 
 }  // namespace mnnc

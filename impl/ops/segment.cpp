@@ -70,14 +70,12 @@ double segmentFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily segmentOps() {
-    static constexpr OpDef kOps[] = {{.type = OpType::Segment,
-                                      .parse = parseSegment,
-                                      .shape = shapeSegment,
-                                      .geometry = geometrySegment,
-                                      .valueInputs = contentOfInput1,
-                                      .flops = segmentFlops}};
-    return kOps;
-}
+constexpr OpDef kSegmentOps[] = {{.type = OpType::Segment,
+                                  .parse = parseSegment,
+                                  .shape = shapeSegment,
+                                  .geometry = geometrySegment,
+                                  .valueInputs = contentOfInput1,
+                                  .flops = segmentFlops}};
+extern constinit const OpFamily segmentOps = kSegmentOps;
 
 }  // namespace mnnc

@@ -139,6 +139,8 @@ void shapeUnravel(const ShapeContext& context) {
     context.set(0, shape, DataType::Int32, Format::NCHW);
 }
 
+}  // namespace
+
 constexpr OpDef kSelectOps[] = {
     {.type = OpType::Select, .shape = shapeSelect, .geometry = geometrySelect},
     {.type = OpType::Where, .parse = parseWhere, .shape = shapeWhere, .valueInputs = contentWhere},
@@ -146,11 +148,6 @@ constexpr OpDef kSelectOps[] = {
     {.type = OpType::SetDiff1D, .shape = shapeSetDiff, .valueInputs = [](const Node&) { return 3u; }},
     {.type = OpType::UnravelIndex, .shape = shapeUnravel},
 };
-
-}  // namespace
-
-OpFamily selectOps() {
-    return kSelectOps;
-}
+extern constinit const OpFamily selectOps = kSelectOps;
 
 }  // namespace mnnc

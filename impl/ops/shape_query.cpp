@@ -76,6 +76,8 @@ void geometryRank(const OpContext& context) {
     context.geometry.constant(context.outputs[0], &value);
 }
 
+}  // namespace
+
 constexpr OpDef kShapeQueryOps[] = {
     {.type = OpType::Shape,
      .parse = parseShape,
@@ -85,11 +87,6 @@ constexpr OpDef kShapeQueryOps[] = {
     {.type = OpType::Size, .shape = shapeScalar, .geometry = geometrySize, .shapeOnlyInputs = contentOfInput0},
     {.type = OpType::Rank, .shape = shapeScalar, .geometry = geometryRank, .shapeOnlyInputs = contentOfInput0},
 };
-
-}  // namespace
-
-OpFamily shapeQueryOps() {
-    return kShapeQueryOps;
-}
+extern constinit const OpFamily shapeQueryOps = kShapeQueryOps;
 
 }  // namespace mnnc

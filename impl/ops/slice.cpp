@@ -204,6 +204,8 @@ void geometryCrop(const OpContext& context) {
     emitBox(context, cropBegins(context));
 }
 
+}  // namespace
+
 constexpr OpDef kSliceOps[] = {
     {.type = OpType::SliceTf,
      .shape = shapeSliceTf,
@@ -222,11 +224,6 @@ constexpr OpDef kSliceOps[] = {
      .geometry = geometryCrop,
      .shapeOnlyInputs = [](const Node&) { return 2u; }},
 };
-
-}  // namespace
-
-OpFamily sliceOps() {
-    return kSliceOps;
-}
+extern constinit const OpFamily sliceOps = kSliceOps;
 
 }  // namespace mnnc

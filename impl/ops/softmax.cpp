@@ -28,11 +28,9 @@ double softmaxFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily softmaxOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::Softmax, .parse = parseSoftmax, .shape = shapeSoftmax, .flops = softmaxFlops},
-    };
-    return kOps;
-}
+constexpr OpDef kSoftmaxOps[] = {
+    {.type = OpType::Softmax, .parse = parseSoftmax, .shape = shapeSoftmax, .flops = softmaxFlops},
+};
+extern constinit const OpFamily softmaxOps = kSoftmaxOps;
 
 }  // namespace mnnc

@@ -123,6 +123,8 @@ void geometryDropout(const OpContext& context) {
     context.geometry.constant(context.outputs[1], kept.data());
 }
 
+}  // namespace
+
 constexpr OpDef kSourceOps[] = {
     {.type = OpType::Const, .parse = parseConst, .shape = shapeConst, .geometry = geometryConst},
     {.type = OpType::TrainableParam, .parse = parseConst, .shape = shapeConst, .geometry = geometryConst},
@@ -130,11 +132,6 @@ constexpr OpDef kSourceOps[] = {
     {.type = OpType::Identity, .geometry = geometryIdentity},
     {.type = OpType::Dropout, .shape = shapeDropout, .geometry = geometryDropout},
 };
-
-}  // namespace
-
-OpFamily sourceOps() {
-    return kSourceOps;
-}
+extern constinit const OpFamily sourceOps = kSourceOps;
 
 }  // namespace mnnc

@@ -203,6 +203,8 @@ uint32_t contentBatch(const Node& node) {
     return hasInput(node, 2) ? 6u : 0u;
 }
 
+}  // namespace
+
 constexpr OpDef kSpaceOps[] = {
     {.type = OpType::DepthToSpace, .parse = parseDepth, .shape = shapeDepth, .geometry = geometryDepth},
     {.type = OpType::SpaceToDepth, .parse = parseDepth, .shape = shapeDepth, .geometry = geometryDepth},
@@ -217,11 +219,6 @@ constexpr OpDef kSpaceOps[] = {
      .geometry = geometryBatch,
      .valueInputs = contentBatch},
 };
-
-}  // namespace
-
-OpFamily spaceOps() {
-    return kSpaceOps;
-}
+extern constinit const OpFamily spaceOps = kSpaceOps;
 
 }  // namespace mnnc

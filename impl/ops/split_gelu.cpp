@@ -80,11 +80,9 @@ void lowerSplitGelu(const OpContext& context) {
 
 }  // namespace
 
-OpFamily splitGeluOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::SplitGeLU, .shape = shapeSplitGelu, .geometry = lowerSplitGelu},
-    };
-    return kOps;
-}
+constexpr OpDef kSplitGeluOps[] = {
+    {.type = OpType::SplitGeLU, .shape = shapeSplitGelu, .geometry = lowerSplitGelu},
+};
+extern constinit const OpFamily splitGeluOps = kSplitGeluOps;
 
 }  // namespace mnnc

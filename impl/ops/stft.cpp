@@ -50,14 +50,11 @@ double stftFlops(const ShapeContext& context) {
            static_cast<double>(context.in(0).shape.at(2));
 }
 
+}  // namespace
+
 constexpr OpDef kStftOps[] = {
     {.type = OpType::Stft, .parse = parseStft, .shape = shapeStft, .valueInputs = contentOfInput1, .flops = stftFlops},
 };
-
-}  // namespace
-
-OpFamily stftOps() {
-    return kStftOps;
-}
+extern constinit const OpFamily stftOps = kStftOps;
 
 }  // namespace mnnc

@@ -31,9 +31,7 @@ double svdFlops(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily svdOps() {
-    static constexpr OpDef kOps[] = {{.type = OpType::Svd, .shape = shapeSvd, .flops = svdFlops}};
-    return kOps;
-}
+constexpr OpDef kSvdOps[] = {{.type = OpType::Svd, .shape = shapeSvd, .flops = svdFlops}};
+extern constinit const OpFamily svdOps = kSvdOps;
 
 }  // namespace mnnc

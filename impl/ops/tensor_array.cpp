@@ -115,6 +115,8 @@ uint32_t handleAndFlow(const Node&) {
     return 3u;
 }
 
+}  // namespace
+
 constexpr OpDef kTensorArrayOps[] = {
     {.type = OpType::TensorArray,
      .parse = parseTensorArray,
@@ -153,11 +155,6 @@ constexpr OpDef kTensorArrayOps[] = {
      .valueInputs = contentOfInput1,
      .shapeOnlyInputs = handleInput},
 };
-
-}  // namespace
-
-OpFamily tensorArrayOps() {
-    return kTensorArrayOps;
-}
+extern constinit const OpFamily tensorArrayOps = kTensorArrayOps;
 
 }  // namespace mnnc

@@ -231,6 +231,8 @@ void geometryArrayConcat(const OpContext& context) {
     context.geometry.raster(context.outputs[0], {context.inputs.back()}, builder.take(), context.node.name);
 }
 
+}  // namespace
+
 constexpr OpDef kTensorPieceOps[] = {
     {.type = OpType::TensorArrayGather,
      .parse = parseTensorArray,
@@ -256,11 +258,6 @@ constexpr OpDef kTensorPieceOps[] = {
      .geometry = geometryArrayConcat,
      .shapeOnlyInputs = handleInput},
 };
-
-}  // namespace
-
-OpFamily tensorPieceOps() {
-    return kTensorPieceOps;
-}
+extern constinit const OpFamily tensorPieceOps = kTensorPieceOps;
 
 }  // namespace mnnc

@@ -143,14 +143,12 @@ constexpr OpDef poolDef(OpType type) {
 
 }  // namespace
 
-OpFamily uint8Ops() {
-    static constexpr OpDef kOps[] = {
-        convDef(OpType::TfQuantizedConv2D),
-        convDef(OpType::QuantizedDepthwiseConv2D),
-        poolDef(OpType::QuantizedAvgPool),
-        poolDef(OpType::QuantizedMaxPool),
-    };
-    return kOps;
-}
+constexpr OpDef kUint8Ops[] = {
+    convDef(OpType::TfQuantizedConv2D),
+    convDef(OpType::QuantizedDepthwiseConv2D),
+    poolDef(OpType::QuantizedAvgPool),
+    poolDef(OpType::QuantizedMaxPool),
+};
+extern constinit const OpFamily uint8Ops = kUint8Ops;
 
 }  // namespace mnnc

@@ -159,13 +159,11 @@ void shapeCodeSoftmax(const ShapeContext& context) {
 
 }  // namespace
 
-OpFamily uint8PointwiseOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::QuantizedAdd, .parse = parseAdd, .shape = shapeAdd, .geometry = geometryAdd},
-        {.type = OpType::QuantizedLogistic, .parse = parseLogistic, .shape = shapeLogistic, .geometry = lowerLogistic},
-        {.type = OpType::QuantizedSoftmax, .parse = parseCodeSoftmax, .shape = shapeCodeSoftmax},
-    };
-    return kOps;
-}
+constexpr OpDef kUint8PointwiseOps[] = {
+    {.type = OpType::QuantizedAdd, .parse = parseAdd, .shape = shapeAdd, .geometry = geometryAdd},
+    {.type = OpType::QuantizedLogistic, .parse = parseLogistic, .shape = shapeLogistic, .geometry = lowerLogistic},
+    {.type = OpType::QuantizedSoftmax, .parse = parseCodeSoftmax, .shape = shapeCodeSoftmax},
+};
+extern constinit const OpFamily uint8PointwiseOps = kUint8PointwiseOps;
 
 }  // namespace mnnc

@@ -53,17 +53,15 @@ void toUnary(const OpContext& context) {
 
 }  // namespace
 
-OpFamily unaryOps() {
-    static constexpr OpDef kOps[] = {
-        {.type = OpType::UnaryOp, .parse = parseUnary},
-        {.type = OpType::Sigmoid, .parse = parseFixed, .geometry = toUnary},
-        {.type = OpType::TanH, .parse = parseFixed, .geometry = toUnary},
-        {.type = OpType::AbsVal, .parse = parseFixed, .geometry = toUnary},
-        {.type = OpType::Bnll, .parse = parseFixed, .geometry = toUnary},
-        {.type = OpType::Exp, .parse = parseFixed, .geometry = toUnary},
-        {.type = OpType::Log, .parse = parseFixed, .geometry = toUnary},
-    };
-    return kOps;
-}
+constexpr OpDef kUnaryOps[] = {
+    {.type = OpType::UnaryOp, .parse = parseUnary},
+    {.type = OpType::Sigmoid, .parse = parseFixed, .geometry = toUnary},
+    {.type = OpType::TanH, .parse = parseFixed, .geometry = toUnary},
+    {.type = OpType::AbsVal, .parse = parseFixed, .geometry = toUnary},
+    {.type = OpType::Bnll, .parse = parseFixed, .geometry = toUnary},
+    {.type = OpType::Exp, .parse = parseFixed, .geometry = toUnary},
+    {.type = OpType::Log, .parse = parseFixed, .geometry = toUnary},
+};
+extern constinit const OpFamily unaryOps = kUnaryOps;
 
 }  // namespace mnnc
