@@ -41,7 +41,7 @@ std::shared_ptr<void> WeightStore::counted(int64_t bytes, int64_t limit,
     const int64_t held = this->bytes();
     if (bytes > limit - held)
         fail(Status::LimitExceeded, "prepared weights need %lld bytes beside the %lld held; max_memory_bytes is %lld",
-             static_cast<long long>(bytes), static_cast<long long>(held), static_cast<long long>(limit));
+             asLong(bytes), asLong(held), asLong(limit));
     const auto made = std::make_shared<Counted>(held_, bytes, make());
     return {made, made->buffer.get()};
 }

@@ -76,8 +76,8 @@ void logCreated(const SessionObject& session, const Stopwatch& watch, size_t cac
         const Session::Memory memory = made.memory();
         log(LogLevel::Info, format("session on %s created in %.1f ms: %s, %lld bytes planned, %lld bytes of weights",
                                    backendNames(made).c_str(), watch.milliseconds(),
-                                   made.needsResize() ? "a resize is needed" : "ready to run",
-                                   static_cast<long long>(memory.arena), static_cast<long long>(memory.weights)));
+                                   made.needsResize() ? "a resize is needed" : "ready to run", asLong(memory.arena),
+                                   asLong(memory.weights)));
     }
 }
 

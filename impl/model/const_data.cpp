@@ -91,7 +91,7 @@ std::vector<uint8_t> unpacked(const wire::Blob& blob, std::span<const uint8_t> p
 void requireBytes(int64_t found, int64_t needed, const char* opName) {
     if (found < needed)
         fail(Status::BadWeights, "operator '%s': constant holds %lld bytes, its shape needs %lld", opName,
-             static_cast<long long>(found), static_cast<long long>(needed));
+             asLong(found), asLong(needed));
 }
 
 // The location of the array, which has as many bytes as its shape needs.
@@ -124,8 +124,7 @@ T readAt(const uint8_t* data, int64_t i) {
 int64_t blobElementCount(const wire::Blob& blob, const char* opName) {
     const int64_t rank = vectorSize(blob.dims());
     if (rank > kMaxRank)
-        fail(Status::BadParameter, "operator '%s': constant of rank %lld, at most 9 is possible", opName,
-             static_cast<long long>(rank));
+        fail(Status::BadParameter, "operator '%s': constant of rank %lld, at most 9 is possible", opName, asLong(rank));
     int64_t count = 1;
     for (uint32_t i = 0; i < static_cast<uint32_t>(rank); ++i)
         if (blob.dims()->Get(i) <= 0) return 0;
@@ -176,8 +175,7 @@ void encodeBlob(const wire::Blob& blob, const void* values, int64_t count, const
     const int64_t needed = neededBytes(blob, to, opName);
     if (count != blobElementCount(blob, opName) || static_cast<int64_t>(to.stored.size()) < needed ||
         offset > file.size() || static_cast<int64_t>(file.size() - offset) < needed)
-        fail(Status::Internal, "operator '%s': %lld values do not fit their place in the file", opName,
-             static_cast<long long>(count));
+        fail(Status::Internal, "operator '%s': %lld values do not fit their place in the file", opName, asLong(count));
     uint8_t* target = file.data() + offset;
     const bool converts = blob.dataType() == DataType::DT_HALF || blob.dataType() == DataType::DT_INT64;
     const int64_t own = converts ? 4 : to.elementSize;

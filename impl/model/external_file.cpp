@@ -19,11 +19,11 @@ ExternalFile::ExternalFile(const std::string& path, ModelBytes::Access access)
 StoredBytes ExternalFile::range(int64_t offset, int64_t bytes, const char* opName) const {
     if (offset < 0 || bytes < 0)
         fail(Status::BadWeights, "operator '%s': external range at %lld of %lld bytes is negative", opName,
-             static_cast<long long>(offset), static_cast<long long>(bytes));
+             asLong(offset), asLong(bytes));
     const int64_t end = checkedAdd(offset, bytes, "external weight range");
     if (end > size())
-        fail(Status::Truncated, "operator '%s': external range ends at byte %lld, '%s' has %lld", opName,
-             static_cast<long long>(end), name_.c_str(), static_cast<long long>(size()));
+        fail(Status::Truncated, "operator '%s': external range ends at byte %lld, '%s' has %lld", opName, asLong(end),
+             name_.c_str(), asLong(size()));
     return {bytes_, static_cast<size_t>(offset), static_cast<size_t>(bytes)};
 }
 

@@ -24,7 +24,7 @@ StoredBytes externalRange(const ExternalEntries* entries, uint32_t range, const 
     for (uint32_t i = 1; i < range; ++i) {
         if (externalEntry(entries, i) < 0)
             fail(Status::BadWeights, "operator '%s': external entry %u is %lld", opName, i,
-                 static_cast<long long>(externalEntry(entries, i)));
+                 asLong(externalEntry(entries, i)));
         offset = checkedAdd(offset, externalEntry(entries, i), "external weight range");
     }
     const int64_t bytes = externalEntry(entries, range);

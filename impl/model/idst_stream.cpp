@@ -15,7 +15,7 @@ namespace {
 
 [[noreturn]] void failEnd(const char* opName, size_t streamBytes, const char* what, int64_t count, size_t at) {
     fail(Status::BadWeights, "operator '%s': weight stream of %zu bytes ends inside its %s (%lld bytes at %zu)", opName,
-         streamBytes, what, static_cast<long long>(count), at);
+         streamBytes, what, asLong(count), at);
 }
 
 class Reader {
@@ -195,13 +195,13 @@ std::vector<int8_t> decodeSparseCodebook(std::span<const uint8_t> stream, bool w
     const IdstHead head = readIdstHead(stream, wideDims, opName);
     if (head.count > countLimit)
         fail(Status::BadWeights, "operator '%s': weight stream claims %lld weights, at most %lld fit", opName,
-             static_cast<long long>(head.count), static_cast<long long>(countLimit));
+             asLong(head.count), asLong(countLimit));
     Reader reader(stream, opName);
     reader.take(static_cast<int64_t>(head.byteLength), "head");
     const int64_t entries = reader.number(4, "entry count");
     if (entries > head.count)
-        fail(Status::BadWeights, "operator '%s': %lld sparse entries for %lld weights", opName,
-             static_cast<long long>(entries), static_cast<long long>(head.count));
+        fail(Status::BadWeights, "operator '%s': %lld sparse entries for %lld weights", opName, asLong(entries),
+             asLong(head.count));
     const int stepBits = static_cast<int>(reader.number(1, "step width"));
     if (stepBits < 1 || stepBits > 8)
         fail(Status::BadWeights, "operator '%s': sparse step width %d is not 1 to 8", opName, stepBits);
@@ -223,7 +223,7 @@ std::vector<int8_t> decodeSparseCodebook(std::span<const uint8_t> stream, bool w
                 const float code = std::round(-min / scale);
                 if (!(std::fabs(code) < 1e9f))
                     fail(Status::BadWeights, "operator '%s': row %lld has no zero code (min %g, scale %g)", opName,
-                         static_cast<long long>(row), static_cast<double>(min), static_cast<double>(scale));
+                         asLong(row), static_cast<double>(min), static_cast<double>(scale));
                 zero += static_cast<int64_t>(code);
             }
             std::fill_n(q.begin() + row * rowLength, rowLength, static_cast<int8_t>(static_cast<uint8_t>(zero & 0xff)));
@@ -233,8 +233,8 @@ std::vector<int8_t> decodeSparseCodebook(std::span<const uint8_t> stream, bool w
     for (int64_t i = 0; i < entries; ++i) {
         position += packedValue(steps, i, stepBits);
         if (position >= head.count)
-            fail(Status::BadWeights, "operator '%s': sparse entry %lld lies at %lld of %lld weights", opName,
-                 static_cast<long long>(i), static_cast<long long>(position), static_cast<long long>(head.count));
+            fail(Status::BadWeights, "operator '%s': sparse entry %lld lies at %lld of %lld weights", opName, asLong(i),
+                 asLong(position), asLong(head.count));
         const uint32_t index = packedValue(codes, i, bits);
         if (index >= samples.size()) failIndex(opName, index, samples.size());
         q[static_cast<size_t>(position)] = samples[index];

@@ -89,13 +89,12 @@ void verifyIf(const OpPlace& place, const wire::Op& op, const wire::IfParam& par
     const int64_t outputs = vectorSize(op.outputIndexes());
     if (vectorSize(param.aliases_outputs()) == 0) {
         if (vectorSize(thenGraph->outputs()) < outputs || vectorSize(elseGraph->outputs()) < outputs)
-            place.fail(Status::BadParameter, "a branch has fewer outputs than the operator (%lld)",
-                       static_cast<long long>(outputs));
+            place.fail(Status::BadParameter, "a branch has fewer outputs than the operator (%lld)", asLong(outputs));
         return;
     }
     if (vectorSize(param.aliases_outputs()) != outputs)
         place.fail(Status::BadParameter, "%lld output aliases for %lld outputs",
-                   static_cast<long long>(vectorSize(param.aliases_outputs())), static_cast<long long>(outputs));
+                   asLong(vectorSize(param.aliases_outputs())), asLong(outputs));
     for (const auto* pair : *param.aliases_outputs()) {
         if (!pair || vectorSize(pair->data()) != 2)
             place.fail(Status::BadParameter, "an output alias needs a name for each branch");
@@ -112,16 +111,14 @@ void verifyCountedLoop(const OpPlace& place, const wire::Op& op, const wire::Sub
     const int64_t inputs = vectorSize(op.inputIndexes());
     const int64_t outputs = vectorSize(op.outputIndexes());
     if (inputs < 2)
-        place.fail(Status::BadParameter, "a loop needs a limit and a condition, it has %lld inputs",
-                   static_cast<long long>(inputs));
+        place.fail(Status::BadParameter, "a loop needs a limit and a condition, it has %lld inputs", asLong(inputs));
     const int64_t carried = inputs - 2;
     if (outputs < carried || vectorSize(body.outputs()) != 1 + outputs || vectorSize(body.inputs()) != 2 + carried)
         place.fail(Status::BadParameter,
                    "a loop with %lld carried values and %lld outputs does not fit a body of %lld inputs and "
                    "%lld outputs",
-                   static_cast<long long>(carried), static_cast<long long>(outputs),
-                   static_cast<long long>(vectorSize(body.inputs())),
-                   static_cast<long long>(vectorSize(body.outputs())));
+                   asLong(carried), asLong(outputs), asLong(vectorSize(body.inputs())),
+                   asLong(vectorSize(body.outputs())));
 }
 
 void verifyWhile(const OpPlace& place, const wire::Op& op, const wire::WhileParam& param, const Names& names) {
@@ -137,8 +134,7 @@ void verifyWhile(const OpPlace& place, const wire::Op& op, const wire::WhilePara
     requireCovered(place, names, *condition, fed);
     if (vectorSize(param.aliases_outputs()) != vectorSize(op.outputIndexes()))
         place.fail(Status::BadParameter, "%lld output aliases for %lld outputs",
-                   static_cast<long long>(vectorSize(param.aliases_outputs())),
-                   static_cast<long long>(vectorSize(op.outputIndexes())));
+                   asLong(vectorSize(param.aliases_outputs())), asLong(vectorSize(op.outputIndexes())));
     for (const auto* name : *param.aliases_outputs())
         if (!names.hasTensor(*body, name))
             place.fail(Status::BadIndex, "output alias '%s' names no tensor of the body", name->c_str());
@@ -235,11 +231,11 @@ void verifyCalls(const wire::Net& net) {
             ops += trees.at(callee).ops;
         }
     if (instances > kMaxInstances)
-        fail(Status::LimitExceeded, "the operators call %lld subgraphs in all, at most %lld are run",
-             static_cast<long long>(instances), static_cast<long long>(kMaxInstances));
+        fail(Status::LimitExceeded, "the operators call %lld subgraphs in all, at most %lld are run", asLong(instances),
+             asLong(kMaxInstances));
     if (ops > kMaxCalledOps)
-        fail(Status::LimitExceeded, "the calls of subgraphs make %lld operators, at most %lld are run",
-             static_cast<long long>(ops), static_cast<long long>(kMaxCalledOps));
+        fail(Status::LimitExceeded, "the calls of subgraphs make %lld operators, at most %lld are run", asLong(ops),
+             asLong(kMaxCalledOps));
 }
 
 }  // namespace mnnc

@@ -118,8 +118,7 @@ void verifyGraph(const WireGraph& graph) {
         const OpType type = opTypeOf(*op);
         if (isLeaf(type) && (vectorSize(op->inputIndexes()) != 0 || vectorSize(op->outputIndexes()) != 1))
             place.fail(Status::BadParameter, "it must have no inputs and one output, it has %lld and %lld",
-                       static_cast<long long>(vectorSize(op->inputIndexes())),
-                       static_cast<long long>(vectorSize(op->outputIndexes())));
+                       asLong(vectorSize(op->inputIndexes())), asLong(vectorSize(op->outputIndexes())));
     }
     verifyDescribes(graph);
     verifySources(graph);

@@ -17,8 +17,8 @@ using wire::DataType;
 // Rejects an enum field outside [low, high], because the engine branches on such fields.
 void requireRange(const OpPlace& place, const char* field, int64_t value, int64_t low, int64_t high) {
     if (value < low || value > high)
-        place.fail(Status::BadParameter, "%s is %lld, %lld to %lld are known", field, static_cast<long long>(value),
-                   static_cast<long long>(low), static_cast<long long>(high));
+        place.fail(Status::BadParameter, "%s is %lld, %lld to %lld are known", field, asLong(value), asLong(low),
+                   asLong(high));
 }
 
 template <typename Enum>
@@ -33,14 +33,12 @@ void requireFinite(const OpPlace& place, const char* field, float value) {
 
 void requireLength(const OpPlace& place, const char* field, int64_t found, int64_t expected) {
     if (found != expected)
-        place.fail(Status::BadWeights, "%s has %lld values, %lld are needed", field, static_cast<long long>(found),
-                   static_cast<long long>(expected));
+        place.fail(Status::BadWeights, "%s has %lld values, %lld are needed", field, asLong(found), asLong(expected));
 }
 
 void requireRank(const OpPlace& place, const WireInts* dims) {
     if (vectorSize(dims) > kMaxRank)
-        place.fail(Status::BadParameter, "dims of rank %lld, at most 9 is possible",
-                   static_cast<long long>(vectorSize(dims)));
+        place.fail(Status::BadParameter, "dims of rank %lld, at most 9 is possible", asLong(vectorSize(dims)));
 }
 
 bool isMappable(DataType type) {
@@ -128,7 +126,7 @@ void verifyPool(const OpPlace& place, const wire::Pool& pool) {
         requireRange(place, "a stride", value, 0, int64_t{1} << 20);
     const int64_t pads = vectorSize(pool.pads());
     if (pads != 0 && pads != 2 && pads < 4)
-        place.fail(Status::BadParameter, "pads has %lld entries, 2 or 4 are needed", static_cast<long long>(pads));
+        place.fail(Status::BadParameter, "pads has %lld entries, 2 or 4 are needed", asLong(pads));
 }
 
 void verifyCommand(const OpPlace& place, const wire::LoopParam& loop, const wire::RegionCommand* command, bool init) {
@@ -180,8 +178,7 @@ void verifyOpCounts(const OpPlace& place, const wire::Op& op) {
     const int64_t outputs = vectorSize(op.outputIndexes());
     if (inputs < arity->minInputs || outputs < arity->minOutputs)
         place.fail(Status::BadParameter, "it has %lld inputs and %lld outputs, at least %d and %d are needed",
-                   static_cast<long long>(inputs), static_cast<long long>(outputs), arity->minInputs,
-                   arity->minOutputs);
+                   asLong(inputs), asLong(outputs), arity->minInputs, arity->minOutputs);
 }
 
 void verifyLoop(const OpPlace& place, const wire::Op& op, const wire::LoopParam& loop) {

@@ -63,8 +63,8 @@ std::vector<uint32_t> weightIndex(const wire::Convolution2D& conv, const WeightF
 
 void requireCount(int64_t found, int64_t expected, const char* opName) {
     if (expected >= 0 && found != expected)
-        fail(Status::BadWeights, "operator '%s': %lld weights stored, its shape needs %lld", opName,
-             static_cast<long long>(found), static_cast<long long>(expected));
+        fail(Status::BadWeights, "operator '%s': %lld weights stored, its shape needs %lld", opName, asLong(found),
+             asLong(expected));
 }
 
 WeightForm convWeightForm(const wire::Convolution2D& conv, const char* opName) {

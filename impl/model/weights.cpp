@@ -124,7 +124,7 @@ FloatView convBias(const wire::Convolution2D& conv, int64_t outputCount, const W
     if (bias.empty()) return FloatView::own(std::vector<float>(static_cast<size_t>(std::max<int64_t>(outputCount, 0))));
     if (static_cast<int64_t>(bias.size()) != outputCount)
         fail(Status::BadWeights, "operator '%s': %zu bias values for %lld outputs", opName, bias.size(),
-             static_cast<long long>(outputCount));
+             asLong(outputCount));
     return bias;
 }
 

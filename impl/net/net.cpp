@@ -31,7 +31,7 @@ FixedOutput describedTensor(const Graph& graph, int id, const char* name) {
     const int format = static_cast<int>(blob.dataFormat());
     if (vectorSize(blob.dims()) > kMaxRank || format < 0 || format > 2)
         fail(Status::BadFormat, "op '%s': tensor %d is described with rank %lld and format %d", name, id,
-             static_cast<long long>(vectorSize(blob.dims())), format);
+             asLong(vectorSize(blob.dims())), format);
     FixedOutput fixed;
     fixed.format = static_cast<Format>(format);
     for (uint32_t i = 0; blob.dims() && i < blob.dims()->size(); ++i) {

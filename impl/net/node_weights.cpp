@@ -33,14 +33,13 @@ std::vector<NodeWeights> convolutionWeights(OpType type, const ConvParams& param
     FloatView weights = params.weights(-1, outputs, node);
     const auto count = static_cast<int64_t>(weights.size());
     if (window < 1 || count % (outputs * window) != 0)
-        fail(Status::BadWeights, "op '%s': %lld weights for %lld outputs of %lld positions", node,
-             static_cast<long long>(count), static_cast<long long>(outputs), static_cast<long long>(window));
+        fail(Status::BadWeights, "op '%s': %lld weights for %lld outputs of %lld positions", node, asLong(count),
+             asLong(outputs), asLong(window));
     int64_t rows = outputs, columns = count / (outputs * window);
     if (isDeconvolution(type)) {
         const int64_t groups = isDepthwise(type) ? outputs : params.group;
         if (groups < 1 || outputs % groups != 0)
-            fail(Status::BadWeights, "op '%s': %lld outputs in %lld groups", node, static_cast<long long>(outputs),
-                 static_cast<long long>(groups));
+            fail(Status::BadWeights, "op '%s': %lld outputs in %lld groups", node, asLong(outputs), asLong(groups));
         rows = columns * groups;
         columns = outputs / groups;
     }

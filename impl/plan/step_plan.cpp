@@ -24,10 +24,9 @@ ArenaOffsets offsetsOf(const StepPlan& plan) {
 std::string storedText(const Operand& tensor, const ArenaOffsets& offsets) {
     std::string text = operandText(tensor);
     if (tensor.aliasOf)
-        text +=
-            format(" in '%s' from byte %lld", tensor.aliasOf->name.c_str(), static_cast<long long>(tensor.aliasOffset));
+        text += format(" in '%s' from byte %lld", tensor.aliasOf->name.c_str(), asLong(tensor.aliasOffset));
     else if (const auto found = offsets.find(tensor.number); found != offsets.end())
-        text += format(" at byte %lld", static_cast<long long>(found->second));
+        text += format(" at byte %lld", asLong(found->second));
     return text;
 }
 

@@ -48,15 +48,15 @@ uintptr_t end(const Binding& binding) {
 void requireInAddressSpace(const Binding& binding, const std::string& name) {
     if (begin(binding) > UINTPTR_MAX - static_cast<uintptr_t>(binding.bytes))
         fail(Status::InvalidValue, "tensor '%s': %lld bytes at %p end beyond the address space", name.c_str(),
-             static_cast<long long>(binding.bytes), static_cast<const void*>(binding.data));
+             asLong(binding.bytes), static_cast<const void*>(binding.data));
 }
 
 void requireMemoryApart(const Binding& wanted, const std::string& name, const Binding& other,
                         const std::string& otherName) {
     if (!other.data || other.outdated || begin(wanted) >= end(other) || begin(other) >= end(wanted)) return;
     fail(Status::InvalidValue, "tensor '%s': %lld bytes at %p overlap the %lld bytes at %p of tensor '%s'",
-         name.c_str(), static_cast<long long>(wanted.bytes), static_cast<const void*>(wanted.data),
-         static_cast<long long>(other.bytes), static_cast<const void*>(other.data), otherName.c_str());
+         name.c_str(), asLong(wanted.bytes), static_cast<const void*>(wanted.data), asLong(other.bytes),
+         static_cast<const void*>(other.data), otherName.c_str());
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ void Bindings::bindInput(size_t index, const void* data, int64_t bytes, Format f
         wanted.needed = inputs_[index].bytesOf(tensor, format);
         if (bytes != wanted.needed)
             fail(Status::InputDataError, "input '%s' of shape %s takes %lld bytes, %lld are given", tensor.name.c_str(),
-                 tensor.shape.text().c_str(), static_cast<long long>(wanted.needed), static_cast<long long>(bytes));
+                 tensor.shape.text().c_str(), asLong(wanted.needed), asLong(bytes));
         requireInAddressSpace(wanted, tensor.name);
         for (size_t i = 0; i < outputs_.size(); ++i)
             requireMemoryApart(wanted, tensor.name, outputs_[i], ports_.output(i).name);
@@ -132,8 +132,7 @@ void Bindings::bindOutput(size_t index, void* data, int64_t bytes, Format format
             wanted.needed = outputs_[index].bytesOf(tensor, format);
             if (bytes < wanted.needed)
                 fail(Status::BufferTooSmall, "output '%s' of shape %s takes %lld bytes, the buffer has %lld",
-                     tensor.name.c_str(), tensor.shape.text().c_str(), static_cast<long long>(wanted.needed),
-                     static_cast<long long>(bytes));
+                     tensor.name.c_str(), tensor.shape.text().c_str(), asLong(wanted.needed), asLong(bytes));
         }
         requireInAddressSpace(wanted, tensor.name);
         for (size_t i = 0; i < inputs_.size(); ++i)
@@ -227,7 +226,7 @@ void Bindings::requireCurrent() const {
             fail(Status::BadState,
                  "%s '%s' takes other than the %lld bytes that were bound before the resize: bind it anew, or "
                  "release it with NULL",
-                 what, tensor.name.c_str(), static_cast<long long>(binding.bytes));
+                 what, tensor.name.c_str(), asLong(binding.bytes));
     };
     for (size_t i = 0; i < inputs_.size(); ++i) require(inputs_[i], ports_.input(i), "input");
     for (size_t i = 0; i < outputs_.size(); ++i) require(outputs_[i], ports_.output(i), "output");
@@ -290,9 +289,8 @@ void Bindings::afterRun() {
     if (tooLarge == outputs_.size()) return;
     const Operand& tensor = ports_.output(tooLarge);
     fail(Status::BufferTooSmall, "output '%s' has shape %s and takes %lld bytes, %lld are bound", tensor.name.c_str(),
-         tensor.shape.text().c_str(),
-         static_cast<long long>(outputs_[tooLarge].bytesOf(tensor, outputs_[tooLarge].format)),
-         static_cast<long long>(outputs_[tooLarge].bytes));
+         tensor.shape.text().c_str(), asLong(outputs_[tooLarge].bytesOf(tensor, outputs_[tooLarge].format)),
+         asLong(outputs_[tooLarge].bytes));
 }
 
 }  // namespace mnnc

@@ -64,7 +64,7 @@ std::shared_ptr<ExecutionState> BoundProgram::keptState(const Execution& executi
     const KeptNeeds& needs = *execution.kept();
     if (keptRows_ != 0 && keptRows_ != needs.rows)
         fail(Status::ComputeSizeError, "op '%s': a run adds %lld rows to what it keeps, and %lld to that of others",
-             name.c_str(), static_cast<long long>(needs.rows), static_cast<long long>(keptRows_));
+             name.c_str(), asLong(needs.rows), asLong(keptRows_));
     keptRows_ = needs.rows;
     int mask = needs.mask;
     for (const OpenInput& open : program_->openInputs)
@@ -86,8 +86,7 @@ void BoundProgram::beginKept(StageMemory& memory, GraphTensors& tensors) {
             fail(Status::ComputeSizeError,
                  "mask '%s' is %s: its last extent has to be %lld, for the %lld rows that the session keeps and the "
                  "%lld of this run",
-                 mask->name.c_str(), mask->shape.text().c_str(), static_cast<long long>(wanted),
-                 static_cast<long long>(past), static_cast<long long>(keptRows_));
+                 mask->name.c_str(), mask->shape.text().c_str(), asLong(wanted), asLong(past), asLong(keptRows_));
     }
     context_.kept->begin(keptRows_);
     placeMasks(memory, tensors);

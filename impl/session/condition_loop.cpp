@@ -77,7 +77,7 @@ void ConditionLoop::execute() {
     for (int64_t round = 0;; ++round) {
         if (round >= context_.maxLoopIterations)
             fail(Status::LimitExceeded, "op '%s' (While) passed max_loop_iterations (%lld)", name_.c_str(),
-                 static_cast<long long>(context_.maxLoopIterations));
+                 asLong(context_.maxLoopIterations));
         context_.cancel.check();
         runGraph(cond_, condSlots_);
         if (!conditionHolds(cond_.output(0), name_.c_str())) {

@@ -130,7 +130,7 @@ void CountedLoop::execute() {
     for (; iteration < limit && goesOn; ++iteration) {
         if (iteration >= context_.maxLoopIterations)
             fail(Status::LimitExceeded, "op '%s' (While) passed max_loop_iterations (%lld)", name_.c_str(),
-                 static_cast<long long>(context_.maxLoopIterations));
+                 asLong(context_.maxLoopIterations));
         context_.cancel.check();
         startIteration(iteration);
         body_.pipeline().run();

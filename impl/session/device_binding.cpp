@@ -12,7 +12,7 @@ int64_t sizeOf(const SharedBuffer& buffer, int64_t needed) {
     if (needed < 0) return static_cast<int64_t>(std::min<uint64_t>(buffer.bytes, static_cast<uint64_t>(INT64_MAX)));
     if (buffer.bytes < static_cast<uint64_t>(needed))
         fail(Status::BufferTooSmall, "the contents take %lld bytes, the buffer has %llu from its offset on",
-             static_cast<long long>(needed), static_cast<unsigned long long>(buffer.bytes));
+             asLong(needed), static_cast<unsigned long long>(buffer.bytes));
     return needed;
 }
 

@@ -40,7 +40,7 @@ void StageEncoder::checkOutputs(const Node& node, const std::vector<Tensor*>& ou
         if (output->elements() > INT32_MAX || output->bytes() > context_.maxMemoryBytes)
             fail(Status::LimitExceeded,
                  "op '%s': an output of shape %s exceeds max_memory_bytes (%lld) or 2^31 - 1 elements",
-                 node.name.c_str(), shape.c_str(), static_cast<long long>(context_.maxMemoryBytes));
+                 node.name.c_str(), shape.c_str(), asLong(context_.maxMemoryBytes));
     }
 }
 

@@ -127,8 +127,8 @@ void KeptStates::load(uint64_t net, const void* from, size_t bytes) {
     for (const auto& kept : kept_)
         needed = checkedAdd(needed, bytesOf(kept->state->form, header.length, halves), "a saved state");
     if (bytes < static_cast<uint64_t>(needed))
-        fail(Status::Truncated, "a saved state of %lld rows has %lld bytes, %zu are given",
-             static_cast<long long>(header.length), static_cast<long long>(needed), bytes);
+        fail(Status::Truncated, "a saved state of %lld rows has %lld bytes, %zu are given", asLong(header.length),
+             asLong(needed), bytes);
     const char* at = static_cast<const char*>(from) + sizeof header;
     if (bytes > static_cast<uint64_t>(needed) || header.checksum != checksumOf(header, at, bytes - sizeof header))
         fail(Status::BadFormat, "the bytes of the saved state are damaged");

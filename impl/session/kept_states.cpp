@@ -30,7 +30,7 @@ std::shared_ptr<KeptState> KeptStates::stateFor(const KeptForm& form, const std:
     }
     if (length_ > 0)
         fail(Status::BadState, "op '%s': it would begin without the %lld rows that other operators keep", name.c_str(),
-             static_cast<long long>(length_));
+             asLong(length_));
     checkedMul(checkedMul(form.rowElements(), kKeptPageRows, name.c_str()), 2 * sizeof(float), name.c_str());
     auto kept = std::make_unique<Kept>(form, name, context_);
     KeptState& state = *kept->state;
@@ -97,12 +97,12 @@ void KeptStates::dropPages(size_t pages) noexcept {
 void KeptStates::begin(int64_t rows) {
     if (added_ != 0 && added_ != rows)
         fail(Status::ComputeSizeError,
-             "operators that keep what they compute have %lld rows in one run, others have %lld",
-             static_cast<long long>(added_), static_cast<long long>(rows));
+             "operators that keep what they compute have %lld rows in one run, others have %lld", asLong(added_),
+             asLong(rows));
     requireUsable();
     if (rows > kMaxLength - length_)
-        fail(Status::Overflow, "the session keeps %lld rows, and has no numbers for %lld more",
-             static_cast<long long>(length_), static_cast<long long>(rows));
+        fail(Status::Overflow, "the session keeps %lld rows, and has no numbers for %lld more", asLong(length_),
+             asLong(rows));
     makeRoom(length_ + rows);
     // The device has no work of this session under way now.
     if (lengthWord_.get()) {
@@ -159,8 +159,8 @@ void KeptStates::reset() noexcept {
 
 void KeptStates::erase(int64_t begin, int64_t end) {
     if (begin < 0 || end < begin || end > length_)
-        fail(Status::BadRange, "rows [%lld, %lld) are to be erased, the session keeps %lld",
-             static_cast<long long>(begin), static_cast<long long>(end), static_cast<long long>(length_));
+        fail(Status::BadRange, "rows [%lld, %lld) are to be erased, the session keeps %lld", asLong(begin), asLong(end),
+             asLong(length_));
     for (const auto& kept : kept_)
         if (kept->state->form.numbers > 0)
             fail(Status::NotSupported,
@@ -188,8 +188,8 @@ void KeptStates::erase(int64_t begin, int64_t end) {
 
 void KeptStates::reserve(int64_t length) {
     if (length < 0 || length > kMaxLength)
-        fail(Status::BadRange, "room for %lld rows is asked for; there can be %lld", static_cast<long long>(length),
-             static_cast<long long>(kMaxLength));
+        fail(Status::BadRange, "room for %lld rows is asked for; there can be %lld", asLong(length),
+             asLong(kMaxLength));
     makeRoom(length);
 }
 
@@ -201,7 +201,7 @@ void KeptStates::useHalves(bool halves) {
     if (halves == halves_) return;
     if (length_ > 0)
         fail(Status::BadState, "the session keeps %lld rows, which have a type: it has to be reset first",
-             static_cast<long long>(length_));
+             asLong(length_));
     halves_ = halves;
     shrink();  // all of it
     for (const auto& kept : kept_) kept->state->halves = halves;

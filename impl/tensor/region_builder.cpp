@@ -55,7 +55,7 @@ void RegionBuilder::box(int input, int64_t srcOffset, int64_t dstOffset, std::sp
     }
     if (count > kMaxRegions - static_cast<int64_t>(regions_.size()))
         fail(Status::LimitExceeded, "op '%s' would need %lld regions besides its %zu; the limit is %lld", opName_,
-             static_cast<long long>(count), regions_.size(), static_cast<long long>(kMaxRegions));
+             asLong(count), regions_.size(), asLong(kMaxRegions));
     enumerate(input, srcOffset, dstOffset, outer, merged);
 }
 

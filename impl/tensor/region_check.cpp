@@ -25,21 +25,20 @@ Reach checkedReach(const View& view, const int64_t* size, const char* what) {
 void checkView(const View& view, const int64_t* size, int64_t elements, const char* side, const char* what) {
     const auto [low, high] = checkedReach(view, size, what);
     if (low < 0 || high >= elements)
-        fail(Status::BadRange, "%s: a region %s elements %lld to %lld of a tensor of %lld", what, side,
-             static_cast<long long>(low), static_cast<long long>(high), static_cast<long long>(elements));
+        fail(Status::BadRange, "%s: a region %s elements %lld to %lld of a tensor of %lld", what, side, asLong(low),
+             asLong(high), asLong(elements));
 }
 
 }  // namespace
 
 void checkRegion(const Region& region, int64_t sourceElements, int64_t destinationElements, const char* what) {
     for (const int64_t size : region.size) {
-        if (size < 0) fail(Status::BadRange, "%s: a region of size %lld", what, static_cast<long long>(size));
+        if (size < 0) fail(Status::BadRange, "%s: a region of size %lld", what, asLong(size));
         if (size == 0) return;
     }
     if (checkedMul(checkedMul(region.size[0], region.size[1], what), region.size[2], what) > INT32_MAX)
-        fail(Status::BadRange, "%s: a region of %lld x %lld x %lld elements", what,
-             static_cast<long long>(region.size[0]), static_cast<long long>(region.size[1]),
-             static_cast<long long>(region.size[2]));
+        fail(Status::BadRange, "%s: a region of %lld x %lld x %lld elements", what, asLong(region.size[0]),
+             asLong(region.size[1]), asLong(region.size[2]));
     checkView(region.src, region.size, sourceElements, "reads", what);
     checkView(region.dst, region.size, destinationElements, "writes", what);
 }

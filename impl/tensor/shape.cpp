@@ -11,8 +11,7 @@ namespace {
 
 void checkRank(int64_t rank) {
     if (rank < 0 || rank > kMaxRank)
-        fail(Status::BadRange, "a tensor of rank %lld is asked for; the limit is %d", static_cast<long long>(rank),
-             kMaxRank);
+        fail(Status::BadRange, "a tensor of rank %lld is asked for; the limit is %d", asLong(rank), kMaxRank);
 }
 
 }  // namespace
@@ -93,8 +92,7 @@ bool Shape::operator==(const Shape& other) const noexcept {
 int normalizeAxis(int64_t axis, int rank, const char* what) {
     const int64_t positive = axis < 0 ? axis + rank : axis;
     if (positive < 0 || positive >= rank)
-        fail(Status::BadRange, "%s: axis %lld is outside a tensor of rank %d", what, static_cast<long long>(axis),
-             rank);
+        fail(Status::BadRange, "%s: axis %lld is outside a tensor of rank %d", what, asLong(axis), rank);
     return static_cast<int>(positive);
 }
 
