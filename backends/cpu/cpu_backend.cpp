@@ -141,8 +141,7 @@ int CpuBackend::commonAlgorithm(std::span<const Command* const> commands) const 
 bool CpuBackend::supports(const Command& command, std::string& reason) const {
     if (command.type == OpType::Fused ? fusionPattern(command) != nullptr : findCpuOp(command.type) != nullptr)
         return true;
-    reason = "the CPU backend has no kernel for it";
-    return false;
+    return refuse(reason, "the CPU backend has no kernel for it");
 }
 
 std::unique_ptr<Execution> CpuBackend::create(const Command& command, std::string& reason) {

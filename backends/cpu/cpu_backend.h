@@ -6,6 +6,7 @@
 #include <string>
 
 #include "backend/backend.h"
+#include "backend/refusal.h"
 #include "backend/thread_pool.h"
 #include "backend/weight_store.h"
 #include "base/host_memory.h"

@@ -46,10 +46,8 @@ class Chain final : public Execution {
                 step.binary = binary_.byCode[binary->code];
                 step.binaryScalar = binaryScalarFloat(binary->code);
                 step.relu = binary->relu;
-                if (!step.binary && !step.binaryScalar) {
-                    reason = format("binary code %d does not exist for float32", binary->code);
-                    return false;
-                }
+                if (!step.binary && !step.binaryScalar)
+                    return refuse(reason, format("binary code %d does not exist for float32", binary->code));
             } else {
                 step.activation.emplace(step.type, from.params.get(), name);
             }
@@ -199,10 +197,8 @@ std::unique_ptr<Execution> createOverCodes(CpuBackend& backend, const Command& c
     const bool numbers = std::all_of(command.inputs.begin(), command.inputs.end(), [&](const Operand* tensor) {
         return tensor == *codes || (!isCodes(tensor) && isKnownNumber(*tensor));
     });
-    if (codes == command.inputs.end() || command.outputs.size() != 1 || !isCodes(command.outputs[0]) || !numbers) {
-        reason = format("op '%s': codes and other operands than known numbers", command.name.c_str());
-        return nullptr;
-    }
+    if (codes == command.inputs.end() || command.outputs.size() != 1 || !isCodes(command.outputs[0]) || !numbers)
+        return refuse(reason, format("op '%s': codes and other operands than known numbers", command.name.c_str()));
     const auto input = static_cast<size_t>(codes - command.inputs.begin());
     float values[kCodes], results[kCodes];
     valuesOfCodes(quantOf(**codes), values);

@@ -79,16 +79,14 @@ std::unique_ptr<Execution> createActivation(CpuBackend& backend, const Command& 
 
 }  // namespace
 
-CpuFamily activationCpu() {
-    static constexpr CpuOp kOps[] = {
-        {OpType::ReLU, storageFollow, createActivation, nullptr, quantizesActivation},
-        {OpType::ReLU6, storageFollow, createActivation, nullptr, quantizesActivation},
-        {OpType::PReLU, storageFollow, createActivation, nullptr, quantizesActivation},
-        {OpType::ELU, storageFollow, createActivation},
-        {OpType::Selu, storageFollow, createActivation},
-        {OpType::Threshold, storageFollow, createActivation},
-    };
-    return kOps;
-}
+constexpr CpuOp kActivationCpu[] = {
+    {OpType::ReLU, storageFollow, createActivation, nullptr, quantizesActivation},
+    {OpType::ReLU6, storageFollow, createActivation, nullptr, quantizesActivation},
+    {OpType::PReLU, storageFollow, createActivation, nullptr, quantizesActivation},
+    {OpType::ELU, storageFollow, createActivation},
+    {OpType::Selu, storageFollow, createActivation},
+    {OpType::Threshold, storageFollow, createActivation},
+};
+extern constinit const CpuFamily activationCpu = kActivationCpu;
 
 }  // namespace mnnc::cpu

@@ -95,9 +95,7 @@ std::unique_ptr<Execution> createAttention(CpuBackend& backend, const Command& c
 
 }  // namespace
 
-CpuFamily attentionCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::Attention, nullptr, createAttention}};
-    return kOps;
-}
+constexpr CpuOp kAttentionCpu[] = {{OpType::Attention, nullptr, createAttention}};
+extern constinit const CpuFamily attentionCpu = kAttentionCpu;
 
 }  // namespace mnnc::cpu

@@ -264,19 +264,15 @@ std::unique_ptr<Execution> createBinary(CpuBackend& backend, const Command& comm
     } else if (type == DataType::Int32 && other == DataType::Float32 && params->code == kBinaryPow) {
         scalar = powerOfIntByFloat();
     }
-    if (!vector && !scalar) {
-        reason = format("binary code %d does not exist for %s and %s", params->code, dataTypeName(type),
-                        dataTypeName(command.inputs[1]->type));
-        return nullptr;
-    }
+    if (!vector && !scalar)
+        return refuse(reason, format("binary code %d does not exist for %s and %s", params->code, dataTypeName(type),
+                                     dataTypeName(command.inputs[1]->type)));
     return std::make_unique<Binary>(backend, command, vector, scalar, params->relu);
 }
 
 }  // namespace
 
-CpuFamily binaryCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::BinaryOp, storageBinary, createBinary, nullptr, quantizesBinary}};
-    return kOps;
-}
+constexpr CpuOp kBinaryCpu[] = {{OpType::BinaryOp, storageBinary, createBinary, nullptr, quantizesBinary}};
+extern constinit const CpuFamily binaryCpu = kBinaryCpu;
 
 }  // namespace mnnc::cpu

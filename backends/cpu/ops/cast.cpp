@@ -96,19 +96,13 @@ std::unique_ptr<Execution> createCast(CpuBackend&, const Command& command, std::
     const DataType from = command.inputs[0]->type, to = command.outputs[0]->type;
     const auto* params = command.paramsIf<CastParams>();
     const Loop loop = pickLoop(from, to, params && params->toBool, params && params->toHalf);
-    if (!loop) {
-        reason = format("no cast from %s to %s", dataTypeName(from), dataTypeName(to));
-        return nullptr;
-    }
+    if (!loop) return refuse(reason, format("no cast from %s to %s", dataTypeName(from), dataTypeName(to)));
     return std::make_unique<CastExecution>(command, loop);
 }
 
-constexpr CpuOp kCastCpu[] = {{OpType::Cast, nullptr, createCast}};
-
 }  // namespace
 
-CpuFamily castCpu() {
-    return kCastCpu;
-}
+constexpr CpuOp kCastCpu[] = {{OpType::Cast, nullptr, createCast}};
+extern constinit const CpuFamily castCpu = kCastCpu;
 
 }  // namespace mnnc::cpu

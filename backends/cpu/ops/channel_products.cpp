@@ -50,14 +50,11 @@ class CosineExecution final : public CommandExecution {
     }
 };
 
+}  // namespace
+
 constexpr CpuOp kChannelProductsCpu[] = {
     {OpType::CosineSimilarity, nullptr, makeExecution<CosineExecution>},
 };
-
-}  // namespace
-
-CpuFamily channelProductsCpu() {
-    return kChannelProductsCpu;
-}
+extern constinit const CpuFamily channelProductsCpu = kChannelProductsCpu;
 
 }  // namespace mnnc::cpu

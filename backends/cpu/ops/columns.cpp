@@ -48,14 +48,11 @@ class Col2ImExecution final : public CommandExecution {
     }
 };
 
+}  // namespace
+
 constexpr CpuOp kColumnsCpu[] = {
     {OpType::Col2Im, nullptr, makeExecution<Col2ImExecution>},
 };
-
-}  // namespace
-
-CpuFamily columnsCpu() {
-    return kColumnsCpu;
-}
+extern constinit const CpuFamily columnsCpu = kColumnsCpu;
 
 }  // namespace mnnc::cpu

@@ -162,17 +162,12 @@ StorageChoice convolutionStorage(const CpuBackend& backend, const Command& comma
 }
 
 std::unique_ptr<Execution> createConvolution(CpuBackend& backend, const Command& command, std::string& reason) {
-    if (!command.params) {
-        reason = format("%s has no parameters", command.name.c_str());
-        return nullptr;
-    }
+    if (!command.params) return refuse(reason, format("%s has no parameters", command.name.c_str()));
     if (command.type == OpType::Deconvolution && command.inputs[0]->type == DataType::Int8)
         return createInt8Deconvolution(backend, command, reason);
-    if (command.inputs[0]->type != DataType::Float32) {
-        reason = format("%s: a convolution of %s is not implemented", command.name.c_str(),
-                        dataTypeName(command.inputs[0]->type));
-        return nullptr;
-    }
+    if (command.inputs[0]->type != DataType::Float32)
+        return refuse(reason, format("%s: a convolution of %s is not implemented", command.name.c_str(),
+                                     dataTypeName(command.inputs[0]->type)));
     return std::make_unique<ConvExecution>(backend, command);
 }
 
@@ -182,17 +177,14 @@ bool fusesConvolution(const CpuBackend&, const Command& command) {
 
 }  // namespace
 
-CpuFamily convolutionCpu() {
-    constexpr uint32_t kWeights = 1u << 1;
-    static constexpr CpuOp kOps[] = {
-        {OpType::Convolution, convolutionStorage, createConvolution, fusesConvolution, quantizesConvolution, kWeights},
-        {OpType::ConvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution, quantizesConvolution,
-         kWeights},
-        {OpType::Deconvolution, convolutionStorage, createConvolution, fusesConvolution, quantizesDeconvolution,
-         kWeights},
-        {OpType::DeconvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution, nullptr, kWeights},
-    };
-    return kOps;
-}
+constexpr uint32_t kWeights = 1u << 1;
+constexpr CpuOp kConvolutionCpu[] = {
+    {OpType::Convolution, convolutionStorage, createConvolution, fusesConvolution, quantizesConvolution, kWeights},
+    {OpType::ConvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution, quantizesConvolution,
+     kWeights},
+    {OpType::Deconvolution, convolutionStorage, createConvolution, fusesConvolution, quantizesDeconvolution, kWeights},
+    {OpType::DeconvolutionDepthwise, convolutionStorage, createConvolution, fusesConvolution, nullptr, kWeights},
+};
+extern constinit const CpuFamily convolutionCpu = kConvolutionCpu;
 
 }  // namespace mnnc::cpu

@@ -111,10 +111,9 @@ class Convolution3dExecution final : public CommandExecution {
         const char* name = command().name.c_str();
         phase.plan = makeConvPlan(backend_.kernels(), flat_ ? flatShape(p, w_) : stackShape(p, w_, stack_, taps, name),
                                   options_);
-        std::string variant =
-            format("3d/%s/%s/%s/%lld", phase.plan->algorithm().c_str(), phase.plan->weightVariant().c_str(),
-                   backend_.kernels().isa, static_cast<long long>(w_.groups));
-        for (const DepthTap& tap : phase.taps) variant += format("/%lld", static_cast<long long>(tap.k));
+        std::string variant = format("3d/%s/%s/%s/%lld", phase.plan->algorithm().c_str(),
+                                     phase.plan->weightVariant().c_str(), backend_.kernels().isa, asLong(w_.groups));
+        for (const DepthTap& tap : phase.taps) variant += format("/%lld", asLong(tap.k));
         const auto fill = [&](void* buffer) {
             const FloatView stored = p.weights(w_.weightCount, w_.oc, command().name.c_str());
             if (flat_) return phase.plan->packWeights(stored.data(), buffer, backend_.planningPool());
@@ -211,11 +210,9 @@ StorageChoice convolution3dStorage(const CpuBackend& backend, const Command& com
 }
 
 std::unique_ptr<Execution> createConvolution3d(CpuBackend& backend, const Command& command, std::string& reason) {
-    if (command.inputs[0]->type != DataType::Float32) {
-        reason = format("%s: a 3-D convolution of %s is not implemented", command.name.c_str(),
-                        dataTypeName(command.inputs[0]->type));
-        return nullptr;
-    }
+    if (command.inputs[0]->type != DataType::Float32)
+        return refuse(reason, format("%s: a 3-D convolution of %s is not implemented", command.name.c_str(),
+                                     dataTypeName(command.inputs[0]->type)));
     if (isDepthwiseVolume(command)) return makeDepthwiseVolume(backend, command);
     return std::make_unique<Convolution3dExecution>(backend, command);
 }
@@ -228,12 +225,10 @@ bool fusesConvolution3d(const CpuBackend&, const Command& command) {
 
 }  // namespace
 
-CpuFamily convolution3dCpu() {
-    static constexpr CpuOp kOps[] = {
-        {OpType::Convolution3D, convolution3dStorage, createConvolution3d, fusesConvolution3d},
-        {OpType::ConvTranspose3D, convolution3dStorage, createConvolution3d, fusesConvolution3d},
-    };
-    return kOps;
-}
+constexpr CpuOp kConvolution3dCpu[] = {
+    {OpType::Convolution3D, convolution3dStorage, createConvolution3d, fusesConvolution3d},
+    {OpType::ConvTranspose3D, convolution3dStorage, createConvolution3d, fusesConvolution3d},
+};
+extern constinit const CpuFamily convolution3dCpu = kConvolution3dCpu;
 
 }  // namespace mnnc::cpu

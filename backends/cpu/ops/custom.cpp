@@ -24,12 +24,9 @@ class HostExecution final : public CommandExecution {
     void run(const Frame& frame) const override { static_cast<HostState*>(frame.state())->computation->run(frame); }
 };
 
-constexpr CpuOp kCustom[] = {{OpType::Plugin, nullptr, makeExecution<HostExecution>}};
-
 }  // namespace
 
-CpuFamily customCpu() {
-    return kCustom;
-}
+constexpr CpuOp kCustom[] = {{OpType::Plugin, nullptr, makeExecution<HostExecution>}};
+extern constinit const CpuFamily customCpu = kCustom;
 
 }  // namespace mnnc::cpu

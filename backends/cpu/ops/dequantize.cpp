@@ -123,12 +123,10 @@ class DynamicQuant final : public Execution {
 
 }  // namespace
 
-CpuFamily dequantizeCpu() {
-    static constexpr CpuOp kOps[] = {
-        {OpType::Dequantize, nullptr, makeExecution<Dequantize>},
-        {OpType::DynamicQuant, nullptr, makeExecution<DynamicQuant>},
-    };
-    return kOps;
-}
+constexpr CpuOp kDequantizeCpu[] = {
+    {OpType::Dequantize, nullptr, makeExecution<Dequantize>},
+    {OpType::DynamicQuant, nullptr, makeExecution<DynamicQuant>},
+};
+extern constinit const CpuFamily dequantizeCpu = kDequantizeCpu;
 
 }  // namespace mnnc::cpu

@@ -298,14 +298,12 @@ class Proposal final : public CommandExecution {
 
 }  // namespace
 
-CpuFamily detectionCpu() {
-    static constexpr CpuOp kOps[] = {
-        {OpType::DetectionPostProcess, nullptr, makeExecution<PostProcess>},
-        {OpType::DetectionOutput, nullptr, makeExecution<DetectionOutput>},
-        {OpType::PriorBox, nullptr, makeExecution<PriorBox>},
-        {OpType::Proposal, nullptr, makeExecution<Proposal>},
-    };
-    return kOps;
-}
+constexpr CpuOp kDetectionCpu[] = {
+    {OpType::DetectionPostProcess, nullptr, makeExecution<PostProcess>},
+    {OpType::DetectionOutput, nullptr, makeExecution<DetectionOutput>},
+    {OpType::PriorBox, nullptr, makeExecution<PriorBox>},
+    {OpType::Proposal, nullptr, makeExecution<Proposal>},
+};
+extern constinit const CpuFamily detectionCpu = kDetectionCpu;
 
 }  // namespace mnnc::cpu

@@ -57,14 +57,11 @@ class DetExecution final : public CommandExecution {
     int64_t extent_ = 0;
 };
 
+}  // namespace
+
 constexpr CpuOp kDeterminantCpu[] = {
     {OpType::Det, nullptr, makeExecution<DetExecution>},
 };
-
-}  // namespace
-
-CpuFamily determinantCpu() {
-    return kDeterminantCpu;
-}
+extern constinit const CpuFamily determinantCpu = kDeterminantCpu;
 
 }  // namespace mnnc::cpu

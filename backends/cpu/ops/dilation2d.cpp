@@ -51,14 +51,11 @@ class Dilation2dExecution final : public CommandExecution {
     }
 };
 
+}  // namespace
+
 constexpr CpuOp kDilation2dCpu[] = {
     {OpType::Dilation2D, nullptr, makeExecution<Dilation2dExecution>},
 };
-
-}  // namespace
-
-CpuFamily dilation2dCpu() {
-    return kDilation2dCpu;
-}
+extern constinit const CpuFamily dilation2dCpu = kDilation2dCpu;
 
 }  // namespace mnnc::cpu

@@ -90,7 +90,7 @@ class DynamicSliceTf final : public DynamicSlice {
             const int64_t begin = begins[i] < 0 ? begins[i] + shape[i] : begins[i];
             if (begin < 0 || begin > shape[i] - size[i])
                 fail(Status::InputDataError, "op '%s': a slice of %lld from %d on does not lie in axis %d of %s",
-                     command().name.c_str(), static_cast<long long>(size[i]), begins[i], i, shape.text().c_str());
+                     command().name.c_str(), asLong(size[i]), begins[i], i, shape.text().c_str());
             const auto axis = static_cast<size_t>(i);
             from += begin * stride(axis);
             to /= size[i];
@@ -130,10 +130,8 @@ class MovingStridedSlice final : public DynamicSlice {
 
 }  // namespace
 
-CpuFamily dynamicSliceCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::SliceTf, nullptr, makeExecution<DynamicSliceTf>},
-                                     {OpType::StridedSlice, nullptr, makeExecution<MovingStridedSlice>}};
-    return kOps;
-}
+constexpr CpuOp kDynamicSliceCpu[] = {{OpType::SliceTf, nullptr, makeExecution<DynamicSliceTf>},
+                                      {OpType::StridedSlice, nullptr, makeExecution<MovingStridedSlice>}};
+extern constinit const CpuFamily dynamicSliceCpu = kDynamicSliceCpu;
 
 }  // namespace mnnc::cpu

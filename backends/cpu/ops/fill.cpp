@@ -117,6 +117,8 @@ class RandomExecution final : public CommandExecution {
     }
 };
 
+}  // namespace
+
 constexpr CpuOp kFillCpu[] = {
     {OpType::OneHot, nullptr, makeExecution<OneHotExecution>},
     {OpType::Range, nullptr, makeExecution<RangeExecution>},
@@ -124,11 +126,6 @@ constexpr CpuOp kFillCpu[] = {
     {OpType::RandomUniform, nullptr, makeExecution<RandomExecution>},
     {OpType::RandomNormal, nullptr, makeExecution<RandomExecution>},
 };
-
-}  // namespace
-
-CpuFamily fillCpu() {
-    return kFillCpu;
-}
+extern constinit const CpuFamily fillCpu = kFillCpu;
 
 }  // namespace mnnc::cpu

@@ -10,9 +10,8 @@ namespace mnnc::cpu {
 
 inline bool takesFloats(const Command& command, std::string& reason) {
     if (command.inputs[0]->type == DataType::Float32) return true;
-    reason =
-        format("%s needs float32, the input is %s", opTypeName(command.type), dataTypeName(command.inputs[0]->type));
-    return false;
+    return refuse(reason, format("%s needs float32, the input is %s", opTypeName(command.type),
+                                 dataTypeName(command.inputs[0]->type)));
 }
 
 template <typename E>

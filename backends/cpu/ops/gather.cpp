@@ -83,16 +83,13 @@ class GatherElementsExecution final : public CommandExecution {
     }
 };
 
+}  // namespace
+
 constexpr CpuOp kGatherCpu[] = {
     {OpType::GatherV2, nullptr, makeExecution<GatherExecution>},
     {OpType::GatherND, nullptr, makeExecution<GatherNdExecution>},
     {OpType::GatherElements, nullptr, makeExecution<GatherElementsExecution>},
 };
-
-}  // namespace
-
-CpuFamily gatherCpu() {
-    return kGatherCpu;
-}
+extern constinit const CpuFamily gatherCpu = kGatherCpu;
 
 }  // namespace mnnc::cpu

@@ -65,14 +65,11 @@ class PoolGradExecution final : public CommandExecution {
     }
 };
 
+}  // namespace
+
 constexpr CpuOp kGradientsCpu[] = {
     {OpType::PoolGrad, nullptr, makeExecution<PoolGradExecution>},
 };
-
-}  // namespace
-
-CpuFamily gradientsCpu() {
-    return kGradientsCpu;
-}
+extern constinit const CpuFamily gradientsCpu = kGradientsCpu;
 
 }  // namespace mnnc::cpu

@@ -80,9 +80,7 @@ StorageChoice gridSampleStorage(const CpuBackend& backend, const Command& comman
 
 }  // namespace
 
-CpuFamily gridSampleCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::GridSample, gridSampleStorage, createGridSample}};
-    return kOps;
-}
+constexpr CpuOp kGridSampleCpu[] = {{OpType::GridSample, gridSampleStorage, createGridSample}};
+extern constinit const CpuFamily gridSampleCpu = kGridSampleCpu;
 
 }  // namespace mnnc::cpu

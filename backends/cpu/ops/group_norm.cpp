@@ -61,9 +61,7 @@ std::unique_ptr<Execution> createGroupNorm(CpuBackend& backend, const Command& c
 
 }  // namespace
 
-CpuFamily groupNormCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::GroupNorm, nullptr, createGroupNorm}};
-    return kOps;
-}
+constexpr CpuOp kGroupNormCpu[] = {{OpType::GroupNorm, nullptr, createGroupNorm}};
+extern constinit const CpuFamily groupNormCpu = kGroupNormCpu;
 
 }  // namespace mnnc::cpu

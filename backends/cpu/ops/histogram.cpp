@@ -52,14 +52,11 @@ class HistogramExecution final : public CommandExecution {
     }
 };
 
+}  // namespace
+
 constexpr CpuOp kHistogramCpu[] = {
     {OpType::Histogram, nullptr, makeExecution<HistogramExecution>},
 };
-
-}  // namespace
-
-CpuFamily histogramCpu() {
-    return kHistogramCpu;
-}
+extern constinit const CpuFamily histogramCpu = kHistogramCpu;
 
 }  // namespace mnnc::cpu

@@ -98,14 +98,11 @@ class ImageProcessExecution final : public CommandExecution {
     }
 };
 
+}  // namespace
+
 constexpr CpuOp kImageProcessCpu[] = {
     {OpType::ImageProcess, nullptr, makeExecution<ImageProcessExecution>},
 };
-
-}  // namespace
-
-CpuFamily imageProcessCpu() {
-    return kImageProcessCpu;
-}
+extern constinit const CpuFamily imageProcessCpu = kImageProcessCpu;
 
 }  // namespace mnnc::cpu

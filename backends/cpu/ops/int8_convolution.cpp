@@ -94,7 +94,7 @@ class Int8ConvExecution final : public Execution {
             const QuantizedWeights codes = params_.quantizedWeights(w.weightCount, w.oc, name);
             if (codes.blocksPerOutput != 1)
                 fail(Status::NotSupported, "op '%s': %lld scales per output channel", name,
-                     static_cast<long long>(codes.blocksPerOutput));
+                     asLong(codes.blocksPerOutput));
             plan_->packQuantized({codes.q, codes.scale, codes.min}, buffer, backend_.planningPool());
             const Tail tail = tailOf(buffer);
             const auto each = static_cast<size_t>(w.weightCount / w.oc);
@@ -252,10 +252,7 @@ StorageChoice int8ConvolutionStorage(const CpuBackend& backend, const Command& c
 
 std::unique_ptr<Execution> createInt8Convolution(CpuBackend& backend, const Command& command, std::string& reason) {
     const std::string why = objection(command);
-    if (!why.empty()) {
-        reason = format("op '%s': int8 convolution: %s", command.name.c_str(), why.c_str());
-        return nullptr;
-    }
+    if (!why.empty()) return refuse(reason, format("op '%s': int8 convolution: %s", command.name.c_str(), why.c_str()));
     return std::make_unique<Int8ConvExecution>(backend, command);
 }
 
@@ -265,12 +262,10 @@ bool quantizesConvolution(const Command& command) {
     return takesEpilogue(command) && !command.paramsAs<ConvParams>().int8.floatOutput && objection(command).empty();
 }
 
-CpuFamily int8ConvolutionCpu() {
-    static constexpr CpuOp kOps[] = {
-        {OpType::ConvInt8, int8ConvolutionStorage, createInt8Convolution},
-        {OpType::DepthwiseConvInt8, int8ConvolutionStorage, createInt8Convolution},
-    };
-    return kOps;
-}
+constexpr CpuOp kInt8ConvolutionCpu[] = {
+    {OpType::ConvInt8, int8ConvolutionStorage, createInt8Convolution},
+    {OpType::DepthwiseConvInt8, int8ConvolutionStorage, createInt8Convolution},
+};
+extern constinit const CpuFamily int8ConvolutionCpu = kInt8ConvolutionCpu;
 
 }  // namespace mnnc::cpu

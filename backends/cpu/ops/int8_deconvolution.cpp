@@ -239,10 +239,8 @@ bool quantizesDeconvolution(const Command& command) {
 }
 
 std::unique_ptr<Execution> createInt8Deconvolution(CpuBackend& backend, const Command& command, std::string& reason) {
-    if (command.outputs[0]->type != DataType::Int8 || !quantizesDeconvolution(command)) {
-        reason = format("op '%s': such a deconvolution of int8 is not implemented", command.name.c_str());
-        return nullptr;
-    }
+    if (command.outputs[0]->type != DataType::Int8 || !quantizesDeconvolution(command))
+        return refuse(reason, format("op '%s': such a deconvolution of int8 is not implemented", command.name.c_str()));
     return std::make_unique<Int8Deconvolution>(backend, command);
 }
 

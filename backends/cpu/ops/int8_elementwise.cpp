@@ -145,10 +145,8 @@ int channelOperand(const Command& command) {
 }  // namespace
 
 std::unique_ptr<Execution> createInt8Activation(CpuBackend& backend, const Command& command, std::string& reason) {
-    if (!quantizesActivation(command)) {
-        reason = format("%s over int8 is not implemented", opTypeName(command.type));
-        return nullptr;
-    }
+    if (!quantizesActivation(command))
+        return refuse(reason, format("%s over int8 is not implemented", opTypeName(command.type)));
     if (command.type == OpType::PReLU) return std::make_unique<Int8ByChannel>(backend, command);
     float values[kCodes];
     valuesOfCodes(quantOf(*command.inputs[0]), values);
@@ -181,10 +179,9 @@ std::unique_ptr<Execution> createInt8Binary(CpuBackend& backend, const Command& 
         quantizesBinary(command))
         return std::make_unique<Int8ByChannel>(backend, command);
     const bool equal = command.inputs[0]->shape == command.inputs[1]->shape;
-    if (!made || !equal || a != DataType::Int8 || b != DataType::Int8 || !quantizesBinary(command)) {
-        reason = format("op '%s': such a binary operation over int8 is not implemented", command.name.c_str());
-        return nullptr;
-    }
+    if (!made || !equal || a != DataType::Int8 || b != DataType::Int8 || !quantizesBinary(command))
+        return refuse(reason,
+                      format("op '%s': such a binary operation over int8 is not implemented", command.name.c_str()));
     return std::make_unique<Int8BinaryExecution>(backend, command);
 }
 

@@ -99,10 +99,8 @@ std::unique_ptr<Execution> createInt8Interp(CpuBackend& backend, const Command& 
     const auto* params = command.paramsIf<InterpCommand>();
     const Operand &in = *command.inputs[0], &out = *command.outputs[0];
     const bool scales = (params && params->type == ResizeType::Linear) || quantOf(in).sameStep(quantOf(out));
-    if (!quantizesInterp(command) || !scales || out.type != DataType::Int8) {
-        reason = format("%s: such a resizing of int8 is not implemented", command.name.c_str());
-        return nullptr;
-    }
+    if (!quantizesInterp(command) || !scales || out.type != DataType::Int8)
+        return refuse(reason, format("%s: such a resizing of int8 is not implemented", command.name.c_str()));
     return std::make_unique<Int8Interp>(backend, command);
 }
 

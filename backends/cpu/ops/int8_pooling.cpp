@@ -126,10 +126,8 @@ bool quantizesPooling(const Command& command) {
 }
 
 std::unique_ptr<Execution> createInt8Pooling(CpuBackend& backend, const Command& command, std::string& reason) {
-    if (!quantizesPooling(command)) {
-        reason = format("op '%s': such a pooling of int8 is not implemented", command.name.c_str());
-        return nullptr;
-    }
+    if (!quantizesPooling(command))
+        return refuse(reason, format("op '%s': such a pooling of int8 is not implemented", command.name.c_str()));
     return std::make_unique<Int8Pooling>(backend, command);
 }
 

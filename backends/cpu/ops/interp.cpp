@@ -39,18 +39,15 @@ class InterpExecution final : public Execution {
 std::unique_ptr<Execution> createInterp(CpuBackend& backend, const Command& command, std::string& reason) {
     const DataType type = command.inputs[0]->type;
     if (type == DataType::Int8 && command.params) return createInt8Interp(backend, command, reason);
-    if (!command.params || type != DataType::Float32) {
-        reason = format("%s: resizing of %s is not implemented", command.name.c_str(), dataTypeName(type));
-        return nullptr;
-    }
+    if (!command.params || type != DataType::Float32)
+        return refuse(reason,
+                      format("%s: resizing of %s is not implemented", command.name.c_str(), dataTypeName(type)));
     return std::make_unique<InterpExecution>(backend, command);
 }
 
 }  // namespace
 
-CpuFamily interpCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::Interp, storagePacked, createInterp, nullptr, quantizesInterp}};
-    return kOps;
-}
+constexpr CpuOp kInterpCpu[] = {{OpType::Interp, storagePacked, createInterp, nullptr, quantizesInterp}};
+extern constinit const CpuFamily interpCpu = kInterpCpu;
 
 }  // namespace mnnc::cpu

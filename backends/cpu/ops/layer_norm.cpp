@@ -60,9 +60,7 @@ class LayerNorm final : public Execution {
 
 }  // namespace
 
-CpuFamily layerNormCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::LayerNorm, nullptr, makeFloatExecution<LayerNorm>}};
-    return kOps;
-}
+constexpr CpuOp kLayerNormCpu[] = {{OpType::LayerNorm, nullptr, makeFloatExecution<LayerNorm>}};
+extern constinit const CpuFamily layerNormCpu = kLayerNormCpu;
 
 }  // namespace mnnc::cpu

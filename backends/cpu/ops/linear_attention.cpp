@@ -111,22 +111,16 @@ class LinearAttention final : public CommandExecution {
 
 std::unique_ptr<Execution> createLinearAttention(CpuBackend& backend, const Command& command, std::string& reason) {
     const Operand& weights = *command.inputs[3];
-    if (!weights.hasConstantValue || !weights.values) {
-        reason = "the weights of its convolution are no constant";
-        return nullptr;
-    }
-    if (command.paramsAs<LinearAttentionForm>().taps > kMaxTaps) {
-        reason = "its convolution has more than 32 taps";
-        return nullptr;
-    }
+    if (!weights.hasConstantValue || !weights.values)
+        return refuse(reason, "the weights of its convolution are no constant");
+    if (command.paramsAs<LinearAttentionForm>().taps > kMaxTaps)
+        return refuse(reason, "its convolution has more than 32 taps");
     return std::make_unique<LinearAttention>(backend, command);
 }
 
 }  // namespace
 
-CpuFamily linearAttentionCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::LinearAttention, nullptr, createLinearAttention}};
-    return kOps;
-}
+constexpr CpuOp kLinearAttentionCpu[] = {{OpType::LinearAttention, nullptr, createLinearAttention}};
+extern constinit const CpuFamily linearAttentionCpu = kLinearAttentionCpu;
 
 }  // namespace mnnc::cpu

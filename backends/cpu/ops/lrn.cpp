@@ -75,9 +75,7 @@ class Lrn final : public Execution {
 
 }  // namespace
 
-CpuFamily lrnCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::LRN, nullptr, makeFloatExecution<Lrn>}};
-    return kOps;
-}
+constexpr CpuOp kLrnCpu[] = {{OpType::LRN, nullptr, makeFloatExecution<Lrn>}};
+extern constinit const CpuFamily lrnCpu = kLrnCpu;
 
 }  // namespace mnnc::cpu

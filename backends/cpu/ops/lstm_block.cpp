@@ -68,12 +68,9 @@ std::unique_ptr<Execution> createLstmBlock(CpuBackend& backend, const Command& c
     return std::make_unique<LstmBlock>(backend, command);
 }
 
-constexpr CpuOp kLstmBlockCpu[] = {{OpType::LSTMBlockCell, nullptr, createLstmBlock}};
-
 }  // namespace
 
-CpuFamily lstmBlockCpu() {
-    return kLstmBlockCpu;
-}
+constexpr CpuOp kLstmBlockCpu[] = {{OpType::LSTMBlockCell, nullptr, createLstmBlock}};
+extern constinit const CpuFamily lstmBlockCpu = kLstmBlockCpu;
 
 }  // namespace mnnc::cpu

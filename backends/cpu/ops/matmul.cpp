@@ -16,8 +16,7 @@ namespace mnnc::cpu {
 namespace {
 
 int checkedInt(int64_t value, const char* what) {
-    if (value > INT_MAX)
-        fail(Status::Overflow, "op '%s': a matrix extent of %lld", what, static_cast<long long>(value));
+    if (value > INT_MAX) fail(Status::Overflow, "op '%s': a matrix extent of %lld", what, asLong(value));
     return static_cast<int>(value);
 }
 
@@ -83,7 +82,7 @@ class MatMul final : public Execution {
                 constant_ = backend_.weightsOf(
                     command_, 1,
                     format("matmul.%s.%s.%dx%d.%s%zu.%lld", gemmText(backend_, args_.type).c_str(), kernels.isa,
-                           args_.K, args_.N, args_.transB ? "t" : "n", args_.ldb, static_cast<long long>(bStart_)),
+                           args_.K, args_.N, args_.transB ? "t" : "n", args_.ldb, asLong(bStart_)),
                     packedBytes_, [&](void* buffer) { packConstantB(buffer); });
                 packedBytes_ = 0;
             }
@@ -243,24 +242,21 @@ class InnerProduct final : public Execution {
 
 std::unique_ptr<Execution> createMatMul(CpuBackend& backend, const Command& command, std::string& reason) {
     for (const Operand* input : command.inputs)
-        if (input->type != DataType::Float32) {
-            reason = format("%s needs float32, an input is %s", opTypeName(command.type), dataTypeName(input->type));
-            return nullptr;
-        }
+        if (input->type != DataType::Float32)
+            return refuse(reason, format("%s needs float32, an input is %s", opTypeName(command.type),
+                                         dataTypeName(input->type)));
     if (command.type == OpType::InnerProduct) return std::make_unique<InnerProduct>(backend, command);
     return std::make_unique<MatMul>(backend, command);
 }
 
 }  // namespace
 
-CpuFamily matmulCpu() {
-    constexpr uint32_t kMatrixB = 1u << 1;
-    static constexpr CpuOp kOps[] = {
-        {OpType::MatMul, nullptr, createMatMul, nullptr, nullptr, kMatrixB, readsMatMulViews},
-        {OpType::BatchMatMul, nullptr, createMatMul, nullptr, nullptr, kMatrixB, readsMatMulViews},
-        {OpType::InnerProduct, nullptr, createMatMul},
-    };
-    return kOps;
-}
+constexpr uint32_t kMatrixB = 1u << 1;
+constexpr CpuOp kMatmulCpu[] = {
+    {OpType::MatMul, nullptr, createMatMul, nullptr, nullptr, kMatrixB, readsMatMulViews},
+    {OpType::BatchMatMul, nullptr, createMatMul, nullptr, nullptr, kMatrixB, readsMatMulViews},
+    {OpType::InnerProduct, nullptr, createMatMul},
+};
+extern constinit const CpuFamily matmulCpu = kMatmulCpu;
 
 }  // namespace mnnc::cpu

@@ -62,12 +62,9 @@ std::unique_ptr<Execution> createNms(CpuBackend&, const Command& command, std::s
     return std::make_unique<NmsRows>(command);
 }
 
-constexpr CpuOp kDetectionCpu[] = {{OpType::NonMaxSuppressionV2, nullptr, createNms}};
-
 }  // namespace
 
-CpuFamily nonMaxSuppressionCpu() {
-    return kDetectionCpu;
-}
+constexpr CpuOp kDetectionCpu[] = {{OpType::NonMaxSuppressionV2, nullptr, createNms}};
+extern constinit const CpuFamily nonMaxSuppressionCpu = kDetectionCpu;
 
 }  // namespace mnnc::cpu

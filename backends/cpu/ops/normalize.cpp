@@ -58,9 +58,7 @@ class Normalize final : public Execution {
 
 }  // namespace
 
-CpuFamily normalizeCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::Normalize, nullptr, makeFloatExecution<Normalize>}};
-    return kOps;
-}
+constexpr CpuOp kNormalizeCpu[] = {{OpType::Normalize, nullptr, makeFloatExecution<Normalize>}};
+extern constinit const CpuFamily normalizeCpu = kNormalizeCpu;
 
 }  // namespace mnnc::cpu

@@ -82,21 +82,17 @@ class PoolExecution final : public Execution {
 std::unique_ptr<Execution> createPooling(CpuBackend& backend, const Command& command, std::string& reason) {
     const DataType type = command.inputs[0]->type;
     if (type == DataType::Int8) return createInt8Pooling(backend, command, reason);
-    if (!command.params || type != DataType::Float32) {
-        reason = format("%s: pooling of %s is not implemented", command.name.c_str(), dataTypeName(type));
-        return nullptr;
-    }
+    if (!command.params || type != DataType::Float32)
+        return refuse(reason, format("%s: pooling of %s is not implemented", command.name.c_str(), dataTypeName(type)));
     return std::make_unique<PoolExecution>(backend, command);
 }
 
 }  // namespace
 
-CpuFamily poolingCpu() {
-    static constexpr CpuOp kOps[] = {
-        {OpType::Pooling, storagePacked, createPooling, nullptr, quantizesPooling},
-        {OpType::Pooling3D, storagePacked, createPooling, nullptr, quantizesPooling},
-    };
-    return kOps;
-}
+constexpr CpuOp kPoolingCpu[] = {
+    {OpType::Pooling, storagePacked, createPooling, nullptr, quantizesPooling},
+    {OpType::Pooling3D, storagePacked, createPooling, nullptr, quantizesPooling},
+};
+extern constinit const CpuFamily poolingCpu = kPoolingCpu;
 
 }  // namespace mnnc::cpu

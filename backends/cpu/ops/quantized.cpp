@@ -150,23 +150,19 @@ class EltwiseInt8 final : public Execution {
 
 std::unique_ptr<Execution> createQuantCast(CpuBackend& backend, const Command& command, std::string& reason) {
     const Operand& int8 = command.type == OpType::FloatToInt8 ? *command.outputs[0] : *command.inputs[0];
-    if (!command.params && !int8.quant.known()) {
-        reason = format("op '%s' has no table, and the model gives no scale for tensor '%s'", command.name.c_str(),
-                        int8.name.c_str());
-        return nullptr;
-    }
+    if (!command.params && !int8.quant.known())
+        return refuse(reason, format("op '%s' has no table, and the model gives no scale for tensor '%s'",
+                                     command.name.c_str(), int8.name.c_str()));
     return std::make_unique<QuantCast>(backend, command);
 }
 
 }  // namespace
 
-CpuFamily quantizedCpu() {
-    static constexpr CpuOp kOps[] = {
-        {OpType::FloatToInt8, storageFollow, createQuantCast},
-        {OpType::Int8ToFloat, storageFollow, createQuantCast},
-        {OpType::EltwiseInt8, nullptr, makeExecution<EltwiseInt8>},
-    };
-    return kOps;
-}
+constexpr CpuOp kQuantizedCpu[] = {
+    {OpType::FloatToInt8, storageFollow, createQuantCast},
+    {OpType::Int8ToFloat, storageFollow, createQuantCast},
+    {OpType::EltwiseInt8, nullptr, makeExecution<EltwiseInt8>},
+};
+extern constinit const CpuFamily quantizedCpu = kQuantizedCpu;
 
 }  // namespace mnnc::cpu

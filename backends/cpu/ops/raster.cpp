@@ -244,12 +244,9 @@ std::unique_ptr<Execution> createRaster(CpuBackend& backend, const Command& comm
     return std::make_unique<PlainRaster>(backend, command);
 }
 
-constexpr CpuOp kRaster[] = {{OpType::Raster, rasterStorage, createRaster, nullptr, quantizesRaster}};
-
 }  // namespace
 
-CpuFamily rasterCpu() {
-    return kRaster;
-}
+constexpr CpuOp kRaster[] = {{OpType::Raster, rasterStorage, createRaster, nullptr, quantizesRaster}};
+extern constinit const CpuFamily rasterCpu = kRaster;
 
 }  // namespace mnnc::cpu

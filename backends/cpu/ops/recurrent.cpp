@@ -125,7 +125,7 @@ class Recurrent final : public CommandExecution {
 
     int checked(int64_t value) const {
         if (value > INT_MAX / 2)
-            fail(Status::Overflow, "op '%s': an extent of %lld", command().name.c_str(), static_cast<long long>(value));
+            fail(Status::Overflow, "op '%s': an extent of %lld", command().name.c_str(), asLong(value));
         return static_cast<int>(value);
     }
     size_t stateSize() const { return static_cast<size_t>(batch_) * static_cast<size_t>(hidden_); }
@@ -316,16 +316,13 @@ std::unique_ptr<Execution> createRecurrent(CpuBackend& backend, const Command& c
 constexpr uint32_t kMatrices = 1u << 1 | 1u << 2;
 constexpr uint32_t kGruMatrices = 1u << 1 | 1u << 3 | 1u << 6 | 1u << 8;
 
+}  // namespace
+
 constexpr CpuOp kRecurrentCpu[] = {
     {.type = OpType::RNN, .storage = nullptr, .create = createRecurrent, .loadsInputs = kMatrices},
     {.type = OpType::LSTM, .storage = nullptr, .create = createRecurrent, .loadsInputs = kMatrices},
     {.type = OpType::RNNSequenceGRU, .storage = nullptr, .create = createRecurrent, .loadsInputs = kGruMatrices},
 };
-
-}  // namespace
-
-CpuFamily recurrentCpu() {
-    return kRecurrentCpu;
-}
+extern constinit const CpuFamily recurrentCpu = kRecurrentCpu;
 
 }  // namespace mnnc::cpu

@@ -264,18 +264,15 @@ StorageChoice storageReduction(const CpuBackend& backend, const Command& command
 std::unique_ptr<Execution> createReduction(CpuBackend& backend, const Command& command, std::string& reason) {
     const Reduce operation = command.paramsAs<ReductionParams>().operation;
     const DataType type = command.inputs[0]->type;
-    if (type == DataType::BFloat16 || (type == DataType::Int8 && command.inputs[0]->quant.known())) {
-        reason = format("reduction code %d does not exist for %s", static_cast<int>(operation), dataTypeName(type));
-        return nullptr;
-    }
+    if (type == DataType::BFloat16 || (type == DataType::Int8 && command.inputs[0]->quant.known()))
+        return refuse(
+            reason, format("reduction code %d does not exist for %s", static_cast<int>(operation), dataTypeName(type)));
     return std::make_unique<Reduction>(backend, command);
 }
 
 }  // namespace
 
-CpuFamily reductionCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::Reduction, storageReduction, createReduction}};
-    return kOps;
-}
+constexpr CpuOp kReductionCpu[] = {{OpType::Reduction, storageReduction, createReduction}};
+extern constinit const CpuFamily reductionCpu = kReductionCpu;
 
 }  // namespace mnnc::cpu

@@ -99,13 +99,11 @@ class CropAndResizeExecution final : public RegionExecution {
 
 }  // namespace
 
-CpuFamily regionCpu() {
-    static constexpr CpuOp kOps[] = {
-        {OpType::ROIAlign, storagePacked, createRoiAlign},
-        {OpType::ROIPooling, storagePacked, makeOnBackend<RoiPoolingExecution>},
-        {OpType::CropAndResize, storagePacked, makeOnBackend<CropAndResizeExecution>},
-    };
-    return kOps;
-}
+constexpr CpuOp kRegionCpu[] = {
+    {OpType::ROIAlign, storagePacked, createRoiAlign},
+    {OpType::ROIPooling, storagePacked, makeOnBackend<RoiPoolingExecution>},
+    {OpType::CropAndResize, storagePacked, makeOnBackend<CropAndResizeExecution>},
+};
+extern constinit const CpuFamily regionCpu = kRegionCpu;
 
 }  // namespace mnnc::cpu

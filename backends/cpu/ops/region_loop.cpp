@@ -50,8 +50,8 @@ class RegionLoop final : public CommandExecution {
             const char* name = command().name.c_str();
             if (checkedMul(e, l, name) > INT_MAX || checkedMul(l, h, name) > INT_MAX ||
                 checkedMul(e, h, name) > INT_MAX)
-                fail(Status::LimitExceeded, "op '%s' (While): a product of %lld x %lld x %lld", name,
-                     static_cast<long long>(e), static_cast<long long>(l), static_cast<long long>(h));
+                fail(Status::LimitExceeded, "op '%s' (While): a product of %lld x %lld x %lld", name, asLong(e),
+                     asLong(l), asLong(h));
             bytes = std::max(bytes, packedBytes(c) + roundUp(4 * e * h, 64) +
                                         static_cast<int64_t>(gemmScratchBytes(backend_.kernels(), product(c),
                                                                               backend_.planningPool().threads())));
@@ -121,7 +121,7 @@ class RegionLoop final : public CommandExecution {
             const Operand& units = tensor(operand.unitSlot);
             if (round >= units.elements())
                 fail(Status::InputDataError, "op '%s' (While): round %lld reads an index of %lld",
-                     command().name.c_str(), static_cast<long long>(round), static_cast<long long>(units.elements()));
+                     command().name.c_str(), asLong(round), asLong(units.elements()));
             unit = frame.data<const int32_t>(units)[round];
         }
         return operand.view.offset + operand.step * unit;
@@ -233,7 +233,7 @@ class RegionLoop final : public CommandExecution {
         const int64_t at = base(frame, c.operands[v], round);
         if (at < 0 || at + count > from.elements())
             fail(Status::InputDataError, "op '%s' (While): an operand of a product at %lld of %lld elements",
-                 command().name.c_str(), static_cast<long long>(at), static_cast<long long>(from.elements()));
+                 command().name.c_str(), asLong(at), asLong(from.elements()));
         return frame.data<const float>(from) + at;
     }
     // Element (i, j) of the product is stored at i times stride 0 and j times stride 2.
@@ -268,12 +268,9 @@ std::unique_ptr<Execution> createRegionLoop(CpuBackend& backend, const Command& 
     return loop;
 }
 
-constexpr CpuOp kRegionLoopCpu[] = {{OpType::While, nullptr, createRegionLoop}};
-
 }  // namespace
 
-CpuFamily regionLoopCpu() {
-    return kRegionLoopCpu;
-}
+constexpr CpuOp kRegionLoopCpu[] = {{OpType::While, nullptr, createRegionLoop}};
+extern constinit const CpuFamily regionLoopCpu = kRegionLoopCpu;
 
 }  // namespace mnnc::cpu

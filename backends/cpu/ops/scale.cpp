@@ -150,13 +150,11 @@ class InstanceNorm final : public Execution {
 
 }  // namespace
 
-CpuFamily scaleCpu() {
-    static constexpr CpuOp kOps[] = {
-        {OpType::Scale, storageFollow, makeFloatExecution<Scale>,
-         [](const CpuBackend&, const Command& command) { return !command.epilogue.residual; }},
-        {OpType::InstanceNorm, nullptr, makeFloatExecution<InstanceNorm>},
-    };
-    return kOps;
-}
+constexpr CpuOp kScaleCpu[] = {
+    {OpType::Scale, storageFollow, makeFloatExecution<Scale>,
+     [](const CpuBackend&, const Command& command) { return !command.epilogue.residual; }},
+    {OpType::InstanceNorm, nullptr, makeFloatExecution<InstanceNorm>},
+};
+extern constinit const CpuFamily scaleCpu = kScaleCpu;
 
 }  // namespace mnnc::cpu

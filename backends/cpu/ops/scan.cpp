@@ -68,16 +68,13 @@ class BandPartExecution final : public CommandExecution {
     }
 };
 
+}  // namespace
+
 constexpr CpuOp kScanCpu[] = {
     {OpType::CumSum, nullptr, makeExecution<ScanExecution>},
     {OpType::CumProd, nullptr, makeExecution<ScanExecution>},
     {OpType::MatrixBandPart, nullptr, makeExecution<BandPartExecution>},
 };
-
-}  // namespace
-
-CpuFamily scanCpu() {
-    return kScanCpu;
-}
+extern constinit const CpuFamily scanCpu = kScanCpu;
 
 }  // namespace mnnc::cpu

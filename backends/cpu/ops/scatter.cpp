@@ -100,15 +100,12 @@ class ScatterElementsExecution final : public ScatterBase {
     }
 };
 
+}  // namespace
+
 constexpr CpuOp kScatterCpu[] = {
     {OpType::ScatterNd, nullptr, makeExecution<ScatterNdExecution>},
     {OpType::ScatterElements, nullptr, makeExecution<ScatterElementsExecution>},
 };
-
-}  // namespace
-
-CpuFamily scatterCpu() {
-    return kScatterCpu;
-}
+extern constinit const CpuFamily scatterCpu = kScatterCpu;
 
 }  // namespace mnnc::cpu

@@ -119,16 +119,13 @@ std::unique_ptr<Execution> createArg(CpuBackend&, const Command& command, std::s
     return std::make_unique<ArgExecution>(command);
 }
 
+}  // namespace
+
 constexpr CpuOp kSearchCpu[] = {
     {OpType::ArgMax, nullptr, createArg},
     {OpType::ArgMin, nullptr, createArg},
     {OpType::TopKV2, nullptr, makeExecution<TopKExecution>},
 };
-
-}  // namespace
-
-CpuFamily searchCpu() {
-    return kSearchCpu;
-}
+extern constinit const CpuFamily searchCpu = kSearchCpu;
 
 }  // namespace mnnc::cpu

@@ -28,14 +28,11 @@ class SegmentExecution final : public CommandExecution {
     }
 };
 
+}  // namespace
+
 constexpr CpuOp kSegmentCpu[] = {
     {OpType::Segment, nullptr, makeExecution<SegmentExecution>},
 };
-
-}  // namespace
-
-CpuFamily segmentCpu() {
-    return kSegmentCpu;
-}
+extern constinit const CpuFamily segmentCpu = kSegmentCpu;
 
 }  // namespace mnnc::cpu

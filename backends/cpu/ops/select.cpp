@@ -142,7 +142,7 @@ class UnravelExecution final : public CommandExecution {
             for (int64_t j = depth - 1; j >= 0; --j) {
                 if (dims[j] < 1)
                     fail(Status::InputDataError, "op '%s': extent %lld of the shape is %d", command().name.c_str(),
-                         static_cast<long long>(j), dims[j]);
+                         asLong(j), dims[j]);
                 output[j * count + i] = static_cast<int32_t>(rest % dims[j]);
                 rest /= dims[j];
             }
@@ -150,10 +150,12 @@ class UnravelExecution final : public CommandExecution {
             if (index < 0 || rest > 0)
                 fail(Status::InputDataError,
                      "op '%s': index %lld (element %lld of the indices) is outside of the shape",
-                     command().name.c_str(), static_cast<long long>(index), static_cast<long long>(i));
+                     command().name.c_str(), asLong(index), asLong(i));
         }
     }
 };
+
+}  // namespace
 
 constexpr CpuOp kSelectCpu[] = {
     {OpType::Select, nullptr, makeExecution<SelectExecution>},
@@ -162,11 +164,6 @@ constexpr CpuOp kSelectCpu[] = {
     {OpType::SetDiff1D, nullptr, makeExecution<SetDiffExecution>},
     {OpType::UnravelIndex, nullptr, makeExecution<UnravelExecution>},
 };
-
-}  // namespace
-
-CpuFamily selectCpu() {
-    return kSelectCpu;
-}
+extern constinit const CpuFamily selectCpu = kSelectCpu;
 
 }  // namespace mnnc::cpu

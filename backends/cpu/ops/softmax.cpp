@@ -63,9 +63,7 @@ class Softmax final : public Execution {
 
 }  // namespace
 
-CpuFamily softmaxCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::Softmax, nullptr, makeFloatExecution<Softmax>}};
-    return kOps;
-}
+constexpr CpuOp kSoftmaxCpu[] = {{OpType::Softmax, nullptr, makeFloatExecution<Softmax>}};
+extern constinit const CpuFamily softmaxCpu = kSoftmaxCpu;
 
 }  // namespace mnnc::cpu

@@ -113,12 +113,9 @@ std::unique_ptr<Execution> createStft(CpuBackend& backend, const Command& comman
     return std::make_unique<Stft>(backend, command);
 }
 
-constexpr CpuOp kStftCpu[] = {{OpType::Stft, nullptr, createStft}};
-
 }  // namespace
 
-CpuFamily stftCpu() {
-    return kStftCpu;
-}
+constexpr CpuOp kStftCpu[] = {{OpType::Stft, nullptr, createStft}};
+extern constinit const CpuFamily stftCpu = kStftCpu;
 
 }  // namespace mnnc::cpu

@@ -157,14 +157,11 @@ class SvdExecution final : public CommandExecution {
     int64_t rows_ = 0, columns_ = 0;
 };
 
+}  // namespace
+
 constexpr CpuOp kSvdCpu[] = {
     {OpType::Svd, nullptr, makeExecution<SvdExecution>},
 };
-
-}  // namespace
-
-CpuFamily svdCpu() {
-    return kSvdCpu;
-}
+extern constinit const CpuFamily svdCpu = kSvdCpu;
 
 }  // namespace mnnc::cpu

@@ -5,14 +5,13 @@
 namespace mnnc::cpu {
 
 const CpuOp* findCpuOp(OpType type) noexcept {
-    using FamilyFunction = CpuFamily (*)();
-    static constexpr FamilyFunction kFamilies[] = {
-#define MNN_C_FAMILY(name) name##Cpu,
+    static constexpr const CpuFamily* kFamilies[] = {
+#define MNN_C_FAMILY(name) &name##Cpu,
 #include "backends/cpu/ops/families.def"
 #undef MNN_C_FAMILY
     };
-    for (const FamilyFunction family : kFamilies)
-        for (const CpuOp& op : family())
+    for (const CpuFamily* family : kFamilies)
+        for (const CpuOp& op : *family)
             if (op.type == type) return &op;
     return nullptr;
 }

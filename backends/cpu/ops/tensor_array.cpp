@@ -32,7 +32,7 @@ class ElementAccess : public CommandExecution {
     int64_t bytes(int64_t elements) const { return elements * static_cast<int64_t>(elementBytes(out().type)); }
     [[noreturn]] void failIndex(int64_t index) const {
         fail(Status::InputDataError, "op '%s': element %lld of a sequence of %lld", command().name.c_str(),
-             static_cast<long long>(index), static_cast<long long>(list_->size()));
+             asLong(index), asLong(list_->size()));
     }
     static void copy(char* to, const char* from, int64_t bytes) {
         if (bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
@@ -86,15 +86,12 @@ class WriteElement final : public ElementAccess {
     std::shared_ptr<const TensorList> result_;
 };
 
+}  // namespace
+
 constexpr CpuOp kTensorArrayCpu[] = {
     {OpType::TensorArrayRead, nullptr, makeExecution<ReadElement>},
     {OpType::TensorArrayWrite, nullptr, makeExecution<WriteElement>},
 };
-
-}  // namespace
-
-CpuFamily tensorArrayCpu() {
-    return kTensorArrayCpu;
-}
+extern constinit const CpuFamily tensorArrayCpu = kTensorArrayCpu;
 
 }  // namespace mnnc::cpu

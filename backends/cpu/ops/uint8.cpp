@@ -134,17 +134,15 @@ std::unique_ptr<Execution> createCode(CpuBackend& backend, const Command& comman
 
 }  // namespace
 
-CpuFamily uint8Cpu() {
-    static constexpr CpuOp kOps[] = {
-        {OpType::TfQuantizedConv2D, nullptr, createUint8Convolution},
-        {OpType::QuantizedDepthwiseConv2D, nullptr, createUint8Convolution},
-        {OpType::QuantizedAvgPool, nullptr, createCode<CodePool>},
-        {OpType::QuantizedMaxPool, nullptr, createCode<CodePool>},
-        {OpType::QuantizedAdd, nullptr, createCode<CodeAdd>},
-        {OpType::QuantizedLogistic, nullptr, createCode<CodeTable>},
-        {OpType::QuantizedSoftmax, nullptr, createCode<CodeSoftmax>},
-    };
-    return kOps;
-}
+constexpr CpuOp kUint8Cpu[] = {
+    {OpType::TfQuantizedConv2D, nullptr, createUint8Convolution},
+    {OpType::QuantizedDepthwiseConv2D, nullptr, createUint8Convolution},
+    {OpType::QuantizedAvgPool, nullptr, createCode<CodePool>},
+    {OpType::QuantizedMaxPool, nullptr, createCode<CodePool>},
+    {OpType::QuantizedAdd, nullptr, createCode<CodeAdd>},
+    {OpType::QuantizedLogistic, nullptr, createCode<CodeTable>},
+    {OpType::QuantizedSoftmax, nullptr, createCode<CodeSoftmax>},
+};
+extern constinit const CpuFamily uint8Cpu = kUint8Cpu;
 
 }  // namespace mnnc::cpu

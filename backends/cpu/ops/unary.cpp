@@ -61,15 +61,12 @@ std::unique_ptr<Execution> createUnary(CpuBackend& backend, const Command& comma
     const bool scaled = command.inputs[0]->quant.known() || command.outputs[0]->quant.known();
     const UnaryIntegerFn integer = type == DataType::Int8 && scaled ? nullptr : unaryInteger(type, code);
     if (integer) return std::make_unique<UnaryInteger>(command, integer);
-    reason = format("unary code %d does not exist for %s", code, dataTypeName(type));
-    return nullptr;
+    return refuse(reason, format("unary code %d does not exist for %s", code, dataTypeName(type)));
 }
 
 }  // namespace
 
-CpuFamily unaryCpu() {
-    static constexpr CpuOp kOps[] = {{OpType::UnaryOp, storageFollow, createUnary}};
-    return kOps;
-}
+constexpr CpuOp kUnaryCpu[] = {{OpType::UnaryOp, storageFollow, createUnary}};
+extern constinit const CpuFamily unaryCpu = kUnaryCpu;
 
 }  // namespace mnnc::cpu

@@ -57,8 +57,7 @@ ConvShape stackShape(const Conv3dParams& p, const Conv3dWindow& w, const SliceSt
                      const char* name) {
     const int64_t channels = checkedMul(taps, w.ic, name);
     if (channels > std::numeric_limits<int>::max() / 2)
-        fail(Status::Overflow, "%s: %lld taps of %lld channels", name, static_cast<long long>(taps),
-             static_cast<long long>(w.ic));
+        fail(Status::Overflow, "%s: %lld taps of %lld channels", name, asLong(taps), asLong(w.ic));
     ConvShape s;
     s.batch = 1, s.ic = toInt(channels), s.oc = toInt(w.oc);
     s.ih = toInt(stack.inRows(w)), s.iw = toInt(w.in[2]);
