@@ -18,7 +18,7 @@ constexpr int kRounds = 5;   // the first warms up
 
 DeviceBlockPtr allocateBound(VulkanBackend& backend, int64_t bytes) {
     if (bytes > backend.limits().storageRange)
-        fail(Status::OutOfMemory, "%lld bytes exceed what the device binds at once", static_cast<long long>(bytes));
+        fail(Status::OutOfMemory, "%lld bytes exceed what the device binds at once", asLong(bytes));
     return backend.allocate(bytes, DeviceUse::Compute);
 }
 

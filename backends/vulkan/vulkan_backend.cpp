@@ -74,30 +74,21 @@ EffectiveSettings VulkanBackend::settings() const {
 
 bool VulkanBackend::supports(const Command& command, std::string& reason) const {
     const std::string& refused = config_.deviceLimits.refuse;
-    if (!refused.empty() && command.name.find(refused) != std::string::npos) {
-        reason = "the device's limits refuse it";
-        return false;
-    }
+    if (!refused.empty() && command.name.find(refused) != std::string::npos)
+        return refuse(reason, "the device's limits refuse it");
     const bool fused = command.type == OpType::Fused;
     const VulkanOp* op = fused ? nullptr : findVulkanOp(command.type);
-    if (fused ? !fusionPattern(command) : !op) {
-        reason = "the Vulkan backend has no kernel for it";
-        return false;
-    }
+    if (fused ? !fusionPattern(command) : !op) return refuse(reason, "the Vulkan backend has no kernel for it");
     for (const std::vector<Operand*>* side : {&command.inputs, &command.outputs})
         for (const Operand* tensor : *side) {
-            if (tensor->type != DataType::Float32 && tensor->type != DataType::Int32) {
-                reason = format("the Vulkan backend has no %s tensors", dataTypeName(tensor->type));
-                return false;
-            }
+            if (tensor->type != DataType::Float32 && tensor->type != DataType::Int32)
+                return refuse(reason, format("the Vulkan backend has no %s tensors", dataTypeName(tensor->type)));
             // Both storages must fit a binding and 32-bit indexes.
             Operand largest = *tensor;
             largest.channelBlock = canPack(largest) ? kChannelBlock : 1;
-            if (largest.storageElements() > INT32_MAX || roundUp(largest.storageBytes(), 16) > limits_.storageRange) {
-                reason = format("a tensor of shape %s exceeds what the device binds at once (%lld bytes)",
-                                tensor->shape.text().c_str(), static_cast<long long>(limits_.storageRange));
-                return false;
-            }
+            if (largest.storageElements() > INT32_MAX || roundUp(largest.storageBytes(), 16) > limits_.storageRange)
+                return refuse(reason, format("a tensor of shape %s exceeds what the device binds at once (%lld bytes)",
+                                             tensor->shape.text().c_str(), asLong(limits_.storageRange)));
         }
     return !op || !op->supports || op->supports(*this, command, reason);
 }

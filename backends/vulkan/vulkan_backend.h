@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backend/device_backend.h"
+#include "backend/refusal.h"
 #include "backends/vulkan/device/device.h"
 #include "backends/vulkan/limits.h"
 

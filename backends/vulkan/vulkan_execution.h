@@ -1,5 +1,6 @@
 // One command on the device: prepare chooses its pipelines, encode writes its dispatches.
 #pragma once
+#include <bit>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -82,18 +83,21 @@ class VulkanExecution : public Execution {
     VulkanBackend& backend_;
 };
 
+inline uint32_t floatWord(float value) {
+    return std::bit_cast<uint32_t>(value);
+}
+
 // The words of push constants: uint32_t, int32_t or float each.
 class Push {
   public:
-    Push& u(int64_t value) {
-        words_.push_back(static_cast<uint32_t>(value));
+    template <typename... Values>
+    Push& u(Values... values) {
+        (words_.push_back(static_cast<uint32_t>(static_cast<int64_t>(values))), ...);
         return *this;
     }
-    Push& f(float value) {
-        uint32_t word;
-        static_assert(sizeof word == sizeof value);
-        __builtin_memcpy(&word, &value, sizeof word);
-        words_.push_back(word);
+    template <typename... Values>
+    Push& f(Values... values) {
+        (words_.push_back(floatWord(values)), ...);
         return *this;
     }
     operator std::span<const uint32_t>() const { return words_; }
@@ -101,12 +105,6 @@ class Push {
   private:
     std::vector<uint32_t> words_;
 };
-
-inline uint32_t floatWord(float value) {
-    uint32_t word;
-    __builtin_memcpy(&word, &value, sizeof word);
-    return word;
-}
 
 inline const VulkanExecution& executionOf(const DeviceStep& step) {
     return static_cast<const VulkanExecution&>(*step.execution);

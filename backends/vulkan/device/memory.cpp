@@ -100,8 +100,7 @@ void MemoryPool::makeChunk(Chunk& chunk) {
     }
     if (result != VK_SUCCESS) chunk.memory.handle = VK_NULL_HANDLE;
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY)
-        fail(Status::OutOfMemory, "the Vulkan device has no memory for a block of %lld bytes",
-             static_cast<long long>(chunk.bytes));
+        fail(Status::OutOfMemory, "the Vulkan device has no memory for a block of %lld bytes", asLong(chunk.bytes));
     check(result, "vkAllocateMemory");
     device_.count(Count::Memory, 1);
     chunk.memory.bytes = needs.size;
@@ -143,7 +142,7 @@ std::shared_ptr<Block> MemoryPool::allocate(std::shared_ptr<Device> device, int6
     bytes = roundUp(std::max<int64_t>(bytes, 1), alignment());
     if (static_cast<uint64_t>(bytes) > device_.info().maxAllocation)
         fail(Status::OutOfMemory, "the Vulkan device allocates at most %llu bytes at once, %lld are needed",
-             static_cast<unsigned long long>(device_.info().maxAllocation), static_cast<long long>(bytes));
+             static_cast<unsigned long long>(device_.info().maxAllocation), asLong(bytes));
     const std::lock_guard lock(mutex_);
     Chunk* chunk = nullptr;
     std::map<int64_t, int64_t>::iterator range;

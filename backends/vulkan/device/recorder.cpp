@@ -123,7 +123,7 @@ void Recorder::dispatch(const Pipeline& pipeline, std::span<const Binding> bindi
     if (groups <= 0) return;
     if (bindings.size() != pipeline.buffers || push.size_bytes() + 8 > kMaxPushBytes || groups > INT32_MAX)
         fail(Status::Internal, "a dispatch with %zu buffers, %zu push bytes and %lld groups", bindings.size(),
-             push.size_bytes(), static_cast<long long>(groups));
+             push.size_bytes(), asLong(groups));
     const VolkDeviceTable& api = device_.api();
     const VkDescriptorSet set = sets_.make(pipeline, bindings);
     uint32_t words[kMaxPushBytes / 4] = {static_cast<uint32_t>(groups), 0};

@@ -25,6 +25,8 @@ std::unique_ptr<Execution> createPRelu(VulkanBackend& backend, const Command& co
     return std::make_unique<ChannelValues>(backend, command, ChannelMap::Slope, slopes, kNone);
 }
 
+}  // namespace
+
 constexpr VulkanOp kActivations[] = {
     {OpType::ReLU, supportsFloat, storageFollow, createFormula},
     {OpType::ReLU6, supportsFloat, storageFollow, createFormula},
@@ -33,11 +35,6 @@ constexpr VulkanOp kActivations[] = {
     {OpType::Selu, supportsFloat, storageFollow, createFormula},
     {OpType::Threshold, supportsFloat, storageFollow, createFormula},
 };
-
-}  // namespace
-
-VulkanFamily activationVulkan() {
-    return kActivations;
-}
+extern constinit const VulkanFamily activationVulkan = kActivations;
 
 }  // namespace mnnc::vulkan

@@ -46,11 +46,11 @@ class Attention final : public VulkanExecution {
     void encode(FrameRecorder& recorder) const override {
         const int64_t blocks = ceilDiv(form_.queries, kTile), slices = ceilDiv(form_.valueDepth, quads_ * 32);
         Push push;
-        push.u(form_.queries).u(form_.keys).u(form_.depth).u(form_.valueDepth).u(blocks).u(slices);
-        push.u(headWords()).u(stepsAt_).f(form_.scale);
+        push.u(form_.queries, form_.keys, form_.depth, form_.valueDepth, blocks, slices);
+        push.u(headWords(), stepsAt_).f(form_.scale);
         const auto steps = [&](const AttentionOperand& operand, bool isTransposed) {
             const auto step = static_cast<int64_t>(operand.rowStep);
-            push.u(isTransposed ? 1 : step).u(isTransposed ? step : 1);
+            push.u(isTransposed ? 1 : step, isTransposed ? step : 1);
         };
         steps(form_.q, form_.queriesTransposed);
         steps(form_.k, form_.keysTransposed);
@@ -114,10 +114,8 @@ bool supportsAttention(const VulkanBackend& backend, const Command& command, std
     if (command.paramsIf<KeptAttentionForm>()) return supportsKeptAttention(backend, command, reason);
     const Limits& limits = backend.limits();
     if (limits.storageBuffers < kFixedBuffers + stepBuffers(command.paramsAs<AttentionForm>()) ||
-        limits.groupInvocations < kLocal || limits.sharedMemory < kTileBytes) {
-        reason = "the device has too few buffers, invocations or bytes of shared memory for the kernel";
-        return false;
-    }
+        limits.groupInvocations < kLocal || limits.sharedMemory < kTileBytes)
+        return refuse(reason, "the device has too few buffers, invocations or bytes of shared memory for the kernel");
     return supportsFloat(backend, command, reason);
 }
 
@@ -126,12 +124,9 @@ std::unique_ptr<Execution> createAttention(VulkanBackend& backend, const Command
     return std::make_unique<Attention>(backend, command);
 }
 
-constexpr VulkanOp kAttention[] = {{OpType::Attention, supportsAttention, nullptr, createAttention}};
-
 }  // namespace
 
-VulkanFamily attentionVulkan() {
-    return kAttention;
-}
+constexpr VulkanOp kAttention[] = {{OpType::Attention, supportsAttention, nullptr, createAttention}};
+extern constinit const VulkanFamily attentionVulkan = kAttention;
 
 }  // namespace mnnc::vulkan

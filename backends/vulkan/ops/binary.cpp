@@ -106,11 +106,11 @@ class Binary final : public VulkanExecution {
         const int64_t width = plan_.quads ? 4 : 1;
         const int64_t count = ceilDiv(output.storageElements(), width);
         Push push;
-        push.u(count).u(ceilDiv(plan_.run, width));
+        push.u(count, ceilDiv(plan_.run, width));
         if (output.channelBlock > 1)
-            push.u(output.plane()).u(output.shape[1]).u(perBatch());
+            push.u(output.plane(), output.shape[1], perBatch());
         else
-            push.u(1).u(1).u(0);
+            push.u(1, 1, 0);
         for (const std::vector<int64_t>* values : {&plan_.sizes, &plan_.strides[0], &plan_.strides[1]})
             for (size_t i = 0; i < kOuterAxes; ++i) push.u(i < values->size() ? (*values)[i] : 1);
         recorder.dispatch(
@@ -145,15 +145,11 @@ bool supportsBinary(const VulkanBackend&, const Command& command, std::string& r
     constexpr uint32_t kFloat = kShared | 1u << 20 | 1u << 29;
     constexpr uint32_t kInt = kShared | 1u << 21 | 0x3fu << 23;
     if (command.inputs[1]->type != type ||
-        !((type == DataType::Float32 ? kFloat : kInt) >> static_cast<uint32_t>(code) & 1u)) {
-        reason = format("binary code %d does not exist for %s and %s", code, dataTypeName(type),
-                        dataTypeName(command.inputs[1]->type));
-        return false;
-    }
-    if (planPlain(command).sizes.size() > kOuterAxes) {
-        reason = format("the Vulkan kernel broadcasts over at most %d axes", kOuterAxes + 1);
-        return false;
-    }
+        !((type == DataType::Float32 ? kFloat : kInt) >> static_cast<uint32_t>(code) & 1u))
+        return refuse(reason, format("binary code %d does not exist for %s and %s", code, dataTypeName(type),
+                                     dataTypeName(command.inputs[1]->type)));
+    if (planPlain(command).sizes.size() > kOuterAxes)
+        return refuse(reason, format("the Vulkan kernel broadcasts over at most %d axes", kOuterAxes + 1));
     return noEmptyInput(command, reason);
 }
 
@@ -179,12 +175,9 @@ std::unique_ptr<Execution> createBinary(VulkanBackend& backend, const Command& c
     return std::make_unique<Binary>(backend, command);
 }
 
-constexpr VulkanOp kBinary[] = {{OpType::BinaryOp, supportsBinary, storageBinary, createBinary}};
-
 }  // namespace
 
-VulkanFamily binaryVulkan() {
-    return kBinary;
-}
+constexpr VulkanOp kBinary[] = {{OpType::BinaryOp, supportsBinary, storageBinary, createBinary}};
+extern constinit const VulkanFamily binaryVulkan = kBinary;
 
 }  // namespace mnnc::vulkan

@@ -16,10 +16,8 @@ bool toBool(const Command& command) {
 
 bool supportsCast(const VulkanBackend&, const Command& command, std::string& reason) {
     const DataType from = command.inputs[0]->type, to = command.outputs[0]->type;
-    if (toBool(command) ? to != DataType::Int32 : from == to) {
-        reason = format("the Vulkan kernel casts no %s to %s", dataTypeName(from), dataTypeName(to));
-        return false;
-    }
+    if (toBool(command) ? to != DataType::Int32 : from == to)
+        return refuse(reason, format("the Vulkan kernel casts no %s to %s", dataTypeName(from), dataTypeName(to)));
     return noEmptyInput(command, reason);
 }
 
@@ -31,12 +29,9 @@ std::unique_ptr<Execution> createCast(VulkanBackend& backend, const Command& com
                                               std::vector<uint32_t>{toBool(command)});
 }
 
-constexpr VulkanOp kCast[] = {{OpType::Cast, supportsCast, storageFollow, createCast}};
-
 }  // namespace
 
-VulkanFamily castVulkan() {
-    return kCast;
-}
+constexpr VulkanOp kCast[] = {{OpType::Cast, supportsCast, storageFollow, createCast}};
+extern constinit const VulkanFamily castVulkan = kCast;
 
 }  // namespace mnnc::vulkan

@@ -36,7 +36,7 @@ void ChannelValues::encode(FrameRecorder& recorder) const {
     const int64_t quads = ceilDiv(output.storageElements(), 4);
     recorder.dispatch(
         *pipeline_, {{recorder.reads(*command_.inputs[0]), recorder.reads(*values_), recorder.writes(output)}},
-        Push().u(quads).u(channels_).u(inner_).f(postOps_.lo).f(postOps_.hi), ceilDiv(quads, pipeline_->localSize));
+        Push().u(quads, channels_, inner_).f(postOps_.lo, postOps_.hi), ceilDiv(quads, pipeline_->localSize));
 }
 
 }  // namespace mnnc::vulkan

@@ -18,10 +18,9 @@ inline bool noEmptyInput(const Command& command, std::string& reason) {
 // Requires float32 for input 0 and output 0, and no empty input.
 inline bool supportsFloat(const VulkanBackend&, const Command& command, std::string& reason) {
     for (const Operand* tensor : {command.inputs[0], command.outputs[0]})
-        if (tensor->type != DataType::Float32) {
-            reason = format("the Vulkan kernel takes float32 tensors, not %s", dataTypeName(tensor->type));
-            return false;
-        }
+        if (tensor->type != DataType::Float32)
+            return refuse(reason,
+                          format("the Vulkan kernel takes float32 tensors, not %s", dataTypeName(tensor->type)));
     return noEmptyInput(command, reason);
 }
 

@@ -44,15 +44,15 @@ class ConvDepthwise final : public ConvExecution {
         Push push;
         push.u(total);
         if (!c_.transposed) push.u(strips);
-        push.u(c_.outBlocks).u(w.ih).u(w.iw).u(w.oh).u(w.ow);
+        push.u(c_.outBlocks, w.ih, w.iw, w.oh, w.ow);
         if (c_.transposed)
-            push.u(w.padTop).u(w.padLeft).u(c_.dilateY).u(c_.dilateX);
+            push.u(w.padTop, w.padLeft, c_.dilateY, c_.dilateX);
         else
-            push.u(c_.strideX).u(w.padTop).u(w.padLeft).u(c_.dilateX);
+            push.u(c_.strideX, w.padTop, w.padLeft, c_.dilateX);
         recorder.dispatch(*pipeline_,
                           withResidual(recorder, {recorder.reads(input_), recorder.reads(*weights_),
                                                   recorder.reads(*bias_), recorder.writes(output_)}),
-                          push.f(c_.postOps.lo).f(c_.postOps.hi), ceilDiv(total, pipeline_->localSize));
+                          push.f(c_.postOps.lo, c_.postOps.hi), ceilDiv(total, pipeline_->localSize));
     }
 
   private:

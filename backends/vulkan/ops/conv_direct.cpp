@@ -35,26 +35,9 @@ class ConvDirect final : public ConvExecution {
         recorder.dispatch(*pipeline_,
                           withResidual(recorder, {recorder.reads(input_), weights, bias, recorder.writes(output_)}),
                           Push()
-                              .u(total)
-                              .u(c_.outBlocks)
-                              .u(c_.inBlocks)
-                              .u(w.oc)
-                              .u(c_.groupIn)
-                              .u(c_.groupOut)
-                              .u(w.kh)
-                              .u(w.kw)
-                              .u(w.ih)
-                              .u(w.iw)
-                              .u(w.oh)
-                              .u(w.ow)
-                              .u(c_.strideY)
-                              .u(c_.strideX)
-                              .u(w.padTop)
-                              .u(w.padLeft)
-                              .u(c_.dilateY)
-                              .u(c_.dilateX)
-                              .f(c_.postOps.lo)
-                              .f(c_.postOps.hi),
+                              .u(total, c_.outBlocks, c_.inBlocks, w.oc, c_.groupIn, c_.groupOut, w.kh, w.kw, w.ih,
+                                 w.iw, w.oh, w.ow, c_.strideY, c_.strideX, w.padTop, w.padLeft, c_.dilateY, c_.dilateX)
+                              .f(c_.postOps.lo, c_.postOps.hi),
                           ceilDiv(total, pipeline_->localSize));
     }
 

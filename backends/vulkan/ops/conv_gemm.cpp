@@ -68,8 +68,7 @@ class ConvGemm final : public ConvExecution {
     std::string algorithm() const override {
         const Tile& tile = made_.plan.tile();
         const std::string text = format("product %ux%u", tile.tilePixels(), tile.tileQuads() * kChannelBlock);
-        return made_.plan.slices == 1 ? text
-                                      : text + format(" in %lld slices", static_cast<long long>(made_.plan.slices));
+        return made_.plan.slices == 1 ? text : text + format(" in %lld slices", asLong(made_.plan.slices));
     }
 
     void encode(FrameRecorder& recorder) const override {
@@ -119,36 +118,16 @@ class ConvGemm final : public ConvExecution {
         for (const ConvGemmWeights::Slice& slice : weightSlices_) {
             const int64_t quadTiles = ceilDiv(slice.quads, plan.tile().tileQuads());
             const int64_t pixelTiles = ceilDiv(phasePixels(), plan.tile().tilePixels());
-            const Push push = Push()
-                                  .u(quadTiles)
-                                  .u(pixelTiles)
-                                  .u(w.groups)
-                                  .u(plan.slices)
-                                  .u(plan.sliceDepth)
-                                  .u(w.batch)
-                                  .u(c_.inBlocks)
-                                  .u(weights_.depthBlocks())
-                                  .u(c_.outBlocks)
-                                  .u(slice.quads)
-                                  .u(slice.first)
-                                  .u(w.ih)
-                                  .u(w.iw)
-                                  .u(w.oh)
-                                  .u(w.ow)
-                                  .u(c_.strideY)
-                                  .u(c_.strideX)
-                                  .u(transposed ? positive(-w.padTop, c_.strideY) : w.padTop)
-                                  .u(transposed ? positive(-w.padLeft, c_.strideX) : w.padLeft)
-                                  .u(transposed ? -c_.dilateY / std::gcd(c_.strideY, c_.dilateY) : c_.dilateY)
-                                  .u(transposed ? -c_.dilateX / std::gcd(c_.strideX, c_.dilateX) : c_.dilateX)
-                                  .u(w.kh)
-                                  .u(w.kw)
-                                  .u(c_.dilateY)
-                                  .u(c_.dilateX)
-                                  .u(w.padTop)
-                                  .u(w.padLeft)
-                                  .f(c_.postOps.lo)
-                                  .f(c_.postOps.hi);
+            const Push push =
+                Push()
+                    .u(quadTiles, pixelTiles, w.groups, plan.slices, plan.sliceDepth, w.batch, c_.inBlocks,
+                       weights_.depthBlocks(), c_.outBlocks, slice.quads, slice.first, w.ih, w.iw, w.oh, w.ow,
+                       c_.strideY, c_.strideX, transposed ? positive(-w.padTop, c_.strideY) : w.padTop,
+                       transposed ? positive(-w.padLeft, c_.strideX) : w.padLeft,
+                       transposed ? -c_.dilateY / std::gcd(c_.strideY, c_.dilateY) : c_.dilateY,
+                       transposed ? -c_.dilateX / std::gcd(c_.strideX, c_.dilateX) : c_.dilateX, w.kh, w.kw, c_.dilateY,
+                       c_.dilateX, w.padTop, w.padLeft)
+                    .f(c_.postOps.lo, c_.postOps.hi);
             const std::vector<Binding> bindings = {operands.input, FrameRecorder::reads(*slice.block),
                                                    FrameRecorder::reads(*bias_),
                                                    made.combine ? operands.partialWritten : operands.output};
@@ -156,10 +135,10 @@ class ConvGemm final : public ConvExecution {
                               quadTiles * pixelTiles * w.groups * plan.slices * phases());
         }
         if (!made.combine) return;
-        recorder.dispatch(
-            *made.combine, withResidual({operands.partialRead, FrameRecorder::reads(*bias_), operands.output}),
-            Push().u(quads).u(plan.slices).u(c_.outBlocks).u(w.oh * w.ow).f(c_.postOps.lo).f(c_.postOps.hi),
-            ceilDiv(quads, made.combine->localSize));
+        recorder.dispatch(*made.combine,
+                          withResidual({operands.partialRead, FrameRecorder::reads(*bias_), operands.output}),
+                          Push().u(quads, plan.slices, c_.outBlocks, w.oh * w.ow).f(c_.postOps.lo, c_.postOps.hi),
+                          ceilDiv(quads, made.combine->localSize));
     }
 
     int64_t phases() const { return form_ == Form::Transposed ? c_.strideY * c_.strideX : 1; }

@@ -34,20 +34,14 @@ class ConvVector final : public ConvExecution {
     void encode(FrameRecorder& recorder) const override {
         for (const ConvGemmWeights::Slice& slice : weightSlices_) {
             const int64_t quadTiles = ceilDiv(slice.quads, kQuadThreads);
-            recorder.dispatch(*pipeline_,
-                              withResidual(recorder, {recorder.reads(input_), recorder.reads(*slice.block),
-                                                      recorder.reads(*bias_), recorder.writes(output_)}),
-                              Push()
-                                  .u(quadTiles)
-                                  .u(pixelCount())
-                                  .u(c_.w.oh * c_.w.ow)
-                                  .u(c_.inBlocks)
-                                  .u(c_.outBlocks)
-                                  .u(slice.quads)
-                                  .u(slice.first)
-                                  .f(c_.postOps.lo)
-                                  .f(c_.postOps.hi),
-                              quadTiles * ceilDiv(pixelCount(), pixels_));
+            recorder.dispatch(
+                *pipeline_,
+                withResidual(recorder, {recorder.reads(input_), recorder.reads(*slice.block), recorder.reads(*bias_),
+                                        recorder.writes(output_)}),
+                Push()
+                    .u(quadTiles, pixelCount(), c_.w.oh * c_.w.ow, c_.inBlocks, c_.outBlocks, slice.quads, slice.first)
+                    .f(c_.postOps.lo, c_.postOps.hi),
+                quadTiles * ceilDiv(pixelCount(), pixels_));
         }
     }
 

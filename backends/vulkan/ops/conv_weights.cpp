@@ -91,19 +91,17 @@ std::vector<ConvGemmWeights::Slice> ConvGemmWeights::prepare(VulkanBackend& back
     const std::vector<int64_t> order = tapOrder();
     // Packed weights are found again by this text. It has the phases, because the order of the taps depends on them.
     const std::string phases =
-        c_.transposed
-            ? format(" phases %lld %lld", static_cast<long long>((c_.w.padTop % c_.strideY + c_.strideY) % c_.strideY),
-                     static_cast<long long>((c_.w.padLeft % c_.strideX + c_.strideX) % c_.strideX))
-            : std::string();
+        c_.transposed ? format(" phases %lld %lld", asLong((c_.w.padTop % c_.strideY + c_.strideY) % c_.strideY),
+                               asLong((c_.w.padLeft % c_.strideX + c_.strideX) % c_.strideX))
+                      : std::string();
     std::vector<Slice> slices;
     for (int64_t first = 0; first < quads(); first += perSlice_) {
         Slice slice{first, std::min(perSlice_, quads() - first), nullptr};
         const int64_t channels = slice.quads * kChannelBlock;
         const int64_t count = c_.w.groups * c_.taps * depthBlocks() * kChannelBlock * channels;
-        const std::string variant =
-            format("conv product %lld groups, quads %lld to %lld", static_cast<long long>(c_.w.groups),
-                   static_cast<long long>(first), static_cast<long long>(first + slice.quads)) +
-            phases;
+        const std::string variant = format("conv product %lld groups, quads %lld to %lld", asLong(c_.w.groups),
+                                           asLong(first), asLong(first + slice.quads)) +
+                                    phases;
         if (codes_)
             slice.block = backend.codes(params, variant + (codes_->halfBytes ? " of 4 bits" : ""),
                                         codes_->halfBytes ? count / 2 : count, [&](int8_t* values) {

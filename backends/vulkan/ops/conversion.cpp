@@ -63,11 +63,11 @@ void Conversion::encode(FrameRecorder& recorder) const {
     const int64_t quads = ceilDiv(packed().storageElements(), kChannelBlock);
     push.u(quads);
     if (hasRest())
-        push.u(to_.elements()).u(1);
+        push.u(to_.elements(), 1);
     else if (alike())
-        push.u(1).u(1);
+        push.u(1, 1);
     else
-        push.u(packed().shape.at(1)).u(packed().plane());
+        push.u(packed().shape.at(1), packed().plane());
     recorder.dispatch(*pipeline_, {{recorder.reads(source()), recorder.writes(to_)}}, push,
                       ceilDiv(quads, pipeline_->localSize));
 }

@@ -42,29 +42,20 @@ int64_t unsplitWeightBytes(const VulkanBackend& backend, const ConvGeometry& c) 
 }
 
 bool supportsConvolution(const VulkanBackend& backend, const Command& command, std::string& reason) {
-    if (!command.params) {
-        reason = "it has no parameters";
-        return false;
-    }
+    if (!command.params) return refuse(reason, "it has no parameters");
     for (const Operand* tensor : command.inputs) {
-        if (tensor->type != DataType::Float32 || tensor->empty()) {
-            reason = "the Vulkan kernels take float tensors that are not empty";
-            return false;
-        }
+        if (tensor->type != DataType::Float32 || tensor->empty())
+            return refuse(reason, "the Vulkan kernels take float tensors that are not empty");
     }
     const ConvGeometry c(command);
     const ConvWindow& w = c.w;
     if (std::max({reach(w.oh, c.transposed ? 1 : c.strideY, w.kh, c.dilateY, w.padTop),
                   reach(w.ow, c.transposed ? 1 : c.strideX, w.kw, c.dilateX, w.padLeft), w.weightCount}) >
-        kMaxCoordinate) {
-        reason = "the window exceeds what the Vulkan kernels address";
-        return false;
-    }
-    if (roundUp(unsplitWeightBytes(backend, c), 16) > backend.limits().storageRange) {
-        reason = format("its weights exceed what the device binds at once (%lld bytes)",
-                        static_cast<long long>(backend.limits().storageRange));
-        return false;
-    }
+        kMaxCoordinate)
+        return refuse(reason, "the window exceeds what the Vulkan kernels address");
+    if (roundUp(unsplitWeightBytes(backend, c), 16) > backend.limits().storageRange)
+        return refuse(reason, format("its weights exceed what the device binds at once (%lld bytes)",
+                                     asLong(backend.limits().storageRange)));
     return true;
 }
 
@@ -94,6 +85,8 @@ bool supportsConvolutionPostOps(const VulkanBackend& backend, const Command& com
            (!command.epilogue.residual || backend.limits().storageBuffers > kConvBuffers);
 }
 
+}  // namespace
+
 constexpr VulkanOp kConvolutions[] = {
     {OpType::Convolution, supportsConvolution, convolutionStorage, createConvolution, supportsConvolutionPostOps},
     {OpType::ConvolutionDepthwise, supportsConvolution, convolutionStorage, createConvolution,
@@ -102,8 +95,7 @@ constexpr VulkanOp kConvolutions[] = {
     {OpType::DeconvolutionDepthwise, supportsConvolution, convolutionStorage, createConvolution,
      supportsConvolutionPostOps},
 };
-
-}  // namespace
+extern constinit const VulkanFamily convolutionVulkan = kConvolutions;
 
 ConvGeometry::ConvGeometry(const Command& command)
     : w(windowOf(command)),
@@ -146,10 +138,6 @@ const Pipeline& ConvExecution::outputPipeline(const std::string& shader, uint32_
 std::vector<Binding> ConvExecution::withResidual(const FrameRecorder& recorder, std::vector<Binding> bindings) const {
     if (c_.postOps.residual) bindings.push_back(recorder.reads(*command_.inputs.back()));
     return bindings;
-}
-
-VulkanFamily convolutionVulkan() {
-    return kConvolutions;
 }
 
 }  // namespace mnnc::vulkan

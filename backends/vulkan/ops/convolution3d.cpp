@@ -63,15 +63,14 @@ class Convolution3d final : public VulkanExecution {
         const char* name = command_.name.c_str();
         const Packed out(*command_.outputs[0]);
         const bool aligned = g_.aligned();
-        weights_ =
-            backend().weights(command_.params, format("conv 3d %d %lld", aligned, static_cast<long long>(g_.w.groups)),
-                              g_.weightCount(), [&](std::vector<float>& values) {
-                                  const FloatView stored = params_.weights(g_.w.weightCount, g_.w.oc, name);
-                                  if (aligned)
-                                      pack(stored.data(), values.data());
-                                  else
-                                      std::copy(stored.span().begin(), stored.span().end(), values.begin());
-                              });
+        weights_ = backend().weights(command_.params, format("conv 3d %d %lld", aligned, asLong(g_.w.groups)),
+                                     g_.weightCount(), [&](std::vector<float>& values) {
+                                         const FloatView stored = params_.weights(g_.w.weightCount, g_.w.oc, name);
+                                         if (aligned)
+                                             pack(stored.data(), values.data());
+                                         else
+                                             std::copy(stored.span().begin(), stored.span().end(), values.begin());
+                                     });
         bias_ = backend().weights(
             command_.params, "conv 3d bias", out.blocks * kChannelBlock,
             [&](std::vector<float>& values) {
@@ -92,14 +91,14 @@ class Convolution3d final : public VulkanExecution {
         const Packed in(*command_.inputs[0]), out(*command_.outputs[0]);
         const int64_t total = out.n * out.blocks * strip_;
         Push push;
-        push.u(total).u(strip_).u(out.blocks).u(in.blocks).u(g_.w.oc).u(g_.groupIn).u(g_.groupOut);
+        push.u(total, strip_, out.blocks, in.blocks, g_.w.oc, g_.groupIn, g_.groupOut);
         for (const int value : params_.kernel) push.u(value);
         for (const int64_t value : g_.w.in) push.u(value);
         for (const int64_t value : g_.w.out) push.u(value);
         for (const int value : params_.stride) push.u(value);
         for (const int64_t value : g_.w.begin) push.u(value);
         for (const int value : params_.dilate) push.u(value);
-        push.f(postOps_.lo).f(postOps_.hi);
+        push.f(postOps_.lo, postOps_.hi);
         recorder.dispatch(*pipeline_,
                           {{recorder.reads(*command_.inputs[0]), recorder.reads(*weights_), recorder.reads(*bias_),
                             recorder.writes(*command_.outputs[0])}},
@@ -136,26 +135,20 @@ class Convolution3d final : public VulkanExecution {
 
 bool supportsConvolution3d(const VulkanBackend& backend, const Command& command, std::string& reason) {
     if (!supportsFloat(backend, command, reason)) return false;
-    if (command.outputs[0]->empty() || !canPack(*command.inputs[0]) || !canPack(*command.outputs[0])) {
-        reason = "the Vulkan kernel takes volumes that are not empty and can be packed by channels";
-        return false;
-    }
+    if (command.outputs[0]->empty() || !canPack(*command.inputs[0]) || !canPack(*command.outputs[0]))
+        return refuse(reason, "the Vulkan kernel takes volumes that are not empty and can be packed by channels");
     const Geometry g(command);
     const auto& p = command.paramsAs<Conv3dParams>();
     int64_t reach = std::max(g.w.weightCount, g.weightCount());
     for (size_t i = 0; i < 3; ++i)
         reach = std::max(reach, checkedMul(g.w.out[i], p.stride[i], "convolution") +
                                     int64_t{p.kernel[i]} * p.dilate[i] + std::abs(g.w.begin[i]));
-    if (reach > kMaxCoordinate || checkedMul(g.taps, g.groupIn, "convolution") > kMaxProducts) {
-        reason = "the window exceeds what the Vulkan kernels address";
-        return false;
-    }
+    if (reach > kMaxCoordinate || checkedMul(g.taps, g.groupIn, "convolution") > kMaxProducts)
+        return refuse(reason, "the window exceeds what the Vulkan kernels address");
     const int64_t bytes = checkedMul(g.weightCount(), backend.half() ? 2 : 4, "weights");
-    if (roundUp(bytes, 16) > backend.limits().storageRange) {
-        reason = format("its weights exceed what the device binds at once (%lld bytes)",
-                        static_cast<long long>(backend.limits().storageRange));
-        return false;
-    }
+    if (roundUp(bytes, 16) > backend.limits().storageRange)
+        return refuse(reason, format("its weights exceed what the device binds at once (%lld bytes)",
+                                     asLong(backend.limits().storageRange)));
     return true;
 }
 
@@ -170,15 +163,12 @@ std::unique_ptr<Execution> createConvolution3d(VulkanBackend& backend, const Com
     return std::make_unique<Convolution3d>(backend, command);
 }
 
+}  // namespace
+
 constexpr VulkanOp kConvolutions3d[] = {
     {OpType::Convolution3D, supportsConvolution3d, storagePacked, createConvolution3d, supportsPostOps},
     {OpType::ConvTranspose3D, supportsConvolution3d, storagePacked, createConvolution3d, supportsPostOps},
 };
-
-}  // namespace
-
-VulkanFamily convolution3dVulkan() {
-    return kConvolutions3d;
-}
+extern constinit const VulkanFamily convolution3dVulkan = kConvolutions3d;
 
 }  // namespace mnnc::vulkan

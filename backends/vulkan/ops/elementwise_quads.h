@@ -25,7 +25,7 @@ class ElementwiseQuads final : public VulkanExecution {
 
     void encode(FrameRecorder& recorder) const override {
         const int64_t quads = ceilDiv(output_.storageElements(), 4);
-        recorder.dispatch(*pipeline_, {{recorder.reads(input_), recorder.writes(output_)}}, Push().u(quads).f(a_).f(b_),
+        recorder.dispatch(*pipeline_, {{recorder.reads(input_), recorder.writes(output_)}}, Push().u(quads).f(a_, b_),
                           ceilDiv(quads, pipeline_->localSize));
     }
 

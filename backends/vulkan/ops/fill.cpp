@@ -38,12 +38,9 @@ std::unique_ptr<Execution> createRange(VulkanBackend& backend, const Command& co
     return std::make_unique<Range>(backend, command);
 }
 
-constexpr VulkanOp kFill[] = {{OpType::Range, supportsRange, nullptr, createRange}};
-
 }  // namespace
 
-VulkanFamily fillVulkan() {
-    return kFill;
-}
+constexpr VulkanOp kFill[] = {{OpType::Range, supportsRange, nullptr, createRange}};
+extern constinit const VulkanFamily fillVulkan = kFill;
 
 }  // namespace mnnc::vulkan

@@ -55,7 +55,7 @@ class Gather final : public GatherBase {
         const bool quads = p.inner % 4 == 0;
         const int64_t inner = quads ? p.inner / 4 : p.inner;
         choose("gather", quads, p.outer * p.count * inner);
-        push_.u(p.extent).u(inner).u(p.count);
+        push_.u(p.extent, inner, p.count);
         check(IndexBounds::ofAxis(p.extent), p.indicesChecked);
     }
 };
@@ -66,7 +66,7 @@ class GatherNd final : public GatherBase {
     void prepare() override {
         const auto& p = command_.paramsAs<GatherNdParams>();
         choose("gather_nd", static_cast<uint32_t>(p.bounds.depth), p.rows * p.slice);
-        push_.u(p.slice).u(std::min<int64_t>(p.bounds.rowsPerBatch, UINT32_MAX)).u(p.bounds.batchStep);
+        push_.u(p.slice, std::min<int64_t>(p.bounds.rowsPerBatch, UINT32_MAX), p.bounds.batchStep);
         for (const int64_t extent : p.bounds.extent) push_.u(extent);
         for (const int64_t stride : p.stride) push_.u(stride);
         check(p.bounds, p.indicesChecked);
@@ -83,7 +83,7 @@ class GatherElements final : public GatherBase {
         const Strides strides = rowMajorStrides(data);
         const auto stride = [&](int i) { return strides[static_cast<size_t>(i)]; };
         choose("gather_elements", static_cast<uint32_t>(indices.rank()), indices.elements());
-        push_.u(data[axis]).u(stride(axis));
+        push_.u(data[axis], stride(axis));
         for (int i = 0; i < kMaxRank; ++i) push_.u(indices.at(i));
         for (int i = 0; i < kMaxRank; ++i) push_.u(i < data.rank() && i != axis ? stride(i) : 0);
         check(IndexBounds::ofAxis(data[axis]), p.indicesChecked);
@@ -92,10 +92,8 @@ class GatherElements final : public GatherBase {
 
 bool supportsGather(const VulkanBackend&, const Command& command, std::string& reason) {
     if (command.inputs[0]->empty() || command.inputs[1]->empty() ||
-        command.inputs[0]->type != command.outputs[0]->type || command.inputs[1]->type != DataType::Int32) {
-        reason = "the Vulkan kernels gather from tensors that are not empty, by int32 indices";
-        return false;
-    }
+        command.inputs[0]->type != command.outputs[0]->type || command.inputs[1]->type != DataType::Int32)
+        return refuse(reason, "the Vulkan kernels gather from tensors that are not empty, by int32 indices");
     return true;
 }
 
@@ -104,16 +102,13 @@ std::unique_ptr<Execution> make(VulkanBackend& backend, const Command& command) 
     return std::make_unique<T>(backend, command);
 }
 
+}  // namespace
+
 constexpr VulkanOp kGather[] = {
     {OpType::GatherV2, supportsGather, nullptr, make<Gather>},
     {OpType::GatherND, supportsGather, nullptr, make<GatherNd>},
     {OpType::GatherElements, supportsGather, nullptr, make<GatherElements>},
 };
-
-}  // namespace
-
-VulkanFamily gatherVulkan() {
-    return kGather;
-}
+extern constinit const VulkanFamily gatherVulkan = kGather;
 
 }  // namespace mnnc::vulkan

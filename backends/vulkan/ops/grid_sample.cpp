@@ -26,7 +26,7 @@ class GridSample final : public VulkanExecution {
         const Shape& shape = input_.shape;
         const int64_t quads = out.n * out.blocks * out.plane;
         Push push;
-        push.u(quads).u(out.plane).u(out.blocks).u(in.plane);
+        push.u(quads, out.plane, out.blocks, in.plane);
         for (int i = 1; i <= 3; ++i) push.u(i <= shape.rank() - 2 ? shape[shape.rank() - i] : 1);
         recorder.dispatch(*pipeline_,
                           {{recorder.reads(input_), recorder.reads(*command_.inputs[1]), recorder.writes(output_)}},
@@ -42,10 +42,8 @@ class GridSample final : public VulkanExecution {
 
 bool supportsGridSample(const VulkanBackend& backend, const Command& command, std::string& reason) {
     if (!supportsFloat(backend, command, reason)) return false;
-    if (!canPack(*command.inputs[0]) || !canPack(*command.outputs[0])) {
-        reason = "the Vulkan kernel samples tensors that can be packed by channels";
-        return false;
-    }
+    if (!canPack(*command.inputs[0]) || !canPack(*command.outputs[0]))
+        return refuse(reason, "the Vulkan kernel samples tensors that can be packed by channels");
     return true;
 }
 
@@ -53,12 +51,9 @@ std::unique_ptr<Execution> createGridSample(VulkanBackend& backend, const Comman
     return std::make_unique<GridSample>(backend, command);
 }
 
-constexpr VulkanOp kGridSample[] = {{OpType::GridSample, supportsGridSample, storagePacked, createGridSample}};
-
 }  // namespace
 
-VulkanFamily gridSampleVulkan() {
-    return kGridSample;
-}
+constexpr VulkanOp kGridSample[] = {{OpType::GridSample, supportsGridSample, storagePacked, createGridSample}};
+extern constinit const VulkanFamily gridSampleVulkan = kGridSample;
 
 }  // namespace mnnc::vulkan

@@ -46,10 +46,7 @@ class GroupNorm final : public VulkanExecution {
                             recorder.reads(*command_.inputs[added() ? 1 : 0]), recorder.writes(*command_.outputs[0])}},
                           rows_.push()
                               .f(params_.epsilon)
-                              .u(params_.groups)
-                              .u(groupChannels_)
-                              .u(plane_)
-                              .u(static_cast<int64_t>(params_.gamma.size())),
+                              .u(params_.groups, groupChannels_, plane_, static_cast<int64_t>(params_.gamma.size())),
                           rows_.groups(*pipeline_));
     }
 
@@ -76,12 +73,9 @@ std::unique_ptr<Execution> createGroupNorm(VulkanBackend& backend, const Command
     return std::make_unique<GroupNorm>(backend, command);
 }
 
-constexpr VulkanOp kGroupNorm[] = {{OpType::GroupNorm, supportsFloat, groupNormStorage, createGroupNorm}};
-
 }  // namespace
 
-VulkanFamily groupNormVulkan() {
-    return kGroupNorm;
-}
+constexpr VulkanOp kGroupNorm[] = {{OpType::GroupNorm, supportsFloat, groupNormStorage, createGroupNorm}};
+extern constinit const VulkanFamily groupNormVulkan = kGroupNorm;
 
 }  // namespace mnnc::vulkan

@@ -14,7 +14,7 @@ void IndexCheck::plan(VulkanBackend& backend, const IndexBounds& bounds, int64_t
     groups_ = ceilDiv(count, kIndexChunk);
     pipeline_ = &backend.exactPipeline("index_check_i32", 2, kLocal, {static_cast<uint32_t>(bounds.depth)});
     push_ = Push();
-    push_.u(count).u(kIndexChunk).u(std::min<int64_t>(bounds.rowsPerBatch, UINT32_MAX)).u(bounds.batchStep);
+    push_.u(count, kIndexChunk, std::min<int64_t>(bounds.rowsPerBatch, UINT32_MAX), bounds.batchStep);
     for (const int64_t extent : bounds.extent) push_.u(extent);
 }
 

@@ -46,7 +46,7 @@ class Interp final : public VulkanExecution {
         push.u(quads);
         for (const int64_t extent : out_) push.u(extent);
         for (const int64_t extent : in_) push.u(extent);
-        push.u(start_[1]).u(start_[2]);
+        push.u(start_[1], start_[2]);
         recorder.dispatch(*pipeline_, {{recorder.reads(input_), recorder.writes(output_), recorder.reads(*table_)}},
                           push, ceilDiv(quads, pipeline_->localSize));
     }
@@ -63,15 +63,11 @@ class Interp final : public VulkanExecution {
 
 bool supportsInterp(const VulkanBackend&, const Command& command, std::string& reason) {
     const Operand &input = *command.inputs[0], &output = *command.outputs[0];
-    if (!command.params || input.type != DataType::Float32) {
-        reason = "the Vulkan kernel resizes float tensors only";
-        return false;
-    }
+    if (!command.params || input.type != DataType::Float32)
+        return refuse(reason, "the Vulkan kernel resizes float tensors only");
     const int rank = input.shape.rank();
-    if (input.empty() || rank > 5 || output.shape.rank() != rank || !canPack(input) || !canPack(output)) {
-        reason = "the Vulkan kernel resizes tensors of rank 2 to 5 that can be packed by channels";
-        return false;
-    }
+    if (input.empty() || rank > 5 || output.shape.rank() != rank || !canPack(input) || !canPack(output))
+        return refuse(reason, "the Vulkan kernel resizes tensors of rank 2 to 5 that can be packed by channels");
     return true;
 }
 
@@ -79,12 +75,9 @@ std::unique_ptr<Execution> createInterp(VulkanBackend& backend, const Command& c
     return std::make_unique<Interp>(backend, command);
 }
 
-constexpr VulkanOp kInterp[] = {{OpType::Interp, supportsInterp, storagePacked, createInterp}};
-
 }  // namespace
 
-VulkanFamily interpVulkan() {
-    return kInterp;
-}
+constexpr VulkanOp kInterp[] = {{OpType::Interp, supportsInterp, storagePacked, createInterp}};
+extern constinit const VulkanFamily interpVulkan = kInterp;
 
 }  // namespace mnnc::vulkan

@@ -68,8 +68,8 @@ class KeptAttention final : public VulkanExecution {
         for (size_t i = 0; i < state->blocks.size(); ++i) {
             const auto page = static_cast<int64_t>(i);
             Push push;
-            push.u(form_.rows).u(form_.heads).u(form_.keyHeads).u(form_.depth).u(form_.valueDepth).u(blocks_);
-            push.u(page * kKeptPageRows).u(page < slots_).u(int64_t{form_.maskEntry} * form_.rows).f(form_.scale);
+            push.u(form_.rows, form_.heads, form_.keyHeads, form_.depth, form_.valueDepth, blocks_);
+            push.u(page * kKeptPageRows, page < slots_, int64_t{form_.maskEntry} * form_.rows).f(form_.scale);
             const Block& memory = blockOf(state->blocks[i]);
             const std::array<Binding, kPageBuffers> bindings = {
                 recorder.reads(*command_.inputs[0]),
@@ -83,8 +83,8 @@ class KeptAttention final : public VulkanExecution {
         }
         const int64_t elements = command_.outputs[0]->elements();
         Push push;
-        push.u(elements).u(form_.rows).u(form_.heads).u(form_.keyHeads).u(form_.valueDepth);
-        push.u(slots_).u(slotBytes_ / static_cast<int64_t>(sizeof(float)));
+        push.u(elements, form_.rows, form_.heads, form_.keyHeads, form_.valueDepth);
+        push.u(slots_, slotBytes_ / static_cast<int64_t>(sizeof(float)));
         const std::array<Binding, kCombineBuffers> bindings = {recorder.scratch(0, slots_ * slotBytes_, false), length,
                                                                recorder.writes(*command_.outputs[0])};
         recorder.dispatch(*combine_, bindings, push, ceilDiv(elements, combine_->localSize));
@@ -107,19 +107,16 @@ class KeptAttention final : public VulkanExecution {
 bool supportsKeptAttention(const VulkanBackend& backend, const Command& command, std::string& reason) {
     const auto& form = command.paramsAs<KeptAttentionForm>();
     const Limits& limits = backend.limits();
-    if (limits.storageBuffers < kPageBuffers || limits.groupInvocations < kLocal ||
-        limits.sharedMemory < kSharedBytes) {
-        reason = "the device has too few buffers, invocations or bytes of shared memory for the kernel";
-        return false;
-    }
+    if (limits.storageBuffers < kPageBuffers || limits.groupInvocations < kLocal || limits.sharedMemory < kSharedBytes)
+        return refuse(reason, "the device has too few buffers, invocations or bytes of shared memory for the kernel");
     const KeptForm kept{form.tensor, form.keyHeads, form.depth, form.valueDepth, 0};
     const int64_t most = std::min<int64_t>(limits.storageRange, INT32_MAX) / static_cast<int64_t>(sizeof(float));
     if (kept.rowElements() > most / kKeptPageRows ||
-        int64_t{form.rows} * form.heads > most / (int64_t{form.valueDepth} + 2)) {
-        reason = format("a page of its keys and values, or its sums, exceed what the device binds at once (%lld bytes)",
-                        static_cast<long long>(limits.storageRange));
-        return false;
-    }
+        int64_t{form.rows} * form.heads > most / (int64_t{form.valueDepth} + 2))
+        return refuse(
+            reason,
+            format("a page of its keys and values, or its sums, exceed what the device binds at once (%lld bytes)",
+                   asLong(limits.storageRange)));
     return supportsFloat(backend, command, reason);
 }
 

@@ -22,7 +22,7 @@ class RowNorm : public VulkanExecution {
         recorder.dispatch(*pipeline_,
                           {{recorder.reads(input), values_ ? recorder.reads(*values_) : recorder.reads(input),
                             recorder.writes(output())}},
-                          rows_.push().f(epsilon_).u(count_).u(ceilDiv(count_, 4)), rows_.groups(*pipeline_));
+                          rows_.push().f(epsilon_).u(count_, ceilDiv(count_, 4)), rows_.groups(*pipeline_));
     }
 
   protected:
@@ -86,10 +86,8 @@ class InstanceNorm final : public RowNorm {
 };
 
 bool supportsInstance(const VulkanBackend& backend, const Command& command, std::string& reason) {
-    if (command.inputs.size() > 1) {
-        reason = "the Vulkan kernel computes mean and variance itself and takes none";
-        return false;
-    }
+    if (command.inputs.size() > 1)
+        return refuse(reason, "the Vulkan kernel computes mean and variance itself and takes none");
     return supportsFloat(backend, command, reason);
 }
 
@@ -98,15 +96,12 @@ std::unique_ptr<Execution> createNorm(VulkanBackend& backend, const Command& com
     return std::make_unique<Norm>(backend, command);
 }
 
+}  // namespace
+
 constexpr VulkanOp kLayerNorm[] = {
     {OpType::LayerNorm, supportsFloat, nullptr, createNorm<LayerNorm>},
     {OpType::InstanceNorm, supportsInstance, storageFollow, createNorm<InstanceNorm>},
 };
-
-}  // namespace
-
-VulkanFamily layerNormVulkan() {
-    return kLayerNorm;
-}
+extern constinit const VulkanFamily layerNormVulkan = kLayerNorm;
 
 }  // namespace mnnc::vulkan

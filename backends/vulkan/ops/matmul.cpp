@@ -69,10 +69,8 @@ class InnerProduct final : public VulkanExecution {
 
 bool supportsFloats(const Command& command, std::string& reason) {
     for (const Operand* input : command.inputs)
-        if (input->type != DataType::Float32 || input->empty()) {
-            reason = "the Vulkan kernel multiplies matrices of floats that are not empty";
-            return false;
-        }
+        if (input->type != DataType::Float32 || input->empty())
+            return refuse(reason, "the Vulkan kernel multiplies matrices of floats that are not empty");
     return true;
 }
 
@@ -81,8 +79,8 @@ bool supportsMatMul(const VulkanBackend&, const Command& command, std::string& r
     const MatMulSizes sizes = matMulSizes(command.paramsAs<MatMulParams>(), command.inputs[0]->shape,
                                           command.inputs[1]->shape, command.name.c_str());
     if (batchAxes(sizes).size() <= kProductBatchAxes) return true;
-    reason = format("the Vulkan kernel broadcasts at most %zu batch axes that do not merge", kProductBatchAxes);
-    return false;
+    return refuse(reason,
+                  format("the Vulkan kernel broadcasts at most %zu batch axes that do not merge", kProductBatchAxes));
 }
 
 bool supportsInnerProduct(const VulkanBackend& backend, const Command& command, std::string& reason) {
@@ -90,8 +88,7 @@ bool supportsInnerProduct(const VulkanBackend& backend, const Command& command, 
     const auto& params = command.paramsAs<InnerProductParams>();
     const int64_t weights = roundUp(int64_t{params.outputs}, 4) * params.inputs;
     if (weights <= INT32_MAX && weights * 4 <= backend.limits().storageRange) return true;
-    reason = "the weights exceed what the device binds at once";
-    return false;
+    return refuse(reason, "the weights exceed what the device binds at once");
 }
 
 std::unique_ptr<Execution> createMatMul(VulkanBackend& backend, const Command& command) {
@@ -102,16 +99,13 @@ std::unique_ptr<Execution> createInnerProduct(VulkanBackend& backend, const Comm
     return std::make_unique<InnerProduct>(backend, command);
 }
 
+}  // namespace
+
 constexpr VulkanOp kMatMul[] = {
     {OpType::MatMul, supportsMatMul, nullptr, createMatMul},
     {OpType::BatchMatMul, supportsMatMul, nullptr, createMatMul},
     {OpType::InnerProduct, supportsInnerProduct, nullptr, createInnerProduct},
 };
-
-}  // namespace
-
-VulkanFamily matmulVulkan() {
-    return kMatMul;
-}
+extern constinit const VulkanFamily matmulVulkan = kMatMul;
 
 }  // namespace mnnc::vulkan

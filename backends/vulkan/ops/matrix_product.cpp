@@ -88,7 +88,7 @@ void MatrixProduct::encode(Recorder& recorder, const Binding& a, const Binding& 
                            const Binding& bias) const {
     Push push;
     if (vector_) {
-        push.u(outputs_).u(p_.l).u(matrixIsB_ ? p_.ldb : p_.lda).u(tiles_).u(matrixIsB_ ? 1 : 0);
+        push.u(outputs_, p_.l, matrixIsB_ ? p_.ldb : p_.lda, tiles_, matrixIsB_ ? 1 : 0);
         recorder.dispatch(*pipeline_, {{matrixIsB_ ? b : a, matrixIsB_ ? a : b, c, bias}}, p_.pushBatch(push),
                           p_.products * tiles_);
         return;
@@ -99,7 +99,7 @@ void MatrixProduct::encode(Recorder& recorder, const Binding& a, const Binding& 
 void MatrixProduct::encodeTiles(Recorder& recorder, const Tiling& tiling,
                                 const std::array<Binding, 4>& operands) const {
     Push push;
-    push.u(p_.e).u(p_.l).u(p_.h).u(p_.lda).u(p_.ldb).u(tiling.down).u(tiling.across);
+    push.u(p_.e, p_.l, p_.h, p_.lda, p_.ldb, tiling.down, tiling.across);
     recorder.dispatch(*tiling.pipeline, operands, p_.pushBatch(push), p_.products * tiling.down * tiling.across);
 }
 

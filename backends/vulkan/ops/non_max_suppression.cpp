@@ -61,7 +61,7 @@ class NmsSearch final : public VulkanExecution {
                               {{boxes, recorder.reads(*command_.inputs[1]), limitOr(3), limitOr(4),
                                 recorder.scratch(0, keptBytes(), true), recorder.writes(*command_.outputs[1]),
                                 recorder.scratch(endsOffset(), groups() * 8, true)}},
-                              Push().u(params_.boxes).u(params_.classes).u(params_.most).u(cut_.length).u(begin == 0),
+                              Push().u(params_.boxes, params_.classes, params_.most, cut_.length, begin == 0),
                               groups());
         recorder.dispatch(*list_,
                           {{recorder.scratch(0, keptBytes(), false), recorder.reads(*command_.outputs[1]),
@@ -86,27 +86,18 @@ class NmsSearch final : public VulkanExecution {
 
 bool supportsNms(const VulkanBackend& backend, const Command& command, std::string& reason) {
     const auto* p = command.paramsIf<NmsParams>();
-    if (!p) {
-        reason = "the host has the numbers of the boxes and makes the rows of them";
-        return false;
-    }
-    if (command.inputs[0]->empty() || command.inputs[1]->empty() || command.outputs[0]->empty()) {
-        reason = "the Vulkan kernel takes boxes and scores, and keeps boxes";
-        return false;
-    }
-    if (p->batch * p->classes > kMaxGroups || p->boxes > kMaxBoxes || p->boxes * p->most > kMaxComparisons) {
-        reason = format(
-            "the Vulkan kernel takes up to %lld pictures and classes, %lld boxes, and %lld comparisons of "
-            "each",
-            static_cast<long long>(kMaxGroups), static_cast<long long>(kMaxBoxes),
-            static_cast<long long>(kMaxComparisons));
-        return false;
-    }
+    if (!p) return refuse(reason, "the host has the numbers of the boxes and makes the rows of them");
+    if (command.inputs[0]->empty() || command.inputs[1]->empty() || command.outputs[0]->empty())
+        return refuse(reason, "the Vulkan kernel takes boxes and scores, and keeps boxes");
+    if (p->batch * p->classes > kMaxGroups || p->boxes > kMaxBoxes || p->boxes * p->most > kMaxComparisons)
+        return refuse(
+            reason,
+            format("the Vulkan kernel takes up to %lld pictures and classes, %lld boxes, and %lld comparisons of "
+                   "each",
+                   asLong(kMaxGroups), asLong(kMaxBoxes), asLong(kMaxComparisons)));
     if (kSearchBytes > backend.limits().sharedMemory || backend.limits().groupInvocations < 32 ||
-        backend.limits().storageBuffers < 7 || Cut(backend, *p).length == 0) {
-        reason = "the device's work groups are too small, or bind too few buffers";
-        return false;
-    }
+        backend.limits().storageBuffers < 7 || Cut(backend, *p).length == 0)
+        return refuse(reason, "the device's work groups are too small, or bind too few buffers");
     return true;
 }
 
@@ -114,12 +105,9 @@ std::unique_ptr<Execution> createNms(VulkanBackend& backend, const Command& comm
     return std::make_unique<NmsSearch>(backend, command);
 }
 
-constexpr VulkanOp kNms[] = {{OpType::NonMaxSuppressionV2, supportsNms, nullptr, createNms}};
-
 }  // namespace
 
-VulkanFamily nonMaxSuppressionVulkan() {
-    return kNms;
-}
+constexpr VulkanOp kNms[] = {{OpType::NonMaxSuppressionV2, supportsNms, nullptr, createNms}};
+extern constinit const VulkanFamily nonMaxSuppressionVulkan = kNms;
 
 }  // namespace mnnc::vulkan

@@ -46,7 +46,7 @@ class Pooling final : public VulkanExecution {
         uint32_t counted = 0;
         for (int i = 0; i < 3; ++i) counted |= static_cast<uint32_t>(window_.axis[i].countsPadding) << i;
         Push push;
-        push.u(quads).u(counted);
+        push.u(quads, counted);
         for (const int PoolAxis::*field :
              {&PoolAxis::in, &PoolAxis::out, &PoolAxis::kernel, &PoolAxis::stride, &PoolAxis::begin, &PoolAxis::end})
             for (const PoolAxis& axis : window_.axis) push.u(axis.*field);
@@ -70,14 +70,10 @@ class Pooling final : public VulkanExecution {
 
 bool supportsPooling(const VulkanBackend&, const Command& command, std::string& reason) {
     const Operand& input = *command.inputs[0];
-    if (!command.params || input.type != DataType::Float32) {
-        reason = "the Vulkan kernel pools float tensors only";
-        return false;
-    }
-    if (input.empty() || !canPack(input) || !canPack(*command.outputs[0])) {
-        reason = "the Vulkan kernel pools tensors that can be packed by channels";
-        return false;
-    }
+    if (!command.params || input.type != DataType::Float32)
+        return refuse(reason, "the Vulkan kernel pools float tensors only");
+    if (input.empty() || !canPack(input) || !canPack(*command.outputs[0]))
+        return refuse(reason, "the Vulkan kernel pools tensors that can be packed by channels");
     return true;
 }
 
@@ -85,15 +81,12 @@ std::unique_ptr<Execution> createPooling(VulkanBackend& backend, const Command& 
     return std::make_unique<Pooling>(backend, command);
 }
 
+}  // namespace
+
 constexpr VulkanOp kPooling[] = {
     {OpType::Pooling, supportsPooling, storagePacked, createPooling},
     {OpType::Pooling3D, supportsPooling, storagePacked, createPooling},
 };
-
-}  // namespace
-
-VulkanFamily poolingVulkan() {
-    return kPooling;
-}
+extern constinit const VulkanFamily poolingVulkan = kPooling;
 
 }  // namespace mnnc::vulkan

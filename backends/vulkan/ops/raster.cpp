@@ -95,7 +95,7 @@ class RasterVulkan final : public VulkanExecution {
                 bindings.push_back(recorder.reads(*pass.sources[i < pass.sources.size() ? i : 0]));
             Push push;
             push.u(static_cast<int64_t>(pass.copies.size()));
-            if (pass.form == Form::Stored) push.u(e.channels).u(e.plane);
+            if (pass.form == Form::Stored) push.u(e.channels, e.plane);
             recorder.dispatch(*pass.pipeline, bindings, push, pass.groups);
         }
     }
@@ -199,26 +199,17 @@ bool supportsRaster(const VulkanBackend& backend, const Command& command, std::s
         const Operand& input = sourceOf(command, region);
         checkRegion(region, input.elements(), output.elements(), command.name.c_str());
         if (region.count() == 0) continue;
-        if (!writesOnce(region)) {
-            reason = "a region writes elements twice, which needs an order";
-            return false;
-        }
-        if (input.type != output.type) {
-            reason =
-                format("the Vulkan backend copies no %s into %s", dataTypeName(input.type), dataTypeName(output.type));
-            return false;
-        }
+        if (!writesOnce(region)) return refuse(reason, "a region writes elements twice, which needs an order");
+        if (input.type != output.type)
+            return refuse(reason, format("the Vulkan backend copies no %s into %s", dataTypeName(input.type),
+                                         dataTypeName(output.type)));
     }
     // Tables of regions must stay small beside the data; overlapping regions cost a dispatch each.
     if (command.regions.size() > kMaxRegions ||
-        (command.regions.size() > kMaxPasses && regionsOverlap(command.regions, output.elements()))) {
-        reason = format("%zu regions are too many for the device", command.regions.size());
-        return false;
-    }
-    if (backend.limits().storageBuffers < 2 + kSources && !changesStorage(command)) {
-        reason = "the device binds too few buffers";
-        return false;
-    }
+        (command.regions.size() > kMaxPasses && regionsOverlap(command.regions, output.elements())))
+        return refuse(reason, format("%zu regions are too many for the device", command.regions.size()));
+    if (backend.limits().storageBuffers < 2 + kSources && !changesStorage(command))
+        return refuse(reason, "the device binds too few buffers");
     return true;
 }
 
@@ -240,12 +231,9 @@ std::unique_ptr<Execution> createRaster(VulkanBackend& backend, const Command& c
     return std::make_unique<RasterVulkan>(backend, command);
 }
 
-constexpr VulkanOp kRaster[] = {{OpType::Raster, supportsRaster, rasterStorage, createRaster}};
-
 }  // namespace
 
-VulkanFamily rasterVulkan() {
-    return kRaster;
-}
+constexpr VulkanOp kRaster[] = {{OpType::Raster, supportsRaster, rasterStorage, createRaster}};
+extern constinit const VulkanFamily rasterVulkan = kRaster;
 
 }  // namespace mnnc::vulkan

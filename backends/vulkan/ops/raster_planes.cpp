@@ -101,7 +101,7 @@ void PlaneRaster::encode(FrameRecorder& recorder) const {
         else
             bindings.push_back(recorder.reads(*table_));
     }
-    recorder.dispatch(*pipeline_, bindings, Push().u(quads).u(output_.plane()), ceilDiv(quads, pipeline_->localSize));
+    recorder.dispatch(*pipeline_, bindings, Push().u(quads, output_.plane()), ceilDiv(quads, pipeline_->localSize));
 }
 
 }  // namespace mnnc::vulkan

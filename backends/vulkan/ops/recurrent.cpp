@@ -141,13 +141,13 @@ class Recurrent final : public VulkanExecution {
                               int64_t directions) {
             const int64_t total = directions * rows * s_.hidden;
             recorder.dispatch(*pack_, {{in(from), in(candidate), bind(recorder, weights_, true)}},
-                              Push().u(total).u(s_.hidden).u(rows).u(first * s_.hidden).u(s_.depth).u(split),
+                              Push().u(total, s_.hidden, rows, first * s_.hidden, s_.depth, split),
                               ceilDiv(total, pack_->localSize));
         };
         const auto bias = [&](size_t gates, size_t candidate, size_t own, int64_t first, int64_t directions) {
             const int64_t total = directions * s_.hidden;
             recorder.dispatch(*bias_, {{in(gates), in(candidate), in(own), bind(recorder, biases_, true)}},
-                              Push().u(total).u(s_.hidden).u(first * s_.hidden), ceilDiv(total, bias_->localSize));
+                              Push().u(total, s_.hidden, first * s_.hidden), ceilDiv(total, bias_->localSize));
         };
         if (!s_.gru) {
             pack(1, 1, s_.inputs, 0, 0, s_.directions);
@@ -173,18 +173,17 @@ class Recurrent final : public VulkanExecution {
         const int64_t unitTiles = ceilDiv(s_.hidden, int64_t{kStepUnits});
         const Binding sums = bind(recorder, sums_, false);
         const bool all = s_.allOutput >= 0 && &pipeline != gates_;
-        recorder.dispatch(
-            pipeline,
-            {{bind(recorder, weights_, false), sums, bind(recorder, biases_, false), bind(recorder, states_, true),
-              all ? recorder.writes(*command_.outputs[0]) : sums}},
-            Push().u(s_.batch).u(s_.hidden).u(s_.inputs).u(s_.steps).u(s_.directions).u(k).u(rowTiles).u(unitTiles),
-            rowTiles * unitTiles * s_.directions);
+        recorder.dispatch(pipeline,
+                          {{bind(recorder, weights_, false), sums, bind(recorder, biases_, false),
+                            bind(recorder, states_, true), all ? recorder.writes(*command_.outputs[0]) : sums}},
+                          Push().u(s_.batch, s_.hidden, s_.inputs, s_.steps, s_.directions, k, rowTiles, unitTiles),
+                          rowTiles * unitTiles * s_.directions);
     }
 
     // Writes an area of the states to an output.
     void encodeLast(FrameRecorder& recorder, size_t output, int64_t area) const {
         recorder.dispatch(*last_, {{bind(recorder, states_, false), recorder.writes(*command_.outputs[output])}},
-                          Push().u(s_.area).u(area * s_.area), ceilDiv(s_.area, last_->localSize));
+                          Push().u(s_.area, area * s_.area), ceilDiv(s_.area, last_->localSize));
     }
 
     const Command command_;
@@ -201,21 +200,15 @@ bool supportsRecurrent(const VulkanBackend& backend, const Command& command, std
     if (!supportsFloat(backend, command, reason)) return false;
     const Limits& limits = backend.limits();
     const int64_t shared = int64_t{kMaxThreads} * kMaxRows * kQuadBytes;
-    if (limits.storageBuffers < kStepBuffers || limits.groupInvocations < kMinThreads || limits.sharedMemory < shared) {
-        reason = "the device has too few buffers, invocations or bytes of shared memory for the kernel";
-        return false;
-    }
+    if (limits.storageBuffers < kStepBuffers || limits.groupInvocations < kMinThreads || limits.sharedMemory < shared)
+        return refuse(reason, "the device has too few buffers, invocations or bytes of shared memory for the kernel");
     const RecurrentSizes sizes(command);
-    if (sizes.steps > kMaxSteps) {
-        reason = format("the Vulkan kernel takes up to %lld steps, not %lld", static_cast<long long>(kMaxSteps),
-                        static_cast<long long>(sizes.steps));
-        return false;
-    }
-    if (checkedMul(sizes.maxQuads(), kQuadBytes, "states") > std::min<int64_t>(limits.storageRange, INT32_MAX)) {
-        reason = format("its weights or sums exceed what the device binds at once (%lld bytes)",
-                        static_cast<long long>(limits.storageRange));
-        return false;
-    }
+    if (sizes.steps > kMaxSteps)
+        return refuse(reason, format("the Vulkan kernel takes up to %lld steps, not %lld", asLong(kMaxSteps),
+                                     asLong(sizes.steps)));
+    if (checkedMul(sizes.maxQuads(), kQuadBytes, "states") > std::min<int64_t>(limits.storageRange, INT32_MAX))
+        return refuse(reason, format("its weights or sums exceed what the device binds at once (%lld bytes)",
+                                     asLong(limits.storageRange)));
     return true;
 }
 
@@ -223,16 +216,13 @@ std::unique_ptr<Execution> createRecurrent(VulkanBackend& backend, const Command
     return std::make_unique<Recurrent>(backend, command);
 }
 
+}  // namespace
+
 constexpr VulkanOp kRecurrent[] = {
     {OpType::RNN, supportsRecurrent, nullptr, createRecurrent},
     {OpType::LSTM, supportsRecurrent, nullptr, createRecurrent},
     {OpType::RNNSequenceGRU, supportsRecurrent, nullptr, createRecurrent},
 };
-
-}  // namespace
-
-VulkanFamily recurrentVulkan() {
-    return kRecurrent;
-}
+extern constinit const VulkanFamily recurrentVulkan = kRecurrent;
 
 }  // namespace mnnc::vulkan

@@ -36,13 +36,13 @@ class LstmBlock final : public VulkanExecution {
         const auto in = [&](size_t i) { return recorder.reads(*command_.inputs[i]); };
         const int64_t unitTiles = ceilDiv(hidden_, int64_t{kBlockUnits});
         recorder.dispatch(*sums_, {{in(0), in(2), in(3), in(7), recorder.scratch(0, sumBytes(), true)}},
-                          Push().u(inputs_).u(hidden_).u(unitTiles), batch_ * unitTiles);
+                          Push().u(inputs_, hidden_, unitTiles), batch_ * unitTiles);
         std::vector<Binding> bindings{recorder.scratch(0, sumBytes(), false), in(1)};
         for (const size_t i : {4, 5, 6}) bindings.push_back(in(params_.peephole ? i : 1));
         for (size_t k = 0; k < kResults; ++k)
             bindings.push_back(recorder.writes(*command_.outputs[k < command_.outputs.size() ? k : 0]));
         recorder.dispatch(*gates_, bindings,
-                          Push().u(batch_ * hidden_).u(hidden_).f(params_.forgetBias).f(params_.cellClip),
+                          Push().u(batch_ * hidden_, hidden_).f(params_.forgetBias, params_.cellClip),
                           ceilDiv(batch_ * hidden_, gates_->localSize));
     }
 
@@ -58,33 +58,25 @@ class LstmBlock final : public VulkanExecution {
 bool supportsLstmBlock(const VulkanBackend& backend, const Command& command, std::string& reason) {
     const auto& p = command.paramsAs<LstmBlockParams>();
     for (size_t i = 0; i < command.inputs.size(); ++i)
-        if (command.inputs[i]->empty() && (p.peephole || i < 4 || i > 6)) {
-            reason = "the Vulkan kernel takes no empty inputs";
-            return false;
-        }
+        if (command.inputs[i]->empty() && (p.peephole || i < 4 || i > 6))
+            return refuse(reason, "the Vulkan kernel takes no empty inputs");
     const Limits& limits = backend.limits();
     if (limits.storageBuffers < kBlockBuffers || limits.groupInvocations < kBlockUnits ||
-        limits.sharedMemory < kMaxBlockThreads * kQuadBytes) {
-        reason = "the device has too few buffers, invocations or bytes of shared memory for the kernel";
-        return false;
-    }
+        limits.sharedMemory < kMaxBlockThreads * kQuadBytes)
+        return refuse(reason, "the device has too few buffers, invocations or bytes of shared memory for the kernel");
     const int64_t state = command.inputs[1]->elements();
     if (checkedMul(state, kQuadBytes, "sums") <= limits.storageRange) return true;
-    reason = format("its sums exceed what the device binds at once (%lld bytes)",
-                    static_cast<long long>(limits.storageRange));
-    return false;
+    return refuse(reason,
+                  format("its sums exceed what the device binds at once (%lld bytes)", asLong(limits.storageRange)));
 }
 
 std::unique_ptr<Execution> createLstmBlock(VulkanBackend& backend, const Command& command) {
     return std::make_unique<LstmBlock>(backend, command);
 }
 
-constexpr VulkanOp kLstmBlock[] = {{OpType::LSTMBlockCell, supportsLstmBlock, nullptr, createLstmBlock}};
-
 }  // namespace
 
-VulkanFamily recurrentBlockVulkan() {
-    return kLstmBlock;
-}
+constexpr VulkanOp kLstmBlock[] = {{OpType::LSTMBlockCell, supportsLstmBlock, nullptr, createLstmBlock}};
+extern constinit const VulkanFamily recurrentBlockVulkan = kLstmBlock;
 
 }  // namespace mnnc::vulkan

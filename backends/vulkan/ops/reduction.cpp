@@ -101,11 +101,9 @@ bool supportsReduction(const VulkanBackend&, const Command& command, std::string
     const DataType type = command.inputs[0]->type;
     const bool logical = operation == Reduce::Any || operation == Reduce::All;
     if (operation == Reduce::AbsSum || operation == Reduce::SquareSum || (type == DataType::Float32 && logical) ||
-        (type == DataType::Int32 && operation == Reduce::Mean)) {
-        reason = format("the Vulkan kernel has no reduction code %d for %s", static_cast<int>(operation),
-                        dataTypeName(type));
-        return false;
-    }
+        (type == DataType::Int32 && operation == Reduce::Mean))
+        return refuse(reason, format("the Vulkan kernel has no reduction code %d for %s", static_cast<int>(operation),
+                                     dataTypeName(type)));
     return noEmptyInput(command, reason);
 }
 
@@ -122,12 +120,9 @@ std::unique_ptr<Execution> createReduction(VulkanBackend& backend, const Command
     return std::make_unique<Reduction>(backend, command);
 }
 
-constexpr VulkanOp kReduction[] = {{OpType::Reduction, supportsReduction, storageReduction, createReduction}};
-
 }  // namespace
 
-VulkanFamily reductionVulkan() {
-    return kReduction;
-}
+constexpr VulkanOp kReduction[] = {{OpType::Reduction, supportsReduction, storageReduction, createReduction}};
+extern constinit const VulkanFamily reductionVulkan = kReduction;
 
 }  // namespace mnnc::vulkan

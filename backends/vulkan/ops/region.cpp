@@ -36,18 +36,11 @@ class RoiAlign final : public VulkanExecution {
                           {{recorder.reads(input_), recorder.reads(*command_.inputs[1]), recorder.reads(pictures()),
                             recorder.writes(output_)}},
                           Push()
-                              .u(quads)
-                              .u(params_.height)
-                              .u(params_.width)
-                              .u(out.blocks)
-                              .u(in[2])
-                              .u(in[3])
-                              .u(in[0])
-                              .u(params_.samples)
+                              .u(quads, params_.height, params_.width, out.blocks, in[2], in[3], in[0], params_.samples)
                               .f(params_.scale),
                           ceilDiv(quads, pipeline_->localSize));
         recorder.dispatch(*check_, {{recorder.reads(pictures()), recorder.writesReport()}},
-                          Push().u(out.n).u(kRegionChunk).u(indexed_ ? 1 : 5).u(in[0]), checkGroups());
+                          Push().u(out.n, kRegionChunk, indexed_ ? 1 : 5, in[0]), checkGroups());
     }
 
     int64_t reportBytes() const override { return checkGroups() * 8; }
@@ -62,7 +55,7 @@ class RoiAlign final : public VulkanExecution {
             fail(Status::InputDataError, "op '%s': region %u is in picture %g of a batch of %lld",
                  command_.name.c_str(), region,
                  indexed_ ? static_cast<double>(static_cast<int32_t>(bits)) : static_cast<double>(number),
-                 static_cast<long long>(input_.shape[0]));
+                 asLong(input_.shape[0]));
         }
     }
 
@@ -88,18 +81,15 @@ bool supportsRoiAlign(const VulkanBackend& backend, const Command& command, std:
     // lost.
     constexpr int kMaxSamples = 64;
     constexpr int64_t kMaxPixels = 1 << 18;
-    if (p.samples > kMaxSamples || (p.samples == 0 && input.shape.elements(2, 4) > kMaxPixels)) {
-        reason = format("the Vulkan kernel takes up to %d samples along an axis, or pictures of up to %lld pixels",
-                        kMaxSamples, static_cast<long long>(kMaxPixels));
-        return false;
-    }
+    if (p.samples > kMaxSamples || (p.samples == 0 && input.shape.elements(2, 4) > kMaxPixels))
+        return refuse(reason,
+                      format("the Vulkan kernel takes up to %d samples along an axis, or pictures of up to %lld pixels",
+                             kMaxSamples, asLong(kMaxPixels)));
     // Floats represent every integer up to this one.
     constexpr int64_t kWholeNumbers = 1 << 24;
-    if (command.inputs.size() < 3 && input.shape[0] > kWholeNumbers) {
-        reason = format("the numbers of %lld pictures are not exact as floats of the device",
-                        static_cast<long long>(input.shape[0]));
-        return false;
-    }
+    if (command.inputs.size() < 3 && input.shape[0] > kWholeNumbers)
+        return refuse(reason, format("the numbers of %lld pictures are not exact as floats of the device",
+                                     asLong(input.shape[0])));
     return true;
 }
 
@@ -107,12 +97,9 @@ std::unique_ptr<Execution> createRoiAlign(VulkanBackend& backend, const Command&
     return std::make_unique<RoiAlign>(backend, command);
 }
 
-constexpr VulkanOp kRegion[] = {{OpType::ROIAlign, supportsRoiAlign, storagePacked, createRoiAlign}};
-
 }  // namespace
 
-VulkanFamily regionVulkan() {
-    return kRegion;
-}
+constexpr VulkanOp kRegion[] = {{OpType::ROIAlign, supportsRoiAlign, storagePacked, createRoiAlign}};
+extern constinit const VulkanFamily regionVulkan = kRegion;
 
 }  // namespace mnnc::vulkan

@@ -23,7 +23,7 @@ struct Rows {
 
     // Returns the constants 1..3 of rows.glsl.
     std::vector<uint32_t> constants() const { return {lanes, static_cast<uint32_t>(kind), inner > 1}; }
-    Push push() const { return Push().u(rows).u(steps).u(inner); }
+    Push push() const { return Push().u(rows, steps, inner); }
     int64_t groups(const Pipeline& pipeline) const { return ceilDiv(rows, pipeline.localSize / lanes); }
 
   private:

@@ -19,12 +19,9 @@ bool supportsScalePostOps(const VulkanBackend&, const Command& command) {
     return !command.epilogue.residual;
 }
 
-constexpr VulkanOp kScale[] = {{OpType::Scale, supportsFloat, storageFollow, createScale, supportsScalePostOps}};
-
 }  // namespace
 
-VulkanFamily scaleVulkan() {
-    return kScale;
-}
+constexpr VulkanOp kScale[] = {{OpType::Scale, supportsFloat, storageFollow, createScale, supportsScalePostOps}};
+extern constinit const VulkanFamily scaleVulkan = kScale;
 
 }  // namespace mnnc::vulkan

@@ -41,11 +41,6 @@ class Loop final : public VulkanExecution {
     const Pipeline* pipeline_ = nullptr;
 };
 
-bool refuse(std::string& reason, const char* sentence) {
-    reason = sentence;
-    return false;
-}
-
 bool anyEmpty(const Command& command) {
     for (const Operand* input : command.inputs)
         if (input->empty()) return true;
@@ -67,7 +62,7 @@ std::unique_ptr<Execution> createScan(VulkanBackend& backend, const Command& com
     const bool product = command.type == OpType::CumProd;
     return std::make_unique<Loop>(
         backend, command,
-        Loop::Kernel{"scan", {product, p.exclusive, p.reverse}, lines, Push().u(lines).u(p.extent).u(p.inner)});
+        Loop::Kernel{"scan", {product, p.exclusive, p.reverse}, lines, Push().u(lines, p.extent, p.inner)});
 }
 
 bool supportsBandPart(const VulkanBackend&, const Command& command, std::string& reason) {
@@ -82,8 +77,7 @@ std::unique_ptr<Execution> createBandPart(VulkanBackend& backend, const Command&
     const int64_t total = shape.elements();
     return std::make_unique<Loop>(
         backend, command,
-        Loop::Kernel{
-            "scan_band_part", {}, total, Push().u(total).u(shape[shape.rank() - 2]).u(shape[shape.rank() - 1])});
+        Loop::Kernel{"scan_band_part", {}, total, Push().u(total, shape[shape.rank() - 2], shape[shape.rank() - 1])});
 }
 
 bool supportsOneHot(const VulkanBackend&, const Command& command, std::string& reason) {
@@ -98,8 +92,10 @@ std::unique_ptr<Execution> createOneHot(VulkanBackend& backend, const Command& c
     const auto& p = command.paramsAs<OneHotParams>();
     const int64_t total = p.outer * p.depth * p.inner;
     return std::make_unique<Loop>(
-        backend, command, Loop::Kernel{"scan_one_hot", {}, total, Push().u(total).u(p.depth).u(p.inner).u(p.fromEnd)});
+        backend, command, Loop::Kernel{"scan_one_hot", {}, total, Push().u(total, p.depth, p.inner, p.fromEnd)});
 }
+
+}  // namespace
 
 constexpr VulkanOp kScan[] = {
     {OpType::CumSum, supportsScan, nullptr, createScan},
@@ -107,11 +103,6 @@ constexpr VulkanOp kScan[] = {
     {OpType::MatrixBandPart, supportsBandPart, nullptr, createBandPart},
     {OpType::OneHot, supportsOneHot, nullptr, createOneHot},
 };
-
-}  // namespace
-
-VulkanFamily scanVulkan() {
-    return kScan;
-}
+extern constinit const VulkanFamily scanVulkan = kScan;
 
 }  // namespace mnnc::vulkan

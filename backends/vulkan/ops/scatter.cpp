@@ -39,7 +39,7 @@ class ScatterReplace final : public VulkanExecution {
         recorder.dispatch(*write_,
                           {{recorder.scratch(0, scratchSize(), false), updates,
                             plan_.data ? recorder.reads(*plan_.data) : updates, recorder.writes(output_)}},
-                          Push().u(output_.elements()).u(plan_.slice), ceilDiv(output_.elements(), write_->localSize));
+                          Push().u(output_.elements(), plan_.slice), ceilDiv(output_.elements(), write_->localSize));
         check_.encode(recorder, indices, recorder.writesReport());
     }
 
@@ -61,17 +61,13 @@ bool supportsScatter(const VulkanBackend& backend, const Command& command, std::
     const ScatterPlan plan(command);
     const Operand& output = *command.outputs[0];
     if (output.empty() || plan.indices->empty() || plan.updates->empty() || plan.depth == 0 ||
-        plan.updates->type != output.type || (plan.data && plan.data->type != output.type)) {
-        reason = "the Vulkan kernel takes data and updates of one type, and indices, that are not empty";
-        return false;
-    }
+        plan.updates->type != output.type || (plan.data && plan.data->type != output.type))
+        return refuse(reason, "the Vulkan kernel takes data and updates of one type, and indices, that are not empty");
     const int64_t needed = plan.reduction == Scatter::Replace ? roundUp(output.elements() / plan.slice * kWordBytes, 16)
                                                               : scatterListBytes(plan);
-    if (needed > backend.limits().storageRange) {
-        reason = format("its places exceed what the device binds at once (%lld bytes)",
-                        static_cast<long long>(backend.limits().storageRange));
-        return false;
-    }
+    if (needed > backend.limits().storageRange)
+        return refuse(reason, format("its places exceed what the device binds at once (%lld bytes)",
+                                     asLong(backend.limits().storageRange)));
     return true;
 }
 
@@ -80,15 +76,12 @@ std::unique_ptr<Execution> createScatter(VulkanBackend& backend, const Command& 
     return std::make_unique<ScatterReplace>(backend, command);
 }
 
+}  // namespace
+
 constexpr VulkanOp kScatter[] = {
     {OpType::ScatterNd, supportsScatter, nullptr, createScatter},
     {OpType::ScatterElements, supportsScatter, nullptr, createScatter},
 };
-
-}  // namespace
-
-VulkanFamily scatterVulkan() {
-    return kScatter;
-}
+extern constinit const VulkanFamily scatterVulkan = kScatter;
 
 }  // namespace mnnc::vulkan

@@ -51,7 +51,7 @@ class ScatterReduction final : public VulkanExecution {
                           ceilDiv(capacity_, keys_->localSize));
         encodeSort(recorder);
         recorder.dispatch(*combine_, {{list(recorder, false), updates, data, recorder.writes(output_)}},
-                          Push().u(plan_.rows).u(plan_.slice).u(elements / plan_.slice),
+                          Push().u(plan_.rows, plan_.slice, elements / plan_.slice),
                           ceilDiv(plan_.rows * plan_.slice, combine_->localSize));
         check_.encode(recorder, indices, recorder.writesReport());
     }
@@ -66,12 +66,12 @@ class ScatterReduction final : public VulkanExecution {
     // A bitonic sort: first blocks, then runs of twice the length until one is left.
     void encodeSort(FrameRecorder& recorder) const {
         const int64_t blocks = capacity_ / block_;
-        recorder.dispatch(*sort_, {{list(recorder, true)}}, Push().u(2).u(block_), blocks);
+        recorder.dispatch(*sort_, {{list(recorder, true)}}, Push().u(2, block_), blocks);
         for (int64_t size = 2 * block_; size <= capacity_; size *= 2) {
             for (int64_t distance = size / 2; distance >= block_; distance /= 2)
-                recorder.dispatch(*swap_, {{list(recorder, true)}}, Push().u(capacity_ / 2).u(size).u(distance),
+                recorder.dispatch(*swap_, {{list(recorder, true)}}, Push().u(capacity_ / 2, size, distance),
                                   ceilDiv(capacity_ / 2, swap_->localSize));
-            recorder.dispatch(*sort_, {{list(recorder, true)}}, Push().u(size).u(size), blocks);
+            recorder.dispatch(*sort_, {{list(recorder, true)}}, Push().u(size, size), blocks);
         }
     }
 

@@ -39,10 +39,8 @@ class Arg final : public VulkanExecution {
 };
 
 bool supportsArg(const VulkanBackend&, const Command& command, std::string& reason) {
-    if (command.outputs[0]->type != DataType::Int32) {
-        reason = "the Vulkan kernel makes no lists of the largest values";
-        return false;
-    }
+    if (command.outputs[0]->type != DataType::Int32)
+        return refuse(reason, "the Vulkan kernel makes no lists of the largest values");
     return noEmptyInput(command, reason);
 }
 
@@ -80,7 +78,7 @@ class TopK final : public VulkanExecution {
         recorder.dispatch(*pipeline_,
                           {{recorder.reads(*command_.inputs[0]), recorder.writes(*command_.outputs[0]),
                             recorder.writes(*command_.outputs[1])}},
-                          Push().u(params_.extent).u(params_.inner).u(command_.outputs[0]->elements() / rows), rows);
+                          Push().u(params_.extent, params_.inner, command_.outputs[0]->elements() / rows), rows);
     }
 
   private:
@@ -91,14 +89,10 @@ class TopK final : public VulkanExecution {
 
 bool supportsTopK(const VulkanBackend& backend, const Command& command, std::string& reason) {
     if (!noEmptyInput(command, reason)) return false;
-    if (command.outputs[0]->empty() || command.outputs[0]->type != command.inputs[0]->type) {
-        reason = "the Vulkan kernel makes lists of at least one element, of the input's type";
-        return false;
-    }
-    if (listBytes(listCapacity(command)) > backend.limits().sharedMemory) {
-        reason = "the list exceeds what the Vulkan kernel sorts in shared memory";
-        return false;
-    }
+    if (command.outputs[0]->empty() || command.outputs[0]->type != command.inputs[0]->type)
+        return refuse(reason, "the Vulkan kernel makes lists of at least one element, of the input's type");
+    if (listBytes(listCapacity(command)) > backend.limits().sharedMemory)
+        return refuse(reason, "the list exceeds what the Vulkan kernel sorts in shared memory");
     return true;
 }
 
@@ -106,16 +100,13 @@ std::unique_ptr<Execution> createTopK(VulkanBackend& backend, const Command& com
     return std::make_unique<TopK>(backend, command);
 }
 
+}  // namespace
+
 constexpr VulkanOp kSearch[] = {
     {OpType::ArgMax, supportsArg, nullptr, createArg},
     {OpType::ArgMin, supportsArg, nullptr, createArg},
     {OpType::TopKV2, supportsTopK, nullptr, createTopK},
 };
-
-}  // namespace
-
-VulkanFamily searchVulkan() {
-    return kSearch;
-}
+extern constinit const VulkanFamily searchVulkan = kSearch;
 
 }  // namespace mnnc::vulkan

@@ -33,15 +33,11 @@ class Select final : public VulkanExecution {
 
 bool supportsSelect(const VulkanBackend&, const Command& command, std::string& reason) {
     const Operand& output = *command.outputs[0];
-    if (command.inputs[1]->type != output.type || command.inputs[2]->type != output.type) {
-        reason = "the Vulkan kernel selects between values of one type";
-        return false;
-    }
+    if (command.inputs[1]->type != output.type || command.inputs[2]->type != output.type)
+        return refuse(reason, "the Vulkan kernel selects between values of one type");
     for (const Operand* input : command.inputs)
-        if (input->elements() != 1 && input->elements() != output.elements()) {
-            reason = "the Vulkan kernel takes operands of one element or of the output's size";
-            return false;
-        }
+        if (input->elements() != 1 && input->elements() != output.elements())
+            return refuse(reason, "the Vulkan kernel takes operands of one element or of the output's size");
     return noEmptyInput(command, reason);
 }
 
@@ -66,12 +62,9 @@ std::unique_ptr<Execution> createSelect(VulkanBackend& backend, const Command& c
     return std::make_unique<Select>(backend, command);
 }
 
-constexpr VulkanOp kSelect[] = {{OpType::Select, supportsSelect, storageSelect, createSelect}};
-
 }  // namespace
 
-VulkanFamily selectVulkan() {
-    return kSelect;
-}
+constexpr VulkanOp kSelect[] = {{OpType::Select, supportsSelect, storageSelect, createSelect}};
+extern constinit const VulkanFamily selectVulkan = kSelect;
 
 }  // namespace mnnc::vulkan

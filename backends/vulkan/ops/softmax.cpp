@@ -43,12 +43,9 @@ std::unique_ptr<Execution> createSoftmax(VulkanBackend& backend, const Command& 
     return std::make_unique<Softmax>(backend, command);
 }
 
-constexpr VulkanOp kSoftmax[] = {{OpType::Softmax, supportsFloat, nullptr, createSoftmax}};
-
 }  // namespace
 
-VulkanFamily softmaxVulkan() {
-    return kSoftmax;
-}
+constexpr VulkanOp kSoftmax[] = {{OpType::Softmax, supportsFloat, nullptr, createSoftmax}};
+extern constinit const VulkanFamily softmaxVulkan = kSoftmax;
 
 }  // namespace mnnc::vulkan

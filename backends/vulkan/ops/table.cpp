@@ -5,14 +5,13 @@
 namespace mnnc::vulkan {
 
 const VulkanOp* findVulkanOp(OpType type) noexcept {
-    using FamilyFunction = VulkanFamily (*)();
-    static constexpr FamilyFunction kFamilies[] = {
-#define MNN_C_FAMILY(name) name##Vulkan,
+    static constexpr const VulkanFamily* kFamilies[] = {
+#define MNN_C_FAMILY(name) &name##Vulkan,
 #include "backends/vulkan/ops/families.def"
 #undef MNN_C_FAMILY
     };
-    for (const FamilyFunction family : kFamilies)
-        for (const VulkanOp& op : family())
+    for (const VulkanFamily* family : kFamilies)
+        for (const VulkanOp& op : *family)
             if (op.type == type) return &op;
     return nullptr;
 }

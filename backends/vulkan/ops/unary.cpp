@@ -14,10 +14,8 @@ namespace {
 bool supportsUnary(const VulkanBackend&, const Command& command, std::string& reason) {
     const int code = command.paramsAs<UnaryParams>().code;
     const DataType type = command.inputs[0]->type;
-    if (type == DataType::Int32 && code != 0 && code != 1 && code != 4 && code != 22) {
-        reason = format("unary code %d does not exist for %s", code, dataTypeName(type));
-        return false;
-    }
+    if (type == DataType::Int32 && code != 0 && code != 1 && code != 4 && code != 22)
+        return refuse(reason, format("unary code %d does not exist for %s", code, dataTypeName(type)));
     return noEmptyInput(command, reason);
 }
 
@@ -27,9 +25,10 @@ std::unique_ptr<Execution> createUnary(VulkanBackend& backend, const Command& co
                                               std::vector<uint32_t>{code});
 }
 
-constexpr VulkanOp kUnary[] = {{OpType::UnaryOp, supportsUnary, storageFollow, createUnary}};
-
 }  // namespace
+
+constexpr VulkanOp kUnary[] = {{OpType::UnaryOp, supportsUnary, storageFollow, createUnary}};
+extern constinit const VulkanFamily unaryVulkan = kUnary;
 
 UnaryFormula unaryFormula(OpType type, const Params* params, const char* name) {
     switch (type) {
@@ -48,10 +47,6 @@ UnaryFormula unaryFormula(OpType type, const Params* params, const char* name) {
             return {type == OpType::Threshold ? kUnaryThreshold : kUnaryElu, elu.alpha, elu.scale};
         }
     }
-}
-
-VulkanFamily unaryVulkan() {
-    return kUnary;
 }
 
 }  // namespace mnnc::vulkan
