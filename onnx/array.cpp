@@ -11,12 +11,10 @@ namespace mnnc::onnx {
 int64_t elementCount(const Dims& dims, const std::string& what) {
     int64_t count = 1;
     for (const int64_t extent : dims) {
-        if (extent < 0)
-            fail(Status::BadRange, "%s has an extent of %lld", what.c_str(), static_cast<long long>(extent));
+        if (extent < 0) fail(Status::BadRange, "%s has an extent of %lld", what.c_str(), asLong(extent));
         // The other extents may be zero, so that the product does not bound this one.
         if (extent > std::numeric_limits<int32_t>::max())
-            fail(Status::Overflow, "%s has an extent of %lld, which overflows 32 bits", what.c_str(),
-                 static_cast<long long>(extent));
+            fail(Status::Overflow, "%s has an extent of %lld, which overflows 32 bits", what.c_str(), asLong(extent));
         count = checkedMul(count, extent, what.c_str());
     }
     return count;
@@ -81,7 +79,7 @@ ArrayPtr intList(const std::vector<int64_t>& values) {
     std::vector<int32_t> narrow;
     for (const int64_t value : values) {
         if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max())
-            fail(Status::Overflow, "the number %lld does not fit into 32 bits", static_cast<long long>(value));
+            fail(Status::Overflow, "the number %lld does not fit into 32 bits", asLong(value));
         narrow.push_back(static_cast<int32_t>(value));
     }
     const auto count = static_cast<int64_t>(values.size());

@@ -298,7 +298,7 @@ std::array<Dims, kProbes> Builder::openShape(V dims, size_t rank) {
 
 std::vector<int64_t> Builder::freeAxes(size_t rank) {
     if (rank > MNN_MAX_RANK)
-        fail(Status::NotSupported, "a tensor has %lld axes; the format has 0 to %d", static_cast<long long>(rank),
+        fail(Status::NotSupported, "a tensor has %lld axes; the format has 0 to %d", asLong(rank),
              static_cast<int>(MNN_MAX_RANK));
     return std::vector<int64_t>(rank, -1);
 }
@@ -479,14 +479,14 @@ std::vector<V> Builder::op(OpType type, const Parameter& parameter, std::vector<
 }
 
 std::vector<V> Builder::given(OpType type, const Parameter& parameter, std::vector<V> inputs,
-                              const std::vector<Result>& first, const std::vector<Result>& second) {
+                              const std::vector<Output>& outputs) {
     for (V& value : inputs) value = local(value);
     std::vector<V> results;
-    for (size_t i = 0; i < first.size(); ++i) {
+    for (const Output& output : outputs) {
         V value = newValue(name_);
-        value->type = first[i].type;
+        value->type = output.type;
         value->elem = value->type == DataType::DT_FLOAT ? Elem::Float : Elem::Int64;
-        value->dims = {first[i].dims, second[i].dims};
+        value->dims = output.dims;
         results.push_back(value);
     }
     carryChance(inputs, results);

@@ -139,6 +139,12 @@ struct Parameter {
     }
 };
 
+// An output whose extents and type a rule knows.
+struct Output {
+    std::array<Dims, kProbes> dims;
+    DataType type = DataType::DT_FLOAT;
+};
+
 class Builder {
   public:
     Builder(Evaluator& evaluator, Budget& budget) : evaluator_(evaluator), budget_(budget) {
@@ -180,9 +186,9 @@ class Builder {
     V op(OpType type, const Parameter& parameter, std::vector<V> inputs) {
         return op(type, parameter, std::move(inputs), 1)[0];
     }
-    // Adds an operator whose outputs have these extents and types, without evaluating it.
+    // Adds an operator with these outputs, without evaluating it.
     std::vector<V> given(OpType type, const Parameter& parameter, std::vector<V> inputs,
-                         const std::vector<Result>& first, const std::vector<Result>& second);
+                         const std::vector<Output>& outputs);
 
     // New numbers for the extents of an output that only a run determines.
     std::array<Dims, kProbes> openDims(const std::vector<int64_t>& dims);

@@ -169,8 +169,7 @@ void Importer::readInputs(const Graph& graph, int strategy) {
                 Extent extent = info.hasShape ? info.shape[i] : Extent();
                 if (extent.value >= 0 && given->second[i] >= 0 && extent.value != given->second[i])
                     fail(Status::InvalidValue, "axis %zu of the input '%s' has %lld elements, not %lld", i,
-                         shown(name).c_str(), static_cast<long long>(extent.value),
-                         static_cast<long long>(given->second[i]));
+                         shown(name).c_str(), asLong(extent.value), asLong(given->second[i]));
                 if (given->second[i] >= 0) extent.value = given->second[i];
                 const auto numbers = standsFor(extent, i, given->second.size(), strategy);
                 for (size_t p = 0; p < kProbes; ++p) dims[p].push_back(numbers[p]);
@@ -239,7 +238,7 @@ void Importer::callEntry(const Node& node, std::vector<V> inputs) {
     if (opset == 0) fail(Status::BadFormat, "the model imports no opset of its domain");
     bool named = false;
     const Entry* entry = findEntry(node.domain, node.type, opset, named);
-    if (!entry && named) refuse("opset %lld of it is not known", static_cast<long long>(opset));
+    if (!entry && named) refuse("opset %lld of it is not known", asLong(opset));
     if (!entry) refuse("there is no form of it");
     Call call{*this, builder_, node, opset, std::move(inputs), std::vector<V>(node.outputs.size())};
     const Frame& frame = *frame_;
@@ -281,7 +280,7 @@ void Importer::readNode(const Node& node) {
     if (++report_.nodes > kMaxNodes)
         fail(Status::LimitExceeded,
              "the model has more than %lld nodes, those of functions counted as often as they are called",
-             static_cast<long long>(kMaxNodes));
+             asLong(kMaxNodes));
     reading_.total = std::max(reading_.total, ++reading_.done);
     if (options_.progress) options_.progress(reading_.done, reading_.total);
     std::vector<V> inputs;

@@ -11,7 +11,7 @@ std::span<const Entry> allEntries() {
     static const std::vector<Entry> all = [] {
         std::vector<Entry> entries;
         for (const Family& family : {
-#define MNN_C_FAMILY(name) name##Family(),
+#define MNN_C_FAMILY(name) name##Family,
 #include "emit/families.def"
 #undef MNN_C_FAMILY
              })

@@ -14,18 +14,14 @@ void emitRelu(Call& c) {
 }
 
 void emitLeakyRelu(Call& c) {
-    wire::ReluT table;
-    table.slope = c.real("alpha", 0.01f);
-    c.out(c.b.op(OpType::ReLU, table, {c.in(0)}));
+    c.out(leakyRelu(c, c.in(0), c.real("alpha", 0.01f)));
 }
 
 void emitPRelu(Call& c) {
     V x = c.in(0), slope = c.in(1);
     if (c.opset < 7 && slope->rank() == 1 && x->rank() > 2) slope = unsqueeze(c, slope, allAxes(x->rank() - 1, 1));
     if (slope->constant && x->isFloat() && slope->elementCount() == 1 && slope->rank() <= x->rank()) {
-        wire::ReluT table;
-        table.slope = static_cast<float>(slope->array().realAt(0));
-        c.out(c.b.op(OpType::ReLU, table, {x}));
+        c.out(leakyRelu(c, x, static_cast<float>(slope->array().realAt(0))));
         return;
     }
     // Arranges one slope for each channel.
@@ -77,14 +73,6 @@ void emitHardSigmoid(Call& c) {
     c.out(clip(c, add(c, x, c.b.real(c.real("beta", 0.5f))), 0, 1));
 }
 
-void emitHardSwish(Call& c) {
-    c.out(unary(c, Unary::HARDSWISH, c.in(0)));
-}
-
-void emitSoftplus(Call& c) {
-    c.out(unary(c, Unary::BNLL, c.in(0)));
-}
-
 void emitSoftsign(Call& c) {
     V x = c.in(0);
     V below = add(c, unary(c, Unary::ABS, x), c.b.real(1));
@@ -113,15 +101,6 @@ void emitShrink(Call& c) {
     c.out(castTo(c, result, elem));
 }
 
-// x * (1 + tanh(...)) / 2. The format's code for it is an approximation in the official runtime.
-V geluByTanh(Call& c, V x) {
-    V cube = mul(c, mul(c, x, x), x);
-    V inner = add(c, x, mul(c, cube, c.b.real(0.044715f)));
-    V tanh = unary(c, Unary::TANH, mul(c, inner, c.b.real(0.7978845608028654f)));
-    V half = mul(c, x, c.b.real(0.5f));
-    return mul(c, half, add(c, tanh, c.b.real(1)));
-}
-
 void emitGelu(Call& c) {
     if (c.text("approximate", "none") == "tanh")
         c.out(geluByTanh(c, c.in(0)));
@@ -130,38 +109,28 @@ void emitGelu(Call& c) {
 }
 
 void emitSwish(Call& c) {
-    V x = c.in(0);
-    const float alpha = c.real("alpha", 1);
-    if (alpha == 1) {
-        c.out(unary(c, Unary::SILU, x));
-        return;
-    }
-    V gate = unary(c, Unary::SIGMOID, mul(c, x, c.b.real(alpha)));
-    c.out(mul(c, x, gate));
+    c.out(swish(c, c.in(0), c.real("alpha", 1)));
 }
+
+}  // namespace
 
 constexpr Entry kActivationsEntries[] = {
     {"Celu", 12, kNewest, emitCelu, "ELU, or BinaryOp and ELU"},
     {"Elu", 1, kNewest, emitElu, "ELU"},
     {"Gelu", 20, kNewest, emitGelu, "UnaryOp; with tanh BinaryOp and UnaryOp"},
     {"HardSigmoid", 1, kNewest, emitHardSigmoid, "BinaryOp, ReLU6"},
-    {"HardSwish", 14, kNewest, emitHardSwish, "UnaryOp"},
+    {"HardSwish", 14, kNewest, emitUnary<Unary::HARDSWISH>, "UnaryOp"},
     {"LeakyRelu", 1, kNewest, emitLeakyRelu, "ReLU"},
     {"Mish", 18, kNewest, emitMish, "UnaryOp, BinaryOp"},
     {"PRelu", 1, kNewest, emitPRelu, "ReLU, PReLU, or Select and BinaryOp"},
     {"Relu", 1, kNewest, emitRelu, "ReLU; BinaryOp for integers"},
     {"Selu", 1, kNewest, emitSelu, "Selu"},
     {"Shrink", 9, kNewest, emitShrink, "Select, BinaryOp"},
-    {"Softplus", 1, kNewest, emitSoftplus, "UnaryOp"},
+    {"Softplus", 1, kNewest, emitUnary<Unary::BNLL>, "UnaryOp"},
     {"Softsign", 1, kNewest, emitSoftsign, "UnaryOp, BinaryOp"},
     {"Swish", 24, kNewest, emitSwish, "UnaryOp, BinaryOp"},
     {"ThresholdedRelu", 10, kNewest, emitThresholdedRelu, "Select, BinaryOp"},
 };
-
-}  // namespace
-
-Family activationFamily() {
-    return kActivationsEntries;
-}
+extern constinit const Family activationFamily = kActivationsEntries;
 
 }  // namespace mnnc::onnx

@@ -193,9 +193,7 @@ void computedDft(Call& c) {
     // The parts have one axis less.
     axis = select(c, compare(c, Binary::LESS, axis, c.b.scalar(0)),
                   add(c, axis, c.b.scalar(static_cast<int64_t>(rank))), axis);
-    const auto part = [&](int64_t k) {
-        return exchangeWithLast(c, squeeze(c, sliceAxis(c, x, last, k, k + 1), {last}), axis);
-    };
+    const auto part = [&](int64_t k) { return exchangeWithLast(c, elementOf(c, x, last, k), axis); };
     V real = part(0), imaginary = parts == 2 ? part(1) : nullptr;
     V given = extentOf(c, real, last - 1);  // length of the signal, or of the half of its transform
     V one = c.b.scalar(1), two = c.b.scalar(2);
@@ -262,12 +260,12 @@ void emitDft(Call& c) {
     axis = axisOf(axis, rank);
     const bool inverse = c.integer("inverse", 0) != 0, oneSided = c.integer("onesided", 0) != 0;
     const int64_t parts = x->extent(rank - 1);
-    if (parts != 1 && parts != 2) fail(Status::BadFormat, "elements of %lld numbers", static_cast<long long>(parts));
+    if (parts != 1 && parts != 2) fail(Status::BadFormat, "elements of %lld numbers", asLong(parts));
     const int64_t extent = x->extent(static_cast<size_t>(axis));
     const int64_t n = length ? c.constant(1).intAt(0) : extent;
-    if (n < 1) fail(Status::BadRange, "a length of %lld", static_cast<long long>(n));
+    if (n < 1) fail(Status::BadRange, "a length of %lld", asLong(n));
     const int64_t bins = oneSided ? n / 2 + 1 : n, used = std::min(n, extent);
-    if (used * bins > int64_t{1} << 24) refuse("a length of %lld", static_cast<long long>(n));
+    if (used * bins > int64_t{1} << 24) refuse("a length of %lld", asLong(n));
     if (used < extent) x = sliceAxis(c, x, axis, 0, used);
     std::vector<float> cosines, sines;  // [used, bins]
     for (int64_t i = 0; i < used; ++i)
@@ -283,7 +281,7 @@ void emitDft(Call& c) {
     const auto last = static_cast<int64_t>(rank) - 1;
     std::vector<int64_t> order = allAxes(rank - 1);
     std::swap(order[static_cast<size_t>(axis)], order.back());
-    const auto part = [&](int64_t k) { return permute(c, squeeze(c, sliceAxis(c, x, last, k, k + 1), {last}), order); };
+    const auto part = [&](int64_t k) { return permute(c, elementOf(c, x, last, k), order); };
     V real = part(0), imaginary = parts == 2 ? part(1) : nullptr;
     V resultReal = matmul(c, real, cosTable), resultImaginary = matmul(c, real, sinTable);
     if (imaginary) {
@@ -309,17 +307,14 @@ void emitStft(Call& c) {
     c.out(c.b.op(OpType::Stft, table, {signal, step, window}));
 }
 
+}  // namespace
+
 constexpr Entry kAlgebraEntries[] = {
     {"DFT", 17, kNewest, emitDft, "MatMul, BinaryOp, Concat; with Range and UnaryOp where an axis or a length is fed",
      "Tables of more than 2^24 numbers."},
     {"Einsum", 12, kNewest, emitEinsum, "MatMul, Permute, Reshape, Reduction, BinaryOp"},
     {"STFT", 17, kNewest, emitStft, "Stft", ""},
 };
-
-}  // namespace
-
-Family algebraFamily() {
-    return kAlgebraEntries;
-}
+extern constinit const Family algebraFamily = kAlgebraEntries;
 
 }  // namespace mnnc::onnx

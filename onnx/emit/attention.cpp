@@ -25,8 +25,7 @@ V repeatHeads(Call& c, V x, V q) {
     if (q->fixed(1) && x->fixed(1)) {
         const int64_t all = q->extent(1), own = x->extent(1);
         if (own < 1 || all % own != 0)
-            fail(Status::BadFormat, "%lld heads of queries and %lld of keys", static_cast<long long>(all),
-                 static_cast<long long>(own));
+            fail(Status::BadFormat, "%lld heads of queries and %lld of keys", asLong(all), asLong(own));
         if (all == own) return x;
         times = c.b.ints({all / own});
     } else {
@@ -54,7 +53,7 @@ V rotate(Call& c, V x, V cos, V sin, int64_t width, bool interleaved) {
     std::vector<V> parts;
     if (interleaved) {
         V pairs = reshape(c, turning, {0, 0, 0, width == 0 ? -1 : half, 2});
-        for (const int64_t i : {0, 1}) parts.push_back(squeeze(c, sliceAxis(c, pairs, 4, i, i + 1), {4}));
+        for (const int64_t i : {0, 1}) parts.push_back(elementOf(c, pairs, 4, i));
     } else if (width == 0) {
         wire::SliceT table;
         table.axis = 3;
@@ -87,9 +86,7 @@ V attend(Call& c, V q, V k, V v, const Scores& scores) {
         V column = broadcastTo(c, scores.sink, concat(c, {shapeOf(c, x, 0, 3), c.b.ints({1})}, 0));
         x = concat(c, {column, x}, 3);
     }
-    wire::AxisT axis;
-    axis.axis = 3;
-    V shares = c.b.op(OpType::Softmax, axis, {x});
+    V shares = softmax(c, x, 3);
     if (scores.sink) shares = sliceAxis(c, shares, 3, 1, kToEnd);
     return matmul(c, shares, values);
 }
@@ -162,9 +159,7 @@ void emitAttention(Call& c) {
     if (bias) scores = add(c, scores, bias);
     if (allowed) scores = select(c, allowed, scores, c.b.real(nothing));
     show(2);
-    wire::AxisT axis;
-    axis.axis = 3;
-    V weights = c.b.op(OpType::Softmax, axis, {scores});
+    V weights = softmax(c, scores, 3);
     if (allowed || bias) {
         // A query that sees no key gets zeros.
         V seen = compare(c, Binary::GREATER, scores, c.b.real(nothing));
@@ -189,9 +184,7 @@ void emitFlexAttention(Call& c) {
     V keys = repeatHeads(c, k, q), values = repeatHeads(c, v, q);
     V scale = c.has("scale") ? c.b.real(c.real("scale", 1)) : depthScale(c, q);
     V scores = mul(c, matmul(c, q, keys, false, true), scale);
-    wire::AxisT axis;
-    axis.axis = 3;
-    V weights = c.b.op(OpType::Softmax, axis, {modified(c, "score_mod", scores)});
+    V weights = softmax(c, modified(c, "score_mod", scores), 3);
     c.out(castTo(c, matmul(c, modified(c, "prob_mod", weights), values), q->elem));
 }
 
@@ -201,7 +194,7 @@ void rotary(Call& c, V cos, V sin, V places) {
     int64_t width = c.integer("rotary_embedding_dim", 0);
     if (width == 0 && x->fixed(3)) width = x->extent(3);
     if (width < 0 || width % 2 != 0 || (x->fixed(3) && width > x->extent(3)))
-        fail(Status::BadRange, "rotary_embedding_dim is %lld", static_cast<long long>(width));
+        fail(Status::BadRange, "rotary_embedding_dim is %lld", asLong(width));
     if (places) {
         cos = gatherAxis(c, cos, places, 0);
         sin = gatherAxis(c, sin, places, 0);
@@ -244,10 +237,7 @@ void emitTensorScatter(Call& c) {
 }
 
 void emitSwiGlu(Call& c) {
-    V a = c.in(0);
-    const float alpha = c.real("alpha", 1);
-    V gate = alpha == 1 ? unary(c, Unary::SILU, a) : mul(c, a, unary(c, Unary::SIGMOID, mul(c, a, c.b.real(alpha))));
-    c.out(mul(c, gate, c.in(1)));
+    c.out(mul(c, swish(c, c.in(0), c.real("alpha", 1)), c.in(1)));
 }
 
 // The steps of the recurrence, unrolled.
@@ -305,6 +295,8 @@ void emitLinearAttention(Call& c) {
     c.out(1, state);
 }
 
+}  // namespace
+
 constexpr Entry kAttentionEntries[] = {
     {"Attention", 23, kNewest, emitAttention, "MatMul, Softmax, BinaryOp, Select",
      "A mask that is shorter than the keys over free extents."},
@@ -314,15 +306,10 @@ constexpr Entry kAttentionEntries[] = {
      "MatMul and BinaryOp for each step; While where their number is free or above 256"},
     {"RotaryEmbedding", 23, kNewest, emitRotary, "StridedSlice, BinaryOp, Concat"},
     {"RotaryEmbedding", 1, kNewest, emitContribRotary, "StridedSlice, BinaryOp, Concat", "scale, is_packed_batching.",
-     "com.microsoft"},
+     kMicrosoft},
     {"SwiGLU", 28, kNewest, emitSwiGlu, "UnaryOp, BinaryOp"},
     {"TensorScatter", 24, kNewest, emitTensorScatter, "ScatterElements"},
 };
-
-}  // namespace
-
-Family attentionFamily() {
-    return kAttentionEntries;
-}
+extern constinit const Family attentionFamily = kAttentionEntries;
 
 }  // namespace mnnc::onnx

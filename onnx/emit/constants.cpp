@@ -88,6 +88,16 @@ void emitEyeLike(Call& c) {
     c.out(c.b.alias(castTo(c, eye, elem), elem));
 }
 
+V randomNumbers(Call& c, V shape, OpType type = OpType::RandomUniform, float low = 0, float high = 1) {
+    wire::RandomUniformT table;
+    table.low = low;
+    table.high = high;
+    table.seed = c.has("seed") ? 1 : 0;
+    table.type = DataType::DT_FLOAT;
+    c.importer.note("Random numbers are those of the .mnn format's operators, the same in every run.");
+    return c.b.op(type, table, {shape});
+}
+
 template <OpType type>
 void emitRandom(Call& c) {
     V shape = nullptr;
@@ -98,26 +108,16 @@ void emitRandom(Call& c) {
         shape = shapeOf(c, c.in(0));
         if (!c.has("dtype")) elem = c.in(0)->elem;
     }
-    wire::RandomUniformT table;
     const bool normal = type == OpType::RandomNormal;
-    table.low = normal ? c.real("mean", 0) : c.real("low", 0);
-    table.high = normal ? c.real("scale", 1) : c.real("high", 1);
-    table.seed = c.has("seed") ? 1 : 0;
-    table.type = DataType::DT_FLOAT;
-    c.importer.note("Random numbers are those of the .mnn format's operators, the same in every run.");
-    c.out(castTo(c, c.b.op(type, table, {shape}), elem));
+    const float low = normal ? c.real("mean", 0) : c.real("low", 0);
+    const float high = normal ? c.real("scale", 1) : c.real("high", 1);
+    c.out(castTo(c, randomNumbers(c, shape, type, low, high), elem));
 }
 
 // The elements of x are the probabilities of 1.
 void emitBernoulli(Call& c) {
     V x = castTo(c, c.in(0), Elem::Float);
-    wire::RandomUniformT table;
-    table.low = 0;
-    table.high = 1;
-    table.seed = c.has("seed") ? 1 : 0;
-    table.type = DataType::DT_FLOAT;
-    c.importer.note("Random numbers are those of the .mnn format's operators, the same in every run.");
-    V numbers = c.b.op(OpType::RandomUniform, table, {shapeOf(c, x)});
+    V numbers = randomNumbers(c, shapeOf(c, x));
     const auto to = static_cast<Elem>(c.integer("dtype", static_cast<int64_t>(c.in(0)->elem)));
     c.out(castTo(c, compare(c, Binary::LESS, numbers, x), to));
 }
@@ -129,15 +129,11 @@ void emitDropout(Call& c) {
     if (training) {
         // The kept elements: those whose random number is not below the ratio; all of them outside of training.
         V ratio = c.maybe(1) ? castTo(c, scalarOf(c, c.in(1)), Elem::Float) : c.b.real(0.5f);
-        wire::RandomUniformT random;
-        random.type = DataType::DT_FLOAT;
-        random.seed = c.has("seed") ? 1 : 0;
-        V numbers = c.b.op(OpType::RandomUniform, random, {shapeOf(c, x)});
+        V numbers = randomNumbers(c, shapeOf(c, x));
         V kept = compare(c, Binary::GREATER_EQUAL, numbers, ratio);
         V always = compare(c, Binary::EQUAL, scalarOf(c, training), c.b.number(0, *training));
         V mask = c.b.alias(binary(c, Binary::LOGICALOR, kept, always), Elem::Bool);
         V scaled = div(c, x, sub(c, c.b.real(1), ratio));
-        c.importer.note("Random numbers are those of the .mnn format's operators, the same in every run.");
         c.out(0, select(c, always, x, select(c, mask, scaled, c.b.real(0))));
         c.out(1, mask);
         return;
@@ -179,6 +175,8 @@ void emitBlackman(Call& c) {
     emitWindow(c, {0.42f, -0.5f, 0.08f});
 }
 
+}  // namespace
+
 constexpr Entry kConstantsEntries[] = {
     {"Bernoulli", 15, kNewest, emitBernoulli, "RandomUniform, BinaryOp, Cast", "Other random numbers than elsewhere."},
     {"BlackmanWindow", 17, kNewest, emitBlackman, "Const; with Range, UnaryOp and BinaryOp where the size is fed"},
@@ -198,11 +196,6 @@ constexpr Entry kConstantsEntries[] = {
     {"Shape", 1, kNewest, emitShape, "Shape"},
     {"Size", 1, kNewest, emitSize, "Size"},
 };
-
-}  // namespace
-
-Family constantFamily() {
-    return kConstantsEntries;
-}
+extern constinit const Family constantFamily = kConstantsEntries;
 
 }  // namespace mnnc::onnx

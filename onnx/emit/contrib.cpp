@@ -31,20 +31,12 @@ V withBias(Call& c, size_t i) {
     return c.maybe(i) ? add(c, c.in(0), c.in(i)) : c.in(0);
 }
 
-void emitContribGelu(Call& c) {
-    c.out(unary(c, Unary::GELU_STANDARD, c.in(0)));
-}
-
 void emitBiasGelu(Call& c) {
     c.out(unary(c, Unary::GELU_STANDARD, withBias(c, 1)));
 }
 
 void emitFastGelu(Call& c) {
-    V x = withBias(c, 1);
-    V cube = mul(c, mul(c, x, x), x);
-    V inner = add(c, x, mul(c, cube, c.b.real(0.044715f)));
-    V tanh = unary(c, Unary::TANH, mul(c, inner, c.b.real(0.7978845608028654f)));
-    c.out(mul(c, mul(c, x, c.b.real(0.5f)), add(c, tanh, c.b.real(1))));
+    c.out(geluByTanh(c, withBias(c, 1)));
 }
 
 void emitQuickGelu(Call& c) {
@@ -152,17 +144,13 @@ void emitFusedGemm(Call& c) {
                                                    "Sigmoid", "Softplus",    "Softsign",  "Tanh", "ThresholdedRelu"};
     if (!kKnown.count(name)) refuse("the activation '%s'", name.c_str());
     Node node;
-    node.type = name;
     for (const char* parameter : {"alpha", "beta", "gamma"}) {
         if (const Attribute* given = c.attribute("activation_" + std::string(parameter))) {
             node.attributes.push_back(*given);
             node.attributes.back().name = parameter;
         }
     }
-    bool named = false;
-    Call inner{c.importer, c.b, node, kNewest, {y}, std::vector<V>(1)};
-    findEntry("", name, kNewest, named)->emit(inner);
-    c.out(inner.outputs[0]);
+    c.out(byRule(c, name, node, {y}));
 }
 
 // Weights of 4 or 8 bits with a scale for each block of a column stay codes.
@@ -170,19 +158,17 @@ void emitMatMulNBits(Call& c) {
     const int64_t rows = c.integer("K", 0), columns = c.integer("N", 0), bits = c.integer("bits", 4),
                   block = c.integer("block_size", 0);
     if (rows < 1 || columns < 1 || block < 1 || (bits != 4 && bits != 8))
-        refuse("K %lld, N %lld, %lld bits, blocks of %lld", static_cast<long long>(rows),
-               static_cast<long long>(columns), static_cast<long long>(bits), static_cast<long long>(block));
+        refuse("K %lld, N %lld, %lld bits, blocks of %lld", asLong(rows), asLong(columns), asLong(bits), asLong(block));
     const Array &codes = c.constant(1), &scales = c.constant(2);
     const Array* zeros = c.maybe(3) ? &c.constant(3) : nullptr;
     if (c.maybe(4)) refuse("g_idx");
     const int64_t blocks = (rows + block - 1) / block, bytes = block * bits / 8;
     if (codes.count() != columns * blocks * bytes || scales.count() != columns * blocks)
-        fail(Status::BadFormat, "%lld codes and %lld scales", static_cast<long long>(codes.count()),
-             static_cast<long long>(scales.count()));
+        fail(Status::BadFormat, "%lld codes and %lld scales", asLong(codes.count()), asLong(scales.count()));
     const bool floatZeros = zeros && zeros->type == DataType::DT_FLOAT;
     const int64_t zeroBytes = (blocks * bits + 7) / 8;  // of a column
     if (zeros && zeros->count() != (floatZeros ? columns * blocks : columns * zeroBytes))
-        fail(Status::BadFormat, "%lld zero points", static_cast<long long>(zeros->count()));
+        fail(Status::BadFormat, "%lld zero points", asLong(zeros->count()));
     const auto code = [bits](const Array& from, int64_t start, int64_t i) {
         if (bits == 8) return from.bytes[static_cast<size_t>(start + i)] + 0;
         const uint8_t both = from.bytes[static_cast<size_t>(start + i / 2)];
@@ -230,6 +216,8 @@ void emitMatMulNBits(Call& c) {
     c.out(c.maybe(5) && !bias ? add(c, result, c.in(5)) : result);
 }
 
+}  // namespace
+
 constexpr Entry kContribEntries[] = {
     {"BiasGelu", 1, kNewest, emitBiasGelu, "BinaryOp, UnaryOp", "", kMicrosoft},
     {"EmbedLayerNormalization", 1, kNewest, emitEmbedLayerNorm, "GatherV2, BinaryOp, LayerNorm, Reduction", "",
@@ -237,7 +225,7 @@ constexpr Entry kContribEntries[] = {
     {"FastGelu", 1, kNewest, emitFastGelu, "BinaryOp, UnaryOp", "", kMicrosoft},
     {"FusedGemm", 1, kNewest, emitFusedGemm, "As Gemm, and its activation", "", kMicrosoft},
     {"FusedMatMul", 1, kNewest, emitFusedMatMul, "MatMul, BinaryOp, Permute", "", kMicrosoft},
-    {"Gelu", 1, kNewest, emitContribGelu, "UnaryOp", "", kMicrosoft},
+    {"Gelu", 1, kNewest, emitUnary<Unary::GELU_STANDARD>, "UnaryOp", "", kMicrosoft},
     {"MatMulNBits", 1, kNewest, emitMatMulNBits, "Convolution, or MatMul",
      "g_idx; weights that are fed. The weights become floats where K is no multiple of the block.", kMicrosoft},
     {"QEmbedLayerNormalization", 1, kNewest, emitQEmbedLayerNorm, "GatherV2, Cast, BinaryOp, LayerNorm, Reduction", "",
@@ -250,11 +238,6 @@ constexpr Entry kContribEntries[] = {
      kMicrosoft},
     {"TransposeMatMul", 1, kNewest, emitFusedMatMul, "As FusedMatMul", "", kMicrosoft},
 };
-
-}  // namespace
-
-Family contribFamily() {
-    return kContribEntries;
-}
+extern constinit const Family contribFamily = kContribEntries;
 
 }  // namespace mnnc::onnx

@@ -31,7 +31,7 @@ V shownByLengths(Call& c, V list, V k) {
     const auto spreadOut = [&](V numbers) { return unsqueeze(c, numbers, {1, 2, 3}); };
     if (lengths) return compare(c, Binary::LESS, columns, spreadOut(list));
     V halves = reshapeTo(c, list, concat(c, {c.b.ints({2}), shapeOf(c, k, 0, 1)}, 0));
-    const auto half = [&](int64_t i) { return spreadOut(squeeze(c, sliceAxis(c, halves, 0, i, i + 1), {0})); };
+    const auto half = [&](int64_t i) { return spreadOut(elementOf(c, halves, 0, i)); };
     return both(c, compare(c, Binary::LESS, columns, half(0)), compare(c, Binary::GREATER_EQUAL, columns, half(1)));
 }
 
@@ -77,15 +77,14 @@ void selfAttention(Call& c, V packed, int64_t columns, V mask, V past, V added) 
     const int64_t valueWidth = sizes.size() == 3 ? sizes[2] : third;
     if (width < 0 || keyWidth < 0 || valueWidth < 0 || width > columns || keyWidth > columns - width ||
         valueWidth > columns - width - keyWidth)
-        fail(Status::BadFormat, "qkv_hidden_sizes of %lld, %lld and %lld in %lld columns",
-             static_cast<long long>(width), static_cast<long long>(keyWidth), static_cast<long long>(valueWidth),
-             static_cast<long long>(columns));
+        fail(Status::BadFormat, "qkv_hidden_sizes of %lld, %lld and %lld in %lld columns", asLong(width),
+             asLong(keyWidth), asLong(valueWidth), asLong(columns));
     V q = splitHeads(c, part(c, packed, 0, width), heads);
     V k = splitHeads(c, part(c, packed, width, width + keyWidth), heads);
     V v = splitHeads(c, part(c, packed, width + keyWidth, width + keyWidth + valueWidth), heads);
     if (past) {  // [2, batch, heads, length, depth]
-        k = concat(c, {squeeze(c, sliceAxis(c, past, 0, 0, 1), {0}), k}, 2);
-        v = concat(c, {squeeze(c, sliceAxis(c, past, 0, 1, 2), {0}), v}, 2);
+        k = concat(c, {elementOf(c, past, 0, 0), k}, 2);
+        v = concat(c, {elementOf(c, past, 0, 1), v}, 2);
     }
     if (c.wants(1)) c.out(1, concat(c, {unsqueeze(c, k, {0}), unsqueeze(c, v, {0})}, 0));
     Scores scores;
@@ -116,7 +115,7 @@ void emitQAttention(Call& c) {
 
 // [batch, length, heads, n, depth] contains n tensors; selects one.
 V unpacked(Call& c, V x, int64_t index) {
-    return permute(c, squeeze(c, sliceAxis(c, x, 3, index, index + 1), {3}), {0, 2, 1, 3});
+    return permute(c, elementOf(c, x, 3, index), {0, 2, 1, 3});
 }
 
 void emitMultiHeadAttention(Call& c) {
@@ -218,6 +217,8 @@ void emitGroupQueryAttention(Call& c) {
 }
 
 constexpr const char* kWritten = "MatMul, Softmax, BinaryOp, Select";
+}  // namespace
+
 constexpr Entry kContribAttentionEntries[] = {
     {"Attention", 1, kNewest, emitContribAttention, kWritten,
      "A free number of heads; masks of packed sequences; do_rotary; a past buffer that is longer than the past.",
@@ -231,11 +232,6 @@ constexpr Entry kContribAttentionEntries[] = {
     {"QAttention", 1, kNewest, emitQAttention, "Convolution, MatMul, Softmax, BinaryOp, Select", "As Attention.",
      kMicrosoft},
 };
-
-}  // namespace
-
-Family contribAttentionFamily() {
-    return kContribAttentionEntries;
-}
+extern constinit const Family contribAttentionFamily = kContribAttentionEntries;
 
 }  // namespace mnnc::onnx

@@ -10,15 +10,8 @@ namespace {
 // Rows of a table, by the rule of ONNX's Gather.
 V rowsOf(Call& c, V table, V indices, int64_t axis = 0) {
     Node node;
-    node.type = "Gather";
-    Attribute along;
-    along.name = "axis";
-    along.i = axis;
-    node.attributes.push_back(along);
-    bool named = false;
-    Call inner{c.importer, c.b, node, kNewest, {table, indices}, std::vector<V>(1)};
-    findEntry("", "Gather", kNewest, named)->emit(inner);
-    return inner.outputs[0];
+    addAttribute(node, "axis").i = axis;
+    return byRule(c, "Gather", node, {table, indices});
 }
 
 // The codes of a constant, which may be packed in bytes along its last axis, as integers without a sign.
@@ -58,7 +51,7 @@ void emitGatherBlockQuantized(Call& c) {
     V data = c.in(0), indices = c.in(1), points = c.maybe(3);
     const int64_t bits = c.integer("bits", 4), block = c.integer("block_size", 128);
     if ((bits != 2 && bits != 4 && bits != 8) || block < 1)
-        refuse("%lld bits and blocks of %lld", static_cast<long long>(bits), static_cast<long long>(block));
+        refuse("%lld bits and blocks of %lld", asLong(bits), asLong(block));
     const Table codes = tableOfCodes(*data, bits, 0);
     const size_t rank = codes.dims.size();
     const int64_t gathered = axisOf(c.integer("gather_axis", 0), rank),
@@ -66,10 +59,10 @@ void emitGatherBlockQuantized(Call& c) {
     const int64_t columns = codes.dims.back(), blocks = columns / block + (columns % block != 0 ? 1 : 0),
                   rows = codes.rows();
     if (along + 1 != static_cast<int64_t>(rank) || rank < 2)
-        refuse("blocks along axis %lld of %zu", static_cast<long long>(along), rank);
+        refuse("blocks along axis %lld of %zu", asLong(along), rank);
     if (scales.count() != rows * blocks)
-        fail(Status::BadFormat, "%lld scales for %lld rows of %lld blocks", static_cast<long long>(scales.count()),
-             static_cast<long long>(rows), static_cast<long long>(blocks));
+        fail(Status::BadFormat, "%lld scales for %lld rows of %lld blocks", asLong(scales.count()), asLong(rows),
+             asLong(blocks));
     // The zero points, of codes without a sign, as floats: one for all, or one for each block.
     const bool middle = !data->fourBits && codes.from->type == DataType::DT_UINT8;
     std::vector<float> zeros{middle ? static_cast<float>(1 << (bits - 1)) : static_cast<float>(codes.offset)};
@@ -78,7 +71,7 @@ void emitGatherBlockQuantized(Call& c) {
         const Table zero = tableOfCodes(*points, bits, blocks);
         const int64_t each = zero.packed ? 8 / bits : 1;
         if (zero.from->count() != rows * ((blocks + each - 1) / each) || zero.dims.back() != blocks)
-            fail(Status::BadFormat, "%lld zero points", static_cast<long long>(zero.from->count()));
+            fail(Status::BadFormat, "%lld zero points", asLong(zero.from->count()));
         zeros.clear();
         for (int64_t r = 0; r < rows; ++r)
             for (int64_t b = 0; b < blocks; ++b) zeros.push_back(static_cast<float>(zero.codeAt(r, b)));
@@ -127,15 +120,12 @@ void emitGatherBlockQuantized(Call& c) {
     c.out(whole ? shaped(y, {columns}) : y);
 }
 
+}  // namespace
+
 constexpr Entry kContribGatherEntries[] = {
     {"GatherBlockQuantized", 1, kNewest, emitGatherBlockQuantized, "GatherV2, Cast, BinaryOp",
      "Blocks along another axis than the last one; tables that are fed, or of floats of 8 bits and less.", kMicrosoft},
 };
-
-}  // namespace
-
-Family contribGatherFamily() {
-    return kContribGatherEntries;
-}
+extern constinit const Family contribGatherFamily = kContribGatherEntries;
 
 }  // namespace mnnc::onnx

@@ -81,23 +81,20 @@ void emitIf(Call& c) {
             aliases[at].push_back(inner->name);
         }
     for (std::vector<std::string>& list : aliases) table.aliases_inputs.push_back(names(std::move(list)));
-    std::array<std::vector<Result>, kProbes> results;
+    std::vector<Output> results;
     for (size_t i = 0; i < count; ++i) {
         const Value &a = *yes.results[i], &b = *no.results[i];
         if (a.rank() != b.rank()) refuse("its branches give tensors of rank %zu and %zu", a.rank(), b.rank());
         if (a.type != b.type) refuse("its branches give tensors of different types");
         const std::array<Dims, kProbes> open =
             a.dims == b.dims ? a.dims : c.b.openDims(std::vector<int64_t>(a.rank(), -1));
-        for (size_t p = 0; p < kProbes; ++p) {
-            Result result;
-            result.type = a.type;
-            result.dims = joined(a.dims[p], b.dims[p], open[p]);
-            results[p].push_back(result);
-        }
+        Output& result = results.emplace_back();
+        result.type = a.type;
+        for (size_t p = 0; p < kProbes; ++p) result.dims[p] = joined(a.dims[p], b.dims[p], open[p]);
         table.aliases_outputs.push_back(names({yes.scope->tensors[static_cast<size_t>(yes.tensors[i])],
                                                no.scope->tensors[static_cast<size_t>(no.tensors[i])]}));
     }
-    const std::vector<V> outputs = c.b.given(OpType::If, table, inputs, results[0], results[1]);
+    const std::vector<V> outputs = c.b.given(OpType::If, table, inputs, results);
     for (size_t i = 0; i < count; ++i) c.out(i, c.b.alias(outputs[i], yes.results[i]->elem));
 }
 
@@ -137,7 +134,7 @@ void emitScan(Call& c) {
     const Graph& graph = bodyOf(c, "body");
     const int64_t given = c.integer("num_scan_inputs", 0);
     if (given < 1 || given > static_cast<int64_t>(c.inputs.size()))
-        fail(Status::BadFormat, "num_scan_inputs is %lld", static_cast<long long>(given));
+        fail(Status::BadFormat, "num_scan_inputs is %lld", asLong(given));
     const auto scans = static_cast<size_t>(given), states = c.inputs.size() - scans;
     const auto list = [&](const char* name, size_t count) {
         std::vector<int64_t> values = c.integers(name).value_or(std::vector<int64_t>());
@@ -196,7 +193,7 @@ size_t positionIn(Call& c, size_t i, size_t count, bool behind) {
     const auto size = static_cast<int64_t>(count);
     if (at < 0) at += size;
     if (at < 0 || at > size || (at == size && !behind))
-        fail(Status::BadIndex, "position %lld of a sequence of %zu", static_cast<long long>(at), count);
+        fail(Status::BadIndex, "position %lld of a sequence of %zu", asLong(at), count);
     return static_cast<size_t>(at);
 }
 
@@ -253,7 +250,7 @@ void emitSplitToSequence(Call& c) {
         sizes.assign(static_cast<size_t>(extent), 1);
     } else if (c.in(1)->rank() == 0) {
         const int64_t size = c.constant(1).intAt(0);
-        if (size < 1) fail(Status::BadRange, "pieces of %lld elements", static_cast<long long>(size));
+        if (size < 1) fail(Status::BadRange, "pieces of %lld elements", asLong(size));
         for (int64_t at = 0; at < extent; at += size) sizes.push_back(std::min(size, extent - at));
     } else {
         sizes = c.list(1);
@@ -262,14 +259,15 @@ void emitSplitToSequence(Call& c) {
     std::vector<V> parts;
     int64_t at = 0;
     for (const int64_t size : sizes) {
-        if (size < 0 || size > extent - at)
-            fail(Status::BadRange, "a piece of %lld elements", static_cast<long long>(size));
+        if (size < 0 || size > extent - at) fail(Status::BadRange, "a piece of %lld elements", asLong(size));
         V part = sliceAxis(c, x, axis, at, at + size);
         parts.push_back(each && c.integer("keepdims", 1) == 0 ? squeeze(c, part, {axis}) : part);
         at += size;
     }
     c.out(c.b.sequence(c.b.name(), parts));
 }
+
+}  // namespace
 
 constexpr Entry kControlEntries[] = {
     {"ConcatFromSequence", 11, kNewest, emitConcatFromSequence, "Concat", "Sequences out of loops and branches."},
@@ -285,11 +283,6 @@ constexpr Entry kControlEntries[] = {
     {"SequenceLength", 11, kNewest, emitSequenceLength, "Const"},
     {"SplitToSequence", 11, kNewest, emitSplitToSequence, "StridedSlice", "Pieces that are fed, a free extent."},
 };
-
-}  // namespace
-
-Family controlFamily() {
-    return kControlEntries;
-}
+extern constinit const Family controlFamily = kControlEntries;
 
 }  // namespace mnnc::onnx

@@ -88,38 +88,33 @@ void takeCodes(Call& c, wire::Convolution2DT& table, const Layer& layer) {
 }
 
 // The extents of the result by the rules of ONNX; they do not depend on the weights' values.
-std::vector<Result> resultOf(Call& c, const Layer& layer, size_t probe, bool transposed) {
-    Result result;
-    result.known = true;
-    const Dims& in = layer.x->dims[probe];
+Output resultOf(Call& c, const Layer& layer, bool transposed) {
+    Output result;
     const Windows& w = layer.windows;
-    result.dims = {in[0], layer.out};
-    for (size_t i = 0; i < w.axes; ++i) {
-        const int64_t pads = checkedAdd(w.begin[i], w.end[i], "padding");
-        result.dims.push_back(transposed ? checkedMul(in[i + 2] - 1, w.strides[i], "an extent") + w.reach(i) - pads +
-                                               (layer.outPads.empty() ? 0 : layer.outPads[i])
-                                         : w.outExtent(i, in[i + 2]));
-        if (result.dims.back() < 1 && c.b.lenient && !layer.x->fixed(i + 2)) {
-            result.dims.back() = 1 + static_cast<int64_t>(probe);
-            ++c.b.unchecked;
+    for (size_t p = 0; p < kProbes; ++p) {
+        const Dims& in = layer.x->dims[p];
+        result.dims[p] = {in[0], layer.out};
+        for (size_t i = 0; i < w.axes; ++i) {
+            const int64_t pads = checkedAdd(w.begin[i], w.end[i], "padding");
+            const int64_t extent = transposed ? checkedMul(in[i + 2] - 1, w.strides[i], "an extent") + w.reach(i) -
+                                                    pads + (layer.outPads.empty() ? 0 : layer.outPads[i])
+                                              : w.outExtent(i, in[i + 2]);
+            result.dims[p].push_back(requireWindow(c, *layer.x, i, p, extent));
         }
-        if (result.dims.back() < 1)
-            fail(Status::ComputeSizeError, "spatial axis %zu has %lld elements, which are fewer than a window has", i,
-                 static_cast<long long>(in[i + 2]));
     }
-    return {result};
+    return result;
 }
 
 V write(Call& c, const Layer& layer, bool transposed) {
     const bool constant = layer.weight->constant && (!layer.bias || layer.bias->constant);
     const bool depthwise = layer.group > 1 && layer.group == layer.in && layer.group == layer.out;
-    const std::vector<Result> first = resultOf(c, layer, 0, transposed), second = resultOf(c, layer, 1, transposed);
+    const Output result = resultOf(c, layer, transposed);
     if (layer.windows.axes == 3) {
         if (!constant) refuse("its weights are fed, and it has three spatial axes");
         wire::Convolution3DT table = volumeTable(layer);
         fillWeights(table, layer);
         const OpType type = transposed ? OpType::ConvTranspose3D : OpType::Convolution3D;
-        return c.b.given(type, table, {layer.x}, first, second)[0];
+        return c.b.given(type, table, {layer.x}, {result})[0];
     }
     const OpType type = transposed  ? depthwise ? OpType::DeconvolutionDepthwise : OpType::Deconvolution
                         : depthwise ? OpType::ConvolutionDepthwise
@@ -127,12 +122,12 @@ V write(Call& c, const Layer& layer, bool transposed) {
     wire::Convolution2DT table = planeTable(layer);
     if (constant && transposed) {
         fillWeights(table, layer);
-        return c.b.given(type, table, {layer.x}, first, second)[0];
+        return c.b.given(type, table, {layer.x}, {result})[0];
     }
     if (constant) {
         table.bias = biasOf(layer);
         takeCodes(c, table, layer);
-        V y = c.b.given(type, table, {layer.x}, first, second)[0];
+        V y = c.b.given(type, table, {layer.x}, {result})[0];
         if (table.quanParameter)
             c.b.setCodes(layer.weight->codes->codes, false);
         else
@@ -142,7 +137,7 @@ V write(Call& c, const Layer& layer, bool transposed) {
     std::vector<V> inputs{layer.x, layer.weight};
     if (layer.windows.axes == 1) inputs[1] = unsqueeze(c, layer.weight, {3});
     if (layer.bias) inputs.push_back(layer.bias);
-    return c.b.given(type, table, inputs, first, second)[0];
+    return c.b.given(type, table, inputs, {result})[0];
 }
 
 // Splits groups of a layer whose weights are inputs: one layer for each, because the format lacks groups there.
@@ -187,7 +182,7 @@ Layer readLayer(Call& c) {
     if (layer.windows.kernel != kernel)
         fail(Status::BadFormat, "kernel_shape %s and weights of %s", dimsText(layer.windows.kernel).c_str(),
              dimsText(layer.weight->dims[0]).c_str());
-    if (layer.group < 1) fail(Status::BadRange, "%lld groups", static_cast<long long>(layer.group));
+    if (layer.group < 1) fail(Status::BadRange, "%lld groups", asLong(layer.group));
     return layer;
 }
 
@@ -195,13 +190,13 @@ void requireChannels(const Layer& layer) {
     // A file may leave the number of channels open: then the weights determine it.
     if (layer.x->fixed(1) && layer.x->dims[0][1] != layer.in)
         fail(Status::ComputeSizeError, "the input has %lld channels, the weights are for %lld",
-             static_cast<long long>(layer.x->dims[0][1]), static_cast<long long>(layer.in));
+             asLong(layer.x->dims[0][1]), asLong(layer.in));
     if (layer.in % layer.group != 0 || layer.out % layer.group != 0)
-        fail(Status::BadFormat, "%lld groups of %lld and %lld channels", static_cast<long long>(layer.group),
-             static_cast<long long>(layer.in), static_cast<long long>(layer.out));
+        fail(Status::BadFormat, "%lld groups of %lld and %lld channels", asLong(layer.group), asLong(layer.in),
+             asLong(layer.out));
     if (layer.bias && (layer.bias->rank() != 1 || layer.bias->extent(0) != layer.out))
         fail(Status::BadFormat, "a bias of %s for %lld channels", dimsText(layer.bias->dims[0]).c_str(),
-             static_cast<long long>(layer.out));
+             asLong(layer.out));
 }
 
 void emitConv(Call& c) {
@@ -295,9 +290,7 @@ void emitFusedConv(Call& c) {
     if (activation == "Relu") {
         y = c.b.op(OpType::ReLU, wire::ReluT(), {y});
     } else if (activation == "LeakyRelu") {
-        wire::ReluT table;
-        table.slope = parameters.at(0);
-        y = c.b.op(OpType::ReLU, table, {y});
+        y = leakyRelu(c, y, parameters.at(0));
     } else if (activation == "Clip") {
         y = clip(c, y, parameters.at(0), parameters.at(1));
     } else if (activation == "Sigmoid") {
@@ -313,21 +306,18 @@ void emitFusedConv(Call& c) {
     c.out(y);
 }
 
+}  // namespace
+
 constexpr Entry kConvolutionsEntries[] = {
     {"Conv", 1, kNewest, emitConv, "Convolution, ConvolutionDepthwise, Convolution3D",
      "Weights that are fed in three axes; SAME padding with a stride over a free extent."},
     {"ConvInteger", 10, kNewest, emitConvInteger, "Cast, BinaryOp, Convolution", "Exact below 2^24."},
     {"ConvTranspose", 1, kNewest, emitConvTranspose, "Deconvolution, DeconvolutionDepthwise, ConvTranspose3D",
      "As Conv; output_shape over a free extent."},
-    {"FusedConv", 1, kNewest, emitFusedConv, "Convolution and its activation", "As Conv.", "com.microsoft"},
+    {"FusedConv", 1, kNewest, emitFusedConv, "Convolution and its activation", "As Conv.", kMicrosoft},
     {"QLinearConv", 10, kNewest, emitQLinearConv, "Convolution, ConvolutionDepthwise",
      "With three spatial axes it computes with floats."},
 };
-
-}  // namespace
-
-Family convolutionFamily() {
-    return kConvolutionsEntries;
-}
+extern constinit const Family convolutionFamily = kConvolutionsEntries;
 
 }  // namespace mnnc::onnx

@@ -31,11 +31,10 @@ void emitDeformConv(Call& c) {
     const int64_t kernel = checkedMul(height, width, "a kernel");
     constexpr int64_t kMaxKernel = 4096;
     if (groups < 1 || groups > channels || channels % groups != 0 || kernel < 1 || kernel > kMaxKernel)
-        fail(Status::BadFormat, "%lld channels in %lld groups, a kernel of %lld", static_cast<long long>(channels),
-             static_cast<long long>(groups), static_cast<long long>(kernel));
+        fail(Status::BadFormat, "%lld channels in %lld groups, a kernel of %lld", asLong(channels), asLong(groups),
+             asLong(kernel));
     if (x->fixed(1) && x->dims[0][1] != channels)
-        fail(Status::BadFormat, "%lld channels where the weights have %lld", static_cast<long long>(x->dims[0][1]),
-             static_cast<long long>(channels));
+        fail(Status::BadFormat, "%lld channels where the weights have %lld", asLong(x->dims[0][1]), asLong(channels));
     const Windows windows = readWindows(c, *x, {height, width});
     if (windows.kernel != std::vector<int64_t>{height, width})
         fail(Status::BadFormat, "kernel_shape is not that of the weights");
@@ -45,7 +44,7 @@ void emitDeformConv(Call& c) {
         std::vector<float> taps;
         for (int64_t i = 0; i < kernel; ++i)
             taps.push_back(static_cast<float>(axis == 2 ? i / width : i % width) * static_cast<float>(step));
-        V own = squeeze(c, sliceAxis(c, moved, 2, part, part + 1), {2});
+        V own = elementOf(c, moved, 2, part);
         V all = add(c, start, c.b.constant(floatArray({1, kernel, 1}, std::move(taps)), Elem::Float));
         return unsqueeze(c, inGrid(c, add(c, own, all), x, axis), {3});
     };
@@ -61,28 +60,19 @@ void emitDeformConv(Call& c) {
     V samples = fromPacked(c, c.b.op(OpType::GridSample, table, {toPacked(c, parts), grid}));
     if (mask) samples = mul(c, samples, reshape(c, reshape(c, mask, {0, groups, kernel, -1}), {-1, 1, 0, 0}));
     samples = reshape(c, samples, {-1, channels, 0, 0});
-    Node node;
-    node.type = "Conv";
-    Attribute group;
-    group.name = "group";
-    group.i = c.integer("group", 1);
-    node.attributes.push_back(group);
-    bool named = false;
     V flat = reshape(c, weights, {outputs, weights->extent(1), kernel, 1});
-    Call inner{c.importer, c.b, node, kNewest, {samples, flat, bias}, std::vector<V>(1)};
-    findEntry("", "Conv", kNewest, named)->emit(inner);
-    c.out(reshapeTo(c, inner.outputs[0], concat(c, {shapeOf(c, offset, 0, 1), c.b.ints({outputs}), plane}, 0)));
+    Node node;
+    addAttribute(node, "group").i = c.integer("group", 1);
+    V sums = byRule(c, "Conv", node, {samples, flat, bias});
+    c.out(reshapeTo(c, sums, concat(c, {shapeOf(c, offset, 0, 1), c.b.ints({outputs}), plane}, 0)));
 }
+
+}  // namespace
 
 constexpr Entry kDeformableEntries[] = {
     {"DeformConv", 19, kNewest, emitDeformConv, "GridSample, BinaryOp, Convolution",
      "Other than two spatial axes; weights whose extents are free."},
 };
-
-}  // namespace
-
-Family deformableFamily() {
-    return kDeformableEntries;
-}
+extern constinit const Family deformableFamily = kDeformableEntries;
 
 }  // namespace mnnc::onnx

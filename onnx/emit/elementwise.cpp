@@ -24,14 +24,10 @@ void emitBinary(Call& c) {
     c.out(c.b.alias(binary(c, code, c.in(0), second(c)), c.in(0)->elem));
 }
 
+// The result is of bools.
 template <Binary code>
 void emitCompare(Call& c) {
     c.out(compare(c, code, c.in(0), second(c)));
-}
-
-template <Unary code>
-void emitUnary(Call& c) {
-    c.out(unary(c, code, c.in(0)));
 }
 
 void emitPow(Call& c) {
@@ -82,18 +78,6 @@ void emitMean(Call& c) {
 
 void emitNot(Call& c) {
     c.out(compare(c, Binary::EQUAL, c.in(0), c.b.number(0, *c.in(0))));
-}
-
-void emitAnd(Call& c) {
-    c.out(c.b.alias(binary(c, Binary::BITWISE_AND, c.in(0), second(c)), Elem::Bool));
-}
-
-void emitOr(Call& c) {
-    c.out(c.b.alias(binary(c, Binary::LOGICALOR, c.in(0), second(c)), Elem::Bool));
-}
-
-void emitXor(Call& c) {
-    c.out(c.b.alias(binary(c, Binary::LOGICALXOR, c.in(0), second(c)), Elem::Bool));
 }
 
 void emitBitwiseNot(Call& c) {
@@ -178,12 +162,14 @@ void emitBinarizer(Call& c) {
     c.out(castTo(c, above, c.in(0)->elem));
 }
 
+}  // namespace
+
 constexpr Entry kElementwiseEntries[] = {
     {"Abs", 1, kNewest, emitUnary<Unary::ABS>, "UnaryOp"},
     {"Acos", 7, kNewest, emitUnary<Unary::ACOS>, "UnaryOp"},
     {"Acosh", 9, kNewest, emitUnary<Unary::ACOSH>, "UnaryOp"},
     {"Add", 1, kNewest, emitBinary<Binary::ADD>, "BinaryOp"},
-    {"And", 1, kNewest, emitAnd, "BinaryOp"},
+    {"And", 1, kNewest, emitCompare<Binary::BITWISE_AND>, "BinaryOp"},
     {"Asin", 7, kNewest, emitUnary<Unary::ASIN>, "UnaryOp"},
     {"Asinh", 9, kNewest, emitUnary<Unary::ASINH>, "UnaryOp"},
     {"Atan", 7, kNewest, emitUnary<Unary::ATAN>, "UnaryOp"},
@@ -220,7 +206,7 @@ constexpr Entry kElementwiseEntries[] = {
     {"Mul", 1, kNewest, emitBinary<Binary::MUL>, "BinaryOp"},
     {"Neg", 1, kNewest, emitUnary<Unary::NEG>, "UnaryOp"},
     {"Not", 1, kNewest, emitNot, "BinaryOp"},
-    {"Or", 1, kNewest, emitOr, "BinaryOp"},
+    {"Or", 1, kNewest, emitCompare<Binary::LOGICALOR>, "BinaryOp"},
     {"Pow", 1, kNewest, emitPow, "BinaryOp"},
     {"Reciprocal", 1, kNewest, emitUnary<Unary::RECIPROCAL>, "UnaryOp"},
     {"Round", 11, kNewest, emitUnary<Unary::ROUND>, "UnaryOp"},
@@ -234,13 +220,8 @@ constexpr Entry kElementwiseEntries[] = {
     {"Tan", 7, kNewest, emitUnary<Unary::TAN>, "UnaryOp"},
     {"Tanh", 1, kNewest, emitUnary<Unary::TANH>, "UnaryOp"},
     {"Where", 9, kNewest, emitWhere, "Select"},
-    {"Xor", 1, kNewest, emitXor, "BinaryOp"},
+    {"Xor", 1, kNewest, emitCompare<Binary::LOGICALXOR>, "BinaryOp"},
 };
-
-}  // namespace
-
-Family elementwiseFamily() {
-    return kElementwiseEntries;
-}
+extern constinit const Family elementwiseFamily = kElementwiseEntries;
 
 }  // namespace mnnc::onnx

@@ -1,10 +1,10 @@
-// The functions that return the tables of the families (families.def).
+// The tables of the families (families.def).
 #pragma once
 #include "../call.h"
 
 namespace mnnc::onnx {
 
-#define MNN_C_FAMILY(name) Family name##Family();
+#define MNN_C_FAMILY(name) extern const Family name##Family;
 #include "families.def"
 #undef MNN_C_FAMILY
 

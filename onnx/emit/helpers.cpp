@@ -60,6 +60,38 @@ V clip(Call& c, V x, float low, float high) {
     return c.b.op(OpType::ReLU6, table, {x});
 }
 
+V leakyRelu(Call& c, V x, float slope) {
+    wire::ReluT table;
+    table.slope = slope;
+    return c.b.op(OpType::ReLU, table, {x});
+}
+
+// The format's code for it is an approximation in the official runtime.
+V geluByTanh(Call& c, V x) {
+    V cube = mul(c, mul(c, x, x), x);
+    V inner = add(c, x, mul(c, cube, c.b.real(0.044715f)));
+    V tanh = unary(c, Unary::TANH, mul(c, inner, c.b.real(0.7978845608028654f)));
+    V half = mul(c, x, c.b.real(0.5f));
+    return mul(c, half, add(c, tanh, c.b.real(1)));
+}
+
+V swish(Call& c, V x, float alpha) {
+    if (alpha == 1) return unary(c, Unary::SILU, x);
+    return mul(c, x, unary(c, Unary::SIGMOID, mul(c, x, c.b.real(alpha))));
+}
+
+V softmax(Call& c, V x, int64_t axis) {
+    wire::AxisT table;
+    table.axis = static_cast<int32_t>(axis);
+    return c.b.op(OpType::Softmax, table, {x});
+}
+
+V logSoftmax(Call& c, V x, int64_t axis) {
+    V shifted = sub(c, x, reduce(c, Reduction::MAXIMUM, x, {axis}, true));
+    V sum = reduce(c, Reduction::SUM, unary(c, Unary::EXP, shifted), {axis}, true);
+    return sub(c, shifted, unary(c, Unary::LOG, sum));
+}
+
 V scalarOf(Call& c, V x) {
     if (x->rank() == 0) return x;
     if (x->rank() > 1) return squeeze(c, x, allAxes(x->rank()));
@@ -129,13 +161,20 @@ V concat(Call& c, const std::vector<V>& parts, int64_t axis) {
     return c.b.op(OpType::Concat, table, parts);
 }
 
-V sliceAxis(Call& c, V x, int64_t axis, int64_t begin, int64_t end, int64_t step) {
+V stridedSlice(Call& c, const std::vector<V>& inputs) {
     wire::StridedSliceParamT table;
     table.fromType = 1;
-    table.T = x->type;
+    table.T = inputs[0]->type;
     table.Index = DataType::DT_INT32;
-    return c.b.op(OpType::StridedSlice, table,
-                  {x, c.b.ints({begin}), c.b.ints({end}), c.b.ints({axis}), c.b.ints({step})});
+    return c.b.op(OpType::StridedSlice, table, inputs);
+}
+
+V sliceAxis(Call& c, V x, int64_t axis, int64_t begin, int64_t end, int64_t step) {
+    return stridedSlice(c, {x, c.b.ints({begin}), c.b.ints({end}), c.b.ints({axis}), c.b.ints({step})});
+}
+
+V elementOf(Call& c, V x, int64_t axis, int64_t index) {
+    return squeeze(c, sliceAxis(c, x, axis, index, index + 1), {axis});
 }
 
 V gatherAxis(Call& c, V x, V indices, int64_t axis) {
@@ -235,6 +274,19 @@ V extentOf(Call& c, V x, int64_t axis) {
     return list->constant ? c.b.scalar(list->array().intAt(0)) : squeeze(c, list, {0});
 }
 
+V byRule(Call& c, std::string_view type, const Node& attributes, std::vector<V> inputs) {
+    bool named = false;
+    Call inner{c.importer, c.b, attributes, kNewest, std::move(inputs), std::vector<V>(1)};
+    findEntry("", type, kNewest, named)->emit(inner);
+    return inner.outputs[0];
+}
+
+Attribute& addAttribute(Node& node, std::string_view name) {
+    Attribute& added = node.attributes.emplace_back();
+    added.name = name;
+    return added;
+}
+
 V exchangeWithLast(Call& c, V x, V axis) {
     if (x->rank() == 0) fail(Status::BadFormat, "a number has no axes");
     const auto rank = static_cast<int64_t>(x->rank());
@@ -248,8 +300,7 @@ V exchangeWithLast(Call& c, V x, V axis) {
 
 int64_t axisOf(int64_t axis, size_t rank) {
     const auto r = static_cast<int64_t>(rank);
-    if (axis < -r || axis >= r)
-        fail(Status::BadRange, "axis %lld of a tensor of rank %zu", static_cast<long long>(axis), rank);
+    if (axis < -r || axis >= r) fail(Status::BadRange, "axis %lld of a tensor of rank %zu", asLong(axis), rank);
     return axis < 0 ? axis + r : axis;
 }
 

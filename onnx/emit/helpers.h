@@ -27,7 +27,12 @@ V unary(Call& c, Unary code, V x);
 V select(Call& c, V condition, V yes, V no);
 V castTo(Call& c, V x, Elem to);
 V clip(Call& c, V x, float low, float high);  // floats only
-V scalarOf(Call& c, V x);                     // the first element of a list, or a scalar itself
+V leakyRelu(Call& c, V x, float slope);
+V geluByTanh(Call& c, V x);          // x * (1 + tanh(...)) / 2
+V swish(Call& c, V x, float alpha);  // x * sigmoid(alpha * x)
+V softmax(Call& c, V x, int64_t axis);
+V logSoftmax(Call& c, V x, int64_t axis);
+V scalarOf(Call& c, V x);  // the first element of a list, or a scalar itself
 
 V reshape(Call& c, V x, const std::vector<int64_t>& dims);
 V reshapeTo(Call& c, V x, V dims);  // dims: a list of integers
@@ -38,6 +43,10 @@ V concat(Call& c, const std::vector<V>& parts, int64_t axis);
 // From `begin` (in [0, extent]) to `end`; kToEnd: to the end.
 constexpr int64_t kToEnd = int64_t{1} << 30;
 V sliceAxis(Call& c, V x, int64_t axis, int64_t begin, int64_t end, int64_t step = 1);
+// inputs: x, begins, ends, axes and, if wanted, steps.
+V stridedSlice(Call& c, const std::vector<V>& inputs);
+// The elements with this index in an axis, without the axis.
+V elementOf(Call& c, V x, int64_t axis, int64_t index);
 V gatherAxis(Call& c, V x, V indices, int64_t axis);
 V broadcastTo(Call& c, V x, V dims);
 V reduce(Call& c, Reduction code, V x, const std::vector<int64_t>& axes, bool keep);
@@ -51,6 +60,15 @@ V fromPacked(Call& c, V x);  // back to NCHW
 V shapeOf(Call& c, V x, int64_t start = 0, int64_t end = kToEnd);
 V extentOf(Call& c, V x, int64_t axis);
 V rangeTo(Call& c, V count);  // 0, 1, ... as integers; count: a scalar
+
+// The first output of an operator of ONNX with these inputs and the attributes of a node, by its newest rule.
+V byRule(Call& c, std::string_view type, const Node& attributes, std::vector<V> inputs);
+Attribute& addAttribute(Node& node, std::string_view name);
+
+template <Unary code>
+void emitUnary(Call& c) {
+    c.out(unary(c, code, c.in(0)));
+}
 
 // Exchanges an axis that only a run knows with the last one; a second call reverses it.
 V exchangeWithLast(Call& c, V x, V axis);

@@ -39,8 +39,7 @@ void emitGatherNd(Call& c) {
     const size_t last = indices->rank() - 1;
     const int64_t depth = indices->extent(last);
     if (depth < 0 || batch + static_cast<size_t>(depth) > x->rank() || batch > last)
-        fail(Status::BadFormat, "rows of %lld indices into a tensor of rank %zu", static_cast<long long>(depth),
-             x->rank());
+        fail(Status::BadFormat, "rows of %lld indices into a tensor of rank %zu", asLong(depth), x->rank());
     V extents = shapeOf(c, x, static_cast<int64_t>(batch), static_cast<int64_t>(batch) + depth);
     indices = fromFront(c, indices, extents);
     if (batch > 0) {
@@ -81,8 +80,7 @@ void emitScatterNd(Call& c) {
     V x = c.in(0), indices = c.in(1);
     const int64_t depth = indices->extent(indices->rank() - 1);
     if (depth < 0 || depth > static_cast<int64_t>(x->rank()))
-        fail(Status::BadFormat, "rows of %lld indices into a tensor of rank %zu", static_cast<long long>(depth),
-             x->rank());
+        fail(Status::BadFormat, "rows of %lld indices into a tensor of rank %zu", asLong(depth), x->rank());
     indices = fromFront(c, indices, shapeOf(c, x, 0, depth));
     const int32_t code = reductionCode(c.text("reduction", "none"));
     Parameter parameter;
@@ -112,7 +110,7 @@ void emitOneHot(Call& c) {
     depth = scalarOf(c, depth);
     const Elem elem = values->elem;
     if (!values->isFloat() && values->type != DataType::DT_INT32) values = castTo(c, values, Elem::Int32);
-    V off = squeeze(c, sliceAxis(c, values, 0, 0, 1), {0}), on = squeeze(c, sliceAxis(c, values, 0, 1, 2), {0});
+    V off = elementOf(c, values, 0, 0), on = elementOf(c, values, 0, 1);
     if (!depth->constant) {
         std::vector<int64_t> dims = indices->dims[0];
         dims.insert(dims.begin() + axis, -1);
@@ -146,15 +144,10 @@ void emitTopK(Call& c) {
         both = c.b.op(OpType::TopKV2, table, {x, k, c.b.scalar(axis)}, 2);
     } else {
         const std::array<Dims, kProbes> open = c.b.openDims({-1});
-        Result first, second;
-        first.type = x->type;
-        first.dims = x->dims[0];
-        second.dims = x->dims[1];
-        first.dims[static_cast<size_t>(axis)] = open[0][0];
-        second.dims[static_cast<size_t>(axis)] = open[1][0];
-        Result indices = first, others = second;
-        indices.type = DataType::DT_INT32;
-        both = c.b.given(OpType::TopKV2, table, {x, k, c.b.scalar(axis)}, {first, indices}, {second, others});
+        std::array<Dims, kProbes> dims = x->dims;
+        for (size_t p = 0; p < kProbes; ++p) dims[p][static_cast<size_t>(axis)] = open[p][0];
+        const std::vector<Output> outputs{{dims, x->type}, {dims, DataType::DT_INT32}};
+        both = c.b.given(OpType::TopKV2, table, {x, k, c.b.scalar(axis)}, outputs);
     }
     c.out(0, castTo(c, c.b.alias(both[0], x->elem), elem));
     c.out(1, c.b.alias(both[1], Elem::Int64));
@@ -166,12 +159,8 @@ V placesOf(Call& c, V x) {
     if (x->type != DataType::DT_INT32) x = compare(c, Binary::NOTEQUAL, x, c.b.number(0, *x));
     const auto rank = static_cast<int64_t>(x->rank());
     if (x->constant) return c.b.op(OpType::Where, present, {x});
-    const std::array<Dims, kProbes> dims = c.b.openDims({-1, rank});
-    Result first, second;
-    first.type = second.type = DataType::DT_INT32;
-    first.dims = dims[0];
-    second.dims = dims[1];
-    return c.b.given(OpType::Where, present, {x}, {first}, {second})[0];
+    const Output rows{c.b.openDims({-1, rank}), DataType::DT_INT32};
+    return c.b.given(OpType::Where, present, {x}, {rows})[0];
 }
 
 void emitNonZero(Call& c) {
@@ -233,19 +222,15 @@ void emitUnique(Call& c) {
         results = c.b.op(OpType::Unique, {}, {x}, count);
     } else {
         const std::array<Dims, kProbes> dims = c.b.openDims({-1});
-        std::vector<Result> first, second;
-        for (size_t i = 0; i < count; ++i) {
-            Result result;
-            result.type = i == 0 ? x->type : DataType::DT_INT32;
-            result.dims = i == 2 ? x->dims[0] : dims[0];
-            first.push_back(result);
-            result.dims = i == 2 ? x->dims[1] : dims[1];
-            second.push_back(result);
-        }
-        results = c.b.given(OpType::Unique, {}, {x}, first, second);
+        std::vector<Output> outputs;
+        for (size_t i = 0; i < count; ++i)
+            outputs.push_back({i == 2 ? x->dims : dims, i == 0 ? x->type : DataType::DT_INT32});
+        results = c.b.given(OpType::Unique, {}, {x}, outputs);
     }
     for (size_t i = 0; i < count; ++i) c.out(i, results[i]);
 }
+
+}  // namespace
 
 constexpr Entry kIndicesEntries[] = {
     {"ArrayFeatureExtractor", 1, kNewest, emitFeatureExtractor, "GatherV2", "", "ai.onnx.ml"},
@@ -263,11 +248,6 @@ constexpr Entry kIndicesEntries[] = {
     {"TopK", 1, kNewest, emitTopK, "TopKV2"},
     {"Unique", 11, kNewest, emitUnique, "Unique", "axis; sorted 0."},
 };
-
-}  // namespace
-
-Family indexFamily() {
-    return kIndicesEntries;
-}
+extern constinit const Family indexFamily = kIndicesEntries;
 
 }  // namespace mnnc::onnx

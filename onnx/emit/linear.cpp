@@ -30,7 +30,7 @@ V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t rows, int64_t col
     if (x->rank() == 0) refuse("a product of a number and a matrix");
     if (x->fixed(x->rank() - 1) && x->dims[0].back() != rows)
         fail(Status::ComputeSizeError, "a product of %s and a matrix of %lld rows", dimsText(x->dims[0]).c_str(),
-             static_cast<long long>(rows));
+             asLong(rows));
     table.common = std::make_unique<wire::Convolution2DCommonT>();
     wire::Convolution2DCommonT& common = *table.common;
     common.kernelX = common.kernelY = common.strideX = common.strideY = common.dilateX = common.dilateY = 1;
@@ -41,14 +41,9 @@ V convolved(Call& c, V x, wire::Convolution2DT& table, int64_t rows, int64_t col
     table.bias = bias ? bias->allFloats() : std::vector<float>(static_cast<size_t>(columns), 0.0f);
     V flat = reshape(c, x, {-1, rows, 1, 1});
     flat->steps = x->steps;
-    std::vector<Result> results[kProbes];
-    for (size_t p = 0; p < kProbes; ++p) {
-        Result result;
-        result.known = true;
-        result.dims = {flat->dims[p][0], columns, 1, 1};
-        results[p] = {result};
-    }
-    V y = c.b.given(OpType::Convolution, Parameter(std::move(table)), {flat}, results[0], results[1])[0];
+    Output sums;
+    for (size_t p = 0; p < kProbes; ++p) sums.dims[p] = {flat->dims[p][0], columns, 1, 1};
+    V y = c.b.given(OpType::Convolution, Parameter(std::move(table)), {flat}, {sums})[0];
     added();
     V result = withLeading(c, y, x, columns);
     result->inFront = y;

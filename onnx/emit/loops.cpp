@@ -69,17 +69,9 @@ LoopResult writeLoop(Call& c, V limit, V condition, std::vector<V> initial, cons
         std::vector<V> inputs{limit, condition};
         inputs.insert(inputs.end(), initial.begin(), initial.end());
         inputs.insert(inputs.end(), outer.begin(), outer.end());
-        std::array<std::vector<Result>, kProbes> results;
-        const auto add = [&](const Value& like, const std::array<Dims, kProbes>& extents) {
-            for (size_t p = 0; p < kProbes; ++p) {
-                Result result;
-                result.type = like.type;
-                result.dims = extents[p];
-                results[p].push_back(result);
-            }
-        };
-        for (size_t i = 0; i < count; ++i) add(*initial[i], dims[i]);
-        for (const V value : outer) add(*value, value->dims);
+        std::vector<Output> results;
+        for (size_t i = 0; i < count; ++i) results.push_back({dims[i], initial[i]->type});
+        for (const V value : outer) results.push_back({value->dims, value->type});
         const std::array<Dims, kProbes> rounds =
             limit->constant && !made.condition
                 ? std::array<Dims, kProbes>{Dims{limit->array().intAt(0)}, Dims{limit->array().intAt(0)}}
@@ -87,9 +79,9 @@ LoopResult writeLoop(Call& c, V limit, V condition, std::vector<V> initial, cons
         for (const V value : made.scanned) {
             std::array<Dims, kProbes> stacked = value->dims;
             for (size_t p = 0; p < kProbes; ++p) stacked[p].insert(stacked[p].begin(), rounds[p][0]);
-            add(*value, stacked);
+            results.push_back({stacked, value->type});
         }
-        const std::vector<V> outputs = c.b.given(OpType::While, table, inputs, results[0], results[1]);
+        const std::vector<V> outputs = c.b.given(OpType::While, table, inputs, results);
         LoopResult loop;
         for (size_t i = 0; i < count; ++i) loop.finals.push_back(c.b.alias(outputs[i], initial[i]->elem));
         for (size_t i = 0; i < made.scanned.size(); ++i)

@@ -33,23 +33,17 @@ void emitLikelihood(Call& c) {
 }
 
 void emitCrossEntropy(Call& c) {
-    V x = c.in(0);
-    V shifted = sub(c, x, reduce(c, Reduction::MAXIMUM, x, {1}, true));
-    V sum = reduce(c, Reduction::SUM, unary(c, Unary::EXP, shifted), {1}, true);
-    V logs = sub(c, shifted, unary(c, Unary::LOG, sum));
+    V logs = logSoftmax(c, c.in(0), 1);
     c.out(0, likelihoodLoss(c, logs, c.in(1), c.maybe(2)));
     c.out(1, logs);
 }
+
+}  // namespace
 
 constexpr Entry kLossesEntries[] = {
     {"NegativeLogLikelihoodLoss", 12, kNewest, emitLikelihood, "GatherElements, Select, BinaryOp, Reduction"},
     {"SoftmaxCrossEntropyLoss", 12, kNewest, emitCrossEntropy, "Reduction, UnaryOp, BinaryOp, GatherElements, Select"},
 };
-
-}  // namespace
-
-Family lossFamily() {
-    return kLossesEntries;
-}
+extern constinit const Family lossFamily = kLossesEntries;
 
 }  // namespace mnnc::onnx

@@ -44,17 +44,14 @@ void emitMatMulInteger(Call& c) {
     c.out(castTo(c, matmul(c, centred(0, 2, true), centred(1, 3, false)), Elem::Int32));
 }
 
+}  // namespace
+
 constexpr Entry kMatmulEntries[] = {
     {"Gemm", 1, kNewest, emitGemm,
      "Convolution of 1x1 with constant matrices of 16 numbers and more; MatMul, BinaryOp"},
     {"MatMul", 1, kNewest, emitMatMul, "As Gemm", "Integers are multiplied as floats: exact below 2^24."},
     {"MatMulInteger", 10, kNewest, emitMatMulInteger, "Cast, BinaryOp, MatMul", "Exact below 2^24."},
 };
-
-}  // namespace
-
-Family matmulFamily() {
-    return kMatmulEntries;
-}
+extern constinit const Family matmulFamily = kMatmulEntries;
 
 }  // namespace mnnc::onnx

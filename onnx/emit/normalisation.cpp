@@ -83,11 +83,10 @@ void emitGroupNormalization(Call& c) {
     V x = c.in(0);
     const size_t rank = x->rank();
     const int64_t groups = c.integer("num_groups", 0);
-    if (groups < 1) fail(Status::BadRange, "num_groups is %lld", static_cast<long long>(groups));
+    if (groups < 1) fail(Status::BadRange, "num_groups is %lld", asLong(groups));
     const int64_t channels = x->extent(1);
     if (channels % groups != 0)
-        fail(Status::BadFormat, "%lld channels in %lld groups", static_cast<long long>(channels),
-             static_cast<long long>(groups));
+        fail(Status::BadFormat, "%lld channels in %lld groups", asLong(channels), asLong(groups));
     V shape = shapeOf(c, x);
     V flat = reshape(c, x, {0, groups, -1});
     V normal = reshapeTo(c, layerNorm(c, flat, 1, c.real("epsilon", 1e-5f)), shape);
@@ -158,7 +157,7 @@ void emitLrn(Call& c) {
     V x = c.in(0);
     const int64_t size = c.integer("size", 1);
     if (x->rank() != 4) refuse("its input has rank %zu; the format has LRN of rank 4", x->rank());
-    if (size < 1) fail(Status::BadRange, "size is %lld", static_cast<long long>(size));
+    if (size < 1) fail(Status::BadRange, "size is %lld", asLong(size));
     if (size % 2 == 0) {
         // An even window has one channel more after the centre in ONNX, but before it in the format.
         V square = unary(c, Unary::SQUARE, x);
@@ -195,18 +194,6 @@ void emitLpNormalization(Call& c) {
 
 // ---- The softmax family ----
 
-V softmax(Call& c, V x, int64_t axis) {
-    wire::AxisT table;
-    table.axis = static_cast<int32_t>(axis);
-    return c.b.op(OpType::Softmax, table, {x});
-}
-
-V logSoftmax(Call& c, V x, int64_t axis) {
-    V shifted = sub(c, x, reduce(c, Reduction::MAXIMUM, x, {axis}, true));
-    V sum = reduce(c, Reduction::SUM, unary(c, Unary::EXP, shifted), {axis}, true);
-    return sub(c, shifted, unary(c, Unary::LOG, sum));
-}
-
 V hardmax(Call& c, V x, int64_t axis) {
     wire::ArgMaxT table;
     table.axis = static_cast<int32_t>(axis);
@@ -234,6 +221,8 @@ void emitSoft(Call& c) {
     c.out(reshapeTo(c, form(c, flat, 1), shapeOf(c, x)));
 }
 
+}  // namespace
+
 constexpr Entry kNormalisationEntries[] = {
     {"BatchNormalization", 1, kNewest, emitBatchNormalization, "Scale, or BinaryOp; with Reduction in training_mode",
      "Training before opset 14."},
@@ -251,11 +240,6 @@ constexpr Entry kNormalisationEntries[] = {
     {"RMSNormalization", 23, kNewest, emitRmsNormalization, "LayerNorm, BinaryOp"},
     {"Softmax", 1, kNewest, emitSoft<softmax>, "Softmax; before opset 13 with Flatten and Reshape"},
 };
-
-}  // namespace
-
-Family normalisationFamily() {
-    return kNormalisationEntries;
-}
+extern constinit const Family normalisationFamily = kNormalisationEntries;
 
 }  // namespace mnnc::onnx

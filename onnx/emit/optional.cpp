@@ -45,17 +45,14 @@ void emitBitCast(Call& c) {
     c.out(castTo(c, x, to));
 }
 
+}  // namespace
+
 constexpr Entry kOptionalEntries[] = {
     {"BitCast", 26, kNewest, emitBitCast, "Cast", "Other than integers of up to 32 bits of the same width."},
     {"Optional", 15, kNewest, emitOptional, "nothing", "Sequences as inputs and outputs of the net."},
     {"OptionalGetElement", 15, kNewest, emitGetElement, "nothing"},
     {"OptionalHasElement", 15, kNewest, emitHasElement, "Const", "An optional input of the net counts as given."},
 };
-
-}  // namespace
-
-Family optionalFamily() {
-    return kOptionalEntries;
-}
+extern constinit const Family optionalFamily = kOptionalEntries;
 
 }  // namespace mnnc::onnx

@@ -33,21 +33,14 @@ wire::PoolT planeTable(const Windows& w, bool average, bool countsPadding) {
     return table;
 }
 
-std::vector<Result> resultOf(Call& c, const Windows& w, const Value& x, size_t probe) {
-    Result result;
-    result.known = true;
-    result.dims = {x.dims[probe][0], x.dims[probe][1]};
-    for (size_t i = 0; i < w.axes; ++i) {
-        result.dims.push_back(w.outExtent(i, x.dims[probe][i + 2]));
-        if (result.dims.back() < 1 && c.b.lenient && !x.fixed(i + 2)) {
-            result.dims.back() = 1 + static_cast<int64_t>(probe);
-            ++c.b.unchecked;
-        }
-        if (result.dims.back() < 1)
-            fail(Status::ComputeSizeError, "spatial axis %zu has %lld elements, which are fewer than a window has", i,
-                 static_cast<long long>(x.dims[probe][i + 2]));
+Output resultOf(Call& c, const Windows& w, const Value& x) {
+    Output result;
+    for (size_t p = 0; p < kProbes; ++p) {
+        result.dims[p] = {x.dims[p][0], x.dims[p][1]};
+        for (size_t i = 0; i < w.axes; ++i)
+            result.dims[p].push_back(requireWindow(c, x, i, p, w.outExtent(i, x.dims[p][i + 2])));
     }
-    return {result};
+    return result;
 }
 
 // ---- By taps: any number of axes, dilations, asymmetric volumes ----
@@ -75,8 +68,7 @@ V byTaps(Call& c, V x, const Windows& w, Kind kind) {
     constexpr int64_t kMaxTaps = 4096;
     int64_t taps = 0;
     for (size_t i = 0; i < w.axes; ++i) taps += w.kernel[i];
-    if (taps > kMaxTaps)
-        refuse("its windows have %lld taps and a form that needs an operator for each", static_cast<long long>(taps));
+    if (taps > kMaxTaps) refuse("its windows have %lld taps and a form that needs an operator for each", asLong(taps));
     std::vector<int64_t> outs, before{0, 0}, after{0, 0};
     std::vector<float> ones;
     for (size_t i = 0; i < w.axes; ++i) {
@@ -126,10 +118,8 @@ V pool(Call& c, V x, const Windows& w, bool average, bool countsPadding) {
     for (size_t i = 0; i < w.axes; ++i) negative = negative || w.begin[i] < 0 || w.end[i] < 0;
     if (negative) refuse("it has negative padding");
     const bool covers = !w.padded() || !average;
-    if (x->isFloat() && !w.dilated() && w.axes <= 2) {
-        return c.b.given(OpType::Pooling, planeTable(w, average, countsPadding), {x}, resultOf(c, w, *x, 0),
-                         resultOf(c, w, *x, 1))[0];
-    }
+    if (x->isFloat() && !w.dilated() && w.axes <= 2)
+        return c.b.given(OpType::Pooling, planeTable(w, average, countsPadding), {x}, {resultOf(c, w, *x)})[0];
     if (x->isFloat() && !w.dilated() && w.axes == 3 && w.symmetric() && !w.ceil && covers) {
         wire::Pool3DT table;
         table.type = average ? wire::PoolType::AVEPOOL : wire::PoolType::MAXPOOL;
@@ -180,7 +170,7 @@ void maxByTaps(Call& c, V x, const Windows& w) {
         taps *= w.kernel[i];
         elements *= in;
     }
-    if (taps > 512) refuse("the positions of maxima of windows of %lld taps", static_cast<long long>(taps));
+    if (taps > 512) refuse("the positions of maxima of windows of %lld taps", asLong(taps));
     std::vector<int32_t> numbers;
     for (int64_t i = 0; i < elements; ++i) numbers.push_back(narrow(i));
     V values = padWith(c, x, before, after, -std::numeric_limits<double>::infinity());
@@ -223,11 +213,8 @@ void emitMaxPool(Call& c) {
         maxByTaps(c, x, w);
         return;
     }
-    std::vector<Result> first = resultOf(c, w, *x, 0), second = resultOf(c, w, *x, 1);
-    first.push_back(first[0]);
-    second.push_back(second[0]);
-    first[1].type = second[1].type = DataType::DT_INT32;
-    const std::vector<V> both = c.b.given(OpType::Pooling, planeTable(w, false, false), {x}, first, second);
+    const Output maxima = resultOf(c, w, *x), places{maxima.dims, DataType::DT_INT32};
+    const std::vector<V> both = c.b.given(OpType::Pooling, planeTable(w, false, false), {x}, {maxima, places});
     c.out(0, both[0]);
     c.out(1, positions(c, x, both[1], c.integer("storage_order", 0) != 0));
 }
@@ -271,6 +258,8 @@ void emitGlobalLpPool(Call& c) {
     c.out(binary(c, Binary::POW, reduce(c, Reduction::SUM, x, spatialAxes(*c.in(0)), true), c.b.real(1 / p)));
 }
 
+}  // namespace
+
 constexpr Entry kPoolingEntries[] = {
     {"AveragePool", 1, kNewest, emitAveragePool, "Pooling, Pooling3D, or BinaryOp over slices",
      "Dilated windows and those of other than one or two axes over free extents; SAME padding with a stride "
@@ -282,11 +271,6 @@ constexpr Entry kPoolingEntries[] = {
     {"MaxPool", 1, kNewest, emitMaxPool, "Pooling, Pooling3D, or BinaryOp over slices",
      "As AveragePool; positions of maxima over free extents."},
 };
-
-}  // namespace
-
-Family poolingFamily() {
-    return kPoolingEntries;
-}
+extern constinit const Family poolingFamily = kPoolingEntries;
 
 }  // namespace mnnc::onnx

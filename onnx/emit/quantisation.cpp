@@ -110,26 +110,20 @@ V sigmoidOf(Call& c, V x) {
 }
 
 V leakyOf(Call& c, V x) {
-    wire::ReluT table;
-    table.slope = c.real("alpha", 0.01f);
-    return c.b.op(OpType::ReLU, table, {x});
+    return leakyRelu(c, x, c.real("alpha", 0.01f));
 }
 
 V softmaxOf(Call& c, V x) {
-    if (c.integer("opset", 13) < 13 && axisOf(c.integer("axis", -1), x->rank()) + 1 != static_cast<int64_t>(x->rank()))
+    const int64_t axis = axisOf(c.integer("axis", -1), x->rank());
+    if (c.integer("opset", 13) < 13 && axis + 1 != static_cast<int64_t>(x->rank()))
         refuse("Softmax of before opset 13 over several axes");
-    wire::AxisT table;
-    table.axis = static_cast<int32_t>(axisOf(c.integer("axis", -1), x->rank()));
-    return c.b.op(OpType::Softmax, table, {x});
+    return softmax(c, x, axis);
 }
 
 // Uses the rule of AveragePool, whose attributes the node has.
 V windowAverageOf(Call& c, V x) {
     if (c.integer("channels_last", 0) != 0) refuse("channels_last");
-    bool named = false;
-    Call inner{c.importer, c.b, c.node, kNewest, {x}, std::vector<V>(1)};
-    findEntry("", "AveragePool", kNewest, named)->emit(inner);
-    return inner.outputs[0];
+    return byRule(c, "AveragePool", c.node, {x});
 }
 
 V averageOf(Call& c, V x) {
@@ -180,38 +174,37 @@ void emitQLinearWhere(Call& c) {
     outAs(c, select(c, c.in(0), valuesOf(c, 1, false), valuesOf(c, 4, false)), 7, c.raw(1)->elem);
 }
 
-constexpr const char* kOther = "com.microsoft";
 constexpr const char* kValues = "nothing, where the engine keeps the values as codes; Cast, BinaryOp";
+}  // namespace
+
 constexpr Entry kQuantisationEntries[] = {
     {"DequantizeLinear", 10, kNewest, emitDequantize, kValues,
      "Floats of 8 bits and less; codes of 4 bits that are fed."},
-    {"DequantizeLinear", 1, kNewest, emitDequantize, "As DequantizeLinear of ONNX", "As there.", kOther},
+    {"DequantizeLinear", 1, kNewest, emitDequantize, "As DequantizeLinear of ONNX", "As there.", kMicrosoft},
     {"DynamicQuantizeLinear", 11, kNewest, emitDynamicQuantize, "Reduction, BinaryOp, UnaryOp, ReLU6, Cast"},
-    {"DynamicQuantizeMatMul", 1, kNewest, emitDynamicQuantizeMatMul, "Convolution", "It computes with floats.", kOther},
-    {"MatMulIntegerToFloat", 1, kNewest, emitMatMulIntegerToFloat, "Convolution, or MatMul", "", kOther},
-    {"QGemm", 1, kNewest, emitQGemm, "Convolution, or MatMul", "", kOther},
-    {"QLinearAdd", 1, kNewest, emitQLinearBinary<Binary::ADD>, "BinaryOp", "", kOther},
-    {"QLinearAveragePool", 1, kNewest, emitQLinearUnary<windowAverageOf>, "As AveragePool.", "channels_last.", kOther},
-    {"QLinearConcat", 1, kNewest, emitQLinearConcat, "Concat", "", kOther},
-    {"QLinearGlobalAveragePool", 1, kNewest, emitQLinearUnary<averageOf>, "Reduction", "channels_last.", kOther},
-    {"QLinearLeakyRelu", 1, kNewest, emitQLinearUnary<leakyOf>, "ReLU", "", kOther},
+    {"DynamicQuantizeMatMul", 1, kNewest, emitDynamicQuantizeMatMul, "Convolution", "It computes with floats.",
+     kMicrosoft},
+    {"MatMulIntegerToFloat", 1, kNewest, emitMatMulIntegerToFloat, "Convolution, or MatMul", "", kMicrosoft},
+    {"QGemm", 1, kNewest, emitQGemm, "Convolution, or MatMul", "", kMicrosoft},
+    {"QLinearAdd", 1, kNewest, emitQLinearBinary<Binary::ADD>, "BinaryOp", "", kMicrosoft},
+    {"QLinearAveragePool", 1, kNewest, emitQLinearUnary<windowAverageOf>, "As AveragePool.", "channels_last.",
+     kMicrosoft},
+    {"QLinearConcat", 1, kNewest, emitQLinearConcat, "Concat", "", kMicrosoft},
+    {"QLinearGlobalAveragePool", 1, kNewest, emitQLinearUnary<averageOf>, "Reduction", "channels_last.", kMicrosoft},
+    {"QLinearLeakyRelu", 1, kNewest, emitQLinearUnary<leakyOf>, "ReLU", "", kMicrosoft},
     {"QLinearMatMul", 10, kNewest, emitQLinearMatMul, "Convolution, or MatMul",
      "With two operands that are fed it computes with floats."},
-    {"QLinearMul", 1, kNewest, emitQLinearBinary<Binary::MUL>, "BinaryOp", "", kOther},
-    {"QLinearReduceMean", 1, kNewest, emitQLinearReduceMean, "Reduction", "", kOther},
-    {"QLinearSigmoid", 1, kNewest, emitQLinearUnary<sigmoidOf>, "UnaryOp", "", kOther},
-    {"QLinearSoftmax", 1, kNewest, emitQLinearUnary<softmaxOf>, "Softmax", "Several axes, as before opset 13.", kOther},
-    {"QLinearWhere", 1, kNewest, emitQLinearWhere, "Select", "", kOther},
+    {"QLinearMul", 1, kNewest, emitQLinearBinary<Binary::MUL>, "BinaryOp", "", kMicrosoft},
+    {"QLinearReduceMean", 1, kNewest, emitQLinearReduceMean, "Reduction", "", kMicrosoft},
+    {"QLinearSigmoid", 1, kNewest, emitQLinearUnary<sigmoidOf>, "UnaryOp", "", kMicrosoft},
+    {"QLinearSoftmax", 1, kNewest, emitQLinearUnary<softmaxOf>, "Softmax", "Several axes, as before opset 13.",
+     kMicrosoft},
+    {"QLinearWhere", 1, kNewest, emitQLinearWhere, "Select", "", kMicrosoft},
     {"QuantizeLinear", 10, kNewest, emitQuantize,
      "nothing, where the engine keeps the values as codes; BinaryOp, UnaryOp, ReLU6, Cast",
      "Floats of 8 bits and less; codes of 4 bits."},
-    {"QuantizeLinear", 1, kNewest, emitQuantize, "As QuantizeLinear of ONNX", "As there.", kOther},
+    {"QuantizeLinear", 1, kNewest, emitQuantize, "As QuantizeLinear of ONNX", "As there.", kMicrosoft},
 };
-
-}  // namespace
-
-Family quantisationFamily() {
-    return kQuantisationEntries;
-}
+extern constinit const Family quantisationFamily = kQuantisationEntries;
 
 }  // namespace mnnc::onnx

@@ -86,8 +86,7 @@ Layer readLayer(Call& c, int64_t gates) {
     if (layer.weights->rank() != 3 || layer.weights->extent(0) != layer.directions ||
         layer.weights->extent(1) != gates * layer.hidden)
         fail(Status::BadFormat, "weights of %s for %lld units in %lld directions",
-             dimsText(layer.weights->dims[0]).c_str(), static_cast<long long>(layer.hidden),
-             static_cast<long long>(layer.directions));
+             dimsText(layer.weights->dims[0]).c_str(), asLong(layer.hidden), asLong(layer.directions));
     if (layer.batchFirst) layer.x = permute(c, layer.x, {1, 0, 2});
     const auto state = [&](size_t i) {
         V value = c.maybe(i);
@@ -140,10 +139,7 @@ V turnedSequences(Call& c, V value, V lengths, int32_t batch) {
     wire::ReverseSequenceParamT table;
     table.batchDim = batch;
     table.seqDim = 0;
-    std::vector<Result> first(1), second(1);
-    first[0].dims = value->dims[0];
-    second[0].dims = value->dims[1];
-    return c.b.given(OpType::ReverseSequence, table, {value, lengths}, first, second)[0];
+    return c.b.given(OpType::ReverseSequence, table, {value, lengths}, {Output{value->dims}})[0];
 }
 
 namespace {
@@ -155,16 +151,15 @@ void turn(Call& c, Layer& layer) {
 // Returns all states, followed by `lasts` times the states of the last step.
 std::vector<V> run(Call& c, const Layer& layer, OpType type, const Parameter& table, const std::vector<V>& inputs,
                    size_t lasts) {
-    std::array<std::vector<Result>, kProbes> results;
+    Output all, last;
     for (size_t p = 0; p < kProbes; ++p) {
         const Dims& x = layer.x->dims[p];
-        Result all, last;
-        all.dims = {x.at(0), layer.directions, x.at(1), layer.hidden};
-        last.dims = {layer.directions, x.at(1), layer.hidden};
-        results[p] = {all};
-        results[p].resize(1 + lasts, last);
+        all.dims[p] = {x.at(0), layer.directions, x.at(1), layer.hidden};
+        last.dims[p] = {layer.directions, x.at(1), layer.hidden};
     }
-    return c.b.given(type, table, inputs, results[0], results[1]);
+    std::vector<Output> outputs{all};
+    outputs.resize(1 + lasts, last);
+    return c.b.given(type, table, inputs, outputs);
 }
 
 // The same node without lengths, forward, over [time, batch, inputs], once for each direction. Steps after the end of a
@@ -216,7 +211,7 @@ void unrolled(Call& c, Layer layer, V peepholes) {
     std::vector<V> alls, lasts, cells;
     for (int64_t d = 0; d < layer.directions; ++d) {
         const bool backwards = layer.backwards || d == 1;
-        const auto of = [&](V from) { return squeeze(c, sliceAxis(c, from, 0, d, d + 1), {0}); };
+        const auto of = [&](V from) { return elementOf(c, from, 0, d); };
         // ONNX orders the gates i, o, f, c; the cell orders them i, c, f, o.
         const auto ordered = [&](V from) {
             std::vector<V> gates;
@@ -237,7 +232,7 @@ void unrolled(Call& c, Layer layer, V peepholes) {
         table.use_peephole = true;
         for (int64_t t = 0; t < steps; ++t) {
             const int64_t at = backwards ? steps - 1 - t : t;
-            V now = squeeze(c, sliceAxis(c, layer.x, 0, at, at + 1), {0});
+            V now = elementOf(c, layer.x, 0, at);
             const std::vector<V> made =
                 c.b.op(OpType::LSTMBlockCell, table,
                        {now, cell, state, weights, peephole(0), peephole(2), peephole(1), gates}, 7);
@@ -314,7 +309,7 @@ void emitGru(Call& c) {
     std::vector<V> inputs{layer.x};
     for (int64_t d = 0; d < layer.directions; ++d) {
         const auto part = [&](V from, int64_t begin, int64_t end) {
-            return sliceAxis(c, squeeze(c, sliceAxis(c, from, 0, d, d + 1), {0}), 0, begin, end);
+            return sliceAxis(c, elementOf(c, from, 0, d), 0, begin, end);
         };
         // [inputs + hidden][rows] for the gates z and r, and for the candidate.
         const auto columns = [&](int64_t begin, int64_t end) {
@@ -356,9 +351,10 @@ void emitDynamicQuantizeLstm(Call& c) {
     c.outputs = inner.outputs;
 }
 
+}  // namespace
+
 constexpr Entry kRecurrentEntries[] = {
-    {"DynamicQuantizeLSTM", 1, kNewest, emitDynamicQuantizeLstm, "As LSTM", "It computes with floats.",
-     "com.microsoft"},
+    {"DynamicQuantizeLSTM", 1, kNewest, emitDynamicQuantizeLstm, "As LSTM", "It computes with floats.", kMicrosoft},
     {"GRU", 7, kNewest, emitGru,
      "RNNSequenceGRU, with Reverse for direction reverse, ReverseSequence and Select for sequence_lens; "
      "While for clip and other activations than Sigmoid and Tanh"},
@@ -371,11 +367,6 @@ constexpr Entry kRecurrentEntries[] = {
      "RNN, with Reverse for direction reverse, ReverseSequence and Select for sequence_lens; While for clip "
      "and other activations than Tanh"},
 };
-
-}  // namespace
-
-Family recurrentFamily() {
-    return kRecurrentEntries;
-}
+extern constinit const Family recurrentFamily = kRecurrentEntries;
 
 }  // namespace mnnc::onnx

@@ -13,19 +13,9 @@ V activated(Call& c, const Activation& activation, V x) {
     if (name == "Affine") return add(c, scaled(x, activation.alpha), c.b.real(activation.beta));
     if (name == "ScaledTanh") return scaled(unary(c, Unary::TANH, scaled(x, activation.beta)), activation.alpha);
     Node node;
-    node.type = name;
-    const auto number = [&](const char* attribute, float value) {
-        Attribute one;
-        one.name = attribute;
-        one.f = value;
-        node.attributes.push_back(one);
-    };
-    if (activation.alpha != 0) number("alpha", activation.alpha);
-    if (activation.beta != 0) number("beta", activation.beta);
-    bool named = false;
-    Call inner{c.importer, c.b, node, kNewest, {x}, std::vector<V>(1)};
-    findEntry("", name, kNewest, named)->emit(inner);
-    return inner.outputs[0];
+    if (activation.alpha != 0) addAttribute(node, "alpha").f = activation.alpha;
+    if (activation.beta != 0) addAttribute(node, "beta").f = activation.beta;
+    return byRule(c, name, node, {x});
 }
 
 // Values that the steps of one direction share.
@@ -62,12 +52,9 @@ V withWidth(Call& c, const Layer& layer) {
     wire::ReshapeT table;
     table.dimType = wire::MNN_DATA_FORMAT::NCHW;
     table.dims = {0, 0, static_cast<int32_t>(layer.weights->extent(2))};
-    std::array<std::vector<Result>, kProbes> results;
-    for (size_t p = 0; p < kProbes; ++p) {
-        results[p].resize(1);
-        results[p][0].dims = {x->dims[p][0], x->dims[p][1], layer.weights->extent(2)};
-    }
-    return c.b.given(OpType::Reshape, table, {x}, results[0], results[1])[0];
+    Output known{x->dims};
+    for (Dims& dims : known.dims) dims[2] = layer.weights->extent(2);
+    return c.b.given(OpType::Reshape, table, {x}, {known})[0];
 }
 
 void inSteps(Call& c, const Cell& cell, const Form& form) {
@@ -78,7 +65,7 @@ void inSteps(Call& c, const Cell& cell, const Form& form) {
     std::vector<V> alls;
     std::vector<std::vector<V>> lasts(form.states);
     for (int64_t d = 0; d < layer.directions; ++d) {
-        const std::function<V(V)> of = [&](V from) { return squeeze(c, sliceAxis(c, from, 0, d, d + 1), {0}); };
+        const std::function<V(V)> of = [&](V from) { return elementOf(c, from, 0, d); };
         const bool backwards = layer.backwards || d == 1;
         const auto turned = [&](V value) {
             return lengths ? turnedSequences(c, value, lengths, 1) : reverse(c, value, 0);

@@ -71,10 +71,8 @@ void emitReduce(Call& c) {
                                                                      : castTo(c, result, elem));
 }
 
-void emitReduceL1(Call& c) {
-    const Over over = readAxes(c, 18);
-    V x = c.in(0);
-    c.out(c.b.alias(reduceOver(c, Reduction::SUM, unary(c, Unary::ABS, x), over), x->elem));
+V absolute(Call& c, V x) {
+    return unary(c, Unary::ABS, x);
 }
 
 V square(Call& c, V x) {
@@ -89,10 +87,11 @@ void emitReduceL2(Call& c) {
     c.out(castTo(c, unary(c, Unary::SQRT, sum), elem));
 }
 
-void emitReduceSumSquare(Call& c) {
+template <V (*of)(Call&, V)>
+void emitReduceSumOf(Call& c) {
     const Over over = readAxes(c, 18);
     V x = c.in(0);
-    c.out(c.b.alias(reduceOver(c, Reduction::SUM, square(c, x), over), x->elem));
+    c.out(c.b.alias(reduceOver(c, Reduction::SUM, of(c, x), over), x->elem));
 }
 
 void emitReduceLogSum(Call& c) {
@@ -138,10 +137,12 @@ void emitArg(Call& c) {
     c.out(c.b.alias(result, Elem::Int64));
 }
 
+}  // namespace
+
 constexpr Entry kReductionsEntries[] = {
     {"ArgMax", 1, kNewest, emitArg<OpType::ArgMax>, "ArgMax, Unsqueeze; Reverse for select_last_index"},
     {"ArgMin", 1, kNewest, emitArg<OpType::ArgMin>, "ArgMin, Unsqueeze; Reverse for select_last_index"},
-    {"ReduceL1", 1, kNewest, emitReduceL1, "UnaryOp, Reduction"},
+    {"ReduceL1", 1, kNewest, emitReduceSumOf<absolute>, "UnaryOp, Reduction"},
     {"ReduceL2", 1, kNewest, emitReduceL2, "UnaryOp, Reduction"},
     {"ReduceLogSum", 1, kNewest, emitReduceLogSum, "Reduction, UnaryOp"},
     {"ReduceLogSumExp", 1, kNewest, emitReduceLogSumExp, "Reduction, BinaryOp, UnaryOp"},
@@ -150,13 +151,8 @@ constexpr Entry kReductionsEntries[] = {
     {"ReduceMin", 1, kNewest, emitReduce<Reduction::MINIMUM>, "Reduction"},
     {"ReduceProd", 1, kNewest, emitReduce<Reduction::PROD>, "Reduction"},
     {"ReduceSum", 1, kNewest, emitReduce<Reduction::SUM>, "Reduction"},
-    {"ReduceSumSquare", 1, kNewest, emitReduceSumSquare, "UnaryOp, Reduction"},
+    {"ReduceSumSquare", 1, kNewest, emitReduceSumOf<square>, "UnaryOp, Reduction"},
 };
-
-}  // namespace
-
-Family reductionFamily() {
-    return kReductionsEntries;
-}
+extern constinit const Family reductionFamily = kReductionsEntries;
 
 }  // namespace mnnc::onnx

@@ -74,7 +74,7 @@ void emitFlatten(Call& c) {
     int64_t axis = c.integer("axis", 1);
     if (axis < 0) axis += static_cast<int64_t>(x->rank());
     if (axis < 0 || axis > static_cast<int64_t>(x->rank()))
-        fail(Status::BadRange, "axis %lld of a tensor of rank %zu", static_cast<long long>(axis), x->rank());
+        fail(Status::BadRange, "axis %lld of a tensor of rank %zu", asLong(axis), x->rank());
     wire::FlattenT table;
     table.axis = static_cast<int32_t>(axis);
     c.out(c.b.op(OpType::Flatten, table, {x}));
@@ -125,18 +125,12 @@ void emitTile(Call& c) {
     c.out(c.b.alias(c.b.op(OpType::Tile, {}, {x, times}), x->elem));
 }
 
-void emitDepthToSpace(Call& c) {
+template <OpType type>
+void emitDepthSpace(Call& c) {
     wire::DepthSpaceParamT table;
     table.blockSize = static_cast<int32_t>(c.integer("blocksize", 0));
     table.mode = c.text("mode", "DCR") == "CRD" ? wire::DepthToSpaceMode::CRD : wire::DepthToSpaceMode::DCR;
-    c.out(c.b.op(OpType::DepthToSpace, table, {c.in(0)}));
-}
-
-void emitSpaceToDepth(Call& c) {
-    wire::DepthSpaceParamT table;
-    table.blockSize = static_cast<int32_t>(c.integer("blocksize", 0));
-    table.mode = c.text("mode", "DCR") == "CRD" ? wire::DepthToSpaceMode::CRD : wire::DepthToSpaceMode::DCR;
-    c.out(c.b.op(OpType::SpaceToDepth, table, {c.in(0)}));
+    c.out(c.b.op(type, table, {c.in(0)}));
 }
 
 void emitReverseSequence(Call& c) {
@@ -146,24 +140,21 @@ void emitReverseSequence(Call& c) {
     c.out(c.b.op(OpType::ReverseSequence, table, {c.in(0), c.in(1)}));
 }
 
+}  // namespace
+
 constexpr Entry kReshapeEntries[] = {
     {"Concat", 1, kNewest, emitConcat, "Concat"},
-    {"DepthToSpace", 1, kNewest, emitDepthToSpace, "DepthToSpace"},
+    {"DepthToSpace", 1, kNewest, emitDepthSpace<OpType::DepthToSpace>, "DepthToSpace"},
     {"Expand", 8, kNewest, emitExpand, "BroadcastTo"},
     {"Flatten", 1, kNewest, emitFlatten, "Flatten"},
     {"Reshape", 1, kNewest, emitReshape, "Reshape", "allowzero with a shape that is fed counts a 0 as a copy."},
     {"ReverseSequence", 10, kNewest, emitReverseSequence, "ReverseSequence"},
-    {"SpaceToDepth", 1, kNewest, emitSpaceToDepth, "SpaceToDepth"},
+    {"SpaceToDepth", 1, kNewest, emitDepthSpace<OpType::SpaceToDepth>, "SpaceToDepth"},
     {"Squeeze", 1, kNewest, emitSqueeze, "Squeeze"},
     {"Tile", 1, kNewest, emitTile, "Tile"},
     {"Transpose", 1, kNewest, emitTranspose, "Permute"},
     {"Unsqueeze", 1, kNewest, emitUnsqueeze, "Unsqueeze"},
 };
-
-}  // namespace
-
-Family reshapeFamily() {
-    return kReshapeEntries;
-}
+extern constinit const Family reshapeFamily = kReshapeEntries;
 
 }  // namespace mnnc::onnx

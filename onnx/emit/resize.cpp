@@ -206,7 +206,7 @@ V resize(Call& c, V x, Resizing how) {
         a.axis = how.axes[i];
         a.in = extentOf(c, x, a.axis);
         const auto at = static_cast<int64_t>(i);
-        const auto element = [&](V list, int64_t k) { return squeeze(c, sliceAxis(c, list, 0, k, k + 1), {0}); };
+        const auto element = [&](V list, int64_t k) { return elementOf(c, list, 0, k); };
         if (how.scales) {
             a.scale = element(how.scales, at);
             a.out = castTo(c, unary(c, Unary::FLOOR, mul(c, toFloat(c, a.in), a.scale)), Elem::Int64);
@@ -323,17 +323,14 @@ void emitUpsample(Call& c) {
     c.out(resize(c, x, how));
 }
 
+}  // namespace
+
 constexpr Entry kResizeEntries[] = {
     {"Resize", 10, kNewest, emitResize,
      "Interp; GatherV2 or MatMul along each axis for antialias, exclude_outside, half_pixel_symmetric, "
      "tf_crop_and_resize, keep_aspect_ratio_policy, nearest ceil and round_prefer_ceil"},
     {"Upsample", 1, kNewest, emitUpsample, "Interp"},
 };
-
-}  // namespace
-
-Family resizeFamily() {
-    return kResizeEntries;
-}
+extern constinit const Family resizeFamily = kResizeEntries;
 
 }  // namespace mnnc::onnx

@@ -38,10 +38,6 @@ void settle(const Value& x, const std::vector<int64_t>& axes, const std::vector<
 
 void emitSlice(Call& c) {
     V x = c.in(0);
-    wire::StridedSliceParamT table;
-    table.fromType = 1;
-    table.T = x->type;
-    table.Index = DataType::DT_INT32;
     std::vector<int64_t> begins, ends, axes, steps;
     bool constant = true;
     if (c.opset < 10) {
@@ -71,9 +67,8 @@ void emitSlice(Call& c) {
             c.out(x);
             return;
         }
-        c.out(c.b.alias(
-            c.b.op(OpType::StridedSlice, table, {x, c.b.ints(begins), c.b.ints(ends), c.b.ints(axes), c.b.ints(steps)}),
-            x->elem));
+        const std::vector<V> inputs{x, c.b.ints(begins), c.b.ints(ends), c.b.ints(axes), c.b.ints(steps)};
+        c.out(c.b.alias(stridedSlice(c, inputs), x->elem));
         return;
     }
     // Constants may also have numbers far outside.
@@ -92,7 +87,7 @@ void emitSlice(Call& c) {
     inputs.push_back(fedAxes);
     if (c.maybe(4)) inputs.push_back(list(4));
     c.b.openRank(x->rank());
-    c.out(c.b.alias(c.b.op(OpType::StridedSlice, table, inputs), x->elem));
+    c.out(c.b.alias(stridedSlice(c, inputs), x->elem));
 }
 
 void emitSplit(Call& c) {
@@ -133,23 +128,19 @@ void emitSplit(Call& c) {
         if (!fits && c.b.lenient && !x->fixed(at)) {
             ++c.b.unchecked;
             table.slicePoints = intList(*sizes)->ints;
-            std::array<std::vector<Result>, kProbes> results;
-            for (size_t p = 0; p < kProbes; ++p)
-                for (const int64_t size : *sizes) {
-                    Result part;
-                    part.type = x->type;
-                    part.dims = x->dims[p];
-                    part.dims[at] = size;
-                    results[p].push_back(part);
-                }
-            const std::vector<V> parts = c.b.given(OpType::Slice, table, inputs, results[0], results[1]);
+            std::vector<Output> outputs;
+            for (const int64_t size : *sizes) {
+                outputs.push_back({x->dims, x->type});
+                for (Dims& dims : outputs.back().dims) dims[at] = size;
+            }
+            const std::vector<V> parts = c.b.given(OpType::Slice, table, inputs, outputs);
             for (size_t i = 0; i < count; ++i) c.out(i, c.b.alias(parts[i], x->elem));
             return;
         }
         for (const Dims& dims : x->dims)
             if (sum != dims[at])
                 fail(Status::ComputeSizeError, "its sizes %s are not the %lld elements of axis %lld together",
-                     dimsText(*sizes).c_str(), static_cast<long long>(dims[at]), static_cast<long long>(axis));
+                     dimsText(*sizes).c_str(), asLong(dims[at]), asLong(axis));
         table.slicePoints = intList(*sizes)->ints;
     }
     const std::vector<V> parts = c.b.op(OpType::Slice, table, inputs, count);
@@ -287,6 +278,8 @@ void emitTrilu(Call& c) {
     c.out(select(c, inside, x, c.b.number(0, *x)));
 }
 
+}  // namespace
+
 constexpr Entry kSlicesEntries[] = {
     {"Pad", 1, kNewest, emitPad, "Padding; for wrap StridedSlice and Concat",
      "Mode wrap with constant pads over free extents, or with axes that are fed."},
@@ -294,11 +287,6 @@ constexpr Entry kSlicesEntries[] = {
     {"Split", 1, kNewest, emitSplit, "Slice"},
     {"Trilu", 14, kNewest, emitTrilu, "Select, with Range and BinaryOp where the extents are free"},
 };
-
-}  // namespace
-
-Family sliceFamily() {
-    return kSlicesEntries;
-}
+extern constinit const Family sliceFamily = kSlicesEntries;
 
 }  // namespace mnnc::onnx

@@ -29,10 +29,10 @@ void emitAffineGrid(Call& c) {
     V theta = c.in(0), size = c.in(1);
     const bool corners = c.integer("align_corners", 0) != 0;
     const int64_t axes = theta->extent(1);
-    if (axes != 2 && axes != 3) refuse("matrices of %lld rows", static_cast<long long>(axes));
+    if (axes != 2 && axes != 3) refuse("matrices of %lld rows", asLong(axes));
     // The positions of the centres of an axis's pixels, from -1 to 1.
     const auto positions = [&](int64_t axis) {
-        V count = squeeze(c, sliceAxis(c, size, 0, axis + 2, axis + 3), {0});
+        V count = elementOf(c, size, 0, axis + 2);
         V steps = castTo(c, rangeTo(c, count), Elem::Float), n = castTo(c, count, Elem::Float);
         V one = c.b.real(1), two = c.b.real(2);
         if (corners) {
@@ -98,14 +98,9 @@ void emitCenterCropPad(Call& c) {
         ends.push_back(add(c, begin, binary(c, Binary::MINIMUM, in, out)));
         pads.insert(pads.end(), {before, sub(c, lack, before)});
     }
-    wire::StridedSliceParamT slice;
-    slice.fromType = 1;
-    slice.T = x->type;
-    slice.Index = DataType::DT_INT32;
     const Elem elem = x->elem;
     c.b.openRank(x->rank());
-    x = c.b.op(OpType::StridedSlice, slice,
-               {x, concat(c, begins, 0), concat(c, ends, 0), c.b.ints(allAxes(x->rank()))});
+    x = stridedSlice(c, {x, concat(c, begins, 0), concat(c, ends, 0), c.b.ints(allAxes(x->rank()))});
     wire::PadParamT pad;
     c.b.openRank(x->rank());
     c.out(c.b.alias(c.b.op(OpType::Padding, pad, {x, concat(c, pads, 0), c.b.number(0, *x)}), elem));
@@ -190,12 +185,8 @@ void emitNonMaxSuppression(Call& c) {
     V most = scalar(2, c.b.scalar(0));
     V overlap = scalar(3, c.b.real(0));
     V least = scalar(4, c.b.real(-std::numeric_limits<float>::max()));
-    const std::array<Dims, kProbes> dims = c.b.openDims({-1, 3});
-    Result first, second;
-    first.type = second.type = DataType::DT_INT32;
-    first.dims = dims[0];
-    second.dims = dims[1];
-    V rows = c.b.given(OpType::NonMaxSuppressionV2, {}, {boxes, scores, most, overlap, least}, {first}, {second})[0];
+    const Output found{c.b.openDims({-1, 3}), DataType::DT_INT32};
+    V rows = c.b.given(OpType::NonMaxSuppressionV2, {}, {boxes, scores, most, overlap, least}, {found})[0];
     c.out(c.b.alias(rows, Elem::Int64));
 }
 
@@ -234,6 +225,8 @@ void emitDet(Call& c) {
     c.out(c.b.op(OpType::Det, {}, {c.in(0)}));
 }
 
+}  // namespace
+
 constexpr Entry kSpatialEntries[] = {
     {"AffineGrid", 20, kNewest, emitAffineGrid, "Range, BinaryOp, MatMul, Reshape"},
     {"CausalConvWithState", 27, kNewest, emitCausalConv, "StridedSlice and BinaryOp for each tap"},
@@ -246,11 +239,6 @@ constexpr Entry kSpatialEntries[] = {
     {"NonMaxSuppression", 10, kNewest, emitNonMaxSuppression, "NonMaxSuppressionV2"},
     {"RoiAlign", 10, kNewest, emitRoiAlign, "ROIAlign"},
 };
-
-}  // namespace
-
-Family spatialFamily() {
-    return kSpatialEntries;
-}
+extern constinit const Family spatialFamily = kSpatialEntries;
 
 }  // namespace mnnc::onnx

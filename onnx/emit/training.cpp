@@ -69,16 +69,13 @@ void emitMomentum(Call& c) {
 }
 
 constexpr const char* kTraining = "ai.onnx.preview.training";
+}  // namespace
+
 constexpr Entry kTrainingEntries[] = {
     {"Adagrad", 1, kNewest, emitAdagrad, "BinaryOp, UnaryOp", "", kTraining},
     {"Adam", 1, kNewest, emitAdam, "BinaryOp, UnaryOp, Select", "", kTraining},
     {"Momentum", 1, kNewest, emitMomentum, "BinaryOp, Select", "", kTraining},
 };
-
-}  // namespace
-
-Family trainingFamily() {
-    return kTrainingEntries;
-}
+extern constinit const Family trainingFamily = kTrainingEntries;
 
 }  // namespace mnnc::onnx

@@ -15,8 +15,7 @@ std::vector<int64_t> listOf(Call& c, const char* name, size_t count, int64_t oth
     if (list.empty()) list.assign(count, otherwise);
     if (list.size() != count) fail(Status::BadFormat, "%s has %zu numbers in place of %zu", name, list.size(), count);
     for (const int64_t value : list)
-        if (value < least || value > kMax)
-            fail(Status::BadRange, "%s has the number %lld", name, static_cast<long long>(value));
+        if (value < least || value > kMax) fail(Status::BadRange, "%s has the number %lld", name, asLong(value));
     return list;
 }
 
@@ -73,6 +72,16 @@ Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel) {
         fail(Status::BadFormat, "auto_pad '%s' is unknown", mode.c_str());
     }
     return w;
+}
+
+int64_t requireWindow(Call& c, const Value& x, size_t i, size_t probe, int64_t extent) {
+    if (extent >= 1) return extent;
+    if (c.b.lenient && !x.fixed(i + 2)) {
+        ++c.b.unchecked;
+        return 1 + static_cast<int64_t>(probe);
+    }
+    fail(Status::ComputeSizeError, "spatial axis %zu has %lld elements, which are fewer than a window has", i,
+         asLong(x.dims[probe][i + 2]));
 }
 
 int32_t narrow(int64_t value) {

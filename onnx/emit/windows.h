@@ -26,6 +26,10 @@ struct Windows {
 // auto_pad depends on free extents, BadRange for numbers that define no windows.
 Windows readWindows(Call& c, const Value& x, std::vector<int64_t> kernel);
 
+// The extent of axis i of the result, computed from that of x: throws ComputeSizeError where there is no window. Those
+// that are not checked (Builder::lenient) are replaced by some that are possible.
+int64_t requireWindow(Call& c, const Value& x, size_t i, size_t probe, int64_t extent);
+
 // The number in 32 bits; throws what intList() throws.
 int32_t narrow(int64_t value);
 
