@@ -38,6 +38,7 @@ class PreparedConv {
         command_.type = shape.depthwise() ? OpType::ConvolutionDepthwise : OpType::Convolution;
         command_.name = shape.name();
         command_.params = paramsOf(shape);
+        command_.epilogue.lo = 0;  // ReLU
         command_.inputs = {add({1, shape.ic, shape.ih, shape.iw}),
                            constant({shape.oc, shape.ic / shape.groups, shape.kh, shape.kw}), constant({shape.oc})};
         command_.outputs = {add({1, shape.oc, shape.oh(), shape.ow()})};
@@ -69,7 +70,6 @@ class PreparedConv {
         params->group = shape.groups;
         params->inputCount = shape.ic;
         params->outputCount = shape.oc;
-        params->relu = true;
         return params;
     }
 

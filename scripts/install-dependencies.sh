@@ -22,6 +22,7 @@ packages=(
 tests=(
     libgtest-dev        # tests in C++
     libcmocka-dev       # tests in C
+    libbenchmark-dev    # times single kernels
     python3             # test drivers
     python3-numpy       # the Python binding
     python3-pycparser   # bindings/generate.py: reads the headers

@@ -13,6 +13,6 @@ if [ -n "${MNN_C_EXTRA_CASES:-}" ]; then
     done
     export MNN_C_EXTRA_CASES
 fi
-cmake --preset release
+cmake --preset release -DMNN_C_BENCHMARKS=ON  # or nothing compiles them, and they fall behind the library
 cmake --build --preset release
 ctest --preset release -j "$(nproc)"
