@@ -2,6 +2,8 @@
 #include "session/memory_limit.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
@@ -51,8 +53,17 @@ int64_t containerMemoryLimit(const std::string& root) {
     return limit;
 }
 
+// Reading the files takes longer than making a small session, so an answer holds for a second. Two threads may both
+// read them; each stores an answer that is new.
 int64_t defaultMemoryLimit() {
-    return std::min(std::max<int64_t>(os::machineMemory() / 2, int64_t{4} << 30), containerMemoryLimit(""));
+    static std::atomic<int64_t> answer{0}, until{0};
+    const int64_t now = std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+    if (now < until.load(std::memory_order_acquire)) return answer.load(std::memory_order_relaxed);
+    const int64_t limit =
+        std::min(std::max<int64_t>(os::machineMemory() / 2, int64_t{4} << 30), containerMemoryLimit(""));
+    answer.store(limit, std::memory_order_relaxed);
+    until.store(now + std::chrono::nanoseconds(std::chrono::seconds(1)).count(), std::memory_order_release);
+    return limit;
 }
 
 }  // namespace mnnc

@@ -6,7 +6,7 @@
 namespace mnnc {
 
 // 4 GiB, or half of the machine's memory if that is more; but not more than the limit of the container (Linux control
-// groups, both versions) that the process runs in.
+// groups, both versions) that the process runs in. A change of that limit counts after a second at the latest.
 int64_t defaultMemoryLimit();
 
 // The smallest limit that control groups set, INT64_MAX when none does. root: "" or a folder that holds copies of
