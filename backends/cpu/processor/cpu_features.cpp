@@ -37,7 +37,9 @@ bool all(unsigned word, std::initializer_list<int> bits) noexcept {
 }  // namespace
 #endif
 
-CpuFeatures detectCpuFeatures() {
+namespace {
+
+CpuFeatures readCpuFeatures() noexcept {
     CpuFeatures f;
 #if defined(__x86_64__) || defined(__i386__)
     const X86Words words;
@@ -63,6 +65,14 @@ CpuFeatures detectCpuFeatures() {
     f.bf16 = more >> 14 & 1;
 #endif
     return f;
+}
+
+}  // namespace
+
+// In a virtual machine each CPUID leaves it, which takes microseconds.
+CpuFeatures detectCpuFeatures() {
+    static const CpuFeatures features = readCpuFeatures();
+    return features;
 }
 
 std::string describeCpuFeatures(const CpuFeatures& f) {

@@ -1,4 +1,4 @@
-// The abilities of the CPU. Every call reads them from the hardware: there is no static state that could affect a host.
+// The abilities of the CPU, which the first call reads from the hardware.
 #pragma once
 #include <string>
 
