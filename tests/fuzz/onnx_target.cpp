@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr uint64_t kMaxBytes = uint64_t{8} << 20;  // of constants
+constexpr uint64_t kMaxBytes = uint64_t{1} << 20;  // of constants
 constexpr uint64_t kMaxNodes = 2000;
 
 [[noreturn]] void defect(const char* what, mnn_status status) {

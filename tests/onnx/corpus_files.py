@@ -1,7 +1,12 @@
-"""The packed corpus: corpus.xz is one text of JSON with what a case is, and the bytes of models and tensors behind it."""
+"""The packed corpus: corpus.xz is one text of JSON with what a case is, and the bytes of models and tensors behind it.
+
+    corpus_files.py CORPUS.xz FOLDER MOST_BYTES      # writes the models that are not larger, as NAME.onnx
+"""
 import json
 import lzma
+import pathlib
 import struct
+import sys
 
 TYPES = {"float32": 1, "int32": 3, "uint8": 4, "int8": 6}
 
@@ -53,3 +58,15 @@ def unpack(path, to):
                 for name, kind, shape, place in case[side]:
                     out.write(text(name) + struct.pack(f"<II{len(shape)}i", TYPES[kind], len(shape), *shape) + text(blob(place)))
     return {case["name"]: case["ops"] for case in index}
+
+
+def write_models(path, folder, most):
+    index, blob = read(path)
+    for case in index:
+        model = blob(case["model"])
+        if len(model) <= most:
+            (folder / f"{case['name']}.onnx").write_bytes(model)
+
+
+if __name__ == "__main__":
+    write_models(sys.argv[1], pathlib.Path(sys.argv[2]), int(sys.argv[3]))
