@@ -13,6 +13,7 @@
 # package (a zip file or a .tar.gz, and programs that use it; for musl also the wheel of the Python package, in
 # build/TARGET/unpacked/dist). The build folder is build/TARGET. Variables:
 #   MNN_C_ISAS         instruction sets above SSE4 to compile kernels for, as for CMake; default avx2; of Arm, neon
+#   MNN_C_VULKAN       of windows-x64: ON builds the Vulkan backend, too, and tests it with a display; default OFF
 #   MNN_C_EXTRA_CASES  absolute folders of further cases to test, separated by semicolons
 #   MNN_C_HOST_TOOL    the absolute path of the program mnn of a build for this machine, whose results must have the same bits
 #   MNN_C_ZIG          the program zig; default: that of PyPI's package ziglang, which is installed into build/zig
@@ -24,6 +25,7 @@ cd "$(dirname "$0")/.."
 target=${1:-}
 shift || true
 options=()
+vulkan=OFF
 packages=(googletest python3 python3-numpy)
 isas=avx2
 case $target in
@@ -31,6 +33,8 @@ case $target in
 windows-x64)
     packages+=(g++-mingw-w64-x86-64-posix wine64 cargo libstd-rust-dev-windows golang-go pkgconf python3-venv)
     options+=(-DMNN_C_STATIC_LIBSTDCXX=ON)
+    vulkan=${MNN_C_VULKAN:-OFF}
+    if [ "$vulkan" != OFF ]; then packages+=(mesa-vulkan-drivers xvfb xauth); fi
     ;;
 musl-x64) packages+=(python3-venv binutils musl) ;;
 musl-arm64)
@@ -97,11 +101,17 @@ for step in "${steps[@]}"; do
             continue
         fi
         cmake -S . -B "$build" -G Ninja --toolchain "$PWD/cmake/$target.cmake" -DCMAKE_BUILD_TYPE=Release -DMNN_C_WERROR=ON \
-            -DMNN_C_VULKAN=OFF -DMNN_C_PORTABLE=OFF -DMNN_C_ISAS="${MNN_C_ISAS:-$isas}" -DMNN_C_HOST_TOOL="${MNN_C_HOST_TOOL:-}" \
+            -DMNN_C_VULKAN="$vulkan" -DMNN_C_PORTABLE=OFF -DMNN_C_ISAS="${MNN_C_ISAS:-$isas}" -DMNN_C_HOST_TOOL="${MNN_C_HOST_TOOL:-}" \
             "${options[@]}"
         cmake --build "$build" -j "$jobs"
         ;;
-    test) ctest --test-dir "$build" --output-on-failure --no-tests=error -j "$jobs" --timeout 1200 ;;
+    test)
+        run=(ctest --test-dir "$build" --output-on-failure --no-tests=error --timeout 1200)
+        "${run[@]}" -LE vulkan -j "$jobs"
+        # Wine has Vulkan with a display only. Its desktop keeps the output of the test that starts it open, until no program is
+        # left: so these run one after the other.
+        if [ "$vulkan" != OFF ]; then xvfb-run --auto-servernum "${run[@]}" -L vulkan; fi
+        ;;
     package)
         rm -f "$build"/mnn_c-*.zip "$build"/mnn_c-*.tar.gz
         (cd "$build" && cpack)

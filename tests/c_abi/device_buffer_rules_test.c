@@ -152,7 +152,9 @@ static void wrong_buffers(void** state) {
     REFUSED(part.offset = ROOM * 16, MNN_ERROR_INVALID_VALUE);
     REFUSED(part.bytes = UINT64_MAX, MNN_ERROR_INVALID_VALUE);
     REFUSED(part.kind = MNN_BUFFER_OPAQUE_FD, MNN_ERROR_NOT_SUPPORTED); /* made without the extension */
+#ifndef _WIN32 /* no device there has the extension */
     assert_non_null(strstr(mnn_last_error(), "VK_KHR_external_memory_fd"));
+#endif
 #undef REFUSED
     part = right;
     assert_fails(bind_out(session, &part), MNN_ERROR_INVALID_VALUE); /* overlaps the input */

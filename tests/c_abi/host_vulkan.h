@@ -64,7 +64,12 @@ static inline bool host_extension_present(const struct host_vulkan* host, VkPhys
  * `descriptors`: whether to enable the extension for memory that is shared by file descriptors, if it exists. */
 static inline bool host_vulkan_open_with(struct host_vulkan* host, uint32_t version, bool descriptors) {
     memset(host, 0, sizeof *host);
-    void* loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+#ifdef _WIN32
+    const char* const name = "vulkan-1.dll";
+#else
+    const char* const name = "libvulkan.so.1";
+#endif
+    void* loader = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!loader) return false;
     void* symbol = dlsym(loader, "vkGetInstanceProcAddr");
     memcpy(&host->load, &symbol, sizeof symbol);

@@ -154,7 +154,9 @@ static void cache_file(void** state) {
     fclose(file);
     assert_false(accepted_from(path)); /* replaced */
     assert_int_equal(stat(path, &info), 0);
+#ifndef _WIN32 /* where files have no such rights */
     assert_int_equal(info.st_mode, S_IFREG | 0604);
+#endif
     assert_true(accepted_from(path));
     assert_false(accepted_from(folder));
     assert_false(accepted_from("/proc/no/such/folder/cache"));
