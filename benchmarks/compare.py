@@ -115,10 +115,10 @@ def choose_engines(parser, args):
         reason = missing(args, name)
         if reason and (args.engines or name == "ours"):
             parser.error(f"{name}: {reason}")
-        if reason and (name != "before" or args.before):
-            print(f"left out: {name}: {reason}")
-        else:
+        if not reason:
             chosen.append(name)
+        elif name != "before" or args.before:
+            print(f"left out: {name}: {reason}")
     return chosen
 
 
