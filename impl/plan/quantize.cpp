@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "ops/activation.h"
+#include "ops/binary.h"
 #include "ops/pooling.h"
 #include "ops/quantized.h"
 #include "plan/code_groups.h"
@@ -263,6 +264,10 @@ class Quantization {
             case OpType::Convolution:
             case OpType::ConvolutionDepthwise:
                 return command.epilogue.lo == 0;
+            case OpType::BinaryOp: {
+                const auto* binary = command.paramsIf<BinaryParams>();
+                return binary && binary->relu;
+            }
             case OpType::ReLU: {
                 const auto* relu = command.paramsIf<ReluParams>();
                 return relu && relu->slope == 0;
