@@ -140,7 +140,8 @@ HWY_NOINLINE void gemmTileF32(const PanelArgs& t, const float* a, float* dst, co
             rowPointers<R>(q, p, s);
             int l = 0;
             for (; l + 4 <= t.tail; l += 4) takeSteps<R, NB, 4>(d, acc, q, s, w, ahead);
-            for (; l < t.tail; ++l) takeSteps<R, NB, 1>(d, acc, q, s, w, ahead);
+            if (t.tail & 2) takeSteps<R, NB, 2>(d, acc, q, s, w, ahead);
+            if (t.tail & 1) takeSteps<R, NB, 1>(d, acc, q, s, w, ahead);
         }
     }
     finishTile(t, acc, dst, residual);
