@@ -103,7 +103,7 @@ HWY_INLINE void finishTile(const VI (&acc)[R][NB], const Int8PanelArgs& t, const
     const DF df;
     // Copies, because the compiler must assume that stores of bytes change the arguments.
     const ptrdiff_t ps = t.dstPixelStride, bs = t.dstBlockStride;
-    if constexpr (K == Product::WordSums) {
+    if (K == Product::WordSums || (K == Product::Pairs && t.sums)) {
         HWY_UNROLL(32)
         for (int r = 0; r < R; ++r) {
             HWY_UNROLL(4)
@@ -111,6 +111,7 @@ HWY_INLINE void finishTile(const VI (&acc)[R][NB], const Int8PanelArgs& t, const
         }
         return;
     }
+    if constexpr (K == Product::WordSums) return;  // there are no other results
     const float *scales = t.scale, *offsets = t.offset;
     const VF ratio = hn::Set(df, t.ratio), lo = hn::Set(df, t.lo), hi = hn::Set(df, t.hi);
 #if MNNC_STORES_FOURS
